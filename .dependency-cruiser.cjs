@@ -10,13 +10,94 @@ const only = (name, comment, packages, files) =>
     { path: packages.map((packageName) => `node_modules/${packageName}(/|$)`) },
   )
 
+/**
+ * The floors of the engine, from the ground up: a folder (or file) imports what stands before it, as values or as types.
+ * A new slice is put where it belongs. Two that want each other share something that belongs below both.
+ */
+const FLOORS = [
+  'base',
+  'egress',
+  'storage',
+  'search',
+  'models',
+  'parse',
+  'context.ts',
+  'spaces',
+  'access',
+  'queue',
+  'workspaces',
+  'documents',
+  'compile',
+  'derived',
+  'graph',
+  'local-files',
+  'traces',
+  'query',
+  'research',
+  'views',
+  'vfs',
+  'sources',
+  'conflicts',
+  'quality',
+  'explain',
+  'snapshots',
+  'chat',
+  'integrity',
+  'status',
+  'idempotency',
+  'retention',
+  'jobs',
+  'api.ts',
+  'engine.ts',
+  'index.ts',
+]
+
+/** What removes rows of every slice, and still stands below them. */
+const PURGES = '^src/engine/(storage|workspaces)/purge\\.ts$'
+
+const floor = (name) => `^src/engine/${name.endsWith('.ts') ? `${name.replace('.', '\\.')}$` : `${name}/`}`
+
+const floors = FLOORS.slice(0, -1).map((name, at) =>
+  never(
+    `floor-${name.replace('.ts', '')}`,
+    `Imports of the engine run downwards, and this one runs up from ${name} (FLOORS in .dependency-cruiser.cjs). Move what is shared below both, or pass it in.`,
+    { path: floor(name), pathNot: PURGES },
+    { path: FLOORS.slice(at + 1).map(floor) },
+  ),
+)
+
 module.exports = {
   forbidden: [
+    ...floors,
+    never(
+      'engine-has-floors',
+      'Every folder of the engine has its floor: name a new one in FLOORS of .dependency-cruiser.cjs.',
+      { path: '^src/engine/', pathNot: FLOORS.map(floor) },
+      {},
+    ),
+    never(
+      'base-is-the-ground',
+      'Every slice stands on base. What needs another part of the engine is no ground for it.',
+      { path: '^src/engine/base/' },
+      { path: '^src/(?!engine/base/|contract/|lib/|local/)' },
+    ),
+    never(
+      'api-is-a-facade',
+      'api.ts names all slices, so whoever imports it depends on all of them. Name the type in the slice that has it, or in base.',
+      { path: '^src/engine/', pathNot: '^src/engine/(engine|index)\\.ts$' },
+      { path: '^src/engine/(api|engine|index)\\.ts$' },
+    ),
+    never(
+      'storage-knows-no-slice',
+      'Storage keeps rows and bytes of whatever slice: it takes what it needs as parameters.',
+      { path: '^src/engine/storage/', pathNot: PURGES },
+      { path: '^src/(?!engine/(storage|base)/|contract/|lib/|local/)' },
+    ),
     never(
       'no-circular',
       'Two modules that need each other are one module, or share a third one: move what both need there.',
       {},
-      { circular: true, viaOnly: { dependencyTypesNot: ['type-only'] } },
+      { circular: true },
     ),
     never(
       'no-orphans',
@@ -77,7 +158,7 @@ module.exports = {
     ),
     never(
       'daemon-to-engine-surface',
-      'The daemon uses the engine through api.ts (types) and index.ts (openEngine). Widen those, or move the code.',
+      'The daemon uses the engine through api.ts and base (types) and index.ts (openEngine). Widen those, or move the code.',
       { path: '^src/daemon/' },
       { path: '^src/engine/', pathNot: '^src/engine/(index|api)\\.ts$', dependencyTypesNot: ['type-only'] },
     ),
@@ -121,7 +202,7 @@ module.exports = {
     never(
       'children-have-no-database',
       'Processes and workers beside the daemon get their input by message. The one writer of SQLite is the daemon.',
-      { path: '^src/engine/(search/index-child|search/graph-worker|compile/parse/|models/builtin/.*(worker|child))' },
+      { path: '^src/engine/(search/index-child|search/graph-worker|parse/|models/builtin/.*(worker|child))' },
       { path: '^src/engine/storage/database\\.ts$', reachable: true },
     ),
     only(

@@ -85,7 +85,10 @@ async function terminal(env: NodeJS.ProcessEnv, args: string[], name: string): P
   const words = [process.execPath, KCHAT, ...args].map((word) => `'${word}'`).join(' ')
   const command = `stty rows 30 cols 100; echo $$ > '${pidFile}'; exec ${words}`
   const child = execa('script', ['-qfec', command, '/dev/null'], {
-    ...{ env: { ...env, SHELL: '/bin/sh' }, extendEnv: false, buffer: false, reject: false },
+    env: { ...env, SHELL: '/bin/sh' },
+    extendEnv: false,
+    buffer: false,
+    reject: false,
   })
   // the screen as far as it is looked at, and how often it was drawn; all of it would be a hundred screens a second
   let text = ''

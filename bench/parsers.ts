@@ -7,8 +7,8 @@ import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { globSync } from 'tinyglobby'
-import { DEFAULT_LIMITS } from '../src/engine/compile/parse/limits.js'
-import type { Parser } from '../src/engine/compile/parse/parsed.js'
+import { DEFAULT_LIMITS } from '../src/engine/parse/limits.js'
+import type { Parser } from '../src/engine/parse/parsed.js'
 import { ROOT } from './lib/daemon.js'
 import { type Figure, percentile, report } from './lib/report.js'
 import { numbers, prose } from './lib/words.js'
@@ -101,7 +101,7 @@ async function turn(parser: Parser, { files, mediaType }: Sample, repeats: numbe
 
 async function parserOf(checkout: string, mediaType: string): Promise<Parser> {
   const path = join(resolve(checkout), 'dist', 'engine', 'compile', 'parse', 'registry.js')
-  const { parserFor }: typeof import('../src/engine/compile/parse/registry.js') = await import(pathToFileURL(path).href)
+  const { parserFor }: typeof import('../src/engine/parse/registry.js') = await import(pathToFileURL(path).href)
   const parser = await parserFor(mediaType)
   if (parser === undefined) throw new Error(`${checkout} does not read ${mediaType}`)
   return parser

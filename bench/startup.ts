@@ -34,8 +34,16 @@ try {
   const key = await prepareChat(daemon)
   const request = JSON.stringify({ query: QUESTION, user: 'bench', inputs: {}, response_mode: 'streaming' })
   const curl = [
-    ...['-sN', '--unix-socket', dataLayout(dataDir).socket, '-H', `authorization: Bearer ${key}`],
-    ...['-H', 'content-type: application/json', '-d', request, 'http://localhost/v1/chat-messages'],
+    '-sN',
+    '--unix-socket',
+    dataLayout(dataDir).socket,
+    '-H',
+    `authorization: Bearer ${key}`,
+    '-H',
+    'content-type: application/json',
+    '-d',
+    request,
+    'http://localhost/v1/chat-messages',
   ]
   const node = process.execPath
   const commands: Record<string, { program: string; args: string[]; begins?: RegExp }> = {

@@ -14,7 +14,9 @@ try {
   // not before: it may have been installed just now
   const { execaSync } = await import('execa')
   const compiled = execaSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'bench/tsconfig.json'], {
-    ...{ cwd: ROOT, stdio: ['ignore', 2, 2], reject: false },
+    cwd: ROOT,
+    stdio: ['ignore', 2, 2],
+    reject: false,
   })
   if (compiled.failed) throw new Error('the benches do not compile')
   const shared = process.env.KS_SHARED_DATA ?? join(ROOT, '..', 'shared', 'data')
@@ -25,7 +27,9 @@ try {
   if (programs.length === 0) throw new Error(`there is no bench ${JSON.stringify(name)}`)
   for (const program of programs) {
     const { failed, exitCode } = execaSync(process.execPath, [program, ...args], {
-      ...{ env, stdio: 'inherit', reject: false },
+      env,
+      stdio: 'inherit',
+      reject: false,
     })
     if (failed) process.exitCode = exitCode ?? 1
   }

@@ -13,7 +13,8 @@ try {
     {
       // npm changes to the package folder; a PATH on the command line is meant from where the person stands
       cwd: process.env.INIT_CWD ?? process.cwd(),
-      ...{ stdio: 'inherit', reject: false },
+      stdio: 'inherit',
+      reject: false,
     },
   )
   process.exitCode = exitCode ?? 1

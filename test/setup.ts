@@ -5,8 +5,12 @@ import { afterAll } from 'vitest'
 
 /** What a person may set for a test run. */
 const KEPT = new Set([
-  ...['KS_SHARED_DATA', 'KS_SKIP_BUILD'],
-  ...['KS_CRASH_ROUNDS', 'KS_CRASH_SEED', 'KS_FAULT_ROUNDS', 'KS_FAULT_SEED'],
+  'KS_SHARED_DATA',
+  'KS_SKIP_BUILD',
+  'KS_CRASH_ROUNDS',
+  'KS_CRASH_SEED',
+  'KS_FAULT_ROUNDS',
+  'KS_FAULT_SEED',
 ])
 
 /** Each test file gets folders of its own, so that no test ever meets the data of the person who runs it. */

@@ -96,27 +96,31 @@ function figuresOf(name: string, groups: readonly Group[], cluster: Cluster): Fi
   }
   return [
     {
-      ...{ name: `${name}: all phrasings in one cluster`, value: whole.length / phrased.length, unit: '' },
-      ...{ bar: { atLeast: 0.8 }, note: `${phrased.length} questions in four phrasings` },
+      name: `${name}: all phrasings in one cluster`,
+      value: whole.length / phrased.length,
+      unit: '',
+      bar: { atLeast: 0.8 },
+      note: `${phrased.length} questions in four phrasings`,
     },
     {
-      ...{ name: `${name}: pairs that ask the same in one cluster`, value: same.one / same.pairs, unit: '' },
+      name: `${name}: pairs that ask the same in one cluster`,
+      value: same.one / same.pairs,
+      unit: '',
       note: `${same.pairs} pairs`,
     },
     {
-      ...{ name: `${name}: different questions on one subject in one cluster`, value: other.one / other.pairs },
-      ...{ unit: '', bar: { atMost: 0.05 }, note: `${other.pairs} pairs` },
+      name: `${name}: different questions on one subject in one cluster`,
+      value: other.one / other.pairs,
+      unit: '',
+      bar: { atMost: 0.05 },
+      note: `${other.pairs} pairs`,
     },
     {
-      ...{
-        name: `${name}: pairs in one cluster that ask the same`,
-        value: same.one / (same.one + other.one + elsewhere.one),
-      },
-      ...{
-        unit: '',
-        bar: { atLeast: 0.95 },
-        note: `${other.one} of one subject and ${elsewhere.one} of two are merged`,
-      },
+      name: `${name}: pairs in one cluster that ask the same`,
+      value: same.one / (same.one + other.one + elsewhere.one),
+      unit: '',
+      bar: { atLeast: 0.95 },
+      note: `${other.one} of one subject and ${elsewhere.one} of two are merged`,
     },
   ]
 }

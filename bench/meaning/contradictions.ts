@@ -100,7 +100,8 @@ function ask(space: MemorySpace, question: string): { reason: string; ids: strin
   const items = itemsOf(space, ranked)
   const { conflicts } = conflictsAmong({ query: question, terms, idf: space.idf }, items)
   return conflicts.map(({ item, other, reason, says }) => ({
-    ...{ reason, says },
+    reason,
+    says,
     ids: [items[item]!.document, items[other]!.document],
   }))
 }

@@ -110,7 +110,9 @@ export async function run(): Promise<Figure[]> {
     return [
       { name: `${name}: words alone, nDCG@10`, value: words.quality, unit: '' },
       ...results.map(({ quality, ndcg10 }) => ({
-        ...{ name: `${name}: quality ${quality}, nDCG@10`, value: ndcg10, unit: '' },
+        name: `${name}: quality ${quality}, nDCG@10`,
+        value: ndcg10,
+        unit: '',
         ...(quality === 0 ? { bar: { atLeast: words.quality - NOISE_COST } } : {}),
       })),
       {

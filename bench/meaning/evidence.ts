@@ -3,7 +3,7 @@
  * costs nDCG@10. The thresholds (`src/engine/query/relevance.ts`) were chosen on every second question of each set but
  * SciFact's test questions, and lowered once when the others lost; SciFact's test questions took no part.
  */
-import { PassageCache, termsHeld } from '../../src/engine/query/passage.js'
+import { PassageCache, termsHeld } from '../../src/engine/derived/passage.js'
 import { relevantPassages } from '../../src/engine/query/relevance.js'
 import { type Dataset, dataFolder, loadDataset, MEANING_SETS } from '../lib/datasets.js'
 import { MemorySpace } from '../lib/memory-space.js'

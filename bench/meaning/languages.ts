@@ -130,7 +130,10 @@ function figuresOf(name: string, tally: Tally, isBarred: boolean): Figure[] {
     { name: `${name}: right document first`, value: first, unit: '', note },
     { name: `${name}: a term matched`, value: matched, unit: '', note },
     {
-      ...{ name: `${name}: foreign refused`, value: refused / foreign, unit: '', note: `of ${foreign}` },
+      name: `${name}: foreign refused`,
+      value: refused / foreign,
+      unit: '',
+      note: `of ${foreign}`,
       ...(isBarred && { bar: BARS.refused }),
     },
   ]

@@ -60,7 +60,10 @@ class Counts {
 
   figures(prefix: string): Figure[] {
     return [...this.#counts].map(([name, [hits, all]]) => ({
-      ...{ name: `${prefix}: ${name}`, value: hits / Math.max(1, all), unit: '', note: `of ${all}` },
+      name: `${prefix}: ${name}`,
+      value: hits / Math.max(1, all),
+      unit: '',
+      note: `of ${all}`,
       ...(BARRED.includes(name) ? { bar: { atLeast: 1 } } : {}),
     }))
   }

@@ -4,8 +4,8 @@
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { canonicalKey } from '../../src/engine/graph/entities.js'
-import { GraphReader } from '../../src/engine/graph/extract.js'
+import { canonicalKey } from '../../src/engine/derived/graph/entities.js'
+import { GraphReader } from '../../src/engine/derived/graph/extract.js'
 import { ROOT } from '../lib/daemon.js'
 import { dataFolder, loadDataset, type RetrievalSet } from '../lib/datasets.js'
 import type { Figure } from '../lib/report.js'
@@ -128,14 +128,20 @@ export function run(): Promise<Figure[]> {
     const note = `${sentences.length} sentences, ${half === 'tune' ? 'tuned on' : 'reported'}`
     figures.push({ name: `precision of sentences (${half})`, value: precision, unit: '', note })
     figures.push({
-      ...{ name: `recall of sentences (${half})`, value: recall, unit: '', note },
+      name: `recall of sentences (${half})`,
+      value: recall,
+      unit: '',
+      note,
       ...(half === 'report' ? { bar: { atLeast: 0.6 } } : {}),
     })
   }
   const judged = readJsonLines<Judged>('relations-judged.jsonl')
   figures.push({
-    ...{ name: 'precision of real text, judged', value: judged.filter(({ right }) => right).length / judged.length },
-    ...{ unit: '', bar: { atLeast: 0.8 }, note: `${judged.length} sampled (seed 31337), read one by one` },
+    name: 'precision of real text, judged',
+    value: judged.filter(({ right }) => right).length / judged.length,
+    unit: '',
+    bar: { atLeast: 0.8 },
+    note: `${judged.length} sampled (seed 31337), read one by one`,
   })
   const folder = dataFolder()
   if (folder !== undefined) figures.push(stillStated(folder, judged), ...costOf(folder))

@@ -95,7 +95,8 @@ function sayWhatIsThereAndMore(messages: { content: string }[]): string {
   const words = (given.question ?? '').toLowerCase().match(/\p{L}{3,}/gu) ?? []
   const lines = (given.passages ?? []).flatMap(({ number, text }) =>
     text.split('\n').map((line) => ({
-      ...{ line, number },
+      line,
+      number,
       held: words.filter((word) => line.toLowerCase().includes(word.slice(0, 5))).length,
     })),
   )
@@ -117,7 +118,8 @@ export async function spaceOf(
 ): Promise<Space> {
   const { id } = await client.request('POST /knowledge-spaces', { body: { name: slug, slug } })
   const parts = files.map(({ filename, bytes }) => ({
-    ...{ filename, mimeType: filename.endsWith('.pdf') ? 'application/pdf' : 'text/markdown' },
+    filename,
+    mimeType: filename.endsWith('.pdf') ? 'application/pdf' : 'text/markdown',
     content: { bytes },
   }))
   const path = { id }
@@ -168,7 +170,10 @@ class Tally {
     return [...this.#counts]
       .filter(([name]) => withAnswers || name !== 'value told')
       .map(([name, [hits, all]]) => ({
-        ...{ name: `${prefix}: ${name}`, value: hits / Math.max(1, all), unit: '', note: `${all}` },
+        name: `${prefix}: ${name}`,
+        value: hits / Math.max(1, all),
+        unit: '',
+        note: `${all}`,
         ...(name === 'value told' ? {} : { bar: { atLeast: name === 'statement supported' ? 1 : 0.9 } }),
       }))
   }

@@ -2,7 +2,7 @@
  * Topics of SQuAD's passages, whose articles are known: how pure they are, and whether their names are names. Passages
  * have no titles here, so that names have to come from the texts, and titles in a second run.
  */
-import { termHash } from '../../src/engine/query/passage.js'
+import { termHash } from '../../src/engine/derived/passage.js'
 import { labelled, topicsOf } from '../../src/engine/views/topics.kernel.js'
 import { forEachTerm } from '../../src/lib/text/analyze.js'
 import { QUERY_STOP_WORDS } from '../../src/lib/text/stop-words.js'

@@ -27,9 +27,24 @@ const DATA = join(ROOT, 'bench', 'meaning', 'data')
 const OF_A_SET = 40
 /** Articles of SQuAD 2.0 whose passages make the space that is reported on; the others make the one to tune with. */
 const REPORTED = new Set([
-  ...['Immune system', 'Scottish Parliament', 'European Union law', 'Force', '1973 oil crisis', 'Yuan dynasty'],
-  ...['French and Indian War', 'Rhine', 'Oxygen', 'Southern California', 'Prime number', 'Pharmacy', 'Black Death'],
-  ...['Geology', 'Private school', 'Amazon rainforest', 'Sky (United Kingdom)', 'Victoria (Australia)'],
+  'Immune system',
+  'Scottish Parliament',
+  'European Union law',
+  'Force',
+  '1973 oil crisis',
+  'Yuan dynasty',
+  'French and Indian War',
+  'Rhine',
+  'Oxygen',
+  'Southern California',
+  'Prime number',
+  'Pharmacy',
+  'Black Death',
+  'Geology',
+  'Private school',
+  'Amazon rainforest',
+  'Sky (United Kingdom)',
+  'Victoria (Australia)',
 ])
 
 /** Spaces of hand-written pages and questions, and of articles with questions by hand and of the set. */
@@ -64,7 +79,8 @@ function articles(folder: string, half: Half): TriageSpace {
   const titles = new Map(set.documents.map(({ id, title }) => [id, title]))
   const foreign = set.queries.filter(({ id }) => !mine(titles.get(answerOf(set.judged.get(id))) ?? ''))
   return {
-    ...{ name: 'articles', half },
+    name: 'articles',
+    half,
     files: set.documents.filter(({ title }) => mine(title)).map(fileOf),
     questions: [
       ...byHand('triage-squad', half),
@@ -77,7 +93,8 @@ function articles(folder: string, half: Half): TriageSpace {
 function abstracts(folder: string, name: RetrievalSet, half: Half, other: RetrievalSet): TriageSpace {
   const set = loadDataset(folder, name)
   return {
-    ...{ name, half },
+    name,
+    half,
     files: set.documents.filter(({ text }) => text !== '').map(fileOf),
     questions: [
       ...set.queries.slice(0, OF_A_SET).map(({ text }) => question('own questions', 'retrieval-miss', text)),

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import type { Client } from '../../src/client/client.js'
 import { paginate } from '../../src/client/pages.js'
-import { clusterKey, queryKey } from '../../src/engine/quality/capture.js'
+import { clusterKey, queryKey } from '../../src/engine/traces/capture.js'
 import { newId } from '../../src/lib/ids.js'
 import { ask } from '../lib/ask.js'
 import { startDaemon, temporaryFolder } from '../lib/daemon.js'
@@ -141,7 +141,9 @@ function printKinds(triaged: readonly Triaged[]): void {
   printTable(
     ['kind', 'questions', 'failed', ...VERDICTS],
     [...groups].map(([name, some]) => [
-      ...[name, String(some.length), String(some.filter(({ failed }) => failed).length)],
+      name,
+      String(some.length),
+      String(some.filter(({ failed }) => failed).length),
       ...VERDICTS.map((verdict) => String(some.filter(({ said }) => said === verdict).length)),
     ]),
   )

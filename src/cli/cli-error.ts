@@ -1,4 +1,5 @@
 import { EXIT } from '../contract/errors.js'
+import { defined } from '../lib/defined.js'
 
 /** A failure the CLI itself found: one sentence, an exit code, and what to do next. */
 export class CliError extends Error {
@@ -23,7 +24,7 @@ export class CliError extends Error {
 
 /** Wrong use of a command: exit 2. */
 export function usageError(message: string, hint?: string): CliError {
-  return new CliError(message, { code: 'usage', exit: EXIT.usage, ...(hint === undefined ? {} : { hint }) })
+  return new CliError(message, { code: 'usage', exit: EXIT.usage, ...defined({ hint }) })
 }
 
 /** Ends the command with an exit code after everything worth saying was said. */

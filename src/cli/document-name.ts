@@ -81,7 +81,8 @@ async function ofLocalFile(
 async function localFiles(client: Client, spaceId: string, filename: string) {
   try {
     const { items } = await client.request('GET /knowledge-spaces/{id}/local-files', {
-      ...{ path: { id: spaceId }, query: { filename } },
+      path: { id: spaceId },
+      query: { filename },
     })
     return items
   } catch (error) {

@@ -14,8 +14,15 @@ export const ENTITY_COLUMNS: Column[] = [
   { field: 'confidence' },
 ]
 export const ENTITY_FIELDS = [
-  ...['aliases', 'depth', 'extractionVersion', 'permissionScope', 'sourceNodeIds', 'metadata'],
-  ...['knowledgeSpaceId', 'createdAt', 'updatedAt'],
+  'aliases',
+  'depth',
+  'extractionVersion',
+  'permissionScope',
+  'sourceNodeIds',
+  'metadata',
+  'knowledgeSpaceId',
+  'createdAt',
+  'updatedAt',
 ]
 export const RELATION_COLUMNS: Column[] = [
   { field: 'metadata.subject', title: 'SUBJECT' },
@@ -25,8 +32,17 @@ export const RELATION_COLUMNS: Column[] = [
   { field: 'confidence' },
 ]
 export const RELATION_FIELDS = [
-  ...['id', 'subjectEntityId', 'objectEntityId', 'depth', 'extractionVersion', 'permissionScope'],
-  ...['sourceNodeIds', 'metadata', 'knowledgeSpaceId', 'createdAt', 'updatedAt'],
+  'id',
+  'subjectEntityId',
+  'objectEntityId',
+  'depth',
+  'extractionVersion',
+  'permissionScope',
+  'sourceNodeIds',
+  'metadata',
+  'knowledgeSpaceId',
+  'createdAt',
+  'updatedAt',
 ]
 
 const TAIL = /^#[0-9a-f]{8}$/i
@@ -46,7 +62,8 @@ export async function resolveEntity(client: Client, spaceId: string, text: strin
   }
   const query = { query: text, limit: CANDIDATES }
   const { items, degradedReasons = [] } = await client.request('GET /knowledge-spaces/{id}/graph/entities', {
-    ...{ path: { id: spaceId }, query },
+    path: { id: spaceId },
+    query,
   })
   const wanted = text.toLowerCase()
   const exact = items.filter(({ name, canonicalKey, aliases }) =>

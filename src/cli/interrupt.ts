@@ -1,10 +1,11 @@
 import { EXIT } from '../contract/errors.js'
+import { defined } from '../lib/defined.js'
 import { CliError } from './cli-error.js'
 
 /** The work was left by Ctrl-C. */
 export class Interrupted extends CliError {
   constructor(message: string, hint?: string) {
-    super(message, { code: 'cancelled', exit: EXIT.interrupted, ...(hint === undefined ? {} : { hint }) })
+    super(message, { code: 'cancelled', exit: EXIT.interrupted, ...defined({ hint }) })
   }
 }
 

@@ -90,8 +90,12 @@ export async function runWith(command: string[], env: Record<string, string>): P
   const { execa } = await import('execa')
   // signals are passed on as they come, and nothing else is sent: when the command ends is its own affair
   const child = execa(program, args, {
-    ...{ env: inherited, extendEnv: false, stdio: 'inherit', reject: false },
-    ...{ cleanup: false, forceKillAfterDelay: false },
+    env: inherited,
+    extendEnv: false,
+    stdio: 'inherit',
+    reject: false,
+    cleanup: false,
+    forceKillAfterDelay: false,
   })
   const pass = (signal: NodeJS.Signals) => child.kill(signal)
   // The terminal sends Ctrl-C to the command itself; we only must not leave before it.
@@ -103,7 +107,9 @@ export async function runWith(command: string[], env: Record<string, string>): P
     if (run.signal !== undefined) return 128 + constants.signals[run.signal]
     if (run.exitCode !== undefined) return run.exitCode
     throw new CliError(`${program} cannot be run: ${run.originalMessage ?? run.shortMessage}`, {
-      ...{ code: 'usage', exit: EXIT.usage, cause: run.cause },
+      code: 'usage',
+      exit: EXIT.usage,
+      cause: run.cause,
     })
   } finally {
     process.off('SIGTERM', pass)

@@ -1,5 +1,6 @@
 import { EXIT } from '../contract/errors.js'
 import type { SourceImportResult } from '../contract/gateway/sources.js'
+import { defined } from '../lib/defined.js'
 import { ExitWith, usageError } from './cli-error.js'
 import type { Column } from './columns.js'
 import { readJsonObject } from './json-file.js'
@@ -38,12 +39,10 @@ export function metadataOf(flags: MetadataFlags): Record<string, unknown> | unde
   const { provider, set = [] } = flags
   const parameters = {
     ...Object.fromEntries(set.map(parameterIn)),
-    ...(maxPages === undefined ? {} : { maxPages }),
-    ...(maxDepth === undefined ? {} : { maxDepth }),
+    ...defined({ maxPages, maxDepth }),
   }
   const metadata = {
-    ...(provider === undefined ? {} : { provider }),
-    ...(syncPolicy === undefined ? {} : { syncPolicy }),
+    ...defined({ provider, syncPolicy }),
     ...(Object.keys(parameters).length === 0 ? {} : { parameters }),
     ...(file === undefined ? {} : { credentials: credentialsIn(file) }),
   }
@@ -70,7 +69,7 @@ function policyOf({ every, daily, 'utc-offset': utcOffset }: MetadataFlags): Rec
     return undefined
   }
   const dailyAt = daily.split(',').map((time) => time.trim())
-  return { dailyAt, ...(utcOffset === undefined ? {} : { utcOffset }) }
+  return { dailyAt, ...defined({ utcOffset }) }
 }
 
 /** A file that is missing or empty must not take the credentials away. @throws CliError exit 2 */

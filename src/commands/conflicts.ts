@@ -8,6 +8,7 @@ import type { Client } from '../client/client.js'
 import { paginate } from '../client/pages.js'
 import type { SpaceConflict } from '../contract/gateway/conflicts.js'
 import { CONFLICT_KINDS } from '../contract/values.js'
+import { defined } from '../lib/defined.js'
 
 const ROUTE = 'GET /knowledge-spaces/{id}/conflicts'
 const EMPTY = 'No documents were found to contradict each other.'
@@ -37,7 +38,7 @@ export default class Conflicts extends BaseCommand {
     const client = await this.client()
     if (flags.wait) await this.untilCompared(client, id)
     const filter = {
-      ...(flags.kind === undefined ? {} : { kind: flags.kind }),
+      ...defined({ kind: flags.kind }),
       ...(flags.doc === undefined ? {} : { documentId: await resolveDocument(client, id, flags.doc, this.dirs.cache) }),
       ...(flags.differences ? { includeDifferences: 'true' as const } : {}),
     }

@@ -1,6 +1,7 @@
 import { BaseCommand } from '../cli/base-command.js'
 import { ExitWith } from '../cli/cli-error.js'
-import { type Finding, findings } from '../cli/doctor/checks.js'
+import { findings } from '../cli/doctor/checks.js'
+import type { Finding } from '../cli/doctor/finding.js'
 import { tty } from '../cli/terminal.js'
 import { EXIT } from '../contract/errors.js'
 

@@ -6,9 +6,15 @@ import { confirm } from '../cli/prompt.js'
 import { bytes, plural } from '../cli/units.js'
 import type { GcCandidate, GcExecuted } from '../contract/gateway/integrity.js'
 import { LIMITS } from '../contract/limits.js'
+import { defined } from '../lib/defined.js'
 
 const TYPES = [
-  ...['staged-object', 'failed-commit', 'artifact-segment', 'parse-artifact', 'index-projection', 'answer-trace'],
+  'staged-object',
+  'failed-commit',
+  'artifact-segment',
+  'parse-artifact',
+  'index-projection',
+  'answer-trace',
 ]
 
 export default class Gc extends BaseCommand {
@@ -61,8 +67,7 @@ export default class Gc extends BaseCommand {
       const page = await client.request('GET /knowledge-spaces/{id}/gc/staged-objects', {
         path: { id },
         query: {
-          ...(prefix === undefined ? {} : { stagedObjectPrefix: prefix }),
-          ...(cursor === undefined ? {} : { cursor }),
+          ...defined({ stagedObjectPrefix: prefix, cursor }),
         },
       })
       found.push(...page.candidates)

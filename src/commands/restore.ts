@@ -6,6 +6,7 @@ import { ExitWith } from '../cli/cli-error.js'
 import { CHECKS, issuesOf, severityRank } from '../cli/integrity/issues.js'
 import { plural } from '../cli/units.js'
 import { EXIT } from '../contract/errors.js'
+import { defined } from '../lib/defined.js'
 
 export default class Restore extends BaseCommand {
   static override summary = 'put a backup into an empty data directory and check it'
@@ -25,7 +26,9 @@ export default class Restore extends BaseCommand {
     const dataDir = flags.into === undefined ? this.dirs.data : resolve(flags.into)
     const progress = countProgress(this.out, 'objects restored')
     const { snapshot, manifest } = await restoreBackup({
-      ...{ from: resolve(args.folder), snapshot: flags.snapshot, dataDir },
+      from: resolve(args.folder),
+      snapshot: flags.snapshot,
+      dataDir,
       onProgress: progress.at,
     }).finally(progress.end)
     const checked = await this.check(dataDir)
@@ -49,7 +52,7 @@ export default class Restore extends BaseCommand {
     const { readIfExists } = await import('../local/private-file.js')
     const daemon = await startPrivateDaemon(dataDir)
     const token = readIfExists(daemon.env.KS_TOKEN_FILE ?? '')?.trim()
-    const client = new Client({ url: daemon.env.KS_URL ?? '', ...(token === undefined ? {} : { token }) })
+    const client = new Client({ url: daemon.env.KS_URL ?? '', ...defined({ token }) })
     try {
       const issues: { space: string; severity: string; code: string; message: string }[] = []
       let spaces = 0

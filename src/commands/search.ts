@@ -8,6 +8,7 @@ import { resolveDocuments } from '../cli/resolve.js'
 import { textOfWords } from '../cli/words.js'
 import { LIMITS } from '../contract/limits.js'
 import { CONCRETE_MODES } from '../contract/values.js'
+import { defined } from '../lib/defined.js'
 
 export default class Search extends BaseCommand {
   static override summary = 'find passages, without an answer'
@@ -49,8 +50,7 @@ export default class Search extends BaseCommand {
       path: { id },
       body: {
         query,
-        ...(mode === undefined ? {} : { mode }),
-        ...(flags.limit === undefined ? {} : { limit: flags.limit }),
+        ...defined({ mode, limit: flags.limit }),
         ...(flags.doc === undefined
           ? {}
           : { activeDocumentIds: await resolveDocuments(client, id, flags.doc, this.dirs.cache) }),

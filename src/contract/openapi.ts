@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import { defined } from '../lib/defined.js'
 import { ChatErrorBody } from './chat/routes.js'
 import { ERRORS } from './errors.js'
 import { REQUEST_EXAMPLES } from './examples.js'
@@ -172,7 +173,7 @@ function requestBody(route: RouteDefinition, components: Components): Json {
     const schema = hoist(route.body, 'input', components)
     const types = route.forms === true ? [JSON_TYPE, ...FORM_TYPES] : [JSON_TYPE]
     const example = EXAMPLES.get(route.id)
-    const media = { schema, ...(example === undefined ? {} : { example }) }
+    const media = { schema, ...defined({ example }) }
     const content = Object.fromEntries(types.map((type) => [type, media]))
     return { requestBody: { required: needsBody(route) || route.scope === 'application', content } }
   }
@@ -231,7 +232,7 @@ function eventStream(route: RouteDefinition, components: Components): Json {
     content: {
       'text/event-stream': {
         schema: { type: 'string', ...(events.length === 0 ? {} : data) },
-        ...(route.streamExample === undefined ? {} : { example: route.streamExample }),
+        ...defined({ example: route.streamExample }),
         'x-events': Object.fromEntries(events),
       },
     },

@@ -1,9 +1,9 @@
 import type { z } from 'zod'
+import { defined } from '../lib/defined.js'
 import { isLongJson, stringifyInSlices } from '../lib/json/stringify.js'
-import type { EventStream, Frame } from './http/event-stream.js'
-import { openEventStream } from './http/event-stream.js'
+import type { Exchange } from './edge.js'
+import { type EventStream, type Frame, type Framing, openEventStream } from './http/event-stream.js'
 import {
-  type BaseHeaders,
   bytesReply,
   emptyReply,
   eventsReply,
@@ -13,7 +13,6 @@ import {
   type Reply,
   textReply,
 } from './http/reply.js'
-import type { OpenWork } from './open-work.js'
 import type { AnyHandler, Binary } from './operation.js'
 import type { Operation } from './routing.js'
 
@@ -61,44 +60,48 @@ function told({ route, status: only }: Operation, result: unknown) {
   }
 }
 
-function assertBody({ route, bodies }: Operation, status: number, body: unknown): void {
+/** @throws for a body that is not as its route describes it */
+export function assertBody({ route, bodies }: Operation, status: number, body: unknown): void {
   const schema = bodies.get(status)
   if (schema !== undefined) assertShape(schema, body, `${route.id} ${status}`)
 }
 
-interface StreamSurroundings {
-  base: BaseHeaders
-  work: OpenWork
-  checkResponses: boolean
-  /** the client went away: the handler's signal must abort */
+interface StreamHooks {
+  /** the client went away: what makes the frames should stop */
   abandon(): void
-  closed(error?: unknown): void
+  /** called once, however the stream ended */
+  closed?(): void
+  framing?: Framing
 }
 
-/** The response of a handler that streams: sent once the handler has admitted the request. */
-export async function streamedResponse(
-  operation: Operation,
-  input: object,
-  { base, work, checkResponses, abandon, closed }: StreamSurroundings,
-): Promise<Response> {
-  const { id, events = {} } = operation.route
-  const stream = (await call(operation.handler, input)) as EventStream
+/** The response that streams events; its request is open work until the last of them is out. */
+export function streamedResponse(
+  exchange: Exchange,
+  { route }: Operation,
+  stream: EventStream,
+  { abandon, closed, framing }: StreamHooks,
+): Response {
+  const { work, log, checkResponses } = exchange.options
   const check = ({ event, data }: Frame) => {
-    const schema = events[event]
-    if (schema === undefined) throw new Error(`${id} sent the undeclared event ${event}`)
-    assertShape(schema, data, `${id} ${event}`)
+    const schema = route.events?.[event]
+    if (schema === undefined) throw new Error(`${route.id} sent the undeclared event ${event}`)
+    assertShape(schema, data, `${route.id} ${event}`)
   }
   let forget = () => {}
   const open = openEventStream(stream, {
-    ...(checkResponses ? { check } : {}),
+    ...defined({ check: checkResponses ? check : undefined, framing }),
     abandon,
     closed: (error) => {
       forget()
-      closed(error)
+      closed?.()
+      exchange.release()
+      if (error === undefined) return
+      log.warn({ traceId: exchange.traceId, err: error, operation: route.id }, 'stream failed')
     },
   })
   forget = work.track(open)
-  return eventsReply(open.body, base, stream.headers)
+  exchange.streaming = true
+  return eventsReply(open.body, exchange.base, stream.headers)
 }
 
 function assertShape(schema: z.ZodType, value: unknown, place: string): void {

@@ -3,7 +3,9 @@ import type { Logger } from 'pino'
 import { KsError } from '../contract/errors.js'
 import { openApi } from '../contract/openapi.js'
 import { allRoutes } from '../contract/routes.js'
-import type { Engine, EngineOptions } from '../engine/api.js'
+import type { Engine } from '../engine/api.js'
+import type { EngineOptions } from '../engine/base/options.js'
+import { defined } from '../lib/defined.js'
 import type { DiskRoom } from '../local/disk-room.js'
 import type { Settings } from '../local/settings.js'
 import { createTokenVerifier, type OutsideTokens, type TokenVerifier } from './auth/tokens.js'
@@ -71,7 +73,7 @@ function tokenVerifier(settings: Settings, key: Uint8Array, engine: Engine): Tok
   const acceptLocal = settings.jwtLocalTokens ?? outside === undefined
   return createTokenVerifier({
     ...(acceptLocal ? { localKey: key } : {}),
-    ...(outside === undefined ? {} : { outside }),
+    ...defined({ outside }),
     isRevoked: (jti) => engine.tokens.isRevoked(jti),
   })
 }

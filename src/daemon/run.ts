@@ -4,7 +4,8 @@ import { homedir } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { KsError } from '../contract/errors.js'
-import type { Engine, EngineOptions } from '../engine/api.js'
+import type { Engine } from '../engine/api.js'
+import type { EngineOptions } from '../engine/base/options.js'
 import { allowedPrograms } from '../local/allowed-programs.js'
 import { type DaemonFile, type DaemonMode, removeDaemonFile, writeDaemonFile } from '../local/daemon-file.js'
 import { prepareDataDir } from '../local/data-dir.js'
@@ -149,10 +150,15 @@ async function startOwned(
 
   const work = createOpenWork()
   const status = createStatusReader({
-    ...{ identity, limits: uploadLimits(settings), activity: () => engine.activity(), jobsOf: engine.jobsOf },
-    ...{ openRequests: work.count, watcherPid: () => watching.pid },
+    identity,
+    limits: uploadLimits(settings),
+    activity: () => engine.activity(),
+    jobsOf: engine.jobsOf,
+    openRequests: work.count,
+    watcherPid: () => watching.pid,
     models: () => engine.models.inUse(),
-    ...{ storage: () => room.state(), damage: () => engine.damage() },
+    storage: () => room.state(),
+    damage: () => engine.damage(),
   })
   closers.push(() => status.close())
   closers.push(() => watching.close())

@@ -1,24 +1,34 @@
 import { Hono } from 'hono'
 import { getPath } from 'hono/utils/url'
 import { chatAppRoutes } from '../contract/chat/apps.js'
+import { chatRoutes } from '../contract/chat/routes.js'
 import { gatewayRoutes } from '../contract/gateway/routes.js'
+import type { RouteDefinition } from '../contract/route.js'
 import { chatAppHandlers } from './chat/apps.js'
-import { mountChat } from './chat/mount.js'
+import { chatDialect } from './chat/dialect.js'
+import { chatHandlers } from './chat/handlers.js'
+import { welcomeHandlers, welcomeRoutes } from './chat/welcome.js'
+import { createEdge, type Edge, type EdgeBindings, type EdgeOptions } from './edge.js'
+import { gatewayDialect } from './gateway/dialect.js'
 import { gatewayHandlers } from './gateway/handlers.js'
-import { createEdge, type EdgeBindings, type EdgeOptions } from './handle.js'
+import type { AnyHandler } from './operation.js'
 import { compileRoutes } from './routing.js'
 
 export type DaemonApp = Hono<{ Bindings: EdgeBindings }>
 
 /** The application: Hono finds the path, everything else is the edge's work. */
 export function createApp(options: EdgeOptions): DaemonApp {
-  const edge = createEdge(options)
+  const { deps } = options
   const app: DaemonApp = new Hono<{ Bindings: EdgeBindings }>({ getPath: routedPath })
-  const handlers = { ...gatewayHandlers(options.deps), ...chatAppHandlers(options.deps) }
-  for (const path of compileRoutes([...gatewayRoutes, ...chatAppRoutes], handlers))
-    app.all(path.pattern, (context) => edge(context, path))
-  mountChat(app, options)
-  app.notFound((context) => edge(context, undefined))
+  const serve = (edge: Edge, routes: readonly RouteDefinition[], handlers: Readonly<Record<string, AnyHandler>>) => {
+    for (const path of compileRoutes(routes, handlers)) app.all(path.pattern, (context) => edge(context, path))
+  }
+  const gateway = createEdge(options, gatewayDialect)
+  serve(gateway, [...gatewayRoutes, ...chatAppRoutes], { ...gatewayHandlers(deps), ...chatAppHandlers(deps) })
+  const chat = createEdge(options, chatDialect)
+  serve(chat, [...chatRoutes, ...welcomeRoutes], { ...chatHandlers(deps.engine), ...welcomeHandlers })
+  app.all('/v1/*', (context) => chat(context, undefined))
+  app.notFound((context) => gateway(context, undefined))
   return app
 }
 

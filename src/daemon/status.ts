@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import type { DaemonStatus } from '../contract/gateway/system.js'
+import { defined } from '../lib/defined.js'
 import type { DaemonMode } from '../local/daemon-file.js'
 import type { RoomState } from '../local/disk-room.js'
 
@@ -77,9 +78,7 @@ export function createStatusReader(sources: StatusSources): StatusReader {
           max: milliseconds(delay.max),
         },
         activity: { ...work, openRequests: sources.openRequests() },
-        ...(storage === undefined ? {} : { storage }),
-        ...(damage === undefined ? {} : { damage }),
-        ...(models === undefined ? {} : { models }),
+        ...defined({ storage, damage, models }),
         processes: [
           { role: 'daemon', pid: identity.pid, rss: own.rss, peakRss: own.peakRss },
           ...children.flatMap(([pid, role]) => {

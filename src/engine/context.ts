@@ -1,20 +1,71 @@
-import type { EngineLog, EngineOptions } from './api.js'
-import type { Compiler } from './compile/compiled.js'
-import type { EmbeddingMigrations } from './compile/embedding-migrations.js'
-import type { VectorFiller } from './compile/vector-filler.js'
-import type { ConflictFinder } from './conflicts/finder.js'
-import type { Leases } from './leases.js'
+import type { DegradedClass } from './base/degraded.js'
+import type { Leases } from './base/leases.js'
+import type { EngineLog } from './base/log.js'
+import type { EngineOptions } from './base/options.js'
+import type { RightOfWay } from './base/right-of-way.js'
 import type { LsaEmbedding } from './models/builtin/lsa-embedder.js'
 import type { ModelRegistry } from './models/registry.js'
-import type { FailedQueryClustering } from './quality/clustering.js'
-import type { PageIndexer } from './query/page-index/indexer.js'
-import type { RightOfWay } from './right-of-way.js'
+import type { Compiler } from './parse/compiled.js'
 import type { SearchIndexes } from './search/ports.js'
 import type { Database } from './storage/database.js'
 import type { ObjectStore } from './storage/objects.js'
 import type { StoreIdentity } from './storage/store-identity.js'
 
-/** What the slices of the engine share; wired by hand in `engine.ts`. */
+/** A space, as far as work behind it has to know: what was published by its head is to be worked at. */
+export interface SpaceHead {
+  key: number
+  head_revision: number
+}
+
+/** What slices ask of the vectors of spaces whose model is a provider's. */
+interface Vectors {
+  /** Looks soon whether a provider owes vectors. */
+  wake(): void
+  /** Asks the provider of a space at once, also for what it refused. */
+  askAgain(spaceKey: number): Promise<void>
+  /** Published passages of a space without their vectors, and why. @returns nothing when none is missing */
+  missing(spaceKey: number): { passages: number; class: DegradedClass | undefined } | undefined
+  /** Waits for the vectors of versions while the provider is at work. */
+  patience(spaceKey: number, versions: readonly number[], signal: AbortSignal): Promise<void>
+}
+
+/** What slices ask of moves to other embedding models. */
+interface Migrations {
+  wake(): void
+  /** A migration has ended by the caller's transaction: nothing more is done for it, and what it filled is removed. */
+  ended(migration: { key: number; space_key: number }): Promise<void>
+}
+
+/** What slices ask of the page index. */
+interface PageIndexes {
+  /** A space has published. */
+  published(spaceKey: number): void
+  /** Waits a moment for what is nearly there. @returns documents that have none yet; of many that is the least there are */
+  missing(space: SpaceHead): Promise<number>
+}
+
+/** What slices ask of the comparison of documents. */
+interface Conflicts {
+  /** A space has published. */
+  published(spaceKey: number): void
+  /** Waits until everything was compared, for so many milliseconds at most. @returns whether it was */
+  catchUp(space: SpaceHead, milliseconds: number): Promise<boolean>
+  /** Versions of a space that cannot be read. */
+  unreadable(spaceKey: number): number
+}
+
+/** What slices ask of the clusters of failed queries. */
+interface FailedClusters {
+  /** A failed query of a space was captured, and its row is committed. */
+  captured(spaceKey: number): void
+  /** Waits until every failed query was compared, for so many milliseconds at most; the rest follows behind. */
+  catchUp(space: SpaceHead, milliseconds: number): Promise<void>
+}
+
+/**
+ * What the slices of the engine share; wired by hand in `engine.ts`. It stands below all slices: of one that works behind
+ * the others, it knows only what those ask of it.
+ */
 export interface EngineContext {
   /** names this run of the process; work claimed under another instance is orphaned */
   instance: string
@@ -27,15 +78,15 @@ export interface EngineContext {
   lsa: LsaEmbedding
   models: ModelRegistry
   /** makes the vectors of spaces whose model is a provider's */
-  vectors: VectorFiller
+  vectors: Vectors
   /** moves spaces to other embedding models */
-  migrations: EmbeddingMigrations
+  migrations: Migrations
   /** makes the page index of what is published */
-  pageIndexes: PageIndexer
+  pageIndexes: PageIndexes
   /** finds what documents of a space say against each other */
-  conflicts: ConflictFinder
+  conflicts: Conflicts
   /** finds which failed queries ask the same */
-  failedClusters: FailedQueryClustering
+  failedClusters: FailedClusters
   leases: Leases
   /** of questions over what works in the background */
   rightOfWay: RightOfWay

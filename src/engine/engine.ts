@@ -1,14 +1,21 @@
+import { defined } from '../lib/defined.js'
 import { newId } from '../lib/ids.js'
 import { type DataLayout, dataLayout } from '../local/layout.js'
-import type { Engine, EngineOptions } from './api.js'
+import type { Engine } from './api.js'
+import { Leases } from './base/leases.js'
+import type { EngineOptions } from './base/options.js'
+import { RightOfWay } from './base/right-of-way.js'
 import { createChat } from './chat/operations.js'
-import { createCompiler } from './compile/compiler.js'
 import { EmbeddingMigrations } from './compile/embedding-migrations.js'
+import { cancelMigration, getMigration, startMigration } from './compile/migration-operations.js'
 import { createReplaySource } from './compile/replay.js'
 import { giveUpUnfinished } from './compile/training.js'
 import { VectorFiller } from './compile/vector-filler.js'
 import { ConflictFinder } from './conflicts/finder.js'
 import type { EngineContext } from './context.js'
+import { Derivations } from './derived/derivation.js'
+import { PageIndexer } from './derived/page-index/indexer.js'
+import { PassageCache } from './derived/passage.js'
 import { deleteDocuments } from './documents/delete.js'
 import { getItemAsset, getMultimodal, getOutline, getParseArtifact } from './documents/derived.js'
 import { checkDocuments, getDocument, listDocuments } from './documents/documents.js'
@@ -17,37 +24,32 @@ import { abandonUnacknowledged } from './documents/staged-commits.js'
 import { findDocument, toAsset } from './documents/store.js'
 import { beginUpload } from './documents/upload.js'
 import { explainQuery } from './explain/explain.js'
-import { createGraph } from './graph/operations.js'
-import { createIdempotency } from './idempotency.js'
+import { createIdempotency } from './idempotency/idempotency.js'
 import { createIntegrity } from './integrity/integrity.js'
-import { cancelJob, getBulkJob, getJob, insertBulkJob } from './jobs/jobs.js'
-import { listJobs } from './jobs/list.js'
+import { cancelJob, getJob } from './jobs/jobs.js'
 import { retryFailed, retryJob } from './jobs/retry.js'
 import { JobRunner } from './jobs/runner.js'
-import { tenantJobs } from './jobs/tenant-jobs.js'
-import { Leases } from './leases.js'
 import { createLocalFiles } from './local-files/operations.js'
 import { LsaEmbedding } from './models/builtin/lsa-embedder.js'
-import { modelOperations } from './models/in-use.js'
 import { createModelRegistry } from './models/registry.js'
 import { createBudgetStore } from './models/stored-budget.js'
+import { createCompiler } from './parse/compiler.js'
 import { FailedQueryClustering } from './quality/clustering.js'
 import { createQuality } from './quality/operations.js'
-import { Derivations } from './query/derivation.js'
 import { QueryGate } from './query/gate.js'
-import { PageIndexer } from './query/page-index/indexer.js'
-import { PassageCache } from './query/passage.js'
 import { startQuery } from './query/run.js'
 import { searchSpace } from './query/search.js'
 import type { QueryShared } from './query/stages.js'
+import { getBulkJob, insertBulkJob } from './queue/bulk.js'
+import { listJobs } from './queue/list.js'
+import { tenantJobs } from './queue/tenant-jobs.js'
 import { createResearch } from './research/operations.js'
-import { setSpacePolicy, setTenantPolicy, spacePolicy, tenantPolicy } from './retention/policy.js'
 import { RetentionSweeper } from './retention/sweeper.js'
-import { RightOfWay } from './right-of-way.js'
 import { createSearchIndexes } from './search/indexes.js'
+import { createSnapshots } from './snapshots/operations.js'
 import { createSources } from './sources/operations.js'
-import { cancelMigration, getMigration, startMigration } from './spaces/embedding-migrations.js'
 import { profileOf, setRetrievalProfile } from './spaces/profile.js'
+import { setSpacePolicy, setTenantPolicy, spacePolicy, tenantPolicy } from './spaces/retention-policy.js'
 import {
   createSpace,
   deleteSpace,
@@ -56,17 +58,18 @@ import {
   spaceManifest,
   updateSpace,
 } from './spaces/spaces.js'
-import { spaceStats, spaceStatus } from './spaces/status.js'
 import { findSpace, toSpace } from './spaces/store.js'
-import type { Database } from './storage/database.js'
+import { modelOperations } from './status/models-in-use.js'
+import { spaceStats, spaceStatus } from './status/status.js'
 import { explainDamage, openStore } from './storage/open-store.js'
+import { type Read, sql } from './storage/program.js'
+import { writeAnswer } from './storage/write-answer.js'
+import { unlessDatabaseDamaged } from './storage/write-stop.js'
 import { getTrace, listConflicts, listEvidence, listMissing } from './traces/traces.js'
 import { createFileSystem } from './vfs/vfs.js'
+import { createGraph } from './views/graph-operations.js'
 import { SemanticViews } from './views/views.js'
 import { moveFiles, removeFiles, writeFile } from './workspaces/files.js'
-import { createSnapshots } from './workspaces/operations.js'
-import { writeAnswer } from './write-answer.js'
-import { unlessDatabaseDamaged } from './write-stop.js'
 
 /**
  * Opens the engine on a data directory that the caller has locked: recovers what a crash left, starts the index process
@@ -93,8 +96,8 @@ async function openOn(layout: DataLayout, options: EngineOptions): Promise<Engin
       { bytes },
       'the write-ahead log cannot be emptied while something reads the database: a check, a backup, another program',
     )
-  db.recover(() => {
-    const abandoned = abandonUnacknowledged(db)
+  db.recover(function* () {
+    const abandoned = yield* abandonUnacknowledged()
     if (abandoned > 0) log.info({ abandoned }, 'uploads that were never acknowledged were abandoned')
   })
   const rightOfWay = new RightOfWay()
@@ -105,7 +108,15 @@ async function openOn(layout: DataLayout, options: EngineOptions): Promise<Engin
     log: (message) => log.info({}, message),
   })
   let runner: JobRunner | undefined
+  const behind: Behind = {
+    vectors: new VectorFiller(),
+    migrations: new EmbeddingMigrations(),
+    pageIndexes: new PageIndexer(),
+    conflicts: new ConflictFinder(),
+    failedClusters: new FailedQueryClustering(),
+  }
   const context: EngineContext = {
+    ...behind,
     instance: newId(),
     db,
     objects,
@@ -114,11 +125,6 @@ async function openOn(layout: DataLayout, options: EngineOptions): Promise<Engin
     compiler: createCompiler(),
     lsa: new LsaEmbedding(),
     models: createModelRegistry(options.providers, { budgetStore: createBudgetStore(db) }),
-    vectors: new VectorFiller(),
-    migrations: new EmbeddingMigrations(),
-    pageIndexes: new PageIndexer(),
-    conflicts: new ConflictFinder(),
-    failedClusters: new FailedQueryClustering(),
     leases: new Leases(),
     rightOfWay,
     options,
@@ -126,38 +132,40 @@ async function openOn(layout: DataLayout, options: EngineOptions): Promise<Engin
     now: options.now ?? Date.now,
     wake: (spaceKey) => runner?.wake(spaceKey),
   }
-  db.recover(() => giveUpUnfinished(context))
+  db.recover(() => giveUpUnfinished())
   const jobs = new JobRunner(context)
   runner = jobs
   const sweeper = new RetentionSweeper(context)
   const sources = createSources(context, (jobId) => jobs.settled(jobId))
   const shared = { cache: new PassageCache(), derivations: new Derivations(context) }
   const research = createResearch(context, shared)
-  const engine = wire(context, jobs, sweeper, sources, shared, research)
-  context.vectors.start(context)
-  context.migrations.start(context)
-  context.pageIndexes.start(context)
-  context.conflicts.start(context)
-  context.failedClusters.start(context)
+  const engine = wire(context, behind, jobs, sweeper, sources, shared, research)
+  for (const one of Object.values(behind)) one.start(context)
   runner.start()
   research.runner.start()
   sweeper.start()
   sources.sync.start()
-  options.room?.onRoom(() => wakeAll(context, jobs, research.runner))
-  warmUp(context)
+  // what waited for room on the disk goes on
+  options.room?.onRoom(() => {
+    for (const one of [jobs, research.runner, ...Object.values(behind)]) one.wake()
+  })
+  context.db.now(warmUp(context))
   return engine
 }
 
-/** What waited for room on the disk goes on. */
-function wakeAll(context: EngineContext, ...runners: { wake(): void }[]): void {
-  const { vectors, migrations, pageIndexes, conflicts, failedClusters } = context
-  for (const one of [...runners, vectors, migrations, pageIndexes, conflicts, failedClusters]) one.wake()
+/** What works behind requests, in the order in which it starts. */
+interface Behind {
+  vectors: VectorFiller
+  migrations: EmbeddingMigrations
+  pageIndexes: PageIndexer
+  conflicts: ConflictFinder
+  failedClusters: FailedQueryClustering
 }
 
 /** Opens the indexes of the space that was published last, so that the first query after a start is not the slow one. */
-function warmUp(context: EngineContext): void {
-  if (unused(context.db)) return
-  const space = context.db.get<{ id: string }>(
+function* warmUp(context: EngineContext): Read<void> {
+  if (yield* unused()) return
+  const space = yield* sql.get<{ id: string }>(
     'SELECT id FROM spaces WHERE deleted_at IS NULL ORDER BY published_at DESC LIMIT 1',
   )
   if (space === undefined) return
@@ -167,12 +175,13 @@ function warmUp(context: EngineContext): void {
 }
 
 /** Whether nothing was ever indexed here. */
-function unused(db: Database): boolean {
-  return db.get<{ one: number }>('SELECT 1 one FROM projection_log LIMIT 1') === undefined
+function* unused(): Read<boolean> {
+  return (yield* sql.get<{ one: number }>('SELECT 1 one FROM projection_log LIMIT 1')) === undefined
 }
 
 function wire(
   context: EngineContext,
+  behind: Behind,
   runner: JobRunner,
   sweeper: RetentionSweeper,
   sources: ReturnType<typeof createSources>,
@@ -188,26 +197,26 @@ function wire(
   return {
     spaces: {
       create: (caller, body) => createSpace(context, caller, body),
-      list: async (caller, page) => listSpaces(db, caller, page),
-      get: async (caller, id) => toSpace(findSpace(db, caller.tenant, id)),
+      list: async (caller, page) => db.now(listSpaces(caller, page)),
+      get: async (caller, id) => toSpace(db.now(findSpace(caller.tenant, id))),
       update: (caller, id, body) => updateSpace(db, caller, id, body),
       delete: (caller, id) => deleteSpace(context, caller, id),
-      manifest: async (caller, id) => spaceManifest(context, caller, id),
+      manifest: async (caller, id) => context.db.now(spaceManifest(context, caller, id)),
       setEmbeddingProfile: (caller, id, model) => setEmbeddingProfile(context, caller, id, model),
       startMigration: (caller, id, model) => startMigration(context, caller, id, model),
-      migration: async (caller, id, migrationId) => getMigration(context, caller, id, migrationId),
+      migration: async (caller, id, migrationId) => context.db.now(getMigration(context, caller, id, migrationId)),
       cancelMigration: (caller, id, migrationId) => cancelMigration(context, caller, id, migrationId),
       status: async (caller, id) => spaceStatus(context, caller, id),
       stats: async (caller, id, minutes) => spaceStats(context, caller, id, minutes),
-      retrievalProfile: async (caller, id) => profileOf(db, findSpace(db, caller.tenant, id).key),
+      retrievalProfile: async (caller, id) => db.now(profileOf(db.now(findSpace(caller.tenant, id)).key)),
       setRetrievalProfile: (caller, id, body) => setRetrievalProfile(context, caller, id, body),
     },
     documents: documentOperations(context, runner),
     jobs: {
-      get: async (caller, id) => getJob(db, caller, id),
+      get: async (caller, id) => db.now(getJob(caller, id)),
       cancel: (caller, id) => cancelJob(context, caller, id),
-      bulk: async (caller, id) => getBulkJob(db, caller, id),
-      list: async (caller, spaceId, page) => listJobs(db, caller, spaceId, page),
+      bulk: async (caller, id) => db.now(getBulkJob(caller, id)),
+      list: async (caller, spaceId, page) => db.now(listJobs(db, caller, spaceId, page)),
       retry: (caller, id) => retryJob(context, caller, id),
       retryFailed: (caller, spaceId) => retryFailed(context, caller, spaceId),
     },
@@ -215,10 +224,10 @@ function wire(
       start: (caller, body, signal) => startQuery(context, { gate, cache, derivations }, caller, body, signal),
       explain: (caller, spaceId, body) => explainQuery(context, { gate, cache, derivations }, caller, spaceId, body),
       search: (caller, spaceId, body) => searchSpace(context, { gate, cache, derivations }, caller, spaceId, body),
-      trace: async (caller, id) => getTrace(db, caller, id),
-      evidence: async (caller, id, page) => listEvidence(db, caller, id, page),
-      conflicts: async (caller, id, page) => listConflicts(db, caller, id, page),
-      missing: async (caller, id, page) => listMissing(db, caller, id, page),
+      trace: async (caller, id) => db.now(getTrace(caller, id)),
+      evidence: async (caller, id, page) => db.now(listEvidence(caller, id, page)),
+      conflicts: async (caller, id, page) => db.now(listConflicts(caller, id, page)),
+      missing: async (caller, id, page) => db.now(listMissing(caller, id, page)),
     },
     quality: createQuality(context),
     research: research.operations,
@@ -242,18 +251,19 @@ function wire(
     chat: chat.operations,
     idempotency: createIdempotency(context),
     tokens: {
-      isRevoked: (jti) => db.get<{ jti: string }>('SELECT jti FROM revoked_tokens WHERE jti = ?', jti) !== undefined,
+      isRevoked: (jti) =>
+        db.now(sql.get<{ jti: string }>('SELECT jti FROM revoked_tokens WHERE jti = ?', [jti])) !== undefined,
       revoke: (jti, expiresAt) =>
-        db.writeNow(() => {
-          db.run('DELETE FROM revoked_tokens WHERE expires_at < ?', Date.now())
-          db.run('INSERT OR REPLACE INTO revoked_tokens (jti, expires_at) VALUES (?, ?)', jti, expiresAt)
+        db.writeNow(function* () {
+          yield* sql.run('DELETE FROM revoked_tokens WHERE expires_at < ?', [Date.now()])
+          yield* sql.run('INSERT OR REPLACE INTO revoked_tokens (jti, expires_at) VALUES (?, ?)', [jti, expiresAt])
         }),
     },
     health: () => {
       // the index process starts with the first use; one that died is started again at once
       const components = {
         database: !db.broken,
-        indexes: context.indexes.pid() !== undefined || unlessDatabaseDamaged(() => unused(db), false),
+        indexes: context.indexes.pid() !== undefined || unlessDatabaseDamaged(() => db.now(unused()), false),
         jobs: true,
         storage: !(db.broken || options.room?.state().isFull === true),
       }
@@ -270,34 +280,24 @@ function wire(
         runningQueries: gate.running + chat.running(),
         backgroundTasks:
           training +
-          context.vectors.active +
-          context.migrations.active +
-          context.pageIndexes.active +
-          context.conflicts.active +
-          context.failedClusters.active +
+          Object.values(behind).reduce((sum, { active }) => sum + active, 0) +
           context.indexes.builds() +
           derivations.running +
           views.running +
           graph.readings.active +
           sources.sync.running,
-        ...(indexPid === undefined ? {} : { indexPid }),
+        ...defined({ indexPid }),
         parserPids: context.compiler.pids(),
       }
     },
-    jobsOf: (tenant) => tenantJobs(db, tenant),
+    jobsOf: (tenant) => db.now(tenantJobs(tenant)),
     models: modelOperations(context),
     async close() {
       context.indexes.hurry()
       await Promise.all([sources.sync.close(), research.runner.close()])
       await graph.close()
       await Promise.all([chat.close(), sweeper.close(), runner.close(), derivations.close(), views.close()])
-      await Promise.all([
-        context.vectors.close(),
-        context.migrations.close(),
-        context.pageIndexes.close(),
-        context.conflicts.close(),
-        context.failedClusters.close(),
-      ])
+      await Promise.all(Object.values(behind).map((one) => one.close()))
       await Promise.all([context.compiler.close(), context.lsa.close(), context.models.close()])
       await context.indexes.close()
       // a log that the checkpointing thread has in hand would look as if it were needed
@@ -309,24 +309,24 @@ function wire(
 function documentOperations(context: EngineContext, runner: JobRunner): Engine['documents'] {
   const { db } = context
   return {
-    list: async (caller, spaceId, page) => listDocuments(db, caller, spaceId, page),
-    get: async (caller, spaceId, id) => getDocument(db, caller, spaceId, id),
+    list: async (caller, spaceId, page) => db.now(listDocuments(caller, spaceId, page)),
+    get: async (caller, spaceId, id) => db.now(getDocument(caller, spaceId, id)),
     parseArtifact: (caller, spaceId, id, version) => getParseArtifact(db, caller, spaceId, id, version),
     outline: (caller, spaceId, id) => getOutline(db, caller, spaceId, id),
     multimodal: (caller, spaceId, id) => getMultimodal(db, caller, spaceId, id),
     itemAsset: (caller, spaceId, id, item, variant) => getItemAsset(db, caller, spaceId, id, item, variant),
-    upload: async (caller, spaceId, kind) => beginUpload(context, caller, spaceId, kind),
+    upload: async (caller, spaceId, kind) => context.db.now(beginUpload(context, caller, spaceId, kind)),
     async bulkUpload(caller, spaceId, items) {
       const made = items.map((item) => ({ documentId: item.asset.id, jobId: item.compilationJob.id }))
-      return writeAnswer(db, caller, () => {
-        const space = findSpace(db, caller.tenant, spaceId)
-        return { bulkJobId: insertBulkJob(db, space, 'document_upload', made), total: items.length, items }
+      return writeAnswer(db, caller, function* () {
+        const space = yield* findSpace(caller.tenant, spaceId)
+        return { bulkJobId: yield* insertBulkJob(db, space, 'document_upload', made), total: items.length, items }
       })
     },
     async settled(caller, spaceId, accepted) {
       await runner.settled(accepted.compilationJob.id)
-      const space = findSpace(db, caller.tenant, spaceId)
-      return toAsset(findDocument(db, caller, space.key, accepted.asset.id), space.id)
+      const space = db.now(findSpace(caller.tenant, spaceId))
+      return toAsset(db.now(findDocument(caller, space.key, accepted.asset.id)), space.id)
     },
     delete: (caller, spaceId, ids) => deleteDocuments(context, caller, spaceId, ids),
     reindex: (caller, spaceId, which) => reindexDocuments(context, caller, spaceId, which),

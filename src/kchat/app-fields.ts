@@ -3,6 +3,7 @@ import { resolveSpace } from '../cli/resolve.js'
 import { modelReference } from '../cli/resources.js'
 import { readStdin, readTextFile, textOrStdin } from '../cli/stdin.js'
 import type { Client } from '../client/client.js'
+import { defined } from '../lib/defined.js'
 import { isRecord } from '../lib/json/values.js'
 import { readData } from './data-file.js'
 import type { Common } from './options.js'
@@ -81,7 +82,7 @@ export async function appFields(
     const base = from[name] ?? now?.[name]
     merged[name] = mergedPart(isRecord(base) ? base : {}, change)
   }
-  return { ...from, ...merged, ...given(await plainFields(client, options)), ...featuresOf(options, from) }
+  return { ...from, ...merged, ...defined(await plainFields(client, options)), ...featuresOf(options, from) }
 }
 
 async function fromFile(path: string | undefined): Promise<Fields> {
@@ -120,11 +121,11 @@ async function plainFields(client: Client, options: AppOptions): Promise<Fields>
 async function partsOf(options: AppOptions): Promise<Record<string, Fields>> {
   const { temperature, maxTokens, site } = options
   return {
-    modelSettings: given({
+    modelSettings: defined({
       temperature: temperature === false ? null : temperature,
       maxTokens: maxTokens === false ? null : maxTokens,
     }),
-    prices: given({
+    prices: defined({
       promptUnitPrice: options.promptPrice,
       completionUnitPrice: options.completionPrice,
       priceUnit: options.priceUnit,
@@ -144,7 +145,7 @@ async function sensitiveWords(options: AppOptions): Promise<Fields> {
     return response === false ? { enabled: false, response: '' } : { enabled: true, response }
   }
   const isSwitchedOn = words !== undefined || typeof inputResponse === 'string' || typeof outputResponse === 'string'
-  return given({
+  return defined({
     enabled: isSwitchedOn ? true : undefined,
     words,
     inputs: side(inputResponse),
@@ -178,18 +179,18 @@ function mergedPart(base: Fields, change: Fields): Fields {
 function featuresOf(options: AppOptions, from: Fields): Fields {
   const { language } = options
   const features = {
-    vision: given({
+    vision: defined({
       enabled: options.vision,
       numberLimits: options.images,
       detail: options.imageDetail,
       transferMethods: options.imageTransfer,
     }),
-    speechToText: given({
+    speechToText: defined({
       enabled: options.speechToText,
       model: modelOf(options.speechToTextModel, '--speech-to-text-model'),
       language: options.speechToTextLanguage ?? language,
     }),
-    textToSpeech: given({
+    textToSpeech: defined({
       enabled: options.textToSpeech,
       model: modelOf(options.textToSpeechModel, '--text-to-speech-model'),
       voice: options.voice,
@@ -218,10 +219,6 @@ function modelOf(word: string | false | undefined, option: string): object | nul
 
 function listOf(values: string[] | false | undefined): string[] | undefined {
   return values === false ? [] : values
-}
-
-function given(fields: Fields): Fields {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
 }
 
 /** @throws CliError exit 2 */

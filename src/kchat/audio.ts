@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { usageError } from '../cli/cli-error.js'
 import { textOrStdin } from '../cli/stdin.js'
 import { EXIT } from '../contract/errors.js'
+import { defined } from '../lib/defined.js'
 import { isRecord, textOf } from '../lib/json/values.js'
 import { withChat } from './conversations.js'
 import { saveBytes, sendFile } from './files.js'
@@ -35,7 +36,7 @@ export async function speak(
     ...(text === undefined
       ? { message_id: idOf('message', message ?? '') }
       : { text: await textOrStdin(text, 'the text') }),
-    ...(voice === undefined ? {} : { voice }),
+    ...defined({ voice }),
   }
   await withChat(options, (chat) => {
     const open = () => audioOf(chat, body)

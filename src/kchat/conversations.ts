@@ -2,6 +2,7 @@ import { CliError } from '../cli/cli-error.js'
 import type { Column } from '../cli/columns.js'
 import { textOrStdin } from '../cli/stdin.js'
 import { EXIT } from '../contract/errors.js'
+import { defined } from '../lib/defined.js'
 import { isRecord, textOf } from '../lib/json/values.js'
 import { idOf, inPath } from './ids.js'
 import type { Common } from './options.js'
@@ -169,7 +170,7 @@ export async function suggest(message: string, options: Common): Promise<void> {
 export async function feedback(message: string, rating: string, options: Common & { note?: string }): Promise<void> {
   const body = {
     rating: rating === 'none' ? null : rating,
-    ...(options.note === undefined ? {} : { content: options.note }),
+    ...defined({ content: options.note }),
   }
   const path = `/messages/${inPath('message', message)}/feedbacks`
   const done = await withChat(options, (chat) => chat.call('POST', path, { ...body, user: chat.user }))

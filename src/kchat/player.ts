@@ -5,6 +5,7 @@ import { delimiter, join } from 'node:path'
 import { CliError } from '../cli/cli-error.js'
 import { saveBody } from '../cli/save-body.js'
 import { EXIT } from '../contract/errors.js'
+import { defined } from '../lib/defined.js'
 
 /** Endings of files by the type of what the service sends. */
 const ENDINGS = {
@@ -79,8 +80,10 @@ async function run({ program, args }: Player, file: string, signal: AbortSignal 
   const { execa } = await import('execa')
   // it ends with this process, whatever ends this one
   const { failed, stderr, shortMessage } = await execa(program, [...args, file], {
-    ...{ stdin: 'ignore', stdout: 'ignore', reject: false },
-    ...(signal === undefined ? {} : { cancelSignal: signal }),
+    stdin: 'ignore',
+    stdout: 'ignore',
+    reject: false,
+    ...defined({ cancelSignal: signal }),
   })
   if (!failed || signal?.aborted === true) return
   const complaint = (stderr || shortMessage || '').slice(-COMPLAINT_CHARACTERS)

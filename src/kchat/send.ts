@@ -63,8 +63,15 @@ async function outputFor(options: Common): Promise<Said> {
   const write = (text: string) => void stdout.write(text)
   const nothing = () => undefined
   return {
-    ...{ format: 'tsv', isJson: false, isErrTerminal: false },
-    ...{ prose: write, endProse: nothing, raw: write, json: nothing, event: nothing, note: nothing },
+    format: 'tsv',
+    isJson: false,
+    isErrTerminal: false,
+    prose: write,
+    endProse: nothing,
+    raw: write,
+    json: nothing,
+    event: nothing,
+    note: nothing,
   }
 }
 

@@ -7,6 +7,7 @@ import type { Client } from '../client/client.js'
 import { ApiError, ConnectionError } from '../client/errors.js'
 import { type BodyWriter, readText, type Target, Transport } from '../client/http.js'
 import { EXIT } from '../contract/errors.js'
+import { defined } from '../lib/defined.js'
 import { isRecord, textOf } from '../lib/json/values.js'
 import { readDaemonFile } from '../local/daemon-file.js'
 import { dataLayout } from '../local/layout.js'
@@ -154,7 +155,7 @@ export async function openGateway(common: Common): Promise<Client> {
   return await connect(place.value, {
     autostart,
     onSlowStart,
-    ...(signal === undefined ? {} : { signal }),
+    ...defined({ signal }),
     ...(isDebug(common) ? { onExchange: (line) => process.stderr.write(`debug: ${tty(line)}\n`) } : {}),
   })
 }
@@ -194,9 +195,9 @@ async function chatApiError(response: IncomingMessage): Promise<ApiError> {
     status,
     code: textOf(fields.code) ?? `http-${status}`,
     message: textOf(fields.message) ?? `the service answered ${status}`,
-    ...(traceId === undefined ? {} : { traceId }),
+    ...defined({ traceId }),
     ...(Number.isFinite(retryAfter) ? { retryAfter } : {}),
-    ...(hint === undefined ? {} : { hint }),
+    ...defined({ hint }),
   })
 }
 

@@ -1,5 +1,6 @@
 import { CliError } from '../cli/cli-error.js'
 import { EXIT } from '../contract/errors.js'
+import { defined } from '../lib/defined.js'
 import { isRecord, textOf } from '../lib/json/values.js'
 import type { ChatService } from './service.js'
 
@@ -118,7 +119,7 @@ export function sourcesOf(end: Record<string, unknown>): Source[] {
     return {
       position: typeof resource.position === 'number' ? resource.position : index + 1,
       name: textOf(resource.document_name) ?? textOf(resource.document_id) ?? '',
-      ...(address === undefined ? {} : { address }),
+      ...defined({ address }),
     }
   })
 }

@@ -5,8 +5,13 @@ import type { SpaceConflict } from '../../src/contract/gateway/conflicts.js'
 const ID = '01a20862-2c78-7657-a370-04a438ecd374'
 const SIDE = { documentId: ID, documentVersion: 1, nodeId: ID, storedAt: '2026-11-23T12:29:38.206Z' }
 const CONFLICT: SpaceConflict = {
-  ...{ id: ID, knowledgeSpaceId: ID, kind: 'number', relation: 'contradiction', decidedBy: 'rules' },
-  ...{ reason: 'different numbers: 90 days and 30 days', foundAt: '2026-11-23T12:29:41.368Z' },
+  id: ID,
+  knowledgeSpaceId: ID,
+  kind: 'number',
+  relation: 'contradiction',
+  decidedBy: 'rules',
+  reason: 'different numbers: 90 days and 30 days',
+  foundAt: '2026-11-23T12:29:41.368Z',
   sides: [
     {
       ...SIDE,

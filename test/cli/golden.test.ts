@@ -8,7 +8,14 @@ import { readCase } from '../../src/cli/golden/question.js'
 import { makeReport } from '../../src/cli/golden/report.js'
 
 const result = (id: string, recall: number, more: Partial<CaseResult> = {}): CaseResult => ({
-  ...{ id, question: id, tags: [], status: 'measured', missing: [], unresolved: [], recall, reciprocalRank: recall },
+  id,
+  question: id,
+  tags: [],
+  status: 'measured',
+  missing: [],
+  unresolved: [],
+  recall,
+  reciprocalRank: recall,
   ...more,
 })
 

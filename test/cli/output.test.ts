@@ -158,7 +158,9 @@ describe('a cell of tsv', () => {
     expect(cell(-5)).toBe('-5')
     for (const text of [...formulas, 'C:\\x', '@scope/a.md']) {
       const read = execaSync('sh', ['-c', 'IFS= read line; printf %s "$line"'], {
-        ...{ input: `${cell(text)}\n`, stripFinalNewline: false, reject: false },
+        input: `${cell(text)}\n`,
+        stripFinalNewline: false,
+        reject: false,
       })
       expect(read.stdout).toBe(text.replaceAll('\t', 't'))
     }

@@ -59,11 +59,22 @@ describe('a document', () => {
     for (const command of [['artifact'], ['outline'], ['items'], ['reindex'], ['delete', '--dry-run']])
       expect(await home.ks(['docs', ...command, name, '-s', 'notes']), command[0]).toMatchObject({ code: 0 })
     const asked = await json<{ citations: { documentAssetId: string }[] }>(
-      ...['query', 'who is on call', '-s', 'notes', '--doc', 'on-call.md'],
+      'query',
+      'who is on call',
+      '-s',
+      'notes',
+      '--doc',
+      'on-call.md',
     )
     expect(asked.citations.map(({ documentAssetId }) => documentAssetId)).toEqual([ids[name]])
     const why = await json<{ verdict: string }>(
-      ...['why', 'who is on call', 'on-call.md', '-s', 'notes', '--doc', 'on-call.md'],
+      'why',
+      'who is on call',
+      'on-call.md',
+      '-s',
+      'notes',
+      '--doc',
+      'on-call.md',
     )
     expect(why.verdict).toBe('shown')
   })

@@ -77,7 +77,11 @@ describe('ks golden run', () => {
     expect(stderr).toBe('')
     expect(code).toBe(0)
     expect(found).toMatchObject({
-      ...{ questions: 4, measured: 4, unresolved: 0, failed: 0, passed: true },
+      questions: 4,
+      measured: 4,
+      unresolved: 0,
+      failed: 0,
+      passed: true,
       metrics: { questions: 4, recall: 1, mrr: 1, answerable: 1 },
       tags: { money: { questions: 1, recall: 1 }, sea: { questions: 2, recall: 1 } },
     })

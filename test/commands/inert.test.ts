@@ -72,8 +72,17 @@ beforeAll(async () => {
   service = await hostileService()
   folder = mkdtempSync(join(tmpdir(), 'ks-inert-'))
   const env = {
-    ...{ KS_URL: service.url, KS_TOKEN: 'a.b.c', KS_SPACE: AN_ID, KS_NO_INPUT: '1', NO_COLOR: '1', TERM: 'dumb' },
-    ...{ KCHAT_URL: service.url, KCHAT_API_KEY: 'app-x', KCHAT_USER: 'ada', LANG: 'C.UTF-8', COLUMNS: '100' },
+    KS_URL: service.url,
+    KS_TOKEN: 'a.b.c',
+    KS_SPACE: AN_ID,
+    KS_NO_INPUT: '1',
+    NO_COLOR: '1',
+    TERM: 'dumb',
+    KCHAT_URL: service.url,
+    KCHAT_API_KEY: 'app-x',
+    KCHAT_USER: 'ada',
+    LANG: 'C.UTF-8',
+    COLUMNS: '100',
     ...Object.fromEntries(['DATA', 'CONFIG', 'CACHE', 'STATE'].map((one) => [`KS_${one}_DIR`, join(folder, one)])),
   }
   for (const name of Object.keys(process.env))

@@ -19,11 +19,13 @@ async function startOllama() {
     'talker:8b': { capabilities: ['completion', 'tools'], model_info: { 'llama.context_length': 131_072 } },
     'vectors:latest': { capabilities: ['embedding'], model_info: { 'bert.context_length': 512 } },
     'wide:8b': {
-      ...{ capabilities: ['completion'], model_info: { 'llama.context_length': 131_072 } },
+      capabilities: ['completion'],
+      model_info: { 'llama.context_length': 131_072 },
       parameters: 'stop  "<|end|>"\nnum_ctx                        16384\ntemperature  0.7',
     },
     'running:8b': {
-      ...{ capabilities: ['completion'], model_info: { 'llama.context_length': 131_072 } },
+      capabilities: ['completion'],
+      model_info: { 'llama.context_length': 131_072 },
       parameters: 'num_ctx 16384',
     },
   }
@@ -81,7 +83,9 @@ describe('ks models detect', () => {
     expect([code, stderr]).toEqual([0, expect.stringContaining('configured ollama')])
     expect(config().providers).toEqual([
       {
-        ...{ pluginId: 'openai-compatible', provider: 'ollama', baseUrl: `${ollama.url}/v1` },
+        pluginId: 'openai-compatible',
+        provider: 'ollama',
+        baseUrl: `${ollama.url}/v1`,
         contextTokens: { 'talker:8b': 4096, 'wide:8b': 16_384, 'running:8b': 32_768 },
       },
     ])
@@ -99,8 +103,11 @@ describe('ks models add', () => {
     const { code, stdout, stderr } = await home.ks(['models', 'add', 'openai'], { env })
     expect([code, stdout]).toEqual([0, 'added openai at https://api.openai.com/v1\n'])
     expect(config().providers.at(-1)).toEqual({
-      ...{ pluginId: 'openai-compatible', provider: 'openai' },
-      ...{ baseUrl: 'https://api.openai.com/v1', apiKeyEnv: 'OPENAI_API_KEY', contextTokens: { '*': 32_768 } },
+      pluginId: 'openai-compatible',
+      provider: 'openai',
+      baseUrl: 'https://api.openai.com/v1',
+      apiKeyEnv: 'OPENAI_API_KEY',
+      contextTokens: { '*': 32_768 },
     })
     expect(`${stdout}${stderr}${JSON.stringify(config())}`).not.toContain(KEY)
   })
@@ -137,8 +144,14 @@ describe('ks models test', () => {
     const { code, rows, results: told } = await results('local/talker')
     expect(code).toBe(0)
     expect(told).toEqual({
-      ...{ chat: 'works', stream: 'works', tools: 'works', json: 'works', vision: 'works' },
-      ...{ embeddings: 'not asked', rerank: 'not asked', audio: 'not asked' },
+      chat: 'works',
+      stream: 'works',
+      tools: 'works',
+      json: 'works',
+      vision: 'works',
+      embeddings: 'not asked',
+      rerank: 'not asked',
+      audio: 'not asked',
     })
     expect(rows.filter(({ latencyMs }) => latencyMs !== undefined)).toHaveLength(5)
   })

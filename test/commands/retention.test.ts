@@ -26,15 +26,20 @@ describe('ks retention', () => {
   test('changes what is named, in one place only', async () => {
     const change = ['retention', 'set', 'answerTraceRetentionDays=30', 'rawDocumentRetentionDays=365', '-s', 'notes']
     expect(await json(change)).toMatchObject({
-      ...{ scope: 'knowledge_space', answerTraceRetentionDays: 30, rawDocumentRetentionDays: 365 },
+      scope: 'knowledge_space',
+      answerTraceRetentionDays: 30,
+      rawDocumentRetentionDays: 365,
       parseArtifactVersions: 3,
     })
     expect(await json(['retention', 'show'])).toMatchObject({
-      ...{ answerTraceRetentionDays: 90, rawDocumentRetentionDays: null },
+      answerTraceRetentionDays: 90,
+      rawDocumentRetentionDays: null,
     })
     expect(await json(['retention', 'set', 'parseArtifactVersions=7'])).toMatchObject({ parseArtifactVersions: 7 })
     expect(await json(['retention', 'set', 'rawDocumentRetentionDays=none', '--space', 'notes'])).toMatchObject({
-      ...{ rawDocumentRetentionDays: null, answerTraceRetentionDays: 30, parseArtifactVersions: 3 },
+      rawDocumentRetentionDays: null,
+      answerTraceRetentionDays: 30,
+      parseArtifactVersions: 3,
     })
   })
 

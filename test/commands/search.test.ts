@@ -33,7 +33,10 @@ describe('a search', () => {
     for (const mode of ['fast', 'deep', 'research']) {
       const found = await json<Row[]>('search', ...query.split(' '), '-m', mode)
       const asked = await json<{ evidenceBundle: { items: { nodeId: string; score: number }[] } }>(
-        ...['query', query, '-m', mode],
+        'query',
+        query,
+        '-m',
+        mode,
       )
       expect(
         found.map(({ nodeId, score }) => [nodeId, score]),

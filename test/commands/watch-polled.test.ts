@@ -63,8 +63,12 @@ interface Watching {
 async function watchHere(folder: string, options: string[], during: (watching: Watching) => Promise<void>) {
   const args = ['watch', folder, '--space', 'notes', '--format', 'jsonl', ...options]
   const child = execa(process.execPath, [KS, ...args], {
-    ...{ cwd: home.dir, env: { ...plainEnv(), ...home.env }, extendEnv: false },
-    ...{ stdin: 'ignore', buffer: false, reject: false },
+    cwd: home.dir,
+    env: { ...plainEnv(), ...home.env },
+    extendEnv: false,
+    stdin: 'ignore',
+    buffer: false,
+    reject: false,
   })
   try {
     const events: { data: Record<string, unknown> }[] = []

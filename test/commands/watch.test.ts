@@ -57,7 +57,9 @@ interface Watching {
 /** `ks watch` in the foreground, once its first look is over. */
 async function watchHere(args: string[] = []): Promise<Watching> {
   const child = execa(process.execPath, [KS, 'watch', folder, '--space', 'notes', '--format', 'jsonl', ...args], {
-    ...{ cwd: home.dir, env: { ...plainEnv(), ...home.env }, stdio: ['ignore', 'pipe', 'pipe'] },
+    cwd: home.dir,
+    env: { ...plainEnv(), ...home.env },
+    stdio: ['ignore', 'pipe', 'pipe'],
     buffer: false,
     reject: false,
     extendEnv: false,
@@ -71,7 +73,9 @@ async function watchHere(args: string[] = []): Promise<Watching> {
   })
   const exit = once(child, 'exit')
   const watching: Watching = {
-    ...{ child, events, stderr: () => stderr },
+    child,
+    events,
+    stderr: () => stderr,
     seen: (event, data) =>
       until(async () =>
         events.some(

@@ -376,10 +376,12 @@ describe('answers have the documented shape', () => {
     const change = { name: 'Small site', expectedVersion: 1 }
     expect(await call('updateSource', one, { json: change })).toMatchObject({ name: 'Small site', version: 2 })
     const late = await edge.send('PATCH', `/knowledge-spaces/${made.space}/sources/${source.id}`, {
-      ...{ token: edge.tokens.ada, json: change },
+      token: edge.tokens.ada,
+      json: change,
     })
     expect({ status: late.status, code: late.headers.get('x-error-code') }).toEqual({
-      ...{ status: 409, code: 'version-mismatch' },
+      status: 409,
+      code: 'version-mismatch',
     })
     expect(await call('testSource', one)).toEqual({ valid: true })
     const crawl = await call('crawlSource', one)
@@ -410,7 +412,8 @@ describe('answers have the documented shape', () => {
     expect((await call('getResearchReport', one)).text).toContain('## Sources')
     const after = await edge.send('DELETE', `/research-tasks/${task.id}`, { token: edge.tokens.ada })
     expect({ status: after.status, code: after.headers.get('x-error-code') }).toEqual({
-      ...{ status: 409, code: 'already-terminal' },
+      status: 409,
+      code: 'already-terminal',
     })
     const small = { ...json, limits: { maxRetrievalSteps: 1 } }
     const refused = await edge.send('POST', '/research-tasks', { token: edge.tokens.ada, json: small })
@@ -437,14 +440,17 @@ describe('answers have the documented shape', () => {
     const json = { pages: [{ ...page, workspaceId: workspace!.workspaceId ?? '' }] }
     expect((await call('importSourcePages', documents, { json })).documents).toHaveLength(1)
     expect(await call('importSourcePages', documents, { json })).toEqual({
-      ...{ documents: [], failed: [], skipped: [page.pageId] },
+      documents: [],
+      failed: [],
+      skipped: [page.pageId],
     })
     const drive = { ...id, sourceId: (await create(s3)).id }
     const query = { bucket: 'docs', prefix: 'notes/', maxKeys: '10' }
     expect(await call('listSourceFiles', drive, { query })).toEqual({
       buckets: [
         {
-          ...{ bucket: 'docs', isTruncated: false },
+          bucket: 'docs',
+          isTruncated: false,
           files: [{ id: 'notes/winds.md', name: 'winds.md', type: 'file', size: 35 }],
         },
       ],
@@ -465,7 +471,9 @@ describe('answers have the documented shape', () => {
     const days = { rawDocumentRetentionDays: 400 }
     expect(await call('updateTenantRetentionPolicy', {}, { json: days })).toMatchObject({ id: tenant.id, ...days })
     expect(await call('getSpaceRetentionPolicy', id)).toMatchObject({
-      ...{ scope: 'knowledge_space', knowledgeSpaceId: made.space, rawDocumentRetentionDays: null },
+      scope: 'knowledge_space',
+      knowledgeSpaceId: made.space,
+      rawDocumentRetentionDays: null,
     })
     const json = { answerTraceRetentionDays: 1, rawDocumentRetentionDays: null }
     expect(await call('updateSpaceRetentionPolicy', id, { json })).toMatchObject(json)
@@ -554,7 +562,12 @@ describe('A14: what belongs to somebody', () => {
 
 test('every operation but those with a test of their own has been answered', () => {
   const elsewhere = [
-    ...['cancelEmbeddingMigration', 'cancelJob', 'retryJob', 'revokeToken', 'cancelResearchTask', 'getMetrics'],
+    'cancelEmbeddingMigration',
+    'cancelJob',
+    'retryJob',
+    'revokeToken',
+    'cancelResearchTask',
+    'getMetrics',
     'cancelGraphReading',
   ]
   expect(routes.map(({ id }) => id).filter((id) => !called.has(id) && !elsewhere.includes(id))).toEqual([])

@@ -37,9 +37,15 @@ async function picture(): Promise<string> {
   const paths = [
     `${at}/sources/${source}`,
     ...documents.map((id) => `${at}/documents/${id}`),
-    ...[`/jobs/${ids.job}`, `/bulk-jobs/${ids.bulk}`, `${at}/golden-questions/${ids.questionId}`],
-    ...[`${at}/failed-queries?status=promoted`, `/research-tasks/${ids.task}/report`, `/queries/${ids.traceId}`],
-    ...[`/agent-workspace-snapshots/${ids.snapshotId}`, `/chat-apps/${ids.appId}`, `/chat-apps/${ids.appId}/keys`],
+    `/jobs/${ids.job}`,
+    `/bulk-jobs/${ids.bulk}`,
+    `${at}/golden-questions/${ids.questionId}`,
+    `${at}/failed-queries?status=promoted`,
+    `/research-tasks/${ids.task}/report`,
+    `/queries/${ids.traceId}`,
+    `/agent-workspace-snapshots/${ids.snapshotId}`,
+    `/chat-apps/${ids.appId}`,
+    `/chat-apps/${ids.appId}/keys`,
   ]
   const answers = []
   for (const path of paths) {

@@ -83,17 +83,20 @@ export async function plant(edge: TestEdge, word = 'zanzibarium'): Promise<Plant
   const derived = await derive(call, edge, space, ledger.asset.id)
   const chat = await converse(call, space)
   return {
-    ...{ space, source: source.id, documents, open: [space, harbour!.asset.id], app: chat.app, key: chat.key },
+    space,
+    source: source.id,
+    documents,
+    open: [space, harbour!.asset.id],
+    app: chat.app,
+    key: chat.key,
     ids: {
       ...derived,
       ...chat.ids,
-      ...{
-        sourceId: source.id,
-        brokenJob: (bulk.items[1] as AcceptedDocument).compilationJob.id,
-        documentId: ledger.asset.id,
-        job: ledger.compilationJob.id,
-        bulk: bulk.bulkJobId,
-      },
+      sourceId: source.id,
+      brokenJob: (bulk.items[1] as AcceptedDocument).compilationJob.id,
+      documentId: ledger.asset.id,
+      job: ledger.compilationJob.id,
+      bulk: bulk.bulkJobId,
     },
   }
 }
@@ -137,8 +140,17 @@ async function derive(call: Call, edge: TestEdge, space: string, documentId: str
   const missing = `sha256:${'a'.repeat(64)}`
   const nodeId = golden.expectedEvidenceIds[0]!
   return {
-    ...{ entityId, traceId, questionId: golden.id, failedQueryId: failedQueryId!, task: task.id },
-    ...{ snapshotId: snapshot.id, itemKey: missing, version: '1', itemId: 'table-1', nodeId, document: documentId },
+    entityId,
+    traceId,
+    questionId: golden.id,
+    failedQueryId: failedQueryId!,
+    task: task.id,
+    snapshotId: snapshot.id,
+    itemKey: missing,
+    version: '1',
+    itemId: 'table-1',
+    nodeId,
+    document: documentId,
   }
 }
 
@@ -156,9 +168,10 @@ async function converse(call: Call, space: string) {
     json: { rating: 'like', user: 'eve' },
   })
   const annotation = await call<{ id: string }>('POST', '/v1/apps/annotations', {
-    ...{ token: key, json: { question: 'When?', answer: 'At noon.' } },
+    token: key,
+    json: { question: 'When?', answer: 'At noon.' },
   })
-  const ids = { appId: app.id, keyId, ...{ message_id: message.message_id, task_id: message.task_id } }
+  const ids = { appId: app.id, keyId, message_id: message.message_id, task_id: message.task_id }
   const chat = { conversation_id: message.conversation_id, annotation_id: annotation.id }
   return { app, key, ids: { ...ids, ...chat } }
 }

@@ -48,10 +48,12 @@ async function importAll({ client }: BenchDaemon, { id, drive, pages }: Sources)
   )
   return await Promise.all([
     client.request('POST /knowledge-spaces/{id}/sources/{sourceId}/import-files', {
-      ...{ path: { id, sourceId: drive }, body: { files } },
+      path: { id, sourceId: drive },
+      body: { files },
     }),
     client.request('POST /knowledge-spaces/{id}/sources/{sourceId}/import', {
-      ...{ path: { id, sourceId: pages }, body: { pages: list } },
+      path: { id, sourceId: pages },
+      body: { pages: list },
     }),
   ])
 }

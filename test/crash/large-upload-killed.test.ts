@@ -55,7 +55,8 @@ test('a kill between the slices of a large document shows nothing of it, and it 
     END`),
   )
   const accepted = await daemon.client.upload('POST /knowledge-spaces/{id}/documents', {
-    ...{ path: { id }, field: 'file' },
+    path: { id },
+    field: 'file',
     files: [{ filename: 'large.md', mimeType: 'text/markdown', content: { bytes: Buffer.from(text) } }],
   })
   const documentId = 'asset' in accepted ? accepted.asset.id : accepted.id

@@ -30,7 +30,10 @@ function run(
   homes.push(home)
   const dataDir = join(home.path, 'data')
   return simulate({
-    ...{ seed, operations, dataDir, faults },
+    seed,
+    operations,
+    dataDir,
+    faults,
     ...(tamper === undefined ? {} : { tamper: (world) => tamperSoon(world, dataDir, tamper) }),
   })
 }
@@ -67,7 +70,13 @@ test('a document that the simulation believes acknowledged and that never was is
     life.done(life.begin(true, world.moments.next()), world.moments.next())
     const lives = new Map([['018f0000-0000-7000-8000-000000000000', life]])
     space!.documents.set('never.md', {
-      ...{ filename: 'never.md', word: 'never', bytes, sha256: '0'.repeat(64), lives, sentAt: 1, unanswered: 0 },
+      filename: 'never.md',
+      word: 'never',
+      bytes,
+      sha256: '0'.repeat(64),
+      lives,
+      sentAt: 1,
+      unanswered: 0,
     })
   })
   expect(divergences[0]).toMatchObject({ operation: '25 end', found: 'it is not' })

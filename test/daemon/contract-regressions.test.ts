@@ -150,7 +150,9 @@ describe('a query', () => {
       const trace = await bodyOf<AnswerTrace>(await send('GET', `/queries/${stream.headers.get('x-query-run-id')}`))
       expect(trace).toMatchObject({ mode: defaultMode })
       expect(trace.steps[0]?.metadata).toMatchObject({
-        ...{ requestedMode: 'auto', resolver: 'fallback', degraded: true },
+        requestedMode: 'auto',
+        resolver: 'fallback',
+        degraded: true,
         errorClass: 'reasoning-model-unavailable',
       })
     }

@@ -149,28 +149,22 @@ describe('A56: a request that a page of another site makes', () => {
 
 describe('A09: a guarded path however it is spelled', () => {
   test.each([
-    ...[
-      '//knowledge-spaces',
-      '/./knowledge-spaces',
-      '/x/../knowledge-spaces',
-      '/%6bnowledge-spaces',
-      '/%256bnowledge-spaces',
-    ],
-    ...[
-      '/knowledge-spaces/',
-      '/knowledge-spaces/.',
-      '/knowledge-spaces;a=b',
-      '/KNOWLEDGE-SPACES',
-      '/knowledge-spaces%2f',
-    ],
-    ...[
-      '/queries/%2e%2e/jobs',
-      '/daemon/status',
-      '/daemon',
-      '/jobs/..%2fhealth',
-      '/knowledge-spaces%00',
-      '/%2fknowledge-spaces',
-    ],
+    '//knowledge-spaces',
+    '/./knowledge-spaces',
+    '/x/../knowledge-spaces',
+    '/%6bnowledge-spaces',
+    '/%256bnowledge-spaces',
+    '/knowledge-spaces/',
+    '/knowledge-spaces/.',
+    '/knowledge-spaces;a=b',
+    '/KNOWLEDGE-SPACES',
+    '/knowledge-spaces%2f',
+    '/queries/%2e%2e/jobs',
+    '/daemon/status',
+    '/daemon',
+    '/jobs/..%2fhealth',
+    '/knowledge-spaces%00',
+    '/%2fknowledge-spaces',
   ])('%s tells nothing without a token', async (path) => {
     expect((await get(path)).status).toBe(401)
   })
@@ -393,7 +387,8 @@ describe('a failure that nobody foresaw', () => {
     return { told, log: other.log }
   }
   const told = {
-    ...{ status: 500, code: 'internal' },
+    status: 500,
+    code: 'internal',
     body: '{"error":"the request failed unexpectedly; the log tells why under the trace id trace-1"}',
   }
 

@@ -72,7 +72,9 @@ test.skipIf(!disk.isMounted)(
       path: { id: spaceId },
       field: 'files',
       files: more.map(({ filename, text }) => ({
-        ...{ filename, mimeType: 'text/markdown', content: { bytes: Buffer.from(text) } },
+        filename,
+        mimeType: 'text/markdown',
+        content: { bytes: Buffer.from(text) },
       })),
     })
     await waitUntilIdle(daemon.client)

@@ -48,7 +48,11 @@ test.skipIf(!disk.isMounted)(
       const args = [join(ROOT, 'bin', 'ksd.js'), '--data-dir', dataDir, '--listen', '127.0.0.1:0']
       const env = privateEnv(join(disk.home, 'state'))
       const { exitCode, stderr } = execaSync(process.execPath, args, {
-        ...{ env, extendEnv: false, timeout: 60_000, reject: false, stripFinalNewline: false },
+        env,
+        extendEnv: false,
+        timeout: 60_000,
+        reject: false,
+        stripFinalNewline: false,
       })
       return [exitCode, stderr]
     }

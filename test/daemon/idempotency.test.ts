@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { KEPT_SECRETS_SCHEMA } from '../../src/engine/storage/migrations/0022-kept-secrets.js'
 import { MIGRATIONS } from '../../src/engine/storage/schema.js'
-import { KEPT_SECRETS_SCHEMA } from '../../src/engine/storage/schema-kept-secrets.js'
 import { bodyOf, startEdge, type TestEdge } from '../helpers/daemon.js'
 
 let edge: TestEdge

@@ -12,7 +12,8 @@ let id = ''
 beforeAll(async () => {
   const { limits } = engineOptions(home.path)
   const options = engineOptions(home.path, {
-    ...{ quotas, limits: { ...limits, concurrentQueries: 1, waitingQueries: 1, bulkFiles: 2, bulkBytes: 4000 } },
+    quotas,
+    limits: { ...limits, concurrentQueries: 1, waitingQueries: 1, bulkFiles: 2, bulkBytes: 4000 },
   })
   edge = await startEdge({
     engine: await openEngine(options),
@@ -56,7 +57,8 @@ describe('an upload past a limit', () => {
   test('of the space is 429, and a reindex past it 413', async () => {
     quotas.maxRawDocumentBytes = 4030
     expect(await refusal(await bulk(40))).toEqual({
-      ...{ status: 429, code: 'quota-exceeded' },
+      status: 429,
+      code: 'quota-exceeded',
       error: 'the space would hold 4070 bytes of documents, its quota maxRawDocumentBytes is 4030',
     })
     await until(async () => (await edge.engine.activity()).waitingJobs + edge.engine.activity().activeJobs === 0)
@@ -103,7 +105,8 @@ test('a tenant holds a thousand spaces, and the next is 429', { timeout: 120_000
     expect(new Set(made.map(({ status }) => status))).toEqual(new Set([201]))
   }
   expect(await refusal(await make(1000))).toEqual({
-    ...{ status: 429, code: 'capacity-exceeded' },
+    status: 429,
+    code: 'capacity-exceeded',
     error: 'a tenant holds at most 1000 knowledge spaces',
   })
 })

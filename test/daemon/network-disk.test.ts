@@ -18,7 +18,12 @@ afterEach(() => folder.remove())
 test('a data directory on a network disk is opened only with KS_DAEMON_ALLOW_NETWORK_DISK', async () => {
   const start = (env: Record<string, string>) =>
     startDaemon({
-      ...{ dataDir: folder.path, mode: 'manual', env, flags: { listen: '127.0.0.1:0' }, openEngine, echoLog: false },
+      dataDir: folder.path,
+      mode: 'manual',
+      env,
+      flags: { listen: '127.0.0.1:0' },
+      openEngine,
+      echoLog: false,
     })
   await expect(start({})).rejects.toThrow('set allowNetworkDisk')
   const daemon = await start({ KS_DAEMON_ALLOW_NETWORK_DISK: '1' })

@@ -99,7 +99,9 @@ test.runIf(process.platform === 'linux')(
 test('the daemon tells its operator everything, and a tenant nothing of the others', async () => {
   await withChildren()
   const { token: guest } = await createToken(home.path, {
-    ...{ tenant: 'guests', subject: 'gil', scopes: ['knowledge-spaces:*'] },
+    tenant: 'guests',
+    subject: 'gil',
+    scopes: ['knowledge-spaces:*'],
   })
   const told = await status(guest)
   expect(Object.keys(told).sort()).toEqual(

@@ -35,7 +35,8 @@ describe('the event stream of a research task', () => {
     edge = await startEdge()
     const knowledgeSpaceId = await spaceWith(edge.engine)
     const made = await edge.send('POST', '/research-tasks', {
-      ...{ token: edge.tokens.ada, json: { knowledgeSpaceId, query: TWO_PART } },
+      token: edge.tokens.ada,
+      json: { knowledgeSpaceId, query: TWO_PART },
     })
     expect(made.status).toBe(201)
     path = `/research-tasks/${JSON.parse(await made.text()).id}/events`

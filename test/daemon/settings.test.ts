@@ -63,7 +63,10 @@ describe('settings', () => {
         '[{"pluginId":"p","provider":"q","baseUrl":"http://127.0.0.1:1/v1","apiKeyEnv":"K","maxBatch":2}]',
     })
     expect(settings).toMatchObject({
-      ...{ socket: false, allowedHosts: ['a.example', 'b.example:1'], uploadBytes: 10, idleExitMinutes: 0.5 },
+      socket: false,
+      allowedHosts: ['a.example', 'b.example:1'],
+      uploadBytes: 10,
+      idleExitMinutes: 0.5,
       quotas: { maxNodeCount: 7 },
       defaultEmbedding: { pluginId: 'openai-compatible', provider: 'local', model: 'org/model-1' },
       providers: [{ pluginId: 'p', provider: 'q', baseUrl: 'http://127.0.0.1:1/v1', apiKeyEnv: 'K', maxBatch: 2 }],

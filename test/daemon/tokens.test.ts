@@ -29,16 +29,17 @@ const refuse = (token: string, verifier = local) =>
 
 /** What a reader of keys that takes a name for a file, a row or an address would open. */
 const KIDS: unknown[] = [
-  ...[
-    '../../dev/null',
-    '/dev/null',
-    '',
-    "x' UNION SELECT 'AA' --",
-    'one\u0000two',
-    'http://127.0.0.1/keys',
-    '__proto__',
-  ],
-  ...[['a'], { toString: 'a' }, 7, null],
+  '../../dev/null',
+  '/dev/null',
+  '',
+  "x' UNION SELECT 'AA' --",
+  'one\u0000two',
+  'http://127.0.0.1/keys',
+  '__proto__',
+  ['a'],
+  { toString: 'a' },
+  7,
+  null,
 ]
 
 describe('a token of the data directory', () => {
@@ -115,15 +116,21 @@ describe('a token of the data directory', () => {
 
   test('A06: grants nothing by a scope that only looks like one', async () => {
     const claims = [
-      ...[
-        'knowledge-spaces:*x',
-        'xknowledge-spaces:*',
-        'KNOWLEDGE-SPACES:*',
-        'knowledge-spaces:＊',
-        'knowledge-spaces:*,x',
-      ],
-      ...['knowledge-spaces', '*', '', 'knowledge-spaces:read\u00a0x', 'knowledge-ѕpaces:read'],
-      ...[['knowledge-spaces:read knowledge-spaces:write'], { 0: 'knowledge-spaces:*' }, 7, null, true],
+      'knowledge-spaces:*x',
+      'xknowledge-spaces:*',
+      'KNOWLEDGE-SPACES:*',
+      'knowledge-spaces:＊',
+      'knowledge-spaces:*,x',
+      'knowledge-spaces',
+      '*',
+      '',
+      'knowledge-spaces:read\u00a0x',
+      'knowledge-ѕpaces:read',
+      ['knowledge-spaces:read knowledge-spaces:write'],
+      { 0: 'knowledge-spaces:*' },
+      7,
+      null,
+      true,
     ]
     for (const scope of claims) expect((await accept(await signedToken(dataDir, { scope }))).scopes.size).toBe(0)
   })
@@ -131,8 +138,13 @@ describe('a token of the data directory', () => {
 
 describe('A02: a token that nobody signed', () => {
   const claims = () => ({
-    ...{ iss: 'knowledge-spaces', aud: 'knowledge-spaces', sub: 'ada', tenant: 'tenant-a' },
-    ...{ scope: 'knowledge-spaces:*', exp: now() + 600, jti: 'x' },
+    iss: 'knowledge-spaces',
+    aud: 'knowledge-spaces',
+    sub: 'ada',
+    tenant: 'tenant-a',
+    scope: 'knowledge-spaces:*',
+    exp: now() + 600,
+    jti: 'x',
   })
 
   test.each(['none', 'None', 'nOnE', '', undefined, 'HS256', 'HS384', 'RS256', ['HS256']])(
@@ -157,13 +169,18 @@ describe('A02: a token that nobody signed', () => {
     const bent = [1, 2, 3].map((bit) => `${header}.${payload}.${signature.slice(0, -1)}${alphabet[last ^ bit]}`)
     for (const token of [
       ...bent,
-      ...[`${good}=`, `${good}.`, `.${good}`, ` ${good}`, `${good} `, good.replace('.', '..'), `${good}.x`, `${good}A`],
-      ...[
-        `${header}.${payload}`,
-        `${header}.${payload}.`,
-        good.replace('.', ' .'),
-        `${header}\n.${payload}.${signature}`,
-      ],
+      `${good}=`,
+      `${good}.`,
+      `.${good}`,
+      ` ${good}`,
+      `${good} `,
+      good.replace('.', '..'),
+      `${good}.x`,
+      `${good}A`,
+      `${header}.${payload}`,
+      `${header}.${payload}.`,
+      good.replace('.', ' .'),
+      `${header}\n.${payload}.${signature}`,
     ])
       await refuse(token)
   })

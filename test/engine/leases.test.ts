@@ -1,10 +1,14 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { type Lease, Leases, type LeaseType } from '../../src/engine/leases.js'
+import { type Lease, Leases, type LeaseType } from '../../src/engine/base/leases.js'
 
 const request = (type: LeaseType, targetId = 'document', spaceKey = 1) => ({
-  ...{ spaceKey, sessionId: 'session', type, targetType: 'document' },
-  ...{ targetId, virtualPath: `/knowledge/documents/${targetId}` },
+  spaceKey,
+  sessionId: 'session',
+  type,
+  targetType: 'document',
+  targetId,
+  virtualPath: `/knowledge/documents/${targetId}`,
 })
 
 test('a lease is active until it is released, and belongs to its space', () => {

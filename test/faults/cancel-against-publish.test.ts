@@ -1,6 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { afterEach, expect, test, vi } from 'vitest'
 import { Database } from '../../src/engine/storage/database.js'
+import type { Changed, Write } from '../../src/engine/storage/program.js'
 import { seededRandom } from '../crash/random.js'
 import { allIssues, sql } from '../engine/integrity/space.js'
 import { ADA, ingest, startEngine, type TestEngine, uploadOne } from '../helpers/engine.js'
@@ -50,8 +51,8 @@ class Watch {
 
   constructor() {
     const watch = this
-    const { write, run } = Database.prototype
-    vi.spyOn(Database.prototype, 'write').mockImplementation(function <T>(this: Database, work: () => T) {
+    const { write, execute } = Database.prototype
+    vi.spyOn(Database.prototype, 'write').mockImplementation(function <T>(this: Database, work: () => Write<T> | T) {
       if (watch.#isFiring) {
         const marked = () => {
           watch.firedIn = watch.#numberOfCommit()
@@ -70,11 +71,11 @@ class Watch {
       )
       return result as Promise<T>
     })
-    vi.spyOn(Database.prototype, 'run').mockImplementation(function (this: Database, statement, ...values) {
-      const done = run.call(this, statement, ...values)
-      const [to, , , , , job, from] = values
-      if (statement.startsWith('UPDATE jobs SET stage = ?, error = ?')) {
-        const move = { job: String(job), from: String(from), to: String(to), isDone: done.changes === 1 }
+    vi.spyOn(Database.prototype, 'execute').mockImplementation(function (this: Database, asked) {
+      const done = execute.call(this, asked)
+      const [to, , , , , job, from] = asked.values
+      if (asked.sql.startsWith('UPDATE jobs SET stage = ?, error = ?')) {
+        const move = { job: String(job), from: String(from), to: String(to), isDone: (done as Changed).changes === 1 }
         watch.moves.push({ ...move, commit: watch.#numberOfCommit() })
       }
       return done
@@ -227,13 +228,16 @@ test('F51: a job that is canceled around its publication is either published and
     const what = `seed ${seed}, round ${round} (${kind}), ${JSON.stringify(moment)}`
     if (outcome === 'canceled') {
       expect({ stage, status: document.parserStatus, rows, seen }, what).toEqual({
-        ...{ stage: 'canceled', status: 'failed' },
+        stage: 'canceled',
+        status: 'failed',
         rows: { visible: 0, versions: 0, nodes: 0 },
         seen: { searched: false, listed: false },
       })
     } else {
       expect({ outcome, stage, status: document.parserStatus, rows, seen }, what).toEqual({
-        ...{ outcome: 'already-terminal', stage: 'published', status: 'parsed' },
+        outcome: 'already-terminal',
+        stage: 'published',
+        status: 'parsed',
         rows: { visible: 1, versions: 1, nodes: expect.any(Number) },
         seen: { searched: true, listed: true },
       })

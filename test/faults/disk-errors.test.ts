@@ -84,27 +84,39 @@ const ANSWERS = {
 /** Where bytes of uploads go, by the calls that a disk may refuse. */
 const PLACES: { name: string; rule: Omit<Rule, 'effect'>; bytes: number; effects: (keyof typeof ANSWERS)[] }[] = [
   {
-    ...{ name: 'a small file is written', rule: { on: 'write', path: '/objects/tmp/' }, bytes: 600 },
+    name: 'a small file is written',
+    rule: { on: 'write', path: '/objects/tmp/' },
+    bytes: 600,
     effects: ['ENOSPC', 'EDQUOT', 'EFBIG', 'EIO'],
   },
   {
-    ...{ name: 'a large file is written', rule: { on: 'write', path: '/objects/tmp/' }, bytes: 120_000 },
+    name: 'a large file is written',
+    rule: { on: 'write', path: '/objects/tmp/' },
+    bytes: 120_000,
     effects: ['ENOSPC', 'EDQUOT', 'EFBIG', 'EIO'],
   },
   {
-    ...{ name: 'a file is made', rule: { on: 'open', path: '/objects/tmp/' }, bytes: 120_000 },
+    name: 'a file is made',
+    rule: { on: 'open', path: '/objects/tmp/' },
+    bytes: 120_000,
     effects: ['ENOSPC', 'EDQUOT', 'EROFS', 'EIO'],
   },
   {
-    ...{ name: 'a file is synced', rule: { on: 'fsync', path: '/objects/' }, bytes: 600 },
+    name: 'a file is synced',
+    rule: { on: 'fsync', path: '/objects/' },
+    bytes: 600,
     effects: ['ENOSPC', 'EDQUOT', 'EIO'],
   },
   {
-    ...{ name: 'a folder is made', rule: { on: 'mkdir', path: '/sha256/' }, bytes: 600 },
+    name: 'a folder is made',
+    rule: { on: 'mkdir', path: '/sha256/' },
+    bytes: 600,
     effects: ['ENOSPC', 'EDQUOT', 'EROFS', 'EIO'],
   },
   {
-    ...{ name: 'a file gets its name', rule: { on: 'rename', path: '/sha256/' }, bytes: 600 },
+    name: 'a file gets its name',
+    rule: { on: 'rename', path: '/sha256/' },
+    bytes: 600,
     effects: ['ENOSPC', 'EDQUOT', 'EROFS', 'EIO'],
   },
 ]

@@ -30,7 +30,10 @@ afterEach(async () => {
 async function startInside(group: MemoryGroup, dataDir: string): Promise<{ pid: number; client: Client }> {
   const args = [KSD, '--data-dir', dataDir, '--listen', '127.0.0.1:0', '--ready-json']
   const child = execa(...group.command(process.execPath, args), {
-    ...{ env: privateEnv(dataDir), extendEnv: false, buffer: false, reject: false },
+    env: privateEnv(dataDir),
+    extendEnv: false,
+    buffer: false,
+    reject: false,
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const exit = once(child, 'exit')

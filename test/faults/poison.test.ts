@@ -40,7 +40,8 @@ describe('a document that ends the index process every time it is given it', () 
     expect(failed).toMatchObject([{ filename: 'poison.md', stage: 'failed', error: expect.stringMatching(/index/) }])
     const { items } = await test.engine.documents.list(ADA, spaceId, { limit: 100 })
     expect(items.find(({ filename }) => filename === 'poison.md')).toMatchObject({
-      ...{ parserStatus: 'failed', metadata: { error: { code: 'crashed' } } },
+      parserStatus: 'failed',
+      metadata: { error: { code: 'crashed' } },
     })
     expect((await ask(test.engine, ADA, spaceId, 'What is the lamp of note 7 called?')).answer).toContain('marker7')
     process.stdout.write(

@@ -130,7 +130,10 @@ async function makeSpace(client: Client, kind: Kind, slug: string): Promise<stri
   await client.request('PUT /knowledge-spaces/{id}/retrieval-profile', {
     path: { id },
     body: {
-      ...{ defaultMode: 'fast', modes: ['fast'], topK: 10, scoreThreshold: 0 },
+      defaultMode: 'fast',
+      modes: ['fast'],
+      topK: 10,
+      scoreThreshold: 0,
       rerank: { enabled: true, ...(kind === 'rerank' ? { model } : {}) },
       ...(kind === 'chat' ? { reasoningModel: model } : {}),
     },
@@ -192,7 +195,9 @@ function expected(kind: Kind, way: WayToFail): Seen {
   const part = { embeddings: 'embedding', chat: 'answer', rerank: 'rerank' }[kind]
   const classes = [way.class].flat().join('|')
   const missing = {
-    ...{ passages: 1, refused: 0, permanent: way.permanent === true },
+    passages: 1,
+    refused: 0,
+    permanent: way.permanent === true,
     errorClass: expect.stringMatching(`^(${classes})$`),
   }
   return {

@@ -69,9 +69,14 @@ export function cliHome(): CliHome {
 
 async function runProgram(program: string, args: string[], run: CliRun): Promise<CliResult> {
   const { stdout, stderr, exitCode, signal } = await execa(process.execPath, [program, ...args], {
-    ...{ cwd: run.cwd ?? process.cwd(), env: { ...plainEnv(), ...run.env }, extendEnv: false },
-    ...{ input: run.stdin ?? '', stripFinalNewline: false, reject: false },
-    ...{ timeout: run.timeoutMs ?? 50_000, killSignal: 'SIGKILL' },
+    cwd: run.cwd ?? process.cwd(),
+    env: { ...plainEnv(), ...run.env },
+    extendEnv: false,
+    input: run.stdin ?? '',
+    stripFinalNewline: false,
+    reject: false,
+    timeout: run.timeoutMs ?? 50_000,
+    killSignal: 'SIGKILL',
   })
   return { stdout, stderr, code: exitCode ?? null, signal: signal ?? null }
 }

@@ -63,17 +63,31 @@ export async function startEdge(
   const log: Record<string, unknown>[] = []
   const work = createOpenWork()
   const status = createStatusReader({
-    ...{ identity, limits: uploadLimits(settings), activity: () => engine.activity(), jobsOf: engine.jobsOf },
+    identity,
+    limits: uploadLimits(settings),
+    activity: () => engine.activity(),
+    jobsOf: engine.jobsOf,
     openRequests: work.count,
     models: () => engine.models.inUse(),
   })
   const app = assembleApp({
-    ...{ settings, identity, engine, work, status, signingKey: loadSigningKey(dataDir), dataDir },
+    settings,
+    identity,
+    engine,
+    work,
+    status,
+    signingKey: loadSigningKey(dataDir),
+    dataDir,
     log: pino({ level: 'warn' }, { write: (line: string) => log.push(JSON.parse(line)) }),
   })
   const tokens = await testTokens(dataDir)
   return {
-    ...{ dataDir, engine, app, tokens, work, log },
+    dataDir,
+    engine,
+    app,
+    tokens,
+    work,
+    log,
     send: async (method, path, { token, json, body, headers } = {}) =>
       await app.request(path, {
         method,
@@ -119,7 +133,10 @@ const KSD = fileURLToPath(new URL('../../bin/ksd.js', import.meta.url))
 /** `ksd` as a process of its own. */
 export function spawnKsd(dataDir: string, args: string[] = [], env: Record<string, string> = {}) {
   const child = execa(process.execPath, [KSD, '--data-dir', dataDir, ...args], {
-    ...{ env, stdin: 'ignore', buffer: false, reject: false },
+    env,
+    stdin: 'ignore',
+    buffer: false,
+    reject: false,
     // how a daemon ends is what tests look at: nobody helps it
     forceKillAfterDelay: false,
   })

@@ -32,12 +32,24 @@ export function whole({ kind }: Pick<Format, 'kind'>, next: number): string | nu
   const hex = next.toString(16).padStart(12, '0')
   if (typeof kind !== 'string') return kind[0] ?? ''
   const values: Record<Exclude<Kind, readonly string[]>, string | number | Buffer> = {
-    ...{ key: next, integer: next, number: next, text: `text ${next}`, time: 1_700_000_000_000 + next, flag: 0 },
-    ...{ bytes: Buffer.alloc(8), packed: Buffer.alloc(8), 'object-bytes': Buffer.alloc(8), vector: Buffer.alloc(8) },
-    ...{ uuid: `0198c0de-0000-7000-8000-${hex}`, sha256: hex.padStart(64, '0'), 'row-hash': Buffer.alloc(16, next) },
-    ...{ 'sha256-bytes': Buffer.from(hex.padStart(64, '0'), 'hex') },
+    key: next,
+    integer: next,
+    number: next,
+    text: `text ${next}`,
+    time: 1_700_000_000_000 + next,
+    flag: 0,
+    bytes: Buffer.alloc(8),
+    packed: Buffer.alloc(8),
+    'object-bytes': Buffer.alloc(8),
+    vector: Buffer.alloc(8),
+    uuid: `0198c0de-0000-7000-8000-${hex}`,
+    sha256: hex.padStart(64, '0'),
+    'row-hash': Buffer.alloc(16, next),
+    'sha256-bytes': Buffer.from(hex.padStart(64, '0'), 'hex'),
     'object-key': `${'a'.repeat(24)}/sha256/00/${hex.padStart(64, '0')}`,
-    ...{ json: 'null', 'json-object': '{}', 'json-array': '[]' },
+    json: 'null',
+    'json-object': '{}',
+    'json-array': '[]',
   }
   return values[kind]
 }

@@ -305,7 +305,9 @@ async function chat(body: RequestBody, response: ServerResponse, fault: Fault, o
     model: options.served ?? `${body.model}-2025`,
   }
   const calls = (body.tools === undefined ? [] : (options.calls?.(body.messages ?? []) ?? [])).map((call, index) => ({
-    ...{ index, id: `call_${(body.messages ?? []).length}_${index}`, type: 'function' },
+    index,
+    id: `call_${(body.messages ?? []).length}_${index}`,
+    type: 'function',
     function: call,
   }))
   if (!body.stream || fault.kind === 'whole') {

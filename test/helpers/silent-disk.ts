@@ -18,8 +18,20 @@ interface Node {
 
 /** operations of the FUSE protocol, as far as reading asks for them */
 const OP = {
-  ...{ lookup: 1, forget: 2, getattr: 3, open: 14, read: 15, statfs: 17, release: 18, flush: 25, init: 26 },
-  ...{ opendir: 27, readdir: 28, releasedir: 29, interrupt: 36, forgetMany: 42 },
+  lookup: 1,
+  forget: 2,
+  getattr: 3,
+  open: 14,
+  read: 15,
+  statfs: 17,
+  release: 18,
+  flush: 25,
+  init: 26,
+  opendir: 27,
+  readdir: 28,
+  releasedir: 29,
+  interrupt: 36,
+  forgetMany: 42,
 }
 const ENOENT = -2
 const ENOSYS = -38
@@ -40,7 +52,8 @@ export function mountSilentDisk(path: string): SilentDisk | string {
   const options = `fd=3,rootmode=40000,user_id=${process.getuid?.()},group_id=${process.getgid?.()},subtype=elsewhere`
   // execa hands no file descriptor over without waiting
   const mount = spawnSync('mount', ['-i', '-t', 'fuse', '-o', options, 'none', path], {
-    ...{ stdio: ['ignore', 'pipe', 'pipe', device], encoding: 'utf8' },
+    stdio: ['ignore', 'pipe', 'pipe', device],
+    encoding: 'utf8',
   })
   if (mount.status !== 0) {
     closeSync(device)

@@ -27,8 +27,13 @@ const LONGEST_MS = 50_000
 export async function atTerminal(line: string, { cwd, env, columns = 80, types = [] }: AtTerminal): Promise<Shown> {
   const sized = `stty cols ${columns} rows 40; ${line}`
   const child = execa('script', ['-qfec', sized, '/dev/null'], {
-    ...{ cwd, env: { ...plainEnv(), SHELL: '/bin/bash', TERM: 'xterm', ...env }, extendEnv: false },
-    ...{ buffer: false, reject: false, timeout: LONGEST_MS, killSignal: 'SIGKILL' },
+    cwd,
+    env: { ...plainEnv(), SHELL: '/bin/bash', TERM: 'xterm', ...env },
+    extendEnv: false,
+    buffer: false,
+    reject: false,
+    timeout: LONGEST_MS,
+    killSignal: 'SIGKILL',
   })
   let screen = ''
   let hasEnded = false

@@ -40,8 +40,14 @@ export async function signedToken(
   const key = Buffer.from(readFileSync(dataLayout(dataDir).signingKey, 'utf8').trim(), 'base64url')
   const now = Math.floor(Date.now() / 1000)
   const all = {
-    ...{ iss: 'knowledge-spaces', aud: 'knowledge-spaces', sub: 'ada', tenant: 'tenant-a', jti: 'test' },
-    ...{ scope: 'knowledge-spaces:*', iat: now, exp: now + 600 },
+    iss: 'knowledge-spaces',
+    aud: 'knowledge-spaces',
+    sub: 'ada',
+    tenant: 'tenant-a',
+    jti: 'test',
+    scope: 'knowledge-spaces:*',
+    iat: now,
+    exp: now + 600,
     ...claims,
   }
   const payload = Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined))

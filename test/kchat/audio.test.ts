@@ -38,7 +38,13 @@ describe.skipIf(!has)('kchat', () => {
     const ingested = await home.ks(['ingest', 'handbook', '--wait', '--space', 'handbook', '--create'])
     expect(ingested, ingested.stderr).toMatchObject({ code: 0 })
     const made = await home.kchat([
-      ...['apps', 'create', 'Voice', '--space', 'handbook', '--text-to-speech', '--speech-to-text'],
+      'apps',
+      'create',
+      'Voice',
+      '--space',
+      'handbook',
+      '--text-to-speech',
+      '--speech-to-text',
     ])
     expect(made, made.stderr).toMatchObject({ code: 0 })
   })

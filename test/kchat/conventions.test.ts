@@ -81,7 +81,9 @@ describe('kchat does what it is told', () => {
     const turn = await json('send', 'When does the shop open?')
     expect(await json('feedback', turn.message_id, 'like')).toEqual({ result: 'success' })
     expect(await kchat('feedback', turn.message_id, 'none')).toMatchObject({
-      ...{ code: 0, stdout: '', stderr: 'Took the rating back.\n' },
+      code: 0,
+      stdout: '',
+      stderr: 'Took the rating back.\n',
     })
     expect(await json('stop', turn.task_id)).toEqual({ result: 'success' })
     const { conversation_id: id } = turn

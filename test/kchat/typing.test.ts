@@ -21,9 +21,26 @@ import { Keyboard } from '../../src/kchat/chat/keys.js'
 import { type Growing, wrap, wrapOn } from '../../src/kchat/chat/wrap.js'
 
 const KEY = {
-  ...{ upArrow: false, downArrow: false, leftArrow: false, rightArrow: false, pageDown: false, pageUp: false },
-  ...{ home: false, end: false, return: false, escape: false, ctrl: false, shift: false, tab: false },
-  ...{ backspace: false, delete: false, meta: false, super: false, hyper: false, capsLock: false, numLock: false },
+  upArrow: false,
+  downArrow: false,
+  leftArrow: false,
+  rightArrow: false,
+  pageDown: false,
+  pageUp: false,
+  home: false,
+  end: false,
+  return: false,
+  escape: false,
+  ctrl: false,
+  shift: false,
+  tab: false,
+  backspace: false,
+  delete: false,
+  meta: false,
+  super: false,
+  hyper: false,
+  capsLock: false,
+  numLock: false,
 }
 
 describe('a draft', () => {

@@ -25,7 +25,9 @@ it('shows and sets the variables of a conversation by their names', async () => 
     'city\tstring\tOslo\ncity.tags\tarray[string]\t[]\nvisits\tnumber\t0\n',
   )
   expect(await conversations('set-var', id, 'city', 'Bergen')).toMatchObject({
-    ...{ code: 0, stdout: '', stderr: 'Set city.\n' },
+    code: 0,
+    stdout: '',
+    stderr: 'Set city.\n',
   })
   const tags = await home.kchat(['conversations', 'set-var', id, 'city.tags', '-', '--json'], {
     stdin: '["new", "old"]\n',
@@ -42,7 +44,9 @@ it('shows and sets the variables of a conversation by their names', async () => 
 
 it('says what is wrong', async () => {
   expect(await conversations('set-var', id, 'visits', 'many')).toMatchObject({
-    ...{ code: 2, stdout: '', stderr: expect.stringContaining('value of visits must be of type number') },
+    code: 2,
+    stdout: '',
+    stderr: expect.stringContaining('value of visits must be of type number'),
   })
   const unknown = await conversations('set-var', id, 'cit', 'x')
   expect(unknown).toMatchObject({ code: 5, stdout: '' })

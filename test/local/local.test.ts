@@ -96,8 +96,13 @@ describe('the owner lock', () => {
 
 describe('daemon.json', () => {
   const daemon = {
-    ...{ instance: 'a', pid: 1, url: 'http://127.0.0.1:1', version: '1.0.0' },
-    ...{ startedAt: '2026-01-01T00:00:00Z', mode: 'auto' as const, dataDir: '/data' },
+    instance: 'a',
+    pid: 1,
+    url: 'http://127.0.0.1:1',
+    version: '1.0.0',
+    startedAt: '2026-01-01T00:00:00Z',
+    mode: 'auto' as const,
+    dataDir: '/data',
   }
 
   test('is read as it was written, by its owner alone', () => {
@@ -158,7 +163,11 @@ describe('local tokens', () => {
     const { token, jti } = await createToken(root, { tenant: 't', subject: 's', scopes: ['knowledge-spaces:read'] })
     const { payload } = await verifyLocalToken(loadSigningKey(root), token)
     expect(payload).toMatchObject({
-      ...{ iss: 'knowledge-spaces', aud: 'knowledge-spaces', sub: 's', tenant: 't', jti },
+      iss: 'knowledge-spaces',
+      aud: 'knowledge-spaces',
+      sub: 's',
+      tenant: 't',
+      jti,
       scope: 'knowledge-spaces:read',
     })
     expect((payload.exp ?? 0) - (payload.iat ?? 0)).toBe(30 * 86_400)

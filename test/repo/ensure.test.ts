@@ -51,7 +51,11 @@ function writeLockfile(version: string): void {
 function ensure(): string {
   const env = { ...process.env, npm_execpath: join(root, 'npm.js') }
   const run = execaSync(process.execPath, ['scripts/ensure.js'], {
-    ...{ cwd: root, env, extendEnv: false, reject: false, stripFinalNewline: false },
+    cwd: root,
+    env,
+    extendEnv: false,
+    reject: false,
+    stripFinalNewline: false,
   })
   expect(run.exitCode, run.stderr).toBe(0)
   return run.stdout + run.stderr

@@ -5,8 +5,8 @@ import { filesBelow, readFile } from './tree.js'
 const ELSEWHERE = [
   'src/engine/chat/agent/tools.ts',
   'src/engine/chat/text-model.ts',
-  'src/engine/compile/parse/',
-  'src/engine/cursor.ts',
+  'src/engine/parse/',
+  'src/engine/base/cursor.ts',
   'src/engine/graph/model-reader.ts',
   'src/engine/integrity/rows.ts',
   'src/engine/models/',

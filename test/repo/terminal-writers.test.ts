@@ -28,7 +28,7 @@ const WRITERS: Readonly<Record<string, string>> = {
   'src/commands/spaces/status.ts': 'clears the screen for --watch',
   'src/daemon/log.ts': 'JSON, and what JSON lets through escaped',
   'src/daemon/main.ts': 'what an operator did wrong, and addresses',
-  'src/engine/compile/parse/child.ts': 'read by its parent alone',
+  'src/engine/parse/child.ts': 'read by its parent alone',
   'src/kchat/chat/pipe.ts': 'toJson, and a line end',
   'src/kchat/chat/view.ts': 'our own sequences; the text is made safe in lines.ts',
   'src/kchat/main.ts': 'stackOf is safe',

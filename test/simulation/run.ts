@@ -83,7 +83,8 @@ async function openSite(session: Session): Promise<void> {
     const space = await session.write(step, 'POST /knowledge-spaces', { body })
     if (space.kind !== 'done') throw new Error(`no space for the site: ${JSON.stringify(space)}`)
     const source = await session.write(step, 'POST /knowledge-spaces/{id}/sources', {
-      ...{ path: { id: space.value.id }, body: { name: 'site', type: 'web', uri, permissionScope: [] } },
+      path: { id: space.value.id },
+      body: { name: 'site', type: 'web', uri, permissionScope: [] },
     })
     if (source.kind !== 'done') throw new Error(`no source for the site: ${JSON.stringify(source)}`)
     return { spaceId: space.value.id, sourceId: source.value.id }

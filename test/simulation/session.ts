@@ -112,7 +112,8 @@ export class Session {
   /** A request to the chat service, which knows no keys: asked once. @returns undefined when no answer came */
   async chat<T>(step: Step, method: string, path: string, body?: object): Promise<ChatAnswer<T> | undefined> {
     const raw = await this.#send(step, `${method} ${path}`, await this.world.chatClient(this.#tenantPlace), {
-      ...{ method, path },
+      method,
+      path,
       ...bodyOf(body === undefined ? {} : { body }, {}),
     })
     if (raw === undefined) return undefined

@@ -72,7 +72,8 @@ export class World {
 
   async open(): Promise<void> {
     this.#models = await startFakeOpenAi({
-      ...{ dimension: 16, deltaMs: WORD_MS },
+      dimension: 16,
+      deltaMs: WORD_MS,
       answer: (messages) => answerTo(messages.at(-1)?.content ?? ''),
     })
     await this.#start()
@@ -187,8 +188,10 @@ export class World {
     const provider = { pluginId: TALKER.pluginId, provider: TALKER.provider, baseUrl: `${this.#models?.url}/v1` }
     // answers are checked against the contract too
     const env = {
-      ...{ KS_CHECK_RESPONSES: '1', KS_DAEMON_EGRESS_ALLOW: '127.0.0.2' },
-      ...{ KS_DAEMON_PROVIDERS: JSON.stringify([provider]), ...this.#clock?.env },
+      KS_CHECK_RESPONSES: '1',
+      KS_DAEMON_EGRESS_ALLOW: '127.0.0.2',
+      KS_DAEMON_PROVIDERS: JSON.stringify([provider]),
+      ...this.#clock?.env,
     }
     this.#daemon = await startDaemon(this.dataDir, env)
   }

@@ -34,7 +34,11 @@ export async function compareEngines(documents: number, rounds: number): Promise
 async function runEngine(engine: EngineName, documents: number): Promise<PeerFigures> {
   const program = fileURLToPath(new URL('./run.js', import.meta.url))
   const child = execa(process.execPath, ['--expose-gc', program, engine, String(documents)], {
-    ...{ env: cleanEnv(tmpdir()), extendEnv: false, stdin: 'ignore', buffer: { stderr: false }, reject: false },
+    env: cleanEnv(tmpdir()),
+    extendEnv: false,
+    stdin: 'ignore',
+    buffer: { stderr: false },
+    reject: false,
   })
   // Shown only after a failure: LanceDB warns at every query of a change to come.
   let complaints = ''

@@ -15,15 +15,7 @@ import { fullDisk } from '../daemon-status.js'
 import { readJsonObject } from '../json-file.js'
 import { bytes } from '../units.js'
 import { readUserConfig } from '../user-config.js'
-
-/** One finding about this installation. */
-export interface Finding {
-  check: string
-  state: 'ok' | 'warning' | 'failed'
-  found: string
-  /** what to do about it */
-  fix?: string
-}
+import type { Finding } from './finding.js'
 
 export interface DoctorOptions {
   dirs: LocalDirs

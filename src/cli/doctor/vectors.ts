@@ -3,7 +3,7 @@ import { paginate } from '../../client/pages.js'
 import type { KnowledgeSpaceStatus } from '../../contract/gateway/space-status.js'
 import { LIMITS } from '../../contract/limits.js'
 import { plural } from '../units.js'
-import type { Finding } from './checks.js'
+import type { Finding } from './finding.js'
 
 /** Spaces whose embedding provider owes vectors: their documents are found by text alone. */
 export async function* vectorFindings(client: Client): AsyncGenerator<Finding> {

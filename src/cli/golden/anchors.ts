@@ -2,6 +2,7 @@ import type { Client } from '../../client/client.js'
 import { paginate } from '../../client/pages.js'
 import type { OutlineNode } from '../../contract/gateway/document-parts.js'
 import type { CatResult } from '../../contract/gateway/fs.js'
+import { defined } from '../../lib/defined.js'
 import { type Letters, lettersOf, overlap, placesOf, type Range } from './place.js'
 import type { Anchor } from './question.js'
 
@@ -45,7 +46,7 @@ export class Anchors {
       return { unresolved: `${document.filename} has no section ${anchor.heading.join(' > ')}` }
     }
     if (anchor.quote === undefined) {
-      return { label: { documentId: document.id, ...(sections === undefined ? {} : { ranges: sections }) } }
+      return { label: { documentId: document.id, ...defined({ ranges: sections }) } }
     }
     const text = await this.#text(document)
     if (text === undefined) return { unresolved: `the text of ${document.filename} cannot be read` }
@@ -127,8 +128,11 @@ export class Anchors {
         this.#client.request('GET /knowledge-spaces/{id}/fs/find', {
           path: { id: this.#spaceId },
           query: {
-            ...{ path: '/sources', limit: String(limit), nameContains, resourceType: 'document' as const },
-            ...(cursor === undefined ? {} : { cursor }),
+            path: '/sources',
+            limit: String(limit),
+            nameContains,
+            resourceType: 'document' as const,
+            ...defined({ cursor }),
           },
         }),
       { pageSize: PAGE },

@@ -1,3 +1,4 @@
+import { defined } from '../../lib/defined.js'
 import { isRecord, textOf } from '../../lib/json/values.js'
 import { CliError, usageError } from '../cli-error.js'
 import { readJsonObject } from '../json-file.js'
@@ -34,9 +35,7 @@ export function baselineOf(results: readonly CaseResult[], run: { mode: string; 
   const questions: Baseline['questions'] = {}
   for (const { id, recall, reciprocalRank, answerable } of results) {
     questions[id] = {
-      ...(recall === undefined ? {} : { recall }),
-      ...(reciprocalRank === undefined ? {} : { reciprocalRank }),
-      ...(answerable === undefined ? {} : { answerable }),
+      ...defined({ recall, reciprocalRank, answerable }),
     }
   }
   return { version: 1, createdAt: new Date().toISOString(), ...run, metrics: metricsOf(results), questions }
@@ -59,7 +58,11 @@ export function readBaseline(file: string): Baseline {
     }
   }
   return {
-    ...{ version: 1, createdAt: textOf(createdAt) ?? '', mode: textOf(mode) ?? '', k, questions: kept },
+    version: 1,
+    createdAt: textOf(createdAt) ?? '',
+    mode: textOf(mode) ?? '',
+    k,
+    questions: kept,
     metrics: metricsOf(Object.entries(kept).map(([id, figures]) => asResult(id, figures))),
   }
 }

@@ -1,3 +1,4 @@
+import { defined } from '../../lib/defined.js'
 import { isRecord, textOf } from '../../lib/json/values.js'
 import type { Label } from './anchors.js'
 import { overlap } from './place.js'
@@ -93,8 +94,6 @@ export function metricsOf(results: readonly CaseResult[]): Metrics {
   const answerable = of((result) => (result.answerable === undefined ? undefined : Number(result.answerable)))
   return {
     questions: results.length,
-    ...(recall === undefined ? {} : { recall }),
-    ...(mrr === undefined ? {} : { mrr }),
-    ...(answerable === undefined ? {} : { answerable }),
+    ...defined({ recall, mrr, answerable }),
   }
 }

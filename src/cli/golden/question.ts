@@ -24,8 +24,16 @@ export interface GoldenCase {
 
 /** keys of a question, those that `ks golden export` writes included */
 const KNOWN = new Set([
-  ...['id', 'question', 'expect', 'answerable', 'tags', 'expectedEvidenceIds', 'metadata'],
-  ...['knowledgeSpaceId', 'createdAt', 'updatedAt'],
+  'id',
+  'question',
+  'expect',
+  'answerable',
+  'tags',
+  'expectedEvidenceIds',
+  'metadata',
+  'knowledgeSpaceId',
+  'createdAt',
+  'updatedAt',
 ])
 
 /**

@@ -3,6 +3,7 @@ import type { Client } from '../../client/client.js'
 import { ApiError, ConnectionError } from '../../client/errors.js'
 import { paginate } from '../../client/pages.js'
 import type { QueryBody } from '../../contract/gateway/queries.js'
+import { defined } from '../../lib/defined.js'
 import { type Answer, askQuestion } from '../query/ask.js'
 import { Anchors } from './anchors.js'
 import { type CaseResult, measureEvidence, type Wanted } from './measure.js'
@@ -30,7 +31,7 @@ export async function storedCases(client: Client, spaceId: string): Promise<Gold
     ({ limit, cursor }) =>
       client.request('GET /knowledge-spaces/{id}/golden-questions', {
         path: { id: spaceId },
-        query: { limit: String(limit), ...(cursor === undefined ? {} : { cursor }) },
+        query: { limit: String(limit), ...defined({ cursor }) },
       }),
     { pageSize: PAGE },
   )
@@ -84,8 +85,7 @@ async function runCase(
       ...base,
       status: labelled && measurable.length === 0 ? 'unresolved' : 'measured',
       traceId: answer.traceId,
-      ...(answer.resolvedMode === undefined ? {} : { mode: answer.resolvedMode }),
-      ...(answer.evidenceState === undefined ? {} : { evidenceState: answer.evidenceState }),
+      ...defined({ mode: answer.resolvedMode, evidenceState: answer.evidenceState }),
       ...(measurable.length === 0 ? {} : measureEvidence(answer.evidenceBundle, measurable, run.k)),
       ...(golden.answerable === undefined ? {} : { answerable: answered === golden.answerable }),
       unresolved: lost,
@@ -111,7 +111,7 @@ async function askPatiently(client: Client, query: string, run: RunOptions): Pro
   const { spaceId: knowledgeSpaceId, mode } = run
   for (let attempt = 0; ; attempt++) {
     try {
-      return await askQuestion(client, { knowledgeSpaceId, query, ...(mode === undefined ? {} : { mode }) })
+      return await askQuestion(client, { knowledgeSpaceId, query, ...defined({ mode }) })
     } catch (error) {
       const pause = RETRY_PAUSES_MS[attempt]
       const busy = error instanceof ApiError && (error.status === 429 || error.status === 503)

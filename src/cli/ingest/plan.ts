@@ -3,21 +3,15 @@ import { setImmediate as turn } from 'node:timers/promises'
 import type { Client } from '../../client/client.js'
 import type { ErrorCode } from '../../contract/errors.js'
 import { LIMITS } from '../../contract/limits.js'
-import { type FileFacts, fileFacts } from '../../local/file-facts.js'
+import { defined } from '../../lib/defined.js'
+import { fileFacts } from '../../local/file-facts.js'
 import { bytes } from '../units.js'
 import { overLimit, uploadLimit } from '../upload-limit.js'
 import { type HashCache, hashFile } from './hash-cache.js'
+import type { FileToSend, Known } from './known-files.js'
 import type { FileRecorder } from './recorder.js'
 import type { IngestRecord } from './records.js'
 import { type FoundFile, readFailure } from './walk.js'
-
-/** A file whose bytes the space does not hold yet. */
-export interface FileToSend extends FoundFile {
-  index: number
-  size: number
-  /** the space holds it, but its last compilation failed or was canceled: sending it begins another */
-  isRetry?: boolean
-}
 
 /** A file that needs no upload, or cannot have one. */
 export interface Settled {
@@ -49,11 +43,6 @@ export const CHUNK = LIMITS.checkItems
 /** Reading small files is not interrupted for longer than this. */
 const TURN_MS = 50
 
-export interface Known extends FileToSend {
-  sha256: string
-  facts: FileFacts
-}
-
 /** Decides for a chunk of files which ones to send: stat, hash what is not known, ask the service. */
 export async function planChunk(
   files: readonly FoundFile[],
@@ -83,7 +72,7 @@ async function look(file: FoundFile, index: number, options: PlanOptions, limit:
   const { filename } = file
   const settle = (status: 'failed' | 'skipped', reason: string, code?: ErrorCode): Settled => ({
     index,
-    record: { filename, status, reason, ...(code === undefined ? {} : { code }) },
+    record: { filename, status, reason, ...defined({ code }) },
   })
   let stats: BigIntStats
   try {
@@ -119,7 +108,7 @@ async function ask(known: Known[], options: PlanOptions, settled: Settled[]): Pr
     path: { id: options.spaceId },
     body: {
       items: known.map(({ filename, sha256 }) => ({ filename, sha256 })),
-      ...(options.sourceId === undefined ? {} : { sourceId: options.sourceId }),
+      ...defined({ sourceId: options.sourceId }),
     },
   })
   const send: FileToSend[] = []

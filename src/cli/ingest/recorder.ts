@@ -1,7 +1,8 @@
 import { join } from 'node:path'
 import type { Client } from '../../client/client.js'
 import { ApiError } from '../../client/errors.js'
-import type { Known } from './plan.js'
+import { defined } from '../../lib/defined.js'
+import type { Known } from './known-files.js'
 
 /**
  * Tells the local daemon which files documents are made from, so that it can say later whether they changed, and a watch
@@ -29,9 +30,13 @@ export class FileRecorder {
       await this.#client.request('POST /knowledge-spaces/{id}/local-files', {
         path: { id: this.#spaceId },
         body: {
-          ...(root === undefined ? {} : { root }),
+          ...defined({ root }),
           files: files.map(({ filename, path, inside, size, sha256, facts: { fingerprint, device } }) => ({
-            ...{ filename, fingerprint, device, sizeBytes: size, sha256 },
+            filename,
+            fingerprint,
+            device,
+            sizeBytes: size,
+            sha256,
             path: root === undefined || inside === undefined ? path : join(root, inside),
           })),
         },

@@ -1,10 +1,12 @@
 import pLimit from 'p-limit'
 import type { Client } from '../../client/client.js'
+import { defined } from '../../lib/defined.js'
 import { poll } from '../wait.js'
 import type { Counts } from './counts.js'
 import { type Awaited, followJobs } from './follow.js'
 import type { HashCache } from './hash-cache.js'
-import { CHUNK, type FileToSend, type Pending, planChunk, type Settled } from './plan.js'
+import type { FileToSend } from './known-files.js'
+import { CHUNK, type Pending, planChunk, type Settled } from './plan.js'
 import type { FileRecorder } from './recorder.js'
 import type { IngestRecord, RecordPrinter } from './records.js'
 import { batches, type Sent, sendBatch } from './upload.js'
@@ -174,7 +176,7 @@ class IngestRun {
       return
     }
     const { jobId, bulkJobId } = result
-    this.waiting.set(index, { index, documentId, jobId, ...(bulkJobId === undefined ? {} : { bulkJobId }) })
+    this.waiting.set(index, { index, documentId, jobId, ...defined({ bulkJobId }) })
     if (!this.options.wait) this.record(index, { filename, status: 'queued', documentId, jobId })
   }
 
@@ -193,7 +195,7 @@ class IngestRun {
         path: { id: spaceId },
         body: {
           items: left.map(({ filename, sha256 }) => ({ filename, sha256 })),
-          ...(sourceId === undefined ? {} : { sourceId }),
+          ...defined({ sourceId }),
         },
       })
       left = left.filter((document, position) => {

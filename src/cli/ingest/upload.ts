@@ -2,7 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client } from '../../client/client.js'
 import { ApiError, ConnectionError } from '../../client/errors.js'
 import { type UploadPart, UploadReadError } from '../../client/multipart.js'
-import type { FileToSend } from './plan.js'
+import { defined } from '../../lib/defined.js'
+import type { FileToSend } from './known-files.js'
 import { readFailure } from './walk.js'
 
 /** What the service made of one file. */
@@ -166,7 +167,7 @@ function renamed(name: string, candidates: Iterable<string>): string {
 
 function part(file: FileToSend, options: SendOptions): UploadPart {
   const { path, size, root } = file
-  const content = { path, size, ...(root === undefined ? {} : { root }) }
+  const content = { path, size, ...defined({ root }) }
   return options.mimeType === undefined
     ? { filename: file.filename, content }
     : { filename: file.filename, content, mimeType: options.mimeType }

@@ -163,7 +163,12 @@ function walkerOf(folder: string, options: WalkOptions, found: Found): Walker {
   const root = realpathSync(folder)
   const only = options.glob.length === 0 ? undefined : createIgnore().add([...options.glob])
   return {
-    ...{ root, folder, name: basename(folder), options, only, found },
+    root,
+    folder,
+    name: basename(folder),
+    options,
+    only,
+    found,
     layers: rootLayers(root, options.ignore, options.ignoreFiles),
   }
 }
@@ -277,8 +282,11 @@ function visitLink(walker: Walker, path: string): void {
 
 function take(walker: Walker, path: string): void {
   walker.found.files.push({
-    ...{ path: join(walker.root, path), filename: sentName(walker, path) },
-    ...{ folder: walker.folder, root: walker.root, inside: path },
+    path: join(walker.root, path),
+    filename: sentName(walker, path),
+    folder: walker.folder,
+    root: walker.root,
+    inside: path,
   })
 }
 

@@ -1,5 +1,6 @@
 import type { Client } from '../../client/client.js'
 import type { ConsistencyIssue, FsckCheck, RepairReport } from '../../contract/gateway/integrity.js'
+import { defined } from '../../lib/defined.js'
 import type { Column } from '../columns.js'
 
 export const CHECKS = ['raw-objects', 'artifact-segments', 'references'] as const
@@ -18,7 +19,12 @@ export const ISSUE_COLUMNS: Column[] = [
   { field: 'message' },
 ]
 export const ISSUE_FIELDS = [
-  ...['code', 'target.type', 'target.id', 'target.objectKey', 'target.documentAssetId', 'target.parseArtifactId'],
+  'code',
+  'target.type',
+  'target.id',
+  'target.objectKey',
+  'target.documentAssetId',
+  'target.parseArtifactId',
   'target.virtualPath',
 ]
 
@@ -46,7 +52,7 @@ export async function* issuesOf(
     do {
       const page = await client.request('GET /knowledge-spaces/{id}/fsck', {
         path: { id },
-        query: { check, deep: deep ? 'true' : 'false', ...(cursor === undefined ? {} : { cursor }) },
+        query: { check, deep: deep ? 'true' : 'false', ...defined({ cursor }) },
       })
       onPage(page.summary.scanned)
       yield* page.issues
@@ -66,7 +72,7 @@ export async function* repairs(
     do {
       const page = await client.request('POST /knowledge-spaces/{id}/fsck/repair', {
         path: { id },
-        body: { dryRun, check, deep, ...(cursor === undefined ? {} : { cursor }) },
+        body: { dryRun, check, deep, ...defined({ cursor }) },
       })
       yield* page.items
       cursor = page.cursor

@@ -1,3 +1,5 @@
+import { defined } from '../../lib/defined.js'
+
 /** Longest answer that is read of a server. */
 const MOST_BYTES = 4 * 1024 * 1024
 
@@ -34,7 +36,7 @@ export async function askServer(server: Server, url: string, request: ServerRequ
       ...(json === undefined && form === undefined ? {} : { method: 'POST' }),
       headers: { ...server.headers, ...(json === undefined ? {} : { 'content-type': 'application/json' }) },
       ...(json === undefined ? {} : { body: JSON.stringify(json) }),
-      ...(form === undefined ? {} : { body: form }),
+      ...defined({ body: form }),
       redirect: 'manual',
       signal,
     })

@@ -1,3 +1,4 @@
+import { defined } from '../../lib/defined.js'
 import { apiAddress, askServer, fieldOf, jsonOf, listOf, type Server } from './ask-server.js'
 
 /** What a model is for. */
@@ -115,7 +116,7 @@ async function openAi(server: Server, guess: string): Promise<DetectedServer | u
 
 async function getJson(server: Server, url: string, json?: unknown): Promise<unknown> {
   try {
-    return jsonOf(await askServer(server, url, { timeoutMs: TIMEOUT_MS, ...(json === undefined ? {} : { json }) }))
+    return jsonOf(await askServer(server, url, { timeoutMs: TIMEOUT_MS, ...defined({ json }) }))
   } catch {
     return undefined // nobody there, or somebody else
   }
@@ -137,8 +138,10 @@ function modelOf(name: string, use: ModelUse, can: string[], window: number | un
   const largest = tokensIn(most)
   const served = window === undefined || largest === undefined ? window : Math.min(window, largest)
   return {
-    ...{ name, use, can },
-    ...(served === undefined ? {} : { contextTokens: served }),
+    name,
+    use,
+    can,
+    ...defined({ contextTokens: served }),
     ...(largest === undefined || served === undefined || largest <= served ? {} : { mostContextTokens: largest }),
   }
 }

@@ -1,4 +1,5 @@
 import type { FoundPassage } from '../../contract/gateway/search.js'
+import { defined } from '../../lib/defined.js'
 import type { Column } from '../columns.js'
 
 /** A passage as `ks search` lists it. */
@@ -41,12 +42,16 @@ export function foundRows(items: readonly FoundPassage[], unicode: boolean): Fou
     const page = pageNumber === undefined ? [] : [`p. ${pageNumber}`]
     return [
       {
-        ...{ score, filename: String(metadata.filename ?? documentAssetId) },
+        score,
+        filename: String(metadata.filename ?? documentAssetId),
         place: [...sectionPath, ...page].join(unicode ? ' › ' : ' > '),
-        ...{ text, documentId: documentAssetId, nodeId, documentVersion, sectionPath, freshness },
-        ...(pageNumber === undefined ? {} : { pageNumber }),
-        ...(startOffset === undefined ? {} : { startOffset }),
-        ...(endOffset === undefined ? {} : { endOffset }),
+        text,
+        documentId: documentAssetId,
+        nodeId,
+        documentVersion,
+        sectionPath,
+        freshness,
+        ...defined({ pageNumber, startOffset, endOffset }),
       },
     ]
   })

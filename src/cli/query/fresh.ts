@@ -25,7 +25,8 @@ export function requireFresh(answer: Answer): void {
   const names = stale.slice(0, NAMED).map(({ filename, matter }) => `${filename} (${matter})`)
   const more = stale.length > NAMED ? `, and ${stale.length - NAMED} more` : ''
   throw new CliError(`the evidence is not fresh: ${names.join(', ')}${more}`, {
-    ...{ code: 'stale-evidence', exit: EXIT.checkFailed },
+    code: 'stale-evidence',
+    exit: EXIT.checkFailed,
     hint: '`ks watch add FOLDER` keeps a space at what a folder holds',
   })
 }

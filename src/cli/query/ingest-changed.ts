@@ -28,7 +28,13 @@ export async function ingestChanged(answer: Answer, options: AgainOptions): Prom
   for (const filename of names) files.push(...(await filesNamed(client, spaceId, filename)))
   if (files.length === 0) return false
   await ingest(files, {
-    ...{ client, spaceId, signal, concurrency: 4, wait: true, failFast: false, dryRun: false },
+    client,
+    spaceId,
+    signal,
+    concurrency: 4,
+    wait: true,
+    failFast: false,
+    dryRun: false,
     cache: new HashCache(stateDir, `fresh\n${spaceId}`),
     recorder: new FileRecorder(client, spaceId),
     printer: new RecordPrinter(undefined),
@@ -40,10 +46,12 @@ export async function ingestChanged(answer: Answer, options: AgainOptions): Prom
 async function filesNamed(client: Client, spaceId: string, filename: string): Promise<FoundFile[]> {
   try {
     const { items } = await client.request('GET /knowledge-spaces/{id}/local-files', {
-      ...{ path: { id: spaceId }, query: { filename } },
+      path: { id: spaceId },
+      query: { filename },
     })
     return items.map(({ path, root }) => ({
-      ...{ path, filename },
+      path,
+      filename,
       ...(root === undefined ? {} : { folder: root, inside: relative(root, path).split(sep).join('/') }),
     }))
   } catch (error) {

@@ -1,6 +1,7 @@
 import * as Flags from '@oclif/core/flags'
 import type { CreateResearchBody } from '../../contract/gateway/research.js'
 import { QUERY_MODES } from '../../contract/values.js'
+import { defined } from '../../lib/defined.js'
 import { usageError } from '../cli-error.js'
 import { parseSpan } from '../units.js'
 
@@ -29,8 +30,7 @@ interface Asked {
 export function askedOf(flags: Asked): Partial<Pick<CreateResearchBody, 'mode' | 'topK' | 'budgetUsd'>> {
   const mode = QUERY_MODES.find((known) => known === flags.mode)
   return {
-    ...(mode === undefined ? {} : { mode }),
-    ...(flags['top-k'] === undefined ? {} : { topK: flags['top-k'] }),
+    ...defined({ mode, topK: flags['top-k'] }),
     ...(flags.budget === undefined ? {} : { budgetUsd: dollars(flags.budget) }),
   }
 }

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client } from '../../client/client.js'
 import { ConnectionError } from '../../client/errors.js'
+import { defined } from '../../lib/defined.js'
 import { isRecord, textOf } from '../../lib/json/values.js'
 
 /** One event of a research task, as it came. */
@@ -70,7 +71,7 @@ async function* onePage(
   cursor: string | undefined,
   { pageSize, signal }: FollowOptions,
 ): AsyncGenerator<TaskEvent> {
-  const query = { limit: pageSize, ...(cursor === undefined ? {} : { cursor }) }
+  const query = { limit: pageSize, ...defined({ cursor }) }
   const { events } = await client.stream('GET /research-tasks/{id}/events', { path: { id }, query })
   const stopped = new Promise<never>((_, reject) => {
     signal.addEventListener('abort', () => reject(signal.reason), { once: true })

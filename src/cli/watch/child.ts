@@ -3,6 +3,7 @@ import { Client } from '../../client/client.js'
 import { ApiError, ConnectionError } from '../../client/errors.js'
 import { findDaemon } from '../../client/local-daemon.js'
 import type { KeptWatch, WatchState } from '../../contract/gateway/local-files.js'
+import { defined } from '../../lib/defined.js'
 import { localDirs } from '../../local/dirs.js'
 import { CliError } from '../cli-error.js'
 import { watchFile } from './file-ledger.js'
@@ -57,7 +58,10 @@ function take(dataDir: string, watches: readonly KeptWatch[]): void {
 
 function begin(dataDir: string, watch: KeptWatch): void {
   const entry: Running = {
-    ...{ rules: JSON.stringify(watch), folder: watch.folder, watcher: undefined, stop: new AbortController() },
+    rules: JSON.stringify(watch),
+    folder: watch.folder,
+    watcher: undefined,
+    stop: new AbortController(),
   }
   running.set(watch.id, entry)
   const tell = (state: WatchState) => {
@@ -89,9 +93,13 @@ async function run(
   const unlock = lockOf(watchFile(dirs.state, dataDir, spaceId, folder), folder)
   try {
     entry.watcher = new FolderWatcher({
-      ...{ folder, spaceId, onDelete, everyMs: EVERY_MS, signal: entry.stop.signal },
+      folder,
+      spaceId,
+      onDelete,
+      everyMs: EVERY_MS,
+      signal: entry.stop.signal,
       walk: walkOptionsOf(folder, watch, dirs),
-      ...(watch.pollMs === undefined ? {} : { pollMs: watch.pollMs }),
+      ...defined({ pollMs: watch.pollMs }),
       ledger: serviceLedger(spaceId, folder),
       connect: () => connect(dataDir),
       onChange: () => undefined,

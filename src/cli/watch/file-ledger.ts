@@ -64,8 +64,14 @@ function toEntry(value: Record<string, unknown>): Entry | undefined {
   const { size } = value
   if (path === undefined || filename === undefined || sha256 === undefined || typeof size !== 'number') return undefined
   return {
-    ...{ path, filename, sha256, size, fingerprint: fingerprint ?? '', device: device ?? '' },
-    ...{ documentSha: undefined, documentIds: [] },
+    path,
+    filename,
+    sha256,
+    size,
+    fingerprint: fingerprint ?? '',
+    device: device ?? '',
+    documentSha: undefined,
+    documentIds: [],
   }
 }
 
@@ -90,7 +96,8 @@ function append(file: string, flags: 'a' | 'w', lines: readonly string[]): void 
 async function askFor(client: Client, spaceId: string, entries: readonly Entry[]): Promise<void> {
   const items = entries.map(({ filename, sha256 }) => ({ filename, sha256 }))
   const answer = await client.request('POST /knowledge-spaces/{id}/documents/check', {
-    ...{ path: { id: spaceId }, body: { items } },
+    path: { id: spaceId },
+    body: { items },
   })
   for (const [index, entry] of entries.entries()) {
     const held = answer.items[index]

@@ -9,10 +9,16 @@ const ON_DELETE = ['remove', 'keep'] as const
 /** What `ks watch` and `ks watch add` have in common. */
 export const watchFlags = {
   glob: Flags.string({
-    ...{ multiple: true, multipleNonGreedy: true, helpValue: 'pattern', description: 'only files it names' },
+    multiple: true,
+    multipleNonGreedy: true,
+    helpValue: 'pattern',
+    description: 'only files it names',
   }),
   ignore: Flags.string({
-    ...{ multiple: true, multipleNonGreedy: true, helpValue: 'pattern', description: 'leave these out' },
+    multiple: true,
+    multipleNonGreedy: true,
+    helpValue: 'pattern',
+    description: 'leave these out',
   }),
   'no-ignore': Flags.boolean({ description: 'do not heed .gitignore and .ksignore' }),
   hidden: Flags.boolean({ description: 'also files and folders that begin with a dot' }),
@@ -22,7 +28,8 @@ export const watchFlags = {
     description: 'what becomes of the document of a deleted file',
   })(),
   poll: Flags.string({
-    ...{ helpValue: '2s', description: 'ask the disk so often, in place of waiting for its events' },
+    helpValue: '2s',
+    description: 'ask the disk so often, in place of waiting for its events',
   }),
   'accept-missing': Flags.boolean({
     description: 'take files as deleted that another disk in their place does not have',

@@ -1,4 +1,5 @@
 import type { Client } from '../../client/client.js'
+import { defined } from '../../lib/defined.js'
 import { type Awaited, followJobs, type Outcome } from '../ingest/follow.js'
 import type { Change } from './sync.js'
 
@@ -35,10 +36,12 @@ export class Follower {
       this.#waiting = []
       const awaited = changes.flatMap(({ documentId, jobId, bulkJobId }, index): Awaited[] => {
         if (documentId === undefined || jobId === undefined) return []
-        return [{ index, documentId, jobId, ...(bulkJobId === undefined ? {} : { bulkJobId }) }]
+        return [{ index, documentId, jobId, ...defined({ bulkJobId }) }]
       })
       await followJobs(awaited, {
-        ...{ client: this.#client, signal: this.#signal, onProgress: () => undefined },
+        client: this.#client,
+        signal: this.#signal,
+        onProgress: () => undefined,
         onEnded: (index, outcome) => {
           const change = changes[index]
           if (change !== undefined) this.#tell(change, outcome)

@@ -38,7 +38,9 @@ export function findWatch(
   const [only, other] = found
   if (only === undefined) {
     throw new CliError(`${JSON.stringify(text)} is not watched`, {
-      ...{ code: 'not-found', exit: EXIT.notFound, hint: '`ks watch list` shows what is' },
+      code: 'not-found',
+      exit: EXIT.notFound,
+      hint: '`ks watch list` shows what is',
     })
   }
   if (other !== undefined) throw usageError(`${folder} is watched for several spaces`, 'name one with `--space`')

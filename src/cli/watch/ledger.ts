@@ -1,6 +1,7 @@
 import { join, relative, sep } from 'node:path'
 import type { Client } from '../../client/client.js'
 import { LIMITS } from '../../contract/limits.js'
+import { defined } from '../../lib/defined.js'
 
 /** A file of a watched folder, as it was when it was read last, and what the space holds of it. */
 export interface Entry {
@@ -42,7 +43,7 @@ export function serviceLedger(spaceId: string, folder: string): Ledger {
         const query = {
           root: folder,
           limit: String(LIMITS.localFilesPage.max),
-          ...(after === undefined ? {} : { after }),
+          ...defined({ after }),
         }
         const page = await client.request('GET /knowledge-spaces/{id}/local-files', { path, query })
         for (const { path: absolute, sizeBytes, documents, root: _, ...file } of page.items)
@@ -61,7 +62,12 @@ export function serviceLedger(spaceId: string, folder: string): Ledger {
     async claim(client, entries) {
       for (const chunk of chunks(entries)) {
         const files = chunk.map(({ path: inside, filename, fingerprint, device, size, sha256 }) => ({
-          ...{ filename, path: join(folder, inside), fingerprint, device, sizeBytes: size, sha256 },
+          filename,
+          path: join(folder, inside),
+          fingerprint,
+          device,
+          sizeBytes: size,
+          sha256,
         }))
         await client.request('POST /knowledge-spaces/{id}/local-files', { path, body: { root: folder, files } })
       }

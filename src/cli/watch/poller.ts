@@ -43,8 +43,14 @@ export class Poller {
     const watcher = watch(
       plan.roots.map((path) => join(root, path)),
       {
-        ...{ usePolling: true, interval: plan.everyMs, binaryInterval: plan.everyMs, persistent: false },
-        ...{ ignoreInitial: true, followSymlinks: false, ignorePermissionErrors: true, atomic: false },
+        usePolling: true,
+        interval: plan.everyMs,
+        binaryInterval: plan.everyMs,
+        persistent: false,
+        ignoreInitial: true,
+        followSymlinks: false,
+        ignorePermissionErrors: true,
+        atomic: false,
         ignored: (path, stats) => this.#isIgnored(inside(root, path), stats, isOut),
       },
     )

@@ -4,6 +4,7 @@ import type { Client } from '../../client/client.js'
 import { ApiError } from '../../client/errors.js'
 import { EXIT } from '../../contract/errors.js'
 import type { WatchState } from '../../contract/gateway/local-files.js'
+import { defined } from '../../lib/defined.js'
 import type { LocalDirs } from '../../local/dirs.js'
 import { acquireLock } from '../../local/lock.js'
 import { CliError } from '../cli-error.js'
@@ -84,11 +85,16 @@ async function openWatcher(
   const client = await options.connect()
   closers.push(() => client.close())
   const follower = new Follower(client, signal, ({ filename, documentId }, outcome) =>
-    print({ filename, ...(documentId === undefined ? {} : { documentId }), ...outcome }, out, tally),
+    print({ filename, ...defined({ documentId }), ...outcome }, out, tally),
   )
   const watcher = new FolderWatcher({
-    ...{ folder, spaceId, ledger, signal, onDelete: options.onDelete, everyMs: options.everyMs },
-    ...(options.pollMs === undefined ? {} : { pollMs: options.pollMs }),
+    folder,
+    spaceId,
+    ledger,
+    signal,
+    onDelete: options.onDelete,
+    everyMs: options.everyMs,
+    ...defined({ pollMs: options.pollMs }),
     connect: options.connect,
     walk: walkOptionsOf(folder, rules, dirs),
     onChange: (change) => {
@@ -112,7 +118,8 @@ async function localLedger(options: WatchSessionOptions, folder: string, file: s
   const client = await options.connect()
   try {
     await client.request('GET /knowledge-spaces/{id}/local-files', {
-      ...{ path: { id: options.spaceId }, query: { root: folder, limit: '1' } },
+      path: { id: options.spaceId },
+      query: { root: folder, limit: '1' },
     })
     return ledger
   } catch (error) {

@@ -3,7 +3,7 @@ import pLimit from 'p-limit'
 import type { Client } from '../../client/client.js'
 import { LIMITS } from '../../contract/limits.js'
 import { hashFile } from '../ingest/hash-cache.js'
-import type { FileToSend } from '../ingest/plan.js'
+import type { FileToSend } from '../ingest/known-files.js'
 import { batches, type Sent, sendBatch } from '../ingest/upload.js'
 import { type PassedFile, readFailure, type WalkOptions } from '../ingest/walk.js'
 import { overLimit, uploadLimit } from '../upload-limit.js'
@@ -231,7 +231,8 @@ export class FolderSync {
     const items = entries.map(({ filename, sha256 }) => ({ filename, sha256 }))
     const { spaceId } = this.#options
     const answer = await client.request('POST /knowledge-spaces/{id}/documents/check', {
-      ...{ path: { id: spaceId }, body: { items } },
+      path: { id: spaceId },
+      body: { items },
     })
     return entries.filter((entry, index) => {
       const held = answer.items[index]
@@ -298,7 +299,8 @@ export class FolderSync {
       const documentIds = chunk.flatMap((entry) => entry.documentIds)
       for (const ids of chunks(documentIds, LIMITS.documentIds))
         await client.request('DELETE /knowledge-spaces/{id}/documents/bulk', {
-          ...{ path: { id: spaceId }, body: { documentIds: ids } },
+          path: { id: spaceId },
+          body: { documentIds: ids },
         })
       await ledger.forget(client, chunk)
       for (const { path, filename } of chunk) {

@@ -2,6 +2,7 @@ import { posix } from 'node:path'
 import type { Client } from '../../client/client.js'
 import { ApiError, ConnectionError, DaemonStartError } from '../../client/errors.js'
 import type { WatchState } from '../../contract/gateway/local-files.js'
+import { defined } from '../../lib/defined.js'
 import { silentDisks } from '../../local/file-systems.js'
 import { IGNORE_FILES } from '../ingest/ignore-rules.js'
 import type { PassedFile, WalkOptions } from '../ingest/walk.js'
@@ -133,8 +134,9 @@ export class FolderWatcher {
 
   get state(): WatchState {
     return {
-      ...{ state: 'watching', files: this.#sync.size },
-      ...(this.#lastSyncAt === undefined ? {} : { lastSyncAt: this.#lastSyncAt }),
+      state: 'watching',
+      files: this.#sync.size,
+      ...defined({ lastSyncAt: this.#lastSyncAt }),
       ...(this.#plan === undefined ? {} : { polledEveryMs: this.#plan.everyMs }),
     }
   }
@@ -232,7 +234,7 @@ export class FolderWatcher {
   }
 
   #show(state: WatchState['state'], detail?: string): void {
-    const shown = { ...this.state, state, ...(detail === undefined ? {} : { detail }) }
+    const shown = { ...this.state, state, ...defined({ detail }) }
     this.#options.onState(shown)
   }
 

@@ -2,6 +2,7 @@ import { BaseCommand } from '../../cli/base-command.js'
 import { credentialsPath } from '../../cli/credentials.js'
 import { daemonConfigPath } from '../../cli/daemon-config.js'
 import { userConfigPath } from '../../cli/user-config.js'
+import { defined } from '../../lib/defined.js'
 import { programsPath } from '../../local/allowed-programs.js'
 
 export default class ConfigPath extends BaseCommand {
@@ -19,7 +20,7 @@ export default class ConfigPath extends BaseCommand {
       data: this.dirs.data,
       state: this.dirs.state,
       cache: this.dirs.cache,
-      ...(project === undefined ? {} : { project: project.path }),
+      ...defined({ project: project?.path }),
     })
   }
 }

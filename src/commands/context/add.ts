@@ -3,6 +3,7 @@ import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../../cli/base-command.js'
 import { usageError } from '../../cli/cli-error.js'
 import { checkUrl, LOCAL_CONTEXT, readUserConfig, writeUserConfig } from '../../cli/user-config.js'
+import { defined } from '../../lib/defined.js'
 
 export default class ContextAdd extends BaseCommand {
   static override summary = 'give a service a name'
@@ -20,7 +21,7 @@ export default class ContextAdd extends BaseCommand {
       )
     }
     const config = readUserConfig(this.dirs.config)
-    const entry = { url: checkUrl(url), ...(flags.space === undefined ? {} : { space: flags.space }) }
+    const entry = { url: checkUrl(url), ...defined({ space: flags.space }) }
     config.contexts[args.name] = entry
     writeUserConfig(this.dirs.config, config)
     if (this.out.isJson) this.out.json({ name: args.name, ...entry })

@@ -1,4 +1,5 @@
 import { BaseCommand } from '../../cli/base-command.js'
+import { defined } from '../../lib/defined.js'
 
 export default class ContextShow extends BaseCommand {
   static override summary = 'show which service a command here would speak to, and why'
@@ -14,8 +15,7 @@ export default class ContextShow extends BaseCommand {
     this.out.record({
       ...where,
       chosenBy: place.origin,
-      ...(space === undefined ? {} : { space: space.value, spaceChosenBy: space.origin }),
-      ...(project === undefined ? {} : { projectFile: project.path }),
+      ...defined({ space: space?.value, spaceChosenBy: space?.origin, projectFile: project?.path }),
     })
   }
 }

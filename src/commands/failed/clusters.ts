@@ -2,6 +2,7 @@ import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../../cli/base-command.js'
 import { spaceFlag } from '../../cli/common-flags.js'
 import { FAILED_QUERY_STATUSES } from '../../contract/values.js'
+import { defined } from '../../lib/defined.js'
 
 const DEFAULT_LIMIT = 200
 /** the service lists no more in one answer, and has no second one */
@@ -30,7 +31,7 @@ export default class FailedClusters extends BaseCommand {
       path: { id },
       query: {
         limit,
-        ...(flags.status === undefined ? {} : { status: flags.status }),
+        ...defined({ status: flags.status }),
       },
     })
     await this.out.list(clusters, {

@@ -6,6 +6,7 @@ import { spaceFlag } from '../../cli/common-flags.js'
 import { FAILED_COLUMNS, FAILED_FIELDS } from '../../cli/quality.js'
 import { resolveId } from '../../cli/resolve.js'
 import { FAILED_QUERY_VERDICTS } from '../../contract/values.js'
+import { defined } from '../../lib/defined.js'
 
 export default class FailedVerdict extends BaseCommand {
   static override summary = 'say why a query failed; retrieval-miss makes a golden question of it'
@@ -20,7 +21,9 @@ export default class FailedVerdict extends BaseCommand {
   static override flags = {
     ...spaceFlag,
     expect: Flags.string({
-      ...{ multiple: true, multipleNonGreedy: true, helpValue: 'id' },
+      multiple: true,
+      multipleNonGreedy: true,
+      helpValue: 'id',
       description: 'id of a passage that answers; may be given again',
     }),
     note: Flags.string({ helpValue: 'text', description: 'remark' }),
@@ -42,8 +45,7 @@ export default class FailedVerdict extends BaseCommand {
       path: { id, failedQueryId },
       body: {
         verdict,
-        ...(expectedEvidenceIds === undefined ? {} : { expectedEvidenceIds }),
-        ...(flags.note === undefined ? {} : { note: flags.note }),
+        ...defined({ expectedEvidenceIds, note: flags.note }),
       },
     })
     this.out.record(decided, {

@@ -7,6 +7,7 @@ import { virtualPath } from '../../cli/fs-path.js'
 import { pathColumns, VIRTUAL_FIELDS } from '../../cli/resources.js'
 import { paginate } from '../../client/pages.js'
 import { RESOURCE_TYPES } from '../../contract/values.js'
+import { defined } from '../../lib/defined.js'
 
 export default class FsFind extends BaseCommand {
   static override summary = 'find files of a space by name, type or metadata'
@@ -28,8 +29,7 @@ export default class FsFind extends BaseCommand {
     const path = virtualPath(args.path)
     const wanted = {
       path,
-      ...(flags.name === undefined ? {} : { nameContains: flags.name }),
-      ...(flags.type === undefined ? {} : { resourceType: flags.type }),
+      ...defined({ nameContains: flags.name, resourceType: flags.type }),
       ...(flags.meta === undefined ? {} : metaOf(flags.meta)),
     }
     const { id } = await this.space()

@@ -5,6 +5,7 @@ import { spaceFlag } from '../../cli/common-flags.js'
 import { GOLDEN_FIELDS } from '../../cli/quality.js'
 import { resolveId } from '../../cli/resolve.js'
 import { ANSWER_CORRECTNESS } from '../../contract/values.js'
+import { defined } from '../../lib/defined.js'
 
 const several = { multiple: true, multipleNonGreedy: true } as const
 
@@ -34,7 +35,7 @@ export default class GoldenAnnotate extends BaseCommand {
       body: {
         answerCorrectness: flags.answer,
         evidenceRelevance: [...judged(flags.relevant, true), ...judged(flags.irrelevant, false)],
-        ...(flags.note === undefined ? {} : { note: flags.note }),
+        ...defined({ note: flags.note }),
       },
     })
     this.out.record(question, { fields: GOLDEN_FIELDS })

@@ -8,6 +8,7 @@ import { writeJson } from '../../cli/json-file.js'
 import { EXIT } from '../../contract/errors.js'
 import { LIMITS } from '../../contract/limits.js'
 import { QUERY_MODES } from '../../contract/values.js'
+import { defined } from '../../lib/defined.js'
 
 const CONCURRENCY = 4
 
@@ -137,7 +138,10 @@ export default class GoldenRun extends BaseCommand {
     const line = () => `${done} of ${cases.length} questions asked`
     return showing(this.out, line, () =>
       runCases(client, cases, {
-        ...{ spaceId, k, concurrency, ...(mode === undefined ? {} : { mode }) },
+        spaceId,
+        k,
+        concurrency,
+        ...defined({ mode }),
         onDone: (result) => {
           done++
           if (this.out.format === 'jsonl') this.out.event('question', result)

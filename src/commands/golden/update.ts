@@ -5,6 +5,7 @@ import { usageError } from '../../cli/cli-error.js'
 import { spaceFlag } from '../../cli/common-flags.js'
 import { GOLDEN_COLUMNS, GOLDEN_FIELDS } from '../../cli/quality.js'
 import { resolveId } from '../../cli/resolve.js'
+import { defined } from '../../lib/defined.js'
 
 const several = { multiple: true, multipleNonGreedy: true } as const
 
@@ -43,9 +44,7 @@ export default class GoldenUpdate extends BaseCommand {
     const updated = await client.request('PATCH /knowledge-spaces/{id}/golden-questions/{questionId}', {
       path: { id, questionId },
       body: {
-        ...(question === undefined ? {} : { question }),
-        ...(expectedEvidenceIds === undefined ? {} : { expectedEvidenceIds }),
-        ...(tags === undefined ? {} : { tags }),
+        ...defined({ question, expectedEvidenceIds, tags }),
       },
     })
     this.out.record(updated, { columns: GOLDEN_COLUMNS, fields: GOLDEN_FIELDS })

@@ -4,6 +4,7 @@ import { listFlags, spaceFlag } from '../../cli/common-flags.js'
 import { ENTITY_COLUMNS, ENTITY_FIELDS } from '../../cli/graph.js'
 import { paginate } from '../../client/pages.js'
 import { ENTITY_TYPES } from '../../contract/values.js'
+import { defined } from '../../lib/defined.js'
 
 export default class GraphEntities extends BaseCommand {
   static override summary = 'list entities of the graph'
@@ -20,8 +21,7 @@ export default class GraphEntities extends BaseCommand {
     const { id } = await this.space()
     const client = await this.client()
     const filter = {
-      ...(flags.type === undefined ? {} : { type: flags.type }),
-      ...(flags.match === undefined ? {} : { query: flags.match }),
+      ...defined({ type: flags.type, query: flags.match }),
     }
     const items = paginate(
       async (page) => {

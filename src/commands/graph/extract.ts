@@ -5,6 +5,7 @@ import { spaceFlag } from '../../cli/common-flags.js'
 import { goOnNote, READING_FIELDS, readingLine } from '../../cli/graph-reading.js'
 import type { GraphReading } from '../../contract/gateway/graph-readings.js'
 import { LIMITS } from '../../contract/limits.js'
+import { defined } from '../../lib/defined.js'
 
 const { default: USUAL, max: MOST } = LIMITS.graphReadingTokens
 
@@ -19,12 +20,14 @@ export default class GraphExtract extends BaseCommand {
   static override flags = {
     ...spaceFlag,
     limit: Flags.integer({
-      ...{ helpValue: 'n', description: `passages to read, at most ${LIMITS.viewItems.max}` },
+      helpValue: 'n',
+      description: `passages to read, at most ${LIMITS.viewItems.max}`,
       exclusive: ['all'],
     }),
     all: Flags.boolean({ description: 'read the whole space, in the background' }),
     budget: Flags.integer({
-      ...{ helpValue: 'tokens', dependsOn: ['all'] },
+      helpValue: 'tokens',
+      dependsOn: ['all'],
       description: `tokens that the model may cost, at most ${MOST} (default: ${USUAL})`,
     }),
     wait: Flags.boolean({ dependsOn: ['all'], description: 'wait for the end; exit 1 when it fails' }),
@@ -37,7 +40,7 @@ export default class GraphExtract extends BaseCommand {
     const client = await this.client()
     const done = await client.request('POST /knowledge-spaces/{id}/semantic-views/entities/extract', {
       path: { id },
-      body: { ...(flags.limit === undefined ? {} : { limit: flags.limit }) },
+      body: { ...defined({ limit: flags.limit }) },
     })
     this.out.record(done, {
       fields: ['nodesScanned', 'nodesUpdated', 'entitiesExtracted', 'graphEntitiesIndexed', 'graphRelationsIndexed'],

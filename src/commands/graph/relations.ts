@@ -5,6 +5,7 @@ import { listFlags, spaceFlag } from '../../cli/common-flags.js'
 import { RELATION_COLUMNS, RELATION_FIELDS, resolveEntity } from '../../cli/graph.js'
 import { paginate } from '../../client/pages.js'
 import { RELATION_TYPES } from '../../contract/values.js'
+import { defined } from '../../lib/defined.js'
 
 export default class GraphRelations extends BaseCommand {
   static override summary = 'list relations of the graph, of all entities or of one'
@@ -26,8 +27,7 @@ export default class GraphRelations extends BaseCommand {
     const entityId =
       args.entity === undefined ? undefined : await resolveEntity(client, id, args.entity, this.dirs.cache)
     const filter = {
-      ...(flags.type === undefined ? {} : { type: flags.type }),
-      ...(entityId === undefined ? {} : { entityId }),
+      ...defined({ type: flags.type, entityId }),
     }
     const items = paginate(
       async (page) => {

@@ -6,6 +6,7 @@ import { dotOf, RELATION_COLUMNS, RELATION_FIELDS, type Reached, resolveEntity, 
 import { FORMATS } from '../../cli/output.js'
 import { drawTree } from '../../cli/tree.js'
 import { LIMITS } from '../../contract/limits.js'
+import { defined } from '../../lib/defined.js'
 
 const { depth, fanout, maxNodes, timeoutMs } = LIMITS.traversal
 
@@ -34,10 +35,7 @@ export default class GraphTraverse extends BaseCommand {
       path: { id },
       query: {
         entityId,
-        ...(flags.depth === undefined ? {} : { depth: flags.depth }),
-        ...(flags.fanout === undefined ? {} : { fanout: flags.fanout }),
-        ...(flags['max-nodes'] === undefined ? {} : { maxNodes: flags['max-nodes'] }),
-        ...(flags.within === undefined ? {} : { timeoutMs: flags.within }),
+        ...defined({ depth: flags.depth, fanout: flags.fanout, maxNodes: flags['max-nodes'], timeoutMs: flags.within }),
       },
     })
     this.tellingLacks(found)

@@ -4,6 +4,7 @@ import { BaseCommand } from '../../cli/base-command.js'
 import { usageError } from '../../cli/cli-error.js'
 import { checkName, configureProviders, serverAddress } from '../../cli/models/configured.js'
 import { OWN_ADDRESS, PRESETS } from '../../cli/models/presets.js'
+import { defined } from '../../lib/defined.js'
 
 export default class ModelsAdd extends BaseCommand {
   static override summary = 'add a model provider to the settings of the local daemon'
@@ -41,12 +42,13 @@ export default class ModelsAdd extends BaseCommand {
     const window = flags['context-tokens'] ?? preset?.contextTokens
     configureProviders(this.dirs.data, [
       {
-        ...{ provider, baseUrl },
-        ...(apiKeyEnv === undefined ? {} : { apiKeyEnv }),
+        provider,
+        baseUrl,
+        ...defined({ apiKeyEnv }),
         ...(window === undefined ? {} : { contextTokens: { '*': window } }),
       },
     ])
-    if (this.out.isJson) this.out.json({ provider, baseUrl, ...(apiKeyEnv === undefined ? {} : { apiKeyEnv }) })
+    if (this.out.isJson) this.out.json({ provider, baseUrl, ...defined({ apiKeyEnv }) })
     else this.out.line(`added ${provider} at ${baseUrl}`)
     if (apiKeyEnv !== undefined) this.out.note(`hint: the daemon reads the key from ${apiKeyEnv} when it starts`)
     this.out.note('hint: `ks models test` tries it, `ks daemon restart` puts it in force')

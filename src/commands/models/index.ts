@@ -16,7 +16,8 @@ export default class Models extends BaseCommand {
     const { models } = await (await this.client()).request('GET /daemon/status', { query: {} })
     if (models === undefined)
       throw new CliError('only the operator of a daemon reads what its models were used for', {
-        ...{ code: 'not-allowed', exit: EXIT.notAllowed },
+        code: 'not-allowed',
+        exit: EXIT.notAllowed,
       })
     if (this.out.format === 'json') {
       this.out.json(models)
@@ -50,7 +51,8 @@ function rowsOf({ providers }: ModelsInUse) {
     const own = { pluginId, provider, baseUrl, credential }
     if (circuits.length === 0) return [{ ...own, model: '', kind: '', state: credentialState(credential) }]
     return circuits.map(({ state, ...use }) => ({
-      ...{ ...own, ...use },
+      ...own,
+      ...use,
       state: state === 'closed' ? 'ok' : 'failing',
       ...(use.kind === 'generation' ? { contextTokens: contextTokens[use.model] ?? contextTokens[ANY] ?? 8192 } : {}),
     }))

@@ -63,7 +63,9 @@ export default class ModelsTest extends BaseCommand {
     const setting = settings.find(({ provider }) => bare === provider || bare.startsWith(`${provider}/`))
     if (setting === undefined)
       throw new CliError(`no provider of ${JSON.stringify(name)} is configured`, {
-        ...{ code: 'not-found', exit: EXIT.notFound, hint: '`ks config get providers --daemon` lists them' },
+        code: 'not-found',
+        exit: EXIT.notFound,
+        hint: '`ks config get providers --daemon` lists them',
       })
     const model = bare.slice(setting.provider.length + 1)
     return [{ setting, ...(model === '' ? {} : { model }) }]

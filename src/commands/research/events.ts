@@ -18,7 +18,10 @@ export default class ResearchEvents extends ResearchCommand {
   static override flags = {
     follow: Flags.boolean({ description: 'until the task has ended, also over a restart of the daemon' }),
     limit: Flags.integer({
-      ...{ min: 1, max: PAGE, helpValue: 'n', exclusive: ['follow'] },
+      min: 1,
+      max: PAGE,
+      helpValue: 'n',
+      exclusive: ['follow'],
       description: `leave after so many events (default ${DEFAULT_LIMIT} at a terminal, else all there are)`,
     }),
     cursor: Flags.string({ helpValue: 'cursor', description: 'go on behind this event' }),

@@ -4,6 +4,7 @@ import { listFlags, spaceFlag } from '../../cli/common-flags.js'
 import { TASK_COLUMNS, TASK_FIELDS } from '../../cli/research/view.js'
 import { paginate } from '../../client/pages.js'
 import { RESEARCH_STAGES } from '../../contract/values.js'
+import { defined } from '../../lib/defined.js'
 
 export default class Research extends BaseCommand {
   static override summary = 'list your research tasks, newest first'
@@ -21,8 +22,7 @@ export default class Research extends BaseCommand {
     // without a space named anywhere: those of all spaces
     const space = this.settings.space === undefined ? undefined : await this.spaceNamed(this.settings.space.value)
     const filter = {
-      ...(space === undefined ? {} : { knowledgeSpaceId: space.id }),
-      ...(flags.stage === undefined ? {} : { stage: flags.stage }),
+      ...defined({ knowledgeSpaceId: space?.id, stage: flags.stage }),
     }
     const tasks = paginate((page) => client.request('GET /research-tasks', { query: { ...filter, ...page } }), {
       ...this.range(flags),

@@ -4,6 +4,7 @@ import { BaseCommand } from '../../cli/base-command.js'
 import { spaceFlag } from '../../cli/common-flags.js'
 import { lastSession } from '../../cli/query/last-session.js'
 import { SNAPSHOT_COLUMNS, SNAPSHOT_FIELDS } from '../../cli/snapshots.js'
+import { defined } from '../../lib/defined.js'
 
 export default class SnapshotsCreate extends BaseCommand {
   static override summary = "freeze a workspace's files and the queries of its session"
@@ -30,8 +31,7 @@ export default class SnapshotsCreate extends BaseCommand {
       body: {
         knowledgeSpaceId: id,
         workspace: args.workspace,
-        ...(flags.name === undefined ? {} : { name: flags.name }),
-        ...(sessionId === undefined ? {} : { sessionId }),
+        ...defined({ name: flags.name, sessionId }),
       },
     })
     this.out.record(snapshot, { columns: SNAPSHOT_COLUMNS, fields: SNAPSHOT_FIELDS })

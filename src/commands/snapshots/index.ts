@@ -3,6 +3,7 @@ import { BaseCommand } from '../../cli/base-command.js'
 import { listFlags, spaceFlag } from '../../cli/common-flags.js'
 import { SNAPSHOT_COLUMNS, SNAPSHOT_FIELDS } from '../../cli/snapshots.js'
 import { paginate } from '../../client/pages.js'
+import { defined } from '../../lib/defined.js'
 
 export default class Snapshots extends BaseCommand {
   static override summary = 'list your own snapshots of workspaces, newest first'
@@ -18,7 +19,7 @@ export default class Snapshots extends BaseCommand {
     const { flags } = await this.parse(Snapshots)
     const { id } = await this.space()
     const client = await this.client()
-    const wanted = { knowledgeSpaceId: id, ...(flags.workspace === undefined ? {} : { workspace: flags.workspace }) }
+    const wanted = { knowledgeSpaceId: id, ...defined({ workspace: flags.workspace }) }
     const snapshots = paginate(
       (page) => client.request('GET /agent-workspace-snapshots', { query: { ...wanted, ...page } }),
       { ...this.range(flags), pageSize: 200 },

@@ -29,8 +29,11 @@ export default class SnapshotsReplay extends BaseCommand {
     const { nextFrom: _, ...whole } = first
     const sum = (key: keyof SnapshotReplay['summary']) => parts.reduce((total, part) => total + part.summary[key], 0)
     const summary = {
-      ...{ queries: sum('queries'), failed: sum('failed') },
-      ...{ added: sum('added'), lost: sum('lost'), kept: sum('kept') },
+      queries: sum('queries'),
+      failed: sum('failed'),
+      added: sum('added'),
+      lost: sum('lost'),
+      kept: sum('kept'),
     }
     if (this.out.format === 'json') this.out.json({ ...whole, summary, queries: parts.flatMap((part) => part.queries) })
     const { queries, failed, added, lost, kept } = summary

@@ -3,6 +3,7 @@ import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../../cli/base-command.js'
 import { spaceFlag } from '../../cli/common-flags.js'
 import { resolveId } from '../../cli/resolve.js'
+import { defined } from '../../lib/defined.js'
 
 export default class SourcesFiles extends BaseCommand {
   static override summary = 'list folders and files of a drive'
@@ -27,9 +28,7 @@ export default class SourcesFiles extends BaseCommand {
     const { buckets } = await client.request('GET /knowledge-spaces/{id}/sources/{sourceId}/files', {
       path: { id, sourceId },
       query: {
-        ...(prefix === undefined ? {} : { prefix }),
-        ...(bucket === undefined ? {} : { bucket }),
-        ...(maxKeys === undefined ? {} : { maxKeys }),
+        ...defined({ prefix, bucket, maxKeys }),
       },
     })
     // a bucket of which no file was asked for is an entry itself

@@ -6,6 +6,7 @@ import { usageError } from '../../cli/cli-error.js'
 import { spaceFlag } from '../../cli/common-flags.js'
 import { resolveId } from '../../cli/resolve.js'
 import { inBatches, showImport } from '../../cli/sources.js'
+import { defined } from '../../lib/defined.js'
 
 export default class SourcesImportFiles extends BaseCommand {
   static override summary = 'make documents of files of a drive'
@@ -32,8 +33,7 @@ export default class SourcesImportFiles extends BaseCommand {
     const path = { id, sourceId: resolveId('source', args.id, this.dirs.cache) }
     const client = await this.client()
     const about = {
-      ...(flags.bucket === undefined ? {} : { bucket: flags.bucket }),
-      ...(flags.type === undefined ? {} : { mimeType: flags.type }),
+      ...defined({ bucket: flags.bucket, mimeType: flags.type }),
     }
     const named = ids.map((file) => ({ id: file, name: posix.basename(file).slice(-255) || file, ...about }))
     const result = await inBatches(named, (files) =>

@@ -5,6 +5,7 @@ import { usageError } from '../../cli/cli-error.js'
 import { spaceFlag } from '../../cli/common-flags.js'
 import { resolveId } from '../../cli/resolve.js'
 import { inBatches, showImport } from '../../cli/sources.js'
+import { defined } from '../../lib/defined.js'
 
 export default class SourcesImport extends BaseCommand {
   static override summary = 'make documents of pages of a connector source'
@@ -32,8 +33,10 @@ export default class SourcesImport extends BaseCommand {
     const { workspaces } = await client.request('GET /knowledge-spaces/{id}/sources/{sourceId}/pages', { path })
     const there = workspaces.flatMap(({ workspaceId = '', pages }) =>
       pages.map(({ pageId, type, lastEditedTime }) => ({
-        ...{ pageId, type, workspaceId },
-        ...(lastEditedTime === undefined ? {} : { lastEditedTime }),
+        pageId,
+        type,
+        workspaceId,
+        ...defined({ lastEditedTime }),
       })),
     )
     const wanted = there.filter(({ pageId }) => all || named.has(pageId))

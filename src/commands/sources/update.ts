@@ -6,6 +6,7 @@ import { spaceFlag } from '../../cli/common-flags.js'
 import { resolveId } from '../../cli/resolve.js'
 import { metadataFlags } from '../../cli/source-flags.js'
 import { metadataOf, SOURCE_COLUMNS, SOURCE_FIELDS } from '../../cli/sources.js'
+import { defined } from '../../lib/defined.js'
 
 export default class SourcesUpdate extends BaseCommand {
   static override summary = 'change a source; what is not named stays'
@@ -25,7 +26,7 @@ export default class SourcesUpdate extends BaseCommand {
   async run(): Promise<void> {
     const { args, flags } = await this.parse(SourcesUpdate)
     const changes = metadataOf(flags)
-    const status = flags.enable ? 'active' : flags.disable ? 'disabled' : undefined
+    const status: 'active' | 'disabled' | undefined = flags.enable ? 'active' : flags.disable ? 'disabled' : undefined
     if (changes === undefined && status === undefined && flags.name === undefined)
       throw usageError('nothing to change', 'give `--name`, `--enable`, `--disable`, `--every` or `--daily`')
     const { id } = await this.space()
@@ -35,8 +36,7 @@ export default class SourcesUpdate extends BaseCommand {
     const source = await client.request('PATCH /knowledge-spaces/{id}/sources/{sourceId}', {
       path,
       body: {
-        ...(flags.name === undefined ? {} : { name: flags.name }),
-        ...(status === undefined ? {} : { status }),
+        ...defined({ name: flags.name, status }),
         // the metadata is replaced whole, so nobody may have written it since it was read
         ...(changes === undefined
           ? {}

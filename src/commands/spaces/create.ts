@@ -3,6 +3,7 @@ import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../../cli/base-command.js'
 import { usageError } from '../../cli/cli-error.js'
 import { modelReference, SPACE_COLUMNS, SPACE_FIELDS, slugOf } from '../../cli/resources.js'
+import { defined } from '../../lib/defined.js'
 
 export default class SpacesCreate extends BaseCommand {
   static override summary = 'create a knowledge space'
@@ -31,7 +32,7 @@ export default class SpacesCreate extends BaseCommand {
       body: {
         name: args.name,
         slug,
-        ...(flags.description === undefined ? {} : { description: flags.description }),
+        ...defined({ description: flags.description }),
         ...(flags.embedding === undefined ? {} : { embeddingProfile: modelReference(flags.embedding, '--embedding') }),
       },
     })

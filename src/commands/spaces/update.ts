@@ -3,6 +3,7 @@ import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../../cli/base-command.js'
 import { usageError } from '../../cli/cli-error.js'
 import { SPACE_COLUMNS, SPACE_FIELDS } from '../../cli/resources.js'
+import { defined } from '../../lib/defined.js'
 
 export default class SpacesUpdate extends BaseCommand {
   static override summary = 'change name, slug or description of a space'
@@ -25,9 +26,7 @@ export default class SpacesUpdate extends BaseCommand {
     const space = await client.request('PATCH /knowledge-spaces/{id}', {
       path: { id },
       body: {
-        ...(name === undefined ? {} : { name }),
-        ...(slug === undefined ? {} : { slug }),
-        ...(description === undefined ? {} : { description }),
+        ...defined({ name, slug, description }),
       },
     })
     this.out.record(space, { columns: SPACE_COLUMNS, fields: SPACE_FIELDS })

@@ -3,6 +3,7 @@ import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../../cli/base-command.js'
 import { GOLDEN_COLUMNS, GOLDEN_FIELDS } from '../../cli/quality.js'
 import { resolveId } from '../../cli/resolve.js'
+import { defined } from '../../lib/defined.js'
 
 export default class TracesBadCase extends BaseCommand {
   static override summary = 'make a golden question of a query that went wrong'
@@ -27,7 +28,7 @@ export default class TracesBadCase extends BaseCommand {
     const { knowledgeSpaceId: id } = await client.request('GET /queries/{traceId}', { path: { traceId } })
     const question = await client.request('POST /knowledge-spaces/{id}/production-bad-cases', {
       path: { id },
-      body: { traceId, tags: flags.tag ?? [], ...(flags.reason === undefined ? {} : { reason: flags.reason }) },
+      body: { traceId, tags: flags.tag ?? [], ...defined({ reason: flags.reason }) },
     })
     this.out.record(question, { columns: GOLDEN_COLUMNS, fields: GOLDEN_FIELDS })
     if (this.out.format === 'table') this.out.note('hint: `ks golden annotate` says which of its evidence is right')

@@ -5,6 +5,7 @@ import { QUALITY_TRACE_COLUMNS, QUALITY_TRACE_FIELDS } from '../../cli/quality.j
 import { parseTime } from '../../cli/times.js'
 import { paginate } from '../../client/pages.js'
 import { QUERY_MODES } from '../../contract/values.js'
+import { defined } from '../../lib/defined.js'
 
 export default class Traces extends BaseCommand {
   static override summary = 'list your own queries in a space, newest first'
@@ -30,9 +31,7 @@ export default class Traces extends BaseCommand {
     const filter = {
       ...(flags.from === undefined ? {} : { from: parseTime(flags.from, '--from') }),
       ...(flags.to === undefined ? {} : { to: parseTime(flags.to, '--to') }),
-      ...(flags.mode === undefined ? {} : { mode: flags.mode }),
-      ...(flags.status === undefined ? {} : { status: flags.status }),
-      ...(flags.query === undefined ? {} : { query: flags.query }),
+      ...defined({ mode: flags.mode, status: flags.status, query: flags.query }),
     }
     const traces = paginate(
       (page) =>

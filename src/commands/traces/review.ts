@@ -4,6 +4,7 @@ import { BaseCommand } from '../../cli/base-command.js'
 import { usageError } from '../../cli/cli-error.js'
 import { findMissing } from '../../cli/quality.js'
 import { resolveId } from '../../cli/resolve.js'
+import { defined } from '../../lib/defined.js'
 
 export default class TracesReview extends BaseCommand {
   static override summary = 'dismiss a piece of missing evidence, or make it count again'
@@ -32,7 +33,7 @@ export default class TracesReview extends BaseCommand {
       body: {
         expectedRevision: revision,
         status: flags.dismiss ? 'dismissed' : 'active',
-        ...(flags.reason === undefined ? {} : { reason: flags.reason }),
+        ...defined({ reason: flags.reason }),
       },
     })
     this.out.record(review)

@@ -2,6 +2,7 @@ import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../../cli/base-command.js'
 import { spaceFlag } from '../../cli/common-flags.js'
 import { COVERAGE_FIELDS, coverageNote } from '../../cli/views.js'
+import { defined } from '../../lib/defined.js'
 
 export default class ViewsCommunities extends BaseCommand {
   static override summary = 'make the communities of entities that belong together'
@@ -19,7 +20,7 @@ export default class ViewsCommunities extends BaseCommand {
     const version = flags['view-version']
     const made = await client.request('POST /knowledge-spaces/{id}/semantic-views/communities/materialize', {
       path: { id },
-      body: { ...(version === undefined ? {} : { generatedVersion: version }) },
+      body: { ...defined({ generatedVersion: version }) },
     })
     this.out.record(made, {
       fields: ['communityCount', 'entityCount', 'documentCount', 'pathCount', 'generatedVersion', ...COVERAGE_FIELDS],

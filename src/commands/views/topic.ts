@@ -3,6 +3,7 @@ import { BaseCommand } from '../../cli/base-command.js'
 import { spaceFlag } from '../../cli/common-flags.js'
 import { COVERAGE_FIELDS, coverageNote, TOPICS_FIELDS, topicsNote } from '../../cli/views.js'
 import { LIMITS } from '../../contract/limits.js'
+import { defined } from '../../lib/defined.js'
 
 export default class ViewsTopic extends BaseCommand {
   static override summary = 'make a topic of documents, or all topics of a space'
@@ -27,10 +28,12 @@ export default class ViewsTopic extends BaseCommand {
     const made = await client.request('POST /knowledge-spaces/{id}/semantic-views/topic/materialize', {
       path: { id },
       body: {
-        ...(flags.name === undefined ? {} : { topicName: flags.name }),
-        ...(flags.slug === undefined ? {} : { topicSlug: flags.slug }),
-        ...(flags['view-version'] === undefined ? {} : { generatedVersion: flags['view-version'] }),
-        ...(flags.limit === undefined ? {} : { limit: flags.limit }),
+        ...defined({
+          topicName: flags.name,
+          topicSlug: flags.slug,
+          generatedVersion: flags['view-version'],
+          limit: flags.limit,
+        }),
       },
     })
     this.out.record(made, {

@@ -5,6 +5,7 @@ import { spaceFlag } from '../../cli/common-flags.js'
 import { pollMsOf, rulesOf, watchFlags } from '../../cli/watch/flags.js'
 import { requireLocal, watchColumns } from '../../cli/watch/kept.js'
 import { checkFolder } from '../../cli/watch/rules.js'
+import { defined } from '../../lib/defined.js'
 
 export default class WatchAdd extends BaseCommand {
   static override summary = 'let the local daemon watch a folder, now and after every start'
@@ -23,8 +24,13 @@ export default class WatchAdd extends BaseCommand {
     const client = await this.client()
     const watch = await client.request('POST /daemon/watches', {
       body: {
-        ...{ knowledgeSpaceId: id, folder, hidden, ignoreFiles, glob: [...glob], ignore: [...ignore] },
-        ...(pollMs === undefined ? {} : { pollMs }),
+        knowledgeSpaceId: id,
+        folder,
+        hidden,
+        ignoreFiles,
+        glob: [...glob],
+        ignore: [...ignore],
+        ...defined({ pollMs }),
         onDelete: flags['on-delete'],
         acceptMissing: flags['accept-missing'],
       },

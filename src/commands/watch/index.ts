@@ -38,7 +38,14 @@ export default class WatchFolders extends BaseCommand {
     const place = this.settings.place.value
     const { watchFolders } = await import('../../cli/watch/session.js')
     await watchFolders({
-      ...{ folders, place, everyMs, pollMs, spaceId: id, spaceName: space?.slug ?? id, dirs: this.dirs, out: this.out },
+      folders,
+      place,
+      everyMs,
+      pollMs,
+      spaceId: id,
+      spaceName: space?.slug ?? id,
+      dirs: this.dirs,
+      out: this.out,
       rules: rulesOf(flags, this.settings.ignore),
       onDelete: flags['on-delete'],
       once: flags.once,

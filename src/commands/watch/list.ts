@@ -12,7 +12,9 @@ export default class WatchList extends BaseCommand {
     const client = await this.client()
     const { items } = await client.request('GET /daemon/watches', {})
     await this.out.list(items, {
-      ...{ columns: watchColumns, empty: 'No folders are watched.', hint: '`ks watch add FOLDER --space SLUG`' },
+      columns: watchColumns,
+      empty: 'No folders are watched.',
+      hint: '`ks watch add FOLDER --space SLUG`',
     })
     for (const { folder, detail } of items) if (detail !== undefined) this.out.note(`${folder}: ${detail}`)
   }

@@ -10,7 +10,7 @@ import {
 } from 'jose'
 import { LRUCache } from 'lru-cache'
 import { KsError } from '../../contract/errors.js'
-import type { Caller } from '../../engine/api.js'
+import type { Caller } from '../../engine/base/caller.js'
 import { recordIn } from '../../lib/json/values.js'
 import { CLOCK_LEEWAY_SECONDS, LOCAL_TENANT, SCOPES, type Scope, verifyLocalToken } from '../../local/keys.js'
 

@@ -18,14 +18,15 @@ export type ChatAnswer =
   | 'empty'
 
 type ChatHandler<R extends ChatRoute> = (
-  session: AppSession,
-  input: RouteInput<R> & CallTools<FormFields<R>>,
+  input: RouteInput<R> & ChatCall<FormFields<R>>,
 ) => ChatAnswer | Promise<ChatAnswer>
 
 type FormFields<R> = R extends { multipart: { fields: infer F extends z.ZodObject } } ? z.output<F> : never
 
 /** What a handler is given beside the route's own input. */
-export interface CallTools<Fields> {
+export interface ChatCall<Fields> {
+  /** the application whose key the request carries */
+  session: AppSession
   /** Reads the form of a multipart route. @returns its fields, checked */
   receive(rules: FormRules): Promise<Fields>
   /** aborts when the client goes away */
@@ -34,9 +35,8 @@ export interface CallTools<Fields> {
   linkTo(fileId: string): string
 }
 
-type SettingRoute = Extract<ChatRoute, { id: 'setConversationVariable' }>
-
-type NamingRoute = Extract<ChatRoute, { id: 'renameConversation' }>
+/** For operations that clients may ask for in two ways. */
+type InputOf<Id> = RouteInput<Extract<ChatRoute, { id: Id }>> & { session: AppSession }
 
 type ChatHandlers = { [R in ChatRoute as R['id']]: ChatHandler<R> }
 
@@ -45,45 +45,45 @@ const DONE: ChatAnswer = { json: { result: 'success' } }
 
 /** The handler of every chat route, by its id. A route without one does not compile. */
 export function chatHandlers({ chat }: Engine): ChatHandlers {
-  const setVariable = async (session: AppSession, { params, body }: RouteInput<SettingRoute>): Promise<ChatAnswer> => {
+  const setVariable = async ({ session, params, body }: InputOf<'setConversationVariable'>): Promise<ChatAnswer> => {
     const which = { conversationId: params.conversation_id, variableId: params.variable_id }
     return { json: await chat.setVariable(session, which, body) }
   }
-  const rename = async (session: AppSession, { params, body }: RouteInput<NamingRoute>): Promise<ChatAnswer> => ({
+  const rename = async ({ session, params, body }: InputOf<'renameConversation'>): Promise<ChatAnswer> => ({
     json: await chat.renameConversation(session, params.conversation_id, body),
   })
   return {
-    sendChatMessage: async (session, { body }) => {
+    sendChatMessage: async ({ session, body }) => {
       const turn = await chat.send(session, body)
       return body.response_mode === 'streaming' ? { stream: turn } : { json: await turn.completion() }
     },
-    replayChatMessage: (session, { params, query }) => ({ stream: chat.replay(session, params.task_id, query.user) }),
-    stopChatMessage: (session, { params, body }) => {
+    replayChatMessage: ({ session, params, query }) => ({ stream: chat.replay(session, params.task_id, query.user) }),
+    stopChatMessage: ({ session, params, body }) => {
       chat.stop(session, params.task_id, body.user)
       return DONE
     },
-    rateMessage: async (session, { params, body }) => {
+    rateMessage: async ({ session, params, body }) => {
       await chat.rate(session, params.message_id, body)
       return DONE
     },
-    listFeedbacks: (session, { query }) => ({ json: chat.feedbacks(session, query) }),
-    suggestQuestions: async (session, { params, query }) => ({
+    listFeedbacks: ({ session, query }) => ({ json: chat.feedbacks(session, query) }),
+    suggestQuestions: async ({ session, params, query }) => ({
       json: { result: 'success', data: await chat.suggest(session, params.message_id, query.user) },
     }),
-    listMessages: (session, { query, linkTo }) => ({ json: chat.messages(session, query, linkTo) }),
-    listConversations: (session, { query }) => ({ json: chat.conversations(session, query) }),
-    deleteConversation: async (session, { params, body }) => {
+    listMessages: ({ session, query, linkTo }) => ({ json: chat.messages(session, query, linkTo) }),
+    listConversations: ({ session, query }) => ({ json: chat.conversations(session, query) }),
+    deleteConversation: async ({ session, params, body }) => {
       await chat.deleteConversation(session, params.conversation_id, body.user)
       return EMPTY
     },
     renameConversation: rename,
     changeConversation: rename,
-    listConversationVariables: (session, { params, query }) => ({
+    listConversationVariables: ({ session, params, query }) => ({
       json: chat.variables(session, params.conversation_id, query),
     }),
     setConversationVariable: setVariable,
     changeConversationVariable: setVariable,
-    uploadChatFile: async (session, { receive }) => {
+    uploadChatFile: async ({ session, receive }) => {
       const upload = chat.files.upload(session)
       try {
         const { user } = await receive(imageForm((file) => upload.receive(file)))
@@ -93,11 +93,11 @@ export function chatHandlers({ chat }: Engine): ChatHandlers {
         throw error
       }
     },
-    previewChatFile: async (session, { params, query }) => ({
+    previewChatFile: async ({ session, params, query }) => ({
       file: await chat.files.open(session, params.file_id),
       asAttachment: query.as_attachment,
     }),
-    audioToText: async (session, { receive, signal }) => {
+    audioToText: async ({ session, receive, signal }) => {
       const listening = chat.speech.listen(session)
       try {
         await receive(audioForm((file) => listening.receive(file)))
@@ -106,27 +106,27 @@ export function chatHandlers({ chat }: Engine): ChatHandlers {
         listening.end()
       }
     },
-    textToAudio: async (session, { body, signal }) => {
+    textToAudio: async ({ session, body, signal }) => {
       const { audio, mimeType } = await chat.speech.speak(session, body, signal)
       return { bytes: audio, mediaType: mimeType }
     },
-    getChatInfo: (session) => ({ json: chat.info(session) }),
-    getChatParameters: (session) => ({ json: chat.parameters(session) }),
-    getChatMeta: (session) => ({ json: chat.meta(session) }),
-    getChatSite: (session) => ({ json: chat.site(session) }),
-    listAnnotations: (session, { query }) => ({ json: chat.annotations.list(session, query) }),
-    createAnnotation: async (session, { body }) => ({ json: await chat.annotations.create(session, body) }),
-    updateAnnotation: async (session, { params, body }) => ({
+    getChatInfo: ({ session }) => ({ json: chat.info(session) }),
+    getChatParameters: ({ session }) => ({ json: chat.parameters(session) }),
+    getChatMeta: ({ session }) => ({ json: chat.meta(session) }),
+    getChatSite: ({ session }) => ({ json: chat.site(session) }),
+    listAnnotations: ({ session, query }) => ({ json: chat.annotations.list(session, query) }),
+    createAnnotation: async ({ session, body }) => ({ json: await chat.annotations.create(session, body) }),
+    updateAnnotation: async ({ session, params, body }) => ({
       json: await chat.annotations.update(session, params.annotation_id, body),
     }),
-    deleteAnnotation: async (session, { params }) => {
+    deleteAnnotation: async ({ session, params }) => {
       await chat.annotations.delete(session, params.annotation_id)
       return EMPTY
     },
-    setAnnotationReply: async (session, { params, body }) => ({
+    setAnnotationReply: async ({ session, params, body }) => ({
       json: await chat.annotations.setReply(session, params.action, body),
     }),
-    getAnnotationReplyJob: (session, { params }) => ({
+    getAnnotationReplyJob: ({ session, params }) => ({
       json: chat.annotations.replyJob(session, params.action, params.job_id),
     }),
   }

@@ -4,6 +4,7 @@ import { ChatError, invalidParam } from '../../contract/chat/errors.js'
 import { KsError } from '../../contract/errors.js'
 import { refusal } from '../../contract/issues.js'
 import type { RouteDefinition } from '../../contract/route.js'
+import { defined } from '../../lib/defined.js'
 import { readBytes, readJson, refuseEncodedBody } from '../http/body.js'
 import { queryText } from '../http/query.js'
 import { readForm } from './form.js'
@@ -58,7 +59,7 @@ async function bodyOf(
 function inOneSpelling({ responseMode, ...fields }: Record<string, unknown>): Record<string, unknown> {
   return {
     // an early client of Node spells it like this
-    ...(responseMode === undefined ? {} : { response_mode: responseMode }),
+    ...defined({ response_mode: responseMode }),
     ...fields,
     // messengers give their users numbers, and bots send them as they are
     ...(Number.isSafeInteger(fields.user) ? { user: String(fields.user) } : {}),

@@ -1,6 +1,6 @@
 import { CHAT_ERRORS, ChatError, type ChatErrorCode } from '../../contract/chat/errors.js'
 import { ERRORS, KsError } from '../../contract/errors.js'
-import { diskError } from '../../local/disk-error.js'
+import { defined } from '../../lib/defined.js'
 import { jsonReply, type Reply } from '../http/reply.js'
 
 const ENCODER = new TextEncoder()
@@ -31,9 +31,10 @@ export function encodeChatFrame(data: unknown): Uint8Array {
 export function chatErrorReply(error: ChatError, headers: Record<string, string> = {}): Reply {
   const status = CHAT_ERRORS[error.code]
   const body = {
-    ...{ code: error.code, message: error.message, status },
-    ...(error.params === undefined ? {} : { params: error.params }),
-    ...(error.hint === undefined ? {} : { hint: error.hint }),
+    code: error.code,
+    message: error.message,
+    status,
+    ...defined({ params: error.params, hint: error.hint }),
   }
   return jsonReply(status, body, {
     ...(status === 401 ? { 'www-authenticate': 'Bearer realm="api"' } : {}),
@@ -56,8 +57,6 @@ const BY_STATUS: Readonly<Record<number, ChatErrorCode>> = {
 /** A failure of the edge or the engine in the words of the chat service; undefined for one that nobody foresaw. */
 export function chatErrorOf(error: unknown): ChatError | undefined {
   if (error instanceof ChatError) return error
-  const refused = diskError(error)
-  if (refused !== undefined) return chatErrorOf(refused)
   if (!(error instanceof KsError)) return undefined
   const retry = error.retryAfter === undefined ? {} : { retryAfter: Math.max(1, Math.ceil(error.retryAfter)) }
   const code = error.code === 'rate-limited' ? 'rate_limit_error' : BY_STATUS[ERRORS[error.code].status]

@@ -1,8 +1,9 @@
 import { KsError } from '../../contract/errors.js'
 import type { AcceptedDocument, documentsRoutes } from '../../contract/gateway/documents.js'
-import type { Caller, Upload } from '../../engine/api.js'
-import type { ReceiveUpload } from '../http/multipart.js'
+import type { Caller } from '../../engine/base/caller.js'
+import type { Upload } from '../../engine/base/upload.js'
 import type { HandlerDeps, Handlers } from '../operation.js'
+import type { ReceiveUpload } from './upload-form.js'
 
 export function documentsHandlers({ engine: { documents }, compilation }: HandlerDeps) {
   const settle = (caller: Caller, spaceId: string, items: AcceptedDocument[]) =>

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto'
 import { KsError } from '../../contract/errors.js'
 import { LIMITS } from '../../contract/limits.js'
-import type { Caller, Engine } from '../../engine/api.js'
-import type { FormReader } from './multipart.js'
+import type { Engine } from '../../engine/api.js'
+import type { Caller } from '../../engine/base/caller.js'
+import { defined } from '../../lib/defined.js'
 import type { Reply } from './reply.js'
 
 /** @throws KsError `invalid-request` */
@@ -33,8 +34,8 @@ export interface Claim {
   caller: Caller
   key: string
   fingerprint: string
-  /** of an upload */
-  content?: Pick<FormReader, 'digest' | 'digestOfRead'>
+  /** of an upload: what its form says, as a digest */
+  content?: { digest(): Promise<string>; digestOfRead(): string }
   /** keys of the answer whose values are not kept */
   secrets?: readonly string[]
 }
@@ -64,7 +65,7 @@ export async function underKey(
     const text = textOf(reply)
     if (text === undefined) return undefined
     const body = withoutSecrets(text, claim.secrets ?? [])
-    return { status, body, headers, ...(content === undefined ? {} : { content }) }
+    return { status, body, headers, ...defined({ content }) }
   }
   let isOver = false
   const answered = (result: unknown) => {

@@ -4,15 +4,17 @@ import type { AgentThought, AnswerMetadata, RetrieverResource } from '../../cont
 import { KsError } from '../../contract/errors.js'
 import type { EvidenceBundle } from '../../contract/gateway/queries.js'
 import { LIMITS } from '../../contract/limits.js'
-import type { Caller } from '../api.js'
+import { defined } from '../../lib/defined.js'
+import type { Caller } from '../base/caller.js'
+import type { Degradation } from '../base/degraded.js'
+import type { ModelReference } from '../base/model-reference.js'
+import { ProviderFailure } from '../base/provider-failure.js'
 import type { EngineContext } from '../context.js'
-import type { Degradation } from '../degraded.js'
-import { ProviderFailure } from '../models/failure.js'
 import { IMAGE_TOKENS } from '../models/guarded.js'
 import type { TokenMeter } from '../models/meter.js'
 import { isBuiltin } from '../models/registry.js'
 import { tokensAtMost } from '../models/tokens.js'
-import type { ChatImage, ChatMessage, ModelReference } from '../models/types.js'
+import type { ChatImage, ChatMessage } from '../models/types.js'
 import { endOf, shareWindow, streamedWithinWindow } from '../models/window.js'
 import type { Admitted } from '../query/admission.js'
 import { answerQuery } from '../query/answer.js'
@@ -163,7 +165,7 @@ async function* fromModel(
   const model = chatModel(context, asked.app)
   if (model === undefined)
     throw new ChatError('provider_not_initialize', 'the application has neither a knowledge space nor a usable model')
-  const generator = context.models.generator(model, payerOf(context, asked.caller.tenant, asked.app))
+  const generator = context.models.generator(model, context.db.now(payerOf(context, asked.caller.tenant, asked.app)))
   const events = streamedWithinWindow(generator.contextTokens, (window) => {
     const { messages, maxTokens } = promptOf(asked, rules, window)
     return generator.generate(messages, { ...settingsOf(asked), maxTokens, signal })
@@ -216,7 +218,7 @@ function instructionsOf({ app, inputs, variables }: Asked): string {
 
 export function settingsOf({ app, meter }: Asked): { maxTokens: number; temperature?: number; meter: TokenMeter } {
   const { maxTokens = MAX_ANSWER_TOKENS, temperature } = app.modelSettings
-  return { maxTokens, meter, ...(temperature === undefined ? {} : { temperature }) }
+  return { maxTokens, meter, ...defined({ temperature }) }
 }
 
 /** @param rules what the model is told beside the rules of evidence, before the application's instructions */

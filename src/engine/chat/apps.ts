@@ -2,15 +2,16 @@ import { createHash, randomBytes } from 'node:crypto'
 import type { ChatApp, ChatAppBody, ChatAppKey, ChatAppUpdate, NewChatAppKey } from '../../contract/chat/apps.js'
 import { CHAT_LIMITS } from '../../contract/chat/limits.js'
 import { KsError, notFound } from '../../contract/errors.js'
+import { defined } from '../../lib/defined.js'
 import { isUuid, newId } from '../../lib/ids.js'
-import type { Caller } from '../api.js'
+import type { Caller } from '../base/caller.js'
 import type { EngineContext } from '../context.js'
 import { isBuiltin } from '../models/registry.js'
 import { findSpace } from '../spaces/store.js'
 import type { Database } from '../storage/database.js'
+import { type Read, sql } from '../storage/program.js'
 import { fromCell, readable } from '../storage/readable.js'
-import { writeAnswer } from '../write-answer.js'
-import { given } from './given.js'
+import { writeAnswer } from '../storage/write-answer.js'
 
 /** An application that proved itself by one of its keys. */
 export interface AppSession {
@@ -74,37 +75,37 @@ const HINT_CHARACTERS = 4
 /** @throws KsError `not-found` for a space of another tenant, `unavailable` for an unknown model, `capacity-exceeded` */
 export async function createApp(context: EngineContext, caller: Caller, body: ChatAppBody): Promise<ChatApp> {
   const { db } = context
-  return writeAnswer(db, caller, () => {
-    const held = db.get<{ n: number }>('SELECT count(*) n FROM chat_apps WHERE tenant = ?', caller.tenant)
+  return writeAnswer(db, caller, function* () {
+    const held = yield* sql.get<{ n: number }>('SELECT count(*) n FROM chat_apps WHERE tenant = ?', [caller.tenant])
     if ((held?.n ?? 0) >= CHAT_LIMITS.appsPerTenant)
       throw new KsError('capacity-exceeded', `a tenant holds at most ${CHAT_LIMITS.appsPerTenant} chat applications`)
     const fields: AppFields = { ...changed({ ...DEFAULTS, name: body.name }, body), name: body.name }
-    assertUsable(context, caller, body)
+    yield* assertUsable(context, caller, body)
     assertOneMeaning(fields)
     const id = newId()
     const now = Date.now()
-    db.run(
+    yield* sql.run(
       'INSERT INTO chat_apps (id, tenant, owner, body, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?)',
-      ...[id, caller.tenant, caller.subject, JSON.stringify(fields), now, now],
+      [id, caller.tenant, caller.subject, JSON.stringify(fields), now, now],
     )
-    return findApp(db, caller, id)
+    return yield* findApp(caller, id)
   })
 }
 
 /** An application answers from what its owner may read, so it and its keys are there for its owner alone. */
-export function listApps(db: Database, { tenant, subject }: Caller): { items: ChatApp[] } {
+export function* listApps({ tenant, subject }: Caller): Read<{ items: ChatApp[] }> {
   return {
     items: readable(
-      db.all<AppRow>('SELECT * FROM chat_apps WHERE tenant = ? AND owner = ? ORDER BY id', tenant, subject),
+      yield* sql.all<AppRow>('SELECT * FROM chat_apps WHERE tenant = ? AND owner = ? ORDER BY id', [tenant, subject]),
       toApp,
     ),
   }
 }
 
 /** @throws KsError `not-found`, also for an application of another tenant or subject */
-export function findApp(db: Database, { tenant, subject }: Caller, id: string): ChatApp {
+export function* findApp({ tenant, subject }: Caller, id: string): Read<ChatApp> {
   const row = isUuid(id)
-    ? db.get<AppRow>('SELECT * FROM chat_apps WHERE tenant = ? AND owner = ? AND id = ?', tenant, subject, id)
+    ? yield* sql.get<AppRow>('SELECT * FROM chat_apps WHERE tenant = ? AND owner = ? AND id = ?', [tenant, subject, id])
     : undefined
   if (row === undefined) throw notFound('chat application', id)
   return toApp(row)
@@ -117,72 +118,84 @@ export async function updateApp(
   body: ChatAppUpdate,
 ): Promise<ChatApp> {
   const { db } = context
-  return writeAnswer(db, caller, () => {
-    const { id: _, createdAt: __, updatedAt: ___, ...before } = findApp(db, caller, id)
+  return writeAnswer(db, caller, function* () {
+    const { id: _, createdAt: __, updatedAt: ___, ...before } = yield* findApp(caller, id)
     const fields = changed(before, body)
-    assertUsable(context, caller, body)
+    yield* assertUsable(context, caller, body)
     assertOneMeaning(fields)
-    db.run(
-      'UPDATE chat_apps SET body = ?, updated_at = ? WHERE tenant = ? AND owner = ? AND id = ?',
-      ...[JSON.stringify(fields), Date.now(), caller.tenant, caller.subject, id],
-    )
-    return findApp(db, caller, id)
+    yield* sql.run('UPDATE chat_apps SET body = ?, updated_at = ? WHERE tenant = ? AND owner = ? AND id = ?', [
+      JSON.stringify(fields),
+      Date.now(),
+      caller.tenant,
+      caller.subject,
+      id,
+    ])
+    return yield* findApp(caller, id)
   })
 }
 
 export async function deleteApp(db: Database, caller: Caller, id: string): Promise<void> {
-  await writeAnswer(db, caller, () => {
-    findApp(db, caller, id)
-    db.run('DELETE FROM chat_apps WHERE tenant = ? AND owner = ? AND id = ?', caller.tenant, caller.subject, id)
+  await writeAnswer(db, caller, function* () {
+    yield* findApp(caller, id)
+    yield* sql.run('DELETE FROM chat_apps WHERE tenant = ? AND owner = ? AND id = ?', [
+      caller.tenant,
+      caller.subject,
+      id,
+    ])
   })
 }
 
 /** Makes a key. It is kept as a hash only, so this answer is the last that knows it. */
 export async function createKey(db: Database, caller: Caller, appId: string): Promise<NewChatAppKey> {
   const key = `app-${randomBytes(KEY_BYTES).toString('base64url')}`
-  return writeAnswer(db, caller, () => {
-    findApp(db, caller, appId)
-    const held = db.get<{ n: number }>('SELECT count(*) n FROM chat_keys WHERE app_id = ?', appId)
+  return writeAnswer(db, caller, function* () {
+    yield* findApp(caller, appId)
+    const held = yield* sql.get<{ n: number }>('SELECT count(*) n FROM chat_keys WHERE app_id = ?', [appId])
     if ((held?.n ?? 0) >= CHAT_LIMITS.keysPerApp)
       throw new KsError('capacity-exceeded', `a chat application holds at most ${CHAT_LIMITS.keysPerApp} keys`)
     const row: KeyRow = { id: newId(), hint: key.slice(-HINT_CHARACTERS), created_at: Date.now(), revoked_at: null }
-    db.run(
-      'INSERT INTO chat_keys (id, app_id, hash, hint, created_at) VALUES (?, ?, ?, ?, ?)',
-      ...[row.id, appId, hashOf(key), row.hint, row.created_at],
-    )
+    yield* sql.run('INSERT INTO chat_keys (id, app_id, hash, hint, created_at) VALUES (?, ?, ?, ?, ?)', [
+      row.id,
+      appId,
+      hashOf(key),
+      row.hint,
+      row.created_at,
+    ])
     return { ...toKey(row), key }
   })
 }
 
-export function listKeys(db: Database, caller: Caller, appId: string): { items: ChatAppKey[] } {
-  findApp(db, caller, appId)
-  return { items: readable(db.all<KeyRow>('SELECT * FROM chat_keys WHERE app_id = ? ORDER BY id', appId), toKey) }
+export function* listKeys(caller: Caller, appId: string): Read<{ items: ChatAppKey[] }> {
+  yield* findApp(caller, appId)
+  return {
+    items: readable(yield* sql.all<KeyRow>('SELECT * FROM chat_keys WHERE app_id = ? ORDER BY id', [appId]), toKey),
+  }
 }
 
 /** Revoking again changes nothing. @throws KsError `not-found` */
 export async function revokeKey(db: Database, caller: Caller, appId: string, keyId: string): Promise<void> {
-  await writeAnswer(db, caller, () => {
-    findApp(db, caller, appId)
-    const { changes } = db.run(
+  await writeAnswer(db, caller, function* () {
+    yield* findApp(caller, appId)
+    const { changes } = yield* sql.run(
       'UPDATE chat_keys SET revoked_at = coalesce(revoked_at, ?) WHERE app_id = ? AND id = ?',
-      ...[Date.now(), appId, keyId],
+      [Date.now(), appId, keyId],
     )
     if (changes === 0) throw notFound('key', keyId)
   })
 }
 
 /** The application that a key belongs to; undefined for an unknown or revoked one. */
-export function authenticate(db: Database, key: string): AppSession | undefined {
-  const row = db.get<AppRow>(
+export function* authenticate(key: string): Read<AppSession | undefined> {
+  const row = yield* sql.get<AppRow>(
     `SELECT a.* FROM chat_keys k JOIN chat_apps a ON a.id = k.app_id WHERE k.hash = ? AND k.revoked_at IS NULL`,
-    hashOf(key),
+    [hashOf(key)],
   )
   return row === undefined ? undefined : toSession(row)
 }
 
 /** The application by its id, for whoever needs no key any more. */
-export function sessionOf(db: Database, appId: string): AppSession | undefined {
-  const row = db.get<AppRow>('SELECT * FROM chat_apps WHERE id = ?', appId)
+export function* sessionOf(appId: string): Read<AppSession | undefined> {
+  const row = yield* sql.get<AppRow>('SELECT * FROM chat_apps WHERE id = ?', [appId])
   return row === undefined ? undefined : toSession(row)
 }
 
@@ -195,10 +208,10 @@ function changed(fields: AppFields, body: ChatAppUpdate): AppFields {
   const { vision = {}, speechToText = {}, textToSpeech = {}, ...plain } = body
   return {
     ...fields,
-    ...given(plain),
-    vision: { ...fields.vision, ...given(vision) },
-    speechToText: { ...fields.speechToText, ...given(speechToText) },
-    textToSpeech: { ...fields.textToSpeech, ...given(textToSpeech) },
+    ...defined(plain),
+    vision: { ...fields.vision, ...defined(vision) },
+    speechToText: { ...fields.speechToText, ...defined(speechToText) },
+    textToSpeech: { ...fields.textToSpeech, ...defined(textToSpeech) },
   }
 }
 
@@ -206,9 +219,9 @@ function hashOf(key: string): Uint8Array {
   return createHash('sha256').update(key).digest()
 }
 
-function assertUsable(context: EngineContext, caller: Caller, body: ChatAppUpdate): void {
+function* assertUsable(context: EngineContext, caller: Caller, body: ChatAppUpdate): Read<void> {
   const { knowledgeSpaceIds, model, textToSpeech, speechToText } = body
-  for (const id of knowledgeSpaceIds ?? []) findSpace(context.db, caller.tenant, id)
+  for (const id of knowledgeSpaceIds ?? []) yield* findSpace(caller.tenant, id)
   const wanted = [
     { field: 'model', kind: 'generation', model: model && isBuiltin(model) ? null : model },
     { field: 'textToSpeech.model', kind: 'speech', model: textToSpeech?.model },

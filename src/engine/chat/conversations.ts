@@ -3,6 +3,7 @@ import type { ChatConversation, ConversationsQuery, RenameBody } from '../../con
 import { ChatError, conversationMissing, invalidParam } from '../../contract/chat/errors.js'
 import type { EngineContext } from '../context.js'
 import type { Database } from '../storage/database.js'
+import { type Read, sql } from '../storage/program.js'
 import { fromCell, readable } from '../storage/readable.js'
 import type { AppSession } from './apps.js'
 import { type Inputs, introduction } from './form.js'
@@ -23,40 +24,38 @@ const ORDERS = {
 } as const
 
 /** The end user of this application; undefined for a name that has not sent anything. */
-export function whoIs(db: Database, { app }: AppSession, user: string): Who | undefined {
-  const userId = findUser(db, app.id, user)
+export function* whoIs({ app }: AppSession, user: string): Read<Who | undefined> {
+  const userId = yield* findUser(app.id, user)
   return userId === undefined ? undefined : { appId: app.id, userId }
 }
 
 /** @throws ChatError `not_found` or, where the document names it, `conversation_not_exists` */
-export function requireConversation(
-  db: Database,
+export function* requireConversation(
   session: AppSession,
   user: string,
   id: string,
   code?: 'conversation_not_exists',
-): { who: Who; row: ConversationRow } {
-  const who = whoIs(db, session, user)
-  const row = who === undefined ? undefined : findConversation(db, who, id)
+): Read<{ who: Who; row: ConversationRow }> {
+  const who = yield* whoIs(session, user)
+  const row = who === undefined ? undefined : yield* findConversation(who, id)
   if (who === undefined || row === undefined) throw conversationMissing(code)
   return { who, row }
 }
 
-export function listConversations(
-  db: Database,
+export function* listConversations(
   session: AppSession,
   { user, last_id, limit, sort_by }: ConversationsQuery,
-): ChatPage<ChatConversation> {
-  const who = whoIs(db, session, user)
-  const last = who === undefined || last_id === undefined ? undefined : findConversation(db, who, last_id)
+): Read<ChatPage<ChatConversation>> {
+  const who = yield* whoIs(session, user)
+  const last = who === undefined || last_id === undefined ? undefined : yield* findConversation(who, last_id)
   if (last_id !== undefined && last === undefined) throw new ChatError('not_found', 'Last Conversation Not Exists.')
   if (who === undefined) return { limit, has_more: false, data: [] }
   const { column, after, direction } = ORDERS[sort_by]
-  const rows = db.all<ConversationRow>(
+  const rows = yield* sql.all<ConversationRow>(
     `SELECT id, name, named_by, inputs, created_at, updated_at FROM chat_conversations
      WHERE app_id = ? AND end_user_id = ? ${last === undefined ? '' : `AND (${column}, id) ${after} (?, ?)`}
      ORDER BY ${column} ${direction}, id ${direction} LIMIT ?`,
-    ...[who.appId, who.userId, ...(last === undefined ? [] : [last[column], last.id]), limit + 1],
+    [who.appId, who.userId, ...(last === undefined ? [] : [last[column], last.id]), limit + 1],
   )
   const data = readable(rows.slice(0, limit), (row) => toConversation(session.app, row))
   return { limit, has_more: rows.length > limit, data }
@@ -64,12 +63,13 @@ export function listConversations(
 
 /** @throws ChatError `not_found` */
 export async function deleteConversation(db: Database, session: AppSession, user: string, id: string): Promise<void> {
-  await db.write(() => {
-    const { who } = requireConversation(db, session, user, id)
-    db.run(
-      'DELETE FROM chat_conversations WHERE app_id = ? AND end_user_id = ? AND id = ?',
-      ...[who.appId, who.userId, id],
-    )
+  await db.write(function* () {
+    const { who } = yield* requireConversation(session, user, id)
+    yield* sql.run('DELETE FROM chat_conversations WHERE app_id = ? AND end_user_id = ? AND id = ?', [
+      who.appId,
+      who.userId,
+      id,
+    ])
   })
 }
 
@@ -82,25 +82,27 @@ export async function renameConversation(
   signal: AbortSignal,
 ): Promise<ChatConversation> {
   const { db } = context
-  const before = requireConversation(db, session, user, id).row
+  const before = db.now(requireConversation(session, user, id)).row
   const wanted = auto_generate ? await generatedName(context, session, id, signal) : name?.trim()
   if (wanted === undefined || wanted === '')
     throw auto_generate
       ? invalidParam('auto_generate', 'the conversation has no message that a name could be made of')
       : invalidParam('name', 'name is required when auto_generate is false')
-  return db.write(() => {
-    const { who, row } = requireConversation(db, session, user, id)
+  return db.write(function* () {
+    const { who, row } = yield* requireConversation(session, user, id)
     // a name that was given by hand while the model thought stays
     const meanwhile = row.named_by === 'user' && (before.named_by !== 'user' || before.name !== row.name)
-    if (!auto_generate || !meanwhile) renameRow(db, who, id, wanted, auto_generate ? 'model' : 'user')
-    return toConversation(session.app, requireConversation(db, session, user, id).row)
+    if (!auto_generate || !meanwhile) yield* renameRow(who, id, wanted, auto_generate ? 'model' : 'user')
+    return toConversation(session.app, (yield* requireConversation(session, user, id)).row)
   })
 }
 
 async function generatedName(context: EngineContext, session: AppSession, id: string, signal: AbortSignal) {
-  const first = context.db.get<{ query: string }>(
-    'SELECT query FROM chat_messages WHERE app_id = ? AND conversation_id = ? ORDER BY place LIMIT 1',
-    ...[session.app.id, id],
+  const first = context.db.now(
+    sql.get<{ query: string }>(
+      'SELECT query FROM chat_messages WHERE app_id = ? AND conversation_id = ? ORDER BY place LIMIT 1',
+      [session.app.id, id],
+    ),
   )
   if (first === undefined) return undefined
   return (await modelTitle(context, session, first.query, signal)) ?? plainTitle(first.query)
@@ -115,13 +117,13 @@ export async function nameInBackground(
   signal: AbortSignal,
 ): Promise<void> {
   const { db } = context
-  const who = whoIs(db, session, user)
-  if (who === undefined || findConversation(db, who, conversation.id)?.named_by !== 'default') return
+  const who = db.now(whoIs(session, user))
+  if (who === undefined || db.now(findConversation(who, conversation.id))?.named_by !== 'default') return
   const title = await modelTitle(context, session, conversation.query, signal)
   if (title === undefined) return
-  await db.write(() => {
-    const row = findConversation(db, who, conversation.id)
-    if (row?.named_by === 'default') renameRow(db, who, conversation.id, title, 'model')
+  await db.write(function* () {
+    const row = yield* findConversation(who, conversation.id)
+    if (row?.named_by === 'default') yield* renameRow(who, conversation.id, title, 'model')
   })
 }
 

@@ -1,10 +1,11 @@
 import type { ChatInfo, ChatMeta, ChatParameters, Site } from '../../contract/chat/application.js'
+import { defined } from '../../lib/defined.js'
 import type { EngineContext } from '../context.js'
+import type { Read } from '../storage/program.js'
 import { TOOL_ICONS } from './agent/tools.js'
 import { replySetting } from './annotations/store.js'
 import { chatModel } from './answer.js'
 import type { AppSession } from './apps.js'
-import { given } from './given.js'
 import { speechModel, transcriptionModel } from './speech/voices.js'
 
 const OFF = { enabled: false }
@@ -14,7 +15,7 @@ export function describeInfo({ app, owner }: AppSession): ChatInfo {
 }
 
 /** Features that this service does not have are off, so that clients do not offer them. */
-export function describeParameters(context: EngineContext, { app }: AppSession): ChatParameters {
+export function* describeParameters(context: EngineContext, { app }: AppSession): Read<ChatParameters> {
   // images are of use only to a model
   const vision = { ...app.vision, enabled: app.vision.enabled && chatModel(context, app) !== undefined }
   return {
@@ -29,7 +30,7 @@ export function describeParameters(context: EngineContext, { app }: AppSession):
       autoPlay: app.textToSpeech.autoPlay ? 'enabled' : 'disabled',
     },
     retriever_resource: { enabled: app.retrieverResource },
-    annotation_reply: { enabled: replySetting(context.db, app.id).enabled },
+    annotation_reply: { enabled: (yield* replySetting(app.id)).enabled },
     more_like_this: OFF,
     sensitive_word_avoidance: { enabled: app.sensitiveWords.enabled },
     user_input_form: app.userInputForm,
@@ -79,6 +80,6 @@ export function describeSite({ app }: AppSession): Site {
     default_language: 'en-US',
     show_workflow_steps: false,
     use_icon_as_answer_icon: false,
-    ...given(app.site),
+    ...defined(app.site),
   }
 }

@@ -3,9 +3,9 @@ import { ChatError } from '../../contract/chat/errors.js'
 import type { RetrieverResource } from '../../contract/chat/messages.js'
 import type { EvidenceBundle, EvidenceItem } from '../../contract/gateway/queries.js'
 import { newId } from '../../lib/ids.js'
-import type { Caller } from '../api.js'
+import type { Caller } from '../base/caller.js'
+import type { Degradation } from '../base/degraded.js'
 import type { EngineContext } from '../context.js'
-import type { Degradation } from '../degraded.js'
 import { type Admitted, admit } from '../query/admission.js'
 import { judgeWithModel } from '../query/conflicts/model-judge.js'
 import type { Retrieved } from '../query/fast.js'
@@ -25,7 +25,9 @@ export interface SpaceEvidence {
 
 /** Ids of the application's spaces that are still there. @throws ChatError `app_unavailable` when it had some, all gone */
 export function livingSpaces(context: EngineContext, tenant: string, app: ChatApp): string[] {
-  const living = app.knowledgeSpaceIds.filter((id) => findSpaceOrDeleting(context.db, tenant, id)?.deleted_at === null)
+  const living = app.knowledgeSpaceIds.filter(
+    (id) => context.db.now(findSpaceOrDeleting(tenant, id))?.deleted_at === null,
+  )
   if (living.length === 0 && app.knowledgeSpaceIds.length > 0)
     throw new ChatError('app_unavailable', 'every knowledge space of the application was deleted')
   return living
@@ -41,7 +43,7 @@ export async function evidenceOf(
 ): Promise<SpaceEvidence> {
   const { knowledgeSpaceId, query, searched, holder } = question
   const body = { knowledgeSpaceId, query, activeDocumentIds: [], activeEntityIds: [] }
-  const admitted = admit(context, caller, body)
+  const admitted = context.db.now(admit(context, caller, body))
   const lease = context.leases.acquire({
     spaceKey: admitted.space.key,
     sessionId: holder,
@@ -55,7 +57,12 @@ export async function evidenceOf(
     const route = await resolveMode(context, admitted.space, admitted.profile, body, signal)
     const recorder = new TraceRecorder()
     const { retrieved } = await retrieveInMode(context, shared, {
-      ...{ body, query: searched, admitted, route, recorder, signal },
+      body,
+      query: searched,
+      admitted,
+      route,
+      recorder,
+      signal,
     })
     const passages = retrieved.ranked.map(({ passage }) => passage)
     const freshness = await freshnessNow(context, passages)

@@ -10,6 +10,7 @@ import type {
 import { newId } from '../../lib/ids.js'
 import type { EngineContext } from '../context.js'
 import type { Database } from '../storage/database.js'
+import { type Read, sql } from '../storage/program.js'
 import { fromCell, readable } from '../storage/readable.js'
 import type { AppSession } from './apps.js'
 import { type ChatPage, requireConversation, whoIs } from './conversations.js'
@@ -20,28 +21,28 @@ import { modelQuestions } from './text-model.js'
 const SUGGESTION_TURNS = 3
 
 /** The newest messages before `first_id`; within the page oldest first, as every client draws it. */
-export function listMessages(
+export function* listMessages(
   db: Database,
   session: AppSession,
   { conversation_id, user, first_id, limit, order }: MessagesQuery,
   linkTo: (fileId: string) => string,
-): ChatPage<ConversationMessage> {
-  const { who } = requireConversation(db, session, user, conversation_id)
-  const first = first_id === undefined ? undefined : findMessage(db, who, first_id)
+): Read<ChatPage<ConversationMessage>> {
+  const { who } = yield* requireConversation(session, user, conversation_id)
+  const first = first_id === undefined ? undefined : yield* findMessage(who, first_id)
   if (first_id !== undefined && first?.conversation_id !== conversation_id)
     throw new ChatError('not_found', 'First Message Not Exists.')
-  const rows = messagesBefore(db, who, conversation_id, first?.place ?? Number.MAX_SAFE_INTEGER, limit + 1)
-  const page = readable(rows.slice(0, limit), (row) => toMessage(db, who, row, linkTo))
+  const rows = yield* messagesBefore(db, who, conversation_id, first?.place ?? Number.MAX_SAFE_INTEGER, limit + 1)
+  const page = readable(rows.slice(0, limit), (row) => db.now(toMessage(who, row, linkTo)))
   return { limit, has_more: rows.length > limit, data: order === 'asc' ? page.reverse() : page }
 }
 
-function toMessage(db: Database, who: Who, row: MessageRow, linkTo: (fileId: string) => string): ConversationMessage {
+function* toMessage(who: Who, row: MessageRow, linkTo: (fileId: string) => string): Read<ConversationMessage> {
   const inputs: Record<string, unknown> = fromCell(row.inputs)
   const resources: RetrieverResource[] = fromCell(row.resources)
   const thoughts: AgentThought[] = fromCell(row.thoughts)
-  const feedback = db.get<{ rating: 'like' | 'dislike' }>(
+  const feedback = yield* sql.get<{ rating: 'like' | 'dislike' }>(
     'SELECT rating FROM chat_feedback WHERE message_id = ? AND end_user_id = ?',
-    ...[row.id, who.userId],
+    [row.id, who.userId],
   )
   return {
     id: row.id,
@@ -49,7 +50,7 @@ function toMessage(db: Database, who: Who, row: MessageRow, linkTo: (fileId: str
     inputs,
     query: row.query,
     answer: row.answer,
-    message_files: readable(filesOfMessage(db, row.id), (file) => toMessageFile(file, linkTo)),
+    message_files: readable(yield* filesOfMessage(row.id), (file) => toMessageFile(file, linkTo)),
     feedback: feedback === undefined ? null : { rating: feedback.rating },
     retriever_resources: resources,
     agent_thoughts: thoughts,
@@ -61,20 +62,20 @@ function toMessage(db: Database, who: Who, row: MessageRow, linkTo: (fileId: str
 
 /** Rates an answer, once for each end user; no rating takes it back, also where there is none. @throws ChatError */
 export async function rateMessage(db: Database, session: AppSession, id: string, body: FeedbackBody): Promise<void> {
-  await db.write(() => {
-    const { who, row } = requireMessage(db, session, body.user, id)
+  await db.write(function* () {
+    const { who, row } = yield* requireMessage(session, body.user, id)
     if (body.rating === null || body.rating === undefined) {
-      db.run('DELETE FROM chat_feedback WHERE message_id = ? AND end_user_id = ?', id, who.userId)
+      yield* sql.run('DELETE FROM chat_feedback WHERE message_id = ? AND end_user_id = ?', [id, who.userId])
       return
     }
     const now = Date.now()
-    db.run(
+    yield* sql.run(
       `INSERT INTO chat_feedback
          (id, app_id, end_user_id, conversation_id, message_id, rating, content, created_at, updated_at)
        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
        ON CONFLICT (message_id, end_user_id) DO UPDATE SET
          rating = excluded.rating, content = excluded.content, updated_at = excluded.updated_at`,
-      ...[newId(), who.appId, who.userId, row.conversation_id, id, body.rating, body.content ?? '', now, now],
+      [newId(), who.appId, who.userId, row.conversation_id, id, body.rating, body.content ?? '', now, now],
     )
   })
 }
@@ -92,14 +93,13 @@ interface FeedbackRow {
 }
 
 /** Ratings of the whole application, newest first. */
-export function listFeedbacks(
-  db: Database,
+export function* listFeedbacks(
   { app }: AppSession,
   { page, limit }: { page: number; limit: number },
-): { data: FeedbackItem[] } {
-  const rows = db.all<FeedbackRow>(
+): Read<{ data: FeedbackItem[] }> {
+  const rows = yield* sql.all<FeedbackRow>(
     'SELECT * FROM chat_feedback WHERE app_id = ? ORDER BY updated_at DESC, id DESC LIMIT ? OFFSET ?',
-    ...[app.id, limit, (page - 1) * limit],
+    [app.id, limit, (page - 1) * limit],
   )
   return {
     data: readable(rows, (row) => ({
@@ -127,21 +127,16 @@ export async function suggestQuestions(
   signal: AbortSignal,
 ): Promise<string[]> {
   const { db } = context
-  const { who, row } = requireMessage(db, session, user, id)
+  const { who, row } = db.now(requireMessage(session, user, id))
   if (!session.app.suggestedQuestionsAfterAnswer) throw new ChatError('bad_request', 'Suggested Questions Is Disabled.')
-  const turns = messagesBefore(db, who, row.conversation_id, row.place + 1, SUGGESTION_TURNS).reverse()
+  const turns = db.now(messagesBefore(db, who, row.conversation_id, row.place + 1, SUGGESTION_TURNS)).reverse()
   return modelQuestions(context, session, turns, signal)
 }
 
 /** A message of this end user. @throws ChatError `not_found` */
-export function requireMessage(
-  db: Database,
-  session: AppSession,
-  user: string,
-  id: string,
-): { who: Who; row: MessageRow } {
-  const who = whoIs(db, session, user)
-  const row = who === undefined ? undefined : findMessage(db, who, id)
+export function* requireMessage(session: AppSession, user: string, id: string): Read<{ who: Who; row: MessageRow }> {
+  const who = yield* whoIs(session, user)
+  const row = who === undefined ? undefined : yield* findMessage(who, id)
   if (who === undefined || row === undefined) throw messageMissing()
   return { who, row }
 }

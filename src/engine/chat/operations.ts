@@ -11,7 +11,7 @@ import type {
 } from '../../contract/chat/messages.js'
 import type { TextToAudio } from '../../contract/chat/speech.js'
 import type { VariableBody, VariableItem, VariablesQuery } from '../../contract/chat/variables.js'
-import type { Caller } from '../api.js'
+import type { Caller } from '../base/caller.js'
 import type { EngineContext } from '../context.js'
 import { createAddressRule } from '../egress/addresses.js'
 import { createSafeFetch } from '../egress/safe-fetch.js'
@@ -113,8 +113,8 @@ export function createChat(
   shared: AgentShared,
 ): { operations: ChatOperations; running(): number; close(): Promise<void> } {
   const { db, log } = context
-  db.recover(() => {
-    const orphans = failOrphans(db)
+  db.recover(function* () {
+    const orphans = yield* failOrphans()
     if (orphans > 0) log.info({ orphans }, 'chat messages whose answers were cut off are marked as failed')
   })
   const annotations = createAnnotations(context)
@@ -142,24 +142,24 @@ export function createChat(
   const operations: ChatOperations = {
     apps: {
       create: (caller, body) => apps.createApp(context, caller, body),
-      list: (caller) => apps.listApps(db, caller),
-      get: (caller, id) => apps.findApp(db, caller, id),
+      list: (caller) => db.now(apps.listApps(caller)),
+      get: (caller, id) => db.now(apps.findApp(caller, id)),
       update: (caller, id, body) => apps.updateApp(context, caller, id, body),
       delete: async (caller, id) => {
-        apps.findApp(db, caller, id)
+        db.now(apps.findApp(caller, id))
         await turns.arrivals.stored(id)
         await apps.deleteApp(db, caller, id)
         turns.cut((turn) => turn.sender.appId === id)
         context.wake()
       },
       createKey: (caller, id) => apps.createKey(db, caller, id),
-      listKeys: (caller, id) => apps.listKeys(db, caller, id),
+      listKeys: (caller, id) => db.now(apps.listKeys(caller, id)),
       revokeKey: (caller, id, keyId) => apps.revokeKey(db, caller, id, keyId),
     },
     annotations: annotations.operations,
-    authenticate: (key) => apps.authenticate(db, key),
+    authenticate: (key) => db.now(apps.authenticate(key)),
     info: describeInfo,
-    parameters: (session) => describeParameters(context, session),
+    parameters: (session) => context.db.now(describeParameters(context, session)),
     meta: describeMeta,
     site: describeSite,
     stored: (session) => turns.arrivals.stored(session.app.id),
@@ -169,9 +169,9 @@ export function createChat(
       return sent.turn
     },
     replay: (session, taskId, user) => {
-      const who = whoIs(db, session, user)
+      const who = db.now(whoIs(session, user))
       const turn = turns.find({ appId: session.app.id, user }, taskId)
-      const kept = who !== undefined && turn !== undefined && isKept(findMessage(db, who, turn.ids.messageId))
+      const kept = who !== undefined && turn !== undefined && isKept(db.now(findMessage(who, turn.ids.messageId)))
       if (!kept) throw new ChatError('not_found', 'Task Not Exists.')
       return turn
     },
@@ -182,24 +182,24 @@ export function createChat(
     files: {
       upload: (session) => beginUpload(context, session),
       open: (session, id) => openFile(context, session, id),
-      sessionOf: (id) => sessionOfFile(context, id),
+      sessionOf: (id) => context.db.now(sessionOfFile(id)),
     },
     speech: {
       speak: (session, body, signal) => speak(context, session, body, signal),
       listen: (session) => ears.open(session),
     },
     rate: (session, id, body) => rateMessage(db, session, id, body),
-    feedbacks: (session, page) => listFeedbacks(db, session, page),
+    feedbacks: (session, page) => db.now(listFeedbacks(session, page)),
     suggest: (session, id, user) => suggestQuestions(context, session, id, user, ending.signal),
-    messages: (session, query, linkTo) => listMessages(db, session, query, linkTo),
-    conversations: (session, query) => listConversations(db, session, query),
+    messages: (session, query, linkTo) => db.now(listMessages(db, session, query, linkTo)),
+    conversations: (session, query) => db.now(listConversations(session, query)),
     deleteConversation: async (session, id, user) => {
       await deleteConversation(db, session, user, id)
       turns.cut((turn) => turn.ids.conversationId === id)
       context.wake()
     },
     renameConversation: (session, id, body) => renameConversation(context, session, id, body, ending.signal),
-    variables: (session, id, query) => listVariables(db, session, id, query),
+    variables: (session, id, query) => db.now(listVariables(session, id, query)),
     setVariable: (session, which, body) => setVariable(db, session, which, body),
   }
   return {

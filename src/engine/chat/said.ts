@@ -1,5 +1,5 @@
 import type { AgentThought, RetrieverResource } from '../../contract/chat/messages.js'
-import type { Degradation } from '../degraded.js'
+import type { Degradation } from '../base/degraded.js'
 import type { TokenMeter } from '../models/meter.js'
 import type { AnnotationReply, AnswerPiece } from './answer.js'
 import type { RunningTurn } from './turn.js'

@@ -4,7 +4,7 @@ import type { ChatRequest } from '../../contract/chat/messages.js'
 import { newId } from '../../lib/ids.js'
 import type { EngineContext } from '../context.js'
 import type { SafeFetch } from '../egress/safe-fetch.js'
-import type { Database } from '../storage/database.js'
+import type { Write } from '../storage/program.js'
 import { fromCell } from '../storage/readable.js'
 import { chatModel } from './answer.js'
 import type { AppSession } from './apps.js'
@@ -72,11 +72,11 @@ async function begin(
 ): Promise<Sent> {
   const { app, tenant, owner } = session
   const files = await takeFiles(context, fetcher, session, request)
-  let known = conversationOf(context.db, app.id, request)
+  let known = context.db.now(conversationOf(app.id, request))
   if (known === undefined && request.conversation_id !== undefined) {
     // its first message may be on its way to the disk
     await turns.arrivals.stored(app.id)
-    known = conversationOf(context.db, app.id, request)
+    known = context.db.now(conversationOf(app.id, request))
   }
   inputsOf(app, request, known) // refused here, before the stream; stored as they are by then
   const now = Date.now()
@@ -95,7 +95,7 @@ async function begin(
       query: request.query,
       aloud: request.response_mode === 'streaming' && playsByItself(context, app),
     },
-    () => store(context, session, request, { ids, files, now, isNew: known === undefined }),
+    () => context.db.now(store(context, session, request, { ids, files, now, isNew: known === undefined })),
   )
   if (!turns.arrivals.crowded) await turns.arrivals.stored(app.id)
   return { turn, isNew: known === undefined }
@@ -108,9 +108,9 @@ function inputsOf(app: ChatApp, request: ChatRequest, known: { inputs: string } 
   return readInputs(app, request.inputs, kept)
 }
 
-function conversationOf(db: Database, appId: string, { conversation_id: id, user }: ChatRequest) {
-  const userId = id === undefined ? undefined : findUser(db, appId, user)
-  return id === undefined || userId === undefined ? undefined : findConversation(db, { appId, userId }, id)
+function* conversationOf(appId: string, { conversation_id: id, user }: ChatRequest) {
+  const userId = id === undefined ? undefined : yield* findUser(appId, user)
+  return id === undefined || userId === undefined ? undefined : yield* findConversation({ appId, userId }, id)
 }
 
 interface Opening {
@@ -121,19 +121,18 @@ interface Opening {
 }
 
 /** Stores the message as running, inside the caller's transaction. What was admitted may have been deleted since. */
-function store(context: EngineContext, { app }: AppSession, request: ChatRequest, opening: Opening): Admitted {
-  const { db } = context
+function* store(context: EngineContext, { app }: AppSession, request: ChatRequest, opening: Opening): Write<Admitted> {
   const { ids, files, now, isNew } = opening
   const { messageId, taskId, conversationId } = ids
-  const inputs = inputsOf(app, request, conversationOf(db, app.id, request))
-  const who = { appId: app.id, userId: ensureUser(db, app.id, request.user, now) }
+  const inputs = inputsOf(app, request, yield* conversationOf(app.id, request))
+  const who = { appId: app.id, userId: yield* ensureUser(app.id, request.user, now) }
   if (isNew) {
     const name = request.auto_generate_name ? plainTitle(request.query) : UNNAMED
-    insertConversation(db, who, { id: conversationId, name, inputs, now })
+    yield* insertConversation(who, { id: conversationId, name, inputs, now })
   }
-  alignVariables(db, app, who, conversationId, now)
-  insertMessage(db, who, { id: messageId, taskId, conversationId, query: request.query, inputs, now })
-  const lost = attachFiles(db, who, messageId, files, context.now())
+  yield* alignVariables(app, who, conversationId, now)
+  yield* insertMessage(who, { id: messageId, taskId, conversationId, query: request.query, inputs, now })
+  const lost = yield* attachFiles(who, messageId, files, context.now())
   if (lost !== undefined) throw expired(lost)
   return { who, inputs }
 }

@@ -1,6 +1,7 @@
 import type { AgentThought, ChatUsage, RetrieverResource } from '../../contract/chat/messages.js'
 import { newId } from '../../lib/ids.js'
 import type { Database } from '../storage/database.js'
+import { type Read, sql, type Write } from '../storage/program.js'
 import { fromCell, unlessDamaged } from '../storage/readable.js'
 
 /** An end user of an application: everything below is looked up by both. */
@@ -48,116 +49,127 @@ export interface Outcome {
 const MESSAGE_COLUMNS = `id, conversation_id, place, task_id, query, inputs, answer, status, error, resources, thoughts, created_at`
 
 /** Id of an end user that has sent something; undefined for one this application has not seen. */
-export function findUser(db: Database, appId: string, name: string): string | undefined {
-  return db.get<{ id: string }>('SELECT id FROM chat_end_users WHERE app_id = ? AND name = ?', appId, name)?.id
+export function* findUser(appId: string, name: string): Read<string | undefined> {
+  return (yield* sql.get<{ id: string }>('SELECT id FROM chat_end_users WHERE app_id = ? AND name = ?', [appId, name]))
+    ?.id
 }
 
 /** The same, made where it is missing, inside the caller's transaction. */
-export function ensureUser(db: Database, appId: string, name: string, now: number): string {
-  const known = findUser(db, appId, name)
+export function* ensureUser(appId: string, name: string, now: number): Write<string> {
+  const known = yield* findUser(appId, name)
   if (known !== undefined) return known
   const id = newId()
-  db.run('INSERT INTO chat_end_users (id, app_id, name, created_at) VALUES (?, ?, ?, ?)', id, appId, name, now)
+  yield* sql.run('INSERT INTO chat_end_users (id, app_id, name, created_at) VALUES (?, ?, ?, ?)', [
+    id,
+    appId,
+    name,
+    now,
+  ])
   return id
 }
 
-export function findConversation(db: Database, who: Who, id: string): ConversationRow | undefined {
-  return db.get<ConversationRow>(
+export function* findConversation(who: Who, id: string): Read<ConversationRow | undefined> {
+  return yield* sql.get<ConversationRow>(
     `SELECT id, name, named_by, inputs, created_at, updated_at FROM chat_conversations
      WHERE app_id = ? AND end_user_id = ? AND id = ?`,
-    ...[who.appId, who.userId, id],
+    [who.appId, who.userId, id],
   )
 }
 
-export function insertConversation(
-  db: Database,
+export function* insertConversation(
   who: Who,
   { id, name, inputs, now }: { id: string; name: string; inputs: object; now: number },
-): void {
-  db.run(
+): Write<void> {
+  yield* sql.run(
     `INSERT INTO chat_conversations (id, app_id, end_user_id, name, named_by, inputs, created_at, updated_at)
      VALUES (?, ?, ?, ?, 'default', ?, ?, ?)`,
-    ...[id, who.appId, who.userId, name, JSON.stringify(inputs), now, now],
+    [id, who.appId, who.userId, name, JSON.stringify(inputs), now, now],
   )
 }
 
-export function renameRow(db: Database, who: Who, id: string, name: string, by: 'model' | 'user'): void {
-  db.run(
+export function* renameRow(who: Who, id: string, name: string, by: 'model' | 'user'): Write<void> {
+  yield* sql.run(
     'UPDATE chat_conversations SET name = ?, named_by = ? WHERE app_id = ? AND end_user_id = ? AND id = ?',
-    ...[name, by, who.appId, who.userId, id],
+    [name, by, who.appId, who.userId, id],
   )
 }
 
 /** A message whose answer is still to come, inside the caller's transaction. */
-export function insertMessage(
-  db: Database,
+export function* insertMessage(
   who: Who,
   message: { id: string; taskId: string; conversationId: string; query: string; inputs: object; now: number },
-): void {
+): Write<void> {
   const { id, taskId, conversationId, query, inputs, now } = message
-  db.run(
+  yield* sql.run(
     `INSERT INTO chat_messages (id, app_id, end_user_id, conversation_id, place, task_id, query, inputs, status, created_at)
      VALUES (?, ?, ?, ?, 1 + coalesce((SELECT max(place) FROM chat_messages WHERE conversation_id = ?), 0),
        ?, ?, ?, 'running', ?)`,
-    ...[id, who.appId, who.userId, conversationId, conversationId, taskId, query, JSON.stringify(inputs), now],
+    [id, who.appId, who.userId, conversationId, conversationId, taskId, query, JSON.stringify(inputs), now],
   )
-  touchConversation(db, who, conversationId, now, inputs)
+  yield* touchConversation(who, conversationId, now, inputs)
 }
 
 /** The move away from running; a message that is gone stays gone. */
-export function finishMessage(db: Database, who: Who, message: { id: string; conversationId: string }, end: Outcome) {
+export function* finishMessage(who: Who, message: { id: string; conversationId: string }, end: Outcome) {
   const now = Date.now()
-  const { changes } = db.run(
+  const { changes } = yield* sql.run(
     `UPDATE chat_messages SET answer = ?, status = ?, error = ?, resources = ?, thoughts = ?, usage = ?, finished_at = ?
      WHERE app_id = ? AND end_user_id = ? AND id = ? AND status = 'running'`,
-    ...[end.answer, end.status, end.error ?? null, JSON.stringify(end.resources)],
-    ...[JSON.stringify(end.thoughts), JSON.stringify(end.usage), now],
-    ...[who.appId, who.userId, message.id],
+    [
+      end.answer,
+      end.status,
+      end.error ?? null,
+      JSON.stringify(end.resources),
+      JSON.stringify(end.thoughts),
+      JSON.stringify(end.usage),
+      now,
+      who.appId,
+      who.userId,
+      message.id,
+    ],
   )
-  if (changes > 0) touchConversation(db, who, message.conversationId, now)
+  if (changes > 0) yield* touchConversation(who, message.conversationId, now)
 }
 
-function touchConversation(db: Database, who: Who, id: string, now: number, inputs?: object): void {
-  db.run(
+function* touchConversation(who: Who, id: string, now: number, inputs?: object): Write<void> {
+  yield* sql.run(
     `UPDATE chat_conversations SET updated_at = max(updated_at + 1, ?), inputs = coalesce(?, inputs)
      WHERE app_id = ? AND end_user_id = ? AND id = ?`,
-    ...[now, inputs === undefined ? null : JSON.stringify(inputs), who.appId, who.userId, id],
+    [now, inputs === undefined ? null : JSON.stringify(inputs), who.appId, who.userId, id],
   )
 }
 
 /** Messages whose process died before their answer: they say so from now on. @returns how many */
-export function failOrphans(db: Database): number {
-  return db.run(
+export function* failOrphans(): Write<number> {
+  return (yield* sql.run(
     `UPDATE chat_messages SET status = 'error', error = 'the service stopped before the answer was complete',
        finished_at = ? WHERE status = 'running'`,
-    Date.now(),
-  ).changes
+    [Date.now()],
+  )).changes
 }
 
-export function findMessage(db: Database, who: Who, id: string): MessageRow | undefined {
-  const row = db.get<MessageRow>(
+export function* findMessage(who: Who, id: string): Read<MessageRow | undefined> {
+  const row = yield* sql.get<MessageRow>(
     `SELECT ${MESSAGE_COLUMNS} FROM chat_messages WHERE app_id = ? AND end_user_id = ? AND id = ?`,
-    ...[who.appId, who.userId, id],
+    [who.appId, who.userId, id],
   )
-  return row === undefined ? undefined : withoutDeleted(db, row)
+  return row === undefined ? undefined : yield* withoutDeleted(row)
 }
 
 /** Messages of a conversation before a place, newest first. */
-export function messagesBefore(db: Database, who: Who, conversationId: string, place: number, limit: number) {
-  return db
-    .all<MessageRow>(
-      `SELECT ${MESSAGE_COLUMNS} FROM chat_messages
+export function* messagesBefore(db: Database, who: Who, conversationId: string, place: number, limit: number) {
+  return (yield* sql.all<MessageRow>(
+    `SELECT ${MESSAGE_COLUMNS} FROM chat_messages
        WHERE app_id = ? AND end_user_id = ? AND conversation_id = ? AND place < ? ORDER BY place DESC LIMIT ?`,
-      ...[who.appId, who.userId, conversationId, place, limit],
-    )
-    .map((row) => withoutDeleted(db, row))
+    [who.appId, who.userId, conversationId, place, limit],
+  )).map((row) => db.now(withoutDeleted(row)))
 }
 
 /** Stands in place of an answer that was made of a document which is gone. */
 export const ANSWER_GONE = 'This answer quoted a document that was deleted.'
 
 /** Deletion is visible to every read at once: what an answer took from a document goes with it, its steps too. */
-function withoutDeleted(db: Database, row: MessageRow): MessageRow {
+function* withoutDeleted(row: MessageRow): Read<MessageRow> {
   const resources = unlessDamaged(() => fromCell<RetrieverResource[]>(row.resources))
   if (resources === undefined) {
     // nobody knows any more what it was taken from
@@ -166,13 +178,11 @@ function withoutDeleted(db: Database, row: MessageRow): MessageRow {
   }
   if (resources.length === 0) return row
   const live = new Set(
-    db
-      .all<{ id: string }>(
-        `SELECT documents.id FROM json_each(?) wanted CROSS JOIN documents ON documents.id = wanted.value
+    (yield* sql.all<{ id: string }>(
+      `SELECT documents.id FROM json_each(?) wanted CROSS JOIN documents ON documents.id = wanted.value
          WHERE documents.deleted_at IS NULL`,
-        JSON.stringify(resources.map(({ document_id }) => document_id)),
-      )
-      .map(({ id }) => id),
+      [JSON.stringify(resources.map(({ document_id }) => document_id))],
+    )).map(({ id }) => id),
   )
   const kept = resources.filter(({ document_id }) => live.has(document_id))
   if (kept.length === resources.length) return row

@@ -2,12 +2,14 @@ import type { ChatPrices } from '../../contract/chat/behaviour.js'
 import { CHAT_ERRORS, ChatError } from '../../contract/chat/errors.js'
 import type { AnswerMetadata } from '../../contract/chat/messages.js'
 import { KsError } from '../../contract/errors.js'
+import { defined } from '../../lib/defined.js'
 import { withoutThoughts } from '../../lib/text/said.js'
+import { type Degradation, degradedFields } from '../base/degraded.js'
 import type { EngineContext } from '../context.js'
-import { type Degradation, degradedFields } from '../degraded.js'
 import { TokenMeter } from '../models/meter.js'
 import { configuredPrice } from '../models/prices.js'
 import type { SessionTurn } from '../query/sessions.js'
+import { type Read, sql } from '../storage/program.js'
 import { type Asked, asChatError } from './answer.js'
 import { Arrivals } from './arrivals.js'
 import { Company } from './company.js'
@@ -178,8 +180,15 @@ export class ChatTurns {
     await this.#starts.wait()
     if (signal.aborted) return
     const images = await imagesOf(this.#context, request.app, who, turn.ids)
-    const variables = currentValues(this.#context.db, request.app, who, turn.ids.conversationId)
-    const asked = { ...request, who, images, variables, meter: said.meter, turns: this.#earlier(who, turn.ids) }
+    const variables = this.#context.db.now(currentValues(request.app, who, turn.ids.conversationId))
+    const asked = {
+      ...request,
+      who,
+      images,
+      variables,
+      meter: said.meter,
+      turns: this.#context.db.now(this.#earlier(who, turn.ids)),
+    }
     for await (const piece of untilAborted(answerPieces(this.#context, this.#shared, asked, signal), signal))
       take(turn, said, piece, request.app.retrieverResource)
   }
@@ -198,22 +207,26 @@ export class ChatTurns {
     const usage = usageOf(said.meter.total(), (performance.now() - turn.started) / 1000, prices)
     const status = error !== undefined ? 'error' : turn.signal.aborted ? 'stopped' : 'normal'
     const outcome: Outcome = {
-      ...{ answer, status, resources, usage, thoughts },
-      ...(error === undefined ? {} : { error: error.message }),
+      answer,
+      status,
+      resources,
+      usage,
+      thoughts,
+      ...defined({ error: error?.message }),
     }
     try {
       const { messageId, conversationId } = ids
       await this.#ends.wait()
       if (who !== undefined)
-        await this.#context.db.write(() =>
-          finishMessage(this.#context.db, who, { id: messageId, conversationId }, outcome),
-        )
+        await this.#context.db.write(() => finishMessage(who, { id: messageId, conversationId }, outcome))
     } catch (cause) {
       this.#context.log.error({ error: String(cause), messageId: ids.messageId }, 'an answer could not be stored')
       error ??= new ChatError('internal_server_error', 'the answer could not be stored')
     }
     const metadata: AnswerMetadata = {
-      ...{ usage, retriever_resources: resources, annotation_reply: said.annotation },
+      usage,
+      retriever_resources: resources,
+      annotation_reply: said.annotation,
       ...toldOf(said.degraded),
     }
     if (error === undefined) turn.finish(metadata)
@@ -228,12 +241,12 @@ export class ChatTurns {
   }
 
   /** Earlier turns as they were saved, oldest first, as far as they fit; failed ones do not count. */
-  #earlier(who: Who, ids: TurnIds): SessionTurn[] {
+  *#earlier(who: Who, ids: TurnIds): Read<SessionTurn[]> {
     const { db } = this.#context
-    const [own] = db.all<{ place: number }>('SELECT place FROM chat_messages WHERE id = ?', ids.messageId)
+    const [own] = yield* sql.all<{ place: number }>('SELECT place FROM chat_messages WHERE id = ?', [ids.messageId])
     const turns: SessionTurn[] = []
     let room = CONTEXT_CHARACTERS
-    for (const row of messagesBefore(db, who, ids.conversationId, own?.place ?? 0, CONTEXT_TURNS)) {
+    for (const row of yield* messagesBefore(db, who, ids.conversationId, own?.place ?? 0, CONTEXT_TURNS)) {
       // what a model thought is no part of what it said
       const answer = withoutThoughts(row.answer)
       if (row.status === 'error' || answer === '') continue

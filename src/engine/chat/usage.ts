@@ -1,7 +1,7 @@
 import type { ChatPrices } from '../../contract/chat/behaviour.js'
 import type { ChatUsage } from '../../contract/chat/messages.js'
 import type { ModelPrice } from '../../local/model-prices.js'
-import type { GenerationUsage } from '../models/types.js'
+import type { GenerationUsage } from '../models/meter.js'
 
 /** places behind the point that a price is rounded to */
 const PLACES = 7

@@ -1,10 +1,12 @@
 import { KsError } from '../../contract/errors.js'
+import { Runs } from '../base/runs.js'
+import { untilWritten } from '../base/until-written.js'
 import type { EngineContext } from '../context.js'
 import { troubleOf } from '../models/trouble.js'
 import type { Embedder } from '../models/types.js'
-import { Runs } from '../runs.js'
 import { type SpaceRow, spaceByKey } from '../spaces/store.js'
-import { untilWritten } from '../until-written.js'
+import { type Read, sql, type Write } from '../storage/program.js'
+import { isWriteStopped } from '../storage/write-stop.js'
 import { account } from './embeddings.js'
 import {
   abandon,
@@ -47,15 +49,16 @@ export class EmbeddingMigrations {
   start(context: EngineContext): void {
     this.#context = context
     const { db } = context
-    this.#runs = new Runs(context, {
+    this.#runs = new Runs(context.log, {
       name: 'migration',
+      isStopped: () => isWriteStopped(context),
       open: () => migrationRows.open(db),
       work: (row, signal) => this.#move(row, signal),
       failed: (row, error, signal) => this.#failed(row, error, signal),
     })
     migrationRows.hurry(db)
-    for (const { space_key } of db.all<{ space_key: number }>(
-      "SELECT DISTINCT space_key FROM vector_spaces WHERE state = 'superseded'",
+    for (const { space_key } of db.now(
+      sql.all<{ space_key: number }>("SELECT DISTINCT space_key FROM vector_spaces WHERE state = 'superseded'"),
     ))
       this.#clean(space_key)
     this.wake()
@@ -72,7 +75,7 @@ export class EmbeddingMigrations {
   }
 
   /** A migration has ended by the caller's transaction: nothing more is done for it, and what it filled is removed. */
-  async ended(row: MigrationRow): Promise<void> {
+  async ended(row: Pick<MigrationRow, 'key' | 'space_key'>): Promise<void> {
     await this.#runs?.ended(row.key)
     this.#clean(row.space_key)
   }
@@ -91,7 +94,7 @@ export class EmbeddingMigrations {
   async #move(row: MigrationRow, signal: AbortSignal): Promise<void> {
     const context = this.#started()
     const { db, log } = context
-    const current = spaceByKey(db, row.space_key)
+    const current = db.now(spaceByKey(row.space_key))
     if (current === undefined) return
     const model = {
       embedding_plugin: row.plugin,
@@ -106,7 +109,7 @@ export class EmbeddingMigrations {
       signal.throwIfAborted()
       if (await db.write(() => this.#switch(move, after))) break
     }
-    const target = activeVectorSpace(db, move.space)
+    const target = db.now(activeVectorSpace(move.space))
     if (target !== undefined) await context.indexes.activateVectors(move.space.id, target.id)
     log.info({ space: move.space.id, migration: row.id }, 'a space has moved to another embedding model')
     this.#clean(row.space_key)
@@ -119,12 +122,12 @@ export class EmbeddingMigrations {
     const { db } = this.#started()
     const open = migrationRows.stillOpen(db, row.key)
     if (open === undefined) return true
-    const target = targetOf(db, open)
-    if (unfilled(db, open, target, after, 1).length > 0) return false
-    if (target === undefined && !isTrained(space) && hasPassages(this.#started(), open)) {
+    const target = db.now(targetOf(open))
+    if (db.now(unfilled(open, target, after, 1)).length > 0) return false
+    if (target === undefined && !isTrained(space) && this.#started().db.now(hasPassages(open))) {
       const message = 'the embedding model refused every passage of the space'
-      abandon(db, open, 'failed', { class: 'unavailable', message })
-    } else switchTo(db, open, target)
+      db.now(abandon(open, 'failed', { class: 'unavailable', message }))
+    } else db.now(switchTo(open, target))
     return true
   }
 
@@ -132,11 +135,13 @@ export class EmbeddingMigrations {
   async #fillTrained({ row, space, signal }: Move, after: number): Promise<number> {
     const context = this.#started()
     const { db } = context
-    const known = targetOf(db, row)
+    const known = db.now(targetOf(row))
     const target = known ?? (after > 0 ? undefined : await trainVectorSpace(context, space, row.vector_space, signal))
     if (target !== undefined) return await fillVectors(context, space, target, signal, after)
     // text too little for a model: the space is searched by words until there is more
-    const last = db.get<{ key: number | null }>('SELECT max(key) key FROM nodes WHERE space_key = ?', space.key)
+    const last = db.now(
+      sql.get<{ key: number | null }>('SELECT max(key) key FROM nodes WHERE space_key = ?', [space.key]),
+    )
     return last?.key ?? 0
   }
 
@@ -144,14 +149,14 @@ export class EmbeddingMigrations {
   async #fillByProvider(move: Move, from: number): Promise<number> {
     const context = this.#started()
     const { row, space, signal } = move
-    const dimension = targetOf(context.db, row)?.dimension
+    const dimension = context.db.now(targetOf(row))?.dimension
     const embedder = context.models.embedder(embeddingReference(space), account(context, space), dimension)
     // a model that did not answer in time may answer when it is asked for less
     const size = row.error_class === 'timeout' ? Math.max(1, embedder.maxBatch >> row.attempts) : embedder.maxBatch
     let after = from
     for (;;) {
       signal.throwIfAborted()
-      const nodes = unfilled(context.db, row, targetOf(context.db, row), after, size * REQUESTS_AT_ONCE)
+      const nodes = context.db.now(unfilled(row, context.db.now(targetOf(row)), after, size * REQUESTS_AT_ONCE))
       if (nodes.length === 0) return after
       const slices: UnfilledNode[][] = []
       for (let at = 0; at < nodes.length; at += size) slices.push(nodes.slice(at, at + size))
@@ -167,24 +172,25 @@ export class EmbeddingMigrations {
     const { db, log } = context
     const texts = nodes.map(({ title, text }) => `${title}\n${text}`)
     const made = await embedPassages(embedder, texts, signal)
-    const stored = await db.write(() => {
+    const stored = await db.write(function* () {
       // canceled, or its space deleted, while the provider was asked
       if (migrationRows.stillOpen(db, row.key) === undefined) return undefined
       const filled: FilledVector[] = []
       for (const [place, node] of nodes.entries()) {
         const result = made[place]
-        if (result === undefined || db.get('SELECT 1 one FROM nodes WHERE key = ?', node.key) === undefined) continue
+        if (result === undefined || (yield* sql.get('SELECT 1 one FROM nodes WHERE key = ?', [node.key])) === undefined)
+          continue
         if (result instanceof Float32Array) filled.push({ nodeKey: node.key, doc: node.doc_key, vector: result })
         else {
-          noteRefusal(db, space.key, node.key, result.refused)
+          yield* noteRefusal(space.key, node.key, result.refused)
           log.warn({ space: space.id, node: node.key, error: result.refused }, 'the embedding model refused a passage')
         }
       }
-      goOn(db, row.key)
+      yield* goOn(row.key)
       const [first] = filled
       if (first === undefined) return undefined
-      const target = targetFor(context, row, space, first.vector.length)
-      insertVectors(db, target.key, filled)
+      const target = yield* targetFor(row, space, first.vector.length)
+      yield* insertVectors(target.key, filled)
       return { target, filled }
     })
     // an index that cannot take them now reads them from the rows when they are made active
@@ -202,7 +208,7 @@ export class EmbeddingMigrations {
       const open = migrationRows.stillOpen(db, row.key)
       if (open === undefined) return false
       const isPermanent = trouble.isPermanent || error instanceof DimensionChanged
-      if (isPermanent) abandon(db, open, 'failed', trouble)
+      if (isPermanent) db.now(abandon(open, 'failed', trouble))
       else migrationRows.delay(db, row.key, trouble, Date.now() + pauseAfter(trouble, open.attempts))
       return isPermanent
     }
@@ -222,11 +228,11 @@ export class EmbeddingMigrations {
 
   async #dropUnused(spaceKey: number): Promise<void> {
     const context = this.#started()
-    const space = spaceByKey(context.db, spaceKey)
+    const space = context.db.now(spaceByKey(spaceKey))
     if (space === undefined) return
     await forgetSuperseded(context, spaceKey, this.#stopped.signal)
     if (this.#stopped.signal.aborted) return
-    const active = activeVectorSpace(context.db, space)
+    const active = context.db.now(activeVectorSpace(space))
     if (active !== undefined) await context.indexes.activateVectors(space.id, active.id)
   }
 }
@@ -235,8 +241,8 @@ export class EmbeddingMigrations {
 class DimensionChanged extends KsError {}
 
 /** The vector space that is filled, made by the first vector, which shows its dimension. */
-function targetFor({ db }: EngineContext, row: MigrationRow, space: SpaceRow, dimension: number): VectorSpace {
-  const known = targetOf(db, row)
+function* targetFor(row: MigrationRow, space: SpaceRow, dimension: number): Write<VectorSpace> {
+  const known = yield* targetOf(row)
   if (known !== undefined) {
     if (known.dimension === dimension) return known
     throw new DimensionChanged(
@@ -244,20 +250,20 @@ function targetFor({ db }: EngineContext, row: MigrationRow, space: SpaceRow, di
       `the embedding model answered with ${dimension} dimensions, and with ${known.dimension} before`,
     )
   }
-  const { key } = db.run(
+  const { key } = yield* sql.run(
     "INSERT INTO vector_spaces (id, space_key, revision, dimension, state, created_at) VALUES (?, ?, ?, ?, 'building', ?)",
-    ...[row.vector_space, space.key, space.embedding_revision + 1, dimension, Date.now()],
+    [row.vector_space, space.key, space.embedding_revision + 1, dimension, Date.now()],
   )
   return { key, id: row.vector_space, dimension, trainedNodes: 0 }
 }
 
 /** Whether a space has passages at all. */
-function hasPassages({ db }: EngineContext, { space_key }: MigrationRow): boolean {
+function* hasPassages({ space_key }: MigrationRow): Read<boolean> {
   return (
-    db.get(
+    (yield* sql.get(
       `SELECT 1 one FROM nodes INDEXED BY nodes_place JOIN versions INDEXED BY versions_at ON versions.key = nodes.version_key
        WHERE nodes.space_key = ? AND versions.until_revision IS NULL LIMIT 1`,
-      space_key,
-    ) !== undefined
+      [space_key],
+    )) !== undefined
   )
 }

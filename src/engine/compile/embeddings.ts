@@ -3,6 +3,7 @@ import type { EngineContext } from '../context.js'
 import { isOfThisAnalyzer } from '../models/builtin/lsa-file.js'
 import { quotasOf } from '../spaces/quota.js'
 import type { SpaceRow } from '../spaces/store.js'
+import { sql } from '../storage/program.js'
 import { activeVectorSpace, embeddingReference, isTrained, modelBytes, type VectorSpace } from './vector-spaces.js'
 
 export interface NodeText {
@@ -113,16 +114,16 @@ export async function termWeights(
  */
 async function usableVectorSpace(context: EngineContext, space: SpaceRow): Promise<VectorSpace | undefined> {
   const { db, log } = context
-  const vectorSpace = activeVectorSpace(db, space)
+  const vectorSpace = db.now(activeVectorSpace(space))
   if (vectorSpace === undefined || !isTrained(space) || context.lsa.has(vectorSpace.id)) return vectorSpace
-  const bytes = modelBytes(db, vectorSpace.id)
+  const bytes = db.now(modelBytes(vectorSpace.id))
   if (bytes === undefined || isOfThisAnalyzer(bytes)) {
     await ensureLoaded(context, vectorSpace.id)
     return vectorSpace
   }
   log.info({ space: space.id }, 'the embedding model is of an earlier text analyser, and is trained anew')
   await db.write(() =>
-    db.run("UPDATE vector_spaces SET state = 'superseded' WHERE key = ? AND state = 'active'", vectorSpace.key),
+    sql.run("UPDATE vector_spaces SET state = 'superseded' WHERE key = ? AND state = 'active'", [vectorSpace.key]),
   )
   context.wake(space.key)
   return undefined
@@ -130,7 +131,7 @@ async function usableVectorSpace(context: EngineContext, space: SpaceRow): Promi
 
 async function ensureLoaded(context: EngineContext, vectorSpaceId: string): Promise<void> {
   if (context.lsa.has(vectorSpaceId)) return
-  const bytes = modelBytes(context.db, vectorSpaceId)
+  const bytes = context.db.now(modelBytes(vectorSpaceId))
   if (bytes === undefined) throw new KsError('internal', 'a trained vector space has no model')
   await context.lsa.load(vectorSpaceId, bytes)
 }
@@ -140,7 +141,7 @@ export function account(context: EngineContext, space: SpaceRow) {
   return {
     id: space.id,
     limits: () => {
-      const row = context.db.get<SpaceRow>('SELECT * FROM spaces WHERE key = ?', space.key)
+      const row = context.db.now(sql.get<SpaceRow>('SELECT * FROM spaces WHERE key = ?', [space.key]))
       return row === undefined ? {} : quotasOf(context, row).providerBudgets
     },
   }

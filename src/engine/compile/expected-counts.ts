@@ -1,6 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import type { ExpectedCounts } from '../search/ports.js'
 import type { Database } from '../storage/database.js'
+import { type Read, sql } from '../storage/program.js'
 
 /** rows counted before others get a turn: some milliseconds */
 const COUNTED_A_TURN = 5_000
@@ -15,8 +16,8 @@ interface Row {
 }
 
 /** What whole indexes of a space hold, by the counters that the triggers of the schema keep: three look-ups. */
-export function expectedCounts(db: Database, space: string): ExpectedCounts {
-  const row = head(db, space)
+export function* expectedCounts(space: string): Read<ExpectedCounts> {
+  const row = yield* head(space)
   return {
     seq: row?.seq ?? 0,
     nodes: row?.nodes ?? 0,
@@ -29,22 +30,22 @@ export function expectedCounts(db: Database, space: string): ExpectedCounts {
  * The same counted row by row, in slices. Rows may change meanwhile: `seq` is that of the beginning.
  */
 export async function countedRows(db: Database, space: string): Promise<ExpectedCounts> {
-  const expected = expectedCounts(db, space)
-  const row = head(db, space)
+  const expected = db.now(expectedCounts(space))
+  const row = db.now(head(space))
   if (row === undefined) return expected
   const nodes = await inSlices(db, NODES, row.key)
   const vectors = row.vector_key === null ? 0 : await inSlices(db, VECTORS, row.vector_key)
   return { ...expected, nodes, vectors }
 }
 
-function head(db: Database, space: string): Row | undefined {
-  return db.get<Row>(
+function* head(space: string): Read<Row | undefined> {
+  return yield* sql.get<Row>(
     `SELECT spaces.key, (SELECT max(seq) FROM projection_log WHERE space_key = spaces.key) seq,
        (SELECT node_count FROM space_usage WHERE space_key = spaces.key) nodes, vector_spaces.id vector_space,
        vector_spaces.key vector_key, (SELECT live FROM vector_counts WHERE vector_space = vector_spaces.key) vectors
      FROM spaces LEFT JOIN vector_spaces ON vector_spaces.id = spaces.vector_space AND vector_spaces.state = 'active'
      WHERE spaces.id = ?`,
-    space,
+    [space],
   )
 }
 
@@ -59,11 +60,13 @@ const VECTORS = `SELECT count(*) looked, max(key) last, total(live) live FROM
      CROSS JOIN versions INDEXED BY versions_at ON versions.key = nodes.version_key
    WHERE vectors.vector_space = ? AND vectors.node_key > ? ORDER BY vectors.node_key LIMIT ?)`
 
-async function inSlices(db: Database, sql: string, owner: number): Promise<number> {
+async function inSlices(db: Database, text: string, owner: number): Promise<number> {
   let live = 0
   let after = 0
   for (;;) {
-    const slice = db.get<{ looked: number; last: number | null; live: number }>(sql, owner, after, COUNTED_A_TURN)
+    const slice = db.now(
+      sql.get<{ looked: number; last: number | null; live: number }>(text, [owner, after, COUNTED_A_TURN]),
+    )
     live += slice?.live ?? 0
     if (slice === undefined || slice.last === null || slice.looked < COUNTED_A_TURN) return live
     after = slice.last

@@ -1,8 +1,8 @@
 import type { EmbeddingMigration } from '../../contract/gateway/embedding-migrations.js'
 import type { ProviderTrouble } from '../models/trouble.js'
-import { isWaiting, type SpaceWork, toldOf, workTable } from '../space-work.js'
 import { publishNext } from '../spaces/publication.js'
-import type { Database } from '../storage/database.js'
+import { isWaiting, type SpaceWork, toldOf, workTable } from '../spaces/space-work.js'
+import { type Read, sql, type Write } from '../storage/program.js'
 import type { VectorSpace } from './vector-spaces.js'
 import { oweVectors } from './vectors-due.js'
 
@@ -27,14 +27,14 @@ export interface UnfilledNode {
 
 export const migrationRows = workTable<MigrationRow>('embedding_migrations', 'embedding migration')
 
-export function toMigration(db: Database, row: MigrationRow): EmbeddingMigration {
-  const { filled, total } = row.completed_at === null ? progressOf(db, row) : row
+export function* toMigration(row: MigrationRow): Read<EmbeddingMigration> {
+  const { filled, total } = row.completed_at === null ? yield* progressOf(row) : row
   return {
     id: row.id,
     state: isWaiting(row) ? 'waiting' : row.state,
     filled,
     total,
-    refused: row.state === 'published' ? refusedOf(db, 'vector_refusals', row) : refusedOf(db, REFUSALS, row),
+    refused: row.state === 'published' ? yield* refusedOf('vector_refusals', row) : yield* refusedOf(REFUSALS, row),
     embeddingProfile: { pluginId: row.plugin, provider: row.provider, model: row.model },
     ...toldOf(row),
   }
@@ -42,26 +42,26 @@ export function toMigration(db: Database, row: MigrationRow): EmbeddingMigration
 
 const REFUSALS = 'embedding_migration_refusals'
 
-function refusedOf(db: Database, table: 'vector_refusals' | typeof REFUSALS, { space_key }: MigrationRow): number {
-  return db.get<{ n: number }>(`SELECT count(*) n FROM ${table} WHERE space_key = ?`, space_key)?.n ?? 0
+function* refusedOf(table: 'vector_refusals' | typeof REFUSALS, { space_key }: MigrationRow): Read<number> {
+  return (yield* sql.get<{ n: number }>(`SELECT count(*) n FROM ${table} WHERE space_key = ?`, [space_key]))?.n ?? 0
 }
 
 /** By the counters that the triggers of the schema keep. */
-function progressOf(db: Database, { space_key, vector_space }: MigrationRow): { filled: number; total: number } {
-  const row = db.get<{ filled: number | null; total: number | null }>(
+function* progressOf({ space_key, vector_space }: MigrationRow): Read<{ filled: number; total: number }> {
+  const row = yield* sql.get<{ filled: number | null; total: number | null }>(
     `SELECT (SELECT live FROM vector_counts JOIN vector_spaces ON vector_spaces.key = vector_counts.vector_space
              WHERE vector_spaces.id = ?) filled,
        (SELECT node_count FROM space_usage WHERE space_key = ?) total`,
-    ...[vector_space, space_key],
+    [vector_space, space_key],
   )
   return { filled: row?.filled ?? 0, total: row?.total ?? 0 }
 }
 
 /** The vector space that a migration fills; none before its first vector, or of a trained model its training. */
-export function targetOf(db: Database, { vector_space, space_key }: MigrationRow): VectorSpace | undefined {
-  const row = db.get<{ key: number; id: string; dimension: number; trained_nodes: number }>(
+export function* targetOf({ vector_space, space_key }: MigrationRow): Read<VectorSpace | undefined> {
+  const row = yield* sql.get<{ key: number; id: string; dimension: number; trained_nodes: number }>(
     "SELECT key, id, dimension, trained_nodes FROM vector_spaces WHERE id = ? AND space_key = ? AND state = 'building'",
-    ...[vector_space, space_key],
+    [vector_space, space_key],
   )
   return row === undefined
     ? undefined
@@ -69,14 +69,13 @@ export function targetOf(db: Database, { vector_space, space_key }: MigrationRow
 }
 
 /** Passages of current versions, and of those on their way there, that have no vector yet, in key order. */
-export function unfilled(
-  db: Database,
+export function* unfilled(
   { space_key }: MigrationRow,
   target: VectorSpace | undefined,
   after: number,
   limit: number,
-): UnfilledNode[] {
-  return db.all<UnfilledNode>(
+): Read<UnfilledNode[]> {
+  return yield* sql.all<UnfilledNode>(
     `SELECT nodes.key, nodes.doc_key, nodes.title, nodes.text
      FROM nodes INDEXED BY nodes_place JOIN versions INDEXED BY versions_at ON versions.key = nodes.version_key
      LEFT JOIN vectors ON vectors.vector_space = ? AND vectors.node_key = nodes.key
@@ -84,76 +83,80 @@ export function unfilled(
      WHERE nodes.key > ? AND nodes.space_key = ? AND versions.until_revision IS NULL
        AND vectors.node_key IS NULL AND refusals.node_key IS NULL
      ORDER BY nodes.key LIMIT ?`,
-    ...[target?.key ?? -1, after, space_key, limit],
+    [target?.key ?? -1, after, space_key, limit],
   )
 }
 
-export function noteRefusal(db: Database, spaceKey: number, nodeKey: number, error: string): void {
-  db.run(
-    `INSERT OR REPLACE INTO ${REFUSALS} (space_key, node_key, error) VALUES (?, ?, ?)`,
-    ...[spaceKey, nodeKey, error],
-  )
+export function* noteRefusal(spaceKey: number, nodeKey: number, error: string): Write<void> {
+  yield* sql.run(`INSERT OR REPLACE INTO ${REFUSALS} (space_key, node_key, error) VALUES (?, ?, ?)`, [
+    spaceKey,
+    nodeKey,
+    error,
+  ])
 }
 
 /** Its provider answers again. */
-export function goOn(db: Database, key: number): void {
-  db.run(
+export function* goOn(key: number): Write<void> {
+  yield* sql.run(
     'UPDATE embedding_migrations SET attempts = 0, next_at = 0, error = NULL, error_class = NULL, updated_at = ? WHERE key = ?',
-    ...[Date.now(), key],
+    [Date.now(), key],
   )
 }
 
 /** Ends a migration without effect, inside the caller's transaction; what it filled is removed later. */
-export function abandon(
-  db: Database,
+export function* abandon(
   row: MigrationRow,
   state: 'failed' | 'canceled',
   why?: Pick<ProviderTrouble, 'class' | 'message'>,
-): void {
-  const { filled, total } = progressOf(db, row)
+): Write<void> {
+  const { filled, total } = yield* progressOf(row)
   const now = Date.now()
-  db.run(
+  yield* sql.run(
     `UPDATE embedding_migrations SET state = ?, error = ?, error_class = ?, filled = ?, total = ?, updated_at = ?, completed_at = ?
      WHERE key = ? AND completed_at IS NULL`,
-    ...[state, why?.message ?? null, why?.class ?? null, filled, total, now, now, row.key],
+    [state, why?.message ?? null, why?.class ?? null, filled, total, now, now, row.key],
   )
-  db.run("UPDATE vector_spaces SET state = 'superseded' WHERE id = ? AND state = 'building'", row.vector_space)
-  db.run(`DELETE FROM ${REFUSALS} WHERE space_key = ?`, row.space_key)
+  yield* sql.run("UPDATE vector_spaces SET state = 'superseded' WHERE id = ? AND state = 'building'", [
+    row.vector_space,
+  ])
+  yield* sql.run(`DELETE FROM ${REFUSALS} WHERE space_key = ?`, [row.space_key])
 }
 
 /** Makes the filled vector space the one that queries use, inside the caller's transaction, as one publication. */
-export function switchTo(db: Database, row: MigrationRow, target: VectorSpace | undefined): void {
+export function* switchTo(row: MigrationRow, target: VectorSpace | undefined): Write<void> {
   const { space_key: space } = row
-  const { filled, total } = progressOf(db, row)
+  const { filled, total } = yield* progressOf(row)
   const now = Date.now()
-  db.run("UPDATE vector_spaces SET state = 'superseded' WHERE space_key = ? AND state = 'active'", space)
-  db.run(
+  yield* sql.run("UPDATE vector_spaces SET state = 'superseded' WHERE space_key = ? AND state = 'active'", [space])
+  yield* sql.run(
     `UPDATE spaces SET embedding_plugin = ?, embedding_provider = ?, embedding_model = ?, vector_space = ?, dimension = ?,
        embedding_revision = embedding_revision + 1, manifest_version = manifest_version + 1, updated_at = ? WHERE key = ?`,
-    ...[row.plugin, row.provider, row.model, row.vector_space, target?.dimension ?? null, now, space],
+    [row.plugin, row.provider, row.model, row.vector_space, target?.dimension ?? null, now, space],
   )
   if (target !== undefined)
-    db.run(
+    yield* sql.run(
       `UPDATE vector_spaces SET state = 'active',
          revision = (SELECT embedding_revision FROM spaces WHERE key = space_key) WHERE key = ?`,
-      target.key,
+      [target.key],
     )
   // what was owed, refused and waited for was of the old model
   for (const table of ['vectors_due', 'vector_refusals', 'vector_waits'])
-    db.run(`DELETE FROM ${table} WHERE space_key = ?`, space)
-  db.run(`INSERT INTO vector_refusals SELECT space_key, node_key, error FROM ${REFUSALS} WHERE space_key = ?`, space)
-  db.run(`DELETE FROM ${REFUSALS} WHERE space_key = ?`, space)
-  for (const { version_key } of db.all<{ version_key: number }>(
+    yield* sql.run(`DELETE FROM ${table} WHERE space_key = ?`, [space])
+  yield* sql.run(`INSERT INTO vector_refusals SELECT space_key, node_key, error FROM ${REFUSALS} WHERE space_key = ?`, [
+    space,
+  ])
+  yield* sql.run(`DELETE FROM ${REFUSALS} WHERE space_key = ?`, [space])
+  for (const { version_key } of yield* sql.all<{ version_key: number }>(
     `SELECT DISTINCT nodes.version_key FROM vector_refusals JOIN nodes ON nodes.key = vector_refusals.node_key
      JOIN versions ON versions.key = nodes.version_key
      WHERE vector_refusals.space_key = ? AND versions.until_revision IS NULL`,
-    space,
+    [space],
   ))
-    oweVectors(db, space, version_key)
-  publishNext(db, space, `embedding ${row.vector_space}`)
-  db.run(
+    yield* oweVectors(space, version_key)
+  yield* publishNext(space, `embedding ${row.vector_space}`)
+  yield* sql.run(
     `UPDATE embedding_migrations SET state = 'published', attempts = 0, error = NULL, error_class = NULL, filled = ?, total = ?,
        updated_at = ?, completed_at = ? WHERE key = ?`,
-    ...[filled, total, now, now, row.key],
+    [filled, total, now, now, row.key],
   )
 }

@@ -1,13 +1,12 @@
 import type { EngineContext } from '../context.js'
 import { endCommit } from '../documents/staged-commits.js'
-import type { DocumentRow } from '../documents/store.js'
-import { type JobRow, moveJob } from '../jobs/store.js'
-import type { Lease } from '../leases.js'
+import type { CompileFailure } from '../parse/compiled.js'
+import { type JobRow, moveJob } from '../queue/store.js'
 import type { IndexBatch, IndexedNode } from '../search/ports.js'
 import { policiesOf } from '../spaces/manifest.js'
 import { countPages } from '../spaces/parser-pages.js'
 import { type SpaceRow, spaceByKey } from '../spaces/store.js'
-import type { CompileFailure } from './compiled.js'
+import { type Read, sql } from '../storage/program.js'
 import { embedNodes } from './embeddings.js'
 import { publishBatch } from './publish.js'
 import { smokeTest } from './smoke.js'
@@ -15,20 +14,7 @@ import { dropUnpublished } from './store.js'
 import { type ReadWork, storeVersions } from './store-versions.js'
 import { isTrained } from './vector-spaces.js'
 import { oweVectors } from './vectors-due.js'
-
-/** A job with the document it compiles. */
-export interface Work {
-  job: JobRow
-  document: DocumentRow
-  /** held while the job is worked at; a publication by who has lost it is refused */
-  lease?: Lease
-}
-
-/** A job whose nodes are in the store, on its way to publication. */
-export interface Built extends Work {
-  versionKey: number
-  nodes: { key: number; title: string; text: string }[]
-}
+import type { Built, Work } from './work.js'
 
 /** passages in one commit of the index, which searches wait for */
 const REAPPLIED_AT_ONCE = 500
@@ -45,14 +31,14 @@ export async function compileBatch(
 ): Promise<void> {
   const fresh = batch.filter(({ job }) => job.stage === 'queued')
   const resumed = batch.filter(({ job }) => job.stage !== 'queued')
-  const reloaded = resumed.flatMap((work) => reload(context, work))
+  const reloaded = resumed.flatMap((work) => context.db.now(reload(work)))
   const built = [...(await buildNodes(context, space, fresh, signal)), ...reloaded]
   if (built.length === 0) return
   await reapply(context, space, reloaded)
   const nodes = built.flatMap((item) => item.nodes)
   for (;;) {
     // read anew: the space may have got another model while its documents were parsed, or after the vectors were made
-    const live = spaceByKey(context.db, space.key) ?? space
+    const live = context.db.now(spaceByKey(space.key)) ?? space
     const embedded = isTrained(live)
       ? await embedNodes(context, live, nodes)
       : await askProvider(context, live, built, signal)
@@ -72,8 +58,8 @@ async function askProvider(
 ): Promise<undefined> {
   const versions = built.flatMap(({ versionKey, nodes }) => (nodes.length === 0 ? [] : [versionKey]))
   if (versions.length === 0) return
-  await context.db.write(() => {
-    for (const version of versions) oweVectors(context.db, space.key, version)
+  await context.db.write(function* () {
+    for (const version of versions) yield* oweVectors(space.key, version)
   })
   await context.vectors.patience(space.key, versions, signal)
 }
@@ -116,17 +102,15 @@ function toIndexed({ document, nodes }: Built): IndexedNode[] {
 }
 
 /** Nodes of a job that an earlier run of the process built. */
-function reload(context: EngineContext, work: Work): Built[] {
-  const { db } = context
-  const version = db.get<{ key: number }>(
-    'SELECT key FROM versions WHERE doc_key = ? AND version = ?',
+function* reload(work: Work): Read<Built[]> {
+  const version = yield* sql.get<{ key: number }>('SELECT key FROM versions WHERE doc_key = ? AND version = ?', [
     work.document.key,
     work.job.version,
-  )
+  ])
   if (version === undefined) return []
-  const nodes = db.all<{ key: number; title: string; text: string }>(
+  const nodes = yield* sql.all<{ key: number; title: string; text: string }>(
     'SELECT key, title, text FROM nodes WHERE version_key = ? ORDER BY ordinal',
-    version.key,
+    [version.key],
   )
   return [{ ...work, versionKey: version.key, nodes }]
 }
@@ -134,9 +118,8 @@ function reload(context: EngineContext, work: Work): Built[] {
 /** Whether the index got these nodes before the crash is not known: applying them twice leaves the same index. */
 async function reapply(context: EngineContext, space: SpaceRow, built: Built[]): Promise<void> {
   if (built.length === 0) return
-  const head = context.db.get<{ seq: number | null }>(
-    'SELECT max(seq) seq FROM projection_log WHERE space_key = ?',
-    space.key,
+  const head = context.db.now(
+    sql.get<{ seq: number | null }>('SELECT max(seq) seq FROM projection_log WHERE space_key = ?', [space.key]),
   )
   if (head?.seq === null || head?.seq === undefined) return
   const nodes = built.flatMap(toIndexed)
@@ -154,18 +137,18 @@ export async function failJob(
   failure: CompileFailure | { code: string; message: string },
 ): Promise<void> {
   const { db } = context
-  const dropped = await db.write(() => {
-    const row = db.get<JobRow>('SELECT * FROM jobs WHERE key = ? AND completed_at IS NULL', job.key)
-    if (row === undefined || !moveJob(db, row.id, row.stage, 'failed', failure.message)) return undefined
-    endCommit(db, job.id, 'failed-terminal', failure, policiesOf(space).retentionPolicy.failedCommitRetentionDays)
-    db.run(
+  const dropped = await db.write(function* () {
+    const row = yield* sql.get<JobRow>('SELECT * FROM jobs WHERE key = ? AND completed_at IS NULL', [job.key])
+    if (row === undefined || !(yield* moveJob(row.id, row.stage, 'failed', failure.message))) return undefined
+    yield* endCommit(job.id, 'failed-terminal', failure, policiesOf(space).retentionPolicy.failedCommitRetentionDays)
+    yield* sql.run(
       `UPDATE documents SET error_code = ?, error = ?, updated_at = ?, parser_status =
          CASE WHEN EXISTS (SELECT 1 FROM versions WHERE doc_key = documents.key AND from_revision IS NOT NULL)
               THEN 'parsed' ELSE 'failed' END
        WHERE key = ?`,
-      ...[failure.code, failure.message, Date.now(), document.key],
+      [failure.code, failure.message, Date.now(), document.key],
     )
-    return dropUnpublished(db, document.key, job.version)
+    return yield* dropUnpublished(document.key, job.version)
   })
   if (dropped !== undefined) await forget(context, space, dropped)
 }

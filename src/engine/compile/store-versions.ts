@@ -1,13 +1,14 @@
 import type { EngineContext } from '../context.js'
 import { advance } from '../documents/staged-commits.js'
-import { moveJob } from '../jobs/store.js'
+import { insertPart, type VersionPart } from '../documents/version-parts.js'
+import type { PreparedDocument, PreparedNode } from '../parse/compiled.js'
+import { charactersOf, lengthOf } from '../parse/document-parts.js'
+import { moveJob } from '../queue/store.js'
 import type { IndexBatch, IndexedNode } from '../search/ports.js'
 import { type VersionSize, versionOverQuota } from '../spaces/quota.js'
 import type { SpaceRow } from '../spaces/store.js'
 import type { Database } from '../storage/database.js'
-import type { PreparedDocument, PreparedNode } from './compiled.js'
-import { charactersOf, lengthOf } from './parse/document-parts.js'
-import type { Built, Work } from './pipeline.js'
+import { type Read, sql, type Write } from '../storage/program.js'
 import {
   dropUnpublished,
   insertAsset,
@@ -16,7 +17,7 @@ import {
   reserveNodeKeys,
   type VersionOwner,
 } from './store.js'
-import { insertPart, type VersionPart } from './version-parts.js'
+import type { Built, Work } from './work.js'
 
 /** What one transaction stores at most, so that it holds the event loop for some milliseconds: bytes, passages, documents. */
 const SLICE_BYTES = 512 * 1024
@@ -113,12 +114,12 @@ async function storeTogether(
   apply: (batch: IndexBatch) => void,
 ): Promise<void> {
   const { db } = context
-  const { built, refused, batch } = await db.write(() => {
+  const { built, refused, batch } = await db.write(function* () {
     const built: Built[] = []
     const refused: Refused[] = []
     const batch: IndexBatch = { seq: 0, add: [], remove: [] }
     for (const item of group) {
-      const begun = begin(context, space, item, batch)
+      const begun = yield* begin(context, space, item, batch)
       if (begun === undefined) continue
       if ('failure' in begun) {
         refused.push({ work: item.work, failure: begun.failure })
@@ -126,7 +127,7 @@ async function storeTogether(
       }
       for (const slice of slicesOf(space, item, begun)) batch.seq = Math.max(batch.seq, slice.store(db))
       batch.add.push(...toIndexed(item, begun, item.document.nodes))
-      built.push(finish(db, item, begun))
+      built.push(yield* finish(item, begun))
     }
     return { built, refused, batch }
   })
@@ -159,10 +160,10 @@ async function storeInSlices(
   for (const slice of slicesOf(space, item, begun)) {
     signal.throwIfAborted()
     await context.rightOfWay.giveWay()
-    const stored = await db.write<{ seq: number } | { failure: Refused['failure'] } | undefined>(() => {
-      if (!goesOn(db, item, begun)) return undefined
+    const stored = await db.write<{ seq: number } | { failure: Refused['failure'] } | undefined>(function* () {
+      if (!(yield* goesOn(item, begun))) return undefined
       // others may have filled the space meanwhile
-      const failure = versionOverQuota(context, space, { artifactBytes: 0, segments: 0, nodes: left })
+      const failure = yield* versionOverQuota(context, space, { artifactBytes: 0, segments: 0, nodes: left })
       return failure === undefined ? { seq: slice.store(db) } : { failure }
     })
     if (stored === undefined) return
@@ -173,7 +174,9 @@ async function storeInSlices(
     apply({ seq: stored.seq, add: toIndexed(item, begun, slice.nodes), remove: [] })
     left -= slice.nodes.length
   }
-  const built = await db.write(() => (goesOn(db, item, begun) ? finish(db, item, begun) : undefined))
+  const built = await db.write(function* () {
+    return (yield* goesOn(item, begun)) ? yield* finish(item, begun) : undefined
+  })
   if (built !== undefined) outcome.built.push(built)
 }
 
@@ -182,23 +185,22 @@ async function storeInSlices(
  *
  * @returns nothing for a job that was ended meanwhile, and why the space has no room
  */
-function begin(
+function* begin(
   context: EngineContext,
   space: SpaceRow,
   { work, document }: ReadWork,
   dropped: IndexBatch,
-): Begun | { failure: Refused['failure'] } | undefined {
-  const { db } = context
-  if (!isQueued(db, work)) return undefined
-  const left = dropUnpublished(db, work.document.key, work.job.version)
+): Write<Begun | { failure: Refused['failure'] } | undefined> {
+  if (!(yield* isQueued(work))) return undefined
+  const left = yield* dropUnpublished(work.document.key, work.job.version)
   if (left !== undefined) {
     dropped.seq = left.seq
     for (const key of left.remove) dropped.remove.push(key)
   }
-  const failure = versionOverQuota(context, space, sizeOf(document))
+  const failure = yield* versionOverQuota(context, space, sizeOf(document))
   if (failure !== undefined) return { failure }
-  const firstNode = document.nodes.length === 0 ? 0 : reserveNodeKeys(db, document.nodes.length)
-  return { firstNode, ...insertVersionRow(db, ownerOf(space, work), document) }
+  const firstNode = document.nodes.length === 0 ? 0 : yield* reserveNodeKeys(document.nodes.length)
+  return { firstNode, ...(yield* insertVersionRow(ownerOf(space, work), document)) }
 }
 
 /** What is to be stored of a version behind its row, in slices of one transaction each. */
@@ -206,21 +208,21 @@ function* slicesOf(space: SpaceRow, { work, document }: ReadWork, begun: Begun):
   const { versionKey, firstNode } = begun
   for (const parts of cut(begun.parts, ({ bytes }) => ({ bytes: bytes.length, nodes: 0 }))) {
     const store = (db: Database) => {
-      for (const part of parts) insertPart(db, space.key, versionKey, part)
+      for (const part of parts) db.now(insertPart(space.key, versionKey, part))
       return 0
     }
     yield { nodes: [], store }
   }
   for (const assets of cut(document.assets, ({ bytes }) => ({ bytes: bytes.length, nodes: 0 }))) {
     const store = (db: Database) => {
-      for (const asset of assets) insertAsset(db, versionKey, asset)
+      for (const asset of assets) db.now(insertAsset(versionKey, asset))
       return 0
     }
     yield { nodes: [], store }
   }
   const owner = { ...ownerOf(space, work), versionKey, firstNode }
   for (const nodes of cut(document.nodes, (node) => ({ bytes: lengthOf(node), nodes: 1 })))
-    yield { nodes, store: (db) => insertNodes(db, owner, nodes) }
+    yield { nodes, store: (db) => db.now(insertNodes(db, owner, nodes)) }
 }
 
 /** Neighbours that one transaction can store; what is too large for it alone. */
@@ -244,22 +246,25 @@ function* cut<T>(things: readonly T[], weigh: (thing: T) => Weight, most = SLICE
 }
 
 /** Whether a version that is being stored is still wanted: whoever ends its job takes the version along. */
-function goesOn(db: Database, { work }: ReadWork, { versionKey }: Begun): boolean {
-  const there = db.get('SELECT 1 one FROM versions WHERE key = ? AND version = ?', versionKey, work.job.version)
-  return there !== undefined && isQueued(db, work)
+function* goesOn({ work }: ReadWork, { versionKey }: Begun): Read<boolean> {
+  const there = yield* sql.get('SELECT 1 one FROM versions WHERE key = ? AND version = ?', [
+    versionKey,
+    work.job.version,
+  ])
+  return there !== undefined && (yield* isQueued(work))
 }
 
-function isQueued(db: Database, { job }: Work): boolean {
-  return db.get("SELECT 1 one FROM jobs WHERE id = ? AND stage = 'queued'", job.id) !== undefined
+function* isQueued({ job }: Work): Read<boolean> {
+  return (yield* sql.get("SELECT 1 one FROM jobs WHERE id = ? AND stage = 'queued'", [job.id])) !== undefined
 }
 
 /** All of a version is stored: its job goes on, inside the caller's transaction. */
-function finish(db: Database, { work, document }: ReadWork, { versionKey, firstNode }: Begun): Built {
+function* finish({ work, document }: ReadWork, { versionKey, firstNode }: Begun): Write<Built> {
   const { job } = work
-  moveJob(db, job.id, 'queued', 'parsed')
-  moveJob(db, job.id, 'parsed', 'outline_built')
-  moveJob(db, job.id, 'outline_built', 'nodes_generated')
-  advance(db, job.id, ['metadata-prepared', 'artifacts-built', 'nodes-built'])
+  yield* moveJob(job.id, 'queued', 'parsed')
+  yield* moveJob(job.id, 'parsed', 'outline_built')
+  yield* moveJob(job.id, 'outline_built', 'nodes_generated')
+  yield* advance(job.id, ['metadata-prepared', 'artifacts-built', 'nodes-built'])
   const nodes = document.nodes.map(({ ordinal, title, text }) => ({ key: firstNode + ordinal, title, text }))
   return { ...work, job: { ...job, stage: 'nodes_generated' }, versionKey, nodes }
 }

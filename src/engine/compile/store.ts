@@ -1,8 +1,10 @@
+import { defined } from '../../lib/defined.js'
 import { newId } from '../../lib/ids.js'
+import { cutParts, insertPart, type VersionPart } from '../documents/version-parts.js'
+import type { PreparedAsset, PreparedDocument, PreparedNode } from '../parse/compiled.js'
 import type { IndexBatch } from '../search/ports.js'
 import type { Database } from '../storage/database.js'
-import type { PreparedAsset, PreparedDocument, PreparedNode } from './compiled.js'
-import { cutParts, insertPart, type VersionPart } from './version-parts.js'
+import { sql, type Write } from '../storage/program.js'
 
 /** Row keys of what a version belongs to. */
 export interface VersionOwner {
@@ -23,13 +25,13 @@ export interface WrittenVersion {
 const DROPPED_AT_ONCE = 500
 
 /** Writes one version with its nodes, inside the caller's transaction. Nothing is visible before it is published. */
-export function insertVersion(db: Database, owner: VersionOwner, document: PreparedDocument): WrittenVersion {
-  const { versionKey, parts } = insertVersionRow(db, owner, document)
-  for (const part of parts) insertPart(db, owner.spaceKey, versionKey, part)
-  for (const asset of document.assets) insertAsset(db, versionKey, asset)
+export function* insertVersion(db: Database, owner: VersionOwner, document: PreparedDocument): Write<WrittenVersion> {
+  const { versionKey, parts } = yield* insertVersionRow(owner, document)
+  for (const part of parts) yield* insertPart(owner.spaceKey, versionKey, part)
+  for (const asset of document.assets) yield* insertAsset(versionKey, asset)
   if (document.nodes.length === 0) return { versionKey, firstNode: undefined, lastNode: undefined, seq: undefined }
-  const firstNode = reserveNodeKeys(db, document.nodes.length)
-  const seq = insertNodes(db, { ...owner, versionKey, firstNode }, document.nodes)
+  const firstNode = yield* reserveNodeKeys(document.nodes.length)
+  const seq = yield* insertNodes(db, { ...owner, versionKey, firstNode }, document.nodes)
   return { versionKey, firstNode, lastNode: firstNode + document.nodes.length - 1, seq }
 }
 
@@ -38,28 +40,45 @@ export function insertVersion(db: Database, owner: VersionOwner, document: Prepa
  *
  * @returns with what does not fit into the row
  */
-export function insertVersionRow(
-  db: Database,
+export function* insertVersionRow(
   owner: VersionOwner,
   document: PreparedDocument,
-): { versionKey: number; parts: VersionPart[] } {
+): Write<{ versionKey: number; parts: VersionPart[] }> {
   const { row, parts } = cutParts(document)
-  const versionKey = db.run(
+  const versionKey = (yield* sql.run(
     `INSERT INTO versions (doc_key, space_key, version, title, artifact_id, artifact_hash, content_type, parser, metadata,
        artifact, outline_id, outline, items_id, items, node_count, segment_count, created_at)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?)`,
-    ...[owner.docKey, owner.spaceKey, owner.version, document.title, newId(), document.artifactHash],
-    ...[document.contentType, document.parser, JSON.stringify(versionMetadata(document)), row.artifact],
-    ...[newId(), row.outline, newId(), row.items, document.segments, Date.now()],
-  ).key
+    [
+      owner.docKey,
+      owner.spaceKey,
+      owner.version,
+      document.title,
+      newId(),
+      document.artifactHash,
+      document.contentType,
+      document.parser,
+      JSON.stringify(versionMetadata(document)),
+      row.artifact,
+      newId(),
+      row.outline,
+      newId(),
+      row.items,
+      document.segments,
+      Date.now(),
+    ],
+  )).key
   return { versionKey, parts }
 }
 
-export function insertAsset(db: Database, versionKey: number, asset: PreparedAsset): void {
-  db.run(
-    'INSERT INTO item_assets (version_key, item_id, content_type, sha256, bytes) VALUES (?, ?, ?, ?, ?)',
-    ...[versionKey, asset.itemId, asset.contentType, asset.sha256, asset.bytes],
-  )
+export function* insertAsset(versionKey: number, asset: PreparedAsset): Write<void> {
+  yield* sql.run('INSERT INTO item_assets (version_key, item_id, content_type, sha256, bytes) VALUES (?, ?, ?, ?, ?)', [
+    versionKey,
+    asset.itemId,
+    asset.contentType,
+    asset.sha256,
+    asset.bytes,
+  ])
 }
 
 /**
@@ -68,10 +87,10 @@ export function insertAsset(db: Database, versionKey: number, asset: PreparedAss
  *
  * @returns the first of them
  */
-export function reserveNodeKeys(db: Database, count: number): number {
-  const { changes } = db.run("UPDATE sqlite_sequence SET seq = seq + ? WHERE name = 'nodes'", count)
-  if (changes === 0) db.run("INSERT INTO sqlite_sequence (name, seq) VALUES ('nodes', ?)", count)
-  const last = db.get<{ seq: number }>("SELECT seq FROM sqlite_sequence WHERE name = 'nodes'")?.seq ?? count
+export function* reserveNodeKeys(count: number): Write<number> {
+  const { changes } = yield* sql.run("UPDATE sqlite_sequence SET seq = seq + ? WHERE name = 'nodes'", [count])
+  if (changes === 0) yield* sql.run("INSERT INTO sqlite_sequence (name, seq) VALUES ('nodes', ?)", [count])
+  const last = (yield* sql.get<{ seq: number }>("SELECT seq FROM sqlite_sequence WHERE name = 'nodes'"))?.seq ?? count
   return last - count + 1
 }
 
@@ -81,33 +100,53 @@ export function reserveNodeKeys(db: Database, count: number): number {
  *
  * @returns sequence of the projection log
  */
-export function insertNodes(
+export function* insertNodes(
   db: Database,
   owner: VersionOwner & { versionKey: number; firstNode: number },
   nodes: readonly PreparedNode[],
-): number {
+): Write<number> {
   const { spaceKey, docKey, versionKey, firstNode } = owner
   const keys = nodes.map(({ ordinal }) => firstNode + ordinal)
   nodes.forEach((node, place) => {
-    db.run(
-      `INSERT INTO nodes (key, id, space_key, doc_key, version_key, ordinal, title, text, section, outline_node, elements,
+    db.now(
+      sql.run(
+        `INSERT INTO nodes (key, id, space_key, doc_key, version_key, ordinal, title, text, section, outline_node, elements,
          start_offset, end_offset, page, kind, row_hash)
        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-      ...[keys[place] ?? null, newId(), spaceKey, docKey, versionKey, node.ordinal, node.title, node.text],
-      ...[node.section, node.outlineNodeId, node.elements, node.startOffset, node.endOffset],
-      ...[node.pageNumber ?? null, node.kind, node.hash],
+        [
+          keys[place] ?? null,
+          newId(),
+          spaceKey,
+          docKey,
+          versionKey,
+          node.ordinal,
+          node.title,
+          node.text,
+          node.section,
+          node.outlineNodeId,
+          node.elements,
+          node.startOffset,
+          node.endOffset,
+          node.pageNumber ?? null,
+          node.kind,
+          node.hash,
+        ],
+      ),
     )
   })
   const [first = firstNode] = keys
   const last = keys.at(-1) ?? first
-  db.run(
-    'UPDATE versions SET first_node = ?, last_node = ?, node_count = node_count + ? WHERE key = ?',
-    ...[firstNode, last, nodes.length, versionKey],
-  )
-  return db.run(
-    'INSERT INTO projection_log (space_key, op, first_node, last_node) VALUES (?, 1, ?, ?)',
-    ...[spaceKey, first, last],
-  ).key
+  yield* sql.run('UPDATE versions SET first_node = ?, last_node = ?, node_count = node_count + ? WHERE key = ?', [
+    firstNode,
+    last,
+    nodes.length,
+    versionKey,
+  ])
+  return (yield* sql.run('INSERT INTO projection_log (space_key, op, first_node, last_node) VALUES (?, 1, ?, ?)', [
+    spaceKey,
+    first,
+    last,
+  ])).key
 }
 
 /**
@@ -116,8 +155,8 @@ export function insertNodes(
  *
  * @returns what the index has to forget, where it may know the version's nodes
  */
-export function dropUnpublished(db: Database, docKey: number, version: number): IndexBatch | undefined {
-  const row = db.get<{
+export function* dropUnpublished(docKey: number, version: number): Write<IndexBatch | undefined> {
+  const row = yield* sql.get<{
     key: number
     space_key: number
     first_node: number | null
@@ -128,39 +167,38 @@ export function dropUnpublished(db: Database, docKey: number, version: number): 
     `SELECT key, space_key, first_node, last_node, node_count,
        EXISTS (SELECT 1 FROM version_parts WHERE version_key = versions.key) has_parts
      FROM versions WHERE doc_key = ? AND version = ? AND from_revision IS NULL`,
-    docKey,
-    version,
+    [docKey, version],
   )
   if (row === undefined) return undefined
   const { first_node: first, last_node: last } = row
-  if (row.node_count > DROPPED_AT_ONCE || row.has_parts === 1) leaveToPurge(db, row.key)
+  if (row.node_count > DROPPED_AT_ONCE || row.has_parts === 1) yield* leaveToPurge(row.key)
   else {
-    db.run(
+    yield* sql.run(
       `DELETE FROM vectors WHERE vector_space IN (SELECT key FROM vector_spaces WHERE space_key = ?)
          AND node_key BETWEEN ? AND ?`,
-      ...[row.space_key, first, last],
+      [row.space_key, first, last],
     )
-    db.run('DELETE FROM nodes WHERE version_key = ?', row.key)
-    db.run('DELETE FROM item_assets WHERE version_key = ?', row.key)
-    db.run('DELETE FROM versions WHERE key = ?', row.key)
+    yield* sql.run('DELETE FROM nodes WHERE version_key = ?', [row.key])
+    yield* sql.run('DELETE FROM item_assets WHERE version_key = ?', [row.key])
+    yield* sql.run('DELETE FROM versions WHERE key = ?', [row.key])
   }
   if (first === null || last === null) return undefined
-  const seq = db.run(
+  const seq = (yield* sql.run(
     'INSERT INTO projection_log (space_key, op, first_node, last_node) VALUES (?, -1, ?, ?)',
-    ...[row.space_key, first, last],
-  ).key
+    [row.space_key, first, last],
+  )).key
   return { seq, add: [], remove: Array.from({ length: last - first + 1 }, (_, place) => first + place) }
 }
 
 /** Ends a version before the first revision: no revision shows it, its number is free, and the purge takes it next. */
-function leaveToPurge(db: Database, versionKey: number): void {
-  db.run('UPDATE versions SET version = -key, until_revision = 0, obsolete_at = 0 WHERE key = ?', versionKey)
+function* leaveToPurge(versionKey: number): Write<void> {
+  yield* sql.run('UPDATE versions SET version = -key, until_revision = 0, obsolete_at = 0 WHERE key = ?', [versionKey])
 }
 
 function versionMetadata(document: PreparedDocument): Record<string, unknown> {
   return {
     ...document.metadata,
     mediaType: document.mediaType,
-    ...(document.language === undefined ? {} : { language: document.language }),
+    ...defined({ language: document.language }),
   }
 }

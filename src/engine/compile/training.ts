@@ -1,9 +1,10 @@
 import { newId } from '../../lib/ids.js'
+import { untilWritten } from '../base/until-written.js'
 import type { EngineContext } from '../context.js'
 import { LSA_MAX_DOCUMENTS, LSA_MIN_DOCUMENTS } from '../models/builtin/lsa-corpus.js'
 import { trainLsa } from '../models/builtin/lsa-trainer.js'
 import { type SpaceRow, spaceByKey } from '../spaces/store.js'
-import { untilWritten } from '../until-written.js'
+import { type Read, sql, type Write } from '../storage/program.js'
 import { embedTrained } from './embeddings.js'
 import { addToIndex } from './vector-rows.js'
 import { activeVectorSpace, insertVectors, isTrained, type VectorSpace } from './vector-spaces.js'
@@ -20,11 +21,11 @@ const GROWTH_WHEN_IDLE_AND_LARGE = 1.5
 const GROWTH_WHEN_BUSY = 4
 
 /** Whether a space should get a new model now. */
-export function trainingDue(context: EngineContext, space: SpaceRow, busy: boolean): boolean {
+export function* trainingDue(context: EngineContext, space: SpaceRow, busy: boolean): Read<boolean> {
   if (!isTrained(space)) return false
-  const nodes = liveNodes(context, space.key)
+  const nodes = yield* liveNodes(space.key)
   if (nodes < Math.max(LSA_MIN_DOCUMENTS, GROWTH_WHEN_IDLE * (unfitOf(context).get(space.key) ?? 0))) return false
-  const active = activeVectorSpace(context.db, space)
+  const active = yield* activeVectorSpace(space)
   if (active === undefined) return true
   const idle = active.trainedNodes < LSA_MAX_DOCUMENTS ? GROWTH_WHEN_IDLE : GROWTH_WHEN_IDLE_AND_LARGE
   return nodes >= Math.max(1, active.trainedNodes) * (busy ? GROWTH_WHEN_BUSY : idle)
@@ -45,7 +46,7 @@ function unfitOf(context: EngineContext): Map<number, number> {
  */
 export async function retrain(context: EngineContext, spaceKey: number, signal: AbortSignal): Promise<void> {
   const { db, indexes, log } = context
-  const space = spaceByKey(db, spaceKey)
+  const space = db.now(spaceByKey(spaceKey))
   if (space === undefined || !isTrained(space)) return
   const started = Date.now()
   const building = await trainVectorSpace(context, space, newId(), signal)
@@ -55,7 +56,7 @@ export async function retrain(context: EngineContext, spaceKey: number, signal: 
     // the model was just written, and is read at once
     await context.rightOfWay.giveWay()
     await fillVectors(context, space, building, signal)
-    switched = await db.write(() => switchVectorSpace(context, spaceKey, building))
+    switched = await db.write(() => switchVectorSpace(spaceKey, building))
   } catch (error) {
     if (!signal.aborted) await giveUp(context, spaceKey, building, signal)
     throw error
@@ -82,7 +83,7 @@ async function giveUp(
   const { db } = context
   await untilWritten(context, 'the end of a training', signal, async () => {
     await db.write(() =>
-      db.run("UPDATE vector_spaces SET state = 'superseded' WHERE key = ? AND state = 'building'", key),
+      sql.run("UPDATE vector_spaces SET state = 'superseded' WHERE key = ? AND state = 'building'", [key]),
     )
     await forgetSuperseded(context, spaceKey)
   })
@@ -96,7 +97,7 @@ export async function trainVectorSpace(
   signal: AbortSignal,
 ): Promise<VectorSpace | undefined> {
   const { db, log } = context
-  const nodes = liveNodes(context, space.key)
+  const nodes = context.db.now(liveNodes(space.key))
   const model = await trainLsa(sampleTexts(context, space.key, nodes), signal)
   if (model === undefined) {
     unfitOf(context).set(space.key, nodes)
@@ -105,12 +106,12 @@ export async function trainVectorSpace(
   }
   unfitOf(context).delete(space.key)
   const { dimension, bytes } = model
-  return db.write<VectorSpace>(() => {
-    const key = db.run(
+  return db.write<VectorSpace>(function* () {
+    const key = (yield* sql.run(
       `INSERT INTO vector_spaces (id, space_key, revision, dimension, trained_nodes, model, state, created_at)
        VALUES (?, ?, ?, ?, ?, ?, 'building', ?)`,
-      ...[id, space.key, space.embedding_revision + 1, dimension, nodes, bytes, Date.now()],
-    ).key
+      [id, space.key, space.embedding_revision + 1, dimension, nodes, bytes, Date.now()],
+    )).key
     return { key, id, dimension, trainedNodes: nodes }
   })
 }
@@ -132,21 +133,25 @@ export async function fillVectors(
   let after = from
   for (;;) {
     signal.throwIfAborted()
-    const slice = db.get<{ last: number | null }>(
-      `SELECT max(key) last FROM
+    const slice = db.now(
+      sql.get<{ last: number | null }>(
+        `SELECT max(key) last FROM
          (SELECT key FROM nodes INDEXED BY nodes_place WHERE space_key = ? AND key > ? ORDER BY key LIMIT ?)`,
-      ...[space.key, after, WRITE_BATCH],
+        [space.key, after, WRITE_BATCH],
+      ),
     )
     const last = slice?.last ?? null
     if (last === null) return after
-    const rows = db.all<{ key: number; doc_key: number; title: string; text: string }>(
-      `SELECT nodes.key, nodes.doc_key, nodes.title, nodes.text
+    const rows = db.now(
+      sql.all<{ key: number; doc_key: number; title: string; text: string }>(
+        `SELECT nodes.key, nodes.doc_key, nodes.title, nodes.text
        FROM nodes INDEXED BY nodes_place JOIN versions INDEXED BY versions_at ON versions.key = nodes.version_key
        LEFT JOIN vectors ON vectors.vector_space = ? AND vectors.node_key = nodes.key
        WHERE nodes.space_key = ? AND nodes.key > ? AND nodes.key <= ? AND versions.until_revision IS NULL
          AND vectors.node_key IS NULL
        ORDER BY nodes.key`,
-      ...[vectorSpace.key, space.key, after, last],
+        [vectorSpace.key, space.key, after, last],
+      ),
     )
     after = last
     if (rows.length === 0) {
@@ -163,11 +168,11 @@ export async function fillVectors(
       return vector === undefined ? [] : [{ nodeKey: row.key, doc: row.doc_key, vector }]
     })
     if (known.length === 0) continue
-    const isWanted = await db.write(() => {
+    const isWanted = await db.write(function* () {
       // another model may have taken its place meanwhile, and its vectors are being removed
-      const row = db.get<{ state: string }>('SELECT state FROM vector_spaces WHERE key = ?', vectorSpace.key)
+      const row = yield* sql.get<{ state: string }>('SELECT state FROM vector_spaces WHERE key = ?', [vectorSpace.key])
       if (row === undefined || row.state === 'superseded') return false
-      insertVectors(db, vectorSpace.key, known)
+      yield* insertVectors(vectorSpace.key, known)
       return true
     })
     if (!isWanted) return after
@@ -179,27 +184,26 @@ export async function fillVectors(
  * Models that a crash left half built are of no use; what a migration fills, it goes on filling. Their vectors go like
  * those of other models that nobody uses: in slices, behind the start.
  */
-export function giveUpUnfinished({ db }: EngineContext): void {
-  db.run(
+export function* giveUpUnfinished(): Write<void> {
+  yield* sql.run(
     `UPDATE vector_spaces SET state = 'superseded' WHERE state = 'building'
        AND id NOT IN (SELECT vector_space FROM embedding_migrations WHERE completed_at IS NULL)`,
   )
 }
 
-function switchVectorSpace(context: EngineContext, spaceKey: number, next: VectorSpace): boolean {
-  const { db } = context
-  const space = spaceByKey(db, spaceKey)
+function* switchVectorSpace(spaceKey: number, next: VectorSpace): Write<boolean> {
+  const space = yield* spaceByKey(spaceKey)
   if (space === undefined) return false
   if (!isTrained(space)) {
     // a migration gave the space another model meanwhile
-    db.run("UPDATE vector_spaces SET state = 'superseded' WHERE key = ?", next.key)
+    yield* sql.run("UPDATE vector_spaces SET state = 'superseded' WHERE key = ?", [next.key])
     return false
   }
-  db.run("UPDATE vector_spaces SET state = 'superseded' WHERE space_key = ? AND state = 'active'", spaceKey)
-  db.run("UPDATE vector_spaces SET state = 'active' WHERE key = ? AND state = 'building'", next.key)
-  db.run(
+  yield* sql.run("UPDATE vector_spaces SET state = 'superseded' WHERE space_key = ? AND state = 'active'", [spaceKey])
+  yield* sql.run("UPDATE vector_spaces SET state = 'active' WHERE key = ? AND state = 'building'", [next.key])
+  yield* sql.run(
     'UPDATE spaces SET vector_space = ?, dimension = ?, embedding_revision = embedding_revision + 1 WHERE key = ?',
-    ...[next.id, next.dimension, spaceKey],
+    [next.id, next.dimension, spaceKey],
   )
   return true
 }
@@ -207,34 +211,35 @@ function switchVectorSpace(context: EngineContext, spaceKey: number, next: Vecto
 /** Removes the vectors of models that no query uses any more, a slice at a time. @param stop ends it between two slices */
 export async function forgetSuperseded(context: EngineContext, spaceKey: number, stop?: AbortSignal): Promise<void> {
   const { db } = context
-  const old = db.all<{ key: number; id: string }>(
-    "SELECT key, id FROM vector_spaces WHERE space_key = ? AND state = 'superseded'",
-    spaceKey,
+  const old = db.now(
+    sql.all<{ key: number; id: string }>(
+      "SELECT key, id FROM vector_spaces WHERE space_key = ? AND state = 'superseded'",
+      [spaceKey],
+    ),
   )
   for (const { key, id } of old) {
     for (;;) {
       if (stop?.aborted === true) return
-      const gone = await db.write(
-        () =>
-          db.run(
-            `DELETE FROM vectors WHERE vector_space = ? AND node_key IN
+      const gone = await db.write(function* () {
+        return (yield* sql.run(
+          `DELETE FROM vectors WHERE vector_space = ? AND node_key IN
                (SELECT node_key FROM vectors WHERE vector_space = ? ORDER BY node_key LIMIT ?)`,
-            ...[key, key, 2000],
-          ).changes,
-      )
+          [key, key, 2000],
+        )).changes
+      })
       if (gone === 0) break
     }
-    await db.write(() => db.run('DELETE FROM vector_spaces WHERE key = ?', key))
+    await db.write(() => sql.run('DELETE FROM vector_spaces WHERE key = ?', [key]))
     context.lsa.unload(id)
   }
 }
 
-function liveNodes(context: EngineContext, spaceKey: number): number {
+function* liveNodes(spaceKey: number): Read<number> {
   return (
-    context.db.get<{ n: number | null }>(
+    (yield* sql.get<{ n: number | null }>(
       'SELECT sum(node_count) n FROM versions WHERE space_key = ? AND from_revision IS NOT NULL AND until_revision IS NULL',
-      spaceKey,
-    )?.n ?? 0
+      [spaceKey],
+    ))?.n ?? 0
   )
 }
 
@@ -244,11 +249,13 @@ async function* sampleTexts(context: EngineContext, spaceKey: number, nodes: num
   let after = 0
   let place = 0
   for (;;) {
-    const rows = context.db.all<{ key: number; title: string; text: string }>(
-      `SELECT nodes.key, nodes.title, nodes.text FROM nodes INDEXED BY nodes_place JOIN versions INDEXED BY versions_at ON versions.key = nodes.version_key
+    const rows = context.db.now(
+      sql.all<{ key: number; title: string; text: string }>(
+        `SELECT nodes.key, nodes.title, nodes.text FROM nodes INDEXED BY nodes_place JOIN versions INDEXED BY versions_at ON versions.key = nodes.version_key
        WHERE nodes.key > ? AND nodes.space_key = ? AND versions.from_revision IS NOT NULL AND versions.until_revision IS NULL
        ORDER BY nodes.key LIMIT ?`,
-      ...[after, spaceKey, READ_BATCH],
+        [after, spaceKey, READ_BATCH],
+      ),
     )
     if (rows.length === 0) return
     after = rows.at(-1)?.key ?? after

@@ -1,5 +1,6 @@
 import type { EngineContext } from '../context.js'
 import { type SpaceRow, spaceByKey } from '../spaces/store.js'
+import { type Read, sql } from '../storage/program.js'
 import { fillVectors } from './training.js'
 import { activeVectorSpace, isTrained, type VectorSpace } from './vector-spaces.js'
 
@@ -33,18 +34,18 @@ export class VectorAudits {
 
   /** Has every space looked at, now and from time to time. */
   start(): void {
-    this.#lookAtAll()
+    this.#context.db.now(this.#lookAtAll())
     const ms = this.#context.options.vectorAuditMs ?? AUDIT_MILLISECONDS
-    this.#timer = setInterval(() => this.#lookAtAll(), ms).unref()
+    this.#timer = setInterval(() => this.#context.db.now(this.#lookAtAll()), ms).unref()
   }
 
   /** Whether an audit of the space is open and finds that passages lack a vector. */
   isDue(space: SpaceRow): boolean {
     if (!this.#unaudited.has(space.key)) return false
-    const active = isTrained(space) ? activeVectorSpace(this.#context.db, space) : undefined
+    const active = isTrained(space) ? this.#context.db.now(activeVectorSpace(space)) : undefined
     const accepted = this.#accepted.get(space.key)
     const known = accepted?.vectorSpace === active?.key ? (accepted?.passages ?? 0) : 0
-    if (active !== undefined && lacking(this.#context, space, active) > known) return true
+    if (active !== undefined && this.#context.db.now(lacking(space, active)) > known) return true
     this.#unaudited.delete(space.key)
     return false
   }
@@ -53,23 +54,23 @@ export class VectorAudits {
   readonly fill = async (context: EngineContext, spaceKey: number, signal: AbortSignal): Promise<void> => {
     const { db, log } = context
     this.#unaudited.delete(spaceKey)
-    const space = spaceByKey(db, spaceKey)
-    const active = space === undefined ? undefined : activeVectorSpace(db, space)
+    const space = db.now(spaceByKey(spaceKey))
+    const active = space === undefined ? undefined : db.now(activeVectorSpace(space))
     if (space === undefined || active === undefined) return
     try {
-      const before = lacking(context, space, active)
+      const before = context.db.now(lacking(space, active))
       await fillVectors(context, space, active, signal)
-      const left = lacking(context, space, active)
-      if (spaceByKey(db, space.key)?.vector_space !== active.id) return
+      const left = context.db.now(lacking(space, active))
+      if (db.now(spaceByKey(space.key))?.vector_space !== active.id) return
       this.#accepted.set(space.key, { vectorSpace: active.key, passages: Math.max(0, left) })
       if (left < before) log.warn({ space: space.id, passages: before - left }, 'passages without a vector got one')
     } catch (error) {
       if (!signal.aborted) log.warn({ space: space.id, error: String(error) }, 'missing vectors could not be computed')
     }
-  }
+  };
 
-  #lookAtAll(): void {
-    for (const { key } of this.#context.db.all<{ key: number }>('SELECT key FROM spaces WHERE deleted_at IS NULL')) {
+  *#lookAtAll(): Read<void> {
+    for (const { key } of yield* sql.all<{ key: number }>('SELECT key FROM spaces WHERE deleted_at IS NULL')) {
       this.#unaudited.add(key)
       this.#look(key)
     }
@@ -77,11 +78,11 @@ export class VectorAudits {
 }
 
 /** Live passages of a space without a vector, by the counters that triggers keep. */
-function lacking({ db }: EngineContext, space: SpaceRow, { key }: VectorSpace): number {
-  const row = db.get<{ nodes: number | null; vectors: number | null }>(
+function* lacking(space: SpaceRow, { key }: VectorSpace): Read<number> {
+  const row = yield* sql.get<{ nodes: number | null; vectors: number | null }>(
     `SELECT (SELECT node_count FROM space_usage WHERE space_key = ?) nodes,
        (SELECT live FROM vector_counts WHERE vector_space = ?) vectors`,
-    ...[space.key, key],
+    [space.key, key],
   )
   return (row?.nodes ?? 0) - (row?.vectors ?? 0)
 }

@@ -1,12 +1,14 @@
 import { KsError } from '../../contract/errors.js'
-import { Changes } from '../changes.js'
+import { Changes } from '../base/changes.js'
+import type { DegradedClass } from '../base/degraded.js'
+import { LONGEST_WAIT_MS, Runs } from '../base/runs.js'
+import { untilWritten } from '../base/until-written.js'
 import type { EngineContext } from '../context.js'
-import type { DegradedClass } from '../degraded.js'
 import { type ProviderTrouble, troubleOf } from '../models/trouble.js'
 import type { Embedder } from '../models/types.js'
-import { LONGEST_WAIT_MS, Runs } from '../runs.js'
 import { type SpaceRow, spaceByKey } from '../spaces/store.js'
-import { untilWritten } from '../until-written.js'
+import { sql } from '../storage/program.js'
+import { isWriteStopped } from '../storage/write-stop.js'
 import { account } from './embeddings.js'
 import { embedPassages, type Refusal } from './passage-vectors.js'
 import { addToIndex, type FilledVector } from './vector-rows.js'
@@ -67,15 +69,16 @@ export class VectorFiller {
   /** Begins; whatever kept a provider from answering may have been changed since the last start. */
   start(context: EngineContext): void {
     this.#context = context
-    this.#runs = new Runs(context, {
+    this.#runs = new Runs(context.log, {
       name: 'filling with vectors',
-      open: () => spacesDue(context.db),
+      isStopped: () => isWriteStopped(context),
+      open: () => context.db.now(spacesDue()),
       work: ({ key }, signal) => this.#fill(key, signal).finally(() => this.#changes.tell()),
       failed: ({ key }, error, signal) => this.#putOff(key, error, signal).finally(() => this.#changes.tell()),
     })
-    context.db.recover(() => {
-      context.db.run('UPDATE vector_waits SET next_at = 0')
-      forgetRefusals(context.db)
+    context.db.recover(function* () {
+      yield* sql.run('UPDATE vector_waits SET next_at = 0')
+      yield* forgetRefusals()
     })
     this.wake()
   }
@@ -88,9 +91,9 @@ export class VectorFiller {
   /** Asks the provider of a space at once, also for what it refused. */
   async askAgain(spaceKey: number): Promise<void> {
     const { db } = this.#started()
-    await db.write(() => {
-      db.run('UPDATE vector_waits SET next_at = 0 WHERE space_key = ?', spaceKey)
-      forgetRefusals(db, spaceKey)
+    await db.write(function* () {
+      yield* sql.run('UPDATE vector_waits SET next_at = 0 WHERE space_key = ?', [spaceKey])
+      yield* forgetRefusals(spaceKey)
     })
     this.wake()
   }
@@ -98,9 +101,9 @@ export class VectorFiller {
   /** spaces whose vectors are being made, or will be without anybody's help */
   get active(): number {
     if (this.#context === undefined) return 0
-    const waiting = spacesDue(this.#context.db).filter(
-      ({ key, permanent }) => permanent === 0 && this.#runs?.has(key) !== true,
-    )
+    const waiting = this.#context.db
+      .now(spacesDue())
+      .filter(({ key, permanent }) => permanent === 0 && this.#runs?.has(key) !== true)
     return (this.#runs?.size ?? 0) + waiting.length
   }
 
@@ -112,7 +115,10 @@ export class VectorFiller {
     const counted =
       known !== undefined && now - known.at < COUNTED_MS
         ? known
-        : { at: now, missing: { passages: missingOf(db, spaceKey).due, class: waitOf(db, spaceKey)?.error_class } }
+        : {
+            at: now,
+            missing: { passages: db.now(missingOf(spaceKey)).due, class: db.now(waitOf(spaceKey))?.error_class },
+          }
     this.#counted.set(spaceKey, counted)
     return counted.missing.passages === 0 ? undefined : counted.missing
   }
@@ -128,11 +134,13 @@ export class VectorFiller {
     const began = Date.now()
     const keys = JSON.stringify(versions)
     for (;;) {
-      const owed = db.get<{ one: number }>(
-        'SELECT 1 one FROM vectors_due WHERE due > 0 AND version_key IN (SELECT value FROM json_each(?))',
-        keys,
+      const owed = db.now(
+        sql.get<{ one: number }>(
+          'SELECT 1 one FROM vectors_due WHERE due > 0 AND version_key IN (SELECT value FROM json_each(?))',
+          [keys],
+        ),
       )
-      if (owed === undefined || waitOf(db, spaceKey) !== undefined || signal.aborted) return
+      if (owed === undefined || db.now(waitOf(spaceKey)) !== undefined || signal.aborted) return
       const heard = Math.max(began, this.#progressAt.get(spaceKey) ?? 0)
       const left = Math.min(began + PATIENCE_MS, heard + SILENCE_MS) - Date.now()
       if (left <= 0) break
@@ -158,15 +166,15 @@ export class VectorFiller {
     const { db } = context
     for (;;) {
       signal.throwIfAborted()
-      const space = spaceByKey(db, spaceKey)
+      const space = db.now(spaceByKey(spaceKey))
       if (space === undefined || isTrained(space)) {
-        await db.write(() => db.run('DELETE FROM vectors_due WHERE space_key = ?', spaceKey))
+        await db.write(() => sql.run('DELETE FROM vectors_due WHERE space_key = ?', [spaceKey]))
         return
       }
-      const { key, dimension } = activeVectorSpace(db, space) ?? {}
+      const { key, dimension } = db.now(activeVectorSpace(space)) ?? {}
       const embedder = context.models.embedder(embeddingReference(space), account(context, space), dimension)
       const size = this.#requestSize(spaceKey, embedder)
-      const nodes = dueNodes(db, spaceKey, key, size * REQUESTS_AT_ONCE)
+      const nodes = db.now(dueNodes(spaceKey, key, size * REQUESTS_AT_ONCE))
       if (nodes.length === 0) {
         await this.#recount(spaceKey)
         return
@@ -181,7 +189,7 @@ export class VectorFiller {
 
   /** A model that did not answer in time may answer when it is asked for less. */
   #requestSize(spaceKey: number, { maxBatch }: Embedder): number {
-    const wait = waitOf(this.#started().db, spaceKey)
+    const wait = this.#started().db.now(waitOf(spaceKey))
     return wait?.error_class === 'timeout' ? Math.max(1, maxBatch >> wait.attempts) : maxBatch
   }
 
@@ -212,50 +220,50 @@ export class VectorFiller {
     made: readonly (Float32Array | Refusal)[],
   ): FilledVector[] {
     const { db, log } = this.#started()
-    const live = spaceByKey(db, space.key)
+    const live = db.now(spaceByKey(space.key))
     if (live?.vector_space !== space.vector_space) return []
     const filled: FilledVector[] = []
     const settled: DueNode[] = []
     for (const [place, node] of nodes.entries()) {
       const result = made[place]
-      if (result === undefined || !isDue(db, node)) continue
+      if (result === undefined || !db.now(isDue(node))) continue
       if (result instanceof Float32Array) {
         filled.push({ nodeKey: node.key, doc: node.doc_key, vector: result })
         settled.push(node)
       } else {
-        refuse(db, space.key, node, result.refused)
+        db.now(refuse(space.key, node, result.refused))
         log.warn({ space: space.id, node: node.key, error: result.refused }, 'the embedding model refused a passage')
       }
     }
-    if (vectorSpace !== undefined) insertVectors(db, vectorSpace.key, filled)
-    settleDue(db, settled)
-    forgetWait(db, space.key)
+    if (vectorSpace !== undefined) db.now(insertVectors(vectorSpace.key, filled))
+    db.now(settleDue(settled))
+    db.now(forgetWait(space.key))
     return filled
   }
 
   /** Every passage has its vector, yet the counts say otherwise: the rows are right. */
   async #recount(spaceKey: number): Promise<void> {
     const { db } = this.#started()
-    await db.write(() => {
-      for (const { version_key } of db.all<{ version_key: number }>(
+    await db.write(function* () {
+      for (const { version_key } of yield* sql.all<{ version_key: number }>(
         'SELECT version_key FROM vectors_due WHERE space_key = ? AND due > 0',
-        spaceKey,
+        [spaceKey],
       ))
-        countAgain(db, version_key)
+        yield* countAgain(version_key)
     })
   }
 
   async #putOff(spaceKey: number, error: unknown, signal: AbortSignal): Promise<void> {
     const { db, log, now } = this.#started()
-    const space = spaceByKey(db, spaceKey)
+    const space = db.now(spaceByKey(spaceKey))
     const trouble = troubleOf(error, space?.embedding_model ?? '')
-    const attempts = waitOf(db, spaceKey)?.attempts ?? 0
+    const attempts = db.now(waitOf(spaceKey))?.attempts ?? 0
     const waitMs = pauseAfter(trouble, attempts)
     const row = { space: space?.id, class: trouble.class, error: trouble.message, retryInMs: waitMs }
     if (attempts === 0) log.warn(row, 'vectors wait for the embedding provider; text search goes on without')
     // asked again at once, the provider would be asked in a loop
     await untilWritten(this.#started(), 'when a provider is asked again', signal, () =>
-      db.write(() => putOff(db, spaceKey, trouble, now(), Date.now() + waitMs)),
+      db.write(() => putOff(spaceKey, trouble, now(), Date.now() + waitMs)),
     )
     this.#counted.delete(spaceKey)
   }

@@ -1,9 +1,10 @@
 import { KsError } from '../../contract/errors.js'
+import type { ModelReference } from '../base/model-reference.js'
 import { BUILTIN_EMBEDDING } from '../models/registry.js'
-import type { ModelReference } from '../models/types.js'
 import { type SpaceRow, spaceByKey } from '../spaces/store.js'
 import type { Database } from '../storage/database.js'
 import { encodeHalf } from '../storage/half.js'
+import { type Read, sql, type Write } from '../storage/program.js'
 
 /** Vectors that can be compared with one another: one embedding model of one space. */
 export interface VectorSpace {
@@ -24,21 +25,20 @@ export function isTrained(space: SpaceRow): boolean {
 }
 
 /** The vector space that queries use now; a space has none before its first model. */
-export function activeVectorSpace(db: Database, space: SpaceRow): VectorSpace | undefined {
-  const row = db.get<{ key: number; id: string; dimension: number; trained_nodes: number }>(
+export function* activeVectorSpace(space: SpaceRow): Read<VectorSpace | undefined> {
+  const row = yield* sql.get<{ key: number; id: string; dimension: number; trained_nodes: number }>(
     "SELECT key, id, dimension, trained_nodes FROM vector_spaces WHERE id = ? AND space_key = ? AND state = 'active'",
-    space.vector_space,
-    space.key,
+    [space.vector_space, space.key],
   )
   return row === undefined
     ? undefined
     : { key: row.key, id: row.id, dimension: row.dimension, trainedNodes: row.trained_nodes }
 }
 
-export function modelBytes(db: Database, vectorSpaceId: string): Uint8Array | undefined {
+export function* modelBytes(vectorSpaceId: string): Read<Uint8Array | undefined> {
   return (
-    db.get<{ model: Uint8Array | null }>('SELECT model FROM vector_spaces WHERE id = ?', vectorSpaceId)?.model ??
-    undefined
+    (yield* sql.get<{ model: Uint8Array | null }>('SELECT model FROM vector_spaces WHERE id = ?', [vectorSpaceId]))
+      ?.model ?? undefined
   )
 }
 
@@ -55,10 +55,10 @@ export async function observeDimension(
   dimension: number,
   vectorSpace: string,
 ): Promise<VectorSpace | undefined> {
-  return db.write(() => {
-    const space = spaceByKey(db, spaceKey)
+  return db.write(function* () {
+    const space = yield* spaceByKey(spaceKey)
     if (space === undefined || space.vector_space !== vectorSpace) return undefined
-    const known = activeVectorSpace(db, space)
+    const known = yield* activeVectorSpace(space)
     if (known !== undefined) {
       if (known.dimension !== dimension)
         throw new KsError(
@@ -67,30 +67,24 @@ export async function observeDimension(
         )
       return known
     }
-    db.run(
+    yield* sql.run(
       "INSERT INTO vector_spaces (id, space_key, revision, dimension, state, created_at) VALUES (?, ?, ?, ?, 'active', ?)",
-      ...[space.vector_space, space.key, space.embedding_revision, dimension, Date.now()],
+      [space.vector_space, space.key, space.embedding_revision, dimension, Date.now()],
     )
-    db.run('UPDATE spaces SET dimension = ? WHERE key = ?', dimension, space.key)
-    const made = activeVectorSpace(db, space)
+    yield* sql.run('UPDATE spaces SET dimension = ? WHERE key = ?', [dimension, space.key])
+    const made = yield* activeVectorSpace(space)
     if (made === undefined) throw new KsError('internal', 'a vector space vanished while it was made')
     return made
   })
 }
 
 /** Stores vectors, inside the caller's transaction; a node that has one already keeps the newer. */
-export function insertVectors(
-  db: Database,
-  vectorSpaceKey: number,
-  rows: { nodeKey: number; vector: Float32Array }[],
-): void {
+export function* insertVectors(vectorSpaceKey: number, rows: { nodeKey: number; vector: Float32Array }[]): Write<void> {
   for (const { nodeKey, vector } of rows)
-    db.run(
+    yield* sql.run(
       // no REPLACE: it would remove the old row without the trigger that counts vectors
       `INSERT INTO vectors (vector_space, node_key, vector) VALUES (?, ?, ?)
        ON CONFLICT (vector_space, node_key) DO UPDATE SET vector = excluded.vector`,
-      vectorSpaceKey,
-      nodeKey,
-      encodeHalf(vector),
+      [vectorSpaceKey, nodeKey, encodeHalf(vector)],
     )
 }

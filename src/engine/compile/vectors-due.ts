@@ -1,6 +1,6 @@
-import type { DegradedClass } from '../degraded.js'
+import type { DegradedClass } from '../base/degraded.js'
 import type { ProviderTrouble } from '../models/trouble.js'
-import type { Database } from '../storage/database.js'
+import { type Read, sql, type Write } from '../storage/program.js'
 
 /** A passage without a vector. */
 export interface DueNode {
@@ -23,14 +23,17 @@ export interface VectorWait {
 }
 
 /** Notes that a provider owes the vectors of a version, inside the caller's transaction; those it has do not count. */
-export function oweVectors(db: Database, spaceKey: number, versionKey: number): void {
-  db.run('INSERT OR IGNORE INTO vectors_due (version_key, space_key, due) VALUES (?, ?, 0)', versionKey, spaceKey)
-  countAgain(db, versionKey)
+export function* oweVectors(spaceKey: number, versionKey: number): Write<void> {
+  yield* sql.run('INSERT OR IGNORE INTO vectors_due (version_key, space_key, due) VALUES (?, ?, 0)', [
+    versionKey,
+    spaceKey,
+  ])
+  yield* countAgain(versionKey)
 }
 
 /** Counts anew what is owed of a version; a row that counts nothing goes. */
-export function countAgain(db: Database, versionKey: number): void {
-  db.run(
+export function* countAgain(versionKey: number): Write<void> {
+  yield* sql.run(
     `UPDATE vectors_due SET
        due = (SELECT count(*) FROM nodes WHERE nodes.version_key = vectors_due.version_key)
          - (SELECT count(*) FROM nodes JOIN spaces ON spaces.key = nodes.space_key
@@ -42,95 +45,98 @@ export function countAgain(db: Database, versionKey: number): void {
        refused = (SELECT count(*) FROM nodes JOIN vector_refusals USING (space_key)
             WHERE nodes.version_key = vectors_due.version_key AND vector_refusals.node_key = nodes.key)
      WHERE version_key = ?`,
-    versionKey,
+    [versionKey],
   )
-  db.run('DELETE FROM vectors_due WHERE version_key = ? AND due <= 0 AND refused = 0', versionKey)
+  yield* sql.run('DELETE FROM vectors_due WHERE version_key = ? AND due <= 0 AND refused = 0', [versionKey])
 }
 
 /** The passages that have waited longest. @param vectorSpace row key; undefined while the space has no vector yet */
-export function dueNodes(db: Database, spaceKey: number, vectorSpace: number | undefined, limit: number): DueNode[] {
-  return db.all<DueNode>(
+export function* dueNodes(spaceKey: number, vectorSpace: number | undefined, limit: number): Read<DueNode[]> {
+  return yield* sql.all<DueNode>(
     `SELECT nodes.key, nodes.doc_key, nodes.version_key, nodes.title, nodes.text
      FROM vectors_due CROSS JOIN nodes INDEXED BY nodes_version ON nodes.version_key = vectors_due.version_key
      LEFT JOIN vectors ON vectors.vector_space = ? AND vectors.node_key = nodes.key
      LEFT JOIN vector_refusals ON vector_refusals.space_key = vectors_due.space_key AND vector_refusals.node_key = nodes.key
      WHERE vectors_due.space_key = ? AND vectors_due.due > 0 AND vectors.node_key IS NULL AND vector_refusals.node_key IS NULL
      ORDER BY vectors_due.version_key, nodes.ordinal LIMIT ?`,
-    ...[vectorSpace ?? -1, spaceKey, limit],
+    [vectorSpace ?? -1, spaceKey, limit],
   )
 }
 
 /** Whether a passage is still there and without a vector: it may have been deleted while its vector was made. */
-export function isDue(db: Database, { key, version_key }: DueNode): boolean {
+export function* isDue({ key, version_key }: DueNode): Read<boolean> {
   return (
-    db.get<{ one: number }>(
+    (yield* sql.get<{ one: number }>(
       `SELECT 1 one FROM vectors_due JOIN nodes ON nodes.version_key = vectors_due.version_key
        WHERE vectors_due.version_key = ? AND nodes.key = ?`,
-      ...[version_key, key],
-    ) !== undefined
+      [version_key, key],
+    )) !== undefined
   )
 }
 
 /** Takes passages that got a vector, or never will, off what is owed, inside the caller's transaction. */
-export function settleDue(db: Database, done: readonly DueNode[]): void {
+export function* settleDue(done: readonly DueNode[]): Write<void> {
   const counts = new Map<number, number>()
   for (const { version_key } of done) counts.set(version_key, (counts.get(version_key) ?? 0) + 1)
   for (const [version, count] of counts) {
-    db.run('UPDATE vectors_due SET due = due - ? WHERE version_key = ?', count, version)
-    const left = db.get<{ due: number }>('SELECT due FROM vectors_due WHERE version_key = ?', version)
-    if (left !== undefined && left.due <= 0) countAgain(db, version)
+    yield* sql.run('UPDATE vectors_due SET due = due - ? WHERE version_key = ?', [count, version])
+    const left = yield* sql.get<{ due: number }>('SELECT due FROM vectors_due WHERE version_key = ?', [version])
+    if (left !== undefined && left.due <= 0) yield* countAgain(version)
   }
 }
 
-export function refuse(db: Database, spaceKey: number, node: DueNode, error: string): void {
-  db.run(
-    'INSERT OR REPLACE INTO vector_refusals (space_key, node_key, error) VALUES (?, ?, ?)',
-    ...[spaceKey, node.key, error],
-  )
-  db.run('UPDATE vectors_due SET due = due - 1, refused = refused + 1 WHERE version_key = ?', node.version_key)
+export function* refuse(spaceKey: number, node: DueNode, error: string): Write<void> {
+  yield* sql.run('INSERT OR REPLACE INTO vector_refusals (space_key, node_key, error) VALUES (?, ?, ?)', [
+    spaceKey,
+    node.key,
+    error,
+  ])
+  yield* sql.run('UPDATE vectors_due SET due = due - 1, refused = refused + 1 WHERE version_key = ?', [
+    node.version_key,
+  ])
 }
 
 /** Passages that were refused are asked for again. @param spaceKey all spaces where absent */
-export function forgetRefusals(db: Database, spaceKey?: number): void {
+export function* forgetRefusals(spaceKey?: number): Write<void> {
   const of = spaceKey === undefined ? '' : ' AND space_key = ?'
   const values = spaceKey === undefined ? [] : [spaceKey]
-  db.run(`DELETE FROM vector_refusals WHERE true${of}`, ...values)
-  db.run(`UPDATE vectors_due SET due = due + refused, refused = 0 WHERE refused > 0${of}`, ...values)
+  yield* sql.run(`DELETE FROM vector_refusals WHERE true${of}`, values)
+  yield* sql.run(`UPDATE vectors_due SET due = due + refused, refused = 0 WHERE refused > 0${of}`, values)
 }
 
 /** Spaces with passages that have no vector yet, each with the time it is asked for next. */
-export function spacesDue(db: Database): { key: number; next_at: number; permanent: number }[] {
-  return db.all(
+export function* spacesDue(): Read<{ key: number; next_at: number; permanent: number }[]> {
+  return yield* sql.all(
     `SELECT due.space_key key, coalesce(next_at, 0) next_at, coalesce(permanent, 0) permanent
      FROM (SELECT DISTINCT space_key FROM vectors_due WHERE due > 0) due
      LEFT JOIN vector_waits ON vector_waits.space_key = due.space_key`,
   )
 }
 
-export function waitOf(db: Database, spaceKey: number): VectorWait | undefined {
-  return db.get<VectorWait>('SELECT * FROM vector_waits WHERE space_key = ?', spaceKey)
+export function* waitOf(spaceKey: number): Read<VectorWait | undefined> {
+  return yield* sql.get<VectorWait>('SELECT * FROM vector_waits WHERE space_key = ?', [spaceKey])
 }
 
-export function putOff(db: Database, spaceKey: number, trouble: ProviderTrouble, now: number, nextAt: number): void {
-  db.run(
+export function* putOff(spaceKey: number, trouble: ProviderTrouble, now: number, nextAt: number): Write<void> {
+  yield* sql.run(
     `INSERT INTO vector_waits (space_key, attempts, since, next_at, error_class, error, permanent) VALUES (?, 1, ?, ?, ?, ?, ?)
      ON CONFLICT (space_key) DO UPDATE SET attempts = attempts + 1, next_at = excluded.next_at,
        error_class = excluded.error_class, error = excluded.error, permanent = excluded.permanent`,
-    ...[spaceKey, now, nextAt, trouble.class, trouble.message, trouble.isPermanent ? 1 : 0],
+    [spaceKey, now, nextAt, trouble.class, trouble.message, trouble.isPermanent ? 1 : 0],
   )
 }
 
-export function forgetWait(db: Database, spaceKey: number): void {
-  db.run('DELETE FROM vector_waits WHERE space_key = ?', spaceKey)
+export function* forgetWait(spaceKey: number): Write<void> {
+  yield* sql.run('DELETE FROM vector_waits WHERE space_key = ?', [spaceKey])
 }
 
 /** Published passages of a space that have no vector yet, and those that the model refused. */
-export function missingOf(db: Database, spaceKey: number): { due: number; refused: number } {
-  const row = db.get<{ due: number | null; refused: number | null }>(
+export function* missingOf(spaceKey: number): Read<{ due: number; refused: number }> {
+  const row = yield* sql.get<{ due: number | null; refused: number | null }>(
     `SELECT sum(due) due, sum(refused) refused FROM vectors_due
      CROSS JOIN versions INDEXED BY versions_at ON versions.key = vectors_due.version_key
      WHERE vectors_due.space_key = ? AND versions.from_revision IS NOT NULL AND versions.until_revision IS NULL`,
-    spaceKey,
+    [spaceKey],
   )
   return { due: row?.due ?? 0, refused: row?.refused ?? 0 }
 }

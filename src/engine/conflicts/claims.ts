@@ -1,9 +1,9 @@
 import { splitSentences } from '../../lib/text/sentences.js'
+import { termHash } from '../derived/passage.js'
 import { conceptsOf } from '../query/conflicts/contradictions.js'
 import { readStatements, type Statement, vocabulary } from '../query/conflicts/statements.js'
 import { titleWords } from '../query/conflicts/titles.js'
 import { isUnspaced, readUnspaced } from '../query/conflicts/unspaced.js'
-import { termHash } from '../query/passage.js'
 
 /** A passage as claims are read in it: `title` is the document's with the heading path. */
 export interface PassageText {

@@ -51,7 +51,12 @@ const MOST_MOMENTS = 2
 const SAME_SHORT_SENTENCE = 0.5
 
 const KINDS: Record<Relation['by'], ConflictKind> = {
-  ...{ number: 'number', scale: 'opposite', denial: 'negation', turned: 'negation', date: 'date', name: 'alternative' },
+  number: 'number',
+  scale: 'opposite',
+  denial: 'negation',
+  turned: 'negation',
+  date: 'date',
+  name: 'alternative',
 }
 
 /** What two claims are to each other; undefined where they agree, or are not of one fact beyond doubt. */

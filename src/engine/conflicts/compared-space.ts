@@ -1,5 +1,5 @@
 import type { EngineContext } from '../context.js'
-import { nodesAfter } from '../query/page-index/nodes.js'
+import { nodesAfter } from '../derived/page-index/nodes.js'
 import type { Candidate } from './claim-index.js'
 import type { ClaimsOfVersion, FoundDisagreement } from './messages.js'
 import { claimsOfVersion, comparedAfter, markCompared, passagesAt, writeClaims, writeDisagreements } from './store.js'
@@ -57,9 +57,11 @@ export class ComparedSpace {
     await thread.ask('done', { type: 'open' })
     let after = 0
     for (;;) {
-      const rows = comparedAfter(context.db, key, after, VERSIONS)
+      const rows = context.db.now(comparedAfter(key, after, VERSIONS))
       const versions = rows.map(({ version_key, doc_key, claims }) => ({
-        ...{ version: version_key, document: doc_key, claims },
+        version: version_key,
+        document: doc_key,
+        claims,
       }))
       await space.#timed(() => thread.ask('done', { type: 'add', versions }))
       after = rows.at(-1)?.version_key ?? after
@@ -73,11 +75,11 @@ export class ComparedSpace {
    */
   async compare(version: number): Promise<void> {
     const { db } = this.#context
-    if (claimsOfVersion(db, this.key, version) === undefined) {
+    if (db.now(claimsOfVersion(this.key, version)) === undefined) {
       const claims = await this.#read(version)
-      await db.write(() => writeClaims(db, this.key, version, claims))
+      await db.write(() => writeClaims(this.key, version, claims))
     }
-    const row = claimsOfVersion(db, this.key, version)
+    const row = db.now(claimsOfVersion(this.key, version))
     // replaced or deleted meanwhile
     if (row === undefined) return
     const of: ClaimsOfVersion = { version, document: row.doc_key, claims: row.claims }
@@ -92,7 +94,7 @@ export class ComparedSpace {
     }
     await this.#write(said)
     await this.#thread.ask('done', { type: 'add', versions: [of] })
-    await db.write(() => markCompared(db, this.key, version))
+    await db.write(() => markCompared(this.key, version))
   }
 
   async #read(version: number): Promise<Uint8Array> {
@@ -100,7 +102,7 @@ export class ComparedSpace {
     const parts: Uint8Array[] = []
     let after = -1
     for (;;) {
-      const nodes = nodesAfter(db, version, after, PASSAGES)
+      const nodes = db.now(nodesAfter(version, after, PASSAGES))
       const passages = nodes.map(({ ordinal, title, text }) => ({ version, ordinal, title, text }))
       const { claims } = await this.#timed(() => this.#thread.ask('claims', { type: 'read', passages }))
       parts.push(claims)
@@ -113,7 +115,7 @@ export class ComparedSpace {
   async #compareSome(candidates: readonly Candidate[], said: Said): Promise<void> {
     const { db } = this.#context
     const places = new Map(candidates.flatMap(({ one, other }) => [one, other]).map((place) => [nameOf(place), place]))
-    const passages = passagesAt(db, this.key, [...places.values()])
+    const passages = db.now(passagesAt(this.key, [...places.values()]))
     const { found, copied } = await this.#timed(() =>
       this.#thread.ask('compared', { type: 'compare', candidates: [...candidates], passages }),
     )
@@ -137,7 +139,7 @@ export class ComparedSpace {
     for (let at = 0; at < stored.length; at += CANDIDATES) {
       const slice = stored.slice(at, at + CANDIDATES)
       const began = performance.now()
-      await db.write(() => writeDisagreements(db, this.key, slice, (place) => nodes.get(nameOf(place)), now()))
+      await db.write(() => writeDisagreements(this.key, slice, (place) => nodes.get(nameOf(place)), now()))
       await this.#letOthers(performance.now() - began)
     }
   }

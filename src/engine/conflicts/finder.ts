@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Changes } from '../changes.js'
-import type { EngineContext } from '../context.js'
-import { isPublishing } from '../jobs/store.js'
-import { BEGINNING, liveAfter, type Place } from '../query/live-versions.js'
-import { type SpaceRow, spaceByKey } from '../spaces/store.js'
-import { createTurns } from '../turns.js'
-import { isWriteStopped } from '../write-stop.js'
+import { Changes } from '../base/changes.js'
+import { createTurns } from '../base/turns.js'
+import type { EngineContext, SpaceHead } from '../context.js'
+import { BEGINNING, liveAfter, type Place } from '../derived/live-versions.js'
+import { isPublishing } from '../queue/store.js'
+import { spaceByKey } from '../spaces/store.js'
+import { sql } from '../storage/program.js'
+import { isWriteStopped } from '../storage/write-stop.js'
 import { ComparedSpace } from './compared-space.js'
 import { reviewContradictions } from './review.js'
 import { IS_COMPARED } from './store.js'
@@ -48,7 +49,7 @@ export class ConflictFinder {
   /** Begins with what earlier processes left, or made in another format. */
   start(context: EngineContext): void {
     this.#context = context
-    const spaces = context.db.all<{ key: number }>('SELECT key FROM spaces WHERE deleted_at IS NULL')
+    const spaces = context.db.now(sql.all<{ key: number }>('SELECT key FROM spaces WHERE deleted_at IS NULL'))
     for (const { key } of spaces) this.published(key)
   }
 
@@ -73,7 +74,7 @@ export class ConflictFinder {
    *
    * @returns whether it is; where it is not, the work goes on behind
    */
-  async catchUp(space: SpaceRow, milliseconds: number): Promise<boolean> {
+  async catchUp(space: SpaceHead, milliseconds: number): Promise<boolean> {
     if (this.#isDone(space)) return true
     this.#due.set(space.key, 0)
     this.wake()
@@ -96,7 +97,7 @@ export class ConflictFinder {
     await this.#working
   }
 
-  #isDone({ key, head_revision }: SpaceRow): boolean {
+  #isDone({ key, head_revision }: SpaceHead): boolean {
     return (this.#done.get(key) ?? -1) >= head_revision
   }
 
@@ -158,7 +159,7 @@ export class ConflictFinder {
   /** Looks at the next versions of a space. @returns whether those were the last */
   async #lookOn(spaceKey: number): Promise<boolean> {
     const context = this.#started()
-    const space = spaceByKey(context.db, spaceKey)
+    const space = context.db.now(spaceByKey(spaceKey))
     if (space === undefined) {
       for (const known of [this.#places, this.#done, this.#unreadable]) known.delete(spaceKey)
       return true
@@ -174,7 +175,7 @@ export class ConflictFinder {
     if (versions.length === LOOKED_UP) return false
     await reviewContradictions(context, space, this.#stop.signal)
     this.#done.set(spaceKey, space.head_revision)
-    return spaceByKey(context.db, spaceKey)?.head_revision === space.head_revision
+    return context.db.now(spaceByKey(spaceKey))?.head_revision === space.head_revision
   }
 
   async #compare(spaceKey: number, version: number): Promise<void> {
@@ -206,7 +207,7 @@ export class ConflictFinder {
   async #letOthers(worked: number): Promise<void> {
     const { db, rightOfWay } = this.#started()
     this.#stop.signal.throwIfAborted()
-    if (isPublishing(db)) await sleep(Math.min(LONGEST_PAUSE_MS, worked * PAUSE_SHARE), undefined, { ref: false })
+    if (db.now(isPublishing())) await sleep(Math.min(LONGEST_PAUSE_MS, worked * PAUSE_SHARE), undefined, { ref: false })
     else await rightOfWay.giveWay()
     this.#stop.signal.throwIfAborted()
   }

@@ -1,10 +1,10 @@
+import type { ModelReference } from '../base/model-reference.js'
 import type { EngineContext } from '../context.js'
 import { isBuiltin } from '../models/registry.js'
-import type { ModelReference } from '../models/types.js'
 import { areCompatible, pairKey, type Says } from '../query/conflicts/model-judge.js'
 import { profileOf } from '../spaces/profile.js'
 import type { SpaceRow } from '../spaces/store.js'
-import type { Database } from '../storage/database.js'
+import { type Read, sql } from '../storage/program.js'
 
 /** Pairs that a model is asked about at a time, as for an answer. */
 const PAIRS = 4
@@ -32,13 +32,13 @@ export async function reviewContradictions(
   signal: AbortSignal,
 ): Promise<void> {
   const { db, log } = context
-  const model = profileOf(db, space.key).reasoningModel ?? context.options.defaultGenerator
+  const model = db.now(profileOf(space.key)).reasoningModel ?? context.options.defaultGenerator
   if (isBuiltin(model)) return
   let left = MOST_PAIRS
   let after = 0
   try {
     for (;;) {
-      const rows = unjudgedAfter(db, space.key, after, PAIRS)
+      const rows = db.now(unjudgedAfter(space.key, after, PAIRS))
       if (rows.length === 0) return
       left -= await judge(context, { space, model }, rows, left, signal)
       after = rows.at(-1)?.key ?? after
@@ -60,43 +60,46 @@ async function judge(
   const { db } = context
   const { key: spaceKey } = of.space
   const pairOf = ({ one_quote, other_quote }: Unjudged): Says => [one_quote, other_quote]
-  const unknown = rows.filter((row) => knownVerdict(db, spaceKey, pairKey(of.model, pairOf(row))) === undefined)
+  const unknown = rows.filter((row) => db.now(knownVerdict(spaceKey, pairKey(of.model, pairOf(row)))) === undefined)
   const asked = unknown.slice(0, left)
   const limited = AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MILLISECONDS)])
   const replies = asked.length === 0 ? [] : await areCompatible(context, of, asked.map(pairOf), limited)
-  await db.write(() => {
+  await db.write(function* () {
     for (const [place, isCompatible] of replies.entries()) {
       const row = asked[place]
       if (row === undefined) continue
-      db.run(
-        'INSERT OR REPLACE INTO conflict_verdicts (space_key, pair, verdict) VALUES (?, ?, ?)',
-        ...[spaceKey, pairKey(of.model, pairOf(row)), isCompatible ? 'compatible' : 'contradict'],
-      )
+      yield* sql.run('INSERT OR REPLACE INTO conflict_verdicts (space_key, pair, verdict) VALUES (?, ?, ?)', [
+        spaceKey,
+        pairKey(of.model, pairOf(row)),
+        isCompatible ? 'compatible' : 'contradict',
+      ])
     }
     for (const row of rows) {
-      const verdict = knownVerdict(db, spaceKey, pairKey(of.model, pairOf(row)))
+      const verdict = yield* knownVerdict(spaceKey, pairKey(of.model, pairOf(row)))
       if (verdict === undefined) continue
       const relation = verdict === 'compatible' ? 'other' : 'contradiction'
-      db.run(
-        'UPDATE conflicts SET verdict = ?, relation = ? WHERE space_key = ? AND key = ?',
-        ...[verdict, relation, spaceKey, row.key],
-      )
+      yield* sql.run('UPDATE conflicts SET verdict = ?, relation = ? WHERE space_key = ? AND key = ?', [
+        verdict,
+        relation,
+        spaceKey,
+        row.key,
+      ])
     }
   })
   return asked.length
 }
 
-function unjudgedAfter(db: Database, spaceKey: number, after: number, limit: number): Unjudged[] {
-  return db.all<Unjudged>(
+function* unjudgedAfter(spaceKey: number, after: number, limit: number): Read<Unjudged[]> {
+  return yield* sql.all<Unjudged>(
     `SELECT key, one_quote, other_quote FROM conflicts
      WHERE space_key = ? AND relation = 'contradiction' AND verdict IS NULL AND key > ? ORDER BY key LIMIT +?`,
-    ...[spaceKey, after, limit],
+    [spaceKey, after, limit],
   )
 }
 
-function knownVerdict(db: Database, spaceKey: number, pair: string): string | undefined {
-  return db.get<{ verdict: string }>(
+function* knownVerdict(spaceKey: number, pair: string): Read<string | undefined> {
+  return (yield* sql.get<{ verdict: string }>(
     'SELECT verdict FROM conflict_verdicts WHERE space_key = ? AND pair = ?',
-    ...[spaceKey, pair],
-  )?.verdict
+    [spaceKey, pair],
+  ))?.verdict
 }

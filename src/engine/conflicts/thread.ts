@@ -12,7 +12,9 @@ type Reply<Type extends ClaimReply['type']> = Extract<ClaimReply, { type: Type }
 /** The thread that reads and compares claims. It is asked one thing at a time; one that failed is closed. */
 export class ClaimThread {
   readonly #worker = new Worker(entryUrl(import.meta.url, './conflicts.worker.js'), {
-    ...{ name: 'conflicts', env: {}, execArgv: [] },
+    name: 'conflicts',
+    env: {},
+    execArgv: [],
     resourceLimits: { maxOldGenerationSizeMb: HEAP_MEGABYTES },
   })
   #hasEnded = false

@@ -1,15 +1,15 @@
 import type { BulkDelete } from '../../contract/gateway/documents.js'
-import type { Caller } from '../api.js'
+import type { Caller } from '../base/caller.js'
+import type { Lease } from '../base/leases.js'
 import type { EngineContext } from '../context.js'
-import { insertBulkJob } from '../jobs/jobs.js'
-import type { Lease } from '../leases.js'
+import { insertBulkJob } from '../queue/bulk.js'
 import { policiesOf } from '../spaces/manifest.js'
 import { publishNext } from '../spaces/publication.js'
 import { findSpace, spaceByKey } from '../spaces/store.js'
-import type { Database } from '../storage/database.js'
 import { ObjectStore } from '../storage/objects.js'
+import { type Read, sql, type Write } from '../storage/program.js'
+import { writeAnswer } from '../storage/write-answer.js'
 import { NAMED_BY_WORKSPACE } from '../workspaces/store.js'
-import { writeAnswer } from '../write-answer.js'
 import { endCommit } from './staged-commits.js'
 import { type DocumentRow, lookupDocument } from './store.js'
 
@@ -48,27 +48,28 @@ async function removeDocuments(
 ): Promise<BulkDelete> {
   const { db } = context
   const removeAll = () => {
-    const space = findSpace(db, caller.tenant, spaceId)
+    const space = db.now(findSpace(caller.tenant, spaceId))
     const wanted = [...new Set(documentIds)]
-    const rows = wanted.map((id) => ({ id, row: lookupDocument(db, caller, space.key, id) }))
+    const rows = wanted.map((id) => ({ id, row: db.now(lookupDocument(caller, space.key, id)) }))
     const removed = new Map<string, Removed>()
     const live = rows.flatMap(({ row }) => (row === undefined ? [] : [row]))
     // whoever compiles one of them right now has lost it
     for (const row of live) held.push(leaseOf(context, space.key, row))
     if (live.length > 0) {
-      const { revision } = publishNext(db, space.key, `delete ${live.map((row) => row.id).join(' ')}`)
-      for (const row of live) removed.set(row.id, retireDocument(db, row, revision))
+      const { revision } = db.now(publishNext(space.key, `delete ${live.map((row) => row.id).join(' ')}`))
+      for (const row of live) removed.set(row.id, db.now(retireDocument(row, revision)))
     }
-    const bulkJobId = insertBulkJob(
-      db,
-      space,
-      'document_delete',
-      rows.map(({ id, row }) => ({ documentId: id, outcome: row === undefined ? 'failed' : 'completed' })),
+    const bulkJobId = db.now(
+      insertBulkJob(
+        db,
+        space,
+        'document_delete',
+        rows.map(({ id, row }) => ({ documentId: id, outcome: row === undefined ? 'failed' : 'completed' })),
+      ),
     )
-    const ranges = live.flatMap((row) => nodeRanges(db, row.key))
-    const seq = db.get<{ seq: number | null }>(
-      'SELECT max(seq) seq FROM projection_log WHERE space_key = ?',
-      space.key,
+    const ranges = live.flatMap((row) => db.now(nodeRanges(row.key)))
+    const seq = db.now(
+      sql.get<{ seq: number | null }>('SELECT max(seq) seq FROM projection_log WHERE space_key = ?', [space.key]),
     )?.seq
     return { bulkJobId, rows, removed, ranges, seq: seq ?? 0 }
   }
@@ -107,7 +108,12 @@ function toReport({ bulkJobId, rows, removed }: Outcome, withBytes: ReadonlySet<
 
 function leaseOf({ leases }: EngineContext, spaceKey: number, { id, version }: DocumentRow): Lease {
   const lease = leases.acquire({
-    ...{ spaceKey, sessionId: id, type: 'delete', targetType: 'document', targetId: id, targetVersion: version },
+    spaceKey,
+    sessionId: id,
+    type: 'delete',
+    targetType: 'document',
+    targetId: id,
+    targetVersion: version,
     virtualPath: `/knowledge/documents/${id}`,
   })
   lease.keepAlive()
@@ -115,46 +121,52 @@ function leaseOf({ leases }: EngineContext, spaceKey: number, { id, version }: D
 }
 
 /** Hides a document from `revision` on, inside the caller's transaction. */
-export function retireDocument(db: Database, row: DocumentRow, revision: number): Removed {
+export function* retireDocument(row: DocumentRow, revision: number): Write<Removed> {
   const now = Date.now()
-  const versions = db.all<{ key: number; node_count: number; first_node: number | null; last_node: number | null }>(
-    'SELECT key, node_count, first_node, last_node FROM versions WHERE doc_key = ? AND version > 0',
-    row.key,
-  )
+  const versions = yield* sql.all<{
+    key: number
+    node_count: number
+    first_node: number | null
+    last_node: number | null
+  }>('SELECT key, node_count, first_node, last_node FROM versions WHERE doc_key = ? AND version > 0', [row.key])
   for (const version of versions) {
     if (version.first_node === null || version.last_node === null) continue
-    db.run(
-      'INSERT INTO projection_log (space_key, op, first_node, last_node) VALUES (?, -1, ?, ?)',
+    yield* sql.run('INSERT INTO projection_log (space_key, op, first_node, last_node) VALUES (?, -1, ?, ?)', [
       row.space_key,
       version.first_node,
       version.last_node,
-    )
+    ])
   }
-  db.run('UPDATE versions SET until_revision = ? WHERE doc_key = ? AND until_revision IS NULL', revision, row.key)
-  db.run('UPDATE documents SET deleted_at = ?, updated_at = ? WHERE key = ?', now, now, row.key)
-  cancelOpenJobs(db, row, now)
+  yield* sql.run('UPDATE versions SET until_revision = ? WHERE doc_key = ? AND until_revision IS NULL', [
+    revision,
+    row.key,
+  ])
+  yield* sql.run('UPDATE documents SET deleted_at = ?, updated_at = ? WHERE key = ?', [now, now, row.key])
+  yield* cancelOpenJobs(row, now)
   const nodes = versions.reduce((sum, version) => sum + version.node_count, 0)
   return { nodes, artifacts: versions.length, projections: nodes * 2 }
 }
 
-function cancelOpenJobs(db: Database, row: DocumentRow, now: number): void {
-  const open = db.all<{ id: string }>('SELECT id FROM jobs WHERE doc_key = ? AND completed_at IS NULL', row.key)
+function* cancelOpenJobs(row: DocumentRow, now: number): Write<void> {
+  const open = yield* sql.all<{ id: string }>('SELECT id FROM jobs WHERE doc_key = ? AND completed_at IS NULL', [
+    row.key,
+  ])
   if (open.length === 0) return
-  const space = spaceByKey(db, row.space_key)
+  const space = yield* spaceByKey(row.space_key)
   const days = space === undefined ? 1 : policiesOf(space).retentionPolicy.failedCommitRetentionDays
   for (const { id } of open) {
-    db.run(
+    yield* sql.run(
       "UPDATE jobs SET stage = 'canceled', claimed_by = NULL, updated_at = ?, completed_at = ? WHERE id = ?",
-      ...[now, now, id],
+      [now, now, id],
     )
-    endCommit(db, id, 'canceled', undefined, days)
+    yield* endCommit(id, 'canceled', undefined, days)
   }
 }
 
-function nodeRanges(db: Database, docKey: number): NodeRange[] {
-  return db.all<NodeRange>(
+function* nodeRanges(docKey: number): Read<NodeRange[]> {
+  return yield* sql.all<NodeRange>(
     'SELECT first_node first, last_node last FROM versions WHERE doc_key = ? AND first_node IS NOT NULL AND version > 0',
-    docKey,
+    [docKey],
   )
 }
 
@@ -168,19 +180,19 @@ function keysOf({ first, last }: NodeRange): number[] {
  * @returns whether the bytes are gone now
  */
 export async function removeUnreferenced({ db, objects, log }: EngineContext, key: string): Promise<boolean> {
-  if (ObjectStore.isKey(key)) return objects.remove(key, () => isReferenced(db, key))
+  if (ObjectStore.isKey(key)) return objects.remove(key, () => db.now(isReferenced(key)))
   log.error({ key: key.slice(0, 200) }, 'a row named an object by what is no key; nothing was removed for it')
   return false
 }
 
 /** Whether an object is named by a live document, by a commit that may still become one, by a file of a chat or of an agent. */
-export function isReferenced(db: Database, objectKey: string): boolean {
-  const row = db.get<{ held: number }>(
+export function* isReferenced(objectKey: string): Read<boolean> {
+  const row = yield* sql.get<{ held: number }>(
     `SELECT EXISTS (SELECT 1 FROM documents WHERE object_key = ? AND deleted_at IS NULL)
        OR EXISTS (SELECT 1 FROM staged_commits WHERE published_object_key = ?
                   AND status IN ('received', 'object-staged', 'object-verified'))
        OR EXISTS (SELECT 1 FROM chat_files WHERE object_key = ?) OR ${NAMED_BY_WORKSPACE} held`,
-    ...[objectKey, objectKey, objectKey, objectKey, objectKey],
+    [objectKey, objectKey, objectKey, objectKey, objectKey],
   )
   return row?.held === 1
 }

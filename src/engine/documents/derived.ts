@@ -8,16 +8,17 @@ import type {
   ParseArtifact,
 } from '../../contract/gateway/document-parts.js'
 import { LIMITS } from '../../contract/limits.js'
-import type { Caller, ItemAsset } from '../api.js'
-import type { CompiledOutlineNode } from '../compile/compiled.js'
-import { packedOf } from '../compile/version-parts.js'
+import type { Caller } from '../base/caller.js'
+import type { CompiledOutlineNode } from '../parse/compiled.js'
+import { itemName, type StoredArtifact, type StoredItem } from '../parse/stored.js'
 import { findSpace, type SpaceRow } from '../spaces/store.js'
 import type { Database } from '../storage/database.js'
 import { damagedObject, hasHash } from '../storage/durable-files.js'
 import { unpack } from '../storage/packed.js'
+import { type Read, sql } from '../storage/program.js'
 import { fromCell } from '../storage/readable.js'
 import { type DocumentRow, findDocument } from './store.js'
-import { itemName, type StoredArtifact, type StoredItem } from './stored.js'
+import { packedOf } from './version-parts.js'
 
 /** A row of `versions`. */
 export interface VersionRow {
@@ -55,14 +56,15 @@ export async function getParseArtifact(
   documentId: string,
   version: number,
 ): Promise<ParseArtifact> {
-  const { document } = locate(db, caller, spaceId, documentId)
-  const row = db.get<VersionRow>(
-    'SELECT * FROM versions WHERE doc_key = ? AND version = ? AND from_revision IS NOT NULL',
-    document.key,
-    version,
+  const { document } = db.now(locate(caller, spaceId, documentId))
+  const row = db.now(
+    sql.get<VersionRow>('SELECT * FROM versions WHERE doc_key = ? AND version = ? AND from_revision IS NOT NULL', [
+      document.key,
+      version,
+    ]),
   )
   if (row === undefined) throw notFound('parse artifact', `${documentId} version ${version}`)
-  const { elements } = await unpack<StoredArtifact>(packedOf(db, row.key, 'artifact', row.artifact))
+  const { elements } = await unpack<StoredArtifact>(db.now(packedOf(row.key, 'artifact', row.artifact)))
   return {
     id: row.artifact_id,
     documentAssetId: document.id,
@@ -82,12 +84,12 @@ export async function getOutline(
   spaceId: string,
   documentId: string,
 ): Promise<DocumentOutline> {
-  const { space, document } = locate(db, caller, spaceId, documentId)
-  const row = publishedVersion(db, document)
+  const { space, document } = db.now(locate(caller, spaceId, documentId))
+  const row = db.now(publishedVersion(document))
   const bySection = await nodesBySection(db, row.key)
   // it may have been deleted between two slices, and its passages with it
-  locate(db, caller, spaceId, documentId)
-  const tree = await unpack<CompiledOutlineNode[]>(packedOf(db, row.key, 'outline', row.outline))
+  db.now(locate(caller, spaceId, documentId))
+  const tree = await unpack<CompiledOutlineNode[]>(db.now(packedOf(row.key, 'outline', row.outline)))
   return {
     id: row.outline_id,
     knowledgeSpaceId: space.id,
@@ -108,9 +110,9 @@ export async function getMultimodal(
   spaceId: string,
   documentId: string,
 ): Promise<DocumentMultimodalManifest> {
-  const { space, document } = locate(db, caller, spaceId, documentId)
-  const row = publishedVersion(db, document)
-  const items = await unpack<StoredItem[]>(packedOf(db, row.key, 'items', row.items))
+  const { space, document } = db.now(locate(caller, spaceId, documentId))
+  const row = db.now(publishedVersion(document))
+  const items = await unpack<StoredItem[]>(db.now(packedOf(row.key, 'items', row.items)))
   return {
     id: row.items_id,
     knowledgeSpaceId: space.id,
@@ -134,9 +136,9 @@ export async function getItemAsset(
   itemId: string,
   variant: string | undefined,
 ): Promise<ItemAsset> {
-  const { document } = locate(db, caller, spaceId, documentId)
-  const row = publishedVersion(db, document)
-  const items = await unpack<StoredItem[]>(packedOf(db, row.key, 'items', row.items))
+  const { document } = db.now(locate(caller, spaceId, documentId))
+  const row = db.now(publishedVersion(document))
+  const items = await unpack<StoredItem[]>(db.now(packedOf(row.key, 'items', row.items)))
   const item = items.find((candidate, index) => itemName(candidate, index) === itemId)
   if (item === undefined) throw notFound('item', itemId)
   if (variant !== undefined && variant !== 'original') throw notFound('variant', variant)
@@ -148,32 +150,32 @@ export async function getItemAsset(
       'asset-too-large',
       `item ${itemId} is ${item.asset.size} bytes, the limit is ${LIMITS.assetBytes}`,
     )
-  const stored = db.get<{ bytes: Uint8Array; content_type: string }>(
-    'SELECT bytes, content_type FROM item_assets WHERE version_key = ? AND item_id = ?',
-    row.key,
-    itemId,
+  const stored = db.now(
+    sql.get<{ bytes: Uint8Array; content_type: string }>(
+      'SELECT bytes, content_type FROM item_assets WHERE version_key = ? AND item_id = ?',
+      [row.key, itemId],
+    ),
   )
   if (stored === undefined) throw notFound('asset of item', itemId)
   if (!(await hasHash(Uint8Array.from(stored.bytes), item.asset.sha256))) throw damagedObject()
   return { bytes: stored.bytes, contentType: stored.content_type }
 }
 
-function locate(
-  db: Database,
+function* locate(
   caller: Caller,
   spaceId: string,
   documentId: string,
-): { space: SpaceRow; document: DocumentRow } {
-  const space = findSpace(db, caller.tenant, spaceId)
-  return { space, document: findDocument(db, caller, space.key, documentId) }
+): Read<{ space: SpaceRow; document: DocumentRow }> {
+  const space = yield* findSpace(caller.tenant, spaceId)
+  return { space, document: yield* findDocument(caller, space.key, documentId) }
 }
 
 /** The version that answers now. @throws KsError `not-found` before the first publication */
-function publishedVersion(db: Database, document: DocumentRow): VersionRow {
-  const row = db.get<VersionRow>(
+function* publishedVersion(document: DocumentRow): Read<VersionRow> {
+  const row = yield* sql.get<VersionRow>(
     `SELECT * FROM versions WHERE doc_key = ? AND from_revision IS NOT NULL AND until_revision IS NULL
      ORDER BY version DESC LIMIT 1`,
-    document.key,
+    [document.key],
   )
   if (row === undefined) throw notFound('published version of document', document.id)
   return row
@@ -183,9 +185,11 @@ function publishedVersion(db: Database, document: DocumentRow): VersionRow {
 async function nodesBySection(db: Database, versionKey: number): Promise<Map<string, string[]>> {
   const bySection = new Map<string, string[]>()
   for (let after = -1; ; ) {
-    const nodes = db.all<{ id: string; outline_node: string; ordinal: number }>(
-      'SELECT id, outline_node, ordinal FROM nodes WHERE version_key = ? AND ordinal > ? ORDER BY ordinal LIMIT +?',
-      ...[versionKey, after, NODES_AT_ONCE],
+    const nodes = db.now(
+      sql.all<{ id: string; outline_node: string; ordinal: number }>(
+        'SELECT id, outline_node, ordinal FROM nodes WHERE version_key = ? AND ordinal > ? ORDER BY ordinal LIMIT +?',
+        [versionKey, after, NODES_AT_ONCE],
+      ),
     )
     for (const { id, outline_node: section } of nodes) {
       const ids = bySection.get(section)
@@ -240,4 +244,9 @@ function toItem(item: StoredItem, index: number): MultimodalItem {
 function parseObject(json: string): Record<string, unknown> {
   const value: unknown = fromCell(json)
   return typeof value === 'object' && value !== null ? { ...value } : {}
+}
+
+export interface ItemAsset {
+  bytes: Uint8Array
+  contentType: string
 }

@@ -1,26 +1,28 @@
 import type { CheckDocumentsBody, CheckedDocuments, DocumentAsset } from '../../contract/gateway/documents.js'
 import { LIMITS } from '../../contract/limits.js'
-import type { Caller, Page, PageRequest } from '../api.js'
+import { defined } from '../../lib/defined.js'
+import { askerOf, mayKnow } from '../access/permissions.js'
+import { findSource } from '../access/sources.js'
+import type { Caller } from '../base/caller.js'
+import { storedName } from '../base/file-names.js'
+import type { Page, PageRequest } from '../base/page.js'
 import type { EngineContext } from '../context.js'
-import { endedInVain, latestJob } from '../jobs/store.js'
-import { askerOf, mayKnow } from '../sources/permissions.js'
-import { findSource } from '../sources/store.js'
+import { endedInVain, latestJob } from '../queue/store.js'
 import { findSpace } from '../spaces/store.js'
-import type { Database } from '../storage/database.js'
+import { type Read, sql } from '../storage/program.js'
 import { readablePage } from '../storage/readable.js'
-import { storedName } from './filename.js'
 import { type DocumentRow, documentsNamed, findDocument, toAsset } from './store.js'
 
 /** files whose sizes are asked for together */
 const DESCRIBED_AT_ONCE = 32
 
-export function listDocuments(db: Database, caller: Caller, spaceId: string, page: PageRequest): Page<DocumentAsset> {
-  const space = findSpace(db, caller.tenant, spaceId)
+export function* listDocuments(caller: Caller, spaceId: string, page: PageRequest): Read<Page<DocumentAsset>> {
+  const space = yield* findSpace(caller.tenant, spaceId)
   const limit = Math.min(page.limit, LIMITS.documentsPage.max)
-  const rows = db.all<DocumentRow>(
+  const rows = yield* sql.all<DocumentRow>(
     `SELECT * FROM documents WHERE space_key = ? AND deleted_at IS NULL AND id > ?
        AND ${mayKnow('documents.source_id')} ORDER BY id LIMIT ?`,
-    ...[space.key, page.cursor ?? '', askerOf(caller), limit + 1],
+    [space.key, page.cursor ?? '', askerOf(caller), limit + 1],
   )
   return readablePage(
     rows,
@@ -30,9 +32,9 @@ export function listDocuments(db: Database, caller: Caller, spaceId: string, pag
   )
 }
 
-export function getDocument(db: Database, caller: Caller, spaceId: string, documentId: string): DocumentAsset {
-  const space = findSpace(db, caller.tenant, spaceId)
-  return toAsset(findDocument(db, caller, space.key, documentId), space.id)
+export function* getDocument(caller: Caller, spaceId: string, documentId: string): Read<DocumentAsset> {
+  const space = yield* findSpace(caller.tenant, spaceId)
+  return toAsset(yield* findDocument(caller, space.key, documentId), space.id)
 }
 
 /**
@@ -46,23 +48,23 @@ export async function checkDocuments(
   spaceId: string,
   body: CheckDocumentsBody,
 ): Promise<CheckedDocuments> {
-  const space = findSpace(db, caller.tenant, spaceId)
-  if (body.sourceId !== undefined) findSource(db, caller, space, body.sourceId)
+  const space = db.now(findSpace(caller.tenant, spaceId))
+  if (body.sourceId !== undefined) db.now(findSource(caller, space, body.sourceId))
   const items: CheckedDocuments['items'] = []
   for (let from = 0; from < body.items.length; from += DESCRIBED_AT_ONCE)
     items.push(
       ...(await Promise.all(
         body.items.slice(from, from + DESCRIBED_AT_ONCE).map(async ({ filename, sha256 }) => {
-          const row = documentsNamed(db, space.key, body.sourceId ?? null, storedName(filename))[0]
+          const row = db.now(documentsNamed(space.key, body.sourceId ?? null, storedName(filename)))[0]
           if (row === undefined) return { filename, status: 'new' as const }
           const held = row.sha256 === sha256 && (await objects.describe(row.object_key))?.size === row.size_bytes
           if (!held) return { filename, status: 'changed' as const, documentId: row.id }
           return {
             filename,
-            status: endedInVain(latestJob(db, row.key)) ? ('failed' as const) : ('unchanged' as const),
+            status: endedInVain(db.now(latestJob(row.key))) ? ('failed' as const) : ('unchanged' as const),
             documentId: row.id,
             parserStatus: row.parser_status,
-            ...(row.error === null ? {} : { error: row.error }),
+            ...defined({ error: row.error ?? undefined }),
           }
         }),
       )),

@@ -1,14 +1,15 @@
 import type { BulkReindex } from '../../contract/gateway/documents.js'
 import { newId } from '../../lib/ids.js'
-import type { Caller } from '../api.js'
+import { askerOf, mayKnow } from '../access/permissions.js'
+import type { Caller } from '../base/caller.js'
 import type { EngineContext } from '../context.js'
-import { type BulkItem, insertBulkJob } from '../jobs/jobs.js'
-import { beginJob, latestJob, toTicket } from '../jobs/store.js'
-import { askerOf, mayKnow } from '../sources/permissions.js'
+import { type BulkItem, insertBulkJob } from '../queue/bulk.js'
+import { beginJob, latestJob, toTicket } from '../queue/store.js'
 import { assertRoomForReindex } from '../spaces/quota.js'
 import { findSpace, type SpaceRow } from '../spaces/store.js'
 import type { Database } from '../storage/database.js'
-import { writeAnswer } from '../write-answer.js'
+import { type Read, sql } from '../storage/program.js'
+import { writeAnswer } from '../storage/write-answer.js'
 import { type DocumentRow, lookupDocument, toAsset } from './store.js'
 
 /** Queues documents to be compiled again; a document that is being compiled already keeps its job. */
@@ -19,10 +20,10 @@ export async function reindexDocuments(
   which: { all: true } | { documentIds: string[] },
 ): Promise<BulkReindex> {
   const { db } = context
-  const result = await writeAnswer(db, caller, () => {
-    const space = findSpace(db, caller.tenant, spaceId)
-    const wanted = select(db, caller, space, which)
-    assertRoomForReindex(context, space, wanted.filter(({ row }) => row !== undefined).length)
+  const result = await writeAnswer(db, caller, function* () {
+    const space = yield* findSpace(caller.tenant, spaceId)
+    const wanted = yield* select(db, caller, space, which)
+    yield* assertRoomForReindex(context, space, wanted.filter(({ row }) => row !== undefined).length)
     const items: BulkReindex['items'] = []
     const bulk: BulkItem[] = []
     for (const { id, row } of wanted) {
@@ -31,7 +32,7 @@ export async function reindexDocuments(
         bulk.push({ documentId: id, outcome: 'failed' })
         continue
       }
-      const job = queueAgain(db, space, row)
+      const job = yield* queueAgain(space, row)
       bulk.push({ documentId: row.id, jobId: job.id })
       items.push({
         asset: toAsset(row, space.id),
@@ -40,40 +41,38 @@ export async function reindexDocuments(
         statusUrl: `/jobs/${job.id}`,
       })
     }
-    const bulkJobId = insertBulkJob(db, space, 'document_reindex', bulk)
+    const bulkJobId = yield* insertBulkJob(db, space, 'document_reindex', bulk)
     return { bulkJobId, total: items.length, items }
   })
   context.wake()
   return result
 }
 
-function select(
+function* select(
   db: Database,
   caller: Caller,
   space: SpaceRow,
   which: { all: true } | { documentIds: string[] },
-): { id: string; row: DocumentRow | undefined }[] {
+): Read<{ id: string; row: DocumentRow | undefined }[]> {
   if ('all' in which)
-    return db
-      .all<DocumentRow>(
-        `SELECT * FROM documents WHERE space_key = ? AND deleted_at IS NULL AND ${mayKnow('documents.source_id')}
+    return (yield* sql.all<DocumentRow>(
+      `SELECT * FROM documents WHERE space_key = ? AND deleted_at IS NULL AND ${mayKnow('documents.source_id')}
          ORDER BY id`,
-        ...[space.key, askerOf(caller)],
-      )
-      .map((row) => ({ id: row.id, row }))
-  return [...new Set(which.documentIds)].map((id) => ({ id, row: lookupDocument(db, caller, space.key, id) }))
+      [space.key, askerOf(caller)],
+    )).map((row) => ({ id: row.id, row }))
+  return [...new Set(which.documentIds)].map((id) => ({ id, row: db.now(lookupDocument(caller, space.key, id)) }))
 }
 
 /** Makes a job for the next version of a document, inside the caller's transaction; one that is open is kept. */
-export function queueAgain(db: Database, space: SpaceRow, row: DocumentRow) {
-  const last = latestJob(db, row.key)
+export function* queueAgain(space: SpaceRow, row: DocumentRow) {
+  const last = yield* latestJob(row.key)
   if (last !== undefined && last.completed_at === null) return last
-  const job = beginJob(db, space, row.key)
+  const job = yield* beginJob(space, row.key)
   const now = Date.now()
-  db.run(
+  yield* sql.run(
     `INSERT INTO staged_commits (id, tenant, space_key, idempotency_key, operation_type, status, document_id, source_id, job_id, created_at, updated_at)
      VALUES (?, ?, ?, ?, 'bulk-reindex', 'metadata-prepared', ?, ?, ?, ?, ?)`,
-    ...[newId(), space.tenant, space.key, job.id, row.id, row.source_id, job.id, now, now],
+    [newId(), space.tenant, space.key, job.id, row.id, row.source_id, job.id, now, now],
   )
   return job
 }

@@ -1,8 +1,9 @@
 import { KsError } from '../../contract/errors.js'
 import type { StagedCommitStatus } from '../../contract/gateway/integrity.js'
 import { STAGED_COMMIT_STEPS } from '../../contract/values.js'
-import type { Bindable, Database } from '../storage/database.js'
-import { transitions } from '../transitions.js'
+import { transitions } from '../base/transitions.js'
+import type { Bindable } from '../storage/program.js'
+import { sql, type Write } from '../storage/program.js'
 
 export type CommitStatus = StagedCommitStatus
 
@@ -36,36 +37,37 @@ const UNACKNOWLEDGED = "('received','object-staged','object-verified')"
 const DAY = 24 * 60 * 60 * 1000
 
 /** Moves one commit, or not at all. @returns whether it stood at `from` */
-export function moveCommit(db: Database, id: string, from: CommitStatus, to: CommitStatus): boolean {
+export function* moveCommit(id: string, from: CommitStatus, to: CommitStatus): Write<boolean> {
   assertMove(from, to)
   const values: Bindable[] = [to, Date.now(), id, from]
   return (
-    db.run('UPDATE staged_commits SET status = ?, updated_at = ? WHERE id = ? AND status = ?', ...values).changes === 1
+    (yield* sql.run('UPDATE staged_commits SET status = ?, updated_at = ? WHERE id = ? AND status = ?', values))
+      .changes === 1
   )
 }
 
 /** Ends the path of an upload, in one update: nobody sees a step of the caller's transaction. */
-export function settleUpload(
-  db: Database,
+export function* settleUpload(
   id: string,
   path: readonly CommitStatus[],
   made: { documentId: string; jobId: string | null },
-): void {
+): Write<void> {
   const { to, passed } = alongPath(path)
-  db.run(
+  yield* sql.run(
     `UPDATE staged_commits SET status = ?, updated_at = ?, document_id = ?, job_id = ?
      WHERE id = ? AND status IN (${passed})`,
-    ...[to, Date.now(), made.documentId, made.jobId, id],
+    [to, Date.now(), made.documentId, made.jobId, id],
   )
 }
 
 /** Moves the commit of a job from wherever it stands on its path to the end, in one update. */
-export function advance(db: Database, jobId: string, path: readonly CommitStatus[]): void {
+export function* advance(jobId: string, path: readonly CommitStatus[]): Write<void> {
   const { to, passed } = alongPath(path)
-  db.run(
-    `UPDATE staged_commits SET status = ?, updated_at = ? WHERE job_id = ? AND status IN (${passed})`,
-    ...[to, Date.now(), jobId],
-  )
+  yield* sql.run(`UPDATE staged_commits SET status = ?, updated_at = ? WHERE job_id = ? AND status IN (${passed})`, [
+    to,
+    Date.now(),
+    jobId,
+  ])
 }
 
 /** The last status of a path whose moves are all allowed, and the ones before it as SQL. */
@@ -80,91 +82,83 @@ function alongPath(path: readonly CommitStatus[]): { to: CommitStatus; passed: s
 }
 
 /** Marks the commit of a job as failed for now; the job is tried again at `retryAt`. @param tries that this counts as */
-export function failRetryably(
-  db: Database,
+export function* failRetryably(
   jobId: string,
   failure: { code: string; message: string },
   retryAt: number,
   tries: number,
-): void {
-  db.run(
+): Write<void> {
+  yield* sql.run(
     `UPDATE staged_commits SET resume_status = status, status = 'failed-retryable', attempts = attempts + ?, error_code = ?,
        error_message = ?, expires_at = ?, updated_at = ? WHERE job_id = ? AND status IN ${UNDER_WAY}`,
-    ...[tries, failure.code, failure.message, retryAt + DAY, Date.now(), jobId],
+    [tries, failure.code, failure.message, retryAt + DAY, Date.now(), jobId],
   )
 }
 
 /** Lets the commit of a job that failed for now begin anew, behind its acknowledgement. */
-export function resumeFromStart(db: Database, jobId: string): void {
-  db.run(
+export function* resumeFromStart(jobId: string): Write<void> {
+  yield* sql.run(
     `UPDATE staged_commits SET resume_status = 'metadata-prepared', updated_at = ?
      WHERE job_id = ? AND status = 'failed-retryable' AND resume_status IN ('artifacts-built', 'nodes-built', 'projections-built')`,
-    ...[Date.now(), jobId],
+    [Date.now(), jobId],
   )
 }
 
 /** Puts the commit of a job that is tried again back to the step that failed. */
-export function resumeCommit(db: Database, jobId: string): void {
-  db.run(
+export function* resumeCommit(jobId: string): Write<void> {
+  yield* sql.run(
     `UPDATE staged_commits SET status = resume_status, resume_status = NULL, error_code = NULL, error_message = NULL,
        expires_at = NULL, updated_at = ? WHERE job_id = ? AND status = 'failed-retryable' AND resume_status IS NOT NULL`,
-    ...[Date.now(), jobId],
+    [Date.now(), jobId],
   )
 }
 
 /** Marks the commit of a job as ended without being published. */
-export function endCommit(
-  db: Database,
+export function* endCommit(
   jobId: string,
   to: 'failed-terminal' | 'canceled',
   failure: { code: string; message: string } | undefined,
   retentionDays: number,
-): void {
+): Write<void> {
   const now = Date.now()
-  db.run(
+  yield* sql.run(
     `UPDATE staged_commits SET status = ?, error_code = ?, error_message = ?, expires_at = ?, updated_at = ?
      WHERE job_id = ? AND (status IN ${UNDER_WAY} OR status = 'failed-retryable')`,
-    to,
-    failure?.code ?? null,
-    failure?.message ?? null,
-    now + retentionDays * DAY,
-    now,
-    jobId,
+    [to, failure?.code ?? null, failure?.message ?? null, now + retentionDays * DAY, now, jobId],
   )
 }
 
 /** Ends the commit of an upload that failed before it was acknowledged. */
-export function failUpload(db: Database, commitId: string, errorCode: string): void {
-  db.run(
+export function* failUpload(commitId: string, errorCode: string): Write<void> {
+  yield* sql.run(
     `UPDATE staged_commits SET status = 'failed-terminal', error_code = ?, updated_at = ?
      WHERE id = ? AND status IN ${UNACKNOWLEDGED}`,
-    ...[errorCode, Date.now(), commitId],
+    [errorCode, Date.now(), commitId],
   )
 }
 
 /** A commit that nobody tries again and whose time is over has failed for good. @returns whether it was one */
-export function giveUpExpired(db: Database, commitId: string, now: number): boolean {
+export function* giveUpExpired(commitId: string, now: number): Write<boolean> {
   return (
-    db.run(
+    (yield* sql.run(
       `UPDATE staged_commits SET status = 'failed-terminal', updated_at = ?
        WHERE id = ? AND status = 'failed-retryable' AND expires_at < ?`,
-      ...[now, commitId, now],
-    ).changes === 1
+      [now, commitId, now],
+    )).changes === 1
   )
 }
 
 /** After a restart: uploads that were never acknowledged belong to nobody, and nobody tries again for ever. */
-export function abandonUnacknowledged(db: Database): number {
+export function* abandonUnacknowledged(): Write<number> {
   const now = Date.now()
-  db.run(
+  yield* sql.run(
     "UPDATE staged_commits SET status = 'failed-terminal', updated_at = ? WHERE status = 'failed-retryable' AND expires_at < ? AND job_id IS NULL",
-    ...[now, now],
+    [now, now],
   )
-  return db.run(
+  return (yield* sql.run(
     `UPDATE staged_commits SET status = 'failed-retryable', error_code = 'interrupted', resume_status = status,
        error_message = 'the daemon ended before the upload was acknowledged', expires_at = ?, updated_at = ?
      WHERE status IN ${UNACKNOWLEDGED}`,
-    now + DAY,
-    now,
-  ).changes
+    [now + DAY, now],
+  )).changes
 }

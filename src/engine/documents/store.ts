@@ -1,8 +1,8 @@
 import { KsError, notFound } from '../../contract/errors.js'
 import type { DocumentAsset } from '../../contract/gateway/documents.js'
 import { isUuid } from '../../lib/ids.js'
-import { askerOf, mayKnow, type Reader, sourceOf } from '../sources/permissions.js'
-import type { Database } from '../storage/database.js'
+import { askerOf, mayKnow, type Reader, sourceOf } from '../access/permissions.js'
+import { type Read, sql } from '../storage/program.js'
 import { fromCell } from '../storage/readable.js'
 
 /** A row of `documents`. */
@@ -27,44 +27,37 @@ export interface DocumentRow {
 }
 
 /** @throws KsError `not-found` when the space does not hold the document, or not for this reader */
-export function findDocument(db: Database, reader: Reader, spaceKey: number, id: string): DocumentRow {
-  const row = lookupDocument(db, reader, spaceKey, id)
+export function* findDocument(reader: Reader, spaceKey: number, id: string): Read<DocumentRow> {
+  const row = yield* lookupDocument(reader, spaceKey, id)
   if (row === undefined) throw notFound('document', id)
   return row
 }
 
 /** A document of a space; one that the scope of its source keeps from the reader looks like one that never was. */
-export function lookupDocument(db: Database, reader: Reader, spaceKey: number, id: string): DocumentRow | undefined {
+export function* lookupDocument(reader: Reader, spaceKey: number, id: string): Read<DocumentRow | undefined> {
   if (!isUuid(id)) return undefined
-  return db.get<DocumentRow>(
+  return yield* sql.get<DocumentRow>(
     `SELECT * FROM documents WHERE space_key = ? AND id = ? AND deleted_at IS NULL AND ${mayKnow('documents.source_id')}`,
-    ...[spaceKey, id, askerOf(reader)],
+    [spaceKey, id, askerOf(reader)],
   )
 }
 
 /** Of documents, the ids of those that are there for this reader. */
-export function knownDocuments(db: Database, reader: Reader, spaceKey: number, ids: readonly string[]): Set<string> {
-  const rows = db.all<{ id: string }>(
+export function* knownDocuments(reader: Reader, spaceKey: number, ids: readonly string[]): Read<Set<string>> {
+  const rows = yield* sql.all<{ id: string }>(
     `SELECT d.id FROM json_each(?) wanted CROSS JOIN documents d ON d.id = wanted.value
      WHERE d.space_key = ? AND d.deleted_at IS NULL AND ${mayKnow('d.source_id')}`,
-    ...[JSON.stringify([...new Set(ids)]), spaceKey, askerOf(reader)],
+    [JSON.stringify([...new Set(ids)]), spaceKey, askerOf(reader)],
   )
   return new Set(rows.map(({ id }) => id))
 }
 
 /** Live documents of one name and source, newest first. Whether the source is there for who asks is looked at before. */
-export function documentsNamed(
-  db: Database,
-  spaceKey: number,
-  sourceId: string | null,
-  filename: string,
-): DocumentRow[] {
-  return db.all<DocumentRow>(
+export function* documentsNamed(spaceKey: number, sourceId: string | null, filename: string): Read<DocumentRow[]> {
+  return yield* sql.all<DocumentRow>(
     `SELECT * FROM documents INDEXED BY documents_name WHERE space_key = ? AND filename = ? AND source_id IS ?
        AND deleted_at IS NULL ORDER BY key DESC`,
-    spaceKey,
-    filename,
-    sourceId,
+    [spaceKey, filename, sourceId],
   )
 }
 

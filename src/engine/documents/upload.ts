@@ -1,18 +1,19 @@
 import { KsError } from '../../contract/errors.js'
 import type { AcceptedDocument } from '../../contract/gateway/documents.js'
 import { newId } from '../../lib/ids.js'
-import type { Caller, Upload, UploadFile, UploadOptions } from '../api.js'
+import { findSource } from '../access/sources.js'
+import type { Caller } from '../base/caller.js'
+import { provisionalType, storedName, virtualName } from '../base/file-names.js'
+import type { Upload, UploadFile, UploadOptions } from '../base/upload.js'
 import type { EngineContext } from '../context.js'
-import { beginJob, endedInVain, type JobRow, latestJob, toTicket } from '../jobs/store.js'
-import { findSource } from '../sources/store.js'
+import { beginJob, endedInVain, type JobRow, latestJob, toTicket } from '../queue/store.js'
 import { assertRoomForPages } from '../spaces/parser-pages.js'
 import { assertRawBytes, assertRoomForDocuments } from '../spaces/quota.js'
 import { findSpace, type SpaceRow } from '../spaces/store.js'
-import type { Database } from '../storage/database.js'
 import { ObjectStore, type StagedObject } from '../storage/objects.js'
-import { writeAnswer } from '../write-answer.js'
+import { type Read, sql, type Write } from '../storage/program.js'
+import { writeAnswer } from '../storage/write-answer.js'
 import { isReferenced } from './delete.js'
-import { provisionalType, storedName, virtualName } from './filename.js'
 import { failUpload, settleUpload } from './staged-commits.js'
 import { type DocumentRow, documentsNamed, findDocument, toAsset } from './store.js'
 
@@ -34,10 +35,15 @@ const UNACKNOWLEDGED_MILLISECONDS = 24 * 60 * 60 * 1000
  * one transaction that makes assets and jobs. Only the last one is the acknowledgement; a crash before it leaves
  * temporary files or unreferenced objects, never a row without bytes.
  */
-export function beginUpload(context: EngineContext, caller: Caller, spaceId: string, options: UploadOptions): Upload {
+export function* beginUpload(
+  context: EngineContext,
+  caller: Caller,
+  spaceId: string,
+  options: UploadOptions,
+): Read<Upload> {
   const { db, objects } = context
   const { limits } = context.options
-  const space = findSpace(db, caller.tenant, spaceId)
+  const space = yield* findSpace(caller.tenant, spaceId)
   const received: Received[] = []
   let bytes = 0
   let ended = false
@@ -68,7 +74,7 @@ export function beginUpload(context: EngineContext, caller: Caller, spaceId: str
     },
     async commit({ sourceId }) {
       if (received.length === 0) throw new KsError('invalid-request', 'at least one file must be sent, received none')
-      if (sourceId !== undefined) findSource(db, caller, space, sourceId)
+      if (sourceId !== undefined) db.now(findSource(caller, space, sourceId))
       ended = true
       try {
         return await commitUpload(context, caller, space, sourceId ?? null, received, options.answer)
@@ -96,25 +102,37 @@ async function commitUpload(
   if (db.damage !== undefined) throw db.damage
   // crawls and imports that began while there was room
   if (options.room?.isFull === true) throw new KsError('storage-full', 'the disk of the data directory is full')
-  const added = received.filter((item) => sameBytes(db, space, sourceId, item) === undefined)
+  const added = received.filter((item) => db.now(sameBytes(space, sourceId, item)) === undefined)
   if (added.length > 0) {
     const bytes = added.reduce((sum, { staged }) => sum + staged.size, 0)
-    assertRoomForDocuments(context, space, bytes)
+    context.db.now(assertRoomForDocuments(context, space, bytes))
   }
   const again = received.filter((item) => {
-    const same = sameBytes(db, space, sourceId, item)
-    return same !== undefined && endedInVain(latestJob(db, same.key))
+    const same = db.now(sameBytes(space, sourceId, item))
+    return same !== undefined && endedInVain(db.now(latestJob(same.key)))
   })
   if (added.length + again.length > 0) assertRoomForPages(context, space, added.length + again.length)
-  await db.write(() => {
+  await db.write(function* () {
     const now = Date.now()
     for (const item of received)
-      db.run(
+      yield* sql.run(
         `INSERT INTO staged_commits (id, tenant, space_key, idempotency_key, operation_type, status, raw_object_key,
            published_object_key, checksum, size_bytes, source_id, expires_at, created_at, updated_at)
          VALUES (?, ?, ?, ?, 'document-upload', 'received', ?, ?, ?, ?, ?, ?, ?, ?)`,
-        ...[item.commitId, space.tenant, space.key, item.commitId, `tmp/${item.staged.id}`, item.objectKey],
-        ...[item.staged.sha256, item.staged.size, sourceId, now + UNACKNOWLEDGED_MILLISECONDS, now, now],
+        [
+          item.commitId,
+          space.tenant,
+          space.key,
+          item.commitId,
+          `tmp/${item.staged.id}`,
+          item.objectKey,
+          item.staged.sha256,
+          item.staged.size,
+          sourceId,
+          now + UNACKNOWLEDGED_MILLISECONDS,
+          now,
+          now,
+        ],
       )
   })
   for (let from = 0; from < received.length; from += SYNCED_AT_ONCE) {
@@ -128,14 +146,14 @@ async function commitUpload(
   }
   await rightOfWay.giveWay()
   const admitAll = () => {
-    const live = findSpace(db, space.tenant, space.id)
+    const live = db.now(findSpace(space.tenant, space.id))
     // it may have been deleted while the bytes came in
-    if (sourceId !== null) findSource(db, caller, live, sourceId)
+    if (sourceId !== null) db.now(findSource(caller, live, sourceId))
     if (live.frozen_at === null)
-      db.run('UPDATE spaces SET frozen_at = ? WHERE key = ? AND frozen_at IS NULL', Date.now(), space.key)
-    const made = received.map((item) => admit(context, caller, space, sourceId, item))
+      db.now(sql.run('UPDATE spaces SET frozen_at = ? WHERE key = ? AND frozen_at IS NULL', [Date.now(), space.key]))
+    const made = received.map((item) => context.db.now(admit(caller, space, sourceId, item)))
     // several uploads may have been let in at once
-    if (added.length > 0) assertRawBytes(context, space)
+    if (added.length > 0) context.db.now(assertRawBytes(context, space))
     return made
   }
   const accepted = await (answer === undefined ? db.write(admitAll) : writeAnswer(db, caller, admitAll, answer))
@@ -148,10 +166,10 @@ async function forget({ db, objects, log }: EngineContext, received: Received[],
   const code = error instanceof KsError ? error.code : 'internal'
   try {
     await Promise.all(received.map(({ staged }) => objects.discard(staged.id)))
-    await db.write(() => {
-      for (const { commitId } of received) failUpload(db, commitId, code)
+    await db.write(function* () {
+      for (const { commitId } of received) yield* failUpload(commitId, code)
     })
-    for (const { objectKey } of received) await objects.remove(objectKey, () => isReferenced(db, objectKey))
+    for (const { objectKey } of received) await objects.remove(objectKey, () => db.now(isReferenced(objectKey)))
   } catch (cause) {
     // the next start and the garbage collection find what is left
     log.warn({ error: String(cause) }, 'a failed upload could not be cleaned up')
@@ -162,44 +180,35 @@ async function forget({ db, objects, log }: EngineContext, received: Received[],
  * Makes the asset and its job, or finds the asset that holds the same bytes under the same name. One whose last job failed
  * or was canceled gets a new job.
  */
-function admit(
-  context: EngineContext,
-  caller: Caller,
-  space: SpaceRow,
-  sourceId: string | null,
-  item: Received,
-): AcceptedDocument {
-  const { db } = context
-  const same = sameBytes(db, space, sourceId, item)
-  const latest = same && latestJob(db, same.key)
+function* admit(caller: Caller, space: SpaceRow, sourceId: string | null, item: Received): Write<AcceptedDocument> {
+  const same = yield* sameBytes(space, sourceId, item)
+  const latest = same && (yield* latestJob(same.key))
   if (same !== undefined && latest !== undefined && !endedInVain(latest)) {
-    settleUpload(db, item.commitId, ['received', 'object-staged', 'canceled'], { documentId: same.id, jobId: null })
+    yield* settleUpload(item.commitId, ['received', 'object-staged', 'canceled'], { documentId: same.id, jobId: null })
     return accepted(space, same, latest)
   }
-  const row = same ?? insertDocument(db, caller, space, sourceId, item)
-  const job = beginJob(db, space, row.key)
+  const row = same ?? (yield* insertDocument(caller, space, sourceId, item))
+  const job = yield* beginJob(space, row.key)
   // this transaction is the acknowledgement: the bytes are durable, verified by their hash, and have their row
   const path = ['received', 'object-staged', 'object-verified', 'metadata-prepared'] as const
-  settleUpload(db, item.commitId, path, { documentId: row.id, jobId: job.id })
-  return accepted(space, same === undefined ? row : findDocument(db, caller, space.key, row.id), job)
+  yield* settleUpload(item.commitId, path, { documentId: row.id, jobId: job.id })
+  return accepted(space, same === undefined ? row : yield* findDocument(caller, space.key, row.id), job)
 }
 
-function insertDocument(
-  db: Database,
-  caller: Caller,
-  space: SpaceRow,
-  sourceId: string | null,
-  item: Received,
-): DocumentRow {
+function* insertDocument(caller: Caller, space: SpaceRow, sourceId: string | null, item: Received): Write<DocumentRow> {
   const id = newId()
   const now = Date.now()
   const pathName = virtualName(item.filename)
-  db.run(
+  yield* sql.run(
     `INSERT INTO documents (id, space_key, source_id, metadata, filename, path_name, mime_type, object_key, sha256, size_bytes,
        parser_status, created_at, updated_at)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending', ?, ?)`,
-    ...[id, space.key, sourceId, JSON.stringify(item.metadata), item.filename],
-    ...[
+    [
+      id,
+      space.key,
+      sourceId,
+      JSON.stringify(item.metadata),
+      item.filename,
       pathName === item.filename ? null : pathName,
       item.mimeType,
       item.objectKey,
@@ -209,7 +218,7 @@ function insertDocument(
       now,
     ],
   )
-  return findDocument(db, caller, space.key, id)
+  return yield* findDocument(caller, space.key, id)
 }
 
 function accepted(space: SpaceRow, row: DocumentRow, job: JobRow): AcceptedDocument {
@@ -217,12 +226,11 @@ function accepted(space: SpaceRow, row: DocumentRow, job: JobRow): AcceptedDocum
 }
 
 /** The document that holds the file's bytes under its name already. */
-function sameBytes(
-  db: Database,
+function* sameBytes(
   space: SpaceRow,
   sourceId: string | null,
   { filename, staged }: Received,
-): DocumentRow | undefined {
-  const [newest] = documentsNamed(db, space.key, sourceId, filename)
+): Read<DocumentRow | undefined> {
+  const [newest] = yield* documentsNamed(space.key, sourceId, filename)
   return newest?.sha256 === staged.sha256 ? newest : undefined
 }

@@ -1,19 +1,11 @@
 import { lookup as systemLookup } from 'node:dns'
 import { isIP, type LookupFunction } from 'node:net'
 import type { buildConnector } from 'undici'
+import type { Resolve } from '../base/resolve.js'
 import type { AddressRule } from './addresses.js'
 
 /** Code of the error of a connection that was not made because of its address. */
 export const REFUSED_CODE = 'KS_ADDRESS_REFUSED'
-
-interface Resolved {
-  address: string
-  family: number
-}
-
-/** All addresses of a name. */
-export type Resolve = (name: string, done: (error: Error | null, addresses: Resolved[]) => void) => void
-
 const resolveBySystem: Resolve = (name, done) => systemLookup(name, { all: true }, done)
 
 /**

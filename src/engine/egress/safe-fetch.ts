@@ -1,9 +1,10 @@
 import type { Readable } from 'node:stream'
 import type * as Undici from 'undici'
 import { linkAbort } from '../../lib/abort.js'
+import type { Resolve } from '../base/resolve.js'
 import type { AddressRule } from './addresses.js'
 import { boundedBody, drop } from './body.js'
-import { checkedConnector, checkedLookup, type Resolve } from './connect.js'
+import { checkedConnector, checkedLookup } from './connect.js'
 import { asFailure, EgressFailure } from './failure.js'
 
 /** Limits of one fetch, redirects included (decisions.md section 3). Bytes are counted after decoding. */

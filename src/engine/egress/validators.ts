@@ -1,3 +1,5 @@
+import { defined } from '../../lib/defined.js'
+
 /** What a server says to tell one state of a thing from another (RFC 9110, 8.8), each as the server wrote it. */
 export interface Validators {
   etag?: string
@@ -26,8 +28,7 @@ export function validatorsOf(headers: Readonly<Record<string, string>>): Validat
 /** The headers that ask for a thing only if it is in another state than that of the validators. */
 export function conditionOf({ etag, lastModified }: Validators): Record<string, string> {
   return {
-    ...(etag === undefined ? {} : { 'if-none-match': etag }),
-    ...(lastModified === undefined ? {} : { 'if-modified-since': lastModified }),
+    ...defined({ 'if-none-match': etag, 'if-modified-since': lastModified }),
   }
 }
 

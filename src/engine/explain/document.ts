@@ -1,10 +1,11 @@
 import type { ExplainBody } from '../../contract/gateway/explain.js'
-import { storedName, virtualName } from '../documents/filename.js'
+import { defined } from '../../lib/defined.js'
+import type { Reader } from '../access/permissions.js'
+import { storedName, virtualName } from '../base/file-names.js'
 import { type DocumentRow, documentsNamed, lookupDocument } from '../documents/store.js'
-import { latestJob } from '../jobs/store.js'
-import type { Reader } from '../sources/permissions.js'
+import { latestJob } from '../queue/store.js'
 import type { SpaceRow } from '../spaces/store.js'
-import type { Database } from '../storage/database.js'
+import type { Read } from '../storage/program.js'
 import { failed, passed, type Stages } from './stages.js'
 import { deletedDocument, documentsOfBase, namesLike, type VisibleVersion, versionAt, wasHere } from './store.js'
 
@@ -13,18 +14,17 @@ const SUGGESTIONS = 5
 type Named = Pick<ExplainBody, 'documentId' | 'path'>
 
 /** The document that is asked about; the stages say why there is none. What the reader may not know of never was. */
-export function findAsked(
-  db: Database,
+export function* findAsked(
   reader: Reader,
   space: SpaceRow,
   asked: Named,
   stages: Stages,
-): DocumentRow | undefined {
-  const rows = candidates(db, reader, space, asked)
+): Read<DocumentRow | undefined> {
+  const rows = yield* candidates(reader, space, asked)
   const [row, ...others] = rows
   const name = asked.documentId ?? asked.path ?? ''
   if (row === undefined) {
-    explainAbsence(db, reader, space, asked, stages)
+    yield* explainAbsence(reader, space, asked, stages)
     return undefined
   }
   if (others.length > 0 && others.some((other) => other.filename !== row.filename)) {
@@ -45,25 +45,26 @@ export function findAsked(
 }
 
 /** By id; by whole name, newest first; or by what names and path have in common at their ends. */
-function candidates(db: Database, reader: Reader, space: SpaceRow, asked: Named): DocumentRow[] {
+function* candidates(reader: Reader, space: SpaceRow, asked: Named): Read<DocumentRow[]> {
   if (asked.documentId !== undefined) {
-    const row = lookupDocument(db, reader, space.key, asked.documentId)
+    const row = yield* lookupDocument(reader, space.key, asked.documentId)
     return row === undefined ? [] : [row]
   }
   const path = storedName(asked.path ?? '')
   const shown = virtualName(path)
   const base = shown.slice(shown.lastIndexOf('/') + 1)
-  const all = documentsOfBase(db, reader, space.key, base)
+  const all = yield* documentsOfBase(reader, space.key, base)
   const exact = all.filter((row) => row.filename === path)
   if (exact.length > 0) return exact
   return all.filter((row) => row.filename.endsWith(`/${path}`) || path.endsWith(`/${row.filename}`))
 }
 
-function explainAbsence(db: Database, reader: Reader, space: SpaceRow, asked: Named, stages: Stages): void {
+function* explainAbsence(reader: Reader, space: SpaceRow, asked: Named, stages: Stages): Read<void> {
   const name = asked.documentId ?? asked.path ?? ''
-  const gone = deletedDocument(db, reader, space.key, asked.documentId ?? '', storedName(asked.path ?? ''))
-  if (gone !== undefined || (asked.documentId !== undefined && wasHere(db, reader, space.key, asked.documentId))) {
-    const successor = gone === undefined ? undefined : documentsNamed(db, space.key, gone.source_id, gone.filename)[0]
+  const gone = yield* deletedDocument(reader, space.key, asked.documentId ?? '', storedName(asked.path ?? ''))
+  if (gone !== undefined || (asked.documentId !== undefined && (yield* wasHere(reader, space.key, asked.documentId)))) {
+    const successor =
+      gone === undefined ? undefined : (yield* documentsNamed(space.key, gone.source_id, gone.filename))[0]
     const at = gone?.deleted_at
     failed(stages, 'deleted', {
       stage: 'document',
@@ -74,12 +75,12 @@ function explainAbsence(db: Database, reader: Reader, space: SpaceRow, asked: Na
           : `the document was replaced by a newer one of the same name, ${successor.id}`,
       figures: {
         ...(at === undefined || at === null ? {} : { deletedAt: new Date(at).toISOString() }),
-        ...(successor === undefined ? {} : { replacedBy: successor.id }),
+        ...defined({ replacedBy: successor?.id }),
       },
     })
     return
   }
-  const similar = asked.path === undefined ? [] : namesLike(db, reader, space.key, stemOf(asked.path), SUGGESTIONS)
+  const similar = asked.path === undefined ? [] : yield* namesLike(reader, space.key, stemOf(asked.path), SUGGESTIONS)
   failed(stages, 'unknown-document', {
     stage: 'document',
     reason: asked.path === undefined ? 'unknown-id' : 'unknown-path',
@@ -96,16 +97,11 @@ function stemOf(path: string): string {
 }
 
 /** The version that queries see now; the stages say why there is none. */
-export function publishedNow(
-  db: Database,
-  space: SpaceRow,
-  row: DocumentRow,
-  stages: Stages,
-): VisibleVersion | undefined {
-  const version = versionAt(db, row.key, space.head_revision)
-  const job = latestJob(db, row.key)
+export function* publishedNow(space: SpaceRow, row: DocumentRow, stages: Stages): Read<VisibleVersion | undefined> {
+  const version = yield* versionAt(row.key, space.head_revision)
+  const job = yield* latestJob(row.key)
   const figures = {
-    ...(job === undefined ? {} : { jobId: job.id, jobStage: job.stage, attempts: job.attempts }),
+    ...defined({ jobId: job?.id, jobStage: job?.stage, attempts: job?.attempts }),
     ...(row.error === null ? {} : { errorCode: row.error_code ?? 'failed', error: row.error }),
   }
   if (version !== undefined) {

@@ -1,7 +1,7 @@
 import { KsError } from '../../contract/errors.js'
 import type { ExplainBody, ExplainVerdict, Explanation } from '../../contract/gateway/explain.js'
 import { newId } from '../../lib/ids.js'
-import type { Caller } from '../api.js'
+import type { Caller } from '../base/caller.js'
 import type { EngineContext } from '../context.js'
 import type { DocumentRow } from '../documents/store.js'
 import { type Admitted, admit } from '../query/admission.js'
@@ -42,17 +42,19 @@ export async function explainQuery(
   body: ExplainBody,
 ): Promise<Explanation> {
   const { db } = context
-  const space = findSpace(db, caller.tenant, spaceId)
-  const recorded = body.traceId === undefined ? undefined : readTrace(db, caller, space, body.traceId)
+  const space = db.now(findSpace(caller.tenant, spaceId))
+  const recorded = body.traceId === undefined ? undefined : db.now(readTrace(caller, space, body.traceId))
   const query = recorded?.row.query ?? body.query
   if (query === undefined) throw new KsError('invalid-request', 'query or traceId must be given')
-  const admitted = admit(context, caller, {
-    knowledgeSpaceId: space.id,
-    query,
-    activeDocumentIds: recorded?.activeDocumentIds ?? body.activeDocumentIds,
-    activeEntityIds: [],
-    ...(recorded === undefined && body.mode !== undefined ? { mode: body.mode } : {}),
-  })
+  const admitted = context.db.now(
+    admit(context, caller, {
+      knowledgeSpaceId: space.id,
+      query,
+      activeDocumentIds: recorded?.activeDocumentIds ?? body.activeDocumentIds,
+      activeEntityIds: [],
+      ...(recorded === undefined && body.mode !== undefined ? { mode: body.mode } : {}),
+    }),
+  )
   const stages: Stages = { list: [], verdict: undefined }
   const limit = new AbortController()
   const { signal } = limit
@@ -61,13 +63,17 @@ export async function explainQuery(
   const leave = await shared.gate.enter(caller.tenant, signal)
   // keeps what is deleted meanwhile from being taken away, as a query does
   const lease = context.leases.acquire({
-    ...{ spaceKey: space.key, sessionId: newId(), type: 'read', targetType: 'publication' },
-    ...{ targetId: admitted.snapshot.publicationId, virtualPath: '/evidence' },
+    spaceKey: space.key,
+    sessionId: newId(),
+    type: 'read',
+    targetType: 'publication',
+    targetId: admitted.snapshot.publicationId,
+    virtualPath: '/evidence',
   })
   try {
-    const document = findAsked(db, caller, space, body, stages)
+    const document = db.now(findAsked(caller, space, body, stages))
     const trace =
-      recorded === undefined ? undefined : explainRecorded(db, space, recorded, document, body.quote, stages)
+      recorded === undefined ? undefined : db.now(explainRecorded(space, recorded, document, body.quote, stages))
     const settled = stages.verdict
     const now: Stages = { list: stages.list, verdict: undefined }
     const asked: AskedMode = recorded?.row.mode ?? body.mode ?? admitted.profile.defaultMode
@@ -137,7 +143,7 @@ async function runStages(
 ): Promise<StageRun> {
   const { db } = context
   const { query, document, quote, mode, signal } = request
-  const version = publishedNow(db, admitted.space, document, stages)
+  const version = db.now(publishedNow(admitted.space, document, stages))
   if (version === undefined || !isInScope(admitted, document, stages)) return {}
   const embedding = await embedForFast(context, admitted, query, signal)
   let record: FastRecord | undefined
@@ -156,7 +162,7 @@ async function runStages(
   explainTerms(query, retrieved.terms, passages, stages)
   const probed = await probe(context, admitted, document.key, retrieved.terms, embedding.embedded, signal)
   explainText(record, probed, passages, retrieved.terms, stages)
-  explainVectors(context, admitted, embedding, record, probed, passages, stages)
+  context.db.now(explainVectors(admitted, embedding, record, probed, passages, stages))
   if (!judgeCandidacy(stages, passages, record)) {
     explainEvidence(keys, passages, stages, false)
     judgeMode(byMode, stages)

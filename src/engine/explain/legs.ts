@@ -1,3 +1,4 @@
+import { defined } from '../../lib/defined.js'
 import type { EmbeddedQuery } from '../compile/embeddings.js'
 import { activeVectorSpace } from '../compile/vector-spaces.js'
 import type { EngineContext } from '../context.js'
@@ -6,6 +7,7 @@ import type { FastRecord, QueryEmbedding } from '../query/fast.js'
 import { LEG_CANDIDATES } from '../query/rank.js'
 import { MAX_K } from '../search/limits.js'
 import type { SearchHit, SearchHits } from '../search/ports.js'
+import type { Read } from '../storage/program.js'
 import type { Passages } from './passages.js'
 import { failed, missed, passed, round, type Stages } from './stages.js'
 import { newestChange, vectorCount } from './store.js'
@@ -34,14 +36,14 @@ export async function probe(
     terms,
     textK: MAX_K,
     vectorK: MAX_K,
-    ...(embedded === undefined ? {} : { vector: embedded.vector, vectorSpace: embedded.vectorSpaceId }),
+    ...defined({ vector: embedded?.vector, vectorSpace: embedded?.vectorSpaceId }),
   }
   const [own, wide, status] = await Promise.all([
     context.indexes.search(space.id, { ...request, docs: [docKey] }, signal),
-    context.indexes.search(space.id, { ...request, ...(docs === undefined ? {} : { docs }) }, signal),
+    context.indexes.search(space.id, { ...request, ...defined({ docs }) }, signal),
     context.indexes.status(space.id),
   ])
-  return { own, wide, watermark: { applied: status.textWatermark, newest: newestChange(context.db, space.key) } }
+  return { own, wide, watermark: { applied: status.textWatermark, newest: context.db.now(newestChange(space.key)) } }
 }
 
 type Leg = 'bm25' | 'cosine'
@@ -140,18 +142,17 @@ export function explainText(
   }
 }
 
-export function explainVectors(
-  context: EngineContext,
+export function* explainVectors(
   admitted: Admitted,
   embedding: QueryEmbedding,
   record: FastRecord,
   probed: Probe,
   passages: Passages,
   stages: Stages,
-): void {
+): Read<void> {
   const { embedded, degraded } = embedding
   if (embedded === undefined) {
-    const model = activeVectorSpace(context.db, admitted.space)
+    const model = yield* activeVectorSpace(admitted.space)
     if (degraded !== undefined)
       missed(stages, 'vector-leg', 'embedding-failed', 'vector search was not asked: the query could not be embedded', {
         degraded: [degraded.reason],
@@ -164,7 +165,7 @@ export function explainVectors(
   }
   const best = bestOf(record.found.hits, passages.meant, 'cosine') ?? bestOf(probed.own.hits, passages.meant, 'cosine')
   if (best?.cosine === undefined) {
-    missingVector(context, embedded, probed, passages, stages)
+    yield* missingVector(embedded, probed, passages, stages)
     return
   }
   const at = standing(record, probed.wide, 'cosine', best.cosine, record.found.vectorCount)
@@ -178,14 +179,8 @@ export function explainVectors(
   }
 }
 
-function missingVector(
-  context: EngineContext,
-  embedded: EmbeddedQuery,
-  probed: Probe,
-  passages: Passages,
-  stages: Stages,
-): void {
-  const stored = vectorCount(context.db, embedded.vectorSpaceId, [...passages.meant.keys()])
+function* missingVector(embedded: EmbeddedQuery, probed: Probe, passages: Passages, stages: Stages): Read<void> {
+  const stored = yield* vectorCount(embedded.vectorSpaceId, [...passages.meant.keys()])
   if (stored === 0) {
     const text = 'its passages have no vector: they are not embedded yet, or the model knows no word of them'
     missed(stages, 'vector-leg', 'no-vector', text, { vectors: 0 })

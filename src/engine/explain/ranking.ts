@@ -125,7 +125,10 @@ function explainRerank(
     parts: partsOf(own).map(({ name, weight, value }) => {
       const beside = other === undefined ? undefined : partsOf(other).find((part) => part.name === name)?.value
       return {
-        ...{ name, weight, value: round(value), adds: round(weight * value) },
+        name,
+        weight,
+        value: round(value),
+        adds: round(weight * value),
         ...(beside === undefined ? {} : { lastShownAdds: round(weight * beside) }),
       }
     }),

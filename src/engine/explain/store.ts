@@ -1,50 +1,47 @@
+import { askerOf, mayKnow, type Reader } from '../access/permissions.js'
 import type { DocumentRow } from '../documents/store.js'
-import { askerOf, mayKnow, type Reader } from '../sources/permissions.js'
-import type { Database } from '../storage/database.js'
+import { type Read, sql } from '../storage/program.js'
 
 /** Documents of a name within any folder, newest first. */
-export function documentsOfBase(db: Database, reader: Reader, spaceKey: number, base: string): DocumentRow[] {
-  return db.all<DocumentRow>(
+export function* documentsOfBase(reader: Reader, spaceKey: number, base: string): Read<DocumentRow[]> {
+  return yield* sql.all<DocumentRow>(
     `SELECT * FROM documents WHERE space_key = ? AND base = ? AND deleted_at IS NULL
        AND ${mayKnow('documents.source_id')} ORDER BY key DESC`,
-    ...[spaceKey, base, askerOf(reader)],
+    [spaceKey, base, askerOf(reader)],
   )
 }
 
 /** Names that hold a piece of text, for "did you mean". */
-export function namesLike(db: Database, reader: Reader, spaceKey: number, part: string, limit: number): string[] {
-  return db
-    .all<{ filename: string }>(
-      `SELECT filename FROM documents WHERE space_key = ? AND deleted_at IS NULL AND instr(lower(filename), lower(?)) > 0
+export function* namesLike(reader: Reader, spaceKey: number, part: string, limit: number): Read<string[]> {
+  return (yield* sql.all<{ filename: string }>(
+    `SELECT filename FROM documents WHERE space_key = ? AND deleted_at IS NULL AND instr(lower(filename), lower(?)) > 0
          AND ${mayKnow('documents.source_id')} ORDER BY length(filename) LIMIT ?`,
-      ...[spaceKey, part, askerOf(reader), limit],
-    )
-    .map((row) => row.filename)
+    [spaceKey, part, askerOf(reader), limit],
+  )).map((row) => row.filename)
 }
 
 /** A deleted document whose row is still there, by id or by name. */
-export function deletedDocument(
-  db: Database,
+export function* deletedDocument(
   reader: Reader,
   spaceKey: number,
   id: string,
   name: string,
-): DocumentRow | undefined {
-  return db.get<DocumentRow>(
+): Read<DocumentRow | undefined> {
+  return yield* sql.get<DocumentRow>(
     `SELECT * FROM documents WHERE space_key = ? AND (id = ? OR filename = ?) AND deleted_at IS NOT NULL
        AND ${mayKnow('documents.source_id')} ORDER BY deleted_at DESC LIMIT 1`,
-    ...[spaceKey, id, name, askerOf(reader)],
+    [spaceKey, id, name, askerOf(reader)],
   )
 }
 
 /** Whether the space once took in a document of this id; what it was called goes with its row. */
-export function wasHere(db: Database, reader: Reader, spaceKey: number, id: string): boolean {
+export function* wasHere(reader: Reader, spaceKey: number, id: string): Read<boolean> {
   return (
-    db.get<{ one: number }>(
+    (yield* sql.get<{ one: number }>(
       `SELECT 1 one FROM staged_commits WHERE space_key = ? AND document_id = ?
          AND ${mayKnow('staged_commits.source_id')} LIMIT 1`,
-      ...[spaceKey, id, askerOf(reader)],
-    ) !== undefined
+      [spaceKey, id, askerOf(reader)],
+    )) !== undefined
   )
 }
 
@@ -57,20 +54,20 @@ export interface VisibleVersion {
 }
 
 /** The version of a document that a revision shows. */
-export function versionAt(db: Database, docKey: number, revision: number): VisibleVersion | undefined {
-  return db.get<VisibleVersion>(
+export function* versionAt(docKey: number, revision: number): Read<VisibleVersion | undefined> {
+  return yield* sql.get<VisibleVersion>(
     `SELECT key, version, node_count, from_revision, created_at FROM versions
      WHERE doc_key = ? AND from_revision <= ? AND (until_revision IS NULL OR until_revision > ?)`,
-    ...[docKey, revision, revision],
+    [docKey, revision, revision],
   )
 }
 
 /** The first revision that showed a document, as far as its versions are kept. */
-export function firstRevision(db: Database, docKey: number): { revision: number; version: number } | undefined {
-  return db.get<{ revision: number; version: number }>(
+export function* firstRevision(docKey: number): Read<{ revision: number; version: number } | undefined> {
+  return yield* sql.get<{ revision: number; version: number }>(
     `SELECT from_revision revision, version FROM versions WHERE doc_key = ? AND from_revision IS NOT NULL
      ORDER BY version LIMIT 1`,
-    docKey,
+    [docKey],
   )
 }
 
@@ -84,29 +81,30 @@ export interface NodeRow {
 }
 
 /** Passages of a version in order, a slice at a time. */
-export function nodesAfter(db: Database, versionKey: number, ordinal: number, limit: number): NodeRow[] {
-  return db.all<NodeRow>(
+export function* nodesAfter(versionKey: number, ordinal: number, limit: number): Read<NodeRow[]> {
+  return yield* sql.all<NodeRow>(
     `SELECT key, id, ordinal, title, text body, section FROM nodes WHERE version_key = ? AND ordinal > ?
      ORDER BY ordinal LIMIT ?`,
-    ...[versionKey, ordinal, limit],
+    [versionKey, ordinal, limit],
   )
 }
 
 /** How many of the nodes have a vector in a vector space. */
-export function vectorCount(db: Database, vectorSpaceId: string, nodeKeys: readonly number[]): number {
+export function* vectorCount(vectorSpaceId: string, nodeKeys: readonly number[]): Read<number> {
   return (
-    db.get<{ n: number }>(
+    (yield* sql.get<{ n: number }>(
       `SELECT count(*) n FROM json_each(?) wanted
        JOIN vectors ON vectors.node_key = wanted.value
          AND vectors.vector_space = (SELECT key FROM vector_spaces WHERE id = ?)`,
-      ...[JSON.stringify(nodeKeys), vectorSpaceId],
-    )?.n ?? 0
+      [JSON.stringify(nodeKeys), vectorSpaceId],
+    ))?.n ?? 0
   )
 }
 
 /** The newest change that the search indexes of a space should hold. */
-export function newestChange(db: Database, spaceKey: number): number {
+export function* newestChange(spaceKey: number): Read<number> {
   return (
-    db.get<{ seq: number | null }>('SELECT max(seq) seq FROM projection_log WHERE space_key = ?', spaceKey)?.seq ?? 0
+    (yield* sql.get<{ seq: number | null }>('SELECT max(seq) seq FROM projection_log WHERE space_key = ?', [spaceKey]))
+      ?.seq ?? 0
   )
 }

@@ -1,10 +1,11 @@
 import { KsError, notFound } from '../../contract/errors.js'
 import type { Explanation } from '../../contract/gateway/explain.js'
 import type { EvidenceBundle, TraceStep } from '../../contract/gateway/queries.js'
-import type { Caller } from '../api.js'
+import { defined } from '../../lib/defined.js'
+import type { Caller } from '../base/caller.js'
 import type { DocumentRow } from '../documents/store.js'
 import type { SpaceRow } from '../spaces/store.js'
-import type { Database } from '../storage/database.js'
+import type { Read } from '../storage/program.js'
 import { fromCell } from '../storage/readable.js'
 import { findTrace, type TraceRow } from '../traces/store.js'
 import { failed, note, passed, type Stages } from './stages.js'
@@ -20,8 +21,8 @@ export interface Recorded {
 }
 
 /** @throws KsError `not-found` for a trace that is not the caller's, or of another space */
-export function readTrace(db: Database, caller: Caller, space: SpaceRow, id: string): Recorded {
-  const { row, spaceId, bundle } = findTrace(db, caller, id)
+export function* readTrace(caller: Caller, space: SpaceRow, id: string): Read<Recorded> {
+  const { row, spaceId, bundle } = yield* findTrace(caller, id)
   if (spaceId !== space.id) throw notFound('trace', id)
   const steps: TraceStep[] = fromCell(row.steps)
   if (!Array.isArray(steps)) throw new KsError('internal', 'the steps of a trace are not a list')
@@ -58,27 +59,25 @@ function flat(text: string): string {
 }
 
 /** The stage that says what the trace recorded of the document; it may settle the matter. */
-export function explainRecorded(
-  db: Database,
+export function* explainRecorded(
   space: SpaceRow,
   recorded: Recorded,
   document: DocumentRow | undefined,
   quote: string | undefined,
   stages: Stages,
-): TracePart {
+): Read<TracePart> {
   const { row, revision } = recorded
   const rank = document === undefined ? undefined : recordedRank(recorded, document.id, quote)
   const part: TracePart = {
     id: row.id,
     createdAt: new Date(row.created_at).toISOString(),
     mode: row.mode,
-    ...(rank === undefined ? {} : { rank }),
-    ...(revision === undefined ? {} : { headRevisionThen: revision }),
+    ...defined({ rank, headRevisionThen: revision }),
     headRevisionNow: space.head_revision,
   }
   const items = recorded.bundle?.items.length ?? 0
   const figures = { items, revision, headRevisionNow: space.head_revision }
-  const first = document === undefined ? undefined : firstRevision(db, document.key)
+  const first = document === undefined ? undefined : yield* firstRevision(document.key)
   if (row.completed === 0) {
     const text = 'the recorded query failed before it had evidence'
     failed(stages, 'query-failed', { stage: 'trace', reason: 'query-failed', text, figures })

@@ -1,5 +1,5 @@
-import type { Database } from '../storage/database.js'
-import { canonicalKey } from './entities.js'
+import { canonicalKey } from '../derived/graph/entities.js'
+import { type Read, sql } from '../storage/program.js'
 import { type GraphView, isShown } from './read.js'
 
 export interface ExpansionRequest {
@@ -55,23 +55,23 @@ interface Reached {
  * Follows the graph from what was found, what the question names and what the caller works with: one step along
  * relations, then to the nodes that mention what was reached. Bounded in breadth and time.
  */
-export function expandFromGraph(request: ExpansionRequest): Expansion {
+export function* expandFromGraph(request: ExpansionRequest): Read<Expansion> {
   const { db, space } = request.view
   const started = performance.now()
   const late = (): boolean => performance.now() - started > request.timeoutMilliseconds
-  const active = activeEntities(request.view, request.active)
+  const active = yield* activeEntities(request.view, request.active)
   const weights = new Map<number, number>(active.found.map((key) => [key, ACTIVE]))
   const raise = (key: number, weight: number): void => {
     weights.set(key, Math.max(weight, weights.get(key) ?? 0))
   }
-  for (const key of askedEntities(db, space.key, request.query)) raise(key, ASKED)
+  for (const key of yield* askedEntities(space.key, request.query)) raise(key, ASKED)
   for (const [rank, node] of request.seeds.entries())
-    for (const key of mentionedBy(db, node)) raise(key, SEEN / (1 + rank))
+    for (const key of yield* mentionedBy(node)) raise(key, SEEN / (1 + rank))
   const seeds = heaviest(weights, MAX_SEEDS)
   let relations = 0
   for (const seed of seeds) {
     if (late()) break
-    for (const { other, isStated } of relationsOf(db, seed.key)) {
+    for (const { other, isStated } of yield* relationsOf(seed.key)) {
       relations++
       raise(other, seed.weight * (isStated ? STEP.stated : STEP.mentions))
     }
@@ -82,14 +82,14 @@ export function expandFromGraph(request: ExpansionRequest): Expansion {
   for (const { key, weight } of reached) {
     if (late()) break
     traversed++
-    const mentions = nodesOf(db, key)
-    if (mentions.length > NODES_PER_ENTITY && commonness(db, key) > COMMON) continue
+    const mentions = yield* nodesOf(key)
+    if (mentions.length > NODES_PER_ENTITY && (yield* commonness(key)) > COMMON) continue
     for (const node of mentions.slice(0, NODES_PER_ENTITY))
       nodes.set(node, (nodes.get(node) ?? 0) + weight / Math.log2(2 + mentions.length))
   }
   return {
     nodes: heaviest(nodes, nodes.size),
-    activeNodes: new Set(active.found.flatMap((key) => nodesOf(db, key, COMMON))),
+    activeNodes: new Set(active.found.flatMap((key) => db.now(nodesOf(key, COMMON)))),
     metrics: {
       graphExpansionSeeds: seeds.length,
       graphTraversedEntities: traversed,
@@ -111,72 +111,71 @@ function heaviest(weights: ReadonlyMap<number, number>, limit: number): Reached[
     .slice(0, limit)
 }
 
-function activeEntities(view: GraphView, named: readonly string[]): { found: number[]; unknown: number } {
+function* activeEntities(view: GraphView, named: readonly string[]): Read<{ found: number[]; unknown: number }> {
   const found = new Set<number>()
   let unknown = 0
   for (const name of named) {
-    const row = view.db.get<{ key: number }>(
+    const row = yield* sql.get<{ key: number }>(
       'SELECT key FROM graph_entities WHERE space_key = ? AND (id = ? OR canonical_key = ?) LIMIT 1',
-      ...[view.space.key, name.toLowerCase(), canonicalKey(name)],
+      [view.space.key, name.toLowerCase(), canonicalKey(name)],
     )
-    if (row === undefined || !isShown(view, 'entity', row.key)) unknown++
+    if (row === undefined || !(yield* isShown(view, 'entity', row.key))) unknown++
     else found.add(row.key)
   }
   return { found: [...found], unknown }
 }
 
 /** Entities that the question names, in whatever case. */
-function askedEntities(db: Database, spaceKey: number, query: string): number[] {
+function* askedEntities(spaceKey: number, query: string): Read<number[]> {
   const words = canonicalKey(query.slice(0, 2000)).split(' ')
   const names = new Set<string>()
   for (let from = 0; from < words.length; from++)
     for (let size = 1; size <= LONGEST_NAME && from + size <= words.length; size++)
       names.add(words.slice(from, from + size).join(' '))
   const wanted = JSON.stringify([...names])
-  const named = db.all<{ key: number }>(
+  const named = yield* sql.all<{ key: number }>(
     `SELECT e.key FROM json_each(?) wanted CROSS JOIN graph_entities e
      ON e.space_key = ? AND e.canonical_key = wanted.value LIMIT +?`,
-    ...[wanted, spaceKey, MAX_SEEDS],
+    [wanted, spaceKey, MAX_SEEDS],
   )
-  const aliased = db.all<{ key: number }>(
+  const aliased = yield* sql.all<{ key: number }>(
     `SELECT DISTINCT e.key FROM json_each(?) wanted CROSS JOIN graph_names n INDEXED BY graph_names_alias
      ON n.alias_key = wanted.value CROSS JOIN graph_entities e ON e.key = n.entity_key AND e.space_key = ? LIMIT +?`,
-    ...[wanted, spaceKey, MAX_SEEDS],
+    [wanted, spaceKey, MAX_SEEDS],
   )
   return [...new Set([...named, ...aliased].map(({ key }) => key))]
 }
 
-function mentionedBy(db: Database, node: number): number[] {
-  return db
-    .all<{ key: number }>('SELECT entity_key key FROM graph_mentions WHERE node_key = ? LIMIT +?', node, FANOUT)
-    .map(({ key }) => key)
+function* mentionedBy(node: number): Read<number[]> {
+  return (yield* sql.all<{ key: number }>('SELECT entity_key key FROM graph_mentions WHERE node_key = ? LIMIT +?', [
+    node,
+    FANOUT,
+  ])).map(({ key }) => key)
 }
 
-function relationsOf(db: Database, entity: number): { other: number; isStated: boolean }[] {
-  const rows = db.all<{ other: number; type: string; predicate: string }>(
+function* relationsOf(entity: number): Read<{ other: number; isStated: boolean }[]> {
+  const rows = yield* sql.all<{ other: number; type: string; predicate: string }>(
     `SELECT other, type, predicate FROM (
        SELECT object_key other, type, predicate, confidence, key FROM graph_relations WHERE subject_key = ?
        UNION ALL SELECT subject_key, type, predicate, confidence, key FROM graph_relations WHERE object_key = ?)
      ORDER BY confidence DESC, key LIMIT +?`,
-    ...[entity, entity, FANOUT],
+    [entity, entity, FANOUT],
   )
   return rows.map(({ other, type, predicate }) => ({ other, isStated: type !== 'mentions' || predicate !== '' }))
 }
 
-function nodesOf(db: Database, entity: number, limit = NODES_PER_ENTITY + 1): number[] {
-  return db
-    .all<{ key: number }>(
-      'SELECT node_key key FROM graph_mentions WHERE entity_key = ? ORDER BY node_key DESC LIMIT +?',
-      ...[entity, limit],
-    )
-    .map(({ key }) => key)
+function* nodesOf(entity: number, limit = NODES_PER_ENTITY + 1): Read<number[]> {
+  return (yield* sql.all<{ key: number }>(
+    'SELECT node_key key FROM graph_mentions WHERE entity_key = ? ORDER BY node_key DESC LIMIT +?',
+    [entity, limit],
+  )).map(({ key }) => key)
 }
 
-function commonness(db: Database, entity: number): number {
+function* commonness(entity: number): Read<number> {
   return (
-    db.get<{ n: number }>(
+    (yield* sql.get<{ n: number }>(
       'SELECT count(*) n FROM (SELECT 1 FROM graph_mentions WHERE entity_key = ? LIMIT +?)',
-      ...[entity, COMMON + 1],
-    )?.n ?? 0
+      [entity, COMMON + 1],
+    ))?.n ?? 0
   )
 }

@@ -1,13 +1,15 @@
 import pLimit from 'p-limit'
+import type { ModelReference } from '../base/model-reference.js'
 import { account } from '../compile/embeddings.js'
 import type { EngineContext } from '../context.js'
+import type { Extraction } from '../derived/graph/extraction.js'
 import type { TokenMeter } from '../models/meter.js'
 import { isBuiltin } from '../models/registry.js'
 import { askForText } from '../models/reply.js'
-import type { Generator, ModelReference } from '../models/types.js'
+import type { Generator } from '../models/types.js'
 import { profileOf } from '../spaces/profile.js'
 import type { SpaceRow } from '../spaces/store.js'
-import type { Extraction } from './extraction.js'
+import type { Read } from '../storage/program.js'
 import { keepSaid, knownSaid, type PassageNode } from './model-reads.js'
 import { addSaid, askedOf, type PassageSaid, REPLY_CHARACTERS, REPLY_TOKENS, readReply } from './said.js'
 
@@ -24,22 +26,26 @@ const REPLY_MILLISECONDS = 20_000
 const CALL_MILLISECONDS = 60_000
 
 /** The reasoning model of a space's profile; nothing where it has none, a built-in one, or one that is not there. */
-export function readingModel(context: EngineContext, space: SpaceRow): ModelReference | undefined {
-  const { reasoningModel } = profileOf(context.db, space.key)
+export function* readingModel(context: EngineContext, space: SpaceRow): Read<ModelReference | undefined> {
+  const { reasoningModel } = yield* profileOf(space.key)
   if (reasoningModel === undefined || isBuiltin(reasoningModel)) return undefined
   return context.models.has(reasoningModel, 'generation') ? reasoningModel : undefined
 }
 
 /** A reader that asks the reasoning model of the space's profile; nothing where it has none. */
-export function modelReader(context: EngineContext, space: SpaceRow, signal: AbortSignal): ModelReader | undefined {
-  const model = readingModel(context, space)
+export function* modelReader(
+  context: EngineContext,
+  space: SpaceRow,
+  signal: AbortSignal,
+): Read<ModelReader | undefined> {
+  const model = yield* readingModel(context, space)
   if (model === undefined) return undefined
   const { db, log } = context
   const generator = context.models.generator(model, account(context, space))
   const whole = AbortSignal.any([signal, AbortSignal.timeout(CALL_MILLISECONDS)])
   const atOnce = pLimit(AT_ONCE)
   const saidOf = async (node: PassageNode): Promise<PassageSaid | undefined> => {
-    const known = knownSaid(db, space.key, model, node)
+    const known = db.now(knownSaid(space.key, model, node))
     if (known !== undefined || whole.aborted) return known
     const limited = AbortSignal.any([whole, AbortSignal.timeout(REPLY_MILLISECONDS)])
     // a model that fails costs this passage's, since the rules have read it
@@ -64,7 +70,7 @@ export function modelReader(context: EngineContext, space: SpaceRow, signal: Abo
       for (const [key, one] of said) addSaid(extraction, key, one)
       return { extraction, said }
     },
-    keep: (node, said) => keepSaid(db, space.key, model, node, said),
+    keep: (node, said) => db.now(keepSaid(space.key, model, node, said)),
   }
 }
 

@@ -1,6 +1,7 @@
 import type { EntityType, GraphEntity, GraphRelation, RelationType } from '../../contract/gateway/graph.js'
 import type { Database } from '../storage/database.js'
 import { isDamaged } from '../storage/guarded-rows.js'
+import { type Read, sql } from '../storage/program.js'
 import { fromCell } from '../storage/readable.js'
 
 /** What one reader sees of a space's graph: what passages state that are visible at a revision and may be read. */
@@ -61,50 +62,53 @@ const TABLES = {
 } as const
 
 /** Whether some passage that the reader sees mentions the entity, or states the relation. */
-export function isShown(view: GraphView, kind: keyof typeof TABLES, key: number): boolean {
+export function* isShown(view: GraphView, kind: keyof typeof TABLES, key: number): Read<boolean> {
   const { table, owner } = TABLES[kind]
-  const found = view.db.get<{ one: number }>(
+  const found = yield* sql.get<{ one: number }>(
     `SELECT 1 one FROM ${table} m ${OF_VERSION} WHERE m.${owner} = ? AND ${SHOWN} LIMIT 1`,
-    ...[key, ...shownTo(view)],
+    [key, ...shownTo(view)],
   )
   return found !== undefined
 }
 
 /** The entity of this id, if the reader sees it. */
-export function entityById(view: GraphView, id: string): EntityRow | undefined {
-  const row = view.db.get<EntityRow>('SELECT * FROM graph_entities WHERE space_key = ? AND id = ?', view.space.key, id)
-  return row !== undefined && isShown(view, 'entity', row.key) ? row : undefined
+export function* entityById(view: GraphView, id: string): Read<EntityRow | undefined> {
+  const row = yield* sql.get<EntityRow>('SELECT * FROM graph_entities WHERE space_key = ? AND id = ?', [
+    view.space.key,
+    id,
+  ])
+  return row !== undefined && (yield* isShown(view, 'entity', row.key)) ? row : undefined
 }
 
 /** The entity of this type and canonical key, if the reader sees it. */
-export function entityNamed(view: GraphView, type: string, canonicalKey: string): EntityRow | undefined {
-  const row = view.db.get<EntityRow>(
-    'SELECT * FROM graph_entities WHERE space_key = ? AND canonical_key = ?',
-    ...[view.space.key, canonicalKey],
-  )
-  return row?.type === type && isShown(view, 'entity', row.key) ? row : undefined
+export function* entityNamed(view: GraphView, type: string, canonicalKey: string): Read<EntityRow | undefined> {
+  const row = yield* sql.get<EntityRow>('SELECT * FROM graph_entities WHERE space_key = ? AND canonical_key = ?', [
+    view.space.key,
+    canonicalKey,
+  ])
+  return row?.type === type && (yield* isShown(view, 'entity', row.key)) ? row : undefined
 }
 
 /** The entity at the end of a relation; one that is damaged is not there. */
-export function entityByKey(view: GraphView, key: number): EntityRow | undefined {
-  const row = view.db.get<EntityRow>(
-    'SELECT * FROM graph_entities WHERE space_key = ? AND key = ?',
-    ...[view.space.key, key],
-  )
+export function* entityByKey(view: GraphView, key: number): Read<EntityRow | undefined> {
+  const row = yield* sql.get<EntityRow>('SELECT * FROM graph_entities WHERE space_key = ? AND key = ?', [
+    view.space.key,
+    key,
+  ])
   return row === undefined || isDamaged(row) ? undefined : row
 }
 
 /** Rows by canonical key after a place, of one type or of all; whether the reader sees them is not looked at. */
-export function entityRowsAfter(
-  { db, space }: GraphView,
+export function* entityRowsAfter(
+  { space }: GraphView,
   after: string,
   type: EntityType | undefined,
   limit: number,
-): EntityRow[] {
-  return db.all<EntityRow>(
+): Read<EntityRow[]> {
+  return yield* sql.all<EntityRow>(
     `SELECT * FROM graph_entities WHERE space_key = ? AND canonical_key > ? ${type === undefined ? '' : 'AND type = ?'}
      ORDER BY canonical_key LIMIT +?`,
-    ...[space.key, after, ...(type === undefined ? [] : [type]), limit],
+    [space.key, after, ...(type === undefined ? [] : [type]), limit],
   )
 }
 
@@ -119,21 +123,26 @@ export interface SourceNode {
 }
 
 /** Passages that the reader sees, newest document first. */
-export function sourceNodes(view: GraphView, kind: keyof typeof TABLES, key: number, limit: number): SourceNode[] {
+export function* sourceNodes(
+  view: GraphView,
+  kind: keyof typeof TABLES,
+  key: number,
+  limit: number,
+): Read<SourceNode[]> {
   const { table, owner } = TABLES[kind]
-  return view.db.all<SourceNode>(
+  return yield* sql.all<SourceNode>(
     `SELECT n.key, n.id, m.version_key, d.key doc_key, d.filename,
        (SELECT json_group_array(subject) FROM source_readers r WHERE r.source_id = d.source_id) scope
      FROM ${table} m ${OF_VERSION} CROSS JOIN nodes n ON n.key = m.node_key
      WHERE m.${owner} = ? AND ${SHOWN} ORDER BY m.node_key DESC LIMIT +?`,
-    ...[key, ...shownTo(view), limit],
+    [key, ...shownTo(view), limit],
   )
 }
 
 /** What a reader sees of an entity. */
-export function toEntity(view: GraphView, row: EntityRow, depth = 0): GraphEntity {
-  const sources = sourceNodes(view, 'entity', row.key, SOURCE_NODES + 1)
-  const names = namesOf(view, row)
+export function* toEntity(view: GraphView, row: EntityRow, depth = 0): Read<GraphEntity> {
+  const sources = yield* sourceNodes(view, 'entity', row.key, SOURCE_NODES + 1)
+  const names = yield* namesOf(view, row)
   const [name = row.name, ...aliases] = names
   return {
     id: row.id,
@@ -147,15 +156,17 @@ export function toEntity(view: GraphView, row: EntityRow, depth = 0): GraphEntit
 }
 
 /** What a reader sees of a relation between two entities. */
-export function toRelation(
+export function* toRelation(
   view: GraphView,
   row: RelationRow,
   ends: { subject: EntityRow; object: EntityRow },
   depth = 0,
-): GraphRelation {
-  const sources = sourceNodes(view, 'relation', row.key, SOURCE_NODES + 1)
+): Read<GraphRelation> {
+  const sources = yield* sourceNodes(view, 'relation', row.key, SOURCE_NODES + 1)
   const { metadata, ...rest } = shared(row, sources, depth)
-  const nameOf = (entity: EntityRow): string => namesOf(view, entity)[0] ?? entity.name
+  function* nameOf(entity: EntityRow): Read<string> {
+    return (yield* namesOf(view, entity))[0] ?? entity.name
+  }
   return {
     id: row.id,
     knowledgeSpaceId: view.space.id,
@@ -166,27 +177,27 @@ export function toRelation(
     metadata: {
       ...metadata,
       ...(row.predicate === '' ? {} : { predicate: row.predicate }),
-      subject: nameOf(ends.subject),
-      object: nameOf(ends.object),
+      subject: yield* nameOf(ends.subject),
+      object: yield* nameOf(ends.object),
     },
   }
 }
 
 /** Whether a document that the reader sees calls an entity by another name that holds these words. */
-export function isCalled(view: GraphView, key: number, part: string): boolean {
-  const found = view.db.get<{ one: number }>(
+export function* isCalled(view: GraphView, key: number, part: string): Read<boolean> {
+  const found = yield* sql.get<{ one: number }>(
     `SELECT 1 one FROM graph_names m ${OF_VERSION}
      WHERE m.entity_key = ? AND m.alias_key IS NOT NULL AND instr(m.alias_key, ?) > 0 AND ${SHOWN} LIMIT 1`,
-    ...[key, part, ...shownTo(view)],
+    [key, part, ...shownTo(view)],
   )
   return found !== undefined
 }
 
 /** Spellings that the reader sees, the most frequent first. */
-export function namesOf(view: GraphView, row: EntityRow): string[] {
-  const rows = view.db.all<{ name: string }>(
+export function* namesOf(view: GraphView, row: EntityRow): Read<string[]> {
+  const rows = yield* sql.all<{ name: string }>(
     `SELECT m.name FROM graph_names m ${OF_VERSION} WHERE m.entity_key = ? AND ${SHOWN} LIMIT +?`,
-    ...[row.key, ...shownTo(view), NAMES],
+    [row.key, ...shownTo(view), NAMES],
   )
   const counts = new Map<string, number>()
   for (const { name } of rows) counts.set(name, (counts.get(name) ?? 0) + 1)

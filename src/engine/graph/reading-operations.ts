@@ -1,8 +1,8 @@
 import type { GraphReading, StartGraphReadingBody } from '../../contract/gateway/graph-readings.js'
-import type { Caller } from '../api.js'
+import type { Caller } from '../base/caller.js'
 import type { EngineContext } from '../context.js'
 import { findSpace } from '../spaces/store.js'
-import { writeAnswer } from '../write-answer.js'
+import { writeAnswer } from '../storage/write-answer.js'
 import { readingModel } from './model-reader.js'
 import { beginReading, endReading, lastReadings, readingRows, toReading } from './reading-rows.js'
 import type { GraphReadings } from './readings.js'
@@ -23,29 +23,29 @@ export function createReadingOperations(context: EngineContext, readings: GraphR
   const { db } = context
   return {
     async start(caller, spaceId, { budgetTokens }) {
-      const made = await writeAnswer(db, caller, () => {
-        const space = findSpace(db, caller.tenant, spaceId)
-        return toReading(space, beginReading(db, space, readingModel(context, space), budgetTokens))
+      const made = await writeAnswer(db, caller, function* () {
+        const space = yield* findSpace(caller.tenant, spaceId)
+        return toReading(space, yield* beginReading(db, space, yield* readingModel(context, space), budgetTokens))
       })
       readings.wake()
       return made
     },
     async list(caller, spaceId) {
-      const space = findSpace(db, caller.tenant, spaceId)
-      return { items: lastReadings(db, space).map((row) => toReading(space, row)) }
+      const space = db.now(findSpace(caller.tenant, spaceId))
+      return { items: db.now(lastReadings(space)).map((row) => toReading(space, row)) }
     },
     async get(caller, spaceId, id) {
-      const space = findSpace(db, caller.tenant, spaceId)
+      const space = db.now(findSpace(caller.tenant, spaceId))
       return toReading(space, readingRows.find(db, space, id))
     },
     async cancel(caller, spaceId, id) {
       const { key, answer } = await writeAnswer(
         db,
         caller,
-        () => {
-          const space = findSpace(db, caller.tenant, spaceId)
+        function* () {
+          const space = yield* findSpace(caller.tenant, spaceId)
           const { key } = readingRows.findOpen(db, space, id)
-          endReading(db, key, 'canceled')
+          yield* endReading(key, 'canceled')
           return { key, answer: toReading(space, readingRows.find(db, space, id)) }
         },
         (made) => made.answer,

@@ -1,11 +1,13 @@
 import type { GraphReading } from '../../contract/gateway/graph-readings.js'
 import { LIMITS } from '../../contract/limits.js'
+import { defined } from '../../lib/defined.js'
 import { newId } from '../../lib/ids.js'
+import type { ModelReference } from '../base/model-reference.js'
 import type { ProviderTrouble } from '../models/trouble.js'
-import type { ModelReference } from '../models/types.js'
-import { isWaiting, type SpaceWork, toldOf, workTable } from '../space-work.js'
+import { isWaiting, type SpaceWork, toldOf, workTable } from '../spaces/space-work.js'
 import type { SpaceRow } from '../spaces/store.js'
 import type { Database } from '../storage/database.js'
+import { type Read, sql, type Write } from '../storage/program.js'
 import { fromCell } from '../storage/readable.js'
 
 /** A reading of a whole space for its graph. */
@@ -29,39 +31,42 @@ const KEPT = 20
 export const readingRows = workTable<ReadingRow>('graph_readings', 'graph reading')
 
 /** The last readings of a space, newest first. */
-export function lastReadings(db: Database, space: SpaceRow): ReadingRow[] {
-  return db.all<ReadingRow>(
-    'SELECT * FROM graph_readings WHERE space_key = ? ORDER BY key DESC LIMIT ?',
-    ...[space.key, KEPT],
-  )
+export function* lastReadings(space: SpaceRow): Read<ReadingRow[]> {
+  return yield* sql.all<ReadingRow>('SELECT * FROM graph_readings WHERE space_key = ? ORDER BY key DESC LIMIT ?', [
+    space.key,
+    KEPT,
+  ])
 }
 
 /** Begins a reading, or gives the one that is under way another budget, inside the caller's transaction. */
-export function beginReading(
+export function* beginReading(
   db: Database,
   space: SpaceRow,
   model: ModelReference | undefined,
   budget: number,
-): ReadingRow {
+): Write<ReadingRow> {
   const now = Date.now()
-  const open = db.get<ReadingRow>(
-    'SELECT * FROM graph_readings WHERE space_key = ? AND completed_at IS NULL',
+  const open = yield* sql.get<ReadingRow>('SELECT * FROM graph_readings WHERE space_key = ? AND completed_at IS NULL', [
     space.key,
-  )
+  ])
   if (open !== undefined) {
-    db.run('UPDATE graph_readings SET budget = ?, next_at = 0, updated_at = ? WHERE key = ?', budget, now, open.key)
+    yield* sql.run('UPDATE graph_readings SET budget = ?, next_at = 0, updated_at = ? WHERE key = ?', [
+      budget,
+      now,
+      open.key,
+    ])
     return readingRows.find(db, space, open.id)
   }
-  db.run(
+  yield* sql.run(
     `DELETE FROM graph_readings WHERE space_key = ? AND key NOT IN
        (SELECT key FROM graph_readings WHERE space_key = ? ORDER BY key DESC LIMIT ?)`,
-    ...[space.key, space.key, KEPT - 1],
+    [space.key, space.key, KEPT - 1],
   )
   const id = newId()
-  db.run(
+  yield* sql.run(
     `INSERT INTO graph_readings (id, space_key, model, state, budget, total, created_at, updated_at)
      VALUES (?, ?, ?, 'reading', ?, coalesce((SELECT node_count FROM space_usage WHERE space_key = ?), 0), ?, ?)`,
-    ...[id, space.key, model === undefined ? null : JSON.stringify(model), budget, space.key, now, now],
+    [id, space.key, model === undefined ? null : JSON.stringify(model), budget, space.key, now, now],
   )
   return readingRows.find(db, space, id)
 }
@@ -76,42 +81,41 @@ export interface Progress {
   tokens: number
 }
 
-export function noteProgress(db: Database, key: number, { place, done, asked, unusable, tokens }: Progress): void {
-  db.run(
+export function* noteProgress(key: number, { place, done, asked, unusable, tokens }: Progress): Write<void> {
+  yield* sql.run(
     `UPDATE graph_readings SET node_key = max(node_key, ?), done = done + ?, asked = asked + ?, unusable = unusable + ?,
        tokens = tokens + ?, updated_at = ? WHERE key = ?`,
-    ...[place, done, asked, unusable, tokens, Date.now(), key],
+    [place, done, asked, unusable, tokens, Date.now(), key],
   )
 }
 
 /** Its model answers again. */
-export function noteAnswer(db: Database, key: number): void {
-  db.run(
+export function* noteAnswer(key: number): Write<void> {
+  yield* sql.run(
     'UPDATE graph_readings SET attempts = 0, next_at = 0, error = NULL, error_class = NULL WHERE key = ? AND attempts > 0',
-    key,
+    [key],
   )
 }
 
 /** How many passages a space has, and how many of them were read where that was counted anew. */
-export function noteCounts(db: Database, key: number, { total, done }: { total: number; done?: number }): void {
-  db.run(
+export function* noteCounts(key: number, { total, done }: { total: number; done?: number }): Write<void> {
+  yield* sql.run(
     'UPDATE graph_readings SET total = ?, done = coalesce(?, done), updated_at = ? WHERE key = ? AND completed_at IS NULL',
-    ...[total, done ?? null, Date.now(), key],
+    [total, done ?? null, Date.now(), key],
   )
 }
 
 /** Ends a reading, inside the caller's transaction; what was read stays. */
-export function endReading(
-  db: Database,
+export function* endReading(
   key: number,
   state: Exclude<ReadingRow['state'], 'reading'>,
   why?: Pick<ProviderTrouble, 'class' | 'message'>,
-): void {
+): Write<void> {
   const now = Date.now()
-  db.run(
+  yield* sql.run(
     `UPDATE graph_readings SET state = ?, error = ?, error_class = ?, updated_at = ?, completed_at = ?
      WHERE key = ? AND completed_at IS NULL`,
-    ...[state, why?.message ?? null, why?.class ?? null, now, now, key],
+    [state, why?.message ?? null, why?.class ?? null, now, now, key],
   )
 }
 
@@ -126,14 +130,14 @@ export function toReading(space: SpaceRow, row: ReadingRow): GraphReading {
     id: row.id,
     knowledgeSpaceId: space.id,
     state: isWaiting(row) ? 'waiting' : row.state,
-    ...(model === undefined ? {} : { model }),
+    ...defined({ model }),
     passages: Math.max(row.total, row.done),
     passagesRead: row.done,
     passagesAsked: row.asked,
     passagesUnusable: row.unusable,
     budgetTokens: row.budget,
     usedTokens: row.tokens,
-    ...(message === undefined ? {} : { message }),
+    ...defined({ message }),
     ...toldOf(row),
   }
 }

@@ -1,18 +1,21 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { ModelReference } from '../base/model-reference.js'
+import { Runs } from '../base/runs.js'
+import { untilWritten } from '../base/until-written.js'
 import { account } from '../compile/embeddings.js'
 import { pauseAfter } from '../compile/vector-filler.js'
 import type { EngineContext } from '../context.js'
+import type { Derivations } from '../derived/derivation.js'
+import type { Extraction } from '../derived/graph/extraction.js'
+import { type GraphRoom, graphRoom, storeExtraction } from '../derived/graph/store.js'
+import { countLive, IS_READ } from '../derived/live-versions.js'
 import { estimateTokens } from '../models/budget.js'
 import { TokenMeter } from '../models/meter.js'
 import { isAboutTexts, troubleOf } from '../models/trouble.js'
-import type { Generator, ModelReference } from '../models/types.js'
-import type { Derivations } from '../query/derivation.js'
-import { countLive, IS_READ } from '../query/live-versions.js'
-import { Runs } from '../runs.js'
+import type { Generator } from '../models/types.js'
 import { quotasOf } from '../spaces/quota.js'
 import { type SpaceRow, spaceByKey } from '../spaces/store.js'
-import { untilWritten } from '../until-written.js'
-import type { Extraction } from './extraction.js'
+import { isWriteStopped } from '../storage/write-stop.js'
 import { askPassage } from './model-reader.js'
 import { keepSaid, knownSaid, type LivePassage, type PassageNode, passagesAfter, textOf } from './model-reads.js'
 import {
@@ -25,7 +28,6 @@ import {
   readingRows,
 } from './reading-rows.js'
 import { addSaid, askedOf, type PassageSaid, REPLY_TOKENS } from './said.js'
-import { type GraphRoom, graphRoom, storeExtraction } from './store.js'
 
 /** Passages looked up at a time, and questions that one reading asks at once. */
 const SLICE = 200
@@ -64,8 +66,9 @@ export class GraphReadings {
   constructor(context: EngineContext, derivations: Derivations) {
     this.#context = context
     this.#derivations = derivations
-    this.#runs = new Runs(context, {
+    this.#runs = new Runs(context.log, {
       name: 'reading',
+      isStopped: () => isWriteStopped(context),
       open: () => readingRows.open(context.db),
       work: (row, signal) => this.#read(row, signal),
       failed: (row, error, signal) => this.#failed(row, error, signal),
@@ -100,17 +103,17 @@ export class GraphReadings {
   async #read(row: ReadingRow, signal: AbortSignal): Promise<void> {
     const context = this.#context
     const { db, log } = context
-    const space = spaceByKey(db, row.space_key)
+    const space = db.now(spaceByKey(row.space_key))
     if (space === undefined) return
     const model = modelOf(row)
     await this.#byRules(row, model === undefined, signal)
     if (model !== undefined) {
       const generator = context.models.generator(model, account(context, space))
-      const room = graphRoom(db, space.key, quotasOf(context, space))
+      const room = db.now(graphRoom(space.key, quotasOf(context, space)))
       await this.#byModel({ row, space, model, generator, room, signal, refused: 0 })
     }
     await this.#count(row)
-    await db.write(() => endReading(db, row.key, 'completed'))
+    await db.write(() => endReading(row.key, 'completed'))
     log.info({ space: space.id, reading: row.id }, 'a space was read for its graph')
   }
 
@@ -120,7 +123,7 @@ export class GraphReadings {
     let left = Number.POSITIVE_INFINITY
     let since = Date.now()
     for (;;) {
-      const space = spaceByKey(db, row.space_key)
+      const space = db.now(spaceByKey(row.space_key))
       if (space === undefined) return
       const unread = await this.#derivations.catchUp(space, RULES_MS)
       await this.#count(row, isAll)
@@ -138,7 +141,7 @@ export class GraphReadings {
     const of = { spaceKey: row.space_key }
     const total = await countLive(db, of, 'v.nodes')
     const counts = withRead ? { total, done: await countLive(db, of, `${IS_READ} * v.nodes`) } : { total }
-    await db.write(() => noteCounts(db, row.key, counts))
+    await db.write(() => noteCounts(row.key, counts))
   }
 
   /** Until the last passage was read. @throws the reason where it ends before that */
@@ -149,7 +152,7 @@ export class GraphReadings {
       const open = readingRows.stillOpen(db, row.key)
       signal.throwIfAborted()
       if (open === undefined) throw new ReadingOver()
-      const slice = passagesAfter(db, space.key, model, open.node_key, SLICE)
+      const slice = db.now(passagesAfter(space.key, model, open.node_key, SLICE))
       if (slice.length === 0) return
       const unread = slice.filter(({ isRead }) => isRead === 0)
       const [next] = unread
@@ -157,9 +160,7 @@ export class GraphReadings {
       const passed = next === undefined ? slice : slice.slice(0, slice.indexOf(next))
       const place = passed.at(-1)?.key ?? open.node_key
       if (passed.length > 0)
-        await db.write(() =>
-          noteProgress(db, row.key, { place, done: passed.length, asked: 0, unusable: 0, tokens: 0 }),
-        )
+        await db.write(() => noteProgress(row.key, { place, done: passed.length, asked: 0, unusable: 0, tokens: 0 }))
       await rightOfWay.giveWay()
       if (next !== undefined) await this.#readNext(work, open, unread.slice(0, AT_ONCE), slice)
     }
@@ -179,8 +180,8 @@ export class GraphReadings {
     let asked = 0
     const reads: Promise<Read>[] = []
     for (const passage of passages) {
-      const node = { key: passage.key, text: textOf(db, space.key, passage.key) ?? '' }
-      const said = knownSaid(db, space.key, model, node)
+      const node = { key: passage.key, text: db.now(textOf(space.key, passage.key)) ?? '' }
+      const said = db.now(knownSaid(space.key, model, node))
       if (said === undefined) {
         room -= costOf(node.text)
         if (room < 0) break
@@ -194,16 +195,16 @@ export class GraphReadings {
     await this.#store(work, ended)
     const place = whole.at(-1)?.passage.key ?? open.node_key
     const counted = { place, asked, tokens: tokensOf(meter), ...countsOf(slice, place, ended) }
-    await db.write(() => {
-      noteProgress(db, row.key, counted)
-      if (firstFailure !== 0) noteAnswer(db, row.key)
+    await db.write(function* () {
+      yield* noteProgress(row.key, counted)
+      if (firstFailure !== 0) yield* noteAnswer(row.key)
     })
     signal.throwIfAborted()
     const failed = ended[firstFailure]
     if (failed !== undefined) throw new PassageFailed(failed.failure, failed.passage.key)
     if (ended.length < passages.length && room < 0) {
       await this.#count(row)
-      await db.write(() => endReading(db, row.key, 'budget-spent'))
+      await db.write(() => endReading(row.key, 'budget-spent'))
       throw new ReadingOver()
     }
   }
@@ -234,8 +235,8 @@ export class GraphReadings {
       for (const { node, said } of ofVersion) if (said !== undefined) addSaid(extraction, node.key, said)
       const nodes = new Set(ofVersion.map(({ node }) => node.key))
       await storeExtraction(db, { spaceKey: space.key, versionKey, nodes, byModel: true }, extraction, room)
-      await db.write(() => {
-        for (const { node, said } of ofVersion) if (said !== undefined) keepSaid(db, space.key, model, node, said)
+      await db.write(function* () {
+        for (const { node, said } of ofVersion) if (said !== undefined) yield* keepSaid(space.key, model, node, said)
       })
     }
   }
@@ -249,10 +250,10 @@ export class GraphReadings {
     const write = () => {
       const open = readingRows.stillOpen(db, row.key)
       if (open === undefined) return
-      if (trouble.isPermanent) endReading(db, row.key, 'failed', trouble)
+      if (trouble.isPermanent) db.now(endReading(row.key, 'failed', trouble))
       else if (error instanceof PassageFailed && trouble.class === 'timeout' && open.attempts >= MOST_TRIES) {
-        noteProgress(db, row.key, { place: error.node, done: 0, asked: 0, unusable: 1, tokens: 0 })
-        noteAnswer(db, row.key)
+        db.now(noteProgress(row.key, { place: error.node, done: 0, asked: 0, unusable: 1, tokens: 0 }))
+        db.now(noteAnswer(row.key))
       } else readingRows.delay(db, row.key, trouble, Date.now() + pauseAfter(trouble, open.attempts))
     }
     await untilWritten(this.#context, 'when a reading goes on', signal, () => db.write(write))

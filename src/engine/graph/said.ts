@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto'
+import { canonicalKey, ENTITY_TYPES, type EntityType } from '../derived/graph/entities.js'
+import { type Extraction, type RelationType, relationId } from '../derived/graph/extraction.js'
+import { isFunctionWord } from '../derived/graph/function-words.js'
+import { PREDICATES, type Predicate, TYPE_OF } from '../derived/graph/predicates.js'
 import { readJsonReply } from '../models/structured.js'
 import { tokensAtMost } from '../models/tokens.js'
 import type { ChatMessage } from '../models/types.js'
 import { beginningOf } from '../models/window.js'
 import { fromCell, unlessDamaged } from '../storage/readable.js'
-import { canonicalKey, ENTITY_TYPES, type EntityType } from './entities.js'
-import { type Extraction, type RelationType, relationId } from './extraction.js'
-import { isFunctionWord } from './function-words.js'
-import { PREDICATES, type Predicate, TYPE_OF } from './predicates.js'
 
 /** What a model said of a passage, as far as it fits the schema and stands in the passage. */
 export interface PassageSaid {

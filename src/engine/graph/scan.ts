@@ -1,13 +1,14 @@
 import type { EntityExtraction } from '../../contract/gateway/graph.js'
 import type { EngineContext } from '../context.js'
+import { GraphReader } from '../derived/graph/extract.js'
+import type { Extraction } from '../derived/graph/extraction.js'
+import { type GraphRoom, graphRoom, type Indexed, storeExtraction } from '../derived/graph/store.js'
 import { quotasOf } from '../spaces/quota.js'
 import type { SpaceRow } from '../spaces/store.js'
 import type { Database } from '../storage/database.js'
+import { type Read, sql } from '../storage/program.js'
 import { fromCell, unlessDamaged } from '../storage/readable.js'
-import { GraphReader } from './extract.js'
-import type { Extraction } from './extraction.js'
 import { type ModelReader, modelReader } from './model-reader.js'
-import { type GraphRoom, graphRoom, type Indexed, storeExtraction } from './store.js'
 
 interface ScannedNode {
   key: number
@@ -34,9 +35,9 @@ export async function scanPassages(
   signal: AbortSignal,
 ): Promise<EntityExtraction> {
   const { db } = context
-  const nodes = nextNodes(db, space.key, limit)
-  const room = graphRoom(db, space.key, quotasOf(context, space))
-  const model = modelReader(context, space, signal)
+  const nodes = db.now(nextNodes(space.key, limit))
+  const room = db.now(graphRoom(space.key, quotasOf(context, space)))
+  const model = context.db.now(modelReader(context, space, signal))
   const total = { entities: new Set<number>(), relations: new Set<number>(), changed: new Set<number>() }
   let extracted = 0
   for (const version of byVersion(nodes)) {
@@ -49,7 +50,7 @@ export async function scanPassages(
   const last = nodes.at(-1)
   if (last !== undefined)
     await db.write(() =>
-      db.run('INSERT OR REPLACE INTO graph_scans (space_key, node_key) VALUES (?, ?)', space.key, last.key),
+      sql.run('INSERT OR REPLACE INTO graph_scans (space_key, node_key) VALUES (?, ?)', [space.key, last.key]),
     )
   return {
     knowledgeSpaceId: space.id,
@@ -63,21 +64,22 @@ export async function scanPassages(
 }
 
 /** The passages after those of the call before; from the first one on when the last one was reached. */
-function nextNodes(db: Database, spaceKey: number, limit: number): ScannedNode[] {
+function* nextNodes(spaceKey: number, limit: number): Read<ScannedNode[]> {
   const started =
-    db.get<{ node_key: number }>('SELECT node_key FROM graph_scans WHERE space_key = ?', spaceKey)?.node_key ?? 0
-  const rows = nodesBetween(db, spaceKey, started, Number.MAX_SAFE_INTEGER, limit)
+    (yield* sql.get<{ node_key: number }>('SELECT node_key FROM graph_scans WHERE space_key = ?', [spaceKey]))
+      ?.node_key ?? 0
+  const rows = yield* nodesBetween(spaceKey, started, Number.MAX_SAFE_INTEGER, limit)
   if (rows.length === limit || started === 0) return rows
-  return [...rows, ...nodesBetween(db, spaceKey, 0, started, limit - rows.length)]
+  return [...rows, ...(yield* nodesBetween(spaceKey, 0, started, limit - rows.length))]
 }
 
-function nodesBetween(db: Database, spaceKey: number, after: number, upTo: number, limit: number): ScannedNode[] {
-  return db.all<ScannedNode>(
+function* nodesBetween(spaceKey: number, after: number, upTo: number, limit: number): Read<ScannedNode[]> {
+  return yield* sql.all<ScannedNode>(
     `SELECT n.key, n.version_key, v.title, n.text, n.section FROM nodes n INDEXED BY nodes_place
      CROSS JOIN versions v ON v.key = n.version_key CROSS JOIN documents d ON d.key = v.doc_key
      WHERE n.space_key = ? AND n.key > ? AND n.key <= ? AND v.from_revision IS NOT NULL AND v.until_revision IS NULL
        AND d.deleted_at IS NULL ORDER BY n.key LIMIT +?`,
-    ...[spaceKey, after, upTo, limit],
+    [spaceKey, after, upTo, limit],
   )
 }
 

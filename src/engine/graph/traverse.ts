@@ -1,7 +1,8 @@
 import { notFound } from '../../contract/errors.js'
 import type { GraphTraversal, TraverseQuery } from '../../contract/gateway/graph.js'
+import { Clock } from '../base/clock.js'
 import { isDamaged } from '../storage/guarded-rows.js'
-import { Clock } from '../vfs/clock.js'
+import { type Read, sql } from '../storage/program.js'
 import {
   type EntityRow,
   entityById,
@@ -44,7 +45,7 @@ interface Walk {
 export async function traverse(view: GraphView, query: TraverseQuery): Promise<GraphTraversal> {
   const started = performance.now()
   const clock = new Clock(query.timeoutMs)
-  const seed = entityById(view, query.entityId)
+  const seed = view.db.now(entityById(view, query.entityId))
   if (seed === undefined) throw notFound('graph entity', query.entityId)
   const walk: Walk = {
     entities: new Map([[seed.key, { row: seed, depth: 0 }]]),
@@ -55,12 +56,12 @@ export async function traverse(view: GraphView, query: TraverseQuery): Promise<G
   const timedOut = await explore(view, query, walk, clock)
   const entities = []
   for (const { row, depth } of walk.entities.values()) {
-    entities.push(toEntity(view, row, depth))
+    entities.push(view.db.now(toEntity(view, row, depth)))
     await clock.turn()
   }
   const relations = []
   for (const { row, ends, depth } of walk.relations.values()) {
-    relations.push(toRelation(view, row, ends, depth))
+    relations.push(view.db.now(toRelation(view, row, ends, depth)))
     await clock.turn()
   }
   return {
@@ -86,19 +87,19 @@ async function explore(view: GraphView, query: TraverseQuery, walk: Walk, clock:
     const next: Reached[] = []
     for (const { row } of level) {
       if (clock.over) return true
-      const found = relationsOf(view, row.key)
+      const found = view.db.now(relationsOf(row.key))
       if (found.cut) walk.truncated = true
       let followed = 0
       for (const relation of found.rows) {
         if (clock.over) return true
         await clock.turn()
-        if (!isShown(view, 'relation', relation.key)) continue
+        if (!view.db.now(isShown(view, 'relation', relation.key))) continue
         if (followed++ === query.fanout) {
           walk.truncated = true
           break
         }
         walk.explored++
-        const reached = follow(view, query, walk, { relation, from: row, depth })
+        const reached = view.db.now(follow(view, query, walk, { relation, from: row, depth }))
         if (reached !== undefined) next.push(reached)
       }
     }
@@ -108,16 +109,16 @@ async function explore(view: GraphView, query: TraverseQuery, walk: Walk, clock:
 }
 
 /** Takes a relation, and the entity at its other end, into the answer. @returns the entity where it is new */
-function follow(
+function* follow(
   view: GraphView,
   query: TraverseQuery,
   walk: Walk,
   { relation, from, depth }: { relation: RelationRow; from: EntityRow; depth: number },
-): Reached | undefined {
+): Read<Reached | undefined> {
   const otherKey = relation.subject_key === from.key ? relation.object_key : relation.subject_key
   const known = walk.entities.get(otherKey)
-  const other = known?.row ?? entityByKey(view, otherKey)
-  if (other === undefined || (known === undefined && !isShown(view, 'entity', otherKey))) return undefined
+  const other = known?.row ?? (yield* entityByKey(view, otherKey))
+  if (other === undefined || (known === undefined && !(yield* isShown(view, 'entity', otherKey)))) return undefined
   if (known === undefined && walk.entities.size >= query.maxNodes) {
     walk.truncated = true
     return undefined
@@ -131,11 +132,11 @@ function follow(
 }
 
 /** Relations of an entity, the surest first; a stated one is surer than a mention. */
-function relationsOf({ db }: GraphView, entity: number): { rows: RelationRow[]; cut: boolean } {
-  const rows = db.all<RelationRow>(
+function* relationsOf(entity: number): Read<{ rows: RelationRow[]; cut: boolean }> {
+  const rows = yield* sql.all<RelationRow>(
     `SELECT * FROM (SELECT * FROM graph_relations WHERE subject_key = ? LIMIT +?)
      UNION ALL SELECT * FROM (SELECT * FROM graph_relations WHERE object_key = ? LIMIT +?)`,
-    ...[entity, HUB, entity, HUB],
+    [entity, HUB, entity, HUB],
   )
   const intact = rows.filter((row) => !isDamaged(row))
   intact.sort((a, b) => b.confidence - a.confidence || a.key - b.key)

@@ -1,12 +1,14 @@
 import { createHash } from 'node:crypto'
-import type { CompiledElement, CompiledOutlineNode } from '../compile/compiled.js'
+import { defined } from '../../lib/defined.js'
 import { isTrained } from '../compile/vector-spaces.js'
-import { withParts } from '../compile/version-parts.js'
 import type { VersionRow } from '../documents/derived.js'
-import { itemName, type StoredArtifact, type StoredItem } from '../documents/stored.js'
-import { latestJob } from '../jobs/store.js'
+import { withParts } from '../documents/version-parts.js'
+import type { CompiledElement, CompiledOutlineNode } from '../parse/compiled.js'
+import { itemName, type StoredArtifact, type StoredItem } from '../parse/stored.js'
+import { latestJob } from '../queue/store.js'
 import { nodeHash } from '../storage/node-hash.js'
 import { unpack } from '../storage/packed.js'
+import { type Read, sql } from '../storage/program.js'
 import { unlessDamaged } from '../storage/readable.js'
 import { type Finding, finding, type Remedy, type Scan } from './findings.js'
 import { type Phase, SLICE_FINDINGS, sliceOf } from './phase.js'
@@ -30,25 +32,25 @@ const BEING_STORED = `(versions.from_revision IS NULL AND EXISTS (SELECT 1 FROM 
   AND jobs.version = versions.version AND jobs.completed_at IS NULL))`
 
 /** Versions of live documents that nothing is about to remove, in the order of their keys. */
-export function versionsAfter(scan: Scan, after: number, limit: number): ScannedVersion[] {
-  return scan.context.db.allAsStored<ScannedVersion>(
+export function* versionsAfter(scan: Scan, after: number, limit: number): Read<ScannedVersion[]> {
+  return yield* sql.allAsStored<ScannedVersion>(
     `SELECT versions.*, documents.id document_id, documents.filename FROM versions NOT INDEXED
      JOIN documents ON documents.key = versions.doc_key
      WHERE versions.key > ? AND versions.space_key = ? AND documents.deleted_at IS NULL AND versions.obsolete_at IS NULL
        AND NOT ${BEING_STORED}
      ORDER BY versions.key LIMIT ?`,
-    ...[after, scan.space.key, limit],
+    [after, scan.space.key, limit],
   )
 }
 
 /** Whether a version is still there and kept: rows that were read a moment ago may be being purged. */
-export function isKept(scan: Scan, versionKey: number): boolean {
+export function* isKept(versionKey: number): Read<boolean> {
   return (
-    scan.context.db.get<{ one: number }>(
+    (yield* sql.get<{ one: number }>(
       `SELECT 1 one FROM versions JOIN documents ON documents.key = versions.doc_key
        WHERE versions.key = ? AND versions.obsolete_at IS NULL AND documents.deleted_at IS NULL`,
-      versionKey,
-    ) !== undefined
+      [versionKey],
+    )) !== undefined
   )
 }
 
@@ -58,9 +60,7 @@ export async function readVersion(row: Pick<VersionRow, 'artifact' | 'outline' |
   const outline = await unpacked(row.outline, isList<CompiledOutlineNode>)
   const items = await unpacked(row.items, isList<StoredItem>)
   return {
-    ...(artifact === undefined ? {} : { artifact }),
-    ...(outline === undefined ? {} : { outline }),
-    ...(items === undefined ? {} : { items }),
+    ...defined({ artifact, outline, items }),
   }
 }
 
@@ -90,14 +90,14 @@ export function artifactHash(text: string, outline: CompiledOutlineNode[]): stri
 /** A phase that checks one version after the other. */
 export function versionPhase(check: (scan: Scan, row: ScannedVersion) => Promise<Finding[]>): Phase {
   return async (scan, after) => {
-    const rows = versionsAfter(scan, Number(after ?? 0), SLICE_VERSIONS)
+    const rows = scan.context.db.now(versionsAfter(scan, Number(after ?? 0), SLICE_VERSIONS))
     const findings: Finding[] = []
     let scanned = 0
     let last: ScannedVersion | undefined
     for (const row of rows) {
       if (findings.length > SLICE_FINDINGS / 2) break
-      const found = await check(scan, withParts(scan.context.db, row))
-      if (found.length > 0 && isKept(scan, row.key)) findings.push(...found)
+      const found = await check(scan, scan.context.db.now(withParts(row)))
+      if (found.length > 0 && scan.context.db.now(isKept(row.key))) findings.push(...found)
       last = row
       scanned++
     }
@@ -132,25 +132,18 @@ async function checkVersion(scan: Scan, row: ScannedVersion): Promise<Finding[]>
     const message = `the artifact of ${name} is not what was stored: its hash differs`
     findings.push(finding('segment-hash-mismatch', 'artifact-hash', message, target, remedy))
   }
-  return [...findings, ...checkAssets(scan, row, read.items ?? [], name, remedy)]
+  return [...findings, ...scan.context.db.now(checkAssets(row, read.items ?? [], name, remedy))]
 }
 
 /** Pictures of a version; of very many damaged ones the first are named, a repair puts all right. */
-function checkAssets(
-  { context: { db } }: Scan,
-  row: ScannedVersion,
-  items: StoredItem[],
-  name: string,
-  remedy: Remedy,
-): Finding[] {
+function* checkAssets(row: ScannedVersion, items: StoredItem[], name: string, remedy: Remedy): Read<Finding[]> {
   const findings: Finding[] = []
   for (const [index, item] of items.entries()) {
     if (item.asset === undefined || findings.length >= SLICE_FINDINGS / 4) continue
     const id = itemName(item, index)
-    const stored = db.get<{ bytes: Uint8Array }>(
+    const stored = yield* sql.get<{ bytes: Uint8Array }>(
       'SELECT bytes FROM item_assets WHERE version_key = ? AND item_id = ?',
-      row.key,
-      id,
+      [row.key, id],
     )
     const target = {
       type: 'artifact-segment',
@@ -184,18 +177,20 @@ interface DocumentState {
 /** Documents that should have a published version, or a job that makes one, and have not. */
 const documents: Phase = async (scan, after) => {
   const { context, space } = scan
-  const rows = context.db.allAsStored<DocumentState & { published: number }>(
-    `SELECT key, id, filename, parser_status, EXISTS (SELECT 1 FROM versions WHERE doc_key = documents.key
+  const rows = context.db.now(
+    sql.allAsStored<DocumentState & { published: number }>(
+      `SELECT key, id, filename, parser_status, EXISTS (SELECT 1 FROM versions WHERE doc_key = documents.key
        AND from_revision IS NOT NULL AND until_revision IS NULL) published
      FROM documents WHERE space_key = ? AND id > ? AND deleted_at IS NULL ORDER BY id LIMIT ?`,
-    ...[space.key, String(after ?? ''), SLICE_DOCUMENTS],
+      [space.key, String(after ?? ''), SLICE_DOCUMENTS],
+    ),
   )
-  const findings = rows.flatMap((row) => checkDocument(scan, row))
+  const findings = rows.flatMap((row) => context.db.now(checkDocument(scan, row)))
   return sliceOf(rows, SLICE_DOCUMENTS, findings, (row) => row.id)
 }
 
-function checkDocument(scan: Scan, row: DocumentState & { published: number }): Finding[] {
-  const job = latestJob(scan.context.db, row.key)
+function* checkDocument(scan: Scan, row: DocumentState & { published: number }): Read<Finding[]> {
+  const job = yield* latestJob(row.key)
   const open = job !== undefined && unlessDamaged(() => job.completed_at) === null
   if (row.published === 1 || open || row.parser_status === 'failed') return []
   const target = { type: 'artifact-object', documentAssetId: row.id } as const
@@ -224,19 +219,23 @@ interface NodeRow {
 
 /** Every passage says what was stored: its hash is computed again. */
 const nodes: Phase = async (scan, after) => {
-  const rows = scan.context.db.allAsStored<NodeRow>(
-    `SELECT key, id, version_key, title, text, start_offset, end_offset, row_hash FROM nodes INDEXED BY nodes_place
+  const rows = scan.context.db.now(
+    sql.allAsStored<NodeRow>(
+      `SELECT key, id, version_key, title, text, start_offset, end_offset, row_hash FROM nodes INDEXED BY nodes_place
      WHERE space_key = ? AND key > ? ORDER BY key LIMIT ?`,
-    ...[scan.space.key, Number(after ?? 0), SLICE_NODES],
+      [scan.space.key, Number(after ?? 0), SLICE_NODES],
+    ),
   )
   const findings: Finding[] = []
   for (const row of rows) {
     const { title, text, start_offset: startOffset, end_offset: endOffset } = row
     if (Buffer.compare(nodeHash({ title, text, startOffset, endOffset }), row.row_hash) === 0) continue
-    const owner = scan.context.db.get<{ artifact_id: string; document: string }>(
-      `SELECT artifact_id, documents.id document FROM versions JOIN documents ON documents.key = versions.doc_key
+    const owner = scan.context.db.now(
+      sql.get<{ artifact_id: string; document: string }>(
+        `SELECT artifact_id, documents.id document FROM versions JOIN documents ON documents.key = versions.doc_key
        WHERE versions.key = ? AND documents.deleted_at IS NULL AND versions.obsolete_at IS NULL`,
-      row.version_key,
+        [row.version_key],
+      ),
     )
     if (owner === undefined) continue
     const target = {

@@ -1,9 +1,11 @@
 import type { StagedCommit, StagedCommitStatus } from '../../contract/gateway/integrity.js'
 import { LIMITS } from '../../contract/limits.js'
-import type { Page, PageRequest } from '../api.js'
-import { askerOf, mayKnow, type Reader } from '../sources/permissions.js'
+import { defined } from '../../lib/defined.js'
+import { askerOf, mayKnow, type Reader } from '../access/permissions.js'
+import type { Page, PageRequest } from '../base/page.js'
 import type { SpaceRow } from '../spaces/store.js'
-import type { Bindable, Database } from '../storage/database.js'
+import type { Bindable } from '../storage/program.js'
+import { type Read, sql } from '../storage/program.js'
 import { readablePage } from '../storage/readable.js'
 
 interface CommitRow {
@@ -27,25 +29,24 @@ interface CommitRow {
 }
 
 /** Staged commits of a space that are there for a reader, oldest first. */
-export function listCommits(
-  db: Database,
+export function* listCommits(
   reader: Reader,
   space: SpaceRow,
   page: PageRequest & { status?: StagedCommitStatus | undefined },
-): Page<StagedCommit> {
+): Read<Page<StagedCommit>> {
   const limit = Math.min(page.limit, LIMITS.page.cap)
   const place: Bindable[] = [space.key, page.cursor ?? '']
   const rows =
     page.status === undefined
-      ? db.all<CommitRow>(
+      ? yield* sql.all<CommitRow>(
           `SELECT * FROM staged_commits INDEXED BY staged_commits_listed WHERE space_key = ? AND id > ?
              AND ${mayKnow('staged_commits.source_id')} ORDER BY id LIMIT ?`,
-          ...[...place, askerOf(reader), limit + 1],
+          [...place, askerOf(reader), limit + 1],
         )
-      : db.all<CommitRow>(
+      : yield* sql.all<CommitRow>(
           `SELECT * FROM staged_commits WHERE space_key = ? AND id > ? AND status = ?
              AND ${mayKnow('staged_commits.source_id')} ORDER BY id LIMIT ?`,
-          ...[...place, page.status, askerOf(reader), limit + 1],
+          [...place, page.status, askerOf(reader), limit + 1],
         )
   return readablePage(
     rows,
@@ -63,15 +64,17 @@ function toCommit(row: CommitRow, space: SpaceRow): StagedCommit {
     idempotencyKey: row.idempotency_key,
     operationType: row.operation_type,
     status: row.status,
-    ...(row.document_id === null ? {} : { documentAssetId: row.document_id }),
-    ...(row.artifact_id === null ? {} : { parseArtifactId: row.artifact_id }),
-    ...(row.raw_object_key === null ? {} : { rawObjectKey: row.raw_object_key }),
-    ...(row.published_object_key === null ? {} : { publishedObjectKey: row.published_object_key }),
-    ...(row.fingerprint === null ? {} : { projectionFingerprint: row.fingerprint }),
-    ...(row.checksum === null ? {} : { checksum: row.checksum }),
-    ...(row.size_bytes === null ? {} : { sizeBytes: row.size_bytes }),
-    ...(row.error_code === null ? {} : { errorCode: row.error_code }),
-    ...(row.error_message === null ? {} : { errorMessage: row.error_message }),
+    ...defined({
+      documentAssetId: row.document_id ?? undefined,
+      parseArtifactId: row.artifact_id ?? undefined,
+      rawObjectKey: row.raw_object_key ?? undefined,
+      publishedObjectKey: row.published_object_key ?? undefined,
+      projectionFingerprint: row.fingerprint ?? undefined,
+      checksum: row.checksum ?? undefined,
+      sizeBytes: row.size_bytes ?? undefined,
+      errorCode: row.error_code ?? undefined,
+      errorMessage: row.error_message ?? undefined,
+    }),
     ...(row.expires_at === null ? {} : { expiresAt: new Date(row.expires_at).toISOString() }),
     createdAt: new Date(row.created_at).toISOString(),
     updatedAt: new Date(row.updated_at).toISOString(),

@@ -1,5 +1,6 @@
 import { analyzeDocument } from '../../lib/text/analyze.js'
 import { decodeHalfInto } from '../storage/half.js'
+import { type Read, sql } from '../storage/program.js'
 import { type Finding, finding, type Scan } from './findings.js'
 import { vectorSpaceInUse } from './model-in-use.js'
 import { type Phase, sliceOf } from './phase.js'
@@ -26,15 +27,17 @@ interface DeepRow {
  */
 const everyNode: Phase = async (scan, after) => {
   const { context, space } = scan
-  const active = vectorSpaceInUse(scan)
-  const rows = context.db.allAsStored<DeepRow>(
-    `SELECT nodes.key, nodes.id, nodes.doc_key, nodes.title, nodes.text, documents.id document, vectors.vector
+  const active = context.db.now(vectorSpaceInUse(scan))
+  const rows = context.db.now(
+    sql.allAsStored<DeepRow>(
+      `SELECT nodes.key, nodes.id, nodes.doc_key, nodes.title, nodes.text, documents.id document, vectors.vector
      FROM nodes INDEXED BY nodes_place JOIN versions INDEXED BY versions_at ON versions.key = nodes.version_key
      JOIN documents ON documents.key = nodes.doc_key
      LEFT JOIN vectors ON vectors.vector_space = ? AND vectors.node_key = nodes.key
      WHERE nodes.space_key = ? AND nodes.key > ? AND versions.until_revision IS NULL AND versions.from_revision IS NOT NULL
      ORDER BY nodes.key LIMIT ?`,
-    ...[active?.key ?? -1, space.key, Number(after ?? 0), SLICE_NODES],
+      [active?.key ?? -1, space.key, Number(after ?? 0), SLICE_NODES],
+    ),
   )
   if (rows.length > 0) await context.indexes.settle(space.id)
   const rarity = frequencies(rows)
@@ -42,9 +45,9 @@ const everyNode: Phase = async (scan, after) => {
   for (const row of rows) {
     const byWord = await isFoundByWord(scan, row, rarity)
     const byVector = active === undefined || (await isFoundByVector(scan, row, active))
-    if ((byWord && byVector) || !isLive(scan, row.key)) continue
+    if ((byWord && byVector) || !context.db.now(isLive(row.key))) continue
     if (!byWord) findings.push(lostNode(row, 'text'))
-    if (!byVector && vectorSpaceInUse(scan)?.id === active?.id) findings.push(lostNode(row, 'vector'))
+    if (!byVector && context.db.now(vectorSpaceInUse(scan))?.id === active?.id) findings.push(lostNode(row, 'vector'))
   }
   return sliceOf(rows, SLICE_NODES, findings, (row) => row.key)
 }
@@ -97,13 +100,13 @@ async function isFoundByVector(
   return hits.length === VECTOR_HITS && hits.every((hit) => (hit.cosine ?? 0) >= SAME)
 }
 
-function isLive({ context }: Scan, nodeKey: number): boolean {
+function* isLive(nodeKey: number): Read<boolean> {
   return (
-    context.db.get<{ one: number }>(
+    (yield* sql.get<{ one: number }>(
       `SELECT 1 one FROM nodes JOIN versions ON versions.key = nodes.version_key
        WHERE nodes.key = ? AND versions.until_revision IS NULL`,
-      nodeKey,
-    ) !== undefined
+      [nodeKey],
+    )) !== undefined
   )
 }
 

@@ -1,6 +1,6 @@
 import type { ConsistencyIssue, IntegrityTarget, IssueType } from '../../contract/gateway/integrity.js'
+import type { Reader } from '../access/permissions.js'
 import type { EngineContext } from '../context.js'
-import type { Reader } from '../sources/permissions.js'
 import type { SpaceRow } from '../spaces/store.js'
 
 /** How an issue is put right; what it names is looked up again before anything is changed. */

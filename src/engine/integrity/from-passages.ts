@@ -1,9 +1,9 @@
-import type { CompiledElement, CompiledOutlineNode } from '../compile/compiled.js'
-import type { StoredArtifact } from '../documents/stored.js'
+import { defined } from '../../lib/defined.js'
+import type { CompiledElement, CompiledOutlineNode, PreparedNode } from '../parse/compiled.js'
+import type { StoredArtifact } from '../parse/stored.js'
 import { pack } from '../storage/packed.js'
 import { fromCell, unlessDamaged } from '../storage/readable.js'
 import type { ReadVersion } from './artifacts.js'
-import type { StoredNode } from './repair-version.js'
 
 interface Part<T> {
   value: T
@@ -50,7 +50,7 @@ function elementsOf(node: StoredNode): CompiledElement[] {
         id,
         type: node.kind === 'table' || node.kind === 'code' || node.kind === 'list' ? node.kind : 'paragraph',
         text: place === 0 ? node.text : '',
-        ...(node.page === null ? {} : { pageNumber: node.page }),
+        ...defined({ pageNumber: node.page ?? undefined }),
         sectionPath,
         metadata: position,
       },
@@ -67,8 +67,13 @@ function outlineOf(title: string, nodes: StoredNode[]): CompiledOutlineNode[] {
     if (known !== undefined) return known
     const level = id.split('.').length
     const made: CompiledOutlineNode = {
-      ...{ id, title: path[level - 1] ?? path.at(-1) ?? title, level, tocSource: level === 1 ? 'document' : 'heading' },
-      ...{ sectionPath: path.slice(0, level), children: [], sourceElementIds: [] },
+      id,
+      title: path[level - 1] ?? path.at(-1) ?? title,
+      level,
+      tocSource: level === 1 ? 'document' : 'heading',
+      sectionPath: path.slice(0, level),
+      children: [],
+      sourceElementIds: [],
     }
     sections.set(id, made)
     if (level === 1) roots.push(made)
@@ -88,4 +93,21 @@ function outlineOf(title: string, nodes: StoredNode[]): CompiledOutlineNode[] {
 function strings(json: string): string[] {
   const value = unlessDamaged(() => fromCell<unknown>(json))
   return Array.isArray(value) ? value.filter((entry) => typeof entry === 'string') : []
+}
+
+/** A row of `nodes`, as far as a repair compares it. */
+export interface StoredNode {
+  key: number
+  id: string
+  ordinal: number
+  title: string
+  text: string
+  section: string
+  outline_node: string
+  elements: string
+  start_offset: number
+  end_offset: number
+  page: number | null
+  kind: PreparedNode['kind']
+  row_hash: Uint8Array
 }

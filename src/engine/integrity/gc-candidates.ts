@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
 import type { GcCandidate, IntegrityTarget } from '../../contract/gateway/integrity.js'
-import { retentionOf } from '../retention/policy.js'
-import type { Database } from '../storage/database.js'
+import { defined } from '../../lib/defined.js'
+import { retentionOf } from '../spaces/retention-policy.js'
+import { type Read, sql } from '../storage/program.js'
 import type { Scan } from './findings.js'
 import { type Phase, sliceOf } from './phase.js'
 import { expiredCommitRows, isCollectable, isLeftover, isShownBy } from './raw-objects.js'
@@ -45,7 +46,12 @@ const orphans: Phase<GcCandidate> = async (scan, after) => {
   const { context, space } = scan
   const files = await context.objects.list(space.tenant, String(after ?? ''), SLICE)
   const found = files
-    .filter((file) => file.isObject && isCollectable(context, file, scan.now) && isShownBy(context.db, space, file.key))
+    .filter(
+      (file) =>
+        file.isObject &&
+        context.db.now(isCollectable(context, file, scan.now)) &&
+        context.db.now(isShownBy(space, file.key)),
+    )
     .map((file) =>
       candidate(scan, {
         type: 'staged-object',
@@ -61,7 +67,7 @@ const orphans: Phase<GcCandidate> = async (scan, after) => {
 const leftovers: Phase<GcCandidate> = async (scan, after) => {
   const files = (await scan.context.objects.listStaged()).filter(({ id }) => id > String(after ?? '')).slice(0, SLICE)
   const found = files
-    .filter((file) => isLeftover(scan.context.db, scan.space.key, file, scan.now))
+    .filter((file) => scan.context.db.now(isLeftover(scan.space.key, file, scan.now)))
     .map((file) =>
       candidate(scan, {
         type: 'staged-object',
@@ -75,15 +81,14 @@ const leftovers: Phase<GcCandidate> = async (scan, after) => {
 }
 
 const commits: Phase<GcCandidate> = async (scan, after) => {
-  const rows = expiredCommitRows(scan.context.db, scan.space.key, String(after ?? ''), scan.now, SLICE)
+  const rows = scan.context.db.now(expiredCommitRows(scan.space.key, String(after ?? ''), scan.now, SLICE))
   const found = rows.map((row) =>
     candidate(scan, {
       type: 'failed-commit',
       target: {
         type: 'staged-commit',
         id: row.id,
-        ...(row.published_object_key === null ? {} : { objectKey: row.published_object_key }),
-        ...(row.document_id === null ? {} : { documentAssetId: row.document_id }),
+        ...defined({ objectKey: row.published_object_key ?? undefined, documentAssetId: row.document_id ?? undefined }),
       },
       reason: `the commit is ${row.status} and past its time`,
       bytes: 0,
@@ -104,8 +109,8 @@ export interface AbandonedVersion {
 }
 
 /** Versions that were built and never published, whose job has ended. */
-export function abandonedVersions(db: Database, spaceKey: number, after: number, limit: number): AbandonedVersion[] {
-  return db.allAsStored<AbandonedVersion>(
+export function* abandonedVersions(spaceKey: number, after: number, limit: number): Read<AbandonedVersion[]> {
+  return yield* sql.allAsStored<AbandonedVersion>(
     `SELECT versions.key, doc_key, versions.version, artifact_id, documents.id document_id, node_count,
        length(outline) + length(items) + length(artifact) bytes
      FROM versions JOIN documents ON documents.key = versions.doc_key
@@ -114,12 +119,12 @@ export function abandonedVersions(db: Database, spaceKey: number, after: number,
        AND NOT EXISTS (SELECT 1 FROM jobs WHERE jobs.doc_key = versions.doc_key AND jobs.version = versions.version
                        AND completed_at IS NULL)
      ORDER BY versions.key LIMIT ?`,
-    ...[spaceKey, after, limit],
+    [spaceKey, after, limit],
   )
 }
 
 const artifacts: Phase<GcCandidate> = async (scan, after) => {
-  const rows = abandonedVersions(scan.context.db, scan.space.key, Number(after ?? 0), SLICE)
+  const rows = scan.context.db.now(abandonedVersions(scan.space.key, Number(after ?? 0), SLICE))
   const found = rows.map((row) =>
     candidate(scan, {
       type: 'parse-artifact',
@@ -139,11 +144,13 @@ const artifacts: Phase<GcCandidate> = async (scan, after) => {
 }
 
 const strayNodes: Phase<GcCandidate> = async (scan, after) => {
-  const rows = scan.context.db.allAsStored<{ key: number; id: string; stray: number; bytes: number }>(
-    `SELECT key, id, NOT EXISTS (SELECT 1 FROM versions WHERE versions.key = nodes.version_key) stray,
+  const rows = scan.context.db.now(
+    sql.allAsStored<{ key: number; id: string; stray: number; bytes: number }>(
+      `SELECT key, id, NOT EXISTS (SELECT 1 FROM versions WHERE versions.key = nodes.version_key) stray,
        octet_length(text) bytes
      FROM nodes INDEXED BY nodes_place WHERE space_key = ? AND key > ? ORDER BY key LIMIT ?`,
-    ...[scan.space.key, Number(after ?? 0), SLICE],
+      [scan.space.key, Number(after ?? 0), SLICE],
+    ),
   )
   const found = rows
     .filter((row) => row.stray === 1)
@@ -167,18 +174,18 @@ export interface OldVectorSpace {
 }
 
 /** Embedding models that no query uses any more. While a new one is trained the old ones are its business. */
-export function supersededVectorSpaces(db: Database, spaceKey: number): OldVectorSpace[] {
-  return db.allAsStored<OldVectorSpace>(
+export function* supersededVectorSpaces(spaceKey: number): Read<OldVectorSpace[]> {
+  return yield* sql.allAsStored<OldVectorSpace>(
     `SELECT key, id, dimension, (SELECT count(*) FROM vectors WHERE vector_space = vector_spaces.key) vectors
      FROM vector_spaces WHERE space_key = ? AND state = 'superseded'
        AND NOT EXISTS (SELECT 1 FROM vector_spaces other WHERE other.space_key = vector_spaces.space_key AND other.state = 'building')
      ORDER BY key`,
-    spaceKey,
+    [spaceKey],
   )
 }
 
 const projections: Phase<GcCandidate> = async (scan) => {
-  const rows = supersededVectorSpaces(scan.context.db, scan.space.key).slice(0, SLICE)
+  const rows = scan.context.db.now(supersededVectorSpaces(scan.space.key)).slice(0, SLICE)
   const findings = rows.map((row) =>
     candidate(scan, {
       type: 'index-projection',
@@ -193,16 +200,18 @@ const projections: Phase<GcCandidate> = async (scan) => {
 }
 
 /** Traces from before this time are kept by nothing. */
-export function traceCutoff(db: Database, spaceKey: number, now: number): number {
-  return now - retentionOf(db, spaceKey).answerTraceRetentionDays * DAY_MS
+export function* traceCutoff(spaceKey: number, now: number): Read<number> {
+  return now - (yield* retentionOf(spaceKey)).answerTraceRetentionDays * DAY_MS
 }
 
 const traces: Phase<GcCandidate> = async (scan, after) => {
   const { db } = scan.context
-  const rows = db.allAsStored<{ id: string; created_at: number; bytes: number }>(
-    `SELECT id, created_at, octet_length(query) + octet_length(steps) bytes FROM traces
+  const rows = db.now(
+    sql.allAsStored<{ id: string; created_at: number; bytes: number }>(
+      `SELECT id, created_at, octet_length(query) + octet_length(steps) bytes FROM traces
      WHERE space_key = ? AND created_at < ? AND id > ? ORDER BY id LIMIT ?`,
-    ...[scan.space.key, traceCutoff(db, scan.space.key, scan.now), String(after ?? ''), SLICE],
+      [scan.space.key, db.now(traceCutoff(scan.space.key, scan.now)), String(after ?? ''), SLICE],
+    ),
   )
   const found = rows.map((row) =>
     candidate(scan, {

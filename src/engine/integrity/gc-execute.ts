@@ -6,6 +6,7 @@ import { giveUpExpired, moveCommit } from '../documents/staged-commits.js'
 import type { IndexBatch } from '../search/ports.js'
 import type { Database } from '../storage/database.js'
 import { ObjectStore } from '../storage/objects.js'
+import { type Read, sql } from '../storage/program.js'
 import { isKnown } from './audience.js'
 import type { Scan } from './findings.js'
 import { abandonedVersions, supersededVectorSpaces, targetName, traceCutoff } from './gc-candidates.js'
@@ -31,7 +32,7 @@ interface Ticket {
 export async function executeCandidates(scan: Scan, candidates: GcCandidate[]): Promise<GcExecuted> {
   const items: GcExecuted['items'] = []
   for (const candidate of candidates) {
-    const gone = isKnown(scan, candidate.target) && (await removeOne(scan, candidate))
+    const gone = scan.context.db.now(isKnown(scan, candidate.target)) && (await removeOne(scan, candidate))
     items.push({
       objectKey: nameOf(candidate.target),
       idempotencyKey: candidate.idempotencyKey,
@@ -53,25 +54,29 @@ async function removeOne(scan: Scan, candidate: GcCandidate): Promise<boolean> {
   const { db } = context
   const { target } = candidate
   const key = [space.key, candidate.idempotencyKey, targetName(target)] as const
-  const known = db.getAsStored<{ state: 'deleting' | 'deleted' }>(
-    'SELECT state FROM gc_outcomes WHERE space_key = ? AND idempotency_key = ? AND target = ?',
-    ...key,
+  const known = db.now(
+    sql.getAsStored<{ state: 'deleting' | 'deleted' }>(
+      'SELECT state FROM gc_outcomes WHERE space_key = ? AND idempotency_key = ? AND target = ?',
+      key,
+    ),
   )?.state
   if (known === 'deleted') return true
   if (context.leases.holds(space.key, [target.objectKey, target.id, target.documentAssetId, target.virtualPath]))
     return false
-  const put = (state: 'deleting' | 'deleted') =>
-    db.run(
+  function* put(state: 'deleting' | 'deleted') {
+    return yield* sql.run(
       'INSERT OR REPLACE INTO gc_outcomes (space_key, idempotency_key, target, state, object_key, created_at) VALUES (?, ?, ?, ?, ?, ?)',
-      ...[...key, state, nameOf(target), now],
+      [...key, state, nameOf(target), now],
     )
+  }
   const ticket: Ticket = {
-    begin: () => put('deleting'),
+    begin: () => db.now(put('deleting')),
     end: () => {
-      put('deleted')
-      db.run('DELETE FROM gc_outcomes WHERE created_at < ?', now - REMEMBER_MS)
+      db.now(put('deleted'))
+      db.now(sql.run('DELETE FROM gc_outcomes WHERE created_at < ?', [now - REMEMBER_MS]))
     },
-    forget: () => db.run('DELETE FROM gc_outcomes WHERE space_key = ? AND idempotency_key = ? AND target = ?', ...key),
+    forget: () =>
+      db.now(sql.run('DELETE FROM gc_outcomes WHERE space_key = ? AND idempotency_key = ? AND target = ?', key)),
   }
   switch (candidate.candidateType) {
     case 'staged-object':
@@ -104,14 +109,14 @@ export async function removeObject(
   if (!ObjectStore.isKeyOf(space.tenant, objectKey)) return false
   const file = await objects.describe(objectKey)
   if (file === undefined) return begun && finish(db, ticket)
-  const ours = await db.write(() => {
-    if (!isCollectable(context, { key: objectKey, ...file }, now)) return false
+  const ours = await db.write(function* () {
+    if (!(yield* isCollectable(context, { key: objectKey, ...file }, now))) return false
     ticket.begin()
     return true
   })
   if (!ours) return false
   // an upload of the same bytes may have begun since: its row is looked for in the very turn of the removal
-  await objects.remove(objectKey, () => isNamed(db, objectKey, now))
+  await objects.remove(objectKey, () => db.now(isNamed(objectKey, now)))
   if ((await objects.describe(objectKey)) === undefined) return finish(db, ticket)
   await db.write(() => ticket.forget())
   return false
@@ -121,8 +126,8 @@ async function removeStaged(scan: Scan, id: string, ticket: Ticket, begun: boole
   const { db, objects } = scan.context
   const file = (await objects.listStaged()).find((staged) => staged.id === id)
   if (file === undefined) return begun && finish(db, ticket)
-  const ours = await db.write(() => {
-    if (!isLeftover(db, scan.space.key, file, scan.now)) return false
+  const ours = await db.write(function* () {
+    if (!(yield* isLeftover(scan.space.key, file, scan.now))) return false
     ticket.begin()
     return true
   })
@@ -141,13 +146,14 @@ export async function collectCommit(scan: Scan, id: string, ticket: Ticket = NO_
   const { context, space, now } = scan
   const { db, objects } = context
   if (!isUuid(id)) return false
-  const row = await db.write(() => {
-    const found = findExpired(db, space.key, id, now)
+  const row = await db.write(function* () {
+    const found = yield* findExpired(space.key, id, now)
     if (found === undefined) return undefined
-    const status = found.status === 'failed-retryable' && giveUpExpired(db, id, now) ? 'failed-terminal' : found.status
+    const status =
+      found.status === 'failed-retryable' && (yield* giveUpExpired(id, now)) ? 'failed-terminal' : found.status
     const pending =
       status === 'gc-pending' ||
-      ((status === 'failed-terminal' || status === 'canceled') && moveCommit(db, id, status, 'gc-pending'))
+      ((status === 'failed-terminal' || status === 'canceled') && (yield* moveCommit(id, status, 'gc-pending')))
     if (!pending) return undefined
     ticket.begin()
     return found
@@ -155,33 +161,33 @@ export async function collectCommit(scan: Scan, id: string, ticket: Ticket = NO_
   if (row === undefined) return false
   await objects.discard(id)
   const key = row.published_object_key
-  if (key !== null && ObjectStore.isKeyOf(space.tenant, key)) await objects.remove(key, () => isNamed(db, key, now))
-  await db.write(() => {
-    moveCommit(db, id, 'gc-pending', 'gc-complete')
+  if (key !== null && ObjectStore.isKeyOf(space.tenant, key)) await objects.remove(key, () => db.now(isNamed(key, now)))
+  await db.write(function* () {
+    yield* moveCommit(id, 'gc-pending', 'gc-complete')
     ticket.end()
   })
   return true
 }
 
 /** The expired commit of this id, if it is one. */
-function findExpired(db: Database, spaceKey: number, id: string, now: number): ExpiredCommit | undefined {
+function* findExpired(spaceKey: number, id: string, now: number): Read<ExpiredCommit | undefined> {
   // the place just before the id in the list's order
   const before = id.slice(0, -1)
-  return expiredCommitRows(db, spaceKey, before, now, SIBLINGS).find((row) => row.id === id)
+  return (yield* expiredCommitRows(spaceKey, before, now, SIBLINGS)).find((row) => row.id === id)
 }
 
 async function removeVersion(scan: Scan, artifactId: string, ticket: Ticket): Promise<boolean> {
   const { context, space } = scan
   const { db, indexes, leases } = context
   if (leases.isRead(space.key)) return false
-  const outcome = await db.write(() => {
-    const row = db.getAsStored<{ key: number }>(
+  const outcome = await db.write(function* () {
+    const row = yield* sql.getAsStored<{ key: number }>(
       'SELECT key FROM versions WHERE space_key = ? AND until_revision IS NULL AND from_revision IS NULL AND artifact_id = ?',
-      ...[space.key, artifactId],
+      [space.key, artifactId],
     )
-    const abandoned = row && abandonedVersions(db, space.key, row.key - 1, 1).find(({ key }) => key === row.key)
+    const abandoned = row && (yield* abandonedVersions(space.key, row.key - 1, 1)).find(({ key }) => key === row.key)
     if (abandoned === undefined) return undefined
-    const dropped: IndexBatch | undefined = dropUnpublished(db, abandoned.doc_key, abandoned.version)
+    const dropped: IndexBatch | undefined = yield* dropUnpublished(abandoned.doc_key, abandoned.version)
     ticket.end()
     return { dropped }
   })
@@ -193,9 +199,8 @@ async function removeStrayNode(scan: Scan, id: string, ticket: Ticket): Promise<
   const { context, space } = scan
   const { db } = context
   if (context.leases.isRead(space.key)) return false
-  const node = db.getAsStored<{ key: number }>(
-    'SELECT key FROM nodes WHERE space_key = ? AND id = ?',
-    ...[space.key, id],
+  const node = db.now(
+    sql.getAsStored<{ key: number }>('SELECT key FROM nodes WHERE space_key = ? AND id = ?', [space.key, id]),
   )
   return node !== undefined && (await removeStrayNodes(scan, node.key, node.key, ticket)) > 0
 }
@@ -208,23 +213,24 @@ export async function removeStrayNodes(
   ticket: Ticket = NO_TICKET,
 ): Promise<number> {
   const { db, indexes } = context
-  const gone = await db.write(() => {
-    const rows = db.allAsStored<{ key: number }>(
+  const gone = await db.write(function* () {
+    const rows = yield* sql.allAsStored<{ key: number }>(
       `SELECT key FROM nodes WHERE space_key = ? AND key BETWEEN ? AND ?
          AND NOT EXISTS (SELECT 1 FROM versions WHERE versions.key = nodes.version_key)`,
-      ...[space.key, first, last],
+      [space.key, first, last],
     )
     let seq = 0
     for (const { key } of rows) {
-      db.run(
+      yield* sql.run(
         'DELETE FROM vectors WHERE node_key = ? AND vector_space IN (SELECT key FROM vector_spaces WHERE space_key = ?)',
-        ...[key, space.key],
+        [key, space.key],
       )
-      db.run('DELETE FROM nodes WHERE key = ?', key)
-      seq = db.run(
-        'INSERT INTO projection_log (space_key, op, first_node, last_node) VALUES (?, -1, ?, ?)',
-        ...[space.key, key, key],
-      ).key
+      yield* sql.run('DELETE FROM nodes WHERE key = ?', [key])
+      seq = (yield* sql.run('INSERT INTO projection_log (space_key, op, first_node, last_node) VALUES (?, -1, ?, ?)', [
+        space.key,
+        key,
+        key,
+      ])).key
     }
     if (rows.length > 0) ticket.end()
     return { seq, remove: rows.map(({ key }) => key) }
@@ -238,16 +244,16 @@ async function removeVectorSpace(scan: Scan, id: string, ticket: Ticket): Promis
   const { db, leases, lsa } = context
   if (leases.isRead(space.key)) return false
   for (;;) {
-    const left = await db.write(() => {
-      const old = supersededVectorSpaces(db, space.key).find((row) => row.id === id)
+    const left = await db.write(function* () {
+      const old = (yield* supersededVectorSpaces(space.key)).find((row) => row.id === id)
       if (old === undefined) return undefined
-      const { changes } = db.run(
+      const { changes } = yield* sql.run(
         `DELETE FROM vectors WHERE vector_space = ? AND node_key IN
            (SELECT node_key FROM vectors WHERE vector_space = ? ORDER BY node_key LIMIT ?)`,
-        ...[old.key, old.key, VECTORS_A_TRANSACTION],
+        [old.key, old.key, VECTORS_A_TRANSACTION],
       )
       if (changes > 0) return changes
-      db.run("DELETE FROM vector_spaces WHERE key = ? AND state = 'superseded'", old.key)
+      yield* sql.run("DELETE FROM vector_spaces WHERE key = ? AND state = 'superseded'", [old.key])
       ticket.end()
       return 0
     })
@@ -261,14 +267,14 @@ async function removeVectorSpace(scan: Scan, id: string, ticket: Ticket): Promis
 async function removeTrace(scan: Scan, id: string, ticket: Ticket): Promise<boolean> {
   const { context, space, now } = scan
   const { db } = context
-  return db.write(() => {
-    const old = db.getAsStored<{ id: string }>(
+  return db.write(function* () {
+    const old = yield* sql.getAsStored<{ id: string }>(
       'SELECT id FROM traces WHERE space_key = ? AND id = ? AND created_at < ?',
-      ...[space.key, id, traceCutoff(db, space.key, now)],
+      [space.key, id, yield* traceCutoff(space.key, now)],
     )
     if (old === undefined) return false
-    db.run('DELETE FROM evidence_bundles WHERE trace_id = ? AND space_key = ?', id, space.key)
-    db.run('DELETE FROM traces WHERE id = ? AND space_key = ?', id, space.key)
+    yield* sql.run('DELETE FROM evidence_bundles WHERE trace_id = ? AND space_key = ?', [id, space.key])
+    yield* sql.run('DELETE FROM traces WHERE id = ? AND space_key = ?', [id, space.key])
     ticket.end()
     return true
   })

@@ -10,11 +10,14 @@ import type {
   StagedCommit,
   StagedCommitStatus,
 } from '../../contract/gateway/integrity.js'
+import { defined } from '../../lib/defined.js'
 import { newId } from '../../lib/ids.js'
-import type { Caller, Page, PageRequest } from '../api.js'
+import type { Caller } from '../base/caller.js'
+import { filterHash } from '../base/cursor.js'
+import type { Page, PageRequest } from '../base/page.js'
 import type { EngineContext } from '../context.js'
-import { filterHash } from '../cursor.js'
 import { findSpace } from '../spaces/store.js'
+import type { Read } from '../storage/program.js'
 import { listCommits } from './commits.js'
 import type { Scan } from './findings.js'
 import { candidatePhases } from './gc-candidates.js'
@@ -46,21 +49,24 @@ export interface IntegrityOperations {
 }
 
 export function createIntegrity(context: EngineContext): IntegrityOperations {
-  const scanOf = (caller: Caller, spaceId: string): Scan => ({
-    context,
-    reader: caller,
-    space: findSpace(context.db, caller.tenant, spaceId),
-    now: context.now(),
-  })
+  function* scanOf(caller: Caller, spaceId: string): Read<Scan> {
+    return {
+      context,
+      reader: caller,
+      space: yield* findSpace(caller.tenant, spaceId),
+      now: context.now(),
+    }
+  }
   return {
-    fsck: async (caller, spaceId, query) => report(scanOf(caller, spaceId), query),
-    repair: async (caller, spaceId, body) => repairPage(scanOf(caller, spaceId), body),
-    gcDryRun: async (caller, spaceId, query) => dryRun(scanOf(caller, spaceId), query),
-    gcExecute: async (caller, spaceId, candidates) => executeCandidates(scanOf(caller, spaceId), candidates),
+    fsck: async (caller, spaceId, query) => report(context.db.now(scanOf(caller, spaceId)), query),
+    repair: async (caller, spaceId, body) => repairPage(context.db.now(scanOf(caller, spaceId)), body),
+    gcDryRun: async (caller, spaceId, query) => dryRun(context.db.now(scanOf(caller, spaceId)), query),
+    gcExecute: async (caller, spaceId, candidates) =>
+      executeCandidates(context.db.now(scanOf(caller, spaceId)), candidates),
     commits: async (caller, spaceId, page) =>
-      listCommits(context.db, caller, findSpace(context.db, caller.tenant, spaceId), page),
+      context.db.now(listCommits(caller, context.db.now(findSpace(caller.tenant, spaceId)), page)),
     leases: async (caller, spaceId, page) =>
-      listLeases(context, caller, findSpace(context.db, caller.tenant, spaceId), page),
+      context.db.now(listLeases(context, caller, context.db.now(findSpace(caller.tenant, spaceId)), page)),
   }
 }
 
@@ -75,7 +81,7 @@ async function report(
     knowledgeSpaceId: scan.space.id,
     tenantId: scan.space.tenant,
     scannedAt: new Date(scan.now).toISOString(),
-    ...(cursor === undefined ? {} : { cursor }),
+    ...defined({ cursor }),
     summary: {
       scanned,
       info: count('info'),
@@ -107,7 +113,7 @@ async function dryRun(
     tenantId: scan.space.tenant,
     dryRunId: newId(),
     generatedAt: new Date(scan.now).toISOString(),
-    ...(cursor === undefined ? {} : { cursor }),
+    ...defined({ cursor }),
     summary: {
       candidateCount: findings.length,
       stagedObjectCount: findings.filter(({ candidateType }) => candidateType === 'staged-object').length,

@@ -1,24 +1,26 @@
 import { KsError } from '../../contract/errors.js'
 import type { Lease as LeaseItem } from '../../contract/gateway/integrity.js'
 import { LIMITS } from '../../contract/limits.js'
-import type { Page, PageRequest } from '../api.js'
+import { defined } from '../../lib/defined.js'
+import { askerOf, mayKnow, type Reader } from '../access/permissions.js'
+import { decodeCursor, encodeCursor, filterHash } from '../base/cursor.js'
+import type { Lease } from '../base/leases.js'
+import type { Page, PageRequest } from '../base/page.js'
 import type { EngineContext } from '../context.js'
-import { decodeCursor, encodeCursor, filterHash } from '../cursor.js'
-import type { Lease } from '../leases.js'
-import { askerOf, mayKnow, type Reader } from '../sources/permissions.js'
 import type { SpaceRow } from '../spaces/store.js'
+import { type Read, sql } from '../storage/program.js'
 
 /** Active leases of a space that are there for a reader, oldest first. @throws KsError `invalid-cursor` */
-export function listLeases(
+export function* listLeases(
   context: EngineContext,
   reader: Reader,
   space: SpaceRow,
   page: PageRequest,
-): Page<LeaseItem> {
+): Read<Page<LeaseItem>> {
   const filter = filterHash('leases', space.id)
   const limit = Math.min(page.limit, LIMITS.page.cap)
   const after = page.cursor === undefined ? '' : placeOf(page.cursor, filter)
-  const rows = knownLeases(context, reader, space.key)
+  const rows = (yield* knownLeases(context, reader, space.key))
     .filter((lease) => lease.id > after)
     .sort((a, b) => (a.id < b.id ? -1 : 1))
   const shown = rows.slice(0, limit)
@@ -30,14 +32,14 @@ export function listLeases(
 }
 
 /** Leases of a space but for those on documents that the reader may not know of. */
-export function knownLeases({ db, leases }: EngineContext, reader: Reader, spaceKey: number): Lease[] {
+export function* knownLeases({ leases }: EngineContext, reader: Reader, spaceKey: number): Read<Lease[]> {
   const all = leases.of(spaceKey)
   const ids = all.filter(({ targetType }) => targetType === 'document').map(({ targetId }) => targetId)
   if (ids.length === 0) return all
-  const hidden = db.all<{ id: string }>(
+  const hidden = yield* sql.all<{ id: string }>(
     `SELECT d.id FROM json_each(?) wanted CROSS JOIN documents d ON d.id = wanted.value
      WHERE NOT ${mayKnow('d.source_id')}`,
-    ...[JSON.stringify(ids), askerOf(reader)],
+    [JSON.stringify(ids), askerOf(reader)],
   )
   const names = new Set(hidden.map(({ id }) => id))
   return all.filter(({ targetId }) => !names.has(targetId))
@@ -60,7 +62,7 @@ function toItem(lease: Lease, space: SpaceRow): LeaseItem {
     status: lease.status,
     targetId: lease.targetId,
     targetType: lease.targetType,
-    ...(lease.targetVersion === undefined ? {} : { targetVersion: lease.targetVersion }),
+    ...defined({ targetVersion: lease.targetVersion }),
     virtualPath: lease.virtualPath,
     metadata: { fence: lease.fence },
     acquiredAt: new Date(lease.acquiredAt).toISOString(),

@@ -1,7 +1,7 @@
 import { KsError } from '../../contract/errors.js'
 import type { FsckCheck, IntegrityTarget } from '../../contract/gateway/integrity.js'
 import { LIMITS } from '../../contract/limits.js'
-import { decodeCursor, encodeCursor, filterHash } from '../cursor.js'
+import { decodeCursor, encodeCursor, filterHash } from '../base/cursor.js'
 import { artifactPhases } from './artifacts.js'
 import { isKnown } from './audience.js'
 import { chatFiles } from './chat-files.js'
@@ -58,7 +58,7 @@ export async function scanPage<T>(
   const deadline = performance.now() + BUDGET_MS
   for (let current = phases[phase]; current !== undefined; current = phases[phase]) {
     const slice = await current(scan, after)
-    findings.push(...slice.findings.filter((found) => isKnown(scan, targetOf(found))))
+    findings.push(...slice.findings.filter((found) => scan.context.db.now(isKnown(scan, targetOf(found)))))
     scanned += slice.scanned
     after = slice.next
     if (after === undefined) phase++

@@ -1,9 +1,10 @@
 import type { IntegrityTarget } from '../../contract/gateway/integrity.js'
+import { defined } from '../../lib/defined.js'
 import type { EngineContext } from '../context.js'
 import type { DocumentRow } from '../documents/store.js'
 import type { SpaceRow } from '../spaces/store.js'
-import type { Database } from '../storage/database.js'
 import type { ObjectStore, StoredFile } from '../storage/objects.js'
+import { type Read, sql } from '../storage/program.js'
 import { NAMED_BY_WORKSPACE } from '../workspaces/store.js'
 import { type Finding, finding, type Scan } from './findings.js'
 import { type Phase, sliceOf } from './phase.js'
@@ -21,10 +22,12 @@ type RawRow = Pick<DocumentRow, 'key' | 'id' | 'filename' | 'object_key' | 'sha2
 
 /** Every document's bytes are read again and hashed. */
 const documents: Phase = async (scan, after) => {
-  const rows = scan.context.db.allAsStored<RawRow>(
-    `SELECT key, id, filename, object_key, sha256, size_bytes FROM documents
+  const rows = scan.context.db.now(
+    sql.allAsStored<RawRow>(
+      `SELECT key, id, filename, object_key, sha256, size_bytes FROM documents
      WHERE space_key = ? AND id > ? AND deleted_at IS NULL ORDER BY id LIMIT ?`,
-    ...[scan.space.key, String(after ?? ''), SLICE_ROWS],
+      [scan.space.key, String(after ?? ''), SLICE_ROWS],
+    ),
   )
   let bytes = 0
   const within = rows.findIndex((row) => {
@@ -48,7 +51,7 @@ function checkRaw({ context, space }: Scan, row: RawRow): Promise<Finding | unde
     ...row,
     name: row.filename,
     target: { type: 'raw-object', id: row.id, objectKey: row.object_key, documentAssetId: row.id },
-    stillThere: () => isLive(db, space.key, row.id),
+    stillThere: () => db.now(isLive(space.key, row.id)),
   })
 }
 
@@ -88,12 +91,12 @@ export async function checkBytes(objects: ObjectStore, held: Held): Promise<Find
   return finding('checksum-mismatch', 'raw-object-hash', message, target, remedy)
 }
 
-function isLive(db: Database, spaceKey: number, id: string): boolean {
+function* isLive(spaceKey: number, id: string): Read<boolean> {
   return (
-    db.get<{ one: number }>(
+    (yield* sql.get<{ one: number }>(
       'SELECT 1 one FROM documents WHERE space_key = ? AND id = ? AND deleted_at IS NULL',
-      ...[spaceKey, id],
-    ) !== undefined
+      [spaceKey, id],
+    )) !== undefined
   )
 }
 
@@ -103,20 +106,20 @@ const strangers: Phase = async (scan, after) => {
   const files = await context.objects.list(space.tenant, String(after ?? ''), SLICE_FILES)
   const findings: Finding[] = []
   for (const file of files) {
-    const found = strayAt(scan, file)
-    if (found !== undefined && isShownBy(context.db, space, file.key)) findings.push(found)
+    const found = context.db.now(strayAt(scan, file))
+    if (found !== undefined && context.db.now(isShownBy(space, file.key))) findings.push(found)
   }
   return sliceOf(files, SLICE_FILES, findings, (row) => row.key)
 }
 
 /** What is to be said of a file, unless a row names it or it is too young to tell. */
-function strayAt({ context, now }: Scan, file: StoredFile): Finding | undefined {
+function* strayAt({ context, now }: Scan, file: StoredFile): Read<Finding | undefined> {
   const target = { type: 'raw-object', objectKey: file.key } as const
   if (!file.isObject) {
     const message = `${JSON.stringify(file.key)} is not a file of this store; it is left alone`
     return finding('orphaned-staged-object', 'unknown-file', message, target, { by: 'nobody' })
   }
-  if (isNamed(context.db, file.key, now)) return undefined
+  if (yield* isNamed(file.key, now)) return undefined
   const name = `object ${file.key.slice(-8)} of ${file.size} bytes`
   const doubt = context.identity.doubt()
   if (doubt !== undefined && (isOld(file, now) || file.modifiedAt < context.identity.openedAt)) {
@@ -133,42 +136,46 @@ function isOld(file: { modifiedAt: number }, now: number): boolean {
 }
 
 /** Whether an object may be collected: an orphan, and the database knows all objects. */
-export function isCollectable(context: EngineContext, file: { key: string; modifiedAt: number }, now: number): boolean {
-  return isOrphan(context.db, file, now) && context.identity.doubt() === undefined
+export function* isCollectable(
+  context: EngineContext,
+  file: { key: string; modifiedAt: number },
+  now: number,
+): Read<boolean> {
+  return (yield* isOrphan(file, now)) && context.identity.doubt() === undefined
 }
 
 /** Whether an object is older than the grace and named by no document, live or being purged, no open commit, no chat. */
-function isOrphan(db: Database, file: { key: string; modifiedAt: number }, now: number): boolean {
-  return isOld(file, now) && !isNamed(db, file.key, now)
+function* isOrphan(file: { key: string; modifiedAt: number }, now: number): Read<boolean> {
+  return isOld(file, now) && !(yield* isNamed(file.key, now))
 }
 
 /**
  * Whether a space is the one of its tenant that shows an object which belongs to none: that of the last upload that
  * brought it, or else the tenant's oldest.
  */
-export function isShownBy(db: Database, space: SpaceRow, objectKey: string): boolean {
-  const shown = db.get<{ key: number }>(
+export function* isShownBy(space: SpaceRow, objectKey: string): Read<boolean> {
+  const shown = yield* sql.get<{ key: number }>(
     `SELECT coalesce(
        (SELECT space_key FROM staged_commits JOIN spaces ON spaces.key = space_key
         WHERE published_object_key = ? AND spaces.tenant = ? AND spaces.deleted_at IS NULL
         ORDER BY staged_commits.id DESC LIMIT 1),
        (SELECT key FROM spaces WHERE tenant = ? AND deleted_at IS NULL ORDER BY id LIMIT 1)) key`,
-    ...[objectKey, space.tenant, space.tenant],
+    [objectKey, space.tenant, space.tenant],
   )
   return shown?.key === space.key
 }
 
 /** Whether any row still names an object. */
-export function isNamed(db: Database, objectKey: string, now: number): boolean {
+export function* isNamed(objectKey: string, now: number): Read<boolean> {
   return (
-    db.get<{ named: number }>(
+    (yield* sql.get<{ named: number }>(
       `SELECT EXISTS (SELECT 1 FROM documents WHERE object_key = ?)
          OR EXISTS (SELECT 1 FROM staged_commits WHERE published_object_key = ?
                     AND (status IN ('received', 'object-staged', 'object-verified')
                          OR status = 'failed-retryable' AND expires_at >= ?))
          OR EXISTS (SELECT 1 FROM chat_files WHERE object_key = ?) OR ${NAMED_BY_WORKSPACE} named`,
-      ...[objectKey, objectKey, now, objectKey, objectKey, objectKey],
-    )?.named === 1
+      [objectKey, objectKey, now, objectKey, objectKey, objectKey],
+    ))?.named === 1
   )
 }
 
@@ -177,7 +184,7 @@ const leftovers: Phase = async (scan, after) => {
   const files = (await scan.context.objects.listStaged()).filter(({ id }) => id > String(after ?? ''))
   const some = files.slice(0, SLICE_FILES)
   const findings = some
-    .filter((file) => isLeftover(scan.context.db, scan.space.key, file, scan.now))
+    .filter((file) => scan.context.db.now(isLeftover(scan.space.key, file, scan.now)))
     .map((file) =>
       finding(
         'orphaned-staged-object',
@@ -195,29 +202,24 @@ const leftovers: Phase = async (scan, after) => {
   }
 }
 
-export function isLeftover(
-  db: Database,
-  spaceKey: number,
-  file: { id: string; modifiedAt: number },
-  now: number,
-): boolean {
+export function* isLeftover(spaceKey: number, file: { id: string; modifiedAt: number }, now: number): Read<boolean> {
   if (now - file.modifiedAt < GRACE_MS) return false
-  const row = db.get<{ status: string }>(
-    'SELECT status FROM staged_commits WHERE id = ? AND space_key = ?',
-    ...[file.id, spaceKey],
-  )
+  const row = yield* sql.get<{ status: string }>('SELECT status FROM staged_commits WHERE id = ? AND space_key = ?', [
+    file.id,
+    spaceKey,
+  ])
   return row !== undefined && !['received', 'object-staged', 'object-verified'].includes(row.status)
 }
 
 /** Commits that failed or were canceled so long ago that nothing of them has to be kept. */
 const expiredCommits: Phase = async (scan, after) => {
-  const rows = expiredCommitRows(scan.context.db, scan.space.key, String(after ?? ''), scan.now, SLICE_FILES)
+  const rows = scan.context.db.now(expiredCommitRows(scan.space.key, String(after ?? ''), scan.now, SLICE_FILES))
   const findings = rows.map((row) =>
     finding(
       'failed-commit-expired',
       'failed-commit-expired',
       `staged commit ${row.id} is ${row.status} and past its time`,
-      { type: 'staged-commit', id: row.id, ...(row.document_id === null ? {} : { documentAssetId: row.document_id }) },
+      { type: 'staged-commit', id: row.id, ...defined({ documentAssetId: row.document_id ?? undefined }) },
       { by: 'collecting-commit', commitId: row.id },
     ),
   )
@@ -233,21 +235,15 @@ export interface ExpiredCommit {
 }
 
 /** Failed commits past their time, and those whose collection was interrupted. A job that is tried again keeps its own. */
-export function expiredCommitRows(
-  db: Database,
-  spaceKey: number,
-  after: string,
-  now: number,
-  limit: number,
-): ExpiredCommit[] {
-  return db.allAsStored<ExpiredCommit>(
+export function* expiredCommitRows(spaceKey: number, after: string, now: number, limit: number): Read<ExpiredCommit[]> {
+  return yield* sql.allAsStored<ExpiredCommit>(
     `SELECT id, status, document_id, published_object_key, updated_at FROM staged_commits INDEXED BY staged_commits_listed
      WHERE space_key = ? AND id > ? AND (status = 'gc-pending'
        OR status IN ('failed-terminal', 'canceled') AND coalesce(expires_at, updated_at) < ?
        OR status = 'failed-retryable' AND expires_at < ?
           AND NOT EXISTS (SELECT 1 FROM jobs WHERE jobs.id = staged_commits.job_id AND completed_at IS NULL))
      ORDER BY id LIMIT ?`,
-    ...[spaceKey, after, now, now, limit],
+    [spaceKey, after, now, now, limit],
   )
 }
 

@@ -1,5 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import type { CompiledOutlineNode } from '../compile/compiled.js'
+import type { CompiledOutlineNode } from '../parse/compiled.js'
+import { sql } from '../storage/program.js'
 import { fromCell, unlessDamaged } from '../storage/readable.js'
 import { readVersion, type ScannedVersion, versionPhase } from './artifacts.js'
 import { type Finding, finding, type Remedy, type Scan } from './findings.js'
@@ -32,9 +33,11 @@ async function checkReferences(scan: Scan, row: ScannedVersion): Promise<Finding
   let count = 0
   let after = -1
   for (;;) {
-    const nodes = db.allAsStored<NodeReferences>(
-      'SELECT key, id, ordinal, outline_node, elements FROM nodes WHERE version_key = ? AND ordinal > ? ORDER BY ordinal LIMIT ?',
-      ...[row.key, after, SLICE_NODES],
+    const nodes = db.now(
+      sql.allAsStored<NodeReferences>(
+        'SELECT key, id, ordinal, outline_node, elements FROM nodes WHERE version_key = ? AND ordinal > ? ORDER BY ordinal LIMIT ?',
+        [row.key, after, SLICE_NODES],
+      ),
     )
     count += nodes.length
     for (const node of nodes) {
@@ -96,10 +99,12 @@ function* sectionIds(outline: CompiledOutlineNode[]): Iterable<string> {
 
 /** Passages whose version is gone: no read shows them, they only take room. */
 const strayNodes: Phase = async (scan, after) => {
-  const rows = scan.context.db.allAsStored<{ key: number; id: string; stray: number }>(
-    `SELECT key, id, NOT EXISTS (SELECT 1 FROM versions WHERE versions.key = nodes.version_key) stray
+  const rows = scan.context.db.now(
+    sql.allAsStored<{ key: number; id: string; stray: number }>(
+      `SELECT key, id, NOT EXISTS (SELECT 1 FROM versions WHERE versions.key = nodes.version_key) stray
      FROM nodes INDEXED BY nodes_place WHERE space_key = ? AND key > ? ORDER BY key LIMIT ?`,
-    ...[scan.space.key, Number(after ?? 0), SLICE_STRAYS],
+      [scan.space.key, Number(after ?? 0), SLICE_STRAYS],
+    ),
   )
   const findings = rows
     .filter((row) => row.stray === 1)

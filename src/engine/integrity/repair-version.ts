@@ -1,33 +1,16 @@
 import { newId } from '../../lib/ids.js'
-import type { PreparedAsset, PreparedDocument, PreparedNode } from '../compile/compiled.js'
 import { insertAsset } from '../compile/store.js'
 import { isTrained } from '../compile/vector-spaces.js'
-import { replacePacked, withParts } from '../compile/version-parts.js'
 import { queueAgain } from '../documents/reindex.js'
 import type { DocumentRow } from '../documents/store.js'
+import { replacePacked, withParts } from '../documents/version-parts.js'
+import type { PreparedAsset, PreparedDocument, PreparedNode } from '../parse/compiled.js'
 import type { IndexBatch } from '../search/ports.js'
-import type { Database } from '../storage/database.js'
 import { nodeHash } from '../storage/node-hash.js'
+import { type Read, sql, type Write } from '../storage/program.js'
 import { artifactHash, readVersion, type ScannedVersion } from './artifacts.js'
 import type { Scan } from './findings.js'
-import { fromPassages } from './from-passages.js'
-
-/** A row of `nodes`, as far as a repair compares it. */
-export interface StoredNode {
-  key: number
-  id: string
-  ordinal: number
-  title: string
-  text: string
-  section: string
-  outline_node: string
-  elements: string
-  start_offset: number
-  end_offset: number
-  page: number | null
-  kind: PreparedNode['kind']
-  row_hash: Uint8Array
-}
+import { fromPassages, type StoredNode } from './from-passages.js'
 
 interface Damaged {
   scan: Scan
@@ -43,7 +26,7 @@ interface Damaged {
  * @returns why nothing was done; nothing when it was
  */
 export async function repairVersion(scan: Scan, versionKey: number): Promise<string | undefined> {
-  const damaged = load(scan, versionKey)
+  const damaged = scan.context.db.now(load(scan, versionKey))
   if (damaged === undefined) return undefined
   const read = await readAgain(damaged)
   if (read !== undefined && isSameReading(damaged, read)) return rewrite(damaged, read)
@@ -51,17 +34,18 @@ export async function repairVersion(scan: Scan, versionKey: number): Promise<str
   return restoreFromPassages(damaged)
 }
 
-function load(scan: Scan, versionKey: number): Damaged | undefined {
-  const { db } = scan.context
-  const row = db.getAsStored<ScannedVersion>(
+function* load(scan: Scan, versionKey: number): Read<Damaged | undefined> {
+  const row = yield* sql.getAsStored<ScannedVersion>(
     `SELECT versions.*, documents.id document_id, documents.filename FROM versions JOIN documents ON documents.key = versions.doc_key
      WHERE versions.key = ? AND versions.space_key = ? AND documents.deleted_at IS NULL`,
-    ...[versionKey, scan.space.key],
+    [versionKey, scan.space.key],
   )
-  const document = row && db.getAsStored<DocumentRow>('SELECT * FROM documents WHERE key = ?', row.doc_key)
+  const document = row && (yield* sql.getAsStored<DocumentRow>('SELECT * FROM documents WHERE key = ?', [row.doc_key]))
   if (row === undefined || document === undefined) return undefined
-  const nodes = db.allAsStored<StoredNode>('SELECT * FROM nodes WHERE version_key = ? ORDER BY ordinal', versionKey)
-  return { scan, row: withParts(db, row), document, nodes }
+  const nodes = yield* sql.allAsStored<StoredNode>('SELECT * FROM nodes WHERE version_key = ? ORDER BY ordinal', [
+    versionKey,
+  ])
+  return { scan, row: yield* withParts(row), document, nodes }
 }
 
 /** What the parser makes of the document's bytes now. @returns nothing when the bytes are not those received */
@@ -71,8 +55,10 @@ async function readAgain({ scan, document }: Damaged): Promise<PreparedDocument 
   if (file?.sha256 !== document.sha256) return undefined
   const [result] = await compiler.compile([
     {
-      ...{ path: objects.path(document.object_key), root: objects.realRoot },
-      ...{ filename: document.filename, declaredType: document.mime_type },
+      path: objects.path(document.object_key),
+      root: objects.realRoot,
+      filename: document.filename,
+      declaredType: document.mime_type,
     },
   ])
   return result?.ok === true ? result.document : undefined
@@ -95,67 +81,75 @@ function hashOf({ title, text, start_offset: startOffset, end_offset: endOffset 
 /** Writes a reading over the rows of its version, in one transaction; passages keep their keys and ids. */
 async function rewrite({ scan, row, nodes }: Damaged, read: PreparedDocument): Promise<string | undefined> {
   const { db, indexes } = scan.context
-  const applied = await db.write(() => {
-    const there = db.getAsStored<{ until_revision: number | null }>(
+  const applied = await db.write(function* () {
+    const there = yield* sql.getAsStored<{ until_revision: number | null }>(
       'SELECT until_revision FROM versions WHERE key = ?',
-      row.key,
+      [row.key],
     )
     if (there === undefined) return undefined
-    replacePacked(db, row.space_key, row.key, read)
-    db.run('UPDATE versions SET artifact_hash = ? WHERE key = ?', read.artifactHash, row.key)
-    writeAssets(db, row.key, read.assets)
-    const changed = read.nodes.filter((node) => writeNode(db, row, nodes, node))
+    yield* replacePacked(row.space_key, row.key, read)
+    yield* sql.run('UPDATE versions SET artifact_hash = ? WHERE key = ?', [read.artifactHash, row.key])
+    yield* writeAssets(row.key, read.assets)
+    const changed = read.nodes.filter((node) => db.now(writeNode(row, nodes, node)))
     if (there.until_revision !== null || changed.length === 0) return undefined
-    return toBatch(db, scan, row, changed)
+    return yield* toBatch(scan, row, changed)
   })
   if (applied !== undefined) await indexes.apply(scan.space.id, applied)
   return undefined
 }
 
-function writeAssets(db: Database, versionKey: number, assets: readonly PreparedAsset[]): void {
-  db.run('DELETE FROM item_assets WHERE version_key = ?', versionKey)
-  for (const asset of assets) insertAsset(db, versionKey, asset)
+function* writeAssets(versionKey: number, assets: readonly PreparedAsset[]): Write<void> {
+  yield* sql.run('DELETE FROM item_assets WHERE version_key = ?', [versionKey])
+  for (const asset of assets) yield* insertAsset(versionKey, asset)
 }
 
 /** @returns whether the passage's row was missing or other than it is now */
-function writeNode(db: Database, row: ScannedVersion, stored: StoredNode[], node: PreparedNode): boolean {
+function* writeNode(row: ScannedVersion, stored: StoredNode[], node: PreparedNode): Write<boolean> {
   const { hash } = node
   const old = stored.find((each) => each.ordinal === node.ordinal)
   const values = [
-    ...[node.title, node.text, node.section, node.outlineNodeId],
-    ...[node.elements, node.startOffset, node.endOffset, node.pageNumber ?? null, node.kind],
+    node.title,
+    node.text,
+    node.section,
+    node.outlineNodeId,
+    node.elements,
+    node.startOffset,
+    node.endOffset,
+    node.pageNumber ?? null,
+    node.kind,
   ]
   if (old !== undefined) {
     const before = [old.title, old.text, old.section, old.outline_node, old.elements]
     const isSame = before.every((value, place) => value === values[place]) && Buffer.compare(old.row_hash, hash) === 0
     if (isSame) return false
-    db.run(
+    yield* sql.run(
       `UPDATE nodes SET title = ?, text = ?, section = ?, outline_node = ?, elements = ?, start_offset = ?, end_offset = ?,
          page = ?, kind = ?, row_hash = ? WHERE key = ?`,
-      ...[...values, hash, old.key],
+      [...values, hash, old.key],
     )
     return true
   }
   if (row.first_node === null) return false
   // nodes of a version have consecutive keys, so a lost one's key is known, and with it its vectors
-  db.run(
+  yield* sql.run(
     `INSERT INTO nodes (key, id, space_key, doc_key, version_key, ordinal, title, text, section, outline_node, elements,
        start_offset, end_offset, page, kind, row_hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    ...[row.first_node + node.ordinal, newId(), row.space_key, row.doc_key, row.key, node.ordinal, ...values, hash],
+    [row.first_node + node.ordinal, newId(), row.space_key, row.doc_key, row.key, node.ordinal, ...values, hash],
   )
   return true
 }
 
 /** Changed passages for the indexes, with their entries in the projection log. */
-function toBatch(db: Database, scan: Scan, row: ScannedVersion, changed: PreparedNode[]): IndexBatch | undefined {
+function* toBatch(scan: Scan, row: ScannedVersion, changed: PreparedNode[]): Write<IndexBatch | undefined> {
   const { first_node: first } = row
   if (first === null) return undefined
   let seq = 0
   for (const node of changed)
-    seq = db.run(
-      'INSERT INTO projection_log (space_key, op, first_node, last_node) VALUES (?, 1, ?, ?)',
-      ...[scan.space.key, first + node.ordinal, first + node.ordinal],
-    ).key
+    seq = (yield* sql.run('INSERT INTO projection_log (space_key, op, first_node, last_node) VALUES (?, 1, ?, ?)', [
+      scan.space.key,
+      first + node.ordinal,
+      first + node.ordinal,
+    ])).key
   const add = changed.map(({ ordinal, title, text }) => ({ key: first + ordinal, doc: row.doc_key, title, body: text }))
   return { seq, add, remove: [] }
 }
@@ -166,8 +160,8 @@ async function compileInstead({ scan, row, document }: Damaged): Promise<string 
   if (!isTrained(space))
     return `reading gives other passages by now: \`ks docs reindex ${document.id}\` compiles it again`
   if (row.until_revision !== null) {
-    await context.db.write(() => context.db.run('UPDATE versions SET obsolete_at = ? WHERE key = ?', scan.now, row.key))
-  } else await context.db.write(() => queueAgain(context.db, space, document))
+    await context.db.write(() => sql.run('UPDATE versions SET obsolete_at = ? WHERE key = ?', [scan.now, row.key]))
+  } else await context.db.write(() => queueAgain(space, document))
   context.wake()
   return undefined
 }
@@ -181,13 +175,17 @@ async function restoreFromPassages({ scan, row, nodes }: Damaged): Promise<strin
   const read = await readVersion(row)
   const { artifact, outline } = await fromPassages(row.title, nodes, read)
   const hash = artifactHash(artifact.value.text, outline.value)
-  await db.write(() => {
-    replacePacked(db, row.space_key, row.key, { artifact: artifact.packed, outline: outline.packed, items: row.items })
-    db.run(
+  await db.write(function* () {
+    yield* replacePacked(row.space_key, row.key, {
+      artifact: artifact.packed,
+      outline: outline.packed,
+      items: row.items,
+    })
+    yield* sql.run(
       `UPDATE versions SET artifact_hash = ?,
          metadata = json_set(CASE WHEN json_valid(metadata) THEN metadata ELSE '{}' END, '$.restoredFromPassages', json('true'))
        WHERE key = ?`,
-      ...[hash, row.key],
+      [hash, row.key],
     )
   })
   if (read.items !== undefined) return undefined

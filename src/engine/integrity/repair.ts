@@ -1,9 +1,11 @@
 import { KsError } from '../../contract/errors.js'
 import type { RepairBody, RepairReport } from '../../contract/gateway/integrity.js'
+import { defined } from '../../lib/defined.js'
 import { fillVectors } from '../compile/training.js'
 import { isTrained } from '../compile/vector-spaces.js'
 import { queueAgain } from '../documents/reindex.js'
 import type { DocumentRow } from '../documents/store.js'
+import { sql } from '../storage/program.js'
 import type { Finding, Remedy, Scan } from './findings.js'
 import { collectCommit, removeObject, removeStrayNodes } from './gc-execute.js'
 import { vectorSpaceInUse } from './model-in-use.js'
@@ -41,7 +43,7 @@ export async function repairPage(scan: Scan, body: RepairBody): Promise<RepairRe
     tenantId: scan.space.tenant,
     scannedAt: new Date(scan.now).toISOString(),
     dryRun: body.dryRun,
-    ...(cursor === undefined ? {} : { cursor }),
+    ...defined({ cursor }),
     summary: {
       scanned,
       wouldRepair: count('would-repair'),
@@ -121,9 +123,9 @@ function heldUnless(gone: boolean): string | undefined {
 async function compileAgain({ context, space }: Scan, docKey: number): Promise<string | undefined> {
   const { db } = context
   if (!isTrained(space)) return 'compiling would ask the embedding model: reindex the document yourself'
-  const queued = await db.write(() => {
-    const row = db.get<DocumentRow>('SELECT * FROM documents WHERE key = ? AND deleted_at IS NULL', docKey)
-    return row !== undefined && queueAgain(db, space, row) !== undefined
+  const queued = await db.write(function* () {
+    const row = yield* sql.get<DocumentRow>('SELECT * FROM documents WHERE key = ? AND deleted_at IS NULL', [docKey])
+    return row !== undefined && (yield* queueAgain(space, row)) !== undefined
   })
   context.wake()
   return heldUnless(queued)
@@ -131,7 +133,7 @@ async function compileAgain({ context, space }: Scan, docKey: number): Promise<s
 
 async function fillAll(scan: Scan): Promise<string | undefined> {
   const { context, space } = scan
-  const active = vectorSpaceInUse(scan)
+  const active = context.db.now(vectorSpaceInUse(scan))
   if (active === undefined || !isTrained(space)) return 'this would ask the embedding model of a provider'
   await fillVectors(context, space, active, new AbortController().signal)
   return undefined
@@ -144,9 +146,11 @@ async function renewVector(
 ): Promise<string | undefined> {
   const { context, space } = scan
   const { db } = context
-  const active = vectorSpaceInUse(scan)
+  const active = db.now(vectorSpaceInUse(scan))
   if (active?.key !== vectorSpaceKey) return 'another embedding model is in use by now'
-  await db.write(() => db.run('DELETE FROM vectors WHERE vector_space = ? AND node_key = ?', vectorSpaceKey, nodeKey))
+  await db.write(() =>
+    sql.run('DELETE FROM vectors WHERE vector_space = ? AND node_key = ?', [vectorSpaceKey, nodeKey]),
+  )
   if (isTrained(space)) await fillVectors(context, space, active, new AbortController().signal)
   return undefined
 }

@@ -1,9 +1,10 @@
 import type { IntegrityTarget } from '../../contract/gateway/integrity.js'
-import { quotesKnown } from '../quality/quotes.js'
-import { askerOf, mayKnow } from '../sources/permissions.js'
-import type { Bindable, Database } from '../storage/database.js'
+import { askerOf, mayKnow } from '../access/permissions.js'
 import { TABLE_FORMATS } from '../storage/format-tables.js'
 import { hasForm, type TableFormat, wrongWith } from '../storage/formats.js'
+import type { Bindable } from '../storage/program.js'
+import { type Read, sql } from '../storage/program.js'
+import { quotesKnown } from '../traces/quotes.js'
 import { type Finding, finding, type Remedy, type Scan } from './findings.js'
 import { type Phase, SLICE_FINDINGS, type Slice } from './phase.js'
 
@@ -37,8 +38,10 @@ type Row = Record<string, unknown>
 function tablePhase(name: string, table: TableFormat): Phase {
   const columns = Object.entries(table.columns).filter(([, { kind }]) => !CHECKED_ELSEWHERE.has(kind))
   return async (scan, after) => {
-    const place = placeOf(scan.context.db, name)
-    const rows = readRows(scan, { name, table, place, columns: columns.map(([column]) => column) }, after)
+    const place = scan.context.db.now(placeOf(name))
+    const rows = scan.context.db.now(
+      readRows(scan, { name, table, place, columns: columns.map(([column]) => column) }, after),
+    )
     const findings: Finding[] = []
     for (const row of rows) {
       if (row['is_own'] !== 1 || row['is_known'] !== 1) continue
@@ -47,23 +50,22 @@ function tablePhase(name: string, table: TableFormat): Phase {
         const what = value === null ? (optional ? undefined : 'is missing') : wrongWith(kind, value)
         return what === undefined ? [] : [{ column, what }]
       })
-      if (wrong.length > 0) findings.push(damaged(scan, name, table, row, place, wrong))
+      if (wrong.length > 0) findings.push(scan.context.db.now(damaged(name, table, row, place, wrong)))
     }
     return sliceAfter(rows, place, findings, after)
   }
 }
 
-function damaged(
-  { context: { db } }: Scan,
+function* damaged(
   name: string,
   table: TableFormat,
   row: Row,
   place: string[],
   wrong: { column: string; what: string }[],
-): Finding {
+): Read<Finding> {
   const named = NAMES.find((column) => column in row)
   const id = named === undefined ? place.map((column) => String(row[column])).join(' ') : String(row[named])
-  const target = { type: TARGETS[name] ?? 'knowledge-path', id, ...documentOf(db, name, row) } as const
+  const target = { type: TARGETS[name] ?? 'knowledge-path', id, ...(yield* documentOf(name, row)) } as const
   const message = `row ${JSON.stringify(id)} of table ${name} is damaged: ${wrong.map(({ column, what }) => `column ${column} ${what}`).join(', ')}`
   const versionKey = row[name === 'nodes' ? 'version_key' : 'key']
   const isReadAgain = wrong.every(({ column }) => READ_AGAIN[name]?.includes(column))
@@ -75,24 +77,24 @@ function damaged(
 }
 
 /** The document that a row was made of, by which it is decided who may know of it. */
-function documentOf(db: Database, name: string, row: Row): { documentAssetId?: string } {
+function* documentOf(name: string, row: Row): Read<{ documentAssetId?: string }> {
   if (name === 'documents') return { documentAssetId: String(row['id']) }
   const key = row['doc_key']
   if (typeof key !== 'number') return {}
-  const [owner] = db.allAsStored<{ id: string }>('SELECT id FROM documents WHERE key = ?', key)
+  const [owner] = yield* sql.allAsStored<{ id: string }>('SELECT id FROM documents WHERE key = ?', [key])
   return owner === undefined ? {} : { documentAssetId: owner.id }
 }
 
 /** The columns that order a table's rows: `rowid`, or the primary key of a table without. */
-function placeOf(db: Database, name: string): string[] {
-  const [kind] = db.allAsStored<{ wr: number }>('SELECT wr FROM pragma_table_list(?)', name)
+function* placeOf(name: string): Read<string[]> {
+  const [kind] = yield* sql.allAsStored<{ wr: number }>('SELECT wr FROM pragma_table_list(?)', [name])
   if (kind?.wr !== 1) return ['rowid']
-  return db
-    .allAsStored<{ name: string }>('SELECT name FROM pragma_table_info(?) WHERE pk > 0 ORDER BY pk', name)
-    .map((column) => column.name)
+  return (yield* sql.allAsStored<{ name: string }>('SELECT name FROM pragma_table_info(?) WHERE pk > 0 ORDER BY pk', [
+    name,
+  ])).map((column) => column.name)
 }
 
-interface Read {
+interface Reading {
   name: string
   table: TableFormat
   place: string[]
@@ -100,24 +102,22 @@ interface Read {
 }
 
 /** The next rows of the whole table: a slice costs the same, however few of them are the space's. */
-function readRows(
-  { context: { db }, space, reader }: Scan,
-  { name, table, place, columns }: Read,
+function* readRows(
+  { space, reader }: Scan,
+  { name, table, place, columns }: Reading,
   after: string | number | undefined,
-): Row[] {
+): Read<Row[]> {
   const wanted = [...new Set([...place, ...columns])].map((column) => (column === 'rowid' ? 'rowid AS rowid' : column))
   const from = after === undefined ? undefined : placeIn(String(after))
   const inOrder = `(${place.join(', ')})`
   const known = knownSql(name, table)
-  return db.allAsStored<Row>(
+  return yield* sql.allAsStored<Row>(
     `WITH here AS (SELECT ? space, ? tenant)
      SELECT t.*, (${table.owned}) IS TRUE is_own, (${known}) is_known
      FROM (SELECT ${wanted.join(', ')} FROM ${name}
            ${from === undefined ? '' : `WHERE ${inOrder} > (${place.map(() => '?').join(', ')})`}
            ORDER BY ${place.join(', ')} LIMIT ${SLICE_ROWS}) t CROSS JOIN here ORDER BY ${place.map((c) => `t.${c}`).join(', ')}`,
-    ...[space.key, space.tenant],
-    ...(known.includes('?') ? [askerOf(reader)] : []),
-    ...(from ?? []),
+    [space.key, space.tenant, ...(known.includes('?') ? [askerOf(reader)] : []), ...(from ?? [])],
   )
 }
 

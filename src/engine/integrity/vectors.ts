@@ -1,6 +1,8 @@
+import { defined } from '../../lib/defined.js'
 import { embedTrained } from '../compile/embeddings.js'
 import { isTrained } from '../compile/vector-spaces.js'
 import { FLOATS } from '../storage/half.js'
+import { sql } from '../storage/program.js'
 import { type Finding, finding, type Remedy, type Scan } from './findings.js'
 import { vectorSpaceInUse } from './model-in-use.js'
 import { type Phase, sliceOf } from './phase.js'
@@ -23,14 +25,16 @@ interface VectorRow {
 
 /** Vectors in use: each has its passage, its dimensions and unit length. */
 export const vectors: Phase = async (scan, after) => {
-  const rows = scan.context.db.allAsStored<VectorRow>(
-    `SELECT vectors.vector_space, node_key, vector, vector_spaces.dimension, nodes.id node, documents.id document
+  const rows = scan.context.db.now(
+    sql.allAsStored<VectorRow>(
+      `SELECT vectors.vector_space, node_key, vector, vector_spaces.dimension, nodes.id node, documents.id document
      FROM spaces JOIN vector_spaces ON vector_spaces.id = spaces.vector_space
      JOIN vectors ON vectors.vector_space = vector_spaces.key
      LEFT JOIN nodes ON nodes.key = vectors.node_key LEFT JOIN documents ON documents.key = nodes.doc_key
      WHERE spaces.key = ? AND vector_spaces.state = 'active' AND node_key > ?
      ORDER BY node_key LIMIT ?`,
-    ...[scan.space.key, Number(after ?? 0), SLICE_VECTORS],
+      [scan.space.key, Number(after ?? 0), SLICE_VECTORS],
+    ),
   )
   const findings = rows.flatMap((row) => checkVector(scan, row))
   return sliceOf(rows, SLICE_VECTORS, findings, (row) => row.node_key)
@@ -46,7 +50,7 @@ function checkVector(scan: Scan, row: VectorRow): Finding[] {
   const target = {
     type: 'index-projection',
     id: row.node,
-    ...(row.document === null ? {} : { documentAssetId: row.document }),
+    ...defined({ documentAssetId: row.document ?? undefined }),
   } as const
   const again: Remedy = isTrained(scan.space)
     ? remedy
@@ -69,10 +73,11 @@ function hasUnitLength(halves: Uint8Array): boolean {
  */
 export const missingVectors: Phase = async (scan, after) => {
   const { context, space } = scan
-  const active = vectorSpaceInUse(scan)
+  const active = context.db.now(vectorSpaceInUse(scan))
   if (active === undefined) return { scanned: 0, findings: [] }
-  const rows = context.db.allAsStored<{ key: number; id: string; document: string; title: string; text: string }>(
-    `SELECT nodes.key, nodes.id, documents.id document, nodes.title, nodes.text
+  const rows = context.db.now(
+    sql.allAsStored<{ key: number; id: string; document: string; title: string; text: string }>(
+      `SELECT nodes.key, nodes.id, documents.id document, nodes.title, nodes.text
      FROM nodes INDEXED BY nodes_place JOIN versions INDEXED BY versions_at ON versions.key = nodes.version_key
      JOIN documents ON documents.key = nodes.doc_key
      LEFT JOIN vectors ON vectors.vector_space = ? AND vectors.node_key = nodes.key
@@ -80,11 +85,12 @@ export const missingVectors: Phase = async (scan, after) => {
        AND vectors.node_key IS NULL
        AND NOT EXISTS (SELECT 1 FROM vectors_due WHERE version_key = versions.key)
      ORDER BY nodes.key LIMIT ?`,
-    ...[active.key, space.key, Number(after ?? 0), SLICE_MISSING],
+      [active.key, space.key, Number(after ?? 0), SLICE_MISSING],
+    ),
   )
   if (rows.length === 0) return { scanned: 0, findings: [] }
   // what has no vector yet may be about to get one
-  if (isBusy(scan)) return { scanned: 0, findings: [notCompared(scan)] }
+  if (context.db.now(isBusy(scan))) return { scanned: 0, findings: [notCompared(scan)] }
   const trained = isTrained(space)
   const possible = trained
     ? await embedTrained(

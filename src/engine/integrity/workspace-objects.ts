@@ -1,3 +1,4 @@
+import { sql } from '../storage/program.js'
 import { type Finding, finding, type Scan } from './findings.js'
 import { type Phase, sliceOf } from './phase.js'
 
@@ -15,10 +16,12 @@ interface Stored {
 
 /** The bytes of every file in the workspaces are read again and hashed. */
 const files: Phase = async (scan, after) => {
-  const rows = scan.context.db.allAsStored<Stored>(
-    `SELECT key, id, '/workspaces/' || replace(folder, char(1), '/') || base path, object_key, sha256, size_bytes
+  const rows = scan.context.db.now(
+    sql.allAsStored<Stored>(
+      `SELECT key, id, '/workspaces/' || replace(folder, char(1), '/') || base path, object_key, sha256, size_bytes
      FROM workspace_files WHERE space_key = ? AND key > ? AND until_seq IS NULL ORDER BY key LIMIT ?`,
-    ...[scan.space.key, Number(after ?? 0), SLICE],
+      [scan.space.key, Number(after ?? 0), SLICE],
+    ),
   )
   const live = 'SELECT 1 one FROM workspace_files WHERE key = ? AND removed = 0'
   return check(scan, rows, live, 'write the file again: the same content takes their place')
@@ -26,10 +29,12 @@ const files: Phase = async (scan, after) => {
 
 /** And of every file that a snapshot froze. */
 const frozen: Phase = async (scan, after) => {
-  const rows = scan.context.db.allAsStored<Stored>(
-    `SELECT key, snapshot_id id, path, object_key, sha256, size_bytes FROM snapshot_files
+  const rows = scan.context.db.now(
+    sql.allAsStored<Stored>(
+      `SELECT key, snapshot_id id, path, object_key, sha256, size_bytes FROM snapshot_files
      WHERE space_key = ? AND key > ? ORDER BY key LIMIT ?`,
-    ...[scan.space.key, Number(after ?? 0), SLICE],
+      [scan.space.key, Number(after ?? 0), SLICE],
+    ),
   )
   const live = 'SELECT 1 one FROM snapshot_files WHERE key = ?'
   return check(scan, rows, live, 'a file of a workspace with the same content, written again, takes their place')
@@ -42,7 +47,7 @@ async function check(scan: Scan, rows: Stored[], live: string, advice: string) {
     const read = await objects.measure(row.object_key).catch((error: unknown) => ({ error: String(error) }))
     const [issue, message] = verdict(row, read)
     // it may have been removed while it was read
-    if (issue === undefined || db.get(live, row.key) === undefined) continue
+    if (issue === undefined || db.now(sql.get(live, [row.key])) === undefined) continue
     const target = { type: 'raw-object', id: row.id, objectKey: row.object_key, virtualPath: row.path } as const
     findings.push(finding(issue.type, issue.code, message, target, { by: 'person', advice }))
   }

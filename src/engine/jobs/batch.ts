@@ -1,8 +1,8 @@
-import type { Work } from '../compile/pipeline.js'
-import type { EngineContext } from '../context.js'
+import type { Work } from '../compile/work.js'
 import type { DocumentRow } from '../documents/store.js'
-import { MAX_RETRY_MILLISECONDS } from './retry-policy.js'
-import type { JobRow } from './store.js'
+import { MAX_RETRY_MILLISECONDS } from '../queue/retry-policy.js'
+import type { JobRow } from '../queue/store.js'
+import { type Read, sql } from '../storage/program.js'
 
 /** as `stillWaits`: now, and now with the longest pause */
 export const DUE = '(run_after <= ? OR run_after > ?)'
@@ -20,17 +20,16 @@ export function isSuspect(job: JobRow): boolean {
 }
 
 /** Jobs of a space that are due at `now`, the longest due first: at most `most`, and what is large or was in trouble alone. */
-export function selectBatch(context: EngineContext, spaceKey: number, now: number, most: number): Work[] {
-  const { db } = context
-  const jobs = db.all<JobRow>(
+export function* selectBatch(spaceKey: number, now: number, most: number): Read<Work[]> {
+  const jobs = yield* sql.all<JobRow>(
     `SELECT * FROM jobs WHERE space_key = ? AND completed_at IS NULL AND claimed_by IS NULL AND ${DUE}
      ORDER BY run_after, key LIMIT ?`,
-    ...[spaceKey, now, now + MAX_RETRY_MILLISECONDS, most],
+    [spaceKey, now, now + MAX_RETRY_MILLISECONDS, most],
   )
   const work: Work[] = []
   let bytes = 0
   for (const job of jobs) {
-    const document = db.get<DocumentRow>('SELECT * FROM documents WHERE key = ?', job.doc_key)
+    const document = yield* sql.get<DocumentRow>('SELECT * FROM documents WHERE key = ?', [job.doc_key])
     if (document === undefined) continue
     const alone = document.size_bytes > ALONE_BYTES || isSuspect(job)
     if (work.length > 0 && (alone || bytes + document.size_bytes > BATCH_BYTES)) break

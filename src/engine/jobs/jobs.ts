@@ -1,19 +1,17 @@
-import { KsError, notFound } from '../../contract/errors.js'
-import type { BulkJob, DocumentCompilationJob } from '../../contract/gateway/jobs.js'
-import { newId } from '../../lib/ids.js'
-import type { Caller } from '../api.js'
+import { KsError } from '../../contract/errors.js'
+import type { DocumentCompilationJob } from '../../contract/gateway/jobs.js'
+import type { Caller } from '../base/caller.js'
 import { dropUnpublished } from '../compile/store.js'
 import type { EngineContext } from '../context.js'
 import { endCommit } from '../documents/staged-commits.js'
-import { askerOf, mayKnow } from '../sources/permissions.js'
+import { findJob, moveJob, TERMINAL_STAGES, toJob } from '../queue/store.js'
 import { policiesOf } from '../spaces/manifest.js'
 import { spaceByKey } from '../spaces/store.js'
-import type { Database } from '../storage/database.js'
-import { writeAnswer } from '../write-answer.js'
-import { findJob, moveJob, TERMINAL_STAGES, toJob } from './store.js'
+import { type Read, sql } from '../storage/program.js'
+import { writeAnswer } from '../storage/write-answer.js'
 
-export function getJob(db: Database, caller: Caller, id: string): DocumentCompilationJob {
-  return toJob(db, findJob(db, caller, id))
+export function* getJob(caller: Caller, id: string): Read<DocumentCompilationJob> {
+  return yield* toJob(yield* findJob(caller, id))
 }
 
 /** @throws KsError `already-terminal` when the job has ended */
@@ -22,106 +20,24 @@ export async function cancelJob(context: EngineContext, caller: Caller, id: stri
   const { job, dropped } = await writeAnswer(
     db,
     caller,
-    () => {
-      const row = findJob(db, caller, id)
-      if (TERMINAL_STAGES.includes(row.stage) || !moveJob(db, row.id, row.stage, 'canceled'))
+    function* () {
+      const row = yield* findJob(caller, id)
+      if (TERMINAL_STAGES.includes(row.stage) || !(yield* moveJob(row.id, row.stage, 'canceled')))
         throw new KsError('already-terminal', `job ${row.id} has already ended as ${row.stage}`)
-      const space = spaceByKey(db, row.space_key)
+      const space = yield* spaceByKey(row.space_key)
       const days = space === undefined ? 1 : policiesOf(space).retentionPolicy.failedCommitRetentionDays
-      endCommit(db, row.id, 'canceled', undefined, days)
-      db.run(
+      yield* endCommit(row.id, 'canceled', undefined, days)
+      yield* sql.run(
         `UPDATE documents SET parser_status = 'failed', error_code = 'canceled', error = 'the compilation was canceled', updated_at = ?
        WHERE key = ? AND parser_status = 'pending'`,
-        Date.now(),
-        row.doc_key,
+        [Date.now(), row.doc_key],
       )
-      const left = dropUnpublished(db, row.doc_key, row.version)
-      return { job: toJob(db, findJob(db, caller, id)), dropped: left }
+      const left = yield* dropUnpublished(row.doc_key, row.version)
+      return { job: yield* toJob(yield* findJob(caller, id)), dropped: left }
     },
     (canceled) => canceled.job,
   )
   if (dropped !== undefined) await indexes.apply(job.knowledgeSpaceId, dropped)
   context.wake() // whoever waits for the job is told at the runner's next turn
   return job
-}
-
-export interface BulkItem {
-  documentId: string
-  jobId?: string
-  outcome?: 'completed' | 'failed'
-}
-
-/** Records a bulk job inside the caller's transaction. @returns its id */
-export function insertBulkJob(
-  db: Database,
-  space: { key: number; tenant: string },
-  type: BulkJob['type'],
-  items: BulkItem[],
-): string {
-  const id = newId()
-  db.run(
-    'INSERT INTO bulk_jobs (id, tenant, space_key, type, created_at) VALUES (?, ?, ?, ?, ?)',
-    id,
-    space.tenant,
-    space.key,
-    type,
-    Date.now(),
-  )
-  items.forEach((item, place) => {
-    db.run(
-      // a document that was not found says nothing of a source, whatever its id
-      `INSERT INTO bulk_items (bulk_id, place, document_id, job_id, outcome, source_id)
-       VALUES (?, ?, ?, ?, ?, (SELECT source_id FROM documents WHERE id = ? AND ? IS NOT 'failed'))`,
-      ...[id, place, item.documentId, item.jobId ?? null, item.outcome ?? null],
-      ...[item.documentId, item.outcome ?? null],
-    )
-  })
-  return id
-}
-
-/**
- * Counts are computed from the items, never stored; those of sources that leave the caller out are not counted.
- *
- * @throws KsError `not-found` also when no item is left
- */
-export function getBulkJob(db: Database, caller: Caller, id: string): BulkJob {
-  const row = db.get<{ id: string; space: string; type: BulkJob['type']; created_at: number }>(
-    `SELECT bulk_jobs.id, spaces.id space, bulk_jobs.type, bulk_jobs.created_at
-     FROM bulk_jobs JOIN spaces ON spaces.key = bulk_jobs.space_key
-     WHERE bulk_jobs.id = ? AND bulk_jobs.tenant = ? AND spaces.deleted_at IS NULL`,
-    id,
-    caller.tenant,
-  )
-  if (row === undefined) throw notFound('bulk job', id)
-  const items = db.all<{
-    document_id: string
-    outcome: string | null
-    stage: string | null
-    updated_at: number | null
-  }>(
-    `SELECT document_id, outcome, jobs.stage, jobs.updated_at FROM bulk_items LEFT JOIN jobs ON jobs.id = bulk_items.job_id
-     WHERE bulk_id = ? AND ${mayKnow('bulk_items.source_id')} ORDER BY place`,
-    ...[id, askerOf(caller)],
-  )
-  if (items.length === 0 && db.get('SELECT 1 one FROM bulk_items WHERE bulk_id = ? LIMIT 1', id) !== undefined)
-    throw notFound('bulk job', id)
-  const failed = items.filter(
-    (item) => item.outcome === 'failed' || item.stage === 'failed' || item.stage === 'canceled',
-  )
-  const completed = items.filter((item) => item.outcome === 'completed' || item.stage === 'published')
-  const running = items.length - failed.length - completed.length
-  const status = running > 0 ? 'running' : completed.length > 0 || items.length === 0 ? 'completed' : 'failed'
-  const updated = items.reduce((latest, item) => Math.max(latest, item.updated_at ?? 0), row.created_at)
-  return {
-    id: row.id,
-    knowledgeSpaceId: row.space,
-    type: row.type,
-    status,
-    totalItems: items.length,
-    completedItems: completed.length,
-    failedItems: failed.length,
-    failedItemIds: failed.map((item) => item.document_id),
-    createdAt: new Date(row.created_at).toISOString(),
-    updatedAt: new Date(updated).toISOString(),
-  }
 }

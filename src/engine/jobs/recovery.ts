@@ -1,7 +1,8 @@
 import { dropUnpublished } from '../compile/store.js'
 import type { EngineContext } from '../context.js'
 import { endCommit } from '../documents/staged-commits.js'
-import type { JobRow } from './store.js'
+import type { JobRow } from '../queue/store.js'
+import { sql } from '../storage/program.js'
 
 /** jobs that were running at this many deaths of the process are given up */
 const MAX_UNCLEAN_ENDS = 5
@@ -11,27 +12,26 @@ const CRASH_LOOP_DAYS = 7 // failedCommitRetentionDays of a new space
 /** Work that a dead process had claimed is free again; what was running at many deaths is given up. */
 export function recoverClaims(context: EngineContext): void {
   const { db } = context
-  db.recover(() => {
-    db.run(
+  db.recover(function* () {
+    yield* sql.run(
       'UPDATE jobs SET claimed_by = NULL, unclean_ends = unclean_ends + 1 WHERE claimed_by IS NOT NULL AND completed_at IS NULL',
     )
     const now = Date.now()
-    for (const job of db.all<JobRow>(
-      'SELECT * FROM jobs WHERE completed_at IS NULL AND unclean_ends >= ?',
+    for (const job of yield* sql.all<JobRow>('SELECT * FROM jobs WHERE completed_at IS NULL AND unclean_ends >= ?', [
       MAX_UNCLEAN_ENDS,
-    )) {
-      dropUnpublished(db, job.doc_key, job.version)
-      endCommit(db, job.id, 'failed-terminal', CRASH_LOOP, CRASH_LOOP_DAYS)
+    ])) {
+      yield* dropUnpublished(job.doc_key, job.version)
+      yield* endCommit(job.id, 'failed-terminal', CRASH_LOOP, CRASH_LOOP_DAYS)
     }
-    db.run(
+    yield* sql.run(
       `UPDATE documents SET parser_status = 'failed', error_code = ?, error = ?, updated_at = ?
        WHERE parser_status = 'pending' AND key IN (SELECT doc_key FROM jobs WHERE completed_at IS NULL AND unclean_ends >= ?)`,
-      ...[CRASH_LOOP.code, CRASH_LOOP.message, now, MAX_UNCLEAN_ENDS],
+      [CRASH_LOOP.code, CRASH_LOOP.message, now, MAX_UNCLEAN_ENDS],
     )
-    db.run(
+    yield* sql.run(
       `UPDATE jobs SET stage = 'failed', error = ?, updated_at = ?, completed_at = ?
        WHERE completed_at IS NULL AND unclean_ends >= ?`,
-      ...[CRASH_LOOP.message, now, now, MAX_UNCLEAN_ENDS],
+      [CRASH_LOOP.message, now, now, MAX_UNCLEAN_ENDS],
     )
   })
 }

@@ -1,19 +1,13 @@
 import { KsError } from '../../contract/errors.js'
-import { compileBatch, failJob, forget, type Work } from '../compile/pipeline.js'
+import type { Lease } from '../base/leases.js'
+import { createTurns } from '../base/turns.js'
+import { untilWritten } from '../base/until-written.js'
+import { compileBatch, failJob, forget } from '../compile/pipeline.js'
 import { retrain, trainingDue } from '../compile/training.js'
 import { VectorAudits } from '../compile/vector-audit.js'
+import type { Work } from '../compile/work.js'
 import type { EngineContext } from '../context.js'
 import { failRetryably, resumeCommit } from '../documents/staged-commits.js'
-import type { Lease } from '../leases.js'
-import type { IndexBatch } from '../search/ports.js'
-import { quotasOf } from '../spaces/quota.js'
-import { spaceByKey } from '../spaces/store.js'
-import { purgeSlice } from '../storage/purge.js'
-import { createTurns } from '../turns.js'
-import { untilWritten } from '../until-written.js'
-import { isWriteStopped, unlessDatabaseDamaged } from '../write-stop.js'
-import { BATCH_JOBS, DUE, isSuspect, selectBatch } from './batch.js'
-import { recoverClaims } from './recovery.js'
 import {
   describe,
   type Failure,
@@ -24,7 +18,15 @@ import {
   passesByItself,
   pauseBefore,
   waitBefore,
-} from './retry-policy.js'
+} from '../queue/retry-policy.js'
+import type { IndexBatch } from '../search/ports.js'
+import { quotasOf } from '../spaces/quota.js'
+import { spaceByKey } from '../spaces/store.js'
+import { type Read, sql } from '../storage/program.js'
+import { purgeSlice } from '../storage/purge.js'
+import { isWriteStopped, unlessDatabaseDamaged } from '../storage/write-stop.js'
+import { BATCH_JOBS, DUE, isSuspect, selectBatch } from './batch.js'
+import { recoverClaims } from './recovery.js'
 import { startOver } from './start-over.js'
 
 /** one batch is parsed while another is embedded and published */
@@ -75,7 +77,7 @@ export class JobRunner {
     const active = [...this.#running.values()].reduce((sum, batch) => sum + batch.jobs, 0)
     const { db } = this.#context
     const open = unlessDatabaseDamaged(
-      () => db.get<{ n: number }>('SELECT count(*) n FROM jobs WHERE completed_at IS NULL')?.n ?? 0,
+      () => db.now(sql.get<{ n: number }>('SELECT count(*) n FROM jobs WHERE completed_at IS NULL'))?.n ?? 0,
       0,
     )
     return { activeJobs: active, waitingJobs: Math.max(0, open - active), training: this.#trainingOf.size }
@@ -87,7 +89,7 @@ export class JobRunner {
       const waiting = this.#settled.get(jobId) ?? new Set()
       waiting.add(resolve)
       this.#settled.set(jobId, waiting)
-      this.#tellSettled([jobId])
+      this.#context.db.now(this.#tellSettled([jobId]))
     })
   }
 
@@ -100,7 +102,7 @@ export class JobRunner {
   }
 
   #turn(): void {
-    this.#tellSettled([...this.#settled.keys()])
+    this.#context.db.now(this.#tellSettled([...this.#settled.keys()]))
     // what room is left on a full disk is for those who read and those who remove
     while (!this.#isStopped() && this.#running.size < BATCHES_AT_ONCE && !this.#runsSuspect()) {
       const claimed = this.#claim()
@@ -126,7 +128,7 @@ export class JobRunner {
       .finally(() => {
         this.#running.delete(run)
         this.#lastBatch.set(spaceKey, performance.now())
-        this.#tellSettled(work.map(({ job }) => job.id))
+        this.#context.db.now(this.#tellSettled(work.map(({ job }) => job.id)))
         this.#maybeTrain(spaceKey)
         this.wake()
       })
@@ -136,7 +138,7 @@ export class JobRunner {
   async #runBatch(spaceKey: number, work: Work[]): Promise<void> {
     const { db, log, rightOfWay } = this.#context
     await rightOfWay.giveWay()
-    const space = spaceByKey(db, spaceKey)
+    const space = db.now(spaceByKey(spaceKey))
     if (space === undefined) return
     for (const item of work) item.lease = this.#hold(item)
     try {
@@ -160,11 +162,11 @@ export class JobRunner {
     if (this.#stop.signal.aborted) return
     const keys = JSON.stringify(work.map(({ job }) => job.key))
     const left = 'claimed_by = ? AND completed_at IS NULL AND key IN (SELECT value FROM json_each(?))'
-    const jobs = db.get<{ n: number }>(`SELECT count(*) n FROM jobs WHERE ${left}`, instance, keys)?.n ?? 0
+    const jobs = db.now(sql.get<{ n: number }>(`SELECT count(*) n FROM jobs WHERE ${left}`, [instance, keys]))?.n ?? 0
     if (jobs === 0) return
     log.warn({ jobs }, 'jobs were left by their batch and are taken up again')
     await this.#untilWritten('the claims of a batch', () =>
-      db.write(() => db.run(`UPDATE jobs SET claimed_by = NULL WHERE ${left}`, instance, keys)),
+      db.write(() => sql.run(`UPDATE jobs SET claimed_by = NULL WHERE ${left}`, [instance, keys])),
     )
   }
 
@@ -174,8 +176,12 @@ export class JobRunner {
 
   #hold({ job, document }: Work): Lease {
     const lease = this.#context.leases.acquire({
-      ...{ spaceKey: job.space_key, sessionId: job.id, type: job.version > 1 ? 'reindex' : 'publish' },
-      ...{ targetType: 'document', targetId: document.id, targetVersion: job.version },
+      spaceKey: job.space_key,
+      sessionId: job.id,
+      type: job.version > 1 ? 'reindex' : 'publish',
+      targetType: 'document',
+      targetId: document.id,
+      targetVersion: job.version,
       virtualPath: `/knowledge/documents/${document.id}`,
     })
     lease.keepAlive()
@@ -183,7 +189,7 @@ export class JobRunner {
   }
 
   async #retryLater(spaceKey: number, work: Work[], error: unknown): Promise<void> {
-    const space = spaceByKey(this.#context.db, spaceKey)
+    const space = this.#context.db.now(spaceByKey(spaceKey))
     const failure = failureOf(error)
     const passes = passesByItself(error)
     this.#context.options.room?.note(error)
@@ -211,20 +217,23 @@ export class JobRunner {
       for (const { job } of work) {
         const retryAt =
           why === undefined ? 0 : Date.now() + (why.passes ? waitBefore(job.waits) : pauseBefore(job.attempts))
-        db.run(
-          'UPDATE jobs SET claimed_by = NULL, run_after = ? WHERE key = ? AND completed_at IS NULL',
-          retryAt,
-          job.key,
+        db.now(
+          sql.run('UPDATE jobs SET claimed_by = NULL, run_after = ? WHERE key = ? AND completed_at IS NULL', [
+            retryAt,
+            job.key,
+          ]),
         )
         if (why === undefined) continue
         const { passes, failure } = why
-        db.run(
-          `UPDATE jobs SET error = ?, attempts = attempts + ?, waits = CASE WHEN ? THEN waits + 1 ELSE 0 END,
+        db.now(
+          sql.run(
+            `UPDATE jobs SET error = ?, attempts = attempts + ?, waits = CASE WHEN ? THEN waits + 1 ELSE 0 END,
              waiting_since = CASE WHEN ? THEN coalesce(waiting_since, ?) END WHERE key = ? AND completed_at IS NULL`,
-          ...[failure.message, passes ? 0 : 1, passes ? 1 : 0, passes ? 1 : 0, now(), job.key],
+            [failure.message, passes ? 0 : 1, passes ? 1 : 0, passes ? 1 : 0, now(), job.key],
+          ),
         )
-        failRetryably(db, job.id, failure, retryAt, passes ? 0 : 1)
-        const batch = why.fromStart ? startOver(db, job) : undefined
+        db.now(failRetryably(job.id, failure, retryAt, passes ? 0 : 1))
+        const batch = why.fromStart ? db.now(startOver(job)) : undefined
         if (batch !== undefined) dropped.push(batch)
       }
       return dropped
@@ -233,13 +242,13 @@ export class JobRunner {
     const dropped = await (why === undefined
       ? db.write(write)
       : this.#untilWritten('when jobs are tried again', () => db.write(write)))
-    this.#tellSettled(work.map(({ job }) => job.id))
+    db.now(this.#tellSettled(work.map(({ job }) => job.id)))
     return dropped
   }
 
   /** How many more jobs of a space may run now, by its quota. */
   #room(spaceKey: number): number {
-    const space = spaceByKey(this.#context.db, spaceKey)
+    const space = this.#context.db.now(spaceByKey(spaceKey))
     const limit = space === undefined ? BATCH_JOBS : quotasOf(this.#context, space).maxActiveJobCount
     const running = [...this.#running.values()].filter((batch) => batch.spaceKey === spaceKey)
     return limit - running.reduce((sum, batch) => sum + batch.jobs, 0)
@@ -252,24 +261,27 @@ export class JobRunner {
     const full = JSON.stringify(
       [...this.#running.values()].map((batch) => batch.spaceKey).filter((key) => this.#room(key) <= 0),
     )
-    const next = (after: number) =>
-      db.get<{ space_key: number }>(
+    function* next(after: number) {
+      return yield* sql.get<{ space_key: number }>(
         `SELECT space_key FROM jobs WHERE completed_at IS NULL AND claimed_by IS NULL AND space_key > ? AND ${DUE}
            AND space_key NOT IN (SELECT value FROM json_each(?))
          ORDER BY space_key LIMIT 1`,
-        ...[after, now, now + MAX_RETRY_MILLISECONDS, full],
+        [after, now, now + MAX_RETRY_MILLISECONDS, full],
       )
-    const turn = next(this.#lastSpace) ?? next(0)
+    }
+    const turn = db.now(next(this.#lastSpace)) ?? db.now(next(0))
     if (turn === undefined) return undefined
-    const work = selectBatch(this.#context, turn.space_key, now, Math.min(BATCH_JOBS, this.#room(turn.space_key)))
+    const work = this.#context.db.now(
+      selectBatch(turn.space_key, now, Math.min(BATCH_JOBS, this.#room(turn.space_key))),
+    )
     if (work.length === 0) return undefined
     // it has its turn when what runs has ended
     if (this.#running.size > 0 && work.some(({ job }) => isSuspect(job))) return undefined
     this.#lastSpace = turn.space_key
-    db.writeNow(() => {
+    db.writeNow(function* () {
       for (const { job } of work) {
-        db.run('UPDATE jobs SET claimed_by = ? WHERE key = ?', instance, job.key)
-        resumeCommit(db, job.id)
+        yield* sql.run('UPDATE jobs SET claimed_by = ? WHERE key = ?', [instance, job.key])
+        yield* resumeCommit(job.id)
       }
     })
     return { spaceKey: turn.space_key, work }
@@ -277,7 +289,7 @@ export class JobRunner {
 
   #maybeTrain(spaceKey: number): void {
     const context = this.#context
-    const space = spaceByKey(context.db, spaceKey)
+    const space = context.db.now(spaceByKey(spaceKey))
     if (space === undefined || this.#stop.signal.aborted) return
     if (this.#trainingOf.size > 0) {
       if (!this.#trainingOf.has(spaceKey)) this.#lookAgain(spaceKey)
@@ -289,7 +301,7 @@ export class JobRunner {
     }
     const quietAt = (this.#lastBatch.get(spaceKey) ?? Number.NEGATIVE_INFINITY) + QUIET_MILLISECONDS
     const busy = performance.now() < quietAt || [...this.#running.values()].some((batch) => batch.spaceKey === spaceKey)
-    const due = trainingDue(context, space, busy)
+    const due = context.db.now(trainingDue(context, space, busy))
     if (!due && (busy || !this.#audits.isDue(space))) {
       if (busy) this.#lookAgain(spaceKey)
       return
@@ -333,14 +345,13 @@ export class JobRunner {
       })
   }
 
-  #tellSettled(jobIds: string[]): void {
+  *#tellSettled(jobIds: string[]): Read<void> {
     for (const id of jobIds) {
       const waiting = this.#settled.get(id)
       if (waiting === undefined) continue
-      const row = this.#context.db.get<{ completed_at: number | null; isWaiting: number }>(
+      const row = yield* sql.get<{ completed_at: number | null; isWaiting: number }>(
         'SELECT completed_at, waits > 0 OR (? AND claimed_by IS NULL) isWaiting FROM jobs WHERE id = ?',
-        this.#isStopped() ? 1 : 0,
-        id,
+        [this.#isStopped() ? 1 : 0, id],
       )
       if (row !== undefined && row.completed_at === null && row.isWaiting === 0) continue
       this.#settled.delete(id)

@@ -1,8 +1,8 @@
 import { dropUnpublished } from '../compile/store.js'
 import { resumeFromStart } from '../documents/staged-commits.js'
+import type { JobRow } from '../queue/store.js'
 import type { IndexBatch } from '../search/ports.js'
-import type { Database } from '../storage/database.js'
-import type { JobRow } from './store.js'
+import { sql, type Write } from '../storage/program.js'
 
 /**
  * Takes back what a job has stored, inside the caller's transaction and behind `failRetryably`: it begins anew. As long
@@ -10,12 +10,12 @@ import type { JobRow } from './store.js'
  *
  * @returns what the index has to forget
  */
-export function startOver(db: Database, job: JobRow): IndexBatch | undefined {
-  const reset = db.run(
+export function* startOver(job: JobRow): Write<IndexBatch | undefined> {
+  const reset = yield* sql.run(
     "UPDATE jobs SET stage = 'queued', updated_at = ? WHERE key = ? AND completed_at IS NULL",
-    ...[Date.now(), job.key],
+    [Date.now(), job.key],
   )
   if (reset.changes === 0) return undefined
-  resumeFromStart(db, job.id)
-  return dropUnpublished(db, job.doc_key, job.version)
+  yield* resumeFromStart(job.id)
+  return yield* dropUnpublished(job.doc_key, job.version)
 }

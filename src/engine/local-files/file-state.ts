@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileFacts, plainFingerprint } from '../../local/file-facts.js'
 import { openInside } from '../../local/open-inside.js'
 import type { EngineContext } from '../context.js'
+import { sql } from '../storage/program.js'
 
 /** How the file that a document was made from stands to it. */
 export type FileState = 'verified' | 'changed' | 'gone'
@@ -40,13 +41,15 @@ export async function fileStates(context: EngineContext, documents: number[]): P
   const { db, options } = context
   const states = new Map<number, FileState>()
   if (options.localFiles === undefined) return states
-  const rows = db.all<Backed>(
-    `SELECT documents.key, documents.filename, documents.space_key, documents.sha256 document_sha,
+  const rows = db.now(
+    sql.all<Backed>(
+      `SELECT documents.key, documents.filename, documents.space_key, documents.sha256 document_sha,
        local_files.path, local_files.root, local_files.fingerprint, local_files.sha256
      FROM json_each(?) wanted CROSS JOIN documents ON documents.key = wanted.value
      CROSS JOIN local_files ON local_files.space_key = documents.space_key AND local_files.filename = documents.filename
      WHERE documents.source_id IS NULL`,
-    JSON.stringify(documents),
+      [JSON.stringify(documents)],
+    ),
   )
   if (rows.length === 0) return states
   const looked = Promise.all(
@@ -87,10 +90,13 @@ async function hasSameBytes({ db, log }: EngineContext, row: Backed, stats: BigI
   for await (const chunk of createReadStream('', { fd, ...(size === 0 ? {} : { end: size - 1 }) })) hash.update(chunk)
   if (hash.digest('hex') !== row.sha256) return false
   db.write(() =>
-    db.run(
-      'UPDATE local_files SET fingerprint = ? WHERE space_key = ? AND filename = ? AND sha256 = ? AND path = ?',
-      ...[fingerprint, row.space_key, row.filename, row.sha256, row.path],
-    ),
+    sql.run('UPDATE local_files SET fingerprint = ? WHERE space_key = ? AND filename = ? AND sha256 = ? AND path = ?', [
+      fingerprint,
+      row.space_key,
+      row.filename,
+      row.sha256,
+      row.path,
+    ]),
   ).catch((error: unknown) => log.warn({ error: String(error) }, 'how a file looks could not be kept'))
   return true
 }

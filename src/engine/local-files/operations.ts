@@ -1,11 +1,12 @@
 import { isAbsolute } from 'node:path'
 import { KsError } from '../../contract/errors.js'
 import type { AddWatchBody, KeptWatch, LocalFile, RecordLocalFilesBody } from '../../contract/gateway/local-files.js'
-import type { Caller } from '../api.js'
+import { defined } from '../../lib/defined.js'
+import type { Caller } from '../base/caller.js'
 import type { EngineContext } from '../context.js'
 import { findSpace } from '../spaces/store.js'
 import { readable } from '../storage/readable.js'
-import { writeAnswer } from '../write-answer.js'
+import { writeAnswer } from '../storage/write-answer.js'
 import { documentsOf, forgetFiles, type LocalFileRow, localFiles, recordFiles } from './store.js'
 import { addWatch, listWatches, removeWatch } from './watches.js'
 
@@ -31,13 +32,14 @@ export interface LocalFileOperations {
 export function createLocalFiles({ db, compiler }: EngineContext): LocalFileOperations {
   return {
     async list(caller, spaceId, wanted) {
-      const space = findSpace(db, caller.tenant, spaceId)
-      const rows = localFiles(db, space.key, { ...wanted, limit: wanted.limit + 1 })
+      const space = db.now(findSpace(caller.tenant, spaceId))
+      const rows = db.now(localFiles(space.key, { ...wanted, limit: wanted.limit + 1 }))
       const shown = rows.slice(0, wanted.limit)
-      const documents = documentsOf(
-        db,
-        space.key,
-        shown.map(({ filename }) => filename),
+      const documents = db.now(
+        documentsOf(
+          space.key,
+          shown.map(({ filename }) => filename),
+        ),
       )
       const last = shown.at(-1)
       return {
@@ -46,20 +48,20 @@ export function createLocalFiles({ db, compiler }: EngineContext): LocalFileOper
       }
     },
     async record(caller, spaceId, body) {
-      findSpace(db, caller.tenant, spaceId)
+      db.now(findSpace(caller.tenant, spaceId))
       // what is recorded is uploaded next
       compiler.warm()
       for (const path of [body.root, ...body.files.map((file) => file.path)])
         if (path !== undefined && !isAbsolute(path))
           throw new KsError('invalid-request', `path ${JSON.stringify(path)} must be absolute`)
       if (body.files.length + body.forget.length === 0) return { recorded: 0, forgotten: 0 }
-      return await writeAnswer(db, caller, () => {
-        const space = findSpace(db, caller.tenant, spaceId)
-        recordFiles(db, space.key, body)
-        return { recorded: body.files.length, forgotten: forgetFiles(db, space.key, body.forget) }
+      return await writeAnswer(db, caller, function* () {
+        const space = yield* findSpace(caller.tenant, spaceId)
+        yield* recordFiles(space.key, body)
+        return { recorded: body.files.length, forgotten: yield* forgetFiles(space.key, body.forget) }
       })
     },
-    watches: (tenant) => listWatches(db, tenant),
+    watches: (tenant) => db.now(listWatches(tenant)),
     addWatch: (caller, body, answer) => addWatch(db, caller, body, answer),
     removeWatch: (caller, id) => removeWatch(db, caller, id),
   }
@@ -67,5 +69,5 @@ export function createLocalFiles({ db, compiler }: EngineContext): LocalFileOper
 
 function toLocalFile(row: LocalFileRow, documents: LocalFile['documents']): LocalFile {
   const { filename, path, root, fingerprint, device, size_bytes: sizeBytes, sha256 } = row
-  return { filename, path, ...(root === null ? {} : { root }), fingerprint, device, sizeBytes, sha256, documents }
+  return { filename, path, ...defined({ root: root ?? undefined }), fingerprint, device, sizeBytes, sha256, documents }
 }

@@ -1,6 +1,6 @@
 import type { LocalFile, RecordLocalFilesBody } from '../../contract/gateway/local-files.js'
-import { storedName } from '../documents/filename.js'
-import type { Database } from '../storage/database.js'
+import { storedName } from '../base/file-names.js'
+import { type Read, sql, type Write } from '../storage/program.js'
 
 /** A row of `local_files`. */
 export interface LocalFileRow {
@@ -21,58 +21,69 @@ interface Wanted {
 }
 
 /** Rows of a space in the order of their filenames. */
-export function localFiles(db: Database, spaceKey: number, { root, filename, after, limit }: Wanted): LocalFileRow[] {
+export function* localFiles(spaceKey: number, { root, filename, after, limit }: Wanted): Read<LocalFileRow[]> {
   const columns = 'filename, path, root, fingerprint, device, size_bytes, sha256'
   if (filename !== undefined)
-    return db.all<LocalFileRow>(
+    return yield* sql.all<LocalFileRow>(
       `SELECT ${columns} FROM local_files WHERE space_key = ? AND filename = ? AND root IS coalesce(?, root)`,
-      ...[spaceKey, storedName(filename), root ?? null],
+      [spaceKey, storedName(filename), root ?? null],
     )
   const rooted = root === undefined ? '' : 'AND root = ?'
-  return db.all<LocalFileRow>(
+  return yield* sql.all<LocalFileRow>(
     `SELECT ${columns} FROM local_files WHERE space_key = ? ${rooted} AND filename > ? ORDER BY filename LIMIT ?`,
-    ...(root === undefined ? [spaceKey] : [spaceKey, root]),
-    ...[after ?? '', limit],
+    [...(root === undefined ? [spaceKey] : [spaceKey, root]), after ?? '', limit],
   )
 }
 
 /** Writes rows, inside the caller's transaction; the last word on a filename holds. */
-export function recordFiles(db: Database, spaceKey: number, { root, files }: RecordLocalFilesBody): void {
+export function* recordFiles(spaceKey: number, { root, files }: RecordLocalFilesBody): Write<void> {
   for (const file of files)
-    db.run(
+    yield* sql.run(
       `INSERT INTO local_files (space_key, filename, path, root, fingerprint, device, size_bytes, sha256)
        VALUES (?, ?, ?, ?, ?, ?, ?, ?)
        ON CONFLICT (space_key, filename) DO UPDATE SET path = excluded.path, root = excluded.root,
          fingerprint = excluded.fingerprint, device = excluded.device, size_bytes = excluded.size_bytes,
          sha256 = excluded.sha256`,
-      ...[spaceKey, storedName(file.filename), file.path, root ?? null],
-      ...[file.fingerprint, file.device, file.sizeBytes, file.sha256],
+      [
+        spaceKey,
+        storedName(file.filename),
+        file.path,
+        root ?? null,
+        file.fingerprint,
+        file.device,
+        file.sizeBytes,
+        file.sha256,
+      ],
     )
 }
 
 /** @returns how many rows there were */
-export function forgetFiles(db: Database, spaceKey: number, filenames: readonly string[]): number {
+export function* forgetFiles(spaceKey: number, filenames: readonly string[]): Write<number> {
   let gone = 0
   for (const filename of filenames)
-    gone += db.run(
-      'DELETE FROM local_files WHERE space_key = ? AND filename = ?',
-      ...[spaceKey, storedName(filename)],
-    ).changes
+    gone += (yield* sql.run('DELETE FROM local_files WHERE space_key = ? AND filename = ?', [
+      spaceKey,
+      storedName(filename),
+    ])).changes
   return gone
 }
 
 /** The live documents that belong to no source, by filename, newest first. */
-export function documentsOf(
-  db: Database,
+export function* documentsOf(
   spaceKey: number,
   filenames: readonly string[],
-): Map<string, LocalFile['documents']> {
-  const rows = db.all<{ id: string; filename: string; sha256: string; parser_status: 'pending' | 'parsed' | 'failed' }>(
+): Read<Map<string, LocalFile['documents']>> {
+  const rows = yield* sql.all<{
+    id: string
+    filename: string
+    sha256: string
+    parser_status: 'pending' | 'parsed' | 'failed'
+  }>(
     `SELECT documents.id, documents.filename, documents.sha256, documents.parser_status FROM json_each(?) wanted
      CROSS JOIN documents INDEXED BY documents_name ON documents.filename = wanted.value
      WHERE documents.space_key = ? AND documents.source_id IS NULL AND documents.deleted_at IS NULL
      ORDER BY documents.key DESC`,
-    ...[JSON.stringify(filenames), spaceKey],
+    [JSON.stringify(filenames), spaceKey],
   )
   const found = new Map<string, LocalFile['documents']>()
   for (const { id, filename, sha256, parser_status: parserStatus } of rows) {

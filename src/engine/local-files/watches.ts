@@ -3,11 +3,12 @@ import { KsError, notFound } from '../../contract/errors.js'
 import type { AddWatchBody, KeptWatch } from '../../contract/gateway/local-files.js'
 import { LIMITS } from '../../contract/limits.js'
 import { newId } from '../../lib/ids.js'
-import type { Caller } from '../api.js'
+import type { Caller } from '../base/caller.js'
 import { findSpace } from '../spaces/store.js'
 import type { Database } from '../storage/database.js'
+import { type Read, sql } from '../storage/program.js'
 import { fromCell, readable } from '../storage/readable.js'
-import { writeAnswer } from '../write-answer.js'
+import { writeAnswer } from '../storage/write-answer.js'
 
 interface WatchRow {
   id: string
@@ -20,11 +21,11 @@ interface WatchRow {
 const SELECT = `SELECT watches.id, spaces.id space_id, folder, rules, watches.created_at FROM watches
   JOIN spaces ON spaces.key = watches.space_key AND spaces.deleted_at IS NULL`
 
-export function listWatches(db: Database, tenant?: string): KeptWatch[] {
+export function* listWatches(tenant?: string): Read<KeptWatch[]> {
   const rows =
     tenant === undefined
-      ? db.all<WatchRow>(`${SELECT} ORDER BY watches.id`)
-      : db.all<WatchRow>(`${SELECT} WHERE watches.tenant = ? ORDER BY watches.id`, tenant)
+      ? yield* sql.all<WatchRow>(`${SELECT} ORDER BY watches.id`)
+      : yield* sql.all<WatchRow>(`${SELECT} WHERE watches.tenant = ? ORDER BY watches.id`, [tenant])
   return readable(rows, toWatch)
 }
 
@@ -39,9 +40,9 @@ export function addWatch(
   return writeAnswer(
     db,
     caller,
-    () => {
-      const space = findSpace(db, caller.tenant, knowledgeSpaceId)
-      const known = listWatches(db, caller.tenant)
+    function* () {
+      const space = yield* findSpace(caller.tenant, knowledgeSpaceId)
+      const known = yield* listWatches(caller.tenant)
       const ofSpace = known.filter((watch) => watch.knowledgeSpaceId === space.id && watch.folder !== folder)
       const other = ofSpace.find((watch) => isBelow(watch.folder, folder) || isBelow(folder, watch.folder))
       if (other !== undefined)
@@ -51,12 +52,12 @@ export function addWatch(
         )
       if (known.length >= LIMITS.watches)
         throw new KsError('capacity-exceeded', `a daemon watches at most ${LIMITS.watches} folders`)
-      db.run(
+      yield* sql.run(
         `INSERT INTO watches (id, tenant, space_key, folder, rules, created_at) VALUES (?, ?, ?, ?, ?, ?)
        ON CONFLICT (space_key, folder) DO UPDATE SET rules = excluded.rules`,
-        ...[newId(), caller.tenant, space.key, folder, JSON.stringify(rules), Date.now()],
+        [newId(), caller.tenant, space.key, folder, JSON.stringify(rules), Date.now()],
       )
-      const row = db.get<WatchRow>(`${SELECT} WHERE watches.space_key = ? AND folder = ?`, space.key, folder)
+      const row = yield* sql.get<WatchRow>(`${SELECT} WHERE watches.space_key = ? AND folder = ?`, [space.key, folder])
       if (row === undefined) throw new KsError('internal', 'a watch vanished while it was made')
       return toWatch(row)
     },
@@ -65,8 +66,8 @@ export function addWatch(
 }
 
 export function removeWatch(db: Database, caller: Caller, id: string): Promise<void> {
-  return writeAnswer(db, caller, () => {
-    const { changes } = db.run('DELETE FROM watches WHERE tenant = ? AND id = ?', caller.tenant, id)
+  return writeAnswer(db, caller, function* () {
+    const { changes } = yield* sql.run('DELETE FROM watches WHERE tenant = ? AND id = ?', [caller.tenant, id])
     if (changes === 0) throw notFound('watch', id)
   })
 }

@@ -1,9 +1,10 @@
 import type { Readable } from 'node:stream'
 import type * as Undici from 'undici'
+import { defined } from '../../lib/defined.js'
 import { parseRetryAfter } from '../../lib/retry.js'
+import { ProviderFailure } from '../base/provider-failure.js'
 import { operatorMayDial } from '../egress/addresses.js'
 import { checkedLookup, codeOf, REFUSED_CODE } from '../egress/connect.js'
-import { ProviderFailure } from './failure.js'
 
 /** A model server answers the connection at once or is not there. */
 const CONNECT_TIMEOUT_MS = 10_000
@@ -67,7 +68,7 @@ export function createEgress(): Egress {
         return {
           status: answer.statusCode,
           mediaType: single(answer.headers['content-type'])?.split(';')[0]?.trim().toLowerCase() ?? '',
-          ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+          ...defined({ retryAfterMs }),
           body: answer.body,
         }
       } catch (error) {

@@ -1,7 +1,9 @@
 import { createCountdown, linkAbort, sleep } from '../../lib/abort.js'
+import { defined } from '../../lib/defined.js'
 import { backoffMs } from '../../lib/retry.js'
+import { ProviderFailure } from '../base/provider-failure.js'
 import { type Circuit, type CircuitCall, type CircuitState, createCircuit } from './circuit.js'
-import { ProviderFailure, toFailure, toKsError } from './failure.js'
+import { toFailure, toKsError } from './failure.js'
 import type { Slots } from './slots.js'
 
 /** The first try and three more. */
@@ -209,7 +211,7 @@ function refuseWhenOpen(gate: ProviderGate, circuit: Circuit): void {
   const retryAfterMs = circuit.blockedFor()
   if (retryAfterMs <= 0) return
   const status = circuit.lastStatus()
-  const failure = { retryAfterMs, ...(status === undefined ? {} : { status }) }
+  const failure = { retryAfterMs, ...defined({ status }) }
   throw toKsError(gate.provider, new ProviderFailure('circuit-open', 'open', failure))
 }
 

@@ -1,7 +1,8 @@
 import { KsError } from '../../contract/errors.js'
 import { linkAbort } from '../../lib/abort.js'
+import type { ModelReference } from '../base/model-reference.js'
+import { ProviderFailure } from '../base/provider-failure.js'
 import { type Budget, estimateTokens } from './budget.js'
-import { ProviderFailure } from './failure.js'
 import type { Guard } from './guard.js'
 import type {
   ProviderEmbedder,
@@ -11,7 +12,7 @@ import type {
   ProviderSpeaker,
   ProviderTranscriber,
 } from './provider.js'
-import type { Embedder, Generator, ModelReference, RerankModel, Speaker, Transcriber } from './types.js'
+import type { Embedder, Generator, RerankModel, Speaker, Transcriber } from './types.js'
 import { begun, counted, type ModelRecord } from './use.js'
 
 /** What an answer is taken to cost while it is being written, where the caller set no length. */

@@ -1,5 +1,5 @@
+import type { ModelReference } from '../base/model-reference.js'
 import { estimateTokens } from './budget.js'
-import type { GenerationUsage, ModelReference } from './types.js'
 
 /** One call of a model, as far as it has come. */
 export interface MeteredCall {
@@ -54,4 +54,9 @@ export class TokenMeter {
     }
     return total
   }
+}
+
+export interface GenerationUsage {
+  inputTokens?: number
+  outputTokens?: number
 }

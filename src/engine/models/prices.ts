@@ -1,6 +1,6 @@
 import type { ModelPrice } from '../../local/model-prices.js'
-import type { ProviderConfig } from './provider-config.js'
-import type { ModelReference } from './types.js'
+import type { ModelReference } from '../base/model-reference.js'
+import type { ProviderConfig } from '../base/provider-config.js'
 
 /** the price of the models of a provider that have none of their own */
 const ANY_MODEL = '*'

@@ -1,26 +1,15 @@
 import { isIP } from 'node:net'
 import { KsError } from '../../contract/errors.js'
+import { defined } from '../../lib/defined.js'
 import { Secret } from '../../lib/secret.js'
-import type { ProgramSetting, ProviderSetting } from '../../local/provider-setting.js'
+import type { ProgramSetting } from '../../local/provider-setting.js'
+import type { EmbeddingModel, GenerationModel, ProviderConfig, RerankingModel } from '../base/provider-config.js'
 import { operatorMayDial } from '../egress/addresses.js'
 import { checkProgram } from './command/program.js'
-import type { EmbeddingModel, GenerationModel, RerankingModel } from './provider.js'
 
 export const MODEL_KINDS = ['embedding', 'generation', 'rerank', 'speech', 'transcription'] as const
 
 export type ModelKind = (typeof MODEL_KINDS)[number]
-
-/** One provider, as the operator wrote it. */
-export interface ProviderConfig extends ProviderSetting {
-  /** what it offers, by kind; absent = any model of any kind */
-  models?: {
-    embedding?: (string | EmbeddingModel)[]
-    generation?: (string | GenerationModel)[]
-    rerank?: (string | RerankingModel)[]
-    speech?: string[]
-    transcription?: string[]
-  }
-}
 
 /** The same with defaults, credentials wrapped, and nothing left to check. */
 export interface ProviderSettings {
@@ -115,7 +104,7 @@ type Refuse = (rule: string) => KsError
 
 function programsOf({ speech, transcription }: ProviderConfig, refuse: Refuse) {
   for (const program of [speech, transcription]) if (program !== undefined) checkProgram(program, refuse)
-  return { ...(speech === undefined ? {} : { speech }), ...(transcription === undefined ? {} : { transcription }) }
+  return { ...defined({ speech, transcription }) }
 }
 
 function readBaseUrl(text: string, refuse: Refuse): URL {

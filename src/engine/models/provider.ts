@@ -1,3 +1,4 @@
+import type { EmbeddingModel, GenerationModel, RerankingModel } from '../base/provider-config.js'
 import type { AudioToRead, ChatMessage, GenerationEvent, GenerationOptions, Speech, TextToSpeak } from './types.js'
 
 /**
@@ -47,29 +48,4 @@ export interface ProviderSpeaker {
 
 export interface ProviderTranscriber {
   transcribe(audio: AudioToRead, signal: AbortSignal): Promise<string>
-}
-
-export interface EmbeddingModel {
-  name: string
-  /** what the vectors must have; absent = whatever the first answer has */
-  dimension?: number
-  /** texts in one request; the provider's own where absent */
-  maxBatch?: number
-  /** longer texts are cut here, in UTF-16 units: for models that refuse what exceeds their window */
-  maxChars?: number
-  /** put before a query or a document, as models of the E5 family were trained with */
-  queryPrefix?: string
-  documentPrefix?: string
-}
-
-export interface GenerationModel {
-  name: string
-  /** sent only where given: some models refuse the field */
-  temperature?: number
-}
-
-export interface RerankingModel {
-  name: string
-  /** `logit` = scores are squashed to 0..1; absent = decided by the first score outside 0..1 */
-  scores?: 'probability' | 'logit'
 }

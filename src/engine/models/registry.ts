@@ -1,6 +1,8 @@
 import { LRUCache } from 'lru-cache'
 import { KsError } from '../../contract/errors.js'
 import type { Secret } from '../../lib/secret.js'
+import type { ModelReference } from '../base/model-reference.js'
+import type { ProviderConfig } from '../base/provider-config.js'
 import {
   type BudgetAccount,
   type BudgetStore,
@@ -14,16 +16,9 @@ import { createGuard, type Guard, type GuardClock, type ProviderGate } from './g
 import { guardedEmbedder, guardedGenerator, guardedReranker, guardedSpeaker, guardedTranscriber } from './guarded.js'
 import { openAiCompatible } from './openai-compatible/provider.js'
 import type { Provider } from './provider.js'
-import {
-  MODEL_KINDS,
-  type ModelKind,
-  type ProviderConfig,
-  type ProviderSettings,
-  readProviderConfig,
-  windowOf,
-} from './provider-config.js'
+import { MODEL_KINDS, type ModelKind, type ProviderSettings, readProviderConfig, windowOf } from './provider-config.js'
 import { createSlots } from './slots.js'
-import type { Embedder, Generator, ModelReference, RerankModel, Speaker, Transcriber } from './types.js'
+import type { Embedder, Generator, RerankModel, Speaker, Transcriber } from './types.js'
 import { type ModelRecord, type ModelUse, noUse } from './use.js'
 
 /** Embeddings without network or account, trained on the space's own text. */

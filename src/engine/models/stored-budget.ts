@@ -1,4 +1,5 @@
 import type { Database } from '../storage/database.js'
+import { sql } from '../storage/program.js'
 import type { BudgetCounter, BudgetStore } from './budget.js'
 
 const KEPT_DAYS = 7
@@ -27,11 +28,13 @@ export function createBudgetStore(db: Database): BudgetStore {
   const store = () => {
     const oldest = new Date(Date.now() - KEPT_DAYS * 86_400_000).toISOString().slice(0, 10)
     for (const { account, day, counter, delta } of pending.values()) {
-      db.run('DELETE FROM provider_usage WHERE account = ? AND day < ?', account, oldest)
-      db.run(
-        `INSERT INTO provider_usage (account, day, counter, used) VALUES (?, ?, ?, max(0, ?))
+      db.now(sql.run('DELETE FROM provider_usage WHERE account = ? AND day < ?', [account, oldest]))
+      db.now(
+        sql.run(
+          `INSERT INTO provider_usage (account, day, counter, used) VALUES (?, ?, ?, max(0, ?))
          ON CONFLICT (account, day, counter) DO UPDATE SET used = max(0, used + ?)`,
-        ...[account, day, counter, delta, delta],
+          [account, day, counter, delta, delta],
+        ),
       )
     }
     pending.clear()
@@ -39,9 +42,12 @@ export function createBudgetStore(db: Database): BudgetStore {
 
   return {
     used(account, day, counter) {
-      const row = db.get<{ used: number }>(
-        'SELECT used FROM provider_usage WHERE account = ? AND day = ? AND counter = ?',
-        ...[account, day, counter],
+      const row = db.now(
+        sql.get<{ used: number }>('SELECT used FROM provider_usage WHERE account = ? AND day = ? AND counter = ?', [
+          account,
+          day,
+          counter,
+        ]),
       )
       return Math.max(0, (row?.used ?? 0) + (pending.get(keyOf(account, day, counter))?.delta ?? 0))
     },

@@ -1,6 +1,8 @@
+import { defined } from '../../lib/defined.js'
 import { withoutThoughts } from '../../lib/text/said.js'
+import type { GenerationUsage } from './meter.js'
 import { replyTo } from './reply.js'
-import type { ChatMessage, GenerationUsage, Generator } from './types.js'
+import type { ChatMessage, Generator } from './types.js'
 import { shareWindow, withinWindow } from './window.js'
 
 /** A reply that holds what was asked for, or why not, in words that a model can act on. */
@@ -87,7 +89,7 @@ export async function askForJson<T>(generator: Generator, question: JsonQuestion
 
 function toldBy({ end }: Awaited<ReturnType<typeof replyTo>>): JsonReply<never> {
   if (end === undefined) return {}
-  return { served: end.metadata?.model, ...(end.usage === undefined ? {} : { usage: end.usage }) }
+  return { served: end.metadata?.model, ...defined({ usage: end.usage }) }
 }
 
 function usageOfBoth(

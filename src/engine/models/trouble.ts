@@ -1,6 +1,6 @@
 import { KsError } from '../../contract/errors.js'
-import { classOf, type DegradedClass } from '../degraded.js'
-import { ProviderFailure } from './failure.js'
+import { classOf, type DegradedClass } from '../base/degraded.js'
+import { ProviderFailure } from '../base/provider-failure.js'
 
 /** What keeps a provider from doing its work. */
 export interface ProviderTrouble {

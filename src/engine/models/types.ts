@@ -1,13 +1,7 @@
 /** What a model does for the engine. Each interface is one method plus facts. */
 
-import type { TokenMeter } from './meter.js'
-
-/** Names a model: the only reference to a model that crosses the API. */
-export interface ModelReference {
-  pluginId: string
-  provider: string
-  model: string
-}
+import type { ModelReference } from '../base/model-reference.js'
+import type { GenerationUsage, TokenMeter } from './meter.js'
 
 export interface Embedder {
   readonly reference: ModelReference
@@ -57,11 +51,6 @@ export interface GenerationOptions {
   /** over that of the provider's settings */
   temperature?: number
   tools?: ToolSpec[]
-}
-
-export interface GenerationUsage {
-  inputTokens?: number
-  outputTokens?: number
 }
 
 export type GenerationEvent =

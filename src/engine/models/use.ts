@@ -1,4 +1,4 @@
-import { classOf, type DegradedClass } from '../degraded.js'
+import { classOf, type DegradedClass } from '../base/degraded.js'
 
 /** Upper bounds of the counts of durations, in seconds; longer calls are in `count` alone. */
 const DURATION_SECONDS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300] as const

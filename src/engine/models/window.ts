@@ -1,6 +1,6 @@
 import { KsError } from '../../contract/errors.js'
 import { splitSentences } from '../../lib/text/sentences.js'
-import { ProviderFailure } from './failure.js'
+import { ProviderFailure } from '../base/provider-failure.js'
 import { tokensAtMost } from './tokens.js'
 
 /** Of a window, what is filled: tokens are counted by estimate, and servers add some of their own to each message. */

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import type { Database } from '../storage/database.js'
+import { type Read, sql } from '../storage/program.js'
 import { jsonAt } from '../storage/readable.js'
 import { canBeOne, likeness, type Meaning, meaningOf } from './meaning.js'
 import { type Pointed, readPointed } from './pointed.js'
@@ -36,11 +36,11 @@ interface Place {
  * @param pointed sentences of the space that the query points to
  * @returns nothing when no cluster does
  */
-export function clusterFor(db: Database, place: Place, query: string, pointed: Pointed): string | undefined {
-  const rows = db.all<Row>(
+export function* clusterFor(place: Place, query: string, pointed: Pointed): Read<string | undefined> {
+  const rows = yield* sql.all<Row>(
     `SELECT cluster_key, query, ${jsonAt('metadata', '$.pointed')} pointed FROM failed_queries WHERE tenant = ? AND space_key = ?
        AND unclustered = 0 AND ${place.quotes.length === 0 ? QUOTES_NONE : QUOTES_THESE} ORDER BY id DESC LIMIT ?`,
-    ...[place.tenant, place.spaceKey, ...(place.quotes.length === 0 ? [] : [JSON.stringify(place.quotes)]), COMPARED],
+    [place.tenant, place.spaceKey, ...(place.quotes.length === 0 ? [] : [JSON.stringify(place.quotes)]), COMPARED],
   )
   const clusters = new Map<string, Meaning[]>()
   for (const row of rows) {

@@ -1,6 +1,6 @@
 import { analyzeContent } from '../../lib/text/analyze.js'
-import { isOpen } from '../sources/permissions.js'
-import type { Database } from '../storage/database.js'
+import { isOpen } from '../access/permissions.js'
+import { type Read, sql } from '../storage/program.js'
 import { fromCell } from '../storage/readable.js'
 import type { FailedRow } from './failed-store.js'
 import type { Searched } from './open-hits.js'
@@ -31,50 +31,52 @@ const MAX_UNPUBLISHED = 500
  *
  * @param best ids of the best passages
  */
-export function circumstancesOf(
-  db: Database,
+export function* circumstancesOf(
   where: Searched,
   row: FailedRow,
   asked: readonly AskedTerm[],
   best: readonly string[],
-): Circumstances {
-  const retrieve = retrieveStep(db, where.space.tenant, row.answer_trace_id)
+): Read<Circumstances> {
+  const retrieve = yield* retrieveStep(where.space.tenant, row.answer_trace_id)
   const metrics = Object(retrieve['metrics'])
   const counted = (name: string): boolean => Number(Reflect.get(metrics, name) ?? 0) > 0
-  const places = placesOf(db, best)
+  const places = yield* placesOf(best)
   const only = retrieve['activeDocumentIds']
   return {
     limited: Array.isArray(only) && places.length > 0 && !places.some(({ document }) => only.includes(document)),
     threshold: counted('scoreThresholdFilteredCount'),
     withheld: counted('permissionFilteredCount'),
     later: row.asked_at > 0 && places.length > 0 && places.every(({ published }) => published > row.asked_at),
-    unpublished: unpublishedNames(db, where, asked),
+    unpublished: yield* unpublishedNames(where, asked),
   }
 }
 
 /** Metadata of the step that retrieved; nothing where the trace is gone. */
-function retrieveStep(db: Database, tenant: string, traceId: string | null): Record<string, unknown> {
+function* retrieveStep(tenant: string, traceId: string | null): Read<Record<string, unknown>> {
   if (traceId === null) return {}
-  const row = db.get<{ steps: string }>('SELECT steps FROM traces WHERE id = ? AND tenant = ?', traceId, tenant)
+  const row = yield* sql.get<{ steps: string }>('SELECT steps FROM traces WHERE id = ? AND tenant = ?', [
+    traceId,
+    tenant,
+  ])
   if (row === undefined) return {}
   const steps: { name: string; metadata?: Record<string, unknown> }[] = fromCell(row.steps)
   return steps.find(({ name }) => name === 'query.retrieve')?.metadata ?? {}
 }
 
-function placesOf(db: Database, nodes: readonly string[]): { document: string; published: number }[] {
-  return db.all<{ document: string; published: number }>(
+function* placesOf(nodes: readonly string[]): Read<{ document: string; published: number }[]> {
+  return yield* sql.all<{ document: string; published: number }>(
     `SELECT documents.id document, versions.created_at published FROM json_each(?) wanted
      CROSS JOIN nodes ON nodes.id = wanted.value CROSS JOIN versions ON versions.key = nodes.version_key
      CROSS JOIN documents ON documents.key = nodes.doc_key`,
-    JSON.stringify(nodes),
+    [JSON.stringify(nodes)],
   )
 }
 
-function unpublishedNames(db: Database, { space, audience }: Searched, asked: readonly AskedTerm[]): string[] {
-  const rows = db.all<{ filename: string }>(
+function* unpublishedNames({ space, audience }: Searched, asked: readonly AskedTerm[]): Read<string[]> {
+  const rows = yield* sql.all<{ filename: string }>(
     `SELECT d.filename FROM documents d WHERE d.space_key = ? AND d.deleted_at IS NULL AND d.parser_status <> 'parsed'
        AND (${isOpen('d.source_id')} OR d.source_id IN (SELECT value FROM json_each(?))) ORDER BY d.key DESC LIMIT ?`,
-    ...[space.key, JSON.stringify(audience), MAX_UNPUBLISHED],
+    [space.key, JSON.stringify(audience), MAX_UNPUBLISHED],
   )
   const total = asked.reduce((sum, { weight }) => sum + weight, 0)
   const says = (filename: string): number => {

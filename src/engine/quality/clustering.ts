@@ -1,14 +1,14 @@
-import { Changes } from '../changes.js'
-import type { EngineContext } from '../context.js'
+import { Changes } from '../base/changes.js'
+import { createTurns } from '../base/turns.js'
+import type { EngineContext, SpaceHead } from '../context.js'
 import { type SpaceRow, spaceByKey } from '../spaces/store.js'
-import type { Database } from '../storage/database.js'
+import { type Read, sql, type Write } from '../storage/program.js'
+import { isWriteStopped } from '../storage/write-stop.js'
+import { quotesOf } from '../traces/quotes.js'
 import { bundleOfTrace } from '../traces/store.js'
-import { createTurns } from '../turns.js'
-import { isWriteStopped } from '../write-stop.js'
 import { clusterFor } from './assign-cluster.js'
 import { type Pointed, pointedCell } from './pointed.js'
 import { pointedIn } from './pointed-search.js'
-import { quotesOf } from './quotes.js'
 
 /** Failed queries of a space are compared when none has come for so long … */
 const REST_MS = 2000
@@ -49,8 +49,8 @@ export class FailedQueryClustering {
   /** Begins with what earlier processes left. */
   start(context: EngineContext): void {
     this.#context = context
-    const left = context.db.all<{ space_key: number }>(
-      'SELECT DISTINCT space_key FROM failed_queries WHERE unclustered = 1',
+    const left = context.db.now(
+      sql.all<{ space_key: number }>('SELECT DISTINCT space_key FROM failed_queries WHERE unclustered = 1'),
     )
     for (const { space_key } of left) this.captured(space_key)
   }
@@ -74,10 +74,10 @@ export class FailedQueryClustering {
   }
 
   /** Waits until every failed query of a space was compared, for so many milliseconds at most; the rest follows behind. */
-  async catchUp(space: SpaceRow, milliseconds: number): Promise<void> {
+  async catchUp(space: SpaceHead, milliseconds: number): Promise<void> {
     const { db } = this.#started()
     const deadline = AbortSignal.timeout(milliseconds)
-    while (!deadline.aborted && !this.#stop.signal.aborted && isLeft(db, space.key)) {
+    while (!deadline.aborted && !this.#stop.signal.aborted && db.now(isLeft(space.key))) {
       this.#due.set(space.key, { at: 0, since: 0 })
       this.wake()
       await this.#changes.next(deadline)
@@ -124,15 +124,17 @@ export class FailedQueryClustering {
 
   async #cluster(context: EngineContext, spaceKey: number): Promise<void> {
     for (;;) {
-      const rows = context.db.all<Row>(
-        `SELECT id, query, tenant, answer_trace_id FROM failed_queries INDEXED BY failed_queries_unclustered
+      const rows = context.db.now(
+        sql.all<Row>(
+          `SELECT id, query, tenant, answer_trace_id FROM failed_queries INDEXED BY failed_queries_unclustered
          WHERE space_key = ? AND unclustered = 1 ORDER BY id LIMIT ?`,
-        ...[spaceKey, READ],
+          [spaceKey, READ],
+        ),
       )
       for (const row of rows) {
         await context.rightOfWay.giveWay()
         if (this.#stop.signal.aborted) return
-        const space = spaceByKey(context.db, spaceKey)
+        const space = context.db.now(spaceByKey(spaceKey))
         if (space === undefined) return
         await this.#clusterOne(context, space, row)
       }
@@ -146,15 +148,15 @@ export class FailedQueryClustering {
     } catch (error) {
       if (this.#stop.signal.aborted || isWriteStopped(context)) throw error
       context.log.warn({ failedQueryId: row.id, error: String(error) }, 'a failed query stays in a cluster of its own')
-      await context.db.write(() => settle(context.db, row))
+      await context.db.write(() => settle(row))
     }
   }
 }
 
-function isLeft(db: Database, spaceKey: number): boolean {
-  const left = db.get<{ one: number }>(
+function* isLeft(spaceKey: number): Read<boolean> {
+  const left = yield* sql.get<{ one: number }>(
     'SELECT 1 one FROM failed_queries WHERE space_key = ? AND unclustered = 1 LIMIT 1',
-    spaceKey,
+    [spaceKey],
   )
   return left !== undefined
 }
@@ -162,14 +164,14 @@ function isLeft(db: Database, spaceKey: number): boolean {
 /** Puts a failed query into the cluster that asks the same; where none does, it stays in its own. */
 async function clusterOne(context: EngineContext, space: SpaceRow, row: Row): Promise<void> {
   const { db, log } = context
-  const quotes = quotesOf(db, row.id)
+  const quotes = db.now(quotesOf(row.id))
   const pointed = await pointedOf(context, space, row, quotes).catch((error: unknown): Pointed => {
     log.warn({ failedQueryId: row.id, error: String(error) }, 'a failed query is clustered by its words alone')
     return new Map()
   })
-  await db.write(() => {
+  await db.write(function* () {
     const place = { tenant: row.tenant, spaceKey: space.key, quotes }
-    settle(db, row, { cluster: clusterFor(db, place, row.query, pointed), pointed })
+    yield* settle(row, { cluster: yield* clusterFor(place, row.query, pointed), pointed })
   })
 }
 
@@ -180,24 +182,23 @@ async function pointedOf(
   { tenant, query, answer_trace_id }: Row,
   quotes: readonly string[],
 ): Promise<Pointed> {
-  const items = answer_trace_id === null ? [] : (bundleOfTrace(context.db, tenant, answer_trace_id)?.items ?? [])
+  const items = answer_trace_id === null ? [] : (context.db.now(bundleOfTrace(tenant, answer_trace_id))?.items ?? [])
   const evidence = items.map(({ nodeId, text, score }) => ({ id: nodeId, text, score }))
   return await pointedIn(context, { space, audience: quotes }, query, evidence)
 }
 
 /** Notes that a failed query was compared, inside the caller's transaction. */
-function settle(
-  db: Database,
+function* settle(
   { id, tenant }: Row,
   { cluster, pointed }: { cluster?: string | undefined; pointed?: Pointed } = {},
-): void {
-  db.run(
+): Write<void> {
+  yield* sql.run(
     'UPDATE failed_queries SET unclustered = 0, cluster_key = coalesce(?, cluster_key) WHERE id = ? AND tenant = ?',
-    ...[cluster ?? null, id, tenant],
+    [cluster ?? null, id, tenant],
   )
   if (pointed === undefined || pointed.size === 0) return
-  db.run(
+  yield* sql.run(
     "UPDATE failed_queries SET metadata = json_set(metadata, '$.pointed', json(?)) WHERE id = ? AND tenant = ?",
-    ...[JSON.stringify(pointedCell(pointed)), id, tenant],
+    [JSON.stringify(pointedCell(pointed)), id, tenant],
   )
 }

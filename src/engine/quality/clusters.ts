@@ -1,28 +1,28 @@
 import type { ClustersQuery, FailedQueryClusters, FailedQueryStatus } from '../../contract/gateway/failed-queries.js'
 import { LIMITS } from '../../contract/limits.js'
-import type { Caller } from '../api.js'
-import { askerOf } from '../sources/permissions.js'
+import { askerOf } from '../access/permissions.js'
+import type { Caller } from '../base/caller.js'
 import { findSpace, type SpaceRow } from '../spaces/store.js'
 import type { Database } from '../storage/database.js'
+import { type Read, sql } from '../storage/program.js'
 import { readable, unlessDamaged } from '../storage/readable.js'
+import { quotesKnown } from '../traces/quotes.js'
 import { lookupFailed, toFailedQuery } from './failed-store.js'
-import { quotesKnown } from './quotes.js'
 
 /**
  * Failed queries that ask the same, as it was decided when each was captured, the most frequent first; each is represented by its most often asked
  * query, of several the oldest. `count` is how many there are; where that is equal, repeats counted within them decide.
  */
-export function clusterFailedQueries(
+export function* clusterFailedQueries(
   db: Database,
   caller: Caller,
   spaceId: string,
   query: ClustersQuery,
-): FailedQueryClusters {
-  const space = findSpace(db, caller.tenant, spaceId)
+): Read<FailedQueryClusters> {
+  const space = yield* findSpace(caller.tenant, spaceId)
   const limit = Math.min(query.limit, LIMITS.failedClusters.max)
-  const clusters = largest(db, caller, space, query.status, limit)
-  const members = membersOf(
-    db,
+  const clusters = yield* largest(caller, space, query.status, limit)
+  const members = yield* membersOf(
     caller,
     space,
     query.status,
@@ -32,7 +32,7 @@ export function clusterFailedQueries(
     clusters: clusters.flatMap(({ cluster_key, n }) => {
       const failedQueryIds = members.get(cluster_key) ?? []
       for (const id of failedQueryIds) {
-        const row = lookupFailed(db, caller, space, id)
+        const row = db.now(lookupFailed(caller, space, id))
         const representative = row === undefined ? undefined : unlessDamaged(() => toFailedQuery(space, row))
         if (representative !== undefined) return [{ clusterKey: cluster_key, count: n, failedQueryIds, representative }]
       }
@@ -41,27 +41,26 @@ export function clusterFailedQueries(
   }
 }
 
-function largest(db: Database, caller: Caller, space: SpaceRow, status: FailedQueryStatus | undefined, limit: number) {
-  return db.all<{ cluster_key: string; n: number }>(
+function* largest(caller: Caller, space: SpaceRow, status: FailedQueryStatus | undefined, limit: number) {
+  return yield* sql.all<{ cluster_key: string; n: number }>(
     `SELECT cluster_key, count(*) n FROM failed_queries WHERE tenant = ? AND space_key = ? AND (? IS NULL OR status = ?)
        AND ${quotesKnown('failed_queries.id')}
      GROUP BY cluster_key ORDER BY n DESC, sum(occurrences) DESC, max(asked_at) DESC, cluster_key LIMIT ?`,
-    ...[space.tenant, space.key, status ?? null, status ?? null, askerOf(caller), limit],
+    [space.tenant, space.key, status ?? null, status ?? null, askerOf(caller), limit],
   )
 }
 
 /** Ids of each cluster's queries, the most often asked first. */
-function membersOf(
-  db: Database,
+function* membersOf(
   caller: Caller,
   space: SpaceRow,
   status: FailedQueryStatus | undefined,
   keys: string[],
-): Map<string, string[]> {
-  const rows = db.all<{ id: string; cluster_key: string }>(
+): Read<Map<string, string[]>> {
+  const rows = yield* sql.all<{ id: string; cluster_key: string }>(
     `SELECT id, cluster_key FROM failed_queries WHERE tenant = ? AND space_key = ? AND (? IS NULL OR status = ?)
        AND ${quotesKnown('failed_queries.id')} AND cluster_key IN (SELECT value FROM json_each(?)) ORDER BY occurrences DESC, id`,
-    ...[space.tenant, space.key, status ?? null, status ?? null, askerOf(caller), JSON.stringify(keys)],
+    [space.tenant, space.key, status ?? null, status ?? null, askerOf(caller), JSON.stringify(keys)],
   )
   const members = new Map<string, string[]>()
   for (const { id, cluster_key } of readable(rows, (row) => ({ id: row.id, cluster_key: row.cluster_key }))) {

@@ -6,30 +6,31 @@ import type {
   VerdictBody,
 } from '../../contract/gateway/failed-queries.js'
 import { LIMITS } from '../../contract/limits.js'
-import type { Caller, Page } from '../api.js'
+import { defined } from '../../lib/defined.js'
+import type { Caller } from '../base/caller.js'
+import { decodeCursor, encodeCursor, filterHash } from '../base/cursor.js'
+import type { Page } from '../base/page.js'
 import type { EngineContext } from '../context.js'
-import { decodeCursor, encodeCursor, filterHash } from '../cursor.js'
 import { findSpace, type SpaceRow } from '../spaces/store.js'
-import type { Database } from '../storage/database.js'
+import type { Read, Write } from '../storage/program.js'
 import { fromCell, readablePage } from '../storage/readable.js'
-import { writeAnswer } from '../write-answer.js'
+import { writeAnswer } from '../storage/write-answer.js'
+import { quotesOf, recordQuotes, restrictedSources } from '../traces/quotes.js'
 import { type FailedRow, failedBefore, failedCounts, lookupFailed, moveFailed, toFailedQuery } from './failed-store.js'
 import { questionOf, wholeQuery } from './golden-questions.js'
 import { insertGolden, lookupGolden, updateGolden } from './golden-store.js'
-import { quotesOf, recordQuotes, restrictedSources } from './quotes.js'
 
-export function listFailedQueries(
-  db: Database,
+export function* listFailedQueries(
   caller: Caller,
   spaceId: string,
   query: FailedQueriesQuery,
-): Page<FailedQuery> {
-  const space = findSpace(db, caller.tenant, spaceId)
+): Read<Page<FailedQuery>> {
+  const space = yield* findSpace(caller.tenant, spaceId)
   const { cursor, status } = query
   const filter = filterHash('failed-queries', caller.tenant, space.id, status)
   const before = cursor === undefined ? undefined : String(decodeCursor(cursor, filter).after[0] ?? '')
   const limit = Math.min(query.limit, LIMITS.failedQueriesPage.max)
-  const rows = failedBefore(db, caller, space, { before, status, limit: limit + 1 })
+  const rows = yield* failedBefore(caller, space, { before, status, limit: limit + 1 })
   return readablePage(
     rows,
     limit,
@@ -38,8 +39,8 @@ export function listFailedQueries(
   )
 }
 
-export function failedQueryMetrics(db: Database, caller: Caller, spaceId: string): FailedQueryMetrics {
-  const space = findSpace(db, caller.tenant, spaceId)
+export function* failedQueryMetrics(caller: Caller, spaceId: string): Read<FailedQueryMetrics> {
+  const space = yield* findSpace(caller.tenant, spaceId)
   const byStatus = {
     'pending-triage': 0,
     triaged: 0,
@@ -48,7 +49,7 @@ export function failedQueryMetrics(db: Database, caller: Caller, spaceId: string
     dismissed: 0,
     promoted: 0,
   }
-  for (const { status, n } of failedCounts(db, caller, space)) byStatus[status] = n
+  for (const { status, n } of yield* failedCounts(caller, space)) byStatus[status] = n
   const total = Object.values(byStatus).reduce((sum, n) => sum + n, 0)
   return { total, promotionRate: total === 0 ? 0 : byStatus.promoted / total, byStatus }
 }
@@ -65,36 +66,37 @@ export async function decideFailedQuery(
   body: VerdictBody,
 ): Promise<FailedQuery> {
   const { db } = context
-  return await writeAnswer(db, caller, () => {
-    const space = findSpace(db, caller.tenant, spaceId)
-    const row = lookupFailed(db, caller, space, id)
+  return await writeAnswer(db, caller, function* () {
+    const space = yield* findSpace(caller.tenant, spaceId)
+    const row = yield* lookupFailed(caller, space, id)
     if (row === undefined) throw notFound('failed query', id)
-    const golden = promote(db, caller, space, row, body) ?? goldenOf(row)
-    recordQuotes(db, id, restrictedSources(db, caller, body.expectedEvidenceIds ?? []))
-    moveFailed(db, space, id, `verdict:${body.verdict}`, {
+    const golden = (yield* promote(caller, space, row, body)) ?? goldenOf(row)
+    yield* recordQuotes(id, yield* restrictedSources(caller, body.expectedEvidenceIds ?? []))
+    yield* moveFailed(space, id, `verdict:${body.verdict}`, {
       key: 'verdict',
       value: {
         ...body,
         actorSubjectId: caller.subject,
         decidedAt: new Date().toISOString(),
-        ...(golden === undefined ? {} : { goldenQuestionId: golden }),
+        ...defined({ goldenQuestionId: golden }),
       },
     })
-    return toFailedQuery(space, lookupFailed(db, caller, space, id) ?? row)
+    return toFailedQuery(space, (yield* lookupFailed(caller, space, id)) ?? row)
   })
 }
 
 /** @returns id of the golden question that a `retrieval-miss` made or changed */
-function promote(db: Database, caller: Caller, space: SpaceRow, row: FailedRow, body: VerdictBody): string | undefined {
+function* promote(caller: Caller, space: SpaceRow, row: FailedRow, body: VerdictBody): Write<string | undefined> {
   if (body.verdict !== 'retrieval-miss') return undefined
   const earlier = goldenOf(row)
-  const known = earlier === undefined ? undefined : lookupGolden(db, caller, space, earlier)
+  const known = earlier === undefined ? undefined : yield* lookupGolden(caller, space, earlier)
   if (known !== undefined) {
     const { expectedEvidenceIds } = body
-    if (expectedEvidenceIds !== undefined) updateGolden(db, caller, space, known.id, { ...known, expectedEvidenceIds })
+    if (expectedEvidenceIds !== undefined)
+      yield* updateGolden(caller, space, known.id, { ...known, expectedEvidenceIds })
     return known.id
   }
-  const made = insertGolden(db, caller, space, {
+  const made = yield* insertGolden(caller, space, {
     ...questionOf(row.query),
     expectedEvidenceIds: body.expectedEvidenceIds ?? [],
     tags: [],
@@ -103,13 +105,12 @@ function promote(db: Database, caller: Caller, space: SpaceRow, row: FailedRow, 
         kind: 'failed-query',
         failedQueryId: row.id,
         trigger: row.trigger,
-        ...(row.answer_trace_id === null ? {} : { traceId: row.answer_trace_id }),
-        ...(body.note === undefined ? {} : { note: body.note }),
+        ...defined({ traceId: row.answer_trace_id ?? undefined, note: body.note }),
         ...wholeQuery(row.query),
       },
     },
   })
-  recordQuotes(db, made.id, quotesOf(db, row.id))
+  yield* recordQuotes(made.id, yield* quotesOf(row.id))
   return made.id
 }
 

@@ -1,11 +1,12 @@
 import type { FailedQuery, FailedQueryStatus, FailedQueryTrigger } from '../../contract/gateway/failed-queries.js'
+import { defined } from '../../lib/defined.js'
 import { isUuid } from '../../lib/ids.js'
-import { askerOf, type Reader } from '../sources/permissions.js'
+import { askerOf, type Reader } from '../access/permissions.js'
 import type { SpaceRow } from '../spaces/store.js'
-import type { Database } from '../storage/database.js'
+import { type Read, sql, type Write } from '../storage/program.js'
 import { fromCell } from '../storage/readable.js'
+import { quotesKnown } from '../traces/quotes.js'
 import { type FailedQueryEvent, movesOf } from './moves.js'
-import { quotesKnown } from './quotes.js'
 
 /** A row of `failed_queries`. */
 export interface FailedRow {
@@ -27,49 +28,43 @@ export interface FailedRow {
 const COLUMNS =
   'id, query, mode, trigger, status, occurrences, asked_at, metadata, answer_trace_id, created_at, updated_at'
 
-export function lookupFailed(db: Database, reader: Reader, space: SpaceRow, id: string): FailedRow | undefined {
+export function* lookupFailed(reader: Reader, space: SpaceRow, id: string): Read<FailedRow | undefined> {
   if (!isUuid(id)) return undefined
-  return db.get<FailedRow>(
+  return yield* sql.get<FailedRow>(
     `SELECT ${COLUMNS} FROM failed_queries WHERE tenant = ? AND space_key = ? AND id = ?
        AND ${quotesKnown('failed_queries.id')}`,
-    ...[space.tenant, space.key, id, askerOf(reader)],
+    [space.tenant, space.key, id, askerOf(reader)],
   )
 }
 
 /** Rows before an id (or all), newest first. */
-export function failedBefore(
-  db: Database,
+export function* failedBefore(
   reader: Reader,
   space: SpaceRow,
   filter: { before: string | undefined; status: FailedQueryStatus | undefined; limit: number },
-): FailedRow[] {
+): Read<FailedRow[]> {
   const { before, status, limit } = filter
-  return db.all<FailedRow>(
+  return yield* sql.all<FailedRow>(
     `SELECT ${COLUMNS} FROM failed_queries WHERE tenant = ? AND space_key = ? AND (? IS NULL OR id < ?) AND (? IS NULL OR status = ?)
        AND ${quotesKnown('failed_queries.id')} ORDER BY id DESC LIMIT ?`,
-    ...[space.tenant, space.key, before ?? null, before ?? null, status ?? null, status ?? null],
-    ...[askerOf(reader), limit],
+    [space.tenant, space.key, before ?? null, before ?? null, status ?? null, status ?? null, askerOf(reader), limit],
   )
 }
 
 /** Rows that nobody has looked at, oldest first. */
-export function failedToTriage(db: Database, reader: Reader, space: SpaceRow, limit: number): FailedRow[] {
-  return db.all<FailedRow>(
+export function* failedToTriage(reader: Reader, space: SpaceRow, limit: number): Read<FailedRow[]> {
+  return yield* sql.all<FailedRow>(
     `SELECT ${COLUMNS} FROM failed_queries WHERE tenant = ? AND space_key = ? AND status = 'pending-triage'
        AND ${quotesKnown('failed_queries.id')} ORDER BY id LIMIT ?`,
-    ...[space.tenant, space.key, askerOf(reader), limit],
+    [space.tenant, space.key, askerOf(reader), limit],
   )
 }
 
-export function failedCounts(
-  db: Database,
-  reader: Reader,
-  space: SpaceRow,
-): { status: FailedQueryStatus; n: number }[] {
-  return db.all<{ status: FailedQueryStatus; n: number }>(
+export function* failedCounts(reader: Reader, space: SpaceRow): Read<{ status: FailedQueryStatus; n: number }[]> {
+  return yield* sql.all<{ status: FailedQueryStatus; n: number }>(
     `SELECT status, count(*) n FROM failed_queries WHERE tenant = ? AND space_key = ?
        AND ${quotesKnown('failed_queries.id')} GROUP BY status`,
-    ...[space.tenant, space.key, askerOf(reader)],
+    [space.tenant, space.key, askerOf(reader)],
   )
 }
 
@@ -79,21 +74,20 @@ export function failedCounts(
  *
  * @returns whether a move of the table applied
  */
-export function moveFailed(
-  db: Database,
+export function* moveFailed(
   space: SpaceRow,
   id: string,
   event: FailedQueryEvent,
   notes: { key: 'triage' | 'verdict'; value: Record<string, unknown> },
-): boolean {
+): Write<boolean> {
   const moves = JSON.stringify(movesOf(event))
   return (
-    db.run(
+    (yield* sql.run(
       `UPDATE failed_queries SET updated_at = ?, metadata = json_set(metadata, '$.' || ?, json(?)),
          status = (SELECT value ->> '$.to' FROM json_each(?) WHERE value ->> '$.from' = status)
        WHERE tenant = ? AND space_key = ? AND id = ? AND status IN (SELECT value ->> '$.from' FROM json_each(?))`,
-      ...[Date.now(), notes.key, JSON.stringify(notes.value), moves, space.tenant, space.key, id, moves],
-    ).changes > 0
+      [Date.now(), notes.key, JSON.stringify(notes.value), moves, space.tenant, space.key, id, moves],
+    )).changes > 0
   )
 }
 
@@ -108,7 +102,7 @@ export function toFailedQuery(space: SpaceRow, row: FailedRow): FailedQuery {
     trigger: row.trigger,
     status: row.status,
     metadata: { ...metadata, occurrences: row.occurrences, lastAskedAt: new Date(row.asked_at).toISOString() },
-    ...(row.answer_trace_id === null ? {} : { answerTraceId: row.answer_trace_id }),
+    ...defined({ answerTraceId: row.answer_trace_id ?? undefined }),
     createdAt: new Date(row.created_at).toISOString(),
     updatedAt: new Date(row.updated_at).toISOString(),
   }

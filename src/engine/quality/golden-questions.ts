@@ -7,13 +7,16 @@ import type {
   UpdateGoldenQuestionBody,
 } from '../../contract/gateway/golden-questions.js'
 import { LIMITS } from '../../contract/limits.js'
-import type { Caller, Page, PageRequest } from '../api.js'
-import { decodeCursor, encodeCursor, filterHash } from '../cursor.js'
+import { defined } from '../../lib/defined.js'
+import type { Caller } from '../base/caller.js'
+import { decodeCursor, encodeCursor, filterHash } from '../base/cursor.js'
+import type { Page, PageRequest } from '../base/page.js'
 import { findSpace } from '../spaces/store.js'
 import type { Database } from '../storage/database.js'
+import type { Read } from '../storage/program.js'
 import { readablePage } from '../storage/readable.js'
+import { writeAnswer } from '../storage/write-answer.js'
 import { findTrace } from '../traces/store.js'
-import { writeAnswer } from '../write-answer.js'
 import {
   findGolden,
   type GoldenContent,
@@ -33,20 +36,15 @@ export function createGoldenQuestion(
   spaceId: string,
   body: CreateGoldenQuestionBody,
 ): Promise<GoldenQuestion> {
-  return writeAnswer(db, caller, () => insertGolden(db, caller, findSpace(db, caller.tenant, spaceId), body))
+  return writeAnswer(db, caller, () => insertGolden(caller, db.now(findSpace(caller.tenant, spaceId)), body))
 }
 
-export function listGoldenQuestions(
-  db: Database,
-  caller: Caller,
-  spaceId: string,
-  page: PageRequest,
-): Page<GoldenQuestion> {
-  const space = findSpace(db, caller.tenant, spaceId)
+export function* listGoldenQuestions(caller: Caller, spaceId: string, page: PageRequest): Read<Page<GoldenQuestion>> {
+  const space = yield* findSpace(caller.tenant, spaceId)
   const filter = filterHash('golden-questions', caller.tenant, space.id)
   const after = page.cursor === undefined ? '' : String(decodeCursor(page.cursor, filter).after[0] ?? '')
   const limit = Math.min(page.limit, LIMITS.page.cap)
-  const rows = goldenAfter(db, caller, space, after, limit + 1)
+  const rows = yield* goldenAfter(caller, space, after, limit + 1)
   return readablePage(
     rows,
     limit,
@@ -55,8 +53,8 @@ export function listGoldenQuestions(
   )
 }
 
-export function getGoldenQuestion(db: Database, caller: Caller, spaceId: string, id: string): GoldenQuestion {
-  return findGolden(db, caller, findSpace(db, caller.tenant, spaceId), id)
+export function* getGoldenQuestion(caller: Caller, spaceId: string, id: string): Read<GoldenQuestion> {
+  return yield* findGolden(caller, yield* findSpace(caller.tenant, spaceId), id)
 }
 
 export function updateGoldenQuestion(
@@ -90,8 +88,9 @@ export function annotateGoldenQuestion(
 }
 
 export async function deleteGoldenQuestion(db: Database, caller: Caller, spaceId: string, id: string): Promise<void> {
-  await writeAnswer(db, caller, () => {
-    if (!removeGolden(db, caller, findSpace(db, caller.tenant, spaceId), id)) throw notFound('golden question', id)
+  await writeAnswer(db, caller, function* () {
+    if (!(yield* removeGolden(caller, yield* findSpace(caller.tenant, spaceId), id)))
+      throw notFound('golden question', id)
   })
 }
 
@@ -105,11 +104,11 @@ export function createBadCase(
   spaceId: string,
   body: BadCaseBody,
 ): Promise<GoldenQuestion> {
-  return writeAnswer(db, caller, () => {
-    const space = findSpace(db, caller.tenant, spaceId)
-    const { row, bundle } = findTrace(db, caller, body.traceId)
+  return writeAnswer(db, caller, function* () {
+    const space = yield* findSpace(caller.tenant, spaceId)
+    const { row, bundle } = yield* findTrace(caller, body.traceId)
     if (row.space_key !== space.key) throw notFound('trace', body.traceId)
-    return insertGolden(db, caller, space, {
+    return yield* insertGolden(caller, space, {
       ...questionOf(row.query),
       expectedEvidenceIds: [...new Set((bundle?.items ?? []).map((item) => item.nodeId))],
       tags: body.tags,
@@ -118,9 +117,11 @@ export function createBadCase(
           kind: 'production-bad-case',
           traceId: row.id,
           mode: row.mode,
-          ...(row.bundle_id === null ? {} : { evidenceBundleId: row.bundle_id }),
-          ...(row.evidence_state === null ? {} : { evidenceState: row.evidence_state }),
-          ...(body.reason === undefined ? {} : { reason: body.reason }),
+          ...defined({
+            evidenceBundleId: row.bundle_id ?? undefined,
+            evidenceState: row.evidence_state ?? undefined,
+            reason: body.reason,
+          }),
           ...wholeQuery(row.query),
         },
       },
@@ -145,9 +146,9 @@ function changed(
   id: string,
   change: (current: GoldenQuestion) => GoldenContent,
 ): Promise<GoldenQuestion> {
-  return writeAnswer(db, caller, () => {
-    const space = findSpace(db, caller.tenant, spaceId)
-    return updateGolden(db, caller, space, id, change(findGolden(db, caller, space, id)))
+  return writeAnswer(db, caller, function* () {
+    const space = yield* findSpace(caller.tenant, spaceId)
+    return yield* updateGolden(caller, space, id, change(yield* findGolden(caller, space, id)))
   })
 }
 

@@ -2,11 +2,11 @@ import { KsError, notFound } from '../../contract/errors.js'
 import type { GoldenQuestion } from '../../contract/gateway/golden-questions.js'
 import { LIMITS } from '../../contract/limits.js'
 import { isUuid, newId } from '../../lib/ids.js'
-import { askerOf, type Reader } from '../sources/permissions.js'
+import { askerOf, type Reader } from '../access/permissions.js'
 import type { SpaceRow } from '../spaces/store.js'
-import type { Database } from '../storage/database.js'
+import { type Read, sql, type Write } from '../storage/program.js'
 import { fromCell } from '../storage/readable.js'
-import { quotesKnown, recordQuotes, restrictedSources } from './quotes.js'
+import { quotesKnown, recordQuotes, restrictedSources } from '../traces/quotes.js'
 
 /** A row of `golden_questions`. */
 interface GoldenRow {
@@ -27,76 +27,75 @@ export type GoldenContent = Pick<GoldenQuestion, 'question' | 'expectedEvidenceI
 const COLUMNS = 'id, question, expected_evidence, tags, metadata, created_at, updated_at'
 
 /** Adds a golden question, inside the caller's transaction. @throws KsError `capacity-exceeded` */
-export function insertGolden(db: Database, reader: Reader, space: SpaceRow, content: GoldenContent): GoldenQuestion {
-  const held = db.get<{ n: number }>(
+export function* insertGolden(reader: Reader, space: SpaceRow, content: GoldenContent): Write<GoldenQuestion> {
+  const held = yield* sql.get<{ n: number }>(
     'SELECT count(*) n FROM golden_questions WHERE tenant = ? AND space_key = ?',
-    ...[space.tenant, space.key],
+    [space.tenant, space.key],
   )
   if ((held?.n ?? 0) >= LIMITS.goldenPerSpace)
     throw new KsError('capacity-exceeded', `a knowledge space holds at most ${LIMITS.goldenPerSpace} golden questions`)
   const id = newId()
   const now = Date.now()
-  db.run(
+  yield* sql.run(
     `INSERT INTO golden_questions (id, tenant, space_key, question, expected_evidence, tags, metadata, created_at, updated_at)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    ...[id, space.tenant, space.key, ...encoded(content), now, now],
+    [id, space.tenant, space.key, ...encoded(content), now, now],
   )
-  recordQuotes(db, id, restrictedSources(db, reader, content.expectedEvidenceIds))
-  return findGolden(db, reader, space, id)
+  yield* recordQuotes(id, yield* restrictedSources(reader, content.expectedEvidenceIds))
+  return yield* findGolden(reader, space, id)
 }
 
 /** @throws KsError `not-found`, also for a question of another space or tenant, and one that quotes what the reader may not know of */
-export function findGolden(db: Database, reader: Reader, space: SpaceRow, id: string): GoldenQuestion {
-  const found = lookupGolden(db, reader, space, id)
+export function* findGolden(reader: Reader, space: SpaceRow, id: string): Read<GoldenQuestion> {
+  const found = yield* lookupGolden(reader, space, id)
   if (found === undefined) throw notFound('golden question', id)
   return found
 }
 
-export function lookupGolden(db: Database, reader: Reader, space: SpaceRow, id: string): GoldenQuestion | undefined {
+export function* lookupGolden(reader: Reader, space: SpaceRow, id: string): Read<GoldenQuestion | undefined> {
   if (!isUuid(id)) return undefined
-  const row = db.get<GoldenRow>(
+  const row = yield* sql.get<GoldenRow>(
     `SELECT ${COLUMNS} FROM golden_questions WHERE tenant = ? AND space_key = ? AND id = ?
        AND ${quotesKnown('golden_questions.id')}`,
-    ...[space.tenant, space.key, id, askerOf(reader)],
+    [space.tenant, space.key, id, askerOf(reader)],
   )
   return row === undefined ? undefined : toGolden(space, row)
 }
 
 /** Questions after an id, oldest first. */
-export function goldenAfter(db: Database, reader: Reader, space: SpaceRow, after: string, limit: number): GoldenRow[] {
-  return db.all<GoldenRow>(
+export function* goldenAfter(reader: Reader, space: SpaceRow, after: string, limit: number): Read<GoldenRow[]> {
+  return yield* sql.all<GoldenRow>(
     `SELECT ${COLUMNS} FROM golden_questions WHERE tenant = ? AND space_key = ? AND id > ?
        AND ${quotesKnown('golden_questions.id')} ORDER BY id LIMIT ?`,
-    ...[space.tenant, space.key, after, askerOf(reader), limit],
+    [space.tenant, space.key, after, askerOf(reader), limit],
   )
 }
 
 /** Replaces the content of a question, inside the caller's transaction. */
-export function updateGolden(
-  db: Database,
+export function* updateGolden(
   reader: Reader,
   space: SpaceRow,
   id: string,
   content: GoldenContent,
-): GoldenQuestion {
-  db.run(
+): Write<GoldenQuestion> {
+  yield* sql.run(
     `UPDATE golden_questions SET question = ?, expected_evidence = ?, tags = ?, metadata = ?, updated_at = ?
      WHERE tenant = ? AND space_key = ? AND id = ?`,
-    ...[...encoded(content), Date.now(), space.tenant, space.key, id],
+    [...encoded(content), Date.now(), space.tenant, space.key, id],
   )
-  recordQuotes(db, id, restrictedSources(db, reader, content.expectedEvidenceIds))
-  return findGolden(db, reader, space, id)
+  yield* recordQuotes(id, yield* restrictedSources(reader, content.expectedEvidenceIds))
+  return yield* findGolden(reader, space, id)
 }
 
 /** @returns whether it was there */
-export function removeGolden(db: Database, reader: Reader, space: SpaceRow, id: string): boolean {
+export function* removeGolden(reader: Reader, space: SpaceRow, id: string): Write<boolean> {
   if (!isUuid(id)) return false
   return (
-    db.run(
+    (yield* sql.run(
       `DELETE FROM golden_questions WHERE tenant = ? AND space_key = ? AND id = ?
          AND ${quotesKnown('golden_questions.id')}`,
-      ...[space.tenant, space.key, id, askerOf(reader)],
-    ).changes > 0
+      [space.tenant, space.key, id, askerOf(reader)],
+    )).changes > 0
   )
 }
 

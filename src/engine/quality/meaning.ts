@@ -1,3 +1,4 @@
+import { defined } from '../../lib/defined.js'
 import { foldAccents } from '../../lib/text/fold.js'
 import type { Language } from '../../lib/text/languages.js'
 import { namesIn } from '../query/extractive/question-names.js'
@@ -62,11 +63,16 @@ export function meaningOf(question: string, pointed = NOWHERE): Meaning {
   }
   const told = wantedBy(written)
   return {
-    ...{ facets: told.length > 0 ? told : [...new Set(facets)], terms, names, pointed },
+    facets: told.length > 0 ? told : [...new Set(facets)],
+    terms,
+    names,
+    pointed,
     groups: new Set([...terms.values()].flatMap(({ groups }) => groups)),
     numbers: new Set([...names].filter((name) => NUMBER.test(name))),
     words: new Set(foldAccents(question.toLowerCase()).match(WORD) ?? []),
-    ...{ sides, negated: isNegated(written), language: toldLanguage(question) },
+    sides,
+    negated: isNegated(written),
+    language: toldLanguage(question),
   }
 }
 
@@ -115,7 +121,7 @@ function signsOf(one: Meaning, other: Meaning): PairSigns {
     swapped: alike(one.words, other.words) * Math.min(1, forth.loose, back.loose),
     together: overlapOf(one.pointed, other.pointed),
     bothPoint: one.pointed.size > 0 && other.pointed.size > 0,
-    ...(sameFacet === undefined ? {} : { sameFacet }),
+    ...defined({ sameFacet }),
   }
 }
 
@@ -125,12 +131,26 @@ function signsOf(one: Meaning, other: Meaning): PairSigns {
  * alone.
  */
 const POINTING = {
-  ...{ base: -3.2, shared: 3.5, within: 1.5, apart: -2, heldApart: -2, swapped: -6 },
-  ...{ together: 5, togetherWithin: -2, sameFacet: 2 },
+  base: -3.2,
+  shared: 3.5,
+  within: 1.5,
+  apart: -2,
+  heldApart: -2,
+  swapped: -6,
+  together: 5,
+  togetherWithin: -2,
+  sameFacet: 2,
 }
 const BY_WORDS = {
-  ...{ base: -3.8, shared: 4.5, within: 2, apart: -1, heldApart: 0, swapped: -7 },
-  ...{ together: 0, togetherWithin: 0, sameFacet: 2 },
+  base: -3.8,
+  shared: 4.5,
+  within: 2,
+  apart: -1,
+  heldApart: 0,
+  swapped: -7,
+  together: 0,
+  togetherWithin: 0,
+  sameFacet: 2,
 }
 /** Two questions that want to know different things, or of which one denies what the other asks. */
 const OTHER_QUESTION = -4.5

@@ -1,14 +1,15 @@
 import { KsError, notFound } from '../../contract/errors.js'
 import type { MissingEvidenceHistory, MissingEvidenceReview, ReviewBody } from '../../contract/gateway/quality.js'
+import { defined } from '../../lib/defined.js'
 import { newId } from '../../lib/ids.js'
-import type { Caller } from '../api.js'
+import type { Caller } from '../base/caller.js'
 import { findSpace, type SpaceRow } from '../spaces/store.js'
 import type { Database } from '../storage/database.js'
+import { type Read, sql } from '../storage/program.js'
 import { readable } from '../storage/readable.js'
+import { writeAnswer } from '../storage/write-answer.js'
 import { missingItemKey } from '../traces/missing-key.js'
 import { findTrace } from '../traces/store.js'
-import { writeAnswer } from '../write-answer.js'
-import type { MissingItem } from './operations.js'
 
 type Status = MissingEvidenceReview['status']
 
@@ -47,9 +48,9 @@ export function reviewMissingEvidence(
   item: MissingItem,
   body: ReviewBody,
 ): Promise<MissingEvidenceReview> {
-  return writeAnswer(db, caller, () => {
-    const space = assertItem(db, caller, spaceId, item)
-    const current = lookupReview(db, space, item)
+  return writeAnswer(db, caller, function* () {
+    const space = yield* assertItem(caller, spaceId, item)
+    const current = yield* lookupReview(space, item)
     const revision = current?.revision ?? 0
     if (revision !== body.expectedRevision)
       throw new KsError(
@@ -60,71 +61,80 @@ export function reviewMissingEvidence(
     const id = current?.id ?? newId()
     const values = [body.status, body.reason ?? null, revision + 1, caller.subject, now]
     if (current === undefined)
-      db.run(
+      yield* sql.run(
         `INSERT INTO missing_reviews (status, reason, revision, actor, updated_at, id, tenant, space_key, trace_id, item_key, created_at)
          VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-        ...[...values, id, space.tenant, space.key, item.traceId, item.itemKey, now],
+        [...values, id, space.tenant, space.key, item.traceId, item.itemKey, now],
       )
     else
-      db.run(
+      yield* sql.run(
         `UPDATE missing_reviews SET status = ?, reason = ?, revision = ?, actor = ?, updated_at = ?
          WHERE tenant = ? AND space_key = ? AND id = ? AND revision = ?`,
-        ...[...values, space.tenant, space.key, id, revision],
+        [...values, space.tenant, space.key, id, revision],
       )
-    db.run(
+    yield* sql.run(
       `INSERT INTO missing_review_history (id, tenant, space_key, review_id, actor, from_status, to_status, reason, revision, created_at)
        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-      ...[newId(), space.tenant, space.key, id, caller.subject, current?.status ?? null, body.status],
-      ...[body.reason ?? null, revision + 1, now],
+      [
+        newId(),
+        space.tenant,
+        space.key,
+        id,
+        caller.subject,
+        current?.status ?? null,
+        body.status,
+        body.reason ?? null,
+        revision + 1,
+        now,
+      ],
     )
-    const stored = lookupReview(db, space, item)
+    const stored = yield* lookupReview(space, item)
     if (stored === undefined) throw new KsError('internal', 'a review was not kept')
     return toReview(space, stored)
   })
 }
 
 /** What was decided about an item, oldest first; nothing while nobody has. */
-export function missingEvidenceHistory(
-  db: Database,
+export function* missingEvidenceHistory(
   caller: Caller,
   spaceId: string,
   item: MissingItem,
-): MissingEvidenceHistory {
-  const space = assertItem(db, caller, spaceId, item)
-  const rows = db.all<HistoryRow>(
+): Read<MissingEvidenceHistory> {
+  const space = yield* assertItem(caller, spaceId, item)
+  const rows = yield* sql.all<HistoryRow>(
     `SELECT history.id, history.actor, history.from_status, history.to_status, history.reason, history.revision, history.created_at
      FROM missing_reviews review JOIN missing_review_history history ON history.review_id = review.id
      WHERE review.tenant = ? AND review.space_key = ? AND review.trace_id = ? AND review.item_key = ? ORDER BY history.revision`,
-    ...[space.tenant, space.key, item.traceId, item.itemKey],
+    [space.tenant, space.key, item.traceId, item.itemKey],
   )
   return {
     items: readable(rows, (row) => ({
       id: row.id,
       action: row.to_status === 'dismissed' ? 'dismiss' : 'activate',
       actorSubjectId: row.actor,
-      ...(row.from_status === null ? {} : { fromStatus: row.from_status }),
+      ...defined({ fromStatus: row.from_status ?? undefined }),
       toStatus: row.to_status,
-      ...(row.reason === null ? {} : { reason: row.reason }),
+      ...defined({ reason: row.reason ?? undefined }),
       revision: row.revision,
       createdAt: new Date(row.created_at).toISOString(),
     })),
   }
 }
 
-function assertItem(db: Database, caller: Caller, spaceId: string, item: MissingItem): SpaceRow {
-  const space = findSpace(db, caller.tenant, spaceId)
-  const { row, bundle } = findTrace(db, caller, item.traceId)
+function* assertItem(caller: Caller, spaceId: string, item: MissingItem): Read<SpaceRow> {
+  const space = yield* findSpace(caller.tenant, spaceId)
+  const { row, bundle } = yield* findTrace(caller, item.traceId)
   if (row.space_key !== space.key) throw notFound('trace', item.traceId)
   const lacked = (bundle?.missingEvidence ?? []).some((entry) => missingItemKey(entry) === item.itemKey)
   if (!lacked) throw notFound('missing evidence', item.itemKey)
   return space
 }
 
-function lookupReview(db: Database, space: SpaceRow, item: MissingItem): ReviewRow | undefined {
-  return db.get<ReviewRow>(
+function* lookupReview(space: SpaceRow, item: MissingItem): Read<ReviewRow | undefined> {
+  return yield* sql.get<ReviewRow>(
     `SELECT id, item_key, status, reason, revision, actor, created_at, updated_at FROM missing_reviews
      WHERE tenant = ? AND space_key = ? AND trace_id = ? AND item_key = ?`,
-    ...[space.tenant, space.key, item.traceId, item.itemKey],
+    [space.tenant, space.key, item.traceId, item.itemKey],
   )
 }
 
@@ -134,10 +144,16 @@ function toReview(space: SpaceRow, row: ReviewRow): MissingEvidenceReview {
     knowledgeSpaceId: space.id,
     itemKey: row.item_key,
     status: row.status,
-    ...(row.reason === null ? {} : { reason: row.reason }),
+    ...defined({ reason: row.reason ?? undefined }),
     revision: row.revision,
     actorSubjectId: row.actor,
     createdAt: new Date(row.created_at).toISOString(),
     updatedAt: new Date(row.updated_at).toISOString(),
   }
+}
+
+/** A piece of missing evidence, by the trace that lacked it. */
+export interface MissingItem {
+  traceId: string
+  itemKey: string
 }

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { KsError } from '../../contract/errors.js'
+import { isOpen } from '../access/permissions.js'
 import type { EngineContext } from '../context.js'
 import { visibleKeys } from '../query/store.js'
 import type { SearchHit, SearchHits, SearchRequest } from '../search/ports.js'
-import { isOpen } from '../sources/permissions.js'
 import type { SpaceRow } from '../spaces/store.js'
-import type { Database } from '../storage/database.js'
+import { type Read, sql } from '../storage/program.js'
 
 /** How long the vectors of a space may take that was just opened, or has just published its first model. */
 const LOADED_WITHIN_MS = 20_000
@@ -41,13 +41,14 @@ export async function visibleHits(
     headRevision: space.head_revision,
     projectionVersion: space.head_revision,
   }
-  const visible = visibleKeys(
-    context.db,
-    space.key,
-    snapshot,
-    hits.map(({ key }) => key),
+  const visible = context.db.now(
+    visibleKeys(
+      space.key,
+      snapshot,
+      hits.map(({ key }) => key),
+    ),
   )
-  const open = new Set(openKeys(context.db, [...visible], audience))
+  const open = new Set(context.db.now(openKeys([...visible], audience)))
   return hits.filter(({ key }) => open.has(key))
 }
 
@@ -60,13 +61,11 @@ async function searchWhole(context: EngineContext, spaceId: string, request: Sea
   }
 }
 
-function openKeys(db: Database, keys: readonly number[], audience: readonly string[]): number[] {
-  return db
-    .all<{ key: number }>(
-      `SELECT n.key FROM json_each(?) wanted CROSS JOIN nodes n ON n.key = wanted.value
+function* openKeys(keys: readonly number[], audience: readonly string[]): Read<number[]> {
+  return (yield* sql.all<{ key: number }>(
+    `SELECT n.key FROM json_each(?) wanted CROSS JOIN nodes n ON n.key = wanted.value
        CROSS JOIN documents d ON d.key = n.doc_key
        WHERE ${isOpen('d.source_id')} OR d.source_id IN (SELECT value FROM json_each(?)) ORDER BY wanted.key`,
-      ...[JSON.stringify(keys), JSON.stringify(audience)],
-    )
-    .map(({ key }) => key)
+    [JSON.stringify(keys), JSON.stringify(audience)],
+  )).map(({ key }) => key)
 }

@@ -22,7 +22,8 @@ import type {
   QualityTracesQuery,
   ReviewBody,
 } from '../../contract/gateway/quality.js'
-import type { Caller, Page, PageRequest } from '../api.js'
+import type { Caller } from '../base/caller.js'
+import type { Page, PageRequest } from '../base/page.js'
 import { listSpaceConflicts } from '../conflicts/list.js'
 import type { EngineContext } from '../context.js'
 import { findSpace } from '../spaces/store.js'
@@ -37,18 +38,12 @@ import {
   listGoldenQuestions,
   updateGoldenQuestion,
 } from './golden-questions.js'
-import { missingEvidenceHistory, reviewMissingEvidence } from './missing-evidence.js'
+import { type MissingItem, missingEvidenceHistory, reviewMissingEvidence } from './missing-evidence.js'
 import { listQualityTraces } from './quality-traces.js'
 import { triageFailedQueries } from './triage.js'
 
 /** Who asks for clusters waits for so long until what was captured is in them. */
 const CLUSTERED_WITHIN_MS = 2500
-
-/** A piece of missing evidence, by the trace that lacked it. */
-export interface MissingItem {
-  traceId: string
-  itemKey: string
-}
 
 /** What `Engine.quality` can do. Traces and their reviews are the caller's own; the rest belongs to the space. */
 export interface QualityOperations {
@@ -85,24 +80,24 @@ export function createQuality(context: EngineContext): QualityOperations {
   return {
     traces: (caller, spaceId, query) => listQualityTraces(db, caller, spaceId, query),
     reviewMissing: (caller, spaceId, item, body) => reviewMissingEvidence(db, caller, spaceId, item, body),
-    missingHistory: async (caller, spaceId, item) => missingEvidenceHistory(db, caller, spaceId, item),
+    missingHistory: async (caller, spaceId, item) => db.now(missingEvidenceHistory(caller, spaceId, item)),
     conflicts: (caller, spaceId, query) => listSpaceConflicts(context, caller, spaceId, query),
     golden: {
       create: (caller, spaceId, body) => createGoldenQuestion(db, caller, spaceId, body),
-      list: async (caller, spaceId, page) => listGoldenQuestions(db, caller, spaceId, page),
-      get: async (caller, spaceId, id) => getGoldenQuestion(db, caller, spaceId, id),
+      list: async (caller, spaceId, page) => db.now(listGoldenQuestions(caller, spaceId, page)),
+      get: async (caller, spaceId, id) => db.now(getGoldenQuestion(caller, spaceId, id)),
       update: (caller, spaceId, id, body) => updateGoldenQuestion(db, caller, spaceId, id, body),
       annotate: (caller, spaceId, id, body) => annotateGoldenQuestion(db, caller, spaceId, id, body),
       delete: (caller, spaceId, id) => deleteGoldenQuestion(db, caller, spaceId, id),
       fromTrace: (caller, spaceId, body) => createBadCase(db, caller, spaceId, body),
     },
     failed: {
-      list: async (caller, spaceId, query) => listFailedQueries(db, caller, spaceId, query),
+      list: async (caller, spaceId, query) => db.now(listFailedQueries(caller, spaceId, query)),
       async clusters(caller, spaceId, query) {
-        await context.failedClusters.catchUp(findSpace(db, caller.tenant, spaceId), CLUSTERED_WITHIN_MS)
-        return clusterFailedQueries(db, caller, spaceId, query)
+        await context.failedClusters.catchUp(db.now(findSpace(caller.tenant, spaceId)), CLUSTERED_WITHIN_MS)
+        return db.now(clusterFailedQueries(db, caller, spaceId, query))
       },
-      metrics: async (caller, spaceId) => failedQueryMetrics(db, caller, spaceId),
+      metrics: async (caller, spaceId) => db.now(failedQueryMetrics(caller, spaceId)),
       decide: (caller, spaceId, id, body) => decideFailedQuery(context, caller, spaceId, id, body),
       triage: (caller, spaceId, limit) => triageFailedQueries(context, caller, spaceId, limit),
     },

@@ -28,10 +28,11 @@ export async function pointedIn(
   const found = hits
     .filter(({ bm25 }) => bm25 !== undefined)
     .sort((a, b) => (b.bm25 ?? 0) - (a.bm25 ?? 0) || a.key - b.key)
-  const loaded = loadPassages(
-    context.db,
-    where.space.key,
-    found.map(({ key }) => key),
+  const loaded = context.db.now(
+    loadPassages(
+      where.space.key,
+      found.map(({ key }) => key),
+    ),
   )
   const most = found[0]?.bm25 ?? 1
   const inOtherWords = found.flatMap(({ key, bm25 }): Given[] => {

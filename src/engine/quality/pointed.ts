@@ -85,8 +85,16 @@ export function overlapOf(one: Pointed, other: Pointed): number {
 }
 
 const OF_FACETS: Partial<Record<Facet, AnswerType>> = {
-  ...{ price: 'money', count: 'number', length: 'number', duration: 'duration', frequency: 'duration', time: 'time' },
-  ...{ place: 'place', person: 'person', reason: 'reason', measure: 'number' },
+  price: 'money',
+  count: 'number',
+  length: 'number',
+  duration: 'duration',
+  frequency: 'duration',
+  time: 'time',
+  place: 'place',
+  person: 'person',
+  reason: 'reason',
+  measure: 'number',
 }
 
 /** Kind of thing that a question asks for; of keywords (`parking fee`) what they say is wanted. */

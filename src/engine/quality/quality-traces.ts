@@ -2,10 +2,12 @@ import { setImmediate } from 'node:timers/promises'
 import type { QualityTraceSummary, QualityTracesQuery } from '../../contract/gateway/quality.js'
 import type { TraceStep } from '../../contract/gateway/queries.js'
 import { LIMITS } from '../../contract/limits.js'
-import type { Caller, Page } from '../api.js'
-import { decodeCursor, encodeCursor, filterHash } from '../cursor.js'
+import type { Caller } from '../base/caller.js'
+import { decodeCursor, encodeCursor, filterHash } from '../base/cursor.js'
+import type { Page } from '../base/page.js'
 import { findSpace, type SpaceRow } from '../spaces/store.js'
 import type { Database } from '../storage/database.js'
+import { type Read, sql } from '../storage/program.js'
 import { fromCell, unlessDamaged } from '../storage/readable.js'
 import { documentsVisible, readBundle } from '../traces/store.js'
 import { type SummarisedRow, summarise } from './trace-summary.js'
@@ -32,7 +34,7 @@ export async function listQualityTraces(
   spaceId: string,
   query: QualityTracesQuery,
 ): Promise<Page<QualityTraceSummary>> {
-  const space = findSpace(db, caller.tenant, spaceId)
+  const space = db.now(findSpace(caller.tenant, spaceId))
   const { from, to, mode, status } = query
   const filter = filterHash(
     'quality-traces',
@@ -51,13 +53,13 @@ export async function listQualityTraces(
   const items: QualityTraceSummary[] = []
   let last: Place | undefined
   for (;;) {
-    const rows = tracesBefore(db, caller, space, query, place)
+    const rows = db.now(tracesBefore(caller, space, query, place))
     for (const row of rows) {
       const at = unlessDamaged(() => ({ createdAt: row.created_at, id: row.id }))
       if (at === undefined) continue
       place = at
       if (wanted !== undefined && !folded(row.query).includes(wanted)) continue
-      const summary = unlessDamaged(() => visibleSummary(db, caller, space, row))
+      const summary = unlessDamaged(() => db.now(visibleSummary(caller, space, row)))
       if (summary === undefined) continue
       if (items.length === limit && last !== undefined)
         return { items, nextCursor: encodeCursor({ after: [last.createdAt, last.id] }, filter) }
@@ -69,18 +71,17 @@ export async function listQualityTraces(
   }
 }
 
-function tracesBefore(
-  db: Database,
+function* tracesBefore(
   caller: Caller,
   space: SpaceRow,
   { from, to, mode, status }: QualityTracesQuery,
   before: Place | undefined,
-): SummarisedRow[] {
+): Read<SummarisedRow[]> {
   const earliest = from === undefined ? 0 : Date.parse(from)
   const end = to === undefined ? Number.MAX_SAFE_INTEGER : Date.parse(to)
   const { createdAt, id } = before ?? { createdAt: Number.MAX_SAFE_INTEGER, id: '' }
   // most steps hold no error, which the text of their column tells faster than its JSON
-  return db.all<SummarisedRow>(
+  return yield* sql.all<SummarisedRow>(
     `SELECT id, query, mode, completed, bundle_id, evidence_state, created_at FROM traces
      WHERE tenant = ? AND space_key = ? AND subject = ? AND created_at >= ? AND created_at < ? AND (created_at, id) < (?, ?)
        AND (? IS NULL OR mode = ?)
@@ -89,22 +90,28 @@ function tracesBefore(
            ELSE EXISTS (SELECT 1 FROM json_each(steps) step WHERE step.value ->> '$.status' = 'error') END
          ELSE 1 END
      ORDER BY created_at DESC, id DESC LIMIT ?`,
-    ...[caller.tenant, space.key, caller.subject, earliest, end, createdAt, id],
-    ...[mode ?? null, mode ?? null, status ?? null, SLICE],
+    [
+      caller.tenant,
+      space.key,
+      caller.subject,
+      earliest,
+      end,
+      createdAt,
+      id,
+      mode ?? null,
+      mode ?? null,
+      status ?? null,
+      SLICE,
+    ],
   )
 }
 
-function visibleSummary(
-  db: Database,
-  caller: Caller,
-  space: SpaceRow,
-  row: SummarisedRow,
-): QualityTraceSummary | undefined {
-  const bundle = row.bundle_id === null ? undefined : readBundle(db, caller.tenant, row.bundle_id)
-  if (bundle !== undefined && !documentsVisible(db, caller, space.key, bundle)) return undefined
-  const stored = db.get<{ steps: string }>(
+function* visibleSummary(caller: Caller, space: SpaceRow, row: SummarisedRow): Read<QualityTraceSummary | undefined> {
+  const bundle = row.bundle_id === null ? undefined : yield* readBundle(caller.tenant, row.bundle_id)
+  if (bundle !== undefined && !(yield* documentsVisible(caller, space.key, bundle))) return undefined
+  const stored = yield* sql.get<{ steps: string }>(
     'SELECT steps FROM traces WHERE tenant = ? AND space_key = ? AND subject = ? AND id = ?',
-    ...[caller.tenant, space.key, caller.subject, row.id],
+    [caller.tenant, space.key, caller.subject, row.id],
   )
   const steps: TraceStep[] = stored === undefined ? [] : fromCell(stored.steps)
   return summarise(row, steps, bundle)

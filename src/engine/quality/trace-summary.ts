@@ -1,5 +1,6 @@
 import type { QualityTraceSummary } from '../../contract/gateway/quality.js'
 import type { EvidenceBundle, EvidenceState, TraceStep } from '../../contract/gateway/queries.js'
+import { defined } from '../../lib/defined.js'
 import { isRecord } from '../../lib/json/values.js'
 
 type Profile = QualityTraceSummary['profile']
@@ -30,20 +31,22 @@ export function summarise(
     mode: row.mode,
     createdAt: new Date(row.created_at).toISOString(),
     completed: row.completed === 1,
-    ...(row.bundle_id === null ? {} : { evidenceBundleId: row.bundle_id }),
-    ...(row.evidence_state === null ? {} : { evidenceState: row.evidence_state }),
-    ...(best === undefined ? {} : { finalScore: best.scores.final }),
+    ...defined({
+      evidenceBundleId: row.bundle_id ?? undefined,
+      evidenceState: row.evidence_state ?? undefined,
+      finalScore: best?.scores.final,
+    }),
     scores: best === undefined ? {} : scoresOf(best.scores),
     profile: profileOf(steps),
     stages: steps.map((step) => {
       const candidateCount = candidatesOf(step)
-      return { name: step.name, status: step.status, ...(candidateCount === undefined ? {} : { candidateCount }) }
+      return { name: step.name, status: step.status, ...defined({ candidateCount }) }
     }),
   }
 }
 
 function scoresOf({ retrieval, rerank, final }: EvidenceBundle['items'][number]['scores']): Scores {
-  return { retrieval, ...(rerank === undefined ? {} : { rerank }), final }
+  return { retrieval, ...defined({ rerank }), final }
 }
 
 /**

@@ -9,7 +9,8 @@ import type { ChatMessage, Generator } from '../models/types.js'
 import { beginningOf, fitTexts } from '../models/window.js'
 import { profileOf } from '../spaces/profile.js'
 import type { SpaceRow } from '../spaces/store.js'
-import { queryKey } from './capture.js'
+import type { Read } from '../storage/program.js'
+import { queryKey } from '../traces/capture.js'
 import type { Candidate } from './signs.js'
 
 /** What a model says of a question and the nearest passages. */
@@ -53,8 +54,8 @@ export interface TriageModel {
 }
 
 /** @returns nothing where the space has no reasoning model */
-export function triageModel(context: EngineContext, space: SpaceRow): TriageModel | undefined {
-  const reference = profileOf(context.db, space.key).reasoningModel ?? context.options.defaultGenerator
+export function* triageModel(context: EngineContext, space: SpaceRow): Read<TriageModel | undefined> {
+  const reference = (yield* profileOf(space.key)).reasoningModel ?? context.options.defaultGenerator
   if (isBuiltin(reference) || !context.models.has(reference, 'generation')) return undefined
   const generator = context.models.generator(reference, account(context, space))
   const asking = boundedAsking(context, generator)

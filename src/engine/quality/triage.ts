@@ -1,14 +1,15 @@
 import type { TriageReport } from '../../contract/gateway/failed-queries.js'
-import type { Caller } from '../api.js'
+import { defined } from '../../lib/defined.js'
+import type { Caller } from '../base/caller.js'
 import type { EngineContext } from '../context.js'
 import { expectedEvidence } from '../query/question/expected-evidence.js'
 import { partsOf } from '../query/question/parts.js'
 import { findSpace } from '../spaces/store.js'
+import { quotesOf } from '../traces/quotes.js'
 import { circumstancesOf } from './circumstances.js'
 import { type FailedRow, failedToTriage, moveFailed } from './failed-store.js'
 import type { TriageVerdict } from './moves.js'
 import type { Searched } from './open-hits.js'
-import { quotesOf } from './quotes.js'
 import type { Compared } from './signs.js'
 import { bestOf, causesOf, evidenceOf } from './triage-evidence.js'
 import { type TriageModel, triageModel } from './triage-model.js'
@@ -30,17 +31,17 @@ export async function triageFailedQueries(
   limit: number,
 ): Promise<TriageReport> {
   const { db, log } = context
-  const space = findSpace(db, caller.tenant, spaceId)
+  const space = db.now(findSpace(caller.tenant, spaceId))
   const report: TriageReport = {
     triaged: 0,
     verdicts: { 'retrieval-miss': 0, 'coverage-gap': 0, irrelevant: 0, uncertain: 0 },
   }
-  const model = triageModel(context, space)
-  for (const row of failedToTriage(db, caller, space, limit)) {
-    const where = { space, audience: quotesOf(db, row.id) }
+  const model = context.db.now(triageModel(context, space))
+  for (const row of db.now(failedToTriage(caller, space, limit))) {
+    const where = { space, audience: db.now(quotesOf(row.id)) }
     const { verdict, triage } = await triageOf(context, where, row, model)
     const event = verdict === 'uncertain' ? 'triage:uncertain' : 'triage:sure'
-    const moved = await db.write(() => moveFailed(db, space, row.id, event, { key: 'triage', value: triage }))
+    const moved = await db.write(() => moveFailed(space, row.id, event, { key: 'triage', value: triage }))
     if (moved) {
       report.triaged++
       report.verdicts[verdict]++
@@ -65,7 +66,7 @@ async function triageOf(
   row: FailedRow,
   model: TriageModel | undefined,
 ): Promise<Triage> {
-  const sample = sampleTexts(context.db, where)
+  const sample = context.db.now(sampleTexts(where))
   const parts = await searchParts(context, where, row.query)
   const evidence = evidenceOf(row.query, parts, sample)
   if (model !== undefined && !isNear(evidence)) {
@@ -75,7 +76,7 @@ async function triageOf(
   const best = bestOf(parts)
   const asked = parts.flatMap((part) => part.asked)
   const ids = best.map(({ id }) => id)
-  const circumstances = circumstancesOf(context.db, where, row, asked, ids)
+  const circumstances = context.db.now(circumstancesOf(where, row, asked, ids))
   const causes = causesOf(evidence, parts, circumstances)
   const nearest = nearestOf(parts)
   const opinion = nearest.length === 0 ? undefined : await model?.judge(row.query, nearest)
@@ -84,9 +85,12 @@ async function triageOf(
   return {
     verdict,
     triage: {
-      ...{ verdict, triager: opinion === undefined ? TRIAGER : MODEL_TRIAGER },
-      ...{ triagedAt: new Date().toISOString(), ...evidence, causes },
-      ...(opinion === undefined ? {} : { model: opinion.says }),
+      verdict,
+      triager: opinion === undefined ? TRIAGER : MODEL_TRIAGER,
+      triagedAt: new Date().toISOString(),
+      ...evidence,
+      causes,
+      ...defined({ model: opinion?.says }),
       ...(circumstances.unpublished.length === 0 ? {} : { unpublished: circumstances.unpublished }),
       ...(verdict === 'coverage-gap' ? { wanted: expectedEvidence(row.query).map(({ text }) => text) } : {}),
       ...(verdict === 'retrieval-miss' ? { suggestedEvidenceIds: named.length > 0 ? named : ids } : {}),

@@ -1,12 +1,13 @@
+import { defined } from '../../lib/defined.js'
 import { analyzeContent, analyzeDocument } from '../../lib/text/analyze.js'
+import { isOpen } from '../access/permissions.js'
 import { embedQuery, termWeights } from '../compile/embeddings.js'
 import type { EngineContext } from '../context.js'
 import { loadPassages, type PassageRow } from '../query/store.js'
 import { countedWeights } from '../query/term-weights.js'
 import type { SearchHit } from '../search/ports.js'
-import { isOpen } from '../sources/permissions.js'
 import { usageOf } from '../spaces/quota.js'
-import type { Database } from '../storage/database.js'
+import { type Read, sql } from '../storage/program.js'
 import { everydaySynonyms, isFiller } from './everyday-words.js'
 import { type Searched, visibleHits } from './open-hits.js'
 import { type AskedTerm, type Compared, compareAll, type Variant } from './signs.js'
@@ -73,11 +74,13 @@ export async function searchWidely(context: EngineContext, where: Searched, quer
     asked,
     [...passages.values()].map(({ key, id, title, body }) => {
       const cosine = first.cosines.get(key)
-      return { id, title, body, ...(cosine === undefined ? {} : { cosine }) }
+      return { id, title, body, ...defined({ cosine }) }
     }),
   )
   return {
-    ...{ asked, compared, respelt: spellings.size > 0 },
+    asked,
+    compared,
+    respelt: spellings.size > 0,
     ...knownOf(asked, counts, compared),
     ...(nearest === undefined ? {} : { nearest, background: cosines[Math.floor(cosines.length / 2)] ?? nearest }),
   }
@@ -114,7 +117,7 @@ async function weightsOf(
   counts: readonly number[],
 ): Promise<number[]> {
   const countOf = new Map(terms.map((term, at) => [term, counts[at] ?? 0]))
-  const weightByCount = countedWeights((term) => countOf.get(term) ?? 0, usageOf(context.db, space.key).nodes)
+  const weightByCount = countedWeights((term) => countOf.get(term) ?? 0, context.db.now(usageOf(space.key)).nodes)
   const trained = await termWeights(context, space, terms).catch(() => undefined)
   return terms.map((term) => {
     const count = countOf.get(term) ?? 0
@@ -149,10 +152,12 @@ async function respell(
     for (const near of nearby) if (looksLike(term, near)) variants.set(near, AS_FORM)
     const candidates = spellingsOf(words.get(term) ?? term)
     const hits = await visibleHits(context, where, {
-      ...{ terms: [...candidates.keys()], textK: SPELLING_PASSAGES, vectorK: 1 },
+      terms: [...candidates.keys()],
+      textK: SPELLING_PASSAGES,
+      vectorK: 1,
     })
     const keys = hits.map(({ key }) => key)
-    for (const held of vocabularyOf([...loadPassages(context.db, where.space.key, keys).values()])) {
+    for (const held of vocabularyOf([...context.db.now(loadPassages(where.space.key, keys)).values()])) {
       const strength = candidates.get(held)
       if (strength !== undefined) variants.set(held, Math.max(strength, variants.get(held) ?? 0))
     }
@@ -202,14 +207,16 @@ async function candidates(
     return undefined
   })
   const hits = await visibleHits(context, where, {
-    ...{ terms, textK: LEG_CANDIDATES, vectorK: LEG_CANDIDATES },
-    ...(embedded === undefined ? {} : { vector: embedded.vector, vectorSpace: embedded.vectorSpaceId }),
+    terms,
+    textK: LEG_CANDIDATES,
+    vectorK: LEG_CANDIDATES,
+    ...defined({ vector: embedded?.vector, vectorSpace: embedded?.vectorSpaceId }),
   })
   const byText = ranked(hits, ({ bm25 }) => bm25).slice(0, COMPARED)
   const byVector = ranked(hits, ({ cosine }) => cosine)
   const cosines = new Map(byVector.map(({ key, cosine }) => [key, cosine ?? 0]))
   const keys = [...new Set([...byText, ...byVector.slice(0, COMPARED)].map(({ key }) => key))]
-  const loaded = loadPassages(context.db, where.space.key, keys)
+  const loaded = context.db.now(loadPassages(where.space.key, keys))
   return { passages: keys.flatMap((key) => loaded.get(key) ?? []), cosines }
 }
 
@@ -220,14 +227,12 @@ function ranked(hits: readonly SearchHit[], score: (hit: SearchHit) => number | 
 }
 
 /** Texts of a few passages, whatever they are about. */
-export function sampleTexts(db: Database, { space, audience }: Searched): string[] {
-  return db
-    .all<{ body: string }>(
-      `SELECT substr(n.text, 1, ${SAMPLED_CHARACTERS}) body FROM versions v CROSS JOIN nodes n ON n.version_key = v.key
+export function* sampleTexts({ space, audience }: Searched): Read<string[]> {
+  return (yield* sql.all<{ body: string }>(
+    `SELECT substr(n.text, 1, ${SAMPLED_CHARACTERS}) body FROM versions v CROSS JOIN nodes n ON n.version_key = v.key
        CROSS JOIN documents d ON d.key = v.doc_key
        WHERE v.space_key = ? AND v.from_revision IS NOT NULL AND v.until_revision IS NULL AND d.deleted_at IS NULL
          AND (${isOpen('d.source_id')} OR d.source_id IN (SELECT value FROM json_each(?))) LIMIT ${SAMPLED}`,
-      ...[space.key, JSON.stringify(audience)],
-    )
-    .map(({ body }) => String(body))
+    [space.key, JSON.stringify(audience)],
+  )).map(({ body }) => String(body))
 }

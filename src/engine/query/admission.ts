@@ -1,21 +1,15 @@
 import { KsError, notFound } from '../../contract/errors.js'
 import type { QueryBody } from '../../contract/gateway/queries.js'
 import type { RetrievalProfile } from '../../contract/gateway/retrieval-profile.js'
-import type { Caller } from '../api.js'
+import type { Caller } from '../base/caller.js'
 import { embeddingReference, isTrained } from '../compile/vector-spaces.js'
 import type { EngineContext } from '../context.js'
 import { findDocument } from '../documents/store.js'
 import { isBuiltin } from '../models/registry.js'
 import { profileOf } from '../spaces/profile.js'
+import type { Snapshot } from '../spaces/snapshot.js'
 import { findSpaceOrDeleting, type SpaceRow } from '../spaces/store.js'
-
-/** The published head that a query reads, whatever is published meanwhile. */
-export interface Snapshot {
-  publicationId: string
-  fingerprint: string
-  headRevision: number
-  projectionVersion: number
-}
+import type { Read } from '../storage/program.js'
 
 export interface Admitted {
   /** who asks, for the scopes of sources */
@@ -28,12 +22,12 @@ export interface Admitted {
 }
 
 /** Decides whether a query may run, before anything is streamed. */
-export function admit(context: EngineContext, caller: Caller, body: QueryBody): Admitted {
+export function* admit(context: EngineContext, caller: Caller, body: QueryBody): Read<Admitted> {
   const { db, models } = context
-  const space = findSpaceOrDeleting(db, caller.tenant, body.knowledgeSpaceId)
+  const space = yield* findSpaceOrDeleting(caller.tenant, body.knowledgeSpaceId)
   if (space === undefined) throw notFound('knowledge space', body.knowledgeSpaceId)
   if (space.deleted_at !== null) throw new KsError('deletion-active', `knowledge space ${space.id} is being deleted`)
-  const profile = profileOf(db, space.key)
+  const profile = yield* profileOf(space.key)
   if (body.mode !== undefined && body.mode !== 'auto' && !profile.modes.includes(body.mode))
     throw new KsError(
       'profile-mode-mismatch',
@@ -63,6 +57,6 @@ export function admit(context: EngineContext, caller: Caller, body: QueryBody): 
     projectionVersion: space.head_revision,
   }
   if (body.activeDocumentIds.length === 0) return { subject: caller.subject, space, profile, snapshot }
-  const docs = body.activeDocumentIds.map((id) => findDocument(db, caller, space.key, id).key)
+  const docs = body.activeDocumentIds.map((id) => db.now(findDocument(caller, space.key, id)).key)
   return { subject: caller.subject, space, profile, snapshot, docs }
 }

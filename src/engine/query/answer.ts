@@ -1,11 +1,12 @@
 import { KsError } from '../../contract/errors.js'
 import type { EvidenceBundle, MissingEvidence } from '../../contract/gateway/queries.js'
+import { defined } from '../../lib/defined.js'
 import { smallTalkReply } from '../../lib/text/small-talk.js'
+import { type Degradation, degradationBy, degradedFields } from '../base/degraded.js'
+import type { ModelReference } from '../base/model-reference.js'
 import { account } from '../compile/embeddings.js'
 import type { EngineContext } from '../context.js'
-import { type Degradation, degradationBy, degradedFields } from '../degraded.js'
 import { BUILTIN_ANSWER, isBuiltin } from '../models/registry.js'
-import type { ModelReference } from '../models/types.js'
 import type { Admitted } from './admission.js'
 import { citationWriter } from './citation-marks.js'
 import { bothSides } from './conflicts/both-sides.js'
@@ -114,7 +115,7 @@ async function* modelAnswer(
           provider: model.provider,
           providerFinishReason: event.finishReason,
           cited,
-          ...(given === undefined ? {} : { context: given }),
+          ...defined({ context: given }),
           ...(event.usage === undefined ? {} : { providerMetadata: { usage: event.usage } }),
         },
         bundle: withState(bundle, state, permission),
@@ -147,7 +148,9 @@ function* extractive(
   { idf, permission, rewordings }: Retrieved,
 ): Generator<AnswerPart> {
   const evidence = bundle.items.map(({ text, metadata }) => ({
-    ...{ text, title: String(metadata.title ?? ''), source: String(metadata.filename ?? '') },
+    text,
+    title: String(metadata.title ?? ''),
+    source: String(metadata.filename ?? ''),
   }))
   const contradicting = bothSides(bundle)
   if (contradicting !== undefined) {
@@ -160,7 +163,7 @@ function* extractive(
     }
     return
   }
-  const asked = { query, evidence, idf, ...(rewordings === undefined ? {} : { rewordings }) }
+  const asked = { query, evidence, idf, ...defined({ rewordings }) }
   const { sentences } = followUp === undefined ? extractiveAnswer(asked) : extractiveFollowUp(asked, followUp)
   // the passages may be near a question though no sentence of theirs holds a word of it
   const quoted = sentences.length > 0 || followUp !== undefined ? sentences : closestPassage(evidence)

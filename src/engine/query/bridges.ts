@@ -1,5 +1,5 @@
-import type { Database } from '../storage/database.js'
-import { type AnalysedPassage, type PassageCache, termHash } from './passage.js'
+import { type AnalysedPassage, type PassageCache, termHash } from '../derived/passage.js'
+import { type Read, sql } from '../storage/program.js'
 
 /** A passage that shares a name with one that was found, and says more of what is asked. */
 export interface Bridge {
@@ -39,9 +39,9 @@ interface Link {
  * The second hop of a question that no passage answers alone: from the passages found over the names they mention to
  * passages that mention them too. A bridge counts by the share of the question's terms that the first passage lacks.
  */
-export function findBridges(db: Database, request: BridgeRequest): Bridge[] {
+export function* findBridges(request: BridgeRequest): Read<Bridge[]> {
   const { seeds, terms, idf, cache } = request
-  const links = linksOf(db, request)
+  const links = yield* linksOf(request)
   const nearest = [...links].sort((a, b) => strongest(b[1]) - strongest(a[1]) || a[0] - b[0]).slice(0, MOST_PASSAGES)
   const weights = new Map([...new Set(terms)].map((term) => [termHash(term), Math.max(0, idf(term))]))
   const total = [...weights.values()].reduce((sum, weight) => sum + weight, 0)
@@ -69,17 +69,17 @@ function strongest(links: readonly Link[]): number {
   return Math.max(...links.map(({ seed, strength }) => strength / (1 + RANK_LOSS * seed)))
 }
 
-function linksOf(db: Database, { seeds, late }: BridgeRequest): Map<number, Link[]> {
+function* linksOf({ seeds, late }: BridgeRequest): Read<Map<number, Link[]>> {
   const links = new Map<number, Link[]>()
   for (const [seed, node] of seeds.entries()) {
     if (late()) break
-    for (const { entity } of db.all<{ entity: number }>(
+    for (const { entity } of yield* sql.all<{ entity: number }>(
       'SELECT entity_key entity FROM graph_mentions WHERE node_key = ? LIMIT +?',
-      ...[node, NAMES],
+      [node, NAMES],
     )) {
-      const mentions = db.all<{ node: number }>(
+      const mentions = yield* sql.all<{ node: number }>(
         'SELECT node_key node FROM graph_mentions WHERE entity_key = ? ORDER BY node_key DESC LIMIT +?',
-        ...[entity, MENTIONS + 1],
+        [entity, MENTIONS + 1],
       )
       if (mentions.length > MENTIONS) continue
       const strength = 1 / Math.log2(1 + mentions.length)

@@ -1,14 +1,16 @@
+import { defined } from '../../lib/defined.js'
+import { deniedNodes, deniedSources } from '../access/permissions.js'
+import { degradation } from '../base/degraded.js'
 import type { EngineContext } from '../context.js'
-import { degradation } from '../degraded.js'
+import { type Derivations, graphBehind } from '../derived/derivation.js'
+import type { PassageCache } from '../derived/passage.js'
 import { expandFromGraph } from '../graph/expand.js'
 import type { SearchHit } from '../search/ports.js'
-import { deniedNodes, deniedSources } from '../sources/permissions.js'
+import { type Read, sql } from '../storage/program.js'
 import type { Admitted } from './admission.js'
 import { type Bridge, findBridges } from './bridges.js'
-import { type Derivations, graphBehind } from './derivation.js'
 import { type AskedTerms, type GraphStage, type QueryEmbedding, type Retrieved, retrieveFast } from './fast.js'
 import { fuse } from './fuse.js'
-import type { PassageCache } from './passage.js'
 import { type Ranked, RERANK_LIMIT } from './rank.js'
 import { loadPassages, visibleKeys } from './store.js'
 
@@ -41,41 +43,44 @@ export async function retrieveDeep(
 ): Promise<Retrieved> {
   const pending = await shared.derivations.catchUp(admitted.space, CATCH_UP_MILLISECONDS)
   const expand = (hits: SearchHit[], asked: AskedTerms): GraphStage =>
-    expandHits(context, shared.cache, admitted, { ...request, ...asked }, hits, pending)
+    context.db.now(expandHits(context, shared.cache, admitted, { ...request, ...asked }, hits, pending))
   const { query, embedding } = request
   const found = await retrieveFast(context, shared.cache, admitted, query, embedding, signal, undefined, expand)
   const behind = graphBehind(pending)
   return behind === undefined ? found : { ...found, degraded: [...found.degraded, degradation('graph', behind)] }
 }
 
-function expandHits(
+function* expandHits(
   { db }: EngineContext,
   cache: PassageCache,
   admitted: Admitted,
   request: { query: string; activeEntityIds: readonly string[] } & AskedTerms,
   hits: SearchHit[],
   pending: number,
-): GraphStage {
+): Read<GraphStage> {
   const { space, subject, snapshot } = admitted
   const started = performance.now()
   const late = (): boolean => performance.now() - started > GRAPH_TIMEOUT_MILLISECONDS
   const fused = fuse(hits)
-  const expansion = expandFromGraph({
-    view: { db, space, revision: snapshot.headRevision, denied: deniedSources(db, space.key, { subject }) },
+  const expansion = yield* expandFromGraph({
+    view: { db, space, revision: snapshot.headRevision, denied: yield* deniedSources(space.key, { subject }) },
     query: request.query,
     seeds: fused.slice(0, SEED_NODES).map(({ key }) => key),
     active: request.activeEntityIds,
     timeoutMilliseconds: GRAPH_TIMEOUT_MILLISECONDS,
   })
-  const bridges = findBridges(db, {
-    ...{ terms: request.terms, idf: request.idf, cache, late },
+  const bridges = yield* findBridges({
+    terms: request.terms,
+    idf: request.idf,
+    cache,
+    late,
     seeds: fused.slice(0, BRIDGE_SEEDS).map(({ key }) => key),
-    load: (keys) => loadPassages(db, space.key, [...shownOf(db, admitted, keys)]),
+    load: (keys) => db.now(loadPassages(space.key, [...db.now(shownOf(admitted, keys))])),
   })
   const ahead = new Set(fused.slice(0, RERANK_LIMIT - EXPANDED_NODES).map(({ key }) => key))
   const reached = expansion.nodes.filter(({ key }) => !ahead.has(key)).slice(0, LOOKED_UP)
   const keys = reached.map(({ key }) => key)
-  const allowed = shownOf(db, admitted, keys)
+  const allowed = yield* shownOf(admitted, keys)
   const joined = new Set([
     ...bridges.slice(0, EXPANDED_NODES).map(({ key }) => key),
     ...keys.filter((key) => allowed.has(key)),
@@ -128,22 +133,22 @@ function raise(hits: SearchHit[], keys: ReadonlySet<number>, last: SearchHit | u
     const hit = known.get(key)
     const bm25 = text === undefined ? undefined : Math.max(text, hit?.bm25 ?? 0)
     const cosine = hit?.cosine ?? last?.cosine
-    return { key, ...(bm25 === undefined ? {} : { bm25 }), ...(cosine === undefined ? {} : { cosine }) }
+    return { key, ...defined({ bm25, cosine }) }
   })
   return [...hits.filter(({ key }) => !keys.has(key)), ...raised]
 }
 
-function shownOf(db: EngineContext['db'], { space, snapshot, docs, subject }: Admitted, keys: number[]): Set<number> {
-  const visible = visibleKeys(db, space.key, snapshot, keys)
-  for (const key of deniedNodes(db, space.key, { subject }, [...visible])) visible.delete(key)
-  return docs === undefined ? visible : ofDocuments(db, visible, docs)
+function* shownOf({ space, snapshot, docs, subject }: Admitted, keys: number[]): Read<Set<number>> {
+  const visible = yield* visibleKeys(space.key, snapshot, keys)
+  for (const key of yield* deniedNodes(space.key, { subject }, [...visible])) visible.delete(key)
+  return docs === undefined ? visible : yield* ofDocuments(visible, docs)
 }
 
-function ofDocuments(db: EngineContext['db'], keys: ReadonlySet<number>, docs: readonly number[]): Set<number> {
-  const rows = db.all<{ key: number }>(
+function* ofDocuments(keys: ReadonlySet<number>, docs: readonly number[]): Read<Set<number>> {
+  const rows = yield* sql.all<{ key: number }>(
     `SELECT n.key FROM json_each(?) wanted CROSS JOIN nodes n ON n.key = wanted.value
      WHERE n.doc_key IN (SELECT value FROM json_each(?))`,
-    ...[JSON.stringify([...keys]), JSON.stringify(docs)],
+    [JSON.stringify([...keys]), JSON.stringify(docs)],
   )
   return new Set(rows.map(({ key }) => key))
 }

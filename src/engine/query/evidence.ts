@@ -1,9 +1,9 @@
 import type { Citation, EvidenceItem } from '../../contract/gateway/queries.js'
+import { defined } from '../../lib/defined.js'
 import { fromCell } from '../storage/readable.js'
 import type { Freshness } from './freshness.js'
 import type { Features } from './rerank.js'
 import type { PassageRow } from './store.js'
-import type { Why } from './why.js'
 
 /** A passage that ranking kept. Scores are 0 to 1. */
 export interface RankedPassage {
@@ -56,8 +56,7 @@ export function toEvidenceItem(
       storedAt: new Date(passage.published_at).toISOString(),
       ...originOf(passage),
       ...(freshness?.file === undefined ? {} : { file: freshness.file }),
-      ...(navigation === undefined ? {} : { navigation }),
-      ...(why === undefined ? {} : { why }),
+      ...defined({ navigation, why }),
     },
   }
 }
@@ -66,7 +65,7 @@ export function toEvidenceItem(
 function originOf({ source_id: sourceId, source_url: sourceUrl, external }: PassageRow): Record<string, unknown> {
   return {
     trust: external === 1 ? 'external' : 'uploaded',
-    ...(sourceId === null ? {} : { sourceId }),
+    ...defined({ sourceId: sourceId ?? undefined }),
     ...(sourceUrl === null ? {} : { sourceUrl: String(sourceUrl) }),
   }
 }
@@ -77,7 +76,7 @@ function toCitation(passage: PassageRow): Citation {
     documentAssetId: passage.document_id,
     documentVersion: passage.version,
     artifactHash: passage.artifact_hash,
-    ...(passage.page === null ? {} : { pageNumber: passage.page }),
+    ...defined({ pageNumber: passage.page ?? undefined }),
     sectionPath,
     startOffset: passage.start_offset,
     endOffset: passage.end_offset,
@@ -95,3 +94,17 @@ function webAddress(address: string | null): { sourceUrl?: string } {
 function share(value: number): number {
   return Number.isFinite(value) ? Math.round(Math.min(1, Math.max(0, value)) * 10_000) / 10_000 : 0
 }
+
+/** Why a passage stands in the evidence: `metadata.why` of its item. */
+export interface Why {
+  by: FoundBy
+  /** words of the question that the passage or its headings hold, as the question spells them */
+  words: string[]
+  /** of these, those that no passage before it holds */
+  adds: string[]
+  /** how likely it answers by itself as its words tell, 0 to 1; absent where its text was not compared */
+  confidence?: number
+}
+
+/** How a passage was found. */
+export type FoundBy = 'words' | 'meaning' | 'words-and-meaning' | 'graph' | 'second-hop' | 'sections'

@@ -1,9 +1,11 @@
+import { defined } from '../../lib/defined.js'
 import { analyzeCompounds, analyzeQuery } from '../../lib/text/analyze.js'
 import { type Rewording, withReworded } from '../../lib/text/compounds.js'
+import { type Degradation, degradation, degradationBy } from '../base/degraded.js'
 import { type EmbeddedQuery, embedQuery } from '../compile/embeddings.js'
 import { isTrained } from '../compile/vector-spaces.js'
 import type { EngineContext } from '../context.js'
-import { type Degradation, degradation, degradationBy } from '../degraded.js'
+import { type AnalysedPassage, type PassageCache, termsHeld } from '../derived/passage.js'
 import type { Background } from '../search/background.js'
 import type { SearchHit, SearchHits } from '../search/ports.js'
 import { usageOf } from '../spaces/quota.js'
@@ -11,7 +13,6 @@ import type { Admitted } from './admission.js'
 import type { AskedOf } from './confidence.js'
 import type { RankedPassage } from './evidence.js'
 import { type ModelRerank, rerankByModel } from './model-rerank.js'
-import { type AnalysedPassage, type PassageCache, termsHeld } from './passage.js'
 import { type Compared, LEG_CANDIDATES, type Ranked, type RankRequest, rankCandidates } from './rank.js'
 import { loadPassages, loadVectors, type PassageRow } from './store.js'
 import { countedWeights } from './term-weights.js'
@@ -113,18 +114,18 @@ export async function retrieveFast(
       terms,
       textK: LEG_CANDIDATES,
       vectorK: LEG_CANDIDATES,
-      ...(compounds === undefined ? {} : { compounds }),
+      ...defined({ compounds }),
       ...(embedded === undefined
         ? {}
         : { vector: embedded.vector, vectorSpace: embedded.vectorSpaceId, wantsBackground: !isTrained(space) }),
-      ...(docs === undefined ? {} : { docs }),
+      ...defined({ docs }),
     },
     signal,
   )
   signal.throwIfAborted()
   const fusing = performance.now()
-  const load = (keys: number[]) => loadPassages(db, space.key, keys)
-  const { nodes } = usageOf(db, space.key)
+  const load = (keys: number[]) => db.now(loadPassages(space.key, keys))
+  const { nodes } = db.now(usageOf(space.key))
   // what may not be read must not make the words of the rest look common: the index counts both
   const readable = denied.size === 0 ? 1 : permitted.length / recalled.length
   const idf = countedWeights((term) => readable * (found.frequencies.get(term) ?? 0), nodes)
@@ -134,12 +135,13 @@ export async function retrieveFast(
   const byVectors =
     embedded === undefined || !isTrained(space)
       ? {}
-      : { vectors: (keys: number[]) => loadVectors(db, embedded.vectorSpaceId, keys) }
+      : { vectors: (keys: number[]) => db.now(loadVectors(embedded.vectorSpaceId, keys)) }
   const calibration = isTrained(space) ? {} : { calibration: { background: found.background, nodes } }
   const { rewordings } = found
   const ranking = { terms, rewordings, idf, cache, rerank: profile.rerank.enabled, nodes, ...calibration, ...byVectors }
   const { compared, asked, ...own } = rankCandidates({
-    ...{ ...ranking, hits },
+    ...ranking,
+    hits,
     load: (keys) => {
       loaded = load(keys)
       return loaded
@@ -150,13 +152,14 @@ export async function retrieveFast(
   const byModel = await rerankByModel(context, admitted, query, own.ranked, loaded, signal)
   const reranked = performance.now()
   const ranked = graph?.reorder(byModel.ranked, byModel.used !== undefined) ?? byModel.ranked
-  observe?.({ found, hits, compared, ranked, ...(byModel.used === undefined ? {} : { model: byModel.used }) })
+  observe?.({ found, hits, compared, ranked, ...defined({ model: byModel.used }) })
   const kept = ranked.filter((candidate) => candidate.final >= profile.scoreThreshold)
   const missing = kept.slice(0, profile.topK).filter((candidate) => !loaded.has(candidate.key))
-  for (const [key, row] of loadPassages(
-    db,
-    space.key,
-    missing.map((candidate) => candidate.key),
+  for (const [key, row] of db.now(
+    loadPassages(
+      space.key,
+      missing.map((candidate) => candidate.key),
+    ),
   ))
     loaded.set(key, row)
   const passages = kept.slice(0, profile.topK).flatMap(({ key, ...scores }): RankedPassage[] => {
@@ -164,7 +167,7 @@ export async function retrieveFast(
     if (passage === undefined) return []
     const held = heldBy(cache.of({ key, title: passage.title, body: passage.body }), terms, rewordings)
     const byGraph = graph?.reached.get(key)
-    return [{ passage, ...scores, held, ...(byGraph === undefined ? {} : { byGraph }) }]
+    return [{ passage, ...scores, held, ...defined({ byGraph }) }]
   })
   return {
     ranked: passages,
@@ -172,7 +175,7 @@ export async function retrieveFast(
     rewordings,
     idf,
     asked: byModel.relevance === undefined ? asked : { ...asked, byRerank: byModel.relevance },
-    ...(permission === undefined ? {} : { permission }),
+    ...defined({ permission }),
     degraded: [
       ...found.degraded.map((reason) => degradation('text-index', reason)),
       ...(embedding.degraded === undefined ? [] : [embedding.degraded]),

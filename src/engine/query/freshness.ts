@@ -1,6 +1,6 @@
 import type { EngineContext } from '../context.js'
 import { type FileState, fileStates } from '../local-files/file-state.js'
-import type { Database } from '../storage/database.js'
+import { type Read, sql } from '../storage/program.js'
 import { jsonAt } from '../storage/readable.js'
 
 /** Age at which what a document says counts half as fresh. */
@@ -18,26 +18,23 @@ export interface Freshness {
  * How fresh passages are, by document key: stale is what a newer version of its document, already accepted, is about to
  * replace, and a web page that was not found when it was last looked for. Ranking does not use it: an old passage may be the right one.
  */
-export function freshnessOf(
-  db: Database,
+export function* freshnessOf(
   passages: readonly { doc_key: number; published_at: number }[],
   now: number,
-): Map<number, Freshness> {
+): Read<Map<number, Freshness>> {
   const docs = [...new Set(passages.map(({ doc_key }) => doc_key))]
   const waiting = new Set(
-    db
-      .all<{ key: number }>(
-        `SELECT DISTINCT j.doc_key key FROM json_each(?) wanted CROSS JOIN jobs j INDEXED BY jobs_document
+    (yield* sql.all<{ key: number }>(
+      `SELECT DISTINCT j.doc_key key FROM json_each(?) wanted CROSS JOIN jobs j INDEXED BY jobs_document
          ON j.doc_key = wanted.value WHERE j.completed_at IS NULL`,
-        JSON.stringify(docs),
-      )
-      .map(({ key }) => key),
+      [JSON.stringify(docs)],
+    )).map(({ key }) => key),
   )
   // pages of the web that the last crawl did not find, and that have a while to come back
-  const missing = db.all<{ key: number }>(
+  const missing = yield* sql.all<{ key: number }>(
     `SELECT documents.key FROM json_each(?) wanted JOIN documents ON documents.key = wanted.value
      WHERE ${jsonAt('metadata', '$.missingCrawls')} > 0`,
-    JSON.stringify(docs),
+    [JSON.stringify(docs)],
   )
   for (const { key } of missing) waiting.add(key)
   return new Map(
@@ -54,7 +51,7 @@ export async function freshnessNow(
   context: EngineContext,
   passages: readonly { doc_key: number; published_at: number }[],
 ): Promise<Map<number, Freshness>> {
-  const fresh = freshnessOf(context.db, passages, Date.now())
+  const fresh = context.db.now(freshnessOf(passages, Date.now()))
   for (const [key, file] of await fileStates(context, [...fresh.keys()])) {
     const known = fresh.get(key)
     if (known === undefined) continue

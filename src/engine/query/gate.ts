@@ -1,5 +1,5 @@
 import { KsError } from '../../contract/errors.js'
-import type { RightOfWay } from '../right-of-way.js'
+import type { RightOfWay } from '../base/right-of-way.js'
 
 interface Waiter {
   enter(): void

@@ -1,4 +1,5 @@
 import type { EvidenceItem } from '../../contract/gateway/queries.js'
+import { defined } from '../../lib/defined.js'
 import { IMAGE_TOKENS } from '../models/guarded.js'
 import type { TokenMeter } from '../models/meter.js'
 import { tokensAtMost } from '../models/tokens.js'
@@ -104,9 +105,9 @@ export async function* generateAnswer(
     const { messages, maxTokens, given } = buildPrompt(window, query, items, turns, style)
     yield { type: 'given', given }
     const options = {
-      ...{ maxTokens, signal },
-      ...(temperature === undefined ? {} : { temperature }),
-      ...(meter === undefined ? {} : { meter }),
+      maxTokens,
+      signal,
+      ...defined({ temperature, meter }),
     }
     yield* saidOnly(generator.generate(messages, options))
   })

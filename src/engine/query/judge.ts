@@ -1,4 +1,5 @@
 import type { EvidenceBundle, EvidenceItem, EvidenceState, MissingEvidence } from '../../contract/gateway/queries.js'
+import { defined } from '../../lib/defined.js'
 import { newId } from '../../lib/ids.js'
 import { evidenceState, type Verdict } from './answerability.js'
 import { noteConflicts } from './conflicts/note.js'
@@ -43,21 +44,19 @@ export function judge(
     query: request.query,
     terms: retrieved.terms,
     rewordings: retrieved.rewordings ?? [],
-    ...{ idf, asked, wordsOf },
-    ...(request.agree === undefined ? {} : { agree: request.agree }),
+    idf,
+    asked,
+    wordsOf,
+    ...defined({ agree: request.agree }),
     items: all.map((item, index) => {
       const one = ranked[index]
       const { features, held } = one ?? {}
       return {
-        ...{
-          text: item.text,
-          title: String(item.metadata.title ?? ''),
-          source: String(item.metadata.filename ?? ''),
-          score: item.score,
-        },
-        ...(features === undefined ? {} : { features }),
-        ...(held === undefined ? {} : { held }),
-        ...(one === undefined ? {} : { document: one.passage.document_id }),
+        text: item.text,
+        title: String(item.metadata.title ?? ''),
+        source: String(item.metadata.filename ?? ''),
+        score: item.score,
+        ...defined({ features, held, document: one?.passage.document_id }),
       }
     }),
   })
@@ -72,8 +71,13 @@ export function judge(
   const limited = retrieved.permission?.near === true && verdict.state !== 'answerable'
   const state = limited ? 'permission-limited' : verdict.state
   return {
-    ...{ id: newId(), query: request.query, traceId: request.traceId, createdAt: new Date().toISOString() },
-    ...{ state, items, missingEvidence: missingEvidence(request.query, state, items, verdict, retrieved) },
+    id: newId(),
+    query: request.query,
+    traceId: request.traceId,
+    createdAt: new Date().toISOString(),
+    state,
+    items,
+    missingEvidence: missingEvidence(request.query, state, items, verdict, retrieved),
   }
 }
 

@@ -1,4 +1,5 @@
 import type { MissingEvidence } from '../../contract/gateway/queries.js'
+import { defined } from '../../lib/defined.js'
 import { expectedEvidence } from './question/expected-evidence.js'
 
 /**
@@ -8,7 +9,7 @@ import { expectedEvidence } from './question/expected-evidence.js'
  */
 export function notRetrieved(query: string, uncovered: readonly string[] = []): MissingEvidence[] {
   const entries = expectedEvidence(query).map(({ text, subject, kind }): MissingEvidence => {
-    const metadata = { terms: [...uncovered], subject, ...(kind === undefined ? {} : { kind }) }
+    const metadata = { terms: [...uncovered], subject, ...defined({ kind }) }
     return { reason: 'not-retrieved', text, metadata }
   })
   return [...new Map(entries.map((entry) => [entry.text, entry])).values()]

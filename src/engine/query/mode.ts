@@ -1,13 +1,15 @@
 import { KsError } from '../../contract/errors.js'
 import type { QueryBody } from '../../contract/gateway/queries.js'
 import type { RetrievalProfile } from '../../contract/gateway/retrieval-profile.js'
+import { defined } from '../../lib/defined.js'
+import { type Degradation, degradation, degradationBy } from '../base/degraded.js'
+import type { ModelReference } from '../base/model-reference.js'
 import { account } from '../compile/embeddings.js'
 import type { EngineContext } from '../context.js'
-import { type Degradation, degradation, degradationBy } from '../degraded.js'
+import type { GenerationUsage } from '../models/meter.js'
 import { isBuiltin } from '../models/registry.js'
 import { askForJson } from '../models/structured.js'
 import { tokensAtMost } from '../models/tokens.js'
-import type { GenerationUsage, ModelReference } from '../models/types.js'
 import { beginningOf } from '../models/window.js'
 import type { SpaceRow } from '../spaces/store.js'
 
@@ -67,7 +69,8 @@ export async function resolveMode(
       selectionSource: 'request',
     }
   const fallback = (errorClass: string, failure: Degradation): Route => ({
-    ...{ ...base, failure },
+    ...base,
+    failure,
     requestedMode: 'auto',
     resolvedMode: profile.defaultMode,
     resolver: 'fallback',
@@ -94,7 +97,7 @@ export async function resolveMode(
       resolvedMode: mode,
       resolver: 'llm',
       selectionSource: 'reasoning-model',
-      ...(reply.usage === undefined ? {} : { usage: reply.usage }),
+      ...defined({ usage: reply.usage }),
     }
   } catch (error) {
     if (signal.aborted) throw error
@@ -139,10 +142,14 @@ async function askRouter(
         { role: 'user', content: JSON.stringify({ question }) },
       ]
     },
-    ...{ read: modeIn, shape: SHAPE, maxTokens: 50, mostCharacters: REPLY_CHARACTERS, signal: limited },
+    read: modeIn,
+    shape: SHAPE,
+    maxTokens: 50,
+    mostCharacters: REPLY_CHARACTERS,
+    signal: limited,
   })
   const { value, usage, served } = reply
-  return { served, ...(value === undefined ? {} : { mode: value }), ...(usage === undefined ? {} : { usage }) }
+  return { served, ...defined({ mode: value, usage }) }
 }
 
 /**

@@ -1,7 +1,8 @@
+import { defined } from '../../lib/defined.js'
+import { type Degradation, degradationBy } from '../base/degraded.js'
+import type { ModelReference } from '../base/model-reference.js'
 import { account } from '../compile/embeddings.js'
 import type { EngineContext } from '../context.js'
-import { type Degradation, degradationBy } from '../degraded.js'
-import type { ModelReference } from '../models/types.js'
 import type { Admitted } from './admission.js'
 import { type Ranked, RERANK_LIMIT } from './rank.js'
 import { rerankedConfidence } from './rerank-confidence.js'
@@ -57,7 +58,7 @@ export async function rerankByModel(
     return {
       ranked: inOrderOf(compared, ranked, told.confidence),
       used: { model, compared: head.length },
-      ...(told.relevance === undefined ? {} : { relevance: told.relevance }),
+      ...defined({ relevance: told.relevance }),
     }
   } catch (error) {
     signal.throwIfAborted()

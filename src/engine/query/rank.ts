@@ -1,10 +1,11 @@
+import { defined } from '../../lib/defined.js'
 import type { Rewording } from '../../lib/text/compounds.js'
+import { type AnalysedPassage, PassageCache } from '../derived/passage.js'
 import type { SearchHit } from '../search/ports.js'
 import { type AskedOf, answerConfidence, bestSigns, falloffOf, weightOf } from './confidence.js'
 import { aboveChance, type Calibration, type DenseWeights, denseConfidence, denseWeights } from './dense.js'
 import { type Fused, fuse, minMax } from './fuse.js'
 import { likenessOf } from './likeness.js'
-import { type AnalysedPassage, PassageCache } from './passage.js'
 import { type Features, measure, prepareQuery, weighedLength } from './rerank.js'
 
 /** candidates of each leg (retrieval.md section 6.3) */
@@ -183,8 +184,10 @@ function askedOf(request: RankRequest): AskedOf {
   const bm25 = hits.flatMap((hit) => hit.bm25 ?? [])
   const byVectors = vectorConfidence(request)
   return {
-    ...{ weight: weightOf(terms, idf), nodes, falloff: falloffOf(bm25, LEG_CANDIDATES) },
-    ...(byVectors === undefined ? {} : { byVectors }),
+    weight: weightOf(terms, idf),
+    nodes,
+    falloff: falloffOf(bm25, LEG_CANDIDATES),
+    ...defined({ byVectors }),
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Rewording } from '../../lib/text/compounds.js'
-import { type AnalysedPassage, termHash } from './passage.js'
+import { type AnalysedPassage, termHash } from '../derived/passage.js'
 
 /** What ranking knows of a passage for one query; every feature is 0 to 1. */
 export interface Features {

@@ -1,20 +1,22 @@
+import { defined } from '../../lib/defined.js'
 import { analyzeQuery } from '../../lib/text/analyze.js'
 import { bears } from '../../lib/text/bears.js'
 import { namesIn } from '../../lib/text/names.js'
+import { deniedDocuments } from '../access/permissions.js'
 import { termWeights } from '../compile/embeddings.js'
 import type { EngineContext } from '../context.js'
-import { deniedDocuments } from '../sources/permissions.js'
+import { reckonedFrom } from '../derived/page-index/measures.js'
+import { readRanges } from '../derived/page-index/store.js'
+import { askedTerms, asksForFigures, coreOf, sequenceOf } from '../derived/page-index/terms.js'
+import { type AnalysedPassage, type PassageCache, termHash, termsHeld } from '../derived/passage.js'
 import { usageOf } from '../spaces/quota.js'
+import type { Read } from '../storage/program.js'
 import type { Admitted } from './admission.js'
 import { type AskedOf, answerConfidence, USUAL_FALLOFF, weightOf } from './confidence.js'
 import type { RankedPassage } from './evidence.js'
 import type { Retrieved } from './fast.js'
 import { type ChosenDocument, chooseDocuments } from './page-index/choose.js'
-import { reckonedFrom } from './page-index/measures.js'
 import { SCORE_VERSION, type ScoredRange, scoreRanges } from './page-index/navigate.js'
-import { readRanges } from './page-index/store.js'
-import { askedTerms, asksForFigures, coreOf, sequenceOf } from './page-index/terms.js'
-import { type AnalysedPassage, type PassageCache, termHash, termsHeld } from './passage.js'
 import { type Features, measure, prepareQuery, type RerankQuery, weighedLength } from './rerank.js'
 import { loadPassages, type PassageRow, visibleKeys } from './store.js'
 import { type PermissionLimit, permissionLimit } from './withheld.js'
@@ -78,7 +80,7 @@ export async function retrieveResearch(
   const names = sequenceOf(query)
   const known = await termWeights(context, space, names)
   signal.throwIfAborted()
-  const withheld = deniedDocuments(db, space.key, { subject })
+  const withheld = db.now(deniedDocuments(space.key, { subject }))
   const look = (except: ReadonlySet<number>) =>
     navigate(context, cache, admitted, { terms, names, known, query, except }, signal)
   const { choice, idf, asked, scanned, scored, ranges, opened, passages, ...at } = await look(withheld)
@@ -93,7 +95,7 @@ export async function retrieveResearch(
     terms: names,
     idf,
     asked,
-    ...(permission === undefined ? {} : { permission }),
+    ...defined({ permission }),
     degraded: [],
     metrics: {
       ...noLegs(),
@@ -134,7 +136,7 @@ async function navigate(
 ) {
   const { db } = context
   const { space, snapshot, docs } = admitted
-  const request = { terms, known, except, ...(docs === undefined ? {} : { docs }) }
+  const request = { terms, known, except, ...defined({ docs }) }
   const choice = await chooseDocuments(db, space.key, snapshot, request, signal)
   const chosen = performance.now()
   const trees = await Promise.all(
@@ -147,11 +149,15 @@ async function navigate(
   const navigated = performance.now()
   const ranges = toOpen(scored)
   // weights come of the trained model's passages, or else of the documents that were looked at
-  const nodes = known === undefined ? choice.scanned : usageOf(db, space.key).nodes
+  const nodes = known === undefined ? choice.scanned : db.now(usageOf(space.key)).nodes
   const asked = { weight: weightOf(names, idf), nodes, falloff: USUAL_FALLOFF }
-  const opened = open(context, cache, admitted, ranges, {
-    ...{ whole: prepareQuery(names, idf), cores: coresOf(query, idf, asked), isNamed: namedBy(query) },
-  })
+  const opened = context.db.now(
+    open(cache, admitted, ranges, {
+      whole: prepareQuery(names, idf),
+      cores: coresOf(query, idf, asked),
+      isNamed: namedBy(query),
+    }),
+  )
   const passages = pick(opened.ranges)
   return { choice, idf, asked, scanned, scored, ranges, opened, passages, chosen, navigated, read: performance.now() }
 }
@@ -174,8 +180,15 @@ function limitOf(
 /** The metrics that all modes share, of the parts that have no part in this one. */
 function noLegs(): Record<string, unknown> {
   return {
-    ...{ denseCandidateCount: 0, denseMs: 0, ftsCandidateCount: 0, ftsMs: 0, fusionCandidateCount: 0 },
-    ...{ rerankCandidateCount: 0, multimodalCandidateCount: 0, imageCandidateCount: 0, visualCandidateCount: 0 },
+    denseCandidateCount: 0,
+    denseMs: 0,
+    ftsCandidateCount: 0,
+    ftsMs: 0,
+    fusionCandidateCount: 0,
+    rerankCandidateCount: 0,
+    multimodalCandidateCount: 0,
+    imageCandidateCount: 0,
+    visualCandidateCount: 0,
   }
 }
 
@@ -225,8 +238,7 @@ function coresOf(query: string, idf: (term: string) => number, asked: AskedOf) {
 }
 
 /** Reads the nodes of ranges and compares each with the question. */
-function open(
-  context: EngineContext,
+function* open(
   cache: PassageCache,
   { space, snapshot }: Admitted,
   ranges: readonly ScoredRange[],
@@ -235,12 +247,10 @@ function open(
     cores,
     isNamed,
   }: { whole: RerankQuery; cores: ReturnType<typeof coresOf>; isNamed: ReturnType<typeof namedBy> },
-): { ranges: Opened[]; nodes: number; hidden: number } {
-  const { db } = context
+): Read<{ ranges: Opened[]; nodes: number; hidden: number }> {
   const keys = ranges.flatMap(({ range }) => keysOf(range))
-  const visible = visibleKeys(db, space.key, snapshot, keys)
-  const rows = loadPassages(
-    db,
+  const visible = yield* visibleKeys(space.key, snapshot, keys)
+  const rows = yield* loadPassages(
     space.key,
     keys.filter((key) => visible.has(key)),
   )

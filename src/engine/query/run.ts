@@ -1,11 +1,12 @@
 import { KsError } from '../../contract/errors.js'
 import type { EvidenceBundle, QueryBody } from '../../contract/gateway/queries.js'
 import { newId } from '../../lib/ids.js'
-import type { AnswerFrame, Caller, QueryRun } from '../api.js'
+import type { Caller } from '../base/caller.js'
+import { degradedFields } from '../base/degraded.js'
+import type { AnswerFrame, QueryRun } from '../base/query-run.js'
 import type { EngineContext } from '../context.js'
-import { degradedFields } from '../degraded.js'
-import { captureFailedQuery } from '../quality/capture.js'
 import { assertRoomForTraces } from '../spaces/quota.js'
+import { captureFailedQuery } from '../traces/capture.js'
 import { TraceRecorder } from '../traces/recorder.js'
 import { insertTrace } from '../traces/store.js'
 import { GENERATE_STEP } from '../traces/traces.js'
@@ -44,11 +45,11 @@ export async function startQuery(
   body: QueryBody,
   signal: AbortSignal,
 ): Promise<QueryRun> {
-  const admitted = admit(context, caller, body)
-  assertRoomForTraces(context, admitted.space)
+  const admitted = context.db.now(admit(context, caller, body))
+  context.db.now(assertRoomForTraces(context, admitted.space))
   const leave = await shared.gate.enter(caller.tenant, signal)
   const traceId = newId()
-  const session = openSession(context, caller, admitted.space, { id: body.sessionId, refused: leave })
+  const session = context.db.now(openSession(context, caller, admitted.space, { id: body.sessionId, refused: leave }))
   const lease = context.leases.acquire({
     id: traceId,
     spaceKey: admitted.space.key,
@@ -102,7 +103,12 @@ async function* answerFrames(run: Run, shared: QueryShared): AsyncGenerator<Answ
   )
   run.route = route
   const { retrieved, plan } = await retrieveInMode(context, shared, {
-    ...{ body, query: searchedQuery(body.query, run.session.turns), admitted, route, recorder, signal },
+    body,
+    query: searchedQuery(body.query, run.session.turns),
+    admitted,
+    route,
+    recorder,
+    signal,
   })
   const passages = retrieved.ranked.map(({ passage }) => passage)
   const freshness = await freshnessNow(context, passages)
@@ -162,8 +168,14 @@ async function* answerFrames(run: Run, shared: QueryShared): AsyncGenerator<Answ
   const committed = commit(run, route, bundle, answer)
   // before it is awaited, so that both are one transaction
   captureFailedQuery(context, {
-    ...{ caller: run.caller, spaceKey: admitted.space.key, traceId, query: body.query, mode: route.resolvedMode },
-    ...{ evidence: bundle.items.map(({ nodeId }) => nodeId), state: bundle.state, cited: answerMetadata.cited },
+    caller: run.caller,
+    spaceKey: admitted.space.key,
+    traceId,
+    query: body.query,
+    mode: route.resolvedMode,
+    evidence: bundle.items.map(({ nodeId }) => nodeId),
+    state: bundle.state,
+    cited: answerMetadata.cited,
   })
   await committed
   yield { event: 'answer.done', data: { finishReason, metadata: { ...said, evidenceBundle: bundle }, traceId } }
@@ -173,8 +185,8 @@ async function* answerFrames(run: Run, shared: QueryShared): AsyncGenerator<Answ
 async function commit(run: Run, route: Route, bundle: EvidenceBundle, answer: string): Promise<void> {
   const { context, caller, admitted, body, session, traceId, recorder } = run
   const { db } = context
-  await db.write(() => {
-    insertTrace(db, {
+  await db.write(function* () {
+    yield* insertTrace({
       id: traceId,
       tenant: caller.tenant,
       spaceKey: admitted.space.key,
@@ -187,7 +199,7 @@ async function commit(run: Run, route: Route, bundle: EvidenceBundle, answer: st
       sessionId: session.id,
       bundle,
     })
-    recordTurn(context, caller, admitted.space, session.id, { traceId, query: body.query, answer })
+    yield* recordTurn(context, caller, admitted.space, session.id, { traceId, query: body.query, answer })
   })
 }
 
@@ -202,8 +214,11 @@ async function commitFailure(run: Run, errorClass: string, error: string): Promi
   const metadata = { eventCount: deltas + 1, errorClass, error }
   try {
     await context.db.write(() =>
-      insertTrace(context.db, {
-        ...{ id: traceId, tenant: caller.tenant, spaceKey: admitted.space.key, subject: caller.subject },
+      insertTrace({
+        id: traceId,
+        tenant: caller.tenant,
+        spaceKey: admitted.space.key,
+        subject: caller.subject,
         query: body.query,
         mode: route?.resolvedMode ?? (asked === 'auto' ? defaultMode : asked),
         requestedMode: route?.requestedMode ?? asked,

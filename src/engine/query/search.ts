@@ -1,7 +1,7 @@
 import { KsError } from '../../contract/errors.js'
 import type { SearchBody, SearchResult } from '../../contract/gateway/search.js'
 import { newId } from '../../lib/ids.js'
-import type { Caller } from '../api.js'
+import type { Caller } from '../base/caller.js'
 import type { EngineContext } from '../context.js'
 import { TraceRecorder } from '../traces/recorder.js'
 import { admit } from './admission.js'
@@ -27,7 +27,7 @@ export async function searchSpace(
   { limit, ...asked }: SearchBody,
 ): Promise<SearchResult> {
   const body = { knowledgeSpaceId, ...asked }
-  const admitted = admit(context, caller, body)
+  const admitted = context.db.now(admit(context, caller, body))
   const { profile, space, snapshot } = admitted
   const deadline = new AbortController()
   const { signal } = deadline
@@ -36,8 +36,12 @@ export async function searchSpace(
   timer.unref()
   const leave = await shared.gate.enter(caller.tenant, signal)
   const lease = context.leases.acquire({
-    ...{ spaceKey: space.key, sessionId: newId(), type: 'read', targetType: 'publication' },
-    ...{ targetId: snapshot.publicationId, virtualPath: '/evidence' },
+    spaceKey: space.key,
+    sessionId: newId(),
+    type: 'read',
+    targetType: 'publication',
+    targetId: snapshot.publicationId,
+    virtualPath: '/evidence',
   })
   try {
     lease.keepAlive()
@@ -46,7 +50,12 @@ export async function searchSpace(
     const wide = { ...admitted, profile: { ...profile, topK: Math.max(profile.topK, limit) } }
     const recorder = new TraceRecorder()
     const { retrieved } = await retrieveInMode(context, shared, {
-      ...{ body, query: body.query, admitted: wide, route, recorder, signal },
+      body,
+      query: body.query,
+      admitted: wide,
+      route,
+      recorder,
+      signal,
     })
     const found = retrieved.ranked.slice(0, limit)
     const freshness = await freshnessNow(

@@ -1,13 +1,13 @@
 import { KsError } from '../../contract/errors.js'
 import { newId } from '../../lib/ids.js'
 import { withoutThoughts } from '../../lib/text/said.js'
-import type { Caller } from '../api.js'
+import type { Caller } from '../base/caller.js'
+import type { Lease } from '../base/leases.js'
 import type { EngineContext } from '../context.js'
-import type { Lease } from '../leases.js'
-import { retentionOf, sessionExpiry } from '../retention/policy.js'
 import { quotasOf } from '../spaces/quota.js'
+import { retentionOf, sessionExpiry } from '../spaces/retention-policy.js'
 import type { SpaceRow } from '../spaces/store.js'
-import type { Database } from '../storage/database.js'
+import { type Read, sql, type Write } from '../storage/program.js'
 import { bundleOfTrace, documentsVisible } from '../traces/store.js'
 
 const CONTEXT_TURNS = 20
@@ -31,19 +31,19 @@ export interface Session {
  * @param refused called before a refusal is thrown, to give back what the query holds
  * @throws KsError `quota-exceeded` when every session that the space may have is a conversation or answers right now
  */
-export function openSession(
+export function* openSession(
   context: EngineContext,
   caller: Caller,
   space: SpaceRow,
   { id, refused }: { id: string | undefined; refused: () => void },
-): Session {
+): Read<Session> {
   const { db, now } = context
   const known =
     id === undefined
       ? undefined
-      : db.get<{ id: string }>(
+      : yield* sql.get<{ id: string }>(
           'SELECT id FROM sessions WHERE id = ? AND tenant = ? AND subject = ? AND space_key = ? AND expires_at > ?',
-          ...[id, caller.tenant, caller.subject, space.key, now()],
+          [id, caller.tenant, caller.subject, space.key, now()],
         )
   if (known === undefined) {
     // its first query may still be running
@@ -52,30 +52,29 @@ export function openSession(
     )
     if (running !== undefined) return { id: running.sessionId, turns: [] }
     try {
-      assertRoom(context, space)
+      yield* assertRoom(context, space)
     } catch (error) {
       refused()
       throw error
     }
     return { id: newId(), turns: [] }
   }
-  const turns = db
-    .all<SessionTurn & { trace_id: string }>(
-      'SELECT query, answer, trace_id FROM session_turns WHERE session_id = ? ORDER BY place DESC LIMIT ?',
-      ...[known.id, CONTEXT_TURNS],
-    )
+  const turns = (yield* sql.all<SessionTurn & { trace_id: string }>(
+    'SELECT query, answer, trace_id FROM session_turns WHERE session_id = ? ORDER BY place DESC LIMIT ?',
+    [known.id, CONTEXT_TURNS],
+  ))
     // an answer that quoted a document which is gone is not said again, in whatever words
     .map(({ query, answer, trace_id }) => ({
       query,
       // what a model thought is no part of what it said
-      answer: isQuotable(db, caller, space.key, trace_id) ? withoutThoughts(answer) : GONE,
+      answer: db.now(isQuotable(caller, space.key, trace_id)) ? withoutThoughts(answer) : GONE,
     }))
   return { id: known.id, turns: turns.reverse() }
 }
 
-function isQuotable(db: Database, caller: Caller, spaceKey: number, traceId: string): boolean {
-  const bundle = bundleOfTrace(db, caller.tenant, traceId)
-  return bundle === undefined || documentsVisible(db, caller, spaceKey, bundle)
+function* isQuotable(caller: Caller, spaceKey: number, traceId: string): Read<boolean> {
+  const bundle = yield* bundleOfTrace(caller.tenant, traceId)
+  return bundle === undefined || (yield* documentsVisible(caller, spaceKey, bundle))
 }
 
 /**
@@ -84,12 +83,12 @@ function isQuotable(db: Database, caller: Caller, spaceKey: number, traceId: str
  *
  * @throws KsError `quota-exceeded` when there are not enough of them
  */
-function assertRoom(context: EngineContext, space: SpaceRow): void {
+function* assertRoom(context: EngineContext, space: SpaceRow): Read<void> {
   const limit = quotasOf(context, space).maxActiveSessionCount
-  const stored = storedSessions(context, space.key)
+  const stored = yield* storedSessions(context, space.key)
   const unstored = unstoredSessions(context, space.key).length
   const over = stored + unstored + 1 - limit
-  if (over > 0 && idleOneOffs(context, space.key, over).length < over)
+  if (over > 0 && (yield* idleOneOffs(context, space.key, over)).length < over)
     throw new KsError(
       'quota-exceeded',
       `the space has ${stored + unstored} active sessions, its quota maxActiveSessionCount is ${limit}`,
@@ -97,29 +96,30 @@ function assertRoom(context: EngineContext, space: SpaceRow): void {
 }
 
 /** Removes as many idle one-offs as a new session needs, inside the caller's transaction. */
-function makeRoom(context: EngineContext, space: SpaceRow): void {
-  const over = storedSessions(context, space.key) + 1 - quotasOf(context, space).maxActiveSessionCount
-  if (over > 0) for (const id of idleOneOffs(context, space.key, over)) removeSession(context.db, id)
+function* makeRoom(context: EngineContext, space: SpaceRow): Write<void> {
+  const over = (yield* storedSessions(context, space.key)) + 1 - quotasOf(context, space).maxActiveSessionCount
+  if (over > 0) for (const id of yield* idleOneOffs(context, space.key, over)) yield* removeSession(id)
 }
 
-function storedSessions({ db, now }: EngineContext, spaceKey: number): number {
+function* storedSessions({ now }: EngineContext, spaceKey: number): Read<number> {
   return (
-    db.get<{ n: number }>('SELECT count(*) n FROM sessions WHERE space_key = ? AND expires_at > ?', spaceKey, now())
-      ?.n ?? 0
+    (yield* sql.get<{ n: number }>('SELECT count(*) n FROM sessions WHERE space_key = ? AND expires_at > ?', [
+      spaceKey,
+      now(),
+    ]))?.n ?? 0
   )
 }
 
 /** Sessions of one question that nobody goes on with right now, the longest idle first, at most `most`. */
-function idleOneOffs(context: EngineContext, spaceKey: number, most: number): string[] {
-  const { db, now } = context
+function* idleOneOffs(context: EngineContext, spaceKey: number, most: number): Read<string[]> {
+  const { now } = context
   const running = new Set(queryLeases(context, spaceKey).map((lease) => lease.sessionId))
-  return db
-    .all<{ id: string }>(
-      `SELECT id FROM sessions WHERE space_key = ? AND expires_at > ?
+  return (yield* sql.all<{ id: string }>(
+    `SELECT id FROM sessions WHERE space_key = ? AND expires_at > ?
          AND NOT EXISTS (SELECT 1 FROM session_turns WHERE session_id = sessions.id AND place > 1)
        ORDER BY heartbeat_at LIMIT ?`,
-      ...[spaceKey, now(), running.size + most],
-    )
+    [spaceKey, now(), running.size + most],
+  ))
     .flatMap(({ id }) => (running.has(id) ? [] : [id]))
     .slice(0, most)
 }
@@ -132,42 +132,41 @@ function queryLeases({ leases }: EngineContext, spaceKey: number): Lease[] {
 /** Sessions whose first query is running: a session is active from then on, and stored with its first turn. */
 export function unstoredSessions(context: EngineContext, spaceKey: number): Lease[] {
   const first = new Map(queryLeases(context, spaceKey).map((lease) => [lease.sessionId, lease]))
-  return [...first.values()].filter(({ sessionId }) => !isStored(context.db, sessionId))
+  return [...first.values()].filter(({ sessionId }) => !context.db.now(isStored(sessionId)))
 }
 
-function isStored(db: Database, id: string): boolean {
-  return db.get<{ id: string }>('SELECT id FROM sessions WHERE id = ?', id) !== undefined
+function* isStored(id: string): Read<boolean> {
+  return (yield* sql.get<{ id: string }>('SELECT id FROM sessions WHERE id = ?', [id])) !== undefined
 }
 
-function removeSession(db: Database, id: string): void {
-  db.run('DELETE FROM session_turns WHERE session_id = ?', id)
-  db.run('DELETE FROM sessions WHERE id = ?', id)
+function* removeSession(id: string): Write<void> {
+  yield* sql.run('DELETE FROM session_turns WHERE session_id = ?', [id])
+  yield* sql.run('DELETE FROM sessions WHERE id = ?', [id])
 }
 
 /** Records a turn and keeps the session alive, inside the caller's transaction. */
-export function recordTurn(
+export function* recordTurn(
   context: EngineContext,
   caller: Caller,
   space: SpaceRow,
   sessionId: string,
   turn: SessionTurn & { traceId: string },
-): void {
-  const { db } = context
+): Write<void> {
   const now = context.now()
-  const expiresAt = sessionExpiry(retentionOf(db, space.key), now)
-  if (!isStored(db, sessionId)) makeRoom(context, space)
-  db.run(
+  const expiresAt = sessionExpiry(yield* retentionOf(space.key), now)
+  if (!(yield* isStored(sessionId))) yield* makeRoom(context, space)
+  yield* sql.run(
     `INSERT INTO sessions (id, tenant, space_key, subject, client_kind, heartbeat_at, expires_at, created_at)
      VALUES (?, ?, ?, ?, 'api', ?, ?, ?)
      ON CONFLICT (id) DO UPDATE SET heartbeat_at = excluded.heartbeat_at, expires_at = excluded.expires_at`,
-    ...[sessionId, caller.tenant, space.key, caller.subject, now, expiresAt, now],
+    [sessionId, caller.tenant, space.key, caller.subject, now, expiresAt, now],
   )
-  const place = db.get<{ place: number | null }>(
+  const place = yield* sql.get<{ place: number | null }>(
     'SELECT max(place) place FROM session_turns WHERE session_id = ?',
-    sessionId,
+    [sessionId],
   )
-  db.run(
+  yield* sql.run(
     'INSERT INTO session_turns (session_id, place, trace_id, query, answer, created_at) VALUES (?, ?, ?, ?, ?, ?)',
-    ...[sessionId, (place?.place ?? 0) + 1, turn.traceId, turn.query, turn.answer, now],
+    [sessionId, (place?.place ?? 0) + 1, turn.traceId, turn.query, turn.answer, now],
   )
 }

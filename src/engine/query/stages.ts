@@ -1,14 +1,15 @@
 import type { QueryBody, RetrievalPlan } from '../../contract/gateway/queries.js'
+import { defined } from '../../lib/defined.js'
+import { degradation, degradedFields } from '../base/degraded.js'
 import { embeddingReference } from '../compile/vector-spaces.js'
 import type { EngineContext } from '../context.js'
-import { degradation, degradedFields } from '../degraded.js'
+import type { Derivations } from '../derived/derivation.js'
+import type { PassageCache } from '../derived/passage.js'
 import type { TraceRecorder } from '../traces/recorder.js'
 import type { Admitted } from './admission.js'
 import { DEEP_STRATEGY_VERSION, retrieveDeep } from './deep.js'
-import type { Derivations } from './derivation.js'
 import { embedForFast, type QueryEmbedding, type Retrieved, retrieveFast, STRATEGY_VERSION } from './fast.js'
 import type { ConcreteMode, Route } from './mode.js'
-import type { PassageCache } from './passage.js'
 import { LEG_CANDIDATES, RERANK_LIMIT } from './rank.js'
 import { RESEARCH_STRATEGY_VERSION, retrieveResearch } from './research.js'
 
@@ -75,7 +76,7 @@ function embedStep(
     ({ embedded, degraded }, durationMs) => ({
       durationMs,
       model: embeddingReference(admitted.space),
-      ...(embedded === undefined ? {} : { dimension: embedded.dimension, vectorSpaceId: embedded.vectorSpaceId }),
+      ...defined({ dimension: embedded?.dimension, vectorSpaceId: embedded?.vectorSpaceId }),
       ...(degraded === undefined ? {} : degradedFields([degraded])),
     }),
   )

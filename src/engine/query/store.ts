@@ -1,9 +1,9 @@
-import type { Database } from '../storage/database.js'
+import type { Snapshot } from '../spaces/snapshot.js'
 import { isDamaged } from '../storage/guarded-rows.js'
 import { decodeHalfInto } from '../storage/half.js'
 import { saysWhatWasStored } from '../storage/node-hash.js'
+import { type Read, sql } from '../storage/program.js'
 import { jsonAt } from '../storage/readable.js'
-import type { Snapshot } from './admission.js'
 
 /** A passage with all that evidence says of it. */
 export interface PassageRow {
@@ -35,21 +35,21 @@ export interface PassageRow {
  * Keys of nodes that the snapshot shows: every index hit passes through here before it is used for anything. A document
  * that was deleted after the snapshot is left out when its text is loaded.
  */
-export function visibleKeys(db: Database, spaceKey: number, snapshot: Snapshot, keys: number[]): Set<number> {
-  const rows = db.all<{ key: number }>(
+export function* visibleKeys(spaceKey: number, snapshot: Snapshot, keys: number[]): Read<Set<number>> {
+  const rows = yield* sql.all<{ key: number }>(
     `SELECT nodes.key FROM json_each(?) wanted
      CROSS JOIN nodes INDEXED BY nodes_place ON nodes.key = wanted.value
      CROSS JOIN versions INDEXED BY versions_at ON versions.key = nodes.version_key
      WHERE nodes.space_key = ? AND versions.from_revision <= ?
        AND (versions.until_revision IS NULL OR versions.until_revision > ?)`,
-    ...[JSON.stringify(keys), spaceKey, snapshot.headRevision, snapshot.headRevision],
+    [JSON.stringify(keys), spaceKey, snapshot.headRevision, snapshot.headRevision],
   )
   return new Set(rows.map((row) => row.key))
 }
 
 /** Passages by key, of those that still exist. One that is damaged, or does not say what was stored, is left out. */
-export function loadPassages(db: Database, spaceKey: number, keys: number[]): Map<number, PassageRow> {
-  const rows = db.all<PassageRow & { row_hash: Uint8Array }>(
+export function* loadPassages(spaceKey: number, keys: number[]): Read<Map<number, PassageRow>> {
+  const rows = yield* sql.all<PassageRow & { row_hash: Uint8Array }>(
     `SELECT nodes.key, nodes.doc_key, nodes.id, nodes.title, nodes.text body, nodes.section, nodes.start_offset, nodes.end_offset, nodes.page, nodes.row_hash,
        nodes.kind, nodes.ordinal, documents.id document_id, documents.filename, versions.title document_title,
        versions.version, versions.artifact_hash, versions.created_at published_at, documents.source_id,
@@ -59,20 +59,20 @@ export function loadPassages(db: Database, spaceKey: number, keys: number[]): Ma
      FROM json_each(?) wanted CROSS JOIN nodes ON nodes.key = wanted.value
      CROSS JOIN versions ON versions.key = nodes.version_key CROSS JOIN documents ON documents.key = nodes.doc_key
      WHERE nodes.space_key = ? AND documents.deleted_at IS NULL`,
-    ...[JSON.stringify(keys), spaceKey],
+    [JSON.stringify(keys), spaceKey],
   )
   const intact = rows.filter((row) => !isDamaged(row) && saysWhatWasStored({ ...row, text: row.body }))
   return new Map(intact.map((row) => [row.key, row]))
 }
 
 /** Vectors of nodes by key, of those that have one in a vector space. */
-export function loadVectors(db: Database, vectorSpace: string, keys: number[]): Map<number, Float32Array> {
-  const rows = db.all<{ key: number; vector: Uint8Array; dimension: number }>(
+export function* loadVectors(vectorSpace: string, keys: number[]): Read<Map<number, Float32Array>> {
+  const rows = yield* sql.all<{ key: number; vector: Uint8Array; dimension: number }>(
     `SELECT vectors.node_key key, vectors.vector, vector_spaces.dimension FROM vector_spaces
      CROSS JOIN json_each(?) wanted
      CROSS JOIN vectors ON vectors.vector_space = vector_spaces.key AND vectors.node_key = wanted.value
      WHERE vector_spaces.id = ?`,
-    ...[JSON.stringify(keys), vectorSpace],
+    [JSON.stringify(keys), vectorSpace],
   )
   const whole = rows.filter(({ vector, dimension }) => vector.byteLength === 2 * dimension)
   return new Map(

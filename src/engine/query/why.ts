@@ -1,19 +1,5 @@
 import { type AskedOf, answerConfidence } from './confidence.js'
-import type { RankedPassage } from './evidence.js'
-
-/** How a passage was found. */
-type FoundBy = 'words' | 'meaning' | 'words-and-meaning' | 'graph' | 'second-hop' | 'sections'
-
-/** Why a passage stands in the evidence: `metadata.why` of its item. */
-export interface Why {
-  by: FoundBy
-  /** words of the question that the passage or its headings hold, as the question spells them */
-  words: string[]
-  /** of these, those that no passage before it holds */
-  adds: string[]
-  /** how likely it answers by itself as its words tell, 0 to 1; absent where its text was not compared */
-  confidence?: number
-}
+import type { FoundBy, RankedPassage, Why } from './evidence.js'
 
 /**
  * Says of each passage why it is there.

@@ -53,7 +53,8 @@ function passageOf({ metadata: { title, documentTitle, filename }, text }: Evide
   const document = typeof documentTitle === 'string' && documentTitle !== title ? documentTitle : ''
   const file = typeof filename === 'string' && filename !== title && filename !== document ? filename : ''
   return {
-    ...{ number, title },
+    number,
+    title,
     ...(document === '' ? {} : { document }),
     ...(file === '' ? {} : { file }),
     text,

@@ -1,8 +1,8 @@
 import type { MissingEvidence } from '../../contract/gateway/queries.js'
+import { deniedNodes, permittedDocuments } from '../access/permissions.js'
 import type { EngineContext } from '../context.js'
 import { MAX_FILTER_DOCS, MAX_K } from '../search/limits.js'
 import type { SearchHit, SearchHits, SearchRequest } from '../search/ports.js'
-import { deniedNodes, permittedDocuments } from '../sources/permissions.js'
 import type { Admitted } from './admission.js'
 import { ANSWER_FROM, COVERED_FROM } from './answerability.js'
 import { RERANK_LIMIT } from './rank.js'
@@ -69,7 +69,7 @@ export async function recall(
   const { found, permitted, denied } = first
   const isFull = found.textCount >= request.textK || found.vectorCount >= request.vectorK
   if (denied.size === 0 || permitted.length >= RERANK_LIMIT || !isFull) return first
-  const docs = permittedDocuments(context.db, admitted.space.key, admitted, MAX_FILTER_DOCS)
+  const docs = context.db.now(permittedDocuments(admitted.space.key, admitted, MAX_FILTER_DOCS))
   const named = request.docs === undefined ? docs : docs?.filter((key) => request.docs?.includes(key))
   // a space of more documents than a filter may name is asked for more passages instead
   const wider = named === undefined ? { ...request, textK: MAX_K, vectorK: MAX_K } : { ...request, docs: named }
@@ -100,9 +100,9 @@ async function ask(
   const found = await indexes.search(space.id, request, signal)
   signal.throwIfAborted()
   const keys = found.hits.map(({ key }) => key)
-  const visible = visibleKeys(db, space.key, snapshot, keys)
+  const visible = db.now(visibleKeys(space.key, snapshot, keys))
   const recalled = found.hits.filter(({ key }) => visible.has(key))
-  const denied = deniedNodes(db, space.key, { subject }, [...visible])
+  const denied = db.now(deniedNodes(space.key, { subject }, [...visible]))
   const permitted = denied.size === 0 ? recalled : recalled.filter(({ key }) => !denied.has(key))
   return { found, recalled, permitted, denied, hidden: found.hits.length - recalled.length }
 }

@@ -1,6 +1,7 @@
 import { KsError } from '../../contract/errors.js'
 import type { EvidenceBundle } from '../../contract/gateway/queries.js'
 import type { ResearchStop } from '../../contract/gateway/research.js'
+import { type Read, sql } from '../storage/program.js'
 import { fromCell } from '../storage/readable.js'
 import { type Analysis, analyse, answerOf } from './analyze.js'
 import { foundBy, gather } from './gather.js'
@@ -63,7 +64,7 @@ async function analyzeFound(run: TaskRun): Promise<void> {
 async function analysed(run: TaskRun): Promise<Analysis> {
   const questions = sectionQuestions(await planQuestions(run))
   return run.step('analyze', 'analyze', async () => {
-    const found = foundBy(run.context.db, run.row.id)
+    const found = run.context.db.now(foundBy(run.row.id))
     const answered = questions.map(({ text, place, part }) => ({ ...answerOf(text, place, found), part }))
     const { analysis, bundle } = analyse(run.row.query, answered, found, stopOf(run))
     return { body: analysis, toolCalls: 0, scanned: 0, partial: bundle }
@@ -72,7 +73,7 @@ async function analysed(run: TaskRun): Promise<Analysis> {
 
 async function generate(run: TaskRun): Promise<void> {
   const analysis = await analysed(run)
-  await writeReport(run, analysis, bundleById(run, analysis.bundleId), stopOf(run))
+  await writeReport(run, analysis, run.context.db.now(bundleById(run, analysis.bundleId)), stopOf(run))
   await run.moveTo('completed')
 }
 
@@ -82,10 +83,10 @@ function stopOf({ row }: TaskRun): ResearchStop | undefined {
   return stop
 }
 
-function bundleById(run: TaskRun, id: string): EvidenceBundle {
-  const rows = run.context.db.all<{ body: string }>(
+function* bundleById(run: TaskRun, id: string): Read<EvidenceBundle> {
+  const rows = yield* sql.all<{ body: string }>(
     'SELECT body FROM research_partials WHERE task_id = ? ORDER BY sequence DESC',
-    run.row.id,
+    [run.row.id],
   )
   for (const { body } of rows) {
     const bundle: EvidenceBundle = fromCell(body)

@@ -1,10 +1,11 @@
 import type { EvidenceBundle, EvidenceItem, EvidenceState, MissingEvidence } from '../../contract/gateway/queries.js'
 import type { ResearchStop } from '../../contract/gateway/research.js'
+import { defined } from '../../lib/defined.js'
 import { analyzeQuery } from '../../lib/text/analyze.js'
 import { evidenceState } from '../query/answerability.js'
 import { notRetrieved } from '../query/missing.js'
-import type { Found } from './gather.js'
 import type { Part } from './parts.js'
+import type { LookDone } from './retrieve.js'
 import { bundleOf } from './step-store.js'
 
 /** Items of the final bundle: what no section of the report quotes is rarely read. */
@@ -105,8 +106,12 @@ export function analyse(
   stoppedBy: ResearchStop | undefined,
 ): { analysis: Analysis; bundle: EvidenceBundle } {
   const sections = questions.map(({ question, part, searched, state, withheld, items, idf }) => ({
-    ...{ question, searched, state, withheld, idf },
-    ...(part === undefined ? {} : { part }),
+    question,
+    searched,
+    state,
+    withheld,
+    idf,
+    ...defined({ part }),
     nodeIds: items.slice(0, ITEMS_OF_A_SECTION).map(({ nodeId }) => nodeId),
   }))
   const all = merged(found.flatMap(({ bundle }) => bundle.items))
@@ -152,4 +157,9 @@ function missingOf(
   const { limit, limitValue } = stoppedBy
   const text = `${limit} of ${limitValue} ended the search after ${found.length} retrievals`
   return [{ reason: 'unknown', text, metadata: { limit, limitValue } }, ...open, ...others.values()]
+}
+
+/** A look with its evidence. */
+export interface Found extends LookDone {
+  bundle: EvidenceBundle
 }

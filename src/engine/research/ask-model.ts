@@ -1,6 +1,6 @@
 import { KsError } from '../../contract/errors.js'
 import { withoutThoughts } from '../../lib/text/said.js'
-import { type Degradation, degradation, degradationBy } from '../degraded.js'
+import { type Degradation, degradation, degradationBy } from '../base/degraded.js'
 import { estimateTokens } from '../models/budget.js'
 import { replyTo } from '../models/reply.js'
 import type { ChatMessage } from '../models/types.js'

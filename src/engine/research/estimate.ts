@@ -4,12 +4,14 @@ import type {
   ResearchTaskDryRunPlan,
   ResearchViolation,
 } from '../../contract/gateway/research.js'
+import { defined } from '../../lib/defined.js'
 import type { ModelPrice } from '../../local/model-prices.js'
 import type { EngineContext } from '../context.js'
 import { isBuiltin } from '../models/registry.js'
 import type { Admitted } from '../query/admission.js'
 import type { Route } from '../query/mode.js'
 import { planOf } from '../query/stages.js'
+import type { Read } from '../storage/program.js'
 import { type History, historyOf } from './history.js'
 import { LIMIT_NAMES } from './limits.js'
 import { PLAN_TOKENS, planTokens } from './plan-questions.js'
@@ -33,14 +35,14 @@ const LEAST_SHARE = 0.5
 type Tokens = { input: number; output: number }
 
 /** What a task would take, from what earlier ones took. */
-export function estimatePlan(
+export function* estimatePlan(
   context: EngineContext,
   admitted: Admitted,
   route: Route,
   body: PlanResearchBody,
-): ResearchTaskDryRunPlan {
+): Read<ResearchTaskDryRunPlan> {
   const { space, profile } = admitted
-  const history = historyOf(context.db, space, route.resolvedMode)
+  const history = yield* historyOf(space, route.resolvedMode)
   const parts = subQuestions(body.query).length
   const questions = parts > 1 ? parts + 1 : 1
   const model = modelOf(context, admitted)
@@ -52,9 +54,11 @@ export function estimatePlan(
   const { budgetUsd } = body
   const modelCallsUnmeasured = history.tokens === undefined ? modelCalls : 0
   return {
-    ...{ knowledgeSpaceId: space.id, query: body.query, strategyVersion: `${STRATEGY}+${BASIS[history.of]}` },
+    knowledgeSpaceId: space.id,
+    query: body.query,
+    strategyVersion: `${STRATEGY}+${BASIS[history.of]}`,
     budget: {
-      ...(budgetUsd === undefined ? {} : { budgetUsd }),
+      ...defined({ budgetUsd }),
       exceedsBudget: budgetUsd !== undefined && estimated > budgetUsd,
       ...(budgetUsd === undefined ? {} : { remainingBudgetUsd: roundUsd(Math.max(0, budgetUsd - estimated)) }),
     },

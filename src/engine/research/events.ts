@@ -1,7 +1,9 @@
 import type { ResearchEventName } from '../../contract/gateway/research.js'
-import type { Caller, PageRequest } from '../api.js'
-import { decodeCursor, encodeCursor, filterHash } from '../cursor.js'
+import type { Caller } from '../base/caller.js'
+import { decodeCursor, encodeCursor, filterHash } from '../base/cursor.js'
+import type { PageRequest } from '../base/page.js'
 import type { Database } from '../storage/database.js'
+import type { Read } from '../storage/program.js'
 import { fromCell } from '../storage/readable.js'
 import type { ResearchRunner } from './runner.js'
 import { eventsAfter, findTask, taskById } from './store.js'
@@ -21,15 +23,15 @@ const LOOK_AGAIN_MS = 5000
  * The events of a task after a cursor: those that are stored, then what comes, in the order of their writing and without
  * a gap. Ends behind the last event, and after `limit` of them.
  */
-export function followEvents(
+export function* followEvents(
   db: Database,
   runner: ResearchRunner,
   caller: Caller,
   id: string,
   page: PageRequest,
   signal: AbortSignal,
-): AsyncIterable<EventFrame> {
-  const task = findTask(db, caller, id)
+): Read<AsyncIterable<EventFrame>> {
+  const task = yield* findTask(caller, id)
   const filter = filterHash('research-events', task.id)
   const [after = 0] = page.cursor === undefined ? [] : decodeCursor(page.cursor, filter).after
   return follow(db, runner, { taskId: task.id, filter, after: Number(after), limit: page.limit }, signal)
@@ -47,8 +49,8 @@ async function* follow(
     const changed = nextChange(runner, taskId, signal)
     try {
       // the row is read before the events: one that has ended then has all of its events
-      const open = taskById(db, taskId)?.completed_at === null
-      const events = eventsAfter(db, taskId, after, left)
+      const open = db.now(taskById(taskId))?.completed_at === null
+      const events = db.now(eventsAfter(taskId, after, left))
       for (const { sequence, event, data } of events) {
         yield { id: encodeCursor({ after: [sequence] }, filter), event, data: fromCell(data) }
         after = sequence

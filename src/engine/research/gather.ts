@@ -1,11 +1,11 @@
 import type { EvidenceBundle } from '../../contract/gateway/queries.js'
 import type { ResearchStop } from '../../contract/gateway/research.js'
-import { type Degradation, degradation } from '../degraded.js'
-import { graphBehind } from '../query/derivation.js'
+import { type Degradation, degradation } from '../base/degraded.js'
+import { graphBehind } from '../derived/derivation.js'
 import { searchedQuery } from '../query/follow-up.js'
-import type { Database } from '../storage/database.js'
+import { type Read, sql } from '../storage/program.js'
 import { fromCell } from '../storage/readable.js'
-import { type Answered, answerOf } from './analyze.js'
+import { type Answered, answerOf, type Found } from './analyze.js'
 import { leadsFor } from './leads.js'
 import type { Plan } from './plan-questions.js'
 import { type Look, type LookDone, look } from './retrieve.js'
@@ -14,11 +14,6 @@ import { LimitReached, type TaskRun } from './task-run.js'
 
 /** How long a task waits for outline and graph of what was published since. */
 const CATCH_UP_MS = 2500
-
-/** A look with its evidence. */
-export interface Found extends LookDone {
-  bundle: EvidenceBundle
-}
 
 /**
  * Looks for the whole question, for its parts, and then along leads for what is still open, until everything is
@@ -41,7 +36,7 @@ export async function gather(run: TaskRun, plan: Plan): Promise<ResearchStop | u
         `inspect-${String(question).padStart(2, '0')}`,
         'inspect',
         async ({ signal }) => {
-          const answered = answerOf(text, question, foundBy(run.context.db, run.row.id))
+          const answered = answerOf(text, question, run.context.db.now(foundBy(run.row.id)))
           return { body: await leadsOf(run, answered, signal), toolCalls: 0, scanned: 0 }
         },
       )
@@ -92,27 +87,29 @@ async function leadsOf(run: TaskRun, answered: Answered, signal: AbortSignal): P
   const behind = graphBehind(await run.shared.derivations.catchUp(space, CATCH_UP_MS))
   signal.throwIfAborted()
   const { question, uncovered, items } = answered
-  const leads = leadsFor(run.context.db, space.key, { question, missing: uncovered, items })
+  const leads = run.context.db.now(leadsFor(space.key, { question, missing: uncovered, items }))
   return { leads, isOpen: true, ...(behind === undefined ? {} : { degraded: [degradation('graph', behind)] }) }
 }
 
 /** What leads were looked for without, over the steps of a task so far. */
-export function lackedByLeads(db: Database, taskId: string): Degradation[] {
-  return bodiesOf(db, taskId, 'inspect').flatMap((body) => {
+export function* lackedByLeads(taskId: string): Read<Degradation[]> {
+  return (yield* bodiesOf(taskId, 'inspect')).flatMap((body) => {
     const inspected: Inspected | string[] = fromCell(body)
     return Array.isArray(inspected) ? [] : (inspected.degraded ?? [])
   })
 }
 
 /** The looks of a task so far, in their order, with their evidence. */
-export function foundBy(db: Database, taskId: string): Found[] {
+export function* foundBy(taskId: string): Read<Found[]> {
   const bundles = new Map(
-    db.all<{ body: string }>('SELECT body FROM research_partials WHERE task_id = ?', taskId).map(({ body }) => {
-      const bundle: EvidenceBundle = fromCell(body)
-      return [bundle.id, bundle]
-    }),
+    (yield* sql.all<{ body: string }>('SELECT body FROM research_partials WHERE task_id = ?', [taskId])).map(
+      ({ body }) => {
+        const bundle: EvidenceBundle = fromCell(body)
+        return [bundle.id, bundle]
+      },
+    ),
   )
-  return bodiesOf(db, taskId, 'retrieve').flatMap((body): Found[] => {
+  return (yield* bodiesOf(taskId, 'retrieve')).flatMap((body): Found[] => {
     const done: LookDone = fromCell(body)
     const bundle = bundles.get(done.bundleId)
     return bundle === undefined ? [] : [{ ...done, bundle }]

@@ -1,5 +1,5 @@
 import type { ConcreteMode } from '../query/mode.js'
-import type { Database } from '../storage/database.js'
+import { type Read, sql } from '../storage/program.js'
 import type { StepName } from './step-store.js'
 
 /** Tasks that an estimate looks back on. */
@@ -53,31 +53,30 @@ interface TaskTotals {
  * What completed tasks in a mode took: of the space, else of the tenant's other spaces, else assumptions. Other tenants'
  * tasks are never looked at.
  */
-export function historyOf(db: Database, space: { key: number; tenant: string }, mode: ConcreteMode): History {
-  const own = measured(db, 'space', 't.space_key = ?', space.key, mode)
-  return own ?? measured(db, 'tenant', 't.tenant = ?', space.tenant, mode) ?? ASSUMED
+export function* historyOf(space: { key: number; tenant: string }, mode: ConcreteMode): Read<History> {
+  const own = yield* measured('space', 't.space_key = ?', space.key, mode)
+  return own ?? (yield* measured('tenant', 't.tenant = ?', space.tenant, mode)) ?? ASSUMED
 }
 
-function measured(
-  db: Database,
+function* measured(
   of: History['of'],
   where: 't.space_key = ?' | 't.tenant = ?',
   owner: number | string,
   mode: ConcreteMode,
-): History | undefined {
+): Read<History | undefined> {
   const chosen = `SELECT t.id, t.active_ms FROM research_tasks t
     WHERE ${where} AND t.mode = ? AND t.stage = 'completed' AND t.stopped_by IS NULL ORDER BY t.id DESC LIMIT ${TASKS}`
-  const tasks = db.all<TaskTotals>(
+  const tasks = yield* sql.all<TaskTotals>(
     `SELECT t.active_ms, sum(s.name = 'retrieve') retrievals, sum(s.scanned) scanned, sum(s.tool_calls) calls,
        sum(s.input_tokens) input, sum(s.output_tokens) output,
        max(CASE WHEN s.name = 'plan' AND json_valid(s.body) THEN json_array_length(s.body, '$.questions') ELSE 1 END) questions
      FROM (${chosen}) t CROSS JOIN research_steps s ON s.task_id = t.id GROUP BY t.id HAVING retrievals > 0`,
-    ...[owner, mode],
+    [owner, mode],
   )
   if (tasks.length === 0) return undefined
-  const steps = db.all<{ name: StepName; ms: number }>(
+  const steps = yield* sql.all<{ name: StepName; ms: number }>(
     `SELECT s.name, avg(s.latency_ms) ms FROM (${chosen}) t CROSS JOIN research_steps s ON s.task_id = t.id GROUP BY s.name`,
-    ...[owner, mode],
+    [owner, mode],
   )
   const sum = (pick: (task: TaskTotals) => number): number => tasks.reduce((total, task) => total + pick(task), 0)
   const retrievals = sum((task) => task.retrievals)

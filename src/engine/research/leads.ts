@@ -1,6 +1,6 @@
 import type { EvidenceItem } from '../../contract/gateway/queries.js'
 import { analyzeQuery } from '../../lib/text/analyze.js'
-import type { Database } from '../storage/database.js'
+import { type Read, sql } from '../storage/program.js'
 import { fromCell, readable } from '../storage/readable.js'
 
 /** Looks at a question that is still open. */
@@ -28,11 +28,10 @@ interface Lead {
  *
  * @param missing words of the question that nothing found holds
  */
-export function leadsFor(
-  db: Database,
+export function* leadsFor(
   spaceKey: number,
   open: { question: string; missing: readonly string[]; items: readonly EvidenceItem[] },
-): string[] {
+): Read<string[]> {
   const asked = new Set(analyzeQuery(open.question))
   const missing = new Set(open.missing.flatMap((word) => analyzeQuery(word)))
   const seen = new Set(open.items.flatMap((item) => item.citations.map(({ sectionPath }) => sectionPath.at(-1) ?? '')))
@@ -44,11 +43,11 @@ export function leadsFor(
     }
     return weight
   }
-  const headings = headingsOf(db, spaceKey, open.items)
+  const headings = (yield* headingsOf(spaceKey, open.items))
     .filter((heading) => !seen.has(heading))
     .map((text): Lead => ({ text, weight: weigh(text) }))
     .filter(({ weight }) => weight > 0)
-  const names = relatedNames(db, spaceKey, open.items).map(({ text, weight }) => ({
+  const names = (yield* relatedNames(spaceKey, open.items)).map(({ text, weight }) => ({
     text,
     weight: weight + weigh(text),
   }))
@@ -60,23 +59,23 @@ export function leadsFor(
 }
 
 /** Titles of the sections of the documents that the best items are of. */
-function headingsOf(db: Database, spaceKey: number, items: readonly EvidenceItem[]): string[] {
+function* headingsOf(spaceKey: number, items: readonly EvidenceItem[]): Read<string[]> {
   const documents = [...new Set(items.flatMap((item) => item.citations.map((cited) => cited.documentAssetId)))]
-  const rows = db.all<{ section: string }>(
+  const rows = yield* sql.all<{ section: string }>(
     `SELECT DISTINCT n.section FROM json_each(?) wanted
      CROSS JOIN documents d ON d.id = wanted.value AND d.space_key = ? AND d.deleted_at IS NULL
      CROSS JOIN versions v ON v.doc_key = d.key AND v.from_revision IS NOT NULL AND v.until_revision IS NULL
      CROSS JOIN nodes n ON n.version_key = v.key LIMIT ?`,
-    ...[JSON.stringify(documents.slice(0, DOCUMENTS)), spaceKey, SECTIONS],
+    [JSON.stringify(documents.slice(0, DOCUMENTS)), spaceKey, SECTIONS],
   )
   const titles = readable(rows, ({ section }) => fromCell<string[]>(section)).flatMap((path) => path.at(-1) ?? [])
   return [...new Set(titles)]
 }
 
 /** Names that the graph relates to those of the best items. */
-function relatedNames(db: Database, spaceKey: number, items: readonly EvidenceItem[]): Lead[] {
+function* relatedNames(spaceKey: number, items: readonly EvidenceItem[]): Read<Lead[]> {
   const nodes = items.slice(0, DOCUMENTS).map(({ nodeId }) => nodeId)
-  const rows = db.all<{ name: string; confidence: number }>(
+  const rows = yield* sql.all<{ name: string; confidence: number }>(
     `WITH found AS (
        SELECT DISTINCT m.entity_key key FROM json_each(?) wanted
        CROSS JOIN nodes n ON n.id = wanted.value AND n.space_key = ?
@@ -87,7 +86,7 @@ function relatedNames(db: Database, spaceKey: number, items: readonly EvidenceIt
      WHERE e.key NOT IN (SELECT key FROM found) AND e.type <> 'date'
        AND (SELECT count(*) FROM graph_mentions c WHERE c.entity_key = e.key) < ?
      GROUP BY e.key ORDER BY confidence DESC, e.name LIMIT ?`,
-    ...[JSON.stringify(nodes), spaceKey, ENTITIES, COMMON, ENTITIES],
+    [JSON.stringify(nodes), spaceKey, ENTITIES, COMMON, ENTITIES],
   )
   return rows.map(({ name, confidence }) => ({ text: name, weight: RELATED * confidence }))
 }

@@ -8,10 +8,11 @@ import type {
   ResearchTaskDryRunPlan,
   ResearchTaskJob,
 } from '../../contract/gateway/research.js'
-import type { Caller, Page, PageRequest } from '../api.js'
+import type { Caller } from '../base/caller.js'
+import type { Page, PageRequest } from '../base/page.js'
 import type { EngineContext } from '../context.js'
 import type { QueryShared } from '../query/stages.js'
-import { writeAnswer } from '../write-answer.js'
+import { writeAnswer } from '../storage/write-answer.js'
 import { createTask, planTask } from './create.js'
 import { type EventFrame, followEvents } from './events.js'
 import { listPartials, listTasks, readReport } from './read.js'
@@ -53,17 +54,17 @@ export function createResearch(
       runner.wake()
       return task
     },
-    list: async (caller, query) => listTasks(db, caller, query),
-    get: async (caller, id) => toResearchJob(db, findTask(db, caller, id)),
-    partials: async (caller, id, page) => listPartials(db, caller, id, page),
-    events: async (caller, id, page, signal) => followEvents(db, runner, caller, id, page, signal),
-    report: async (caller, id) => readReport(db, caller, id),
+    list: async (caller, query) => db.now(listTasks(db, caller, query)),
+    get: async (caller, id) => db.now(toResearchJob(db.now(findTask(caller, id)))),
+    partials: async (caller, id, page) => db.now(listPartials(db, caller, id, page)),
+    events: async (caller, id, page, signal) => db.now(followEvents(db, runner, caller, id, page, signal)),
+    report: async (caller, id) => db.now(readReport(caller, id)),
     async cancel(caller, id) {
-      const task = await writeAnswer(db, caller, () => {
-        const row = findTask(db, caller, id)
-        if (isTerminal(row.stage) || !moveTask(db, row.id, { from: row.stage, to: 'canceled', now: now() }))
+      const task = await writeAnswer(db, caller, function* () {
+        const row = yield* findTask(caller, id)
+        if (isTerminal(row.stage) || !(yield* moveTask(row.id, { from: row.stage, to: 'canceled', now: now() })))
           throw new KsError('already-terminal', `research task ${row.id} has already ended as ${row.stage}`)
-        return toResearchJob(db, findTask(db, caller, id))
+        return yield* toResearchJob(yield* findTask(caller, id))
       })
       runner.ended(task.id)
       return task

@@ -1,3 +1,4 @@
+import { defined } from '../../lib/defined.js'
 import { type FoundName, namesIn } from '../../lib/text/names.js'
 import { yearsIn } from './years.js'
 
@@ -79,8 +80,9 @@ export function crossed(sentence: string): Part[] | undefined {
       const [year, another] = when
       const { name, measure } = cell
       return {
-        ...{ text: told(cell, when), entities: [name] },
-        ...(measure === undefined ? {} : { measure }),
+        text: told(cell, when),
+        entities: [name],
+        ...defined({ measure }),
         ...(year === undefined || another !== undefined ? {} : { year }),
       }
     }),
@@ -119,7 +121,7 @@ function cellsOf(text: string, clauses: readonly Clause[], respect: readonly str
       const own = respect.length > 0 ? measures[0] : undefined
       const thing = own === undefined ? `${name}${kind}` : `${own} of ${name}${kind}`
       for (const measure of asked.length > 0 ? asked : [undefined])
-        cells.set(`${name}\n${measure ?? ''}`, { name, thing, ...(measure === undefined ? {} : { measure }) })
+        cells.set(`${name}\n${measure ?? ''}`, { name, thing, ...defined({ measure }) })
     }
   }
   return [...cells.values()]

@@ -1,7 +1,7 @@
 import { analyzeContent } from '../../lib/text/analyze.js'
 import { bears } from '../../lib/text/bears.js'
 import { namesIn } from '../../lib/text/names.js'
-import type { Degradation } from '../degraded.js'
+import type { Degradation } from '../base/degraded.js'
 import { estimateTokens } from '../models/budget.js'
 import { readJsonReply, repairMessages } from '../models/structured.js'
 import { tokensAtMost } from '../models/tokens.js'

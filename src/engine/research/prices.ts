@@ -1,7 +1,8 @@
 import type { ModelPrice } from '../../local/model-prices.js'
+import type { ModelReference } from '../base/model-reference.js'
+import type { ProviderConfig } from '../base/provider-config.js'
+import type { GenerationUsage } from '../models/meter.js'
 import { configuredPrice } from '../models/prices.js'
-import type { ProviderConfig } from '../models/provider-config.js'
-import type { GenerationUsage, ModelReference } from '../models/types.js'
 import { roundUsd } from './store.js'
 
 const FREE: ModelPrice = { inputUsdPerMillion: 0, outputUsdPerMillion: 0 }

@@ -1,3 +1,4 @@
+import { defined } from '../../lib/defined.js'
 import { analyzeQuery } from '../../lib/text/analyze.js'
 import { namesIn } from '../../lib/text/names.js'
 import { crossed, type Part } from './parts.js'
@@ -121,7 +122,7 @@ function cell(
   if (asked === undefined)
     return { text: old === undefined ? `${text} (${name})` : text.replaceAll(old, name), entities: [name] }
   const own = asked === measure || measure === undefined ? asked : asked
-  return { text: `${own} of ${name}${when}`, entities: [name], measure: own, ...(year === undefined ? {} : { year }) }
+  return { text: `${own} of ${name}${when}`, entities: [name], measure: own, ...defined({ year }) }
 }
 
 /** A clause that names nobody asks of whom the one before it asks: always where it says `it`, else within its sentence. */

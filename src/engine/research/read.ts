@@ -6,55 +6,65 @@ import type {
   ResearchStage,
   ResearchTaskJob,
 } from '../../contract/gateway/research.js'
-import type { Caller, Page, PageRequest } from '../api.js'
-import { decodeCursor, encodeCursor, filterHash } from '../cursor.js'
+import type { Caller } from '../base/caller.js'
+import { decodeCursor, encodeCursor, filterHash } from '../base/cursor.js'
+import type { Page, PageRequest } from '../base/page.js'
 import { knownDocuments } from '../documents/store.js'
 import { findSpace } from '../spaces/store.js'
 import type { Database } from '../storage/database.js'
+import type { Read } from '../storage/program.js'
 import { fromCell, readablePage } from '../storage/readable.js'
 import { partialsAfter, stepBody } from './step-store.js'
 import { findTask, tasksOf, toResearchJob } from './store.js'
 
 /** A caller's tasks, newest first. */
-export function listTasks(
+export function* listTasks(
   db: Database,
   caller: Caller,
   query: PageRequest & { knowledgeSpaceId?: string | undefined; stage?: ResearchStage | undefined },
-): Page<ResearchTaskJob> {
+): Read<Page<ResearchTaskJob>> {
   const { knowledgeSpaceId: spaceId, stage, limit, cursor } = query
   const filter = filterHash('research-tasks', caller.tenant, caller.subject, spaceId, stage)
   const [after] = cursor === undefined ? [] : decodeCursor(cursor, filter).after
-  if (spaceId !== undefined) findSpace(db, caller.tenant, spaceId)
+  if (spaceId !== undefined) yield* findSpace(caller.tenant, spaceId)
   const before = after === undefined ? undefined : String(after)
-  const rows = tasksOf(db, caller, { spaceId, stage, before }, limit + 1)
+  const rows = yield* tasksOf(caller, { spaceId, stage, before }, limit + 1)
   return readablePage(
     rows,
     limit,
-    (row) => toResearchJob(db, row),
+    (row) => db.now(toResearchJob(row)),
     ({ id }) => encodeCursor({ after: [id] }, filter),
   )
 }
 
 /** What a task has found, in its order. Passages of documents that were deleted since are left out. */
-export function listPartials(db: Database, caller: Caller, id: string, page: PageRequest): Page<ResearchPartial> {
-  const task = findTask(db, caller, id)
+export function* listPartials(
+  db: Database,
+  caller: Caller,
+  id: string,
+  page: PageRequest,
+): Read<Page<ResearchPartial>> {
+  const task = yield* findTask(caller, id)
   const filter = filterHash('research-partials', task.id)
   const [after = 0] = page.cursor === undefined ? [] : decodeCursor(page.cursor, filter).after
-  const rows = partialsAfter(db, task.id, Number(after), page.limit + 1)
+  const rows = yield* partialsAfter(task.id, Number(after), page.limit + 1)
   return readablePage(
     rows,
     page.limit,
     ({ sequence, body }) => ({
-      ...{ tenantId: task.tenant, knowledgeSpaceId: task.space_id, researchTaskJobId: task.id, sequence },
-      evidenceBundle: withoutDeleted(db, caller, task.space_key, fromCell(body)),
+      tenantId: task.tenant,
+      knowledgeSpaceId: task.space_id,
+      researchTaskJobId: task.id,
+      sequence,
+      evidenceBundle: db.now(withoutDeleted(caller, task.space_key, fromCell(body))),
     }),
     ({ sequence }) => encodeCursor({ after: [sequence] }, filter),
   )
 }
 
-export function readReport(db: Database, caller: Caller, id: string): ResearchReport {
-  const task = findTask(db, caller, id)
-  const body = task.stage === 'completed' ? stepBody(db, task.id, 'report') : undefined
+export function* readReport(caller: Caller, id: string): Read<ResearchReport> {
+  const task = yield* findTask(caller, id)
+  const body = task.stage === 'completed' ? yield* stepBody(task.id, 'report') : undefined
   if (body === undefined)
     throw new KsError('not-found', `research task ${task.id} is ${task.stage}, a report has only one that is completed`)
   // reports of older versions say nothing of it
@@ -64,14 +74,14 @@ export function readReport(db: Database, caller: Caller, id: string): ResearchRe
     ...fromCell<Omit<ResearchReport, 'degraded' | 'degradedReasons'>>(body),
   }
   const cited = report.sources.map(({ citation }) => citation.documentAssetId)
-  if (knownDocuments(db, caller, task.space_key, cited).size < new Set(cited).size)
+  if ((yield* knownDocuments(caller, task.space_key, cited)).size < new Set(cited).size)
     throw new KsError('not-found', `the report of research task ${task.id} quotes a document that was deleted`)
   return report
 }
 
-function withoutDeleted(db: Database, caller: Caller, spaceKey: number, bundle: EvidenceBundle): EvidenceBundle {
+function* withoutDeleted(caller: Caller, spaceKey: number, bundle: EvidenceBundle): Read<EvidenceBundle> {
   const ids = bundle.items.flatMap(({ citations }) => citations.map(({ documentAssetId }) => documentAssetId))
-  const live = knownDocuments(db, caller, spaceKey, ids)
+  const live = yield* knownDocuments(caller, spaceKey, ids)
   const items = bundle.items.filter(({ citations }) =>
     citations.every(({ documentAssetId }) => live.has(documentAssetId)),
   )

@@ -1,5 +1,5 @@
 import type { ResearchReport, ResearchStop } from '../../contract/gateway/research.js'
-import { type Degradation, degradedFields } from '../degraded.js'
+import { type Degradation, degradedFields } from '../base/degraded.js'
 import { comparisonTable, type Field } from './digest.js'
 
 /** What the text of a report is made of. */

@@ -1,13 +1,15 @@
 import type { EvidenceBundle, EvidenceItem, EvidenceState } from '../../contract/gateway/queries.js'
 import type { ResearchReport, ResearchStop } from '../../contract/gateway/research.js'
+import { defined } from '../../lib/defined.js'
 import { saysSomething } from '../../lib/text/said.js'
-import { type Degradation, degradation, degradedFields } from '../degraded.js'
+import { type Degradation, degradation, degradedFields } from '../base/degraded.js'
+import type { ModelReference } from '../base/model-reference.js'
 import { isBuiltin } from '../models/registry.js'
-import type { ModelReference } from '../models/types.js'
 import { citationWriter } from '../query/citation-marks.js'
 import { extractiveAnswer } from '../query/extractive.js'
 import { buildPrompt, citedNumbers } from '../query/generate.js'
 import { deciderOf, markReader, stateBySaid, withState } from '../query/said-of-evidence.js'
+import type { Read } from '../storage/program.js'
 import { fromCell } from '../storage/readable.js'
 import { type Analysis, wholeState } from './analyze.js'
 import { askModel } from './ask-model.js'
@@ -61,7 +63,7 @@ export async function writeReport(
   const sections: Section[] = []
   const fields: Field[] = []
   const generators = new Set<Draft['generator']>()
-  const degraded = [...lackedSoFar(run)]
+  const degraded = [...run.context.db.now(lackedSoFar(run))]
   let stop = stoppedBy
   for (const [place, section] of analysis.sections.entries()) {
     const items = section.nodeIds.flatMap((id) => byId.get(id) ?? [])
@@ -82,8 +84,8 @@ export async function writeReport(
     if (part?.measure === undefined || entity === undefined) continue
     const { measure, year } = part
     const value = draft.cell === undefined ? undefined : renumbered(fieldText(draft.cell, items), items, sources).text
-    const of = { entity, measure, ...(year === undefined ? {} : { year }) }
-    fields.push({ ...of, ...(value === undefined ? {} : { value }) })
+    const of = { entity, measure, ...defined({ year }) }
+    fields.push({ ...of, ...defined({ value }) })
   }
   const states = sections.map(({ state }) => state)
   await run.step('report', 'generate', async () => {
@@ -96,14 +98,14 @@ export async function writeReport(
 }
 
 /** What the steps before had to do without, and the model where it is not there any more. */
-function lackedSoFar({ context, row, frozen, model }: TaskRun): Degradation[] {
-  const plan: Plan = fromCell(stepBody(context.db, row.id, 'plan') ?? '{}')
+function* lackedSoFar({ context, row, frozen, model }: TaskRun): Read<Degradation[]> {
+  const plan: Plan = fromCell((yield* stepBody(row.id, 'plan')) ?? '{}')
   const reference = frozen.profile.reasoningModel ?? context.options.defaultGenerator
   const isGone = model === undefined && !isBuiltin(reference)
   return [
     ...(plan.degraded === undefined ? [] : [plan.degraded]),
-    ...foundBy(context.db, row.id).flatMap(({ degraded = [] }) => degraded),
-    ...lackedByLeads(context.db, row.id),
+    ...(yield* foundBy(row.id)).flatMap(({ degraded = [] }) => degraded),
+    ...(yield* lackedByLeads(row.id)),
     ...(isGone ? [degradation('answer', `this daemon has no chat provider ${providerOf(reference)}`)] : []),
   ]
 }
@@ -170,9 +172,10 @@ function modelDraft(section: Drafted, text: string, given: number): Draft | unde
   const cited = citedNumbers(answer, given)
   const cell = said === 'none' ? undefined : cellIn(section)
   return {
-    ...{ answer: answer === '' ? NOTHING.answer : answer, generator: 'model' },
+    answer: answer === '' ? NOTHING.answer : answer,
+    generator: 'model',
     state: stateBySaid(state, said, cited.length, withheld),
-    ...(cell === undefined ? {} : { cell }),
+    ...defined({ cell }),
   }
 }
 
@@ -271,13 +274,22 @@ function wholeReport(
   })
   const [only = 'extractive'] = generators
   return {
-    ...{ researchTaskId: row.id, knowledgeSpaceId: row.space_id, query: row.query },
-    ...{ requestedMode: route.requestedMode, resolvedMode: route.resolvedMode, route: { ...route } },
-    ...{ publicationId: snapshot.publicationId, state: bundle.state },
+    researchTaskId: row.id,
+    knowledgeSpaceId: row.space_id,
+    query: row.query,
+    requestedMode: route.requestedMode,
+    resolvedMode: route.resolvedMode,
+    route: { ...route },
+    publicationId: snapshot.publicationId,
+    state: bundle.state,
     generator: generators.size > 1 ? 'mixed' : only,
     text: reportText(row.query, { sections, sources: listed, fields, stoppedBy, degraded }),
-    ...{ sections, sources: listed, open, ...degradedFields(degraded) },
-    ...(stoppedBy === undefined ? {} : { stoppedBy }),
-    ...{ evidenceBundleId: bundle.id, createdAt: new Date(run.context.now()).toISOString() },
+    sections,
+    sources: listed,
+    open,
+    ...degradedFields(degraded),
+    ...defined({ stoppedBy }),
+    evidenceBundleId: bundle.id,
+    createdAt: new Date(run.context.now()).toISOString(),
   }
 }

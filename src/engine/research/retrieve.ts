@@ -1,14 +1,14 @@
 import type { EvidenceBundle, QueryBody } from '../../contract/gateway/queries.js'
 import { analyzeQuery } from '../../lib/text/analyze.js'
 import { bears, bearsPart } from '../../lib/text/bears.js'
-import type { Degradation } from '../degraded.js'
+import type { Degradation } from '../base/degraded.js'
+import { type AnalysedPassage, analysePassage } from '../derived/passage.js'
 import type { Admitted } from '../query/admission.js'
 import { answerConfidence, weightOf } from '../query/confidence.js'
 import type { RankedPassage } from '../query/evidence.js'
 import type { Retrieved } from '../query/fast.js'
 import { freshnessNow } from '../query/freshness.js'
 import { judge } from '../query/judge.js'
-import { type AnalysedPassage, analysePassage } from '../query/passage.js'
 import { measure, prepareQuery, weighedLength } from '../query/rerank.js'
 import { retrieveInMode } from '../query/stages.js'
 import type { PassageRow } from '../query/store.js'
@@ -50,8 +50,11 @@ export async function look(run: TaskRun, asked: Look, { signal, room }: StepScop
   const { admitted, isAbout } = await whereOf(run, asked, signal)
   const query = asked.lead === undefined ? asked.searched : `${asked.searched}\n\n${asked.lead}`
   const body: QueryBody = {
-    ...{ knowledgeSpaceId: admitted.space.id, query, mode: admitted.profile.defaultMode },
-    ...{ activeDocumentIds: [], activeEntityIds: [] },
+    knowledgeSpaceId: admitted.space.id,
+    query,
+    mode: admitted.profile.defaultMode,
+    activeDocumentIds: [],
+    activeEntityIds: [],
   }
   const recorder = new TraceRecorder()
   const request = { body, query, admitted, route: run.frozen.route, recorder, signal }
@@ -66,7 +69,9 @@ export async function look(run: TaskRun, asked: Look, { signal, room }: StepScop
   const idf = analyzeQuery(asked.searched).map((term): [string, number] => [term, cut.idf(term)])
   const { degraded } = retrieved
   const done: LookDone = {
-    ...{ ...asked, bundleId: partial.id, idf: [...new Map(idf)] },
+    ...asked,
+    bundleId: partial.id,
+    idf: [...new Map(idf)],
     ...(degraded.length === 0 ? {} : { degraded }),
     ...(retrieved.permission?.better === true ? { withheld: true } : {}),
   }

@@ -1,11 +1,12 @@
 import { KsError } from '../../contract/errors.js'
 import { type LinkedAbort, linkAbort } from '../../lib/abort.js'
+import { createTurns } from '../base/turns.js'
+import { untilWritten } from '../base/until-written.js'
 import type { EngineContext } from '../context.js'
-import { passesByItself } from '../jobs/retry-policy.js'
 import type { QueryShared } from '../query/stages.js'
-import { createTurns } from '../turns.js'
-import { untilWritten } from '../until-written.js'
-import { unlessDatabaseDamaged } from '../write-stop.js'
+import { passesByItself } from '../queue/retry-policy.js'
+import { sql } from '../storage/program.js'
+import { unlessDatabaseDamaged } from '../storage/write-stop.js'
 import { advance } from './advance.js'
 import { frozenOf, moveTask, type TaskRow, taskById } from './store.js'
 import { TaskFailed, TaskGone, TaskRun } from './task-run.js'
@@ -55,7 +56,7 @@ export class ResearchRunner {
   activity(): { active: number; waiting: number } {
     const { db } = this.#context
     const open = unlessDatabaseDamaged(
-      () => db.get<{ n: number }>('SELECT count(*) n FROM research_tasks WHERE completed_at IS NULL')?.n ?? 0,
+      () => db.now(sql.get<{ n: number }>('SELECT count(*) n FROM research_tasks WHERE completed_at IS NULL'))?.n ?? 0,
       0,
     )
     return { active: this.#running.size, waiting: Math.max(0, open - this.#running.size) }
@@ -91,17 +92,17 @@ export class ResearchRunner {
 
   #recover(): void {
     const { db, now } = this.#context
-    db.recover(() => {
-      db.run(
+    db.recover(function* () {
+      yield* sql.run(
         `UPDATE research_tasks SET claimed_by = NULL, unclean_ends = unclean_ends + 1
          WHERE claimed_by IS NOT NULL AND completed_at IS NULL`,
       )
-      const hopeless = db.all<Pick<TaskRow, 'id' | 'stage'>>(
+      const hopeless = yield* sql.all<Pick<TaskRow, 'id' | 'stage'>>(
         'SELECT id, stage FROM research_tasks WHERE completed_at IS NULL AND unclean_ends >= ?',
-        MAX_UNCLEAN_ENDS,
+        [MAX_UNCLEAN_ENDS],
       )
       const error = 'the daemon died again and again while it worked on this task'
-      for (const { id, stage } of hopeless) moveTask(db, id, { from: stage, to: 'failed', now: now(), error })
+      for (const { id, stage } of hopeless) yield* moveTask(id, { from: stage, to: 'failed', now: now(), error })
     })
   }
 
@@ -116,20 +117,21 @@ export class ResearchRunner {
   /** The oldest task that is due, of the space whose turn it is. */
   #claim(): TaskRow | undefined {
     const { db, instance, now } = this.#context
-    const next = (after: number) =>
-      db.get<{ id: string; space_key: number }>(
+    function* next(after: number) {
+      return yield* sql.get<{ id: string; space_key: number }>(
         `SELECT t.id, t.space_key FROM research_tasks t INDEXED BY research_tasks_open
          JOIN spaces s ON s.key = t.space_key AND s.deleted_at IS NULL
          WHERE t.completed_at IS NULL AND t.claimed_by IS NULL AND t.space_key > ?
            AND (t.run_after <= ? OR t.run_after > ?)
          ORDER BY t.space_key, t.run_after, t.id LIMIT 1`,
-        ...[after, now(), now() + MAX_RETRY_MS],
+        [after, now(), now() + MAX_RETRY_MS],
       )
-    const due = next(this.#lastSpace) ?? next(0)
+    }
+    const due = db.now(next(this.#lastSpace)) ?? db.now(next(0))
     if (due === undefined) return undefined
     this.#lastSpace = due.space_key
-    db.writeNow(() => db.run('UPDATE research_tasks SET claimed_by = ? WHERE id = ?', instance, due.id))
-    return taskById(db, due.id)
+    db.writeNow(() => sql.run('UPDATE research_tasks SET claimed_by = ? WHERE id = ?', [instance, due.id]))
+    return db.now(taskById(due.id))
   }
 
   #launch(task: TaskRow): void {
@@ -152,8 +154,12 @@ export class ResearchRunner {
     const { snapshot } = frozenOf(task)
     // what the frozen publication shows is not removed while the task reads it
     const lease = leases.acquire({
-      ...{ spaceKey: task.space_key, sessionId: task.id, type: 'read', targetType: 'publication' },
-      ...{ targetId: snapshot.publicationId, virtualPath: `/evidence/${task.id}` },
+      spaceKey: task.space_key,
+      sessionId: task.id,
+      type: 'read',
+      targetType: 'publication',
+      targetId: snapshot.publicationId,
+      virtualPath: `/evidence/${task.id}`,
     })
     lease.keepAlive()
     const told = () => this.tell(task.id)
@@ -171,18 +177,16 @@ export class ResearchRunner {
     const { db, instance, log, now } = this.#context
     if (this.#stop.signal.aborted) {
       await db.write(() =>
-        db.run('UPDATE research_tasks SET claimed_by = NULL WHERE id = ? AND claimed_by = ?', id, instance),
+        sql.run('UPDATE research_tasks SET claimed_by = NULL WHERE id = ? AND claimed_by = ?', [id, instance]),
       )
       return
     }
-    const row = taskById(db, id)
+    const row = db.now(taskById(id))
     if (error instanceof TaskGone || row === undefined || row.completed_at !== null) return
     const message = error instanceof TaskFailed || error instanceof KsError ? error.message : 'an unexpected failure'
     if (error instanceof TaskFailed || row.attempts + 1 >= MAX_ATTEMPTS) {
       await this.#untilWritten('the end of a research task', () =>
-        db.write(() =>
-          moveTask(db, id, { from: row.stage, to: 'failed', now: now(), error: message, claim: instance }),
-        ),
+        db.write(() => moveTask(id, { from: row.stage, to: 'failed', now: now(), error: message, claim: instance })),
       )
       return
     }
@@ -191,9 +195,9 @@ export class ResearchRunner {
     const runAfter = now() + Math.round(delay * (0.5 + Math.random() / 2))
     await this.#untilWritten('when a research task is tried again', () =>
       db.write(() =>
-        db.run(
+        sql.run(
           'UPDATE research_tasks SET claimed_by = NULL, attempts = attempts + ?, run_after = ? WHERE id = ? AND claimed_by = ?',
-          ...[passesByItself(error) ? 0 : 1, runAfter, id, instance],
+          [passesByItself(error) ? 0 : 1, runAfter, id, instance],
         ),
       ),
     )

@@ -7,11 +7,12 @@ import type {
   ResearchTaskJob,
 } from '../../contract/gateway/research.js'
 import type { RetrievalProfile } from '../../contract/gateway/retrieval-profile.js'
+import { defined } from '../../lib/defined.js'
 import { isUuid } from '../../lib/ids.js'
-import type { Caller } from '../api.js'
-import type { Snapshot } from '../query/admission.js'
+import type { Caller } from '../base/caller.js'
 import type { ConcreteMode, Route } from '../query/mode.js'
-import type { Database } from '../storage/database.js'
+import type { Snapshot } from '../spaces/snapshot.js'
+import { type Read, sql, type Write } from '../storage/program.js'
 import { fromCell } from '../storage/readable.js'
 import { assertMove, isTerminal } from './stages.js'
 
@@ -54,30 +55,42 @@ export interface Frozen {
 const TASK = `SELECT t.*, s.id space_id FROM research_tasks t JOIN spaces s ON s.key = t.space_key AND s.deleted_at IS NULL`
 
 /** A task of the caller's own. @throws KsError `not-found`, also for another subject's task: it quotes what that one may read */
-export function findTask(db: Database, caller: Caller, id: string): TaskRow {
+export function* findTask(caller: Caller, id: string): Read<TaskRow> {
   const row = isUuid(id)
-    ? db.get<TaskRow>(`${TASK} WHERE t.id = ? AND t.tenant = ? AND t.subject = ?`, id, caller.tenant, caller.subject)
+    ? yield* sql.get<TaskRow>(`${TASK} WHERE t.id = ? AND t.tenant = ? AND t.subject = ?`, [
+        id,
+        caller.tenant,
+        caller.subject,
+      ])
     : undefined
   if (row === undefined) throw notFound('research task', id)
   return row
 }
 
-export function taskById(db: Database, id: string): TaskRow | undefined {
-  return db.get<TaskRow>(`${TASK} WHERE t.id = ?`, id)
+export function* taskById(id: string): Read<TaskRow | undefined> {
+  return yield* sql.get<TaskRow>(`${TASK} WHERE t.id = ?`, [id])
 }
 
 /** Tasks of a caller, newest first. @param before the id that the page before ended with */
-export function tasksOf(
-  db: Database,
+export function* tasksOf(
   caller: Caller,
   filter: { spaceId?: string | undefined; stage?: ResearchStage | undefined; before?: string | undefined },
   limit: number,
-): TaskRow[] {
-  return db.all<TaskRow>(
+): Read<TaskRow[]> {
+  return yield* sql.all<TaskRow>(
     `${TASK} WHERE t.tenant = ? AND t.subject = ? AND (? IS NULL OR s.id = ?) AND (? IS NULL OR t.stage = ?)
        AND (? IS NULL OR t.id < ?) ORDER BY t.id DESC LIMIT ?`,
-    ...[caller.tenant, caller.subject, filter.spaceId ?? null, filter.spaceId ?? null],
-    ...[filter.stage ?? null, filter.stage ?? null, filter.before ?? null, filter.before ?? null, limit],
+    [
+      caller.tenant,
+      caller.subject,
+      filter.spaceId ?? null,
+      filter.spaceId ?? null,
+      filter.stage ?? null,
+      filter.stage ?? null,
+      filter.before ?? null,
+      filter.before ?? null,
+      limit,
+    ],
   )
 }
 
@@ -97,8 +110,8 @@ interface CostRow {
   recorded_at: number
 }
 
-export function toResearchJob(db: Database, row: TaskRow): ResearchTaskJob {
-  const costs = db.all<CostRow>('SELECT * FROM research_costs WHERE task_id = ? ORDER BY sequence', row.id)
+export function* toResearchJob(row: TaskRow): Read<ResearchTaskJob> {
+  const costs = yield* sql.all<CostRow>('SELECT * FROM research_costs WHERE task_id = ? ORDER BY sequence', [row.id])
   const { limits } = frozenOf(row)
   return {
     id: row.id,
@@ -109,7 +122,7 @@ export function toResearchJob(db: Database, row: TaskRow): ResearchTaskJob {
     query: row.query,
     stage: row.stage,
     ...(row.limits === null ? {} : { limits }),
-    ...(row.budget_usd === null ? {} : { budgetUsd: row.budget_usd }),
+    ...defined({ budgetUsd: row.budget_usd ?? undefined }),
     cost: {
       totalUsd: roundUsd(costs.reduce((sum, cost) => sum + cost.cost_usd, 0)),
       ...(row.budget_usd === null ? {} : { budgetUsd: row.budget_usd, budgetExceeded: row.budget_exceeded === 1 }),
@@ -121,10 +134,10 @@ export function toResearchJob(db: Database, row: TaskRow): ResearchTaskJob {
         recordedAt: cost.recorded_at,
       })),
     },
-    ...(row.error === null ? {} : { error: row.error }),
+    ...defined({ error: row.error ?? undefined }),
     createdAt: row.created_at,
     updatedAt: row.updated_at,
-    ...(row.completed_at === null ? {} : { completedAt: row.completed_at }),
+    ...defined({ completedAt: row.completed_at ?? undefined }),
   }
 }
 
@@ -134,16 +147,15 @@ export function roundUsd(usd: number): number {
 }
 
 /** Adds an event behind the last one, inside the caller's transaction. */
-export function appendEvent<N extends ResearchEventName>(
-  db: Database,
+export function* appendEvent<N extends ResearchEventName>(
   taskId: string,
   event: N,
   data: ResearchEventData<N>,
-): void {
-  db.run(
+): Write<void> {
+  yield* sql.run(
     `INSERT INTO research_events (task_id, sequence, event, data)
      VALUES (?, (SELECT coalesce(max(sequence), 0) + 1 FROM research_events WHERE task_id = ?), ?, ?)`,
-    ...[taskId, taskId, event, JSON.stringify(data)],
+    [taskId, taskId, event, JSON.stringify(data)],
   )
 }
 
@@ -153,10 +165,10 @@ export interface EventRow {
   data: string
 }
 
-export function eventsAfter(db: Database, taskId: string, after: number, limit: number): EventRow[] {
-  return db.all<EventRow>(
+export function* eventsAfter(taskId: string, after: number, limit: number): Read<EventRow[]> {
+  return yield* sql.all<EventRow>(
     'SELECT sequence, event, data FROM research_events WHERE task_id = ? AND sequence > ? ORDER BY sequence LIMIT ?',
-    ...[taskId, after, limit],
+    [taskId, after, limit],
   )
 }
 
@@ -166,24 +178,23 @@ export function eventsAfter(db: Database, taskId: string, after: number, limit: 
  * @param claim the instance that works on the task; absent for a move by somebody else, such as a cancellation
  * @returns whether this call moved it; false means that somebody else did, or took it over
  */
-export function moveTask(
-  db: Database,
+export function* moveTask(
   id: string,
   move: { from: ResearchStage; to: ResearchStage; now: number; error?: string; claim?: string },
-): boolean {
+): Write<boolean> {
   const { from, to, now, error, claim } = move
   assertMove(from, to)
   const ended = isTerminal(to)
-  const { changes } = db.run(
+  const { changes } = yield* sql.run(
     `UPDATE research_tasks SET stage = ?, error = ?, updated_at = ?, completed_at = ?, attempts = 0,
        claimed_by = CASE WHEN ? THEN NULL ELSE claimed_by END
      WHERE id = ? AND stage = ? AND (? IS NULL OR claimed_by = ?)`,
-    ...[to, error ?? null, now, ended ? now : null, ended ? 1 : 0, id, from, claim ?? null, claim ?? null],
+    [to, error ?? null, now, ended ? now : null, ended ? 1 : 0, id, from, claim ?? null, claim ?? null],
   )
   if (changes !== 1) return false
-  if (to === 'completed') appendEvent(db, id, 'research.completed', { researchTaskId: id })
-  else if (to === 'canceled') appendEvent(db, id, 'research.canceled', { researchTaskId: id })
-  else if (to === 'failed') appendEvent(db, id, 'research.failed', { error: error ?? 'the task failed' })
-  else appendEvent(db, id, 'research.stage', { researchTaskId: id, stage: to, at: new Date(now).toISOString() })
+  if (to === 'completed') yield* appendEvent(id, 'research.completed', { researchTaskId: id })
+  else if (to === 'canceled') yield* appendEvent(id, 'research.canceled', { researchTaskId: id })
+  else if (to === 'failed') yield* appendEvent(id, 'research.failed', { error: error ?? 'the task failed' })
+  else yield* appendEvent(id, 'research.stage', { researchTaskId: id, stage: to, at: new Date(now).toISOString() })
   return true
 }

@@ -8,6 +8,7 @@ import type { Generator } from '../models/types.js'
 import type { Admitted } from '../query/admission.js'
 import type { QueryShared } from '../query/stages.js'
 import { type SpaceRow, spaceByKey } from '../spaces/store.js'
+import { sql } from '../storage/program.js'
 import { fromCell } from '../storage/readable.js'
 import { limitsOf, type TaskLimits } from './limits.js'
 import { priceOf } from './prices.js'
@@ -80,12 +81,12 @@ export class TaskRun {
   }
 
   get used(): Used {
-    return usedBy(this.context.db, this.#row.id)
+    return this.context.db.now(usedBy(this.#row.id))
   }
 
   /** @throws TaskGone */
   get space(): SpaceRow {
-    const space = spaceByKey(this.context.db, this.#row.space_key)
+    const space = this.context.db.now(spaceByKey(this.#row.space_key))
     if (space === undefined) throw new TaskGone('the space is gone')
     return space
   }
@@ -104,7 +105,8 @@ export class TaskRun {
     return {
       generator: models.generator(reference, account(this.context, this.space)),
       price: priceOf(options.providers, reference),
-      ...{ provider: reference.provider, name: reference.model },
+      provider: reference.provider,
+      name: reference.model,
     }
   }
 
@@ -114,7 +116,7 @@ export class TaskRun {
    * @throws LimitReached where a limit leaves no room for it, or ends it; TaskGone when the task was ended meanwhile
    */
   async step<T>(key: string, name: StepName, work: StepWork<T>): Promise<T> {
-    const known = stepBody(this.context.db, this.#row.id, key)
+    const known = this.context.db.now(stepBody(this.#row.id, key))
     if (known !== undefined) return fromCell(known)
     this.signal.throwIfAborted()
     const used = this.used
@@ -147,7 +149,7 @@ export class TaskRun {
   /** Notes that the budget kept the task from something. */
   async noteBudget(): Promise<void> {
     const { db } = this.context
-    await db.write(() => db.run('UPDATE research_tasks SET budget_exceeded = 1 WHERE id = ?', this.#row.id))
+    await db.write(() => sql.run('UPDATE research_tasks SET budget_exceeded = 1 WHERE id = ?', [this.#row.id]))
   }
 
   /** Moves the task to the next stage. @throws TaskGone */
@@ -155,11 +157,11 @@ export class TaskRun {
     const { db, instance, now } = this.context
     const { id, stage } = this.#row
     const activeMs = this.activeMs
-    const moved = await db.write(() => {
-      if (!moveTask(db, id, { from: stage, to, now: now(), claim: instance })) return false
-      db.run('UPDATE research_tasks SET active_ms = ? WHERE id = ?', activeMs, id)
+    const moved = await db.write(function* () {
+      if (!(yield* moveTask(id, { from: stage, to, now: now(), claim: instance }))) return false
+      yield* sql.run('UPDATE research_tasks SET active_ms = ? WHERE id = ?', [activeMs, id])
       if (stoppedBy !== undefined)
-        db.run('UPDATE research_tasks SET stopped_by = ? WHERE id = ?', JSON.stringify(stoppedBy), id)
+        yield* sql.run('UPDATE research_tasks SET stopped_by = ? WHERE id = ?', [JSON.stringify(stoppedBy), id])
       return true
     })
     if (!moved) throw new TaskGone('the task was ended')
@@ -170,14 +172,14 @@ export class TaskRun {
   async #write(step: DoneStep): Promise<void> {
     const { db, instance, now } = this.context
     const activeMs = this.activeMs
-    const written = await db.write(() => writeStep(db, this.#row, step, { instance, now: now(), activeMs }))
+    const written = await db.write(() => writeStep(this.#row, step, { instance, now: now(), activeMs }))
     if (!written) throw new TaskGone('the task was ended')
     this.#told()
   }
 
   #reread(): void {
     const { active_ms } = this.#row
-    const row = taskById(this.context.db, this.#row.id)
+    const row = this.context.db.now(taskById(this.#row.id))
     if (row === undefined) throw new TaskGone('the task is gone')
     // what was stored counts from the beginning of this stay
     this.#row = { ...row, active_ms }

@@ -1,5 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import { inOneWrite, type Scope, type Slice } from './slice.js'
+import { sql } from '../storage/program.js'
+import { inOneWrite, type Slice } from '../storage/slices.js'
+import type { Scope } from './slice.js'
 
 const DAY = 24 * 60 * 60 * 1000
 /** Somebody who was told to look at a job does so within days; as long as answer traces are kept by default. */
@@ -8,16 +10,18 @@ const KEPT_MS = 90 * DAY
 /** Bulk jobs whose items ended long ago. */
 export async function endedBulkJobs({ context: { db }, space, now, batchRows }: Scope): Promise<Slice> {
   const before = now - KEPT_MS
-  const rows = db.all<{ id: string }>(
-    `SELECT id FROM bulk_jobs WHERE space_key = ? AND created_at < ?
+  const rows = db.now(
+    sql.all<{ id: string }>(
+      `SELECT id FROM bulk_jobs WHERE space_key = ? AND created_at < ?
        AND NOT EXISTS (SELECT 1 FROM bulk_items JOIN jobs ON jobs.id = bulk_items.job_id
                        WHERE bulk_id = bulk_jobs.id AND (completed_at IS NULL OR completed_at >= ?))
      ORDER BY created_at LIMIT ?`,
-    ...[space.key, before, before, batchRows],
+      [space.key, before, before, batchRows],
+    ),
   )
   return inOneWrite(db, rows, batchRows, ({ id }) => {
-    db.run('DELETE FROM bulk_items WHERE bulk_id = ?', id)
-    db.run('DELETE FROM bulk_jobs WHERE id = ?', id)
+    db.now(sql.run('DELETE FROM bulk_items WHERE bulk_id = ?', [id]))
+    db.now(sql.run('DELETE FROM bulk_jobs WHERE id = ?', [id]))
   })
 }
 
@@ -31,8 +35,9 @@ export async function endedJobs({ context: { db }, space, now, batchRows, signal
   let removed = 0
   while (!signal.aborted) {
     // most of what is old stays: a page is looked at, and not all of them until enough are found that go
-    const page = db.all<{ key: number; id: string; completed_at: number; ends: number }>(
-      `SELECT key, id, completed_at,
+    const page = db.now(
+      sql.all<{ key: number; id: string; completed_at: number; ends: number }>(
+        `SELECT key, id, completed_at,
          NOT EXISTS (SELECT 1 FROM documents WHERE documents.key = jobs.doc_key AND deleted_at IS NULL
                      AND NOT EXISTS (SELECT 1 FROM jobs newer WHERE newer.doc_key = jobs.doc_key
                                      AND (newer.version, newer.key) > (jobs.version, jobs.key)))
@@ -41,14 +46,15 @@ export async function endedJobs({ context: { db }, space, now, batchRows, signal
                          AND status NOT IN ('published', 'gc-complete')) ends
        FROM jobs INDEXED BY jobs_ended
        WHERE space_key = ? AND (completed_at, key) > (?, ?) AND completed_at < ? ORDER BY completed_at, key LIMIT ?`,
-      ...[space.key, after.completed_at, after.key, now - KEPT_MS, batchRows],
+        [space.key, after.completed_at, after.key, now - KEPT_MS, batchRows],
+      ),
     )
     const rows = page.filter(({ ends }) => ends === 1)
     if (rows.length > 0)
       removed += (
         await inOneWrite(db, rows, batchRows, ({ key, id }) => {
-          db.run('DELETE FROM staged_commits WHERE job_id = ?', id)
-          db.run('DELETE FROM jobs WHERE key = ?', key)
+          db.now(sql.run('DELETE FROM staged_commits WHERE job_id = ?', [id]))
+          db.now(sql.run('DELETE FROM jobs WHERE key = ?', [key]))
         })
       ).removed
     const last = page.at(-1)
@@ -61,10 +67,12 @@ export async function endedJobs({ context: { db }, space, now, batchRows, signal
 
 /** Commits without a job, of uploads that failed or brought nothing new, long after they were collected. */
 export async function collectedCommits({ context: { db }, space, now, batchRows }: Scope): Promise<Slice> {
-  const rows = db.all<{ id: string }>(
-    `SELECT id FROM staged_commits WHERE space_key = ? AND status = 'gc-complete' AND job_id IS NULL AND updated_at < ?
+  const rows = db.now(
+    sql.all<{ id: string }>(
+      `SELECT id FROM staged_commits WHERE space_key = ? AND status = 'gc-complete' AND job_id IS NULL AND updated_at < ?
      LIMIT ?`,
-    ...[space.key, now - KEPT_MS, batchRows],
+      [space.key, now - KEPT_MS, batchRows],
+    ),
   )
-  return inOneWrite(db, rows, batchRows, ({ id }) => db.run('DELETE FROM staged_commits WHERE id = ?', id))
+  return inOneWrite(db, rows, batchRows, ({ id }) => db.now(sql.run('DELETE FROM staged_commits WHERE id = ?', [id])))
 }

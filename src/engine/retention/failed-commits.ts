@@ -1,7 +1,9 @@
 import { removeUnreferenced } from '../documents/delete.js'
 import { giveUpExpired, moveCommit } from '../documents/staged-commits.js'
 import { policiesOf } from '../spaces/manifest.js'
-import { NOTHING, type Scope, type Slice } from './slice.js'
+import { sql } from '../storage/program.js'
+import { NOTHING, type Slice } from '../storage/slices.js'
+import type { Scope } from './slice.js'
 
 const DAY = 24 * 60 * 60 * 1000
 
@@ -21,20 +23,22 @@ export async function failedCommits(scope: Scope): Promise<Slice> {
   const { db } = context
   if (context.objects.isPinned()) return NOTHING
   const kept = policiesOf(space).retentionPolicy.failedCommitRetentionDays * DAY
-  const rows = db.all<ExpiredCommit>(
-    `SELECT id, status, raw_object_key, published_object_key FROM staged_commits
+  const rows = db.now(
+    sql.all<ExpiredCommit>(
+      `SELECT id, status, raw_object_key, published_object_key FROM staged_commits
      WHERE space_key = ? AND (status = 'gc-pending'
        OR status IN ('failed-terminal', 'canceled') AND coalesce(expires_at, updated_at + ?) < ?
        OR status = 'failed-retryable' AND expires_at < ?
           AND NOT EXISTS (SELECT 1 FROM jobs WHERE jobs.id = staged_commits.job_id AND completed_at IS NULL))
      LIMIT ?`,
-    ...[space.key, kept, now, now, batchRows],
+      [space.key, kept, now, now, batchRows],
+    ),
   )
   if (rows.length === 0) return NOTHING
-  await db.write(() => {
+  await db.write(function* () {
     for (const { id, status } of rows) {
-      if (status === 'failed-retryable') giveUpExpired(db, id, now)
-      else if (status !== 'gc-pending') moveCommit(db, id, status, 'gc-pending')
+      if (status === 'failed-retryable') yield* giveUpExpired(id, now)
+      else if (status !== 'gc-pending') yield* moveCommit(id, status, 'gc-pending')
     }
   })
   const collecting = rows.filter(({ status }) => status !== 'failed-retryable')
@@ -42,8 +46,8 @@ export async function failedCommits(scope: Scope): Promise<Slice> {
     if (signal.aborted) return NOTHING
     await removeObjects(scope, row)
   }
-  await db.write(() => {
-    for (const { id } of collecting) moveCommit(db, id, 'gc-pending', 'gc-complete')
+  await db.write(function* () {
+    for (const { id } of collecting) yield* moveCommit(id, 'gc-pending', 'gc-complete')
   })
   return { removed: collecting.length, more: rows.length === batchRows }
 }

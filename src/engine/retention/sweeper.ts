@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { EngineContext } from '../context.js'
-import { forgetAnswers } from '../idempotency.js'
+import { forgetAnswers } from '../idempotency/idempotency.js'
+import { retentionOf } from '../spaces/retention-policy.js'
 import { spaceByKey } from '../spaces/store.js'
-import { retentionOf } from './policy.js'
-import type { Slice } from './slice.js'
+import { sql } from '../storage/program.js'
+import type { Slice } from '../storage/slices.js'
 import { SteadyClock } from './steady-clock.js'
 import { STEPS } from './steps.js'
 
@@ -73,18 +74,19 @@ export class RetentionSweeper {
     await this.#repeat('answers', counts, () => forgetAnswers(db, now, batchRows))
     let after = 0
     for (;;) {
-      const next = db.get<{ key: number }>(
-        'SELECT key FROM spaces WHERE key > ? AND deleted_at IS NULL ORDER BY key LIMIT 1',
-        after,
+      const next = db.now(
+        sql.get<{ key: number }>('SELECT key FROM spaces WHERE key > ? AND deleted_at IS NULL ORDER BY key LIMIT 1', [
+          after,
+        ]),
       )
       if (next === undefined || signal.aborted) return
       after = next.key
       for (const [name, step] of STEPS)
         await this.#repeat(name, counts, async () => {
           // a space may be deleted, and a policy changed, while a run is under way
-          const space = spaceByKey(db, after)
+          const space = db.now(spaceByKey(after))
           if (space === undefined) return { removed: 0, more: false }
-          const rules = retentionOf(db, space.key)
+          const rules = db.now(retentionOf(space.key))
           return step({ context: this.#context, space, rules, now, batchRows, signal })
         })
     }

@@ -2,6 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { KsError } from '../../contract/errors.js'
 import { NO_DEBUGGER_FLAGS } from '../../lib/debugger-flags.js'
+import { defined } from '../../lib/defined.js'
 import { entryUrl } from '../../lib/entry.js'
 import { killAtExit } from '../../lib/kill-at-exit.js'
 import type { FromChild, IndexRequest, ReplyOf, ToChild } from './protocol.js'
@@ -286,11 +287,7 @@ function childEnvironment(textEngine: string | undefined): NodeJS.ProcessEnv {
   const { PATH, TMPDIR, LD_LIBRARY_PATH, KS_TEXT_INDEX, KS_FAULT } = process.env
   const wanted = textEngine ?? KS_TEXT_INDEX
   return {
-    ...(PATH === undefined ? {} : { PATH }),
-    ...(TMPDIR === undefined ? {} : { TMPDIR }),
-    ...(LD_LIBRARY_PATH === undefined ? {} : { LD_LIBRARY_PATH }),
-    ...(wanted === undefined ? {} : { KS_TEXT_INDEX: wanted }),
-    ...(KS_FAULT === undefined ? {} : { KS_FAULT }),
+    ...defined({ PATH, TMPDIR, LD_LIBRARY_PATH, KS_TEXT_INDEX: wanted, KS_FAULT }),
     ...MALLOC,
   }
 }

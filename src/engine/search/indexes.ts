@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { KsError } from '../../contract/errors.js'
+import { defined } from '../../lib/defined.js'
 import { ApplyQueue } from './apply-queue.js'
 import { CountAudit } from './count-audit.js'
 import type { GraphLimits } from './graph-keeper.js'
@@ -92,7 +93,7 @@ class Indexes implements SearchIndexes {
         maxOpen: options.maxOpen,
         watermarkLagMs: options.watermarkLagMs ?? WATERMARK_LAG_MS,
       },
-      ...(options.textEngine === undefined ? {} : { textEngine: options.textEngine }),
+      ...defined({ textEngine: options.textEngine }),
       giveWay: options.giveWay,
       log: (message) => options.log?.(message),
       onClosed: (space) => this.#sessions.delete(space),

@@ -1,4 +1,5 @@
 import { KsError } from '../../contract/errors.js'
+import { defined } from '../../lib/defined.js'
 import { MAX_FILTER_DOCS, MAX_K } from './limits.js'
 import type { SearchHit, SearchHits, SearchRequest } from './ports.js'
 import type { SearchMessage, SearchReply } from './protocol.js'
@@ -19,8 +20,7 @@ export function toMessage(space: string, request: SearchRequest): SearchMessage 
     terms,
     textK: clampK(request.textK),
     vectorK: clampK(request.vectorK),
-    ...(compounds === undefined ? {} : { compounds }),
-    ...(vector === undefined ? {} : { vector }),
+    ...defined({ compounds, vector }),
     ...(vector === undefined || vectorSpace === undefined ? {} : { vectorSpace }),
     ...(docs === undefined ? {} : { docs: Float64Array.from(docs) }),
     ...(wantsBackground === true ? { wantsBackground } : {}),

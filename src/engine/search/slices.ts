@@ -1,4 +1,5 @@
 import { KsError } from '../../contract/errors.js'
+import { defined } from '../../lib/defined.js'
 import { checkDimension, checkValues } from './check-request.js'
 import { SLICE_CHARACTERS, SLICE_NODES, SLICE_VECTOR_BYTES } from './limits.js'
 import type { IndexBatch, IndexedNode, VectorBatch } from './ports.js'
@@ -58,7 +59,7 @@ function stageRequest(
     titles: nodes.map((node) => node.title),
     bodies: nodes.map((node) => node.body),
     remove: Float64Array.from(remove),
-    ...(vectors === undefined ? {} : { vectors }),
+    ...defined({ vectors }),
   }
 }
 

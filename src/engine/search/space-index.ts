@@ -1,5 +1,6 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { defined } from '../../lib/defined.js'
 import { analyzeTitled } from '../../lib/text/analyze.js'
 import { removeBuildRemains, removeOtherGraphs } from './graph-files.js'
 import type { GraphLimits } from './graph-keeper.js'
@@ -169,7 +170,7 @@ export class SpaceIndex {
       frequencies: text.frequencies,
       rewordings: text.rewordings,
       vectorCount: found?.keys.length ?? 0,
-      ...(background === undefined ? {} : { background }),
+      ...defined({ background }),
       textMs: between - began,
       vectorMs: found === undefined ? 0 : ended - between,
       textEngine: this.#options.engine,
@@ -185,7 +186,7 @@ export class SpaceIndex {
       textEngine: this.#options.engine,
       watermark: this.#text?.watermark ?? 0,
       textCount: this.#text?.count() ?? 0,
-      ...(vectorSpace === undefined ? {} : { vectorSpace }),
+      ...defined({ vectorSpace }),
       vectorCount: vectors?.count ?? 0,
       graphCount: vectors?.graphCount ?? 0,
     }

@@ -138,7 +138,11 @@ export class SpaceSession {
 
   #compare(legs: readonly Leg[], signal?: AbortSignal): Promise<Comparison> {
     return compareCounts({
-      ...{ source: this.#source, space: this.#space, legs, drift: this.#drift, signal },
+      source: this.#source,
+      space: this.#space,
+      legs,
+      drift: this.#drift,
+      signal,
       inIndex: (vectorSpace) => this.#counts(vectorSpace),
     })
   }

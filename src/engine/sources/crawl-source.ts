@@ -1,5 +1,7 @@
 import type { WebsiteCrawlResult } from '../../contract/gateway/sources.js'
+import { defined } from '../../lib/defined.js'
 import { EgressFailure } from '../egress/failure.js'
+import type { Read } from '../storage/program.js'
 import { fromCell } from '../storage/readable.js'
 import { readCrawlLimits } from './content.js'
 import type { ImportPlace } from './import-items.js'
@@ -22,12 +24,12 @@ export async function crawlSource(
 ): Promise<{ pages: WebsiteCrawlResult['pages']; counts: SyncCounts }> {
   const { context, caller, spaceId, source, settled, signal } = place
   const { missingAfter, ...limits } = readCrawlLimits(fromCell(source.metadata))
-  const known = pagesLongestUnseen(context.db, source)
+  const known = context.db.now(pagesLongestUnseen(source))
   const importing = await beginImport(context, caller, { spaceId, source }, settled)
   const seen: Omit<SitePage, 'body'>[] = []
   const { failures, ...learned } = await crawlSite(
     { uri: source.uri, ...limits, known },
-    { ...access, kept: keptSite(place) },
+    { ...access, kept: context.db.now(keptSite(place)) },
     async (page) => {
       signal.throwIfAborted()
       await importing.take(page)
@@ -43,7 +45,7 @@ export async function crawlSource(
   const of = (kind: string) => [...done.outcomes.values()].filter((outcome) => outcome === kind).length
   const pages = seen.flatMap(({ address: sourceUrl, text, title, description }): WebsiteCrawlResult['pages'] => {
     if (!done.outcomes.has(sourceUrl)) return []
-    const about = { ...(title === undefined ? {} : { title }), ...(description === undefined ? {} : { description }) }
+    const about = { ...defined({ title, description }) }
     return [{ sourceUrl, content: text, ...about }]
   })
   return {
@@ -53,8 +55,8 @@ export async function crawlSource(
 }
 
 /** What the documents of the source hold of its pages. A page that is kept is read like one that came: its links and all. */
-function keptSite({ context, source }: ImportPlace): KeptSite {
-  const pages = keptPages(context, source)
+function* keptSite({ context, source }: ImportPlace): Read<KeptSite> {
+  const pages = yield* keptPages(context, source)
   return {
     validators: (address) => pages.get(address)?.kept,
     async page(address) {

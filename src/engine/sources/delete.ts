@@ -1,11 +1,12 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import type { Caller } from '../api.js'
+import { keptScope } from '../access/permissions.js'
+import { findSource } from '../access/sources.js'
+import type { Caller } from '../base/caller.js'
 import type { EngineContext } from '../context.js'
 import { deleteDocuments } from '../documents/delete.js'
 import { findSpace } from '../spaces/store.js'
-import { writeAnswer } from '../write-answer.js'
-import { keptScope } from './permissions.js'
-import { findSource } from './store.js'
+import { sql } from '../storage/program.js'
+import { writeAnswer } from '../storage/write-answer.js'
 
 /** Documents of one step, so that the event loop is held for milliseconds. */
 const STEP = 200
@@ -18,13 +19,13 @@ export function hideSource(
   id: string,
   documents: 'cascade' | 'keep',
 ): Promise<void> {
-  return writeAnswer(db, caller, () => {
-    const space = findSpace(db, caller.tenant, spaceId)
-    findSource(db, caller, space, id)
-    db.run(
+  return writeAnswer(db, caller, function* () {
+    const space = yield* findSpace(caller.tenant, spaceId)
+    yield* findSource(caller, space, id)
+    yield* sql.run(
       `UPDATE sources SET deleted_at = ?, deletes_documents = ?, credentials = NULL, sync_started_at = NULL,
          next_sync_at = NULL, version = version + 1, updated_at = ? WHERE tenant = ? AND id = ?`,
-      ...[now(), documents === 'cascade' ? 1 : 0, now(), space.tenant, id],
+      [now(), documents === 'cascade' ? 1 : 0, now(), space.tenant, id],
     )
   })
 }
@@ -39,19 +40,17 @@ interface Hidden {
 
 /** Deletes or lets go the documents of hidden sources, then the sources. Whatever was cut off is taken up by the next call. */
 export async function finishDeletions(context: EngineContext, signal: AbortSignal): Promise<void> {
-  const hidden = context.db.all<Hidden>(
-    `SELECT sources.id, sources.tenant, space_key, spaces.id space_id, deletes_documents FROM sources
+  const hidden = context.db.now(
+    sql.all<Hidden>(
+      `SELECT sources.id, sources.tenant, space_key, spaces.id space_id, deletes_documents FROM sources
      JOIN spaces ON spaces.key = space_key WHERE sources.deleted_at IS NOT NULL AND spaces.deleted_at IS NULL`,
+    ),
   )
   for (const source of hidden) {
     while (!signal.aborted && (await releaseSome(context, source))) await turn()
     if (signal.aborted) return
     await context.db.write(() =>
-      context.db.run(
-        'DELETE FROM sources WHERE tenant = ? AND id = ? AND deleted_at IS NOT NULL',
-        source.tenant,
-        source.id,
-      ),
+      sql.run('DELETE FROM sources WHERE tenant = ? AND id = ? AND deleted_at IS NOT NULL', [source.tenant, source.id]),
     )
   }
 }
@@ -59,9 +58,11 @@ export async function finishDeletions(context: EngineContext, signal: AbortSigna
 /** @returns whether there may be more */
 async function releaseSome(context: EngineContext, source: Hidden): Promise<boolean> {
   const { db } = context
-  const rows = db.all<{ key: number; id: string }>(
-    'SELECT key, id FROM documents WHERE space_key = ? AND source_id = ? AND deleted_at IS NULL LIMIT ?',
-    ...[source.space_key, source.id, STEP],
+  const rows = db.now(
+    sql.all<{ key: number; id: string }>(
+      'SELECT key, id FROM documents WHERE space_key = ? AND source_id = ? AND deleted_at IS NULL LIMIT ?',
+      [source.space_key, source.id, STEP],
+    ),
   )
   if (rows.length === 0) return false
   if (source.deletes_documents === 1) {
@@ -73,9 +74,9 @@ async function releaseSome(context: EngineContext, source: Hidden): Promise<bool
       rows.map(({ id }) => id),
     )
   } else {
-    await db.write(() => {
-      const scope = keptScope(db, source.id)
-      for (const { key } of rows) db.run('UPDATE documents SET source_id = ? WHERE key = ?', scope, key)
+    await db.write(function* () {
+      const scope = yield* keptScope(source.id)
+      for (const { key } of rows) yield* sql.run('UPDATE documents SET source_id = ? WHERE key = ?', [scope, key])
     })
   }
   return true

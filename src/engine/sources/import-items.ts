@@ -2,7 +2,9 @@ import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import pLimit from 'p-limit'
 import { type ErrorCode, KsError } from '../../contract/errors.js'
-import type { Caller } from '../api.js'
+import { defined } from '../../lib/defined.js'
+import type { SourceRow } from '../access/sources.js'
+import type { Caller } from '../base/caller.js'
 import type { EngineContext } from '../context.js'
 import { deleteDocuments } from '../documents/delete.js'
 import { lookupDocument } from '../documents/store.js'
@@ -13,7 +15,6 @@ import { ItemFailure } from './connectors/connector.js'
 import { documentName } from './document-name.js'
 import { describeImported, type Imported, importedItems, staleItems } from './imported-store.js'
 import { areKept, type Kept, noteKept, readingOf, readKept } from './kept.js'
-import type { SourceRow } from './store.js'
 
 const ITEMS_AT_ONCE = 3
 /** A place that fails this often in a row is not asked for the rest. */
@@ -77,8 +78,8 @@ interface Uploaded {
  */
 export async function importItems(place: ImportPlace, items: readonly Item[]): Promise<ItemOutcome[]> {
   const { context, source, signal } = place
-  await forget(place, staleItems(context.db, source))
-  const before = importedItems(context.db, source)
+  await forget(place, context.db.now(staleItems(source)))
+  const before = context.db.now(importedItems(source))
   const limit = pLimit(ITEMS_AT_ONCE)
   let inARow = 0
   const take = async (item: Item): Promise<ItemOutcome | Uploaded> => {
@@ -142,10 +143,10 @@ async function upload(place: ImportPlace, item: Item, known: Imported | undefine
       return { kind: 'same', documentAssetId: known.documentAssetId, filename }
     }
   }
-  const receiving = beginUpload(context, caller, spaceId, { many: false })
+  const receiving = context.db.now(beginUpload(context, caller, spaceId, { many: false }))
   const stream = Buffer.isBuffer(content) ? Readable.from([content]) : content
   try {
-    await receiving.add({ filename, ...(mimeType === undefined ? {} : { mimeType }), content: stream, metadata })
+    await receiving.add({ filename, ...defined({ mimeType }), content: stream, metadata })
     const [accepted] = await receiving.commit({ sourceId: source.id })
     if (accepted === undefined) throw new KsError('internal', 'an upload answered without its document')
     const { asset, compilationJob } = accepted
@@ -162,7 +163,7 @@ async function upload(place: ImportPlace, item: Item, known: Imported | undefine
 }
 
 async function describe({ db, now }: EngineContext, id: string, metadata: Record<string, unknown>): Promise<void> {
-  await db.write(() => describeImported(db, id, metadata, now()))
+  await db.write(() => describeImported(id, metadata, now()))
 }
 
 async function keep(
@@ -193,7 +194,7 @@ async function finish(
     const { documentAssetId, filename, jobId } = one
     const known = before.get(items[index]?.key ?? '')
     await settled(jobId)
-    const row = lookupDocument(context.db, caller, source.space_key, documentAssetId)
+    const row = context.db.now(lookupDocument(caller, source.space_key, documentAssetId))
     // what waits for a full disk, say, is published when that has passed
     if (row === undefined || row.parser_status === 'failed') {
       const error = row?.error ?? 'its document was deleted meanwhile'
@@ -203,7 +204,7 @@ async function finish(
     const isSame = known?.documentAssetId === documentAssetId
     outcomes.push({ kind: known === undefined ? 'imported' : isSame ? 'same' : 'replaced', documentAssetId, filename })
   }
-  await forget(place, staleItems(context.db, source))
+  await forget(place, context.db.now(staleItems(source)))
   return outcomes
 }
 

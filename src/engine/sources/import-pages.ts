@@ -1,12 +1,14 @@
 import { Readable } from 'node:stream'
 import { KsError } from '../../contract/errors.js'
-import type { Caller } from '../api.js'
+import { defined } from '../../lib/defined.js'
+import type { SourceRow } from '../access/sources.js'
+import type { Caller } from '../base/caller.js'
 import type { EngineContext } from '../context.js'
 import { deleteDocuments } from '../documents/delete.js'
 import { lookupDocument } from '../documents/store.js'
 import { beginUpload } from '../documents/upload.js'
 import { areKept, type Kept, noteKept, readingOf, sha256Of } from './kept.js'
-import { type CrawledPage, crawledPages, failedPages, type SourceRow } from './store.js'
+import { type CrawledPage, crawledPages, failedPages } from './store.js'
 import type { PageFailure, SitePage } from './web/crawl.js'
 import { filenameOf } from './web/scope.js'
 
@@ -42,8 +44,8 @@ export async function beginImport(
     sha256 === sha256Of(body) && (await areKept(context.objects, caller.tenant, sha256))
   const { spaceId, source } = place
   const reading = readingOf(source)
-  await forget(context, caller, spaceId, failedPages(db, source))
-  const before = crawledPages(db, source)
+  await forget(context, caller, spaceId, db.now(failedPages(source)))
+  const before = db.now(crawledPages(source))
   const outcomes = new Map<string, PageOutcome>()
   const uploads: Uploaded[] = []
   const failures: PageFailure[] = []
@@ -54,9 +56,9 @@ export async function beginImport(
 
   const send = async (page: SitePage): Promise<void> => {
     const { address, mediaType, body, title } = page
-    const upload = beginUpload(context, caller, spaceId, { many: false })
+    const upload = context.db.now(beginUpload(context, caller, spaceId, { many: false }))
     try {
-      const metadata = { sourceUrl: address, ...(title === undefined ? {} : { title }) }
+      const metadata = { sourceUrl: address, ...defined({ title }) }
       const filename = filenameOf(address, mediaType)
       await upload.add({ filename, mimeType: mediaType, content: Readable.from([body]), metadata })
       const [accepted] = await upload.commit({ sourceId: source.id })
@@ -84,7 +86,7 @@ export async function beginImport(
       const unread: string[] = []
       for (const { url, documentId, jobId, outcome } of uploads) {
         await settled(jobId)
-        const row = lookupDocument(db, caller, source.space_key, documentId)
+        const row = db.now(lookupDocument(caller, source.space_key, documentId))
         // what waits for a full disk, say, is published when that has passed
         if (row !== undefined && row.parser_status !== 'failed') outcomes.set(url, outcome)
         else failures.push({ url, error: row?.error ?? 'its document was deleted meanwhile' })

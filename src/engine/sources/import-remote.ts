@@ -1,5 +1,6 @@
 import { posix } from 'node:path'
 import type { ImportFilesBody, ImportPagesBody, SourceImportResult } from '../../contract/gateway/sources.js'
+import { defined } from '../../lib/defined.js'
 import type { DriveConnection, PageConnection } from './connectors/connector.js'
 import type { Opened } from './connectors/open.js'
 import { type ImportPlace, type Item, type ItemOutcome, importItems } from './import-items.js'
@@ -51,7 +52,7 @@ export async function importFiles(
  * @throws EgressFailure when nothing could be read
  */
 export async function importAgain(place: ImportPlace, opened: Opened): Promise<RemoteImport> {
-  const known = [...importedItems(place.context.db, place.source).values()].map(({ metadata }) => metadata)
+  const known = [...place.context.db.now(importedItems(place.source)).values()].map(({ metadata }) => metadata)
   if (opened.kind === 'files') return importFiles(place, opened.connection, known.flatMap(fileOf))
   const pages = known.flatMap(pageOf)
   if (pages.length === 0) return { labels: [], outcomes: [] }
@@ -91,8 +92,11 @@ function pageItem(connection: PageConnection, page: PageAsked): Item {
     async read() {
       const { pageName, lastEditedTime: edited, path, isUnique, mimeType, content } = await connection.read(page)
       const metadata = {
-        ...{ pageId, workspaceId, pageType: type, title: pageName },
-        ...(name === undefined ? {} : { name }),
+        pageId,
+        workspaceId,
+        pageType: type,
+        title: pageName,
+        ...defined({ name }),
         // what was read is at least as new as the client's word
         ...(edited === undefined && lastEditedTime === undefined ? {} : { lastEditedTime: edited ?? lastEditedTime }),
       }
@@ -112,14 +116,18 @@ function fileItem(connection: DriveConnection, file: FileAsked, key: string, isN
       const isNamedById = posix.basename(id) === name
       const path = isNamedById ? `${folder}${id}` : `${folder}${posix.dirname(id)}/${name}`
       const metadata = {
-        ...{ fileId: id, name },
-        ...(bucket === undefined ? {} : { bucket }),
-        ...(asked === undefined ? {} : { mimeType: asked }),
+        fileId: id,
+        name,
+        ...defined({ bucket, mimeType: asked }),
       }
       const type = asked ?? opened?.mimeType
       return {
-        ...{ path, isUnique: isNamedById, content: opened?.content, validators: opened?.validators, metadata },
-        ...(type === undefined ? {} : { mimeType: type }),
+        path,
+        isUnique: isNamedById,
+        content: opened?.content,
+        validators: opened?.validators,
+        metadata,
+        ...defined({ mimeType: type }),
       }
     },
   }
@@ -136,7 +144,8 @@ function fileOf(metadata: Readonly<Record<string, unknown>>): FileAsked[] {
   if (typeof id !== 'string' || typeof name !== 'string') return []
   return [
     {
-      ...{ id, name },
+      id,
+      name,
       ...(typeof bucket === 'string' ? { bucket } : {}),
       ...(typeof mimeType === 'string' ? { mimeType } : {}),
     },

@@ -1,6 +1,7 @@
-import type { Database } from '../storage/database.js'
+import { defined } from '../../lib/defined.js'
+import type { SourceRow } from '../access/sources.js'
+import { type Read, sql, type Write } from '../storage/program.js'
 import { fromCell, jsonAt } from '../storage/readable.js'
-import type { SourceRow } from './store.js'
 
 /** A page or file of a source and the document that it became, as the document's own metadata says it. */
 export interface Imported {
@@ -40,21 +41,21 @@ export function fileKey(fileId: string, bucket: string | undefined): string {
 }
 
 /** The pages and files of a source that have a document. Of one that is being replaced the newer document counts. */
-export function importedItems(db: Database, owner: Owner): Map<string, Imported> {
+export function* importedItems(owner: Owner): Read<Map<string, Imported>> {
   const items = new Map<string, Imported>()
-  for (const { key, ...imported } of liveItems(db, owner)) items.set(key, imported)
+  for (const { key, ...imported } of yield* liveItems(owner)) items.set(key, imported)
   return items
 }
 
 /** Documents that an import that was cut off left behind: they could not be read, or have been replaced under another name. */
-export function staleItems(db: Database, owner: Owner): string[] {
-  const failed = db.all<{ id: string }>(
+export function* staleItems(owner: Owner): Read<string[]> {
+  const failed = yield* sql.all<{ id: string }>(
     `SELECT id FROM documents WHERE space_key = ? AND source_id = ? AND deleted_at IS NULL AND parser_status = 'failed'
        AND (${jsonAt('metadata', '$.pageId')} IS NOT NULL OR ${jsonAt('metadata', '$.fileId')} IS NOT NULL)`,
-    ...[owner.space_key, owner.id],
+    [owner.space_key, owner.id],
   )
-  const newest = importedItems(db, owner)
-  const replaced = liveItems(db, owner).filter(({ key, documentAssetId, filename }) => {
+  const newest = yield* importedItems(owner)
+  const replaced = (yield* liveItems(owner)).filter(({ key, documentAssetId, filename }) => {
     const now = newest.get(key)
     // of two under one name the publication of the newer one retires the older
     return now?.isParsed === true && now.documentAssetId !== documentAssetId && now.filename !== filename
@@ -63,13 +64,13 @@ export function staleItems(db: Database, owner: Owner): string[] {
 }
 
 /** Oldest first. */
-function liveItems(db: Database, owner: Owner): (Imported & { key: string })[] {
-  const rows = db.all<ImportedRow>(
+function* liveItems(owner: Owner): Read<(Imported & { key: string })[]> {
+  const rows = yield* sql.all<ImportedRow>(
     `SELECT id, filename, sha256, parser_status, validators, metadata FROM documents
      WHERE space_key = ? AND source_id = ? AND deleted_at IS NULL AND parser_status <> 'failed'
        AND (${jsonAt('metadata', '$.pageId')} IS NOT NULL OR ${jsonAt('metadata', '$.fileId')} IS NOT NULL)
      ORDER BY key`,
-    ...[owner.space_key, owner.id],
+    [owner.space_key, owner.id],
   )
   return rows.flatMap((row) => {
     const metadata: Record<string, unknown> = fromCell(row.metadata)
@@ -82,32 +83,25 @@ function liveItems(db: Database, owner: Owner): (Imported & { key: string })[] {
 }
 
 /** Says anew what a document was made of: its bytes are the same, what is known about them is not. */
-export function describeImported(
-  db: Database,
-  id: string,
-  metadata: Readonly<Record<string, unknown>>,
-  now: number,
-): void {
+export function* describeImported(id: string, metadata: Readonly<Record<string, unknown>>, now: number): Write<void> {
   const text = JSON.stringify(metadata)
-  db.run(
+  yield* sql.run(
     'UPDATE documents SET metadata = ?, updated_at = ? WHERE id = ? AND metadata <> ? AND deleted_at IS NULL',
-    ...[text, now, id, text],
+    [text, now, id, text],
   )
 }
 
 /** `metadata.imported` and `metadata.importedFiles` of a source, where it has any. */
-export function importedMaps(db: Database, owner: Owner): Record<string, unknown> {
+export function* importedMaps(owner: Owner): Read<Record<string, unknown>> {
   const pages: Record<string, unknown> = {}
   const files: Record<string, unknown> = {}
-  for (const { documentAssetId, metadata } of importedItems(db, owner).values()) {
+  for (const { documentAssetId, metadata } of (yield* importedItems(owner)).values()) {
     const { pageId, lastEditedTime, fileId, name, bucket, mimeType } = metadata
-    if (typeof pageId === 'string')
-      pages[pageId] = { documentAssetId, ...(lastEditedTime === undefined ? {} : { lastEditedTime }) }
+    if (typeof pageId === 'string') pages[pageId] = { documentAssetId, ...defined({ lastEditedTime }) }
     else if (typeof fileId === 'string')
       files[fileId] = {
         name,
-        ...(bucket === undefined ? {} : { bucket }),
-        ...(mimeType === undefined ? {} : { mimeType }),
+        ...defined({ bucket, mimeType }),
       }
   }
   return {

@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto'
+import type { SourceRow } from '../access/sources.js'
 import type { EngineContext } from '../context.js'
 import type { Validators } from '../egress/validators.js'
 import type { Database } from '../storage/database.js'
 import { ObjectStore } from '../storage/objects.js'
+import { type Read, sql } from '../storage/program.js'
 import { fromCell, jsonAt } from '../storage/readable.js'
-import type { SourceRow } from './store.js'
 
 /** Updates of one transaction. */
 const STEP = 500
@@ -57,12 +58,12 @@ export function readKept(text: string | null, reading: string, now: number): Kep
 }
 
 /** The pages of a web source whose documents are there, parsed, and can be asked for by their validators; by address. */
-export function keptPages({ db, now }: EngineContext, source: SourceRow): Map<string, KeptPage> {
-  const rows = db.all<KeptRow>(
+export function* keptPages({ now }: EngineContext, source: SourceRow): Read<Map<string, KeptPage>> {
+  const rows = yield* sql.all<KeptRow>(
     `SELECT ${jsonAt('metadata', '$.sourceUrl')} url, object_key, sha256, validators, parser_status FROM documents
      WHERE space_key = ? AND source_id = ? AND deleted_at IS NULL AND parser_status <> 'failed'
        AND ${jsonAt('metadata', '$.sourceUrl')} IS NOT NULL ORDER BY key`,
-    ...[source.space_key, source.id],
+    [source.space_key, source.id],
   )
   const reading = readingOf(source)
   // of a page that is being replaced the newer document counts
@@ -103,13 +104,13 @@ export async function noteKept(
 ): Promise<void> {
   const entries = [...noted]
   for (let start = 0; start < entries.length; start += STEP)
-    await db.write(() => {
+    await db.write(function* () {
       for (const [id, kept] of entries.slice(start, start + STEP)) {
         const text = kept === undefined ? null : JSON.stringify(kept)
-        db.run(
+        yield* sql.run(
           `UPDATE documents SET validators = ?
            WHERE space_key = ? AND source_id = ? AND id = ? AND deleted_at IS NULL AND validators IS NOT ?`,
-          ...[text, source.space_key, source.id, id, text],
+          [text, source.space_key, source.id, id, text],
         )
       }
     })

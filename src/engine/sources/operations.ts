@@ -10,7 +10,8 @@ import type {
   UpdateSourceBody,
   WebsiteCrawlResult,
 } from '../../contract/gateway/sources.js'
-import type { Caller, Page, PageRequest } from '../api.js'
+import type { Caller } from '../base/caller.js'
+import type { Page, PageRequest } from '../base/page.js'
 import type { EngineContext } from '../context.js'
 import { createAddressRule } from '../egress/addresses.js'
 import { createSafeFetch } from '../egress/safe-fetch.js'
@@ -50,13 +51,13 @@ export function createSources(
   const sync = new SourceSync(parts, createSafeFetch(mayDial, options.sources?.resolve), settled)
   const operations: SourceOperations = {
     create: async (caller, spaceId, body) => createSource(parts, caller, spaceId, body),
-    list: async (caller, spaceId, page) => listSources(db, caller, spaceId, page),
-    get: async (caller, spaceId, id) => getSource(db, caller, spaceId, id),
+    list: async (caller, spaceId, page) => db.now(listSources(db, caller, spaceId, page)),
+    get: async (caller, spaceId, id) => db.now(getSource(caller, spaceId, id)),
     async update(caller, spaceId, id, body) {
       const source = await updateSource(parts, caller, spaceId, id, body)
       if (body.status !== 'disabled') return source
       await sync.stop(source.id)
-      return getSource(db, caller, spaceId, id)
+      return db.now(getSource(caller, spaceId, id))
     },
     async delete(caller, spaceId, id, documents) {
       await hideSource(context, caller, spaceId, id, documents)
@@ -75,7 +76,7 @@ export function createSources(
       })),
     importFiles: async (caller, spaceId, id, body) => sync.importFiles(caller, spaceId, id, body),
     test: async (caller, spaceId, id) => sync.test(caller, spaceId, id),
-    hasSchedule: () => hasSchedule(db),
+    hasSchedule: () => db.now(hasSchedule()),
   }
   return { operations, sync }
 }

@@ -1,11 +1,11 @@
 import pLimit from 'p-limit'
 import { type ErrorCode, KsError } from '../../contract/errors.js'
-import type { Caller } from '../api.js'
+import type { SourceRow } from '../access/sources.js'
+import type { Caller } from '../base/caller.js'
+import { untilWritten } from '../base/until-written.js'
 import type { EngineContext } from '../context.js'
 import { EgressFailure } from '../egress/failure.js'
-import { untilWritten } from '../until-written.js'
 import type { ImportPlace } from './import-items.js'
-import type { SourceRow } from './store.js'
 import { claimSync, endSync, type SyncCounts, type SyncSummary, summaryOf } from './sync-store.js'
 
 const RUNS_AT_ONCE = 4
@@ -83,7 +83,7 @@ export class SourceRuns {
     try {
       const settled = (jobId: string) => abortable(this.#settled(jobId), signal)
       const { value, counts } = await work.run({ context, caller, spaceId, source, settled, signal })
-      await db.write(() => endSync(db, source, { summary: summaryOf(counts, work.trigger, now()) }, now()))
+      await db.write(() => endSync(source, { summary: summaryOf(counts, work.trigger, now()) }, now()))
       return value
     } catch (error) {
       const known = error instanceof EgressFailure || error instanceof KsError
@@ -100,9 +100,9 @@ export class SourceRuns {
     const owed = this.#owed.get(source.id)
     this.#owed.delete(source.id)
     try {
-      return await db.write(() => {
+      return await db.write(function* () {
         owed?.()
-        return claimSync(db, source, now(), isPart)
+        return yield* claimSync(source, now(), isPart)
       })
     } catch (error) {
       if (owed !== undefined) this.#owe(source, owed)
@@ -114,7 +114,7 @@ export class SourceRuns {
     const { db, now } = this.#context
     const at = now()
     const again = cause instanceof KsError && cause.code === 'storage-full' ? { againAt: at + FULL_MS } : {}
-    const end = () => endSync(db, source, { error: reason, ...again }, at)
+    const end = () => db.now(endSync(source, { error: reason, ...again }, at))
     await db.write(end).catch(() => this.#owe(source, end))
   }
 

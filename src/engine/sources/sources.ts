@@ -1,18 +1,21 @@
 import { KsError } from '../../contract/errors.js'
 import type { CreateSourceBody, Source, UpdateSourceBody } from '../../contract/gateway/sources.js'
 import { newId } from '../../lib/ids.js'
-import type { Caller, Page, PageRequest } from '../api.js'
+import { findSource, type SourceRow } from '../access/sources.js'
+import type { Caller } from '../base/caller.js'
+import { decodeCursor, encodeCursor, filterHash } from '../base/cursor.js'
+import type { Page, PageRequest } from '../base/page.js'
 import type { EngineContext } from '../context.js'
-import { decodeCursor, encodeCursor, filterHash } from '../cursor.js'
 import type { AddressRule } from '../egress/addresses.js'
 import { findSpace } from '../spaces/store.js'
 import type { Database } from '../storage/database.js'
+import { type Read, sql } from '../storage/program.js'
 import { fromCell, readablePage } from '../storage/readable.js'
-import { writeAnswer } from '../write-answer.js'
+import { writeAnswer } from '../storage/write-answer.js'
 import { checkConnector, isSynced } from './connectors/registry.js'
 import { checkUri, readContent, type SourceContent } from './content.js'
 import type { CredentialBox } from './credentials.js'
-import { findSource, insertSource, type SourceRow, sourcesAfter, toSource } from './store.js'
+import { insertSource, sourcesAfter, toSource } from './store.js'
 import { nextRun, readSyncPolicy } from './sync-policy.js'
 
 export interface SourceParts {
@@ -29,20 +32,22 @@ export function createSource(
 ): Promise<Source> {
   const { db, now } = context
   readSyncPolicy(body.metadata ?? {}) // what is wrong with the request is told before what is not there
-  findSpace(db, caller.tenant, spaceId)
+  db.now(findSpace(caller.tenant, spaceId))
   checkUri(body.type, body.uri, mayDial)
   const content = readContent(body.type, body.metadata)
   checkConnector(body.type, content.metadata, { uri: body.uri, credentials: content.credentials ?? undefined }, mayDial)
-  return writeAnswer(db, caller, () => {
-    const space = findSpace(db, caller.tenant, spaceId)
+  return writeAnswer(db, caller, function* () {
+    const space = yield* findSpace(caller.tenant, spaceId)
     const id = newId()
-    const row = insertSource(
-      db,
+    const row = yield* insertSource(
       caller,
       space,
       {
         id,
-        ...{ name: body.name, type: body.type, uri: body.uri, status: body.status ?? 'active' },
+        name: body.name,
+        type: body.type,
+        uri: body.uri,
+        status: body.status ?? 'active',
         permission_scope: JSON.stringify(body.permissionScope),
         metadata: JSON.stringify(content.metadata),
         credentials: content.credentials == null ? null : box.seal(id, content.credentials),
@@ -50,7 +55,7 @@ export function createSource(
       },
       now(),
     )
-    return toSource(db, space, row)
+    return yield* toSource(space, row)
   })
 }
 
@@ -59,22 +64,22 @@ function firstRun(type: Source['type'], { metadata, policy }: SourceContent, now
   return policy !== undefined && isSynced(type, metadata) ? nextRun(policy, now) : null
 }
 
-export function listSources(db: Database, caller: Caller, spaceId: string, page: PageRequest): Page<Source> {
-  const space = findSpace(db, caller.tenant, spaceId)
+export function* listSources(db: Database, caller: Caller, spaceId: string, page: PageRequest): Read<Page<Source>> {
+  const space = yield* findSpace(caller.tenant, spaceId)
   const filter = filterHash('sources', caller.tenant, space.id)
   const after = page.cursor === undefined ? '' : String(decodeCursor(page.cursor, filter).after[0] ?? '')
-  const rows = sourcesAfter(db, caller, space, after, page.limit + 1)
+  const rows = yield* sourcesAfter(caller, space, after, page.limit + 1)
   return readablePage(
     rows,
     page.limit,
-    (row) => toSource(db, space, row),
+    (row) => db.now(toSource(space, row)),
     ({ id }) => encodeCursor({ after: [id] }, filter),
   )
 }
 
-export function getSource(db: Database, caller: Caller, spaceId: string, id: string): Source {
-  const space = findSpace(db, caller.tenant, spaceId)
-  return toSource(db, space, findSource(db, caller, space, id))
+export function* getSource(caller: Caller, spaceId: string, id: string): Read<Source> {
+  const space = yield* findSpace(caller.tenant, spaceId)
+  return yield* toSource(space, yield* findSource(caller, space, id))
 }
 
 /** @throws KsError `version-mismatch` when somebody else wrote it since */
@@ -87,9 +92,9 @@ export function updateSource(
 ): Promise<Source> {
   const { db, now } = context
   readSyncPolicy(body.metadata ?? {})
-  return writeAnswer(db, caller, () => {
-    const space = findSpace(db, caller.tenant, spaceId)
-    const row = findSource(db, caller, space, id)
+  return writeAnswer(db, caller, function* () {
+    const space = yield* findSpace(caller.tenant, spaceId)
+    const row = yield* findSource(caller, space, id)
     const content = body.metadata === undefined ? undefined : readContent(row.type, body.metadata)
     if (content !== undefined)
       checkConnector(
@@ -103,14 +108,22 @@ export function updateSource(
         'version-mismatch',
         `source ${id} has version ${row.version}, expectedVersion is ${body.expectedVersion}`,
       )
-    db.run(
+    yield* sql.run(
       `UPDATE sources SET name = ?, status = ?, metadata = ?, credentials = ?, next_sync_at = ?, version = version + 1,
          updated_at = ? WHERE tenant = ? AND id = ? AND version = ?`,
-      ...[body.name ?? row.name, statusAfter(row, body.status)],
-      content === undefined ? row.metadata : JSON.stringify(content.metadata),
-      ...[sealedAfter(box, row, content), plannedAfter(row, content, now()), now(), space.tenant, id, row.version],
+      [
+        body.name ?? row.name,
+        statusAfter(row, body.status),
+        content === undefined ? row.metadata : JSON.stringify(content.metadata),
+        sealedAfter(box, row, content),
+        plannedAfter(row, content, now()),
+        now(),
+        space.tenant,
+        id,
+        row.version,
+      ],
     )
-    return toSource(db, space, findSource(db, caller, space, id))
+    return yield* toSource(space, yield* findSource(caller, space, id))
   })
 }
 

@@ -1,7 +1,7 @@
-import type { Database } from '../storage/database.js'
+import type { SourceRow } from '../access/sources.js'
+import { type Read, sql, type Write } from '../storage/program.js'
 import { fromCell } from '../storage/readable.js'
 import { isSynced } from './connectors/registry.js'
-import type { SourceRow } from './store.js'
 import { nextRun, plannedAgain, readSyncPolicy } from './sync-policy.js'
 
 /** The moves of a source's sync (decisions.md section 4): each is one conditional update and raises the version. */
@@ -36,8 +36,14 @@ export function summaryOf(counts: SyncCounts, trigger: SyncSummary['trigger'], n
   const { imported, replaced, skipped, failures } = counts
   const completed = imported + replaced + skipped
   return {
-    ...{ at: new Date(now).toISOString(), trigger },
-    ...{ total: completed + failures.length, completed, failed: failures.length, imported, replaced, skipped },
+    at: new Date(now).toISOString(),
+    trigger,
+    total: completed + failures.length,
+    completed,
+    failed: failures.length,
+    imported,
+    replaced,
+    skipped,
     failures: failures.slice(0, FAILURES_KEPT),
   }
 }
@@ -48,13 +54,13 @@ export function summaryOf(counts: SyncCounts, trigger: SyncSummary['trigger'], n
  * @param keepsPlan what is done is less than a whole sync, which is still due when it was
  * @returns whether it was one of the two
  */
-export function claimSync(db: Database, source: SourceRow, now: number, keepsPlan = false): boolean {
+export function* claimSync(source: SourceRow, now: number, keepsPlan = false): Write<boolean> {
   return (
-    db.run(
+    (yield* sql.run(
       `UPDATE sources SET status = 'syncing', sync_started_at = ?, next_sync_at = ?, version = version + 1, updated_at = ?
        WHERE tenant = ? AND id = ? AND status IN ('active', 'error') AND deleted_at IS NULL`,
-      ...[now, keepsPlan ? source.next_sync_at : plannedAfter(source, now), now, source.tenant, source.id],
-    ).changes === 1
+      [now, keepsPlan ? source.next_sync_at : plannedAfter(source, now), now, source.tenant, source.id],
+    )).changes === 1
   )
 }
 
@@ -63,67 +69,75 @@ export function claimSync(db: Database, source: SourceRow, now: number, keepsPla
  *
  * @param outcome `againAt`: one with a schedule is due then, if not before
  */
-export function endSync(
-  db: Database,
+export function* endSync(
   source: Pick<SourceRow, 'tenant' | 'id'>,
   outcome: { summary?: SyncSummary; error?: string; againAt?: number },
   now: number,
-): void {
-  db.run(
+): Write<void> {
+  yield* sql.run(
     `UPDATE sources SET status = CASE status WHEN 'syncing' THEN ? ELSE status END, sync_started_at = NULL,
        last_sync_at = ?, last_sync_error = ?, sync_summary = coalesce(?, sync_summary),
        next_sync_at = CASE WHEN next_sync_at IS NULL THEN NULL ELSE min(next_sync_at, coalesce(?, next_sync_at)) END,
        version = version + 1, updated_at = ?
      WHERE tenant = ? AND id = ? AND deleted_at IS NULL AND sync_started_at IS NOT NULL`,
-    ...[outcome.error === undefined ? 'active' : 'error', now, outcome.error ?? null],
-    ...[outcome.summary === undefined ? null : JSON.stringify(outcome.summary), outcome.againAt ?? null],
-    ...[now, source.tenant, source.id],
+    [
+      outcome.error === undefined ? 'active' : 'error',
+      now,
+      outcome.error ?? null,
+      outcome.summary === undefined ? null : JSON.stringify(outcome.summary),
+      outcome.againAt ?? null,
+      now,
+      source.tenant,
+      source.id,
+    ],
   )
 }
 
 /** After a start nobody syncs: what a crash left is an error, to be tried again. @returns how many there were */
-export function recoverSyncs(db: Database, now: number): number {
-  return db.run(
+export function* recoverSyncs(now: number): Write<number> {
+  return (yield* sql.run(
     `UPDATE sources SET status = CASE status WHEN 'syncing' THEN 'error' ELSE status END, sync_started_at = NULL,
        last_sync_at = ?, last_sync_error = 'the daemon ended during the sync',
        next_sync_at = CASE WHEN next_sync_at IS NULL THEN NULL ELSE ? END, version = version + 1, updated_at = ?
      WHERE deleted_at IS NULL AND (status = 'syncing' OR sync_started_at IS NOT NULL)`,
-    ...[now, now + AFTER_CRASH_MS, now],
-  ).changes
+    [now, now + AFTER_CRASH_MS, now],
+  )).changes
 }
 
 /** Sources whose time has come. Those that are switched off, or synced just now, are never among them. */
-export function dueSources(db: Database, now: number): (SourceRow & { space_id: string })[] {
-  return db.all<SourceRow & { space_id: string }>(
+export function* dueSources(now: number): Read<(SourceRow & { space_id: string })[]> {
+  return yield* sql.all<SourceRow & { space_id: string }>(
     `SELECT sources.*, spaces.id space_id FROM sources JOIN spaces ON spaces.key = space_key
      WHERE next_sync_at <= ? AND sources.deleted_at IS NULL AND spaces.deleted_at IS NULL
        AND sources.status IN ('active', 'error') ORDER BY next_sync_at LIMIT 100`,
-    now,
+    [now],
   )
 }
 
 /** Puts right what a clock that was put back left too far in the future. */
-export function replanAll(db: Database, now: number): void {
-  const planned = db.all<SourceRow>('SELECT * FROM sources WHERE next_sync_at > ? AND deleted_at IS NULL', now)
+export function* replanAll(now: number): Write<void> {
+  const planned = yield* sql.all<SourceRow>('SELECT * FROM sources WHERE next_sync_at > ? AND deleted_at IS NULL', [
+    now,
+  ])
   for (const source of planned) {
     const policy = policyOf(source)
     if (policy === undefined || source.next_sync_at === null) continue
     const next = plannedAgain(policy, source.next_sync_at, now)
     if (next === source.next_sync_at) continue
-    db.run(
+    yield* sql.run(
       'UPDATE sources SET next_sync_at = ?, version = version + 1, updated_at = ? WHERE tenant = ? AND id = ?',
-      ...[next, now, source.tenant, source.id],
+      [next, now, source.tenant, source.id],
     )
   }
 }
 
 /** Whether any source of this data directory is to be synced some time. */
-export function hasSchedule(db: Database): boolean {
+export function* hasSchedule(): Read<boolean> {
   return (
-    db.get(
+    (yield* sql.get(
       `SELECT 1 one FROM sources JOIN spaces ON spaces.key = space_key WHERE next_sync_at IS NOT NULL
        AND sources.deleted_at IS NULL AND sources.status <> 'disabled' AND spaces.deleted_at IS NULL LIMIT 1`,
-    ) !== undefined
+    )) !== undefined
   )
 }
 

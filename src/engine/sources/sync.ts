@@ -7,12 +7,13 @@ import type {
   WebsiteCrawlResult,
 } from '../../contract/gateway/sources.js'
 import { linkAbort } from '../../lib/abort.js'
-import type { Caller } from '../api.js'
+import { findSource, type SourceRow } from '../access/sources.js'
+import type { Caller } from '../base/caller.js'
 import { EgressFailure } from '../egress/failure.js'
 import type { SafeFetch } from '../egress/safe-fetch.js'
 import { findSpace } from '../spaces/store.js'
 import { fromCell } from '../storage/readable.js'
-import { isWriteStopped } from '../write-stop.js'
+import { isWriteStopped } from '../storage/write-stop.js'
 import { clearWork, type Opened, openPlace } from './connectors/open.js'
 import { isSynced, noConnector } from './connectors/registry.js'
 import { crawlSource } from './crawl-source.js'
@@ -21,7 +22,6 @@ import type { ImportPlace } from './import-items.js'
 import { importAgain, importFiles, importPages, type RemoteImport, toResult } from './import-remote.js'
 import { failed, SourceRuns } from './runs.js'
 import type { SourceParts } from './sources.js'
-import { findSource, type SourceRow } from './store.js'
 import { dueSources, recoverSyncs, replanAll, type SyncSummary, summaryOf } from './sync-store.js'
 import { headersOf, testSource } from './test-source.js'
 
@@ -55,8 +55,8 @@ export class SourceSync {
   /** Takes up what a crash cut off, and starts the schedule. */
   start(): void {
     const { db, log, now, options } = this.#parts.context
-    db.recover(() => {
-      const interrupted = recoverSyncs(db, now())
+    db.recover(function* () {
+      const interrupted = yield* recoverSyncs(now())
       if (interrupted > 0) log.info({ interrupted }, 'syncs of sources that were cut off are tried again')
     })
     this.deletions().catch((error: unknown) => log.warn({ error: String(error) }, 'a source was not deleted whole'))
@@ -98,7 +98,9 @@ export class SourceSync {
     const running = this.#crawls.get(source.id)
     if (running !== undefined) return running
     const crawl = this.#runs.begin(caller, spaceId, source, {
-      ...{ trigger, failure: 'crawl-failed' as const, isPart: false },
+      trigger,
+      failure: 'crawl-failed' as const,
+      isPart: false,
       run: async (place) => {
         const access = { fetch: this.#fetch, credentials: headersOf(this.#parts, source), signal: place.signal }
         const { pages, counts } = await crawlSource(place, access)
@@ -155,7 +157,7 @@ export class SourceSync {
 
   #find(caller: Caller, spaceId: string, id: string): SourceRow {
     const { db } = this.#parts.context
-    return findSource(db, caller, findSpace(db, caller.tenant, spaceId), id)
+    return db.now(findSource(caller, db.now(findSpace(caller.tenant, spaceId)), id))
   }
 
   /** Imports wait for each other: each has its own answer. */
@@ -175,7 +177,9 @@ export class SourceSync {
       if (running === undefined) {
         const isPart = trigger === 'request'
         return await this.#runs.begin(caller, spaceId, source, {
-          ...{ trigger, failure: 'connector-failed' as const, isPart },
+          trigger,
+          failure: 'connector-failed' as const,
+          isPart,
           run: (place) => this.#take(place, take),
         })
       }
@@ -210,9 +214,9 @@ export class SourceSync {
   async #tick(): Promise<void> {
     const { db, log, now } = this.#parts.context
     try {
-      await db.write(() => replanAll(db, now()))
+      await db.write(() => replanAll(now()))
       if (isWriteStopped(this.#parts.context)) return
-      for (const source of dueSources(db, now())) {
+      for (const source of db.now(dueSources(now()))) {
         if (this.#runs.of(source.id) !== undefined || !isSynced(source.type, fromCell(source.metadata))) continue
         this.#sync(source).catch((error: unknown) =>
           log.warn({ source: source.id, error: String(error) }, 'a scheduled sync failed'),

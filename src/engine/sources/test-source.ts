@@ -1,6 +1,7 @@
 import { KsError } from '../../contract/errors.js'
 import type { SourceTestResult } from '../../contract/gateway/sources.js'
 import { linkAbort } from '../../lib/abort.js'
+import type { SourceRow } from '../access/sources.js'
 import { EgressFailure } from '../egress/failure.js'
 import type { SafeFetch } from '../egress/safe-fetch.js'
 import { fromCell } from '../storage/readable.js'
@@ -8,7 +9,6 @@ import { openPlace } from './connectors/open.js'
 import { isSynced, noConnector } from './connectors/registry.js'
 import { webHeaders } from './content.js'
 import type { SourceParts } from './sources.js'
-import type { SourceRow } from './store.js'
 
 /** a tester asks for little */
 const TEST_TIMEOUT_MS = 10_000

@@ -32,7 +32,9 @@ const TOO_MUCH = 'an answer that takes too long to read'
 /** Starts a thread that reads what other servers answered: whatever it is, the event loop is not held by it. */
 export function openThread<C extends Calls<C>>(entry: URL, { longestMs, heapMegabytes }: ThreadBounds): Thread<C> {
   const worker = new Worker(entry, {
-    ...{ name: 'source-reading', env: {}, execArgv: [] },
+    name: 'source-reading',
+    env: {},
+    execArgv: [],
     resourceLimits: { maxOldGenerationSizeMb: heapMegabytes },
   })
   const open = new Map<number, { settle(answer: Answered | Error): void; timer: NodeJS.Timeout }>()

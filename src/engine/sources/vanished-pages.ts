@@ -1,4 +1,5 @@
 import { deleteDocuments } from '../documents/delete.js'
+import { sql } from '../storage/program.js'
 import { jsonAt } from '../storage/readable.js'
 import type { ImportPlace } from './import-items.js'
 import { crawledPages } from './store.js'
@@ -28,17 +29,17 @@ export async function settlePages(
   missingAfter: number,
 ): Promise<number> {
   const { db, now } = context
-  const documents = crawledPages(db, source)
+  const documents = db.now(crawledPages(source))
   const at = new Date(now()).toISOString()
   const note = async (urls: readonly string[], change: string, ...values: string[]) => {
     const ids = urls.flatMap((url) => documents.get(url)?.documentAssetId ?? [])
     for (let start = 0; start < ids.length; start += STEP)
-      await db.write(() => {
+      await db.write(function* () {
         for (const id of ids.slice(start, start + STEP))
-          db.run(
+          yield* sql.run(
             `UPDATE documents SET metadata = ${change} WHERE space_key = ? AND id = ? AND deleted_at IS NULL
                AND json_valid(metadata)`,
-            ...[...values, source.space_key, id],
+            [...values, source.space_key, id],
           )
       })
     return ids
@@ -54,10 +55,12 @@ export async function settlePages(
     gone.flatMap(({ url, forGood }) => (forGood ? (documents.get(url)?.documentAssetId ?? []) : [])),
   )
   const ended = db
-    .all<{ id: string; missing: number }>(
-      `SELECT documents.id, ${jsonAt('metadata', '$.missingCrawls')} missing FROM json_each(?) wanted
+    .now(
+      sql.all<{ id: string; missing: number }>(
+        `SELECT documents.id, ${jsonAt('metadata', '$.missingCrawls')} missing FROM json_each(?) wanted
        JOIN documents ON documents.id = wanted.value WHERE space_key = ? AND source_id = ? AND deleted_at IS NULL`,
-      ...[JSON.stringify(missingIds), source.space_key, source.id],
+        [JSON.stringify(missingIds), source.space_key, source.id],
+      ),
     )
     .filter(({ id, missing: crawls }) => forGood.has(id) || crawls >= missingAfter)
     .map(({ id }) => id)

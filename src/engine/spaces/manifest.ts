@@ -1,5 +1,6 @@
 import { KsError } from '../../contract/errors.js'
 import type { EmbeddingProfile, KnowledgeSpaceManifest, QuotaPolicy } from '../../contract/gateway/spaces.js'
+import { defined } from '../../lib/defined.js'
 import { ObjectStore } from '../storage/objects.js'
 import { fromCell } from '../storage/readable.js'
 import type { SpaceRow } from './store.js'
@@ -66,7 +67,7 @@ export function embeddingProfileOf(row: SpaceRow): EmbeddingProfile {
     model: row.embedding_model,
     vectorSpaceId: row.vector_space,
     revision: row.embedding_revision,
-    ...(row.dimension === null ? {} : { dimension: row.dimension }),
+    ...defined({ dimension: row.dimension ?? undefined }),
   }
 }
 

@@ -1,11 +1,11 @@
 import { KsError } from '../../contract/errors.js'
 import type { RetrievalProfile, RetrievalProfileBody } from '../../contract/gateway/retrieval-profile.js'
-import type { Caller } from '../api.js'
+import type { Caller } from '../base/caller.js'
 import type { EngineContext } from '../context.js'
 import { isBuiltinAnswer } from '../models/registry.js'
-import type { Database } from '../storage/database.js'
+import { type Read, sql } from '../storage/program.js'
 import { fromCell } from '../storage/readable.js'
-import { writeAnswer } from '../write-answer.js'
+import { writeAnswer } from '../storage/write-answer.js'
 import { findSpace } from './store.js'
 
 /** What a space starts with (revision 1, nobody has published another). */
@@ -18,10 +18,10 @@ const FIRST_PROFILE: RetrievalProfile = {
   rerank: { enabled: true },
 }
 
-export function profileOf(db: Database, spaceKey: number): RetrievalProfile {
-  const row = db.get<{ revision: number; body: string }>(
+export function* profileOf(spaceKey: number): Read<RetrievalProfile> {
+  const row = yield* sql.get<{ revision: number; body: string }>(
     'SELECT revision, body FROM retrieval_profiles WHERE space_key = ?',
-    spaceKey,
+    [spaceKey],
   )
   if (row === undefined) return FIRST_PROFILE
   const body: unknown = fromCell(row.body)
@@ -56,15 +56,13 @@ export async function setRetrievalProfile(
       'provider-not-configured',
       `this daemon has no rerank provider ${reranker.pluginId}/${reranker.provider}`,
     )
-  return writeAnswer(db, caller, () => {
-    const space = findSpace(db, caller.tenant, id)
-    const revision = profileOf(db, space.key).revision + 1
-    db.run(
+  return writeAnswer(db, caller, function* () {
+    const space = yield* findSpace(caller.tenant, id)
+    const revision = (yield* profileOf(space.key)).revision + 1
+    yield* sql.run(
       `INSERT INTO retrieval_profiles (space_key, revision, body) VALUES (?, ?, ?)
        ON CONFLICT (space_key) DO UPDATE SET revision = excluded.revision, body = excluded.body`,
-      space.key,
-      revision,
-      JSON.stringify(body),
+      [space.key, revision, JSON.stringify(body)],
     )
     return { ...body, revision }
   })

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { KsError } from '../../contract/errors.js'
 import { newId } from '../../lib/ids.js'
-import type { Database } from '../storage/database.js'
+import { sql, type Write } from '../storage/program.js'
 
 export interface Publication {
   id: string
@@ -13,10 +13,10 @@ export interface Publication {
  * Moves a space's head to the next revision, inside the caller's transaction: what the caller marks with this revision
  * becomes visible, all at once, when the transaction commits.
  */
-export function publishNext(db: Database, spaceKey: number, what: string): Publication {
-  const head = db.get<{ head_revision: number; fingerprint: string }>(
+export function* publishNext(spaceKey: number, what: string): Write<Publication> {
+  const head = yield* sql.get<{ head_revision: number; fingerprint: string }>(
     'SELECT head_revision, fingerprint FROM spaces WHERE key = ?',
-    spaceKey,
+    [spaceKey],
   )
   if (head === undefined) throw new KsError('not-found', 'the space is gone')
   const revision = head.head_revision + 1
@@ -24,14 +24,17 @@ export function publishNext(db: Database, spaceKey: number, what: string): Publi
   // a chain: equal fingerprints mean an equal history of publications
   const fingerprint = createHash('sha256').update(`${head.fingerprint}\n${revision}\n${what}`).digest('hex')
   const now = Date.now()
-  const moved = db.run(
+  const moved = (yield* sql.run(
     'UPDATE spaces SET head_revision = ?, publication_id = ?, fingerprint = ?, published_at = ? WHERE key = ? AND head_revision = ?',
-    ...[revision, id, fingerprint, now, spaceKey, head.head_revision],
-  ).changes
+    [revision, id, fingerprint, now, spaceKey, head.head_revision],
+  )).changes
   if (moved !== 1) throw new KsError('internal', 'the head of a space moved twice at once')
-  db.run(
-    'INSERT INTO publications (id, space_key, revision, fingerprint, created_at) VALUES (?, ?, ?, ?, ?)',
-    ...[id, spaceKey, revision, fingerprint, now],
-  )
+  yield* sql.run('INSERT INTO publications (id, space_key, revision, fingerprint, created_at) VALUES (?, ?, ?, ?, ?)', [
+    id,
+    spaceKey,
+    revision,
+    fingerprint,
+    now,
+  ])
   return { id, revision, fingerprint }
 }

@@ -1,7 +1,7 @@
 import { KsError } from '../../contract/errors.js'
 import type { QuotaPolicy } from '../../contract/gateway/spaces.js'
 import type { EngineContext } from '../context.js'
-import type { Database } from '../storage/database.js'
+import { type Read, sql } from '../storage/program.js'
 import { policiesOf } from './manifest.js'
 import type { SpaceRow } from './store.js'
 
@@ -37,7 +37,8 @@ export function quotasOf({ options }: Pick<EngineContext, 'options'>, space: Spa
   const { maxEmbeddingTokensPerDay, maxLlmTokensPerDay, maxParserPagesPerDay, maxRerankRequestsPerDay, ...others } =
     options.quotas
   return {
-    ...{ ...own, ...others },
+    ...own,
+    ...others,
     providerBudgets: {
       maxEmbeddingTokensPerDay: maxEmbeddingTokensPerDay ?? providerBudgets.maxEmbeddingTokensPerDay,
       maxLlmTokensPerDay: maxLlmTokensPerDay ?? providerBudgets.maxLlmTokensPerDay,
@@ -47,21 +48,21 @@ export function quotasOf({ options }: Pick<EngineContext, 'options'>, space: Spa
   }
 }
 
-export function usageOf(db: Database, spaceKey: number): SpaceUsage {
+export function* usageOf(spaceKey: number): Read<SpaceUsage> {
   const none: SpaceUsage = { documents: 0, rawBytes: 0, artifactBytes: 0, segments: 0, nodes: 0, traceBytes: 0 }
   return (
-    db.get<SpaceUsage>(
+    (yield* sql.get<SpaceUsage>(
       `SELECT document_count documents, raw_bytes rawBytes, artifact_bytes artifactBytes, segment_count segments,
          node_count nodes, trace_bytes traceBytes FROM space_usage WHERE space_key = ?`,
-      spaceKey,
-    ) ?? none
+      [spaceKey],
+    )) ?? none
   )
 }
 
 /** @param rawBytes of new documents @throws KsError `quota-exceeded` when a space takes no more documents */
-export function assertRoomForDocuments(context: EngineContext, space: SpaceRow, rawBytes: number): void {
+export function* assertRoomForDocuments(context: EngineContext, space: SpaceRow, rawBytes: number): Read<void> {
   const quotas = quotasOf(context, space)
-  const held = usageOf(context.db, space.key)
+  const held = yield* usageOf(space.key)
   const over =
     beyond(quotas, 'maxRawDocumentBytes', held.rawBytes + rawBytes) ??
     // what compiling will add is not known yet: a space that is full takes nothing more
@@ -70,25 +71,24 @@ export function assertRoomForDocuments(context: EngineContext, space: SpaceRow, 
 }
 
 /** Asked inside the transaction that made documents. @throws KsError `quota-exceeded`, which undoes them */
-export function assertRawBytes(context: EngineContext, space: SpaceRow): void {
-  const over = beyond(quotasOf(context, space), 'maxRawDocumentBytes', usageOf(context.db, space.key).rawBytes)
+export function* assertRawBytes(context: EngineContext, space: SpaceRow): Read<void> {
+  const over = beyond(quotasOf(context, space), 'maxRawDocumentBytes', (yield* usageOf(space.key)).rawBytes)
   if (over !== undefined) throw new KsError('quota-exceeded', over)
 }
 
 /** Asked inside the transaction that writes a version. @returns why it must not be written */
-export function versionOverQuota(
+export function* versionOverQuota(
   context: EngineContext,
   space: SpaceRow,
   more: VersionSize,
-): { code: 'quota-exceeded'; message: string } | undefined {
-  const message = versionBeyond(quotasOf(context, space), usageOf(context.db, space.key), more)
+): Read<{ code: 'quota-exceeded'; message: string } | undefined> {
+  const message = versionBeyond(quotasOf(context, space), yield* usageOf(space.key), more)
   return message === undefined ? undefined : { code: 'quota-exceeded', message }
 }
 
 /** @throws KsError `reindex-over-quota`: a reindex holds old and new nodes at once */
-export function assertRoomForReindex(context: EngineContext, space: SpaceRow, documents: number): void {
-  const { db } = context
-  const held = usageOf(db, space.key)
+export function* assertRoomForReindex(context: EngineContext, space: SpaceRow, documents: number): Read<void> {
+  const held = yield* usageOf(space.key)
   const share = held.documents === 0 ? 0 : documents / held.documents
   const nodes = held.nodes + Math.ceil(held.nodes * share)
   const quotas = quotasOf(context, space)
@@ -98,10 +98,10 @@ export function assertRoomForReindex(context: EngineContext, space: SpaceRow, do
 }
 
 /** @throws KsError `quota-exceeded` when a space takes no more questions */
-export function assertRoomForTraces(context: EngineContext, space: SpaceRow): void {
+export function* assertRoomForTraces(context: EngineContext, space: SpaceRow): Read<void> {
   const limit = quotasOf(context, space).maxTraceBytes
   if (limit === null) return
-  const { traceBytes } = usageOf(context.db, space.key)
+  const { traceBytes } = yield* usageOf(space.key)
   if (traceBytes >= limit)
     throw new KsError(
       'quota-exceeded',

@@ -8,17 +8,20 @@ import type {
 } from '../../contract/gateway/spaces.js'
 import { LIMITS } from '../../contract/limits.js'
 import { newId } from '../../lib/ids.js'
-import type { Caller, Page, PageRequest } from '../api.js'
+import type { Caller } from '../base/caller.js'
+import { decodeCursor, encodeCursor, filterHash } from '../base/cursor.js'
+import type { ModelReference } from '../base/model-reference.js'
+import type { Page, PageRequest } from '../base/page.js'
 import type { EngineContext } from '../context.js'
-import { decodeCursor, encodeCursor, filterHash } from '../cursor.js'
 import { BUILTIN_EMBEDDING, isBuiltin } from '../models/registry.js'
-import type { ModelReference } from '../models/types.js'
-import { retentionOf } from '../retention/policy.js'
-import type { Bindable, Database } from '../storage/database.js'
+import type { Database } from '../storage/database.js'
+import type { Bindable } from '../storage/program.js'
+import { type Read, sql } from '../storage/program.js'
 import { readablePage } from '../storage/readable.js'
-import { writeAnswer } from '../write-answer.js'
+import { writeAnswer } from '../storage/write-answer.js'
 import { DEFAULT_POLICIES, embeddingProfileOf, toManifest } from './manifest.js'
 import { quotasOf } from './quota.js'
+import { retentionOf } from './retention-policy.js'
 import { findSpace, type SpaceRow, toSpace } from './store.js'
 
 export async function createSpace(
@@ -29,23 +32,30 @@ export async function createSpace(
   const { db } = context
   const model = body.embeddingProfile ?? context.options.defaultEmbedding
   assertEmbedding(context, model)
-  return writeAnswer(db, caller, () => {
-    const held = db.get<{ n: number }>(
+  return writeAnswer(db, caller, function* () {
+    const held = yield* sql.get<{ n: number }>(
       'SELECT count(*) n FROM spaces WHERE tenant = ? AND deleted_at IS NULL',
-      caller.tenant,
+      [caller.tenant],
     )
     const { spacesPerTenant } = context.options.limits
     if ((held?.n ?? 0) >= spacesPerTenant)
       throw new KsError('capacity-exceeded', `a tenant holds at most ${spacesPerTenant} knowledge spaces`)
-    assertSlugFree(db, caller.tenant, body.slug, undefined)
+    yield* assertSlugFree(caller.tenant, body.slug, undefined)
     const now = Date.now()
     const id = newId()
-    const inserted = db.run(
+    const inserted = yield* sql.run(
       `INSERT INTO spaces (id, tenant, name, slug, description, created_at, updated_at, manifest_id, manifest,
          embedding_plugin, embedding_provider, embedding_model, vector_space, publication_id, fingerprint, published_at)
        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-      ...[id, caller.tenant, body.name, body.slug, body.description ?? null, now, now, newId()],
-      ...[
+      [
+        id,
+        caller.tenant,
+        body.name,
+        body.slug,
+        body.description ?? null,
+        now,
+        now,
+        newId(),
         JSON.stringify(DEFAULT_POLICIES),
         model.pluginId,
         model.provider,
@@ -56,24 +66,21 @@ export async function createSpace(
         now,
       ],
     )
-    db.run(
+    yield* sql.run(
       'INSERT INTO publications (id, space_key, revision, fingerprint, created_at) SELECT publication_id, key, 0, fingerprint, ? FROM spaces WHERE key = ?',
-      now,
-      inserted.key,
+      [now, inserted.key],
     )
-    return toSpace(findSpace(db, caller.tenant, id))
+    return toSpace(yield* findSpace(caller.tenant, id))
   })
 }
 
-export function listSpaces(db: Database, caller: Caller, page: PageRequest): Page<KnowledgeSpace> {
+export function* listSpaces(caller: Caller, page: PageRequest): Read<Page<KnowledgeSpace>> {
   const filter = filterHash('spaces', caller.tenant)
   const after = page.cursor === undefined ? '' : String(decodeCursor(page.cursor, filter).after[0] ?? '')
   const limit = Math.min(page.limit, LIMITS.page.cap)
-  const rows = db.all<SpaceRow>(
+  const rows = yield* sql.all<SpaceRow>(
     'SELECT * FROM spaces WHERE tenant = ? AND deleted_at IS NULL AND id > ? ORDER BY id LIMIT ?',
-    caller.tenant,
-    after,
-    limit + 1,
+    [caller.tenant, after, limit + 1],
   )
   return readablePage(rows, limit, toSpace, ({ id }) => encodeCursor({ after: [id] }, filter))
 }
@@ -84,43 +91,44 @@ export async function updateSpace(
   id: string,
   body: UpdateSpaceBody,
 ): Promise<KnowledgeSpace> {
-  return writeAnswer(db, caller, () => {
-    const row = findSpace(db, caller.tenant, id)
-    if (body.slug !== undefined) assertSlugFree(db, caller.tenant, body.slug, row.key)
-    db.run(
-      'UPDATE spaces SET name = ?, slug = ?, description = ?, updated_at = ? WHERE key = ?',
+  return writeAnswer(db, caller, function* () {
+    const row = yield* findSpace(caller.tenant, id)
+    if (body.slug !== undefined) yield* assertSlugFree(caller.tenant, body.slug, row.key)
+    yield* sql.run('UPDATE spaces SET name = ?, slug = ?, description = ?, updated_at = ? WHERE key = ?', [
       body.name ?? row.name,
       body.slug ?? row.slug,
       body.description ?? row.description,
       Date.now(),
       row.key,
-    )
-    return toSpace(findSpace(db, caller.tenant, id))
+    ])
+    return toSpace(yield* findSpace(caller.tenant, id))
   })
 }
 
 /** Hides the space from every read at once; its rows and files are purged in the background. */
 export async function deleteSpace(context: EngineContext, caller: Caller, id: string): Promise<void> {
   const { db } = context
-  await writeAnswer(db, caller, () => {
-    const row = findSpace(db, caller.tenant, id)
+  await writeAnswer(db, caller, function* () {
+    const row = yield* findSpace(caller.tenant, id)
     const now = Date.now()
-    db.run('UPDATE spaces SET deleted_at = ?, updated_at = ? WHERE key = ? AND deleted_at IS NULL', now, now, row.key)
-    db.run(
-      "UPDATE jobs SET stage = 'canceled', updated_at = ?, completed_at = ? WHERE space_key = ? AND completed_at IS NULL",
+    yield* sql.run('UPDATE spaces SET deleted_at = ?, updated_at = ? WHERE key = ? AND deleted_at IS NULL', [
       now,
       now,
       row.key,
+    ])
+    yield* sql.run(
+      "UPDATE jobs SET stage = 'canceled', updated_at = ?, completed_at = ? WHERE space_key = ? AND completed_at IS NULL",
+      [now, now, row.key],
     )
   })
   context.wake()
 }
 
-export function spaceManifest(context: EngineContext, caller: Caller, id: string): KnowledgeSpaceManifest {
-  const space = findSpace(context.db, caller.tenant, id)
+export function* spaceManifest(context: EngineContext, caller: Caller, id: string): Read<KnowledgeSpaceManifest> {
+  const space = yield* findSpace(caller.tenant, id)
   const manifest = toManifest(space)
   // what is in force, not what a space starts with
-  const rules = retentionOf(context.db, space.key)
+  const rules = yield* retentionOf(space.key)
   return {
     ...manifest,
     quotaPolicy: quotasOf(context, space),
@@ -139,11 +147,11 @@ export async function setEmbeddingProfile(
   model: ModelReference,
 ): Promise<EmbeddingProfile> {
   const { db } = context
-  return writeAnswer(db, caller, () => {
-    const row = findSpace(db, caller.tenant, id)
-    const documents = db.get<{ n: number }>(
+  return writeAnswer(db, caller, function* () {
+    const row = yield* findSpace(caller.tenant, id)
+    const documents = yield* sql.get<{ n: number }>(
       'SELECT count(*) n FROM (SELECT 1 FROM documents WHERE space_key = ? LIMIT 1)',
-      row.key,
+      [row.key],
     )
     if (row.frozen_at !== null || (documents?.n ?? 0) > 0)
       throw new KsError(
@@ -151,13 +159,13 @@ export async function setEmbeddingProfile(
         `the embedding profile of ${JSON.stringify(row.slug)} is frozen since ${new Date(row.frozen_at ?? row.updated_at).toISOString()}: documents were ingested with it; POST /knowledge-spaces/${row.id}/embedding-profile/migrations reindexes them for another model and publishes that`,
       )
     assertEmbedding(context, model)
-    db.run(
+    yield* sql.run(
       `UPDATE spaces SET embedding_plugin = ?, embedding_provider = ?, embedding_model = ?, vector_space = ?, dimension = NULL,
          embedding_revision = embedding_revision + 1, manifest_version = manifest_version + 1, updated_at = ?
        WHERE key = ? AND frozen_at IS NULL`,
-      ...[model.pluginId, model.provider, model.model, newId(), Date.now(), row.key],
+      [model.pluginId, model.provider, model.model, newId(), Date.now(), row.key],
     )
-    return embeddingProfileOf(findSpace(db, caller.tenant, id))
+    return embeddingProfileOf(yield* findSpace(caller.tenant, id))
   })
 }
 
@@ -177,11 +185,11 @@ export function assertEmbedding(context: EngineContext, model: ModelReference): 
     )
 }
 
-function assertSlugFree(db: Database, tenant: string, slug: string, except: number | undefined): void {
+function* assertSlugFree(tenant: string, slug: string, except: number | undefined): Read<void> {
   const values: Bindable[] = [tenant, slug]
-  const holder = db.get<{ key: number; id: string }>(
+  const holder = yield* sql.get<{ key: number; id: string }>(
     'SELECT key, id FROM spaces WHERE tenant = ? AND slug = ? AND deleted_at IS NULL',
-    ...values,
+    values,
   )
   if (holder !== undefined && holder.key !== except)
     throw new KsError('slug-taken', `slug ${JSON.stringify(slug)} is already used by space ${holder.id}`)

@@ -1,7 +1,8 @@
 import { notFound } from '../../contract/errors.js'
 import type { KnowledgeSpace } from '../../contract/gateway/spaces.js'
+import { defined } from '../../lib/defined.js'
 import { isUuid } from '../../lib/ids.js'
-import type { Database } from '../storage/database.js'
+import { type Read, sql } from '../storage/program.js'
 
 /** A row of `spaces`. */
 export interface SpaceRow {
@@ -32,20 +33,20 @@ export interface SpaceRow {
 }
 
 /** The space of this tenant. @throws KsError `not-found`, also for another tenant's space and one being deleted */
-export function findSpace(db: Database, tenant: string, id: string): SpaceRow {
-  const row = findSpaceOrDeleting(db, tenant, id)
+export function* findSpace(tenant: string, id: string): Read<SpaceRow> {
+  const row = yield* findSpaceOrDeleting(tenant, id)
   if (row === undefined || row.deleted_at !== null) throw notFound('knowledge space', id)
   return row
 }
 
 /** The same, but a space whose deletion is still running is found too. */
-export function findSpaceOrDeleting(db: Database, tenant: string, id: string): SpaceRow | undefined {
+export function* findSpaceOrDeleting(tenant: string, id: string): Read<SpaceRow | undefined> {
   if (!isUuid(id)) return undefined
-  return db.get<SpaceRow>('SELECT * FROM spaces WHERE tenant = ? AND id = ?', tenant, id)
+  return yield* sql.get<SpaceRow>('SELECT * FROM spaces WHERE tenant = ? AND id = ?', [tenant, id])
 }
 
-export function spaceByKey(db: Database, key: number): SpaceRow | undefined {
-  return db.get<SpaceRow>('SELECT * FROM spaces WHERE key = ? AND deleted_at IS NULL', key)
+export function* spaceByKey(key: number): Read<SpaceRow | undefined> {
+  return yield* sql.get<SpaceRow>('SELECT * FROM spaces WHERE key = ? AND deleted_at IS NULL', [key])
 }
 
 export function toSpace(row: SpaceRow): KnowledgeSpace {
@@ -53,7 +54,7 @@ export function toSpace(row: SpaceRow): KnowledgeSpace {
     id: row.id,
     name: row.name,
     slug: row.slug,
-    ...(row.description === null ? {} : { description: row.description }),
+    ...defined({ description: row.description ?? undefined }),
     tenantId: row.tenant,
     createdAt: new Date(row.created_at).toISOString(),
     updatedAt: new Date(row.updated_at).toISOString(),

@@ -10,11 +10,9 @@ import { guardOf, type RowGuard } from './guarded-rows.js'
 import { migrate } from './migrate.js'
 import { PageCheck } from './page-check.js'
 import { checkpoint, setPragmas } from './pragmas.js'
+import { type Change, isProgram, type Query, type Read, type Write } from './program.js'
 import { MIGRATIONS } from './schema.js'
 import { DatabaseDamaged, damageMet, isIoError } from './sql-errors.js'
-
-/** A value SQLite can bind. */
-export type Bindable = string | number | bigint | Uint8Array | null
 
 interface Prepared {
   statement: Sqlite.Statement
@@ -103,55 +101,53 @@ export class Database {
     this.onDamagedFile(damage)
   }
 
-  /**
-   * @returns the first row, or undefined. The caller names the row type; columns come as SQLite types. A cell without the
-   *   format of its column (see `format-tables.ts`) throws `data-damaged` when it is read; the others can be used.
-   */
-  get<T>(sql: string, ...values: Bindable[]): T | undefined {
-    const { row, guard } = this.#reading(() => {
-      const { statement, guard } = this.#statement(sql)
-      return { row: statement.get(...values), guard }
-    })
-    guard?.(row)
-    // The row type is the caller's word for the columns of its own SQL text.
-    return row as T | undefined
+  /** Runs a program of reads; all of them see one state of the database. */
+  async read<T>(program: Read<T>): Promise<T> {
+    return this.now(program)
   }
 
-  /** The same for all rows. A list leaves out those that cannot be read, with `readable`. */
-  all<T>(sql: string, ...values: Bindable[]): T[] {
-    const { rows, guard } = this.#reading(() => {
-      const { statement, guard } = this.#statement(sql)
-      return { rows: statement.all(...values), guard }
-    })
-    if (guard !== undefined) for (const row of rows) guard(row)
-    return rows as T[]
+  /** Runs a program at once. In a write it is a part of it. */
+  now<T>(program: Write<T>): T {
+    for (let step = program.next(); ; ) {
+      if (step.done === true) return step.value
+      let outcome: unknown
+      try {
+        outcome = this.execute(step.value)
+      } catch (error) {
+        step = program.throw(error)
+        continue
+      }
+      step = program.next(outcome)
+    }
   }
 
-  /** Rows as they are stored, damaged or not: for who looks for damage. */
-  allAsStored<T>(sql: string, ...values: Bindable[]): T[] {
-    return this.#reading(() => this.#statement(sql).statement.all(...values)) as T[]
-  }
-
-  /** The first of them, or undefined. */
-  getAsStored<T>(sql: string, ...values: Bindable[]): T | undefined {
-    return this.#reading(() => this.#statement(sql).statement.get(...values)) as T | undefined
-  }
-
-  /** @returns the number of rows changed and the last row key */
-  run(sql: string, ...values: Bindable[]): { changes: number; key: number } {
-    const result = this.#reading(() => this.#statement(sql).statement.run(...values))
-    return { changes: result.changes, key: Number(result.lastInsertRowid) }
+  /** Runs one statement of a program. */
+  execute(asked: Query | Change): unknown {
+    const { statement, guard } = this.#reading(() => this.#statement(asked.sql))
+    if (asked.verb === 'run') {
+      const { changes, lastInsertRowid } = this.#reading(() => statement.run(asked.values))
+      return { changes, key: Number(lastInsertRowid) }
+    }
+    const check = asked.stored === true ? undefined : guard
+    if (asked.verb === 'get') {
+      const row = this.#reading(() => statement.get(asked.values))
+      check?.(row)
+      return row
+    }
+    const rows = this.#reading(() => statement.all(asked.values))
+    if (check !== undefined) for (const row of rows) check(row)
+    return rows
   }
 
   /**
-   * Runs `work` in a transaction that is durable when the promise resolves. Several writes share one commit; one that
-   * throws is undone alone. `work` must not await.
+   * Runs the program that `work` makes in a transaction that is durable when the promise resolves. Several writes share
+   * one commit; one that throws is undone alone.
    */
-  write<T>(work: () => T): Promise<T> {
+  write<T>(work: () => Write<T> | T): Promise<T> {
     const refused = this.#refusal()
     if (refused !== undefined) return Promise.reject(refused)
     return new Promise<T>((resolve, reject) => {
-      this.#waiting.push({ run: work, resolve: resolve as (value: never) => void, reject })
+      this.#waiting.push({ run: () => this.#runWork(work), resolve: resolve as (value: never) => void, reject })
       if (this.#scheduled) return
       this.#scheduled = true
       setImmediate(() => this.#flush())
@@ -159,12 +155,12 @@ export class Database {
   }
 
   /** The same, at once and alone: for start-up and for callers that cannot wait. */
-  writeNow<T>(work: () => T): T {
+  writeNow<T>(work: () => Write<T> | T): T {
     const refused = this.#refusal()
     if (refused !== undefined) throw refused
     const withOwed = () => {
       for (const owed of this.#owed) owed()
-      return work()
+      return this.#runWork(work)
     }
     try {
       const result = this.#sqlite.transaction(withOwed).immediate()
@@ -177,16 +173,21 @@ export class Database {
     }
   }
 
+  #runWork<T>(work: () => Write<T> | T): T {
+    const made = work()
+    return isProgram(made) ? this.now(made) : made
+  }
+
   /**
    * Runs what recovers the rows at the start. Where the disk has no room for it, it runs before the next write, in the
    * same transaction: nobody writes to rows that were not recovered.
    */
-  recover(work: () => void): void {
+  recover(work: () => unknown): void {
     try {
       this.writeNow(work)
     } catch (error) {
       if (!(error instanceof KsError) || error.code !== 'storage-full') throw error
-      this.#owed.push(work)
+      this.#owed.push(() => this.#runWork(work))
     }
   }
 

@@ -3,29 +3,33 @@ import { isUuid } from '../../lib/ids.js'
 import { isObjectKey } from '../../local/file-system.js'
 
 /**
- * What a column holds. `key`, `integer`, `number`, `text` and `bytes` have no form beyond their type; `packed`, `object-bytes`
- * and `vector` are bytes that have a hash or a length of their own, which their own checks compare.
+ * What a column may hold by name. `key`, `integer`, `number`, `text` and `bytes` have no form beyond their type; `packed`,
+ * `object-bytes` and `vector` are bytes that have a hash or a length of their own, which their own checks compare.
  */
-export type Kind =
-  | 'key'
-  | 'integer'
-  | 'number'
-  | 'text'
-  | 'bytes'
-  | 'packed'
-  | 'object-bytes'
-  | 'vector'
-  | 'time'
-  | 'flag'
-  | 'uuid'
-  | 'sha256'
-  | 'sha256-bytes'
-  | 'row-hash'
-  | 'object-key'
-  | 'json'
-  | 'json-object'
-  | 'json-array'
-  | readonly string[]
+const NAMED_KINDS = [
+  'key',
+  'integer',
+  'number',
+  'text',
+  'bytes',
+  'packed',
+  'object-bytes',
+  'vector',
+  'time',
+  'flag',
+  'uuid',
+  'sha256',
+  'sha256-bytes',
+  'row-hash',
+  'object-key',
+  'json',
+  'json-object',
+  'json-array',
+] as const
+type NamedKind = (typeof NAMED_KINDS)[number]
+
+/** What a column holds: a kind of value, or one of the listed texts. */
+export type Kind = NamedKind | readonly string[]
 
 /** The format of a column; one with `optional` may be NULL. */
 export interface Format {
@@ -59,21 +63,29 @@ export function ownedThrough(owner: string, id: string, column: string, whose = 
   return `EXISTS (${named} AND ${whose}) OR NOT EXISTS (${named})`
 }
 
-/** A column that may be NULL. */
-export function maybe(kind: Kind): Format {
-  return { kind, optional: true }
+type Choices = Readonly<Record<string, readonly string[]>>
+
+/**
+ * The columns of a table by what they hold: `{ uuid: 'id', 'time?': 'deleted_at expires_at', oneOf: { state: ['on', 'off'] } }`.
+ * Those behind a question mark may be NULL.
+ */
+type ColumnLists = { readonly [K in NamedKind | `${NamedKind}?`]?: string } & {
+  readonly [K in 'oneOf' | 'oneOf?']?: Choices
 }
 
 /** A table of rows that carry `space_key`, or whose owner `owned` tells. */
-export function table(
-  columns: Readonly<Record<string, Kind | Format>>,
-  rest: Partial<Omit<TableFormat, 'columns'>> = {},
-): TableFormat {
-  const formats = Object.entries(columns).map(([name, column]): [string, Format] => [
-    name,
-    typeof column === 'object' && 'kind' in column ? column : { kind: column, optional: false },
-  ])
-  return { owned: 'space_key = here.space', ...rest, columns: Object.fromEntries(formats) }
+export function table(lists: ColumnLists, rest: Partial<Omit<TableFormat, 'columns'>> = {}): TableFormat {
+  const columns: Record<string, Format> = {}
+  const add = (names: string | undefined, kind: Kind, optional: boolean) => {
+    for (const name of names?.split(' ') ?? []) columns[name] = { kind, optional }
+  }
+  for (const kind of NAMED_KINDS) {
+    add(lists[kind], kind, false)
+    add(lists[`${kind}?`], kind, true)
+  }
+  for (const [name, kind] of Object.entries(lists.oneOf ?? {})) add(name, kind, false)
+  for (const [name, kind] of Object.entries(lists['oneOf?'] ?? {})) add(name, kind, true)
+  return { owned: 'space_key = here.space', ...rest, columns }
 }
 
 /** the last moment that a Date can hold, in milliseconds */
@@ -144,7 +156,7 @@ export function hasForm(kind: Kind): boolean {
   return typeof kind !== 'string' || !FORMLESS.has(kind)
 }
 
-const FORMLESS: ReadonlySet<string> = new Set<Kind & string>([
+const FORMLESS: ReadonlySet<string> = new Set<NamedKind>([
   'key',
   'integer',
   'number',

@@ -1,4 +1,5 @@
 import type { Database } from './database.js'
+import { type Read, sql } from './program.js'
 
 /** what a slice gives back at most: half a megabyte, for which as much may have to be moved first */
 const SLICE_PAGES = 64
@@ -15,12 +16,12 @@ const INCREMENTAL = 2
  * @returns whether there is more to give back
  */
 export async function giveBackPages(db: Database): Promise<boolean> {
-  const spare = number(db, 'freelist_count') - Math.ceil(number(db, 'page_count') / PAGES_A_FREE_ONE)
-  if (spare < LEAST_PAGES || number(db, 'auto_vacuum') !== INCREMENTAL) return false
+  const spare = db.now(number('freelist_count')) - Math.ceil(db.now(number('page_count')) / PAGES_A_FREE_ONE)
+  if (spare < LEAST_PAGES || db.now(number('auto_vacuum')) !== INCREMENTAL) return false
   await db.write(() => db.giveBack(Math.min(spare, SLICE_PAGES)))
   return true
 }
 
-function number(db: Database, pragma: 'freelist_count' | 'page_count' | 'auto_vacuum'): number {
-  return db.get<Record<string, number>>(`PRAGMA ${pragma}`)?.[pragma] ?? 0
+function* number(pragma: 'freelist_count' | 'page_count' | 'auto_vacuum'): Read<number> {
+  return (yield* sql.get<Record<string, number>>(`PRAGMA ${pragma}`))?.[pragma] ?? 0
 }

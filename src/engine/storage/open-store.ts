@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises'
 import type { DataLayout } from '../../local/layout.js'
 import { StoreRefused } from '../../local/store-refused.js'
-import type { EngineLog } from '../api.js'
+import type { EngineLog } from '../base/log.js'
 import { Database } from './database.js'
 import { ObjectStore } from './objects.js'
 import { DatabaseDamaged, damageMet } from './sql-errors.js'
@@ -27,9 +27,9 @@ export async function openStore(
   const { logLost } = checkStore(layout)
   await mkdir(layout.databaseDir, { recursive: true, mode: 0o700 })
   // One that is refused is not closed: closing would move its log into it. The process ends, or forgets it.
-  const db = new Database(layout.database, refused, (opened) => refuseOther(opened, layout))
+  const db = new Database(layout.database, refused, (opened) => opened.now(refuseOther(layout)))
   const objects = await ObjectStore.open(layout.objects)
-  return { db, objects, identity: openIdentity({ db, layout, log, logLost }) }
+  return { db, objects, identity: db.now(openIdentity({ db, layout, log, logLost })) }
 }
 
 /** What SQLite found to be damaged while a store was opened, in words for a person; other errors as they are. */

@@ -6,6 +6,7 @@ import { spaceByKey } from '../spaces/store.js'
 import { purgeWorkspaces, purgeWorkspacesOf } from '../workspaces/purge.js'
 import type { Database } from './database.js'
 import { giveBackPages } from './free-pages.js'
+import { type Read, sql, type Write } from './program.js'
 
 /** a research task has some thirty bundles */
 const TASKS = 5
@@ -35,12 +36,12 @@ export async function purgeSlice(context: EngineContext, signal: AbortSignal): P
 
 /** Sessions that have expired, with the questions and answers they remembered. */
 async function purgeSessions({ db, now }: EngineContext): Promise<boolean> {
-  const expired = db.all<{ id: string }>('SELECT id FROM sessions WHERE expires_at < ? LIMIT ?', now(), ROWS)
+  const expired = db.now(sql.all<{ id: string }>('SELECT id FROM sessions WHERE expires_at < ? LIMIT ?', [now(), ROWS]))
   if (expired.length === 0) return false
-  await db.write(() => {
+  await db.write(function* () {
     for (const { id } of expired) {
-      db.run('DELETE FROM session_turns WHERE session_id = ?', id)
-      db.run('DELETE FROM sessions WHERE id = ?', id)
+      yield* sql.run('DELETE FROM session_turns WHERE session_id = ?', [id])
+      yield* sql.run('DELETE FROM sessions WHERE id = ?', [id])
     }
   })
   return true
@@ -49,9 +50,12 @@ async function purgeSessions({ db, now }: EngineContext): Promise<boolean> {
 /** A file of a chat that was never sent, or whose messages are gone. */
 async function purgeChatFile(context: EngineContext): Promise<boolean> {
   const { db, now } = context
-  if (db.get<{ one: number }>('SELECT 1 one FROM chat_files WHERE expires_at <= ? LIMIT 1', now()) === undefined)
+  if (
+    db.now(sql.get<{ one: number }>('SELECT 1 one FROM chat_files WHERE expires_at <= ? LIMIT 1', [now()])) ===
+    undefined
+  )
     return false
-  const row = await db.write(() => takeExpired(db, now()))
+  const row = await db.write(() => takeExpired(now()))
   if (row === undefined) return false
   await removeUnreferenced(context, row.object_key)
   return true
@@ -60,17 +64,19 @@ async function purgeChatFile(context: EngineContext): Promise<boolean> {
 async function purgeDocument(context: EngineContext): Promise<boolean> {
   const { db } = context
   // a query that began before the deletion may still load the passages it found
-  const row = db.get<{ key: number; object_key: string; space_key: number }>(
-    `SELECT key, object_key, space_key FROM documents WHERE deleted_at IS NOT NULL AND ${notRead('deleted_at')}
+  const row = db.now(
+    sql.get<{ key: number; object_key: string; space_key: number }>(
+      `SELECT key, object_key, space_key FROM documents WHERE deleted_at IS NOT NULL AND ${notRead('deleted_at')}
      ORDER BY deleted_at LIMIT 1`,
-    context.leases.readers(),
+      [context.leases.readers()],
+    ),
   )
   if (row === undefined) return false
-  const more = await db.write(() => {
-    if (deleteNodes(db, row.space_key, 'doc_key', row.key)) return true
-    for (const { key } of db.all<{ key: number }>('SELECT key FROM versions WHERE doc_key = ?', row.key))
-      if (deleteVersion(db, key)) return true
-    db.run('DELETE FROM documents WHERE key = ? AND deleted_at IS NOT NULL', row.key)
+  const more = await db.write(function* () {
+    if (yield* deleteNodes(row.space_key, 'doc_key', row.key)) return true
+    for (const { key } of yield* sql.all<{ key: number }>('SELECT key FROM versions WHERE doc_key = ?', [row.key]))
+      if (yield* deleteVersion(key)) return true
+    yield* sql.run('DELETE FROM documents WHERE key = ? AND deleted_at IS NOT NULL', [row.key])
     return false
   })
   if (!more) await removeUnreferenced(context, row.object_key)
@@ -80,17 +86,19 @@ async function purgeDocument(context: EngineContext): Promise<boolean> {
 /** A version that was superseded more often than the retention policy's `parseArtifactVersions`. */
 async function purgeVersion(context: EngineContext): Promise<boolean> {
   const { db } = context
-  const row = db.get<{ key: number; space_key: number; obsolete_at: number }>(
-    `SELECT key, space_key, obsolete_at FROM versions WHERE obsolete_at IS NOT NULL AND until_revision IS NOT NULL
+  const row = db.now(
+    sql.get<{ key: number; space_key: number; obsolete_at: number }>(
+      `SELECT key, space_key, obsolete_at FROM versions WHERE obsolete_at IS NOT NULL AND until_revision IS NOT NULL
        AND ${notRead('obsolete_at')} ORDER BY obsolete_at LIMIT 1`,
-    context.leases.readers(),
+      [context.leases.readers()],
+    ),
   )
   if (row === undefined) return false
   // a listing that goes on page by page may still show the publication that had this version
-  if (row.obsolete_at + snapshotTime(db, row.space_key) > context.now()) return false
-  await db.write(() => {
-    if (deleteNodes(db, row.space_key, 'key', row.key)) return
-    deleteVersion(db, row.key)
+  if (row.obsolete_at + db.now(snapshotTime(row.space_key)) > context.now()) return false
+  await db.write(function* () {
+    if (yield* deleteNodes(row.space_key, 'key', row.key)) return
+    yield* deleteVersion(row.key)
   })
   return true
 }
@@ -101,23 +109,23 @@ function notRead(column: 'deleted_at' | 'obsolete_at'): string {
 }
 
 /** How long a snapshot of a space may be read, in milliseconds. */
-function snapshotTime(db: Database, spaceKey: number): number {
-  const space = spaceByKey(db, spaceKey)
+function* snapshotTime(spaceKey: number): Read<number> {
+  const space = yield* spaceByKey(spaceKey)
   return space === undefined ? 0 : policiesOf(space).consistencyPolicy.snapshotTtlSeconds * 1000
 }
 
 /** Deletes a slice of nodes with their vectors. @returns whether there may be more */
-function deleteNodes(db: Database, spaceKey: number, of: 'doc_key' | 'key', owner: number): boolean {
-  const nodes = db.all<{ key: number }>(
+function* deleteNodes(spaceKey: number, of: 'doc_key' | 'key', owner: number): Write<boolean> {
+  const nodes = yield* sql.all<{ key: number }>(
     `SELECT nodes.key FROM versions CROSS JOIN nodes ON nodes.version_key = versions.key WHERE versions.${of} = ? LIMIT ?`,
-    ...[owner, ROWS],
+    [owner, ROWS],
   )
   for (const node of nodes) {
-    db.run(
+    yield* sql.run(
       'DELETE FROM vectors WHERE node_key = ? AND vector_space IN (SELECT key FROM vector_spaces WHERE space_key = ?)',
-      ...[node.key, spaceKey],
+      [node.key, spaceKey],
     )
-    db.run('DELETE FROM nodes WHERE key = ?', node.key)
+    yield* sql.run('DELETE FROM nodes WHERE key = ?', [node.key])
   }
   return nodes.length === ROWS
 }
@@ -128,56 +136,59 @@ function deleteNodes(db: Database, spaceKey: number, of: 'doc_key' | 'key', owne
  *
  * @returns whether there may be more
  */
-function deleteVersion(db: Database, versionKey: number): boolean {
+function* deleteVersion(versionKey: number): Write<boolean> {
   for (const [table, key, rows] of OF_A_VERSION) {
-    const { changes } = db.run(
+    const { changes } = yield* sql.run(
       `DELETE FROM ${table} WHERE version_key = ? AND (${key}) IN (SELECT ${key} FROM ${table} WHERE version_key = ? LIMIT ?)`,
-      ...[versionKey, versionKey, rows],
+      [versionKey, versionKey, rows],
     )
     if (changes === rows) return true
   }
-  db.run('DELETE FROM versions WHERE key = ?', versionKey)
+  yield* sql.run('DELETE FROM versions WHERE key = ?', [versionKey])
   return false
 }
 
 /** A deleted space: its documents first, then its other rows, its indexes, and last the row that names it. */
 async function purgeSpace(context: EngineContext): Promise<boolean> {
   const { db, indexes } = context
-  const space = db.get<{ key: number; id: string; deleted_at: number }>(
-    'SELECT key, id, deleted_at FROM spaces WHERE deleted_at IS NOT NULL LIMIT 1',
+  const space = db.now(
+    sql.get<{ key: number; id: string; deleted_at: number }>(
+      'SELECT key, id, deleted_at FROM spaces WHERE deleted_at IS NOT NULL LIMIT 1',
+    ),
   )
   if (space === undefined) return false
-  const marked = await db.write(
-    () =>
-      db.run(
-        `UPDATE documents SET deleted_at = ? WHERE key IN
+  const marked = await db.write(function* () {
+    return (yield* sql.run(
+      `UPDATE documents SET deleted_at = ? WHERE key IN
            (SELECT key FROM documents WHERE space_key = ? AND deleted_at IS NULL LIMIT ?)`,
-        ...[space.deleted_at, space.key, ROWS],
-      ).changes,
-  )
+      [space.deleted_at, space.key, ROWS],
+    )).changes
+  })
   if (marked > 0 || (await purgeLong(db, space.key)) || (await purgeWorkspacesOf(context, space.key))) return true
   await indexes.drop(space.id)
-  await db.write(() => {
-    for (const statement of OF_A_SPACE) db.run(statement, space.key)
+  await db.write(function* () {
+    for (const statement of OF_A_SPACE) yield* sql.run(statement, [space.key])
   })
   return true
 }
 
 /** A slice of the tables that grow with the use of a space. @returns whether there may be more */
 async function purgeLong(db: Database, spaceKey: number): Promise<boolean> {
-  const traces = db.all<{ id: string }>('SELECT id FROM traces WHERE space_key = ? LIMIT ?', spaceKey, TRACES)
-  return db.write(() => {
+  const traces = db.now(
+    sql.all<{ id: string }>('SELECT id FROM traces WHERE space_key = ? LIMIT ?', [spaceKey, TRACES]),
+  )
+  return db.write(function* () {
     for (const { id } of traces) {
-      db.run('DELETE FROM evidence_bundles WHERE trace_id = ?', id)
-      db.run('DELETE FROM traces WHERE id = ?', id)
+      yield* sql.run('DELETE FROM evidence_bundles WHERE trace_id = ?', [id])
+      yield* sql.run('DELETE FROM traces WHERE id = ?', [id])
     }
     if (traces.length > 0) return true
     for (const [table, key, rows] of LONG)
       if (
-        db.run(
+        (yield* sql.run(
           `DELETE FROM ${table} WHERE ${key} IN (SELECT ${key} FROM ${table} WHERE space_key = ? LIMIT ?)`,
-          ...[spaceKey, rows],
-        ).changes > 0
+          [spaceKey, rows],
+        )).changes > 0
       )
         return true
     return false

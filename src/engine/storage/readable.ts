@@ -1,4 +1,5 @@
 import { KsError } from '../../contract/errors.js'
+import { defined } from '../../lib/defined.js'
 import { DatabaseDamaged } from './sql-errors.js'
 
 /**
@@ -54,7 +55,7 @@ export function readablePage<R, T>(
   const items = readable(shown, to)
   if (rows.length <= limit) return { items }
   const nextCursor = readable(shown, cursorOf).at(-1)
-  return { items, ...(nextCursor === undefined ? {} : { nextCursor }) }
+  return { items, ...defined({ nextCursor }) }
 }
 
 /** SQL: the value at a path of a column of JSON text; NULL where a damaged row has none. */

@@ -1,58 +1,46 @@
-import { CHAT_SCHEMA } from './schema-chat.js'
-import { CHAT_ANNOTATIONS_SCHEMA } from './schema-chat-annotations.js'
-import { CHAT_FILES_SCHEMA } from './schema-chat-files.js'
-import { CHAT_UPLOADS_SCHEMA } from './schema-chat-uploads.js'
-import { CHAT_VARIABLES_SCHEMA } from './schema-chat-variables.js'
-import { CONFLICTS_SCHEMA } from './schema-conflicts.js'
-import { CORE_SCHEMA } from './schema-core.js'
-import { DELETIONS_SCHEMA } from './schema-deletions.js'
-import { EMBEDDING_MIGRATIONS_SCHEMA } from './schema-embedding-migrations.js'
-import { ENDED_WORK_SCHEMA } from './schema-ended-work.js'
-import { FAILED_CLUSTERS_SCHEMA } from './schema-failed-clusters.js'
-import { GRAPH_SCHEMA } from './schema-graph.js'
-import { GRAPH_READINGS_SCHEMA } from './schema-graph-readings.js'
-import { INTEGRITY_SCHEMA } from './schema-integrity.js'
-import { JOB_LIST_SCHEMA } from './schema-job-list.js'
-import { KEPT_SECRETS_SCHEMA } from './schema-kept-secrets.js'
-import { LOCAL_FILES_SCHEMA } from './schema-local-files.js'
-import { NAMES_SCHEMA } from './schema-names.js'
-import { PREDICATES_SCHEMA } from './schema-predicates.js'
-import { QUALITY_SCHEMA } from './schema-quality.js'
-import { RESEARCH_SCHEMA } from './schema-research.js'
-import { RETENTION_SCHEMA } from './schema-retention.js'
-import { SOURCE_READERS_SCHEMA } from './schema-source-readers.js'
-import { SOURCES_SCHEMA } from './schema-sources.js'
-import { STORE_SCHEMA } from './schema-store.js'
-import { VALIDATORS_SCHEMA } from './schema-validators.js'
-import { VECTOR_COUNTS_SCHEMA } from './schema-vector-counts.js'
-import { VECTORS_SCHEMA } from './schema-vectors.js'
-import { VERSION_PARTS_SCHEMA } from './schema-version-parts.js'
-import { VIEW_COVERAGE_SCHEMA } from './schema-view-coverage.js'
-import { VIEWS_SCHEMA } from './schema-views.js'
-import { WORKSPACES_SCHEMA } from './schema-workspaces.js'
+import { CORE_SCHEMA } from './migrations/0001-core.js'
+import { FOLDERS_SCHEMA } from './migrations/0002-folders.js'
+import { RETENTION_SCHEMA } from './migrations/0003-retention.js'
+import { INTEGRITY_SCHEMA } from './migrations/0004-integrity.js'
+import { GRAPH_SCHEMA } from './migrations/0005-graph.js'
+import { QUALITY_SCHEMA } from './migrations/0006-quality.js'
+import { CHAT_SCHEMA } from './migrations/0007-chat.js'
+import { SOURCES_SCHEMA } from './migrations/0008-sources.js'
+import { CHAT_FILES_SCHEMA } from './migrations/0009-chat-files.js'
+import { WORKSPACES_SCHEMA } from './migrations/0010-workspaces.js'
+import { RESEARCH_SCHEMA } from './migrations/0011-research.js'
+import { ENDED_WORK_SCHEMA } from './migrations/0012-ended-work.js'
+import { LOCAL_FILES_SCHEMA } from './migrations/0013-local-files.js'
+import { CHAT_ANNOTATIONS_SCHEMA } from './migrations/0014-chat-annotations.js'
+import { VIEWS_SCHEMA } from './migrations/0015-views.js'
+import { CHAT_UPLOADS_SCHEMA } from './migrations/0016-chat-uploads.js'
+import { CHAT_VARIABLES_SCHEMA } from './migrations/0017-chat-variables.js'
+import { SOURCE_READERS_SCHEMA } from './migrations/0018-source-readers.js'
+import { VECTOR_COUNTS_SCHEMA } from './migrations/0019-vector-counts.js'
+import { NAMES_SCHEMA } from './migrations/0020-names.js'
+import { VECTORS_SCHEMA } from './migrations/0021-vectors.js'
+import { KEPT_SECRETS_SCHEMA } from './migrations/0022-kept-secrets.js'
+import { JOB_LIST_SCHEMA } from './migrations/0023-job-list.js'
+import { DELETIONS_SCHEMA } from './migrations/0024-deletions.js'
+import { EMBEDDING_MIGRATIONS_SCHEMA } from './migrations/0025-embedding-migrations.js'
+import { VALIDATORS_SCHEMA } from './migrations/0026-validators.js'
+import { VIEW_COVERAGE_SCHEMA } from './migrations/0027-view-coverage.js'
+import { STORE_SCHEMA } from './migrations/0028-store.js'
+import { VERSION_PARTS_SCHEMA } from './migrations/0029-version-parts.js'
+import { PREDICATES_SCHEMA } from './migrations/0030-predicates.js'
+import { CONFLICTS_SCHEMA } from './migrations/0031-conflicts.js'
+import { GRAPH_READINGS_SCHEMA } from './migrations/0032-graph-readings.js'
+import { FAILED_CLUSTERS_SCHEMA } from './migrations/0033-failed-clusters.js'
 
 /**
- * The schema, as numbered forward-only migrations. Times are milliseconds since the epoch, ids are UUIDv7 text, `key`
- * columns are row keys that never leave the process. A row of a space's content is reached through `space_key`,
- * which is only ever obtained by looking a space up by (tenant, id).
+ * The schema, as forward-only migrations: a store has the number (`user_version`) in the name of the last one that was
+ * applied. One that was released never changes. Times are milliseconds since the epoch, ids are UUIDv7 text, `key` columns
+ * are row keys that never leave the process. A row of a space's content is reached through `space_key`, which is only ever
+ * obtained by looking a space up by (tenant, id).
  */
 export const MIGRATIONS: readonly string[] = [
   CORE_SCHEMA,
-  `
--- a document's folder (each part closed by U+0001, which sorts before every character of a name, so that folders come in
--- the order of their names) and its name within it, for listings by folder
-ALTER TABLE documents ADD COLUMN folder TEXT GENERATED ALWAYS AS
-  (replace(rtrim(filename, replace(filename, '/', '')), '/', char(1))) VIRTUAL;
-ALTER TABLE documents ADD COLUMN base TEXT GENERATED ALWAYS AS
-  (substr(filename, length(rtrim(filename, replace(filename, '/', ''))) + 1)) VIRTUAL;
-CREATE INDEX documents_place ON documents (space_key, source_id, folder, base, id) WHERE deleted_at IS NULL;
-CREATE INDEX documents_base ON documents (space_key, base, id) WHERE deleted_at IS NULL;
--- answers whether a document is visible, and in which version, without its rows
-CREATE INDEX versions_visible ON versions (doc_key, from_revision, until_revision, version);
--- superseded so often that nothing keeps it any more
-ALTER TABLE versions ADD COLUMN obsolete_at INTEGER;
-CREATE INDEX versions_obsolete ON versions (obsolete_at) WHERE obsolete_at IS NOT NULL;
-`,
+  FOLDERS_SCHEMA,
   RETENTION_SCHEMA,
   INTEGRITY_SCHEMA,
   GRAPH_SCHEMA,

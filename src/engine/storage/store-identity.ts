@@ -6,9 +6,10 @@ import { sizeOf } from '../../local/file-system.js'
 import type { DataLayout } from '../../local/layout.js'
 import { createPrivateFile, isCode, readIfExists, writePrivateFile } from '../../local/private-file.js'
 import { StoreRefused } from '../../local/store-refused.js'
-import type { EngineLog } from '../api.js'
+import type { EngineLog } from '../base/log.js'
 import type { Database } from './database.js'
 import { databaseState } from './database-file.js'
+import { type Read, sql } from './program.js'
 
 /**
  * Which store the database and the objects belong to. The id stands in the database and in a file beside the objects,
@@ -85,18 +86,18 @@ function tenantsIn(objects: string): string[] {
 }
 
 /** @throws StoreRefused for a database of another store than the objects beside it */
-export function refuseOther(db: Database, layout: DataLayout): void {
+export function* refuseOther(layout: DataLayout): Read<void> {
   const beside = readBeside(layout)
-  if (beside === undefined || db.get("SELECT 1 FROM sqlite_schema WHERE name = 'store'") === undefined) return
-  const known = readKnown(db)
+  if (beside === undefined || (yield* sql.get("SELECT 1 FROM sqlite_schema WHERE name = 'store'")) === undefined) return
+  const known = yield* readKnown()
   if (known === undefined || known.id === beside.store) return
   throw new StoreRefused(
     `the database ${layout.database} is of store ${known.id}, and ${layout.objects} holds the objects of store ${beside.store}. ${whatToDo(layout)}`,
   )
 }
 
-function readKnown(db: Database): Known | undefined {
-  return db.get<Known>('SELECT id, opened FROM store')
+function* readKnown(): Read<Known | undefined> {
+  return yield* sql.get<Known>('SELECT id, opened FROM store')
 }
 
 interface Opening {
@@ -116,12 +117,12 @@ interface Known {
  * Compares the database with what stands beside the objects, and writes down this start in both: first in the database,
  * so that a crash in between never looks like a database that is too old.
  */
-export function openIdentity(opening: Opening): StoreIdentity {
+export function* openIdentity(opening: Opening): Read<StoreIdentity> {
   const { db, layout, log } = opening
   const { storeFile, keepUnknown } = layout
-  const known = readKnown(db)
+  const known = yield* readKnown()
   const beside = readBeside(layout)
-  const why = reasonToDoubt(opening, known, beside)
+  const why = yield* reasonToDoubt(opening, known, beside)
   if (why !== undefined) createPrivateFile(keepUnknown, `${why}.\n${ABOUT_DOUBT}\n`)
   if (existsSync(keepUnknown))
     log.warn({ file: keepUnknown }, why ?? 'objects that the database does not know are kept')
@@ -130,9 +131,9 @@ export function openIdentity(opening: Opening): StoreIdentity {
   const note = (closed: boolean) =>
     writePrivateFile(storeFile, `${JSON.stringify({ store: id, opened, closed } satisfies Beside)}\n`)
   try {
-    db.writeNow(() => {
-      db.run('DELETE FROM store')
-      db.run('INSERT INTO store (id, opened) VALUES (?, ?)', id, opened)
+    db.writeNow(function* () {
+      yield* sql.run('DELETE FROM store')
+      yield* sql.run('INSERT INTO store (id, opened) VALUES (?, ?)', [id, opened])
     })
     note(false)
   } catch (error) {
@@ -160,11 +161,11 @@ const ABOUT_DOUBT =
   'Files below this folder that the database does not know are therefore left alone: `ks fsck SPACE` names them, `ks gc` does not remove them. Put the missing part of the database back from a backup, or send the documents again (`ks ingest`); then remove this file.'
 
 /** Why objects may lie here that the database does not know, as far as it can be told. */
-function reasonToDoubt(
-  { db, layout, logLost }: Opening,
+function* reasonToDoubt(
+  { layout, logLost }: Opening,
   known: Known | undefined,
   beside: Beside | undefined,
-): string | undefined {
+): Read<string | undefined> {
   const { database, objects, storeFile } = layout
   if (logLost)
     return `${database}-wal is missing although the last run did not end in order: what was written last may be lost`
@@ -172,7 +173,7 @@ function reasonToDoubt(
     return `the database ${database} is older than the objects in ${objects}: it was opened ${known?.opened ?? 0} times, they were ${beside.opened} times`
   if (beside !== undefined || tenantsIn(objects).length === 0) return undefined
   if (known !== undefined) return `${storeFile} is missing: the objects may be of another store`
-  return db.get<{ one: number }>('SELECT 1 one FROM spaces LIMIT 1') === undefined
+  return (yield* sql.get<{ one: number }>('SELECT 1 one FROM spaces LIMIT 1')) === undefined
     ? `the database ${database} holds no space, and ${objects} holds objects`
     : undefined
 }

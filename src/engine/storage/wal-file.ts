@@ -1,4 +1,5 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
+import { defined } from '../../lib/defined.js'
 import { isCode } from '../../local/private-file.js'
 
 /**
@@ -70,7 +71,7 @@ function readFrames(file: number, size: number): WalContent | undefined {
     }
     open = []
   }
-  return { pageSize, databasePages, pages, ...(head === undefined ? {} : { head }) }
+  return { pageSize, databasePages, pages, ...defined({ head }) }
 }
 
 /** The checksum of SQLite's log: two sums over pairs of 32-bit words, carried on from frame to frame. */

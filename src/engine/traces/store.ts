@@ -1,10 +1,10 @@
 import { notFound } from '../../contract/errors.js'
 import type { EvidenceBundle, TraceStep } from '../../contract/gateway/queries.js'
 import { isUuid } from '../../lib/ids.js'
-import type { Caller } from '../api.js'
+import type { Reader } from '../access/permissions.js'
+import type { Caller } from '../base/caller.js'
 import { knownDocuments } from '../documents/store.js'
-import type { Reader } from '../sources/permissions.js'
-import type { Database } from '../storage/database.js'
+import { type Read, sql, type Write } from '../storage/program.js'
 import { fromCell } from '../storage/readable.js'
 
 /** A row of `traces`. */
@@ -39,19 +39,25 @@ export interface NewTrace {
 }
 
 /** Writes a trace with its evidence bundle where it has one, inside the caller's transaction. */
-export function insertTrace(db: Database, trace: NewTrace): void {
+export function* insertTrace(trace: NewTrace): Write<void> {
   const now = Date.now()
   const { bundle } = trace
   if (bundle !== undefined)
-    db.run(
+    yield* sql.run(
       `INSERT INTO evidence_bundles (id, tenant, space_key, trace_id, body, created_at) VALUES (?, ?, ?, ?, ?, ?)`,
-      ...[bundle.id, trace.tenant, trace.spaceKey, trace.id, JSON.stringify(bundle), now],
+      [bundle.id, trace.tenant, trace.spaceKey, trace.id, JSON.stringify(bundle), now],
     )
-  db.run(
+  yield* sql.run(
     `INSERT INTO traces (id, tenant, space_key, subject, query, mode, requested_mode, completed, bundle_id, evidence_state, steps, created_at, session_id)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    ...[trace.id, trace.tenant, trace.spaceKey, trace.subject, trace.query, trace.mode, trace.requestedMode],
-    ...[
+    [
+      trace.id,
+      trace.tenant,
+      trace.spaceKey,
+      trace.subject,
+      trace.query,
+      trace.mode,
+      trace.requestedMode,
       trace.completed ? 1 : 0,
       bundle?.id ?? null,
       bundle?.state ?? null,
@@ -66,44 +72,45 @@ export function insertTrace(db: Database, trace: NewTrace): void {
  * A trace of the caller's own, with its bundle, while the space and every document it refers to are still there.
  * @throws KsError `not-found` in every other case: whether a hidden trace exists is nobody's business
  */
-export function findTrace(
-  db: Database,
+export function* findTrace(
   caller: Caller,
   id: string,
-): { row: TraceRow; spaceId: string; bundle: EvidenceBundle | undefined } {
+): Read<{ row: TraceRow; spaceId: string; bundle: EvidenceBundle | undefined }> {
   if (!isUuid(id)) throw notFound('trace', id)
-  const row = db.get<TraceRow & { space_id: string }>(
+  const row = yield* sql.get<TraceRow & { space_id: string }>(
     `SELECT traces.*, spaces.id space_id FROM traces JOIN spaces ON spaces.key = traces.space_key
      WHERE traces.id = ? AND traces.tenant = ? AND traces.subject = ? AND spaces.tenant = ? AND spaces.deleted_at IS NULL`,
-    ...[id, caller.tenant, caller.subject, caller.tenant],
+    [id, caller.tenant, caller.subject, caller.tenant],
   )
   if (row === undefined) throw notFound('trace', id)
-  const bundle = row.bundle_id === null ? undefined : readBundle(db, caller.tenant, row.bundle_id)
-  if (bundle !== undefined && !documentsVisible(db, caller, row.space_key, bundle)) throw notFound('trace', id)
+  const bundle = row.bundle_id === null ? undefined : yield* readBundle(caller.tenant, row.bundle_id)
+  if (bundle !== undefined && !(yield* documentsVisible(caller, row.space_key, bundle))) throw notFound('trace', id)
   return { row, spaceId: row.space_id, bundle }
 }
 
-export function readBundle(db: Database, tenant: string, id: string): EvidenceBundle | undefined {
-  const stored = db.get<{ body: string }>('SELECT body FROM evidence_bundles WHERE id = ? AND tenant = ?', id, tenant)
+export function* readBundle(tenant: string, id: string): Read<EvidenceBundle | undefined> {
+  const stored = yield* sql.get<{ body: string }>('SELECT body FROM evidence_bundles WHERE id = ? AND tenant = ?', [
+    id,
+    tenant,
+  ])
   if (stored === undefined) return undefined
   const bundle: EvidenceBundle = fromCell(stored.body)
   return bundle
 }
 
 /** The evidence of a trace; none for a run that failed, and where the trace is gone. */
-export function bundleOfTrace(db: Database, tenant: string, traceId: string): EvidenceBundle | undefined {
-  const row = db.get<{ bundle_id: string | null }>(
-    'SELECT bundle_id FROM traces WHERE id = ? AND tenant = ?',
+export function* bundleOfTrace(tenant: string, traceId: string): Read<EvidenceBundle | undefined> {
+  const row = yield* sql.get<{ bundle_id: string | null }>('SELECT bundle_id FROM traces WHERE id = ? AND tenant = ?', [
     traceId,
     tenant,
-  )
-  return row?.bundle_id == null ? undefined : readBundle(db, tenant, row.bundle_id)
+  ])
+  return row?.bundle_id == null ? undefined : yield* readBundle(tenant, row.bundle_id)
 }
 
 /** Whether every document that the evidence cites is still there for the reader. */
-export function documentsVisible(db: Database, reader: Reader, spaceKey: number, bundle: EvidenceBundle): boolean {
+export function* documentsVisible(reader: Reader, spaceKey: number, bundle: EvidenceBundle): Read<boolean> {
   const ids = new Set(bundle.items.flatMap((item) => item.citations.map((citation) => citation.documentAssetId)))
-  return knownDocuments(db, reader, spaceKey, [...ids]).size === ids.size
+  return (yield* knownDocuments(reader, spaceKey, [...ids])).size === ids.size
 }
 
 /** How a piece of missing evidence stands. */
@@ -113,10 +120,10 @@ export interface MissingReview {
 }
 
 /** The reviews of a trace's missing evidence, by item key. The caller has seen that the trace is the caller's own. */
-export function reviewsOf(db: Database, tenant: string, traceId: string): Map<string, MissingReview> {
-  const rows = db.all<MissingReview & { item_key: string }>(
+export function* reviewsOf(tenant: string, traceId: string): Read<Map<string, MissingReview>> {
+  const rows = yield* sql.all<MissingReview & { item_key: string }>(
     'SELECT item_key, status, revision FROM missing_reviews WHERE tenant = ? AND trace_id = ?',
-    ...[tenant, traceId],
+    [tenant, traceId],
   )
   return new Map(rows.map(({ item_key, status, revision }) => [item_key, { status, revision }]))
 }

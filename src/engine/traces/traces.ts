@@ -1,8 +1,10 @@
 import type { AnswerTrace, EvidenceItem, TraceListing, TraceStep } from '../../contract/gateway/queries.js'
 import { LIMITS } from '../../contract/limits.js'
-import type { Caller, PageRequest } from '../api.js'
-import { decodeCursor, encodeCursor, filterHash } from '../cursor.js'
-import type { Database } from '../storage/database.js'
+import { defined } from '../../lib/defined.js'
+import type { Caller } from '../base/caller.js'
+import { decodeCursor, encodeCursor, filterHash } from '../base/cursor.js'
+import type { PageRequest } from '../base/page.js'
+import type { Read } from '../storage/program.js'
 import { fromCell } from '../storage/readable.js'
 import { missingItemKey } from './missing-key.js'
 import { findTrace, type MissingReview, reviewsOf } from './store.js'
@@ -12,8 +14,8 @@ type Entry = TraceListing['items'][number]
 /** The step whose metadata shows the bundle, which is stored once, beside the trace. */
 export const GENERATE_STEP = 'query.generate'
 
-export function getTrace(db: Database, caller: Caller, id: string): AnswerTrace {
-  const { row, spaceId, bundle } = findTrace(db, caller, id)
+export function* getTrace(caller: Caller, id: string): Read<AnswerTrace> {
+  const { row, spaceId, bundle } = yield* findTrace(caller, id)
   const steps: TraceStep[] = fromCell(row.steps)
   return {
     id: row.id,
@@ -21,7 +23,7 @@ export function getTrace(db: Database, caller: Caller, id: string): AnswerTrace 
     query: row.query,
     mode: row.mode,
     createdAt: new Date(row.created_at).toISOString(),
-    ...(row.bundle_id === null ? {} : { evidenceBundleId: row.bundle_id }),
+    ...defined({ evidenceBundleId: row.bundle_id ?? undefined }),
     steps: steps.map((step) =>
       step.name === GENERATE_STEP && bundle !== undefined
         ? { ...step, metadata: { ...step.metadata, evidenceBundle: bundle } }
@@ -48,15 +50,15 @@ export function evidenceEntry(folder: string, item: EvidenceItem) {
   }
 }
 
-export function listEvidence(db: Database, caller: Caller, id: string, page: PageRequest): TraceListing {
-  const { bundle } = findTrace(db, caller, id)
+export function* listEvidence(caller: Caller, id: string, page: PageRequest): Read<TraceListing> {
+  const { bundle } = yield* findTrace(caller, id)
   const path = `/evidence/${id}`
   const items = (bundle?.items ?? []).map((item) => evidenceEntry(path, item))
   return paged(items, path, page)
 }
 
-export function listConflicts(db: Database, caller: Caller, id: string, page: PageRequest): TraceListing {
-  const { bundle } = findTrace(db, caller, id)
+export function* listConflicts(caller: Caller, id: string, page: PageRequest): Read<TraceListing> {
+  const { bundle } = yield* findTrace(caller, id)
   const path = `/evidence/${id}/conflicts`
   const items = (bundle?.items ?? []).flatMap((item) =>
     item.conflicts.map(
@@ -73,24 +75,24 @@ export function listConflicts(db: Database, caller: Caller, id: string, page: Pa
   return paged(items, path, page)
 }
 
-export function listMissing(db: Database, caller: Caller, id: string, page: PageRequest): TraceListing {
-  const { bundle } = findTrace(db, caller, id)
+export function* listMissing(caller: Caller, id: string, page: PageRequest): Read<TraceListing> {
+  const { bundle } = yield* findTrace(caller, id)
   const path = `/evidence/${id}/missing`
-  const reviews = reviewsOf(db, caller.tenant, id)
+  const reviews = yield* reviewsOf(caller.tenant, id)
   const items = (bundle?.missingEvidence ?? []).map(
     (entry, index): Entry => ({
       kind: 'resource',
       name: `missing-${index + 1}`,
       path: `${path}/missing-${index + 1}`,
       resourceType: 'evidence',
-      ...(entry.expectedEvidenceId === undefined ? {} : { targetId: entry.expectedEvidenceId }),
+      ...defined({ targetId: entry.expectedEvidenceId }),
       metadata: {
         ...entry.metadata,
         reason: entry.reason,
         text: entry.text,
         itemKey: missingItemKey(entry),
         ...reviewed(reviews.get(missingItemKey(entry))),
-        ...(entry.expectedEvidenceId === undefined ? {} : { expectedEvidenceId: entry.expectedEvidenceId }),
+        ...defined({ expectedEvidenceId: entry.expectedEvidenceId }),
       },
     }),
   )

@@ -1,5 +1,6 @@
 import { KsError } from '../../contract/errors.js'
 import type { CatResult } from '../../contract/gateway/fs.js'
+import { defined } from '../../lib/defined.js'
 import type { Place } from './namespace.js'
 import { splitsPair } from './snippet.js'
 
@@ -31,8 +32,7 @@ export async function cat(
     totalChars: text.length,
     ...(end < text.length ? { nextOffset: end } : {}),
     truncated: end < text.length,
-    ...(resourceType === undefined ? {} : { resourceType }),
-    ...(targetId === undefined ? {} : { targetId }),
+    ...defined({ resourceType, targetId }),
     metadata,
   }
 }

@@ -1,6 +1,7 @@
 import { KsError } from '../../contract/errors.js'
 import type { VirtualItem } from '../../contract/gateway/fs.js'
-import { sourceOf } from '../sources/permissions.js'
+import { defined } from '../../lib/defined.js'
+import { sourceOf } from '../access/permissions.js'
 import { fromCell } from '../storage/readable.js'
 import type { DocumentEntry } from './store.js'
 
@@ -20,7 +21,7 @@ export function documentItem(
       createdAt: new Date(row.created_at).toISOString(),
       updatedAt: new Date(row.updated_at).toISOString(),
       ...(row.version_key === null ? { state: row.parser_status === 'failed' ? 'failed' : 'pending' } : {}),
-      ...(row.error === null ? {} : { error: row.error }),
+      ...defined({ error: row.error ?? undefined }),
     },
     resourceType: 'document',
     targetId: row.id,

@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { KsError } from '../../contract/errors.js'
-import type { CompiledOutlineNode } from '../compile/compiled.js'
+import type { Clock } from '../base/clock.js'
+import { compareNames, sectionName } from '../base/virtual-paths.js'
+import type { CompiledOutlineNode } from '../parse/compiled.js'
 import type { Database } from '../storage/database.js'
 import { isDamaged } from '../storage/guarded-rows.js'
 import { unpack } from '../storage/packed.js'
-import type { Clock } from './clock.js'
 import { shortId } from './names.js'
-import { compareNames, sectionName } from './paths.js'
 import { type NodeEntry, nodesAfter, storedOutline } from './store.js'
 
 /** A section of a document as a folder. */
@@ -59,13 +59,13 @@ export class DocumentTrees {
   async of(versionKey: number, clock: Clock): Promise<DocumentTree | undefined> {
     const known = this.#kept.get(versionKey)
     if (known !== undefined) return known
-    const packed = storedOutline(this.#db, versionKey)
+    const packed = this.#db.now(storedOutline(versionKey))
     if (packed === undefined) return undefined
     const outline = await unpack<CompiledOutlineNode[]>(packed)
     const nodes: NodeEntry[] = []
     let after = -1
     for (;;) {
-      const slice = nodesAfter(this.#db, versionKey, after, NODES_PER_SLICE)
+      const slice = this.#db.now(nodesAfter(versionKey, after, NODES_PER_SLICE))
       nodes.push(...slice.filter((node) => !isDamaged(node)))
       after = slice.at(-1)?.ordinal ?? after
       if (slice.length < NODES_PER_SLICE) break

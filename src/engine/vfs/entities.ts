@@ -1,5 +1,5 @@
 import type { VirtualItem } from '../../contract/gateway/fs.js'
-import { ENTITY_TYPES, type EntityType } from '../graph/entities.js'
+import { ENTITY_TYPES, type EntityType } from '../derived/graph/entities.js'
 import { type EntityRow, entityNamed, entityRowsAfter, type GraphView, isShown } from '../graph/read.js'
 import { isDamaged } from '../storage/guarded-rows.js'
 import { entityItem, entityText } from './entity-text.js'
@@ -40,7 +40,7 @@ export class Entities {
     const known = ENTITY_TYPES.find((option) => option === type)
     if (known === undefined || rest.length > 0) return undefined
     if (key === undefined) return this.#ofType(known)
-    const entity = entityNamed(this.#graph, known, key)
+    const entity = this.#graph.db.now(entityNamed(this.#graph, known, key))
     return entity === undefined ? undefined : this.place(entity, [ENTITIES, known])
   }
 
@@ -56,7 +56,7 @@ export class Entities {
   }
 
   item(row: EntityRow, at: readonly string[]): VirtualItem {
-    return entityItem(this.#graph, row, at)
+    return this.#graph.db.now(entityItem(this.#graph, row, at))
   }
 
   #types(): Place {
@@ -114,9 +114,9 @@ export class Entities {
   /** Entities of a type that the reader sees, by key. */
   async *#rows(type: EntityType, from: string): AsyncGenerator<EntityRow> {
     for (let after = from; ; ) {
-      const rows = entityRowsAfter(this.#graph, after, type, SLICE)
+      const rows = this.#graph.db.now(entityRowsAfter(this.#graph, after, type, SLICE))
       for (const row of rows) {
-        if (!isDamaged(row) && isShown(this.#graph, 'entity', row.key)) yield row
+        if (!isDamaged(row) && this.#graph.db.now(isShown(this.#graph, 'entity', row.key))) yield row
         after = row.canonical_key
         await this.#view.clock.turn()
       }
@@ -128,11 +128,15 @@ export class Entities {
     const { path } = this.item(row, at)
     return {
       id: row.id,
-      text: entityText(this.#graph, row),
+      text: this.#graph.db.now(entityText(this.#graph, row)),
       after: [row.canonical_key],
       describe: (startOffset, endOffset) =>
         Promise.resolve({
-          ...{ kind: 'segment', path, startOffset, endOffset, segmentId: row.id },
+          kind: 'segment',
+          path,
+          startOffset,
+          endOffset,
+          segmentId: row.id,
           metadata: { entityId: row.id, type: row.type },
         }),
     }

@@ -1,6 +1,7 @@
 import type { VirtualItem } from '../../contract/gateway/fs.js'
+import { joinPath } from '../base/virtual-paths.js'
 import { type EntityRow, entityByKey, type GraphView, isShown, namesOf, sourceNodes } from '../graph/read.js'
-import { joinPath } from './paths.js'
+import { type Read, sql } from '../storage/program.js'
 
 /** Relations and documents told of one entity. */
 const RELATIONS = 50
@@ -9,13 +10,13 @@ const NODES = 50
 const LOOKED_AT = 500
 
 /** An entity as a file. */
-export function entityItem(graph: GraphView, row: EntityRow, at: readonly string[]): VirtualItem {
+export function* entityItem(graph: GraphView, row: EntityRow, at: readonly string[]): Read<VirtualItem> {
   return {
     kind: 'resource',
     name: row.canonical_key,
     path: joinPath('knowledge', [...at, row.canonical_key]),
     metadata: {
-      name: namesOf(graph, row)[0] ?? row.name,
+      name: (yield* namesOf(graph, row))[0] ?? row.name,
       type: row.type,
       canonicalKey: row.canonical_key,
       confidence: row.confidence,
@@ -25,14 +26,14 @@ export function entityItem(graph: GraphView, row: EntityRow, at: readonly string
 }
 
 /** What the graph says of an entity, as text: its names, its relations, the documents that mention it. */
-export function entityText(graph: GraphView, row: EntityRow): string {
-  const [name = row.name, ...aliases] = namesOf(graph, row)
+export function* entityText(graph: GraphView, row: EntityRow): Read<string> {
+  const [name = row.name, ...aliases] = yield* namesOf(graph, row)
   const lines = [name, '', `type: ${row.type}`, `key: ${row.canonical_key}`, `id: ${row.id}`]
   if (aliases.length > 0) lines.push(`also written: ${aliases.join(', ')}`)
-  const relations = relationLines(graph, row, name)
+  const relations = yield* relationLines(graph, row, name)
   if (relations.length > 0) lines.push('', 'relations:', ...relations)
   const documents = new Map<string, number>()
-  for (const { filename } of sourceNodes(graph, 'entity', row.key, NODES))
+  for (const { filename } of yield* sourceNodes(graph, 'entity', row.key, NODES))
     documents.set(filename, (documents.get(filename) ?? 0) + 1)
   lines.push('', 'mentioned in:')
   for (const [filename, passages] of documents)
@@ -40,21 +41,27 @@ export function entityText(graph: GraphView, row: EntityRow): string {
   return `${lines.join('\n')}\n`
 }
 
-function relationLines(graph: GraphView, row: EntityRow, name: string): string[] {
-  const rows = graph.db.all<{ key: number; subject_key: number; object_key: number; type: string; predicate: string }>(
+function* relationLines(graph: GraphView, row: EntityRow, name: string): Read<string[]> {
+  const rows = yield* sql.all<{
+    key: number
+    subject_key: number
+    object_key: number
+    type: string
+    predicate: string
+  }>(
     `SELECT key, subject_key, object_key, type, predicate FROM (
        SELECT * FROM (SELECT * FROM graph_relations WHERE subject_key = ? LIMIT +?)
        UNION ALL SELECT * FROM (SELECT * FROM graph_relations WHERE object_key = ? LIMIT +?))
      ORDER BY type = 'mentions' AND predicate = '', confidence DESC, key`,
-    ...[row.key, LOOKED_AT, row.key, LOOKED_AT],
+    [row.key, LOOKED_AT, row.key, LOOKED_AT],
   )
   const lines: string[] = []
   for (const { key, subject_key, object_key, type, predicate } of rows) {
     if (lines.length === RELATIONS) break
-    if (!isShown(graph, 'relation', key)) continue
-    const other = entityByKey(graph, subject_key === row.key ? object_key : subject_key)
+    if (!(yield* isShown(graph, 'relation', key))) continue
+    const other = yield* entityByKey(graph, subject_key === row.key ? object_key : subject_key)
     if (other === undefined) continue
-    const otherName = namesOf(graph, other)[0] ?? other.name
+    const otherName = (yield* namesOf(graph, other))[0] ?? other.name
     const said = predicate === '' ? type : predicate
     lines.push(subject_key === row.key ? `- ${name} ${said} ${otherName}` : `- ${otherName} ${said} ${name}`)
   }

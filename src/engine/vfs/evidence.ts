@@ -1,6 +1,8 @@
 import type { VirtualItem } from '../../contract/gateway/fs.js'
 import type { EvidenceBundle, EvidenceItem } from '../../contract/gateway/queries.js'
+import { defined } from '../../lib/defined.js'
 import { isUuid } from '../../lib/ids.js'
+import { compareNames, joinPath } from '../base/virtual-paths.js'
 import { knownDocuments } from '../documents/store.js'
 import { isDamaged } from '../storage/guarded-rows.js'
 import { fromCell, readable } from '../storage/readable.js'
@@ -15,7 +17,6 @@ import {
   type TextUnit,
   textAt,
 } from './namespace.js'
-import { compareNames, joinPath } from './paths.js'
 import { type TraceEntry, traceById, tracesAfter } from './store.js'
 import type { View } from './view.js'
 
@@ -40,7 +41,7 @@ export class Evidence {
     const [traceId, nodeId, ...rest] = segments
     if (traceId === undefined) return Promise.resolve(this.#root())
     if (!isUuid(traceId) || rest.length > 0) return Promise.resolve(undefined)
-    const trace = traceById(this.#view, traceId)
+    const trace = this.#view.db.now(traceById(this.#view, traceId))
     const opened = trace === undefined ? undefined : this.#open(trace)
     if (opened === undefined) return Promise.resolve(undefined)
     if (nodeId === undefined) return Promise.resolve(this.#trace(opened))
@@ -83,7 +84,7 @@ export class Evidence {
   }
 
   async *#walk(after: After | undefined): AsyncGenerator<Entry> {
-    const started = after === undefined ? undefined : traceById(this.#view, textAt(after, 0))
+    const started = after === undefined ? undefined : this.#view.db.now(traceById(this.#view, textAt(after, 0)))
     const opened = started === undefined ? undefined : this.#open(started)
     if (opened !== undefined) yield* pageOfItems(opened.trace.id, opened.items, after, opened.items.length).entries
     for await (const { trace, items } of this.#traces(after === undefined ? '' : textAt(after, 0))) {
@@ -93,7 +94,7 @@ export class Evidence {
   }
 
   async *#texts(after: After | undefined): AsyncGenerator<TextUnit> {
-    const started = after === undefined ? undefined : traceById(this.#view, textAt(after, 0))
+    const started = after === undefined ? undefined : this.#view.db.now(traceById(this.#view, textAt(after, 0)))
     const opened = started === undefined ? undefined : this.#open(started)
     if (opened !== undefined) for (const item of itemsAfter(opened.items, after)) yield unit(opened.trace.id, item)
     for await (const { trace, items } of this.#traces(after === undefined ? '' : textAt(after, 0)))
@@ -102,7 +103,7 @@ export class Evidence {
 
   async *#traces(after: string): AsyncGenerator<Opened> {
     for (let last = after; ; ) {
-      const traces = tracesAfter(this.#view, last, TRACES_PER_SLICE)
+      const traces = this.#view.db.now(tracesAfter(this.#view, last, TRACES_PER_SLICE))
       for (const trace of traces) {
         const opened = isDamaged(trace) ? undefined : this.#open(trace)
         if (opened !== undefined) yield opened
@@ -122,7 +123,7 @@ export class Evidence {
     const cited = items.flatMap((item) => item.citations.map((citation) => citation.documentAssetId))
     const ids = [...new Set(cited)]
     const { db, caller, space } = this.#view
-    return knownDocuments(db, caller, space.key, ids).size === ids.length ? { trace, items } : undefined
+    return db.now(knownDocuments(caller, space.key, ids)).size === ids.length ? { trace, items } : undefined
   }
 }
 
@@ -160,7 +161,7 @@ function traceItem(trace: TraceEntry): VirtualItem {
     metadata: {
       query: trace.query,
       mode: trace.mode,
-      ...(trace.evidence_state === null ? {} : { state: trace.evidence_state }),
+      ...defined({ state: trace.evidence_state ?? undefined }),
       createdAt: new Date(trace.created_at).toISOString(),
     },
     resourceType: 'evidence',
@@ -183,7 +184,7 @@ function unit(traceId: string, item: EvidenceItem): TextUnit {
         startOffset: base + start,
         endOffset: base + end,
         nodeId: item.nodeId,
-        metadata: { traceId, ...(citation === undefined ? {} : { documentId: citation.documentAssetId }) },
+        metadata: { traceId, ...defined({ documentId: citation?.documentAssetId }) },
       }),
   }
 }

@@ -1,9 +1,10 @@
 import type { VirtualItem } from '../../contract/gateway/fs.js'
+import { defined } from '../../lib/defined.js'
+import { joinPath } from '../base/virtual-paths.js'
 import { fromCell } from '../storage/readable.js'
 import { documentItem } from './document-item.js'
 import { type Branch, isLeaf, type Leaf } from './document-tree.js'
 import { nameAmong } from './names.js'
-import { joinPath } from './paths.js'
 import { type DocumentEntry, documentsByName, nameKey } from './store.js'
 import type { View } from './view.js'
 
@@ -50,7 +51,7 @@ export function entryItem(row: DocumentEntry, documentPath: string, entry: Branc
       ordinal: node.ordinal,
       startOffset: node.start_offset,
       endOffset: node.end_offset,
-      ...(node.page === null ? {} : { pageNumber: node.page }),
+      ...defined({ pageNumber: node.page ?? undefined }),
     },
     resourceType: 'node',
     targetId: node.id,

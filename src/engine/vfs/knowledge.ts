@@ -1,14 +1,15 @@
 import { KsError } from '../../contract/errors.js'
 import type { VirtualItem } from '../../contract/gateway/fs.js'
+import { brokenCursor } from '../base/cursor.js'
+import { LAST } from '../base/folders.js'
+import { joinPath } from '../base/virtual-paths.js'
 import { isDamaged } from '../storage/guarded-rows.js'
 import { saysWhatWasStored } from '../storage/node-hash.js'
 import { type Branch, type DocumentTrees, findInTree, isLeaf, type Leaf } from './document-tree.js'
-import { LAST } from './folders.js'
 import { DOCUMENTS, documentFolder, documentsItem, entryItem, everythingIn, leavesIn } from './knowledge-items.js'
 import { cursorName, documentNamed, mayBeNamed } from './names.js'
 import {
   type After,
-  brokenCursor,
   type Entry,
   type EntryPage,
   integerAt,
@@ -21,7 +22,6 @@ import {
   textAt,
   type Wanted,
 } from './namespace.js'
-import { joinPath } from './paths.js'
 import type { Semantic } from './semantic.js'
 import {
   boundsOf,
@@ -165,7 +165,7 @@ export class Knowledge {
   #passage(row: DocumentEntry, documentPath: string, leaf: Leaf): Place {
     const text = (): string => {
       if (row.version_key === null) return ''
-      const node = nodeTextsAfter(this.#view.db, row.version_key, leaf.node.ordinal - 1, 1)[0]
+      const node = this.#view.db.now(nodeTextsAfter(row.version_key, leaf.node.ordinal - 1, 1))[0]
       if (node !== undefined && !saysWhatWasStored(node))
         throw new KsError(
           'data-damaged',
@@ -199,7 +199,7 @@ export class Knowledge {
     if (row.version_key === null) return
     let ordinal = (after === undefined ? 0 : integerAt(after, 2)) - 1
     for (;;) {
-      const nodes = nodeTextsAfter(this.#view.db, row.version_key, ordinal, TEXTS_PER_SLICE)
+      const nodes = this.#view.db.now(nodeTextsAfter(row.version_key, ordinal, TEXTS_PER_SLICE))
       for (const node of nodes)
         if ((chosen?.has(node.ordinal) ?? true) && !isDamaged(node) && saysWhatWasStored(node))
           yield this.#unit(row, node)
@@ -246,7 +246,7 @@ export class Knowledge {
     if (after === undefined) return undefined
     const id = textAt(after, 1)
     const base = textAt(after, 0)
-    return [base === '' ? placeOfDocument(this.#view, id).base : base, id]
+    return [base === '' ? this.#view.db.now(placeOfDocument(this.#view, id)).base : base, id]
   }
 
   /** The document that a cursor stands in, if it is still visible. */

@@ -1,5 +1,5 @@
 import { isUuid } from '../../lib/ids.js'
-import { LAST } from './folders.js'
+import { LAST } from '../base/folders.js'
 import {
   boundsOf,
   type DocumentEntry,

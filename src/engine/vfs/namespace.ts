@@ -1,5 +1,5 @@
-import { KsError } from '../../contract/errors.js'
 import type { GrepListing, ResourceType, VirtualItem } from '../../contract/gateway/fs.js'
+import { brokenCursor } from '../base/cursor.js'
 
 /** Sort key of an entry within a listing; what a cursor carries. Short, whatever the names. */
 export type After = (string | number)[]
@@ -88,8 +88,4 @@ export function integerAt(after: After, index: number): number {
   const part = after[index]
   if (typeof part !== 'number' || !Number.isSafeInteger(part) || part < 0) throw brokenCursor()
   return part
-}
-
-export function brokenCursor(): KsError {
-  return new KsError('invalid-cursor', 'cursor does not name a place in this listing: start the listing again')
 }

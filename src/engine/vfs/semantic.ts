@@ -1,6 +1,7 @@
 import type { VirtualItem } from '../../contract/gateway/fs.js'
+import { compareNames, joinPath } from '../base/virtual-paths.js'
+import { type Derivations, graphBehind } from '../derived/derivation.js'
 import { type EntityRow, entityByKey, type GraphView, isShown } from '../graph/read.js'
-import { type Derivations, graphBehind } from '../query/derivation.js'
 import { readable } from '../storage/readable.js'
 import type { Coverage } from '../views/coverage.js'
 import { communityReport, reportMarkdown } from '../views/reports.js'
@@ -10,7 +11,6 @@ import { documentItem } from './document-item.js'
 import { ENTITIES, Entities } from './entities.js'
 import { DOCUMENTS, documentFolder } from './knowledge-items.js'
 import { type After, integerAt, PLAIN_TEXT, type Place, placeOf, type Step, type TextUnit } from './namespace.js'
-import { compareNames, joinPath } from './paths.js'
 import { fixedFolder, knowledgeFolder, REPORT, reportFile, viewFolder } from './semantic-items.js'
 import { type DocumentEntry, documentsByKey } from './store.js'
 import { elementAt, type StoredTexts } from './stored-text.js'
@@ -61,7 +61,7 @@ export class Semantic {
     }
     if (first !== 'topics' && first !== 'communities') return undefined
     if (slug === undefined) return this.#kind(first)
-    const row = viewNamed(this.#view.db, this.#view.space.key, KINDS[first], slug)
+    const row = this.#view.db.now(viewNamed(this.#view.space.key, KINDS[first], slug))
     if (row === undefined) return undefined
     this.#tellCoverage(`the ${KINDS[first]}`, row)
     if (first === 'topics') return this.#documentPlace(row, this.#folderOf(first, row), path)
@@ -87,8 +87,8 @@ export class Semantic {
   async #kind(name: KindFolder): Promise<Place> {
     const { db, space } = this.#view
     await this.#readiness.views.ready(space, KINDS[name])
-    this.#tellCoverage(`the ${name}`, lastBuild(db, space.key, KINDS[name]))
-    const rows = viewsOf(db, space.key, KINDS[name])
+    this.#tellCoverage(`the ${name}`, db.now(lastBuild(space.key, KINDS[name])))
+    const rows = db.now(viewsOf(space.key, KINDS[name]))
     return fixedFolder(
       knowledgeFolder([name]),
       readable(rows, (row) => this.#folderOf(name, row)),
@@ -159,7 +159,10 @@ export class Semantic {
   #report(row: ViewRow): Place {
     return placeOf(reportFile(['communities', row.slug]), {
       read: () =>
-        Promise.resolve({ text: reportMarkdown(communityReport(this.#reader(), row)), contentType: MARKDOWN }),
+        Promise.resolve({
+          text: reportMarkdown(this.#reader().db.now(communityReport(this.#reader(), row))),
+          contentType: MARKDOWN,
+        }),
     })
   }
 
@@ -202,7 +205,10 @@ export class Semantic {
         describe: (startOffset, endOffset) => {
           const element = elementAt(stored.elements, startOffset)
           return Promise.resolve({
-            ...{ kind: 'segment', path: item.path, startOffset, endOffset },
+            kind: 'segment',
+            path: item.path,
+            startOffset,
+            endOffset,
             segmentId: `${row.id}:${element?.id ?? `${startOffset}-${endOffset}`}`,
             metadata: { documentId: row.id, filename: row.filename },
           })
@@ -213,10 +219,10 @@ export class Semantic {
 
   /** A view's documents that the reader sees, by name. */
   async #documents(row: ViewRow, at: readonly string[]): Promise<DocumentMember[]> {
-    const scores = new Map(membersOf(this.#view.db, row.key, 'document').map(({ key, score }) => [key, score]))
+    const scores = new Map(this.#view.db.now(membersOf(row.key, 'document')).map(({ key, score }) => [key, score]))
     const { denied } = this.#reader()
     const found: DocumentMember[] = []
-    for (const document of documentsByKey(this.#view, [...scores.keys()])) {
+    for (const document of this.#view.db.now(documentsByKey(this.#view, [...scores.keys()]))) {
       if (document.source_id !== null && denied.includes(document.source_id)) continue
       const { name, path } = await documentFolder(this.#view, document)
       const item = documentItem(document, { kind: 'resource', name, path: joinPath('knowledge', [...at, name]) })
@@ -229,8 +235,10 @@ export class Semantic {
 
   #entitiesOf(row: ViewRow): EntityRow[] {
     const graph = this.#reader()
-    const rows = membersOf(this.#view.db, row.key, 'entity').flatMap(({ key }) => entityByKey(graph, key) ?? [])
-    const shown = rows.filter(({ key }) => isShown(graph, 'entity', key))
+    const rows = this.#view.db
+      .now(membersOf(row.key, 'entity'))
+      .flatMap(({ key }) => graph.db.now(entityByKey(graph, key)) ?? [])
+    const shown = rows.filter(({ key }) => graph.db.now(isShown(graph, 'entity', key)))
     return shown.sort((a, b) => compareNames(a.canonical_key, b.canonical_key))
   }
 

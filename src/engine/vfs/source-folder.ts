@@ -1,4 +1,5 @@
-import { childFolder, FOLDER_END, LAST } from './folders.js'
+import { childFolder, FOLDER_END, LAST } from '../base/folders.js'
+import type { Read } from '../storage/program.js'
 import { cursorName } from './names.js'
 import { type After, type Entry, type EntryPage, integerAt, textAt } from './namespace.js'
 import { fileItem, folderItem } from './source-items.js'
@@ -28,7 +29,8 @@ export async function listFolder(
       if (entries.length === wanted) return { entries: entries.slice(0, limit), more: true }
     }
   }
-  const start = after !== undefined && integerAt(after, 0) === FILES ? fileStart(view, folder, after) : undefined
+  const start =
+    after !== undefined && integerAt(after, 0) === FILES ? view.db.now(fileStart(view, folder, after)) : undefined
   let before: FileEntry | undefined
   for await (const row of documentsInSource(view, source, {
     after: start ?? [folder, '', ''],
@@ -57,7 +59,7 @@ async function* foldersIn(
 ): AsyncGenerator<FoundFolder> {
   const { before } = subtreeOf(parent)
   let place: SourceKey = [parent, LAST, LAST]
-  if (after !== undefined) place = subtreeOf(childFolder(parent, folderStart(view, parent, after))).before
+  if (after !== undefined) place = subtreeOf(childFolder(parent, view.db.now(folderStart(view, parent, after)))).before
   for (;;) {
     const document = await first(documentsInSource(view, source, { after: place, before }))
     if (document === undefined) return
@@ -73,15 +75,15 @@ function placeOfFolder(parent: string, { folder, document }: FoundFolder): After
   return name === '' ? [FOLDERS, '', document.id] : [FOLDERS, name]
 }
 
-function folderStart(view: View, parent: string, after: After): string {
+function* folderStart(view: View, parent: string, after: After): Read<string> {
   const name = textAt(after, 1)
-  return name === '' ? placeOfDocument(view, textAt(after, 2)).folder : parent + name + FOLDER_END
+  return name === '' ? (yield* placeOfDocument(view, textAt(after, 2))).folder : parent + name + FOLDER_END
 }
 
-function fileStart(view: View, folder: string, after: After): SourceKey {
+function* fileStart(view: View, folder: string, after: After): Read<SourceKey> {
   const base = textAt(after, 1)
   const id = textAt(after, 2)
-  return [folder, base === '' ? placeOfDocument(view, id).base : base, id]
+  return [folder, base === '' ? (yield* placeOfDocument(view, id)).base : base, id]
 }
 
 async function first(rows: AsyncIterable<FileEntry>): Promise<FileEntry | undefined> {

@@ -1,9 +1,10 @@
 import type { VirtualItem } from '../../contract/gateway/fs.js'
-import { isKept } from '../sources/permissions.js'
+import { isKept } from '../access/permissions.js'
+import { FOLDER_END } from '../base/folders.js'
+import { joinPath } from '../base/virtual-paths.js'
+import type { Read } from '../storage/program.js'
 import { documentItem } from './document-item.js'
-import { FOLDER_END } from './folders.js'
 import { nameAmong } from './names.js'
-import { joinPath } from './paths.js'
 import { aboutSource, documentsInSource, type FileEntry, sourceKey } from './store.js'
 import type { View } from './view.js'
 
@@ -28,9 +29,9 @@ export function folderItem(source: string | null, folder: string): VirtualItem {
 }
 
 /** The folder that holds all of a source, with what the source is called. */
-export function sourceItem(view: View, source: string | null): VirtualItem {
+export function* sourceItem(view: View, source: string | null): Read<VirtualItem> {
   const item = folderItem(source, '')
-  return source === null ? item : { ...item, metadata: { ...aboutSource(view, source) } }
+  return source === null ? item : { ...item, metadata: { ...(yield* aboutSource(view, source)) } }
 }
 
 /**

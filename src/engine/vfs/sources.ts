@@ -1,7 +1,9 @@
 import type { VirtualItem } from '../../contract/gateway/fs.js'
+import { defined } from '../../lib/defined.js'
 import { isUuid } from '../../lib/ids.js'
-import { isKept } from '../sources/permissions.js'
-import { FOLDER_END, foldersOpened } from './folders.js'
+import { isKept } from '../access/permissions.js'
+import { FOLDER_END, foldersOpened } from '../base/folders.js'
+import { joinPath } from '../base/virtual-paths.js'
 import { cursorName, documentInFolder, mayBeNamed } from './names.js'
 import {
   type After,
@@ -16,7 +18,6 @@ import {
   textAt,
   type Wanted,
 } from './namespace.js'
-import { joinPath } from './paths.js'
 import { listFolder } from './source-folder.js'
 import { fileItem, folderItem, nameOf, sourceItem, UPLOADS } from './source-items.js'
 import {
@@ -72,7 +73,7 @@ export class Sources {
     if (last === UPLOADS) return { entries, more: false }
     for (let source = await sourceAfter(this.#view, last); source !== undefined; ) {
       if (entries.length === limit) return { entries, more: true }
-      entries.push({ item: sourceItem(this.#view, source), after: [source] })
+      entries.push({ item: this.#view.db.now(sourceItem(this.#view, source)), after: [source] })
       source = await sourceAfter(this.#view, source)
     }
     entries.push({ item: folderItem(null, ''), after: [UPLOADS] })
@@ -80,7 +81,7 @@ export class Sources {
   }
 
   #folder(source: string | null, folder: string): Place {
-    return placeOf(folder === '' ? sourceItem(this.#view, source) : folderItem(source, folder), {
+    return placeOf(folder === '' ? this.#view.db.now(sourceItem(this.#view, source)) : folderItem(source, folder), {
       list: (after, limit) => listFolder(this.#view, source, folder, after, limit),
       walk: (after, wanted) => this.#walk(source, folder, after, wanted),
       texts: (after) => this.#textsIn(source, folder, after),
@@ -97,7 +98,7 @@ export class Sources {
 
   /** The oldest source of a name that shows anything: paths are made of ids, people know names. */
   async #named(name: string): Promise<string | undefined> {
-    for (const id of sourcesNamed(this.#view, name)) if (await this.#holdsAny(id, '')) return id
+    for (const id of this.#view.db.now(sourcesNamed(this.#view, name))) if (await this.#holdsAny(id, '')) return id
     return undefined
   }
 
@@ -116,7 +117,7 @@ export class Sources {
         source !== undefined;
         source = await sourceAfter(this.#view, source)
       ) {
-        yield { item: sourceItem(this.#view, source), after: [source, '', '', 0] }
+        yield { item: this.#view.db.now(sourceItem(this.#view, source)), after: [source, '', '', 0] }
         yield* this.#walk(source, '', undefined, wanted)
       }
       yield { item: folderItem(null, ''), after: [UPLOADS, '', '', 0] }
@@ -195,7 +196,7 @@ export class Sources {
           metadata: {
             documentId: row.id,
             filename: row.filename,
-            ...(element === undefined ? {} : { elementType: element.type, sectionPath: element.sectionPath }),
+            ...defined({ elementType: element?.type, sectionPath: element?.sectionPath }),
             ...(element?.pageNumber === undefined ? {} : { pageNumber: element.pageNumber }),
           },
         }
@@ -210,7 +211,7 @@ export class Sources {
     if (id === '') return undefined
     const pathName = textAt(after, 1)
     if (pathName === '') {
-      const { folder, base } = placeOfDocument(this.#view, id)
+      const { folder, base } = this.#view.db.now(placeOfDocument(this.#view, id))
       return [folder, base, id]
     }
     const parts = pathName.split('/')

@@ -1,9 +1,9 @@
-import { packedOf } from '../compile/version-parts.js'
-import type { Database } from '../storage/database.js'
+import { brokenCursor } from '../base/cursor.js'
+import { LAST, pastOf } from '../base/folders.js'
+import { packedOf } from '../documents/version-parts.js'
 import { isDamaged } from '../storage/guarded-rows.js'
+import { type Read, sql } from '../storage/program.js'
 import { unlessDamaged } from '../storage/readable.js'
-import { LAST, pastOf } from './folders.js'
-import { brokenCursor } from './namespace.js'
 import type { View } from './view.js'
 
 // `LIMIT +?`, not `LIMIT ?`: SQLite looks at a bare parameter when it plans, and then plans anew at every run, which takes
@@ -84,29 +84,29 @@ export function documentsInSource(
   range: Range<SourceKey>,
 ): AsyncGenerator<FileEntry> {
   const { db, revision, space } = view
-  const sql = range.backwards ? IN_SOURCE_BACK : IN_SOURCE
+  const text = range.backwards ? IN_SOURCE_BACK : IN_SOURCE
   return visible(view, range, sourceKey, (after, before, size) =>
-    db.all<FileEntry>(sql, ...[revision, revision, space.key, source, ...after, ...before, size]),
+    db.now(sql.all<FileEntry>(text, [revision, revision, space.key, source, ...after, ...before, size])),
   )
 }
 
 /** Visible documents of the space between two names, in order. */
 export function documentsByName(view: View, range: Range<NameKey>): AsyncGenerator<DocumentEntry> {
   const { db, revision, space } = view
-  const sql = range.backwards ? BY_NAME_BACK : BY_NAME
+  const text = range.backwards ? BY_NAME_BACK : BY_NAME
   return visible(view, range, nameKey, (after, before, size) =>
-    db.all<DocumentEntry>(sql, ...[revision, revision, space.key, ...after, ...before, size]),
+    db.now(sql.all<DocumentEntry>(text, [revision, revision, space.key, ...after, ...before, size])),
   )
 }
 
 /** Visible documents by row key, in the order of the keys. */
-export function documentsByKey(view: View, keys: readonly number[]): DocumentEntry[] {
-  const { db, revision, space } = view
-  const rows = db.all<DocumentEntry>(
+export function* documentsByKey(view: View, keys: readonly number[]): Read<DocumentEntry[]> {
+  const { revision, space } = view
+  const rows = yield* sql.all<DocumentEntry>(
     `SELECT ${COLUMNS} FROM json_each(?) wanted CROSS JOIN documents d ON d.key = wanted.value
      LEFT JOIN versions v ON v.doc_key = d.key AND v.from_revision <= ? AND (v.until_revision IS NULL OR v.until_revision > ?)
      WHERE d.space_key = ? AND d.deleted_at IS NULL ORDER BY wanted.key`,
-    ...[JSON.stringify(keys), revision, revision, space.key],
+    [JSON.stringify(keys), revision, revision, space.key],
   )
   return rows.filter((row) => isVisible(view, row) && !isDamaged(row))
 }
@@ -116,7 +116,7 @@ export async function sourceAfter(view: View, source: string): Promise<string | 
   const { db, revision, space } = view
   let place: readonly string[] = [source, LAST, '', '']
   for (let size = 1; ; size = Math.min(size * GROWTH, BATCH)) {
-    const rows = db.all<DocumentEntry>(OF_SOURCES, ...[revision, revision, space.key, ...place, size])
+    const rows = db.now(sql.all<DocumentEntry>(OF_SOURCES, [revision, revision, space.key, ...place, size]))
     const found = rows.find((row) => isVisible(view, row))
     if (found !== undefined) return found.source_id ?? undefined
     const last = rows[rows.length - 1]
@@ -127,20 +127,18 @@ export async function sourceAfter(view: View, source: string): Promise<string | 
 }
 
 /** Sources of a name, the oldest first. */
-export function sourcesNamed({ db, space }: View, name: string): string[] {
-  return db
-    .all<{ id: string }>(
-      'SELECT id FROM sources WHERE tenant = ? AND space_key = ? AND name = ? AND deleted_at IS NULL ORDER BY id',
-      ...[space.tenant, space.key, name],
-    )
-    .map(({ id }) => id)
+export function* sourcesNamed({ space }: View, name: string): Read<string[]> {
+  return (yield* sql.all<{ id: string }>(
+    'SELECT id FROM sources WHERE tenant = ? AND space_key = ? AND name = ? AND deleted_at IS NULL ORDER BY id',
+    [space.tenant, space.key, name],
+  )).map(({ id }) => id)
 }
 
 /** What a source is called; nothing for one that was deleted while its documents go, and for one that is damaged. */
-export function aboutSource({ db, space }: View, id: string): { name: string; type: string } | undefined {
-  const row = db.get<{ name: string; type: string }>(
+export function* aboutSource({ space }: View, id: string): Read<{ name: string; type: string } | undefined> {
+  const row = yield* sql.get<{ name: string; type: string }>(
     'SELECT name, type FROM sources WHERE tenant = ? AND space_key = ? AND id = ? AND deleted_at IS NULL',
-    ...[space.tenant, space.key, id],
+    [space.tenant, space.key, id],
   )
   return row === undefined || isDamaged(row) ? undefined : row
 }
@@ -188,10 +186,13 @@ export function boundsOf(id: string): { after: string; before: string } {
 }
 
 /** A document that a cursor names; it may have been deleted since. @throws KsError `invalid-cursor` when it is gone */
-export function placeOfDocument(view: View, id: string): Pick<DocumentEntry, 'id' | 'source_id' | 'folder' | 'base'> {
-  const row = view.db.get<Pick<DocumentEntry, 'id' | 'source_id' | 'folder' | 'base'>>(
+export function* placeOfDocument(
+  view: View,
+  id: string,
+): Read<Pick<DocumentEntry, 'id' | 'source_id' | 'folder' | 'base'>> {
+  const row = yield* sql.get<Pick<DocumentEntry, 'id' | 'source_id' | 'folder' | 'base'>>(
     'SELECT id, source_id, folder, base FROM documents WHERE space_key = ? AND id = ?',
-    ...[view.space.key, id],
+    [view.space.key, id],
   )
   if (row === undefined) throw brokenCursor()
   return row
@@ -210,11 +211,11 @@ export interface NodeEntry {
   kind: string
 }
 
-export function nodesAfter(db: Database, versionKey: number, ordinal: number, limit: number): NodeEntry[] {
-  return db.all<NodeEntry>(
+export function* nodesAfter(versionKey: number, ordinal: number, limit: number): Read<NodeEntry[]> {
+  return yield* sql.all<NodeEntry>(
     `SELECT id, ordinal, title, section, outline_node, start_offset, end_offset, page, kind FROM nodes
      WHERE version_key = ? AND ordinal > ? ORDER BY ordinal LIMIT +?`,
-    ...[versionKey, ordinal, limit],
+    [versionKey, ordinal, limit],
   )
 }
 
@@ -228,22 +229,22 @@ export interface NodeText {
   end_offset: number
 }
 
-export function nodeTextsAfter(db: Database, versionKey: number, ordinal: number, limit: number): NodeText[] {
-  return db.all<NodeText>(
+export function* nodeTextsAfter(versionKey: number, ordinal: number, limit: number): Read<NodeText[]> {
+  return yield* sql.all<NodeText>(
     `SELECT id, ordinal, title, text, start_offset, end_offset, row_hash FROM nodes
      WHERE version_key = ? AND ordinal > ? ORDER BY ordinal LIMIT +?`,
-    ...[versionKey, ordinal, limit],
+    [versionKey, ordinal, limit],
   )
 }
 
-export function storedOutline(db: Database, versionKey: number): Uint8Array | undefined {
-  const row = db.get<{ outline: Uint8Array }>('SELECT outline FROM versions WHERE key = ?', versionKey)
-  return row === undefined ? undefined : packedOf(db, versionKey, 'outline', row.outline)
+export function* storedOutline(versionKey: number): Read<Uint8Array | undefined> {
+  const row = yield* sql.get<{ outline: Uint8Array }>('SELECT outline FROM versions WHERE key = ?', [versionKey])
+  return row === undefined ? undefined : yield* packedOf(versionKey, 'outline', row.outline)
 }
 
-export function storedArtifact(db: Database, versionKey: number): Uint8Array | undefined {
-  const row = db.get<{ artifact: Uint8Array }>('SELECT artifact FROM versions WHERE key = ?', versionKey)
-  return row === undefined ? undefined : packedOf(db, versionKey, 'artifact', row.artifact)
+export function* storedArtifact(versionKey: number): Read<Uint8Array | undefined> {
+  const row = yield* sql.get<{ artifact: Uint8Array }>('SELECT artifact FROM versions WHERE key = ?', [versionKey])
+  return row === undefined ? undefined : yield* packedOf(versionKey, 'artifact', row.artifact)
 }
 
 /** A query of the caller. */
@@ -261,39 +262,16 @@ const TRACES = `SELECT t.id, t.query, t.mode, t.evidence_state, t.created_at, b.
   LEFT JOIN evidence_bundles b ON b.id = t.bundle_id AND b.tenant = t.tenant AND b.space_key = t.space_key
   WHERE t.tenant = ? AND t.space_key = ? AND t.subject = ?`
 
-export function tracesAfter({ db, caller, space }: View, id: string, limit: number): TraceEntry[] {
-  return db.all<TraceEntry>(
-    `${TRACES} AND t.id > ? ORDER BY t.id LIMIT +?`,
-    ...[caller.tenant, space.key, caller.subject, id, limit],
-  )
+export function* tracesAfter({ caller, space }: View, id: string, limit: number): Read<TraceEntry[]> {
+  return yield* sql.all<TraceEntry>(`${TRACES} AND t.id > ? ORDER BY t.id LIMIT +?`, [
+    caller.tenant,
+    space.key,
+    caller.subject,
+    id,
+    limit,
+  ])
 }
 
-export function traceById({ db, caller, space }: View, id: string): TraceEntry | undefined {
-  return db.get<TraceEntry>(`${TRACES} AND t.id = ?`, ...[caller.tenant, space.key, caller.subject, id])
-}
-
-export interface PublicationRow {
-  revision: number
-  created_at: number
-}
-
-export function publicationById(db: Database, spaceKey: number, id: string): PublicationRow | undefined {
-  return db.get('SELECT revision, created_at FROM publications WHERE space_key = ? AND id = ?', spaceKey, id)
-}
-
-export function publicationOf(db: Database, spaceKey: number, revision: number): PublicationRow | undefined {
-  return db.get(
-    'SELECT revision, created_at FROM publications WHERE space_key = ? AND revision = ?',
-    spaceKey,
-    revision,
-  )
-}
-
-/** Documents whose compilation is not finished. */
-export function openJobCount(db: Database, spaceKey: number): number {
-  const row = db.get<{ open: number }>(
-    'SELECT count(*) open FROM jobs WHERE space_key = ? AND completed_at IS NULL',
-    spaceKey,
-  )
-  return row?.open ?? 0
+export function* traceById({ caller, space }: View, id: string): Read<TraceEntry | undefined> {
+  return yield* sql.get<TraceEntry>(`${TRACES} AND t.id = ?`, [caller.tenant, space.key, caller.subject, id])
 }

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
-import type { CompiledElement } from '../compile/compiled.js'
-import type { StoredArtifact } from '../documents/stored.js'
+import type { CompiledElement } from '../parse/compiled.js'
+import type { StoredArtifact } from '../parse/stored.js'
 import type { Database } from '../storage/database.js'
 import { unpack } from '../storage/packed.js'
 import { type Content, PLAIN_TEXT } from './namespace.js'
@@ -29,7 +29,7 @@ export class StoredTexts {
   async load(versionKey: number, keep: boolean): Promise<StoredArtifact | undefined> {
     const known = this.#kept.get(versionKey)
     if (known !== undefined) return known
-    const packed = storedArtifact(this.#db, versionKey)
+    const packed = this.#db.now(storedArtifact(versionKey))
     if (packed === undefined) return undefined
     const artifact = await unpack<StoredArtifact>(packed)
     if (keep) this.#kept.set(versionKey, artifact)

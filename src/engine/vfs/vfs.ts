@@ -1,7 +1,18 @@
 import { notFound } from '../../contract/errors.js'
-import type { FsCatQuery, FsFindQuery, FsGrepQuery, FsLsQuery, FsTreeQuery } from '../../contract/gateway/fs.js'
+import type {
+  CatResult,
+  FsCatQuery,
+  FsFindQuery,
+  FsGrepQuery,
+  FsLsQuery,
+  FsTreeQuery,
+  GrepListing,
+  Listing,
+  TreeListing,
+} from '../../contract/gateway/fs.js'
 import { LIMITS } from '../../contract/limits.js'
-import type { Caller, Engine } from '../api.js'
+import type { Caller } from '../base/caller.js'
+import { parsePath, type VirtualPath } from '../base/virtual-paths.js'
 import type { Database } from '../storage/database.js'
 import { cat } from './cat.js'
 import { DocumentTrees } from './document-tree.js'
@@ -10,7 +21,6 @@ import { FIND_MILLISECONDS, find } from './find.js'
 import { grep } from './grep.js'
 import { Knowledge } from './knowledge.js'
 import type { Place } from './namespace.js'
-import { parsePath, type VirtualPath } from './paths.js'
 import { compilePattern } from './pattern.js'
 import { Semantic, type SemanticReadiness } from './semantic.js'
 import { Sources } from './sources.js'
@@ -19,7 +29,14 @@ import { DEFAULT_DEPTH, tree } from './tree.js'
 import { type PagedView, type View, Views } from './view.js'
 import { type ObjectBytes, Workspaces } from './workspaces.js'
 
-export type FileSystemReader = Pick<Engine['fs'], 'ls' | 'tree' | 'grep' | 'find' | 'cat'>
+/** What is read of the virtual file system. */
+export interface FileSystemReader {
+  ls(caller: Caller, spaceId: string, query: FsLsQuery): Promise<Listing>
+  tree(caller: Caller, spaceId: string, query: FsTreeQuery): Promise<TreeListing>
+  grep(caller: Caller, spaceId: string, query: FsGrepQuery): Promise<GrepListing>
+  find(caller: Caller, spaceId: string, query: FsFindQuery): Promise<Listing>
+  cat(caller: Caller, spaceId: string, query: FsCatQuery): Promise<CatResult>
+}
 
 type Paged = Pick<FsLsQuery, 'path' | 'limit' | 'cursor' | 'consistencyClass'>
 
@@ -54,7 +71,7 @@ export function createFileSystem({
 }
 
 /** A page of a directory; a resource lists itself, as `ls` does. */
-async function ls(readers: Readers, caller: Caller, spaceId: string, query: FsLsQuery): ReturnType<Engine['fs']['ls']> {
+async function ls(readers: Readers, caller: Caller, spaceId: string, query: FsLsQuery): Promise<Listing> {
   const { view, path, place } = await openPaged(readers, caller, spaceId, { operation: 'ls', filters: [], query })
   if (place.item.kind === 'resource')
     return { path, items: [place.item], truncated: false, ...view.consistency, ...lacksOf(view) }
@@ -70,12 +87,7 @@ async function ls(readers: Readers, caller: Caller, spaceId: string, query: FsLs
   }
 }
 
-async function treeOf(
-  readers: Readers,
-  caller: Caller,
-  spaceId: string,
-  query: FsTreeQuery,
-): ReturnType<Engine['fs']['tree']> {
+async function treeOf(readers: Readers, caller: Caller, spaceId: string, query: FsTreeQuery): Promise<TreeListing> {
   const depth = query.depth ?? DEFAULT_DEPTH
   const opened = await openPaged(readers, caller, spaceId, { operation: 'tree', filters: [depth], query })
   const { view, path, place } = opened
@@ -85,12 +97,7 @@ async function treeOf(
   return { path, ...result, ...view.consistency, ...lacksOf(view) }
 }
 
-async function grepIn(
-  readers: Readers,
-  caller: Caller,
-  spaceId: string,
-  query: FsGrepQuery,
-): ReturnType<Engine['fs']['grep']> {
+async function grepIn(readers: Readers, caller: Caller, spaceId: string, query: FsGrepQuery): Promise<GrepListing> {
   const pattern = compilePattern(query.q)
   const { view, path, place } = await openPaged(readers, caller, spaceId, {
     operation: 'grep',
@@ -101,12 +108,7 @@ async function grepIn(
   return { path, ...(await grep(view, place, { pattern, limit: pageSize(query) })), ...lacksOf(view) }
 }
 
-async function findIn(
-  readers: Readers,
-  caller: Caller,
-  spaceId: string,
-  query: FsFindQuery,
-): ReturnType<Engine['fs']['find']> {
+async function findIn(readers: Readers, caller: Caller, spaceId: string, query: FsFindQuery): Promise<Listing> {
   const { view, path, place } = await openPaged(readers, caller, spaceId, {
     operation: 'find',
     filters: [query.nameContains, query.metadataKey, query.metadataValue, query.resourceType],
@@ -117,12 +119,7 @@ async function findIn(
   return { path, ...found, ...view.consistency, ...lacksOf(view) }
 }
 
-async function catOf(
-  readers: Readers,
-  caller: Caller,
-  spaceId: string,
-  query: FsCatQuery,
-): ReturnType<Engine['fs']['cat']> {
+async function catOf(readers: Readers, caller: Caller, spaceId: string, query: FsCatQuery): Promise<CatResult> {
   const parsed = parsePath(query.path)
   const place = await existing(readers, readers.views.head(caller, spaceId), parsed)
   return { path: parsed.path, ...(await cat(place, query)) }

@@ -1,16 +1,16 @@
 import { LRUCache } from 'lru-cache'
 import { KsError } from '../../contract/errors.js'
 import type { Listing } from '../../contract/gateway/fs.js'
-import type { Caller } from '../api.js'
-import { decodeCursor, encodeCursor, filterHash } from '../cursor.js'
-import { deniedSources } from '../sources/permissions.js'
+import { deniedSources } from '../access/permissions.js'
+import type { Caller } from '../base/caller.js'
+import { Clock } from '../base/clock.js'
+import { brokenCursor, decodeCursor, encodeCursor, filterHash } from '../base/cursor.js'
 import { policiesOf } from '../spaces/manifest.js'
 import { findSpace, type SpaceRow } from '../spaces/store.js'
 import type { Database } from '../storage/database.js'
 import { lastChange } from '../workspaces/store.js'
-import { Clock } from './clock.js'
-import { type After, brokenCursor, integerAt } from './namespace.js'
-import { openJobCount, publicationById, publicationOf } from './store.js'
+import { type After, integerAt } from './namespace.js'
+import { openJobCount, publicationById, publicationOf } from './publications.js'
 
 export type ConsistencyClass = NonNullable<Listing['consistencyClass']>
 
@@ -66,11 +66,17 @@ export class Views {
 
   /** The published head. @throws KsError `not-found` */
   head(caller: Caller, spaceId: string): View {
-    const space = findSpace(this.#db, caller.tenant, spaceId)
+    const space = this.#db.now(findSpace(caller.tenant, spaceId))
     return {
-      ...{ db: this.#db, caller, space, revision: space.head_revision, preview: false, clock: new Clock() },
-      change: lastChange(this.#db, space.key),
-      ...{ denied: deniedSources(this.#db, space.key, caller), lacks: new Set<string>() },
+      db: this.#db,
+      caller,
+      space,
+      revision: space.head_revision,
+      preview: false,
+      clock: new Clock(),
+      change: this.#db.now(lastChange(space.key)),
+      denied: this.#db.now(deniedSources(space.key, caller)),
+      lacks: new Set<string>(),
     }
   }
 
@@ -80,7 +86,12 @@ export class Views {
     const policy = policiesOf(view.space).consistencyPolicy
     const kind = request.consistencyClass ?? policy.defaultClass
     const filter = filterHash(
-      ...[`fs.${request.operation}`, caller.tenant, caller.subject, view.space.id, request.path, kind],
+      `fs.${request.operation}`,
+      caller.tenant,
+      caller.subject,
+      view.space.id,
+      request.path,
+      kind,
       ...request.filters,
     )
     const state = request.cursor === undefined ? undefined : decodeCursor(request.cursor, filter)
@@ -112,7 +123,7 @@ export class Views {
   #consistency(view: View, named: ConsistencyClass | undefined): PagedView['consistency'] {
     const echo = named === undefined ? {} : { consistencyClass: named }
     if (!view.preview) return echo
-    const pendingDocuments = openJobCount(this.#db, view.space.key)
+    const pendingDocuments = this.#db.now(openJobCount(view.space.key))
     const asOf = new Date(view.space.published_at).toISOString()
     return { ...echo, preview: { stale: pendingDocuments > 0, asOf, pendingDocuments } }
   }
@@ -136,10 +147,10 @@ export class Views {
     if (at < oldest) throw expired(ttlSeconds)
     if (state.publication === space.publication_id)
       return { publication: space.publication_id, revision: space.head_revision, change, at }
-    const row = publicationById(this.#db, space.key, state.publication)
+    const row = this.#db.now(publicationById(space.key, state.publication))
     if (row === undefined) throw expired(ttlSeconds)
     // a publication ends when the next one starts
-    const next = publicationOf(this.#db, space.key, row.revision + 1)
+    const next = this.#db.now(publicationOf(space.key, row.revision + 1))
     if (next === undefined || next.created_at < oldest) throw expired(ttlSeconds)
     return { publication: state.publication, revision: row.revision, change, at }
   }

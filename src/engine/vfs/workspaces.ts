@@ -1,5 +1,7 @@
 import { KsError } from '../../contract/errors.js'
 import { diskError } from '../../local/disk-error.js'
+import { brokenCursor } from '../base/cursor.js'
+import { childFolder, FOLDER_END, foldersOpened, LAST } from '../base/folders.js'
 import { isDamaged } from '../storage/guarded-rows.js'
 import { unlessDamagedError } from '../storage/readable.js'
 import {
@@ -14,11 +16,9 @@ import {
   subtreeOf,
   type WorkspaceFile,
 } from '../workspaces/store.js'
-import { childFolder, FOLDER_END, foldersOpened, LAST } from './folders.js'
 import { cursorName } from './names.js'
 import {
   type After,
-  brokenCursor,
   type Content,
   type Entry,
   type EntryPage,
@@ -59,7 +59,7 @@ export class Workspaces {
     if (folder === '' || this.#firstIn(folder) !== undefined) return this.#folder(folder)
     const name = segments[segments.length - 1]
     if (name === undefined || segments.length < 2) return undefined
-    const row = fileAt(this.#view.db, this.#at, folderOf(segments.slice(0, -1)), name)
+    const row = this.#view.db.now(fileAt(this.#at, folderOf(segments.slice(0, -1)), name))
     if (row === undefined) return undefined
     return placeOf(fileItem(row), {
       texts: (after) => this.#units(after === undefined ? [row] : []),
@@ -77,7 +77,7 @@ export class Workspaces {
 
   #firstIn(folder: string): WorkspaceFile | undefined {
     const { first, past } = subtreeOf(folder)
-    return filesBetween(this.#view.db, this.#at, { after: [first, ''], before: [past, ''] }, 1)[0]
+    return this.#view.db.now(filesBetween(this.#at, { after: [first, ''], before: [past, ''] }, 1))[0]
   }
 
   async #list(folder: string, after: After | undefined, limit: number): Promise<EntryPage> {
@@ -107,7 +107,7 @@ export class Workspaces {
       place = [subtreeOf(childFolder(parent, known + (base === '' ? '' : FOLDER_END))).past, '']
     }
     for (;;) {
-      const [row] = filesBetween(this.#view.db, this.#at, { after: place, before: [past, ''] }, 1)
+      const [row] = this.#view.db.now(filesBetween(this.#at, { after: place, before: [past, ''] }, 1))
       if (row === undefined) return
       const folder = childFolder(parent, row.folder)
       yield { folder, row }
@@ -141,7 +141,7 @@ export class Workspaces {
 
   *#rows(after: FileKey, before: FileKey): Generator<WorkspaceFile> {
     for (let place = after; ; ) {
-      const rows = filesBetween(this.#view.db, this.#at, { after: place, before }, BATCH)
+      const rows = this.#view.db.now(filesBetween(this.#at, { after: place, before }, BATCH))
       for (const row of rows) if (!isDamaged(row)) yield row
       const last = rows[rows.length - 1]
       if (last === undefined || rows.length < BATCH) return
@@ -187,7 +187,7 @@ export class Workspaces {
     const at = name.lastIndexOf('/')
     const place =
       name === ''
-        ? placeOfKey(this.#view.db, this.#at.spaceKey, integerAt(after, index + 1))
+        ? this.#view.db.now(placeOfKey(this.#at.spaceKey, integerAt(after, index + 1)))
         : ([name.slice(0, at + 1).replaceAll('/', FOLDER_END), name.slice(at + 1)] as const)
     if (place === undefined || !fits(place)) throw brokenCursor()
     return place

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import { readProfile } from '../query/page-index/build.js'
-import { readRanges } from '../query/page-index/store.js'
+import { readProfile } from '../derived/page-index/build.js'
+import { readRanges } from '../derived/page-index/store.js'
 import type { SpaceRow } from '../spaces/store.js'
 import type { Database } from '../storage/database.js'
 import type { Link } from './cluster.js'
@@ -74,14 +74,17 @@ export async function buildTopics(
   const documents: TopicDocument[] = []
   let parts = 0
   for (let before = Number.MAX_SAFE_INTEGER; documents.length < MOST_DOCUMENTS; await turn()) {
-    const rows = openProfiles(db, space, before, SLICE)
+    const rows = db.now(openProfiles(space, before, SLICE))
     for (const { doc_key, version_key, terms, range_count, node_count } of rows) {
       const { hashes, counts } = readProfile(terms)
       const mayHaveParts = range_count > 1 && parts + range_count <= MOST_PARTS
       const ranges = mayHaveParts ? await readRanges(db, version_key) : []
       parts += ranges.length
       documents.push({
-        ...{ key: doc_key, terms: hashes, counts: counts.map(plainCount), passages: node_count },
+        key: doc_key,
+        terms: hashes,
+        counts: counts.map(plainCount),
+        passages: node_count,
         parts: ranges.map((range) => ({ terms: range.terms, counts: range.counts, passages: range.count })),
       })
     }
@@ -134,7 +137,7 @@ async function labelsOf(db: Database, groups: readonly TopicGroup[], signal: Abo
   const inputs: NamedGroup[] = []
   for (const { members, terms } of groups) {
     const typical = members.slice(0, NAMING_DOCUMENTS).map(({ key }) => key)
-    inputs.push({ terms, documents: terms.length === 0 ? [] : beginnings(db, typical, NAMING_PASSAGES) })
+    inputs.push({ terms, documents: terms.length === 0 ? [] : db.now(beginnings(typical, NAMING_PASSAGES)) })
     await turn()
   }
   return runViewJob('labels', inputs, signal)
@@ -143,33 +146,28 @@ async function labelsOf(db: Database, groups: readonly TopicGroup[], signal: Abo
 /** Communities of the graph's entities, with the documents that mention them. */
 export async function buildCommunities(db: Database, space: SpaceRow, signal: AbortSignal): Promise<BuiltViews> {
   const links: Link[] = []
-  const from = oldestOfNewest(db, space.key, MOST_RELATIONS)
+  const from = db.now(oldestOfNewest(space.key, MOST_RELATIONS))
   // before the relations are read: of what is read meanwhile, some are missed
   const covered = await countRead(db, space, from)
   let before: number | undefined = Number.MAX_SAFE_INTEGER
   for (; before !== undefined && before > from; await turn()) {
-    for (const { subject_key, object_key, type, predicate, confidence, support } of openRelations(
-      db,
-      space.key,
-      before,
-      SLICE,
+    for (const { subject_key, object_key, type, predicate, confidence, support } of db.now(
+      openRelations(space.key, before, SLICE),
     ))
       if (support > 0 && subject_key !== object_key)
         links.push({
-          ...{ from: subject_key, to: object_key },
+          from: subject_key,
+          to: object_key,
           weight: confidence * (type === 'mentions' && predicate === '' ? 1 : STATED_WEIGHT) * (1 + Math.log(support)),
         })
-    before = lowestRelation(db, space.key, before, SLICE)
+    before = db.now(lowestRelation(space.key, before, SLICE))
   }
   const groups = await runViewJob('communities', links, signal)
   const all = new Set<number>()
   const found: Omit<NewView, 'name' | 'slug' | 'evidence'>[] = []
   const inputs: ReportInput[] = []
   for (const { members } of groups) {
-    const names = openNames(
-      db,
-      members.map(({ key }) => key),
-    )
+    const names = db.now(openNames(members.map(({ key }) => key)))
     const entities = members.filter(({ key }) => names.has(key))
     const core = entities.slice(0, COMMUNITY_CORE)
     const documents = await documentsMentioning(
@@ -179,9 +177,13 @@ export async function buildCommunities(db: Database, space: SpaceRow, signal: Ab
     if (documents.length === 0) continue
     for (const { key } of documents) all.add(key)
     const terms = core.flatMap(({ key }) => names.get(key) ?? []).slice(0, 12)
-    inputs.push(reportInput(db, space.key, core))
+    inputs.push(db.now(reportInput(space.key, core)))
     found.push({
-      ...{ terms, named: false, memberLimit: COMMUNITY_DOCUMENTS, entities, documentCount: documents.length },
+      terms,
+      named: false,
+      memberLimit: COMMUNITY_DOCUMENTS,
+      entities,
+      documentCount: documents.length,
       documents: documents.slice(0, COMMUNITY_DOCUMENTS),
     })
     await turn()
@@ -204,11 +206,11 @@ class Naming {
   readonly #views = new Map<string, { name: string; size: number }>()
 
   constructor(db: Database, spaceKey: number, kind: ViewKind) {
-    const views = viewsOf(db, spaceKey, kind)
+    const views = db.now(viewsOf(spaceKey, kind))
     this.#taken = new Set(views.filter(({ named }) => named === 1).map(({ slug }) => slug))
     for (const { key, name, slug, named } of views) {
       if (named === 1) continue
-      const members = membersOf(db, key, kind === 'topic' ? 'document' : 'entity')
+      const members = db.now(membersOf(key, kind === 'topic' ? 'document' : 'entity'))
       this.#views.set(slug, { name, size: members.length })
       for (const member of members) this.#before.set(member.key, slug)
     }

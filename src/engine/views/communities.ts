@@ -1,6 +1,7 @@
 import { notFound } from '../../contract/errors.js'
 import type { Community } from '../../contract/gateway/communities.js'
 import type { GraphView } from '../graph/read.js'
+import type { Read } from '../storage/program.js'
 import { fromCell, readable } from '../storage/readable.js'
 import { communityReport } from './reports.js'
 import { lastBuild, membersOf, type ViewRow, viewsOf } from './store.js'
@@ -12,29 +13,29 @@ import type { SemanticViews } from './views.js'
  * @param slug of the only one that is wanted
  * @throws KsError `not-found` for a slug that no community has
  */
-export function listCommunities(
+export function* listCommunities(
   views: SemanticViews,
   view: GraphView,
   slug: string | undefined,
-): { items: Community[]; degradedReasons?: string[] } {
-  const { db, space } = view
-  const build = lastBuild(db, space.key, 'community')
-  const rows = viewsOf(db, space.key, 'community').filter((row) => slug === undefined || row.slug === slug)
+): Read<{ items: Community[]; degradedReasons?: string[] }> {
+  const { space } = view
+  const build = yield* lastBuild(space.key, 'community')
+  const rows = (yield* viewsOf(space.key, 'community')).filter((row) => slug === undefined || row.slug === slug)
   if (slug !== undefined && rows.length === 0) throw notFound('community', slug)
   rows.sort((a, b) => b.document_count - a.document_count || a.key - b.key)
-  const items = readable(rows, (row) => toCommunity(views, view, row))
+  const items = readable(rows, (row) => view.db.now(toCommunity(views, view, row)))
   return build === undefined ? { items, degradedReasons: ['the communities: still being made'] } : { items }
 }
 
-function toCommunity(views: SemanticViews, view: GraphView, row: ViewRow): Community {
+function* toCommunity(views: SemanticViews, view: GraphView, row: ViewRow): Read<Community> {
   return {
     slug: row.slug,
     name: row.name,
     terms: fromCell<string[]>(row.terms),
-    entityCount: membersOf(view.db, row.key, 'entity').length,
+    entityCount: (yield* membersOf(row.key, 'entity')).length,
     documentCount: row.document_count,
     generatedVersion: row.generated_version,
     ...views.coverage(view.space.key, row),
-    report: communityReport(view, row),
+    report: yield* communityReport(view, row),
   }
 }

@@ -1,8 +1,9 @@
 import { LRUCache } from 'lru-cache'
-import { countLive, IS_READ } from '../query/live-versions.js'
-import { isOpen } from '../sources/permissions.js'
+import { isOpen } from '../access/permissions.js'
+import { countLive, IS_READ } from '../derived/live-versions.js'
 import type { SpaceRow } from '../spaces/store.js'
 import type { Database } from '../storage/database.js'
+import { type Read, sql } from '../storage/program.js'
 import { LIVE, type Made, OPEN } from './store.js'
 
 /** How much of a space's publication of now something was made of. Only documents that are open to the tenant count. */
@@ -39,7 +40,7 @@ export class OpenDocuments {
   }
 
   total(spaceKey: number): number {
-    return this.#countedOf(spaceKey).total
+    return this.#db.now(this.#countedOf(spaceKey)).total
   }
 
   /**
@@ -47,7 +48,7 @@ export class OpenDocuments {
    * less what it did not cover then. (Some of that may be gone by now: it is counted as not covered all the same.)
    */
   coverage(spaceKey: number, made: Made): Coverage {
-    const { head, total, upTo } = this.#countedOf(spaceKey)
+    const { head, total, upTo } = this.#db.now(this.#countedOf(spaceKey))
     const stays = upTo.findLast(({ revision }) => revision <= made.revision)?.n ?? 0
     const covered = Math.max(0, stays - (made.total - made.covered))
     return {
@@ -57,18 +58,17 @@ export class OpenDocuments {
     }
   }
 
-  #countedOf(spaceKey: number): Counted {
-    const space = this.#db.get<Pick<SpaceRow, 'head_revision'>>(
-      'SELECT head_revision FROM spaces WHERE key = ?',
+  *#countedOf(spaceKey: number): Read<Counted> {
+    const space = yield* sql.get<Pick<SpaceRow, 'head_revision'>>('SELECT head_revision FROM spaces WHERE key = ?', [
       spaceKey,
-    )
+    ])
     const head = space?.head_revision ?? 0
     const known = this.#counted.get(spaceKey)
     // every deletion is a publication, and the scope of a source never changes
     if (known?.head === head) return known
-    const hidden = new Map(hiddenByRevision(this.#db, spaceKey).map(({ revision, n }) => [revision, n]))
+    const hidden = new Map((yield* hiddenByRevision(spaceKey)).map(({ revision, n }) => [revision, n]))
     let total = 0
-    const upTo = liveByRevision(this.#db, spaceKey).map(({ revision, n }) => {
+    const upTo = (yield* liveByRevision(spaceKey)).map(({ revision, n }) => {
       total += n - (hidden.get(revision) ?? 0)
       return { revision, n: total }
     })
@@ -78,24 +78,24 @@ export class OpenDocuments {
   }
 }
 
-function liveByRevision(db: Database, spaceKey: number): ByRevision[] {
-  return db.all<ByRevision>(
+function* liveByRevision(spaceKey: number): Read<ByRevision[]> {
+  return yield* sql.all<ByRevision>(
     `SELECT from_revision revision, count(*) n FROM versions INDEXED BY versions_live
      WHERE space_key = ? AND until_revision IS NULL AND from_revision IS NOT NULL GROUP BY from_revision ORDER BY from_revision`,
-    spaceKey,
+    [spaceKey],
   )
 }
 
 /** Documents of restricted sources. */
-function hiddenByRevision(db: Database, spaceKey: number): ByRevision[] {
-  return db.all<ByRevision>(
+function* hiddenByRevision(spaceKey: number): Read<ByRevision[]> {
+  return yield* sql.all<ByRevision>(
     `SELECT v.from_revision revision, count(*) n
      FROM (SELECT DISTINCT source_id FROM source_readers WHERE space_key = ?) restricted
      CROSS JOIN documents d INDEXED BY documents_place ON d.space_key = ? AND d.source_id = restricted.source_id
        AND d.deleted_at IS NULL
      CROSS JOIN versions v INDEXED BY versions_visible ON v.doc_key = d.key
      WHERE NOT ${isOpen('restricted.source_id')} AND ${LIVE} GROUP BY v.from_revision`,
-    ...[spaceKey, spaceKey],
+    [spaceKey, spaceKey],
   )
 }
 

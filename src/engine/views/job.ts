@@ -39,7 +39,10 @@ export async function runViewJob<Kind extends keyof ViewJobs>(
   limited.throwIfAborted()
   const job: ViewJob<Kind> = { kind, input }
   const worker = new Worker(entryUrl(import.meta.url, './views.worker.js'), {
-    ...{ name: 'semantic-views', workerData: job, env: {}, execArgv: [] },
+    name: 'semantic-views',
+    workerData: job,
+    env: {},
+    execArgv: [],
     resourceLimits: { maxOldGenerationSizeMb: HEAP_MEGABYTES },
   })
   try {

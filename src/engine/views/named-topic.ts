@@ -1,8 +1,10 @@
 import { setImmediate as turn } from 'node:timers/promises'
+import { defined } from '../../lib/defined.js'
 import { analyzeQuery } from '../../lib/text/analyze.js'
 import type { EngineContext } from '../context.js'
 import type { SearchHit } from '../search/ports.js'
 import type { SpaceRow } from '../spaces/store.js'
+import type { Read } from '../storage/program.js'
 import { type Member, openDocumentOf, openDocumentsAfter } from './store.js'
 
 /** A document below this share of the best one's score is about something else. */
@@ -32,15 +34,14 @@ export async function documentsAbout(
   if (terms.length === 0) return { documents: [], degraded: [] }
   const degraded = new Set<string>()
   const find = async (docs?: number[]): Promise<SearchHit[]> => {
-    const request = { terms, textK: MOST_HITS, vectorK: 0, ...(docs === undefined ? {} : { docs }) }
+    const request = { terms, textK: MOST_HITS, vectorK: 0, ...defined({ docs }) }
     const found = await indexes.search(space.id, request, signal)
     for (const reason of found.degraded) degraded.add(reason)
     return found.hits
   }
   const best = new Map<number, number>()
-  const keep = (hits: readonly SearchHit[]): void => {
-    const docOf = openDocumentOf(
-      db,
+  function* keep(hits: readonly SearchHit[]): Read<void> {
+    const docOf = yield* openDocumentOf(
       space.key,
       hits.map(({ key }) => key),
     )
@@ -50,9 +51,10 @@ export async function documentsAbout(
     }
   }
   const first = await find()
-  keep(first)
+  db.now(keep(first))
   const top = Math.max(0, ...best.values())
-  if (mayHaveMore(first, top)) await eachPart(context, space, async (docs) => keep(await inParts(find, docs, top)))
+  if (mayHaveMore(first, top))
+    await eachPart(context, space, async (docs) => db.now(keep(await inParts(find, docs, top))))
   const documents = [...best]
     .filter(([, score]) => score > 0 && score >= top * LEAST_SHARE)
     .map(([key, score]) => ({ key, score: score / top }))
@@ -71,7 +73,7 @@ async function eachPart(
   work: (docs: number[]) => Promise<void>,
 ): Promise<void> {
   for (let after = ''; ; await turn()) {
-    const docs = openDocumentsAfter(db, space.key, after, PART)
+    const docs = db.now(openDocumentsAfter(space.key, after, PART))
     if (docs.length > 0) await work(docs.map(({ key }) => key))
     if (docs.length < PART) return
     after = docs.at(-1)?.id ?? after

@@ -49,9 +49,9 @@ export class NamedTopics {
   async make(space: SpaceRow, body: MaterializeTopicBody): Promise<Topic & { generatedVersion: string }> {
     const { db } = this.#context
     const slug = body.topicSlug ?? slugOf(body.topicName ?? '', 'topic')
-    const known = viewNamed(db, space.key, 'topic', slug)
+    const known = db.now(viewNamed(space.key, 'topic', slug))
     const name = body.topicName ?? known?.name ?? slug.replaceAll('-', ' ')
-    if (known?.named !== 1 && namedCount(db, space.key) >= LIMITS.namedTopicsPerSpace)
+    if (known?.named !== 1 && db.now(namedCount(space.key)) >= LIMITS.namedTopicsPerSpace)
       throw new KsError(
         'capacity-exceeded',
         `topicName must be one of the ${LIMITS.namedTopicsPerSpace} topics that this space has, which are all it may have`,
@@ -76,9 +76,9 @@ export class NamedTopics {
   async store(spaceKey: number, { row, view, made }: RenewedTopic): Promise<void> {
     const { db } = this.#context
     const of = { spaceKey, kind: 'topic', generatedVersion: row.generated_version, made } as const
-    await db.write(() => {
+    await db.write(function* () {
       // somebody may have made it anew meanwhile
-      if (viewNamed(db, spaceKey, 'topic', row.slug)?.key === row.key) writeView(db, of, view)
+      if ((yield* viewNamed(spaceKey, 'topic', row.slug))?.key === row.key) writeView(db, of, view)
     })
   }
 
@@ -108,7 +108,7 @@ export class NamedTopics {
   }
 
   #newest({ key }: SpaceRow): ViewRow[] {
-    const rows = viewsOf(this.#context.db, key, 'topic').filter(({ named }) => named === 1)
+    const rows = this.#context.db.now(viewsOf(key, 'topic')).filter(({ named }) => named === 1)
     return rows.sort((a, b) => b.key - a.key).slice(0, REFRESHED)
   }
 
@@ -123,7 +123,7 @@ export class NamedTopics {
     { slug, name, limit }: { slug: string; name: string; limit: number },
     patience: number,
   ): Promise<Topic> {
-    const space = spaceByKey(this.#context.db, spaceKey)
+    const space = this.#context.db.now(spaceByKey(spaceKey))
     if (space === undefined) throw new KsError('not-found', 'the knowledge space was deleted')
     const total = this.#open.total(spaceKey)
     let about = await documentsAbout(this.#context, space, name, this.#signal)
@@ -136,7 +136,12 @@ export class NamedTopics {
     const covered = degraded.length === 0 ? total : Math.min(documents.length, total)
     return {
       view: {
-        ...{ slug, name, terms: [], named: true, memberLimit: limit, entities: [] },
+        slug,
+        name,
+        terms: [],
+        named: true,
+        memberLimit: limit,
+        entities: [],
         documentCount: documents.length,
         documents: documents.slice(0, limit),
       },

@@ -1,11 +1,12 @@
 import pLimit from 'p-limit'
 import { splitSentences } from '../../lib/text/sentences.js'
+import type { ModelReference } from '../base/model-reference.js'
 import { account } from '../compile/embeddings.js'
 import type { EngineContext } from '../context.js'
 import { readingModel } from '../graph/model-reader.js'
 import { askForText } from '../models/reply.js'
 import { tokensAtMost } from '../models/tokens.js'
-import type { ChatMessage, Generator, ModelReference } from '../models/types.js'
+import type { ChatMessage, Generator } from '../models/types.js'
 import { fitTexts } from '../models/window.js'
 import { checked, isSupported, type Source } from '../research/support.js'
 import type { SpaceRow } from '../spaces/store.js'
@@ -51,7 +52,7 @@ export class ReportWriter {
 
   /** Begins to write of what no model has written; nothing where the space has none. */
   write(space: SpaceRow): void {
-    const model = readingModel(this.#context, space)
+    const model = this.#context.db.now(readingModel(this.#context, space))
     if (model === undefined || this.#running.has(space.key)) return
     const work = this.#writeAll(space, model)
       .catch((error: unknown) => {
@@ -69,7 +70,7 @@ export class ReportWriter {
     const { db, models } = this.#context
     const generator = models.generator(model, account(this.#context, space))
     const atOnce = pLimit(AT_ONCE)
-    const rows = unwritten(db, space.key, model, REPORTS)
+    const rows = db.now(unwritten(space.key, model, REPORTS))
     // the first failure ends it: the next one would fail as well
     const ended = new AbortController()
     const writeOne = async (row: ReportRow): Promise<void> => {
@@ -90,7 +91,7 @@ export class ReportWriter {
 
   #store(row: ReportRow, model: ModelReference, written: Written): Promise<void> {
     const { db } = this.#context
-    return db.write(() => writeWritten(db, row, model, written))
+    return db.write(() => writeWritten(row, model, written))
   }
 
   async #ask(generator: Generator, evidence: readonly Evidence[]): Promise<Written | undefined> {

@@ -1,8 +1,9 @@
+import { defined } from '../../lib/defined.js'
 import { splitSentences } from '../../lib/text/sentences.js'
 import { QUERY_STOP_WORDS } from '../../lib/text/stop-words.js'
-import { findEntities } from '../graph/entities.js'
-import { isFunctionWord } from '../graph/function-words.js'
-import { findStatements } from '../graph/relations.js'
+import { findEntities } from '../derived/graph/entities.js'
+import { isFunctionWord } from '../derived/graph/function-words.js'
+import { findStatements } from '../derived/graph/relations.js'
 
 /** A member of a community, as its passages write it. */
 export interface ReportMember {
@@ -59,7 +60,7 @@ interface Candidate extends Evidence {
 export function reportsOf(inputs: readonly ReportInput[]): ReportDraft[] {
   return inputs.map((input) => {
     const title = titleOf(input.members)
-    return { ...(title === undefined ? {} : { title }), evidence: chosen(input.members, candidatesIn(input)) }
+    return { ...defined({ title }), evidence: chosen(input.members, candidatesIn(input)) }
   })
 }
 

@@ -1,5 +1,7 @@
 import type { CommunityReport } from '../../contract/gateway/communities.js'
+import { defined } from '../../lib/defined.js'
 import type { GraphView } from '../graph/read.js'
+import { type Read, sql } from '../storage/program.js'
 import { evidenceOf, reportOf, TOLD, writtenOf } from './report-store.js'
 import type { ViewRow } from './store.js'
 
@@ -9,10 +11,10 @@ type Citation = CommunityReport['statements'][number]['citations'][number]
  * The report of a community as one reader sees it: statements whose passages the reader may read and that a publication
  * still shows. What a model wrote is shown where all of its evidence is, since any of it may have been used.
  */
-export function communityReport(view: GraphView, row: ViewRow): CommunityReport {
-  const report = reportOf(view.db, view.space.key, row.key)
+export function* communityReport(view: GraphView, row: ViewRow): Read<CommunityReport> {
+  const report = yield* reportOf(view.space.key, row.key)
   const evidence = report === undefined ? [] : evidenceOf(report)
-  const shown = citationsOf(
+  const shown = yield* citationsOf(
     view,
     evidence.map(({ node }) => node),
   )
@@ -34,8 +36,8 @@ export function communityReport(view: GraphView, row: ViewRow): CommunityReport 
 }
 
 /** Where passages stand, of those that the reader sees. */
-function citationsOf({ db, space, revision, denied }: GraphView, nodes: readonly number[]): Map<number, Citation> {
-  const rows = db.all<{
+function* citationsOf({ space, revision, denied }: GraphView, nodes: readonly number[]): Read<Map<number, Citation>> {
+  const rows = yield* sql.all<{
     key: number
     id: string
     document: string
@@ -48,12 +50,12 @@ function citationsOf({ db, space, revision, denied }: GraphView, nodes: readonly
      CROSS JOIN documents d ON d.key = n.doc_key
      WHERE n.space_key = ? AND v.from_revision <= ? AND (v.until_revision IS NULL OR v.until_revision > ?)
        AND d.deleted_at IS NULL AND (d.source_id IS NULL OR d.source_id NOT IN (SELECT value FROM json_each(?)))`,
-    ...[JSON.stringify([...new Set(nodes)]), space.key, revision, revision, JSON.stringify(denied)],
+    [JSON.stringify([...new Set(nodes)]), space.key, revision, revision, JSON.stringify(denied)],
   )
   return new Map(
     rows.map(({ key, id, document, filename, title, page }) => [
       key,
-      { nodeId: id, documentId: document, filename, title, ...(page === null ? {} : { pageNumber: page }) },
+      { nodeId: id, documentId: document, filename, title, ...defined({ pageNumber: page ?? undefined }) },
     ]),
   )
 }

@@ -1,7 +1,7 @@
 import { forEachTerm } from '../../lib/text/analyze.js'
 import { QUERY_STOP_WORDS } from '../../lib/text/stop-words.js'
-import { isFunctionWord, VERBS } from '../graph/function-words.js'
-import { termHash } from '../query/passage.js'
+import { isFunctionWord, VERBS } from '../derived/graph/function-words.js'
+import { termHash } from '../derived/passage.js'
 
 /** What a topic's name is made of: its telling terms by hash, best first, and how its typical documents begin. */
 export interface NamedGroup {
@@ -148,13 +148,11 @@ function addPhrases(
         const spelling = part.map(({ word }) => word).join(' ')
         const key = part.map(({ word }) => stemOf(word.toLowerCase())).join(' ')
         const entry = candidates.get(key) ?? {
-          ...{
-            spellings: new Map<string, number>(),
-            key,
-            words: spelling.toLowerCase().split(' '),
-            documents: new Set<number>(),
-            bonus,
-          },
+          spellings: new Map<string, number>(),
+          key,
+          words: spelling.toLowerCase().split(' '),
+          documents: new Set<number>(),
+          bonus,
         }
         entry.spellings.set(spelling, (entry.spellings.get(spelling) ?? 0) + 1)
         entry.documents.add(place)

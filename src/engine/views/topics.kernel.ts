@@ -1,5 +1,5 @@
 import { forEachTerm } from '../../lib/text/analyze.js'
-import { termHash } from '../query/passage.js'
+import { termHash } from '../derived/passage.js'
 import { groupsOf, type Link } from './cluster.js'
 import { type NamedGroup, topicName } from './topic-names.js'
 

@@ -8,9 +8,10 @@ import type {
 } from '../../contract/gateway/graph.js'
 import { LIMITS } from '../../contract/limits.js'
 import type { EngineContext } from '../context.js'
-import type { Derivations } from '../query/derivation.js'
+import type { Derivations } from '../derived/derivation.js'
 import { type SpaceRow, spaceByKey } from '../spaces/store.js'
 import type { Database } from '../storage/database.js'
+import type { Write } from '../storage/program.js'
 import { type BuiltViews, buildCommunities, buildTopics } from './build.js'
 import { type Coverage, OpenDocuments } from './coverage.js'
 import { NamedTopics, versionOf } from './named-topics.js'
@@ -85,7 +86,10 @@ export class SemanticViews {
     if (body.topicName === undefined && body.topicSlug === undefined) return this.#allTopics(space, body)
     const { view, made, generatedVersion } = await this.#named.make(space, body)
     return {
-      ...{ knowledgeSpaceId: space.id, topicName: view.name, topicSlug: view.slug, generatedVersion },
+      knowledgeSpaceId: space.id,
+      topicName: view.name,
+      topicSlug: view.slug,
+      generatedVersion,
       documentCount: view.documentCount,
       pathCount: pathsOf(view),
       ...this.coverage(space.key, made),
@@ -112,7 +116,7 @@ export class SemanticViews {
    * published since, or more of its documents were read, they are derived anew behind the reader.
    */
   async ready(space: SpaceRow, kind: ViewKind): Promise<void> {
-    const build = lastBuild(this.#context.db, space.key, kind)
+    const build = this.#context.db.now(lastBuild(space.key, kind))
     if (build !== undefined && !(await this.#isDue(space, build))) {
       if (kind === 'topic') this.#named.complete(space, REST_MILLISECONDS)
       return
@@ -147,7 +151,8 @@ export class SemanticViews {
     const { views, documents, generatedVersion, made } = derived
     const largest = views.find(({ terms }) => terms.length > 0) ?? views[0]
     return {
-      ...{ knowledgeSpaceId: space.id, generatedVersion },
+      knowledgeSpaceId: space.id,
+      generatedVersion,
       topicName: largest?.name ?? space.name,
       topicSlug: largest?.slug ?? slugOf(space.name, 'topic'),
       documentCount: documents,
@@ -189,14 +194,14 @@ export class SemanticViews {
   ): Promise<Built | undefined> {
     const { db } = this.#context
     const { signal } = this.#stop
-    const space = spaceByKey(db, spaceKey)
+    const space = db.now(spaceByKey(spaceKey))
     if (space === undefined) throw new Error('the space was deleted')
     await this.#derivations.catchUp(space, CATCH_UP_MILLISECONDS)
     const now = await this.#now(spaceKey)
-    const deletions = deletionsOf(db, spaceKey)
+    const deletions = db.now(deletionsOf(spaceKey))
     const unlessDeleted = (work: () => void) =>
-      db.write(() => {
-        const stands = deletionsOf(db, spaceKey) === deletions
+      db.write(function* () {
+        const stands = (yield* deletionsOf(spaceKey)) === deletions
         if (stands) work()
         return stands
       })
@@ -207,21 +212,21 @@ export class SemanticViews {
     const generatedVersion = version ?? versionOf(made)
     const of = { spaceKey, kind, generatedVersion, made }
     // view by view, so that the event loop is held for milliseconds; cut short, earlier and new ones stand side by side
-    const before = lastViewKey(db)
-    for (const view of built.views) if (!(await unlessDeleted(() => storeView(db, of, view)))) return undefined
+    const before = db.now(lastViewKey())
+    for (const view of built.views) if (!(await unlessDeleted(() => db.now(storeView(db, of, view))))) return undefined
     for (const one of named) await this.#named.store(spaceKey, one)
     const ended = await unlessDeleted(() => {
-      dropDerived(db, { spaceKey, kind, upTo: before })
-      recordBuild(db, spaceKey, kind, { ...made, generated_version: generatedVersion, unread: now.unread })
+      db.now(dropDerived({ spaceKey, kind, upTo: before }))
+      db.now(recordBuild(spaceKey, kind, { ...made, generated_version: generatedVersion, unread: now.unread }))
     })
     return ended ? { ...built, generatedVersion, made } : undefined
   }
 
   /** The publication of now, its open documents, and how many of all were not read yet. */
   async #now(spaceKey: number): Promise<{ space: SpaceRow; total: number; unread: number }> {
-    const before = spaceByKey(this.#context.db, spaceKey)
+    const before = this.#context.db.now(spaceByKey(spaceKey))
     const counted = before === undefined ? 0 : await this.#derivations.unread(before)
-    const space = spaceByKey(this.#context.db, spaceKey)
+    const space = this.#context.db.now(spaceByKey(spaceKey))
     if (space === undefined) throw new Error('the space was deleted')
     // what was counted of another publication says nothing of this one
     const unread = space.head_revision === before?.head_revision ? counted : Number.MAX_SAFE_INTEGER
@@ -229,11 +234,11 @@ export class SemanticViews {
   }
 }
 
-function storeView(db: Database, of: Parameters<typeof writeView>[1], view: NewView): void {
+function* storeView(db: Database, of: Parameters<typeof writeView>[1], view: NewView): Write<void> {
   const { spaceKey } = of
-  const kept = view.evidence === undefined ? undefined : keptWriting(db, spaceKey, view.evidence)
+  const kept = view.evidence === undefined ? undefined : yield* keptWriting(spaceKey, view.evidence)
   const viewKey = writeView(db, of, view)
-  if (view.evidence !== undefined && kept !== undefined) writeReport(db, { spaceKey, viewKey }, view.evidence, kept)
+  if (view.evidence !== undefined && kept !== undefined) yield* writeReport({ spaceKey, viewKey }, view.evidence, kept)
 }
 
 /** The folder of a view, its files, and of a community its report and the folders of its two kinds of members. */

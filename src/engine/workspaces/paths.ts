@@ -1,5 +1,5 @@
 import { KsError } from '../../contract/errors.js'
-import { parsePath, type VirtualPath } from '../vfs/paths.js'
+import { parsePath, type VirtualPath } from '../base/virtual-paths.js'
 
 /**
  * A path in `/workspaces`.

@@ -2,6 +2,7 @@ import type { EngineContext } from '../context.js'
 import { removeUnreferenced } from '../documents/delete.js'
 import { policiesOf } from '../spaces/manifest.js'
 import { spaceByKey } from '../spaces/store.js'
+import { type Read, sql } from '../storage/program.js'
 
 const ROWS = 200
 
@@ -19,41 +20,46 @@ export async function purgeWorkspaces(context: EngineContext): Promise<boolean> 
 
 async function purgeFiles(context: EngineContext): Promise<boolean> {
   const { db, now } = context
-  const ended = (removed: 0 | 1) =>
-    db.all<Ended>(
+  function* ended(removed: 0 | 1) {
+    return yield* sql.all<Ended>(
       `SELECT key, space_key, object_key, until_at FROM workspace_files INDEXED BY workspace_files_ended
        WHERE until_seq IS NOT NULL AND removed = ? ORDER BY until_at LIMIT ?`,
-      ...[removed, ROWS],
+      [removed, ROWS],
     )
-  const removed = ended(1)
-  const rows = removed.length > 0 ? removed : ended(0).filter((row) => isOver(context, row, now()))
+  }
+  const removed = db.now(ended(1))
+  const rows = removed.length > 0 ? removed : db.now(ended(0)).filter((row) => context.db.now(isOver(row, now())))
   if (rows.length === 0) return false
   await forget(context, 'workspace_files', rows)
   return true
 }
 
 /** A listing that goes on page by page may still show a version that was overwritten. */
-function isOver({ db }: EngineContext, row: Ended, now: number): boolean {
-  const space = spaceByKey(db, row.space_key)
+function* isOver(row: Ended, now: number): Read<boolean> {
+  const space = yield* spaceByKey(row.space_key)
   if (space === undefined) return true
   return row.until_at + policiesOf(space).consistencyPolicy.snapshotTtlSeconds * 1000 <= now
 }
 
 async function purgeSnapshot(context: EngineContext): Promise<boolean> {
   const { db } = context
-  const deleted = db.get<{ id: string }>(
-    'SELECT id FROM workspace_snapshots WHERE deleted_at IS NOT NULL ORDER BY deleted_at LIMIT 1',
+  const deleted = db.now(
+    sql.get<{ id: string }>(
+      'SELECT id FROM workspace_snapshots WHERE deleted_at IS NOT NULL ORDER BY deleted_at LIMIT 1',
+    ),
   )
   if (deleted === undefined) return false
-  const files = db.all<{ key: number; object_key: string }>(
-    'SELECT key, object_key FROM snapshot_files WHERE snapshot_id = ? LIMIT ?',
-    ...[deleted.id, ROWS],
+  const files = db.now(
+    sql.all<{ key: number; object_key: string }>(
+      'SELECT key, object_key FROM snapshot_files WHERE snapshot_id = ? LIMIT ?',
+      [deleted.id, ROWS],
+    ),
   )
   await forget(context, 'snapshot_files', files)
   if (files.length < ROWS)
-    await db.write(() => {
-      db.run('DELETE FROM snapshot_queries WHERE snapshot_id = ?', deleted.id)
-      db.run('DELETE FROM workspace_snapshots WHERE id = ? AND deleted_at IS NOT NULL', deleted.id)
+    await db.write(function* () {
+      yield* sql.run('DELETE FROM snapshot_queries WHERE snapshot_id = ?', [deleted.id])
+      yield* sql.run('DELETE FROM workspace_snapshots WHERE id = ? AND deleted_at IS NOT NULL', [deleted.id])
     })
   return true
 }
@@ -62,9 +68,11 @@ async function purgeSnapshot(context: EngineContext): Promise<boolean> {
 export async function purgeWorkspacesOf(context: EngineContext, spaceKey: number): Promise<boolean> {
   const { db } = context
   for (const table of ['workspace_files', 'snapshot_files'] as const) {
-    const rows = db.all<{ key: number; object_key: string }>(
-      `SELECT key, object_key FROM ${table} WHERE space_key = ? LIMIT ?`,
-      ...[spaceKey, ROWS],
+    const rows = db.now(
+      sql.all<{ key: number; object_key: string }>(`SELECT key, object_key FROM ${table} WHERE space_key = ? LIMIT ?`, [
+        spaceKey,
+        ROWS,
+      ]),
     )
     if (rows.length === 0) continue
     await forget(context, table, rows)
@@ -80,8 +88,8 @@ async function forget(
 ): Promise<void> {
   if (rows.length === 0) return
   const { db } = context
-  await db.write(() => {
-    for (const { key } of rows) db.run(`DELETE FROM ${table} WHERE key = ?`, key)
+  await db.write(function* () {
+    for (const { key } of rows) yield* sql.run(`DELETE FROM ${table} WHERE key = ?`, [key])
   })
   for (const key of new Set(rows.map((row) => row.object_key))) await removeUnreferenced(context, key)
 }

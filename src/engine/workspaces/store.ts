@@ -1,7 +1,7 @@
 import type { VirtualItem } from '../../contract/gateway/fs.js'
-import type { Database } from '../storage/database.js'
-import { FOLDER_END, pastOf } from '../vfs/folders.js'
-import { joinPath } from '../vfs/paths.js'
+import { FOLDER_END, pastOf } from '../base/folders.js'
+import { joinPath } from '../base/virtual-paths.js'
+import { type Read, sql, type Write } from '../storage/program.js'
 
 /** A version of a file, as listings need it. */
 export interface WorkspaceFile {
@@ -39,78 +39,74 @@ export function segmentsOf({ folder, base }: Pick<WorkspaceFile, 'folder' | 'bas
 }
 
 /** Number of the last change in the workspaces of a space. */
-export function lastChange(db: Database, spaceKey: number): number {
-  return db.get<{ seq: number }>('SELECT seq FROM workspace_changes WHERE space_key = ?', spaceKey)?.seq ?? 0
+export function* lastChange(spaceKey: number): Read<number> {
+  return (
+    (yield* sql.get<{ seq: number }>('SELECT seq FROM workspace_changes WHERE space_key = ?', [spaceKey]))?.seq ?? 0
+  )
 }
 
 /** The number of a new change, inside the caller's transaction. */
-export function nextChange(db: Database, spaceKey: number): number {
-  db.run(
+export function* nextChange(spaceKey: number): Write<number> {
+  yield* sql.run(
     `INSERT INTO workspace_changes (space_key, seq) VALUES (?, 1) ON CONFLICT (space_key) DO UPDATE SET seq = seq + 1`,
-    spaceKey,
+    [spaceKey],
   )
-  return lastChange(db, spaceKey)
+  return yield* lastChange(spaceKey)
 }
 
 /** Files as they were after a change, between two places, both left out. */
-export function filesBetween(
-  db: Database,
+export function* filesBetween(
   at: { spaceKey: number; seq: number },
   range: { after: FileKey; before: FileKey },
   limit: number,
-): WorkspaceFile[] {
-  return db.all<WorkspaceFile>(
+): Read<WorkspaceFile[]> {
+  return yield* sql.all<WorkspaceFile>(
     `SELECT ${COLUMNS} FROM workspace_files INDEXED BY workspace_files_place
      WHERE space_key = ? AND removed = 0 AND from_seq <= ? AND (until_seq IS NULL OR until_seq > ?)
        AND (folder, base) > (?, ?) AND (folder, base) < (?, ?)
      ORDER BY folder, base LIMIT +?`,
-    ...[at.spaceKey, at.seq, at.seq, ...range.after, ...range.before, limit],
+    [at.spaceKey, at.seq, at.seq, ...range.after, ...range.before, limit],
   )
 }
 
-export function fileAt(
-  db: Database,
+export function* fileAt(
   at: { spaceKey: number; seq: number },
   folder: string,
   base: string,
-): WorkspaceFile | undefined {
-  return db.get<WorkspaceFile>(
+): Read<WorkspaceFile | undefined> {
+  return yield* sql.get<WorkspaceFile>(
     `SELECT ${COLUMNS} FROM workspace_files INDEXED BY workspace_files_place
      WHERE space_key = ? AND folder = ? AND base = ? AND removed = 0 AND from_seq <= ?
        AND (until_seq IS NULL OR until_seq > ?)`,
-    ...[at.spaceKey, folder, base, at.seq, at.seq],
+    [at.spaceKey, folder, base, at.seq, at.seq],
   )
 }
 
 /** The file of this name that is there now. */
-export function liveFile(db: Database, spaceKey: number, folder: string, base: string): WorkspaceFile | undefined {
-  return db.get<WorkspaceFile>(
+export function* liveFile(spaceKey: number, folder: string, base: string): Read<WorkspaceFile | undefined> {
+  return yield* sql.get<WorkspaceFile>(
     `SELECT ${COLUMNS} FROM workspace_files WHERE space_key = ? AND folder = ? AND base = ? AND until_seq IS NULL`,
-    ...[spaceKey, folder, base],
+    [spaceKey, folder, base],
   )
 }
 
 /** What stands in a folder or below now. */
-export function liveTree(
-  db: Database,
-  spaceKey: number,
-  folder: string,
-): { files: number; bytes: number; longest: number } {
+export function* liveTree(spaceKey: number, folder: string): Read<{ files: number; bytes: number; longest: number }> {
   const { first, past } = subtreeOf(folder)
-  const sum = db.get<{ files: number; bytes: number; longest: number }>(
+  const sum = yield* sql.get<{ files: number; bytes: number; longest: number }>(
     `SELECT count(*) files, coalesce(sum(size_bytes), 0) bytes,
        coalesce(max(octet_length(folder) + octet_length(base)), 0) longest
      FROM workspace_files WHERE space_key = ? AND until_seq IS NULL AND folder >= ? AND folder < ?`,
-    ...[spaceKey, first, past],
+    [spaceKey, first, past],
   )
   return sum ?? { files: 0, bytes: 0, longest: 0 }
 }
 
 /** The place that a cursor names by its row, whether or not it is still shown. */
-export function placeOfKey(db: Database, spaceKey: number, key: number): FileKey | undefined {
-  const row = db.get<{ folder: string; base: string }>(
+export function* placeOfKey(spaceKey: number, key: number): Read<FileKey | undefined> {
+  const row = yield* sql.get<{ folder: string; base: string }>(
     'SELECT folder, base FROM workspace_files WHERE space_key = ? AND key = ?',
-    ...[spaceKey, key],
+    [spaceKey, key],
   )
   return row === undefined ? undefined : [row.folder, row.base]
 }
@@ -151,15 +147,15 @@ export function folderItem(folder: string): VirtualItem {
 }
 
 /** Files in the workspaces now, and bytes of these and of all that snapshots froze. */
-export function workspaceUsage(db: Database, spaceKey: number): { workspaceFileCount: number; workspaceBytes: number } {
-  const live = db.get<{ files: number; bytes: number }>(
+export function* workspaceUsage(spaceKey: number): Read<{ workspaceFileCount: number; workspaceBytes: number }> {
+  const live = yield* sql.get<{ files: number; bytes: number }>(
     `SELECT count(*) files, coalesce(sum(size_bytes), 0) bytes FROM workspace_files INDEXED BY workspace_files_size
      WHERE space_key = ? AND until_seq IS NULL`,
-    spaceKey,
+    [spaceKey],
   )
-  const frozen = db.get<{ bytes: number }>(
+  const frozen = yield* sql.get<{ bytes: number }>(
     `SELECT coalesce(sum(total_bytes), 0) bytes FROM workspace_snapshots WHERE space_key = ? AND deleted_at IS NULL`,
-    spaceKey,
+    [spaceKey],
   )
   return { workspaceFileCount: live?.files ?? 0, workspaceBytes: (live?.bytes ?? 0) + (frozen?.bytes ?? 0) }
 }

@@ -139,7 +139,9 @@ export class Conversation {
     try {
       const ended = await turn.run(
         {
-          ...{ query, inputs: this.#inputs, conversation_id: conversationId },
+          query,
+          inputs: this.#inputs,
+          conversation_id: conversationId,
           ...(images.length === 0 ? {} : { files: images.map(({ input }) => input) }),
         },
         {

@@ -29,8 +29,14 @@ const HELD = [
 ]
 
 const entry = (path: string): Entry => ({
-  ...{ path, filename: `n/${path}`, fingerprint: '1-2-3-4', device: '7', size: 1, sha256: path.padEnd(64, '0') },
-  ...{ documentSha: undefined, documentIds: [] },
+  path,
+  filename: `n/${path}`,
+  fingerprint: '1-2-3-4',
+  device: '7',
+  size: 1,
+  sha256: path.padEnd(64, '0'),
+  documentSha: undefined,
+  documentIds: [],
 })
 
 test('what was claimed and not forgotten is there the next time, with what the service holds', async () => {

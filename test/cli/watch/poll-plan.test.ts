@@ -11,7 +11,10 @@ describe('how a folder is polled', () => {
 
   test('is polled every 2 s on a disk that tells nothing, and that is said', () => {
     expect(plan({ disks: NFS, paths: 300 })).toEqual({
-      ...{ roots: [''], everyMs: 2000, isSingle: true, lookEveryMs: 60_000 },
+      roots: [''],
+      everyMs: 2000,
+      isSingle: true,
+      lookEveryMs: 60_000,
       says: 'polled every 2 s, since NFS tells of no changes',
     })
   })
@@ -23,7 +26,9 @@ describe('how a folder is polled', () => {
       says: 'polled every 2 s in share, since SMB tells of no changes',
     })
     expect(plan({ disks, askedMs: 5000 })).toMatchObject({
-      ...{ roots: [''], everyMs: 5000, says: 'polled every 5 s, since SMB tells of no changes' },
+      roots: [''],
+      everyMs: 5000,
+      says: 'polled every 5 s, since SMB tells of no changes',
     })
   })
 

@@ -42,7 +42,11 @@ function write(path: string, text = path): void {
 }
 
 const plan = (facts: Partial<PollPlan> = {}): PollPlan => ({
-  ...{ roots: [''], everyMs: EVERY_MS, isSingle: true, lookEveryMs: 60_000, says: '' },
+  roots: [''],
+  everyMs: EVERY_MS,
+  isSingle: true,
+  lookEveryMs: 60_000,
+  says: '',
   ...facts,
 })
 

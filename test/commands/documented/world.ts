@@ -59,7 +59,9 @@ export async function startWorld(): Promise<World> {
   await s3.put('2026/gales.md', '# Gales\n\nThe worst gale came in March.\n')
 
   const provider = (name: string, { url }: { url: string }) => ({
-    ...{ pluginId: 'openai-compatible', provider: name, baseUrl: url },
+    pluginId: 'openai-compatible',
+    provider: name,
+    baseUrl: url,
   })
   home.env.KS_DAEMON_PROVIDERS = JSON.stringify([
     ...['ollama', 'local'].map((name) => provider(name, model)),
@@ -83,7 +85,12 @@ export async function startWorld(): Promise<World> {
     return stdout
   }
   const world: World = {
-    ...{ home, model, slowModel, site, git, s3 },
+    home,
+    model,
+    slowModel,
+    site,
+    git,
+    s3,
     ks: (...args) => must(home.ks(args), args),
     kchat: (...args) => must(home.kchat(args), args),
     url: async () => {
@@ -151,7 +158,9 @@ const LONGEST_MS = 50_000
 async function shell(home: CliHome, line: string, { interruptAt }: Run): Promise<CliResult> {
   // a group of its own, so that Ctrl-C reaches every program of the line, as at a terminal
   const child = execa('bash', ['-o', 'pipefail', '-c', line], {
-    ...{ cwd: join(home.dir, 'work'), env: { ...plainEnv(), ...home.env }, detached: true },
+    cwd: join(home.dir, 'work'),
+    env: { ...plainEnv(), ...home.env },
+    detached: true,
     buffer: false,
     reject: false,
     extendEnv: false,

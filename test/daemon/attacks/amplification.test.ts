@@ -18,7 +18,8 @@ beforeAll(async () => {
   model = await startFakeOpenAi({ answer: () => 'The moon pulls the sea [1].' })
   const provider = { pluginId: 'openai-compatible', provider: 'fake', baseUrl: `${model.url}/v1` }
   const options = engineOptions(home.path, {
-    ...{ quotas: { maxLlmTokensPerDay: LLM_TOKENS }, providers: [provider] },
+    quotas: { maxLlmTokensPerDay: LLM_TOKENS },
+    providers: [provider],
     defaultGenerator: { pluginId: 'openai-compatible', provider: 'fake', model: 'm' },
   })
   edge = await startEdge({ engine: await openEngine(options) })

@@ -6,8 +6,13 @@ import { page, type Site, startSite } from '../../helpers/site.js'
 const OPEN = ['127.0.0.0/8', '::1', '0.0.0.0/0']
 /** The switch, in every spelling that somebody might try. */
 const SWITCHES = {
-  ...{ egressAllow: OPEN, egress: { allow: OPEN }, 'egress.allow': OPEN, allowPrivateNetworks: true },
-  ...{ internal: true, allow_internal: true, KS_DAEMON_EGRESS_ALLOW: '127.0.0.0/8' },
+  egressAllow: OPEN,
+  egress: { allow: OPEN },
+  'egress.allow': OPEN,
+  allowPrivateNetworks: true,
+  internal: true,
+  allow_internal: true,
+  KS_DAEMON_EGRESS_ALLOW: '127.0.0.0/8',
 }
 
 let edge: TestEdge

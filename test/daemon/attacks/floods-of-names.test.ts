@@ -34,7 +34,8 @@ afterAll(async () => {
 const send = (method: string, path: string, json?: unknown, headers: Record<string, string> = {}) =>
   edge.send(method, path, { token: edge.tokens.ada, headers, ...(json === undefined ? {} : { json }) })
 const query = (sessionId?: string) => ({
-  ...{ knowledgeSpaceId: space, query: 'What pulls the sea?' },
+  knowledgeSpaceId: space,
+  query: 'What pulls the sea?',
   ...(sessionId === undefined ? {} : { sessionId }),
 })
 

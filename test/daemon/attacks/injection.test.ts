@@ -205,7 +205,8 @@ describe('A74: templates and patterns of replacement', () => {
       'a.md': `# Notes\n\nThe sign of the guild is ${text} and nothing else.`,
     })
     const answer = await edge.send('POST', '/queries', {
-      ...{ token, json: { knowledgeSpaceId: space.id, query: 'What is the sign of the guild?' } },
+      token,
+      json: { knowledgeSpaceId: space.id, query: 'What is the sign of the guild?' },
     })
     const told = [...(await answer.text()).matchAll(/event: answer\.delta\ndata: (.*)/g)]
       .map(([, data]) => JSON.parse(data ?? '{}').delta)

@@ -84,10 +84,12 @@ describe('A15: the id of a session of another tenant, subject or space', () => {
     expect(deltasOf(await turns())).toContain(secret)
     const workspace = { knowledgeSpaceId: space, workspace: 'w' }
     await edge.send('PUT', `/knowledge-spaces/${space}/fs/write`, {
-      ...{ token: subject.token, json: { path: '/workspaces/w/a.md', content: 'a' } },
+      token: subject.token,
+      json: { path: '/workspaces/w/a.md', content: 'a' },
     })
     const snapshot = await edge.send('POST', '/agent-workspace-snapshots', {
-      ...{ token: subject.token, json: { ...workspace, sessionId } },
+      token: subject.token,
+      json: { ...workspace, sessionId },
     })
     expect(foreign(await snapshot.text(), '')).toEqual([])
     expect(snapshot.status).toBe(404)
@@ -122,7 +124,8 @@ describe('A18: bytes that another tenant holds', () => {
     const check = async (sha256: string) =>
       await (
         await edge.send('POST', `/knowledge-spaces/${second().space}/documents/check`, {
-          ...{ token: second().token, json: { items: [{ filename: 'same.md', sha256 }] } },
+          token: second().token,
+          json: { items: [{ filename: 'same.md', sha256 }] },
         })
       ).text()
     const known = held.body.asset.sha256
@@ -228,7 +231,9 @@ function generator(seed: number): () => number {
 describe('A22: counts, names and ids', () => {
   test('of other tenants stand in no status, list, cluster or refusal', async () => {
     const { token } = await createToken(edge.dataDir, {
-      ...{ tenant: 'newcomer', subject: 'eve', scopes: ['knowledge-spaces:*'] as const },
+      tenant: 'newcomer',
+      subject: 'eve',
+      scopes: ['knowledge-spaces:*'] as const,
     })
     expect(await bodyOf(await edge.send('GET', '/knowledge-spaces', { token }))).toMatchObject({ items: [] })
     const status = await bodyOf<Record<string, unknown>>(await edge.send('GET', '/daemon/status', { token }))
@@ -238,15 +243,20 @@ describe('A22: counts, names and ids', () => {
     const random = crypto.randomUUID()
     const at = (id: string) =>
       [
-        ...['', '/manifest', '/status', '/stats', '/retrieval-profile', '/documents', '/sources', '/failed-queries'],
-        ...[
-          '/failed-queries/clusters',
-          '/quality/traces',
-          '/golden-questions',
-          '/graph/entities',
-          '/conflicts',
-          '/fs/ls?path=/knowledge&limit=50',
-        ],
+        '',
+        '/manifest',
+        '/status',
+        '/stats',
+        '/retrieval-profile',
+        '/documents',
+        '/sources',
+        '/failed-queries',
+        '/failed-queries/clusters',
+        '/quality/traces',
+        '/golden-questions',
+        '/graph/entities',
+        '/conflicts',
+        '/fs/ls?path=/knowledge&limit=50',
       ].map((path) => `/knowledge-spaces/${id}${path}`)
     for (const [n, path] of at(space).entries()) {
       const [there, nowhere] = await Promise.all(

@@ -179,7 +179,11 @@ test('a chat over two spaces asks the model of the one that has one, with the pa
     const { id } = await edge.engine.spaces.create(caller, { name: slug, slug: `${slug}-ferry` })
     await ingest(edge.engine, caller, id, { [`${slug}.md`]: `# Ferry\n\n${text}\n` })
     await edge.engine.spaces.setRetrievalProfile(caller, id, {
-      ...{ defaultMode: 'fast', modes: ['fast'], topK: 10, scoreThreshold: 0, rerank: { enabled: true } },
+      defaultMode: 'fast',
+      modes: ['fast'],
+      topK: 10,
+      scoreThreshold: 0,
+      rerank: { enabled: true },
       reasoningModel,
     })
     spaces.push(id)

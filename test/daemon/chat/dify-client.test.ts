@@ -173,7 +173,11 @@ test('an image is uploaded and sent', async () => {
   expect(data).toMatchObject({ name: 'dot.png', extension: 'png', mime_type: 'image/png' })
   const files = [{ type: 'image', transfer_method: 'local_file', upload_file_id: data.id, url: '' }]
   const sent = await client.sendRequest('POST', '/chat-messages', {
-    ...{ inputs, query: 'what is this?', user, response_mode: 'blocking', files },
+    inputs,
+    query: 'what is this?',
+    user,
+    response_mode: 'blocking',
+    files,
   })
   const { data: page } = await client.getConversationMessages(user, sent.data.conversation_id)
   expect(page.data[0].message_files).toMatchObject([{ type: 'image', belongs_to: 'user' }])

@@ -37,7 +37,11 @@ export async function startChat(
   const { key } = await bodyOf<NewChatAppKey>(await edge.send('POST', `/chat-apps/${app.id}/keys`, { token }))
   if (key === null) throw new Error('a new key was not shown')
   return {
-    ...{ edge, token, app, key, spaceId: space.id },
+    edge,
+    token,
+    app,
+    key,
+    spaceId: space.id,
     chat: (method, path, sent = {}) => edge.send(method, `/v1${path}`, { token: key, ...sent }),
     end: () => edge.end(),
   }

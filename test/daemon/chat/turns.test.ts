@@ -212,7 +212,8 @@ test.each([
     429,
     '{"error":{"code":"insufficient_quota"}}',
     {
-      ...{ status: 400, code: 'provider_quota_exceeded' },
+      status: 400,
+      code: 'provider_quota_exceeded',
       message: 'provider "fake" has no quota left (429)',
     },
   ],
@@ -220,7 +221,8 @@ test.each([
     404,
     '',
     {
-      ...{ status: 400, code: 'model_currently_not_support' },
+      status: 400,
+      code: 'model_currently_not_support',
       message: 'provider "fake" has no model "talker", or not at this address (404)',
     },
   ],

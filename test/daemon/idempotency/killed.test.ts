@@ -21,9 +21,18 @@ const SETTINGS = { egressAllow: ['127.0.0.2'] }
  * nothing is written at all.
  */
 const DONE_AGAIN = new Set([
-  ...['checkDocuments', 'testSource', 'revokeToken'],
-  ...['triageFailedQueries', 'crawlSource', 'importSourcePages', 'importSourceFiles'],
-  ...['materializeTopic', 'extractEntities', 'materializeCommunities', 'fsckRepair', 'gcExecute'],
+  'checkDocuments',
+  'testSource',
+  'revokeToken',
+  'triageFailedQueries',
+  'crawlSource',
+  'importSourcePages',
+  'importSourceFiles',
+  'materializeTopic',
+  'extractEntities',
+  'materializeCommunities',
+  'fsckRepair',
+  'gcExecute',
 ])
 
 let edge: TestEdge
@@ -36,7 +45,9 @@ beforeAll(async () => {
   planted = await plant(edge)
   site = await startSite({ '/': page('Pier', 'The pier is nine hundred metres long.') })
   ground = {
-    ...{ edge, planted, site },
+    edge,
+    planted,
+    site,
     sql(text) {
       const sqlite = new Sqlite(dataLayout(edge.dataDir).database, { timeout: 30_000 })
       sqlite.exec(text)

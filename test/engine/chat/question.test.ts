@@ -18,7 +18,9 @@ const pairs = readFileSync(new URL('../../fixtures/question-pairs.tsv', import.m
   .map((line): Pair => {
     const [language = '', label, part, , one = '', another = ''] = line.split('\t')
     return {
-      ...{ language, one, another },
+      language,
+      one,
+      another,
       label: label === 'same' ? 'same' : 'other',
       part: part === 'tuning' ? 'tuning' : 'held-out',
     }

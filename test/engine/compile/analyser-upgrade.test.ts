@@ -132,7 +132,11 @@ async function foundIn({ engine }: TestEngine, id: string) {
   for (const mode of ['fast', 'research'] as const)
     for (const query of QUESTIONS) {
       const { items }: SearchResult = await engine.queries.search(ADA, id, {
-        ...{ query, mode, limit: 10, activeDocumentIds: [], activeEntityIds: [] },
+        query,
+        mode,
+        limit: 10,
+        activeDocumentIds: [],
+        activeEntityIds: [],
       })
       found[`${mode}: ${query}`] = items.map(({ metadata, score }) => [metadata.filename, Number(score.toFixed(4))])
     }

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { execaSync } from 'execa'
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { CompileRequest, Compiler } from '../../../src/engine/compile/compiled.js'
-import { type CompilerOptions, createCompiler } from '../../../src/engine/compile/compiler.js'
+import type { CompileRequest, Compiler } from '../../../src/engine/parse/compiled.js'
+import { type CompilerOptions, createCompiler } from '../../../src/engine/parse/compiler.js'
 import { fixturePath, makeZip } from './read.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'ks-compile-'))
@@ -200,7 +200,7 @@ describe('The compiler', () => {
   })
 
   it('switches the network off in its processes', () => {
-    const url = new URL('../../../dist/engine/compile/parse/no-network.js', import.meta.url)
+    const url = new URL('../../../dist/engine/parse/no-network.js', import.meta.url)
     const script = `
       const { switchOffNetwork } = await import(${JSON.stringify(url.href)})
       switchOffNetwork()

@@ -74,7 +74,10 @@ export function hostilePdfs(): Record<string, Buffer> {
     'a million pages claimed': pdfOf([CATALOG, '<< /Type /Pages /Kids [3 0 R] /Count 1000000 >>', PAGE, 'null', FONT]),
     'outlines in a circle': pdfOf([
       '<< /Type /Catalog /Pages 2 0 R /Outlines 6 0 R >>',
-      ...[PAGES, PAGE, stream(deflateSync(Buffer.from('BT /F 9 Tf (words here) Tj ET')), '/FlateDecode'), FONT],
+      PAGES,
+      PAGE,
+      stream(deflateSync(Buffer.from('BT /F 9 Tf (words here) Tj ET')), '/FlateDecode'),
+      FONT,
       '<< /First 7 0 R /Last 7 0 R >>',
       '<< /Title (a) /Parent 6 0 R /Next 7 0 R /First 6 0 R /Dest [3 0 R /Fit] >>',
     ]),

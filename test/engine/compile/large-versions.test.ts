@@ -1,5 +1,6 @@
 import { afterEach, expect, it, vi } from 'vitest'
 import { Database } from '../../../src/engine/storage/database.js'
+import { sql } from '../../../src/engine/storage/program.js'
 import { ADA, ingest, startEngine, type TestEngine, uploadOne } from '../../helpers/engine.js'
 import { until } from '../../helpers/until.js'
 import { watchTransactions } from './transactions.js'
@@ -29,14 +30,15 @@ function manySections(count: number): string {
 }
 
 /** Rows that this process's databases hold. */
-function counter(): (sql: string) => number {
+function counter(): (text: string) => number {
   const seen = new Set<Database>()
-  const { get } = Database.prototype
-  vi.spyOn(Database.prototype, 'get').mockImplementation(function (this: Database, sql, ...values) {
+  const { now } = Database.prototype
+  vi.spyOn(Database.prototype, 'now').mockImplementation(function (this: Database, program) {
     seen.add(this)
-    return get.call(this, sql, ...values)
+    return now.call(this, program)
   })
-  return (sql) => [...seen].reduce((sum, db) => sum + (get.call(db, sql) as { n: number }).n, 0)
+  return (text) =>
+    [...seen].reduce((sum, db) => sum + (now.call(db, sql.get<{ n: number }>(text)) as { n: number }).n, 0)
 }
 
 const NODES = 'SELECT count(*) n FROM nodes'
@@ -105,7 +107,10 @@ it('a job that is canceled between two slices leaves nothing of its document, an
   expect(await engine.documents.get(ADA, space.id, again?.asset.id ?? '')).toMatchObject({ parserStatus: 'parsed' })
   expect(rows('SELECT node_count n FROM versions')).toBe(rows(NODES))
   const found = await engine.queries.search(ADA, space.id, {
-    ...{ query: 'Section 1499', limit: 5, activeDocumentIds: [], activeEntityIds: [] },
+    query: 'Section 1499',
+    limit: 5,
+    activeDocumentIds: [],
+    activeEntityIds: [],
   })
   expect(found.items.length).toBeGreaterThan(0)
 })

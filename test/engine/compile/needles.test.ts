@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { createCompiler } from '../../../src/engine/compile/compiler.js'
+import { createCompiler } from '../../../src/engine/parse/compiler.js'
 import { textOf } from './read.js'
 
 const shared = process.env.KS_SHARED_DATA ?? resolve(import.meta.dirname, '../../../../shared/data')

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { CompiledDocument } from '../../../src/engine/compile/compiled.js'
-import { splitLines, splitText } from '../../../src/engine/compile/split.js'
-import { countWords } from '../../../src/engine/compile/words.js'
+import type { CompiledDocument } from '../../../src/engine/parse/compiled.js'
+import { splitLines, splitText } from '../../../src/engine/parse/split.js'
+import { countWords } from '../../../src/engine/parse/words.js'
 import { read, words } from './read.js'
 
 /** Without the control characters that make a file binary, or UTF-16 without a mark: other tests are about those. */

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { createCompiler } from '../../../src/engine/compile/compiler.js'
+import { createCompiler } from '../../../src/engine/parse/compiler.js'
 import { hostilePdfs } from './hostile-pdfs.js'
 import { fixturePath, textOf } from './read.js'
 

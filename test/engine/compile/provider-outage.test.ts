@@ -102,7 +102,8 @@ describe('F39: documents that arrive while the embedding provider cannot answer'
         nextAttemptAt: expect.any(String),
       })
     expect((await degraded()).metrics).toMatchObject({
-      ...{ degraded: true, degradedClass: 'rate-limited' },
+      degraded: true,
+      degradedClass: 'rate-limited',
       degradations: expect.arrayContaining([
         { part: 'vectors', class: 'rate-limited', reason: 'vectors of 2 passages are missing' },
       ]),

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { crc32, deflateRawSync } from 'node:zlib'
-import type { CompiledDocument, CompileFailure, PreparedDocument } from '../../../src/engine/compile/compiled.js'
-import { DEFAULT_LIMITS, ReadError, type ReadLimits } from '../../../src/engine/compile/parse/limits.js'
-import { compileBytes } from '../../../src/engine/compile/parse/read-document.js'
-import type { StoredArtifact } from '../../../src/engine/documents/stored.js'
+import type { CompiledDocument, CompileFailure, PreparedDocument } from '../../../src/engine/parse/compiled.js'
+import { DEFAULT_LIMITS, ReadError, type ReadLimits } from '../../../src/engine/parse/limits.js'
+import { compileBytes } from '../../../src/engine/parse/read-document.js'
+import type { StoredArtifact } from '../../../src/engine/parse/stored.js'
 import { unpack } from '../../../src/engine/storage/packed.js'
 
 const FIXTURES = new URL('../../fixtures/docs/', import.meta.url)

@@ -2,9 +2,10 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
-import { prepareDocument } from '../../../src/engine/compile/prepare.js'
 import { dropUnpublished, insertVersion } from '../../../src/engine/compile/store.js'
+import { prepareDocument } from '../../../src/engine/parse/prepare.js'
 import { Database } from '../../../src/engine/storage/database.js'
+import { sql } from '../../../src/engine/storage/program.js'
 import { read, words } from './read.js'
 
 const directory = mkdtempSync(join(tmpdir(), 'ks-versions-'))
@@ -14,13 +15,14 @@ afterAll(async () => {
   rmSync(directory, { recursive: true, force: true })
 })
 
-const log = () => db.all('SELECT seq, op, first_node, last_node FROM projection_log WHERE space_key = 7 ORDER BY seq')
+const log = () =>
+  db.now(sql.all('SELECT seq, op, first_node, last_node FROM projection_log WHERE space_key = 7 ORDER BY seq'))
 
 it('a version that is given up is taken out of the index that may know it', async () => {
   const prepared = await prepareDocument(await read('a.md', `# Whales\n\n${words(900)}`))
   const owner = { spaceKey: 7, docKey: 3, version: 1 }
-  const written = db.writeNow(() => insertVersion(db, owner, prepared))
-  const dropped = db.writeNow(() => dropUnpublished(db, 3, 1))
+  const written = db.writeNow(() => db.now(insertVersion(db, owner, prepared)))
+  const dropped = db.writeNow(() => db.now(dropUnpublished(3, 1)))
   const keys = Array.from({ length: prepared.nodes.length }, (_, place) => written.firstNode! + place)
   expect(keys.length).toBeGreaterThan(1)
   expect(dropped).toEqual({ seq: written.seq! + 1, add: [], remove: keys })
@@ -28,14 +30,14 @@ it('a version that is given up is taken out of the index that may know it', asyn
     { op: 1, first_node: written.firstNode },
     { op: -1, last_node: written.lastNode },
   ])
-  expect(db.get('SELECT count(*) n FROM nodes')).toEqual({ n: 0 })
-  expect(db.writeNow(() => dropUnpublished(db, 3, 1))).toBeUndefined()
+  expect(db.now(sql.get('SELECT count(*) n FROM nodes'))).toEqual({ n: 0 })
+  expect(db.writeNow(() => db.now(dropUnpublished(3, 1)))).toBeUndefined()
 })
 
 it('a published version is never given up', async () => {
   const prepared = await prepareDocument(await read('b.md', '# B\n\nText.'))
-  db.writeNow(() => insertVersion(db, { spaceKey: 7, docKey: 4, version: 1 }, prepared))
-  db.writeNow(() => db.run('UPDATE versions SET from_revision = 1 WHERE doc_key = 4'))
-  expect(db.writeNow(() => dropUnpublished(db, 4, 1))).toBeUndefined()
-  expect(db.get('SELECT count(*) n FROM versions WHERE doc_key = 4')).toEqual({ n: 1 })
+  db.writeNow(() => db.now(insertVersion(db, { spaceKey: 7, docKey: 4, version: 1 }, prepared)))
+  db.writeNow(() => db.now(sql.run('UPDATE versions SET from_revision = 1 WHERE doc_key = 4')))
+  expect(db.writeNow(() => db.now(dropUnpublished(4, 1)))).toBeUndefined()
+  expect(db.now(sql.get('SELECT count(*) n FROM versions WHERE doc_key = 4'))).toEqual({ n: 1 })
 })

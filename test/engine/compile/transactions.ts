@@ -1,5 +1,6 @@
 import { vi } from 'vitest'
 import { Database } from '../../../src/engine/storage/database.js'
+import { isProgram, type Write } from '../../../src/engine/storage/program.js'
 
 /** What one transaction did at most, since it was begun to be watched. */
 export interface Largest {
@@ -16,28 +17,30 @@ export interface Largest {
 export function watchTransactions(): Largest {
   const largest: Largest = { statements: 0, bytes: 0 }
   let now: Largest = { statements: 0, bytes: 0 }
-  const watched = <T>(work: () => T) => {
-    return () => {
+  const watched = <T>(work: () => Write<T> | T) => {
+    return function* (): Write<T> {
       now = { statements: 0, bytes: 0 }
       try {
-        return work()
+        const made = work()
+        return isProgram(made) ? ((yield* made) as T) : made
       } finally {
         largest.statements = Math.max(largest.statements, now.statements)
         largest.bytes = Math.max(largest.bytes, now.bytes)
       }
     }
   }
-  const { write, writeNow, run } = Database.prototype
+  const { write, writeNow, execute } = Database.prototype
   vi.spyOn(Database.prototype, 'write').mockImplementation(function (this: Database, work) {
     return write.call(this, watched(work))
   })
   vi.spyOn(Database.prototype, 'writeNow').mockImplementation(function (this: Database, work) {
     return writeNow.call(this, watched(work))
   })
-  vi.spyOn(Database.prototype, 'run').mockImplementation(function (this: Database, sql, ...values) {
-    now.statements++
-    for (const value of values) if (typeof value === 'string' || value instanceof Uint8Array) now.bytes += value.length
-    return run.call(this, sql, ...values)
+  vi.spyOn(Database.prototype, 'execute').mockImplementation(function (this: Database, asked) {
+    if (asked.verb === 'run') now.statements++
+    for (const value of asked.verb === 'run' ? asked.values : [])
+      if (typeof value === 'string' || value instanceof Uint8Array) now.bytes += value.length
+    return execute.call(this, asked)
   })
   return largest
 }

@@ -171,7 +171,11 @@ describe('a reasoning model', () => {
     test = await startEngine({ providers: [{ pluginId, provider, baseUrl: fake.url, timeoutMs: 5000 }] })
     spaceId = (await test.engine.spaces.create(ADA, { name: 'Rules', slug: 'rules' })).id
     await test.engine.spaces.setRetrievalProfile(ADA, spaceId, {
-      ...{ defaultMode: 'fast', modes: ['fast'], topK: 10, scoreThreshold: 0, rerank: { enabled: true } },
+      defaultMode: 'fast',
+      modes: ['fast'],
+      topK: 10,
+      scoreThreshold: 0,
+      rerank: { enabled: true },
       reasoningModel: MODEL,
     })
     try {

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { LIMITS } from '../../../src/contract/limits.js'
-import { provisionalType, storedName, virtualName } from '../../../src/engine/documents/filename.js'
-import { parsePath } from '../../../src/engine/vfs/paths.js'
+import { provisionalType, storedName, virtualName } from '../../../src/engine/base/file-names.js'
+import { parsePath } from '../../../src/engine/base/virtual-paths.js'
 
 /** A part of a path as a file system may hold it. */
 const part = fc

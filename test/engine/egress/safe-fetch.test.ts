@@ -1,8 +1,8 @@
 import { createServer as createTcp } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Resolve } from '../../../src/engine/base/resolve.js'
 import { createAddressRule } from '../../../src/engine/egress/addresses.js'
-import type { Resolve } from '../../../src/engine/egress/connect.js'
 import { createSafeFetch, type SafeFetch } from '../../../src/engine/egress/safe-fetch.js'
 import { type Answer, redirect, type Site, startSite } from '../../helpers/site.js'
 
@@ -40,18 +40,35 @@ afterAll(async () => {
 describe('A46, A48: addresses', () => {
   const mayDial = createAddressRule([])
   const inside = [
-    ...['127.0.0.1', '::1', '0.0.0.0', '10.1.2.3', '172.16.0.1', '172.31.255.255', '192.168.1.1', '169.254.169.254'],
-    ...['100.64.0.1', '192.0.0.1', '198.18.0.1', '224.0.0.1', '255.255.255.255', 'fc00::1', 'fd00:ec2::254', 'fe80::1'],
-    ...[
-      '::ffff:127.0.0.1',
-      '::ffff:a9fe:a9fe',
-      '64:ff9b::7f00:1',
-      '2002:7f00:1::',
-      '::127.0.0.1',
-      'fe80::1%lo',
-      'ff02::1',
-    ],
-    ...['100.100.100.200', '168.63.129.16', '2001:0:7f00:1::', 'fec0::1', '::', 'nonsense'],
+    '127.0.0.1',
+    '::1',
+    '0.0.0.0',
+    '10.1.2.3',
+    '172.16.0.1',
+    '172.31.255.255',
+    '192.168.1.1',
+    '169.254.169.254',
+    '100.64.0.1',
+    '192.0.0.1',
+    '198.18.0.1',
+    '224.0.0.1',
+    '255.255.255.255',
+    'fc00::1',
+    'fd00:ec2::254',
+    'fe80::1',
+    '::ffff:127.0.0.1',
+    '::ffff:a9fe:a9fe',
+    '64:ff9b::7f00:1',
+    '2002:7f00:1::',
+    '::127.0.0.1',
+    'fe80::1%lo',
+    'ff02::1',
+    '100.100.100.200',
+    '168.63.129.16',
+    '2001:0:7f00:1::',
+    'fec0::1',
+    '::',
+    'nonsense',
   ]
   test.each(inside)('%s is refused', (address) => expect(mayDial(address)).toBe(false))
   test.each(['8.8.8.8', '2606:4700::1111', '::ffff:8.8.8.8'])('%s is public', (address) =>

@@ -61,8 +61,17 @@ describe('a document that is in the evidence', () => {
     const found = await explain(small, { query: 'When do the highest tides come?', path: 'tides.md' })
     expect(found).toMatchObject({ verdict: 'shown', mode: 'fast', document: { filename: 'tides.md' } })
     expect(found.stages.map(({ stage }) => stage)).toEqual([
-      ...['document', 'publication', 'text', 'terms', 'text-leg', 'vector-leg'],
-      ...['fusion', 'rerank', 'threshold', 'top-k', 'evidence'],
+      'document',
+      'publication',
+      'text',
+      'terms',
+      'text-leg',
+      'vector-leg',
+      'fusion',
+      'rerank',
+      'threshold',
+      'top-k',
+      'evidence',
     ])
     const { parts, score } = stageOf(found, 'rerank')!.figures as { parts: { adds: number }[]; score: number }
     expect(parts.reduce((sum, part) => sum + part.adds, 0)).toBeCloseTo(score, 2)

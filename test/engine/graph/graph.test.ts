@@ -2,10 +2,11 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { canonicalKey, findEntities } from '../../../src/engine/graph/entities.js'
-import { GraphReader } from '../../../src/engine/graph/extract.js'
-import { graphRoom, storeExtraction } from '../../../src/engine/graph/store.js'
+import { canonicalKey, findEntities } from '../../../src/engine/derived/graph/entities.js'
+import { GraphReader } from '../../../src/engine/derived/graph/extract.js'
+import { graphRoom, storeExtraction } from '../../../src/engine/derived/graph/store.js'
 import { Database } from '../../../src/engine/storage/database.js'
+import { sql } from '../../../src/engine/storage/program.js'
 
 const TEXT =
   'Project Falcon is led by Maria Keller, the head of Northern Yard Ltd. Project Falcon depends on the Data Retention Policy. The operating margin fell on 3 March 2024. See section Billing.'
@@ -78,23 +79,25 @@ describe('the stored graph', () => {
 
   /** A version of a document of its own; the columns that the graph does not read are empty. */
   const version = (key: number): void => {
-    db.run(
-      `INSERT OR IGNORE INTO versions (key, space_key, doc_key, version, node_count, artifact_id, artifact_hash,
+    db.now(
+      sql.run(
+        `INSERT OR IGNORE INTO versions (key, space_key, doc_key, version, node_count, artifact_id, artifact_hash,
          content_type, parser, outline_id, items_id, created_at, title, metadata, outline, items, artifact)
        VALUES (?, 1, ?, 1, 1, '', '', '', '', '', '', 0, '', '{}', x'', x'', x'')`,
-      ...[key, key],
+        [key, key],
+      ),
     )
   }
   const of = async (versionKey: number, text: string): Promise<void> => {
     version(versionKey)
-    const room = graphRoom(db, 1, { maxGraphEntityCount: 1000, maxGraphRelationCount: 1000 })
+    const room = db.now(graphRoom(1, { maxGraphEntityCount: 1000, maxGraphRelationCount: 1000 }))
     await storeExtraction(db, { spaceKey: 1, versionKey }, extract(text, versionKey), room)
   }
   const dump = (): unknown => [
-    db.all('SELECT id, name, type FROM graph_entities ORDER BY key'),
-    db.all('SELECT id, type, subject_key, object_key FROM graph_relations ORDER BY key'),
-    db.all('SELECT * FROM graph_mentions'),
-    db.all('SELECT * FROM graph_relation_nodes'),
+    db.now(sql.all('SELECT id, name, type FROM graph_entities ORDER BY key')),
+    db.now(sql.all('SELECT id, type, subject_key, object_key FROM graph_relations ORDER BY key')),
+    db.now(sql.all('SELECT * FROM graph_mentions')),
+    db.now(sql.all('SELECT * FROM graph_relation_nodes')),
   ]
 
   it('is the same after reading a document again, and takes back what it does not say any more', async () => {
@@ -103,37 +106,37 @@ describe('the stored graph', () => {
     await of(7, TEXT)
     expect(dump()).toEqual(before)
     await of(7, 'Project Falcon is over.')
-    expect(db.all<{ name: string }>('SELECT name FROM graph_entities ORDER BY key').map(({ name }) => name)).toEqual([
-      'Falcon Plan',
-      'Project Falcon',
-    ])
-    expect(db.all('SELECT type FROM graph_relations')).toEqual([{ type: 'mentions' }])
+    expect(
+      db.now(sql.all<{ name: string }>('SELECT name FROM graph_entities ORDER BY key')).map(({ name }) => name),
+    ).toEqual(['Falcon Plan', 'Project Falcon'])
+    expect(db.now(sql.all('SELECT type FROM graph_relations'))).toEqual([{ type: 'mentions' }])
   })
 
   it('forgets names, types, entities and relations with the version that alone gave them', async () => {
     await of(7, 'The plan was made by Northern Yard long ago.')
     await of(8, 'In May the NORTHERN YARD Ltd took over. NORTHERN YARD Ltd depends on the Data Retention Policy.')
-    const yard = () => db.get('SELECT name, type FROM graph_entities WHERE canonical_key = ?', 'northern yard')
+    const yard = () =>
+      db.now(sql.get('SELECT name, type FROM graph_entities WHERE canonical_key = ?', ['northern yard']))
     expect(yard()).toEqual({ name: 'NORTHERN YARD Ltd', type: 'organization' })
-    db.run('DELETE FROM versions WHERE key = 8')
+    db.now(sql.run('DELETE FROM versions WHERE key = 8'))
     expect(yard()).toEqual({ name: 'Northern Yard', type: 'term' })
-    expect(db.all("SELECT 1 FROM graph_relations WHERE type = 'depends_on'")).toEqual([])
-    db.run('DELETE FROM versions WHERE key = 7')
+    expect(db.now(sql.all("SELECT 1 FROM graph_relations WHERE type = 'depends_on'"))).toEqual([])
+    db.now(sql.run('DELETE FROM versions WHERE key = 7'))
     for (const table of ['entities', 'relations', 'mentions', 'relation_nodes', 'names', 'versions'])
-      expect(db.all(`SELECT 1 FROM graph_${table}`), table).toEqual([])
+      expect(db.now(sql.all(`SELECT 1 FROM graph_${table}`)), table).toEqual([])
   })
 
   it('writes nothing for a version that was purged while it was read', async () => {
-    const room = graphRoom(db, 1, { maxGraphEntityCount: 1000, maxGraphRelationCount: 1000 })
+    const room = db.now(graphRoom(1, { maxGraphEntityCount: 1000, maxGraphRelationCount: 1000 }))
     await storeExtraction(db, { spaceKey: 1, versionKey: 9 }, extract(TEXT), room)
-    expect(db.all('SELECT 1 FROM graph_entities')).toEqual([])
+    expect(db.now(sql.all('SELECT 1 FROM graph_entities'))).toEqual([])
   })
 
   it('keeps to the quota', async () => {
     version(7)
-    const room = graphRoom(db, 1, { maxGraphEntityCount: 2, maxGraphRelationCount: 1 })
+    const room = db.now(graphRoom(1, { maxGraphEntityCount: 2, maxGraphRelationCount: 1 }))
     await storeExtraction(db, { spaceKey: 1, versionKey: 7 }, extract(TEXT), room)
-    expect(db.all('SELECT key FROM graph_entities')).toHaveLength(2)
-    expect(db.all('SELECT key FROM graph_relations').length).toBeLessThanOrEqual(1)
+    expect(db.now(sql.all('SELECT key FROM graph_entities'))).toHaveLength(2)
+    expect(db.now(sql.all('SELECT key FROM graph_relations')).length).toBeLessThanOrEqual(1)
   })
 })

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { KsError } from '../../../src/contract/errors.js'
+import { ProviderFailure } from '../../../src/engine/base/provider-failure.js'
 import { askPassage } from '../../../src/engine/graph/model-reader.js'
-import { ProviderFailure } from '../../../src/engine/models/failure.js'
 import { tokensAtMost } from '../../../src/engine/models/tokens.js'
 import type { ChatMessage, Generator } from '../../../src/engine/models/types.js'
 

@@ -110,7 +110,11 @@ describe('a traversal', () => {
 describe('scopes of sources', () => {
   it('hide entities, relations, spellings and passages from those who may not read them', async () => {
     const source = await test.engine.sources.create(ADA, spaceId, {
-      ...{ name: 'Board', type: 'upload', uri: 'file:///board', permissionScope: ['ada'], metadata: {} },
+      name: 'Board',
+      type: 'upload',
+      uri: 'file:///board',
+      permissionScope: ['ada'],
+      metadata: {},
     })
     await ingest(test.engine, ADA, spaceId, { 'plan.md': PLAN })
     const upload = await test.engine.documents.upload(ADA, spaceId, { many: false })
@@ -179,7 +183,8 @@ describe('extraction by a model', () => {
     spaceId = (await test.engine.spaces.create(ADA, { name: 'Yard', slug: 'yard' })).id
     const { revision: _, ...profile } = await test.engine.spaces.retrievalProfile(ADA, spaceId)
     await test.engine.spaces.setRetrievalProfile(ADA, spaceId, {
-      ...{ ...profile, reasoningModel: { pluginId: 'openai-compatible', provider: 'fake', model: 'm' } },
+      ...profile,
+      reasoningModel: { pluginId: 'openai-compatible', provider: 'fake', model: 'm' },
     })
     await ingest(test.engine, ADA, spaceId, {
       'quay.md': 'A quay crane is run by the harbour office of Northern Yard.',

@@ -95,13 +95,11 @@ test('foreign things among the objects are named one by one, left alone, and dis
   expect(stray.map(({ target }) => target.objectKey).sort()).toEqual(named.sort())
   expect(await allCandidates(at.engine, id)).toEqual([])
   const forged = stray.map(({ target }, place) => ({
-    ...{
-      candidateType: 'staged-object' as const,
-      count: 1,
-      estimatedBytes: 1,
-      reason: 'asked for all the same',
-      target,
-    },
+    candidateType: 'staged-object' as const,
+    count: 1,
+    estimatedBytes: 1,
+    reason: 'asked for all the same',
+    target,
     idempotencyKey: `gc-${place}`,
   }))
   expect(await at.engine.integrity.gcExecute(ADA, id, forged)).toMatchObject({ deleted: 0 })

@@ -148,7 +148,10 @@ test('versions that nobody published, stray passages, old models and old traces 
   })
   const candidates = await allCandidates(engine, space.id)
   expect(candidates.map(({ candidateType }) => candidateType).sort()).toEqual([
-    ...['answer-trace', 'artifact-segment', 'index-projection', 'parse-artifact'],
+    'answer-trace',
+    'artifact-segment',
+    'index-projection',
+    'parse-artifact',
   ])
   expect(await engine.integrity.gcExecute(ADA, space.id, candidates)).toMatchObject({ deleted: 4, skipped: 0 })
   expect(await allCandidates(engine, space.id)).toEqual([])

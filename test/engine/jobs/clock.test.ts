@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { afterEach, expect, it } from 'vitest'
-import { stillWaits } from '../../../src/engine/due.js'
+import { stillWaits } from '../../../src/engine/base/due.js'
 import { ADA, startEngine, type TestEngine, uploadOne } from '../../helpers/engine.js'
 import { until } from '../../helpers/until.js'
 
@@ -33,6 +33,11 @@ it('F35: a job that was put off before the clock was set back by a year is due, 
 
 it('F35: what is planned waits for its time, but not for longer than plans are made', () => {
   expect([999, 1000, 1001, 1060, 1061, YEAR].map((at) => stillWaits(at, 1000, 60))).toEqual([
-    ...[false, false, true, true, false, false],
+    false,
+    false,
+    true,
+    true,
+    false,
+    false,
   ])
 })

@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'vitest'
+import type { ProviderConfig } from '../../../src/engine/base/provider-config.js'
 import { apiUrl } from '../../../src/engine/models/openai-compatible/endpoint.js'
-import type { ProviderConfig } from '../../../src/engine/models/provider-config.js'
 import { createModelRegistry, type ModelRegistry } from '../../../src/engine/models/registry.js'
 import type { GenerationEvent } from '../../../src/engine/models/types.js'
 import { type FakeOpenAi, type FakeOptions, hashVector, startFakeOpenAi } from '../../helpers/fake-openai.js'

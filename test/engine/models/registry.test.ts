@@ -1,7 +1,7 @@
 import { inspect } from 'node:util'
 import { afterEach, expect, test } from 'vitest'
+import type { ProviderConfig } from '../../../src/engine/base/provider-config.js'
 import { operatorMayDial } from '../../../src/engine/egress/addresses.js'
-import type { ProviderConfig } from '../../../src/engine/models/provider-config.js'
 import {
   BUILTIN_ANSWER,
   BUILTIN_EMBEDDING,
@@ -94,8 +94,13 @@ test('the description shows what doctor needs and no secret', () => {
       maxConcurrency: 4,
       circuits: [
         {
-          ...{ kind: 'embedding', model: 'm', state: 'closed' },
-          ...{ calls: 0, failed: 0, inputTokens: 0, outputTokens: 0 },
+          kind: 'embedding',
+          model: 'm',
+          state: 'closed',
+          calls: 0,
+          failed: 0,
+          inputTokens: 0,
+          outputTokens: 0,
         },
       ],
     },

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { KsError } from '../../../src/contract/errors.js'
-import { ProviderFailure } from '../../../src/engine/models/failure.js'
+import { ProviderFailure } from '../../../src/engine/base/provider-failure.js'
 import { tokensAtMost } from '../../../src/engine/models/tokens.js'
 import { fitTexts, streamedWithinWindow, withinWindow } from '../../../src/engine/models/window.js'
 

@@ -66,8 +66,14 @@ function insertTrace(db: Sqlite.Database, i: number): void {
     `INSERT INTO traces (id, tenant, space_key, subject, query, mode, requested_mode, completed, steps, created_at)
      VALUES (?, 'tenant-a', ?, ?, ?, ?, 'fast', ?, ?, ?)`,
   ).run(
-    ...[newId(), spaceKey, i % 10 === 9 ? 'carol' : 'ada', `Question ${i} Größe`, i % 4 === 0 ? 'deep' : 'fast'],
-    ...[completed ? 1 : 0, JSON.stringify(steps), START + Math.floor(i / 2) * SECOND],
+    newId(),
+    spaceKey,
+    i % 10 === 9 ? 'carol' : 'ada',
+    `Question ${i} Größe`,
+    i % 4 === 0 ? 'deep' : 'fast',
+    completed ? 1 : 0,
+    JSON.stringify(steps),
+    START + Math.floor(i / 2) * SECOND,
   )
 }
 
@@ -162,8 +168,13 @@ describe('quality traces', () => {
     const final = bundle.items[0]!.scores.final
     expect(items).toMatchObject([
       {
-        ...{ id: traceId, mode: 'fast', completed: true, evidenceBundleId: bundle.id, evidenceState: 'answerable' },
-        ...{ finalScore: final, scores: { final } },
+        id: traceId,
+        mode: 'fast',
+        completed: true,
+        evidenceBundleId: bundle.id,
+        evidenceState: 'answerable',
+        finalScore: final,
+        scores: { final },
         profile: {
           retrievalProfileRevision: expect.any(Number),
           projectionPublicationId: expect.any(String),
@@ -302,8 +313,10 @@ describe('what hangs on others', () => {
     await engine.quality.golden.fromTrace(ADA, id, { traceId, tags: [] })
     await beside((db) => db.prepare('DELETE FROM traces WHERE id = ?').run(traceId))
     expect(await rows(key)).toEqual({
-      ...{ golden_questions: 1, failed_queries: 1 },
-      ...{ missing_reviews: 0, missing_review_history: 0 },
+      golden_questions: 1,
+      failed_queries: 1,
+      missing_reviews: 0,
+      missing_review_history: 0,
     })
     const [failed] = (await engine.quality.failed.list(ADA, id, { limit: 1 })).items
     expect(failed).not.toHaveProperty('answerTraceId')

@@ -2,10 +2,10 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { FailedQueryStatus } from '../../../src/contract/gateway/failed-queries.js'
 import { FAILED_QUERY_STATUSES } from '../../../src/contract/values.js'
-import { clusterKey, queryKey, triggerOf } from '../../../src/engine/quality/capture.js'
 import { FAILED_QUERY_MOVES, type FailedQueryEvent, movesOf } from '../../../src/engine/quality/moves.js'
 import type { TriageCause } from '../../../src/engine/quality/triage-evidence.js'
 import { judgeEvidence, judgeOpinion } from '../../../src/engine/quality/triage-rules.js'
+import { clusterKey, queryKey, triggerOf } from '../../../src/engine/traces/capture.js'
 
 const EVENTS: FailedQueryEvent[] = [
   'triage:sure',
@@ -50,8 +50,14 @@ describe('the moves of a failed query', () => {
 
 describe('the rules of triage', () => {
   const evidence = {
-    ...{ terms: 4, specific: 3, known: 0, knownInOtherWords: 0, best: 0, sentence: 0 },
-    ...{ lacksKind: false, sameLanguage: true },
+    terms: 4,
+    specific: 3,
+    known: 0,
+    knownInOtherWords: 0,
+    best: 0,
+    sentence: 0,
+    lacksKind: false,
+    sameLanguage: true,
   }
 
   test.each([

@@ -36,7 +36,10 @@ afterEach(async () => {
 
 const setProfile = () =>
   test.engine.spaces.setRetrievalProfile(ADA, spaceId, {
-    ...{ defaultMode: 'fast', modes: ['fast', 'deep', 'research'], topK: 10, scoreThreshold: 0 },
+    defaultMode: 'fast',
+    modes: ['fast', 'deep', 'research'],
+    topK: 10,
+    scoreThreshold: 0,
     rerank: { enabled: true, model: RERANKER },
   })
 
@@ -55,7 +58,9 @@ it('a listed trace names the models that were asked, and what was searched', asy
   const { told, models, done } = await asked()
   expect(models).toEqual({ embeddings: EMBEDDER?.model, rerank: RERANKER?.model, completions: GENERATOR?.model })
   expect(told?.profile).toEqual({
-    ...{ embeddingModel: EMBEDDER, rerankModel: RERANKER, reasoningModel: GENERATOR },
+    embeddingModel: EMBEDDER,
+    rerankModel: RERANKER,
+    reasoningModel: GENERATOR,
     embeddingVectorSpaceId: expect.any(String),
     retrievalProfileRevision: profile.revision,
     projectionPublicationId: expect.any(String),

@@ -90,7 +90,8 @@ describe('what triage says without a usable opinion of the model', () => {
     await fail(space, 'What does parking in the yard cost?', { activeDocumentIds: [laser.id] })
     const [triage] = await triaged(space)
     expect(triage).toMatchObject({
-      ...{ verdict: 'retrieval-miss', causes: expect.arrayContaining(['limited-to-documents']) },
+      verdict: 'retrieval-miss',
+      causes: expect.arrayContaining(['limited-to-documents']),
       suggestedEvidenceIds: [expect.any(String)],
     })
   })
@@ -108,7 +109,11 @@ describe('what triage says without a usable opinion of the model', () => {
   test('a question that the profile’s threshold kept from its passages says so', async () => {
     const space = await newSpace()
     await test_.engine.spaces.setRetrievalProfile(ADA, space, {
-      ...{ defaultMode: 'fast', modes: ['fast'], topK: 10, scoreThreshold: 1, rerank: { enabled: true } },
+      defaultMode: 'fast',
+      modes: ['fast'],
+      topK: 10,
+      scoreThreshold: 1,
+      rerank: { enabled: true },
     })
     await fail(space, 'What is the fee for parking?')
     const [triage] = await triaged(space)

@@ -71,7 +71,12 @@ describe('the evidence state', () => {
 
   it('is a conflict although the second of two alike has half of the score of the first', () => {
     const features = {
-      ...{ coverage: 1, titleCoverage: 0, bodyCoverage: 1, sentenceCoverage: 1, strength: 0.4, pairs: 0.7 },
+      coverage: 1,
+      titleCoverage: 0,
+      bodyCoverage: 1,
+      sentenceCoverage: 1,
+      strength: 0.4,
+      pairs: 0.7,
       earliness: 1,
     }
     const alike = (metres: number, score: number) => ({

@@ -32,7 +32,12 @@ beforeEach(() => fake.clear())
 
 async function asked(model: object) {
   await test.engine.spaces.setRetrievalProfile(ADA, spaceId, {
-    ...{ defaultMode: 'fast', modes: ['fast'], topK: 10, scoreThreshold: 0, rerank: { enabled: true }, ...model },
+    defaultMode: 'fast',
+    modes: ['fast'],
+    topK: 10,
+    scoreThreshold: 0,
+    rerank: { enabled: true },
+    ...model,
   })
   const { answer, done } = await ask(test.engine, ADA, spaceId, QUESTION)
   const { evidenceBundle: bundle } = done.metadata as { evidenceBundle: EvidenceBundle }

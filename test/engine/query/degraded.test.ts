@@ -48,13 +48,18 @@ async function start(changes: object = {}, space: object = {}) {
 
 async function withModel() {
   await test.engine.spaces.setRetrievalProfile(ADA, spaceId, {
-    ...{ defaultMode: 'fast', modes: ['fast', 'deep', 'research'], topK: 10, scoreThreshold: 0 },
-    ...{ rerank: { enabled: true }, reasoningModel: MODEL },
+    defaultMode: 'fast',
+    modes: ['fast', 'deep', 'research'],
+    topK: 10,
+    scoreThreshold: 0,
+    rerank: { enabled: true },
+    reasoningModel: MODEL,
   })
 }
 
 const toldOf = (part: string, degradedClass: string) => ({
-  ...{ degraded: true, degradedClass },
+  degraded: true,
+  degradedClass,
   degradations: expect.arrayContaining([expect.objectContaining({ part, class: degradedClass })]),
 })
 const stepsOf = async (traceId: string) => (await test.engine.queries.trace(ADA, traceId)).steps
@@ -118,7 +123,8 @@ describe('an answer', () => {
     fake.script(...status(401).slice(0, 1))
     const { done, traceId } = await ask(test.engine, ADA, spaceId, QUESTION, { mode: 'auto' })
     expect(done.metadata).toMatchObject({
-      ...{ generator: 'model', ...toldOf('route', 'auth') },
+      generator: 'model',
+      ...toldOf('route', 'auth'),
     })
     expect((await stepsOf(traceId))[0]?.metadata).toMatchObject({ degraded: true, failure: { class: 'auth' } })
   })

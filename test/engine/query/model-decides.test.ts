@@ -36,8 +36,12 @@ beforeEach(() => {
 
 const setModel = (model: object) =>
   test.engine.spaces.setRetrievalProfile(ADA, spaceId, {
-    ...{ defaultMode: 'fast', modes: ['fast', 'deep', 'research'], topK: 10, scoreThreshold: 0 },
-    ...{ rerank: { enabled: true }, ...model },
+    defaultMode: 'fast',
+    modes: ['fast', 'deep', 'research'],
+    topK: 10,
+    scoreThreshold: 0,
+    rerank: { enabled: true },
+    ...model,
   })
 
 async function asked(query: string) {

@@ -34,7 +34,10 @@ async function start({ changes = {}, timeoutMs = 60_000 }: { changes?: object; t
 
 const setProfile = (rerank: object, more: object = {}) =>
   test.engine.spaces.setRetrievalProfile(ADA, spaceId, {
-    ...{ defaultMode: 'fast', modes: ['fast', 'deep', 'research'], topK: 10, scoreThreshold: 0 },
+    defaultMode: 'fast',
+    modes: ['fast', 'deep', 'research'],
+    topK: 10,
+    scoreThreshold: 0,
     rerank: { enabled: true, ...rerank },
     ...more,
   })
@@ -115,7 +118,8 @@ describe('the rerank model of a profile', () => {
     const { files, metrics, done, listed } = await asked()
     expect(files).toEqual(['height.md', 'keeper.md'])
     const told = {
-      ...{ degraded: true, degradedClass: 'auth' },
+      degraded: true,
+      degradedClass: 'auth',
       degradations: expect.arrayContaining([expect.objectContaining({ part: 'rerank', class: 'auth' })]),
     }
     expect(metrics).toMatchObject({ ...told, rerankMethod: 'builtin' })

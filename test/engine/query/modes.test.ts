@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { AnswerTrace, EvidenceBundle } from '../../../src/contract/gateway/queries.js'
 import { Database } from '../../../src/engine/storage/database.js'
+import { sql } from '../../../src/engine/storage/program.js'
 import { ADA, type Asked, ask, ingest, startEngine, type TestEngine } from '../../helpers/engine.js'
 import { type FakeOpenAi, startFakeOpenAi } from '../../helpers/fake-openai.js'
 
@@ -163,14 +164,14 @@ describe('mode deep', () => {
     const [project] = await ingest(test.engine, ADA, spaceId, { 'project.md': PROJECT, 'people.md': PEOPLE })
     await ask(test.engine, ADA, spaceId, 'Who leads Project Falcon?', { mode: 'deep' })
     const db = new Database(join(test.dataDir, 'db', 'main.sqlite'))
-    const names = () => db.all<{ name: string }>('SELECT name FROM graph_entities').map(({ name }) => name)
+    const names = () => db.now(sql.all<{ name: string }>('SELECT name FROM graph_entities')).map(({ name }) => name)
     expect(names()).toContain('Project Falcon')
     await test.engine.documents.delete(ADA, spaceId, [project.asset.id])
     const gone = await ask(test.engine, ADA, spaceId, 'Who leads Project Falcon?', { mode: 'deep' })
     expect(filesOf(gone)).not.toContain('project.md')
     await expect.poll(names, { timeout: 20_000 }).not.toContain('Project Falcon')
     expect(names()).toContain('Maria Keller')
-    expect(db.all('SELECT version_key FROM page_index')).toHaveLength(1)
+    expect(db.now(sql.all('SELECT version_key FROM page_index'))).toHaveLength(1)
     await db.close()
   })
 
@@ -222,8 +223,12 @@ describe('mode auto', () => {
     spaceId = (await test.engine.spaces.create(ADA, { name: 'Auto', slug: 'auto' })).id
     await ingest(test.engine, ADA, spaceId, { 'harbour.md': HANDBOOK })
     await test.engine.spaces.setRetrievalProfile(ADA, spaceId, {
-      ...{ defaultMode: 'deep', modes: ['fast', 'deep', 'research'], topK: 10, scoreThreshold: 0 },
-      ...{ rerank: { enabled: true }, reasoningModel: MODEL },
+      defaultMode: 'deep',
+      modes: ['fast', 'deep', 'research'],
+      topK: 10,
+      scoreThreshold: 0,
+      rerank: { enabled: true },
+      reasoningModel: MODEL,
     })
   })
   afterEach(() => fake.close())
@@ -239,7 +244,11 @@ describe('mode auto', () => {
     for (const mode of ['fast', 'deep', 'research'] as const) {
       reply = `{"mode":"${mode}"}`
       expect(await routed()).toMatchObject({
-        ...{ mode, requestedMode: 'auto', resolvedMode: mode, resolver: 'llm', degraded: false },
+        mode,
+        requestedMode: 'auto',
+        resolvedMode: mode,
+        resolver: 'llm',
+        degraded: false,
         embedded: mode !== 'research',
       })
     }
@@ -266,7 +275,9 @@ describe('mode auto', () => {
     reply = '{"mode":"fast"}'
     fake.script({ kind: 'hang' }, { kind: 'hang' }, { kind: 'hang' })
     expect(await routed()).toMatchObject({
-      ...{ mode: 'deep', resolver: 'fallback', degraded: true },
+      mode: 'deep',
+      resolver: 'fallback',
+      degraded: true,
       errorClass: expect.stringMatching(/timeout|provider/),
     })
   })

@@ -31,7 +31,12 @@ describe('a follow-up', () => {
     await ingest(test.engine, ADA, spaceId, { 'a.md': 'In August, Ida Keller is on call.' })
     const [first, ...others] = await converse(
       'Who is on call in August?',
-      ...['And then?', 'Why?', 'And on Sundays?', 'What about that one?', '那呢？', '?'],
+      'And then?',
+      'Why?',
+      'And on Sundays?',
+      'What about that one?',
+      '那呢？',
+      '?',
     )
     expect(first).toMatchObject({ answer: 'In August, Ida Keller is on call. [1]' })
     for (const asked of others) {

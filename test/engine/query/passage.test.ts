@@ -6,7 +6,7 @@ import {
   type Passage,
   PassageCache,
   termHash,
-} from '../../../src/engine/query/passage.js'
+} from '../../../src/engine/derived/passage.js'
 import { forEachTermOf } from '../../../src/lib/text/analyze.js'
 import { splitSentences } from '../../../src/lib/text/sentences.js'
 

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { EvidenceBundle } from '../../../src/contract/gateway/queries.js'
-import type { Caller } from '../../../src/engine/api.js'
+import type { Caller } from '../../../src/engine/base/caller.js'
 import { ADA, ask, ingest, startEngine, type TestEngine } from '../../helpers/engine.js'
 import { type FakeOpenAi, startFakeOpenAi } from '../../helpers/fake-openai.js'
 import { until } from '../../helpers/until.js'
@@ -48,7 +48,11 @@ async function asked(caller: Caller, query: string, mode: (typeof MODES)[number]
 
 const setModel = () =>
   test.engine.spaces.setRetrievalProfile(ADA, spaceId, {
-    ...{ defaultMode: 'fast', modes: [...MODES], topK: 10, scoreThreshold: 0, rerank: { enabled: true } },
+    defaultMode: 'fast',
+    modes: [...MODES],
+    topK: 10,
+    scoreThreshold: 0,
+    rerank: { enabled: true },
     reasoningModel: MODEL,
   })
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { PassageCache } from '../../../src/engine/query/passage.js'
+import { PassageCache } from '../../../src/engine/derived/passage.js'
 import { RERANK_LIMIT, rankCandidates } from '../../../src/engine/query/rank.js'
 import { countedWeights } from '../../../src/engine/query/term-weights.js'
 import type { SearchHit } from '../../../src/engine/search/ports.js'

@@ -28,7 +28,10 @@ afterAll(() => test.end())
 
 const setTopK = (topK: number) =>
   test.engine.spaces.setRetrievalProfile(ADA, spaceId, {
-    ...{ defaultMode: 'fast', modes: ['fast', 'deep', 'research'], topK, scoreThreshold: 0 },
+    defaultMode: 'fast',
+    modes: ['fast', 'deep', 'research'],
+    topK,
+    scoreThreshold: 0,
     rerank: { enabled: true },
   })
 async function itemsFor(query: string, mode: 'fast' | 'deep' | 'research' = 'fast'): Promise<EvidenceItem[]> {
@@ -61,7 +64,10 @@ describe('evidence', () => {
 
   it('is less than what a search lists, and an explanation says so', async () => {
     const found = await test.engine.queries.search(ADA, spaceId, {
-      ...{ query: QUESTION, limit: 10, activeDocumentIds: [], activeEntityIds: [] },
+      query: QUESTION,
+      limit: 10,
+      activeDocumentIds: [],
+      activeEntityIds: [],
     })
     expect(filesOf(found.items)[0]).toBe('parking.md')
     expect(filesOf(found.items)).toContain('lift.md')

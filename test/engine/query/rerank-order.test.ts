@@ -36,7 +36,10 @@ beforeAll(async () => {
   spaceId = (await test.engine.spaces.create(ADA, { name: 'N', slug: 'n' })).id
   await ingest(test.engine, ADA, spaceId, FILES)
   await test.engine.spaces.setRetrievalProfile(ADA, spaceId, {
-    ...{ defaultMode: 'fast', modes: ['fast', 'deep'], topK: 10, scoreThreshold: 0 },
+    defaultMode: 'fast',
+    modes: ['fast', 'deep'],
+    topK: 10,
+    scoreThreshold: 0,
     rerank: { enabled: true, model: RERANKER },
   })
 })
@@ -84,7 +87,11 @@ describe('second hops of mode deep', () => {
   ])
   const setModel = (id: string, rerank: object) =>
     test.engine.spaces.setRetrievalProfile(ADA, id, {
-      ...{ defaultMode: 'deep', modes: ['deep'], topK: 10, scoreThreshold: 0, rerank: { enabled: true, ...rerank } },
+      defaultMode: 'deep',
+      modes: ['deep'],
+      topK: 10,
+      scoreThreshold: 0,
+      rerank: { enabled: true, ...rerank },
     })
 
   it('have places of their own among what the texts order, and none that a rerank model does not give them', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { analysePassage } from '../../../src/engine/query/passage.js'
+import { analysePassage } from '../../../src/engine/derived/passage.js'
 import { measure, prepareQuery, weighedLength } from '../../../src/engine/query/rerank.js'
 import { analyzeQuery } from '../../../src/lib/text/analyze.js'
 

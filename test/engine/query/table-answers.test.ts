@@ -56,7 +56,12 @@ describe('the pieces of a passage', () => {
 
   it('are sentences and rows; rules and holes of a table are left out', () => {
     expect(texts('Before it. So.\n\nname | age\nAda |\n | 36\nTotal\n\nAfter it.')).toEqual([
-      ...['Before it.', 'So.', 'name: Ada', 'age: 36', 'name: Total', 'After it.'],
+      'Before it.',
+      'So.',
+      'name: Ada',
+      'age: 36',
+      'name: Total',
+      'After it.',
     ])
     expect(texts('| a | b |\n|:--|--:|\n| x | 1 |')).toEqual(['a: x; b: 1'])
   })

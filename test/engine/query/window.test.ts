@@ -7,8 +7,13 @@ const SENTENCE = 'The tide gauge of Brest has been read every hour since the yea
 const CHINESE = '布雷斯特的验潮仪自一七一一年以来每小时读数一次。'
 
 const itemOf = (text: string, place: number): EvidenceItem => ({
-  ...{ nodeId: `n${place}`, text, score: 1, scores: { retrieval: 1, final: 1 }, freshness: 'fresh' },
-  ...{ citations: [], conflicts: [] },
+  nodeId: `n${place}`,
+  text,
+  score: 1,
+  scores: { retrieval: 1, final: 1 },
+  freshness: 'fresh',
+  citations: [],
+  conflicts: [],
   metadata: { title: `Part ${place}`, documentTitle: 'Tides', filename: 'tides.md' },
 })
 const items = (count: number, text: string) => Array.from({ length: count }, (_, place) => itemOf(text, place + 1))
@@ -65,7 +70,8 @@ describe('a prompt', () => {
 
   it('keeps the latest turns, and the end of a question that is too long', () => {
     const { messages, asked, tokens } = prompt(4096, items(1, SENTENCE), {
-      ...{ turns: 20, text: SENTENCE.repeat(3) },
+      turns: 20,
+      text: SENTENCE.repeat(3),
       query: `${SENTENCE.repeat(300)}How old is it?`,
     })
     expect(asked.question).toMatch(/How old is it\?$/)

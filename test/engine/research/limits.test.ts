@@ -35,7 +35,10 @@ beforeEach(async () => {
   engineTest = await startEngine({
     providers: [
       {
-        ...{ pluginId: MODEL.pluginId, provider: MODEL.provider, baseUrl: fake.url, timeoutMs: 60_000 },
+        pluginId: MODEL.pluginId,
+        provider: MODEL.provider,
+        baseUrl: fake.url,
+        timeoutMs: 60_000,
         prices: { '*': { inputUsdPerMillion: 100, outputUsdPerMillion: 1000 } },
       },
     ],

@@ -9,20 +9,23 @@ import { isTerminal, mayMove } from '../../../src/engine/research/stages.js'
 import { writeStep } from '../../../src/engine/research/step-store.js'
 import { eventsAfter, moveTask, taskById } from '../../../src/engine/research/store.js'
 import { Database } from '../../../src/engine/storage/database.js'
+import { sql } from '../../../src/engine/storage/program.js'
 import { newId } from '../../../src/lib/ids.js'
 
 const STAGES = ResearchStage.options
 const WAY: readonly ResearchStage[] = ['queued', 'planning', 'retrieving', 'analyzing', 'generating', 'completed']
 const dir = mkdtempSync(join(tmpdir(), 'ks-research-'))
 const db = new Database(join(dir, 'main.sqlite'))
-db.run(
-  `INSERT INTO spaces (id, tenant, name, slug, created_at, updated_at, manifest_id, manifest_version, manifest,
+db.now(
+  sql.run(
+    `INSERT INTO spaces (id, tenant, name, slug, created_at, updated_at, manifest_id, manifest_version, manifest,
      embedding_plugin, embedding_provider, embedding_model, embedding_revision, vector_space, head_revision,
      publication_id, fingerprint, published_at)
    VALUES (?, 't', 'S', 's', 1, 1, ?, 1, '{}', 'p', 'p', 'm', 1, 'v', 0, ?, 'f', 1)`,
-  ...[newId(), newId(), newId()],
+    [newId(), newId(), newId()],
+  ),
 )
-const space = db.get<{ key: number }>('SELECT key FROM spaces')!.key
+const space = db.now(sql.get<{ key: number }>('SELECT key FROM spaces'))!.key
 afterAll(async () => {
   await db.close()
   rmSync(dir, { recursive: true, force: true })
@@ -30,10 +33,12 @@ afterAll(async () => {
 
 function newTask(stage: ResearchStage, claim: string | null = 'one'): string {
   const id = newId()
-  db.run(
-    `INSERT INTO research_tasks (id, tenant, subject, space_key, queue_id, query, mode, route, snapshot, profile, stage,
+  db.now(
+    sql.run(
+      `INSERT INTO research_tasks (id, tenant, subject, space_key, queue_id, query, mode, route, snapshot, profile, stage,
        claimed_by, created_at, updated_at) VALUES (?, 't', 's', ?, ?, 'x', 'fast', '{}', '{}', '{}', ?, ?, 1, 1)`,
-    ...[id, space, newId(), stage, claim],
+      [id, space, newId(), stage, claim],
+    ),
   )
   return id
 }
@@ -64,20 +69,20 @@ describe('the stages of a research task', () => {
         for (const { from, to, claim } of moves) {
           const asked = { from, to, now: 2, ...(claim === undefined ? {} : { claim }) }
           if (!mayMove(from, to)) {
-            expect(() => moveTask(db, id, asked)).toThrow('does not move')
+            expect(() => db.now(moveTask(id, asked))).toThrow('does not move')
             continue
           }
           // somebody else's claim moves nothing, and an ended task is nobody's
           const moved = from === stage && claim !== 'another'
-          expect(moveTask(db, id, asked)).toBe(moved)
+          expect(db.now(moveTask(id, asked))).toBe(moved)
           if (!moved) continue
           stage = to
           told += 1
         }
-        const row = taskById(db, id)!
+        const row = db.now(taskById(id))!
         expect(row.stage).toBe(stage)
         expect(row.completed_at !== null).toBe(isTerminal(stage))
-        const events = eventsAfter(db, id, 0, 100)
+        const events = db.now(eventsAfter(id, 0, 100))
         expect(events.map(({ sequence }) => sequence)).toEqual(Array.from({ length: told }, (_, place) => place + 1))
         const last = events.filter(({ event }) => event !== 'research.stage')
         expect(last.length).toBe(isTerminal(stage) ? 1 : 0)
@@ -90,15 +95,15 @@ describe('the stages of a research task', () => {
     const step = { key: 'plan', name: 'plan' as const, body: {}, toolCalls: 0, scanned: 0, latencyMs: 1 }
     const at = { now: 3, activeMs: 4 }
     const id = newTask('planning')
-    const row = taskById(db, id)!
-    expect(writeStep(db, row, step, { ...at, instance: 'another' })).toBe(false)
-    expect(writeStep(db, { ...row, stage: 'retrieving' }, step, { ...at, instance: 'one' })).toBe(false)
-    expect(db.get('SELECT 1 FROM research_steps WHERE task_id = ?', id)).toBeUndefined()
-    expect(writeStep(db, row, step, { ...at, instance: 'one' })).toBe(true)
+    const row = db.now(taskById(id))!
+    expect(db.now(writeStep(row, step, { ...at, instance: 'another' }))).toBe(false)
+    expect(db.now(writeStep({ ...row, stage: 'retrieving' }, step, { ...at, instance: 'one' }))).toBe(false)
+    expect(db.now(sql.get('SELECT 1 FROM research_steps WHERE task_id = ?', [id]))).toBeUndefined()
+    expect(db.now(writeStep(row, step, { ...at, instance: 'one' }))).toBe(true)
     // the same step again is refused by the table itself
-    expect(() => writeStep(db, row, step, { ...at, instance: 'one' })).toThrow('UNIQUE')
-    moveTask(db, id, { from: 'planning', to: 'canceled', now: 5 })
-    expect(writeStep(db, row, { ...step, key: 'other' }, { ...at, instance: 'one' })).toBe(false)
+    expect(() => db.now(writeStep(row, step, { ...at, instance: 'one' }))).toThrow('UNIQUE')
+    db.now(moveTask(id, { from: 'planning', to: 'canceled', now: 5 }))
+    expect(db.now(writeStep(row, { ...step, key: 'other' }, { ...at, instance: 'one' }))).toBe(false)
   })
 })
 

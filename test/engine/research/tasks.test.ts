@@ -112,7 +112,8 @@ describe('a research task without a model', () => {
       })
       const reason = 'the graph of 3 documents is still being built'
       expect(await engine.research.report(ADA, task.id)).toMatchObject({
-        ...{ degraded: true, degradedReasons: expect.arrayContaining([reason]) },
+        degraded: true,
+        degradedReasons: expect.arrayContaining([reason]),
         degradations: expect.arrayContaining([{ part: 'graph', class: 'unavailable', reason }]),
       })
     } finally {
@@ -174,7 +175,10 @@ describe('whose task it is', () => {
     )
     const first = await engine.research.list(ADA, { limit: 2, knowledgeSpaceId: spaceId, stage: 'completed' })
     const next = await engine.research.list(ADA, {
-      ...{ limit: 100, knowledgeSpaceId: spaceId, stage: 'completed', cursor: first.nextCursor },
+      limit: 100,
+      knowledgeSpaceId: spaceId,
+      stage: 'completed',
+      cursor: first.nextCursor,
     })
     expect([...first.items, ...next.items]).toEqual(all.filter(({ stage }) => stage === 'completed'))
   })

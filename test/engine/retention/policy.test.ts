@@ -48,7 +48,8 @@ describe('a retention policy', () => {
     expect(await test.engine.retention.ofSpace(ADA, other.id)).toMatchObject(DEFAULTS)
     expect(await test.engine.retention.ofTenant(ADA)).toMatchObject({
       ...DEFAULTS,
-      ...{ answerTraceRetentionDays: 1, rawDocumentRetentionDays: 2 },
+      answerTraceRetentionDays: 1,
+      rawDocumentRetentionDays: 2,
     })
   })
 

@@ -4,7 +4,8 @@ import { ProcessGoneError } from '../../../src/engine/search/index-process.js'
 import { type IndexBatch, IndexProcessDied } from '../../../src/engine/search/ports.js'
 
 const batch = (seq: number, nodes: number): IndexBatch => ({
-  ...{ seq, remove: [] },
+  seq,
+  remove: [],
   add: Array.from({ length: nodes }, (_, n) => ({ key: seq * 1_000 + n, doc: seq, title: '', body: '' })),
 })
 

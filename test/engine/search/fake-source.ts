@@ -53,7 +53,9 @@ export class FakeSource implements ReplaySource {
   expected(): ExpectedCounts {
     const vectors = this.vectorSpace === undefined ? [] : this.#vectorsOf(this.vectorSpace)
     return {
-      ...{ seq: this.seq, nodes: this.nodes.size, vectors: vectors.length },
+      seq: this.seq,
+      nodes: this.nodes.size,
+      vectors: vectors.length,
       ...(this.vectorSpace === undefined ? {} : { vectorSpace: this.vectorSpace }),
     }
   }

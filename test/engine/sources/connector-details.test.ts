@@ -37,7 +37,11 @@ const pagesOf = async (id: string) => {
 }
 const importAll = async (id: string, names: Record<string, string> = {}) => {
   const pages = (await pagesOf(id)).map(({ pageId, workspaceId, type, lastEditedTime }) => ({
-    ...{ pageId, workspaceId, type, lastEditedTime, name: names[pageId] },
+    pageId,
+    workspaceId,
+    type,
+    lastEditedTime,
+    name: names[pageId],
   }))
   return sources().importPages(ADA, spaceId, id, { pages })
 }
@@ -73,8 +77,12 @@ describe('notion', () => {
     expect((await pagesOf(id)).map(({ pageName }) => pageName)).toEqual(['a', 'b', 'c', 'd', 'e'])
     expect(performance.now() - before).toBeGreaterThan(990)
     expect(place.hits).toEqual([
-      ...['GET /v1/users/me', 'GET /v1/users/me', 'GET /v1/users/me'],
-      ...['POST /v1/search', 'POST /v1/search', 'POST /v1/search'],
+      'GET /v1/users/me',
+      'GET /v1/users/me',
+      'GET /v1/users/me',
+      'POST /v1/search',
+      'POST /v1/search',
+      'POST /v1/search',
     ])
     const done = await importAll(id)
     expect(done).toMatchObject({ failed: [], skipped: [] })
@@ -286,12 +294,10 @@ describe('s3', () => {
     ]
     const done = await sources().importFiles(ADA, spaceId, id, { files })
     expect(done.documents.map(({ filename }) => filename)).toEqual([
-      ...[
-        'docs/same.md',
-        'more/same.md',
-        'docs/a/same.md',
-        expect.stringMatching(/^docs\/a\/renamed~[0-9a-f]{16}\.md$/),
-      ],
+      'docs/same.md',
+      'more/same.md',
+      'docs/a/same.md',
+      expect.stringMatching(/^docs\/a\/renamed~[0-9a-f]{16}\.md$/),
     ])
     expect(done.failed).toEqual([{ filename: 'same.md', error: 'names no bucket' }])
     const again = await sources().importFiles(ADA, spaceId, id, { files })
@@ -326,7 +332,8 @@ describe('s3', () => {
     busy = 100
     hits.length = 0
     await expect(sources().importFiles(ADA, spaceId, id, { files: [file('a.md')] })).rejects.toMatchObject({
-      ...{ code: 'connector-failed', message: expect.stringMatching(/answered 503$/) },
+      code: 'connector-failed',
+      message: expect.stringMatching(/answered 503$/),
     })
     expect(hits).toHaveLength(3)
     busy = 0

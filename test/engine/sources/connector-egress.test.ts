@@ -52,7 +52,10 @@ afterEach(() => {
 const sources = () => home.engine.sources
 const create = ({ provider, type, credentials }: Provider, uri: string, more: Record<string, unknown> = {}) =>
   sources().create(ADA, spaceId, {
-    ...{ name: provider, type, uri, permissionScope: [] },
+    name: provider,
+    type,
+    uri,
+    permissionScope: [],
     metadata: { provider, credentials, ...more },
   })
 const message = (error: Error) => error.message
@@ -84,18 +87,35 @@ const portOf = (url: string) => new URL(url).port
 
 describe.each(PROVIDERS)('a source of $provider', (provider) => {
   const literal = [
-    ...['127.0.0.1', '127.1', '0x7f.1', '2130706433', '0177.0.0.1', '１２７.0.0.1', '127。0。0。1', '127.0.0.1.'],
-    ...['[::1]', '[::ffff:127.0.0.1]', '[::ffff:7f00:1]', '[64:ff9b::7f00:1]', '[2002:7f00:1::]', '[::127.0.0.1]'],
-    ...['0.0.0.0', '10.0.0.1', '172.16.0.1', '192.168.1.1', '100.64.0.1', '192.0.0.1', '198.18.0.1', '224.0.0.1'],
-    ...[
-      '169.254.169.254',
-      '100.100.100.200',
-      '[fd00:ec2::254]',
-      '[fc00::1]',
-      '[fe80::1]',
-      '[fe80::1%25lo]',
-      '[ff02::1]',
-    ],
+    '127.0.0.1',
+    '127.1',
+    '0x7f.1',
+    '2130706433',
+    '0177.0.0.1',
+    '１２７.0.0.1',
+    '127。0。0。1',
+    '127.0.0.1.',
+    '[::1]',
+    '[::ffff:127.0.0.1]',
+    '[::ffff:7f00:1]',
+    '[64:ff9b::7f00:1]',
+    '[2002:7f00:1::]',
+    '[::127.0.0.1]',
+    '0.0.0.0',
+    '10.0.0.1',
+    '172.16.0.1',
+    '192.168.1.1',
+    '100.64.0.1',
+    '192.0.0.1',
+    '198.18.0.1',
+    '224.0.0.1',
+    '169.254.169.254',
+    '100.100.100.200',
+    '[fd00:ec2::254]',
+    '[fc00::1]',
+    '[fe80::1]',
+    '[fe80::1%25lo]',
+    '[ff02::1]',
   ]
   test('A46: is not made of an address inside, however it is written', async () => {
     for (const host of literal)
@@ -232,7 +252,8 @@ async function startHost(answer: Answer): Promise<{ url: string; server: Server;
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.2', resolve))
   const { port } = server.address() as AddressInfo
   return {
-    ...{ url: `http://127.0.0.2:${port}`, server },
+    url: `http://127.0.0.2:${port}`,
+    server,
     end: () =>
       new Promise((resolve) => {
         server.closeAllConnections()

@@ -68,8 +68,11 @@ function trapPrograms(): void {
   const section = (name: string, entries: string[]) => `[${name}]\n${entries.map((one) => `\t${one}\n`).join('')}`
   const traps = [
     section('core', [
-      ...[`fsmonitor = ${touch('fsmonitor')}`, `sshCommand = ${touch('ssh')}`, `hooksPath = ${markers}/hooks`],
-      ...[`askPass = ${join(markers, 'askpass')}`, `pager = ${touch('pager')}`],
+      `fsmonitor = ${touch('fsmonitor')}`,
+      `sshCommand = ${touch('ssh')}`,
+      `hooksPath = ${markers}/hooks`,
+      `askPass = ${join(markers, 'askpass')}`,
+      `pager = ${touch('pager')}`,
     ]),
     section('filter "evil"', [`smudge = ${touch('smudge')}`, `clean = ${touch('clean')}`, 'required = true']),
     section('filter "lfs"', [`smudge = ${touch('lfs-smudge')}`, `process = ${touch('lfs-process')}`]),
@@ -127,8 +130,13 @@ describe.skipIf(missing !== undefined)('A31: a repository that would have git ru
 
   test('is not read by commands in its address or branch', { timeout: 60_000 }, async () => {
     const odd = [
-      ...[`ext::sh -c ${touch('ext')}`, `ssh://-oProxyCommand=${touch('proxy')}/x`, `--upload-pack=${touch('pack')}`],
-      ...[`file://${place.folder}`, place.folder, `git@127.0.0.2:${touch('scp')}`, 'git://127.0.0.2/notes.git'],
+      `ext::sh -c ${touch('ext')}`,
+      `ssh://-oProxyCommand=${touch('proxy')}/x`,
+      `--upload-pack=${touch('pack')}`,
+      `file://${place.folder}`,
+      place.folder,
+      `git@127.0.0.2:${touch('scp')}`,
+      'git://127.0.0.2/notes.git',
     ]
     for (const uri of odd)
       await expect(create(uri, place.metadata), uri).rejects.toMatchObject({ code: 'invalid-request' })

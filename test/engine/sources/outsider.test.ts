@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { AcceptedDocument } from '../../../src/contract/gateway/documents.js'
-import type { Caller } from '../../../src/engine/api.js'
+import type { Caller } from '../../../src/engine/base/caller.js'
 import { ADA, startEngine, type TestEngine } from '../../helpers/engine.js'
 import { page, type Site, startSite } from '../../helpers/site.js'
 import { until } from '../../helpers/until.js'

@@ -23,7 +23,8 @@ beforeAll(async () => {
   model = await startFakeOpenAi({ answer: () => 'The vault opens at nine [1].' })
   const provider = { pluginId: 'openai-compatible', provider: 'fake', baseUrl: `${model.url}/v1` }
   home = await startEngine({
-    ...{ sources: { egressAllow: ['127.0.0.2'], tickMs: 20 }, providers: [provider] },
+    sources: { egressAllow: ['127.0.0.2'], tickMs: 20 },
+    providers: [provider],
     defaultGenerator: { pluginId: 'openai-compatible', provider: 'fake', model: 'm' },
   })
   spaceId = (await home.engine.spaces.create(ADA, { name: 'Vault', slug: 'vault' })).id

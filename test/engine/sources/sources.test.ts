@@ -19,7 +19,11 @@ afterAll(() => home.end())
 
 const create = (changes: Record<string, unknown> = {}) =>
   home.engine.sources.create(ADA, spaceId, {
-    ...{ name: 'Site', type: 'web' as const, uri: 'https://example.com/', permissionScope: [], metadata: {} },
+    name: 'Site',
+    type: 'web' as const,
+    uri: 'https://example.com/',
+    permissionScope: [],
+    metadata: {},
     ...changes,
   })
 

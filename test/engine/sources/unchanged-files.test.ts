@@ -6,7 +6,10 @@ const KEYS = { accessKeyId: 'key', secretAccessKey: 'secret' }
 const PLACES = [
   { provider: 'webdav', uri: '/dav/', path: '/dav/tides.md', id: 'tides.md', credentials: { token: 'one' } },
   {
-    ...{ provider: 's3', uri: '/docs/notes/', path: '/docs/notes/tides.md?x-id=GetObject', id: 'notes/tides.md' },
+    provider: 's3',
+    uri: '/docs/notes/',
+    path: '/docs/notes/tides.md?x-id=GetObject',
+    id: 'notes/tides.md',
     credentials: KEYS,
   },
 ]
@@ -93,7 +96,10 @@ test('a file of webdav whose address leads elsewhere is not asked for by what an
     response.writeHead(200, { 'content-type': 'text/markdown', etag: '"one"' }).end('# Tides')
   })
   const { id } = await home.engine.sources.create(ADA, spaceId, {
-    ...{ name: 'Moved', type: 'object-storage', uri: `${site.url}/dav/`, permissionScope: [] },
+    name: 'Moved',
+    type: 'object-storage',
+    uri: `${site.url}/dav/`,
+    permissionScope: [],
     metadata: { provider: 'webdav' },
   })
   const files = [{ id: 'tides.md', name: 'tides.md' }]

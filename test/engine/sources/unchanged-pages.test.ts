@@ -37,7 +37,10 @@ const crawl = async (id: string) => {
   return { counts: { imported, replaced, skipped, failed }, pages }
 }
 const counts = (imported: number, replaced: number, skipped: number, failed = 0) => ({
-  ...{ imported, replaced, skipped, failed },
+  imported,
+  replaced,
+  skipped,
+  failed,
 })
 const documentsOf = async (id: string) => {
   const { items } = await home.engine.documents.list(ADA, spaceId, { limit: 100 })
@@ -257,7 +260,8 @@ test('validators are relied on as far as they can be', () => {
   const of = (etag: string, modified = '') => validatorsOf({ etag, date, 'last-modified': modified })
   expect(of('"a"')).toEqual({ etag: '"a"' })
   expect(of('W/"a"', 'Sun, 22 Nov 2026 16:00:09 GMT')).toEqual({
-    ...{ etag: 'W/"a"', lastModified: 'Sun, 22 Nov 2026 16:00:09 GMT' },
+    etag: 'W/"a"',
+    lastModified: 'Sun, 22 Nov 2026 16:00:09 GMT',
   })
   for (const etag of ['*', '"a", "b"', 'a', '', 'w/"a"', '"a\nb"', `"${'x'.repeat(2000)}"`])
     expect(of(etag, date)).toBeUndefined()

@@ -114,7 +114,8 @@ describe('status and stats', () => {
     expect(fts).toMatchObject({ failed: 1, building: 0 })
     expect(fts.total).toBe(fts.ready + fts.building + fts.stale + fts.failed)
     expect((await status()).failedCommits).toMatchObject({
-      ...{ count: 1, truncated: false },
+      count: 1,
+      truncated: false,
       items: [{ status: 'failed-terminal', errorCode: expect.any(String) }],
     })
     expect((await stats(5)).commits).toMatchObject({ failedTerminal: 1, sampled: 1 })
@@ -150,7 +151,8 @@ describe('status and stats', () => {
     const run = await test.engine.queries.start(ADA, body, new AbortController().signal)
     const { activeSessions, activeLeases } = await status()
     expect(activeSessions).toMatchObject({
-      ...{ count: 1, truncated: false },
+      count: 1,
+      truncated: false,
       items: [{ id: run.sessionId, subjectId: ADA.subject, clientKind: 'api' }],
     })
     expect((await stats()).runtime.activeSessionSampleCount).toBe(1)

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { Database } from '../../../src/engine/storage/database.js'
+import { sql } from '../../../src/engine/storage/program.js'
 
 let directory: string
 
@@ -14,17 +15,17 @@ afterEach(() => rmSync(directory, { recursive: true, force: true }))
 
 const path = () => join(directory, 'main.sqlite')
 const insert = (db: Database, jti: string) =>
-  db.run('INSERT INTO revoked_tokens (jti, expires_at) VALUES (?, ?)', jti, 1)
+  db.now(sql.run('INSERT INTO revoked_tokens (jti, expires_at) VALUES (?, ?)', [jti, 1]))
 const held = (db: Database) =>
-  db.all<{ jti: string }>('SELECT jti FROM revoked_tokens ORDER BY jti').map((row) => row.jti)
+  db.now(sql.all<{ jti: string }>('SELECT jti FROM revoked_tokens ORDER BY jti')).map((row) => row.jti)
 
 describe('the database', () => {
   it('is durable in full also when an existing file is opened again', async () => {
     await new Database(path()).close()
     const db = new Database(path())
     // the assertion inside the constructor is what counts: it refuses to open otherwise
-    expect(db.get<{ synchronous: number }>('PRAGMA synchronous')?.synchronous).toBe(2)
-    expect(db.get<{ journal_mode: string }>('PRAGMA journal_mode')?.journal_mode).toBe('wal')
+    expect(db.now(sql.get<{ synchronous: number }>('PRAGMA synchronous'))?.synchronous).toBe(2)
+    expect(db.now(sql.get<{ journal_mode: string }>('PRAGMA journal_mode'))?.journal_mode).toBe('wal')
     await db.close()
   })
 

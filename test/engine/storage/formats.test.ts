@@ -6,6 +6,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { Database } from '../../../src/engine/storage/database.js'
 import { TABLE_FORMATS } from '../../../src/engine/storage/format-tables.js'
 import type { Damage, Kind } from '../../../src/engine/storage/formats.js'
+import { sql } from '../../../src/engine/storage/program.js'
 import { readable, readablePage } from '../../../src/engine/storage/readable.js'
 
 let folder: string
@@ -81,7 +82,7 @@ const SELECT = 'SELECT id, tags FROM golden_questions ORDER BY id'
 test('a damaged cell refuses whoever reads it with a documented error, is told of once, and hides nothing else', () => {
   damage()
   for (let round = 0; round < 2; round++) {
-    const row = db.get<Question>(`SELECT id, tags FROM golden_questions WHERE id LIKE '%2'`)
+    const row = db.now(sql.get<Question>(`SELECT id, tags FROM golden_questions WHERE id LIKE '%2'`))
     expect(row?.id).toBe('0198c0de-0000-7000-8000-000000000002')
     expect(() => row?.tags).toThrow(expect.objectContaining({ code: 'data-damaged' }))
     expect(() => row?.tags).toThrow(/0198c0de-0000-7000-8000-000000000002.*golden_questions.*column tags is not JSON/)
@@ -93,7 +94,7 @@ test('a damaged cell refuses whoever reads it with a documented error, is told o
 
 test('a list leaves the damaged row out, and its pages go on behind it', () => {
   damage()
-  const rows = db.all<Question>(SELECT)
+  const rows = db.now(sql.all<Question>(SELECT))
   expect(readable(rows, ({ tags }) => tags)).toHaveLength(4)
   const first = readablePage(
     rows.slice(0, 4),
@@ -115,7 +116,7 @@ test('a list leaves the damaged row out, and its pages go on behind it', () => {
 
 test('JSON that SQL itself cannot read is refused with the same error', () => {
   damage()
-  expect(() => db.all(`SELECT json_extract(tags, '$[0]') FROM golden_questions`)).toThrow(
+  expect(() => db.now(sql.all(`SELECT json_extract(tags, '$[0]') FROM golden_questions`))).toThrow(
     expect.objectContaining({ code: 'data-damaged' }),
   )
 })

@@ -10,7 +10,8 @@ afterEach(() => home.end())
 
 const TOLD: { fields: object; text: string }[] = []
 const log = {
-  ...{ debug() {}, info() {} },
+  debug() {},
+  info() {},
   warn: (fields: object, text: string) => void TOLD.push({ fields, text }),
   error: (fields: object, text: string) => void TOLD.push({ fields, text }),
 }

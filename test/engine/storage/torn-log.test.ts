@@ -15,6 +15,7 @@ import Sqlite from 'better-sqlite3'
 import { execaSync } from 'execa'
 import { afterAll, expect, test } from 'vitest'
 import { Database } from '../../../src/engine/storage/database.js'
+import { sql } from '../../../src/engine/storage/program.js'
 import { checkStore } from '../../../src/engine/storage/store-identity.js'
 import { dataLayout } from '../../../src/local/layout.js'
 import { crashSeed, seededRandom } from '../../crash/random.js'
@@ -39,7 +40,12 @@ async function written(): Promise<{ folder: string; ends: number[] }> {
   for (let commit = 0; commit < COMMITS; commit++) {
     // enough that pages at the end of the database stand in the log alone
     db.writeNow(() =>
-      db.run('INSERT INTO revoked_tokens (jti, expires_at) VALUES (?, ?)', `${commit} ${'x'.repeat(9000)}`, commit),
+      db.now(
+        sql.run('INSERT INTO revoked_tokens (jti, expires_at) VALUES (?, ?)', [
+          `${commit} ${'x'.repeat(9000)}`,
+          commit,
+        ]),
+      ),
     )
     ends.push(statSync(`${path}-wal`).size)
   }
@@ -74,14 +80,14 @@ test('F18: whatever the end of the log looks like, every start works and has all
 
     checkStore(layout)
     const db = new Database(layout.database)
-    const found = db.all<{ expires_at: number }>('SELECT expires_at FROM revoked_tokens ORDER BY expires_at')
+    const found = db.now(sql.all<{ expires_at: number }>('SELECT expires_at FROM revoked_tokens ORDER BY expires_at'))
     const whole = ends.filter((end) => end <= log.length - bytes).length
     if (found.length < whole) lost++
     expect(
       found.slice(0, whole).map((row) => row.expires_at),
       name,
     ).toEqual(Array.from({ length: whole }, (_, at) => at))
-    expect(db.all('PRAGMA integrity_check'), name).toEqual([{ integrity_check: 'ok' }])
+    expect(db.now(sql.all('PRAGMA integrity_check')), name).toEqual([{ integrity_check: 'ok' }])
     await db.close()
   }
   process.stdout.write(

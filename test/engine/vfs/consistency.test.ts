@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { afterEach, describe, expect, it } from 'vitest'
-import { encodeCursor } from '../../../src/engine/cursor.js'
+import { encodeCursor } from '../../../src/engine/base/cursor.js'
+import { sql } from '../../../src/engine/storage/program.js'
 import { newId } from '../../../src/lib/ids.js'
 import { TestSpace } from './space.js'
 
@@ -66,7 +67,7 @@ describe('consistency', () => {
     const first = await ls('snapshot-consistent')
     space.publish()
     expect((await ls('snapshot-consistent', { cursor: first.nextCursor })).items).toMatchObject([{ name: 'b' }])
-    space.db.run('DELETE FROM publications')
+    space.db.now(sql.run('DELETE FROM publications'))
     await expect(ls('snapshot-consistent', { cursor: first.nextCursor })).rejects.toMatchObject({
       code: 'invalid-cursor',
     })
@@ -86,10 +87,12 @@ describe('consistency', () => {
     await threeDocuments()
     const waiting = await space.add({ filename: 'd/new', state: 'pending' })
     await space.add({ filename: 'e', state: 'failed' })
-    space.db.run(
-      `INSERT INTO jobs (id, queue_id, tenant, space_key, doc_key, version, stage, created_at, updated_at)
+    space.db.now(
+      sql.run(
+        `INSERT INTO jobs (id, queue_id, tenant, space_key, doc_key, version, stage, created_at, updated_at)
        VALUES (?, 'q', 'acme', ?, ?, 1, 'queued', 0, 0)`,
-      ...[newId(), space.key, waiting.key],
+        [newId(), space.key, waiting.key],
+      ),
     )
     const page = await ls('eventual-preview', { limit: 9 })
     expect(page.items.map(({ name, metadata }) => [name, metadata.state])).toEqual([

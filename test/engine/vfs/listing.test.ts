@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { VirtualItem } from '../../../src/contract/gateway/fs.js'
-import { compareNames } from '../../../src/engine/vfs/paths.js'
+import { compareNames } from '../../../src/engine/base/virtual-paths.js'
+import { sql } from '../../../src/engine/storage/program.js'
 import { newId } from '../../../src/lib/ids.js'
 import { TestSpace } from './space.js'
 
@@ -37,10 +38,12 @@ function ls(path: string, more: object = {}) {
 describe('the folder of a source', () => {
   const source = (name: string, scope: string[] = []) => {
     const id = newId()
-    space.db.run(
-      `INSERT INTO sources (id, tenant, space_key, name, type, uri, status, permission_scope, metadata, version, created_at,
+    space.db.now(
+      sql.run(
+        `INSERT INTO sources (id, tenant, space_key, name, type, uri, status, permission_scope, metadata, version, created_at,
          updated_at) VALUES (?, 'acme', ?, ?, 'upload', 'u', 'active', ?, '{}', 1, 0, 0)`,
-      ...[id, space.key, name, JSON.stringify(scope)],
+        [id, space.key, name, JSON.stringify(scope)],
+      ),
     )
     return id
   }
@@ -175,7 +178,7 @@ describe('/sources', () => {
         fc.array(fc.array(part, { minLength: 1, maxLength: 3 }), { minLength: 1, maxLength: 30 }),
         fc.integer({ min: 1, max: 7 }),
         async (paths, limit) => {
-          space.db.run('DELETE FROM documents')
+          space.db.now(sql.run('DELETE FROM documents'))
           const revision = space.publish()
           for (const parts of paths) {
             const filename = parts.join('/').normalize('NFC')
@@ -211,7 +214,7 @@ describe('/sources', () => {
     await space.add({ filename: 'bb' })
     const page = await ls('/sources/uploads', { limit: 4 })
     expect(page.items[3]?.name).toBe('aa')
-    space.db.run('DELETE FROM documents WHERE key = ?', key)
+    space.db.now(sql.run('DELETE FROM documents WHERE key = ?', [key]))
     expect((await ls('/sources/uploads', { limit: 4, cursor: page.nextCursor })).items[0]?.name).toBe('bb')
   })
 })

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { KsError } from '../../../src/contract/errors.js'
-import { compareNames, parsePath, sectionName } from '../../../src/engine/vfs/paths.js'
+import { compareNames, parsePath, sectionName } from '../../../src/engine/base/virtual-paths.js'
 
 const segment = fc
   .string({ unit: 'grapheme', minLength: 1, maxLength: 12 })

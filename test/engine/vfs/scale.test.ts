@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { pack } from '../../../src/engine/storage/packed.js'
+import { sql } from '../../../src/engine/storage/program.js'
 import { newId } from '../../../src/lib/ids.js'
 import { longestHold, processorMsSince } from '../../helpers/processor-time.js'
 import { TestSpace } from './space.js'
@@ -14,19 +15,23 @@ beforeAll(async () => {
   const empty = await pack([])
   const revision = space.publish()
   const insert = (filename: string): number =>
-    space.db.run(
-      `INSERT INTO documents (id, space_key, filename, mime_type, object_key, sha256, size_bytes, parser_status,
+    space.db.now(
+      sql.run(
+        `INSERT INTO documents (id, space_key, filename, mime_type, object_key, sha256, size_bytes, parser_status,
          created_at, updated_at) VALUES (?, ?, ?, 'text/plain', 'o', 's', 7, 'pending', 0, 0)`,
-      ...[newId(), space.key, filename],
+        [newId(), space.key, filename],
+      ),
     ).key
   space.db.writeNow(() => {
     for (let index = 0; index < DOCUMENTS; index++) {
       const key = insert(index % 2 === 0 ? `flat/${index}.md` : `deep/${index}/file.md`)
-      space.db.run(
-        `INSERT INTO versions (doc_key, space_key, version, from_revision, node_count, artifact_id, artifact_hash,
+      space.db.now(
+        sql.run(
+          `INSERT INTO versions (doc_key, space_key, version, from_revision, node_count, artifact_id, artifact_hash,
            content_type, parser, outline_id, items_id, created_at, title, metadata, outline, items, artifact)
          VALUES (?, ?, 1, ?, 0, 'a', 'h', 'text', 'native-markdown', 'o', 'i', 0, 'T', '{}', ?, ?, ?)`,
-        ...[key, space.key, revision, empty, empty, empty],
+          [key, space.key, revision, empty, empty, empty],
+        ),
       )
       insert(`aaa/${index}.md`)
     }

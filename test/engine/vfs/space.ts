@@ -2,12 +2,13 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Caller } from '../../../src/engine/api.js'
-import type { CompiledElement, CompiledOutlineNode } from '../../../src/engine/compile/compiled.js'
+import type { Caller } from '../../../src/engine/base/caller.js'
+import type { CompiledElement, CompiledOutlineNode } from '../../../src/engine/parse/compiled.js'
 import { DEFAULT_POLICIES } from '../../../src/engine/spaces/manifest.js'
 import { Database } from '../../../src/engine/storage/database.js'
 import { nodeHash } from '../../../src/engine/storage/node-hash.js'
 import { pack } from '../../../src/engine/storage/packed.js'
+import { sql } from '../../../src/engine/storage/program.js'
 import { createFileSystem, type FileSystemReader } from '../../../src/engine/vfs/vfs.js'
 import { newId } from '../../../src/lib/ids.js'
 
@@ -56,37 +57,58 @@ export class TestSpace {
 
   addSpace(id: string, tenant: string, policy: Partial<typeof DEFAULT_POLICIES.consistencyPolicy> = {}): number {
     const manifest = { ...DEFAULT_POLICIES, consistencyPolicy: { ...DEFAULT_POLICIES.consistencyPolicy, ...policy } }
-    return this.db.run(
-      `INSERT INTO spaces (id, tenant, name, slug, created_at, updated_at, manifest_id, manifest, embedding_plugin,
+    return this.db.now(
+      sql.run(
+        `INSERT INTO spaces (id, tenant, name, slug, created_at, updated_at, manifest_id, manifest, embedding_plugin,
          embedding_provider, embedding_model, vector_space, publication_id, fingerprint, published_at)
        VALUES (?, ?, 'Test', ?, 0, 0, ?, ?, 'builtin', 'lsa', 'lsa-200', ?, ?, '', 0)`,
-      ...[id, tenant, id, newId(), JSON.stringify(manifest), newId(), newId()],
+        [id, tenant, id, newId(), JSON.stringify(manifest), newId(), newId()],
+      ),
     ).key
   }
 
   /** Moves the head; what is marked with the returned revision becomes visible. */
   publish(at = Date.now()): number {
     const revision =
-      (this.db.get<{ head: number }>('SELECT head_revision head FROM spaces WHERE key = ?', this.key)?.head ?? 0) + 1
+      (this.db.now(sql.get<{ head: number }>('SELECT head_revision head FROM spaces WHERE key = ?', [this.key]))
+        ?.head ?? 0) + 1
     const id = newId()
-    this.db.run(
-      'UPDATE spaces SET head_revision = ?, publication_id = ?, published_at = ? WHERE key = ?',
-      ...[revision, id, at, this.key],
+    this.db.now(
+      sql.run('UPDATE spaces SET head_revision = ?, publication_id = ?, published_at = ? WHERE key = ?', [
+        revision,
+        id,
+        at,
+        this.key,
+      ]),
     )
-    this.db.run(
-      'INSERT INTO publications (id, space_key, revision, fingerprint, created_at) VALUES (?, ?, ?, ?, ?)',
-      ...[id, this.key, revision, '', at],
+    this.db.now(
+      sql.run('INSERT INTO publications (id, space_key, revision, fingerprint, created_at) VALUES (?, ?, ?, ?, ?)', [
+        id,
+        this.key,
+        revision,
+        '',
+        at,
+      ]),
     )
     return revision
   }
 
   async add(spec: DocumentSpec): Promise<AddedDocument> {
     const id = spec.id ?? newId()
-    const key = this.db.run(
-      `INSERT INTO documents (id, space_key, source_id, filename, mime_type, object_key, sha256, size_bytes,
+    const key = this.db.now(
+      sql.run(
+        `INSERT INTO documents (id, space_key, source_id, filename, mime_type, object_key, sha256, size_bytes,
          parser_status, metadata, created_at, updated_at) VALUES (?, ?, ?, ?, ?, 'o', 's', 7, ?, ?, 0, 0)`,
-      ...[id, this.key, spec.sourceId ?? null, spec.filename, spec.mimeType ?? 'text/plain'],
-      ...[spec.state ?? 'parsed', JSON.stringify(spec.metadata ?? {})],
+        [
+          id,
+          this.key,
+          spec.sourceId ?? null,
+          spec.filename,
+          spec.mimeType ?? 'text/plain',
+          spec.state ?? 'parsed',
+          JSON.stringify(spec.metadata ?? {}),
+        ],
+      ),
     ).key
     const nodeIds = spec.state === undefined ? await this.addVersion(key, spec, 1, this.publish()) : []
     return { id, key, nodeIds }
@@ -95,35 +117,62 @@ export class TestSpace {
   /** Adds a version that is visible from a revision on, in place of the one before. */
   async addVersion(docKey: number, spec: DocumentSpec, version: number, revision: number): Promise<string[]> {
     const { text, elements, outline, nodes } = compiled(spec)
-    this.db.run(
-      'UPDATE versions SET until_revision = ? WHERE doc_key = ? AND until_revision IS NULL',
-      ...[revision, docKey],
+    this.db.now(
+      sql.run('UPDATE versions SET until_revision = ? WHERE doc_key = ? AND until_revision IS NULL', [
+        revision,
+        docKey,
+      ]),
     )
-    const versionKey = this.db.run(
-      `INSERT INTO versions (doc_key, space_key, version, from_revision, node_count, artifact_id, artifact_hash,
+    const versionKey = this.db.now(
+      sql.run(
+        `INSERT INTO versions (doc_key, space_key, version, from_revision, node_count, artifact_id, artifact_hash,
          content_type, parser, outline_id, items_id, created_at, title, metadata, outline, items, artifact)
        VALUES (?, ?, ?, ?, ?, 'a', 'h', 'text', 'native-markdown', 'o', 'i', 0, 'Title', '{}', ?, ?, ?)`,
-      ...[docKey, this.key, version, revision, nodes.length],
-      ...[await pack(outline), await pack([]), await pack({ text, elements })],
+        [
+          docKey,
+          this.key,
+          version,
+          revision,
+          nodes.length,
+          await pack(outline),
+          await pack([]),
+          await pack({ text, elements }),
+        ],
+      ),
     ).key
     return nodes.map((node, ordinal) => {
       const nodeId = newId()
-      this.db.run(
-        `INSERT INTO nodes (id, space_key, doc_key, version_key, ordinal, title, text, section, outline_node, elements,
+      this.db.now(
+        sql.run(
+          `INSERT INTO nodes (id, space_key, doc_key, version_key, ordinal, title, text, section, outline_node, elements,
            start_offset, end_offset, kind, row_hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, '[]', ?, ?, 'text', ?)`,
-        ...[nodeId, this.key, docKey, versionKey, ordinal, node.section.at(-1) ?? '', text.slice(node.start, node.end)],
-        ...[JSON.stringify(node.section), node.outlineNode, node.start, node.end],
-        nodeHash({
-          ...{ title: node.section.at(-1) ?? '', text: text.slice(node.start, node.end) },
-          ...{ startOffset: node.start, endOffset: node.end },
-        }),
+          [
+            nodeId,
+            this.key,
+            docKey,
+            versionKey,
+            ordinal,
+            node.section.at(-1) ?? '',
+            text.slice(node.start, node.end),
+            JSON.stringify(node.section),
+            node.outlineNode,
+            node.start,
+            node.end,
+            nodeHash({
+              title: node.section.at(-1) ?? '',
+              text: text.slice(node.start, node.end),
+              startOffset: node.start,
+              endOffset: node.end,
+            }),
+          ],
+        ),
       )
       return nodeId
     })
   }
 
   delete(docKey: number): void {
-    this.db.run('UPDATE documents SET deleted_at = ? WHERE key = ?', ...[Date.now(), docKey])
+    this.db.now(sql.run('UPDATE documents SET deleted_at = ? WHERE key = ?', [Date.now(), docKey]))
   }
 
   addTrace(nodeIds: string[], owner: Partial<Caller> = {}, texts: string[] = []): string {
@@ -140,22 +189,27 @@ export class TestSpace {
       conflicts: [],
       metadata: {},
     }))
-    this.db.run(
-      `INSERT INTO traces (id, tenant, space_key, subject, query, mode, requested_mode, completed, bundle_id, steps,
+    this.db.now(
+      sql.run(
+        `INSERT INTO traces (id, tenant, space_key, subject, query, mode, requested_mode, completed, bundle_id, steps,
          created_at) VALUES (?, ?, ?, ?, 'why', 'fast', 'fast', 1, ?, '[]', 0)`,
-      ...[id, tenant, this.key, subject, bundleId],
+        [id, tenant, this.key, subject, bundleId],
+      ),
     )
-    this.db.run(
-      'INSERT INTO evidence_bundles (id, tenant, space_key, trace_id, body, created_at) VALUES (?, ?, ?, ?, ?, 0)',
-      ...[bundleId, tenant, this.key, id, JSON.stringify({ id: bundleId, items, missingEvidence: [] })],
+    this.db.now(
+      sql.run(
+        'INSERT INTO evidence_bundles (id, tenant, space_key, trace_id, body, created_at) VALUES (?, ?, ?, ?, ?, 0)',
+        [bundleId, tenant, this.key, id, JSON.stringify({ id: bundleId, items, missingEvidence: [] })],
+      ),
     )
     return id
   }
 
   #documentOf(nodeId: string): string | undefined {
-    return this.db.get<{ id: string }>(
-      'SELECT d.id FROM nodes n JOIN documents d ON d.key = n.doc_key WHERE n.id = ?',
-      nodeId,
+    return this.db.now(
+      sql.get<{ id: string }>('SELECT d.id FROM nodes n JOIN documents d ON d.key = n.doc_key WHERE n.id = ?', [
+        nodeId,
+      ]),
     )?.id
   }
 

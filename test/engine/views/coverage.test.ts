@@ -72,7 +72,9 @@ async function coverageOf(kind: 'topics' | 'communities', which: (slug: string) 
   const { items } = await ls(`/knowledge/${kind}`)
   const shown = items.filter(({ name, metadata }) => which(name) && metadata.named === false)
   return shown.map(({ metadata: { coveredDocuments, totalDocuments, stale } }) => ({
-    ...{ coveredDocuments, totalDocuments, stale },
+    coveredDocuments,
+    totalDocuments,
+    stale,
   }))
 }
 
@@ -96,7 +98,10 @@ describe('views say how much of the publication they cover', { timeout: 180_000 
     }
     await arriving
     expect(await topics()).toMatchObject({
-      ...{ documentCount: ALL, coveredDocuments: ALL, totalDocuments: published(), stale: false },
+      documentCount: ALL,
+      coveredDocuments: ALL,
+      totalDocuments: published(),
+      stale: false,
     })
     expect(await communities()).toMatchObject({ coveredDocuments: ALL, totalDocuments: ALL, stale: false })
     expect(published()).toBe(ALL)
@@ -210,7 +215,10 @@ describe('views say how much of the publication they cover', { timeout: 180_000 
     })
     await ingest(test.engine, ADA, spaceId, abstracts(ALL, 1))
     expect(await topics()).toMatchObject({
-      ...{ documentCount: 111, coveredDocuments: 111, totalDocuments: 111, stale: false },
+      documentCount: 111,
+      coveredDocuments: 111,
+      totalDocuments: 111,
+      stale: false,
     })
     expect(await communities()).toMatchObject({ coveredDocuments: 111, totalDocuments: 111, stale: false })
   })

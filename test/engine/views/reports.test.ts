@@ -171,7 +171,8 @@ describe('reports of communities', () => {
     await made()
     const [community] = await communities()
     expect(community?.report).toMatchObject({
-      ...{ title: 'A mining group', writtenBy: 'model' },
+      title: 'A mining group',
+      writtenBy: 'model',
       statements: [{ text: 'Borealis Mining is what joins them.', citations: [{ filename: expect.any(String) }] }],
     })
     const asked = server.requests.length

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { termHash } from '../../../src/engine/query/passage.js'
+import { termHash } from '../../../src/engine/derived/passage.js'
 import { topicName } from '../../../src/engine/views/topic-names.js'
 import { labelled } from '../../../src/engine/views/topics.kernel.js'
 import { forEachTerm } from '../../../src/lib/text/analyze.js'

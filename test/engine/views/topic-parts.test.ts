@@ -4,7 +4,10 @@ import { type TopicDocument, topicsOf } from '../../../src/engine/views/topics.k
 const TIDES = [1, 2, 3, 4, 5, 6, 7, 8]
 const BREAD = [21, 22, 23, 24, 25, 26, 27, 28]
 const about = (key: number, terms: number[], more: Partial<TopicDocument> = {}): TopicDocument => ({
-  ...{ key, terms: Int32Array.from(terms), counts: new Uint16Array(terms.length).fill(3), passages: 4 },
+  key,
+  terms: Int32Array.from(terms),
+  counts: new Uint16Array(terms.length).fill(3),
+  passages: 4,
   ...more,
 })
 const part = (terms: number[], passages: number) => ({ terms, counts: terms.map(() => 3), passages })

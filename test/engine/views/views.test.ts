@@ -125,7 +125,10 @@ describe('semantic views', () => {
     const text = await test.engine.fs.cat(ADA, spaceId, { path: first?.path ?? '', offset: 0, maxBytes: 1000 })
     expect(text.content).toContain('Sourdough')
     const grep = await test.engine.fs.grep(ADA, spaceId, {
-      ...{ path: '/knowledge/topics/baking', q: 'kneads', limit: 10, timeoutMs: 5000 },
+      path: '/knowledge/topics/baking',
+      q: 'kneads',
+      limit: 10,
+      timeoutMs: 5000,
     })
     expect(grep.matches).toHaveLength(5)
     expect(grep.matches[0]?.path).toMatch(/^\/knowledge\/topics\/baking\/bread-/)
@@ -180,7 +183,10 @@ describe('semantic views', () => {
     const second = await ls(term, 2, first.nextCursor)
     expect([...first.items, ...second.items]).toEqual((await ls(term, 4)).items)
     const grep = await test.engine.fs.grep(ADA, spaceId, {
-      ...{ path: '/knowledge/entities', q: 'Bakers Guild', limit: 100, timeoutMs: 5000 },
+      path: '/knowledge/entities',
+      q: 'Bakers Guild',
+      limit: 100,
+      timeoutMs: 5000,
     })
     expect(grep.matches.map((match) => match.path)).toContain(path)
   })

@@ -40,8 +40,12 @@ describe('a written file', () => {
   it('is read back by every way of reading', async () => {
     const item = await write('/workspaces/audit/plan/steps.md', '# Steps\n\nRead the contract.\n')
     expect(item).toMatchObject({
-      ...{ kind: 'resource', name: 'steps.md', path: '/workspaces/audit/plan/steps.md', version: 1 },
-      ...{ resourceType: 'workspace', metadata: { sizeBytes: 28, contentType: 'text/markdown', updatedBy: 'ada' } },
+      kind: 'resource',
+      name: 'steps.md',
+      path: '/workspaces/audit/plan/steps.md',
+      version: 1,
+      resourceType: 'workspace',
+      metadata: { sizeBytes: 28, contentType: 'text/markdown', updatedBy: 'ada' },
     })
     await write('/workspaces/audit/notes.txt', 'nothing yet')
     expect(await ls('/workspaces')).toEqual(['audit/'])
@@ -92,9 +96,20 @@ describe('a written file', () => {
 
   it('needs a path that keeps the rules', async () => {
     const bad = [
-      ...['/workspaces', '/workspaces/w', '/sources/w/a', '/knowledge/a/b', '/evidence/a/b', 'workspaces/w/a'],
-      ...['/workspaces//a', '/workspaces/w/../a', '/workspaces/w/./a', '/workspaces/w/a\u0001', '/workspaces/w/\n'],
-      ...['/workspaces/w/e\u0301', '/workspaces/w/\ud800', `/workspaces/w/${'x'.repeat(1011)}`],
+      '/workspaces',
+      '/workspaces/w',
+      '/sources/w/a',
+      '/knowledge/a/b',
+      '/evidence/a/b',
+      'workspaces/w/a',
+      '/workspaces//a',
+      '/workspaces/w/../a',
+      '/workspaces/w/./a',
+      '/workspaces/w/a\u0001',
+      '/workspaces/w/\n',
+      '/workspaces/w/e\u0301',
+      '/workspaces/w/\ud800',
+      `/workspaces/w/${'x'.repeat(1011)}`,
     ]
     for (const path of bad) await expect(write(path, 'x'), path).rejects.toMatchObject({ code: 'invalid-request' })
     expect((await write(`/workspaces/w/${'x'.repeat(1010)}`, 'x')).path).toHaveLength(1024)
@@ -140,7 +155,10 @@ describe('moving and removing', () => {
     ])
     expect(await mv('/workspaces/w/deep', '/workspaces/v/x')).toMatchObject({ files: 2 })
     expect(await found('/workspaces/v')).toEqual([
-      ...['/workspaces/v/x', '/workspaces/v/x/c', '/workspaces/v/x/er', '/workspaces/v/x/er/b'],
+      '/workspaces/v/x',
+      '/workspaces/v/x/c',
+      '/workspaces/v/x/er',
+      '/workspaces/v/x/er/b',
     ])
     await mv('/workspaces/v', '/workspaces/𝒰')
     expect(await cat('/workspaces/𝒰/x/er/b')).toBe('two')

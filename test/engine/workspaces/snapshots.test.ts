@@ -90,7 +90,9 @@ describe('the queries of a snapshot', () => {
     const { queries } = await engine.snapshots.get(ADA, made.id)
     expect(queries.map(({ query }) => query)).toEqual(['What makes the tides?', 'When was the lighthouse built?'])
     expect(queries[0]).toMatchObject({
-      ...{ traceId: first.traceId, mode: 'fast', evidenceState: 'answerable' },
+      traceId: first.traceId,
+      mode: 'fast',
+      evidenceState: 'answerable',
       evidence: expect.arrayContaining([expect.objectContaining({ filename: 'tides.md', rank: 1 })]),
     })
     await expect(snapshot('named', { sessionId: newId() })).rejects.toMatchObject({ code: 'not-found' })

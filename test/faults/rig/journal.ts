@@ -3,8 +3,17 @@ import { dirname, join, relative } from 'node:path'
 
 /** As in `shim.c`. */
 const TYPES = [
-  ...['', 'create', 'write', 'truncate', 'sync', 'sync-folder'],
-  ...['rename', 'unlink', 'mkdir', 'rmdir', 'link'],
+  '',
+  'create',
+  'write',
+  'truncate',
+  'sync',
+  'sync-folder',
+  'rename',
+  'unlink',
+  'mkdir',
+  'rmdir',
+  'link',
 ] as const
 type Kind = (typeof TYPES)[number]
 

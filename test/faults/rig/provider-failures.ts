@@ -1,4 +1,4 @@
-import type { DegradedClass } from '../../../src/engine/degraded.js'
+import type { DegradedClass } from '../../../src/engine/base/degraded.js'
 import { begun, changed, drip, endless, type Failure, status } from './failing-provider.js'
 
 export type Kind = 'embeddings' | 'chat' | 'rerank'

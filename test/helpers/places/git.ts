@@ -52,7 +52,12 @@ export async function startGit(): Promise<GitPlace> {
   site.pages.set('/notes.git/info/refs?service=git-upload-pack', serve)
   site.pages.set('/notes.git/git-upload-pack', serve)
   return {
-    ...{ type: 'connector', uri: `${site.url}/notes.git`, hits, folder, git, commit },
+    type: 'connector',
+    uri: `${site.url}/notes.git`,
+    hits,
+    folder,
+    git,
+    commit,
     metadata: { provider: 'git', credentials: { token: 'secret' } },
     wrong: { provider: 'git', credentials: { token: 'wrong' } },
     async put(name, text) {
@@ -75,7 +80,9 @@ export async function startGit(): Promise<GitPlace> {
 function backend(folder: string, request: IncomingMessage, response: ServerResponse): void {
   const url = new URL(request.url ?? '/', 'http://localhost')
   const child = execa('git', ['http-backend'], {
-    ...{ extendEnv: false, buffer: false, reject: false },
+    extendEnv: false,
+    buffer: false,
+    reject: false,
     env: {
       PATH: process.env.PATH ?? '',
       GIT_PROJECT_ROOT: folder,

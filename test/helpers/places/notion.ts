@@ -45,8 +45,13 @@ export async function startNotion(): Promise<NotionPlace> {
   const { port } = server.address() as AddressInfo
   let clock = Date.UTC(2026, 0, 1)
   const place: NotionPlace = {
-    ...{ type: 'connector', uri: `http://127.0.0.2:${port}/`, hits, refusals: [], pageSize: 100 },
-    ...{ pages: new Map(), children: new Map() },
+    type: 'connector',
+    uri: `http://127.0.0.2:${port}/`,
+    hits,
+    refusals: [],
+    pageSize: 100,
+    pages: new Map(),
+    children: new Map(),
     metadata: { provider: 'notion', credentials: { token: 'secret' } },
     wrong: { provider: 'notion', credentials: { token: 'wrong' } },
     async put(name, text) {
@@ -138,8 +143,14 @@ function answer(place: NotionPlace, request: IncomingMessage, response: ServerRe
 
 function toPage({ id, title, edited, properties }: NotionPage) {
   return {
-    ...{ object: 'page', id, created_time: edited, last_edited_time: edited, archived: false, in_trash: false },
-    ...{ parent: { type: 'workspace', workspace: true }, url: `https://www.notion.so/${id}` },
+    object: 'page',
+    id,
+    created_time: edited,
+    last_edited_time: edited,
+    archived: false,
+    in_trash: false,
+    parent: { type: 'workspace', workspace: true },
+    url: `https://www.notion.so/${id}`,
     properties: { ...properties, Name: { id: 'title', type: 'title', title: richText(title) } },
   }
 }

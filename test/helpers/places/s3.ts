@@ -14,7 +14,10 @@ export async function startS3(): Promise<RemotePlace & { client: S3Client; endpo
   const directory = mkdtempSync(join(tmpdir(), 'ks-s3-'))
   const hits: string[] = []
   const server = new S3rver({
-    ...{ address: '127.0.0.2', port: 0, silent: true, directory },
+    address: '127.0.0.2',
+    port: 0,
+    silent: true,
+    directory,
     configureBuckets: [{ name: 'docs', configs: [] }],
   })
   server.middleware.unshift(async (context, next) => {
@@ -28,7 +31,11 @@ export async function startS3(): Promise<RemotePlace & { client: S3Client; endpo
   const client = new S3Client({ endpoint, region: 'us-east-1', forcePathStyle: true, credentials: { ...KEYS } })
   const key = (name: string) => ({ Bucket: 'docs', Key: `notes/${name}` })
   return {
-    ...{ type: 'object-storage', uri: `${endpoint}/docs/notes/`, hits, client, endpoint },
+    type: 'object-storage',
+    uri: `${endpoint}/docs/notes/`,
+    hits,
+    client,
+    endpoint,
     metadata: { provider: 's3', credentials: { ...KEYS } },
     wrong: { provider: 's3', credentials: { ...KEYS, accessKeyId: 'wrong' } },
     put: async (name, text) => void (await client.send(new PutObjectCommand({ ...key(name), Body: text }))),

@@ -49,7 +49,9 @@ auth.require = ("/dav/" => ("method" => "basic", "realm" => "notes", "require" =
     writeFileSync(join(folder, name), text)
   }
   return {
-    ...{ type: 'object-storage', uri, folder },
+    type: 'object-storage',
+    uri,
+    folder,
     metadata: { provider: 'webdav', credentials: { username: 'ada', password: 'secret' } },
     wrong: { provider: 'webdav', credentials: { username: 'ada', password: 'wrong' } },
     get hits() {

@@ -24,7 +24,10 @@ const say: Operation = async (context) => {
   const query = `${session.tenant.marker} asks ${step.number}`
   session.endUser.unsure.set(query, conversation?.id)
   const answer = await session.chat<ChatCompletion>(step, 'POST', '/v1/chat-messages', {
-    ...{ query, user: user(context), response_mode: 'blocking', auto_generate_name: false },
+    query,
+    user: user(context),
+    response_mode: 'blocking',
+    auto_generate_name: false,
     ...(conversation === undefined ? {} : { conversation_id: conversation.id }),
   })
   if (answer === undefined) return
@@ -41,7 +44,10 @@ const sayAndStop: Operation = async (context) => {
   const query = `${session.tenant.marker} asks ${step.number}`
   session.endUser.unsure.set(query, conversation?.id)
   const body = {
-    ...{ query, user: user(context), response_mode: 'streaming', auto_generate_name: false },
+    query,
+    user: user(context),
+    response_mode: 'streaming',
+    auto_generate_name: false,
     ...(conversation === undefined ? {} : { conversation_id: conversation.id }),
   }
   const answer = await session.chatStream(step, '/v1/chat-messages', body, (task) =>
@@ -180,7 +186,8 @@ const renameChat: Operation = async (context) => {
   const name = `${session.tenant.marker} ${step.number}`
   const begun = conversation.name.begin(name, session.world.moments.next())
   const answer = await session.chat(step, 'POST', `/v1/conversations/${conversation.id}/name`, {
-    ...{ name, user: user(context) },
+    name,
+    user: user(context),
   })
   settle(context, conversation, conversation.name, begun, answer)
 }

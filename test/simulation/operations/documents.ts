@@ -313,5 +313,13 @@ function citedIn(text: string): string[] {
 }
 
 export const documentOperations = {
-  ...{ upload, uploadAgain, uploadBulk, deleteDocuments, reindex, getDocument, listDocuments, search, query },
+  upload,
+  uploadAgain,
+  uploadBulk,
+  deleteDocuments,
+  reindex,
+  getDocument,
+  listDocuments,
+  search,
+  query,
 }

@@ -79,7 +79,11 @@ const addSource: Operation = async (context) => {
   const space = pickSpace(context)
   const name = `${session.tenant.marker} ${step.number}`
   const source: SentSource = {
-    ...{ name, id: undefined, isThere: new Register(false), title: new Register(name), versions: new Set() },
+    name,
+    id: undefined,
+    isThere: new Register(false),
+    title: new Register(name),
+    versions: new Set(),
   }
   space.sources.set(name, source)
   const begun = source.isThere.begin(true, session.world.moments.next())

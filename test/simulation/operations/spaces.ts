@@ -30,7 +30,9 @@ export async function makeSpace(
   const { marker } = session.tenant
   const description = `made by ${marker} ${step.number}`
   const body = {
-    ...{ name: `${marker} ${slug}`, slug, description },
+    name: `${marker} ${slug}`,
+    slug,
+    description,
     ...(embeddingProfile === undefined ? {} : { embeddingProfile }),
   }
   const outcome = await session.write(step, 'POST /knowledge-spaces', { body }, { always: true })

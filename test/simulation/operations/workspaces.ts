@@ -237,5 +237,14 @@ function sizeOf(content: string | undefined): string {
 }
 
 export const workspaceOperations = {
-  ...{ writeOwn, writeShared, append, removeOwn, removeShared, move, removeFolder, readOwn, readShared, listFiles },
+  writeOwn,
+  writeShared,
+  append,
+  removeOwn,
+  removeShared,
+  move,
+  removeFolder,
+  readOwn,
+  readShared,
+  listFiles,
 }

@@ -3,18 +3,18 @@ import type { RetrieverResource } from '../../../contract/chat/messages.js'
 import { KsError } from '../../../contract/errors.js'
 import type { VirtualTree } from '../../../contract/gateway/fs.js'
 import { recordIn } from '../../../lib/json/values.js'
-import type { Engine } from '../../api.js'
+import type { Degradation } from '../../base/degraded.js'
 import type { EngineContext } from '../../context.js'
-import type { Degradation } from '../../degraded.js'
 import { tokensAtMost } from '../../models/tokens.js'
 import type { ToolCall, ToolSpec } from '../../models/types.js'
 import { beginningOf } from '../../models/window.js'
 import { findSpace, type SpaceRow } from '../../spaces/store.js'
+import type { FileSystemReader } from '../../vfs/vfs.js'
 import { type Asked, atItsTurn, type ChatShared } from '../answer.js'
 import { evidenceOf, merged } from '../evidence.js'
 import { rememberVariable } from '../variables/operations.js'
 
-export type AgentShared = ChatShared & { fs: Pick<Engine['fs'], 'tree' | 'cat'> }
+export type AgentShared = ChatShared & { fs: Pick<FileSystemReader, 'tree' | 'cat'> }
 
 /** How each tool looks in a client. */
 export const TOOL_ICONS = {
@@ -61,7 +61,7 @@ export class AgentTools {
     this.#context = context
     this.#shared = shared
     this.#asked = asked
-    this.#spaces = asked.spaceIds.map((id) => findSpace(context.db, asked.caller.tenant, id))
+    this.#spaces = asked.spaceIds.map((id) => context.db.now(findSpace(asked.caller.tenant, id)))
   }
 
   /** How the tools are to be used; empty where there are none. */

@@ -1,8 +1,9 @@
 import type { AnnotationJob, AnnotationJobStatus, AnnotationReplyBody } from '../../../contract/chat/annotations.js'
 import { ChatError, invalidParam } from '../../../contract/chat/errors.js'
 import { newId } from '../../../lib/ids.js'
+import { untilWritten } from '../../base/until-written.js'
 import type { EngineContext } from '../../context.js'
-import { untilWritten } from '../../until-written.js'
+import { sql, type Write } from '../../storage/program.js'
 import type { AppSession } from '../apps.js'
 import type { AnnotationMatcher } from './match.js'
 import { setReply } from './store.js'
@@ -26,8 +27,8 @@ export class AnnotationJobs {
     this.#context = context
     this.#matcher = matcher
     const { db } = context
-    db.recover(() => {
-      db.run(
+    db.recover(function* () {
+      yield* sql.run(
         `UPDATE chat_annotation_jobs SET status = 'error', error = 'the service stopped before the job was done'
          WHERE status IN ('waiting', 'processing')`,
       )
@@ -41,18 +42,18 @@ export class AnnotationJobs {
     const { db } = this.#context
     const appId = session.app.id
     const threshold = action === 'enable' ? (body.score_threshold ?? null) : null
-    const job = await db.write((): AnnotationJob => {
-      const running = db.get<JobRow>(
+    const job = await db.write(function* (): Write<AnnotationJob> {
+      const running = yield* sql.get<JobRow>(
         `SELECT id FROM chat_annotation_jobs
          WHERE app_id = ? AND action = ? AND status IN ('waiting', 'processing') LIMIT 1`,
-        ...[appId, action],
+        [appId, action],
       )
       if (running !== undefined) return { job_id: running.id, job_status: 'processing' }
       const id = newId()
-      db.run(
+      yield* sql.run(
         `INSERT INTO chat_annotation_jobs (id, app_id, action, score_threshold, status, created_at)
          VALUES (?, ?, ?, ?, 'waiting', ?)`,
-        ...[id, appId, action, threshold, Date.now()],
+        [id, appId, action, threshold, Date.now()],
       )
       return { job_id: id, job_status: 'waiting' }
     })
@@ -63,9 +64,12 @@ export class AnnotationJobs {
 
   /** @throws ChatError `invalid_param` for an unknown job, or one that another action began */
   status({ app }: AppSession, action: string, id: string): AnnotationJobStatus {
-    const row = this.#context.db.get<JobRow>(
-      'SELECT id, status, error FROM chat_annotation_jobs WHERE app_id = ? AND action = ? AND id = ?',
-      ...[app.id, action, id.toLowerCase()],
+    const row = this.#context.db.now(
+      sql.get<JobRow>('SELECT id, status, error FROM chat_annotation_jobs WHERE app_id = ? AND action = ? AND id = ?', [
+        app.id,
+        action,
+        id.toLowerCase(),
+      ]),
     )
     if (row === undefined) throw new ChatError('invalid_param', 'The job does not exist.', { params: 'job_id' })
     return { job_id: row.id, job_status: row.status, error_msg: row.error }
@@ -83,8 +87,8 @@ export class AnnotationJobs {
       await db.write(() => this.#move(id, 'processing'))
       if (action === 'enable') await this.#matcher.prepare(session, this.#ending.signal)
       await db.write(() => {
-        setReply(db, session.app.id, action === 'enable', threshold)
-        this.#move(id, 'completed')
+        db.now(setReply(session.app.id, action === 'enable', threshold))
+        db.now(this.#move(id, 'completed'))
       })
     } catch (error) {
       const said = error instanceof Error ? error.message : String(error)
@@ -96,7 +100,7 @@ export class AnnotationJobs {
     }
   }
 
-  #move(id: string, status: JobRow['status'], error = ''): void {
-    this.#context.db.run('UPDATE chat_annotation_jobs SET status = ?, error = ? WHERE id = ?', status, error, id)
+  *#move(id: string, status: JobRow['status'], error = ''): Write<void> {
+    yield* sql.run('UPDATE chat_annotation_jobs SET status = ?, error = ? WHERE id = ?', [status, error, id])
   }
 }

@@ -50,9 +50,9 @@ export class AnnotationMatcher {
    */
   async match(of: App, question: string, signal: AbortSignal): Promise<AnnotationRow | undefined> {
     const { db, log } = this.#context
-    const { enabled, threshold } = replySetting(db, of.app.id)
+    const { enabled, threshold } = db.now(replySetting(of.app.id))
     if (!enabled) return undefined
-    const rows = allAnnotations(db, of.app.id)
+    const rows = db.now(allAnnotations(of.app.id))
     const same = rows.find((row) => sameWords(row.question, question))
     if (same !== undefined || rows.length === 0) return same
     try {
@@ -70,7 +70,7 @@ export class AnnotationMatcher {
 
   /** Makes the vectors of every annotation of an application. @throws KsError when the model cannot */
   async prepare(of: App, signal: AbortSignal): Promise<void> {
-    const questions = allAnnotations(this.#context.db, of.app.id).map(({ question }) => question)
+    const questions = this.#context.db.now(allAnnotations(of.app.id)).map(({ question }) => question)
     await this.#likeness(of, questions, signal)
   }
 
@@ -115,7 +115,7 @@ export class AnnotationMatcher {
 
   #space(tenant: string, app: ChatApp): SpaceRow | undefined {
     for (const id of app.knowledgeSpaceIds) {
-      const space = findSpaceOrDeleting(this.#context.db, tenant, id)
+      const space = this.#context.db.now(findSpaceOrDeleting(tenant, id))
       if (space?.deleted_at === null) return space
     }
     return undefined

@@ -35,7 +35,7 @@ export function createAnnotations(context: EngineContext): Annotations {
   const jobs = new AnnotationJobs(context, matcher)
   return {
     operations: {
-      list: ({ app }, query) => listAnnotations(db, app.id, query),
+      list: ({ app }, query) => db.now(listAnnotations(app.id, query)),
       create: ({ app }, body) => createAnnotation(db, app.id, body),
       update: ({ app }, id, body) => updateAnnotation(db, app.id, id, body),
       delete: ({ app }, id) => deleteAnnotation(db, app.id, id),

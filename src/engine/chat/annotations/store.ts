@@ -8,6 +8,7 @@ import { ChatError } from '../../../contract/chat/errors.js'
 import { CHAT_LIMITS } from '../../../contract/chat/limits.js'
 import { newId } from '../../../lib/ids.js'
 import type { Database } from '../../storage/database.js'
+import { type Read, sql, type Write } from '../../storage/program.js'
 import { readable } from '../../storage/readable.js'
 
 export interface AnnotationRow {
@@ -26,14 +27,15 @@ export interface ReplySetting {
 
 const COLUMNS = 'id, question, answer, hit_count, created_at'
 
-export function listAnnotations(db: Database, appId: string, query: AnnotationsQuery): AnnotationList {
+export function* listAnnotations(appId: string, query: AnnotationsQuery): Read<AnnotationList> {
   const { page, limit, keyword } = query
   const where = `app_id = ? ${keyword === undefined ? '' : 'AND instr(folded, ?) > 0'}`
   const values = keyword === undefined ? [appId] : [appId, keyword.toLowerCase()]
-  const total = db.get<{ n: number }>(`SELECT count(*) n FROM chat_annotations WHERE ${where}`, ...values)?.n ?? 0
-  const rows = db.all<AnnotationRow>(
+  const total =
+    (yield* sql.get<{ n: number }>(`SELECT count(*) n FROM chat_annotations WHERE ${where}`, values))?.n ?? 0
+  const rows = yield* sql.all<AnnotationRow>(
     `SELECT ${COLUMNS} FROM chat_annotations WHERE ${where} ORDER BY key DESC LIMIT ? OFFSET ?`,
-    ...[...values, limit, (page - 1) * limit],
+    [...values, limit, (page - 1) * limit],
   )
   return { data: readable(rows, toAnnotation), has_more: page * limit < total, limit, total, page }
 }
@@ -41,19 +43,19 @@ export function listAnnotations(db: Database, appId: string, query: AnnotationsQ
 /** @throws ChatError `too_many_requests` when the application holds as many as it may */
 export async function createAnnotation(db: Database, appId: string, body: AnnotationBody): Promise<Annotation> {
   const { question, answer } = body
-  return db.write(() => {
-    const held = db.get<{ n: number }>('SELECT count(*) n FROM chat_annotations WHERE app_id = ?', appId)
+  return db.write(function* () {
+    const held = yield* sql.get<{ n: number }>('SELECT count(*) n FROM chat_annotations WHERE app_id = ?', [appId])
     if ((held?.n ?? 0) >= CHAT_LIMITS.annotationsPerApp)
       throw new ChatError(
         'too_many_requests',
         `an application holds at most ${CHAT_LIMITS.annotationsPerApp} annotations`,
       )
     const id = newId()
-    db.run(
+    yield* sql.run(
       'INSERT INTO chat_annotations (id, app_id, question, answer, folded, created_at) VALUES (?, ?, ?, ?, ?, ?)',
-      ...[id, appId, question, answer, foldedOf(body), Date.now()],
+      [id, appId, question, answer, foldedOf(body), Date.now()],
     )
-    return required(db, appId, id)
+    return yield* required(appId, id)
   })
 }
 
@@ -64,55 +66,63 @@ export async function updateAnnotation(
   id: string,
   body: AnnotationBody,
 ): Promise<Annotation> {
-  return db.write(() => {
-    db.run(
-      'UPDATE chat_annotations SET question = ?, answer = ?, folded = ? WHERE app_id = ? AND id = ?',
-      ...[body.question, body.answer, foldedOf(body), appId, id],
-    )
-    return required(db, appId, id)
+  return db.write(function* () {
+    yield* sql.run('UPDATE chat_annotations SET question = ?, answer = ?, folded = ? WHERE app_id = ? AND id = ?', [
+      body.question,
+      body.answer,
+      foldedOf(body),
+      appId,
+      id,
+    ])
+    return yield* required(appId, id)
   })
 }
 
 /** @throws ChatError `not_found` */
 export async function deleteAnnotation(db: Database, appId: string, id: string): Promise<void> {
-  await db.write(() => {
-    required(db, appId, id)
-    db.run('DELETE FROM chat_annotations WHERE app_id = ? AND id = ?', appId, id)
+  await db.write(function* () {
+    yield* required(appId, id)
+    yield* sql.run('DELETE FROM chat_annotations WHERE app_id = ? AND id = ?', [appId, id])
   })
 }
 
 /** Every annotation of an application, newest first: of two that match alike the newer answers. */
-export function allAnnotations(db: Database, appId: string): AnnotationRow[] {
-  return db.all<AnnotationRow>(`SELECT ${COLUMNS} FROM chat_annotations WHERE app_id = ? ORDER BY key DESC`, appId)
+export function* allAnnotations(appId: string): Read<AnnotationRow[]> {
+  return yield* sql.all<AnnotationRow>(`SELECT ${COLUMNS} FROM chat_annotations WHERE app_id = ? ORDER BY key DESC`, [
+    appId,
+  ])
 }
 
 export async function countHit(db: Database, appId: string, id: string): Promise<void> {
   await db.write(() =>
-    db.run('UPDATE chat_annotations SET hit_count = hit_count + 1 WHERE app_id = ? AND id = ?', appId, id),
+    sql.run('UPDATE chat_annotations SET hit_count = hit_count + 1 WHERE app_id = ? AND id = ?', [appId, id]),
   )
 }
 
 /** Off until a job switched it on. */
-export function replySetting(db: Database, appId: string): ReplySetting {
-  const row = db.get<{ enabled: number; score_threshold: number }>(
+export function* replySetting(appId: string): Read<ReplySetting> {
+  const row = yield* sql.get<{ enabled: number; score_threshold: number }>(
     'SELECT enabled, score_threshold FROM chat_annotation_replies WHERE app_id = ?',
-    appId,
+    [appId],
   )
   return { enabled: row?.enabled === 1, threshold: row?.score_threshold ?? 1 }
 }
 
 /** Inside the caller's transaction. Switching off keeps the threshold. */
-export function setReply(db: Database, appId: string, enabled: boolean, threshold: number | null): void {
-  db.run(
+export function* setReply(appId: string, enabled: boolean, threshold: number | null): Write<void> {
+  yield* sql.run(
     `INSERT INTO chat_annotation_replies (app_id, enabled, score_threshold)
      SELECT id, ?, coalesce(?, 1) FROM chat_apps WHERE id = ?
      ON CONFLICT (app_id) DO UPDATE SET enabled = excluded.enabled, score_threshold = coalesce(?, score_threshold)`,
-    ...[enabled ? 1 : 0, threshold, appId, threshold],
+    [enabled ? 1 : 0, threshold, appId, threshold],
   )
 }
 
-function required(db: Database, appId: string, id: string): Annotation {
-  const row = db.get<AnnotationRow>(`SELECT ${COLUMNS} FROM chat_annotations WHERE app_id = ? AND id = ?`, appId, id)
+function* required(appId: string, id: string): Read<Annotation> {
+  const row = yield* sql.get<AnnotationRow>(`SELECT ${COLUMNS} FROM chat_annotations WHERE app_id = ? AND id = ?`, [
+    appId,
+    id,
+  ])
   if (row === undefined) throw new ChatError('not_found', 'Annotation not found')
   return toAnnotation(row)
 }

@@ -5,6 +5,7 @@ import type { ChatRequest, InputFile } from '../../../contract/chat/messages.js'
 import type { EngineContext } from '../../context.js'
 import type { SafeFetch } from '../../egress/safe-fetch.js'
 import type { ChatImage } from '../../models/types.js'
+import { sql } from '../../storage/program.js'
 import { chatModel } from '../answer.js'
 import type { AppSession } from '../apps.js'
 import { whoIs } from '../conversations.js'
@@ -40,7 +41,7 @@ export async function takeFiles(
   for (const ref of refs)
     taken.push(
       'id' in ref
-        ? localFile(context, session, user, ref.id)
+        ? context.db.now(localFile(context, session, user, ref.id))
         : await remoteFile(context, fetcher, session, user, ref.url),
     )
   if (taken.reduce((sum, { size }) => sum + size, 0) > CHAT_LIMITS.messageImageBytes)
@@ -60,9 +61,9 @@ function referenceOf(file: InputFile, allowed: readonly string[]): { id: string 
   throw invalid('url is required for a remote_url')
 }
 
-function localFile(context: EngineContext, session: AppSession, user: string, id: string) {
-  const who = whoIs(context.db, session, user)
-  const row = who === undefined ? undefined : ownFile(context.db, who, id, context.now())
+function* localFile(context: EngineContext, session: AppSession, user: string, id: string) {
+  const who = yield* whoIs(session, user)
+  const row = who === undefined ? undefined : yield* ownFile(who, id, context.now())
   if (row === undefined) throw expired(id)
   return { fileId: row.id, size: row.size_bytes }
 }
@@ -109,11 +110,11 @@ export async function imagesOf(
 ): Promise<ChatImage[]> {
   const { db, objects } = context
   if (!vision.enabled) return []
-  const own = db.get<{ place: number }>('SELECT place FROM chat_messages WHERE id = ?', messageId)
+  const own = db.now(sql.get<{ place: number }>('SELECT place FROM chat_messages WHERE id = ?', [messageId]))
   if (own === undefined) return []
   const places = { after: own.place - IMAGE_TURNS, to: own.place }
   const images: ChatImage[] = []
-  for (const row of newestFiles(db, who, conversationId, places)) {
+  for (const row of db.now(newestFiles(who, conversationId, places))) {
     const bytes = await objects.bytes(row.object_key)
     images.push({ mimeType: row.mime_type, base64: bytes.toString('base64'), detail: vision.detail })
   }

@@ -2,6 +2,7 @@ import type { FileHandle } from 'node:fs/promises'
 import { ChatError } from '../../../contract/chat/errors.js'
 import type { EngineContext } from '../../context.js'
 import { damagedObject } from '../../storage/durable-files.js'
+import type { Read } from '../../storage/program.js'
 import { type AppSession, sessionOf } from '../apps.js'
 import { fileNamed } from './store.js'
 
@@ -25,7 +26,7 @@ export async function openFile(
   session: AppSession,
   id: string,
 ): Promise<OpenFile> {
-  const row = fileNamed(db, id)
+  const row = db.now(fileNamed(id))
   if (row === undefined) throw missing()
   if (row.app_id !== session.app.id)
     throw new ChatError('file_access_denied', 'The file does not belong to this application.')
@@ -42,9 +43,9 @@ export async function openFile(
 }
 
 /** The application of a file, for a request that proved itself by a signed address. */
-export function sessionOfFile({ db }: EngineContext, id: string): AppSession | undefined {
-  const row = fileNamed(db, id)
-  return row === undefined ? undefined : sessionOf(db, row.app_id)
+export function* sessionOfFile(id: string): Read<AppSession | undefined> {
+  const row = yield* fileNamed(id)
+  return row === undefined ? undefined : yield* sessionOf(row.app_id)
 }
 
 function missing(hint?: string): ChatError {

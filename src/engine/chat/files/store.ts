@@ -1,6 +1,6 @@
 import type { MessageFile } from '../../../contract/chat/messages.js'
 import { newId } from '../../../lib/ids.js'
-import type { Database } from '../../storage/database.js'
+import { type Read, sql, type Write } from '../../storage/program.js'
 import type { Who } from '../store.js'
 
 export interface FileRow {
@@ -36,93 +36,104 @@ const FILE_COLUMNS = `f.id, f.tenant, f.app_id, f.end_user_id, f.name, f.extensi
   f.object_key, f.created_at`
 
 /** A file whose bytes are still to get their name; it is gone at `expiresAt` unless it becomes ready. */
-export function insertFile(db: Database, row: FileRow, expiresAt: number): void {
-  db.run(
+export function* insertFile(row: FileRow, expiresAt: number): Write<void> {
+  yield* sql.run(
     `INSERT INTO chat_files (id, tenant, app_id, end_user_id, name, extension, mime_type, size_bytes, sha256, object_key,
        expires_at, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    ...[row.id, row.tenant, row.app_id, row.end_user_id, row.name, row.extension, row.mime_type, row.size_bytes],
-    ...[row.sha256, row.object_key, expiresAt, row.created_at],
+    [
+      row.id,
+      row.tenant,
+      row.app_id,
+      row.end_user_id,
+      row.name,
+      row.extension,
+      row.mime_type,
+      row.size_bytes,
+      row.sha256,
+      row.object_key,
+      expiresAt,
+      row.created_at,
+    ],
   )
 }
 
-export function readyFile(db: Database, id: string, expiresAt: number): void {
-  db.run('UPDATE chat_files SET ready = 1, expires_at = ? WHERE id = ?', expiresAt, id)
+export function* readyFile(id: string, expiresAt: number): Write<void> {
+  yield* sql.run('UPDATE chat_files SET ready = 1, expires_at = ? WHERE id = ?', [expiresAt, id])
 }
 
 /** A file that this end user of the application uploaded and that has not expired. */
-export function ownFile(db: Database, who: Who, id: string, now: number): FileRow | undefined {
-  return db.get<FileRow>(
+export function* ownFile(who: Who, id: string, now: number): Read<FileRow | undefined> {
+  return yield* sql.get<FileRow>(
     `SELECT ${FILE_COLUMNS} FROM chat_files f WHERE id = ? AND app_id = ? AND end_user_id = ? AND ready = 1
        AND (expires_at IS NULL OR expires_at > ?)`,
-    ...[id, who.appId, who.userId, now],
+    [id, who.appId, who.userId, now],
   )
 }
 
 /** What was uploaded, has not expired and is of no message: files of the end user, and bytes of the whole application. */
-export function unusedUploads(db: Database, who: Who, now: number): { files: number; bytes: number } {
-  const found = db.get<{ files: number; bytes: number }>(
+export function* unusedUploads(who: Who, now: number): Read<{ files: number; bytes: number }> {
+  const found = yield* sql.get<{ files: number; bytes: number }>(
     `SELECT count(*) FILTER (WHERE end_user_id = ?) files, coalesce(sum(size_bytes), 0) bytes FROM chat_files
      WHERE app_id = ? AND expires_at > ?`,
-    ...[who.userId, who.appId, now],
+    [who.userId, who.appId, now],
   )
   return found ?? { files: 0, bytes: 0 }
 }
 
 /** Binds files to a message, inside the caller's transaction. @returns the file that has expired meanwhile */
-export function attachFiles(
-  db: Database,
+export function* attachFiles(
   who: Who,
   messageId: string,
   attachments: Attachment[],
   now: number,
-): string | undefined {
+): Write<string | undefined> {
   for (const [place, { fileId, url }] of attachments.entries()) {
-    if (ownFile(db, who, fileId, now) === undefined) return fileId
-    db.run('UPDATE chat_files SET expires_at = NULL WHERE id = ?', fileId)
-    db.run(
+    if ((yield* ownFile(who, fileId, now)) === undefined) return fileId
+    yield* sql.run('UPDATE chat_files SET expires_at = NULL WHERE id = ?', [fileId])
+    yield* sql.run(
       `INSERT INTO chat_message_files (id, message_id, place, file_id, belongs_to, transfer_method, url)
        VALUES (?, ?, ?, ?, 'user', ?, ?)`,
-      ...[newId(), messageId, place, fileId, url === undefined ? 'local_file' : 'remote_url', url ?? null],
+      [newId(), messageId, place, fileId, url === undefined ? 'local_file' : 'remote_url', url ?? null],
     )
   }
   return undefined
 }
 
 /** The files of a message, in the order they were sent. */
-export function filesOfMessage(db: Database, messageId: string): AttachedRow[] {
-  return db.all<AttachedRow>(
+export function* filesOfMessage(messageId: string): Read<AttachedRow[]> {
+  return yield* sql.all<AttachedRow>(
     `SELECT ${FILE_COLUMNS}, m.id link_id, m.belongs_to, m.transfer_method, m.url
      FROM chat_message_files m JOIN chat_files f ON f.id = m.file_id WHERE m.message_id = ? ORDER BY m.place`,
-    messageId,
+    [messageId],
   )
 }
 
 /** The files of the newest of some messages that has any. */
-export function newestFiles(db: Database, who: Who, conversationId: string, places: { after: number; to: number }) {
-  const message = db.get<{ id: string }>(
+export function* newestFiles(who: Who, conversationId: string, places: { after: number; to: number }) {
+  const message = yield* sql.get<{ id: string }>(
     `SELECT id FROM chat_messages c WHERE app_id = ? AND end_user_id = ? AND conversation_id = ? AND place > ? AND place <= ?
        AND EXISTS (SELECT 1 FROM chat_message_files WHERE message_id = c.id) ORDER BY place DESC LIMIT 1`,
-    ...[who.appId, who.userId, conversationId, places.after, places.to],
+    [who.appId, who.userId, conversationId, places.after, places.to],
   )
-  return message === undefined ? [] : filesOfMessage(db, message.id)
+  return message === undefined ? [] : yield* filesOfMessage(message.id)
 }
 
 /** A file by its own id or by its id in a message, and whether a message has it. */
-export function fileNamed(db: Database, id: string): (FileRow & { attached: 0 | 1 }) | undefined {
-  return db.get<FileRow & { attached: 0 | 1 }>(
+export function* fileNamed(id: string): Read<(FileRow & { attached: 0 | 1 }) | undefined> {
+  return yield* sql.get<FileRow & { attached: 0 | 1 }>(
     `SELECT ${FILE_COLUMNS}, EXISTS (SELECT 1 FROM chat_message_files WHERE file_id = f.id) attached FROM chat_files f
      WHERE f.id = coalesce((SELECT file_id FROM chat_message_files WHERE id = ?), ?) AND f.ready = 1`,
-    ...[id, id],
+    [id, id],
   )
 }
 
 /** Takes the next file that has expired, inside the caller's transaction. */
-export function takeExpired(db: Database, now: number): FileRow | undefined {
-  const row = db.get<FileRow>(
+export function* takeExpired(now: number): Write<FileRow | undefined> {
+  const row = yield* sql.get<FileRow>(
     `SELECT ${FILE_COLUMNS} FROM chat_files f WHERE expires_at <= ? ORDER BY expires_at LIMIT 1`,
-    now,
+    [now],
   )
-  if (row !== undefined) db.run('DELETE FROM chat_files WHERE id = ?', row.id)
+  if (row !== undefined) yield* sql.run('DELETE FROM chat_files WHERE id = ?', [row.id])
   return row
 }
 

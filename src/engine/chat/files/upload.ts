@@ -6,8 +6,8 @@ import { KsError } from '../../../contract/errors.js'
 import { newId } from '../../../lib/ids.js'
 import { diskError } from '../../../local/disk-error.js'
 import type { EngineContext } from '../../context.js'
-import type { Database } from '../../storage/database.js'
 import { ObjectStore, type StagedObject } from '../../storage/objects.js'
+import type { Read } from '../../storage/program.js'
 import type { AppSession } from '../apps.js'
 import { ensureUser } from '../store.js'
 import { type ImageType, imageTypeOf, withHead } from './image-type.js'
@@ -109,12 +109,12 @@ async function keepFile(
   await objects.syncStaged([staged])
   const key = ObjectStore.key(tenant, staged.sha256)
   const createdAt = Date.now()
-  const row = await db.write(() => {
+  const row = await db.write(function* () {
     const made: FileRow = {
       id: newId(),
       tenant,
       app_id: app.id,
-      end_user_id: ensureUser(db, app.id, user, createdAt),
+      end_user_id: yield* ensureUser(app.id, user, createdAt),
       name,
       extension: type.extension,
       mime_type: type.mimeType,
@@ -123,12 +123,12 @@ async function keepFile(
       object_key: key,
       created_at: createdAt,
     }
-    assertRoom(db, made, now())
-    insertFile(db, made, now() + UNREADY_MS)
+    yield* assertRoom(made, now())
+    yield* insertFile(made, now() + UNREADY_MS)
     return made
   })
   await objects.publish([{ staged, key }])
-  await db.write(() => readyFile(db, row.id, now() + UNUSED_MS))
+  await db.write(() => readyFile(row.id, now() + UNUSED_MS))
   return row
 }
 
@@ -138,8 +138,8 @@ async function keepFile(
  *
  * @throws ChatError `too_many_files`
  */
-function assertRoom(db: Database, row: FileRow, now: number): void {
-  const { files, bytes } = unusedUploads(db, { appId: row.app_id, userId: row.end_user_id }, now)
+function* assertRoom(row: FileRow, now: number): Read<void> {
+  const { files, bytes } = yield* unusedUploads({ appId: row.app_id, userId: row.end_user_id }, now)
   const { unusedFilesPerUser, unusedBytesPerApp } = CHAT_LIMITS
   const hint = 'an upload that no message has is gone after 24 hours'
   if (files >= unusedFilesPerUser)

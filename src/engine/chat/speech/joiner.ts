@@ -1,4 +1,4 @@
-import { ProviderFailure } from '../../models/failure.js'
+import { ProviderFailure } from '../../base/provider-failure.js'
 import type { Speech } from '../../models/types.js'
 import { readWav, wavHead } from './wav.js'
 

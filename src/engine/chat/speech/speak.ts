@@ -2,6 +2,7 @@ import { ChatError, invalidParam } from '../../../contract/chat/errors.js'
 import type { TextToAudio } from '../../../contract/chat/speech.js'
 import type { EngineContext } from '../../context.js'
 import type { Speech } from '../../models/types.js'
+import type { Read } from '../../storage/program.js'
 import { asChatError } from '../answer.js'
 import type { AppSession } from '../apps.js'
 import { requireMessage } from '../messages.js'
@@ -26,7 +27,7 @@ export async function speak(
 ): Promise<Speech> {
   const { app } = session
   if (!app.textToSpeech.enabled) throw new ChatError('app_unavailable', 'Text to speech is not enabled.')
-  const text = speakable(textOf(context, session, body))
+  const text = speakable(context.db.now(textOf(session, body)))
   const model = speechModel(context, app)
   if (model === undefined)
     throw new ChatError('provider_not_initialize', 'the application has no model that reads texts aloud')
@@ -51,9 +52,9 @@ export async function speak(
 }
 
 /** What is to be said; the message goes before the text. */
-function textOf({ db }: EngineContext, session: AppSession, { user, message_id, text }: TextToAudio): string {
+function* textOf(session: AppSession, { user, message_id, text }: TextToAudio): Read<string> {
   if (message_id !== undefined) {
-    const { row } = requireMessage(db, session, user, message_id)
+    const { row } = yield* requireMessage(session, user, message_id)
     if (row.answer.trim() === '') throw invalidParam('message_id', 'the message has no answer to read aloud')
     return row.answer
   }

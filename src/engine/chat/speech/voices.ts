@@ -1,6 +1,6 @@
 import type { ChatApp } from '../../../contract/chat/apps.js'
+import type { ModelReference } from '../../base/model-reference.js'
 import type { EngineContext } from '../../context.js'
-import type { ModelReference } from '../../models/types.js'
 
 /** The model that reads aloud for an application; undefined where the daemon has none. */
 export function speechModel({ models, options }: EngineContext, app: ChatApp): ModelReference | undefined {

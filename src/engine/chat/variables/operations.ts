@@ -3,6 +3,7 @@ import { ChatError, invalidParam } from '../../../contract/chat/errors.js'
 import { readValue } from '../../../contract/chat/values.js'
 import type { VariableBody, VariableItem, VariablesQuery } from '../../../contract/chat/variables.js'
 import type { Database } from '../../storage/database.js'
+import type { Read } from '../../storage/program.js'
 import { readable } from '../../storage/readable.js'
 import type { AppSession } from '../apps.js'
 import { type ChatPage, requireConversation } from '../conversations.js'
@@ -14,17 +15,16 @@ import { findVariable, type VariableRow, variablesAfter, variablesOf, writeValue
 const SHOWN = 80
 
 /** @throws ChatError `conversation_not_exists`, `invalid_param` */
-export function listVariables(
-  db: Database,
+export function* listVariables(
   session: AppSession,
   id: string,
   { user, last_id, limit, variable_name: part = '' }: VariablesQuery,
-): ChatPage<VariableItem> {
-  const { who } = requireConversation(db, session, user, id, 'conversation_not_exists')
-  const last = last_id === undefined ? undefined : findVariable(db, who, id, last_id)
+): Read<ChatPage<VariableItem>> {
+  const { who } = yield* requireConversation(session, user, id, 'conversation_not_exists')
+  const last = last_id === undefined ? undefined : yield* findVariable(who, id, last_id)
   if (last_id !== undefined && last === undefined)
     throw invalidParam('last_id', 'last_id names no variable of the conversation')
-  const rows = variablesAfter(db, who, id, { after: last?.key ?? 0, part, limit: limit + 1 })
+  const rows = yield* variablesAfter(who, id, { after: last?.key ?? 0, part, limit: limit + 1 })
   return { limit, has_more: rows.length > limit, data: readable(rows.slice(0, limit), toItem) }
 }
 
@@ -35,11 +35,11 @@ export function setVariable(
   { conversationId, variableId }: { conversationId: string; variableId: string },
   { user, value }: VariableBody,
 ): Promise<VariableItem> {
-  return db.write(() => {
-    const { who } = requireConversation(db, session, user, conversationId, 'conversation_not_exists')
-    const row = findVariable(db, who, conversationId, variableId)
+  return db.write(function* () {
+    const { who } = yield* requireConversation(session, user, conversationId, 'conversation_not_exists')
+    const row = yield* findVariable(who, conversationId, variableId)
     if (row === undefined) throw new ChatError('not_found', 'Conversation Variable Not Exists.')
-    return toItem(writeValue(db, row, checkedValue(session.app, row, value)))
+    return toItem(yield* writeValue(row, checkedValue(session.app, row, value)))
   })
 }
 
@@ -50,12 +50,12 @@ export function rememberVariable(
   name: string,
   value: unknown,
 ): Promise<{ name: string; value: string }> {
-  return db.write(() => {
+  return db.write(function* () {
     const names = app.conversationVariables.map((variable) => variable.name)
-    const row = variablesOf(db, who, conversationId).find((each) => each.name === name)
+    const row = (yield* variablesOf(who, conversationId)).find((each) => each.name === name)
     if (row === undefined || !names.includes(name))
       throw new ChatError('not_found', `name must be one of ${names.join(', ')}, received ${shown(name)}`)
-    return { name, value: writeValue(db, row, checkedValue(app, row, value)).value }
+    return { name, value: (yield* writeValue(row, checkedValue(app, row, value))).value }
   })
 }
 

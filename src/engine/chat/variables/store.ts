@@ -2,7 +2,7 @@ import type { ChatApp } from '../../../contract/chat/apps.js'
 import { EMPTY_VALUES, readDefault, readValue, type ValueType } from '../../../contract/chat/values.js'
 import type { ConversationVariable } from '../../../contract/chat/variables.js'
 import { newId } from '../../../lib/ids.js'
-import type { Database } from '../../storage/database.js'
+import { type Read, sql, type Write } from '../../storage/program.js'
 import type { Inputs } from '../form.js'
 import type { Who } from '../store.js'
 
@@ -28,26 +28,32 @@ const OF_CONVERSATION = `FROM chat_conversation_variables v JOIN chat_conversati
  * Gives a conversation the variables of its application, inside the caller's transaction: new ones begin with their
  * default, and so do those whose value is not of the type that they have now. What the application has no more stays.
  */
-export function alignVariables(db: Database, { conversationVariables }: Declares, who: Who, id: string, now: number) {
+export function* alignVariables({ conversationVariables }: Declares, who: Who, id: string, now: number) {
   if (conversationVariables.length === 0) return
-  const rows = new Map(variablesOf(db, who, id).map((row) => [row.name, row]))
+  const rows = new Map((yield* variablesOf(who, id)).map((row) => [row.name, row]))
   for (const variable of conversationVariables) {
     const { name, description, valueType } = variable
     const row = rows.get(name)
     if (row === undefined)
-      db.run(
+      yield* sql.run(
         `INSERT INTO chat_conversation_variables
            (id, conversation_id, name, description, value_type, value, created_at, updated_at)
          VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-        ...[newId(), id, name, description, valueType, firstValue(variable), now, now],
+        [newId(), id, name, description, valueType, firstValue(variable), now, now],
       )
     else if (row.value_type !== valueType || row.description !== description) {
       const read = readValue(valueType, row.value)
-      db.run(
+      yield* sql.run(
         `UPDATE chat_conversation_variables SET description = ?, value_type = ?, value = ?, updated_at = ?
          WHERE conversation_id = ? AND key = ?`,
-        ...[description, valueType, 'text' in read ? read.text : firstValue(variable)],
-        ...[row.value_type === valueType ? row.updated_at : Math.max(now, row.updated_at), id, row.key],
+        [
+          description,
+          valueType,
+          'text' in read ? read.text : firstValue(variable),
+          row.value_type === valueType ? row.updated_at : Math.max(now, row.updated_at),
+          id,
+          row.key,
+        ],
       )
     }
   }
@@ -59,41 +65,46 @@ function firstValue({ valueType, default: value }: ConversationVariable): string
   return 'text' in read ? read.text : EMPTY_VALUES[valueType]
 }
 
-export function variablesOf(db: Database, who: Who, conversationId: string): VariableRow[] {
-  return db.all<VariableRow>(`SELECT ${COLUMNS} ${OF_CONVERSATION}`, who.appId, who.userId, conversationId)
+export function* variablesOf(who: Who, conversationId: string): Read<VariableRow[]> {
+  return yield* sql.all<VariableRow>(`SELECT ${COLUMNS} ${OF_CONVERSATION}`, [who.appId, who.userId, conversationId])
 }
 
 /** What the variables that the application has now stand for. */
-export function currentValues(db: Database, { conversationVariables }: Declares, who: Who, id: string): Inputs {
+export function* currentValues({ conversationVariables }: Declares, who: Who, id: string): Read<Inputs> {
   if (conversationVariables.length === 0) return {}
   const names = new Set(conversationVariables.map(({ name }) => name))
-  const rows = variablesOf(db, who, id).filter(({ name }) => names.has(name))
+  const rows = (yield* variablesOf(who, id)).filter(({ name }) => names.has(name))
   return Object.fromEntries(rows.map(({ name, value }) => [name, value]))
 }
 
-export function findVariable(db: Database, who: Who, conversationId: string, id: string): VariableRow | undefined {
-  return db.get<VariableRow>(
-    `SELECT ${COLUMNS} ${OF_CONVERSATION} AND v.id = ?`,
-    ...[who.appId, who.userId, conversationId, id],
-  )
+export function* findVariable(who: Who, conversationId: string, id: string): Read<VariableRow | undefined> {
+  return yield* sql.get<VariableRow>(`SELECT ${COLUMNS} ${OF_CONVERSATION} AND v.id = ?`, [
+    who.appId,
+    who.userId,
+    conversationId,
+    id,
+  ])
 }
 
 /** Variables after one of them, in the order they were made. @param part of the name, in any case; empty for all */
-export function variablesAfter(
-  db: Database,
+export function* variablesAfter(
   who: Who,
   conversationId: string,
   { after, part, limit }: { after: number; part: string; limit: number },
-): VariableRow[] {
-  return db.all<VariableRow>(
+): Read<VariableRow[]> {
+  return yield* sql.all<VariableRow>(
     `SELECT ${COLUMNS} ${OF_CONVERSATION} AND v.key > ? AND instr(lower(v.name), ?) > 0 ORDER BY v.key LIMIT ?`,
-    ...[who.appId, who.userId, conversationId, after, part.toLowerCase(), limit],
+    [who.appId, who.userId, conversationId, after, part.toLowerCase(), limit],
   )
 }
 
 /** Sets a value that was read, inside the caller's transaction. @returns the row as it is now */
-export function writeValue(db: Database, row: VariableRow, value: string): VariableRow {
+export function* writeValue(row: VariableRow, value: string): Write<VariableRow> {
   const updated_at = Math.max(Date.now(), row.updated_at)
-  db.run('UPDATE chat_conversation_variables SET value = ?, updated_at = ? WHERE key = ?', value, updated_at, row.key)
+  yield* sql.run('UPDATE chat_conversation_variables SET value = ?, updated_at = ? WHERE key = ?', [
+    value,
+    updated_at,
+    row.key,
+  ])
   return { ...row, value, updated_at }
 }

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { killAtExit } from '../../../lib/kill-at-exit.js'
+import { ProviderFailure } from '../../base/provider-failure.js'
 import { codeOf } from '../../egress/connect.js'
-import { ProviderFailure } from '../failure.js'
 
 export interface Run {
   argv: string[]

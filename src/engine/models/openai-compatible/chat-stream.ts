@@ -1,9 +1,12 @@
 import { createParser } from 'eventsource-parser'
+import { defined } from '../../../lib/defined.js'
 import { isRecord } from '../../../lib/json/values.js'
+import { ProviderFailure } from '../../base/provider-failure.js'
 import { type EgressAnswer, readChunks } from '../egress-fetch.js'
-import { ProviderFailure, toFailure } from '../failure.js'
+import { toFailure } from '../failure.js'
+import type { GenerationUsage } from '../meter.js'
 import type { ProviderEvent } from '../provider.js'
-import type { GenerationUsage, ToolCall } from '../types.js'
+import type { ToolCall } from '../types.js'
 import { refusalOf } from './endpoint.js'
 import { countAt, listAt, parseJson, recordAt } from './json.js'
 import { ToolCalls } from './tool-calls.js'
@@ -132,7 +135,7 @@ function createStreamState(asked: string) {
 /** A server that has begun its answer can say what is wrong only in there. */
 function failureInStream(json: unknown, model: string): ProviderFailure {
   const refusal = refusalOf(IN_STREAM, JSON.stringify(json), model)
-  const options = { status: IN_STREAM, ...(refusal === undefined ? {} : { refusal }) }
+  const options = { status: IN_STREAM, ...defined({ refusal }) }
   return new ProviderFailure('status', 'an error in the stream', options)
 }
 
@@ -146,8 +149,7 @@ export function endEvent(
   const inputTokens = countAt(usage, 'prompt_tokens')
   const outputTokens = countAt(usage, 'completion_tokens')
   const counted: GenerationUsage = {
-    ...(inputTokens === undefined ? {} : { inputTokens }),
-    ...(outputTokens === undefined ? {} : { outputTokens }),
+    ...defined({ inputTokens, outputTokens }),
   }
   return {
     type: 'end',

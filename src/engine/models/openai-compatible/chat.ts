@@ -1,7 +1,9 @@
+import { defined } from '../../../lib/defined.js'
 import { isRecord } from '../../../lib/json/values.js'
+import type { GenerationModel } from '../../base/provider-config.js'
+import { ProviderFailure } from '../../base/provider-failure.js'
 import type { EgressAnswer } from '../egress-fetch.js'
-import { ProviderFailure } from '../failure.js'
-import type { GenerationModel, ProviderEvent, ProviderGenerator } from '../provider.js'
+import type { ProviderEvent, ProviderGenerator } from '../provider.js'
 import type { ChatMessage, GenerationOptions } from '../types.js'
 import { endEvent, readCompletionStream } from './chat-stream.js'
 import type { Endpoint } from './endpoint.js'
@@ -60,7 +62,7 @@ function requestBody(model: GenerationModel, dialect: Dialect, messages: ChatMes
     messages: messages.map(messageOf),
     ...(temperature === undefined || !dialect.temperature ? {} : { temperature }),
     ...(tools.length === 0 ? {} : { tools: tools.map((tool) => ({ type: 'function', function: tool })) }),
-    ...(maxTokens === undefined ? {} : { [dialect.lengthField]: maxTokens }),
+    ...defined({ [dialect.lengthField]: maxTokens }),
     ...(dialect.stream ? { stream: true } : {}),
     ...(dialect.stream && dialect.streamUsage ? { stream_options: { include_usage: true } } : {}),
   }
@@ -71,7 +73,7 @@ function messageOf(message: ChatMessage) {
   return {
     role,
     content: contentOf(message),
-    ...(toolCallId === undefined ? {} : { tool_call_id: toolCallId }),
+    ...defined({ tool_call_id: toolCallId }),
     ...(toolCalls === undefined
       ? {}
       : {

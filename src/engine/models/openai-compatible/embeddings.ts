@@ -1,6 +1,7 @@
 import { isRecord } from '../../../lib/json/values.js'
-import { ProviderFailure } from '../failure.js'
-import type { EmbeddingModel, ProviderEmbedder } from '../provider.js'
+import type { EmbeddingModel } from '../../base/provider-config.js'
+import { ProviderFailure } from '../../base/provider-failure.js'
+import type { ProviderEmbedder } from '../provider.js'
 import type { Endpoint } from './endpoint.js'
 import { countAt, listAt, readJson, recordAt } from './json.js'
 

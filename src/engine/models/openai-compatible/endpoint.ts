@@ -1,7 +1,8 @@
+import { defined } from '../../../lib/defined.js'
 import { isRecord, recordIn } from '../../../lib/json/values.js'
 import type { Secret } from '../../../lib/secret.js'
+import { ProviderFailure, type Refusal } from '../../base/provider-failure.js'
 import { type Egress, type EgressAnswer, type EgressBody, readText } from '../egress-fetch.js'
-import { ProviderFailure, type Refusal } from '../failure.js'
 import { recordAt } from './json.js'
 
 /** An error body is read to recognise a refused field, never shown; more than this no server says about it. */
@@ -62,8 +63,7 @@ export function createEndpoint(egress: Egress, settings: OpenAiSettings): Endpoi
     const refusal = refusalOf(status, text, model)
     const options = {
       status,
-      ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
-      ...(refusal === undefined ? {} : { refusal }),
+      ...defined({ retryAfterMs, refusal }),
     }
     if (isRefusal(status) && TOO_LONG.test(text))
       throw new ProviderFailure('context-too-long', `status ${status}`, options)

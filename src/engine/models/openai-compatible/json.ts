@@ -1,6 +1,6 @@
 import { isRecord } from '../../../lib/json/values.js'
+import { ProviderFailure } from '../../base/provider-failure.js'
 import { type EgressAnswer, readText } from '../egress-fetch.js'
-import { ProviderFailure } from '../failure.js'
 
 /** An object field, an empty object where it is absent or something else. */
 export function recordAt(value: unknown, key: string): Record<string, unknown> {

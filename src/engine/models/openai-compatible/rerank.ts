@@ -1,6 +1,7 @@
 import { isRecord } from '../../../lib/json/values.js'
-import { ProviderFailure } from '../failure.js'
-import type { ProviderReranker, RerankingModel } from '../provider.js'
+import type { RerankingModel } from '../../base/provider-config.js'
+import { ProviderFailure } from '../../base/provider-failure.js'
+import type { ProviderReranker } from '../provider.js'
 import type { Endpoint } from './endpoint.js'
 import { listAt, readJson } from './json.js'
 

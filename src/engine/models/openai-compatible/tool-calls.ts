@@ -1,5 +1,5 @@
 import { isRecord } from '../../../lib/json/values.js'
-import { ProviderFailure } from '../failure.js'
+import { ProviderFailure } from '../../base/provider-failure.js'
 import type { ToolCall } from '../types.js'
 import { listAt, recordAt } from './json.js'
 

@@ -26,7 +26,10 @@ export function relationOf(
   if (shared.size === 0) return undefined
   if (![...shared].some((concept) => asked.concepts.has(concept))) return undefined
   const pair: Pair = {
-    ...{ one, two, asked, shared },
+    one,
+    two,
+    asked,
+    shared,
     own: [ownOf(one, two, titles[1]), ownOf(two, one, titles[0])],
   }
   const found = byNumber(pair) ?? byScale(pair) ?? byDenial(pair) ?? byDate(pair) ?? byName(pair)

@@ -134,7 +134,8 @@ function readItem({ title, text }: Compared, asked: Asked): ReadItem {
   )
   let statements: Statement[] | undefined
   return {
-    ...{ sentences, concerns },
+    sentences,
+    concerns,
     statements: () => {
       statements ??= readStatements(
         sentences,

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto'
 import type { EvidenceBundle } from '../../../contract/gateway/queries.js'
+import type { ModelReference } from '../../base/model-reference.js'
 import { account } from '../../compile/embeddings.js'
 import type { EngineContext } from '../../context.js'
 import { isBuiltin } from '../../models/registry.js'
 import { askForJson } from '../../models/structured.js'
 import { tokensAtMost } from '../../models/tokens.js'
-import type { ModelReference } from '../../models/types.js'
 import { fitTexts } from '../../models/window.js'
 import type { SpaceRow } from '../../spaces/store.js'
 import type { Admitted } from '../admission.js'
@@ -85,7 +85,10 @@ export async function areCompatible(
   const { value = [] } = await askForJson(generator, {
     messagesFor: (tokens) => messagesOf(pairs, tokens),
     read: (reply) => verdictsIn(reply, pairs.length),
-    ...{ shape: SHAPE, maxTokens: MAX_TOKENS, mostCharacters: REPLY_CHARACTERS, signal },
+    shape: SHAPE,
+    maxTokens: MAX_TOKENS,
+    mostCharacters: REPLY_CHARACTERS,
+    signal,
   })
   return value
 }

@@ -26,7 +26,8 @@ export function byName(pair: Pair): Found | undefined {
   if (doing.some((concept) => sharedDoing.has(concept)) || !excludesOthers(pair, a, b)) return undefined
   const [left, right] = [a, b].map(({ words }) => words.map(({ shown }) => shown).join(' '))
   return {
-    ...{ by: 'name', values: [...values].map(({ shown }) => shown.toLowerCase()) },
+    by: 'name',
+    values: [...values].map(({ shown }) => shown.toLowerCase()),
     reason: `different names: ${left} and ${right}`,
   }
 }

@@ -74,7 +74,11 @@ interface Found {
 }
 
 const EXACT: Pick<Quantity, 'bound' | 'counted' | 'per' | 'precision' | 'unit'> = {
-  ...{ bound: 'exact', counted: '', per: '', unit: '', precision: { digits: 2, hasFraction: false } },
+  bound: 'exact',
+  counted: '',
+  per: '',
+  unit: '',
+  precision: { digits: 2, hasFraction: false },
 }
 
 /** `every 6 months`, `twice a day`, `three times a week`, `daily`. */
@@ -160,9 +164,14 @@ function amountAt(reading: Reading, at: number): Found | undefined {
   return {
     quantity: {
       measure: unit.unit?.measure ?? 'count',
-      ...{ low: Math.min(low, high), high: Math.max(low, high), bound, per: per.per, counted: counted?.concept ?? '' },
+      low: Math.min(low, high),
+      high: Math.max(low, high),
+      bound,
+      per: per.per,
+      counted: counted?.concept ?? '',
       shown: shownAs(tokens.slice(at, Math.max(at + length, counted?.end ?? 0))),
-      ...{ precision: first, unit: sign === '' ? (tokens[unit.end - 1] ?? '') : sign },
+      precision: first,
+      unit: sign === '' ? (tokens[unit.end - 1] ?? '') : sign,
     },
     length,
   }

@@ -237,8 +237,17 @@ function readClause(clause: string, sentence: string): { statement: Statement; s
   if (isDenied && denied === undefined)
     denied = words.find(({ isSubject }) => !isSubject)?.concept ?? words.at(-1)?.concept
   const statement: Statement = {
-    ...{ sentence, words, concepts: new Set(words.map((word) => word.concept)), quantities, moments, ends, denied },
-    ...{ isNever: tokens.includes('never'), scope: once(() => scopeOf(text)), isGerman, verbAt },
+    sentence,
+    words,
+    concepts: new Set(words.map((word) => word.concept)),
+    quantities,
+    moments,
+    ends,
+    denied,
+    isNever: tokens.includes('never'),
+    scope: once(() => scopeOf(text)),
+    isGerman,
+    verbAt,
     verb: tokens[verbAt ?? -1] ?? '',
     line: tokens.flatMap((token, place) =>
       taken[place] === true

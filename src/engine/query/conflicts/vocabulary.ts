@@ -298,14 +298,14 @@ export function readVocabulary(stem: (word: string) => string): Vocabulary {
     scaleOf: (name) => [...scales].flatMap(([term, { scale }]) => (scale === name ? [term] : [])),
     alternative: (term) => alternatives.get(term),
     isVerb: (word) => verbs.has(word) || (/(?:s|ed|ing)$/u.test(word) && stems.has(stem(word))),
-    ...{ single: setOf(SINGLE), soleDoer: setOf(SOLE_DOER), soleObject: setOf(SOLE_OBJECT) },
-    ...{
-      sharedDoing: setOf(SHARED_DOING),
-      once: setOf(ONCE),
-      measures: setOf(MEASURES),
-      lastDay: setOf(LAST_DAY),
-      events: setOf(EVENTS),
-    },
+    single: setOf(SINGLE),
+    soleDoer: setOf(SOLE_DOER),
+    soleObject: setOf(SOLE_OBJECT),
+    sharedDoing: setOf(SHARED_DOING),
+    once: setOf(ONCE),
+    measures: setOf(MEASURES),
+    lastDay: setOf(LAST_DAY),
+    events: setOf(EVENTS),
     general: new Set(words(GENERAL).map(stem)),
   }
 }

@@ -6,8 +6,21 @@ import { type Candidate, type Question, type ReadSigns, readSigns, type TermSign
  * `concludes` and `lists` are set by hand, as neither set asks for conclusions or has lists.
  */
 export const WEIGHTS: Readonly<Record<Weighed, number>> = {
-  ...{ covered: 7.9, near: 3.9, before: 1.9, follows: 0.9, titled: 4.9, passage: 3.1, adjacent: 0.6 },
-  ...{ exact: 2.4, named: 1.7, mentioned: 1.4, loose: 0.2, rank: 1.9, opens: 0.4, concludes: 1.5, lists: 2 },
+  covered: 7.9,
+  near: 3.9,
+  before: 1.9,
+  follows: 0.9,
+  titled: 4.9,
+  passage: 3.1,
+  adjacent: 0.6,
+  exact: 2.4,
+  named: 1.7,
+  mentioned: 1.4,
+  loose: 0.2,
+  rank: 1.9,
+  opens: 0.4,
+  concludes: 1.5,
+  lists: 2,
 }
 /** Signs as they are weighed: what kind of answer is held says more the less often sentences hold one by chance. */
 export type Weighed = keyof TermSigns | Exclude<keyof ReadSigns, 'typed'> | 'exact' | 'mentioned' | 'loose'

@@ -1,9 +1,9 @@
 import { setImmediate as turn } from 'node:timers/promises'
+import { lookUpTerm, readProfile } from '../../derived/page-index/build.js'
+import { type SummaryRow, summariesBefore, summariesOf } from '../../derived/page-index/store.js'
+import type { AskedTerm } from '../../derived/page-index/terms.js'
+import type { Snapshot } from '../../spaces/snapshot.js'
 import type { Database } from '../../storage/database.js'
-import type { Snapshot } from '../admission.js'
-import { lookUpTerm, readProfile } from './build.js'
-import { type SummaryRow, summariesBefore, summariesOf } from './store.js'
-import type { AskedTerm } from './terms.js'
 
 /** Documents whose summaries are read for one question, newest first: some 60 ms. */
 const MAX_SCANNED = 20_000
@@ -79,7 +79,7 @@ export async function chooseDocuments(
   const scan =
     docs === undefined
       ? await scanAll(db, spaceKey, snapshot, { terms, except }, found, signal)
-      : scanSome(summariesOf(db, spaceKey, snapshot, docs), { terms, except }, found)
+      : scanSome(db.now(summariesOf(spaceKey, snapshot, docs)), { terms, except }, found)
   const weights = terms.map(({ term }, place) => {
     const held = found.filter(({ counts, named }) => (counts[place] ?? 0) > 0 || named[place] === true).length
     return known?.get(term) ?? Math.log(1 + (scan.scanned - held + 0.5) / (held + 0.5))
@@ -96,7 +96,8 @@ export async function chooseDocuments(
     ranges += one.row.range_count
     const named = new Set(terms.flatMap(({ hash }, place) => (one.named[place] === true ? [hash] : [])))
     chosen.push({
-      ...{ versionKey: one.row.version_key, docKey: one.row.doc_key },
+      versionKey: one.row.version_key,
+      docKey: one.row.doc_key,
       score: top > 0 ? score / top : 0,
       named,
     })
@@ -117,7 +118,7 @@ async function scanAll(
   let scanned = 0
   let read = 0
   for (;;) {
-    const rows = summariesBefore(db, spaceKey, snapshot, before, BATCH)
+    const rows = db.now(summariesBefore(spaceKey, snapshot, before, BATCH))
     scanned += scanSome(rows, wanted, found).scanned
     read += rows.length
     const last = rows.at(-1)

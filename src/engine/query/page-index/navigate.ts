@@ -1,6 +1,6 @@
-import type { IndexedRange } from './build.js'
+import type { IndexedRange } from '../../derived/page-index/build.js'
+import type { AskedTerm } from '../../derived/page-index/terms.js'
 import type { ChosenDocument } from './choose.js'
-import type { AskedTerm } from './terms.js'
 
 export const SCORE_VERSION = 'page-index-1'
 

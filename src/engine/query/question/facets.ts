@@ -113,9 +113,18 @@ const KEYWORDS: readonly (readonly [readonly Facet[], RegExp])[] = [
 
 /** What a question of another language wants, by the kind of answer that it asks for. */
 const OF_ANSWERS: Record<AnswerType, readonly Facet[]> = {
-  ...{ person: ['person'], time: ['time', 'frequency'], money: ['price', 'count'], percent: ['count'] },
-  ...{ duration: ['duration', 'length', 'time'], number: ['count', 'price', 'measure', 'length'], place: ['place'] },
-  ...{ reason: ['reason'], truth: ['permission'], definition: [], name: [], any: [] },
+  person: ['person'],
+  time: ['time', 'frequency'],
+  money: ['price', 'count'],
+  percent: ['count'],
+  duration: ['duration', 'length', 'time'],
+  number: ['count', 'price', 'measure', 'length'],
+  place: ['place'],
+  reason: ['reason'],
+  truth: ['permission'],
+  definition: [],
+  name: [],
+  any: [],
 }
 
 /** Whether two questions can want to know the same: what is not told is compatible with all. */

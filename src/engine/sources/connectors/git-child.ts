@@ -8,7 +8,7 @@
 import '../../../lib/no-debugger.js'
 import fs from 'node:fs'
 import { join } from 'node:path'
-import { switchOffNetwork } from '../../compile/parse/no-network.js'
+import { switchOffNetwork } from '../../parse/no-network.js'
 import { BLOBS, type FromGit, type GitPlan, type GitProblem, type GitReading, type ToGit } from './git-messages.js'
 import { pagesOf, TooMany } from './git-tree.js'
 
@@ -58,7 +58,15 @@ async function read({ url, branch, folder, workDir, withContent }: GitPlan): Pro
   await git.init({ fs, dir: workDir, gitdir, bare: true })
   await git.addRemote({ fs, gitdir, remote: 'origin', url })
   const { fetchHead, defaultBranch } = await git.fetch({
-    ...{ fs, http, gitdir, url, cache, remote: 'origin', singleBranch: true, tags: false, depth: HISTORY },
+    fs,
+    http,
+    gitdir,
+    url,
+    cache,
+    remote: 'origin',
+    singleBranch: true,
+    tags: false,
+    depth: HISTORY,
     ...(branch === undefined ? {} : { ref: branch, remoteRef: `refs/heads/${branch}` }),
   })
   if (fetchHead === null) throw new Problem('empty')
@@ -109,7 +117,11 @@ const http = {
     asked.delete(id)
     if (reply.kind === 'refused') throw new Problem('request')
     return {
-      ...{ url, method, headers: reply.headers, statusCode: reply.status, statusMessage: '' },
+      url,
+      method,
+      headers: reply.headers,
+      statusCode: reply.status,
+      statusMessage: '',
       body: fs.createReadStream(reply.file)[Symbol.asyncIterator](),
     }
   },

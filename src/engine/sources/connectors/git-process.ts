@@ -6,9 +6,9 @@ import { pipeline } from 'node:stream/promises'
 import { linkAbort } from '../../../lib/abort.js'
 import { entryUrl } from '../../../lib/entry.js'
 import { killAtExit } from '../../../lib/kill-at-exit.js'
-import { forkReader, residentBytes } from '../../compile/parse/child-handle.js'
 import { EgressFailure } from '../../egress/failure.js'
 import type { Opened, SafeFetch } from '../../egress/safe-fetch.js'
+import { forkReader, residentBytes } from '../../parse/child-handle.js'
 import {
   ANSWERS,
   BLOBS,
@@ -131,7 +131,10 @@ async function openRepository({ url, workDir }: GitPlan, { fetch, credentials, s
     if (method === 'GET' && asked === `${url}${REFS}`) return { kind: 'answer', id, ...refs }
     if (method !== 'POST' || asked !== `${url}${PACK}`) throw new EgressFailure('a request that git does not make')
     const pack = await fetch.open(`${base}${PACK}`, {
-      ...{ method: 'POST', body, signal, maxBytes: MAX_PACK_BYTES },
+      method: 'POST',
+      body,
+      signal,
+      maxBytes: MAX_PACK_BYTES,
       headers: typed(headers),
       ...(new URL(base).origin === new URL(url).origin ? { credentials } : {}),
     })

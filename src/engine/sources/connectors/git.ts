@@ -31,7 +31,10 @@ export const gitConnector: ConnectorModule<PageConnection> = {
       async list() {
         const { branch, pages } = await readRepository({ ...plan, workDir: access.workDir, withContent: false }, way)
         const found = pages.map(({ path, lastEditedTime }) => ({
-          ...{ pageId: path, pageName: posix.basename(path), type: PAGE, lastEditedTime },
+          pageId: path,
+          pageName: posix.basename(path),
+          type: PAGE,
+          lastEditedTime,
         }))
         const workspaceName = posix.basename(plan.url).replace(/\.git$/, '')
         return [{ workspaceId: branch, workspaceName, total: found.length, pages: found }]
@@ -42,13 +45,12 @@ export const gitConnector: ConnectorModule<PageConnection> = {
         const page = pages.find(({ path }) => path === pageId)
         if (page === undefined) throw new ItemFailure('is not there')
         return {
-          ...{
-            pageName: posix.basename(page.path),
-            lastEditedTime: page.lastEditedTime,
-            path: page.path,
-            isUnique: true,
-          },
-          ...{ mimeType: 'text/markdown', content: await contentOf(access, page.oid) },
+          pageName: posix.basename(page.path),
+          lastEditedTime: page.lastEditedTime,
+          path: page.path,
+          isUnique: true,
+          mimeType: 'text/markdown',
+          content: await contentOf(access, page.oid),
         }
       },
       async close() {

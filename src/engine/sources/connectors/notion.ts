@@ -1,6 +1,7 @@
 import type { Client } from '@notionhq/client'
 import { KsError } from '../../../contract/errors.js'
 import { sleep } from '../../../lib/abort.js'
+import { defined } from '../../../lib/defined.js'
 import { isRecord } from '../../../lib/json/values.js'
 import { EgressFailure } from '../../egress/failure.js'
 import type { SafeFetch } from '../../egress/safe-fetch.js'
@@ -85,7 +86,10 @@ async function load(place: Place, access: Access): Promise<Client> {
     throw new KsError('not-configured', 'a notion source needs metadata.credentials with the token of an integration')
   const { Client: NotionClient } = await import('@notionhq/client')
   return new NotionClient({
-    ...{ auth, baseUrl: apiOf(place), retry: false, timeoutMs: MAX_WAIT_MS * TRIES },
+    auth,
+    baseUrl: apiOf(place),
+    retry: false,
+    timeoutMs: MAX_WAIT_MS * TRIES,
     logger: () => undefined,
     fetch: guardedFetch(access.fetch, access.signal),
   })
@@ -104,15 +108,21 @@ function guardedFetch(fetch: SafeFetch, signal: AbortSignal) {
       throw new EgressFailure('a request that only reads')
     for (let tried = 1; ; tried++) {
       const answer = await fetch.get(url, {
-        ...{ method, headers: lowerCase(headers), signal, maxRedirects: 0, maxBytes: MAX_ANSWER_BYTES },
-        ...(body === undefined ? {} : { body }),
+        method,
+        headers: lowerCase(headers),
+        signal,
+        maxRedirects: 0,
+        maxBytes: MAX_ANSWER_BYTES,
+        ...defined({ body }),
       })
       const patience = answer.status === 429 || answer.status === 529 || answer.status === 503
       if (!patience || tried === TRIES) {
         const text = answer.body.toString('utf8')
         return {
-          ...{ ok: answer.status >= 200 && answer.status < 300, status: answer.status },
-          ...{ headers: new Headers(answer.headers), text: async () => text },
+          ok: answer.status >= 200 && answer.status < 300,
+          status: answer.status,
+          headers: new Headers(answer.headers),
+          text: async () => text,
         }
       }
       await sleep(waitOf(answer.headers['retry-after'], tried), signal)
@@ -146,15 +156,19 @@ async function listPages(client: Client) {
   >()
   const ask = (cursor: string | undefined) =>
     client.search({
-      ...{ filter: { property: 'object', value: PAGE }, page_size: PAGE_SIZE },
-      ...(cursor === undefined ? {} : { start_cursor: cursor }),
+      filter: { property: 'object', value: PAGE },
+      page_size: PAGE_SIZE,
+      ...defined({ start_cursor: cursor }),
     })
   for await (const found of pagesOf(placeProblem, ask)) {
     if (!isRecord(found) || found.object !== PAGE || typeof found.id !== 'string') continue
     if (found.archived === true || found.in_trash === true) continue
     const edited = found.last_edited_time
     pages.set(found.id, {
-      ...{ pageId: found.id, pageName: titleOf(found.properties), type: PAGE, ...parentOf(found.parent) },
+      pageId: found.id,
+      pageName: titleOf(found.properties),
+      type: PAGE,
+      ...parentOf(found.parent),
       ...(typeof edited === 'string' ? { lastEditedTime: edited } : {}),
     })
     if (pages.size >= MAX_PAGES) break
@@ -177,9 +191,12 @@ async function readPage(client: Client, thread: Thread<ReadingCalls>, pageId: st
   const { title, text } = await thread.ask('notionPage', page.properties, blocks)
   const edited = page.last_edited_time
   return {
-    ...{ pageName: title, path: `${(name ?? title).replace(/[\\/]/g, ' ') || 'Untitled'}.md`, isUnique: false },
+    pageName: title,
+    path: `${(name ?? title).replace(/[\\/]/g, ' ') || 'Untitled'}.md`,
+    isUnique: false,
     mimeType: 'text/markdown',
-    ...{ content: Buffer.from(text), ...(typeof edited === 'string' ? { lastEditedTime: edited } : {}) },
+    content: Buffer.from(text),
+    ...(typeof edited === 'string' ? { lastEditedTime: edited } : {}),
   }
 }
 
@@ -193,8 +210,9 @@ async function readBlocks(
   const blocks: NotionBlock[] = []
   const ask = (cursor: string | undefined) =>
     client.blocks.children.list({
-      ...{ block_id: id, page_size: PAGE_SIZE },
-      ...(cursor === undefined ? {} : { start_cursor: cursor }),
+      block_id: id,
+      page_size: PAGE_SIZE,
+      ...defined({ start_cursor: cursor }),
     })
   for await (const block of pagesOf(itemProblem, ask)) {
     if (!isRecord(block) || typeof block.type !== 'string' || typeof block.id !== 'string') continue

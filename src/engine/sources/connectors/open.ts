@@ -1,10 +1,10 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { newId } from '../../../lib/ids.js'
+import type { SourceRow } from '../../access/sources.js'
 import type { SafeFetch } from '../../egress/safe-fetch.js'
 import { fromCell } from '../../storage/readable.js'
 import type { SourceParts } from '../sources.js'
-import type { SourceRow } from '../store.js'
 import type { DriveConnection, PageConnection } from './connector.js'
 import { connectorOf, noConnector, parametersOf } from './registry.js'
 
@@ -24,7 +24,8 @@ export function openPlace(parts: SourceParts, source: SourceRow, fetch: SafeFetc
   const connector = connectorOf(source.type, metadata)
   if (connector === undefined) throw noConnector(source.type, source.id)
   const place = {
-    ...{ uri: source.uri, parameters: parametersOf(metadata) },
+    uri: source.uri,
+    parameters: parametersOf(metadata),
     credentials: source.credentials === null ? undefined : box.open(source.id, source.credentials),
   }
   // a file over the limit of uploads is for the upload to refuse

@@ -1,10 +1,24 @@
-import { readMarkup } from '../../compile/parse/markup-events.js'
 import { EgressFailure } from '../../egress/failure.js'
+import { readMarkup } from '../../parse/markup-events.js'
 
 /** What listings and failures are read for. */
 const KEPT = new Set([
-  ...['ListBucketResult', 'Contents', 'Key', 'Size', 'CommonPrefixes', 'Prefix', 'IsTruncated', 'EncodingType'],
-  ...['NextContinuationToken', 'ListAllMyBucketsResult', 'Buckets', 'Bucket', 'Name', 'Error', 'Code', 'Message'],
+  'ListBucketResult',
+  'Contents',
+  'Key',
+  'Size',
+  'CommonPrefixes',
+  'Prefix',
+  'IsTruncated',
+  'EncodingType',
+  'NextContinuationToken',
+  'ListAllMyBucketsResult',
+  'Buckets',
+  'Bucket',
+  'Name',
+  'Error',
+  'Code',
+  'Message',
 ])
 /** An account has at most ten thousand buckets, a listing a thousand keys. */
 const MAX_ELEMENTS = 25_000

@@ -3,6 +3,7 @@ import { Readable } from 'node:stream'
 import type * as Sdk from '@aws-sdk/client-s3'
 import { KsError } from '../../../contract/errors.js'
 import type { OnlineDriveFiles } from '../../../contract/gateway/sources.js'
+import { defined } from '../../../lib/defined.js'
 import { isRecord } from '../../../lib/json/values.js'
 import { EgressFailure } from '../../egress/failure.js'
 import { validatorsOf } from '../../egress/validators.js'
@@ -61,7 +62,7 @@ export const s3Connector: ConnectorModule<DriveConnection> = {
       },
       bucketOf({ bucket: named }) {
         const bucket = bucketOf(address, named)
-        return { ...(bucket === undefined ? {} : { bucket }), isNamedBySource: address.bucket !== undefined }
+        return { ...defined({ bucket }), isNamedBySource: address.bucket !== undefined }
       },
       async list(query) {
         const bucket = bucketOf(address, query.bucket)
@@ -83,7 +84,7 @@ export const s3Connector: ConnectorModule<DriveConnection> = {
         const { Body: body, ContentType: type, ETag: etag = '' } = found
         if (!(body instanceof Readable)) throw new ItemFailure('has no content')
         const validators = validatorsOf({ etag })
-        return { content: wholeOf(body), validators, ...(type === undefined ? {} : { mimeType: type }) }
+        return { content: wholeOf(body), validators, ...defined({ mimeType: type }) }
       },
       close: async () => (await loading)?.client.destroy(),
     }
@@ -133,7 +134,7 @@ function keysOf({ credentials }: Place) {
   if ((accessKeyId === undefined) !== (secretAccessKey === undefined))
     throw new KsError('invalid-request', 'metadata.credentials of an s3 source must be {accessKeyId, secretAccessKey}')
   if (accessKeyId === undefined || secretAccessKey === undefined) return undefined
-  return { accessKeyId, secretAccessKey, ...(sessionToken === undefined ? {} : { sessionToken }) }
+  return { accessKeyId, secretAccessKey, ...defined({ sessionToken }) }
 }
 
 /** Everything is said here: what the client is not told it would look for in the environment of the daemon. */
@@ -200,9 +201,7 @@ async function listKeys({ client, sdk }: Loaded, address: Address, bucket: strin
   )
   const files = (found.Contents ?? []).flatMap(({ Key: id, Size: size }) =>
     // the mark that some tools leave of a folder is no file
-    id === undefined || id.endsWith('/')
-      ? []
-      : [{ id, name: posix.basename(id), type: 'file', ...(size === undefined ? {} : { size }) }],
+    id === undefined || id.endsWith('/') ? [] : [{ id, name: posix.basename(id), type: 'file', ...defined({ size }) }],
   )
   const entries = [...folders, ...files]
   // some servers do not count folders

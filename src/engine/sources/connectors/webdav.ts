@@ -103,8 +103,11 @@ async function listFolder(ask: Ask, { prefix = '', maxKeys }: DriveQuery) {
 async function propfind({ credentials, access }: Ask, url: URL, depth: '0' | '1'): Promise<Buffer> {
   const { fetch, signal } = access
   const answer = await fetch.get(url.href, {
-    ...{ method: 'PROPFIND', headers: { depth, 'content-type': 'application/xml' }, body: PROPERTIES },
-    ...{ credentials, signal },
+    method: 'PROPFIND',
+    headers: { depth, 'content-type': 'application/xml' },
+    body: PROPERTIES,
+    credentials,
+    signal,
   })
   const problem = placeProblem(answer.status)
   if (problem !== undefined) throw problem

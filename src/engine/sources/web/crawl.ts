@@ -129,7 +129,9 @@ function createNotes() {
     return false
   }
   return {
-    ...{ failures, seen, asked },
+    failures,
+    seen,
+    asked,
     visited(visited: Visit, isLinked: boolean) {
       const { address } = visited
       asked.add(address)

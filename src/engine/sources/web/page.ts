@@ -1,5 +1,6 @@
-import { decodeText } from '../../compile/parse/charset.js'
-import { type Attributes, readMarkup } from '../../compile/parse/markup-events.js'
+import { defined } from '../../../lib/defined.js'
+import { decodeText } from '../../parse/charset.js'
+import { type Attributes, readMarkup } from '../../parse/markup-events.js'
 
 /** What a crawl wants of a page. */
 export interface PageFacts {
@@ -84,7 +85,7 @@ class PageReader {
     return {
       ...(title === '' ? {} : { title }),
       ...(description === '' ? {} : { description }),
-      ...(canonical === undefined ? {} : { canonical }),
+      ...defined({ canonical }),
       links: [...this.#hrefs].flatMap((href) => resolve(href, this.#base) ?? []),
       text: tidy(this.#words.join(' ')).slice(0, MAX_TEXT).toWellFormed(),
     }

@@ -1,0 +1,144 @@
+import { ChatError } from '../../contract/chat/errors.js'
+import type { AppSession } from '../../engine/chat/apps.js'
+import type { ChatTurn } from '../../engine/chat/turn.js'
+import { assertBody, call, streamedResponse } from '../answer.js'
+import type { Dialect, EdgeOptions, Exchange } from '../edge.js'
+import type { Frame } from '../http/event-stream.js'
+import { emptyReply, jsonReply, type Reply } from '../http/reply.js'
+import type { Operation } from '../routing.js'
+import { fileResponse } from './file-response.js'
+import { type FormRules, readForm } from './form.js'
+import type { ChatAnswer, ChatCall } from './handlers.js'
+import { checked, readChatInput, withoutBlanks } from './read.js'
+import { chatErrorOf, chatErrorReply, chatPreflight, encodeChatFrame, openToBrowsers } from './reply.js'
+
+const PING_MS = 10_000
+/** with more requests than this under way, connections of streams are kept */
+const MOST_CLOSED = 32
+
+/** What needs no message that may be on its way to the disk. */
+const AT_ONCE: ReadonlySet<string> = new Set(['sendChatMessage', 'stopChatMessage'])
+
+/** The chat service below `/v1`: keys of applications, lenient requests, code and message for each failure. */
+export const chatDialect: Dialect<AppSession, ChatError> = {
+  admitSource({ options, request, incoming, listener, base }) {
+    openToBrowsers(base, options.identification.version)
+    // Host keeps DNS rebinding out; the origin does not matter, since a key is never sent by a browser on its own.
+    options.guard.checkHost(request.headers, incoming?.url ?? '/', listener)
+    return request.method === 'OPTIONS' ? chatPreflight() : undefined
+  },
+  isGuarded: () => true,
+  authenticate(exchange, operation) {
+    const session = sessionOf(exchange, operation)
+    if (!session.app.enabled) throw new ChatError('forbidden', 'The application is disabled.')
+    exchange.options.rateLimit(`chat:${session.app.id}`)
+    return session
+  },
+  async admit({ options }, { route }, session) {
+    // a stream opens before its message is stored, and the next request may ask about that message
+    if (!AT_ONCE.has(route.id)) await options.deps.engine.chat.stored(session)
+  },
+  operate,
+  known: chatErrorOf,
+  refusal: chatErrorReply,
+  failures: {
+    stopping: () => new ChatError('service_unavailable', 'the service is stopping'),
+    noRoute: () => new ChatError('not_found', 'The requested URL was not found.'),
+    wrongMethod: (allow) => new ChatError('method_not_allowed', `the method must be one of ${allow}`),
+    unforeseen: () => new ChatError('internal_server_error', 'Internal Server Error'),
+  },
+}
+
+/** The application whose key the request carries. @throws ChatError `unauthorized` */
+function sessionOf({ options, request, params }: Exchange, operation: Operation | undefined): AppSession {
+  const header = request.headers.get('authorization')
+  if (header === null && operation?.route.id === 'previewChatFile' && params.file_id !== undefined) {
+    const signed = sessionOfLink(options, request, params.file_id)
+    if (signed !== undefined) return signed
+  }
+  const [scheme, key, ...more] = header?.trim().split(/\s+/) ?? []
+  if (scheme === undefined || key === undefined)
+    throw new ChatError('unauthorized', "Authorization header must be provided and start with 'Bearer'")
+  if (scheme.toLowerCase() !== 'bearer') throw new ChatError('unauthorized', "Authorization scheme must be 'Bearer'")
+  const session = more.length > 0 ? undefined : options.deps.engine.chat.authenticate(key)
+  if (session === undefined) throw new ChatError('unauthorized', 'Access token is invalid')
+  return session
+}
+
+/** The application of a file whose address is signed. @throws ChatError `file_access_denied`, `file_not_found` */
+function sessionOfLink({ deps, previews }: EdgeOptions, request: Request, fileId: string): AppSession | undefined {
+  const holds = previews.holds(new URL(request.url).searchParams, fileId)
+  if (holds === undefined) return undefined
+  if (!holds) throw new ChatError('file_access_denied', 'The address of the file has expired or was changed.')
+  const session = deps.engine.chat.files.sessionOf(fileId.toLowerCase())
+  if (session === undefined) throw new ChatError('file_not_found', 'The file does not exist.')
+  return session
+}
+
+async function operate(
+  exchange: Exchange,
+  operation: Operation,
+  session: AppSession | undefined,
+): Promise<Reply | Response> {
+  const { options, request, incoming, base } = exchange
+  const { route } = operation
+  const tools: Omit<ChatCall<unknown>, 'session'> = {
+    receive: async (rules: FormRules) => {
+      const fields = withoutBlanks(await readForm(request, incoming, rules))
+      return route.multipart === undefined ? fields : checked(route.multipart.fields, fields)
+    },
+    get signal() {
+      return request.signal
+    },
+    linkTo: (fileId) => options.previews.link(new URL(request.url).origin, fileId),
+  }
+  const input = await readChatInput(route, exchange.params, request, incoming)
+  const answer = (await call(operation.handler, Object.assign(tools, input, { session }))) as ChatAnswer
+  if (answer === 'empty') return emptyReply(204)
+  if ('stream' in answer) return stream(exchange, operation, answer.stream)
+  if ('file' in answer) {
+    exchange.streaming = true
+    return fileResponse(answer.file, { request, asAttachment: answer.asAttachment }, base, exchange.release)
+  }
+  if ('bytes' in answer) {
+    const { bytes, mediaType } = answer
+    const headers = { 'content-type': mediaType, 'content-length': String(bytes.byteLength) }
+    return { status: 200, body: bytes, headers }
+  }
+  const { json, status = 200 } = answer
+  if (options.checkResponses) assertBody(operation, status, json)
+  return jsonReply(status, json)
+}
+
+/** A client may go away: the turn goes on without it. The first ping goes out at once. */
+function stream(exchange: Exchange, operation: Operation, turn: ChatTurn): Response {
+  const interrupted = (reason: string): Frame => {
+    const { task_id, message_id, conversation_id, created_at } = turn.ping()
+    const ids = { task_id, message_id, conversation_id, created_at }
+    const data = { event: 'error', ...ids, status: 503, code: 'service_unavailable', message: reason }
+    return { event: 'error', data }
+  }
+  // a stream ends with its connection; under load that costs too much, and the end of the body says the same
+  const closing: Record<string, string> = exchange.options.work.count() <= MOST_CLOSED ? { connection: 'close' } : {}
+  const headers = { 'cache-control': 'no-cache', ...closing }
+  return streamedResponse(
+    exchange,
+    operation,
+    { headers, frames: framesOf(turn), interrupted },
+    {
+      abandon: () => {},
+      framing: {
+        encode: ({ data }) => encodeChatFrame(data),
+        ping: () => encodeChatFrame(turn.ping()),
+        pingMs: PING_MS,
+        steady: true,
+      },
+    },
+  )
+}
+
+async function* framesOf(turn: ChatTurn): AsyncGenerator<Frame> {
+  const ping = turn.ping()
+  yield { event: ping.event, data: ping }
+  for await (const data of turn.frames()) yield { event: data.event, data }
+}

@@ -1,0 +1,22 @@
+import { z } from 'zod'
+import { route } from '../../contract/route.js'
+import type { ChatAnswer } from './handlers.js'
+
+/** What clients ask for, without a key, to see whether the service is there; they compare no field but the version. */
+const Welcome = z.strictObject({ welcome: z.string(), api_version: z.literal('v1'), server_version: z.string() })
+
+export const welcomeRoutes = (['/v1', '/v1/'] as const).map((path) =>
+  route({
+    id: 'welcome',
+    method: 'GET',
+    path,
+    scope: 'public',
+    summary: 'That this is the chat service.',
+    ok: { 200: Welcome },
+    errors: [],
+  }),
+)
+
+export const welcomeHandlers = {
+  welcome: (): ChatAnswer => ({ json: { welcome: 'Dify OpenAPI', api_version: 'v1', server_version: '1.0.0' } }),
+}

@@ -1,0 +1,184 @@
+import type { IncomingMessage } from 'node:http'
+import type { Context } from 'hono'
+import type { Logger } from 'pino'
+import { newId } from '../lib/ids.js'
+import { diskError } from '../local/disk-error.js'
+import type { DiskRoom } from '../local/disk-room.js'
+import type { TokenVerifier } from './auth/tokens.js'
+import type { PreviewLinks } from './chat/previews.js'
+import { admitWrite } from './full-disk.js'
+import type { UploadLimits } from './gateway/upload-form.js'
+import type { Guard, Listener } from './http/guard.js'
+import { operationMethod, withoutBody } from './http/head.js'
+import { lingerBeforeClose } from './http/linger.js'
+import type { RateLimit } from './http/rate-limit.js'
+import { type BaseHeaders, baseHeaders, type Identification, type Reply, toResponse, traceIdOf } from './http/reply.js'
+import type { OpenWork } from './open-work.js'
+import type { HandlerDeps } from './operation.js'
+import type { Operation, PathOperations } from './routing.js'
+
+/** What Node hands over beside the request; empty for a request made inside the process. */
+export interface EdgeBindings {
+  incoming?: IncomingMessage
+  listener?: Listener
+}
+
+export interface EdgeOptions {
+  deps: HandlerDeps
+  identification: Identification
+  guard: Guard
+  tokens: TokenVerifier
+  rateLimit: RateLimit
+  uploads: UploadLimits
+  previews: PreviewLinks
+  work: OpenWork
+  /** absent: nobody minds how much room the disk has */
+  room?: DiskRoom | undefined
+  log: Logger
+  /** parse every answer with the schema of its route */
+  checkResponses: boolean
+}
+
+/** One request on its way. */
+export interface Exchange {
+  options: EdgeOptions
+  request: Request
+  incoming: IncomingMessage | undefined
+  listener: Listener | undefined
+  /** decoded, without the query */
+  pathname: string
+  params: Record<string, string>
+  path: PathOperations | undefined
+  base: BaseHeaders
+  traceId: string
+  /** the answer is still going out when the handler has returned */
+  streaming: boolean
+  /** ends the count of this request as open work */
+  release(): void
+}
+
+/**
+ * What each of the two APIs does its own way; everything else is the same for both. For one request, each of the first
+ * five is called at most once, in the order in which they stand here; what they throw is answered with `refusal`.
+ */
+export interface Dialect<Session, Failure> {
+  /** Looks where a request comes from. @returns the answer to a browser that only asks whether it may send one */
+  admitSource(exchange: Exchange): Reply | undefined
+  /** Whether nothing is said of a path that has no route, but to a caller. */
+  isGuarded(pathname: string): boolean
+  /** Who calls. */
+  authenticate(exchange: Exchange, operation: Operation | undefined): Promise<Session> | Session
+  /** Whether the caller may do this, and what has to be over before it is done. */
+  admit(exchange: Exchange, operation: Operation, session: Session): Promise<void> | void
+  /** Reads the request as its route describes it and runs the handler. @param session absent where none is needed */
+  operate(exchange: Exchange, operation: Operation, session: Session | undefined): Promise<Reply | Response>
+  /** What a failure is in the words of the API; undefined for one that is not part of its contract. */
+  known(error: unknown): Failure | undefined
+  refusal(failure: Failure, headers: Record<string, string>): Reply
+  /** The failures that every API has. */
+  readonly failures: {
+    stopping(): Failure
+    noRoute(pathname: string): Failure
+    wrongMethod(allow: string, method: string): Failure
+    /** the log has the rest under the trace id */
+    unforeseen(traceId: string): Failure
+  }
+}
+
+type EdgeContext = Context<{ Bindings: EdgeBindings }>
+
+/** Answers one request; never throws. `path` is undefined where no route has the path. */
+export type Edge = (context: EdgeContext, path: PathOperations | undefined) => Promise<Response>
+
+/**
+ * The way of every request, in the order of refusals that the contract fixes: host and origin, token, route, scope,
+ * shape, and then the handler.
+ */
+export function createEdge<Session, Failure>(options: EdgeOptions, dialect: Dialect<Session, Failure>): Edge {
+  return async (context, path) => {
+    const request = context.req.raw
+    const traceId = traceIdOf(request.headers, newId)
+    const exchange: Exchange = {
+      options,
+      request,
+      incoming: context.env?.incoming,
+      listener: context.env?.listener,
+      pathname: context.req.path,
+      params: path === undefined ? {} : context.req.param(),
+      path,
+      base: baseHeaders(traceId, options.identification),
+      traceId,
+      streaming: false,
+      release: options.work.begin(),
+    }
+    const started = performance.now()
+    const answer = await answered(exchange, dialect)
+    const response = request.method === 'HEAD' ? await withoutBody(answer) : answer
+    if (options.log.isLevelEnabled('debug')) logRequest(exchange, response, performance.now() - started)
+    return response
+  }
+}
+
+async function answered<S, F>(exchange: Exchange, dialect: Dialect<S, F>): Promise<Response> {
+  try {
+    const answer = await answerOf(exchange, dialect)
+    return answer instanceof Response ? answer : toResponse(answer, exchange.base)
+  } catch (error) {
+    return refused(exchange, dialect, understood(exchange, dialect, error))
+  } finally {
+    if (!exchange.streaming) exchange.release()
+  }
+}
+
+async function answerOf<S, F>(exchange: Exchange, dialect: Dialect<S, F>): Promise<Reply | Response> {
+  const { options, request, path, pathname } = exchange
+  const { failures } = dialect
+  const preflight = dialect.admitSource(exchange)
+  if (preflight !== undefined) return preflight
+  if (options.work.stopping()) throw failures.stopping()
+  const operation = path?.methods.get(operationMethod(request))
+  // a route says itself whether it needs a caller
+  const isGuarded =
+    operation === undefined ? (path?.guarded ?? dialect.isGuarded(pathname)) : operation.route.scope !== 'public'
+  const session = isGuarded ? await dialect.authenticate(exchange, operation) : undefined
+  if (path === undefined) throw failures.noRoute(pathname)
+  if (operation === undefined)
+    return refused(exchange, dialect, failures.wrongMethod(path.allow, request.method), { allow: path.allow })
+  if (session !== undefined) await dialect.admit(exchange, operation, session)
+  await admitWrite(options.room, operation.route)
+  return dialect.operate(exchange, operation, session)
+}
+
+/** The response to a request that is refused, perhaps while its body still arrives. */
+function refused<S, F>(
+  { incoming, base }: Exchange,
+  { refusal }: Dialect<S, F>,
+  failure: F,
+  headers: Record<string, string> = {},
+): Response {
+  if (incoming === undefined || incoming.complete) return toResponse(refusal(failure, headers), base)
+  lingerBeforeClose(incoming)
+  return toResponse(refusal(failure, { ...headers, connection: 'close' }), base)
+}
+
+/** What went wrong, as the caller is told it. What is not part of the contract is told by its trace id only. */
+function understood<S, F>(exchange: Exchange, { known, failures }: Dialect<S, F>, error: unknown): F {
+  const { options, request, pathname, traceId } = exchange
+  const { log, room } = options
+  const refusedByDisk = diskError(error)
+  const failure = known(refusedByDisk ?? error)
+  const facts = { traceId, err: error, method: request.method, path: pathname }
+  room?.note(error)
+  if (refusedByDisk !== undefined) log.error(facts, 'the disk refused to write')
+  else if (failure === undefined) log.error(facts, 'request failed')
+  else if (error instanceof Error && error.cause !== undefined) log.warn(facts, 'request refused')
+  return failure ?? failures.unforeseen(traceId)
+}
+
+function logRequest({ options, request, pathname, traceId }: Exchange, response: Response, ms: number): void {
+  const { method } = request
+  options.log.debug(
+    { traceId, method, path: pathname, status: response.status, ms: Math.round(ms * 100) / 100 },
+    'request',
+  )
+}

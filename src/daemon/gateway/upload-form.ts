@@ -1,0 +1,176 @@
+import type { Hash } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
+import { type Readable, Transform } from 'node:stream'
+import { finished } from 'node:stream/promises'
+import type { FieldInfo, FileInfo } from 'busboy'
+import pLimit from 'p-limit'
+import { KsError } from '../../contract/errors.js'
+import { quote } from '../../contract/issues.js'
+import { LIMITS } from '../../contract/limits.js'
+import type { MultipartDefinition } from '../../contract/route.js'
+import type { UploadFile } from '../../engine/base/upload.js'
+import { type FormBounds, type FormParts, openForm } from '../http/form.js'
+import { FormDigest } from '../http/form-digest.js'
+import { checked } from '../http/query.js'
+
+export interface UploadLimits {
+  uploadBytes: number
+  bulkFiles: number
+  bulkBytes: number
+}
+
+type Accept = (file: UploadFile) => Promise<void>
+
+/**
+ * Streams the parts of a multipart body: each file goes to `accept` as it arrives, and nothing is buffered whole.
+ *
+ * @returns the text fields, checked, wherever among the files they stood
+ * @throws KsError `upload-too-large` past a limit, `invalid-request` for a broken or unexpected structure, or what
+ *   `accept` threw
+ */
+export type ReceiveUpload<Fields = Record<string, unknown>> = (accept: Accept) => Promise<Fields>
+
+/** A multipart body that has not been read yet. */
+export interface FormReader {
+  receive: ReceiveUpload<unknown>
+  /** Reads the body where nobody has. @returns what the form said, as a digest; see FormDigest */
+  digest(): Promise<string>
+  /** The same of a body that was read to its end. */
+  digestOfRead(): string
+}
+
+/** files that wait for their last fsync while the next ones stream in */
+const CONCURRENT_FILES = 4
+const MAX_FIELDS = 20
+const MAX_FIELD_BYTES = 8192
+const NAMELESS = 'every part of a form needs a name'
+
+/**
+ * @param digested whether the digest of the form will be asked for
+ * @throws KsError `invalid-request` before anything of the body is read, when it cannot be a form
+ */
+export function uploadForm(
+  request: Request,
+  incoming: IncomingMessage | undefined,
+  form: MultipartDefinition,
+  limits: UploadLimits,
+  digested: boolean,
+): FormReader {
+  const read = openForm(request, incoming, boundsOf(form, limits))
+  let parts: UploadParts | undefined
+  const receive: FormReader['receive'] = async (accept) => {
+    parts = new UploadParts(form, limits, accept, digested)
+    await read(parts)
+    return checked(form.fields, Object.fromEntries(parts.texts), 'the form')
+  }
+  const digestOfRead = () => parts?.digest() ?? ''
+  return {
+    receive,
+    digest: async () => {
+      if (parts === undefined) await receive(({ content }) => finished(content.resume()))
+      return digestOfRead()
+    },
+    digestOfRead,
+  }
+}
+
+function boundsOf({ file: { many } }: MultipartDefinition, limits: UploadLimits): FormBounds {
+  const { uploadBytes, bulkFiles, bulkBytes } = limits
+  const maxBytes = many ? bulkBytes : uploadBytes
+  return {
+    maxBytes,
+    limits: {
+      fieldSize: MAX_FIELD_BYTES,
+      fields: MAX_FIELDS,
+      files: many ? bulkFiles : 1,
+      fileSize: uploadBytes + 1, // busboy calls a file cut off that just reaches its limit
+    },
+    notForm: (type) => refused(`content-type must be multipart/form-data with a boundary, received ${quote(type)}`),
+    tooLarge: () => tooLarge(maxBytes),
+    tooMany: (kind) => {
+      if (kind !== 'files') return refused(`a form must have at most ${MAX_FIELDS} text fields`)
+      if (!many) return refused('exactly one file must be given')
+      return new KsError('upload-too-large', `one upload must hold at most ${bulkFiles} files`)
+    },
+    malformed: (reason, cause) => refused(`the multipart body is malformed: ${reason}`, cause),
+  }
+}
+
+/** The parts of one upload on their way in. */
+class UploadParts implements FormParts {
+  readonly texts = new Map<string, string>()
+  readonly #form: MultipartDefinition
+  readonly #limits: UploadLimits
+  readonly #accept: Accept
+  readonly #slots = pLimit(CONCURRENT_FILES)
+  readonly #digest: FormDigest | undefined
+  #fileBytes = 0
+  #said: string | undefined
+
+  constructor(form: MultipartDefinition, limits: UploadLimits, accept: Accept, digested: boolean) {
+    this.#form = form
+    this.#limits = limits
+    this.#accept = accept
+    this.#digest = digested ? new FormDigest() : undefined
+  }
+
+  digest(): string {
+    this.#said ??= this.#digest?.digest(this.texts) ?? ''
+    return this.#said
+  }
+
+  field(name: string | undefined, value: string, { nameTruncated, valueTruncated }: FieldInfo): void {
+    if (name === undefined || name === '') throw refused(NAMELESS)
+    if (name === this.#form.file.name) throw refused(`the part ${quote(name)} must be a file with a filename`)
+    if (nameTruncated || valueTruncated)
+      throw refused(`the field ${quote(name)} must be at most ${MAX_FIELD_BYTES} bytes long`)
+    if (this.texts.has(name)) throw refused(`the field ${quote(name)} is given more than once`)
+    this.texts.set(name, value)
+  }
+
+  file(name: string | undefined, stream: Readable, info: FileInfo, fail: (error: unknown) => void): Promise<void> {
+    const field = this.#form.file.name
+    const filename = info.filename ?? '' // a blank is a name, too: what a file is called is for its sender to say
+    if (name === undefined || name === '') throw refused(NAMELESS)
+    if (name !== field) throw refused(`unknown file field ${quote(name)}: files go in ${quote(field)}`)
+    if (filename === '') throw refused('a file part needs a filename')
+    if (filename.length > LIMITS.filename)
+      throw refused(
+        `a filename must be at most ${LIMITS.filename} characters long, received ${filename.length} characters`,
+      )
+    stream.on('limit', () => {
+      const error = tooLarge(this.#limits.uploadBytes)
+      fail(error)
+      stream.destroy(error)
+    })
+    const content = this.#watched(stream, this.#digest?.file(name, filename, info.mimeType))
+    return this.#slots(() => this.#accept({ filename, mimeType: info.mimeType, content }))
+  }
+
+  /** The same bytes, up to what all files of the upload may hold together, and hashed on their way where asked. */
+  #watched(stream: Readable, hash: Hash | undefined): Readable {
+    if (!this.#form.file.many && hash === undefined) return stream
+    const bulkBytes = this.#form.file.many ? this.#limits.bulkBytes : Number.POSITIVE_INFINITY
+    const counter = new Transform({
+      transform: (chunk: Buffer, _encoding, done) => {
+        this.#fileBytes += chunk.length
+        hash?.update(chunk)
+        if (this.#fileBytes > bulkBytes) done(tooLarge(bulkBytes))
+        else done(null, chunk)
+      },
+    })
+    // not `pipeline`, which makes an AbortController and an error of each file: half of what a small file costs
+    stream.on('error', (error) => counter.destroy(error))
+    counter.on('close', () => stream.readableEnded || stream.destroy())
+    counter.on('error', () => {}) // told to what reads it; a file that waits for its turn is not read yet
+    return stream.pipe(counter)
+  }
+}
+
+function refused(sentence: string, cause?: unknown): KsError {
+  return new KsError('invalid-request', sentence, { cause })
+}
+
+function tooLarge(limit: number): KsError {
+  return new KsError('upload-too-large', `an upload must be at most ${limit} bytes long`)
+}

@@ -1,0 +1,172 @@
+import { once } from 'node:events'
+import type { IncomingMessage } from 'node:http'
+import type { Readable } from 'node:stream'
+import { setImmediate as turn } from 'node:timers/promises'
+import busboy, { type Busboy, type FieldInfo, type FileInfo, type Limits } from 'busboy'
+import { bodyStream, chunksOf, refuseEncodedBody } from './body.js'
+import { watchPace } from './pace.js'
+
+/** How large a form may be, and what is thrown for one that is larger, or none. */
+export interface FormBounds {
+  /** of all files together */
+  maxBytes: number
+  limits: Limits
+  /** @param type the body's content type, '' for none */
+  notForm(type: string): Error
+  tooLarge(): Error
+  /** for more parts of a kind than `limits` allow */
+  tooMany(kind: 'files' | 'fields' | 'parts'): Error
+  malformed(reason: string, cause: unknown): Error
+}
+
+type Fail = (error: unknown) => void
+
+/** What becomes of the parts of a form as they arrive. What these methods throw refuses the form. */
+export interface FormParts {
+  /**
+   * A file begins; not called once the form has failed.
+   *
+   * @param fail refuses the form later on
+   * @returns the work on its bytes; nothing for a file that is skipped
+   */
+  file(name: string | undefined, content: Readable, info: FileInfo, fail: Fail): Promise<void> | undefined
+  field(name: string | undefined, value: string, info: FieldInfo): void
+  /** sees the body as it arrives, before its parts are told apart */
+  raw?(chunk: Buffer): void
+}
+
+/** what the parser gets at a time: small files come by the dozen in a piece, each with its own streams */
+const PIECE_BYTES = 16 * 1024
+const MAX_NAME_BYTES = 200
+const MAX_PART_HEADERS = 20
+/** what boundaries, part headers and fields may add to the bytes of the files */
+const OVERHEAD_BYTES = 1024 * 1024
+const MULTIPART_TYPE = /^multipart\/form-data\s*;.*boundary=/i
+
+/**
+ * Opens a multipart body; nothing of it is read yet, and no file is ever buffered whole.
+ *
+ * @returns reads the body; to be called once. It settles when the work on every file has ended: with the first failure,
+ *   where there is one, and whatever else was under way has then been let go.
+ * @throws what `bounds` say of a body that cannot be such a form
+ */
+export function openForm(
+  request: Request,
+  incoming: IncomingMessage | undefined,
+  bounds: FormBounds,
+): (parts: FormParts) => Promise<void> {
+  const { headers } = request
+  const type = headers.get('content-type') ?? ''
+  if (!MULTIPART_TYPE.test(type)) throw bounds.notForm(type)
+  refuseEncodedBody(headers)
+  if (Number(headers.get('content-length') ?? 0) > bounds.maxBytes + OVERHEAD_BYTES) throw bounds.tooLarge()
+  return async (parts) => {
+    const parser = openParser(type, bounds)
+    const source = bodyStream(request, incoming)
+    const work: Promise<void>[] = []
+    const failure = firstFailure()
+    dispatch(parser, bounds, parts, work, failure)
+    const pace = watchPace(failure.fail)
+    const pump = async () => {
+      const finished = once(parser, 'close')
+      finished.catch(() => {})
+      let size = 0
+      for await (const chunk of chunksOf(source)) {
+        if (failure.happened()) return
+        pace.took(chunk.length)
+        size += chunk.length
+        if (size > bounds.maxBytes + OVERHEAD_BYTES) throw bounds.tooLarge()
+        parts.raw?.(chunk)
+        for (let from = 0; from < chunk.length; from += PIECE_BYTES) {
+          if (from > 0) await turn()
+          if (failure.happened()) return
+          const piece = chunk.subarray(from, from + PIECE_BYTES)
+          if (!parser.write(piece)) await pace.held(Promise.race([once(parser, 'drain'), finished]))
+        }
+      }
+      parser.end()
+      await finished
+    }
+    try {
+      await Promise.race([pump(), failure.promise])
+      pace.stop()
+      await Promise.race([Promise.all(work), failure.promise])
+    } catch (error) {
+      failure.fail(error)
+      source.on('error', () => {}) // the client may hang up on what it is being told
+      parser.destroy()
+      await Promise.allSettled(work)
+      await failure.promise
+    } finally {
+      pace.stop()
+    }
+  }
+}
+
+function openParser(type: string, { limits, malformed }: FormBounds): Busboy {
+  try {
+    return busboy({
+      headers: { 'content-type': type },
+      preservePath: true, // what becomes of folders in a name is for its reader to say
+      defParamCharset: 'utf8',
+      limits: { fieldNameSize: MAX_NAME_BYTES, headerPairs: MAX_PART_HEADERS, ...limits },
+    })
+  } catch (error) {
+    throw malformed(reasonOf(error), error)
+  }
+}
+
+interface Failure {
+  /** only ever rejects: with the first failure, of which others follow */
+  promise: Promise<never>
+  happened(): boolean
+  fail: Fail
+}
+
+function firstFailure(): Failure {
+  let fail: Fail = () => {}
+  let happened = false
+  const promise = new Promise<never>((_resolve, reject) => {
+    fail = (error) => {
+      happened = true
+      reject(error)
+    }
+  })
+  promise.catch(() => {})
+  return { promise, happened: () => happened, fail }
+}
+
+/** Hands each part on as the parser finds it; the work on files is added to `work`. */
+function dispatch(
+  parser: Busboy,
+  bounds: FormBounds,
+  parts: FormParts,
+  work: Promise<void>[],
+  { fail, happened }: Failure,
+): void {
+  const attempt = <T>(act: () => T): T | undefined => {
+    try {
+      return act()
+    } catch (error) {
+      fail(error)
+      return undefined
+    }
+  }
+  parser
+    .on('file', (name: string | undefined, content, info) => {
+      content.on('error', () => {}) // told through the form's own failure
+      const taken = happened() ? undefined : attempt(() => parts.file(name, content, info, fail))
+      if (taken === undefined) return void content.resume()
+      taken.catch(fail)
+      work.push(taken)
+    })
+    .on('field', (name: string | undefined, value, info) => attempt(() => parts.field(name, value, info)))
+    .on('filesLimit', () => fail(bounds.tooMany('files')))
+    .on('fieldsLimit', () => fail(bounds.tooMany('fields')))
+    .on('partsLimit', () => fail(bounds.tooMany('parts')))
+    .on('error', (error) => fail(bounds.malformed(reasonOf(error), error)))
+}
+
+function reasonOf(cause: unknown): string {
+  return cause instanceof Error ? cause.message : 'unknown reason'
+}

@@ -1,0 +1,118 @@
+import { isUuid } from '../../lib/ids.js'
+import type { Caller } from '../base/caller.js'
+import { type Read, sql, type Write } from '../storage/program.js'
+
+/*
+ * The one place that decides who may know of what came from a source. `source_readers` holds the subjects of every
+ * `permissionScope` that is not empty, and keeps them when the source is gone. A source without readers there, and what
+ * came without a source, is open to the tenant. Documents that were kept when their source went stand under a name of
+ * their own with the same readers.
+ */
+
+/** Who asks, as far as scopes of sources go. */
+export type Reader = Pick<Caller, 'subject' | 'isDaemon'>
+
+/** A scope entry that lets everybody of the tenant see a source. */
+export const EVERYBODY = '*'
+
+/**
+ * SQL: whether a reader may know of what came from the source in `column`. It takes one parameter, `askerOf(reader)`.
+ *
+ * @param column of a source's id, with its table's name; NULL for what came without a source
+ */
+export function mayKnow(column: string): string {
+  return `(${column} IS NULL OR EXISTS (SELECT 1 FROM (SELECT ? subject) asker WHERE asker.subject IS NULL
+    OR NOT EXISTS (SELECT 1 FROM source_readers WHERE source_id = ${column})
+    OR EXISTS (SELECT 1 FROM source_readers reader WHERE reader.source_id = ${column}
+                 AND reader.subject IN (asker.subject, '${EVERYBODY}'))))`
+}
+
+/** SQL: whether everybody of the tenant may know of what came from the source in `column`. */
+export function isOpen(column: string): string {
+  return `(${column} IS NULL OR NOT EXISTS (SELECT 1 FROM source_readers WHERE source_id = ${column})
+    OR EXISTS (SELECT 1 FROM source_readers WHERE source_id = ${column} AND subject = '${EVERYBODY}'))`
+}
+
+/** Before the id of a source that is gone, in `source_id` of the documents that were kept for its readers alone. */
+const KEPT = 'kept-'
+
+/**
+ * What stands in `source_id` of the documents that outlive a source, inside the caller's transaction.
+ *
+ * @returns null where everybody of the tenant may know of them
+ */
+export function* keptScope(sourceId: string): Write<string | null> {
+  const kept = KEPT + sourceId
+  const open = yield* sql.get<{ open: number }>(`SELECT ${isOpen('wanted.id')} open FROM (SELECT ? id) wanted`, [
+    sourceId,
+  ])
+  if (open?.open === 1) return null
+  yield* sql.run(
+    `INSERT OR IGNORE INTO source_readers (source_id, subject, space_key)
+     SELECT ?, subject, space_key FROM source_readers WHERE source_id = ?`,
+    [kept, sourceId],
+  )
+  return kept
+}
+
+/** Whether a name is that of what was kept of a source. */
+export function isKept(name: string): boolean {
+  return name.startsWith(KEPT) && isUuid(name.slice(KEPT.length))
+}
+
+/** The source that a document belongs to, of its column `source_id`; none for one that was kept without. */
+export function sourceOf(column: string | null): { sourceId?: string } {
+  return column === null || isKept(column) ? {} : { sourceId: column }
+}
+
+/** The parameter of `mayKnow`. */
+export function askerOf({ subject, isDaemon }: Reader): string | null {
+  return isDaemon === true ? null : subject
+}
+
+/**
+ * Of nodes, those that the reader may not know of.
+ *
+ * @param keys node keys of the space
+ */
+export function* deniedNodes(spaceKey: number, reader: Reader, keys: readonly number[]): Read<Set<number>> {
+  const denied = yield* deniedSources(spaceKey, reader)
+  if (denied.length === 0 || keys.length === 0) return new Set()
+  const rows = yield* sql.all<{ key: number }>(
+    `SELECT n.key FROM json_each(?) wanted CROSS JOIN nodes n ON n.key = wanted.value
+     CROSS JOIN documents d ON d.key = n.doc_key WHERE NOT ${mayKnow('d.source_id')}`,
+    [JSON.stringify(keys), askerOf(reader)],
+  )
+  return new Set(rows.map(({ key }) => key))
+}
+
+/** Ids of the sources that a reader may not know of, also of those that are gone. */
+export function* deniedSources(spaceKey: number, reader: Reader): Read<string[]> {
+  const rows = yield* sql.all<{ source_id: string }>(
+    `SELECT DISTINCT restricted.source_id FROM source_readers restricted
+     WHERE restricted.space_key = ? AND NOT ${mayKnow('restricted.source_id')}`,
+    [spaceKey, askerOf(reader)],
+  )
+  return rows.map(({ source_id }) => source_id)
+}
+
+/** Row keys of the documents that a reader may not know of. */
+export function* deniedDocuments(spaceKey: number, reader: Reader): Read<Set<number>> {
+  const denied = yield* deniedSources(spaceKey, reader)
+  if (denied.length === 0) return new Set()
+  const rows = yield* sql.all<{ key: number }>(
+    `SELECT key FROM documents WHERE space_key = ? AND deleted_at IS NULL
+       AND source_id IN (SELECT value FROM json_each(?))`,
+    [spaceKey, JSON.stringify(denied)],
+  )
+  return new Set(rows.map(({ key }) => key))
+}
+
+/** Row keys of the documents that a reader may know of; nothing where there are more than `limit`. */
+export function* permittedDocuments(spaceKey: number, reader: Reader, limit: number): Read<number[] | undefined> {
+  const rows = yield* sql.all<{ key: number }>(
+    `SELECT key FROM documents WHERE space_key = ? AND deleted_at IS NULL AND ${mayKnow('documents.source_id')} LIMIT ?`,
+    [spaceKey, askerOf(reader), limit + 1],
+  )
+  return rows.length > limit ? undefined : rows.map(({ key }) => key)
+}

@@ -1,0 +1,67 @@
+import { createHash } from 'node:crypto'
+import { KsError } from '../../contract/errors.js'
+
+/** What a page's cursor remembers: the place after which the next page starts, and what it may be used with. */
+export interface CursorState {
+  /** sort key of the last item of the page */
+  after: (string | number)[]
+  /** publication that a snapshot read is pinned to */
+  publication?: string
+}
+
+/** A short fingerprint of a list's filter: a cursor of another list or filter is refused. */
+export function filterHash(...parts: (string | number | undefined)[]): string {
+  return createHash('sha256')
+    .update(JSON.stringify(parts.map((part) => part ?? null)))
+    .digest('base64url')
+    .slice(0, 16)
+}
+
+/** An opaque cursor: base64url of the state, the filter's hash and a checksum over both. */
+export function encodeCursor(state: CursorState, filter: string): string {
+  const body = JSON.stringify([state.after, filter, state.publication ?? null])
+  return written([body, checksum(body)])
+}
+
+/** The one spelling of a cursor: base64url has several of the same bytes, and JSON of the same values. */
+function written(parts: unknown[]): string {
+  return Buffer.from(JSON.stringify(parts)).toString('base64url')
+}
+
+/** @throws KsError `invalid-cursor` for a cursor that is malformed, tampered with, or of another filter */
+export function decodeCursor(cursor: string, filter: string): CursorState {
+  const parsed = parse(cursor)
+  if (parsed === undefined || parsed.filter !== filter)
+    throw new KsError('invalid-cursor', 'cursor is not one that this list returned for this filter')
+  return parsed.publication === undefined
+    ? { after: parsed.after }
+    : { after: parsed.after, publication: parsed.publication }
+}
+
+function parse(cursor: string): (CursorState & { filter: string }) | undefined {
+  try {
+    const outer: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8'))
+    if (!Array.isArray(outer) || outer.length !== 2 || written(outer) !== cursor) return undefined
+    const [body, sum]: unknown[] = outer
+    if (typeof body !== 'string' || sum !== checksum(body)) return undefined
+    const inner: unknown = JSON.parse(body)
+    if (!Array.isArray(inner) || inner.length !== 3) return undefined
+    const [after, filter, publication]: unknown[] = inner
+    if (!Array.isArray(after) || typeof filter !== 'string' || !after.every(isPlace)) return undefined
+    return typeof publication === 'string' ? { after, filter, publication } : { after, filter }
+  } catch {
+    return undefined
+  }
+}
+
+function isPlace(value: unknown): value is string | number {
+  return typeof value === 'string' || typeof value === 'number'
+}
+
+function checksum(body: string): string {
+  return createHash('sha256').update(`ks-cursor:${body}`).digest('base64url').slice(0, 12)
+}
+
+export function brokenCursor(): KsError {
+  return new KsError('invalid-cursor', 'cursor does not name a place in this listing: start the listing again')
+}

@@ -1,0 +1,80 @@
+import { KsError } from '../../contract/errors.js'
+import type { Degradation } from '../../contract/gateway/degraded.js'
+import { ProviderFailure } from './provider-failure.js'
+
+/**
+ * What an answer had to do without. A part of the engine that cannot do its work, but need not stop the answer, says so
+ * with one of these: in `Retrieved.degraded` while evidence is looked for, beside a failed attempt while the answer is
+ * written. From there it reaches the metrics, the answer's metadata, the trace, reports and the command line.
+ */
+export type { Degradation } from '../../contract/gateway/degraded.js'
+
+export type DegradedClass = Degradation['class']
+
+/** A part that could not do its work for a reason that is no failed call: an index that is being rebuilt, say. */
+export function degradation(
+  part: Degradation['part'],
+  reason: string,
+  degradedClass: DegradedClass = 'unavailable',
+): Degradation {
+  return { part, class: degradedClass, reason }
+}
+
+/**
+ * A part whose call failed.
+ *
+ * @param what the beginning of a sentence: `the question could not be embedded`
+ */
+export function degradationBy(part: Degradation['part'], what: string, error: unknown): Degradation {
+  const degradedClass = classOf(error)
+  const why =
+    error instanceof KsError
+      ? error.message
+      : degradedClass === 'timeout'
+        ? 'there was no answer in time'
+        : 'an unexpected failure'
+  return { part, class: degradedClass, reason: `${what}: ${why}` }
+}
+
+/** The same in every place that an answer's reader may look: metrics, metadata, steps of a trace. */
+export function degradedFields(all: readonly Degradation[]) {
+  const distinct = [...new Map(all.map((one) => [`${one.part} ${one.class} ${one.reason}`, one])).values()]
+  // one word for all of them: rather what somebody can do something about than what passes by itself
+  const degradedClass = (distinct.find((one) => one.class !== 'unavailable') ?? distinct[0])?.class
+  return {
+    degraded: distinct.length > 0,
+    degradedReasons: distinct.map(({ reason }) => reason),
+    ...(degradedClass === undefined ? {} : { degradedClass, degradations: distinct }),
+  }
+}
+
+/** What of a failure tells its reader what to do about it. */
+export function classOf(error: unknown): DegradedClass {
+  if (isTimeout(error)) return 'timeout'
+  if (!(error instanceof KsError)) return 'unavailable'
+  if (error.code === 'quota-exceeded') return 'budget-spent'
+  return error.cause instanceof ProviderFailure ? classOfFailure(error.cause) : 'unavailable'
+}
+
+function classOfFailure({ kind, status, refusal }: ProviderFailure): DegradedClass {
+  if (kind === 'timeout') return 'timeout'
+  if (kind === 'context-too-long' || status === 413) return 'context-too-long'
+  if (refusal?.kind === 'quota' || status === 402) return 'budget-spent'
+  switch (status) {
+    case 401:
+    case 403:
+      return 'auth'
+    case 408:
+    case 504:
+      return 'timeout'
+    case 429:
+      return 'rate-limited'
+    default:
+      return 'unavailable'
+  }
+}
+
+/** `AbortSignal.timeout` ends with this. */
+function isTimeout(error: unknown): boolean {
+  return error instanceof Error && error.name === 'TimeoutError'
+}

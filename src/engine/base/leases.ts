@@ -1,0 +1,165 @@
+import { newId } from '../../lib/ids.js'
+import { transitions } from './transitions.js'
+
+export type LeaseType = 'read' | 'publish' | 'delete' | 'reindex'
+export type LeaseStatus = 'active' | 'released' | 'expired' | 'failed'
+
+/** What a lease is asked for with. */
+export interface LeaseRequest {
+  /** of what runs under it, where that has one; a new one otherwise */
+  id?: string
+  spaceKey: number
+  sessionId: string
+  /** whose session that is, where it is one of queries, which lives from its first query on */
+  subject?: string
+  type: LeaseType
+  targetType: string
+  targetId: string
+  targetVersion?: number
+  virtualPath: string
+}
+
+/** A hold on something, so that nobody takes it away meanwhile. */
+export interface Lease extends LeaseRequest {
+  id: string
+  /** rises with every lease; work that ends in a write asks `isCurrent` in the writing transaction */
+  fence: number
+  status: LeaseStatus
+  acquiredAt: number
+  heartbeatAt: number
+  expiresAt: number
+  /** beats now and every 15 s until the lease is released: for work whose end releases it */
+  keepAlive(): void
+  release(): void
+}
+
+const EXPIRES_AFTER_MS = 60_000
+const HEARTBEAT_MS = 15_000
+
+/** active → released | expired | failed (decisions.md section 4) */
+const { may: mayMove } = transitions<LeaseStatus>('lease', {
+  active: ['released', 'expired', 'failed'],
+  released: [],
+  expired: [],
+  failed: [],
+})
+
+/** Work on one target that a newer lease of the named type fences out: its holder's write comes too late. */
+const FENCES_OUT: Record<LeaseType, readonly LeaseType[]> = {
+  read: [],
+  publish: ['publish'],
+  reindex: ['publish', 'reindex'],
+  delete: ['publish', 'reindex', 'delete'],
+}
+
+interface Held {
+  lease: Lease
+  /** monotonic clock: a jump of the wall clock neither ends nor prolongs a lease */
+  beatAt: number
+  timer: NodeJS.Timeout | undefined
+}
+
+/**
+ * Leases of this process. One process owns a data directory and a lease ends with its process, so they live in memory:
+ * after a crash there is nothing to expire.
+ */
+export class Leases {
+  readonly #active = new Map<string, Held>()
+  /** the same by what they hold: a deletion takes thousands at once */
+  readonly #byTarget = new Map<string, Set<Lease>>()
+  readonly #clock: () => number
+  #fence = 0
+
+  /** @param clock milliseconds that only grow */
+  constructor(clock: () => number = () => performance.now()) {
+    this.#clock = clock
+  }
+
+  /** Takes a lease; older ones of the same target that it may not stand beside are fenced out. */
+  acquire(request: LeaseRequest): Lease {
+    for (const lease of [...(this.#byTarget.get(targetKey(request)) ?? [])])
+      if (FENCES_OUT[request.type].includes(lease.type)) this.#end(lease, 'failed')
+    const now = Date.now()
+    const lease: Lease = {
+      ...request,
+      id: request.id ?? newId(),
+      fence: ++this.#fence,
+      status: 'active',
+      acquiredAt: now,
+      heartbeatAt: now,
+      expiresAt: now + EXPIRES_AFTER_MS,
+      keepAlive: () => this.#keepAlive(lease),
+      release: () => this.#end(lease, 'released'),
+    }
+    this.#active.set(lease.id, { lease, beatAt: this.#clock(), timer: undefined })
+    const beside = this.#byTarget.get(targetKey(lease)) ?? new Set()
+    this.#byTarget.set(targetKey(lease), beside.add(lease))
+    return lease
+  }
+
+  /** Whether the holder may still write: the lease was neither lost nor fenced out. */
+  isCurrent(lease: Lease): boolean {
+    this.#expire()
+    return lease.status === 'active'
+  }
+
+  /** Active leases of a space, oldest first. */
+  of(spaceKey: number): Lease[] {
+    this.#expire()
+    return [...this.#active.values()].map(({ lease }) => lease).filter((lease) => lease.spaceKey === spaceKey)
+  }
+
+  /** Whether somebody reads a publication of the space, and so may load any row that it shows. */
+  isRead(spaceKey: number): boolean {
+    return this.of(spaceKey).some((lease) => lease.type === 'read')
+  }
+
+  /** Since when each space is being read, as pairs of its key and the oldest read lease; for SQL, as JSON. */
+  readers(): string {
+    this.#expire()
+    const since = new Map<number, number>()
+    for (const { lease } of this.#active.values())
+      if (lease.type === 'read' && !since.has(lease.spaceKey)) since.set(lease.spaceKey, lease.acquiredAt)
+    return JSON.stringify([...since])
+  }
+
+  /** Whether a lease of the space names one of these things, by id, object key or virtual path. */
+  holds(spaceKey: number, names: readonly (string | undefined)[]): boolean {
+    return this.of(spaceKey).some((lease) => names.includes(lease.targetId) || names.includes(lease.virtualPath))
+  }
+
+  #keepAlive(lease: Lease): void {
+    const held = this.#active.get(lease.id)
+    if (held === undefined || held.timer !== undefined) return
+    this.#beat(held)
+    held.timer = setInterval(() => this.#beat(held), HEARTBEAT_MS)
+    held.timer.unref()
+  }
+
+  #beat(held: Held): void {
+    const now = Date.now()
+    held.beatAt = this.#clock()
+    held.lease.heartbeatAt = now
+    held.lease.expiresAt = now + EXPIRES_AFTER_MS
+  }
+
+  #expire(): void {
+    const now = this.#clock()
+    for (const { lease, beatAt } of [...this.#active.values()])
+      if (now - beatAt > EXPIRES_AFTER_MS) this.#end(lease, 'expired')
+  }
+
+  #end(lease: Lease, status: LeaseStatus): void {
+    if (!mayMove(lease.status, status)) return
+    clearInterval(this.#active.get(lease.id)?.timer)
+    lease.status = status
+    this.#active.delete(lease.id)
+    const beside = this.#byTarget.get(targetKey(lease))
+    beside?.delete(lease)
+    if (beside?.size === 0) this.#byTarget.delete(targetKey(lease))
+  }
+}
+
+function targetKey({ spaceKey, targetId }: LeaseRequest): string {
+  return `${spaceKey}/${targetId}`
+}

@@ -1,0 +1,64 @@
+import type { QuotaPolicy } from '../../contract/gateway/spaces.js'
+import type { DiskRoom } from '../../local/disk-room.js'
+import type { EngineLog } from './log.js'
+import type { ModelReference } from './model-reference.js'
+import type { ProviderConfig } from './provider-config.js'
+import type { Resolve } from './resolve.js'
+
+export interface EngineOptions {
+  dataDir: string
+  /** `inline`: an upload answers when its document is published */
+  compilation: 'durable' | 'inline'
+  providers: ProviderConfig[]
+  /** used for spaces that name no embedding model */
+  defaultEmbedding: ModelReference
+  /** answers questions where a space's profile names no reasoning model */
+  defaultGenerator: ModelReference
+  /** reads texts aloud where an application names no model */
+  defaultSpeech?: ModelReference | undefined
+  /** writes down what is said where an application names no model */
+  defaultTranscription?: ModelReference | undefined
+  limits: {
+    uploadBytes: number
+    bulkFiles: number
+    bulkBytes: number
+    concurrentQueries: number
+    waitingQueries: number
+    spacesPerTenant: number
+  }
+  /** instead of the numbers in the manifests of all spaces */
+  quotas: QuotaOverrides
+  retention: RetentionSchedule
+  /** between two looks for passages without a vector, milliseconds; ten minutes where absent */
+  vectorAuditMs?: number
+  sources?: {
+    /** addresses and CIDR ranges outside the public internet that sources may reach */
+    egressAllow?: readonly string[]
+    /** how names of places are looked up; by the system where absent */
+    resolve?: Resolve
+    /** time between two looks at the schedule, milliseconds */
+    tickMs?: number
+  }
+  /** absent: files of this machine are not looked at */
+  localFiles?: {
+    /** told the path of a file that does not look as it did when its document was made */
+    onStale(path: string): void
+  }
+  /** the room on the disk of the data directory; absent: it shows only when a write fails */
+  room?: DiskRoom
+  /** milliseconds since the epoch by which things grow old; the clock of the system where absent */
+  now?: () => number
+  log: EngineLog
+}
+
+export type QuotaOverrides = {
+  [N in Exclude<keyof QuotaPolicy, 'providerBudgets'> | keyof QuotaPolicy['providerBudgets']]?: number
+}
+
+/** How the background clean-up works through what has outlived its policy. */
+export interface RetentionSchedule {
+  /** from the end of one run to the start of the next */
+  intervalMs: number
+  /** most rows that one transaction removes */
+  batchRows: number
+}

@@ -1,0 +1,183 @@
+import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
+import { LRUCache } from 'lru-cache'
+import type { EngineContext } from '../context.js'
+import { quotasOf } from '../spaces/quota.js'
+import { type SpaceRow, spaceByKey } from '../spaces/store.js'
+import type { Database } from '../storage/database.js'
+import { type Read, sql } from '../storage/program.js'
+import { GraphReader } from './graph/extract.js'
+import { type GraphRoom, graphRoom, storeExtraction } from './graph/store.js'
+import { countLive, IS_INDEXED, IS_READ } from './live-versions.js'
+import { PageIndexBuilder } from './page-index/build.js'
+import { nodesAfter } from './page-index/nodes.js'
+import { packPageIndex, writePageIndex } from './page-index/store.js'
+
+/** Nodes read before other work gets its turn: some 10 ms. */
+const SLICE = 24
+/** Versions looked up at a time. */
+const BATCH = 50
+/** In the background, time that is left to others for each time of work. */
+const PAUSE_SHARE = 3
+
+/** How long the work of a space runs at full speed, since a query may wait for it. */
+export const FOREGROUND_MILLISECONDS = 4000
+
+/** Why the graph may lack something; undefined when it lacks nothing. */
+export function graphBehind(unread: number): string | undefined {
+  return unread === 0 ? undefined : `the graph of ${unread} documents is still being built`
+}
+
+interface PendingVersion {
+  key: number
+  doc_key: number
+  title: string
+  filename: string
+  /** 1 where its page index is there, as it is soon after its publication */
+  isIndexed: number
+}
+
+/**
+ * Makes the graph of every version that a space publishes, which mode deep and the views read beside the search indexes,
+ * and the page index where `PageIndexer` has not come to it yet. It starts with the first such query of a space: a query
+ * waits for it within a bound, the rest is made behind.
+ */
+export class Derivations {
+  readonly #context: EngineContext
+  readonly #stop = new AbortController()
+  readonly #behind = new Map<number, Promise<void>>()
+  readonly #complete = new Map<number, number>()
+
+  constructor(context: EngineContext) {
+    this.#context = context
+  }
+
+  /**
+   * Brings a space up to date for at most this long; what is left is made in the background.
+   * @returns how many documents are not there yet
+   */
+  async catchUp(space: SpaceRow, milliseconds: number): Promise<number> {
+    if (this.#complete.get(space.key) === space.head_revision) return 0
+    const behind = this.#work(space)
+    const deadline = AbortSignal.timeout(milliseconds)
+    await Promise.race([behind, new Promise((resolve) => deadline.addEventListener('abort', resolve, { once: true }))])
+    return this.unread(space)
+  }
+
+  /** How many documents were not read yet. */
+  async unread(space: SpaceRow): Promise<number> {
+    return this.#complete.get(space.key) === space.head_revision ? 0 : countUnread(this.#context.db, space.key)
+  }
+
+  /** spaces being worked on */
+  get running(): number {
+    return this.#behind.size
+  }
+
+  async close(): Promise<void> {
+    this.#stop.abort()
+    await Promise.allSettled(this.#behind.values())
+  }
+
+  #work(space: SpaceRow): Promise<void> {
+    const known = this.#behind.get(space.key)
+    if (known !== undefined) return known
+    const { log } = this.#context
+    const work = this.#workOff(space.key)
+      .catch((error: unknown) => {
+        if (!this.#stop.signal.aborted)
+          log.warn({ space: space.id, error: String(error) }, 'page index and graph failed')
+      })
+      .finally(() => this.#behind.delete(space.key))
+    this.#behind.set(space.key, work)
+    return work
+  }
+
+  async #workOff(spaceKey: number): Promise<void> {
+    const { db } = this.#context
+    const started = Date.now()
+    let room: GraphRoom | undefined
+    for (;;) {
+      const space = db.now(spaceByKey(spaceKey))
+      if (space === undefined || this.#stop.signal.aborted) return
+      const pending = db.now(pendingVersions(spaceKey))
+      if (pending.length === 0) {
+        this.#complete.set(spaceKey, space.head_revision)
+        return
+      }
+      room ??= db.now(graphRoom(spaceKey, quotasOf(this.#context, space)))
+      for (const version of pending) {
+        const before = Date.now()
+        await this.#derive(space, version, room)
+        if (this.#stop.signal.aborted) return
+        // nobody waits any more: the daemon has other work too
+        if (before - started > FOREGROUND_MILLISECONDS) await this.#pause((Date.now() - before) * PAUSE_SHARE)
+      }
+    }
+  }
+
+  async #pause(milliseconds: number): Promise<void> {
+    // ended early by `close`
+    await sleep(milliseconds, undefined, { signal: this.#stop.signal, ref: false }).catch(() => undefined)
+  }
+
+  async #derive(space: SpaceRow, version: PendingVersion, room: GraphRoom): Promise<void> {
+    const { db } = this.#context
+    const index = version.isIndexed === 1 ? undefined : new PageIndexBuilder(`${version.title}\n${version.filename}`)
+    const graph = new GraphReader(version.title)
+    let after = -1
+    for (;;) {
+      const nodes = db.now(nodesAfter(version.key, after, SLICE))
+      for (const node of nodes) {
+        index?.add(node)
+        graph.add(node)
+        after = node.ordinal
+      }
+      if (nodes.length < SLICE) break
+      await turn()
+      if (this.#stop.signal.aborted) return
+    }
+    const of = { spaceKey: space.key, docKey: version.doc_key, versionKey: version.key }
+    if (index !== undefined) {
+      const packed = await packPageIndex(index.finish())
+      await db.write(() => writePageIndex(of, packed))
+    }
+    await storeExtraction(db, of, graph.finish(), room)
+  }
+}
+
+const PENDING = `FROM versions v INDEXED BY versions_live
+  WHERE v.space_key = ? AND v.until_revision IS NULL AND v.from_revision IS NOT NULL
+    AND NOT ${IS_READ}`
+
+function* pendingVersions(spaceKey: number): Read<PendingVersion[]> {
+  const keys = yield* sql.all<{ key: number }>(`SELECT v.key ${PENDING} LIMIT +?`, [spaceKey, BATCH])
+  return yield* sql.all<PendingVersion>(
+    `SELECT v.key, v.doc_key, v.title, d.filename, ${IS_INDEXED} isIndexed FROM json_each(?) wanted
+     CROSS JOIN versions v ON v.key = wanted.value CROSS JOIN documents d ON d.key = v.doc_key`,
+    [JSON.stringify(keys.map(({ key }) => key))],
+  )
+}
+
+/** How many documents of a space were not read yet for page index and graph. */
+export async function countUnread(db: Database, spaceKey: number): Promise<number> {
+  const head = db.now(headOf(spaceKey))
+  if (wholeOf(db).get(spaceKey) === head) return 0
+  const unread = await countLive(db, { spaceKey }, `NOT ${IS_READ}`)
+  if (unread === 0 && head !== undefined && db.now(headOf(spaceKey)) === head) wholeOf(db).set(spaceKey, head)
+  return unread
+}
+
+/** The publications, by space, of which every document was read: that stays so. */
+const whole = new WeakMap<Database, LRUCache<number, number>>()
+const REMEMBERED_SPACES = 10_000
+
+function wholeOf(db: Database): LRUCache<number, number> {
+  const known = whole.get(db) ?? new LRUCache<number, number>({ max: REMEMBERED_SPACES })
+  whole.set(db, known)
+  return known
+}
+
+function* headOf(spaceKey: number): Read<number | undefined> {
+  return (yield* sql.get<{ head_revision: number }>('SELECT head_revision FROM spaces WHERE key = ?', [spaceKey]))
+    ?.head_revision
+}

@@ -1,0 +1,174 @@
+import { ANALYZER_VERSION, forEachTerm } from '../../../lib/text/analyze.js'
+import { termHash } from '../passage.js'
+
+/** Raised when what is built changes; with another analyser the terms differ as well. */
+const LAYOUT_VERSION = 1
+/** Rows of another format are made again. */
+export const PAGE_INDEX_FORMAT = LAYOUT_VERSION * 1_000 + ANALYZER_VERSION
+
+/** Nodes of one range, at most: a page of a section, or this much of a section without pages. */
+const RANGE_NODES = 8
+/** Terms kept of a range; a page of 400 words has some 150 distinct ones, and these hold most of its words. */
+const RANGE_TERMS = 64
+/** Terms kept of a document: all of a short one, the most frequent of a long one. */
+const SMALLEST_PROFILE = 96
+const PROFILE_TERMS_PER_NODE = 4
+const LARGEST_PROFILE = 1024
+/** What a reader sees first of a page or section: its heading, or the caption of a statement. */
+const LEAD_CHARACTERS = 200
+const LARGEST_COUNT = 0x7fff
+/** marks a term of the document's title or file name */
+const NAME_BIT = 0x8000
+
+export interface IndexableNode {
+  key: number
+  text: string
+  /** titles of the sections around it, outermost first */
+  section: string[]
+  outlineNode: string
+  page: number | null
+}
+
+/** A run of neighbouring nodes in one section and on one page, summarised by its terms (hashes of `termHash`). */
+export interface IndexedRange {
+  /** key of the first node; the others follow without a gap */
+  first: number
+  count: number
+  page: number | null
+  section: string
+  title: number[]
+  lead: number[]
+  /** most frequent terms, and how often they occur */
+  terms: number[]
+  counts: number[]
+  /** terms in all */
+  length: number
+  /** numbers in the text */
+  figures: number
+}
+
+export interface BuiltPageIndex {
+  /** terms in all */
+  length: number
+  /** `DocumentProfile` as bytes */
+  profile: Uint8Array
+  ranges: IndexedRange[]
+}
+
+interface OpenRange extends Omit<IndexedRange, 'terms' | 'counts'> {
+  held: Map<number, number>
+}
+
+/** Summarises one document while its nodes arrive in reading order. */
+export class PageIndexBuilder {
+  readonly #names = new Set<number>()
+  readonly #document = new Map<number, number>()
+  readonly #ranges: IndexedRange[] = []
+  #open: OpenRange | undefined
+  #length = 0
+  #nodes = 0
+
+  /** @param name title and file name of the document */
+  constructor(name: string) {
+    forEachTerm(name.replace(/[_./\\-]+/g, ' '), (term) => this.#names.add(termHash(term)))
+  }
+
+  add(node: IndexableNode): void {
+    this.#nodes++
+    const range = this.#rangeOf(node)
+    range.count++
+    range.figures += node.text.match(/\d+/g)?.length ?? 0
+    forEachTerm(node.text, (term) => {
+      const hash = termHash(term)
+      range.held.set(hash, (range.held.get(hash) ?? 0) + 1)
+      range.length++
+    })
+  }
+
+  finish(): BuiltPageIndex {
+    this.#close()
+    const limit = Math.min(LARGEST_PROFILE, Math.max(SMALLEST_PROFILE, this.#nodes * PROFILE_TERMS_PER_NODE))
+    return { length: this.#length, profile: packProfile(this.#names, this.#document, limit), ranges: this.#ranges }
+  }
+
+  #rangeOf(node: IndexableNode): OpenRange {
+    const open = this.#open
+    if (open?.section === node.outlineNode && open.page === node.page && open.count < RANGE_NODES) return open
+    this.#close()
+    this.#open = {
+      first: node.key,
+      count: 0,
+      page: node.page,
+      section: node.outlineNode,
+      length: 0,
+      figures: 0,
+      title: distinctTerms(node.section.join('\n')),
+      lead: distinctTerms(node.text.slice(0, LEAD_CHARACTERS)),
+      held: new Map(),
+    }
+    return this.#open
+  }
+
+  #close(): void {
+    if (this.#open === undefined) return
+    const { held, ...range } = this.#open
+    this.#open = undefined
+    this.#length += range.length
+    for (const [hash, count] of held) this.#document.set(hash, (this.#document.get(hash) ?? 0) + count)
+    const kept = mostFrequent(held, RANGE_TERMS)
+    this.#ranges.push({ ...range, terms: kept.map(([hash]) => hash), counts: kept.map(([, count]) => count) })
+  }
+}
+
+/** Terms of a document by hash, sorted, with their counts. */
+export interface DocumentProfile {
+  hashes: Int32Array
+  counts: Uint16Array
+}
+
+export function readProfile(bytes: Uint8Array): DocumentProfile {
+  const size = bytes.byteLength / 6
+  const copy = bytes.slice()
+  return { hashes: new Int32Array(copy.buffer, 0, size), counts: new Uint16Array(copy.buffer, size * 4, size) }
+}
+
+/** How often a document holds a term, and whether its name does; by binary search. */
+export function lookUpTerm({ hashes, counts }: DocumentProfile, hash: number): { count: number; named: boolean } {
+  let low = 0
+  let high = hashes.length - 1
+  while (low <= high) {
+    const middle = (low + high) >> 1
+    const found = hashes[middle] ?? 0
+    if (found === hash) {
+      const value = counts[middle] ?? 0
+      return { count: value & LARGEST_COUNT, named: (value & NAME_BIT) !== 0 }
+    }
+    if (found < hash) low = middle + 1
+    else high = middle - 1
+  }
+  return { count: 0, named: false }
+}
+
+function packProfile(names: ReadonlySet<number>, held: Map<number, number>, limit: number): Uint8Array {
+  for (const name of names) if (!held.has(name)) held.set(name, 0)
+  const rest = new Map([...held].filter(([hash]) => !names.has(hash)))
+  const kept = [...names].map((hash): [number, number] => [hash, held.get(hash) ?? 0])
+  kept.push(...mostFrequent(rest, limit))
+  kept.sort(([a], [b]) => a - b)
+  const hashes = Int32Array.from(kept, ([hash]) => hash)
+  const counts = Uint16Array.from(kept, ([hash, count]) => {
+    return Math.min(LARGEST_COUNT, count) | (names.has(hash) ? NAME_BIT : 0)
+  })
+  return Buffer.concat([new Uint8Array(hashes.buffer), new Uint8Array(counts.buffer)])
+}
+
+/** The most frequent ones, ties by hash, so that the same document always gives the same index. */
+function mostFrequent(held: ReadonlyMap<number, number>, limit: number): [number, number][] {
+  return [...held].sort(([a, ca], [b, cb]) => cb - ca || a - b).slice(0, limit)
+}
+
+function distinctTerms(text: string): number[] {
+  const found = new Set<number>()
+  forEachTerm(text, (term) => found.add(termHash(term)))
+  return [...found]
+}

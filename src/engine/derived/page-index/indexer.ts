@@ -1,0 +1,237 @@
+import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
+import { Changes } from '../../base/changes.js'
+import { createTurns } from '../../base/turns.js'
+import type { EngineContext, SpaceHead } from '../../context.js'
+import { isPublishing } from '../../queue/store.js'
+import { spaceByKey } from '../../spaces/store.js'
+import type { Database } from '../../storage/database.js'
+import { type Read, sql } from '../../storage/program.js'
+import { isWriteStopped } from '../../storage/write-stop.js'
+import { BEGINNING, IS_INDEXED, liveAfter, type Place } from '../live-versions.js'
+import { PageIndexBuilder } from './build.js'
+import { nodesAfter } from './nodes.js'
+import { packPageIndex, writePageIndex } from './store.js'
+
+/** Nodes read before other work gets its turn: some 5 ms. */
+const SLICE = 12
+/** Versions looked up at a time, most of which are indexed: some milliseconds. */
+const LOOKED_UP = 250
+/** While documents are on their way to publication, time that is left to them for each time of work. */
+const PAUSE_SHARE = 20
+/** A question waits so long for what is nearly there, … */
+const PATIENCE_MS = 250
+/** … that is for so many nodes: what is more is not made in that time. */
+const NEARLY_THERE_NODES = 250
+
+type LiveVersion = ReturnType<typeof liveAfter>[number] & {
+  docKey: number
+  title: string
+  filename: string
+}
+
+/**
+ * Makes the page index of what a space publishes, behind the publication: questions go first, and so do documents that
+ * are still on their way. What is missing stands in the database, so a restart goes on with it.
+ */
+export class PageIndexer {
+  #context: EngineContext | undefined
+  readonly #stop = new AbortController()
+  readonly #turns = createTurns(
+    () => this.#turn(),
+    (error) => this.#context?.log.warn({ error: String(error) }, 'what has no page index yet could not be read'),
+  )
+  /** spaces with versions that may have no index, those that wait longest first */
+  readonly #due = new Set<number>()
+  readonly #places = new Map<number, Place>()
+  /** by space: the publication of which everything was looked at, and versions of it that could not be read */
+  readonly #done = new Map<number, { revision: number; unreadable: number }>()
+  /** questions that wait, by space */
+  readonly #hurried = new Map<number, number>()
+  readonly #changes = new Changes()
+  #working: Promise<void> | undefined
+
+  /** Begins with what earlier processes left, or made in another format. */
+  start(context: EngineContext): void {
+    this.#context = context
+    const spaces = context.db.now(sql.all<{ key: number }>('SELECT key FROM spaces WHERE deleted_at IS NULL'))
+    for (const { key } of spaces) this.#due.add(key)
+    this.wake()
+  }
+
+  /** Looks soon whether there is work. */
+  wake(): void {
+    this.#turns.wake()
+  }
+
+  /** A space has published. */
+  published(spaceKey: number): void {
+    this.#due.add(spaceKey)
+    this.wake()
+  }
+
+  /** spaces being worked on, or waiting for it */
+  get active(): number {
+    return this.#due.size + (this.#working === undefined ? 0 : 1)
+  }
+
+  /**
+   * Waits a moment for what is nearly there.
+   *
+   * @returns documents of a space that have no page index yet, 0 when it is whole; of many that is the least there are
+   */
+  async missing(space: SpaceHead): Promise<number> {
+    const known = this.#missingNow(space)
+    if (known.documents === 0 || known.nodes > NEARLY_THERE_NODES) return known.documents
+    this.#hurried.set(space.key, (this.#hurried.get(space.key) ?? 0) + 1)
+    this.published(space.key)
+    const deadline = AbortSignal.timeout(PATIENCE_MS)
+    try {
+      while (!deadline.aborted && !this.#isDone(space)) await this.#changes.next(deadline)
+    } finally {
+      const others = (this.#hurried.get(space.key) ?? 1) - 1
+      if (others > 0) this.#hurried.set(space.key, others)
+      else this.#hurried.delete(space.key)
+    }
+    return this.#missingNow(space).documents
+  }
+
+  async close(): Promise<void> {
+    this.#stop.abort()
+    this.#turns.stop()
+    this.#changes.tell()
+    await this.#working
+  }
+
+  #isDone({ key, head_revision }: SpaceHead): boolean {
+    return this.#stop.signal.aborted || (this.#done.get(key)?.revision ?? -1) >= head_revision
+  }
+
+  /** Among the versions that are looked at next: counting all would take longer than a question may. */
+  #missingNow(space: SpaceHead): { documents: number; nodes: number } {
+    const { db } = this.#started()
+    if (this.#isDone(space)) return { documents: this.#done.get(space.key)?.unreadable ?? 0, nodes: 0 }
+    const next = liveAfter(db, space.key, this.#places.get(space.key) ?? BEGINNING, IS_INDEXED, LOOKED_UP)
+    const missing = next.filter(({ meets }) => meets === 0)
+    return {
+      // behind those that were looked up there may be one without
+      documents: next.length < LOOKED_UP ? missing.length : Math.max(1, missing.length),
+      nodes: missing.reduce((sum, { nodes }) => sum + nodes, 0),
+    }
+  }
+
+  #started(): EngineContext {
+    if (this.#context === undefined) throw new Error('the page index was asked for before the start')
+    return this.#context
+  }
+
+  #turn(): void {
+    const context = this.#started()
+    if (this.#working !== undefined || this.#due.size === 0 || isWriteStopped(context)) return
+    this.#working = this.#workOff()
+      .catch((error: unknown) => {
+        // the next turn tries again
+        if (!this.#stop.signal.aborted) context.log.warn({ error: String(error) }, 'the page index could not be made')
+      })
+      .finally(() => {
+        this.#working = undefined
+      })
+  }
+
+  /** Spaces take turns; one that a question waits for goes first. */
+  async #workOff(): Promise<void> {
+    for (;;) {
+      const [first] = [...this.#hurried.keys()].filter((key) => this.#due.has(key))
+      const spaceKey = first ?? [...this.#due][0]
+      if (spaceKey === undefined || this.#stop.signal.aborted) return
+      this.#due.delete(spaceKey)
+      if (!(await this.#lookOn(spaceKey).catch((error: unknown) => this.#putBack(spaceKey, error))))
+        this.#due.add(spaceKey)
+      this.#changes.tell()
+    }
+  }
+
+  #putBack(spaceKey: number, error: unknown): never {
+    this.#due.add(spaceKey)
+    throw error
+  }
+
+  /** Looks at the next versions of a space. @returns whether that were the last */
+  async #lookOn(spaceKey: number): Promise<boolean> {
+    const context = this.#started()
+    const space = context.db.now(spaceByKey(spaceKey))
+    if (space === undefined) {
+      for (const known of [this.#places, this.#done]) known.delete(spaceKey)
+      return true
+    }
+    const versions = context.db.now(versionsAfter(context.db, spaceKey, this.#places.get(spaceKey) ?? BEGINNING))
+    for (const version of versions) {
+      if (version.meets === 0 && !(await this.#index(spaceKey, version))) {
+        const { revision = -1, unreadable = 0 } = this.#done.get(spaceKey) ?? {}
+        this.#done.set(spaceKey, { revision, unreadable: unreadable + 1 })
+      }
+      if (this.#stop.signal.aborted) return true
+      const { revision, nodes, key } = version
+      this.#places.set(spaceKey, { revision, nodes, key })
+      if (this.#hurried.size > 0 && !this.#hurried.has(spaceKey)) return false
+    }
+    if (versions.length === LOOKED_UP) return false
+    const unreadable = this.#done.get(spaceKey)?.unreadable ?? 0
+    this.#done.set(spaceKey, { revision: space.head_revision, unreadable })
+    return context.db.now(spaceByKey(spaceKey))?.head_revision === space.head_revision
+  }
+
+  /** @returns false for a version that cannot be read */
+  async #index(spaceKey: number, version: LiveVersion): Promise<boolean> {
+    const { db, log } = this.#started()
+    const builder = new PageIndexBuilder(`${version.title}\n${version.filename}`)
+    try {
+      let after = -1
+      for (;;) {
+        const began = performance.now()
+        const nodes = db.now(nodesAfter(version.key, after, SLICE))
+        for (const node of nodes) builder.add(node)
+        after = nodes.at(-1)?.ordinal ?? after
+        if (nodes.length < SLICE) break
+        await this.#letOthers(spaceKey, performance.now() - began)
+        if (this.#stop.signal.aborted) return true
+      }
+    } catch (error) {
+      log.warn({ version: version.key, error: String(error) }, 'a document cannot be read for the page index')
+      return false
+    }
+    const began = performance.now()
+    const packed = await packPageIndex(builder.finish())
+    await db.write(() => writePageIndex({ spaceKey, docKey: version.docKey, versionKey: version.key }, packed))
+    await this.#letOthers(spaceKey, performance.now() - began)
+    return true
+  }
+
+  /** @param worked milliseconds since the last time */
+  async #letOthers(spaceKey: number, worked: number): Promise<void> {
+    const { db, rightOfWay } = this.#started()
+    // a question waits for this
+    if (this.#hurried.has(spaceKey)) await turn()
+    else if (db.now(isPublishing())) await this.#pause(worked * PAUSE_SHARE)
+    else await rightOfWay.giveWay()
+  }
+
+  async #pause(milliseconds: number): Promise<void> {
+    const until = performance.now() + milliseconds
+    while (performance.now() < until && this.#hurried.size === 0 && !this.#stop.signal.aborted)
+      await sleep(Math.min(PATIENCE_MS / 10, until - performance.now()), undefined, { ref: false })
+  }
+}
+
+/** Versions that a space shows, and whether they have their page index; of those without, their names too. */
+function* versionsAfter(db: Database, spaceKey: number, after: Place): Read<LiveVersion[]> {
+  const found = liveAfter(db, spaceKey, after, IS_INDEXED, LOOKED_UP)
+  const missing = found.filter(({ meets }) => meets === 0).map((version) => version.key)
+  const names = new Map(
+    (yield* sql.all<{ key: number; docKey: number; title: string; filename: string }>(
+      `SELECT v.key, v.doc_key docKey, v.title, d.filename FROM json_each(?) wanted
+         CROSS JOIN versions v ON v.key = wanted.value CROSS JOIN documents d ON d.key = v.doc_key`,
+      [JSON.stringify(missing)],
+    )).map((version) => [version.key, version]),
+  )
+  return found.map((version) => ({ docKey: 0, title: '', filename: '', ...version, ...names.get(version.key) }))
+}

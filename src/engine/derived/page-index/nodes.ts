@@ -1,0 +1,30 @@
+import { type Read, sql } from '../../storage/program.js'
+import { fromCell, unlessDamaged } from '../../storage/readable.js'
+import type { IndexableNode } from './build.js'
+
+/** A node as page index and graph are made of it. */
+export interface NodeInOrder extends IndexableNode {
+  ordinal: number
+  title: string
+}
+
+/**
+ * The next nodes of a version in reading order.
+ *
+ * @param after ordinal of the last one that was read; -1 at the beginning
+ */
+export function* nodesAfter(versionKey: number, after: number, limit: number): Read<NodeInOrder[]> {
+  return (yield* sql.all<Omit<NodeInOrder, 'section'> & { section: string }>(
+    `SELECT key, ordinal, title, text, section, outline_node outlineNode, page FROM nodes
+       WHERE version_key = ? AND ordinal > ? ORDER BY ordinal LIMIT +?`,
+    [versionKey, after, limit],
+  )).map((row) => ({
+    key: row.key,
+    ordinal: row.ordinal,
+    title: row.title,
+    text: row.text,
+    outlineNode: row.outlineNode,
+    page: row.page,
+    section: unlessDamaged(() => fromCell<string[]>(row.section)) ?? [],
+  }))
+}

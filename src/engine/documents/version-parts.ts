@@ -1,0 +1,78 @@
+import type { PreparedDocument } from '../parse/compiled.js'
+import { type Read, sql, type Write } from '../storage/program.js'
+
+/** What a version is read from again, packed. */
+export type Packed = Pick<PreparedDocument, 'artifact' | 'outline' | 'items'>
+
+/** Bytes that stand in the row itself: every change of a row writes all of it. */
+const IN_ROW_BYTES = 256 * 1024
+/** Bytes of one part; it is written in some milliseconds. */
+const PART_BYTES = 256 * 1024
+
+const NAMES = ['artifact', 'outline', 'items'] as const
+const EMPTY = new Uint8Array()
+
+/** A piece of what does not fit into a version's row. */
+export interface VersionPart {
+  part: (typeof NAMES)[number]
+  place: number
+  bytes: Uint8Array
+}
+
+/** Parts what stands in the row from what stands beside it, where a row holds nothing for it. */
+export function cutParts(packed: Packed): { row: Packed; parts: VersionPart[] } {
+  const row: Packed = { artifact: packed.artifact, outline: packed.outline, items: packed.items }
+  const parts: VersionPart[] = []
+  for (const part of NAMES) {
+    const bytes = packed[part]
+    if (bytes.length <= IN_ROW_BYTES) continue
+    row[part] = EMPTY
+    for (let start = 0; start < bytes.length; start += PART_BYTES)
+      parts.push({ part, place: start / PART_BYTES, bytes: bytes.subarray(start, start + PART_BYTES) })
+  }
+  return { row, parts }
+}
+
+/** Stores a part, inside the caller's transaction. */
+export function* insertPart(spaceKey: number, versionKey: number, { part, place, bytes }: VersionPart) {
+  yield* sql.run('INSERT INTO version_parts (version_key, part, place, space_key, bytes) VALUES (?, ?, ?, ?, ?)', [
+    versionKey,
+    part,
+    place,
+    spaceKey,
+    bytes,
+  ])
+}
+
+/** Writes all that a version is read from over what it has, inside the caller's transaction. */
+export function* replacePacked(spaceKey: number, versionKey: number, packed: Packed): Write<void> {
+  const { row, parts } = cutParts(packed)
+  yield* sql.run('DELETE FROM version_parts WHERE version_key = ?', [versionKey])
+  yield* sql.run('UPDATE versions SET artifact = ?, outline = ?, items = ? WHERE key = ?', [
+    row.artifact,
+    row.outline,
+    row.items,
+    versionKey,
+  ])
+  for (const part of parts) yield* insertPart(spaceKey, versionKey, part)
+}
+
+/** A column of a version with what stands beside its row; a part that is missing leaves it short. */
+export function* packedOf(versionKey: number, part: VersionPart['part'], inRow: Uint8Array): Read<Uint8Array> {
+  if (inRow.length > 0) return inRow
+  const parts = yield* sql.all<{ bytes: Uint8Array }>(
+    'SELECT bytes FROM version_parts WHERE version_key = ? AND part = ? ORDER BY place',
+    [versionKey, part],
+  )
+  return parts.length === 0 ? inRow : Buffer.concat(parts.map(({ bytes }) => bytes))
+}
+
+/** A row of `versions` with all that stands beside it. */
+export function* withParts<T extends Packed & { key: number }>(row: T): Read<T> {
+  return {
+    ...row,
+    artifact: yield* packedOf(row.key, 'artifact', row.artifact),
+    outline: yield* packedOf(row.key, 'outline', row.outline),
+    items: yield* packedOf(row.key, 'items', row.items),
+  }
+}

@@ -1,0 +1,317 @@
+import { statSync } from 'node:fs'
+import { KsError } from '../../contract/errors.js'
+import { type BatchEnd, type Child, startChild } from './child-handle.js'
+import type { CompileFailure, CompileRequest, CompileResult, Compiler } from './compiled.js'
+import { bytesInWords, DEFAULT_LIMITS, type ReadLimits } from './limits.js'
+import { endingOf } from './sniff.js'
+
+export interface CompilerOptions {
+  /** reading processes at most; each starts when there is work for it. Default 1 */
+  children?: number
+  /** a reading process without work ends after this time. Default 30 s */
+  idleMs?: number
+  limits?: Partial<ReadLimits>
+}
+
+/** Small text files travel together: so many at most, and not more bytes than this. */
+const BATCH_FILES = 64
+const BATCH_BYTES = 1024 * 1024
+const SMALL_FILE = 64 * 1024
+/** Formats that are parsed by larger libraries go alone, whatever their size, so that a crash has one cause. */
+const ALONE = new Set(
+  'pdf docx docm dotx dotm doc xlsx xlsm xlsb xltx xls pptx pptm ppsx potx odt ott ods odp epub rtf msg zip'.split(' '),
+)
+/** A batch of small files that shows no progress for this long holds one that hangs. */
+const BATCH_STALL_MS = 10_000
+/** A child above this share of its memory limit after a batch is replaced before the next. */
+const RECYCLE_SHARE = 0.5
+/** An aborted caller's batch may end by itself within this time; then its process is killed. */
+const ABORT_GRACE_MS = 500
+const MAX_FAILED_STARTS = 3
+/** of processes that read one file and no other: some may be the doing of somebody else, such as a system short of memory */
+const DEATHS_OF_ONE = 3
+/** somebody who edits files has the reading process kept for so long after each sign */
+const WARM_MS = 5 * 60_000
+
+interface Job {
+  requests: CompileRequest[]
+  results: (CompileResult | undefined)[]
+  /** first request that no batch holds yet */
+  cursor: number
+  /** requests to be tried again, each alone, because their batch went down */
+  again: number[]
+  /** processes that ended while they read one request alone, by its index */
+  deaths: Map<number, number>
+  open: number
+  settled: boolean
+  settle(error?: unknown): void
+}
+
+/** One place for a reading process. */
+interface Lane {
+  child: Child | undefined
+  /** it is being started */
+  starting: Promise<Child> | undefined
+  job: Job | undefined
+  idle: NodeJS.Timeout | undefined
+}
+
+/**
+ * Reads files in child processes.
+ *
+ * Many small files share one message; a file that kills its process, again and again when it is read alone, or hangs it
+ * fails alone (`crashed`, `timeout`, `limit-exceeded`), and the others of its batch are read again one by one. Concurrent
+ * calls take turns batch by batch.
+ *
+ * `compile` rejects with the signal's reason when aborted, and with `unavailable` when no process starts or the
+ * compiler is closed.
+ */
+export function createCompiler(options: CompilerOptions = {}): Compiler {
+  const limits = { ...DEFAULT_LIMITS, ...options.limits }
+  return new ProcessCompiler(limits, options.children ?? 1, options.idleMs ?? 30_000)
+}
+
+class ProcessCompiler implements Compiler {
+  readonly #limits: ReadLimits
+  readonly #idleMs: number
+  readonly #lanes: Lane[]
+  #jobs: Job[] = []
+  #closed = false
+  #failedStarts = 0
+  #warmUntil = 0
+
+  constructor(limits: ReadLimits, children: number, idleMs: number) {
+    this.#limits = limits
+    this.#idleMs = idleMs
+    this.#lanes = Array.from({ length: Math.max(1, children) }, () => ({
+      child: undefined,
+      starting: undefined,
+      job: undefined,
+      idle: undefined,
+    }))
+  }
+
+  async compile(requests: CompileRequest[], signal?: AbortSignal): Promise<CompileResult[]> {
+    signal?.throwIfAborted()
+    if (this.#closed) throw closedError()
+    if (requests.length === 0) return []
+    return new Promise<CompileResult[]>((resolve, reject) => {
+      const onAbort = (): void => this.#abort(job, signal?.reason)
+      const job: Job = {
+        requests,
+        results: new Array<CompileResult | undefined>(requests.length).fill(undefined),
+        cursor: 0,
+        again: [],
+        deaths: new Map(),
+        open: requests.length,
+        settled: false,
+        settle: (error) => {
+          if (job.settled) return
+          job.settled = true
+          signal?.removeEventListener('abort', onAbort)
+          this.#jobs = this.#jobs.filter((one) => one !== job)
+          if (error === undefined) resolve(job.results.filter((result) => result !== undefined))
+          else reject(error)
+        },
+      }
+      signal?.addEventListener('abort', onAbort, { once: true })
+      this.#jobs.push(job)
+      this.#wake()
+    })
+  }
+
+  warm(): void {
+    const [lane] = this.#lanes
+    if (this.#closed || lane === undefined) return
+    this.#warmUntil = Date.now() + WARM_MS
+    if (lane.child !== undefined || lane.job !== undefined) return
+    // who needs it next is told why it does not start
+    this.#childOf(lane).then(
+      () => (lane.job === undefined ? this.#rest(lane) : undefined),
+      () => undefined,
+    )
+  }
+
+  pids(): number[] {
+    return this.#lanes.flatMap(({ child }) => (child === undefined ? [] : [child.pid]))
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true
+    for (const job of [...this.#jobs]) job.settle(closedError())
+    this.#killAll()
+  }
+
+  #killAll(): void {
+    for (const lane of this.#lanes) {
+      clearTimeout(lane.idle)
+      lane.child?.kill()
+      lane.child = undefined
+    }
+  }
+
+  #abort(job: Job, reason: unknown): void {
+    job.settle(reason ?? new DOMException('This operation was aborted', 'AbortError'))
+    for (const lane of this.#lanes) {
+      const { child } = lane
+      if (lane.job !== job || child === undefined) continue
+      setTimeout(() => {
+        if (lane.job === job && lane.child === child) child.kill()
+      }, ABORT_GRACE_MS).unref()
+    }
+  }
+
+  #wake(): void {
+    for (const lane of this.#lanes) {
+      if (lane.job !== undefined) continue
+      const job = this.#jobs.find(hasWork)
+      if (job === undefined) return
+      // The next caller comes first next time.
+      this.#jobs = [...this.#jobs.filter((one) => one !== job), job]
+      const batch = this.#nextBatch(job)
+      lane.job = job
+      clearTimeout(lane.idle)
+      this.#work(lane, job, batch)
+        .catch((error: unknown) => job.settle(error))
+        .finally(() => {
+          lane.job = undefined
+          this.#rest(lane)
+          this.#wake()
+        })
+    }
+  }
+
+  #rest(lane: Lane): void {
+    clearTimeout(lane.idle)
+    if (lane.child === undefined) return
+    lane.idle = setTimeout(
+      () => {
+        lane.child?.kill()
+        lane.child = undefined
+      },
+      Math.max(this.#idleMs, this.#warmUntil - Date.now()),
+    )
+    lane.idle.unref()
+  }
+
+  async #work(lane: Lane, job: Job, batch: number[]): Promise<void> {
+    const child = await this.#childOf(lane)
+    if (job.settled) return
+    const requests = batch.flatMap((index) => job.requests[index] ?? [])
+    const alone = batch.length === 1
+    const stallMs = alone ? this.#limits.timeoutMs : Math.min(this.#limits.timeoutMs, BATCH_STALL_MS)
+    const ended = await child.run(requests, stallMs, (start, results) => {
+      for (const [offset, result] of results.entries()) record(job, batch[start + offset], result)
+    })
+    if (ended.end === 'done') {
+      this.#failedStarts = 0
+      if (ended.rss <= this.#limits.memoryBytes * RECYCLE_SHARE) return
+      child.kill()
+    }
+    if (lane.child === child) lane.child = undefined
+    const unread = batch.filter((index) => job.results[index] === undefined)
+    const innocent = ended.end === 'died' && !ended.started
+    if (innocent) this.#countFailedStart(ended.detail)
+    if (!alone || innocent || (ended.end === 'died' && mayBeReadAgain(job, batch))) job.again.push(...unread)
+    else for (const index of unread) record(job, index, { ok: false, failure: this.#failure(job, index, ended) })
+  }
+
+  async #childOf(lane: Lane): Promise<Child> {
+    if (lane.child !== undefined) return lane.child
+    lane.starting ??= this.#start(lane).finally(() => {
+      lane.starting = undefined
+    })
+    return await lane.starting
+  }
+
+  async #start(lane: Lane): Promise<Child> {
+    for (;;) {
+      try {
+        const child = await startChild(this.#limits)
+        if (this.#closed) {
+          child.kill()
+          throw closedError()
+        }
+        lane.child = child
+        return child
+      } catch (error) {
+        if (error instanceof KsError) throw error
+        if (this.#closed) throw closedError()
+        this.#countFailedStart(error)
+      }
+    }
+  }
+
+  /** Files are not to blame for a process that never got to them; after a few of those nothing will. */
+  #countFailedStart(cause: unknown): void {
+    this.#failedStarts++
+    if (this.#failedStarts < MAX_FAILED_STARTS) return
+    this.#failedStarts = 0
+    const detail = cause instanceof Error ? cause.message : `the reading process ended at once: ${String(cause)}`
+    throw new KsError('unavailable', detail, { cause })
+  }
+
+  /** The next files of a job that go to a child together: small ones in company, all others alone. */
+  #nextBatch(job: Job): number[] {
+    const again = job.again.shift()
+    if (again !== undefined) return [again]
+    const share = Math.ceil((job.requests.length - job.cursor) / this.#lanes.length)
+    const batch: number[] = []
+    let bytes = 0
+    while (job.cursor < job.requests.length && batch.length < Math.min(BATCH_FILES, share)) {
+      const request = job.requests[job.cursor]
+      if (request === undefined) break
+      const size = sharedSize(request)
+      if (size === undefined || bytes + size > BATCH_BYTES) {
+        if (batch.length === 0) batch.push(job.cursor++)
+        break
+      }
+      bytes += size
+      batch.push(job.cursor++)
+    }
+    return batch
+  }
+
+  #failure(job: Job, index: number, ended: BatchEnd): CompileFailure {
+    const name = job.requests[index]?.filename ?? 'the file'
+    if (ended.end === 'timeout') {
+      const seconds = (this.#limits.timeoutMs / 1000).toLocaleString('en-US')
+      return { code: 'timeout', message: `${name} took longer to read than the limit of ${seconds} s` }
+    }
+    if (ended.end === 'memory') {
+      const limit = bytesInWords(this.#limits.memoryBytes)
+      return { code: 'limit-exceeded', message: `${name} took more memory to read than the limit of ${limit}` }
+    }
+    const detail = ended.end === 'died' ? ` (${ended.detail})` : ''
+    return { code: 'crashed', message: `${name} made the reading process end${detail}` }
+  }
+}
+
+/** Counts a process that died while it read this file alone. @returns whether the file is read once more */
+function mayBeReadAgain({ deaths }: Job, [index = 0]: number[]): boolean {
+  const count = (deaths.get(index) ?? 0) + 1
+  deaths.set(index, count)
+  return count < DEATHS_OF_ONE
+}
+
+function hasWork(job: Job): boolean {
+  return !job.settled && (job.again.length > 0 || job.cursor < job.requests.length)
+}
+
+function record(job: Job, index: number | undefined, result: CompileResult): void {
+  if (index === undefined || job.results[index] !== undefined) return
+  job.results[index] = result
+  job.open--
+  if (job.open === 0) job.settle()
+}
+
+/** Bytes of a file that may travel with others; nothing for one that goes alone. */
+function sharedSize(request: CompileRequest): number | undefined {
+  if (ALONE.has(endingOf(request.filename))) return undefined
+  const size = statSync(request.path, { throwIfNoEntry: false })?.size ?? 0
+  return size <= SMALL_FILE ? size : undefined
+}
+
+function closedError(): KsError {
+  return new KsError('unavailable', 'the reading of documents was shut down')
+}

@@ -1,0 +1,54 @@
+import type { CompileFailure } from './compiled.js'
+
+const MIB = 1024 * 1024
+
+/** What reading one document may cost. Past one of these the document fails alone, with the limit named. */
+export interface ReadLimits {
+  /** wall time for one file */
+  timeoutMs: number
+  /** resident memory of the reading process */
+  memoryBytes: number
+  /** pages of a paged document */
+  maxPages: number
+  /** filled cells of a workbook, all sheets together */
+  maxCells: number
+  /** bytes of an archive once inflated, all entries together */
+  inflatedBytes: number
+  /** inflated size over packed size; counts only above `ratioFloorBytes` of inflated size */
+  inflateRatio: number
+  ratioFloorBytes: number
+  /** entries of one archive */
+  archiveEntries: number
+}
+
+export const DEFAULT_LIMITS: ReadLimits = {
+  timeoutMs: 120_000,
+  memoryBytes: 768 * MIB,
+  maxPages: 5000,
+  maxCells: 1_000_000,
+  inflatedBytes: 1024 * MIB,
+  inflateRatio: 200,
+  ratioFloorBytes: 10 * MIB,
+  archiveEntries: 10_000,
+}
+
+/** Embedded pictures kept from one document, all together: the bound of a readable multimodal asset. */
+export const MAX_PICTURE_BYTES = 32 * MIB
+
+/** Thrown by parsers; becomes the failure of that one document. */
+export class ReadError extends Error {
+  readonly code: CompileFailure['code']
+
+  constructor(code: CompileFailure['code'], message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.name = 'ReadError'
+    this.code = code
+  }
+}
+
+/** A byte count for a sentence: `768 MiB`, `12 KiB`, `900 bytes`. */
+export function bytesInWords(bytes: number): string {
+  if (bytes >= MIB) return `${Math.round(bytes / MIB).toLocaleString('en-US')} MiB`
+  if (bytes >= 1024) return `${Math.round(bytes / 1024)} KiB`
+  return `${bytes} bytes`
+}

@@ -1,0 +1,23 @@
+import type { CompileRequest, CompileResult, PreparedDocument } from './compiled.js'
+import type { ReadLimits } from './limits.js'
+
+/** Parent to child: read these files, one after the other. One batch at a time. */
+export interface Batch {
+  requests: CompileRequest[]
+  limits: ReadLimits
+}
+
+/** Child to parent. */
+export type Report =
+  | { kind: 'ready' }
+  /** a batch has arrived; until then its files cannot be to blame for anything */
+  | { kind: 'started' }
+  /** what comes first of a large document: a message of all of it would keep the parent from everything else */
+  | { kind: 'part'; index: number; part: DocumentPart }
+  /** results of the files from `start` on, in the order of the batch */
+  | { kind: 'results'; start: number; results: CompileResult[] }
+  /** the batch is finished; `rss` is the child's resident memory in bytes */
+  | { kind: 'done'; rss: number }
+
+/** Some of what a document consists of; what follows in its result stands behind it. */
+export type DocumentPart = Pick<PreparedDocument, 'nodes' | 'assets'>

@@ -1,0 +1,102 @@
+import { defined } from '../../lib/defined.js'
+import { readInside } from '../../local/open-inside.js'
+import { declaredCharset, decodeText } from './charset.js'
+import type { CompiledDocument, CompileRequest, CompileResult } from './compiled.js'
+import { assemble } from './elements.js'
+import { listItems } from './items.js'
+import { ReadError, type ReadLimits } from './limits.js'
+import { cutNodes } from './nodes.js'
+import type { Parsed, ParserInput } from './parsed.js'
+import { prepareDocument } from './prepare.js'
+import { parserFor } from './registry.js'
+import { isText, sniffBytes, sniffText } from './sniff.js'
+import { unsupported } from './unreadable.js'
+
+/** Reads one file and makes a document of it. Never throws: what cannot be read is a failure with its reason. */
+export async function readDocument(request: CompileRequest, limits: ReadLimits): Promise<CompileResult> {
+  try {
+    const bytes = readBytes(request)
+    return { ok: true, document: await prepareDocument(await compileBytes(bytes, request, limits)) }
+  } catch (error) {
+    if (error instanceof ReadError) return { ok: false, failure: { code: error.code, message: error.message } }
+    const detail = error instanceof Error ? error.message : String(error)
+    const message = `${request.filename} could not be read: ${detail.slice(0, 200)}`
+    return { ok: false, failure: { code: 'malformed', message } }
+  }
+}
+
+/**
+ * Makes a document of bytes already in memory.
+ *
+ * @throws ReadError when it cannot be read
+ */
+export async function compileBytes(
+  bytes: Buffer,
+  request: Pick<CompileRequest, 'filename' | 'declaredType'>,
+  limits: ReadLimits,
+): Promise<CompiledDocument> {
+  const { filename } = request
+  if (bytes.length === 0) throw new ReadError('empty', `${filename} is empty`)
+  const input = recognise(bytes, request, limits)
+  const parser = await parserFor(input.mediaType)
+  if (parser === undefined) throw unsupported(filename, input.mediaType)
+  const parsed = await parser.parse(input)
+  const assembled = assemble(parsed, filename)
+  if (assembled.text === '') throw new ReadError('empty', `${filename} has no text`)
+  const language = parsed.language ?? languageByScript(assembled.text)
+  return {
+    contentType: contentTypeOf(parsed),
+    parser: parsed.parser,
+    title: assembled.title,
+    mediaType: parsed.mediaType ?? input.mediaType,
+    ...defined({ language }),
+    text: assembled.text,
+    elements: assembled.elements,
+    outline: assembled.outline,
+    nodes: cutNodes(assembled),
+    items: listItems(assembled),
+    metadata: parsed.metadata,
+  }
+}
+
+function readBytes(request: CompileRequest): Buffer {
+  const { filename } = request
+  try {
+    return readInside(request.path, request.root)
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error'
+    if (code === 'ENOTFILE') throw new ReadError('malformed', `${filename} is not a regular file`, { cause: error })
+    throw new ReadError('malformed', `${filename} cannot be opened: ${code}`, { cause: error })
+  }
+}
+
+function recognise(
+  bytes: Buffer,
+  request: Pick<CompileRequest, 'filename' | 'declaredType'>,
+  limits: ReadLimits,
+): ParserInput {
+  const { filename } = request
+  const binary = sniffBytes(bytes)
+  if (binary !== undefined) return { filename, bytes, mediaType: binary, text: () => bytes.toString('latin1'), limits }
+  const { text } = decodeText(bytes, bytes.includes(0x3c) ? declaredCharset(bytes) : undefined)
+  const mediaType = isText(text) ? sniffText(text, filename, request.declaredType) : 'application/octet-stream'
+  return { filename, bytes, mediaType, text: () => text, limits }
+}
+
+function contentTypeOf(parsed: Parsed): CompiledDocument['contentType'] {
+  if (parsed.contentType === 'structured') return 'structured'
+  return parsed.blocks.some((block) => block.type === 'table' || block.type === 'image') ? 'mixed' : 'text'
+}
+
+/** The language, where the script alone tells: Kana is Japanese, Hangul Korean, Han without either Chinese. */
+function languageByScript(text: string): string | undefined {
+  const sample = text.slice(0, 2000)
+  const count = (pattern: RegExp): number => sample.match(pattern)?.length ?? 0
+  const han = /[\u4e00-\u9fff]/.test(sample) ? count(/[\u4e00-\u9fff]/g) : 0
+  const kana = count(/[\u3041-\u30ff]/g)
+  const hangul = count(/[\uac00-\ud7af]/g)
+  const enough = sample.length * 0.1
+  if (kana + han > enough && kana > han * 0.1) return 'ja'
+  if (hangul > enough) return 'ko'
+  return han > enough ? 'zh' : undefined
+}

@@ -1,0 +1,131 @@
+import { KsError, notFound } from '../../contract/errors.js'
+import type { DocumentCompilationJob, JobStage } from '../../contract/gateway/jobs.js'
+import { defined } from '../../lib/defined.js'
+import { newId } from '../../lib/ids.js'
+import { askerOf, mayKnow } from '../access/permissions.js'
+import type { Caller } from '../base/caller.js'
+import { type Read, sql, type Write } from '../storage/program.js'
+
+/** A row of `jobs`. */
+export interface JobRow {
+  key: number
+  id: string
+  queue_id: string
+  tenant: string
+  space_key: number
+  doc_key: number
+  version: number
+  stage: JobStage
+  error: string | null
+  attempts: number
+  unclean_ends: number
+  /** how often it was put off for what passes by itself, and since when */
+  waits: number
+  waiting_since: number | null
+  run_after: number
+  claimed_by: string | null
+  created_at: number
+  updated_at: number
+  completed_at: number | null
+  source_id: string | null
+}
+
+export const TERMINAL_STAGES: readonly JobStage[] = ['published', 'failed', 'canceled']
+
+export function* latestJob(docKey: number): Read<JobRow | undefined> {
+  return yield* sql.get<JobRow>('SELECT * FROM jobs WHERE doc_key = ? ORDER BY version DESC, key DESC LIMIT 1', [
+    docKey,
+  ])
+}
+
+/** Whether documents are on their way to publication. */
+export function* isPublishing(): Read<boolean> {
+  const open = 'SELECT 1 one FROM jobs INDEXED BY jobs_open WHERE completed_at IS NULL AND claimed_by IS NOT NULL'
+  return (yield* sql.get<{ one: number }>(`${open} LIMIT 1`)) !== undefined
+}
+
+/** Whether a job ended without a publication: the same bytes are compiled again when somebody sends them or asks. */
+export function endedInVain(job: JobRow | undefined): boolean {
+  return job?.stage === 'failed' || job?.stage === 'canceled'
+}
+
+/**
+ * Makes the job that compiles the next version of a document, inside the caller's transaction. What failed is on its way
+ * again; a version that was published before goes on answering.
+ */
+export function* beginJob(space: { key: number; tenant: string }, docKey: number): Write<JobRow> {
+  const now = Date.now()
+  const made = yield* sql.get<{ version: number | null }>(
+    'SELECT max(version) version FROM versions WHERE doc_key = ?',
+    [docKey],
+  )
+  yield* sql.run(
+    `INSERT INTO jobs (id, queue_id, tenant, space_key, doc_key, version, stage, created_at, updated_at)
+     VALUES (?, ?, ?, ?, ?, ?, 'queued', ?, ?)`,
+    [newId(), newId(), space.tenant, space.key, docKey, (made?.version ?? 0) + 1, now, now],
+  )
+  yield* sql.run(
+    `UPDATE documents SET parser_status = CASE parser_status WHEN 'failed' THEN 'pending' ELSE parser_status END,
+       error_code = NULL, error = NULL, updated_at = ? WHERE key = ? AND (error IS NOT NULL OR parser_status = 'failed')`,
+    [now, docKey],
+  )
+  const job = yield* latestJob(docKey)
+  if (job === undefined) throw new KsError('internal', 'a job vanished while it was made')
+  return job
+}
+
+/** @throws KsError `not-found` for an unknown job, one of another tenant, and one of a source that leaves the caller out */
+export function* findJob(caller: Caller, id: string): Read<JobRow> {
+  const row = yield* sql.get<JobRow>(
+    `SELECT jobs.* FROM jobs JOIN spaces ON spaces.key = jobs.space_key
+     WHERE jobs.id = ? AND jobs.tenant = ? AND spaces.deleted_at IS NULL AND ${mayKnow('jobs.source_id')}`,
+    [id, caller.tenant, askerOf(caller)],
+  )
+  if (row === undefined) throw notFound('job', id)
+  return row
+}
+
+export function toTicket(row: JobRow): { id: string; stage: JobStage } {
+  return { id: row.id, stage: row.stage }
+}
+
+export function* toJob(row: JobRow): Read<DocumentCompilationJob> {
+  // the job outlives its document: whoever was told to look at it still learns how it ended
+  const names = yield* sql.get<{ space: string; there: string | null; gone: string | null }>(
+    `SELECT spaces.id space, (SELECT id FROM documents WHERE key = ?) there,
+       (SELECT document_id FROM staged_commits WHERE job_id = ?) gone
+     FROM spaces WHERE spaces.key = ?`,
+    [row.doc_key, row.id, row.space_key],
+  )
+  const document = names?.there ?? names?.gone ?? null
+  if (names === undefined || document === null) throw notFound('job', row.id)
+  return {
+    id: row.id,
+    knowledgeSpaceId: names.space,
+    tenantId: row.tenant,
+    documentAssetId: document,
+    queueJobId: row.queue_id,
+    stage: row.stage,
+    version: row.version,
+    ...defined({ error: row.error ?? undefined }),
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+    ...defined({ completedAt: row.completed_at ?? undefined }),
+  }
+}
+
+/**
+ * Moves a job from one stage to the next, or not at all.
+ * @returns whether this call moved it; false means somebody else ended it meanwhile
+ */
+export function* moveJob(id: string, from: JobStage, to: JobStage, error?: string): Write<boolean> {
+  const now = Date.now()
+  const terminal = TERMINAL_STAGES.includes(to)
+  return (
+    (yield* sql.run(
+      `UPDATE jobs SET stage = ?, error = ?, updated_at = ?, completed_at = ?, claimed_by = CASE WHEN ? THEN NULL ELSE claimed_by END
+       WHERE id = ? AND stage = ?`,
+      [to, error ?? null, now, terminal ? now : null, terminal ? 1 : 0, id, from],
+    )).changes === 1
+  )
+}

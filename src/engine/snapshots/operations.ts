@@ -1,0 +1,38 @@
+import type { CatResult } from '../../contract/gateway/fs.js'
+import type {
+  CreateSnapshotBody,
+  ListSnapshotsQuery,
+  SnapshotFileQuery,
+  SnapshotReplay,
+  WorkspaceSnapshot,
+  WorkspaceSnapshotDetail,
+} from '../../contract/gateway/snapshots.js'
+import type { Caller } from '../base/caller.js'
+import type { Page } from '../base/page.js'
+import type { EngineContext } from '../context.js'
+import type { QueryGate } from '../query/gate.js'
+import type { QueryShared } from '../query/stages.js'
+import { replaySnapshot } from './replay.js'
+import { createSnapshot, deleteSnapshot, listSnapshots, readSnapshotFile, snapshotDetail } from './snapshots.js'
+
+/** Snapshots of agents' workspaces. Each is its maker's own: to everybody else it is not there. */
+export interface SnapshotOperations {
+  create(caller: Caller, body: CreateSnapshotBody): Promise<WorkspaceSnapshot>
+  list(caller: Caller, query: ListSnapshotsQuery): Promise<Page<WorkspaceSnapshot>>
+  get(caller: Caller, id: string): Promise<WorkspaceSnapshotDetail>
+  file(caller: Caller, id: string, query: SnapshotFileQuery): Promise<CatResult>
+  delete(caller: Caller, id: string): Promise<void>
+  replay(caller: Caller, id: string, from: number): Promise<SnapshotReplay>
+}
+
+export function createSnapshots(context: EngineContext, shared: QueryShared & { gate: QueryGate }): SnapshotOperations {
+  const { db } = context
+  return {
+    create: (caller, body) => createSnapshot(context, caller, body),
+    list: async (caller, query) => db.now(listSnapshots(caller, query)),
+    get: async (caller, id) => db.now(snapshotDetail(caller, id)),
+    file: (caller, id, query) => readSnapshotFile(context, caller, id, query),
+    delete: (caller, id) => deleteSnapshot(context, caller, id),
+    replay: (caller, id, from) => replaySnapshot(context, shared, caller, id, from),
+  }
+}

@@ -1,0 +1,162 @@
+import { createHash } from 'node:crypto'
+import { notFound } from '../../contract/errors.js'
+import type { EvidenceBundle, EvidenceState } from '../../contract/gateway/queries.js'
+import type { EvidenceReference, RecordedQuery } from '../../contract/gateway/snapshots.js'
+import { LIMITS } from '../../contract/limits.js'
+import { isUuid } from '../../lib/ids.js'
+import type { Caller } from '../base/caller.js'
+import { searchedQuery } from '../query/follow-up.js'
+import type { ConcreteMode } from '../query/mode.js'
+import type { SpaceRow } from '../spaces/store.js'
+import type { Database } from '../storage/database.js'
+import { type Read, sql } from '../storage/program.js'
+import { fromCell } from '../storage/readable.js'
+import { documentsVisible, readBundle } from '../traces/store.js'
+
+/** A passage as a snapshot keeps it: no text, so that a deletion leaves nothing behind here. */
+export interface KeptEvidence {
+  nodeId: string
+  documentAssetId: string
+  documentVersion: number
+  filename: string
+  sectionPath: string[]
+  score: number
+  /** SHA-256 of the passage: the same words in a later version of the file are the same evidence */
+  textHash: string
+}
+
+/** A query as a snapshot keeps it. */
+export interface KeptQuery {
+  traceId: string
+  query: string
+  /** the question as it was searched, where the session completed it */
+  searched?: string
+  requestedMode: RecordedQuery['requestedMode']
+  mode: ConcreteMode
+  askedAt: string
+  evidenceState: EvidenceState
+  activeDocumentIds: string[]
+  activeEntityIds: string[]
+  evidence: KeptEvidence[]
+}
+
+interface SessionTrace {
+  id: string
+  query: string
+  mode: ConcreteMode
+  requested_mode: RecordedQuery['requestedMode']
+  bundle_id: string | null
+  steps: string
+  created_at: number
+}
+
+/**
+ * The session that a workspace's queries belong to: the one that is named, else the one that the workspace is named
+ * after, else the caller's own that asked last, if it has asked since the workspace was made or is still open.
+ *
+ * @param since when the workspace's oldest file was made
+ * @throws KsError `not-found` for a named session that is not the caller's in this space
+ */
+export function* sessionOf(
+  caller: Caller,
+  space: SpaceRow,
+  at: { workspace: string; sessionId: string | undefined; since: number; now: number },
+): Read<string | undefined> {
+  const owner = [caller.tenant, caller.subject, space.key]
+  function* known(id: string) {
+    return (
+      (yield* sql.get<{ one: number }>(
+        `SELECT 1 one WHERE EXISTS (SELECT 1 FROM sessions WHERE id = ? AND tenant = ? AND subject = ? AND space_key = ?)
+         OR EXISTS (SELECT 1 FROM traces WHERE session_id = ? AND tenant = ? AND subject = ? AND space_key = ?)`,
+        [id, ...owner, id, ...owner],
+      )) !== undefined
+    )
+  }
+  if (at.sessionId !== undefined) {
+    if (!(yield* known(at.sessionId))) throw notFound('session', at.sessionId)
+    return at.sessionId
+  }
+  const named = at.workspace.toLowerCase()
+  if (isUuid(named) && (yield* known(named))) return named
+  const last = yield* sql.get<{ session_id: string; created_at: number }>(
+    `SELECT session_id, created_at FROM traces INDEXED BY traces_space
+     WHERE space_key = ? AND subject = ? AND tenant = ? AND session_id IS NOT NULL ORDER BY id DESC LIMIT 1`,
+    [space.key, caller.subject, caller.tenant],
+  )
+  if (last === undefined) return undefined
+  if (last.created_at >= at.since) return last.session_id
+  const open = yield* sql.get<{ one: number }>('SELECT 1 one FROM sessions WHERE id = ? AND expires_at > ?', [
+    last.session_id,
+    at.now,
+  ])
+  return open === undefined ? undefined : last.session_id
+}
+
+/** The answered queries of a session, oldest first, the last hundred; without those that cite a deleted document. */
+export function* queriesOf(db: Database, caller: Caller, space: SpaceRow, sessionId: string): Read<KeptQuery[]> {
+  const traces = (yield* sql.all<SessionTrace>(
+    `SELECT id, query, mode, requested_mode, bundle_id, steps, created_at FROM traces INDEXED BY traces_session
+       WHERE session_id = ? AND tenant = ? AND subject = ? AND space_key = ? AND completed = 1
+       ORDER BY id DESC LIMIT ?`,
+    [sessionId, caller.tenant, caller.subject, space.key, LIMITS.snapshotQueries],
+  )).reverse()
+  return traces.flatMap((trace, place) => {
+    const bundle = trace.bundle_id === null ? undefined : db.now(readBundle(caller.tenant, trace.bundle_id))
+    if (bundle === undefined || !db.now(documentsVisible(caller, space.key, bundle))) return []
+    const searched = searchedQuery(
+      trace.query,
+      traces.slice(0, place).map(({ query }) => ({ query, answer: '' })),
+    )
+    const asked: { activeDocumentIds?: string[]; activeEntityIds?: string[] } = stepOf(trace.steps, 'query.retrieve')
+    return [
+      {
+        traceId: trace.id,
+        query: trace.query,
+        ...(searched === trace.query ? {} : { searched }),
+        requestedMode: trace.requested_mode,
+        mode: trace.mode,
+        askedAt: new Date(trace.created_at).toISOString(),
+        evidenceState: bundle.state,
+        activeDocumentIds: asked.activeDocumentIds ?? [],
+        activeEntityIds: asked.activeEntityIds ?? [],
+        evidence: evidenceOf(bundle),
+      },
+    ]
+  })
+}
+
+function stepOf(steps: string, name: string): Record<string, never> {
+  const all: { name: string; metadata: Record<string, never> }[] = fromCell(steps)
+  return all.find((step) => step.name === name)?.metadata ?? {}
+}
+
+export function evidenceOf({ items }: Pick<EvidenceBundle, 'items'>): KeptEvidence[] {
+  return items.flatMap((item) => {
+    const [citation] = item.citations
+    if (citation === undefined) return []
+    return [
+      {
+        nodeId: item.nodeId,
+        documentAssetId: citation.documentAssetId,
+        documentVersion: citation.documentVersion,
+        filename: String(item.metadata.filename ?? ''),
+        sectionPath: citation.sectionPath,
+        score: item.score,
+        textHash: createHash('sha256').update(item.text).digest('base64url'),
+      },
+    ]
+  })
+}
+
+/** A kept passage as it is shown: of a deleted document, only what it was called by machines. */
+export function referenceOf(kept: KeptEvidence, index: number, live: ReadonlySet<string>): EvidenceReference {
+  const { nodeId, documentAssetId, documentVersion, filename, sectionPath, score } = kept
+  return {
+    nodeId,
+    documentAssetId,
+    documentVersion,
+    rank: index + 1,
+    score,
+    ...(live.has(documentAssetId) ? { filename, sectionPath } : {}),
+  }
+}

@@ -1,0 +1,176 @@
+import type { RetentionPolicy, RetentionPolicyBody } from '../../contract/gateway/retention.js'
+import { newId } from '../../lib/ids.js'
+import type { Caller } from '../base/caller.js'
+import type { EngineContext } from '../context.js'
+import { type Read, sql, type Write } from '../storage/program.js'
+import { writeAnswer } from '../storage/write-answer.js'
+import { insertPolicy, type PolicyOwner, type PolicyRow, policyRow, updatePolicy } from './retention-store.js'
+import { findSpace } from './store.js'
+
+/** The rules of a policy, without whose they are. */
+export type RetentionRules = Omit<
+  RetentionPolicy,
+  'id' | 'tenantId' | 'knowledgeSpaceId' | 'scope' | 'createdAt' | 'updatedAt'
+>
+
+/** Rules of a tenant or space that never set its own. */
+export const DEFAULT_RETENTION: RetentionRules = {
+  answerTraceRetentionDays: 90,
+  evidenceCacheRetentionDays: 7,
+  inactiveProjectionRetentionDays: 30,
+  parseArtifactVersions: 3,
+  rawDocumentRetentionDays: null,
+  sessionInactivityMinutes: 30,
+}
+
+const MINUTE = 60_000
+/** 9999-12-31T23:59:59.999Z, the last instant of a four-digit year: policies have no upper bound, dates of the API do */
+const END_OF_TIME = 253_402_300_799_999
+
+/** The rules in force in a space. A tenant's own rules never reach into a space. */
+export function* retentionOf(spaceKey: number): Read<RetentionRules> {
+  const row = yield* policyRow({ spaceKey })
+  return row === undefined ? DEFAULT_RETENTION : rulesOf(row)
+}
+
+/** When a session of a space expires that was last used at `heartbeat`; milliseconds since the epoch. */
+export function sessionExpiry(rules: RetentionRules, heartbeat: number): number {
+  return Math.min(heartbeat + rules.sessionInactivityMinutes * MINUTE, END_OF_TIME)
+}
+
+export async function tenantPolicy(context: EngineContext, caller: Caller): Promise<RetentionPolicy> {
+  return read(context, () => ({ owner: { tenant: caller.tenant }, spaceId: null, tenant: caller.tenant }))
+}
+
+/** @throws KsError `not-found` */
+export async function spacePolicy(context: EngineContext, caller: Caller, id: string): Promise<RetentionPolicy> {
+  return read(context, () => context.db.now(ownerSpace(caller, id)))
+}
+
+export async function setTenantPolicy(
+  context: EngineContext,
+  caller: Caller,
+  body: RetentionPolicyBody,
+): Promise<RetentionPolicy> {
+  return change(context, caller, body, () => ({
+    owner: { tenant: caller.tenant },
+    spaceId: null,
+    tenant: caller.tenant,
+  }))
+}
+
+/** Deletes nothing: the background clean-up reads the new rules at its next turn. @throws KsError `not-found` */
+export async function setSpacePolicy(
+  context: EngineContext,
+  caller: Caller,
+  id: string,
+  body: RetentionPolicyBody,
+): Promise<RetentionPolicy> {
+  return change(context, caller, body, () => context.db.now(ownerSpace(caller, id)))
+}
+
+interface Owner {
+  owner: PolicyOwner
+  spaceId: string | null
+  tenant: string
+}
+
+function* ownerSpace(caller: Caller, id: string): Read<Owner> {
+  const space = yield* findSpace(caller.tenant, id)
+  return { owner: { spaceKey: space.key }, spaceId: space.id, tenant: space.tenant }
+}
+
+/** A first read writes the defaults down, so that id and times are the same at the next one. */
+async function read(context: EngineContext, find: () => Owner): Promise<RetentionPolicy> {
+  const { db } = context
+  const found = find()
+  const row = db.now(policyRow(found.owner))
+  if (row !== undefined) return toPolicy(row, found)
+  return db.write(function* () {
+    const again = find()
+    return toPolicy(yield* ensure(context, again), again)
+  })
+}
+
+async function change(
+  context: EngineContext,
+  caller: Caller,
+  body: RetentionPolicyBody,
+  find: () => Owner,
+): Promise<RetentionPolicy> {
+  const { db, now } = context
+  return writeAnswer(db, caller, function* () {
+    const found = find()
+    const row = yield* ensure(context, found)
+    if (Object.keys(body).length === 0) return toPolicy(row, found)
+    const rules = changed(rulesOf(row), body)
+    const written = yield* updatePolicy(row.id, columnsOf(rules), now())
+    if ('spaceKey' in found.owner && body.sessionInactivityMinutes !== undefined)
+      yield* moveSessions(found.owner.spaceKey, rules)
+    return toPolicy(written, found)
+  })
+}
+
+function changed(rules: RetentionRules, body: RetentionPolicyBody): RetentionRules {
+  const { rawDocumentRetentionDays } = body
+  return {
+    answerTraceRetentionDays: body.answerTraceRetentionDays ?? rules.answerTraceRetentionDays,
+    evidenceCacheRetentionDays: body.evidenceCacheRetentionDays ?? rules.evidenceCacheRetentionDays,
+    inactiveProjectionRetentionDays: body.inactiveProjectionRetentionDays ?? rules.inactiveProjectionRetentionDays,
+    parseArtifactVersions: body.parseArtifactVersions ?? rules.parseArtifactVersions,
+    // null is a value here: never
+    rawDocumentRetentionDays:
+      rawDocumentRetentionDays === undefined ? rules.rawDocumentRetentionDays : rawDocumentRetentionDays,
+    sessionInactivityMinutes: body.sessionInactivityMinutes ?? rules.sessionInactivityMinutes,
+  }
+}
+
+function* ensure({ now }: EngineContext, { owner, tenant }: Owner): Write<PolicyRow> {
+  return (
+    (yield* policyRow(owner)) ??
+    (yield* insertPolicy({ id: newId(), owner, tenant }, columnsOf(DEFAULT_RETENTION), now()))
+  )
+}
+
+/** Sessions that are there already follow the new rule too, from when they were last used. */
+function* moveSessions(spaceKey: number, rules: RetentionRules): Write<void> {
+  yield* sql.run('UPDATE sessions SET expires_at = min(heartbeat_at + ?, ?) WHERE space_key = ?', [
+    Math.min(rules.sessionInactivityMinutes * MINUTE, END_OF_TIME),
+    END_OF_TIME,
+    spaceKey,
+  ])
+}
+
+function columnsOf(rules: RetentionRules) {
+  return [
+    rules.answerTraceRetentionDays,
+    rules.evidenceCacheRetentionDays,
+    rules.inactiveProjectionRetentionDays,
+    rules.parseArtifactVersions,
+    rules.rawDocumentRetentionDays,
+    rules.sessionInactivityMinutes,
+  ]
+}
+
+function rulesOf(row: PolicyRow): RetentionRules {
+  return {
+    answerTraceRetentionDays: row.answer_trace_days,
+    evidenceCacheRetentionDays: row.evidence_cache_days,
+    inactiveProjectionRetentionDays: row.inactive_projection_days,
+    parseArtifactVersions: row.artifact_versions,
+    rawDocumentRetentionDays: row.raw_document_days,
+    sessionInactivityMinutes: row.session_minutes,
+  }
+}
+
+function toPolicy(row: PolicyRow, { spaceId, tenant }: Owner): RetentionPolicy {
+  return {
+    id: row.id,
+    tenantId: tenant,
+    knowledgeSpaceId: spaceId,
+    scope: spaceId === null ? 'tenant' : 'knowledge_space',
+    ...rulesOf(row),
+    createdAt: new Date(row.created_at).toISOString(),
+    updatedAt: new Date(row.updated_at).toISOString(),
+  }
+}

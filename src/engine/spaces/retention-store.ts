@@ -1,0 +1,58 @@
+import { KsError } from '../../contract/errors.js'
+import type { Bindable } from '../storage/program.js'
+import { type Read, sql, type Write } from '../storage/program.js'
+
+/** A row of `retention_policies`. */
+export interface PolicyRow {
+  id: string
+  answer_trace_days: number
+  evidence_cache_days: number
+  inactive_projection_days: number
+  artifact_versions: number
+  raw_document_days: number | null
+  session_minutes: number
+  created_at: number
+  updated_at: number
+}
+
+/** Whose policy: a tenant's, or one space's. */
+export type PolicyOwner = { tenant: string } | { spaceKey: number }
+
+export function* policyRow(owner: PolicyOwner): Read<PolicyRow | undefined> {
+  return 'spaceKey' in owner
+    ? yield* sql.get<PolicyRow>('SELECT * FROM retention_policies WHERE space_key = ?', [owner.spaceKey])
+    : yield* sql.get<PolicyRow>('SELECT * FROM retention_policies WHERE tenant = ? AND space_key IS NULL', [
+        owner.tenant,
+      ])
+}
+
+/** @param rules in the order of the columns */
+export function* insertPolicy(
+  { id, owner, tenant }: { id: string; owner: PolicyOwner; tenant: string },
+  rules: Bindable[],
+  now: number,
+): Write<PolicyRow> {
+  yield* sql.run(
+    `INSERT INTO retention_policies (id, tenant, space_key, answer_trace_days, evidence_cache_days,
+       inactive_projection_days, artifact_versions, raw_document_days, session_minutes, created_at, updated_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    [id, tenant, 'spaceKey' in owner ? owner.spaceKey : null, ...rules, now, now],
+  )
+  return yield* written(id)
+}
+
+/** @param rules in the order of the columns */
+export function* updatePolicy(id: string, rules: Bindable[], now: number): Write<PolicyRow> {
+  yield* sql.run(
+    `UPDATE retention_policies SET answer_trace_days = ?, evidence_cache_days = ?, inactive_projection_days = ?,
+       artifact_versions = ?, raw_document_days = ?, session_minutes = ?, updated_at = ? WHERE id = ?`,
+    [...rules, now, id],
+  )
+  return yield* written(id)
+}
+
+function* written(id: string): Read<PolicyRow> {
+  const row = yield* sql.get<PolicyRow>('SELECT * FROM retention_policies WHERE id = ?', [id])
+  if (row === undefined) throw new KsError('internal', 'a retention policy vanished while it was written')
+  return row
+}

@@ -1,0 +1,68 @@
+import type { ModelsInUse } from '../../contract/gateway/system.js'
+import type { EngineContext } from '../context.js'
+import type { ModelCounter } from '../models/budget.js'
+import type { UsedModel } from '../models/registry.js'
+import { quotasOf } from '../spaces/quota.js'
+import type { SpaceRow } from '../spaces/store.js'
+import { type Read, sql } from '../storage/program.js'
+
+/** Spaces whose budgets are told, those that used most first. */
+const TOLD_SPACES = 100
+
+const LIMITS = {
+  embeddingTokens: 'maxEmbeddingTokensPerDay',
+  llmTokens: 'maxLlmTokensPerDay',
+  rerankRequests: 'maxRerankRequestsPerDay',
+} as const
+
+/** What models are used for. */
+export interface ModelOperations {
+  /** Providers and their models, and what the spaces used of their daily budgets. */
+  inUse(): ModelsInUse
+  /** What each model was used for since the start, and how it went. */
+  records(): UsedModel[]
+}
+
+export function modelOperations(context: EngineContext): ModelOperations {
+  return { inUse: () => context.db.now(modelsInUse(context)), records: () => context.models.records() }
+}
+
+function* modelsInUse(context: EngineContext): Read<ModelsInUse> {
+  const { models, now } = context
+  const day = new Date(now()).toISOString().slice(0, 10)
+  const sums = yield* sql.all<{ counter: string; used: number }>(
+    'SELECT counter, sum(used) used FROM provider_usage WHERE day = ? GROUP BY counter',
+    [day],
+  )
+  const usedOf = (counter: ModelCounter) => sums.find((sum) => sum.counter === counter)?.used ?? 0
+  const spaces = yield* sql.all<SpaceRow & { counter: string; used: number }>(
+    `SELECT s.*, u.counter, u.used FROM provider_usage u JOIN spaces s ON s.id = u.account
+     WHERE u.day = ? AND s.deleted_at IS NULL ORDER BY u.used DESC LIMIT ?`,
+    [day, TOLD_SPACES],
+  )
+  return {
+    today: {
+      embeddingTokens: usedOf('embeddingTokens'),
+      llmTokens: usedOf('llmTokens'),
+      rerankRequests: usedOf('rerankRequests'),
+    },
+    budgets: spaces.flatMap(({ counter, used, ...space }) => {
+      if (!isModelCounter(counter)) return []
+      const limit = quotasOf(context, space).providerBudgets[LIMITS[counter]]
+      return [
+        {
+          knowledgeSpaceId: space.id,
+          slug: space.slug,
+          counter,
+          used,
+          ...(typeof limit === 'number' ? { limit } : {}),
+        },
+      ]
+    }),
+    providers: models.describe().map(({ models: _, ...provider }) => provider),
+  }
+}
+
+function isModelCounter(counter: string): counter is ModelCounter {
+  return Object.hasOwn(LIMITS, counter)
+}

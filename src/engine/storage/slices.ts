@@ -1,0 +1,36 @@
+import type { Database } from './database.js'
+
+export interface Slice {
+  removed: number
+  /** whether the step should be called again */
+  more: boolean
+}
+
+export const NOTHING: Slice = { removed: 0, more: false }
+
+/** one transaction holds the event loop about this long, then the rest waits for the next */
+const SLICE_MS = 8
+
+/** Removes rows inside the caller's transaction until they end or its time is over. @returns how many it took */
+export function takeInTime<T>(rows: readonly T[], remove: (row: T) => void): number {
+  const started = performance.now()
+  let done = 0
+  for (const row of rows) {
+    remove(row)
+    done += 1
+    if (performance.now() - started > SLICE_MS) break
+  }
+  return done
+}
+
+/** The same in a transaction of its own. */
+export async function inOneWrite<T>(
+  db: Database,
+  rows: readonly T[],
+  batchRows: number,
+  remove: (row: T) => void,
+): Promise<Slice> {
+  if (rows.length === 0) return NOTHING
+  const removed = await db.write(() => takeInTime(rows, remove))
+  return { removed, more: removed < rows.length || rows.length >= batchRows }
+}

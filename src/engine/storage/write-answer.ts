@@ -1,0 +1,24 @@
+import type { Caller } from '../base/caller.js'
+import type { Database } from './database.js'
+import { isProgram, type Write } from './program.js'
+
+/**
+ * The write of an operation whose result is the answer to its request. Under an Idempotency-Key the answer is kept in the
+ * same transaction: whoever finds the effect after a crash finds the answer, and a repeat does nothing a second time.
+ *
+ * @param answer makes the answer of the result, where they differ
+ */
+export function writeAnswer<T>(
+  db: Database,
+  { answered }: Caller,
+  work: () => Write<T> | T,
+  answer: (result: T) => unknown = (result) => result,
+): Promise<T> {
+  if (answered === undefined) return db.write(work)
+  return db.write(() => {
+    const made = work()
+    const result = isProgram(made) ? db.now(made as Write<T>) : made
+    answered(answer(result))
+    return result
+  })
+}

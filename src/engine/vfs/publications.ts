@@ -1,0 +1,26 @@
+import { type Read, sql } from '../storage/program.js'
+
+export interface PublicationRow {
+  revision: number
+  created_at: number
+}
+
+export function* publicationById(spaceKey: number, id: string): Read<PublicationRow | undefined> {
+  return yield* sql.get('SELECT revision, created_at FROM publications WHERE space_key = ? AND id = ?', [spaceKey, id])
+}
+
+export function* publicationOf(spaceKey: number, revision: number): Read<PublicationRow | undefined> {
+  return yield* sql.get('SELECT revision, created_at FROM publications WHERE space_key = ? AND revision = ?', [
+    spaceKey,
+    revision,
+  ])
+}
+
+/** Documents whose compilation is not finished. */
+export function* openJobCount(spaceKey: number): Read<number> {
+  const row = yield* sql.get<{ open: number }>(
+    'SELECT count(*) open FROM jobs WHERE space_key = ? AND completed_at IS NULL',
+    [spaceKey],
+  )
+  return row?.open ?? 0
+}

@@ -1,0 +1,106 @@
+import { KsError } from '../../contract/errors.js'
+import type { CommunitiesQuery, Community } from '../../contract/gateway/communities.js'
+import type {
+  EntityExtraction,
+  ExtractEntitiesBody,
+  GraphEntitiesQuery,
+  GraphEntity,
+  GraphRelation,
+  GraphRelationsQuery,
+  GraphTraversal,
+  MaterializeCommunitiesBody,
+  MaterializedCommunities,
+  MaterializedTopic,
+  MaterializeTopicBody,
+  TraverseQuery,
+} from '../../contract/gateway/graph.js'
+import { deniedSources } from '../access/permissions.js'
+import type { Caller } from '../base/caller.js'
+import type { Page } from '../base/page.js'
+import type { EngineContext } from '../context.js'
+import { type Derivations, graphBehind } from '../derived/derivation.js'
+import { listEntities, listRelations } from '../graph/lists.js'
+import type { GraphView } from '../graph/read.js'
+import { createReadingOperations, type GraphReadingOperations } from '../graph/reading-operations.js'
+import { GraphReadings } from '../graph/readings.js'
+import { scanPassages } from '../graph/scan.js'
+import { traverse } from '../graph/traverse.js'
+import { findSpace } from '../spaces/store.js'
+import type { Read } from '../storage/program.js'
+import { listCommunities } from './communities.js'
+import type { SemanticViews } from './views.js'
+
+/** An answer that says so where documents were not read for it yet. */
+type MaybeLacking<T> = T & { degradedReasons?: string[] }
+
+/** The graph of a space, and what is made of it. */
+export interface GraphOperations {
+  /** @throws KsError `not-found` for the space, or for an entity that the caller does not see */
+  traverse(caller: Caller, spaceId: string, query: TraverseQuery): Promise<GraphTraversal>
+  entities(caller: Caller, spaceId: string, query: GraphEntitiesQuery): Promise<MaybeLacking<Page<GraphEntity>>>
+  relations(caller: Caller, spaceId: string, query: GraphRelationsQuery): Promise<MaybeLacking<Page<GraphRelation>>>
+  extract(caller: Caller, spaceId: string, body: ExtractEntitiesBody): Promise<EntityExtraction>
+  materializeTopic(caller: Caller, spaceId: string, body: MaterializeTopicBody): Promise<MaterializedTopic>
+  materializeCommunities(
+    caller: Caller,
+    spaceId: string,
+    body: MaterializeCommunitiesBody,
+  ): Promise<MaterializedCommunities>
+  /** @throws KsError `not-found` for a slug that no community has */
+  communities(caller: Caller, spaceId: string, query: CommunitiesQuery): Promise<MaybeLacking<{ items: Community[] }>>
+  readings: GraphReadingOperations
+}
+
+/** How long a list waits for documents that were not read yet; what is left is read behind. */
+const CATCH_UP_MILLISECONDS = 2500
+
+export function createGraph(
+  context: EngineContext,
+  derivations: Derivations,
+  views: SemanticViews,
+): { operations: GraphOperations; readings: GraphReadings; close(): Promise<void> } {
+  const { db } = context
+  const closing = new AbortController()
+  const readings = new GraphReadings(context, derivations)
+  readings.start()
+  function* viewOf(caller: Caller, spaceId: string): Read<GraphView> {
+    const space = yield* findSpace(caller.tenant, spaceId)
+    return { db, space, revision: space.head_revision, denied: yield* deniedSources(space.key, caller) }
+  }
+  /** What is read of the graph, and that it is not whole where it is not. */
+  const read = async <T extends object>(
+    caller: Caller,
+    spaceId: string,
+    milliseconds: number,
+    answer: (view: GraphView) => Promise<T>,
+  ): Promise<MaybeLacking<T>> => {
+    const unread = await derivations.catchUp(db.now(findSpace(caller.tenant, spaceId)), milliseconds)
+    const behind = graphBehind(unread)
+    const found = await answer(db.now(viewOf(caller, spaceId)))
+    return behind === undefined ? found : { ...found, degradedReasons: [behind] }
+  }
+  const operations: GraphOperations = {
+    // a traversal has a time limit of its own, and waits for nothing
+    traverse: (caller, spaceId, query) => read(caller, spaceId, 0, (view) => traverse(view, query)),
+    entities: (caller, spaceId, query) =>
+      read(caller, spaceId, CATCH_UP_MILLISECONDS, (view) => listEntities(view, query)),
+    relations: (caller, spaceId, query) =>
+      read(caller, spaceId, CATCH_UP_MILLISECONDS, (view) => listRelations(view, query)),
+    extract: async (caller, spaceId, { limit }) =>
+      scanPassages(context, db.now(findSpace(caller.tenant, spaceId)), limit, closing.signal),
+    materializeTopic: async (caller, spaceId, body) =>
+      views.materializeTopic(db.now(findSpace(caller.tenant, spaceId)), body),
+    materializeCommunities: async (caller, spaceId, body) =>
+      views.materializeCommunities(db.now(findSpace(caller.tenant, spaceId)), body),
+    communities: async (caller, spaceId, { slug }) => {
+      await views.ready(db.now(findSpace(caller.tenant, spaceId)), 'community')
+      return db.now(listCommunities(views, db.now(viewOf(caller, spaceId)), slug))
+    },
+    readings: createReadingOperations(context, readings),
+  }
+  const close = (): Promise<void> => {
+    closing.abort(new KsError('unavailable', 'the daemon is stopping'))
+    return readings.close()
+  }
+  return { operations, readings, close }
+}
