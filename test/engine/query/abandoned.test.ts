@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import type { AnswerFrame } from '../../../src/engine/index.js'
+import type { AnswerFrame } from '../../../src/engine/base/query-run.js'
 import { ADA, ask, ingest, startEngine, type TestEngine } from '../../helpers/engine.js'
 
 const TEXT = '# Lighthouse\n\nThe lighthouse of Westerheversand was built in 1908 and is forty metres tall.\n'

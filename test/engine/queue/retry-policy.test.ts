@@ -8,7 +8,7 @@ import {
   passesByItself,
   pauseBefore,
   waitBefore,
-} from '../../../src/engine/jobs/retry-policy.js'
+} from '../../../src/engine/queue/retry-policy.js'
 import { IndexProcessDied } from '../../../src/engine/search/ports.js'
 
 const DAY = 24 * 60 * 60 * 1000
