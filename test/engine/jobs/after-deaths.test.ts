@@ -87,6 +87,8 @@ describe('a job that fails in company', () => {
     const [bad] = (await test.engine.jobs.list(ADA, spaceId, { limit: 10, state: 'open' })).items
     expect(bad).toMatchObject({ filename: 'bad.md', error: expect.stringMatching(/refused by the test/) })
     expect(bad?.attempts).toBeLessThan(5)
+    await until(() => failures.length >= 3)
+    expect(failures.slice(2).map(({ jobs }) => jobs)).toEqual(failures.slice(2).map(() => 1))
   })
 
   it('waits with the time of its next try, goes on at once when somebody asks, and fails at the fifth try', async () => {
