@@ -13,7 +13,7 @@ import { freshnessNow } from '../query/freshness.js'
 import { judge } from '../query/judge.js'
 import { resolveMode } from '../query/mode.js'
 import { type QueryShared, retrieveInMode } from '../query/stages.js'
-import { findSpaceOrDeleting } from '../spaces/store.js'
+import { findSpaceOrDeleting } from '../rows/spaces.js'
 import { TraceRecorder } from '../traces/recorder.js'
 
 /** The evidence of one space. */

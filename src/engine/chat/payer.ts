@@ -2,7 +2,7 @@ import type { ChatApp } from '../../contract/chat/apps.js'
 import { account } from '../compile/embeddings.js'
 import type { EngineContext } from '../context.js'
 import type { BudgetAccount } from '../models/budget.js'
-import { findSpaceOrDeleting } from '../spaces/store.js'
+import { findSpaceOrDeleting } from '../rows/spaces.js'
 import type { Read } from '../storage/program.js'
 
 /**

@@ -1,8 +1,8 @@
 import { KsError } from '../../contract/errors.js'
 import type { EngineContext } from '../context.js'
 import { isOfThisAnalyzer } from '../models/builtin/lsa-file.js'
+import type { SpaceRow } from '../rows/spaces.js'
 import { quotasOf } from '../spaces/quota.js'
-import type { SpaceRow } from '../spaces/store.js'
 import { sql } from '../storage/program.js'
 import { activeVectorSpace, embeddingReference, isTrained, modelBytes, type VectorSpace } from './vector-spaces.js'
 

@@ -1,7 +1,7 @@
 import { KsError } from '../../contract/errors.js'
 import { analyzeDocument } from '../../lib/text/analyze.js'
 import type { EngineContext } from '../context.js'
-import type { SpaceRow } from '../spaces/store.js'
+import type { SpaceRow } from '../rows/spaces.js'
 import type { Built } from './work.js'
 
 const SAMPLE = 4 // documents of a large batch that are asked for; a batch shares one commit of the index

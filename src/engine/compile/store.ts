@@ -1,7 +1,7 @@
 import { defined } from '../../lib/defined.js'
 import { newId } from '../../lib/ids.js'
-import { cutParts, insertPart, type VersionPart } from '../documents/version-parts.js'
 import type { PreparedAsset, PreparedDocument, PreparedNode } from '../parse/compiled.js'
+import { cutParts, insertPart, type VersionPart } from '../rows/version-parts.js'
 import type { IndexBatch } from '../search/ports.js'
 import type { Database } from '../storage/database.js'
 import { sql, type Write } from '../storage/program.js'

@@ -1,5 +1,5 @@
 import type { EngineContext } from '../context.js'
-import { type SpaceRow, spaceByKey } from '../spaces/store.js'
+import { type SpaceRow, spaceByKey } from '../rows/spaces.js'
 import { type Read, sql } from '../storage/program.js'
 import { fillVectors } from './training.js'
 import { activeVectorSpace, isTrained, type VectorSpace } from './vector-spaces.js'

@@ -1,7 +1,7 @@
 import { KsError } from '../../contract/errors.js'
 import type { ModelReference } from '../base/model-reference.js'
 import { BUILTIN_EMBEDDING } from '../models/registry.js'
-import { type SpaceRow, spaceByKey } from '../spaces/store.js'
+import { type SpaceRow, spaceByKey } from '../rows/spaces.js'
 import type { Database } from '../storage/database.js'
 import { encodeHalf } from '../storage/half.js'
 import { type Read, sql, type Write } from '../storage/program.js'

@@ -1,6 +1,6 @@
 import type { Lease } from '../base/leases.js'
-import type { DocumentRow } from '../documents/store.js'
-import type { JobRow } from '../queue/store.js'
+import type { DocumentRow } from '../rows/documents.js'
+import type { JobRow } from '../rows/jobs.js'
 
 /** A job with the document it compiles. */
 export interface Work {

@@ -2,8 +2,8 @@ import type { ModelReference } from '../base/model-reference.js'
 import type { EngineContext } from '../context.js'
 import { isBuiltin } from '../models/registry.js'
 import { areCompatible, pairKey, type Says } from '../query/conflicts/model-judge.js'
+import type { SpaceRow } from '../rows/spaces.js'
 import { profileOf } from '../spaces/profile.js'
-import type { SpaceRow } from '../spaces/store.js'
 import { type Read, sql } from '../storage/program.js'
 
 /** Pairs that a model is asked about at a time, as for an answer. */

@@ -11,14 +11,14 @@ import { LIMITS } from '../../contract/limits.js'
 import type { Caller } from '../base/caller.js'
 import type { CompiledOutlineNode } from '../parse/compiled.js'
 import { itemName, type StoredArtifact, type StoredItem } from '../parse/stored.js'
-import { findSpace, type SpaceRow } from '../spaces/store.js'
+import { type DocumentRow, findDocument } from '../rows/documents.js'
+import { findSpace, type SpaceRow } from '../rows/spaces.js'
+import { packedOf } from '../rows/version-parts.js'
 import type { Database } from '../storage/database.js'
 import { damagedObject, hasHash } from '../storage/durable-files.js'
 import { unpack } from '../storage/packed.js'
 import { type Read, sql } from '../storage/program.js'
 import { fromCell } from '../storage/readable.js'
-import { type DocumentRow, findDocument } from './store.js'
-import { packedOf } from './version-parts.js'
 
 /** A row of `versions`. */
 export interface VersionRow {

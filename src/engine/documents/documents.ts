@@ -1,17 +1,17 @@
 import type { CheckDocumentsBody, CheckedDocuments, DocumentAsset } from '../../contract/gateway/documents.js'
 import { LIMITS } from '../../contract/limits.js'
 import { defined } from '../../lib/defined.js'
-import { askerOf, mayKnow } from '../access/permissions.js'
-import { findSource } from '../access/sources.js'
 import type { Caller } from '../base/caller.js'
 import { storedName } from '../base/file-names.js'
 import type { Page, PageRequest } from '../base/page.js'
 import type { EngineContext } from '../context.js'
-import { endedInVain, latestJob } from '../queue/store.js'
-import { findSpace } from '../spaces/store.js'
+import { type DocumentRow, documentsNamed, findDocument, toAsset } from '../rows/documents.js'
+import { endedInVain, latestJob } from '../rows/jobs.js'
+import { askerOf, mayKnow } from '../rows/permissions.js'
+import { findSource } from '../rows/sources.js'
+import { findSpace } from '../rows/spaces.js'
 import { type Read, sql } from '../storage/program.js'
 import { readablePage } from '../storage/readable.js'
-import { type DocumentRow, documentsNamed, findDocument, toAsset } from './store.js'
 
 /** files whose sizes are asked for together */
 const DESCRIBED_AT_ONCE = 32

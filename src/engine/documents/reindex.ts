@@ -1,16 +1,16 @@
 import type { BulkReindex } from '../../contract/gateway/documents.js'
 import { newId } from '../../lib/ids.js'
-import { askerOf, mayKnow } from '../access/permissions.js'
 import type { Caller } from '../base/caller.js'
 import type { EngineContext } from '../context.js'
 import { type BulkItem, insertBulkJob } from '../queue/bulk.js'
-import { beginJob, latestJob, toTicket } from '../queue/store.js'
+import { type DocumentRow, lookupDocument, toAsset } from '../rows/documents.js'
+import { beginJob, latestJob, toTicket } from '../rows/jobs.js'
+import { askerOf, mayKnow } from '../rows/permissions.js'
+import { findSpace, type SpaceRow } from '../rows/spaces.js'
 import { assertRoomForReindex } from '../spaces/quota.js'
-import { findSpace, type SpaceRow } from '../spaces/store.js'
 import type { Database } from '../storage/database.js'
 import { type Read, sql } from '../storage/program.js'
 import { writeAnswer } from '../storage/write-answer.js'
-import { type DocumentRow, lookupDocument, toAsset } from './store.js'
 
 /** Queues documents to be compiled again; a document that is being compiled already keeps its job. */
 export async function reindexDocuments(

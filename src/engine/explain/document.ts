@@ -1,13 +1,20 @@
 import type { ExplainBody } from '../../contract/gateway/explain.js'
 import { defined } from '../../lib/defined.js'
-import type { Reader } from '../access/permissions.js'
 import { storedName, virtualName } from '../base/file-names.js'
-import { type DocumentRow, documentsNamed, lookupDocument } from '../documents/store.js'
-import { latestJob } from '../queue/store.js'
-import type { SpaceRow } from '../spaces/store.js'
+import { type DocumentRow, documentsNamed, lookupDocument } from '../rows/documents.js'
+import {
+  deletedDocument,
+  documentsOfBase,
+  namesLike,
+  type VisibleVersion,
+  versionAt,
+  wasHere,
+} from '../rows/explain.js'
+import { latestJob } from '../rows/jobs.js'
+import type { Reader } from '../rows/permissions.js'
+import type { SpaceRow } from '../rows/spaces.js'
 import type { Read } from '../storage/program.js'
 import { failed, passed, type Stages } from './stages.js'
-import { deletedDocument, documentsOfBase, namesLike, type VisibleVersion, versionAt, wasHere } from './store.js'
 
 const SUGGESTIONS = 5
 

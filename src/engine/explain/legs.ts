@@ -5,12 +5,12 @@ import type { EngineContext } from '../context.js'
 import type { Admitted } from '../query/admission.js'
 import type { FastRecord, QueryEmbedding } from '../query/fast.js'
 import { LEG_CANDIDATES } from '../query/rank.js'
+import { newestChange, vectorCount } from '../rows/explain.js'
 import { MAX_K } from '../search/limits.js'
 import type { SearchHit, SearchHits } from '../search/ports.js'
 import type { Read } from '../storage/program.js'
 import type { Passages } from './passages.js'
 import { failed, missed, passed, round, type Stages } from './stages.js'
-import { newestChange, vectorCount } from './store.js'
 
 /** What both indexes say of the document beyond the candidates of the query. */
 export interface Probe {

@@ -1,8 +1,8 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { analyzeQuery, analyzeTitled } from '../../lib/text/analyze.js'
+import { type NodeRow, nodesAfter, type VisibleVersion } from '../rows/explain.js'
 import type { Database } from '../storage/database.js'
 import { failed, missed, passed, type Stages } from './stages.js'
-import { type NodeRow, nodesAfter, type VisibleVersion } from './store.js'
 
 /** The passages of a document that are meant, as the analyser sees them. */
 export interface Passages {

@@ -3,13 +3,13 @@ import type { Explanation } from '../../contract/gateway/explain.js'
 import type { EvidenceBundle, TraceStep } from '../../contract/gateway/queries.js'
 import { defined } from '../../lib/defined.js'
 import type { Caller } from '../base/caller.js'
-import type { DocumentRow } from '../documents/store.js'
-import type { SpaceRow } from '../spaces/store.js'
+import type { DocumentRow } from '../rows/documents.js'
+import { firstRevision } from '../rows/explain.js'
+import type { SpaceRow } from '../rows/spaces.js'
+import { findTrace, type TraceRow } from '../rows/traces.js'
 import type { Read } from '../storage/program.js'
 import { fromCell } from '../storage/readable.js'
-import { findTrace, type TraceRow } from '../traces/store.js'
 import { failed, note, passed, type Stages } from './stages.js'
-import { firstRevision } from './store.js'
 
 /** What a stored trace says that an explanation needs. */
 export interface Recorded {

@@ -1,7 +1,7 @@
 import type { GraphReading, StartGraphReadingBody } from '../../contract/gateway/graph-readings.js'
 import type { Caller } from '../base/caller.js'
 import type { EngineContext } from '../context.js'
-import { findSpace } from '../spaces/store.js'
+import { findSpace } from '../rows/spaces.js'
 import { writeAnswer } from '../storage/write-answer.js'
 import { readingModel } from './model-reader.js'
 import { beginReading, endReading, lastReadings, readingRows, toReading } from './reading-rows.js'

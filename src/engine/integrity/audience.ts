@@ -1,5 +1,5 @@
 import type { IntegrityTarget } from '../../contract/gateway/integrity.js'
-import { askerOf, mayKnow } from '../access/permissions.js'
+import { askerOf, mayKnow } from '../rows/permissions.js'
 import { type Read, sql } from '../storage/program.js'
 import type { Scan } from './findings.js'
 

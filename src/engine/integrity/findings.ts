@@ -1,7 +1,7 @@
 import type { ConsistencyIssue, IntegrityTarget, IssueType } from '../../contract/gateway/integrity.js'
-import type { Reader } from '../access/permissions.js'
 import type { EngineContext } from '../context.js'
-import type { SpaceRow } from '../spaces/store.js'
+import type { Reader } from '../rows/permissions.js'
+import type { SpaceRow } from '../rows/spaces.js'
 
 /** How an issue is put right; what it names is looked up again before anything is changed. */
 export type Remedy =

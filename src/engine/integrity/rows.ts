@@ -1,10 +1,10 @@
 import type { IntegrityTarget } from '../../contract/gateway/integrity.js'
-import { askerOf, mayKnow } from '../access/permissions.js'
+import { askerOf, mayKnow } from '../rows/permissions.js'
+import { quotesKnown } from '../rows/quotes.js'
 import { TABLE_FORMATS } from '../storage/format-tables.js'
 import { hasForm, type TableFormat, wrongWith } from '../storage/formats.js'
 import type { Bindable } from '../storage/program.js'
 import { type Read, sql } from '../storage/program.js'
-import { quotesKnown } from '../traces/quotes.js'
 import { type Finding, finding, type Remedy, type Scan } from './findings.js'
 import { type Phase, SLICE_FINDINGS, type Slice } from './phase.js'
 

@@ -1,7 +1,7 @@
 import type { Work } from '../compile/work.js'
-import type { DocumentRow } from '../documents/store.js'
 import { MAX_RETRY_MILLISECONDS } from '../queue/retry-policy.js'
-import type { JobRow } from '../queue/store.js'
+import type { DocumentRow } from '../rows/documents.js'
+import type { JobRow } from '../rows/jobs.js'
 import { type Read, sql } from '../storage/program.js'
 
 /** as `stillWaits`: now, and now with the longest pause */

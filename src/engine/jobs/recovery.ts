@@ -1,7 +1,7 @@
 import { dropUnpublished } from '../compile/store.js'
 import type { EngineContext } from '../context.js'
-import { endCommit } from '../documents/staged-commits.js'
-import type { JobRow } from '../queue/store.js'
+import type { JobRow } from '../rows/jobs.js'
+import { endCommit } from '../rows/staged-commits.js'
 import { sql } from '../storage/program.js'
 
 /** jobs that were running at this many deaths of the process are given up */

@@ -7,7 +7,6 @@ import { retrain, trainingDue } from '../compile/training.js'
 import { VectorAudits } from '../compile/vector-audit.js'
 import type { Work } from '../compile/work.js'
 import type { EngineContext } from '../context.js'
-import { failRetryably, resumeCommit } from '../documents/staged-commits.js'
 import {
   describe,
   type Failure,
@@ -19,9 +18,10 @@ import {
   pauseBefore,
   waitBefore,
 } from '../queue/retry-policy.js'
+import { spaceByKey } from '../rows/spaces.js'
+import { failRetryably, resumeCommit } from '../rows/staged-commits.js'
 import type { IndexBatch } from '../search/ports.js'
 import { quotasOf } from '../spaces/quota.js'
-import { spaceByKey } from '../spaces/store.js'
 import { type Read, sql } from '../storage/program.js'
 import { purgeSlice } from '../storage/purge.js'
 import { isWriteStopped, unlessDatabaseDamaged } from '../storage/write-stop.js'

@@ -1,6 +1,6 @@
 import { dropUnpublished } from '../compile/store.js'
-import { resumeFromStart } from '../documents/staged-commits.js'
-import type { JobRow } from '../queue/store.js'
+import type { JobRow } from '../rows/jobs.js'
+import { resumeFromStart } from '../rows/staged-commits.js'
 import type { IndexBatch } from '../search/ports.js'
 import { sql, type Write } from '../storage/program.js'
 

@@ -4,10 +4,10 @@ import type { AddWatchBody, KeptWatch, LocalFile, RecordLocalFilesBody } from '.
 import { defined } from '../../lib/defined.js'
 import type { Caller } from '../base/caller.js'
 import type { EngineContext } from '../context.js'
-import { findSpace } from '../spaces/store.js'
+import { documentsOf, forgetFiles, type LocalFileRow, localFiles, recordFiles } from '../rows/local-files.js'
+import { findSpace } from '../rows/spaces.js'
 import { readable } from '../storage/readable.js'
 import { writeAnswer } from '../storage/write-answer.js'
-import { documentsOf, forgetFiles, type LocalFileRow, localFiles, recordFiles } from './store.js'
 import { addWatch, listWatches, removeWatch } from './watches.js'
 
 /** Which files of this machine documents are made from, and which folders are watched for them. */

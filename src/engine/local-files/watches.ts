@@ -4,7 +4,7 @@ import type { AddWatchBody, KeptWatch } from '../../contract/gateway/local-files
 import { LIMITS } from '../../contract/limits.js'
 import { newId } from '../../lib/ids.js'
 import type { Caller } from '../base/caller.js'
-import { findSpace } from '../spaces/store.js'
+import { findSpace } from '../rows/spaces.js'
 import type { Database } from '../storage/database.js'
 import { type Read, sql } from '../storage/program.js'
 import { fromCell, readable } from '../storage/readable.js'

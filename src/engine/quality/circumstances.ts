@@ -1,5 +1,5 @@
 import { analyzeContent } from '../../lib/text/analyze.js'
-import { isOpen } from '../access/permissions.js'
+import { isOpen } from '../rows/permissions.js'
 import { type Read, sql } from '../storage/program.js'
 import { fromCell } from '../storage/readable.js'
 import type { FailedRow } from './failed-store.js'

@@ -1,12 +1,12 @@
 import type { ClustersQuery, FailedQueryClusters, FailedQueryStatus } from '../../contract/gateway/failed-queries.js'
 import { LIMITS } from '../../contract/limits.js'
-import { askerOf } from '../access/permissions.js'
 import type { Caller } from '../base/caller.js'
-import { findSpace, type SpaceRow } from '../spaces/store.js'
+import { askerOf } from '../rows/permissions.js'
+import { quotesKnown } from '../rows/quotes.js'
+import { findSpace, type SpaceRow } from '../rows/spaces.js'
 import type { Database } from '../storage/database.js'
 import { type Read, sql } from '../storage/program.js'
 import { readable, unlessDamaged } from '../storage/readable.js'
-import { quotesKnown } from '../traces/quotes.js'
 import { lookupFailed, toFailedQuery } from './failed-store.js'
 
 /**

@@ -1,11 +1,11 @@
 import type { FailedQuery, FailedQueryStatus, FailedQueryTrigger } from '../../contract/gateway/failed-queries.js'
 import { defined } from '../../lib/defined.js'
 import { isUuid } from '../../lib/ids.js'
-import { askerOf, type Reader } from '../access/permissions.js'
-import type { SpaceRow } from '../spaces/store.js'
+import { askerOf, type Reader } from '../rows/permissions.js'
+import { quotesKnown } from '../rows/quotes.js'
+import type { SpaceRow } from '../rows/spaces.js'
 import { type Read, sql, type Write } from '../storage/program.js'
 import { fromCell } from '../storage/readable.js'
-import { quotesKnown } from '../traces/quotes.js'
 import { type FailedQueryEvent, movesOf } from './moves.js'
 
 /** A row of `failed_queries`. */

@@ -11,12 +11,12 @@ import { defined } from '../../lib/defined.js'
 import type { Caller } from '../base/caller.js'
 import { decodeCursor, encodeCursor, filterHash } from '../base/cursor.js'
 import type { Page, PageRequest } from '../base/page.js'
-import { findSpace } from '../spaces/store.js'
+import { findSpace } from '../rows/spaces.js'
+import { findTrace } from '../rows/traces.js'
 import type { Database } from '../storage/database.js'
 import type { Read } from '../storage/program.js'
 import { readablePage } from '../storage/readable.js'
 import { writeAnswer } from '../storage/write-answer.js'
-import { findTrace } from '../traces/store.js'
 import {
   findGolden,
   type GoldenContent,

@@ -3,13 +3,13 @@ import type { MissingEvidenceHistory, MissingEvidenceReview, ReviewBody } from '
 import { defined } from '../../lib/defined.js'
 import { newId } from '../../lib/ids.js'
 import type { Caller } from '../base/caller.js'
-import { findSpace, type SpaceRow } from '../spaces/store.js'
+import { findSpace, type SpaceRow } from '../rows/spaces.js'
+import { findTrace } from '../rows/traces.js'
 import type { Database } from '../storage/database.js'
 import { type Read, sql } from '../storage/program.js'
 import { readable } from '../storage/readable.js'
 import { writeAnswer } from '../storage/write-answer.js'
 import { missingItemKey } from '../traces/missing-key.js'
-import { findTrace } from '../traces/store.js'
 
 type Status = MissingEvidenceReview['status']
 

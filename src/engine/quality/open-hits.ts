@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { KsError } from '../../contract/errors.js'
-import { isOpen } from '../access/permissions.js'
 import type { EngineContext } from '../context.js'
 import { visibleKeys } from '../query/store.js'
+import { isOpen } from '../rows/permissions.js'
+import type { SpaceRow } from '../rows/spaces.js'
 import type { SearchHit, SearchHits, SearchRequest } from '../search/ports.js'
-import type { SpaceRow } from '../spaces/store.js'
 import { type Read, sql } from '../storage/program.js'
 
 /** How long the vectors of a space may take that was just opened, or has just published its first model. */

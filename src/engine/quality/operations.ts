@@ -26,7 +26,7 @@ import type { Caller } from '../base/caller.js'
 import type { Page, PageRequest } from '../base/page.js'
 import { listSpaceConflicts } from '../conflicts/list.js'
 import type { EngineContext } from '../context.js'
-import { findSpace } from '../spaces/store.js'
+import { findSpace } from '../rows/spaces.js'
 import { clusterFailedQueries } from './clusters.js'
 import { decideFailedQuery, failedQueryMetrics, listFailedQueries } from './failed-queries.js'
 import {

@@ -5,11 +5,11 @@ import { LIMITS } from '../../contract/limits.js'
 import type { Caller } from '../base/caller.js'
 import { decodeCursor, encodeCursor, filterHash } from '../base/cursor.js'
 import type { Page } from '../base/page.js'
-import { findSpace, type SpaceRow } from '../spaces/store.js'
+import { findSpace, type SpaceRow } from '../rows/spaces.js'
+import { documentsVisible, readBundle } from '../rows/traces.js'
 import type { Database } from '../storage/database.js'
 import { type Read, sql } from '../storage/program.js'
 import { fromCell, unlessDamaged } from '../storage/readable.js'
-import { documentsVisible, readBundle } from '../traces/store.js'
 import { type SummarisedRow, summarise } from './trace-summary.js'
 
 /** rows looked at before other work gets its turn */

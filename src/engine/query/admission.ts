@@ -4,11 +4,11 @@ import type { RetrievalProfile } from '../../contract/gateway/retrieval-profile.
 import type { Caller } from '../base/caller.js'
 import { embeddingReference, isTrained } from '../compile/vector-spaces.js'
 import type { EngineContext } from '../context.js'
-import { findDocument } from '../documents/store.js'
 import { isBuiltin } from '../models/registry.js'
+import { findDocument } from '../rows/documents.js'
+import { findSpaceOrDeleting, type SpaceRow } from '../rows/spaces.js'
 import { profileOf } from '../spaces/profile.js'
 import type { Snapshot } from '../spaces/snapshot.js'
-import { findSpaceOrDeleting, type SpaceRow } from '../spaces/store.js'
 import type { Read } from '../storage/program.js'
 
 export interface Admitted {

@@ -11,7 +11,7 @@ import { isBuiltin } from '../models/registry.js'
 import { askForJson } from '../models/structured.js'
 import { tokensAtMost } from '../models/tokens.js'
 import { beginningOf } from '../models/window.js'
-import type { SpaceRow } from '../spaces/store.js'
+import type { SpaceRow } from '../rows/spaces.js'
 
 export type ConcreteMode = 'fast' | 'deep' | 'research'
 

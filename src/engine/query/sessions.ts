@@ -4,11 +4,11 @@ import { withoutThoughts } from '../../lib/text/said.js'
 import type { Caller } from '../base/caller.js'
 import type { Lease } from '../base/leases.js'
 import type { EngineContext } from '../context.js'
+import type { SpaceRow } from '../rows/spaces.js'
+import { bundleOfTrace, documentsVisible } from '../rows/traces.js'
 import { quotasOf } from '../spaces/quota.js'
 import { retentionOf, sessionExpiry } from '../spaces/retention-policy.js'
-import type { SpaceRow } from '../spaces/store.js'
 import { type Read, sql, type Write } from '../storage/program.js'
-import { bundleOfTrace, documentsVisible } from '../traces/store.js'
 
 const CONTEXT_TURNS = 20
 /** Stands in place of an answer that was made of a document which is gone. */

@@ -1,6 +1,6 @@
 import type { MissingEvidence } from '../../contract/gateway/queries.js'
-import { deniedNodes, permittedDocuments } from '../access/permissions.js'
 import type { EngineContext } from '../context.js'
+import { deniedNodes, permittedDocuments } from '../rows/permissions.js'
 import { MAX_FILTER_DOCS, MAX_K } from '../search/limits.js'
 import type { SearchHit, SearchHits, SearchRequest } from '../search/ports.js'
 import type { Admitted } from './admission.js'

@@ -1,8 +1,8 @@
 import { notFound } from '../../contract/errors.js'
 import type { BulkJob } from '../../contract/gateway/jobs.js'
 import { newId } from '../../lib/ids.js'
-import { askerOf, mayKnow } from '../access/permissions.js'
 import type { Caller } from '../base/caller.js'
+import { askerOf, mayKnow } from '../rows/permissions.js'
 import type { Database } from '../storage/database.js'
 import { type Read, sql, type Write } from '../storage/program.js'
 

@@ -1,14 +1,14 @@
 import type { ListedJob } from '../../contract/gateway/jobs.js'
 import { LIMITS } from '../../contract/limits.js'
-import { askerOf, mayKnow } from '../access/permissions.js'
 import type { Caller } from '../base/caller.js'
 import { decodeCursor, encodeCursor, filterHash } from '../base/cursor.js'
 import type { Page, PageRequest } from '../base/page.js'
-import { findSpace } from '../spaces/store.js'
+import { type JobRow, toJob } from '../rows/jobs.js'
+import { askerOf, mayKnow } from '../rows/permissions.js'
+import { findSpace } from '../rows/spaces.js'
 import type { Database } from '../storage/database.js'
 import { type Read, sql } from '../storage/program.js'
 import { readablePage } from '../storage/readable.js'
-import { type JobRow, toJob } from './store.js'
 
 export interface JobFilter {
   /** `open`: on its way; `failed`: the newest job of its document, ended without a publication */

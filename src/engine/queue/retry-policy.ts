@@ -1,6 +1,6 @@
 import { KsError } from '../../contract/errors.js'
+import type { JobRow } from '../rows/jobs.js'
 import { IndexProcessDied } from '../search/ports.js'
-import type { JobRow } from './store.js'
 
 const MAX_ATTEMPTS = 5
 const FIRST_RETRY_MILLISECONDS = 1000

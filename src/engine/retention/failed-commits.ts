@@ -1,5 +1,5 @@
 import { removeUnreferenced } from '../documents/delete.js'
-import { giveUpExpired, moveCommit } from '../documents/staged-commits.js'
+import { giveUpExpired, moveCommit } from '../rows/staged-commits.js'
 import { policiesOf } from '../spaces/manifest.js'
 import { sql } from '../storage/program.js'
 import { NOTHING, type Slice } from '../storage/slices.js'

@@ -1,6 +1,6 @@
 import type { EngineContext } from '../context.js'
+import type { SpaceRow } from '../rows/spaces.js'
 import type { RetentionRules } from '../spaces/retention-policy.js'
-import type { SpaceRow } from '../spaces/store.js'
 import type { Slice } from '../storage/slices.js'
 
 /** What one step of the clean-up works on. */

@@ -7,11 +7,11 @@ import { isUuid } from '../../lib/ids.js'
 import type { Caller } from '../base/caller.js'
 import { searchedQuery } from '../query/follow-up.js'
 import type { ConcreteMode } from '../query/mode.js'
-import type { SpaceRow } from '../spaces/store.js'
+import type { SpaceRow } from '../rows/spaces.js'
+import { documentsVisible, readBundle } from '../rows/traces.js'
 import type { Database } from '../storage/database.js'
 import { type Read, sql } from '../storage/program.js'
 import { fromCell } from '../storage/readable.js'
-import { documentsVisible, readBundle } from '../traces/store.js'
 
 /** A passage as a snapshot keeps it: no text, so that a deletion leaves nothing behind here. */
 export interface KeptEvidence {

@@ -1,10 +1,10 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import { keptScope } from '../access/permissions.js'
-import { findSource } from '../access/sources.js'
 import type { Caller } from '../base/caller.js'
 import type { EngineContext } from '../context.js'
 import { deleteDocuments } from '../documents/delete.js'
-import { findSpace } from '../spaces/store.js'
+import { keptScope } from '../rows/permissions.js'
+import { findSource } from '../rows/sources.js'
+import { findSpace } from '../rows/spaces.js'
 import { sql } from '../storage/program.js'
 import { writeAnswer } from '../storage/write-answer.js'
 

@@ -1,5 +1,5 @@
 import { defined } from '../../lib/defined.js'
-import type { SourceRow } from '../access/sources.js'
+import type { SourceRow } from '../rows/sources.js'
 import { type Read, sql, type Write } from '../storage/program.js'
 import { fromCell, jsonAt } from '../storage/readable.js'
 

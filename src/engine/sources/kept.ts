@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
-import type { SourceRow } from '../access/sources.js'
 import type { EngineContext } from '../context.js'
 import type { Validators } from '../egress/validators.js'
+import type { SourceRow } from '../rows/sources.js'
 import type { Database } from '../storage/database.js'
 import { ObjectStore } from '../storage/objects.js'
 import { type Read, sql } from '../storage/program.js'

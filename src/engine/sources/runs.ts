@@ -1,10 +1,10 @@
 import pLimit from 'p-limit'
 import { type ErrorCode, KsError } from '../../contract/errors.js'
-import type { SourceRow } from '../access/sources.js'
 import type { Caller } from '../base/caller.js'
 import { untilWritten } from '../base/until-written.js'
 import type { EngineContext } from '../context.js'
 import { EgressFailure } from '../egress/failure.js'
+import type { SourceRow } from '../rows/sources.js'
 import type { ImportPlace } from './import-items.js'
 import { claimSync, endSync, type SyncCounts, type SyncSummary, summaryOf } from './sync-store.js'
 

@@ -1,4 +1,4 @@
-import type { SourceRow } from '../access/sources.js'
+import type { SourceRow } from '../rows/sources.js'
 import { type Read, sql, type Write } from '../storage/program.js'
 import { fromCell } from '../storage/readable.js'
 import { isSynced } from './connectors/registry.js'

@@ -7,11 +7,11 @@ import type {
   WebsiteCrawlResult,
 } from '../../contract/gateway/sources.js'
 import { linkAbort } from '../../lib/abort.js'
-import { findSource, type SourceRow } from '../access/sources.js'
 import type { Caller } from '../base/caller.js'
 import { EgressFailure } from '../egress/failure.js'
 import type { SafeFetch } from '../egress/safe-fetch.js'
-import { findSpace } from '../spaces/store.js'
+import { findSource, type SourceRow } from '../rows/sources.js'
+import { findSpace } from '../rows/spaces.js'
 import { fromCell } from '../storage/readable.js'
 import { isWriteStopped } from '../storage/write-stop.js'
 import { clearWork, type Opened, openPlace } from './connectors/open.js'

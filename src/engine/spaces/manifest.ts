@@ -1,9 +1,9 @@
 import { KsError } from '../../contract/errors.js'
 import type { EmbeddingProfile, KnowledgeSpaceManifest, QuotaPolicy } from '../../contract/gateway/spaces.js'
 import { defined } from '../../lib/defined.js'
+import type { SpaceRow } from '../rows/spaces.js'
 import { ObjectStore } from '../storage/objects.js'
 import { fromCell } from '../storage/readable.js'
-import type { SpaceRow } from './store.js'
 
 const GIB = 1024 ** 3
 

@@ -2,8 +2,8 @@ import { KsError } from '../../contract/errors.js'
 import type { EngineContext } from '../context.js'
 import { secondsToMidnight } from '../models/budget.js'
 import { createBudgetStore } from '../models/stored-budget.js'
+import type { SpaceRow } from '../rows/spaces.js'
 import { quotasOf } from './quota.js'
-import type { SpaceRow } from './store.js'
 
 const COUNTER = 'parserPages'
 

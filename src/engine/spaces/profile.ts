@@ -3,10 +3,10 @@ import type { RetrievalProfile, RetrievalProfileBody } from '../../contract/gate
 import type { Caller } from '../base/caller.js'
 import type { EngineContext } from '../context.js'
 import { isBuiltinAnswer } from '../models/registry.js'
+import { findSpace } from '../rows/spaces.js'
 import { type Read, sql } from '../storage/program.js'
 import { fromCell } from '../storage/readable.js'
 import { writeAnswer } from '../storage/write-answer.js'
-import { findSpace } from './store.js'
 
 /** What a space starts with (revision 1, nobody has published another). */
 const FIRST_PROFILE: RetrievalProfile = {

@@ -1,9 +1,9 @@
 import { KsError } from '../../contract/errors.js'
 import type { QuotaPolicy } from '../../contract/gateway/spaces.js'
 import type { EngineContext } from '../context.js'
+import type { SpaceRow } from '../rows/spaces.js'
 import { type Read, sql } from '../storage/program.js'
 import { policiesOf } from './manifest.js'
-import type { SpaceRow } from './store.js'
 
 /** What a space holds now; the triggers of the schema keep these numbers in the transaction of every change. */
 export interface SpaceUsage {

@@ -2,10 +2,10 @@ import type { RetentionPolicy, RetentionPolicyBody } from '../../contract/gatewa
 import { newId } from '../../lib/ids.js'
 import type { Caller } from '../base/caller.js'
 import type { EngineContext } from '../context.js'
+import { insertPolicy, type PolicyOwner, type PolicyRow, policyRow, updatePolicy } from '../rows/retention-policies.js'
+import { findSpace } from '../rows/spaces.js'
 import { type Read, sql, type Write } from '../storage/program.js'
 import { writeAnswer } from '../storage/write-answer.js'
-import { insertPolicy, type PolicyOwner, type PolicyRow, policyRow, updatePolicy } from './retention-store.js'
-import { findSpace } from './store.js'
 
 /** The rules of a policy, without whose they are. */
 export type RetentionRules = Omit<

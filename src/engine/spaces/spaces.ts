@@ -14,6 +14,7 @@ import type { ModelReference } from '../base/model-reference.js'
 import type { Page, PageRequest } from '../base/page.js'
 import type { EngineContext } from '../context.js'
 import { BUILTIN_EMBEDDING, isBuiltin } from '../models/registry.js'
+import { findSpace, type SpaceRow, toSpace } from '../rows/spaces.js'
 import type { Database } from '../storage/database.js'
 import type { Bindable } from '../storage/program.js'
 import { type Read, sql } from '../storage/program.js'
@@ -22,7 +23,6 @@ import { writeAnswer } from '../storage/write-answer.js'
 import { DEFAULT_POLICIES, embeddingProfileOf, toManifest } from './manifest.js'
 import { quotasOf } from './quota.js'
 import { retentionOf } from './retention-policy.js'
-import { findSpace, type SpaceRow, toSpace } from './store.js'
 
 export async function createSpace(
   context: EngineContext,

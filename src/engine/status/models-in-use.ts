@@ -2,8 +2,8 @@ import type { ModelsInUse } from '../../contract/gateway/system.js'
 import type { EngineContext } from '../context.js'
 import type { ModelCounter } from '../models/budget.js'
 import type { UsedModel } from '../models/registry.js'
+import type { SpaceRow } from '../rows/spaces.js'
 import { quotasOf } from '../spaces/quota.js'
-import type { SpaceRow } from '../spaces/store.js'
 import { type Read, sql } from '../storage/program.js'
 
 /** Spaces whose budgets are told, those that used most first. */

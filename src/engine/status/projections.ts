@@ -5,7 +5,7 @@ import { isTrained } from '../compile/vector-spaces.js'
 import { missingOf } from '../compile/vectors-due.js'
 import type { EngineContext } from '../context.js'
 import { countUnread } from '../derived/derivation.js'
-import type { SpaceRow } from '../spaces/store.js'
+import type { SpaceRow } from '../rows/spaces.js'
 import type { Database } from '../storage/database.js'
 import { type Read, sql } from '../storage/program.js'
 

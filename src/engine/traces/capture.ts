@@ -6,8 +6,8 @@ import { newId } from '../../lib/ids.js'
 import { analyzeQuery } from '../../lib/text/analyze.js'
 import type { Caller } from '../base/caller.js'
 import type { EngineContext } from '../context.js'
+import { recordQuotes, restrictedSources } from '../rows/quotes.js'
 import { type Read, sql, type Write } from '../storage/program.js'
-import { recordQuotes, restrictedSources } from './quotes.js'
 
 /** A query whose trace was given to the database to write. */
 export interface AnsweredQuery {

@@ -4,10 +4,10 @@ import { defined } from '../../lib/defined.js'
 import type { Caller } from '../base/caller.js'
 import { decodeCursor, encodeCursor, filterHash } from '../base/cursor.js'
 import type { PageRequest } from '../base/page.js'
+import { findTrace, type MissingReview, reviewsOf } from '../rows/traces.js'
 import type { Read } from '../storage/program.js'
 import { fromCell } from '../storage/readable.js'
 import { missingItemKey } from './missing-key.js'
-import { findTrace, type MissingReview, reviewsOf } from './store.js'
 
 type Entry = TraceListing['items'][number]
 

@@ -1,7 +1,7 @@
 import { KsError } from '../../contract/errors.js'
 import type { VirtualItem } from '../../contract/gateway/fs.js'
 import { defined } from '../../lib/defined.js'
-import { sourceOf } from '../access/permissions.js'
+import { sourceOf } from '../rows/permissions.js'
 import { fromCell } from '../storage/readable.js'
 import type { DocumentEntry } from './store.js'
 

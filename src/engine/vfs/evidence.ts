@@ -3,7 +3,7 @@ import type { EvidenceBundle, EvidenceItem } from '../../contract/gateway/querie
 import { defined } from '../../lib/defined.js'
 import { isUuid } from '../../lib/ids.js'
 import { compareNames, joinPath } from '../base/virtual-paths.js'
-import { knownDocuments } from '../documents/store.js'
+import { knownDocuments } from '../rows/documents.js'
 import { isDamaged } from '../storage/guarded-rows.js'
 import { fromCell, readable } from '../storage/readable.js'
 import { evidenceEntry } from '../traces/traces.js'

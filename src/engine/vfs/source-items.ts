@@ -1,7 +1,7 @@
 import type { VirtualItem } from '../../contract/gateway/fs.js'
-import { isKept } from '../access/permissions.js'
 import { FOLDER_END } from '../base/folders.js'
 import { joinPath } from '../base/virtual-paths.js'
+import { isKept } from '../rows/permissions.js'
 import type { Read } from '../storage/program.js'
 import { documentItem } from './document-item.js'
 import { nameAmong } from './names.js'

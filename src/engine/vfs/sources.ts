@@ -1,9 +1,9 @@
 import type { VirtualItem } from '../../contract/gateway/fs.js'
 import { defined } from '../../lib/defined.js'
 import { isUuid } from '../../lib/ids.js'
-import { isKept } from '../access/permissions.js'
 import { FOLDER_END, foldersOpened } from '../base/folders.js'
 import { joinPath } from '../base/virtual-paths.js'
+import { isKept } from '../rows/permissions.js'
 import { cursorName, documentInFolder, mayBeNamed } from './names.js'
 import {
   type After,

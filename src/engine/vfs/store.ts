@@ -1,6 +1,6 @@
 import { brokenCursor } from '../base/cursor.js'
 import { LAST, pastOf } from '../base/folders.js'
-import { packedOf } from '../documents/version-parts.js'
+import { packedOf } from '../rows/version-parts.js'
 import { isDamaged } from '../storage/guarded-rows.js'
 import { type Read, sql } from '../storage/program.js'
 import { unlessDamaged } from '../storage/readable.js'

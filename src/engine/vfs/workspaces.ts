@@ -2,8 +2,6 @@ import { KsError } from '../../contract/errors.js'
 import { diskError } from '../../local/disk-error.js'
 import { brokenCursor } from '../base/cursor.js'
 import { childFolder, FOLDER_END, foldersOpened, LAST } from '../base/folders.js'
-import { isDamaged } from '../storage/guarded-rows.js'
-import { unlessDamagedError } from '../storage/readable.js'
 import {
   type FileKey,
   fileAt,
@@ -15,7 +13,9 @@ import {
   segmentsOf,
   subtreeOf,
   type WorkspaceFile,
-} from '../workspaces/store.js'
+} from '../rows/workspaces.js'
+import { isDamaged } from '../storage/guarded-rows.js'
+import { unlessDamagedError } from '../storage/readable.js'
 import { cursorName } from './names.js'
 import {
   type After,

@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { readProfile } from '../derived/page-index/build.js'
 import { readRanges } from '../derived/page-index/store.js'
-import type { SpaceRow } from '../spaces/store.js'
+import type { SpaceRow } from '../rows/spaces.js'
 import type { Database } from '../storage/database.js'
 import type { Link } from './cluster.js'
 import { countRead } from './coverage.js'

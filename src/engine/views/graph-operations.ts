@@ -14,7 +14,6 @@ import type {
   MaterializeTopicBody,
   TraverseQuery,
 } from '../../contract/gateway/graph.js'
-import { deniedSources } from '../access/permissions.js'
 import type { Caller } from '../base/caller.js'
 import type { Page } from '../base/page.js'
 import type { EngineContext } from '../context.js'
@@ -25,7 +24,8 @@ import { createReadingOperations, type GraphReadingOperations } from '../graph/r
 import { GraphReadings } from '../graph/readings.js'
 import { scanPassages } from '../graph/scan.js'
 import { traverse } from '../graph/traverse.js'
-import { findSpace } from '../spaces/store.js'
+import { deniedSources } from '../rows/permissions.js'
+import { findSpace } from '../rows/spaces.js'
 import type { Read } from '../storage/program.js'
 import { listCommunities } from './communities.js'
 import type { SemanticViews } from './views.js'

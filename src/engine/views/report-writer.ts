@@ -9,7 +9,7 @@ import { tokensAtMost } from '../models/tokens.js'
 import type { ChatMessage, Generator } from '../models/types.js'
 import { fitTexts } from '../models/window.js'
 import { checked, isSupported, type Source } from '../research/support.js'
-import type { SpaceRow } from '../spaces/store.js'
+import type { SpaceRow } from '../rows/spaces.js'
 import { evidenceOf, type ReportRow, unwritten, type Written, writeWritten } from './report-store.js'
 import type { Evidence } from './reports.kernel.js'
 

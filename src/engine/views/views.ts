@@ -9,7 +9,7 @@ import type {
 import { LIMITS } from '../../contract/limits.js'
 import type { EngineContext } from '../context.js'
 import type { Derivations } from '../derived/derivation.js'
-import { type SpaceRow, spaceByKey } from '../spaces/store.js'
+import { type SpaceRow, spaceByKey } from '../rows/spaces.js'
 import type { Database } from '../storage/database.js'
 import type { Write } from '../storage/program.js'
 import { type BuiltViews, buildCommunities, buildTopics } from './build.js'

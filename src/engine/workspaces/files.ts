@@ -8,12 +8,12 @@ import type { Caller } from '../base/caller.js'
 import { provisionalType } from '../base/file-names.js'
 import type { VirtualPath } from '../base/virtual-paths.js'
 import type { EngineContext } from '../context.js'
-import { findSpace } from '../spaces/store.js'
+import { findSpace } from '../rows/spaces.js'
+import { type FileKey, fileItem, folderOf, liveFile, liveTree, nextChange, subtreeOf } from '../rows/workspaces.js'
 import { ObjectStore } from '../storage/objects.js'
 import { type Read, sql, type Write } from '../storage/program.js'
 import { writeAnswer } from '../storage/write-answer.js'
 import { workspacePath } from './paths.js'
-import { type FileKey, fileItem, folderOf, liveFile, liveTree, nextChange, subtreeOf } from './store.js'
 
 /** What is written to the virtual file system. */
 export interface FileSystemWriter {

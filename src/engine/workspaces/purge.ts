@@ -1,7 +1,7 @@
 import type { EngineContext } from '../context.js'
 import { removeUnreferenced } from '../documents/delete.js'
+import { spaceByKey } from '../rows/spaces.js'
 import { policiesOf } from '../spaces/manifest.js'
-import { spaceByKey } from '../spaces/store.js'
 import { type Read, sql } from '../storage/program.js'
 
 const ROWS = 200

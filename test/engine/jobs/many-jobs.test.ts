@@ -3,7 +3,7 @@ import Sqlite from 'better-sqlite3'
 import { afterEach, expect, it, vi } from 'vitest'
 import { endedJobs } from '../../../src/engine/retention/ended-work.js'
 import type { Scope } from '../../../src/engine/retention/slice.js'
-import { spaceByKey } from '../../../src/engine/spaces/store.js'
+import { spaceByKey } from '../../../src/engine/rows/spaces.js'
 import { Database } from '../../../src/engine/storage/database.js'
 import { ADA, startEngine, type TestEngine, uploadOne } from '../../helpers/engine.js'
 

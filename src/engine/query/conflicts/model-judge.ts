@@ -7,7 +7,7 @@ import { isBuiltin } from '../../models/registry.js'
 import { askForJson } from '../../models/structured.js'
 import { tokensAtMost } from '../../models/tokens.js'
 import { fitTexts } from '../../models/window.js'
-import type { SpaceRow } from '../../spaces/store.js'
+import type { SpaceRow } from '../../rows/spaces.js'
 import type { Admitted } from '../admission.js'
 
 /** Pairs of one question that a model is asked about; the rules' word stands for the rest. */

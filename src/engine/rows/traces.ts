@@ -1,11 +1,11 @@
 import { notFound } from '../../contract/errors.js'
 import type { EvidenceBundle, TraceStep } from '../../contract/gateway/queries.js'
 import { isUuid } from '../../lib/ids.js'
-import type { Reader } from '../access/permissions.js'
 import type { Caller } from '../base/caller.js'
-import { knownDocuments } from '../documents/store.js'
 import { type Read, sql, type Write } from '../storage/program.js'
 import { fromCell } from '../storage/readable.js'
+import { knownDocuments } from './documents.js'
+import type { Reader } from './permissions.js'
 
 /** A row of `traces`. */
 export interface TraceRow {

@@ -2,9 +2,9 @@ import { KsError, notFound } from '../../contract/errors.js'
 import type { DocumentCompilationJob, JobStage } from '../../contract/gateway/jobs.js'
 import { defined } from '../../lib/defined.js'
 import { newId } from '../../lib/ids.js'
-import { askerOf, mayKnow } from '../access/permissions.js'
 import type { Caller } from '../base/caller.js'
 import { type Read, sql, type Write } from '../storage/program.js'
+import { askerOf, mayKnow } from './permissions.js'
 
 /** A row of `jobs`. */
 export interface JobRow {

@@ -1,9 +1,9 @@
 import { KsError, notFound } from '../../contract/errors.js'
 import type { DocumentAsset } from '../../contract/gateway/documents.js'
 import { isUuid } from '../../lib/ids.js'
-import { askerOf, mayKnow, type Reader, sourceOf } from '../access/permissions.js'
 import { type Read, sql } from '../storage/program.js'
 import { fromCell } from '../storage/readable.js'
+import { askerOf, mayKnow, type Reader, sourceOf } from './permissions.js'
 
 /** A row of `documents`. */
 export interface DocumentRow {

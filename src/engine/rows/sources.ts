@@ -1,9 +1,9 @@
 import { notFound } from '../../contract/errors.js'
 import type { Source } from '../../contract/gateway/sources.js'
 import { isUuid } from '../../lib/ids.js'
-import type { SpaceRow } from '../spaces/store.js'
 import { type Read, sql } from '../storage/program.js'
 import { askerOf, mayKnow, type Reader } from './permissions.js'
+import type { SpaceRow } from './spaces.js'
 
 /** A row of `sources`. */
 export interface SourceRow {

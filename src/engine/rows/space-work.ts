@@ -4,7 +4,7 @@ import type { DegradedClass } from '../base/degraded.js'
 import type { ProviderTrouble } from '../models/trouble.js'
 import type { Database } from '../storage/database.js'
 import { sql } from '../storage/program.js'
-import { type SpaceRow, spaceByKey } from './store.js'
+import { type SpaceRow, spaceByKey } from './spaces.js'
 
 /** What rows of work on a whole space have in common. */
 export interface SpaceWork {

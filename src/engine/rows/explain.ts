@@ -1,6 +1,6 @@
-import { askerOf, mayKnow, type Reader } from '../access/permissions.js'
-import type { DocumentRow } from '../documents/store.js'
 import { type Read, sql } from '../storage/program.js'
+import type { DocumentRow } from './documents.js'
+import { askerOf, mayKnow, type Reader } from './permissions.js'
 
 /** Documents of a name within any folder, newest first. */
 export function* documentsOfBase(reader: Reader, spaceKey: number, base: string): Read<DocumentRow[]> {

@@ -1,5 +1,5 @@
-import { askerOf, mayKnow, type Reader } from '../access/permissions.js'
 import { type Read, sql, type Write } from '../storage/program.js'
+import { askerOf, mayKnow, type Reader } from './permissions.js'
 
 /**
  * SQL: whether a reader may know of a golden question or a failed query: of every source that it quotes. It takes one
