@@ -42,7 +42,8 @@ function written(code, start, end, places) {
 
 function switched(code, [first, ...others], inside) {
   const original = written(code, first.start, first.end, inside)
-  if (first.isStatement) return `if (!${SWITCH}(${first.id})) { ${original} }`
+  // in braces of its own, so that an `else` behind it stays with the `if` that it belongs to
+  if (first.isStatement) return `{ if (!${SWITCH}(${first.id})) { ${original} } }`
   // on lines of its own where it holds any: a comment at the end of one would swallow what follows
   const text = [first, ...others].reduceRight(
     (rest, { id, text: wrong }) => `${SWITCH}(${id}) ? (${wrong}) : ${rest}`,

@@ -153,6 +153,8 @@ it('a check says of each file what sending it would do', async () => {
     items: [{ filename: './a.md', sha256: '0'.repeat(64) }],
   })
   expect(named.items).toEqual([{ filename: './a.md', status: 'changed', documentId: a.id }])
+  const elsewhere = { sourceId: '018f22aa-0000-7000-8000-000000000000', items: [] }
+  await expect(test.engine.documents.check(ADA, spaceId, elsewhere)).rejects.toMatchObject(NOT_FOUND)
 })
 
 it('a deletion says of each document what went with it, and keeps bytes that another document has', async () => {
@@ -168,6 +170,17 @@ it('a deletion says of each document what went with it, and keeps bytes that ano
     { status: 'deleted', objectDeleted: true, nodesDeleted: passages },
   ])
   expect((await test.engine.documents.list(ADA, spaceId, { limit: 5 })).items).toEqual([])
+})
+
+it('a deletion keeps bytes that a file of a workspace has', async () => {
+  const [{ asset }] = await ingest(test.engine, ADA, spaceId, { 'a.md': GUIDE })
+  await test.engine.fs.write(ADA, spaceId, { path: '/workspaces/plan/guide.md', content: GUIDE })
+  const { items } = await test.engine.documents.delete(ADA, spaceId, [asset.id])
+  expect(items).toMatchObject([{ status: 'deleted', objectDeleted: false }])
+  const { content } = await test.engine.fs.cat(ADA, spaceId, {
+    ...{ path: '/workspaces/plan/guide.md', offset: 0, maxBytes: 100_000 },
+  })
+  expect(content).toBe(GUIDE)
 })
 
 it('a document that is deleted while it is compiled is not published, and its job says so', async () => {

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { ADA, startEngine, type TestEngine, uploadOne } from '../../helpers/engine.js'
+import { ADA, BOB, startEngine, type TestEngine, uploadOne } from '../../helpers/engine.js'
+import { until } from '../../helpers/until.js'
 
 /** more than four batches of a space, two of which run at once */
 const MANY = 192
@@ -35,4 +36,16 @@ it.each([
   await test.engine.documents.settled(ADA, String(spaces[small]), accepted)
   const { items } = await test.engine.jobs.list(ADA, String(spaces[busy]), { limit: MANY, state: 'open' })
   expect(items.length).toBeGreaterThanOrEqual(MANY / 3)
+})
+
+it('what is on its way is counted as running or waiting, and nothing is afterwards', async () => {
+  const { engine } = test
+  await uploadMany(String(spaces[0]))
+  const { activeJobs, waitingJobs } = engine.activity()
+  expect(waitingJobs).toBeGreaterThan(0)
+  expect(activeJobs + waitingJobs).toBeLessThanOrEqual(MANY)
+  expect(engine.jobsOf(BOB.tenant)).toEqual({ activeJobs: 0, waitingJobs: 0 })
+  await until(() => engine.activity().activeJobs > 0 || engine.activity().waitingJobs === 0)
+  await until(() => engine.activity().waitingJobs === 0 && engine.activity().activeJobs === 0, 25_000)
+  expect(engine.jobsOf(ADA.tenant)).toEqual({ activeJobs: 0, waitingJobs: 0 })
 })

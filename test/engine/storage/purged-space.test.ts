@@ -79,8 +79,9 @@ it('a deleted space leaves no row and no bytes, and takes nothing of the space b
   // tables that name no space: what hung on rows of it
   for (const table of ['session_turns', 'bulk_items', 'vectors', 'item_assets', 'version_parts'])
     expect([table, after.get(table) ?? 0]).toEqual([table, before.get(table) ?? 0])
-  const other = [...before.keys()].filter((table) => / \d+$/.test(table) && !/usage|projection_log|due/.test(table))
-  for (const table of other) expect([table, after.get(table)]).toEqual([table, before.get(table)])
+  // what is made behind a publication may come meanwhile, and what was owed may be paid
+  const taken = [...before].filter(([table, n]) => / \d+$/.test(table) && (after.get(table) ?? 0) < n)
+  expect(taken.filter(([table]) => !/_due |_waits /.test(table))).toEqual([])
   expect((await ask(test.engine, ADA, kept, 'When was the lighthouse built?')).answer).toContain('1908')
 })
 
