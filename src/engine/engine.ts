@@ -9,7 +9,6 @@ import { createChat } from './chat/operations.js'
 import { EmbeddingMigrations } from './compile/embedding-migrations.js'
 import { cancelMigration, getMigration, startMigration } from './compile/migration-operations.js'
 import { createReplaySource } from './compile/replay.js'
-import { giveUpUnfinished } from './compile/training.js'
 import { VectorFiller } from './compile/vector-filler.js'
 import { ConflictFinder } from './conflicts/finder.js'
 import type { EngineContext } from './context.js'
@@ -47,6 +46,7 @@ import { findDocument, toAsset } from './rows/documents.js'
 import { findSpace, toSpace } from './rows/spaces.js'
 import { abandonUnacknowledged } from './rows/staged-commits.js'
 import { tenantJobs } from './rows/tenant-jobs.js'
+import { giveUpUnfinished } from './rows/vector-spaces.js'
 import { createSearchIndexes } from './search/indexes.js'
 import { createSnapshots } from './snapshots/operations.js'
 import { createSources } from './sources/operations.js'
@@ -133,7 +133,7 @@ async function openOn(layout: DataLayout, options: EngineOptions): Promise<Engin
     now: options.now ?? Date.now,
     wake: (spaceKey) => runner?.wake(spaceKey),
   }
-  db.recover(() => giveUpUnfinished())
+  db.recover(giveUpUnfinished)
   const jobs = new JobRunner(context)
   runner = jobs
   const sweeper = new RetentionSweeper(context)
@@ -205,7 +205,7 @@ function wire(
       manifest: async (caller, id) => context.db.now(spaceManifest(context, caller, id)),
       setEmbeddingProfile: (caller, id, model) => setEmbeddingProfile(context, caller, id, model),
       startMigration: (caller, id, model) => startMigration(context, caller, id, model),
-      migration: (caller, id, migrationId) => db.read(getMigration(context, caller, id, migrationId)),
+      migration: (caller, id, migrationId) => db.read(getMigration(caller, id, migrationId)),
       cancelMigration: (caller, id, migrationId) => cancelMigration(context, caller, id, migrationId),
       status: async (caller, id) => spaceStatus(context, caller, id),
       stats: async (caller, id, minutes) => spaceStats(context, caller, id, minutes),

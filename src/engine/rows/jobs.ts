@@ -38,6 +38,38 @@ export function* latestJob(docKey: number): Read<JobRow | undefined> {
   ])
 }
 
+/** A job that has not ended. */
+export function* openJob(key: number): Read<JobRow | undefined> {
+  return yield* sql.get<JobRow>('SELECT * FROM jobs WHERE key = ? AND completed_at IS NULL', [key])
+}
+
+/** Whether a job has not begun to be compiled, or does so right now. */
+export function* isQueued(id: string): Read<boolean> {
+  return (yield* sql.get("SELECT 1 one FROM jobs WHERE id = ? AND stage = 'queued'", [id])) !== undefined
+}
+
+/** How many jobs have not ended. */
+export function* countOpen(): Read<number> {
+  return (yield* sql.get<{ n: number }>('SELECT count(*) n FROM jobs WHERE completed_at IS NULL'))?.n ?? 0
+}
+
+/**
+ * Of jobs, those that have ended, are gone, or wait for what may take days to pass.
+ *
+ * @param isStopped whether none is claimed: then one without a claim waits
+ */
+export function* settledJobs(ids: readonly string[], isStopped: boolean): Read<string[]> {
+  const settled: string[] = []
+  for (const id of ids) {
+    const row = yield* sql.get<{ completed_at: number | null; isWaiting: number }>(
+      'SELECT completed_at, waits > 0 OR (? AND claimed_by IS NULL) isWaiting FROM jobs WHERE id = ?',
+      [isStopped ? 1 : 0, id],
+    )
+    if (row === undefined || row.completed_at !== null || row.isWaiting !== 0) settled.push(id)
+  }
+  return settled
+}
+
 /** Whether documents are on their way to publication. */
 export function* isPublishing(): Read<boolean> {
   const open = 'SELECT 1 one FROM jobs INDEXED BY jobs_open WHERE completed_at IS NULL AND claimed_by IS NOT NULL'
