@@ -13,7 +13,7 @@ interface Runnable<Row> {
   /** whether nothing is begun: it would end in a write, and none can be made */
   isStopped(): boolean
   /** rows that have not ended */
-  open(): Row[]
+  open(): Promise<Row[]>
   /** Works at a row until it has ended. */
   work(row: Row, signal: AbortSignal): Promise<void>
   /** Puts a row off, or ends it, after `work` failed for another reason than its signal. */
@@ -66,14 +66,18 @@ export class Runs<Row extends { key: number; next_at: number }> {
     await Promise.allSettled([...this.#running.values()].map(({ done }) => done))
   }
 
-  #turn(): void {
+  async #turn(): Promise<void> {
     clearTimeout(this.#timer)
     // it is woken when there is room
     if (this.#of.isStopped()) return
+    // a row that was worked at while it was read may have ended since
+    const worked = new Set(this.#running.keys())
+    const open = await this.#of.open()
+    if (this.#isClosed) return
     const now = Date.now()
     let next = Number.POSITIVE_INFINITY
-    for (const row of this.#of.open()) {
-      if (this.#running.has(row.key)) continue
+    for (const row of open) {
+      if (worked.has(row.key)) continue
       if (stillWaits(row.next_at, now, LONGEST_WAIT_MS)) next = Math.min(next, row.next_at)
       else this.#begin(row)
     }

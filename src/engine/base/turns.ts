@@ -10,27 +10,32 @@ export interface Turns {
 }
 
 /**
- * @param turn looks for work, and holds the event loop for no longer than that
+ * @param turn looks for work, and holds the event loop for no longer than that; the next one waits for its end
  * @param failed is told what a turn has thrown; the next one comes by itself, as after any other
  */
-export function createTurns(turn: () => void, failed: (error: unknown) => void): Turns {
+export function createTurns(turn: () => void | Promise<void>, failed: (error: unknown) => void): Turns {
   let waiting = false
+  let turning = false
   let stopped = false
   let timer: NodeJS.Timeout | undefined
+  const take = async () => {
+    waiting = false
+    if (stopped) return
+    clearTimeout(timer)
+    turning = true
+    try {
+      await turn()
+    } catch (error) {
+      failed(error)
+    }
+    turning = false
+    if (waiting) setImmediate(take)
+    else if (!stopped) timer = setTimeout(wake, IDLE_POLL_MS).unref()
+  }
   const wake = () => {
     if (waiting || stopped) return
     waiting = true
-    setImmediate(() => {
-      waiting = false
-      if (stopped) return
-      clearTimeout(timer)
-      try {
-        turn()
-      } catch (error) {
-        failed(error)
-      }
-      timer = setTimeout(wake, IDLE_POLL_MS).unref()
-    })
+    if (!turning) setImmediate(take)
   }
   return {
     wake,

@@ -2,12 +2,8 @@ import { KsError } from '../../contract/errors.js'
 import { Runs } from '../base/runs.js'
 import { untilWritten } from '../base/until-written.js'
 import type { EngineContext } from '../context.js'
-import { troubleOf } from '../models/trouble.js'
+import { type ProviderTrouble, troubleOf } from '../models/trouble.js'
 import type { Embedder } from '../models/types.js'
-import { type SpaceRow, spaceByKey } from '../rows/spaces.js'
-import { type Read, sql, type Write } from '../storage/program.js'
-import { isWriteStopped } from '../storage/write-stop.js'
-import { account } from './embeddings.js'
 import {
   abandon,
   goOn,
@@ -16,14 +12,26 @@ import {
   noteRefusal,
   switchTo,
   targetOf,
-  type UnfilledNode,
   unfilled,
-} from './migration-rows.js'
-import { embedPassages } from './passage-vectors.js'
+} from '../rows/embedding-migrations.js'
+import { hasNode, hasPassages, lastNode, type PassageRow } from '../rows/nodes.js'
+import { type SpaceRow, spaceByKey } from '../rows/spaces.js'
+import {
+  activeVectorSpace,
+  type FilledVector,
+  insertVectorSpace,
+  insertVectors,
+  spacesWithSuperseded,
+  type VectorSpace,
+} from '../rows/vector-spaces.js'
+import type { Write } from '../storage/program.js'
+import { isWriteStopped } from '../storage/write-stop.js'
+import { account } from './embeddings.js'
+import { embedPassages, type Refusal } from './passage-vectors.js'
 import { fillVectors, forgetSuperseded, trainVectorSpace } from './training.js'
 import { pauseAfter } from './vector-filler.js'
-import { addToIndex, type FilledVector } from './vector-rows.js'
-import { activeVectorSpace, embeddingReference, insertVectors, isTrained, type VectorSpace } from './vector-spaces.js'
+import { addToIndex } from './vector-rows.js'
+import { embeddingReference, isTrained } from './vector-spaces.js'
 
 /** requests of one migration at once; how many a provider gets from all is limited by its `maxConcurrency` */
 const REQUESTS_AT_ONCE = 4
@@ -52,15 +60,12 @@ export class EmbeddingMigrations {
     this.#runs = new Runs(context.log, {
       name: 'migration',
       isStopped: () => isWriteStopped(context),
-      open: () => migrationRows.open(db),
+      open: () => db.read(migrationRows.open()),
       work: (row, signal) => this.#move(row, signal),
       failed: (row, error, signal) => this.#failed(row, error, signal),
     })
-    migrationRows.hurry(db)
-    for (const { space_key } of db.now(
-      sql.all<{ space_key: number }>("SELECT DISTINCT space_key FROM vector_spaces WHERE state = 'superseded'"),
-    ))
-      this.#clean(space_key)
+    db.recover(migrationRows.hurry)
+    for (const spaceKey of db.now(spacesWithSuperseded())) this.#clean(spaceKey)
     this.wake()
   }
 
@@ -71,7 +76,7 @@ export class EmbeddingMigrations {
 
   /** migrations that are under way, or will be without anybody's help */
   get active(): number {
-    return (this.#context === undefined ? 0 : migrationRows.open(this.#context.db).length) + this.#cleaning.size
+    return (this.#context === undefined ? 0 : this.#context.db.now(migrationRows.open()).length) + this.#cleaning.size
   }
 
   /** A migration has ended by the caller's transaction: nothing more is done for it, and what it filled is removed. */
@@ -94,7 +99,7 @@ export class EmbeddingMigrations {
   async #move(row: MigrationRow, signal: AbortSignal): Promise<void> {
     const context = this.#started()
     const { db, log } = context
-    const current = db.now(spaceByKey(row.space_key))
+    const current = await db.read(spaceByKey(row.space_key))
     if (current === undefined) return
     const model = {
       embedding_plugin: row.plugin,
@@ -107,9 +112,9 @@ export class EmbeddingMigrations {
     for (;;) {
       after = isTrained(move.space) ? await this.#fillTrained(move, after) : await this.#fillByProvider(move, after)
       signal.throwIfAborted()
-      if (await db.write(() => this.#switch(move, after))) break
+      if (await db.write(() => switchWhenFilled(move, after))) break
     }
-    const target = db.now(activeVectorSpace(move.space))
+    const target = await db.read(activeVectorSpace(move.space))
     if (target !== undefined) await context.indexes.activateVectors(move.space.id, target.id)
     log.info({ space: move.space.id, migration: row.id }, 'a space has moved to another embedding model')
     this.#clean(row.space_key)
@@ -117,48 +122,31 @@ export class EmbeddingMigrations {
     context.wake()
   }
 
-  /** @returns false while passages behind `after` came meanwhile, which have no vector yet */
-  #switch({ row, space }: Move, after: number): boolean {
-    const { db } = this.#started()
-    const open = migrationRows.stillOpen(db, row.key)
-    if (open === undefined) return true
-    const target = db.now(targetOf(open))
-    if (db.now(unfilled(open, target, after, 1)).length > 0) return false
-    if (target === undefined && !isTrained(space) && this.#started().db.now(hasPassages(open))) {
-      const message = 'the embedding model refused every passage of the space'
-      db.now(abandon(open, 'failed', { class: 'unavailable', message }))
-    } else db.now(switchTo(open, target))
-    return true
-  }
-
   /** @returns the passage up to which nothing is missing any more */
   async #fillTrained({ row, space, signal }: Move, after: number): Promise<number> {
     const context = this.#started()
     const { db } = context
-    const known = db.now(targetOf(row))
+    const known = await db.read(targetOf(row))
     const target = known ?? (after > 0 ? undefined : await trainVectorSpace(context, space, row.vector_space, signal))
     if (target !== undefined) return await fillVectors(context, space, target, signal, after)
     // text too little for a model: the space is searched by words until there is more
-    const last = db.now(
-      sql.get<{ key: number | null }>('SELECT max(key) key FROM nodes WHERE space_key = ?', [space.key]),
-    )
-    return last?.key ?? 0
+    return await db.read(lastNode(space.key))
   }
 
   /** @returns the passage up to which nothing is missing any more */
   async #fillByProvider(move: Move, from: number): Promise<number> {
     const context = this.#started()
     const { row, space, signal } = move
-    const dimension = context.db.now(targetOf(row))?.dimension
+    const dimension = (await context.db.read(targetOf(row)))?.dimension
     const embedder = context.models.embedder(embeddingReference(space), account(context, space), dimension)
     // a model that did not answer in time may answer when it is asked for less
     const size = row.error_class === 'timeout' ? Math.max(1, embedder.maxBatch >> row.attempts) : embedder.maxBatch
     let after = from
     for (;;) {
       signal.throwIfAborted()
-      const nodes = context.db.now(unfilled(row, context.db.now(targetOf(row)), after, size * REQUESTS_AT_ONCE))
+      const nodes = await context.db.read(unfilled(row, after, size * REQUESTS_AT_ONCE))
       if (nodes.length === 0) return after
-      const slices: UnfilledNode[][] = []
+      const slices: PassageRow[][] = []
       for (let at = 0; at < nodes.length; at += size) slices.push(nodes.slice(at, at + size))
       const ended = await Promise.allSettled(slices.map((slice) => this.#fillSlice(move, embedder, slice)))
       const failed = ended.find((one) => one.status === 'rejected')
@@ -167,34 +155,16 @@ export class EmbeddingMigrations {
     }
   }
 
-  async #fillSlice({ row, space, signal }: Move, embedder: Embedder, nodes: UnfilledNode[]): Promise<void> {
+  async #fillSlice({ row, space, signal }: Move, embedder: Embedder, nodes: PassageRow[]): Promise<void> {
     const context = this.#started()
     const { db, log } = context
     const texts = nodes.map(({ title, text }) => `${title}\n${text}`)
     const made = await embedPassages(embedder, texts, signal)
-    const stored = await db.write(function* () {
-      // canceled, or its space deleted, while the provider was asked
-      if (migrationRows.stillOpen(db, row.key) === undefined) return undefined
-      const filled: FilledVector[] = []
-      for (const [place, node] of nodes.entries()) {
-        const result = made[place]
-        if (result === undefined || (yield* sql.get('SELECT 1 one FROM nodes WHERE key = ?', [node.key])) === undefined)
-          continue
-        if (result instanceof Float32Array) filled.push({ nodeKey: node.key, doc: node.doc_key, vector: result })
-        else {
-          yield* noteRefusal(space.key, node.key, result.refused)
-          log.warn({ space: space.id, node: node.key, error: result.refused }, 'the embedding model refused a passage')
-        }
-      }
-      yield* goOn(row.key)
-      const [first] = filled
-      if (first === undefined) return undefined
-      const target = yield* targetFor(row, space, first.vector.length)
-      yield* insertVectors(target.key, filled)
-      return { target, filled }
-    })
+    const stored = await db.write(() => storeSlice({ row, space, signal }, nodes, made))
+    for (const { node, error } of stored.refused)
+      log.warn({ space: space.id, node, error }, 'the embedding model refused a passage')
     // an index that cannot take them now reads them from the rows when they are made active
-    if (stored !== undefined)
+    if (stored.target !== undefined)
       await addToIndex(context, space, stored.target, stored.filled).catch((error: unknown) =>
         log.warn({ space: space.id, error: String(error) }, 'new vectors have not reached the index yet'),
       )
@@ -204,15 +174,10 @@ export class EmbeddingMigrations {
   async #failed(row: MigrationRow, error: unknown, signal: AbortSignal): Promise<void> {
     const { db, log } = this.#started()
     const trouble = troubleOf(error, row.model)
-    const write = () => {
-      const open = migrationRows.stillOpen(db, row.key)
-      if (open === undefined) return false
-      const isPermanent = trouble.isPermanent || error instanceof DimensionChanged
-      if (isPermanent) db.now(abandon(open, 'failed', trouble))
-      else migrationRows.delay(db, row.key, trouble, Date.now() + pauseAfter(trouble, open.attempts))
-      return isPermanent
-    }
-    const failed = await untilWritten(this.#started(), 'when a migration goes on', signal, () => db.write(write))
+    const isPermanent = trouble.isPermanent || error instanceof DimensionChanged
+    const failed = await untilWritten(this.#started(), 'when a migration goes on', signal, () =>
+      db.write(() => putOff(row.key, trouble, isPermanent)),
+    )
     log.warn({ migration: row.id, class: trouble.class, error: trouble.message, failed }, 'a migration met a failure')
     if (failed) this.#clean(row.space_key)
   }
@@ -228,11 +193,11 @@ export class EmbeddingMigrations {
 
   async #dropUnused(spaceKey: number): Promise<void> {
     const context = this.#started()
-    const space = context.db.now(spaceByKey(spaceKey))
+    const space = await context.db.read(spaceByKey(spaceKey))
     if (space === undefined) return
     await forgetSuperseded(context, spaceKey, this.#stopped.signal)
     if (this.#stopped.signal.aborted) return
-    const active = context.db.now(activeVectorSpace(space))
+    const active = await context.db.read(activeVectorSpace(space))
     if (active !== undefined) await context.indexes.activateVectors(space.id, active.id)
   }
 }
@@ -240,30 +205,68 @@ export class EmbeddingMigrations {
 /** A provider's answers differ in length from its first. */
 class DimensionChanged extends KsError {}
 
+/** What one request made: vectors of a vector space, and passages that the model refused. */
+interface Stored {
+  target: VectorSpace | undefined
+  filled: FilledVector[]
+  refused: { node: number; error: string }[]
+}
+
+/** Stores what one request made, where the migration still goes on: it may have been canceled, or its space deleted. */
+function* storeSlice(
+  { row, space }: Move,
+  nodes: readonly PassageRow[],
+  made: readonly (Float32Array | Refusal)[],
+): Write<Stored> {
+  const stored: Stored = { target: undefined, filled: [], refused: [] }
+  if ((yield* migrationRows.stillOpen(row.key)) === undefined) return stored
+  for (const [place, node] of nodes.entries()) {
+    const result = made[place]
+    if (result === undefined || !(yield* hasNode(node.key))) continue
+    if (result instanceof Float32Array) stored.filled.push({ nodeKey: node.key, doc: node.doc_key, vector: result })
+    else {
+      yield* noteRefusal(space.key, node.key, result.refused)
+      stored.refused.push({ node: node.key, error: result.refused })
+    }
+  }
+  yield* goOn(row.key)
+  const [first] = stored.filled
+  if (first === undefined) return stored
+  stored.target = yield* targetFor(row, space, first.vector.length)
+  yield* insertVectors(stored.target.key, stored.filled)
+  return stored
+}
+
+/** @returns false while passages behind `after` came meanwhile, which have no vector yet */
+function* switchWhenFilled({ row, space }: Move, after: number): Write<boolean> {
+  const open = yield* migrationRows.stillOpen(row.key)
+  if (open === undefined) return true
+  if ((yield* unfilled(open, after, 1)).length > 0) return false
+  const target = yield* targetOf(open)
+  if (target === undefined && !isTrained(space) && (yield* hasPassages(open.space_key))) {
+    const message = 'the embedding model refused every passage of the space'
+    yield* abandon(open, 'failed', { class: 'unavailable', message })
+  } else yield* switchTo(open, target)
+  return true
+}
+
+/** @returns whether the migration has failed for good by this */
+function* putOff(key: number, trouble: ProviderTrouble, isPermanent: boolean): Write<boolean> {
+  const open = yield* migrationRows.stillOpen(key)
+  if (open === undefined) return false
+  if (isPermanent) yield* abandon(open, 'failed', trouble)
+  else yield* migrationRows.delay(key, trouble, Date.now() + pauseAfter(trouble, open.attempts))
+  return isPermanent
+}
+
 /** The vector space that is filled, made by the first vector, which shows its dimension. */
 function* targetFor(row: MigrationRow, space: SpaceRow, dimension: number): Write<VectorSpace> {
   const known = yield* targetOf(row)
-  if (known !== undefined) {
-    if (known.dimension === dimension) return known
-    throw new DimensionChanged(
-      'provider-failed',
-      `the embedding model answered with ${dimension} dimensions, and with ${known.dimension} before`,
-    )
-  }
-  const { key } = yield* sql.run(
-    "INSERT INTO vector_spaces (id, space_key, revision, dimension, state, created_at) VALUES (?, ?, ?, ?, 'building', ?)",
-    [row.vector_space, space.key, space.embedding_revision + 1, dimension, Date.now()],
-  )
-  return { key, id: row.vector_space, dimension, trainedNodes: 0 }
-}
-
-/** Whether a space has passages at all. */
-function* hasPassages({ space_key }: MigrationRow): Read<boolean> {
-  return (
-    (yield* sql.get(
-      `SELECT 1 one FROM nodes INDEXED BY nodes_place JOIN versions INDEXED BY versions_at ON versions.key = nodes.version_key
-       WHERE nodes.space_key = ? AND versions.until_revision IS NULL LIMIT 1`,
-      [space_key],
-    )) !== undefined
+  if (known === undefined)
+    return yield* insertVectorSpace(space.key, row.vector_space, space.embedding_revision + 1, dimension, 'building')
+  if (known.dimension === dimension) return known
+  throw new DimensionChanged(
+    'provider-failed',
+    `the embedding model answered with ${dimension} dimensions, and with ${known.dimension} before`,
   )
 }

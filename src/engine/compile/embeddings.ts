@@ -1,10 +1,10 @@
 import { KsError } from '../../contract/errors.js'
 import type { EngineContext } from '../context.js'
 import { isOfThisAnalyzer } from '../models/builtin/lsa-file.js'
-import type { SpaceRow } from '../rows/spaces.js'
+import { type SpaceRow, spaceByKeyOrDeleting } from '../rows/spaces.js'
+import { activeVectorSpace, modelBytes, supersede, type VectorSpace } from '../rows/vector-spaces.js'
 import { quotasOf } from '../spaces/quota.js'
-import { sql } from '../storage/program.js'
-import { activeVectorSpace, embeddingReference, isTrained, modelBytes, type VectorSpace } from './vector-spaces.js'
+import { embeddingReference, isTrained } from './vector-spaces.js'
 
 export interface NodeText {
   title: string
@@ -114,24 +114,22 @@ export async function termWeights(
  */
 async function usableVectorSpace(context: EngineContext, space: SpaceRow): Promise<VectorSpace | undefined> {
   const { db, log } = context
-  const vectorSpace = db.now(activeVectorSpace(space))
+  const vectorSpace = await db.read(activeVectorSpace(space))
   if (vectorSpace === undefined || !isTrained(space) || context.lsa.has(vectorSpace.id)) return vectorSpace
-  const bytes = db.now(modelBytes(vectorSpace.id))
+  const bytes = await db.read(modelBytes(vectorSpace.id))
   if (bytes === undefined || isOfThisAnalyzer(bytes)) {
     await ensureLoaded(context, vectorSpace.id)
     return vectorSpace
   }
   log.info({ space: space.id }, 'the embedding model is of an earlier text analyser, and is trained anew')
-  await db.write(() =>
-    sql.run("UPDATE vector_spaces SET state = 'superseded' WHERE key = ? AND state = 'active'", [vectorSpace.key]),
-  )
+  await db.write(() => supersede(vectorSpace.key, 'active'))
   context.wake(space.key)
   return undefined
 }
 
 async function ensureLoaded(context: EngineContext, vectorSpaceId: string): Promise<void> {
   if (context.lsa.has(vectorSpaceId)) return
-  const bytes = context.db.now(modelBytes(vectorSpaceId))
+  const bytes = await context.db.read(modelBytes(vectorSpaceId))
   if (bytes === undefined) throw new KsError('internal', 'a trained vector space has no model')
   await context.lsa.load(vectorSpaceId, bytes)
 }
@@ -141,7 +139,7 @@ export function account(context: EngineContext, space: SpaceRow) {
   return {
     id: space.id,
     limits: () => {
-      const row = context.db.now(sql.get<SpaceRow>('SELECT * FROM spaces WHERE key = ?', [space.key]))
+      const row = context.db.now(spaceByKeyOrDeleting(space.key))
       return row === undefined ? {} : quotasOf(context, row).providerBudgets
     },
   }

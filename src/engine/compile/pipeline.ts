@@ -1,19 +1,22 @@
 import type { EngineContext } from '../context.js'
 import type { CompileFailure } from '../parse/compiled.js'
-import { type JobRow, moveJob } from '../rows/jobs.js'
+import { markFailed } from '../rows/job-documents.js'
+import { type JobRow, moveJob, openJob } from '../rows/jobs.js'
+import { nodesOfVersion } from '../rows/nodes.js'
+import { lastSequence } from '../rows/projection-log.js'
 import { type SpaceRow, spaceByKey } from '../rows/spaces.js'
 import { endCommit } from '../rows/staged-commits.js'
+import { oweVectors } from '../rows/vectors-due.js'
+import { dropUnpublished, versionKeyOf } from '../rows/versions.js'
 import type { IndexBatch, IndexedNode } from '../search/ports.js'
 import { policiesOf } from '../spaces/manifest.js'
 import { countPages } from '../spaces/parser-pages.js'
-import { type Read, sql } from '../storage/program.js'
+import type { Read, Write } from '../storage/program.js'
 import { embedNodes } from './embeddings.js'
 import { publishBatch } from './publish.js'
 import { smokeTest } from './smoke.js'
-import { dropUnpublished } from './store.js'
 import { type ReadWork, storeVersions } from './store-versions.js'
 import { isTrained } from './vector-spaces.js'
-import { oweVectors } from './vectors-due.js'
 import type { Built, Work } from './work.js'
 
 /** passages in one commit of the index, which searches wait for */
@@ -31,14 +34,14 @@ export async function compileBatch(
 ): Promise<void> {
   const fresh = batch.filter(({ job }) => job.stage === 'queued')
   const resumed = batch.filter(({ job }) => job.stage !== 'queued')
-  const reloaded = resumed.flatMap((work) => context.db.now(reload(work)))
+  const reloaded = resumed.length === 0 ? [] : await context.db.read(reload(resumed))
   const built = [...(await buildNodes(context, space, fresh, signal)), ...reloaded]
   if (built.length === 0) return
   await reapply(context, space, reloaded)
   const nodes = built.flatMap((item) => item.nodes)
   for (;;) {
     // read anew: the space may have got another model while its documents were parsed, or after the vectors were made
-    const live = context.db.now(spaceByKey(space.key)) ?? space
+    const live = (await context.db.read(spaceByKey(space.key))) ?? space
     const embedded = isTrained(live)
       ? await embedNodes(context, live, nodes)
       : await askProvider(context, live, built, signal)
@@ -58,9 +61,7 @@ async function askProvider(
 ): Promise<undefined> {
   const versions = built.flatMap(({ versionKey, nodes }) => (nodes.length === 0 ? [] : [versionKey]))
   if (versions.length === 0) return
-  await context.db.write(function* () {
-    for (const version of versions) yield* oweVectors(space.key, version)
-  })
+  await context.db.write(() => oweAll(space.key, versions))
   await context.vectors.patience(space.key, versions, signal)
 }
 
@@ -97,35 +98,33 @@ async function buildNodes(
   return built
 }
 
+function* oweAll(spaceKey: number, versions: readonly number[]): Write<void> {
+  for (const version of versions) yield* oweVectors(spaceKey, version)
+}
+
 function toIndexed({ document, nodes }: Built): IndexedNode[] {
   return nodes.map(({ key, title, text }) => ({ key, doc: document.key, title, body: text }))
 }
 
-/** Nodes of a job that an earlier run of the process built. */
-function* reload(work: Work): Read<Built[]> {
-  const version = yield* sql.get<{ key: number }>('SELECT key FROM versions WHERE doc_key = ? AND version = ?', [
-    work.document.key,
-    work.job.version,
-  ])
-  if (version === undefined) return []
-  const nodes = yield* sql.all<{ key: number; title: string; text: string }>(
-    'SELECT key, title, text FROM nodes WHERE version_key = ? ORDER BY ordinal',
-    [version.key],
-  )
-  return [{ ...work, versionKey: version.key, nodes }]
+/** The jobs whose nodes an earlier run of the process built. */
+function* reload(resumed: readonly Work[]): Read<Built[]> {
+  const built: Built[] = []
+  for (const work of resumed) {
+    const versionKey = yield* versionKeyOf(work.document.key, work.job.version)
+    if (versionKey !== undefined) built.push({ ...work, versionKey, nodes: yield* nodesOfVersion(versionKey) })
+  }
+  return built
 }
 
 /** Whether the index got these nodes before the crash is not known: applying them twice leaves the same index. */
 async function reapply(context: EngineContext, space: SpaceRow, built: Built[]): Promise<void> {
   if (built.length === 0) return
-  const head = context.db.now(
-    sql.get<{ seq: number | null }>('SELECT max(seq) seq FROM projection_log WHERE space_key = ?', [space.key]),
-  )
-  if (head?.seq === null || head?.seq === undefined) return
+  const seq = await context.db.read(lastSequence(space.key))
+  if (seq === 0) return
   const nodes = built.flatMap(toIndexed)
   for (let from = 0; from < nodes.length; from += REAPPLIED_AT_ONCE) {
     const add = nodes.slice(from, from + REAPPLIED_AT_ONCE)
-    await context.indexes.apply(space.id, { seq: head.seq, add, remove: [] })
+    await context.indexes.apply(space.id, { seq, add, remove: [] })
   }
 }
 
@@ -133,24 +132,24 @@ async function reapply(context: EngineContext, space: SpaceRow, built: Built[]):
 export async function failJob(
   context: EngineContext,
   space: SpaceRow,
-  { job, document }: Work,
+  { job }: Work,
   failure: CompileFailure | { code: string; message: string },
 ): Promise<void> {
-  const { db } = context
-  const dropped = await db.write(function* () {
-    const row = yield* sql.get<JobRow>('SELECT * FROM jobs WHERE key = ? AND completed_at IS NULL', [job.key])
-    if (row === undefined || !(yield* moveJob(row.id, row.stage, 'failed', failure.message))) return undefined
-    yield* endCommit(job.id, 'failed-terminal', failure, policiesOf(space).retentionPolicy.failedCommitRetentionDays)
-    yield* sql.run(
-      `UPDATE documents SET error_code = ?, error = ?, updated_at = ?, parser_status =
-         CASE WHEN EXISTS (SELECT 1 FROM versions WHERE doc_key = documents.key AND from_revision IS NOT NULL)
-              THEN 'parsed' ELSE 'failed' END
-       WHERE key = ?`,
-      [failure.code, failure.message, Date.now(), document.key],
-    )
-    return yield* dropUnpublished(document.key, job.version)
-  })
+  const days = policiesOf(space).retentionPolicy.failedCommitRetentionDays
+  const dropped = await context.db.write(() => endInVain(job, failure, days))
   if (dropped !== undefined) await forget(context, space, dropped)
+}
+
+function* endInVain(
+  job: JobRow,
+  failure: { code: string; message: string },
+  days: number,
+): Write<IndexBatch | undefined> {
+  const row = yield* openJob(job.key)
+  if (row === undefined || !(yield* moveJob(row.id, row.stage, 'failed', failure.message))) return undefined
+  yield* endCommit(job.id, 'failed-terminal', failure, days)
+  yield* markFailed(job.doc_key, failure)
+  return yield* dropUnpublished(job.doc_key, job.version)
 }
 
 /** Takes what was dropped out of the index. One that cannot do so now reads it from the rows when it is opened anew. */

@@ -1,38 +1,24 @@
 import { setImmediate as turn } from 'node:timers/promises'
+import { changeAfter, indexHead, type TextRow, textsBetween, vectorSpaceOf, vectorsAfter } from '../rows/index-rows.js'
 import type { IndexBatch, IndexedNode, ReplaySource, VectorBatch } from '../search/ports.js'
 import type { Database } from '../storage/database.js'
 import { decodeHalfInto } from '../storage/half.js'
-import { sql } from '../storage/program.js'
-import { countedRows, expectedCounts } from './expected-counts.js'
+import { countedRows, expectedOf } from './expected-counts.js'
 
 const TEXT_BATCH = 500 // nodes a slice: a few milliseconds of the event loop
 const VECTOR_BATCH = 1000
-
-interface NodeText {
-  key: number
-  doc_key: number
-  title: string
-  text: string
-}
 
 /** Rows from which the search indexes are rebuilt. Space ids are those of the API. */
 export function createReplaySource(db: Database): ReplaySource {
   return {
     head(space) {
-      const row = db.now(
-        sql.get<{ seq: number | null; id: string | null; dimension: number | null }>(
-          `SELECT (SELECT max(seq) FROM projection_log WHERE space_key = spaces.key) seq, vector_spaces.id, vector_spaces.dimension
-         FROM spaces LEFT JOIN vector_spaces ON vector_spaces.id = spaces.vector_space AND vector_spaces.state = 'active'
-         WHERE spaces.id = ?`,
-          [space],
-        ),
-      )
+      const row = db.now(indexHead(space))
       const seq = row?.seq ?? 0
-      if (row === undefined || row.id === null || row.dimension === null) return { seq }
-      return { seq, vectorSpace: row.id, dimension: row.dimension }
+      if (row === undefined || row.vector_space === null || row.dimension === null) return { seq }
+      return { seq, vectorSpace: row.vector_space, dimension: row.dimension }
     },
     oldest: () => 1, // the log is kept whole; its rows are small
-    expected: (space) => db.now(expectedCounts(space)),
+    expected: (space) => expectedOf(db.now(indexHead(space))),
     counted: (space) => countedRows(db, space),
     changes: (space, afterSeq) => changes(db, space, afterSeq),
     vectors: (space, vectorSpace) => vectors(db, space, vectorSpace),
@@ -46,13 +32,7 @@ async function* changes(db: Database, space: string, afterSeq: number): AsyncIte
   }
   let seq = afterSeq
   for (;;) {
-    const row = db.now(
-      sql.get<{ seq: number; op: number; first_node: number; last_node: number }>(
-        `SELECT seq, op, first_node, last_node FROM projection_log
-       WHERE space_key = (SELECT key FROM spaces WHERE id = ?) AND seq > ? ORDER BY seq LIMIT 1`,
-        [space, seq],
-      ),
-    )
+    const row = await db.read(changeAfter(space, seq))
     if (row === undefined) return
     const previous = seq
     seq = row.seq
@@ -69,12 +49,7 @@ async function* changes(db: Database, space: string, afterSeq: number): AsyncIte
 
 /** Every node that is or will be visible; the log's newest entry is reached with the last batch. */
 async function* everything(db: Database, space: string): AsyncIterable<IndexBatch> {
-  const seq = db.now(
-    sql.get<{ seq: number | null }>(
-      'SELECT max(seq) seq FROM projection_log WHERE space_key = (SELECT key FROM spaces WHERE id = ?)',
-      [space],
-    ),
-  )?.seq
+  const seq = (await db.read(indexHead(space)))?.seq
   if (seq === null || seq === undefined) return
   yield* slices(db, space, 0, Number.MAX_SAFE_INTEGER, 0, seq)
 }
@@ -90,14 +65,7 @@ async function* slices(
 ): AsyncIterable<IndexBatch> {
   let from = first
   for (;;) {
-    const rows = db.now(
-      sql.all<NodeText>(
-        `SELECT nodes.key, nodes.doc_key, nodes.title, nodes.text FROM nodes INDEXED BY nodes_place JOIN versions INDEXED BY versions_at ON versions.key = nodes.version_key
-       WHERE nodes.key BETWEEN ? AND ? AND nodes.space_key = (SELECT key FROM spaces WHERE id = ?) AND versions.until_revision IS NULL
-       ORDER BY nodes.key LIMIT ?`,
-        [from, last, space, TEXT_BATCH],
-      ),
-    )
+    const rows = await db.read(textsBetween(space, from, last, TEXT_BATCH))
     const done = rows.length < TEXT_BATCH
     yield { seq: done ? seq : before, add: rows.map(toIndexed), remove: [] }
     if (done) return
@@ -106,29 +74,16 @@ async function* slices(
   }
 }
 
-function toIndexed(row: NodeText): IndexedNode {
+function toIndexed(row: TextRow): IndexedNode {
   return { key: row.key, doc: row.doc_key, title: row.title, body: row.text }
 }
 
 async function* vectors(db: Database, space: string, vectorSpace: string): AsyncIterable<VectorBatch> {
-  const owner = db.now(
-    sql.get<{ key: number; dimension: number; space_key: number }>(
-      'SELECT key, dimension, space_key FROM vector_spaces WHERE id = ? AND space_key = (SELECT key FROM spaces WHERE id = ?)',
-      [vectorSpace, space],
-    ),
-  )
+  const owner = await db.read(vectorSpaceOf(space, vectorSpace))
   if (owner === undefined) return
   let after = 0
   for (;;) {
-    const rows = db.now(
-      sql.all<{ node_key: number; doc_key: number; vector: Uint8Array }>(
-        `SELECT vectors.node_key, nodes.doc_key, vectors.vector FROM vectors
-       JOIN nodes ON nodes.key = vectors.node_key JOIN versions INDEXED BY versions_at ON versions.key = nodes.version_key
-       WHERE vectors.vector_space = ? AND vectors.node_key > ? AND versions.until_revision IS NULL
-       ORDER BY vectors.node_key LIMIT ?`,
-        [owner.key, after, VECTOR_BATCH],
-      ),
-    )
+    const rows = await db.read(vectorsAfter(owner.key, after, VECTOR_BATCH))
     if (rows.length === 0) return
     const block = new Float32Array(rows.length * owner.dimension)
     rows.forEach((row, index) => {

@@ -1,22 +1,15 @@
 import type { EngineContext } from '../context.js'
 import type { PreparedDocument, PreparedNode } from '../parse/compiled.js'
 import { charactersOf, lengthOf } from '../parse/document-parts.js'
-import { moveJob } from '../rows/jobs.js'
+import { isQueued, moveJob } from '../rows/jobs.js'
+import { insertNodes, reserveNodeKeys } from '../rows/nodes.js'
 import type { SpaceRow } from '../rows/spaces.js'
 import { advance } from '../rows/staged-commits.js'
 import { insertPart, type VersionPart } from '../rows/version-parts.js'
+import { dropUnpublished, hasVersion, insertAsset, insertVersionRow, type VersionOwner } from '../rows/versions.js'
 import type { IndexBatch, IndexedNode } from '../search/ports.js'
 import { type VersionSize, versionOverQuota } from '../spaces/quota.js'
-import type { Database } from '../storage/database.js'
-import { type Read, sql, type Write } from '../storage/program.js'
-import {
-  dropUnpublished,
-  insertAsset,
-  insertNodes,
-  insertVersionRow,
-  reserveNodeKeys,
-  type VersionOwner,
-} from './store.js'
+import type { Read, Write } from '../storage/program.js'
 import type { Built, Work } from './work.js'
 
 /** What one transaction stores at most, so that it holds the event loop for some milliseconds: bytes, passages, documents. */
@@ -59,7 +52,7 @@ interface Begun {
 /** What one transaction adds to a version. @returns sequence of the projection log, for nodes */
 interface Slice {
   nodes: readonly PreparedNode[]
-  store(db: Database): number
+  store(): Write<number>
 }
 
 /**
@@ -113,19 +106,22 @@ async function storeTogether(
   outcome: Outcome,
   apply: (batch: IndexBatch) => void,
 ): Promise<void> {
-  const { db } = context
-  const { built, refused, batch } = await db.write(function* () {
+  const { built, refused, batch } = await context.db.write(function* () {
     const built: Built[] = []
     const refused: Refused[] = []
     const batch: IndexBatch = { seq: 0, add: [], remove: [] }
     for (const item of group) {
-      const begun = yield* begin(context, space, item, batch)
+      const { dropped, begun } = yield* begin(context, space, item)
+      if (dropped !== undefined) {
+        batch.seq = dropped.seq
+        for (const key of dropped.remove) batch.remove.push(key)
+      }
       if (begun === undefined) continue
       if ('failure' in begun) {
         refused.push({ work: item.work, failure: begun.failure })
         continue
       }
-      for (const slice of slicesOf(space, item, begun)) batch.seq = Math.max(batch.seq, slice.store(db))
+      for (const slice of slicesOf(space, item, begun)) batch.seq = Math.max(batch.seq, yield* slice.store())
       batch.add.push(...toIndexed(item, begun, item.document.nodes))
       built.push(yield* finish(item, begun))
     }
@@ -143,13 +139,12 @@ async function storeInSlices(
   space: SpaceRow,
   item: ReadWork,
   outcome: Outcome,
-  apply: (batch: IndexBatch) => void,
+  apply: (batch: IndexBatch | undefined) => void,
   signal: AbortSignal,
 ): Promise<void> {
   const { db } = context
   const { work, document } = item
-  const dropped: IndexBatch = { seq: 0, add: [], remove: [] }
-  const begun = await db.write(() => begin(context, space, item, dropped))
+  const { dropped, begun } = await db.write(() => begin(context, space, item))
   apply(dropped)
   if (begun === undefined) return
   if ('failure' in begun) {
@@ -164,7 +159,7 @@ async function storeInSlices(
       if (!(yield* goesOn(item, begun))) return undefined
       // others may have filled the space meanwhile
       const failure = yield* versionOverQuota(context, space, { artifactBytes: 0, segments: 0, nodes: left })
-      return failure === undefined ? { seq: slice.store(db) } : { failure }
+      return failure === undefined ? { seq: yield* slice.store() } : { failure }
     })
     if (stored === undefined) return
     if ('failure' in stored) {
@@ -174,55 +169,48 @@ async function storeInSlices(
     apply({ seq: stored.seq, add: toIndexed(item, begun, slice.nodes), remove: [] })
     left -= slice.nodes.length
   }
-  const built = await db.write(function* () {
-    return (yield* goesOn(item, begun)) ? yield* finish(item, begun) : undefined
-  })
+  const built = await db.write(() => finishWanted(item, begun))
   if (built !== undefined) outcome.built.push(built)
 }
 
 /**
- * Makes the row of a version, inside a transaction; what an earlier run of the job left goes, and is added to `dropped`.
+ * Makes the row of a version, inside a transaction; what an earlier run of the job left goes.
  *
- * @returns nothing for a job that was ended meanwhile, and why the space has no room
+ * @returns what the index has to forget, and nothing more for a job that was ended meanwhile, or why the space has no room
  */
 function* begin(
   context: EngineContext,
   space: SpaceRow,
   { work, document }: ReadWork,
-  dropped: IndexBatch,
-): Write<Begun | { failure: Refused['failure'] } | undefined> {
-  if (!(yield* isQueued(work))) return undefined
-  const left = yield* dropUnpublished(work.document.key, work.job.version)
-  if (left !== undefined) {
-    dropped.seq = left.seq
-    for (const key of left.remove) dropped.remove.push(key)
-  }
+): Write<{ dropped?: IndexBatch | undefined; begun?: Begun | { failure: Refused['failure'] } }> {
+  if (!(yield* isQueued(work.job.id))) return {}
+  const dropped = yield* dropUnpublished(work.document.key, work.job.version)
   const failure = yield* versionOverQuota(context, space, sizeOf(document))
-  if (failure !== undefined) return { failure }
+  if (failure !== undefined) return { dropped, begun: { failure } }
   const firstNode = document.nodes.length === 0 ? 0 : yield* reserveNodeKeys(document.nodes.length)
-  return { firstNode, ...(yield* insertVersionRow(ownerOf(space, work), document)) }
+  return { dropped, begun: { firstNode, ...(yield* insertVersionRow(ownerOf(space, work), document)) } }
 }
 
 /** What is to be stored of a version behind its row, in slices of one transaction each. */
 function* slicesOf(space: SpaceRow, { work, document }: ReadWork, begun: Begun): Iterable<Slice> {
   const { versionKey, firstNode } = begun
   for (const parts of cut(begun.parts, ({ bytes }) => ({ bytes: bytes.length, nodes: 0 }))) {
-    const store = (db: Database) => {
-      for (const part of parts) db.now(insertPart(space.key, versionKey, part))
+    const store = function* () {
+      for (const part of parts) yield* insertPart(space.key, versionKey, part)
       return 0
     }
     yield { nodes: [], store }
   }
   for (const assets of cut(document.assets, ({ bytes }) => ({ bytes: bytes.length, nodes: 0 }))) {
-    const store = (db: Database) => {
-      for (const asset of assets) db.now(insertAsset(versionKey, asset))
+    const store = function* () {
+      for (const asset of assets) yield* insertAsset(versionKey, asset)
       return 0
     }
     yield { nodes: [], store }
   }
   const owner = { ...ownerOf(space, work), versionKey, firstNode }
   for (const nodes of cut(document.nodes, (node) => ({ bytes: lengthOf(node), nodes: 1 })))
-    yield { nodes, store: (db) => db.now(insertNodes(db, owner, nodes)) }
+    yield { nodes, store: () => insertNodes(owner, nodes) }
 }
 
 /** Neighbours that one transaction can store; what is too large for it alone. */
@@ -247,15 +235,11 @@ function* cut<T>(things: readonly T[], weigh: (thing: T) => Weight, most = SLICE
 
 /** Whether a version that is being stored is still wanted: whoever ends its job takes the version along. */
 function* goesOn({ work }: ReadWork, { versionKey }: Begun): Read<boolean> {
-  const there = yield* sql.get('SELECT 1 one FROM versions WHERE key = ? AND version = ?', [
-    versionKey,
-    work.job.version,
-  ])
-  return there !== undefined && (yield* isQueued(work))
+  return (yield* hasVersion(versionKey, work.job.version)) && (yield* isQueued(work.job.id))
 }
 
-function* isQueued({ job }: Work): Read<boolean> {
-  return (yield* sql.get("SELECT 1 one FROM jobs WHERE id = ? AND stage = 'queued'", [job.id])) !== undefined
+function* finishWanted(item: ReadWork, begun: Begun): Write<Built | undefined> {
+  return (yield* goesOn(item, begun)) ? yield* finish(item, begun) : undefined
 }
 
 /** All of a version is stored: its job goes on, inside the caller's transaction. */

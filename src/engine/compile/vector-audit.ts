@@ -1,8 +1,9 @@
 import type { EngineContext } from '../context.js'
-import { type SpaceRow, spaceByKey } from '../rows/spaces.js'
-import { type Read, sql } from '../storage/program.js'
+import { type SpaceRow, spaceByKey, spaceKeys } from '../rows/spaces.js'
+import { activeVectorSpace, lackingVectors, type VectorSpace } from '../rows/vector-spaces.js'
+import type { Read } from '../storage/program.js'
 import { fillVectors } from './training.js'
-import { activeVectorSpace, isTrained, type VectorSpace } from './vector-spaces.js'
+import { isTrained } from './vector-spaces.js'
 
 /** Between two audits of a space. An audit where nothing lacks is three look-ups. */
 const AUDIT_MILLISECONDS = 10 * 60 * 1000
@@ -34,55 +35,57 @@ export class VectorAudits {
 
   /** Has every space looked at, now and from time to time. */
   start(): void {
-    this.#context.db.now(this.#lookAtAll())
+    this.#lookAtAll()
     const ms = this.#context.options.vectorAuditMs ?? AUDIT_MILLISECONDS
-    this.#timer = setInterval(() => this.#context.db.now(this.#lookAtAll()), ms).unref()
+    this.#timer = setInterval(() => this.#lookAtAll(), ms).unref()
   }
 
   /** Whether an audit of the space is open and finds that passages lack a vector. */
-  isDue(space: SpaceRow): boolean {
+  *isDue(space: SpaceRow): Read<boolean> {
     if (!this.#unaudited.has(space.key)) return false
-    const active = isTrained(space) ? this.#context.db.now(activeVectorSpace(space)) : undefined
+    const active = isTrained(space) ? yield* activeVectorSpace(space) : undefined
+    if (active === undefined) return false
     const accepted = this.#accepted.get(space.key)
-    const known = accepted?.vectorSpace === active?.key ? (accepted?.passages ?? 0) : 0
-    if (active !== undefined && this.#context.db.now(lacking(space, active)) > known) return true
-    this.#unaudited.delete(space.key)
-    return false
+    const known = accepted?.vectorSpace === active.key ? accepted.passages : 0
+    return (yield* lackingVectors(space.key, active.key)) > known
+  }
+
+  /** The audit of a space is over: it found nothing. */
+  ended(spaceKey: number): void {
+    this.#unaudited.delete(spaceKey)
   }
 
   /** Fills what lacks. What fails is told, and tried again at the next audit. */
   readonly fill = async (context: EngineContext, spaceKey: number, signal: AbortSignal): Promise<void> => {
     const { db, log } = context
     this.#unaudited.delete(spaceKey)
-    const space = db.now(spaceByKey(spaceKey))
-    const active = space === undefined ? undefined : db.now(activeVectorSpace(space))
-    if (space === undefined || active === undefined) return
+    const found = await db.read(audited(spaceKey))
+    if (found === undefined) return
+    const { space, active } = found
     try {
-      const before = context.db.now(lacking(space, active))
       await fillVectors(context, space, active, signal)
-      const left = context.db.now(lacking(space, active))
-      if (db.now(spaceByKey(space.key))?.vector_space !== active.id) return
-      this.#accepted.set(space.key, { vectorSpace: active.key, passages: Math.max(0, left) })
-      if (left < before) log.warn({ space: space.id, passages: before - left }, 'passages without a vector got one')
+      const left = await db.read(audited(spaceKey))
+      if (left?.active.id !== active.id) return
+      const passages = found.lacking - left.lacking
+      this.#accepted.set(space.key, { vectorSpace: active.key, passages: Math.max(0, left.lacking) })
+      if (passages > 0) log.warn({ space: space.id, passages }, 'passages without a vector got one')
     } catch (error) {
       if (!signal.aborted) log.warn({ space: space.id, error: String(error) }, 'missing vectors could not be computed')
     }
-  };
+  }
 
-  *#lookAtAll(): Read<void> {
-    for (const { key } of yield* sql.all<{ key: number }>('SELECT key FROM spaces WHERE deleted_at IS NULL')) {
+  #lookAtAll(): void {
+    for (const key of this.#context.db.now(spaceKeys())) {
       this.#unaudited.add(key)
       this.#look(key)
     }
   }
 }
 
-/** Live passages of a space without a vector, by the counters that triggers keep. */
-function* lacking(space: SpaceRow, { key }: VectorSpace): Read<number> {
-  const row = yield* sql.get<{ nodes: number | null; vectors: number | null }>(
-    `SELECT (SELECT node_count FROM space_usage WHERE space_key = ?) nodes,
-       (SELECT live FROM vector_counts WHERE vector_space = ?) vectors`,
-    [space.key, key],
-  )
-  return (row?.nodes ?? 0) - (row?.vectors ?? 0)
+/** A space with the model in use, and how many of its passages lack a vector. */
+function* audited(spaceKey: number): Read<{ space: SpaceRow; active: VectorSpace; lacking: number } | undefined> {
+  const space = yield* spaceByKey(spaceKey)
+  const active = space === undefined ? undefined : yield* activeVectorSpace(space)
+  if (space === undefined || active === undefined) return undefined
+  return { space, active, lacking: yield* lackingVectors(spaceKey, active.key) }
 }

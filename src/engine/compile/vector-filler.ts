@@ -7,33 +7,30 @@ import type { EngineContext } from '../context.js'
 import { type ProviderTrouble, troubleOf } from '../models/trouble.js'
 import type { Embedder } from '../models/types.js'
 import { type SpaceRow, spaceByKey } from '../rows/spaces.js'
-import { sql } from '../storage/program.js'
-import { isWriteStopped } from '../storage/write-stop.js'
-import { account } from './embeddings.js'
-import { embedPassages, type Refusal } from './passage-vectors.js'
-import { addToIndex, type FilledVector } from './vector-rows.js'
+import { activeVectorSpace, type FilledVector, insertVectors, observeDimension } from '../rows/vector-spaces.js'
 import {
-  activeVectorSpace,
-  embeddingReference,
-  insertVectors,
-  isTrained,
-  observeDimension,
-  type VectorSpace,
-} from './vector-spaces.js'
-import {
-  countAgain,
+  areOwed,
+  countSpaceAgain,
   type DueNode,
   dueNodes,
-  forgetRefusals,
+  forgetDue,
   forgetWait,
+  hurryVectors,
   isDue,
   missingOf,
   putOff,
   refuse,
   settleDue,
   spacesDue,
+  type VectorWait,
   waitOf,
-} from './vectors-due.js'
+} from '../rows/vectors-due.js'
+import type { Read, Write } from '../storage/program.js'
+import { isWriteStopped } from '../storage/write-stop.js'
+import { account } from './embeddings.js'
+import { embedPassages, type Refusal } from './passage-vectors.js'
+import { addToIndex } from './vector-rows.js'
+import { embeddingReference, isTrained } from './vector-spaces.js'
 
 /** requests of one space at once; how many a provider gets from all is limited by its `maxConcurrency` */
 const REQUESTS_AT_ONCE = 4
@@ -72,14 +69,11 @@ export class VectorFiller {
     this.#runs = new Runs(context.log, {
       name: 'filling with vectors',
       isStopped: () => isWriteStopped(context),
-      open: () => context.db.now(spacesDue()),
+      open: () => context.db.read(spacesDue()),
       work: ({ key }, signal) => this.#fill(key, signal).finally(() => this.#changes.tell()),
       failed: ({ key }, error, signal) => this.#putOff(key, error, signal).finally(() => this.#changes.tell()),
     })
-    context.db.recover(function* () {
-      yield* sql.run('UPDATE vector_waits SET next_at = 0')
-      yield* forgetRefusals()
-    })
+    context.db.recover(() => hurryVectors())
     this.wake()
   }
 
@@ -90,11 +84,7 @@ export class VectorFiller {
 
   /** Asks the provider of a space at once, also for what it refused. */
   async askAgain(spaceKey: number): Promise<void> {
-    const { db } = this.#started()
-    await db.write(function* () {
-      yield* sql.run('UPDATE vector_waits SET next_at = 0 WHERE space_key = ?', [spaceKey])
-      yield* forgetRefusals(spaceKey)
-    })
+    await this.#started().db.write(() => hurryVectors(spaceKey))
     this.wake()
   }
 
@@ -117,7 +107,7 @@ export class VectorFiller {
         ? known
         : {
             at: now,
-            missing: { passages: db.now(missingOf(spaceKey)).due, class: db.now(waitOf(spaceKey))?.error_class },
+            missing: db.now(missingNow(spaceKey)),
           }
     this.#counted.set(spaceKey, counted)
     return counted.missing.passages === 0 ? undefined : counted.missing
@@ -132,15 +122,8 @@ export class VectorFiller {
     this.wake()
     if (this.#silent.has(spaceKey)) return
     const began = Date.now()
-    const keys = JSON.stringify(versions)
     for (;;) {
-      const owed = db.now(
-        sql.get<{ one: number }>(
-          'SELECT 1 one FROM vectors_due WHERE due > 0 AND version_key IN (SELECT value FROM json_each(?))',
-          [keys],
-        ),
-      )
-      if (owed === undefined || db.now(waitOf(spaceKey)) !== undefined || signal.aborted) return
+      if (!(await db.read(isAtWork(spaceKey, versions))) || signal.aborted) return
       const heard = Math.max(began, this.#progressAt.get(spaceKey) ?? 0)
       const left = Math.min(began + PATIENCE_MS, heard + SILENCE_MS) - Date.now()
       if (left <= 0) break
@@ -166,17 +149,17 @@ export class VectorFiller {
     const { db } = context
     for (;;) {
       signal.throwIfAborted()
-      const space = db.now(spaceByKey(spaceKey))
+      const { space, dimension, wait } = await db.read(nextOf(spaceKey))
       if (space === undefined || isTrained(space)) {
-        await db.write(() => sql.run('DELETE FROM vectors_due WHERE space_key = ?', [spaceKey]))
+        await db.write(() => forgetDue(spaceKey))
         return
       }
-      const { key, dimension } = db.now(activeVectorSpace(space)) ?? {}
       const embedder = context.models.embedder(embeddingReference(space), account(context, space), dimension)
-      const size = this.#requestSize(spaceKey, embedder)
-      const nodes = db.now(dueNodes(spaceKey, key, size * REQUESTS_AT_ONCE))
+      const size = requestSize(embedder, wait)
+      const nodes = await db.read(nodesDue(space, size * REQUESTS_AT_ONCE))
       if (nodes.length === 0) {
-        await this.#recount(spaceKey)
+        // every passage has its vector, yet the counts say otherwise: the rows are right
+        await db.write(() => countSpaceAgain(spaceKey))
         return
       }
       const slices: DueNode[][] = []
@@ -187,20 +170,19 @@ export class VectorFiller {
     }
   }
 
-  /** A model that did not answer in time may answer when it is asked for less. */
-  #requestSize(spaceKey: number, { maxBatch }: Embedder): number {
-    const wait = this.#started().db.now(waitOf(spaceKey))
-    return wait?.error_class === 'timeout' ? Math.max(1, maxBatch >> wait.attempts) : maxBatch
-  }
-
   async #fillSlice(space: SpaceRow, embedder: Embedder, nodes: DueNode[], signal: AbortSignal): Promise<void> {
     const context = this.#started()
+    const { db, log } = context
     const texts = nodes.map(({ title, text }) => `${title}\n${text}`)
     const made = await embedPassages(embedder, texts, signal)
     const first = made.find((one) => one instanceof Float32Array)
     const vectorSpace =
-      first === undefined ? undefined : await observeDimension(context.db, space.key, first.length, space.vector_space)
-    const filled = await context.db.write(() => this.#store(space, vectorSpace, nodes, made))
+      first === undefined
+        ? undefined
+        : await db.write(() => observeDimension(space.key, first.length, space.vector_space))
+    const { filled, refused } = await db.write(() => storeVectors(space, vectorSpace?.key, nodes, made))
+    for (const { node, error } of refused)
+      log.warn({ space: space.id, node, error }, 'the embedding model refused a passage')
     this.#progressAt.set(space.key, Date.now())
     this.#silent.delete(space.key)
     this.#counted.delete(space.key)
@@ -208,56 +190,15 @@ export class VectorFiller {
     // an index that cannot take them now reads them from the rows when it starts again
     if (vectorSpace !== undefined && filled.length > 0)
       await addToIndex(context, space, vectorSpace, filled).catch((error: unknown) =>
-        context.log.warn({ space: space.id, error: String(error) }, 'new vectors have not reached the index yet'),
+        log.warn({ space: space.id, error: String(error) }, 'new vectors have not reached the index yet'),
       )
-  }
-
-  /** What was deleted, or whose space has another model by now, is left out. */
-  #store(
-    space: SpaceRow,
-    vectorSpace: VectorSpace | undefined,
-    nodes: readonly DueNode[],
-    made: readonly (Float32Array | Refusal)[],
-  ): FilledVector[] {
-    const { db, log } = this.#started()
-    const live = db.now(spaceByKey(space.key))
-    if (live?.vector_space !== space.vector_space) return []
-    const filled: FilledVector[] = []
-    const settled: DueNode[] = []
-    for (const [place, node] of nodes.entries()) {
-      const result = made[place]
-      if (result === undefined || !db.now(isDue(node))) continue
-      if (result instanceof Float32Array) {
-        filled.push({ nodeKey: node.key, doc: node.doc_key, vector: result })
-        settled.push(node)
-      } else {
-        db.now(refuse(space.key, node, result.refused))
-        log.warn({ space: space.id, node: node.key, error: result.refused }, 'the embedding model refused a passage')
-      }
-    }
-    if (vectorSpace !== undefined) db.now(insertVectors(vectorSpace.key, filled))
-    db.now(settleDue(settled))
-    db.now(forgetWait(space.key))
-    return filled
-  }
-
-  /** Every passage has its vector, yet the counts say otherwise: the rows are right. */
-  async #recount(spaceKey: number): Promise<void> {
-    const { db } = this.#started()
-    await db.write(function* () {
-      for (const { version_key } of yield* sql.all<{ version_key: number }>(
-        'SELECT version_key FROM vectors_due WHERE space_key = ? AND due > 0',
-        [spaceKey],
-      ))
-        yield* countAgain(version_key)
-    })
   }
 
   async #putOff(spaceKey: number, error: unknown, signal: AbortSignal): Promise<void> {
     const { db, log, now } = this.#started()
-    const space = db.now(spaceByKey(spaceKey))
+    const { space, wait } = await db.read(nextOf(spaceKey))
     const trouble = troubleOf(error, space?.embedding_model ?? '')
-    const attempts = db.now(waitOf(spaceKey))?.attempts ?? 0
+    const attempts = wait?.attempts ?? 0
     const waitMs = pauseAfter(trouble, attempts)
     const row = { space: space?.id, class: trouble.class, error: trouble.message, retryInMs: waitMs }
     if (attempts === 0) log.warn(row, 'vectors wait for the embedding provider; text search goes on without')
@@ -274,4 +215,66 @@ export function pauseAfter({ isPermanent, retryAfterMs = 0 }: ProviderTrouble, a
   if (isPermanent) return PERMANENT_WAIT_MS
   const backoff = Math.min(WAIT.firstMs * 2 ** attempts, WAIT.longestMs)
   return Math.min(LONGEST_WAIT_MS, Math.max(retryAfterMs, Math.round(backoff * (0.5 + Math.random() / 2))))
+}
+
+function* missingNow(spaceKey: number): Read<Counted['missing']> {
+  return { passages: (yield* missingOf(spaceKey)).due, class: (yield* waitOf(spaceKey))?.error_class }
+}
+
+/** Whether vectors of versions are owed by a provider that answers. */
+function* isAtWork(spaceKey: number, versions: readonly number[]): Read<boolean> {
+  return (yield* areOwed(versions)) && (yield* waitOf(spaceKey)) === undefined
+}
+
+/** What a provider is asked with next. */
+function* nextOf(spaceKey: number): Read<{
+  space: SpaceRow | undefined
+  dimension: number | undefined
+  wait: VectorWait | undefined
+}> {
+  const space = yield* spaceByKey(spaceKey)
+  const active = space === undefined ? undefined : yield* activeVectorSpace(space)
+  return { space, dimension: active?.dimension, wait: yield* waitOf(spaceKey) }
+}
+
+function* nodesDue(space: SpaceRow, most: number): Read<DueNode[]> {
+  return yield* dueNodes(space.key, (yield* activeVectorSpace(space))?.key, most)
+}
+
+/** A model that did not answer in time may answer when it is asked for less. */
+function requestSize({ maxBatch }: Embedder, wait: VectorWait | undefined): number {
+  return wait?.error_class === 'timeout' ? Math.max(1, maxBatch >> wait.attempts) : maxBatch
+}
+
+/**
+ * Stores what one request made. What was deleted, or whose space has another model by now, is left out.
+ *
+ * @param vectorSpace row key; undefined where every passage was refused
+ */
+function* storeVectors(
+  space: SpaceRow,
+  vectorSpace: number | undefined,
+  nodes: readonly DueNode[],
+  made: readonly (Float32Array | Refusal)[],
+): Write<{ filled: FilledVector[]; refused: { node: number; error: string }[] }> {
+  const filled: FilledVector[] = []
+  const refused: { node: number; error: string }[] = []
+  const live = yield* spaceByKey(space.key)
+  if (live?.vector_space !== space.vector_space) return { filled, refused }
+  const settled: DueNode[] = []
+  for (const [place, node] of nodes.entries()) {
+    const result = made[place]
+    if (result === undefined || !(yield* isDue(node))) continue
+    if (result instanceof Float32Array) {
+      filled.push({ nodeKey: node.key, doc: node.doc_key, vector: result })
+      settled.push(node)
+    } else {
+      yield* refuse(space.key, node, result.refused)
+      refused.push({ node: node.key, error: result.refused })
+    }
+  }
+  if (vectorSpace !== undefined) yield* insertVectors(vectorSpace, filled)
+  yield* settleDue(settled)
+  yield* forgetWait(space.key)
+  return { filled, refused }
 }

@@ -1,13 +1,5 @@
 import type { EngineContext } from '../context.js'
-import type { VectorSpace } from './vector-spaces.js'
-
-/** A vector of one passage. */
-export interface FilledVector {
-  nodeKey: number
-  /** row key of the passage's document */
-  doc: number
-  vector: Float32Array
-}
+import type { FilledVector, VectorSpace } from '../rows/vector-spaces.js'
 
 /** Gives vectors that stand in the rows to the index. */
 export async function addToIndex(

@@ -25,7 +25,7 @@ export function createReadingOperations(context: EngineContext, readings: GraphR
     async start(caller, spaceId, { budgetTokens }) {
       const made = await writeAnswer(db, caller, function* () {
         const space = yield* findSpace(caller.tenant, spaceId)
-        return toReading(space, yield* beginReading(db, space, yield* readingModel(context, space), budgetTokens))
+        return toReading(space, yield* beginReading(space, yield* readingModel(context, space), budgetTokens))
       })
       readings.wake()
       return made
@@ -36,7 +36,7 @@ export function createReadingOperations(context: EngineContext, readings: GraphR
     },
     async get(caller, spaceId, id) {
       const space = db.now(findSpace(caller.tenant, spaceId))
-      return toReading(space, readingRows.find(db, space, id))
+      return toReading(space, db.now(readingRows.find(space, id)))
     },
     async cancel(caller, spaceId, id) {
       const { key, answer } = await writeAnswer(
@@ -44,9 +44,9 @@ export function createReadingOperations(context: EngineContext, readings: GraphR
         caller,
         function* () {
           const space = yield* findSpace(caller.tenant, spaceId)
-          const { key } = readingRows.findOpen(db, space, id)
+          const { key } = yield* readingRows.findOpen(space, id)
           yield* endReading(key, 'canceled')
-          return { key, answer: toReading(space, readingRows.find(db, space, id)) }
+          return { key, answer: toReading(space, yield* readingRows.find(space, id)) }
         },
         (made) => made.answer,
       )

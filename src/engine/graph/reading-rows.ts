@@ -6,7 +6,6 @@ import type { ModelReference } from '../base/model-reference.js'
 import type { ProviderTrouble } from '../models/trouble.js'
 import { isWaiting, type SpaceWork, toldOf, workTable } from '../rows/space-work.js'
 import type { SpaceRow } from '../rows/spaces.js'
-import type { Database } from '../storage/database.js'
 import { type Read, sql, type Write } from '../storage/program.js'
 import { fromCell } from '../storage/readable.js'
 
@@ -39,23 +38,16 @@ export function* lastReadings(space: SpaceRow): Read<ReadingRow[]> {
 }
 
 /** Begins a reading, or gives the one that is under way another budget, inside the caller's transaction. */
-export function* beginReading(
-  db: Database,
-  space: SpaceRow,
-  model: ModelReference | undefined,
-  budget: number,
-): Write<ReadingRow> {
+export function* beginReading(space: SpaceRow, model: ModelReference | undefined, budget: number): Write<ReadingRow> {
   const now = Date.now()
-  const open = yield* sql.get<ReadingRow>('SELECT * FROM graph_readings WHERE space_key = ? AND completed_at IS NULL', [
-    space.key,
-  ])
+  const open = yield* readingRows.openOf(space)
   if (open !== undefined) {
     yield* sql.run('UPDATE graph_readings SET budget = ?, next_at = 0, updated_at = ? WHERE key = ?', [
       budget,
       now,
       open.key,
     ])
-    return readingRows.find(db, space, open.id)
+    return yield* readingRows.find(space, open.id)
   }
   yield* sql.run(
     `DELETE FROM graph_readings WHERE space_key = ? AND key NOT IN
@@ -68,7 +60,7 @@ export function* beginReading(
      VALUES (?, ?, ?, 'reading', ?, coalesce((SELECT node_count FROM space_usage WHERE space_key = ?), 0), ?, ?)`,
     [id, space.key, model === undefined ? null : JSON.stringify(model), budget, space.key, now, now],
   )
-  return readingRows.find(db, space, id)
+  return yield* readingRows.find(space, id)
 }
 
 /** What a reading has come to, added to what it had. */

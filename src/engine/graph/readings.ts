@@ -69,7 +69,7 @@ export class GraphReadings {
     this.#runs = new Runs(context.log, {
       name: 'reading',
       isStopped: () => isWriteStopped(context),
-      open: () => readingRows.open(context.db),
+      open: () => context.db.read(readingRows.open()),
       work: (row, signal) => this.#read(row, signal),
       failed: (row, error, signal) => this.#failed(row, error, signal),
     })
@@ -77,7 +77,7 @@ export class GraphReadings {
 
   /** Goes on with what a stop interrupted; whatever kept a model from answering may have been changed since. */
   start(): void {
-    readingRows.hurry(this.#context.db)
+    this.#context.db.recover(readingRows.hurry)
     this.wake()
   }
 
@@ -88,7 +88,7 @@ export class GraphReadings {
 
   /** readings that are under way, or will be without anybody's help */
   get active(): number {
-    return readingRows.open(this.#context.db).length
+    return this.#context.db.now(readingRows.open()).length
   }
 
   /** A reading has ended by the caller's transaction: nothing more is done for it. */
@@ -149,7 +149,7 @@ export class GraphReadings {
     const { db, rightOfWay } = this.#context
     const { row, space, model, signal } = work
     for (;;) {
-      const open = readingRows.stillOpen(db, row.key)
+      const open = db.now(readingRows.stillOpen(row.key))
       signal.throwIfAborted()
       if (open === undefined) throw new ReadingOver()
       const slice = db.now(passagesAfter(space.key, model, open.node_key, SLICE))
@@ -248,13 +248,13 @@ export class GraphReadings {
     const cause = error instanceof PassageFailed ? error.cause : error
     const trouble = troubleOf(cause, modelOf(row)?.model ?? '')
     const write = () => {
-      const open = readingRows.stillOpen(db, row.key)
+      const open = db.now(readingRows.stillOpen(row.key))
       if (open === undefined) return
       if (trouble.isPermanent) db.now(endReading(row.key, 'failed', trouble))
       else if (error instanceof PassageFailed && trouble.class === 'timeout' && open.attempts >= MOST_TRIES) {
         db.now(noteProgress(row.key, { place: error.node, done: 0, asked: 0, unusable: 1, tokens: 0 }))
         db.now(noteAnswer(row.key))
-      } else readingRows.delay(db, row.key, trouble, Date.now() + pauseAfter(trouble, open.attempts))
+      } else db.now(readingRows.delay(row.key, trouble, Date.now() + pauseAfter(trouble, open.attempts)))
     }
     await untilWritten(this.#context, 'when a reading goes on', signal, () => db.write(write))
     log.warn({ reading: row.id, class: trouble.class, error: trouble.message }, 'a reading met a failure')

@@ -1,5 +1,5 @@
-import { activeVectorSpace, type VectorSpace } from '../compile/vector-spaces.js'
 import { spaceByKey } from '../rows/spaces.js'
+import { activeVectorSpace, type VectorSpace } from '../rows/vector-spaces.js'
 import type { Read } from '../storage/program.js'
 import { unlessDamaged } from '../storage/readable.js'
 import type { Scan } from './findings.js'

@@ -1,13 +1,14 @@
 import type { Work } from '../compile/work.js'
+import type { EngineContext } from '../context.js'
 import { MAX_RETRY_MILLISECONDS } from '../queue/retry-policy.js'
-import type { DocumentRow } from '../rows/documents.js'
+import { claimJob, type DueAt, jobsDue, spaceDueAfter } from '../rows/job-claims.js'
+import { documentOf } from '../rows/job-documents.js'
 import type { JobRow } from '../rows/jobs.js'
-import { type Read, sql } from '../storage/program.js'
+import { spaceByKey } from '../rows/spaces.js'
+import { quotasOf } from '../spaces/quota.js'
+import type { Read, Write } from '../storage/program.js'
 
-/** as `stillWaits`: now, and now with the longest pause */
-export const DUE = '(run_after <= ? OR run_after > ?)'
-
-export const BATCH_JOBS = 32 // two batches are the maxActiveJobCount of a new space
+const BATCH_JOBS = 32 // two batches are the maxActiveJobCount of a new space
 const BATCH_BYTES = 8 * 1024 * 1024
 /** files over this are compiled alone: one slow file then holds nobody else up */
 const ALONE_BYTES = 1024 * 1024
@@ -19,17 +20,12 @@ export function isSuspect(job: JobRow): boolean {
   return Math.max(job.unclean_ends, job.attempts) >= ALONE_AFTER_FAILURES
 }
 
-/** Jobs of a space that are due at `now`, the longest due first: at most `most`, and what is large or was in trouble alone. */
-export function* selectBatch(spaceKey: number, now: number, most: number): Read<Work[]> {
-  const jobs = yield* sql.all<JobRow>(
-    `SELECT * FROM jobs WHERE space_key = ? AND completed_at IS NULL AND claimed_by IS NULL AND ${DUE}
-     ORDER BY run_after, key LIMIT ?`,
-    [spaceKey, now, now + MAX_RETRY_MILLISECONDS, most],
-  )
+/** Jobs of a space that are due, the longest due first: at most `most`, and what is large or was in trouble alone. */
+function* selectBatch(spaceKey: number, due: DueAt, most: number): Read<Work[]> {
   const work: Work[] = []
   let bytes = 0
-  for (const job of jobs) {
-    const document = yield* sql.get<DocumentRow>('SELECT * FROM documents WHERE key = ?', [job.doc_key])
+  for (const job of yield* jobsDue(spaceKey, due, most)) {
+    const document = yield* documentOf(job)
     if (document === undefined) continue
     const alone = document.size_bytes > ALONE_BYTES || isSuspect(job)
     if (work.length > 0 && (alone || bytes + document.size_bytes > BATCH_BYTES)) break
@@ -38,4 +34,38 @@ export function* selectBatch(spaceKey: number, now: number, most: number): Read<
     if (alone) break
   }
   return work
+}
+
+/**
+ * The next batch of the space whose turn it is.
+ *
+ * @param last key of the space that had the turn before
+ * @param running how many jobs of spaces run, by their keys
+ */
+export function* nextBatch(
+  context: EngineContext,
+  last: number,
+  running: ReadonlyMap<number, number>,
+): Read<{ spaceKey: number; work: Work[] } | undefined> {
+  const now = Date.now()
+  const due = { now, latest: now + MAX_RETRY_MILLISECONDS }
+  const full: number[] = []
+  for (const [key, jobs] of running) if ((yield* mostJobs(context, key)) <= jobs) full.push(key)
+  const spaceKey = (yield* spaceDueAfter(last, due, full)) ?? (yield* spaceDueAfter(0, due, full))
+  if (spaceKey === undefined) return undefined
+  const room = (yield* mostJobs(context, spaceKey)) - (running.get(spaceKey) ?? 0)
+  return { spaceKey, work: yield* selectBatch(spaceKey, due, Math.min(BATCH_JOBS, room)) }
+}
+
+/** How many jobs of a space may run at once, by its quota. */
+function* mostJobs(context: EngineContext, spaceKey: number): Read<number> {
+  const space = yield* spaceByKey(spaceKey)
+  return space === undefined ? BATCH_JOBS : quotasOf(context, space).maxActiveJobCount
+}
+
+/** Claims a batch. @returns what is claimed by this: a job may have been canceled since it was looked up */
+export function* claim(work: readonly Work[], instance: string): Write<Work[]> {
+  const claimed: Work[] = []
+  for (const item of work) if (yield* claimJob(item.job, instance)) claimed.push(item)
+  return claimed
 }

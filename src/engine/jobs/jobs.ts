@@ -1,13 +1,14 @@
 import { KsError } from '../../contract/errors.js'
 import type { DocumentCompilationJob } from '../../contract/gateway/jobs.js'
 import type { Caller } from '../base/caller.js'
-import { dropUnpublished } from '../compile/store.js'
 import type { EngineContext } from '../context.js'
+import { markCanceled } from '../rows/job-documents.js'
 import { findJob, moveJob, TERMINAL_STAGES, toJob } from '../rows/jobs.js'
 import { spaceByKey } from '../rows/spaces.js'
 import { endCommit } from '../rows/staged-commits.js'
+import { dropUnpublished } from '../rows/versions.js'
 import { policiesOf } from '../spaces/manifest.js'
-import { type Read, sql } from '../storage/program.js'
+import type { Read } from '../storage/program.js'
 import { writeAnswer } from '../storage/write-answer.js'
 
 export function* getJob(caller: Caller, id: string): Read<DocumentCompilationJob> {
@@ -27,11 +28,7 @@ export async function cancelJob(context: EngineContext, caller: Caller, id: stri
       const space = yield* spaceByKey(row.space_key)
       const days = space === undefined ? 1 : policiesOf(space).retentionPolicy.failedCommitRetentionDays
       yield* endCommit(row.id, 'canceled', undefined, days)
-      yield* sql.run(
-        `UPDATE documents SET parser_status = 'failed', error_code = 'canceled', error = 'the compilation was canceled', updated_at = ?
-       WHERE key = ? AND parser_status = 'pending'`,
-        [Date.now(), row.doc_key],
-      )
+      yield* markCanceled(row.doc_key)
       const left = yield* dropUnpublished(row.doc_key, row.version)
       return { job: yield* toJob(yield* findJob(caller, id)), dropped: left }
     },

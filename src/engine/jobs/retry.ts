@@ -1,15 +1,15 @@
 import { KsError } from '../../contract/errors.js'
 import type { DocumentCompilationJob, RetriedJobs } from '../../contract/gateway/jobs.js'
+import { defined } from '../../lib/defined.js'
 import type { Caller } from '../base/caller.js'
 import type { EngineContext } from '../context.js'
 import { queueAgain } from '../documents/reindex.js'
-import { insertBulkJob } from '../queue/bulk.js'
-import type { DocumentRow } from '../rows/documents.js'
+import { insertBulkJob } from '../rows/bulk-jobs.js'
+import { goOn, jobsPutOff } from '../rows/job-claims.js'
+import { documentOf, documentsInVain } from '../rows/job-documents.js'
 import { endedInVain, findJob, type JobRow, latestJob, toJob } from '../rows/jobs.js'
-import { askerOf, mayKnow } from '../rows/permissions.js'
-import { findSpace, type SpaceRow, spaceByKey } from '../rows/spaces.js'
+import { findSpace, spaceByKey } from '../rows/spaces.js'
 import { assertRoomForReindex } from '../spaces/quota.js'
-import { type Read, sql, type Write } from '../storage/program.js'
 import { writeAnswer } from '../storage/write-answer.js'
 
 /**
@@ -23,13 +23,14 @@ export async function retryJob(context: EngineContext, caller: Caller, id: strin
   const job = await writeAnswer(db, caller, function* () {
     const row = yield* findJob(caller, id)
     const space = yield* spaceByKey(row.space_key)
-    const document = yield* sql.get<DocumentRow>('SELECT * FROM documents WHERE key = ? AND deleted_at IS NULL', [
-      row.doc_key,
-    ])
-    if (space === undefined || document === undefined)
+    const document = yield* documentOf(row)
+    if (space === undefined || document === undefined || document.deleted_at !== null)
       throw new KsError('already-terminal', `the document of job ${row.id} was deleted`)
     const latest = (yield* latestJob(row.doc_key)) ?? row
-    if (latest.completed_at === null) return yield* toJob(yield* goOn(latest))
+    if (latest.completed_at === null) {
+      yield* goOn(latest.key)
+      return yield* toJob(latest)
+    }
     if (!endedInVain(latest)) throw new KsError('already-terminal', `job ${row.id} has ended as ${row.stage}`)
     return yield* toJob(yield* queueAgain(space, document))
   })
@@ -45,22 +46,19 @@ export async function retryFailed(context: EngineContext, caller: Caller, spaceI
     caller,
     function* () {
       const space = yield* findSpace(caller.tenant, spaceId)
-      for (const waiting of yield* sql.all<JobRow>(
-        `SELECT * FROM jobs WHERE space_key = ? AND completed_at IS NULL AND run_after > 0 AND claimed_by IS NULL
-         AND ${mayKnow('jobs.source_id')}`,
-        [space.key, askerOf(caller)],
-      ))
-        yield* goOn(waiting)
-      const rows = yield* failedDocuments(caller, space)
+      for (const { key } of yield* jobsPutOff(caller, space.key)) yield* goOn(key)
+      const rows = yield* documentsInVain(caller, space.key)
       yield* assertRoomForReindex(context, space, rows.length)
-      const items = rows.map((row) => ({ row, job: db.now(queueAgain(space, row)) }))
+      const made: JobRow[] = []
+      for (const row of rows) made.push(yield* queueAgain(space, row))
       const bulkJobId = yield* insertBulkJob(
-        db,
         space,
         'document_reindex',
-        items.map(({ row, job }) => ({ documentId: row.id, jobId: job.id })),
+        rows.map(({ id }, place) => ({ documentId: id, ...defined({ jobId: made[place]?.id }) })),
       )
-      return { bulkJobId, total: items.length, jobs: items.map(({ job }) => db.now(toJob(job))), spaceKey: space.key }
+      const jobs: DocumentCompilationJob[] = []
+      for (const row of made) jobs.push(yield* toJob(row))
+      return { bulkJobId, total: jobs.length, jobs, spaceKey: space.key }
     },
     told,
   )
@@ -71,19 +69,4 @@ export async function retryFailed(context: EngineContext, caller: Caller, spaceI
 
 function told({ spaceKey: _, ...answer }: RetriedJobs & { spaceKey: number }): RetriedJobs {
   return answer
-}
-
-function* goOn(row: JobRow): Write<JobRow> {
-  yield* sql.run('UPDATE jobs SET run_after = 0 WHERE key = ? AND completed_at IS NULL', [row.key])
-  return row
-}
-
-function* failedDocuments(caller: Caller, space: SpaceRow): Read<DocumentRow[]> {
-  return yield* sql.all<DocumentRow>(
-    `SELECT documents.* FROM documents JOIN jobs ON jobs.key =
-       (SELECT key FROM jobs last WHERE last.doc_key = documents.key ORDER BY version DESC, key DESC LIMIT 1)
-     WHERE documents.space_key = ? AND documents.deleted_at IS NULL AND jobs.stage IN ('failed', 'canceled')
-       AND ${mayKnow('documents.source_id')} ORDER BY documents.key`,
-    [space.key, askerOf(caller)],
-  )
 }

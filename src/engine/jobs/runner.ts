@@ -9,25 +9,23 @@ import type { Work } from '../compile/work.js'
 import type { EngineContext } from '../context.js'
 import {
   describe,
-  type Failure,
   failureOf,
   givenUp,
   MAX_RETRY_MILLISECONDS,
   mayBePoison,
   passesByItself,
-  pauseBefore,
   waitBefore,
 } from '../queue/retry-policy.js'
-import { spaceByKey } from '../rows/spaces.js'
-import { failRetryably, resumeCommit } from '../rows/staged-commits.js'
+import { countClaimed, dropClaims } from '../rows/job-claims.js'
+import { countOpen, settledJobs } from '../rows/jobs.js'
+import { type SpaceRow, spaceByKey } from '../rows/spaces.js'
 import type { IndexBatch } from '../search/ports.js'
-import { quotasOf } from '../spaces/quota.js'
-import { type Read, sql } from '../storage/program.js'
+import type { Read } from '../storage/program.js'
 import { purgeSlice } from '../storage/purge.js'
 import { isWriteStopped, unlessDatabaseDamaged } from '../storage/write-stop.js'
-import { BATCH_JOBS, DUE, isSuspect, selectBatch } from './batch.js'
+import { claim, isSuspect, nextBatch } from './batch.js'
 import { recoverClaims } from './recovery.js'
-import { startOver } from './start-over.js'
+import { release, type Why } from './release.js'
 
 /** one batch is parsed while another is embedded and published */
 const BATCHES_AT_ONCE = 2
@@ -41,7 +39,11 @@ export class JobRunner {
   readonly #context: EngineContext
   readonly #stop = new AbortController()
   readonly #turns = createTurns(
-    () => this.#turn(),
+    () => {
+      const turn = this.#turn()
+      this.#turning = turn.catch(() => undefined)
+      return turn
+    },
     (error) => this.#context.log.warn({ error: describe(error) }, 'no job could be taken; it is tried again'),
   )
   readonly #running = new Map<Promise<void>, { spaceKey: number; jobs: number; isAlone: boolean }>()
@@ -54,6 +56,7 @@ export class JobRunner {
   #lastSpace = 0
   #quietTimer: NodeJS.Timeout | undefined
   #purging: Promise<void> | undefined
+  #turning: Promise<void> | undefined
 
   constructor(context: EngineContext) {
     this.#context = context
@@ -62,7 +65,7 @@ export class JobRunner {
 
   /** Gives up the claims of a process that died, and starts. */
   start(): void {
-    recoverClaims(this.#context)
+    this.#context.db.recover(recoverClaims)
     this.#audits.start()
     this.wake()
   }
@@ -76,20 +79,17 @@ export class JobRunner {
   activity(): { activeJobs: number; waitingJobs: number; training: number } {
     const active = [...this.#running.values()].reduce((sum, batch) => sum + batch.jobs, 0)
     const { db } = this.#context
-    const open = unlessDatabaseDamaged(
-      () => db.now(sql.get<{ n: number }>('SELECT count(*) n FROM jobs WHERE completed_at IS NULL'))?.n ?? 0,
-      0,
-    )
+    const open = unlessDatabaseDamaged(() => db.now(countOpen()), 0)
     return { activeJobs: active, waitingJobs: Math.max(0, open - active), training: this.#trainingOf.size }
   }
 
   /** Resolves when a job has ended, however, or waits for what may take days to pass. */
   settled(jobId: string): Promise<void> {
-    return new Promise((resolve) => {
+    return new Promise((resolve, reject) => {
       const waiting = this.#settled.get(jobId) ?? new Set()
       waiting.add(resolve)
       this.#settled.set(jobId, waiting)
-      this.#context.db.now(this.#tellSettled([jobId]))
+      this.#tellSettled([jobId]).catch(reject)
     })
   }
 
@@ -98,18 +98,24 @@ export class JobRunner {
     this.#stop.abort(new KsError('unavailable', 'the daemon is stopping'))
     this.#turns.stop()
     clearTimeout(this.#quietTimer)
+    await this.#turning
     await Promise.allSettled([...this.#running.keys(), ...this.#trainingOf.values(), this.#purging])
   }
 
-  #turn(): void {
-    this.#context.db.now(this.#tellSettled([...this.#settled.keys()]))
+  async #turn(): Promise<void> {
+    await this.#tellSettled([...this.#settled.keys()])
     // what room is left on a full disk is for those who read and those who remove
-    while (!this.#isStopped() && this.#running.size < BATCHES_AT_ONCE && !this.#runsSuspect()) {
-      const claimed = this.#claim()
+    while (
+      !this.#isStopped() &&
+      !this.#stop.signal.aborted &&
+      this.#running.size < BATCHES_AT_ONCE &&
+      !this.#runsSuspect()
+    ) {
+      const claimed = await this.#claim()
       if (claimed === undefined) break
       this.#launch(claimed.spaceKey, claimed.work)
     }
-    if (this.#running.size === 0) this.#purge()
+    if (this.#running.size === 0 && !this.#stop.signal.aborted) this.#purge()
   }
 
   #runsSuspect(): boolean {
@@ -128,7 +134,9 @@ export class JobRunner {
       .finally(() => {
         this.#running.delete(run)
         this.#lastBatch.set(spaceKey, performance.now())
-        this.#context.db.now(this.#tellSettled(work.map(({ job }) => job.id)))
+        this.#tellSettled(work.map(({ job }) => job.id)).catch((error: unknown) =>
+          this.#context.log.warn({ error: describe(error) }, 'who waits for jobs is told later'),
+        )
         this.#maybeTrain(spaceKey)
         this.wake()
       })
@@ -138,7 +146,7 @@ export class JobRunner {
   async #runBatch(spaceKey: number, work: Work[]): Promise<void> {
     const { db, log, rightOfWay } = this.#context
     await rightOfWay.giveWay()
-    const space = db.now(spaceByKey(spaceKey))
+    const space = await db.read(spaceByKey(spaceKey))
     if (space === undefined) return
     for (const item of work) item.lease = this.#hold(item)
     try {
@@ -160,14 +168,11 @@ export class JobRunner {
   async #freeLeftOver(work: Work[]): Promise<void> {
     const { db, instance, log } = this.#context
     if (this.#stop.signal.aborted) return
-    const keys = JSON.stringify(work.map(({ job }) => job.key))
-    const left = 'claimed_by = ? AND completed_at IS NULL AND key IN (SELECT value FROM json_each(?))'
-    const jobs = db.now(sql.get<{ n: number }>(`SELECT count(*) n FROM jobs WHERE ${left}`, [instance, keys]))?.n ?? 0
+    const keys = work.map(({ job }) => job.key)
+    const jobs = await db.read(countClaimed(instance, keys))
     if (jobs === 0) return
     log.warn({ jobs }, 'jobs were left by their batch and are taken up again')
-    await this.#untilWritten('the claims of a batch', () =>
-      db.write(() => sql.run(`UPDATE jobs SET claimed_by = NULL WHERE ${left}`, [instance, keys])),
-    )
+    await this.#untilWritten('the claims of a batch', () => db.write(() => dropClaims(instance, keys)))
   }
 
   #untilWritten<T>(what: string, write: () => Promise<T>): Promise<T> {
@@ -189,7 +194,7 @@ export class JobRunner {
   }
 
   async #retryLater(spaceKey: number, work: Work[], error: unknown): Promise<void> {
-    const space = this.#context.db.now(spaceByKey(spaceKey))
+    const space = await this.#context.db.read(spaceByKey(spaceKey))
     const failure = failureOf(error)
     const passes = passesByItself(error)
     this.#context.options.room?.note(error)
@@ -209,101 +214,48 @@ export class JobRunner {
    *
    * @returns what the index has to forget of jobs that begin anew
    */
-  async #release(work: Work[], why?: { failure: Failure; passes: boolean; fromStart: boolean }): Promise<IndexBatch[]> {
+  async #release(work: Work[], why?: Why): Promise<IndexBatch[]> {
     const { db, now } = this.#context
     if (work.length === 0) return []
-    const write = () => {
-      const dropped: IndexBatch[] = []
-      for (const { job } of work) {
-        const retryAt =
-          why === undefined ? 0 : Date.now() + (why.passes ? waitBefore(job.waits) : pauseBefore(job.attempts))
-        db.now(
-          sql.run('UPDATE jobs SET claimed_by = NULL, run_after = ? WHERE key = ? AND completed_at IS NULL', [
-            retryAt,
-            job.key,
-          ]),
-        )
-        if (why === undefined) continue
-        const { passes, failure } = why
-        db.now(
-          sql.run(
-            `UPDATE jobs SET error = ?, attempts = attempts + ?, waits = CASE WHEN ? THEN waits + 1 ELSE 0 END,
-             waiting_since = CASE WHEN ? THEN coalesce(waiting_since, ?) END WHERE key = ? AND completed_at IS NULL`,
-            [failure.message, passes ? 0 : 1, passes ? 1 : 0, passes ? 1 : 0, now(), job.key],
-          ),
-        )
-        db.now(failRetryably(job.id, failure, retryAt, passes ? 0 : 1))
-        const batch = why.fromStart ? db.now(startOver(job)) : undefined
-        if (batch !== undefined) dropped.push(batch)
-      }
-      return dropped
-    }
+    const write = () => release(work, now(), why)
     // a stop does not wait for room on the disk: the next start finds the claims of this process and frees them
     const dropped = await (why === undefined
       ? db.write(write)
       : this.#untilWritten('when jobs are tried again', () => db.write(write)))
-    db.now(this.#tellSettled(work.map(({ job }) => job.id)))
+    await this.#tellSettled(work.map(({ job }) => job.id))
     return dropped
   }
 
-  /** How many more jobs of a space may run now, by its quota. */
-  #room(spaceKey: number): number {
-    const space = this.#context.db.now(spaceByKey(spaceKey))
-    const limit = space === undefined ? BATCH_JOBS : quotasOf(this.#context, space).maxActiveJobCount
-    const running = [...this.#running.values()].filter((batch) => batch.spaceKey === spaceKey)
-    return limit - running.reduce((sum, batch) => sum + batch.jobs, 0)
-  }
-
   /** The next batch of the space whose turn it is. */
-  #claim(): { spaceKey: number; work: Work[] } | undefined {
+  async #claim(): Promise<{ spaceKey: number; work: Work[] } | undefined> {
     const { db, instance } = this.#context
-    const now = Date.now()
-    const full = JSON.stringify(
-      [...this.#running.values()].map((batch) => batch.spaceKey).filter((key) => this.#room(key) <= 0),
-    )
-    function* next(after: number) {
-      return yield* sql.get<{ space_key: number }>(
-        `SELECT space_key FROM jobs WHERE completed_at IS NULL AND claimed_by IS NULL AND space_key > ? AND ${DUE}
-           AND space_key NOT IN (SELECT value FROM json_each(?))
-         ORDER BY space_key LIMIT 1`,
-        [after, now, now + MAX_RETRY_MILLISECONDS, full],
-      )
-    }
-    const turn = db.now(next(this.#lastSpace)) ?? db.now(next(0))
-    if (turn === undefined) return undefined
-    const work = this.#context.db.now(
-      selectBatch(turn.space_key, now, Math.min(BATCH_JOBS, this.#room(turn.space_key))),
-    )
-    if (work.length === 0) return undefined
+    const running = new Map<number, number>()
+    for (const { spaceKey, jobs } of this.#running.values()) running.set(spaceKey, (running.get(spaceKey) ?? 0) + jobs)
+    const next = await db.read(nextBatch(this.#context, this.#lastSpace, running))
+    if (next === undefined || next.work.length === 0) return undefined
     // it has its turn when what runs has ended
-    if (this.#running.size > 0 && work.some(({ job }) => isSuspect(job))) return undefined
-    this.#lastSpace = turn.space_key
-    db.writeNow(function* () {
-      for (const { job } of work) {
-        yield* sql.run('UPDATE jobs SET claimed_by = ? WHERE key = ?', [instance, job.key])
-        yield* resumeCommit(job.id)
-      }
-    })
-    return { spaceKey: turn.space_key, work }
+    if (this.#running.size > 0 && next.work.some(({ job }) => isSuspect(job))) return undefined
+    this.#lastSpace = next.spaceKey
+    return { spaceKey: next.spaceKey, work: await db.write(() => claim(next.work, instance)) }
   }
 
+  /** Trains the model of a space, or fills what lacks vectors, where that is due. */
   #maybeTrain(spaceKey: number): void {
+    this.#trainIfDue(spaceKey).catch((error: unknown) =>
+      this.#context.log.warn({ error: describe(error) }, 'whether a model is due could not be looked up'),
+    )
+  }
+
+  async #trainIfDue(spaceKey: number): Promise<void> {
     const context = this.#context
-    const space = context.db.now(spaceByKey(spaceKey))
-    if (space === undefined || this.#stop.signal.aborted) return
-    if (this.#trainingOf.size > 0) {
-      if (!this.#trainingOf.has(spaceKey)) this.#lookAgain(spaceKey)
-      return
-    }
-    if (this.#isStopped() || (this.#failedTraining.get(spaceKey) ?? 0) > performance.now()) {
-      this.#lookAgain(spaceKey)
-      return
-    }
-    const quietAt = (this.#lastBatch.get(spaceKey) ?? Number.NEGATIVE_INFINITY) + QUIET_MILLISECONDS
-    const busy = performance.now() < quietAt || [...this.#running.values()].some((batch) => batch.spaceKey === spaceKey)
-    const due = context.db.now(trainingDue(context, space, busy))
-    if (!due && (busy || !this.#audits.isDue(space))) {
+    if (this.#stop.signal.aborted || this.#mustWait(spaceKey)) return
+    const busy = this.#isBusy(spaceKey)
+    const found = await context.db.read(dueBehind(context, this.#audits, spaceKey, busy))
+    if (found === undefined || this.#stop.signal.aborted || this.#mustWait(spaceKey)) return
+    const { space, due, lacks } = found
+    if (!due && !lacks) {
       if (busy) this.#lookAgain(spaceKey)
+      else this.#audits.ended(spaceKey)
       return
     }
     const training = (due ? retrain : this.#audits.fill)(context, spaceKey, this.#stop.signal)
@@ -321,6 +273,20 @@ export class JobRunner {
         this.wake() // the vectors of the model before left room in the file
       })
     this.#trainingOf.set(spaceKey, training)
+  }
+
+  /** Whether nothing is trained now: one model at a time, and none that has just failed. It is looked again. */
+  #mustWait(spaceKey: number): boolean {
+    if (this.#trainingOf.has(spaceKey)) return true
+    const failed = (this.#failedTraining.get(spaceKey) ?? 0) > performance.now()
+    if (this.#trainingOf.size === 0 && !this.#isStopped() && !failed) return false
+    this.#lookAgain(spaceKey)
+    return true
+  }
+
+  #isBusy(spaceKey: number): boolean {
+    const quietAt = (this.#lastBatch.get(spaceKey) ?? Number.NEGATIVE_INFINITY) + QUIET_MILLISECONDS
+    return performance.now() < quietAt || [...this.#running.values()].some((batch) => batch.spaceKey === spaceKey)
   }
 
   /** Asks once more when the space may have become quiet. */
@@ -345,17 +311,27 @@ export class JobRunner {
       })
   }
 
-  *#tellSettled(jobIds: string[]): Read<void> {
-    for (const id of jobIds) {
+  /** Tells those who wait for jobs of those that have settled. */
+  async #tellSettled(jobIds: string[]): Promise<void> {
+    const awaited = jobIds.filter((id) => this.#settled.has(id))
+    if (awaited.length === 0) return
+    for (const id of await this.#context.db.read(settledJobs(awaited, this.#isStopped()))) {
       const waiting = this.#settled.get(id)
-      if (waiting === undefined) continue
-      const row = yield* sql.get<{ completed_at: number | null; isWaiting: number }>(
-        'SELECT completed_at, waits > 0 OR (? AND claimed_by IS NULL) isWaiting FROM jobs WHERE id = ?',
-        [this.#isStopped() ? 1 : 0, id],
-      )
-      if (row !== undefined && row.completed_at === null && row.isWaiting === 0) continue
       this.#settled.delete(id)
-      for (const resolve of waiting) resolve()
+      for (const resolve of waiting ?? []) resolve()
     }
   }
+}
+
+/** What is to be done behind the jobs of a space: train its model, or fill what lacks a vector. */
+function* dueBehind(
+  context: EngineContext,
+  audits: VectorAudits,
+  spaceKey: number,
+  busy: boolean,
+): Read<{ space: SpaceRow; due: boolean; lacks: boolean } | undefined> {
+  const space = yield* spaceByKey(spaceKey)
+  if (space === undefined) return undefined
+  const due = yield* trainingDue(context, space, busy)
+  return { space, due, lacks: !due && !busy && (yield* audits.isDue(space)) }
 }

@@ -1,8 +1,9 @@
-import { dropUnpublished } from '../compile/store.js'
+import { requeue } from '../rows/job-claims.js'
 import type { JobRow } from '../rows/jobs.js'
 import { resumeFromStart } from '../rows/staged-commits.js'
+import { dropUnpublished } from '../rows/versions.js'
 import type { IndexBatch } from '../search/ports.js'
-import { sql, type Write } from '../storage/program.js'
+import type { Write } from '../storage/program.js'
 
 /**
  * Takes back what a job has stored, inside the caller's transaction and behind `failRetryably`: it begins anew. As long
@@ -11,11 +12,7 @@ import { sql, type Write } from '../storage/program.js'
  * @returns what the index has to forget
  */
 export function* startOver(job: JobRow): Write<IndexBatch | undefined> {
-  const reset = yield* sql.run(
-    "UPDATE jobs SET stage = 'queued', updated_at = ? WHERE key = ? AND completed_at IS NULL",
-    [Date.now(), job.key],
-  )
-  if (reset.changes === 0) return undefined
+  if (!(yield* requeue(job.key))) return undefined
   yield* resumeFromStart(job.id)
   return yield* dropUnpublished(job.doc_key, job.version)
 }

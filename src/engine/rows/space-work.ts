@@ -2,8 +2,7 @@ import { KsError, notFound } from '../../contract/errors.js'
 import { defined } from '../../lib/defined.js'
 import type { DegradedClass } from '../base/degraded.js'
 import type { ProviderTrouble } from '../models/trouble.js'
-import type { Database } from '../storage/database.js'
-import { sql } from '../storage/program.js'
+import { type Read, sql, type Write } from '../storage/program.js'
 import { type SpaceRow, spaceByKey } from './spaces.js'
 
 /** What rows of work on a whole space have in common. */
@@ -23,49 +22,53 @@ export interface SpaceWork {
 
 /** @param name of one row, for messages */
 export function workTable<Row extends SpaceWork>(table: 'embedding_migrations' | 'graph_readings', name: string) {
-  const find = (db: Database, space: SpaceRow, id: string): Row => {
-    const row = db.now(sql.get<Row>(`SELECT * FROM ${table} WHERE id = ? AND space_key = ?`, [id, space.key]))
+  /** @throws KsError `not-found`, also for a row of another space */
+  function* find(space: SpaceRow, id: string): Read<Row> {
+    const row = yield* sql.get<Row>(`SELECT * FROM ${table} WHERE id = ? AND space_key = ?`, [id, space.key])
     if (row === undefined) throw notFound(name, id)
     return row
   }
   return {
-    /** @throws KsError `not-found`, also for a row of another space */
     find,
 
     /** @throws KsError `already-terminal` for one that has ended */
-    findOpen(db: Database, space: SpaceRow, id: string): Row {
-      const row = find(db, space, id)
+    *findOpen(space: SpaceRow, id: string): Read<Row> {
+      const row = yield* find(space, id)
       if (row.completed_at !== null) throw new KsError('already-terminal', `${name} ${id} has ended as ${row.state}`)
       return row
     },
 
     /** Rows that have not ended, of spaces that are not being deleted. */
-    open: (db: Database): Row[] =>
-      db.now(
-        sql.all<Row>(
-          `SELECT ${table}.* FROM ${table} JOIN spaces ON spaces.key = ${table}.space_key
+    *open(): Read<Row[]> {
+      return yield* sql.all<Row>(
+        `SELECT ${table}.* FROM ${table} JOIN spaces ON spaces.key = ${table}.space_key
          WHERE completed_at IS NULL AND spaces.deleted_at IS NULL ORDER BY ${table}.key`,
-        ),
-      ),
-
-    /** A row, as long as it has not ended and its space is there. */
-    stillOpen(db: Database, key: number): Row | undefined {
-      const row = db.now(sql.get<Row>(`SELECT * FROM ${table} WHERE key = ? AND completed_at IS NULL`, [key]))
-      return row === undefined || db.now(spaceByKey(row.space_key)) === undefined ? undefined : row
+      )
     },
 
-    delay(db: Database, key: number, trouble: ProviderTrouble, nextAt: number): void {
-      db.now(
-        sql.run(
-          `UPDATE ${table} SET attempts = attempts + 1, next_at = ?, error = ?, error_class = ?, updated_at = ?
+    /** The row of a space that has not ended, where there is one. */
+    *openOf({ key }: SpaceRow): Read<Row | undefined> {
+      return yield* sql.get<Row>(`SELECT * FROM ${table} WHERE space_key = ? AND completed_at IS NULL`, [key])
+    },
+
+    /** A row, as long as it has not ended and its space is there. */
+    *stillOpen(key: number): Read<Row | undefined> {
+      const row = yield* sql.get<Row>(`SELECT * FROM ${table} WHERE key = ? AND completed_at IS NULL`, [key])
+      return row === undefined || (yield* spaceByKey(row.space_key)) === undefined ? undefined : row
+    },
+
+    *delay(key: number, trouble: ProviderTrouble, nextAt: number): Write<void> {
+      yield* sql.run(
+        `UPDATE ${table} SET attempts = attempts + 1, next_at = ?, error = ?, error_class = ?, updated_at = ?
          WHERE key = ? AND completed_at IS NULL`,
-          [nextAt, trouble.message, trouble.class, Date.now(), key],
-        ),
+        [nextAt, trouble.message, trouble.class, Date.now(), key],
       )
     },
 
     /** At the start: whatever kept a provider from answering may have been changed. */
-    hurry: (db: Database) => db.recover(() => sql.run(`UPDATE ${table} SET next_at = 0 WHERE completed_at IS NULL`)),
+    *hurry(): Write<void> {
+      yield* sql.run(`UPDATE ${table} SET next_at = 0 WHERE completed_at IS NULL`)
+    },
   }
 }
 

@@ -1,8 +1,8 @@
 import type { KnowledgeSpaceStatus } from '../../contract/gateway/space-status.js'
 import type { Caller } from '../base/caller.js'
-import { missingOf, waitOf } from '../compile/vectors-due.js'
 import { deniedSources } from '../rows/permissions.js'
 import type { SpaceRow } from '../rows/spaces.js'
+import { missingOf, waitOf } from '../rows/vectors-due.js'
 import { type Read, sql } from '../storage/program.js'
 
 type MissingVectors = NonNullable<KnowledgeSpaceStatus['index']['missingVectors']>

@@ -32,7 +32,7 @@ export function* oweVectors(spaceKey: number, versionKey: number): Write<void> {
 }
 
 /** Counts anew what is owed of a version; a row that counts nothing goes. */
-export function* countAgain(versionKey: number): Write<void> {
+function* countAgain(versionKey: number): Write<void> {
   yield* sql.run(
     `UPDATE vectors_due SET
        due = (SELECT count(*) FROM nodes WHERE nodes.version_key = vectors_due.version_key)
@@ -97,7 +97,7 @@ export function* refuse(spaceKey: number, node: DueNode, error: string): Write<v
 }
 
 /** Passages that were refused are asked for again. @param spaceKey all spaces where absent */
-export function* forgetRefusals(spaceKey?: number): Write<void> {
+function* forgetRefusals(spaceKey?: number): Write<void> {
   const of = spaceKey === undefined ? '' : ' AND space_key = ?'
   const values = spaceKey === undefined ? [] : [spaceKey]
   yield* sql.run(`DELETE FROM vector_refusals WHERE true${of}`, values)
@@ -139,4 +139,35 @@ export function* missingOf(spaceKey: number): Read<{ due: number; refused: numbe
     [spaceKey],
   )
   return { due: row?.due ?? 0, refused: row?.refused ?? 0 }
+}
+
+/** Asks providers at once again, also for what they refused. @param spaceKey all spaces where absent */
+export function* hurryVectors(spaceKey?: number): Write<void> {
+  const of = spaceKey === undefined ? '' : ' WHERE space_key = ?'
+  yield* sql.run(`UPDATE vector_waits SET next_at = 0${of}`, spaceKey === undefined ? [] : [spaceKey])
+  yield* forgetRefusals(spaceKey)
+}
+
+/** Whether vectors of versions are owed. */
+export function* areOwed(versions: readonly number[]): Read<boolean> {
+  return (
+    (yield* sql.get<{ one: number }>(
+      'SELECT 1 one FROM vectors_due WHERE due > 0 AND version_key IN (SELECT value FROM json_each(?))',
+      [JSON.stringify(versions)],
+    )) !== undefined
+  )
+}
+
+/** Nothing is owed of a space any more: its model is no provider's. */
+export function* forgetDue(spaceKey: number): Write<void> {
+  yield* sql.run('DELETE FROM vectors_due WHERE space_key = ?', [spaceKey])
+}
+
+/** Counts anew what is owed of the versions of a space. */
+export function* countSpaceAgain(spaceKey: number): Write<void> {
+  for (const { version_key } of yield* sql.all<{ version_key: number }>(
+    'SELECT version_key FROM vectors_due WHERE space_key = ? AND due > 0',
+    [spaceKey],
+  ))
+    yield* countAgain(version_key)
 }

@@ -1,9 +1,13 @@
 import type { EmbeddingMigration } from '../../contract/gateway/embedding-migrations.js'
+import { newId } from '../../lib/ids.js'
+import type { ModelReference } from '../base/model-reference.js'
 import type { ProviderTrouble } from '../models/trouble.js'
-import { publishNext } from '../rows/publications.js'
-import { isWaiting, type SpaceWork, toldOf, workTable } from '../rows/space-work.js'
 import { type Read, sql, type Write } from '../storage/program.js'
-import type { VectorSpace } from './vector-spaces.js'
+import type { PassageRow } from './nodes.js'
+import { publishNext } from './publications.js'
+import { isWaiting, type SpaceWork, toldOf, workTable } from './space-work.js'
+import type { SpaceRow } from './spaces.js'
+import { supersedeActive, type VectorSpace, vectorSpaceIn } from './vector-spaces.js'
 import { oweVectors } from './vectors-due.js'
 
 /** A move of a space to another embedding model. */
@@ -17,15 +21,19 @@ export interface MigrationRow extends SpaceWork {
   total: number
 }
 
-/** A passage that has no vector in the vector space being filled. */
-export interface UnfilledNode {
-  key: number
-  doc_key: number
-  title: string
-  text: string
-}
-
 export const migrationRows = workTable<MigrationRow>('embedding_migrations', 'embedding migration')
+
+/** Begins a migration, inside the caller's transaction. */
+export function* insertMigration(space: SpaceRow, model: ModelReference): Write<MigrationRow> {
+  const id = newId()
+  const now = Date.now()
+  yield* sql.run(
+    `INSERT INTO embedding_migrations (id, space_key, plugin, provider, model, vector_space, state, created_at, updated_at)
+     VALUES (?, ?, ?, ?, ?, ?, 'filling', ?, ?)`,
+    [id, space.key, model.pluginId, model.provider, model.model, newId(), now, now],
+  )
+  return yield* migrationRows.find(space, id)
+}
 
 export function* toMigration(row: MigrationRow): Read<EmbeddingMigration> {
   const { filled, total } = row.completed_at === null ? yield* progressOf(row) : row
@@ -59,23 +67,13 @@ function* progressOf({ space_key, vector_space }: MigrationRow): Read<{ filled: 
 
 /** The vector space that a migration fills; none before its first vector, or of a trained model its training. */
 export function* targetOf({ vector_space, space_key }: MigrationRow): Read<VectorSpace | undefined> {
-  const row = yield* sql.get<{ key: number; id: string; dimension: number; trained_nodes: number }>(
-    "SELECT key, id, dimension, trained_nodes FROM vector_spaces WHERE id = ? AND space_key = ? AND state = 'building'",
-    [vector_space, space_key],
-  )
-  return row === undefined
-    ? undefined
-    : { key: row.key, id: row.id, dimension: row.dimension, trainedNodes: row.trained_nodes }
+  return yield* vectorSpaceIn('building', space_key, vector_space)
 }
 
 /** Passages of current versions, and of those on their way there, that have no vector yet, in key order. */
-export function* unfilled(
-  { space_key }: MigrationRow,
-  target: VectorSpace | undefined,
-  after: number,
-  limit: number,
-): Read<UnfilledNode[]> {
-  return yield* sql.all<UnfilledNode>(
+export function* unfilled(row: MigrationRow, after: number, limit: number): Read<PassageRow[]> {
+  const target = yield* targetOf(row)
+  return yield* sql.all<PassageRow>(
     `SELECT nodes.key, nodes.doc_key, nodes.title, nodes.text
      FROM nodes INDEXED BY nodes_place JOIN versions INDEXED BY versions_at ON versions.key = nodes.version_key
      LEFT JOIN vectors ON vectors.vector_space = ? AND vectors.node_key = nodes.key
@@ -83,7 +81,7 @@ export function* unfilled(
      WHERE nodes.key > ? AND nodes.space_key = ? AND versions.until_revision IS NULL
        AND vectors.node_key IS NULL AND refusals.node_key IS NULL
      ORDER BY nodes.key LIMIT ?`,
-    [target?.key ?? -1, after, space_key, limit],
+    [target?.key ?? -1, after, row.space_key, limit],
   )
 }
 
@@ -127,7 +125,7 @@ export function* switchTo(row: MigrationRow, target: VectorSpace | undefined): W
   const { space_key: space } = row
   const { filled, total } = yield* progressOf(row)
   const now = Date.now()
-  yield* sql.run("UPDATE vector_spaces SET state = 'superseded' WHERE space_key = ? AND state = 'active'", [space])
+  yield* supersedeActive(space)
   yield* sql.run(
     `UPDATE spaces SET embedding_plugin = ?, embedding_provider = ?, embedding_model = ?, vector_space = ?, dimension = ?,
        embedding_revision = embedding_revision + 1, manifest_version = manifest_version + 1, updated_at = ? WHERE key = ?`,

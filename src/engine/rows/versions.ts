@@ -1,10 +1,11 @@
 import { defined } from '../../lib/defined.js'
 import { newId } from '../../lib/ids.js'
-import type { PreparedAsset, PreparedDocument, PreparedNode } from '../parse/compiled.js'
-import { cutParts, insertPart, type VersionPart } from '../rows/version-parts.js'
+import type { PreparedAsset, PreparedDocument } from '../parse/compiled.js'
 import type { IndexBatch } from '../search/ports.js'
-import type { Database } from '../storage/database.js'
-import { sql, type Write } from '../storage/program.js'
+import { type Read, sql, type Write } from '../storage/program.js'
+import { insertNodes, reserveNodeKeys } from './nodes.js'
+import { logRemoved } from './projection-log.js'
+import { cutParts, insertPart, type VersionPart } from './version-parts.js'
 
 /** Row keys of what a version belongs to. */
 export interface VersionOwner {
@@ -25,13 +26,13 @@ export interface WrittenVersion {
 const DROPPED_AT_ONCE = 500
 
 /** Writes one version with its nodes, inside the caller's transaction. Nothing is visible before it is published. */
-export function* insertVersion(db: Database, owner: VersionOwner, document: PreparedDocument): Write<WrittenVersion> {
+export function* insertVersion(owner: VersionOwner, document: PreparedDocument): Write<WrittenVersion> {
   const { versionKey, parts } = yield* insertVersionRow(owner, document)
   for (const part of parts) yield* insertPart(owner.spaceKey, versionKey, part)
   for (const asset of document.assets) yield* insertAsset(versionKey, asset)
   if (document.nodes.length === 0) return { versionKey, firstNode: undefined, lastNode: undefined, seq: undefined }
   const firstNode = yield* reserveNodeKeys(document.nodes.length)
-  const seq = yield* insertNodes(db, { ...owner, versionKey, firstNode }, document.nodes)
+  const seq = yield* insertNodes({ ...owner, versionKey, firstNode }, document.nodes)
   return { versionKey, firstNode, lastNode: firstNode + document.nodes.length - 1, seq }
 }
 
@@ -82,74 +83,6 @@ export function* insertAsset(versionKey: number, asset: PreparedAsset): Write<vo
 }
 
 /**
- * Sets row keys aside, inside the caller's transaction: the nodes of a version have consecutive keys, whoever else stores
- * nodes while they are written.
- *
- * @returns the first of them
- */
-export function* reserveNodeKeys(count: number): Write<number> {
-  const { changes } = yield* sql.run("UPDATE sqlite_sequence SET seq = seq + ? WHERE name = 'nodes'", [count])
-  if (changes === 0) yield* sql.run("INSERT INTO sqlite_sequence (name, seq) VALUES ('nodes', ?)", [count])
-  const last = (yield* sql.get<{ seq: number }>("SELECT seq FROM sqlite_sequence WHERE name = 'nodes'"))?.seq ?? count
-  return last - count + 1
-}
-
-/**
- * Writes nodes that follow those a version has, under the keys that were set aside for it from `firstNode` on, inside the
- * caller's transaction.
- *
- * @returns sequence of the projection log
- */
-export function* insertNodes(
-  db: Database,
-  owner: VersionOwner & { versionKey: number; firstNode: number },
-  nodes: readonly PreparedNode[],
-): Write<number> {
-  const { spaceKey, docKey, versionKey, firstNode } = owner
-  const keys = nodes.map(({ ordinal }) => firstNode + ordinal)
-  nodes.forEach((node, place) => {
-    db.now(
-      sql.run(
-        `INSERT INTO nodes (key, id, space_key, doc_key, version_key, ordinal, title, text, section, outline_node, elements,
-         start_offset, end_offset, page, kind, row_hash)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-        [
-          keys[place] ?? null,
-          newId(),
-          spaceKey,
-          docKey,
-          versionKey,
-          node.ordinal,
-          node.title,
-          node.text,
-          node.section,
-          node.outlineNodeId,
-          node.elements,
-          node.startOffset,
-          node.endOffset,
-          node.pageNumber ?? null,
-          node.kind,
-          node.hash,
-        ],
-      ),
-    )
-  })
-  const [first = firstNode] = keys
-  const last = keys.at(-1) ?? first
-  yield* sql.run('UPDATE versions SET first_node = ?, last_node = ?, node_count = node_count + ? WHERE key = ?', [
-    firstNode,
-    last,
-    nodes.length,
-    versionKey,
-  ])
-  return (yield* sql.run('INSERT INTO projection_log (space_key, op, first_node, last_node) VALUES (?, 1, ?, ?)', [
-    spaceKey,
-    first,
-    last,
-  ])).key
-}
-
-/**
  * Removes a version that was never published, inside the caller's transaction: its compilation starts over, failed or was
  * canceled. The rows of a large one are only taken out of everybody's sight; the purge removes them in slices.
  *
@@ -183,10 +116,7 @@ export function* dropUnpublished(docKey: number, version: number): Write<IndexBa
     yield* sql.run('DELETE FROM versions WHERE key = ?', [row.key])
   }
   if (first === null || last === null) return undefined
-  const seq = (yield* sql.run(
-    'INSERT INTO projection_log (space_key, op, first_node, last_node) VALUES (?, -1, ?, ?)',
-    [row.space_key, first, last],
-  )).key
+  const seq = yield* logRemoved(row.space_key, first, last)
   return { seq, add: [], remove: Array.from({ length: last - first + 1 }, (_, place) => first + place) }
 }
 
@@ -201,4 +131,51 @@ function versionMetadata(document: PreparedDocument): Record<string, unknown> {
     mediaType: document.mediaType,
     ...defined({ language: document.language }),
   }
+}
+
+/** Row key of a version of a document. */
+export function* versionKeyOf(docKey: number, version: number): Read<number | undefined> {
+  return (yield* sql.get<{ key: number }>('SELECT key FROM versions WHERE doc_key = ? AND version = ?', [
+    docKey,
+    version,
+  ]))?.key
+}
+
+/** Whether a version is there under its number: one that is left to the purge has lost it. */
+export function* hasVersion(key: number, version: number): Read<boolean> {
+  return (yield* sql.get('SELECT 1 one FROM versions WHERE key = ? AND version = ?', [key, version])) !== undefined
+}
+
+/** Whether a version is, or may still become, visible at the head. */
+export function* isNotOver(key: number): Read<boolean> {
+  return (yield* sql.get('SELECT 1 one FROM versions WHERE key = ? AND until_revision IS NULL', [key])) !== undefined
+}
+
+/** Makes a version the one that is visible from a revision on, and ends those before it, inside the caller's transaction. */
+export function* showVersion(spaceKey: number, docKey: number, versionKey: number, revision: number): Write<void> {
+  for (const old of yield* sql.all<{ key: number; first_node: number | null; last_node: number | null }>(
+    'SELECT key, first_node, last_node FROM versions WHERE doc_key = ? AND key <> ? AND until_revision IS NULL',
+    [docKey, versionKey],
+  )) {
+    yield* sql.run('UPDATE versions SET until_revision = ? WHERE key = ?', [revision, old.key])
+    if (old.first_node !== null && old.last_node !== null) yield* logRemoved(spaceKey, old.first_node, old.last_node)
+  }
+  yield* sql.run('UPDATE versions SET from_revision = ? WHERE key = ?', [revision, versionKey])
+}
+
+/** Marks the versions of a document up to a number as obsolete: the purge takes them when no snapshot can show them. */
+export function* markObsolete(docKey: number, upTo: number): Write<void> {
+  yield* sql.run('UPDATE versions SET obsolete_at = ? WHERE doc_key = ? AND version <= ? AND obsolete_at IS NULL', [
+    Date.now(),
+    docKey,
+    upTo,
+  ])
+}
+
+/** Ranges of the nodes that a revision took out of sight. */
+export function* nodesEndedAt(spaceKey: number, revision: number): Read<{ first_node: number; last_node: number }[]> {
+  return yield* sql.all(
+    'SELECT first_node, last_node FROM versions WHERE space_key = ? AND until_revision = ? AND first_node IS NOT NULL',
+    [spaceKey, revision],
+  )
 }

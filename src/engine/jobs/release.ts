@@ -1,0 +1,32 @@
+import type { Work } from '../compile/work.js'
+import { type Failure, pauseBefore, waitBefore } from '../queue/retry-policy.js'
+import { giveBack, noteFailure } from '../rows/job-claims.js'
+import { failRetryably } from '../rows/staged-commits.js'
+import type { IndexBatch } from '../search/ports.js'
+import type { Write } from '../storage/program.js'
+import { startOver } from './start-over.js'
+
+/** Why a batch is tried again. */
+export interface Why {
+  failure: Failure
+  passes: boolean
+  /** whether its jobs begin anew */
+  fromStart: boolean
+}
+
+/** Gives claims back. @returns what the index has to forget of jobs that begin anew */
+export function* release(work: readonly Work[], now: number, why?: Why): Write<IndexBatch[]> {
+  const dropped: IndexBatch[] = []
+  for (const { job } of work) {
+    const retryAt =
+      why === undefined ? 0 : Date.now() + (why.passes ? waitBefore(job.waits) : pauseBefore(job.attempts))
+    yield* giveBack(job.key, retryAt)
+    if (why === undefined) continue
+    const { passes, failure } = why
+    yield* noteFailure(job.key, failure.message, passes, now)
+    yield* failRetryably(job.id, failure, retryAt, passes ? 0 : 1)
+    const batch = why.fromStart ? yield* startOver(job) : undefined
+    if (batch !== undefined) dropped.push(batch)
+  }
+  return dropped
+}

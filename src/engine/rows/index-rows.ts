@@ -1,0 +1,124 @@
+import { type Read, sql } from '../storage/program.js'
+
+/*
+ * The rows that the search indexes are made of. Spaces are named by their ids, as the indexes name them.
+ */
+
+/** What the whole indexes of a space hold, by the counters that the triggers of the schema keep: three look-ups. */
+export interface IndexHead {
+  key: number
+  /** of the newest entry of the projection log */
+  seq: number | null
+  nodes: number | null
+  /** the vector space in use */
+  vector_space: string | null
+  vector_key: number | null
+  dimension: number | null
+  vectors: number | null
+}
+
+export function* indexHead(space: string): Read<IndexHead | undefined> {
+  return yield* sql.get<IndexHead>(
+    `SELECT spaces.key, (SELECT max(seq) FROM projection_log WHERE space_key = spaces.key) seq,
+       (SELECT node_count FROM space_usage WHERE space_key = spaces.key) nodes, vector_spaces.id vector_space,
+       vector_spaces.key vector_key, vector_spaces.dimension,
+       (SELECT live FROM vector_counts WHERE vector_space = vector_spaces.key) vectors
+     FROM spaces LEFT JOIN vector_spaces ON vector_spaces.id = spaces.vector_space AND vector_spaces.state = 'active'
+     WHERE spaces.id = ?`,
+    [space],
+  )
+}
+
+/** An entry of the projection log: nodes that come, or with a negative `op` go. */
+export interface LoggedChange {
+  seq: number
+  op: number
+  first_node: number
+  last_node: number
+}
+
+/** The first entry of a space's log behind `seq`. */
+export function* changeAfter(space: string, seq: number): Read<LoggedChange | undefined> {
+  return yield* sql.get<LoggedChange>(
+    `SELECT seq, op, first_node, last_node FROM projection_log
+     WHERE space_key = (SELECT key FROM spaces WHERE id = ?) AND seq > ? ORDER BY seq LIMIT 1`,
+    [space, seq],
+  )
+}
+
+/** A passage, as the text index takes it. */
+export interface TextRow {
+  key: number
+  doc_key: number
+  title: string
+  text: string
+}
+
+/** Passages of a key range that are or will be visible, in key order. */
+export function* textsBetween(space: string, first: number, last: number, most: number): Read<TextRow[]> {
+  return yield* sql.all<TextRow>(
+    `SELECT nodes.key, nodes.doc_key, nodes.title, nodes.text FROM nodes INDEXED BY nodes_place JOIN versions INDEXED BY versions_at ON versions.key = nodes.version_key
+     WHERE nodes.key BETWEEN ? AND ? AND nodes.space_key = (SELECT key FROM spaces WHERE id = ?) AND versions.until_revision IS NULL
+     ORDER BY nodes.key LIMIT ?`,
+    [first, last, space, most],
+  )
+}
+
+/** A vector space by its id, whatever its state. */
+export function* vectorSpaceOf(
+  space: string,
+  vectorSpace: string,
+): Read<{ key: number; dimension: number; space_key: number } | undefined> {
+  return yield* sql.get(
+    'SELECT key, dimension, space_key FROM vector_spaces WHERE id = ? AND space_key = (SELECT key FROM spaces WHERE id = ?)',
+    [vectorSpace, space],
+  )
+}
+
+/** A vector, as it is stored. */
+export interface VectorRow {
+  node_key: number
+  doc_key: number
+  vector: Uint8Array
+}
+
+/** Vectors of passages that are or will be visible, in the order of their passages. @param vectorSpace row key */
+export function* vectorsAfter(vectorSpace: number, after: number, most: number): Read<VectorRow[]> {
+  return yield* sql.all<VectorRow>(
+    `SELECT vectors.node_key, nodes.doc_key, vectors.vector FROM vectors
+     JOIN nodes ON nodes.key = vectors.node_key JOIN versions INDEXED BY versions_at ON versions.key = nodes.version_key
+     WHERE vectors.vector_space = ? AND vectors.node_key > ? AND versions.until_revision IS NULL
+     ORDER BY vectors.node_key LIMIT ?`,
+    [vectorSpace, after, most],
+  )
+}
+
+/** Rows that were looked at, the last of them, and how many of them are visible. */
+export interface CountedSlice {
+  looked: number
+  last: number | null
+  live: number
+}
+
+/** Counts passages of a space behind `after`, at most so many rows. */
+export function* countNodes(spaceKey: number, after: number, most: number): Read<CountedSlice | undefined> {
+  return yield* sql.get<CountedSlice>(
+    `SELECT count(*) looked, max(key) last, total(live) live FROM
+  (SELECT nodes.key, versions.until_revision IS NULL live
+   FROM nodes INDEXED BY nodes_place CROSS JOIN versions INDEXED BY versions_at ON versions.key = nodes.version_key
+   WHERE nodes.space_key = ? AND nodes.key > ? ORDER BY nodes.key LIMIT ?)`,
+    [spaceKey, after, most],
+  )
+}
+
+/** The same of the vectors of a vector space. @param vectorSpace row key */
+export function* countVectors(vectorSpace: number, after: number, most: number): Read<CountedSlice | undefined> {
+  return yield* sql.get<CountedSlice>(
+    `SELECT count(*) looked, max(key) last, total(live) live FROM
+  (SELECT vectors.node_key key, versions.until_revision IS NULL live
+   FROM vectors CROSS JOIN nodes ON nodes.key = vectors.node_key
+     CROSS JOIN versions INDEXED BY versions_at ON versions.key = nodes.version_key
+   WHERE vectors.vector_space = ? AND vectors.node_key > ? ORDER BY vectors.node_key LIMIT ?)`,
+    [vectorSpace, after, most],
+  )
+}

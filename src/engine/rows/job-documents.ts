@@ -1,0 +1,58 @@
+import { type Read, sql, type Write } from '../storage/program.js'
+import type { DocumentRow } from './documents.js'
+import { askerOf, mayKnow, type Reader } from './permissions.js'
+
+/*
+ * Documents, as their compilation reads and marks them.
+ */
+
+/** The document of a job, also one that was deleted. */
+export function* documentOf({ doc_key }: { doc_key: number }): Read<DocumentRow | undefined> {
+  return yield* sql.get<DocumentRow>('SELECT * FROM documents WHERE key = ?', [doc_key])
+}
+
+/** Documents of a space whose last job failed or was canceled, of those that the reader may know of. */
+export function* documentsInVain(reader: Reader, spaceKey: number): Read<DocumentRow[]> {
+  return yield* sql.all<DocumentRow>(
+    `SELECT documents.* FROM documents JOIN jobs ON jobs.key =
+       (SELECT key FROM jobs last WHERE last.doc_key = documents.key ORDER BY version DESC, key DESC LIMIT 1)
+     WHERE documents.space_key = ? AND documents.deleted_at IS NULL AND jobs.stage IN ('failed', 'canceled')
+       AND ${mayKnow('documents.source_id')} ORDER BY documents.key`,
+    [spaceKey, askerOf(reader)],
+  )
+}
+
+/** Says of a document why its job failed; a version that was published before goes on answering. */
+export function* markFailed(docKey: number, failure: { code: string; message: string }): Write<void> {
+  yield* sql.run(
+    `UPDATE documents SET error_code = ?, error = ?, updated_at = ?, parser_status =
+         CASE WHEN EXISTS (SELECT 1 FROM versions WHERE doc_key = documents.key AND from_revision IS NOT NULL)
+              THEN 'parsed' ELSE 'failed' END
+       WHERE key = ?`,
+    [failure.code, failure.message, Date.now(), docKey],
+  )
+}
+
+/** The same of one whose job was canceled. */
+export function* markCanceled(docKey: number): Write<void> {
+  yield* sql.run(
+    `UPDATE documents SET parser_status = 'failed', error_code = 'canceled', error = 'the compilation was canceled', updated_at = ?
+       WHERE key = ? AND parser_status = 'pending'`,
+    [Date.now(), docKey],
+  )
+}
+
+/** Gives a document what was read of the version that is published now. */
+export function* markPublished({ key, filename }: DocumentRow, version: number, versionKey: number): Write<void> {
+  const meta = yield* sql.get<{ metadata: string; title: string }>(
+    'SELECT metadata, title FROM versions WHERE key = ?',
+    [versionKey],
+  )
+  yield* sql.run(
+    `UPDATE documents SET parser_status = 'parsed', version = ?, error_code = NULL, error = NULL, updated_at = ?,
+       mime_type = coalesce(json_extract(?, '$.mediaType'), mime_type),
+       metadata = CASE WHEN json_valid(metadata) THEN json_set(metadata, '$.title', ?) ELSE metadata END
+     WHERE key = ?`,
+    [version, Date.now(), meta?.metadata ?? '{}', meta?.title ?? filename, key],
+  )
+}
