@@ -15,10 +15,7 @@ export function* endVersion(key: number, at: ChangeAt): Write<void> {
 }
 
 /** Writes a version of a file, created at `created_at` and updated now. */
-export function* insertVersion(
-  at: ChangeAt,
-  file: Omit<WorkspaceFile, 'key' | 'updated_at'>,
-): Write<void> {
+export function* insertVersion(at: ChangeAt, file: Omit<WorkspaceFile, 'key' | 'updated_at'>): Write<void> {
   yield* sql.run(
     `INSERT INTO workspace_files (id, space_key, folder, base, object_key, sha256, size_bytes, content_type, version,
        subject, created_at, updated_at, from_seq) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,

@@ -156,12 +156,19 @@ export function* liveSize(spaceKey: number): Read<{ files: number; bytes: number
   return held ?? { files: 0, bytes: 0 }
 }
 
+/** Snapshots of a space, and the bytes that they froze. */
+export function* snapshotSize(spaceKey: number): Read<{ count: number; bytes: number }> {
+  const held = yield* sql.get<{ count: number; bytes: number }>(
+    `SELECT count(*) count, coalesce(sum(total_bytes), 0) bytes FROM workspace_snapshots
+     WHERE space_key = ? AND deleted_at IS NULL`,
+    [spaceKey],
+  )
+  return held ?? { count: 0, bytes: 0 }
+}
+
 /** Files in the workspaces now, and bytes of these and of all that snapshots froze. */
 export function* workspaceUsage(spaceKey: number): Read<{ workspaceFileCount: number; workspaceBytes: number }> {
   const { files, bytes } = yield* liveSize(spaceKey)
-  const frozen = yield* sql.get<{ bytes: number }>(
-    `SELECT coalesce(sum(total_bytes), 0) bytes FROM workspace_snapshots WHERE space_key = ? AND deleted_at IS NULL`,
-    [spaceKey],
-  )
-  return { workspaceFileCount: files, workspaceBytes: bytes + (frozen?.bytes ?? 0) }
+  const frozen = yield* snapshotSize(spaceKey)
+  return { workspaceFileCount: files, workspaceBytes: bytes + frozen.bytes }
 }
