@@ -38,10 +38,11 @@ import { QueryGate } from './query/gate.js'
 import { startQuery } from './query/run.js'
 import { searchSpace } from './query/search.js'
 import type { QueryShared } from './query/stages.js'
-import { getBulkJob, insertBulkJob } from './queue/bulk.js'
+import { getBulkJob } from './queue/bulk.js'
 import { listJobs } from './queue/list.js'
 import { createResearch } from './research/operations.js'
 import { RetentionSweeper } from './retention/sweeper.js'
+import { insertBulkJob } from './rows/bulk-jobs.js'
 import { findDocument, toAsset } from './rows/documents.js'
 import { findSpace, toSpace } from './rows/spaces.js'
 import { abandonUnacknowledged } from './rows/staged-commits.js'
@@ -204,7 +205,7 @@ function wire(
       manifest: async (caller, id) => context.db.now(spaceManifest(context, caller, id)),
       setEmbeddingProfile: (caller, id, model) => setEmbeddingProfile(context, caller, id, model),
       startMigration: (caller, id, model) => startMigration(context, caller, id, model),
-      migration: async (caller, id, migrationId) => context.db.now(getMigration(context, caller, id, migrationId)),
+      migration: (caller, id, migrationId) => db.read(getMigration(context, caller, id, migrationId)),
       cancelMigration: (caller, id, migrationId) => cancelMigration(context, caller, id, migrationId),
       status: async (caller, id) => spaceStatus(context, caller, id),
       stats: async (caller, id, minutes) => spaceStats(context, caller, id, minutes),
@@ -213,10 +214,10 @@ function wire(
     },
     documents: documentOperations(context, runner),
     jobs: {
-      get: async (caller, id) => db.now(getJob(caller, id)),
+      get: (caller, id) => db.read(getJob(caller, id)),
       cancel: (caller, id) => cancelJob(context, caller, id),
-      bulk: async (caller, id) => db.now(getBulkJob(caller, id)),
-      list: async (caller, spaceId, page) => db.now(listJobs(db, caller, spaceId, page)),
+      bulk: (caller, id) => db.read(getBulkJob(caller, id)),
+      list: (caller, spaceId, page) => db.read(listJobs(caller, spaceId, page)),
       retry: (caller, id) => retryJob(context, caller, id),
       retryFailed: (caller, spaceId) => retryFailed(context, caller, spaceId),
     },
@@ -320,7 +321,7 @@ function documentOperations(context: EngineContext, runner: JobRunner): Engine['
       const made = items.map((item) => ({ documentId: item.asset.id, jobId: item.compilationJob.id }))
       return writeAnswer(db, caller, function* () {
         const space = yield* findSpace(caller.tenant, spaceId)
-        return { bulkJobId: yield* insertBulkJob(db, space, 'document_upload', made), total: items.length, items }
+        return { bulkJobId: yield* insertBulkJob(space, 'document_upload', made), total: items.length, items }
       })
     },
     async settled(caller, spaceId, accepted) {

@@ -2,7 +2,7 @@ import type { BulkDelete } from '../../contract/gateway/documents.js'
 import type { Caller } from '../base/caller.js'
 import type { Lease } from '../base/leases.js'
 import type { EngineContext } from '../context.js'
-import { insertBulkJob } from '../queue/bulk.js'
+import { insertBulkJob } from '../rows/bulk-jobs.js'
 import { type DocumentRow, lookupDocument } from '../rows/documents.js'
 import { publishNext } from '../rows/publications.js'
 import { findSpace, spaceByKey } from '../rows/spaces.js'
@@ -61,7 +61,6 @@ async function removeDocuments(
     }
     const bulkJobId = db.now(
       insertBulkJob(
-        db,
         space,
         'document_delete',
         rows.map(({ id, row }) => ({ documentId: id, outcome: row === undefined ? 'failed' : 'completed' })),

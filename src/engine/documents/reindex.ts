@@ -2,7 +2,7 @@ import type { BulkReindex } from '../../contract/gateway/documents.js'
 import { newId } from '../../lib/ids.js'
 import type { Caller } from '../base/caller.js'
 import type { EngineContext } from '../context.js'
-import { type BulkItem, insertBulkJob } from '../queue/bulk.js'
+import { type BulkItem, insertBulkJob } from '../rows/bulk-jobs.js'
 import { type DocumentRow, lookupDocument, toAsset } from '../rows/documents.js'
 import { beginJob, latestJob, toTicket } from '../rows/jobs.js'
 import { askerOf, mayKnow } from '../rows/permissions.js'
@@ -41,7 +41,7 @@ export async function reindexDocuments(
         statusUrl: `/jobs/${job.id}`,
       })
     }
-    const bulkJobId = yield* insertBulkJob(db, space, 'document_reindex', bulk)
+    const bulkJobId = yield* insertBulkJob(space, 'document_reindex', bulk)
     return { bulkJobId, total: items.length, items }
   })
   context.wake()

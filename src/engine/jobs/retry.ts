@@ -3,7 +3,7 @@ import type { DocumentCompilationJob, RetriedJobs } from '../../contract/gateway
 import type { Caller } from '../base/caller.js'
 import type { EngineContext } from '../context.js'
 import { queueAgain } from '../documents/reindex.js'
-import { insertBulkJob } from '../queue/bulk.js'
+import { insertBulkJob } from '../rows/bulk-jobs.js'
 import type { DocumentRow } from '../rows/documents.js'
 import { endedInVain, findJob, type JobRow, latestJob, toJob } from '../rows/jobs.js'
 import { askerOf, mayKnow } from '../rows/permissions.js'
@@ -55,7 +55,6 @@ export async function retryFailed(context: EngineContext, caller: Caller, spaceI
       yield* assertRoomForReindex(context, space, rows.length)
       const items = rows.map((row) => ({ row, job: db.now(queueAgain(space, row)) }))
       const bulkJobId = yield* insertBulkJob(
-        db,
         space,
         'document_reindex',
         items.map(({ row, job }) => ({ documentId: row.id, jobId: job.id })),

@@ -4,7 +4,7 @@ import { defined } from '../../lib/defined.js'
 import { newId } from '../../lib/ids.js'
 import type { Caller } from '../base/caller.js'
 import { type Read, sql, type Write } from '../storage/program.js'
-import { askerOf, mayKnow } from './permissions.js'
+import { askerOf, mayKnow, type Reader } from './permissions.js'
 
 /** A row of `jobs`. */
 export interface JobRow {
@@ -99,9 +99,14 @@ export function* toJob(row: JobRow): Read<DocumentCompilationJob> {
   )
   const document = names?.there ?? names?.gone ?? null
   if (names === undefined || document === null) throw notFound('job', row.id)
+  return jobOf(row, names.space, document)
+}
+
+/** What is told of a job. @param space and document by their ids */
+export function jobOf(row: JobRow, space: string, document: string): DocumentCompilationJob {
   return {
     id: row.id,
-    knowledgeSpaceId: names.space,
+    knowledgeSpaceId: space,
     tenantId: row.tenant,
     documentAssetId: document,
     queueJobId: row.queue_id,
@@ -112,6 +117,41 @@ export function* toJob(row: JobRow): Read<DocumentCompilationJob> {
     updatedAt: row.updated_at,
     ...defined({ completedAt: row.completed_at ?? undefined }),
   }
+}
+
+/** A job in a list, with its document. */
+export interface ListedJobRow extends JobRow {
+  document_id: string
+  filename: string
+}
+
+const LISTED = {
+  open: 'AND jobs.completed_at IS NULL',
+  failed: `AND jobs.stage IN ('failed', 'canceled') AND NOT EXISTS (
+    SELECT 1 FROM jobs newer WHERE newer.doc_key = jobs.doc_key AND (newer.version, newer.key) > (jobs.version, jobs.key))`,
+}
+
+/**
+ * Jobs of a space, of documents that the reader may know of, newest first.
+ *
+ * @param state `open`: on its way; `failed`: the newest job of its document, ended without a publication
+ * @param before key that all of them are below
+ */
+export function* jobsBefore(
+  reader: Reader,
+  spaceKey: number,
+  state: keyof typeof LISTED | undefined,
+  before: number,
+  most: number,
+): Read<ListedJobRow[]> {
+  return yield* sql.all<ListedJobRow>(
+    `SELECT jobs.*, documents.id document_id, documents.filename
+     FROM jobs INDEXED BY ${state === 'open' ? 'jobs_open' : 'jobs_listed'}
+     CROSS JOIN documents ON documents.key = jobs.doc_key AND documents.deleted_at IS NULL
+     WHERE jobs.space_key = ? AND jobs.key < ? ${state === undefined ? '' : LISTED[state]} AND ${mayKnow('documents.source_id')}
+     ORDER BY jobs.key DESC LIMIT ?`,
+    [spaceKey, before, askerOf(reader), most],
+  )
 }
 
 /**

@@ -1,0 +1,82 @@
+import { notFound } from '../../contract/errors.js'
+import type { BulkJob } from '../../contract/gateway/jobs.js'
+import { newId } from '../../lib/ids.js'
+import { type Read, sql, type Write } from '../storage/program.js'
+import { askerOf, mayKnow, type Reader } from './permissions.js'
+
+/** A document of a bulk job. */
+export interface BulkItem {
+  documentId: string
+  jobId?: string
+  outcome?: 'completed' | 'failed'
+}
+
+/** A row of `bulk_jobs`, with its space. */
+interface BulkJobRow {
+  id: string
+  /** id of the space */
+  space: string
+  type: BulkJob['type']
+  created_at: number
+}
+
+/** A row of `bulk_items`, with what became of its job. */
+interface BulkItemRow {
+  document_id: string
+  outcome: string | null
+  stage: string | null
+  updated_at: number | null
+}
+
+/** Records a bulk job inside the caller's transaction. @returns its id */
+export function* insertBulkJob(
+  space: { key: number; tenant: string },
+  type: BulkJob['type'],
+  items: readonly BulkItem[],
+): Write<string> {
+  const id = newId()
+  yield* sql.run('INSERT INTO bulk_jobs (id, tenant, space_key, type, created_at) VALUES (?, ?, ?, ?, ?)', [
+    id,
+    space.tenant,
+    space.key,
+    type,
+    Date.now(),
+  ])
+  for (const [place, item] of items.entries())
+    yield* sql.run(
+      // a document that was not found says nothing of a source, whatever its id
+      `INSERT INTO bulk_items (bulk_id, place, document_id, job_id, outcome, source_id)
+       VALUES (?, ?, ?, ?, ?, (SELECT source_id FROM documents WHERE id = ? AND ? IS NOT 'failed'))`,
+      [id, place, item.documentId, item.jobId ?? null, item.outcome ?? null, item.documentId, item.outcome ?? null],
+    )
+  return id
+}
+
+/**
+ * A bulk job of the tenant with its items, but those of sources that leave the reader out.
+ *
+ * @throws KsError `not-found` also when no item is left
+ */
+export function* findBulkJob(
+  reader: Reader & { tenant: string },
+  id: string,
+): Read<{ row: BulkJobRow; items: BulkItemRow[] }> {
+  const row = yield* sql.get<BulkJobRow>(
+    `SELECT bulk_jobs.id, spaces.id space, bulk_jobs.type, bulk_jobs.created_at
+     FROM bulk_jobs JOIN spaces ON spaces.key = bulk_jobs.space_key
+     WHERE bulk_jobs.id = ? AND bulk_jobs.tenant = ? AND spaces.deleted_at IS NULL`,
+    [id, reader.tenant],
+  )
+  if (row === undefined) throw notFound('bulk job', id)
+  const items = yield* sql.all<BulkItemRow>(
+    `SELECT document_id, outcome, jobs.stage, jobs.updated_at FROM bulk_items LEFT JOIN jobs ON jobs.id = bulk_items.job_id
+     WHERE bulk_id = ? AND ${mayKnow('bulk_items.source_id')} ORDER BY place`,
+    [id, askerOf(reader)],
+  )
+  if (
+    items.length === 0 &&
+    (yield* sql.get('SELECT 1 one FROM bulk_items WHERE bulk_id = ? LIMIT 1', [id])) !== undefined
+  )
+    throw notFound('bulk job', id)
+  return { row, items }
+}
