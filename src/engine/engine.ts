@@ -316,7 +316,7 @@ function documentOperations(context: EngineContext, runner: JobRunner): Engine['
     outline: (caller, spaceId, id) => getOutline(db, caller, spaceId, id),
     multimodal: (caller, spaceId, id) => getMultimodal(db, caller, spaceId, id),
     itemAsset: (caller, spaceId, id, item, variant) => getItemAsset(db, caller, spaceId, id, item, variant),
-    upload: async (caller, spaceId, kind) => context.db.now(beginUpload(context, caller, spaceId, kind)),
+    upload: (caller, spaceId, kind) => beginUpload(context, caller, spaceId, kind),
     async bulkUpload(caller, spaceId, items) {
       const made = items.map((item) => ({ documentId: item.asset.id, jobId: item.compilationJob.id }))
       return writeAnswer(db, caller, function* () {
