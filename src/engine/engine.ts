@@ -30,7 +30,6 @@ import { JobRunner } from './jobs/runner.js'
 import { createLocalFiles } from './local-files/operations.js'
 import { LsaEmbedding } from './models/builtin/lsa-embedder.js'
 import { createModelRegistry } from './models/registry.js'
-import { createBudgetStore } from './models/stored-budget.js'
 import { createCompiler } from './parse/compiler.js'
 import { FailedQueryClustering } from './quality/clustering.js'
 import { createQuality } from './quality/operations.js'
@@ -60,6 +59,7 @@ import {
   spaceManifest,
   updateSpace,
 } from './spaces/spaces.js'
+import { createBudgetStore } from './spaces/stored-budget.js'
 import { modelOperations } from './status/models-in-use.js'
 import { spaceStats, spaceStatus } from './status/status.js'
 import { explainDamage, openStore } from './storage/open-store.js'
