@@ -29,7 +29,6 @@ import { JobRunner } from './jobs/runner.js'
 import { createLocalFiles } from './local-files/operations.js'
 import { LsaEmbedding } from './models/builtin/lsa-embedder.js'
 import { createModelRegistry } from './models/registry.js'
-import { createBudgetStore } from './models/stored-budget.js'
 import { createCompiler } from './parse/compiler.js'
 import { FailedQueryClustering } from './quality/clustering.js'
 import { createQuality } from './quality/operations.js'
@@ -60,6 +59,7 @@ import {
   spaceManifest,
   updateSpace,
 } from './spaces/spaces.js'
+import { createBudgetStore } from './spaces/stored-budget.js'
 import { modelOperations } from './status/models-in-use.js'
 import { spaceStats, spaceStatus } from './status/status.js'
 import { explainDamage, openStore } from './storage/open-store.js'
@@ -316,7 +316,7 @@ function documentOperations(context: EngineContext, runner: JobRunner): Engine['
     outline: (caller, spaceId, id) => getOutline(db, caller, spaceId, id),
     multimodal: (caller, spaceId, id) => getMultimodal(db, caller, spaceId, id),
     itemAsset: (caller, spaceId, id, item, variant) => getItemAsset(db, caller, spaceId, id, item, variant),
-    upload: async (caller, spaceId, kind) => context.db.now(beginUpload(context, caller, spaceId, kind)),
+    upload: (caller, spaceId, kind) => beginUpload(context, caller, spaceId, kind),
     async bulkUpload(caller, spaceId, items) {
       const made = items.map((item) => ({ documentId: item.asset.id, jobId: item.compilationJob.id }))
       return writeAnswer(db, caller, function* () {

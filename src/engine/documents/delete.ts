@@ -2,21 +2,17 @@ import type { BulkDelete } from '../../contract/gateway/documents.js'
 import type { Caller } from '../base/caller.js'
 import type { Lease } from '../base/leases.js'
 import type { EngineContext } from '../context.js'
-import { insertBulkJob } from '../rows/bulk-jobs.js'
-import { type DocumentRow, lookupDocument } from '../rows/documents.js'
+import { type BulkItem, insertBulkJob } from '../rows/bulk-jobs.js'
+import { cancelJob, hideDocument, type NodeRange, nodeRanges, openJobsOf } from '../rows/document-ends.js'
+import { type DocumentRow, isReferenced, lookupDocuments } from '../rows/documents.js'
+import { newestChange } from '../rows/explain.js'
 import { publishNext } from '../rows/publications.js'
 import { findSpace, spaceByKey } from '../rows/spaces.js'
 import { endCommit } from '../rows/staged-commits.js'
-import { NAMED_BY_WORKSPACE } from '../rows/workspaces.js'
 import { policiesOf } from '../spaces/manifest.js'
 import { ObjectStore } from '../storage/objects.js'
-import { type Read, sql, type Write } from '../storage/program.js'
+import type { Write } from '../storage/program.js'
 import { writeAnswer } from '../storage/write-answer.js'
-
-interface NodeRange {
-  first: number
-  last: number
-}
 
 interface Removed {
   nodes: number
@@ -47,33 +43,15 @@ async function removeDocuments(
   held: Lease[],
 ): Promise<BulkDelete> {
   const { db } = context
-  const removeAll = () => {
-    const space = db.now(findSpace(caller.tenant, spaceId))
-    const wanted = [...new Set(documentIds)]
-    const rows = wanted.map((id) => ({ id, row: db.now(lookupDocument(caller, space.key, id)) }))
-    const removed = new Map<string, Removed>()
-    const live = rows.flatMap(({ row }) => (row === undefined ? [] : [row]))
-    // whoever compiles one of them right now has lost it
-    for (const row of live) held.push(leaseOf(context, space.key, row))
-    if (live.length > 0) {
-      const { revision } = db.now(publishNext(space.key, `delete ${live.map((row) => row.id).join(' ')}`))
-      for (const row of live) removed.set(row.id, db.now(retireDocument(row, revision)))
-    }
-    const bulkJobId = db.now(
-      insertBulkJob(
-        space,
-        'document_delete',
-        rows.map(({ id, row }) => ({ documentId: id, outcome: row === undefined ? 'failed' : 'completed' })),
-      ),
-    )
-    const ranges = live.flatMap((row) => db.now(nodeRanges(row.key)))
-    const seq = db.now(
-      sql.get<{ seq: number | null }>('SELECT max(seq) seq FROM projection_log WHERE space_key = ?', [space.key]),
-    )?.seq
-    return { bulkJobId, rows, removed, ranges, seq: seq ?? 0 }
-  }
+  // whoever compiles it right now has lost it
+  for (const { key, row } of await db.read(liveOf(caller, spaceId, documentIds))) held.push(leaseOf(context, key, row))
   // whether nobody else holds the bytes shows only afterwards
-  const outcome = await writeAnswer(db, caller, removeAll, (done) => toReport(done, new Set()))
+  const outcome = await writeAnswer(
+    db,
+    caller,
+    () => removeAll(caller, spaceId, documentIds),
+    (done) => toReport(done, new Set()),
+  )
   if (outcome.ranges.length > 0)
     await context.indexes.apply(spaceId, { seq: outcome.seq, add: [], remove: outcome.ranges.flatMap(keysOf) })
   context.wake()
@@ -81,6 +59,37 @@ async function removeDocuments(
   for (const { id, row } of outcome.rows)
     if (row !== undefined && (await removeUnreferenced(context, row.object_key))) withBytes.add(id)
   return toReport(outcome, withBytes)
+}
+
+function* liveOf(caller: Caller, spaceId: string, documentIds: readonly string[]) {
+  const { key } = yield* findSpace(caller.tenant, spaceId)
+  const rows = yield* lookupDocuments(caller, key, documentIds)
+  return rows.flatMap(({ row }) => (row === undefined ? [] : [{ key, row }]))
+}
+
+function* removeAll(
+  caller: Caller,
+  spaceId: string,
+  documentIds: readonly string[],
+): Write<Outcome & { ranges: NodeRange[]; seq: number }> {
+  const space = yield* findSpace(caller.tenant, spaceId)
+  const rows = yield* lookupDocuments(caller, space.key, documentIds)
+  const removed = new Map<string, Removed>()
+  const live = rows.flatMap(({ row }) => (row === undefined ? [] : [row]))
+  if (live.length > 0) {
+    const { revision } = yield* publishNext(space.key, `delete ${live.map((row) => row.id).join(' ')}`)
+    for (const row of live) removed.set(row.id, yield* retireDocument(row, revision))
+  }
+  const items = rows.map(
+    ({ id, row }): BulkItem => ({
+      documentId: id,
+      outcome: row === undefined ? 'failed' : 'completed',
+    }),
+  )
+  const bulkJobId = yield* insertBulkJob(space, 'document_delete', items)
+  const ranges: NodeRange[] = []
+  for (const row of live) ranges.push(...(yield* nodeRanges(row.key)))
+  return { bulkJobId, rows, removed, ranges, seq: yield* newestChange(space.key) }
 }
 
 interface Outcome {
@@ -122,51 +131,20 @@ function leaseOf({ leases }: EngineContext, spaceKey: number, { id, version }: D
 /** Hides a document from `revision` on, inside the caller's transaction. */
 export function* retireDocument(row: DocumentRow, revision: number): Write<Removed> {
   const now = Date.now()
-  const versions = yield* sql.all<{
-    key: number
-    node_count: number
-    first_node: number | null
-    last_node: number | null
-  }>('SELECT key, node_count, first_node, last_node FROM versions WHERE doc_key = ? AND version > 0', [row.key])
-  for (const version of versions) {
-    if (version.first_node === null || version.last_node === null) continue
-    yield* sql.run('INSERT INTO projection_log (space_key, op, first_node, last_node) VALUES (?, -1, ?, ?)', [
-      row.space_key,
-      version.first_node,
-      version.last_node,
-    ])
-  }
-  yield* sql.run('UPDATE versions SET until_revision = ? WHERE doc_key = ? AND until_revision IS NULL', [
-    revision,
-    row.key,
-  ])
-  yield* sql.run('UPDATE documents SET deleted_at = ?, updated_at = ? WHERE key = ?', [now, now, row.key])
+  const { versions, nodes } = yield* hideDocument(row, revision, now)
   yield* cancelOpenJobs(row, now)
-  const nodes = versions.reduce((sum, version) => sum + version.node_count, 0)
-  return { nodes, artifacts: versions.length, projections: nodes * 2 }
+  return { nodes, artifacts: versions, projections: nodes * 2 }
 }
 
 function* cancelOpenJobs(row: DocumentRow, now: number): Write<void> {
-  const open = yield* sql.all<{ id: string }>('SELECT id FROM jobs WHERE doc_key = ? AND completed_at IS NULL', [
-    row.key,
-  ])
+  const open = yield* openJobsOf(row.key)
   if (open.length === 0) return
   const space = yield* spaceByKey(row.space_key)
   const days = space === undefined ? 1 : policiesOf(space).retentionPolicy.failedCommitRetentionDays
-  for (const { id } of open) {
-    yield* sql.run(
-      "UPDATE jobs SET stage = 'canceled', claimed_by = NULL, updated_at = ?, completed_at = ? WHERE id = ?",
-      [now, now, id],
-    )
+  for (const id of open) {
+    yield* cancelJob(id, now)
     yield* endCommit(id, 'canceled', undefined, days)
   }
-}
-
-function* nodeRanges(docKey: number): Read<NodeRange[]> {
-  return yield* sql.all<NodeRange>(
-    'SELECT first_node first, last_node last FROM versions WHERE doc_key = ? AND first_node IS NOT NULL AND version > 0',
-    [docKey],
-  )
 }
 
 function keysOf({ first, last }: NodeRange): number[] {
@@ -182,16 +160,4 @@ export async function removeUnreferenced({ db, objects, log }: EngineContext, ke
   if (ObjectStore.isKey(key)) return objects.remove(key, () => db.now(isReferenced(key)))
   log.error({ key: key.slice(0, 200) }, 'a row named an object by what is no key; nothing was removed for it')
   return false
-}
-
-/** Whether an object is named by a live document, by a commit that may still become one, by a file of a chat or of an agent. */
-export function* isReferenced(objectKey: string): Read<boolean> {
-  const row = yield* sql.get<{ held: number }>(
-    `SELECT EXISTS (SELECT 1 FROM documents WHERE object_key = ? AND deleted_at IS NULL)
-       OR EXISTS (SELECT 1 FROM staged_commits WHERE published_object_key = ?
-                  AND status IN ('received', 'object-staged', 'object-verified'))
-       OR EXISTS (SELECT 1 FROM chat_files WHERE object_key = ?) OR ${NAMED_BY_WORKSPACE} held`,
-    [objectKey, objectKey, objectKey, objectKey, objectKey],
-  )
-  return row?.held === 1
 }

@@ -14,36 +14,12 @@ import { itemName, type StoredArtifact, type StoredItem } from '../parse/stored.
 import { type DocumentRow, findDocument } from '../rows/documents.js'
 import { findSpace, type SpaceRow } from '../rows/spaces.js'
 import { packedOf } from '../rows/version-parts.js'
+import { itemAsset, publishedVersion, sectionNodes, type VersionRow, versionNumbered } from '../rows/versions.js'
 import type { Database } from '../storage/database.js'
 import { damagedObject, hasHash } from '../storage/durable-files.js'
 import { unpack } from '../storage/packed.js'
-import { type Read, sql } from '../storage/program.js'
+import type { Read } from '../storage/program.js'
 import { fromCell } from '../storage/readable.js'
-
-/** A row of `versions`. */
-export interface VersionRow {
-  key: number
-  doc_key: number
-  space_key: number
-  version: number
-  title: string
-  artifact_id: string
-  artifact_hash: string
-  content_type: ParseArtifact['contentType']
-  parser: ParseArtifact['parser']
-  metadata: string
-  artifact: Uint8Array
-  outline_id: string
-  outline: Uint8Array
-  items_id: string
-  items: Uint8Array
-  node_count: number
-  first_node: number | null
-  last_node: number | null
-  from_revision: number | null
-  until_revision: number | null
-  created_at: number
-}
 
 const OUTLINE_VERSION = 'outline-1'
 /** Passages and sections that are worked on before others get their turn. */
@@ -56,15 +32,8 @@ export async function getParseArtifact(
   documentId: string,
   version: number,
 ): Promise<ParseArtifact> {
-  const { document } = db.now(locate(caller, spaceId, documentId))
-  const row = db.now(
-    sql.get<VersionRow>('SELECT * FROM versions WHERE doc_key = ? AND version = ? AND from_revision IS NOT NULL', [
-      document.key,
-      version,
-    ]),
-  )
-  if (row === undefined) throw notFound('parse artifact', `${documentId} version ${version}`)
-  const { elements } = await unpack<StoredArtifact>(db.now(packedOf(row.key, 'artifact', row.artifact)))
+  const { document, row, packed } = await db.read(versionParts(caller, spaceId, documentId, version))
+  const { elements } = await unpack<StoredArtifact>(packed)
   return {
     id: row.artifact_id,
     documentAssetId: document.id,
@@ -84,12 +53,10 @@ export async function getOutline(
   spaceId: string,
   documentId: string,
 ): Promise<DocumentOutline> {
-  const { space, document } = db.now(locate(caller, spaceId, documentId))
-  const row = db.now(publishedVersion(document))
+  const { space, document, row } = await db.read(published(caller, spaceId, documentId))
   const bySection = await nodesBySection(db, row.key)
   // it may have been deleted between two slices, and its passages with it
-  db.now(locate(caller, spaceId, documentId))
-  const tree = await unpack<CompiledOutlineNode[]>(db.now(packedOf(row.key, 'outline', row.outline)))
+  const tree = await unpack<CompiledOutlineNode[]>(await db.read(outlineOf(caller, spaceId, documentId, row)))
   return {
     id: row.outline_id,
     knowledgeSpaceId: space.id,
@@ -110,9 +77,8 @@ export async function getMultimodal(
   spaceId: string,
   documentId: string,
 ): Promise<DocumentMultimodalManifest> {
-  const { space, document } = db.now(locate(caller, spaceId, documentId))
-  const row = db.now(publishedVersion(document))
-  const items = await unpack<StoredItem[]>(db.now(packedOf(row.key, 'items', row.items)))
+  const { space, document, row, packed } = await db.read(publishedItems(caller, spaceId, documentId))
+  const items = await unpack<StoredItem[]>(packed)
   return {
     id: row.items_id,
     knowledgeSpaceId: space.id,
@@ -136,9 +102,8 @@ export async function getItemAsset(
   itemId: string,
   variant: string | undefined,
 ): Promise<ItemAsset> {
-  const { document } = db.now(locate(caller, spaceId, documentId))
-  const row = db.now(publishedVersion(document))
-  const items = await unpack<StoredItem[]>(db.now(packedOf(row.key, 'items', row.items)))
+  const { row, packed } = await db.read(publishedItems(caller, spaceId, documentId))
+  const items = await unpack<StoredItem[]>(packed)
   const item = items.find((candidate, index) => itemName(candidate, index) === itemId)
   if (item === undefined) throw notFound('item', itemId)
   if (variant !== undefined && variant !== 'original') throw notFound('variant', variant)
@@ -150,12 +115,7 @@ export async function getItemAsset(
       'asset-too-large',
       `item ${itemId} is ${item.asset.size} bytes, the limit is ${LIMITS.assetBytes}`,
     )
-  const stored = db.now(
-    sql.get<{ bytes: Uint8Array; content_type: string }>(
-      'SELECT bytes, content_type FROM item_assets WHERE version_key = ? AND item_id = ?',
-      [row.key, itemId],
-    ),
-  )
+  const stored = await db.read(itemAsset(row.key, itemId))
   if (stored === undefined) throw notFound('asset of item', itemId)
   if (!(await hasHash(Uint8Array.from(stored.bytes), item.asset.sha256))) throw damagedObject()
   return { bytes: stored.bytes, contentType: stored.content_type }
@@ -170,27 +130,39 @@ function* locate(
   return { space, document: yield* findDocument(caller, space.key, documentId) }
 }
 
+/** A version with its elements, packed. */
+function* versionParts(caller: Caller, spaceId: string, documentId: string, version: number) {
+  const { document } = yield* locate(caller, spaceId, documentId)
+  const row = yield* versionNumbered(document.key, version)
+  if (row === undefined) throw notFound('parse artifact', `${documentId} version ${version}`)
+  return { document, row, packed: yield* packedOf(row.key, 'artifact', row.artifact) }
+}
+
 /** The version that answers now. @throws KsError `not-found` before the first publication */
-function* publishedVersion(document: DocumentRow): Read<VersionRow> {
-  const row = yield* sql.get<VersionRow>(
-    `SELECT * FROM versions WHERE doc_key = ? AND from_revision IS NOT NULL AND until_revision IS NULL
-     ORDER BY version DESC LIMIT 1`,
-    [document.key],
-  )
+function* published(caller: Caller, spaceId: string, documentId: string) {
+  const { space, document } = yield* locate(caller, spaceId, documentId)
+  const row = yield* publishedVersion(document.key)
   if (row === undefined) throw notFound('published version of document', document.id)
-  return row
+  return { space, document, row }
+}
+
+/** The same with its items, packed. */
+function* publishedItems(caller: Caller, spaceId: string, documentId: string) {
+  const found = yield* published(caller, spaceId, documentId)
+  return { ...found, packed: yield* packedOf(found.row.key, 'items', found.row.items) }
+}
+
+/** The outline of a version, packed. @throws KsError `not-found` when the document is gone */
+function* outlineOf(caller: Caller, spaceId: string, documentId: string, row: VersionRow): Read<Uint8Array> {
+  yield* locate(caller, spaceId, documentId)
+  return yield* packedOf(row.key, 'outline', row.outline)
 }
 
 /** The passages of each section, in reading order. */
 async function nodesBySection(db: Database, versionKey: number): Promise<Map<string, string[]>> {
   const bySection = new Map<string, string[]>()
   for (let after = -1; ; ) {
-    const nodes = db.now(
-      sql.all<{ id: string; outline_node: string; ordinal: number }>(
-        'SELECT id, outline_node, ordinal FROM nodes WHERE version_key = ? AND ordinal > ? ORDER BY ordinal LIMIT +?',
-        [versionKey, after, NODES_AT_ONCE],
-      ),
-    )
+    const nodes = await db.read(sectionNodes(versionKey, after, NODES_AT_ONCE))
     for (const { id, outline_node: section } of nodes) {
       const ids = bySection.get(section)
       if (ids === undefined) bySection.set(section, [id])

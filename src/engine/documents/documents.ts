@@ -5,12 +5,11 @@ import type { Caller } from '../base/caller.js'
 import { storedName } from '../base/file-names.js'
 import type { Page, PageRequest } from '../base/page.js'
 import type { EngineContext } from '../context.js'
-import { type DocumentRow, documentsNamed, findDocument, toAsset } from '../rows/documents.js'
+import { type DocumentRow, documentsAfter, documentsNamed, findDocument, toAsset } from '../rows/documents.js'
 import { endedInVain, latestJob } from '../rows/jobs.js'
-import { askerOf, mayKnow } from '../rows/permissions.js'
 import { findSource } from '../rows/sources.js'
-import { findSpace } from '../rows/spaces.js'
-import { type Read, sql } from '../storage/program.js'
+import { findSpace, type SpaceRow } from '../rows/spaces.js'
+import type { Read } from '../storage/program.js'
 import { readablePage } from '../storage/readable.js'
 
 /** files whose sizes are asked for together */
@@ -19,11 +18,7 @@ const DESCRIBED_AT_ONCE = 32
 export function* listDocuments(caller: Caller, spaceId: string, page: PageRequest): Read<Page<DocumentAsset>> {
   const space = yield* findSpace(caller.tenant, spaceId)
   const limit = Math.min(page.limit, LIMITS.documentsPage.max)
-  const rows = yield* sql.all<DocumentRow>(
-    `SELECT * FROM documents WHERE space_key = ? AND deleted_at IS NULL AND id > ?
-       AND ${mayKnow('documents.source_id')} ORDER BY id LIMIT ?`,
-    [space.key, page.cursor ?? '', askerOf(caller), limit + 1],
-  )
+  const rows = yield* documentsAfter(caller, space.key, { after: page.cursor ?? '', most: limit + 1 })
   return readablePage(
     rows,
     limit,
@@ -48,20 +43,20 @@ export async function checkDocuments(
   spaceId: string,
   body: CheckDocumentsBody,
 ): Promise<CheckedDocuments> {
-  const space = db.now(findSpace(caller.tenant, spaceId))
-  if (body.sourceId !== undefined) db.now(findSource(caller, space, body.sourceId))
+  const space = await db.read(spaceAndSource(caller, spaceId, body.sourceId))
   const items: CheckedDocuments['items'] = []
-  for (let from = 0; from < body.items.length; from += DESCRIBED_AT_ONCE)
+  for (let from = 0; from < body.items.length; from += DESCRIBED_AT_ONCE) {
+    const asked = body.items.slice(from, from + DESCRIBED_AT_ONCE)
+    const held = await db.read(heldAs(space.key, body.sourceId ?? null, asked))
     items.push(
       ...(await Promise.all(
-        body.items.slice(from, from + DESCRIBED_AT_ONCE).map(async ({ filename, sha256 }) => {
-          const row = db.now(documentsNamed(space.key, body.sourceId ?? null, storedName(filename)))[0]
+        held.map(async ({ filename, row, isSame, isFailed }) => {
           if (row === undefined) return { filename, status: 'new' as const }
-          const held = row.sha256 === sha256 && (await objects.describe(row.object_key))?.size === row.size_bytes
-          if (!held) return { filename, status: 'changed' as const, documentId: row.id }
+          if (!isSame || (await objects.describe(row.object_key))?.size !== row.size_bytes)
+            return { filename, status: 'changed' as const, documentId: row.id }
           return {
             filename,
-            status: endedInVain(db.now(latestJob(row.key))) ? ('failed' as const) : ('unchanged' as const),
+            status: isFailed ? ('failed' as const) : ('unchanged' as const),
             documentId: row.id,
             parserStatus: row.parser_status,
             ...defined({ error: row.error ?? undefined }),
@@ -69,5 +64,32 @@ export async function checkDocuments(
         }),
       )),
     )
+  }
   return { items }
+}
+
+/** @throws KsError `not-found` also for a source that leaves the caller out */
+function* spaceAndSource(caller: Caller, spaceId: string, sourceId: string | undefined): Read<SpaceRow> {
+  const space = yield* findSpace(caller.tenant, spaceId)
+  if (sourceId !== undefined) yield* findSource(caller, space, sourceId)
+  return space
+}
+
+interface Held {
+  filename: string
+  /** absent where no document has the name */
+  row: DocumentRow | undefined
+  /** whether it was made from the same bytes, and whether their last compilation failed or was canceled */
+  isSame: boolean
+  isFailed: boolean
+}
+
+function* heldAs(spaceKey: number, sourceId: string | null, asked: CheckDocumentsBody['items']): Read<Held[]> {
+  const held: Held[] = []
+  for (const { filename, sha256 } of asked) {
+    const [row] = yield* documentsNamed(spaceKey, sourceId, storedName(filename))
+    const isSame = row?.sha256 === sha256
+    held.push({ filename, row, isSame, isFailed: isSame && endedInVain(yield* latestJob(row.key)) })
+  }
+  return held
 }

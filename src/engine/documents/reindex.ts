@@ -1,15 +1,13 @@
 import type { BulkReindex } from '../../contract/gateway/documents.js'
-import { newId } from '../../lib/ids.js'
 import type { Caller } from '../base/caller.js'
 import type { EngineContext } from '../context.js'
 import { type BulkItem, insertBulkJob } from '../rows/bulk-jobs.js'
-import { type DocumentRow, lookupDocument, toAsset } from '../rows/documents.js'
+import { type DocumentRow, documentsAfter, lookupDocuments, toAsset } from '../rows/documents.js'
 import { beginJob, latestJob, toTicket } from '../rows/jobs.js'
-import { askerOf, mayKnow } from '../rows/permissions.js'
 import { findSpace, type SpaceRow } from '../rows/spaces.js'
+import { beginReindexCommit } from '../rows/staged-commits.js'
 import { assertRoomForReindex } from '../spaces/quota.js'
-import type { Database } from '../storage/database.js'
-import { type Read, sql } from '../storage/program.js'
+import type { Read } from '../storage/program.js'
 import { writeAnswer } from '../storage/write-answer.js'
 
 /** Queues documents to be compiled again; a document that is being compiled already keeps its job. */
@@ -22,7 +20,7 @@ export async function reindexDocuments(
   const { db } = context
   const result = await writeAnswer(db, caller, function* () {
     const space = yield* findSpace(caller.tenant, spaceId)
-    const wanted = yield* select(db, caller, space, which)
+    const wanted = yield* select(caller, space, which)
     yield* assertRoomForReindex(context, space, wanted.filter(({ row }) => row !== undefined).length)
     const items: BulkReindex['items'] = []
     const bulk: BulkItem[] = []
@@ -49,18 +47,12 @@ export async function reindexDocuments(
 }
 
 function* select(
-  db: Database,
   caller: Caller,
   space: SpaceRow,
   which: { all: true } | { documentIds: string[] },
 ): Read<{ id: string; row: DocumentRow | undefined }[]> {
-  if ('all' in which)
-    return (yield* sql.all<DocumentRow>(
-      `SELECT * FROM documents WHERE space_key = ? AND deleted_at IS NULL AND ${mayKnow('documents.source_id')}
-         ORDER BY id`,
-      [space.key, askerOf(caller)],
-    )).map((row) => ({ id: row.id, row }))
-  return [...new Set(which.documentIds)].map((id) => ({ id, row: db.now(lookupDocument(caller, space.key, id)) }))
+  if ('all' in which) return (yield* documentsAfter(caller, space.key)).map((row) => ({ id: row.id, row }))
+  return yield* lookupDocuments(caller, space.key, which.documentIds)
 }
 
 /** Makes a job for the next version of a document, inside the caller's transaction; one that is open is kept. */
@@ -68,11 +60,6 @@ export function* queueAgain(space: SpaceRow, row: DocumentRow) {
   const last = yield* latestJob(row.key)
   if (last !== undefined && last.completed_at === null) return last
   const job = yield* beginJob(space, row.key)
-  const now = Date.now()
-  yield* sql.run(
-    `INSERT INTO staged_commits (id, tenant, space_key, idempotency_key, operation_type, status, document_id, source_id, job_id, created_at, updated_at)
-     VALUES (?, ?, ?, ?, 'bulk-reindex', 'metadata-prepared', ?, ?, ?, ?, ?)`,
-    [newId(), space.tenant, space.key, job.id, row.id, row.source_id, job.id, now, now],
-  )
+  yield* beginReindexCommit(space, row, job.id, Date.now())
   return job
 }

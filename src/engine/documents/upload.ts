@@ -2,20 +2,27 @@ import { KsError } from '../../contract/errors.js'
 import type { AcceptedDocument } from '../../contract/gateway/documents.js'
 import { newId } from '../../lib/ids.js'
 import type { Caller } from '../base/caller.js'
-import { provisionalType, storedName, virtualName } from '../base/file-names.js'
+import { provisionalType, storedName } from '../base/file-names.js'
 import type { Upload, UploadFile, UploadOptions } from '../base/upload.js'
 import type { EngineContext } from '../context.js'
-import { type DocumentRow, documentsNamed, findDocument, toAsset } from '../rows/documents.js'
+import {
+  type DocumentRow,
+  documentsNamed,
+  findDocument,
+  insertDocument,
+  isReferenced,
+  toAsset,
+} from '../rows/documents.js'
 import { beginJob, endedInVain, type JobRow, latestJob, toTicket } from '../rows/jobs.js'
 import { findSource } from '../rows/sources.js'
+import { freezeEmbedding } from '../rows/space-changes.js'
 import { findSpace, type SpaceRow } from '../rows/spaces.js'
-import { failUpload, settleUpload } from '../rows/staged-commits.js'
+import { beginUploadCommit, failUpload, settleUpload } from '../rows/staged-commits.js'
 import { assertRoomForPages } from '../spaces/parser-pages.js'
 import { assertRawBytes, assertRoomForDocuments } from '../spaces/quota.js'
 import { ObjectStore, type StagedObject } from '../storage/objects.js'
-import { type Read, sql, type Write } from '../storage/program.js'
+import type { Read, Write } from '../storage/program.js'
 import { writeAnswer } from '../storage/write-answer.js'
-import { isReferenced } from './delete.js'
 
 interface Received {
   staged: StagedObject
@@ -28,22 +35,21 @@ interface Received {
 
 /** files whose bytes and names are made durable together */
 const SYNCED_AT_ONCE = 32
-const UNACKNOWLEDGED_MILLISECONDS = 24 * 60 * 60 * 1000
 
 /**
  * Receives files. Write order: bytes into temporary files → commit `received` → fsync → rename, directories synced →
  * one transaction that makes assets and jobs. Only the last one is the acknowledgement; a crash before it leaves
  * temporary files or unreferenced objects, never a row without bytes.
  */
-export function* beginUpload(
+export async function beginUpload(
   context: EngineContext,
   caller: Caller,
   spaceId: string,
   options: UploadOptions,
-): Read<Upload> {
+): Promise<Upload> {
   const { db, objects } = context
   const { limits } = context.options
-  const space = yield* findSpace(caller.tenant, spaceId)
+  const space = await db.read(findSpace(caller.tenant, spaceId))
   const received: Received[] = []
   let bytes = 0
   let ended = false
@@ -74,7 +80,7 @@ export function* beginUpload(
     },
     async commit({ sourceId }) {
       if (received.length === 0) throw new KsError('invalid-request', 'at least one file must be sent, received none')
-      if (sourceId !== undefined) db.now(findSource(caller, space, sourceId))
+      if (sourceId !== undefined) await db.read(findSource(caller, space, sourceId))
       ended = true
       try {
         return await commitUpload(context, caller, space, sourceId ?? null, received, options.answer)
@@ -102,39 +108,9 @@ async function commitUpload(
   if (db.damage !== undefined) throw db.damage
   // crawls and imports that began while there was room
   if (options.room?.isFull === true) throw new KsError('storage-full', 'the disk of the data directory is full')
-  const added = received.filter((item) => db.now(sameBytes(space, sourceId, item)) === undefined)
-  if (added.length > 0) {
-    const bytes = added.reduce((sum, { staged }) => sum + staged.size, 0)
-    context.db.now(assertRoomForDocuments(context, space, bytes))
-  }
-  const again = received.filter((item) => {
-    const same = db.now(sameBytes(space, sourceId, item))
-    return same !== undefined && endedInVain(db.now(latestJob(same.key)))
-  })
-  if (added.length + again.length > 0) assertRoomForPages(context, space, added.length + again.length)
-  await db.write(function* () {
-    const now = Date.now()
-    for (const item of received)
-      yield* sql.run(
-        `INSERT INTO staged_commits (id, tenant, space_key, idempotency_key, operation_type, status, raw_object_key,
-           published_object_key, checksum, size_bytes, source_id, expires_at, created_at, updated_at)
-         VALUES (?, ?, ?, ?, 'document-upload', 'received', ?, ?, ?, ?, ?, ?, ?, ?)`,
-        [
-          item.commitId,
-          space.tenant,
-          space.key,
-          item.commitId,
-          `tmp/${item.staged.id}`,
-          item.objectKey,
-          item.staged.sha256,
-          item.staged.size,
-          sourceId,
-          now + UNACKNOWLEDGED_MILLISECONDS,
-          now,
-          now,
-        ],
-      )
-  })
+  const { added, again } = await db.read(newOf(context, space, sourceId, received))
+  if (added + again > 0) assertRoomForPages(context, space, added + again)
+  await db.write(() => beginCommits(space, sourceId, received))
   for (let from = 0; from < received.length; from += SYNCED_AT_ONCE) {
     await rightOfWay.giveWay()
     await objects.syncStaged(received.slice(from, from + SYNCED_AT_ONCE).map(({ staged }) => staged))
@@ -145,20 +121,52 @@ async function commitUpload(
     await objects.publish(entries.map((item) => ({ staged: item.staged, key: item.objectKey })))
   }
   await rightOfWay.giveWay()
-  const admitAll = () => {
-    const live = db.now(findSpace(space.tenant, space.id))
+  function* admitAll(): Write<AcceptedDocument[]> {
+    const live = yield* findSpace(space.tenant, space.id)
     // it may have been deleted while the bytes came in
-    if (sourceId !== null) db.now(findSource(caller, live, sourceId))
-    if (live.frozen_at === null)
-      db.now(sql.run('UPDATE spaces SET frozen_at = ? WHERE key = ? AND frozen_at IS NULL', [Date.now(), space.key]))
-    const made = received.map((item) => context.db.now(admit(caller, space, sourceId, item)))
+    if (sourceId !== null) yield* findSource(caller, live, sourceId)
+    if (live.frozen_at === null) yield* freezeEmbedding(space.key, Date.now())
+    const made: AcceptedDocument[] = []
+    for (const item of received) made.push(yield* admit(caller, space, sourceId, item))
     // several uploads may have been let in at once
-    if (added.length > 0) context.db.now(assertRawBytes(context, space))
+    if (added > 0) yield* assertRawBytes(context, space)
     return made
   }
   const accepted = await (answer === undefined ? db.write(admitAll) : writeAnswer(db, caller, admitAll, answer))
   context.wake()
   return accepted
+}
+
+/**
+ * How many documents will be made, and how many are compiled again since their last compilation ended in vain.
+ * @throws KsError `quota-exceeded` when there is no room for the new ones
+ */
+function* newOf(
+  context: EngineContext,
+  space: SpaceRow,
+  sourceId: string | null,
+  received: readonly Received[],
+): Read<{ added: number; again: number }> {
+  let added = 0
+  let again = 0
+  let bytes = 0
+  for (const item of received) {
+    const same = yield* sameBytes(space, sourceId, item)
+    if (same === undefined) {
+      added += 1
+      bytes += item.staged.size
+    } else if (endedInVain(yield* latestJob(same.key))) again += 1
+  }
+  if (added > 0) yield* assertRoomForDocuments(context, space, bytes)
+  return { added, again }
+}
+
+function* beginCommits(space: SpaceRow, sourceId: string | null, received: readonly Received[]): Write<void> {
+  const now = Date.now()
+  for (const { commitId, objectKey, staged } of received) {
+    const file = { commitId, stagedId: staged.id, objectKey, sha256: staged.sha256, size: staged.size }
+    yield* beginUploadCommit(space, sourceId, file, now)
+  }
 }
 
 /** Nobody was promised anything: no commit stays under way, and no bytes stay that nothing else names. */
@@ -187,7 +195,7 @@ function* admit(caller: Caller, space: SpaceRow, sourceId: string | null, item: 
     yield* settleUpload(item.commitId, ['received', 'object-staged', 'canceled'], { documentId: same.id, jobId: null })
     return accepted(space, same, latest)
   }
-  const row = same ?? (yield* insertDocument(caller, space, sourceId, item))
+  const row = same ?? (yield* makeDocument(caller, space, sourceId, item))
   const job = yield* beginJob(space, row.key)
   // this transaction is the acknowledgement: the bytes are durable, verified by their hash, and have their row
   const path = ['received', 'object-staged', 'object-verified', 'metadata-prepared'] as const
@@ -195,29 +203,20 @@ function* admit(caller: Caller, space: SpaceRow, sourceId: string | null, item: 
   return accepted(space, same === undefined ? row : yield* findDocument(caller, space.key, row.id), job)
 }
 
-function* insertDocument(caller: Caller, space: SpaceRow, sourceId: string | null, item: Received): Write<DocumentRow> {
+function* makeDocument(caller: Caller, space: SpaceRow, sourceId: string | null, item: Received): Write<DocumentRow> {
   const id = newId()
-  const now = Date.now()
-  const pathName = virtualName(item.filename)
-  yield* sql.run(
-    `INSERT INTO documents (id, space_key, source_id, metadata, filename, path_name, mime_type, object_key, sha256, size_bytes,
-       parser_status, created_at, updated_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending', ?, ?)`,
-    [
-      id,
-      space.key,
-      sourceId,
-      JSON.stringify(item.metadata),
-      item.filename,
-      pathName === item.filename ? null : pathName,
-      item.mimeType,
-      item.objectKey,
-      item.staged.sha256,
-      item.staged.size,
-      now,
-      now,
-    ],
-  )
+  const made = {
+    id,
+    space_key: space.key,
+    source_id: sourceId,
+    metadata: item.metadata,
+    filename: item.filename,
+    mime_type: item.mimeType,
+    object_key: item.objectKey,
+    sha256: item.staged.sha256,
+    size_bytes: item.staged.size,
+  }
+  yield* insertDocument(made, Date.now())
   return yield* findDocument(caller, space.key, id)
 }
 

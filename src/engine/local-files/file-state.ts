@@ -5,22 +5,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileFacts, plainFingerprint } from '../../local/file-facts.js'
 import { openInside } from '../../local/open-inside.js'
 import type { EngineContext } from '../context.js'
-import { sql } from '../storage/program.js'
+import { type BackedDocument, backedDocuments, keepFingerprint } from '../rows/local-files.js'
 
 /** How the file that a document was made from stands to it. */
 export type FileState = 'verified' | 'changed' | 'gone'
-
-interface Backed {
-  key: number
-  filename: string
-  space_key: number
-  path: string
-  /** the folder that it was found below, as it was given */
-  root: string | null
-  fingerprint: string
-  sha256: string
-  document_sha: string
-}
 
 /** A file that looks different and has kept its size is read, up to this. */
 const READ_BYTES = 16 * 1024 * 1024
@@ -41,16 +29,7 @@ export async function fileStates(context: EngineContext, documents: number[]): P
   const { db, options } = context
   const states = new Map<number, FileState>()
   if (options.localFiles === undefined) return states
-  const rows = db.now(
-    sql.all<Backed>(
-      `SELECT documents.key, documents.filename, documents.space_key, documents.sha256 document_sha,
-       local_files.path, local_files.root, local_files.fingerprint, local_files.sha256
-     FROM json_each(?) wanted CROSS JOIN documents ON documents.key = wanted.value
-     CROSS JOIN local_files ON local_files.space_key = documents.space_key AND local_files.filename = documents.filename
-     WHERE documents.source_id IS NULL`,
-      [JSON.stringify(documents)],
-    ),
-  )
+  const rows = await db.read(backedDocuments(documents))
   if (rows.length === 0) return states
   const looked = Promise.all(
     rows.map(async (row) => {
@@ -63,7 +42,7 @@ export async function fileStates(context: EngineContext, documents: number[]): P
   return new Map(states)
 }
 
-async function stateOf(context: EngineContext, row: Backed): Promise<FileState | undefined> {
+async function stateOf(context: EngineContext, row: BackedDocument): Promise<FileState | undefined> {
   if (looking >= LOOKS_AT_ONCE) return undefined
   looking += 1
   try {
@@ -80,7 +59,7 @@ async function stateOf(context: EngineContext, row: Backed): Promise<FileState |
 }
 
 /** Reads a file whose times changed; when its bytes did not, that is remembered. */
-async function hasSameBytes({ db, log }: EngineContext, row: Backed, stats: BigIntStats): Promise<boolean> {
+async function hasSameBytes({ db, log }: EngineContext, row: BackedDocument, stats: BigIntStats): Promise<boolean> {
   const { fingerprint, size } = fileFacts(stats, Date.now())
   const known = Number(row.fingerprint.split('-')[0])
   if ((row.fingerprint !== '' && size !== known) || size > READ_BYTES) return false
@@ -89,15 +68,9 @@ async function hasSameBytes({ db, log }: EngineContext, row: Backed, stats: BigI
   const fd = openInside(row.path, row.root === null ? undefined : await realpath(row.root))
   for await (const chunk of createReadStream('', { fd, ...(size === 0 ? {} : { end: size - 1 }) })) hash.update(chunk)
   if (hash.digest('hex') !== row.sha256) return false
-  db.write(() =>
-    sql.run('UPDATE local_files SET fingerprint = ? WHERE space_key = ? AND filename = ? AND sha256 = ? AND path = ?', [
-      fingerprint,
-      row.space_key,
-      row.filename,
-      row.sha256,
-      row.path,
-    ]),
-  ).catch((error: unknown) => log.warn({ error: String(error) }, 'how a file looks could not be kept'))
+  db.write(() => keepFingerprint(row, fingerprint)).catch((error: unknown) =>
+    log.warn({ error: String(error) }, 'how a file looks could not be kept'),
+  )
   return true
 }
 

@@ -32,15 +32,8 @@ export interface LocalFileOperations {
 export function createLocalFiles({ db, compiler }: EngineContext): LocalFileOperations {
   return {
     async list(caller, spaceId, wanted) {
-      const space = db.now(findSpace(caller.tenant, spaceId))
-      const rows = db.now(localFiles(space.key, { ...wanted, limit: wanted.limit + 1 }))
+      const { rows, documents } = await db.read(filesOf(caller, spaceId, wanted))
       const shown = rows.slice(0, wanted.limit)
-      const documents = db.now(
-        documentsOf(
-          space.key,
-          shown.map(({ filename }) => filename),
-        ),
-      )
       const last = shown.at(-1)
       return {
         items: readable(shown, (row) => toLocalFile(row, documents.get(row.filename) ?? [])),
@@ -48,7 +41,7 @@ export function createLocalFiles({ db, compiler }: EngineContext): LocalFileOper
       }
     },
     async record(caller, spaceId, body) {
-      db.now(findSpace(caller.tenant, spaceId))
+      await db.read(findSpace(caller.tenant, spaceId))
       // what is recorded is uploaded next
       compiler.warm()
       for (const path of [body.root, ...body.files.map((file) => file.path)])
@@ -65,6 +58,14 @@ export function createLocalFiles({ db, compiler }: EngineContext): LocalFileOper
     addWatch: (caller, body, answer) => addWatch(db, caller, body, answer),
     removeWatch: (caller, id) => removeWatch(db, caller, id),
   }
+}
+
+/** Rows up to one more than are wanted, and what was made of them. */
+function* filesOf(caller: Caller, spaceId: string, wanted: Parameters<LocalFileOperations['list']>[2]) {
+  const space = yield* findSpace(caller.tenant, spaceId)
+  const rows = yield* localFiles(space.key, { ...wanted, limit: wanted.limit + 1 })
+  const names = rows.slice(0, wanted.limit).map(({ filename }) => filename)
+  return { rows, documents: yield* documentsOf(space.key, names) }
 }
 
 function toLocalFile(row: LocalFileRow, documents: LocalFile['documents']): LocalFile {

@@ -5,28 +5,14 @@ import { LIMITS } from '../../contract/limits.js'
 import { newId } from '../../lib/ids.js'
 import type { Caller } from '../base/caller.js'
 import { findSpace } from '../rows/spaces.js'
+import { deleteWatch, putWatch, type WatchRow, watchRows } from '../rows/watches.js'
 import type { Database } from '../storage/database.js'
-import { type Read, sql } from '../storage/program.js'
+import type { Read } from '../storage/program.js'
 import { fromCell, readable } from '../storage/readable.js'
 import { writeAnswer } from '../storage/write-answer.js'
 
-interface WatchRow {
-  id: string
-  space_id: string
-  folder: string
-  rules: string
-  created_at: number
-}
-
-const SELECT = `SELECT watches.id, spaces.id space_id, folder, rules, watches.created_at FROM watches
-  JOIN spaces ON spaces.key = watches.space_key AND spaces.deleted_at IS NULL`
-
 export function* listWatches(tenant?: string): Read<KeptWatch[]> {
-  const rows =
-    tenant === undefined
-      ? yield* sql.all<WatchRow>(`${SELECT} ORDER BY watches.id`)
-      : yield* sql.all<WatchRow>(`${SELECT} WHERE watches.tenant = ? ORDER BY watches.id`, [tenant])
-  return readable(rows, toWatch)
+  return readable(yield* watchRows(tenant), toWatch)
 }
 
 /** @param answer makes what the request is answered with */
@@ -52,12 +38,8 @@ export function addWatch(
         )
       if (known.length >= LIMITS.watches)
         throw new KsError('capacity-exceeded', `a daemon watches at most ${LIMITS.watches} folders`)
-      yield* sql.run(
-        `INSERT INTO watches (id, tenant, space_key, folder, rules, created_at) VALUES (?, ?, ?, ?, ?, ?)
-       ON CONFLICT (space_key, folder) DO UPDATE SET rules = excluded.rules`,
-        [newId(), caller.tenant, space.key, folder, JSON.stringify(rules), Date.now()],
-      )
-      const row = yield* sql.get<WatchRow>(`${SELECT} WHERE watches.space_key = ? AND folder = ?`, [space.key, folder])
+      const watch = { tenant: caller.tenant, spaceKey: space.key, folder, rules, now: Date.now() }
+      const row = yield* putWatch({ ...watch, id: newId() })
       if (row === undefined) throw new KsError('internal', 'a watch vanished while it was made')
       return toWatch(row)
     },
@@ -67,8 +49,7 @@ export function addWatch(
 
 export function removeWatch(db: Database, caller: Caller, id: string): Promise<void> {
   return writeAnswer(db, caller, function* () {
-    const { changes } = yield* sql.run('DELETE FROM watches WHERE tenant = ? AND id = ?', [caller.tenant, id])
-    if (changes === 0) throw notFound('watch', id)
+    if (!(yield* deleteWatch(caller.tenant, id))) throw notFound('watch', id)
   })
 }
 

@@ -1,9 +1,11 @@
 import { KsError, notFound } from '../../contract/errors.js'
 import type { DocumentAsset } from '../../contract/gateway/documents.js'
 import { isUuid } from '../../lib/ids.js'
-import { type Read, sql } from '../storage/program.js'
+import { virtualName } from '../base/file-names.js'
+import { type Read, sql, type Write } from '../storage/program.js'
 import { fromCell } from '../storage/readable.js'
 import { askerOf, mayKnow, type Reader, sourceOf } from './permissions.js'
+import { NAMED_BY_WORKSPACE } from './workspaces.js'
 
 /** A row of `documents`. */
 export interface DocumentRow {
@@ -42,6 +44,17 @@ export function* lookupDocument(reader: Reader, spaceKey: number, id: string): R
   )
 }
 
+/** Documents by their ids, each once; without a row where there is none for this reader. */
+export function* lookupDocuments(
+  reader: Reader,
+  spaceKey: number,
+  ids: readonly string[],
+): Read<{ id: string; row: DocumentRow | undefined }[]> {
+  const found: { id: string; row: DocumentRow | undefined }[] = []
+  for (const id of new Set(ids)) found.push({ id, row: yield* lookupDocument(reader, spaceKey, id) })
+  return found
+}
+
 /** Of documents, the ids of those that are there for this reader. */
 export function* knownDocuments(reader: Reader, spaceKey: number, ids: readonly string[]): Read<Set<string>> {
   const rows = yield* sql.all<{ id: string }>(
@@ -59,6 +72,63 @@ export function* documentsNamed(spaceKey: number, sourceId: string | null, filen
        AND deleted_at IS NULL ORDER BY key DESC`,
     [spaceKey, filename, sourceId],
   )
+}
+
+/** Documents of a space that are there for this reader, in the order of their ids; all of them, or some after an id. */
+export function* documentsAfter(
+  reader: Reader,
+  spaceKey: number,
+  page?: { after: string; most: number },
+): Read<DocumentRow[]> {
+  if (page === undefined)
+    return yield* sql.all<DocumentRow>(
+      `SELECT * FROM documents WHERE space_key = ? AND deleted_at IS NULL AND ${mayKnow('documents.source_id')}
+         ORDER BY id`,
+      [spaceKey, askerOf(reader)],
+    )
+  return yield* sql.all<DocumentRow>(
+    `SELECT * FROM documents WHERE space_key = ? AND deleted_at IS NULL AND id > ?
+       AND ${mayKnow('documents.source_id')} ORDER BY id LIMIT ?`,
+    [spaceKey, page.after, askerOf(reader), page.most],
+  )
+}
+
+type NewDocument = Pick<DocumentRow, 'id' | 'space_key' | 'source_id' | 'filename' | 'mime_type' | 'object_key'> &
+  Pick<DocumentRow, 'sha256' | 'size_bytes'> & { metadata: object }
+
+export function* insertDocument(made: NewDocument, now: number): Write<void> {
+  const pathName = virtualName(made.filename)
+  yield* sql.run(
+    `INSERT INTO documents (id, space_key, source_id, metadata, filename, path_name, mime_type, object_key, sha256, size_bytes,
+       parser_status, created_at, updated_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending', ?, ?)`,
+    [
+      made.id,
+      made.space_key,
+      made.source_id,
+      JSON.stringify(made.metadata),
+      made.filename,
+      pathName === made.filename ? null : pathName,
+      made.mime_type,
+      made.object_key,
+      made.sha256,
+      made.size_bytes,
+      now,
+      now,
+    ],
+  )
+}
+
+/** Whether an object is named by a live document, by a commit that may still become one, by a file of a chat or of an agent. */
+export function* isReferenced(objectKey: string): Read<boolean> {
+  const row = yield* sql.get<{ held: number }>(
+    `SELECT EXISTS (SELECT 1 FROM documents WHERE object_key = ? AND deleted_at IS NULL)
+       OR EXISTS (SELECT 1 FROM staged_commits WHERE published_object_key = ?
+                  AND status IN ('received', 'object-staged', 'object-verified'))
+       OR EXISTS (SELECT 1 FROM chat_files WHERE object_key = ?) OR ${NAMED_BY_WORKSPACE} held`,
+    [objectKey, objectKey, objectKey, objectKey, objectKey],
+  )
+  return row?.held === 1
 }
 
 export function toAsset(row: DocumentRow, spaceId: string): DocumentAsset {

@@ -93,3 +93,36 @@ export function* documentsOf(
   }
   return found
 }
+
+/** The file that a document was made from, and the document's own hash. */
+export interface BackedDocument {
+  key: number
+  filename: string
+  space_key: number
+  path: string
+  /** the folder that it was found below, as it was given */
+  root: string | null
+  fingerprint: string
+  sha256: string
+  document_sha: string
+}
+
+/** Of documents, those whose files were recorded. @param documents row keys */
+export function* backedDocuments(documents: readonly number[]): Read<BackedDocument[]> {
+  return yield* sql.all<BackedDocument>(
+    `SELECT documents.key, documents.filename, documents.space_key, documents.sha256 document_sha,
+       local_files.path, local_files.root, local_files.fingerprint, local_files.sha256
+     FROM json_each(?) wanted CROSS JOIN documents ON documents.key = wanted.value
+     CROSS JOIN local_files ON local_files.space_key = documents.space_key AND local_files.filename = documents.filename
+     WHERE documents.source_id IS NULL`,
+    [JSON.stringify(documents)],
+  )
+}
+
+/** Keeps how a file looks now that its bytes were seen to be the recorded ones. */
+export function* keepFingerprint(file: BackedDocument, fingerprint: string): Write<void> {
+  yield* sql.run(
+    'UPDATE local_files SET fingerprint = ? WHERE space_key = ? AND filename = ? AND sha256 = ? AND path = ?',
+    [fingerprint, file.space_key, file.filename, file.sha256, file.path],
+  )
+}

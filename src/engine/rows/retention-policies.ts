@@ -56,3 +56,12 @@ function* written(id: string): Read<PolicyRow> {
   if (row === undefined) throw new KsError('internal', 'a retention policy vanished while it was written')
   return row
 }
+
+/** Lets the sessions of a space expire so long after they were last used, and no later than `end`. */
+export function* moveSessions(spaceKey: number, milliseconds: number, end: number): Write<void> {
+  yield* sql.run('UPDATE sessions SET expires_at = min(heartbeat_at + ?, ?) WHERE space_key = ?', [
+    milliseconds,
+    end,
+    spaceKey,
+  ])
+}

@@ -1,6 +1,7 @@
 import { KsError } from '../../contract/errors.js'
 import type { StagedCommitStatus } from '../../contract/gateway/integrity.js'
 import { STAGED_COMMIT_STEPS } from '../../contract/values.js'
+import { newId } from '../../lib/ids.js'
 import { transitions } from '../base/transitions.js'
 import type { Bindable } from '../storage/program.js'
 import { sql, type Write } from '../storage/program.js'
@@ -35,6 +36,58 @@ export const UNDER_WAY = `(${STAGED_COMMIT_STEPS.map((step) => `'${step}'`).join
 const UNACKNOWLEDGED = "('received','object-staged','object-verified')"
 
 const DAY = 24 * 60 * 60 * 1000
+
+/** A file whose bytes have come in. */
+export interface ReceivedFile {
+  commitId: string
+  /** of the temporary file */
+  stagedId: string
+  objectKey: string
+  sha256: string
+  size: number
+}
+
+/** Begins the commit of an upload; it is given up after a day. */
+export function* beginUploadCommit(
+  space: { key: number; tenant: string },
+  sourceId: string | null,
+  file: ReceivedFile,
+  now: number,
+): Write<void> {
+  yield* sql.run(
+    `INSERT INTO staged_commits (id, tenant, space_key, idempotency_key, operation_type, status, raw_object_key,
+           published_object_key, checksum, size_bytes, source_id, expires_at, created_at, updated_at)
+         VALUES (?, ?, ?, ?, 'document-upload', 'received', ?, ?, ?, ?, ?, ?, ?, ?)`,
+    [
+      file.commitId,
+      space.tenant,
+      space.key,
+      file.commitId,
+      `tmp/${file.stagedId}`,
+      file.objectKey,
+      file.sha256,
+      file.size,
+      sourceId,
+      now + DAY,
+      now,
+      now,
+    ],
+  )
+}
+
+/** Begins the commit of a job that compiles a document again. */
+export function* beginReindexCommit(
+  space: { key: number; tenant: string },
+  document: { id: string; source_id: string | null },
+  jobId: string,
+  now: number,
+): Write<void> {
+  yield* sql.run(
+    `INSERT INTO staged_commits (id, tenant, space_key, idempotency_key, operation_type, status, document_id, source_id, job_id, created_at, updated_at)
+     VALUES (?, ?, ?, ?, 'bulk-reindex', 'metadata-prepared', ?, ?, ?, ?, ?)`,
+    [newId(), space.tenant, space.key, jobId, document.id, document.source_id, jobId, now, now],
+  )
+}
 
 /** Moves one commit, or not at all. @returns whether it stood at `from` */
 export function* moveCommit(id: string, from: CommitStatus, to: CommitStatus): Write<boolean> {

@@ -146,16 +146,29 @@ export function folderItem(folder: string): VirtualItem {
   }
 }
 
-/** Files in the workspaces now, and bytes of these and of all that snapshots froze. */
-export function* workspaceUsage(spaceKey: number): Read<{ workspaceFileCount: number; workspaceBytes: number }> {
-  const live = yield* sql.get<{ files: number; bytes: number }>(
+/** Files in the workspaces of a space now, and their bytes. */
+export function* liveSize(spaceKey: number): Read<{ files: number; bytes: number }> {
+  const held = yield* sql.get<{ files: number; bytes: number }>(
     `SELECT count(*) files, coalesce(sum(size_bytes), 0) bytes FROM workspace_files INDEXED BY workspace_files_size
      WHERE space_key = ? AND until_seq IS NULL`,
     [spaceKey],
   )
-  const frozen = yield* sql.get<{ bytes: number }>(
-    `SELECT coalesce(sum(total_bytes), 0) bytes FROM workspace_snapshots WHERE space_key = ? AND deleted_at IS NULL`,
+  return held ?? { files: 0, bytes: 0 }
+}
+
+/** Snapshots of a space, and the bytes that they froze. */
+export function* snapshotSize(spaceKey: number): Read<{ count: number; bytes: number }> {
+  const held = yield* sql.get<{ count: number; bytes: number }>(
+    `SELECT count(*) count, coalesce(sum(total_bytes), 0) bytes FROM workspace_snapshots
+     WHERE space_key = ? AND deleted_at IS NULL`,
     [spaceKey],
   )
-  return { workspaceFileCount: live?.files ?? 0, workspaceBytes: (live?.bytes ?? 0) + (frozen?.bytes ?? 0) }
+  return held ?? { count: 0, bytes: 0 }
+}
+
+/** Files in the workspaces now, and bytes of these and of all that snapshots froze. */
+export function* workspaceUsage(spaceKey: number): Read<{ workspaceFileCount: number; workspaceBytes: number }> {
+  const { files, bytes } = yield* liveSize(spaceKey)
+  const frozen = yield* snapshotSize(spaceKey)
+  return { workspaceFileCount: files, workspaceBytes: bytes + frozen.bytes }
 }

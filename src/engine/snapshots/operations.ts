@@ -29,8 +29,8 @@ export function createSnapshots(context: EngineContext, shared: QueryShared & { 
   const { db } = context
   return {
     create: (caller, body) => createSnapshot(context, caller, body),
-    list: async (caller, query) => db.now(listSnapshots(caller, query)),
-    get: async (caller, id) => db.now(snapshotDetail(caller, id)),
+    list: (caller, query) => db.read(listSnapshots(caller, query)),
+    get: (caller, id) => db.read(snapshotDetail(caller, id)),
     file: (caller, id, query) => readSnapshotFile(context, caller, id, query),
     delete: (caller, id) => deleteSnapshot(context, caller, id),
     replay: (caller, id, from) => replaySnapshot(context, shared, caller, id, from),

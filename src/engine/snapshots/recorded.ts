@@ -7,10 +7,10 @@ import { isUuid } from '../../lib/ids.js'
 import type { Caller } from '../base/caller.js'
 import { searchedQuery } from '../query/follow-up.js'
 import type { ConcreteMode } from '../query/mode.js'
+import { isSessionOf, isSessionOpen, lastSession, sessionTraces } from '../rows/snapshots.js'
 import type { SpaceRow } from '../rows/spaces.js'
 import { documentsVisible, readBundle } from '../rows/traces.js'
-import type { Database } from '../storage/database.js'
-import { type Read, sql } from '../storage/program.js'
+import type { Read } from '../storage/program.js'
 import { fromCell } from '../storage/readable.js'
 
 /** A passage as a snapshot keeps it: no text, so that a deletion leaves nothing behind here. */
@@ -40,16 +40,6 @@ export interface KeptQuery {
   evidence: KeptEvidence[]
 }
 
-interface SessionTrace {
-  id: string
-  query: string
-  mode: ConcreteMode
-  requested_mode: RecordedQuery['requestedMode']
-  bundle_id: string | null
-  steps: string
-  created_at: number
-}
-
 /**
  * The session that a workspace's queries belong to: the one that is named, else the one that the workspace is named
  * after, else the caller's own that asked last, if it has asked since the workspace was made or is still open.
@@ -62,67 +52,46 @@ export function* sessionOf(
   space: SpaceRow,
   at: { workspace: string; sessionId: string | undefined; since: number; now: number },
 ): Read<string | undefined> {
-  const owner = [caller.tenant, caller.subject, space.key]
-  function* known(id: string) {
-    return (
-      (yield* sql.get<{ one: number }>(
-        `SELECT 1 one WHERE EXISTS (SELECT 1 FROM sessions WHERE id = ? AND tenant = ? AND subject = ? AND space_key = ?)
-         OR EXISTS (SELECT 1 FROM traces WHERE session_id = ? AND tenant = ? AND subject = ? AND space_key = ?)`,
-        [id, ...owner, id, ...owner],
-      )) !== undefined
-    )
-  }
+  const asker = { tenant: caller.tenant, subject: caller.subject, spaceKey: space.key }
   if (at.sessionId !== undefined) {
-    if (!(yield* known(at.sessionId))) throw notFound('session', at.sessionId)
+    if (!(yield* isSessionOf(asker, at.sessionId))) throw notFound('session', at.sessionId)
     return at.sessionId
   }
   const named = at.workspace.toLowerCase()
-  if (isUuid(named) && (yield* known(named))) return named
-  const last = yield* sql.get<{ session_id: string; created_at: number }>(
-    `SELECT session_id, created_at FROM traces INDEXED BY traces_space
-     WHERE space_key = ? AND subject = ? AND tenant = ? AND session_id IS NOT NULL ORDER BY id DESC LIMIT 1`,
-    [space.key, caller.subject, caller.tenant],
-  )
+  if (isUuid(named) && (yield* isSessionOf(asker, named))) return named
+  const last = yield* lastSession(asker)
   if (last === undefined) return undefined
   if (last.created_at >= at.since) return last.session_id
-  const open = yield* sql.get<{ one: number }>('SELECT 1 one FROM sessions WHERE id = ? AND expires_at > ?', [
-    last.session_id,
-    at.now,
-  ])
-  return open === undefined ? undefined : last.session_id
+  return (yield* isSessionOpen(last.session_id, at.now)) ? last.session_id : undefined
 }
 
 /** The answered queries of a session, oldest first, the last hundred; without those that cite a deleted document. */
-export function* queriesOf(db: Database, caller: Caller, space: SpaceRow, sessionId: string): Read<KeptQuery[]> {
-  const traces = (yield* sql.all<SessionTrace>(
-    `SELECT id, query, mode, requested_mode, bundle_id, steps, created_at FROM traces INDEXED BY traces_session
-       WHERE session_id = ? AND tenant = ? AND subject = ? AND space_key = ? AND completed = 1
-       ORDER BY id DESC LIMIT ?`,
-    [sessionId, caller.tenant, caller.subject, space.key, LIMITS.snapshotQueries],
-  )).reverse()
-  return traces.flatMap((trace, place) => {
-    const bundle = trace.bundle_id === null ? undefined : db.now(readBundle(caller.tenant, trace.bundle_id))
-    if (bundle === undefined || !db.now(documentsVisible(caller, space.key, bundle))) return []
+export function* queriesOf(caller: Caller, space: SpaceRow, sessionId: string): Read<KeptQuery[]> {
+  const asker = { tenant: caller.tenant, subject: caller.subject, spaceKey: space.key }
+  const traces = yield* sessionTraces(asker, sessionId, LIMITS.snapshotQueries)
+  const queries: KeptQuery[] = []
+  for (const [place, trace] of traces.entries()) {
+    const bundle = trace.bundle_id === null ? undefined : yield* readBundle(caller.tenant, trace.bundle_id)
+    if (bundle === undefined || !(yield* documentsVisible(caller, space.key, bundle))) continue
     const searched = searchedQuery(
       trace.query,
       traces.slice(0, place).map(({ query }) => ({ query, answer: '' })),
     )
     const asked: { activeDocumentIds?: string[]; activeEntityIds?: string[] } = stepOf(trace.steps, 'query.retrieve')
-    return [
-      {
-        traceId: trace.id,
-        query: trace.query,
-        ...(searched === trace.query ? {} : { searched }),
-        requestedMode: trace.requested_mode,
-        mode: trace.mode,
-        askedAt: new Date(trace.created_at).toISOString(),
-        evidenceState: bundle.state,
-        activeDocumentIds: asked.activeDocumentIds ?? [],
-        activeEntityIds: asked.activeEntityIds ?? [],
-        evidence: evidenceOf(bundle),
-      },
-    ]
-  })
+    queries.push({
+      traceId: trace.id,
+      query: trace.query,
+      ...(searched === trace.query ? {} : { searched }),
+      requestedMode: trace.requested_mode,
+      mode: trace.mode,
+      askedAt: new Date(trace.created_at).toISOString(),
+      evidenceState: bundle.state,
+      activeDocumentIds: asked.activeDocumentIds ?? [],
+      activeEntityIds: asked.activeEntityIds ?? [],
+      evidence: evidenceOf(bundle),
+    })
+  }
+  return queries
 }
 
 function stepOf(steps: string, name: string): Record<string, never> {

@@ -11,11 +11,11 @@ import { judge } from '../query/judge.js'
 import { resolveMode } from '../query/mode.js'
 import { type QueryShared, retrieveInMode } from '../query/stages.js'
 import { knownDocuments } from '../rows/documents.js'
+import { isNodeShown } from '../rows/snapshots.js'
 import type { SpaceRow } from '../rows/spaces.js'
 import { findSpace } from '../rows/spaces.js'
 import type { Snapshot } from '../spaces/snapshot.js'
-import type { Database } from '../storage/database.js'
-import { type Read, sql } from '../storage/program.js'
+import type { Read } from '../storage/program.js'
 import { TraceRecorder } from '../traces/recorder.js'
 import { evidenceOf, type KeptEvidence, type KeptQuery, referenceOf } from './recorded.js'
 import { findSnapshot, keptQueries } from './snapshots.js'
@@ -40,10 +40,7 @@ export async function replaySnapshot(
   id: string,
   from: number,
 ): Promise<SnapshotReplay> {
-  const { db } = context
-  const row = db.now(findSnapshot(caller, id))
-  const space = db.now(findSpace(caller.tenant, row.space_id))
-  const recorded = db.now(keptQueries(row.id))
+  const { row, space, recorded } = await context.db.read(recordedIn(caller, id))
   const head = snapshotOf(space)
   const lease = context.leases.acquire({
     spaceKey: space.key,
@@ -83,6 +80,11 @@ export async function replaySnapshot(
   }
 }
 
+function* recordedIn(caller: Caller, id: string) {
+  const row = yield* findSnapshot(caller, id)
+  return { row, space: yield* findSpace(caller.tenant, row.space_id), recorded: yield* keptQueries(row.id) }
+}
+
 function snapshotOf(space: SpaceRow): Snapshot {
   return {
     publicationId: space.publication_id,
@@ -110,7 +112,7 @@ async function replayOne(
     return {
       ...base,
       evidenceState: { recorded: kept.evidenceState, now: today.state },
-      ...context.db.now(compare(context.db, caller, at, kept.evidence, today.evidence)),
+      ...(await context.db.read(compare(caller, at, kept.evidence, today.evidence))),
     }
   } catch (error) {
     if (!(error instanceof KsError) || error.code === 'busy') throw error
@@ -127,14 +129,11 @@ async function searchToday(
   kept: KeptQuery,
 ): Promise<Today> {
   const { db } = context
-  const live = db.now(knownDocuments(caller, at.space.key, kept.activeDocumentIds))
-  const activeDocumentIds = kept.activeDocumentIds.filter((id) => live.has(id))
+  const asked = await db.read(askAgain(context, caller, at, kept))
   // none of the documents it was limited to is left: asking all others would be another query
-  if (kept.activeDocumentIds.length > 0 && activeDocumentIds.length === 0)
-    return { state: 'not-enough-evidence', evidence: [] }
-  const { query, mode, activeEntityIds } = kept
-  const body = { knowledgeSpaceId: at.space.id, query, mode, activeDocumentIds, activeEntityIds }
-  const admitted = { ...context.db.now(admit(context, caller, body)), snapshot: at.head }
+  if (asked === undefined) return { state: 'not-enough-evidence', evidence: [] }
+  const { body, admitted } = asked
+  const { query } = body
   const limit = new AbortController()
   const timer = setTimeout(
     () => limit.abort(new KsError('unavailable', `the query took longer than ${QUERY_MILLISECONDS} ms`)),
@@ -149,7 +148,7 @@ async function searchToday(
     const request = { body, query: kept.searched ?? query, admitted, route, recorder, signal }
     const { retrieved } = await retrieveInMode(context, shared, request)
     const passages = retrieved.ranked.map(({ passage }) => passage)
-    const freshness = db.now(freshnessOf(passages, Date.now()))
+    const freshness = await db.read(freshnessOf(passages, Date.now()))
     const bundle = judge({ query, traceId: newId(), freshness, topK: admitted.profile.topK }, retrieved)
     return { state: bundle.state, evidence: evidenceOf(bundle) }
   } finally {
@@ -158,9 +157,22 @@ async function searchToday(
   }
 }
 
+/** @returns nothing where none of the documents that a query was limited to is left */
+function* askAgain(
+  context: EngineContext,
+  caller: Caller,
+  at: { space: SpaceRow; head: Snapshot },
+  { query, mode, activeDocumentIds: before, activeEntityIds }: KeptQuery,
+) {
+  const live = yield* knownDocuments(caller, at.space.key, before)
+  const activeDocumentIds = before.filter((id) => live.has(id))
+  if (before.length > 0 && activeDocumentIds.length === 0) return undefined
+  const body = { knowledgeSpaceId: at.space.id, query, mode, activeDocumentIds, activeEntityIds }
+  return { body, admitted: { ...(yield* admit(context, caller, body)), snapshot: at.head } }
+}
+
 /** A passage is kept when its node is there again, or its very words in the same file, which may have a new version. */
 function* compare(
-  db: Database,
   caller: Caller,
   { space, head }: { space: SpaceRow; head: Snapshot },
   before: readonly KeptEvidence[],
@@ -182,13 +194,15 @@ function* compare(
       taken.add(index)
     }
   const references = today.map((item, index) => ({ item, reference: referenceOf(item, index, live) }))
+  const lost: ReplayedQuery['lost'] = []
+  for (const [index, item] of before.entries()) {
+    if (taken.has(index)) continue
+    const reason = yield* reasonOf(space.key, head.headRevision, item, live)
+    lost.push({ ...referenceOf(item, index, live), reason })
+  }
   return {
     added: references.filter(({ item }) => !known.has(item)).map(({ reference }) => reference),
-    lost: before.flatMap((item, index) =>
-      taken.has(index)
-        ? []
-        : [{ ...referenceOf(item, index, live), reason: db.now(reasonOf(space.key, head.headRevision, item, live)) }],
-    ),
+    lost,
     kept: references.flatMap(({ item, reference }) => {
       const index = known.get(item)
       const old = index === undefined ? undefined : before[index]
@@ -212,11 +226,5 @@ function* reasonOf(
   live: ReadonlySet<string>,
 ): Read<LostReason> {
   if (!live.has(documentAssetId)) return 'document-deleted'
-  const visible = yield* sql.get<{ one: number }>(
-    `SELECT 1 one FROM nodes JOIN versions ON versions.key = nodes.version_key
-     WHERE nodes.id = ? AND nodes.space_key = ? AND versions.from_revision <= ?
-       AND (versions.until_revision IS NULL OR versions.until_revision > ?)`,
-    [nodeId, spaceKey, revision, revision],
-  )
-  return visible === undefined ? 'passage-gone' : 'not-retrieved'
+  return (yield* isNodeShown(spaceKey, nodeId, revision)) ? 'not-retrieved' : 'passage-gone'
 }

@@ -12,13 +12,23 @@ import { defined } from '../../lib/defined.js'
 import { isUuid, newId } from '../../lib/ids.js'
 import type { Caller } from '../base/caller.js'
 import { decodeCursor, encodeCursor, filterHash } from '../base/cursor.js'
-import { FOLDER_END } from '../base/folders.js'
 import type { Page } from '../base/page.js'
 import type { EngineContext } from '../context.js'
 import { knownDocuments } from '../rows/documents.js'
+import {
+  hideSnapshot,
+  insertSnapshot,
+  type SnapshotRow,
+  snapshotFile,
+  snapshotFiles,
+  snapshotQueries,
+  snapshotRow,
+  snapshotRows,
+  workspaceNow,
+} from '../rows/snapshots.js'
 import { findSpace } from '../rows/spaces.js'
-import { subtreeOf } from '../rows/workspaces.js'
-import { type Read, sql } from '../storage/program.js'
+import { snapshotSize } from '../rows/workspaces.js'
+import type { Read } from '../storage/program.js'
 import { fromCell, readablePage } from '../storage/readable.js'
 import { writeAnswer } from '../storage/write-answer.js'
 import { cat } from '../vfs/cat.js'
@@ -26,27 +36,6 @@ import { placeOf } from '../vfs/namespace.js'
 import { readObject } from '../vfs/workspaces.js'
 import { workspaceName } from '../workspaces/paths.js'
 import { type KeptQuery, queriesOf, referenceOf, sessionOf } from './recorded.js'
-
-/** A row of `workspace_snapshots` with its space. */
-export interface SnapshotRow {
-  id: string
-  space_key: number
-  space_id: string
-  subject: string
-  workspace: string
-  name: string | null
-  session_id: string | null
-  publication_id: string
-  file_count: number
-  total_bytes: number
-  query_count: number
-  created_at: number
-}
-
-const SELECT = `SELECT s.id, s.space_key, spaces.id space_id, s.subject, s.workspace, s.name, s.session_id,
-    s.publication_id, s.file_count, s.total_bytes, s.query_count, s.created_at
-  FROM workspace_snapshots s JOIN spaces ON spaces.key = s.space_key
-  WHERE s.tenant = ? AND s.subject = ? AND s.deleted_at IS NULL AND spaces.deleted_at IS NULL`
 
 /**
  * Freezes the files of a workspace, all at one moment, and the queries of its session.
@@ -58,65 +47,35 @@ export async function createSnapshot(
   caller: Caller,
   body: CreateSnapshotBody,
 ): Promise<WorkspaceSnapshot> {
-  const space = db.now(findSpace(caller.tenant, body.knowledgeSpaceId))
-  const workspace = workspaceName(body.workspace)
-  const { first, past } = subtreeOf(workspace + FOLDER_END)
-  const where = 'space_key = ? AND folder >= ? AND folder < ? AND until_seq IS NULL'
   return writeAnswer(db, caller, function* () {
-    const live = yield* findSpace(caller.tenant, space.id)
-    const held = yield* sql.get<{ files: number; bytes: number; since: number | null }>(
-      `SELECT count(*) files, coalesce(sum(size_bytes), 0) bytes, min(created_at) since FROM workspace_files WHERE ${where}`,
-      [live.key, first, past],
-    )
+    const space = yield* findSpace(caller.tenant, body.knowledgeSpaceId)
+    const workspace = workspaceName(body.workspace)
+    const held = yield* workspaceNow(space.key, workspace)
     if (held === undefined || held.since === null) throw notFound('workspace', workspace)
-    yield* assertRoom(live.key, held.bytes)
+    yield* assertRoom(space.key, held.bytes)
     const at = { workspace, sessionId: body.sessionId, since: held.since, now: now() }
-    const sessionId = yield* sessionOf(caller, live, at)
-    const queries = sessionId === undefined ? [] : yield* queriesOf(db, caller, live, sessionId)
+    const sessionId = yield* sessionOf(caller, space, at)
     const id = newId()
-    yield* sql.run(
-      `INSERT INTO workspace_snapshots (id, tenant, space_key, subject, workspace, name, session_id, publication_id,
-         file_count, total_bytes, query_count, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-      [
-        id,
-        caller.tenant,
-        live.key,
-        caller.subject,
-        workspace,
-        body.name ?? null,
-        sessionId ?? null,
-        live.publication_id,
-        held.files,
-        held.bytes,
-        queries.length,
-        at.now,
-      ],
-    )
-    yield* sql.run(
-      `INSERT INTO snapshot_files (snapshot_id, space_key, path, object_key, sha256, size_bytes, content_type, version,
-         updated_at)
-       SELECT ?, space_key, replace(substr(folder || base, ?), char(1), '/'), object_key, sha256, size_bytes,
-         content_type, version, updated_at FROM workspace_files WHERE ${where} ORDER BY folder, base`,
-      [id, [...workspace].length + 2, live.key, first, past],
-    )
-    for (const [place, query] of queries.entries())
-      yield* sql.run('INSERT INTO snapshot_queries (snapshot_id, place, space_key, body) VALUES (?, ?, ?, ?)', [
-        id,
-        place,
-        live.key,
-        JSON.stringify(query),
-      ])
+    yield* insertSnapshot({
+      id,
+      tenant: caller.tenant,
+      space_key: space.key,
+      subject: caller.subject,
+      workspace,
+      name: body.name ?? null,
+      session_id: sessionId ?? null,
+      publication_id: space.publication_id,
+      file_count: held.files,
+      total_bytes: held.bytes,
+      queries: sessionId === undefined ? [] : yield* queriesOf(caller, space, sessionId),
+      created_at: at.now,
+    })
     return toSnapshot(yield* findSnapshot(caller, id))
   })
 }
 
 function* assertRoom(spaceKey: number, more: number): Read<void> {
-  const held = yield* sql.get<{ count: number; bytes: number }>(
-    `SELECT count(*) count, coalesce(sum(total_bytes), 0) bytes FROM workspace_snapshots
-     WHERE space_key = ? AND deleted_at IS NULL`,
-    [spaceKey],
-  )
-  if (held === undefined) return
+  const held = yield* snapshotSize(spaceKey)
   if (held.count >= LIMITS.snapshotsPerSpace)
     throw new KsError(
       'quota-exceeded',
@@ -131,9 +90,7 @@ function* assertRoom(spaceKey: number, more: number): Read<void> {
 
 /** A snapshot of the caller's own. @throws KsError `not-found` in every other case */
 export function* findSnapshot(caller: Caller, id: string): Read<SnapshotRow> {
-  const row = isUuid(id)
-    ? yield* sql.get<SnapshotRow>(`${SELECT} AND s.id = ?`, [caller.tenant, caller.subject, id])
-    : undefined
+  const row = isUuid(id) ? yield* snapshotRow(caller, id) : undefined
   if (row === undefined) throw notFound('snapshot', id)
   return row
 }
@@ -144,38 +101,13 @@ export function* listSnapshots(caller: Caller, query: ListSnapshotsQuery): Read<
   const space = knowledgeSpaceId === undefined ? undefined : yield* findSpace(caller.tenant, knowledgeSpaceId)
   const filter = filterHash('snapshots', caller.tenant, caller.subject, space?.id, workspace)
   const after = cursor === undefined ? undefined : String(decodeCursor(cursor, filter).after[0] ?? '')
-  const rows = yield* sql.all<SnapshotRow>(
-    `${SELECT} AND (? IS NULL OR s.space_key = ?) AND (? IS NULL OR s.workspace = ?) AND (? IS NULL OR s.id < ?)
-     ORDER BY s.id DESC LIMIT ?`,
-    [
-      caller.tenant,
-      caller.subject,
-      space?.key ?? null,
-      space?.key ?? null,
-      workspace ?? null,
-      workspace ?? null,
-      after ?? null,
-      after ?? null,
-      limit + 1,
-    ],
-  )
+  const rows = yield* snapshotRows(caller, { spaceKey: space?.key, workspace, after }, limit + 1)
   return readablePage(rows, limit, toSnapshot, ({ id }) => encodeCursor({ after: [id] }, filter))
 }
 
 export function* snapshotDetail(caller: Caller, id: string): Read<WorkspaceSnapshotDetail> {
   const row = yield* findSnapshot(caller, id)
-  const files = yield* sql.all<{
-    path: string
-    sha256: string
-    size: number
-    type: string
-    version: number
-    at: number
-  }>(
-    `SELECT path, sha256, size_bytes size, content_type type, version, updated_at at FROM snapshot_files
-     WHERE snapshot_id = ? ORDER BY path`,
-    [row.id],
-  )
+  const files = yield* snapshotFiles(row.id)
   const queries = yield* keptQueries(row.id)
   const cited = queries.flatMap(({ evidence }) => evidence.map(({ documentAssetId }) => documentAssetId))
   const live = yield* knownDocuments(caller, row.space_key, cited)
@@ -203,9 +135,7 @@ export function* snapshotDetail(caller: Caller, id: string): Read<WorkspaceSnaps
 
 /** The queries of a snapshot in the order they were asked. */
 export function* keptQueries(snapshotId: string): Read<KeptQuery[]> {
-  return (yield* sql.all<{ body: string }>('SELECT body FROM snapshot_queries WHERE snapshot_id = ? ORDER BY place', [
-    snapshotId,
-  ])).map(({ body }): KeptQuery => fromCell(body))
+  return (yield* snapshotQueries(snapshotId)).map(({ body }): KeptQuery => fromCell(body))
 }
 
 /** @throws KsError `not-found` also for a path that the snapshot does not hold */
@@ -215,14 +145,7 @@ export async function readSnapshotFile(
   id: string,
   query: SnapshotFileQuery,
 ): Promise<CatResult> {
-  const row = db.now(findSnapshot(caller, id))
-  const file = db.now(
-    sql.get<{ object_key: string; content_type: string; version: number }>(
-      'SELECT object_key, content_type, version FROM snapshot_files WHERE snapshot_id = ? AND path = ?',
-      [row.id, query.path],
-    ),
-  )
-  if (file === undefined) throw notFound('path', query.path)
+  const { row, file } = await db.read(fileOf(caller, id, query.path))
   const { object_key, content_type, version } = file
   const place = placeOf(
     {
@@ -238,11 +161,18 @@ export async function readSnapshotFile(
   return { path: query.path, ...(await cat(place, query)) }
 }
 
+function* fileOf(caller: Caller, id: string, path: string) {
+  const row = yield* findSnapshot(caller, id)
+  const file = yield* snapshotFile(row.id, path)
+  if (file === undefined) throw notFound('path', path)
+  return { row, file }
+}
+
 /** Gone from every read at once; rows and bytes go in the background. */
 export async function deleteSnapshot({ db, now, wake }: EngineContext, caller: Caller, id: string): Promise<void> {
   await writeAnswer(db, caller, function* () {
     const row = yield* findSnapshot(caller, id)
-    yield* sql.run('UPDATE workspace_snapshots SET deleted_at = ? WHERE id = ?', [now(), row.id])
+    yield* hideSnapshot(row.id, now())
   })
   wake()
 }

@@ -143,7 +143,7 @@ async function upload(place: ImportPlace, item: Item, known: Imported | undefine
       return { kind: 'same', documentAssetId: known.documentAssetId, filename }
     }
   }
-  const receiving = context.db.now(beginUpload(context, caller, spaceId, { many: false }))
+  const receiving = await beginUpload(context, caller, spaceId, { many: false })
   const stream = Buffer.isBuffer(content) ? Readable.from([content]) : content
   try {
     await receiving.add({ filename, ...defined({ mimeType }), content: stream, metadata })

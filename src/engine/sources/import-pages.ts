@@ -56,7 +56,7 @@ export async function beginImport(
 
   const send = async (page: SitePage): Promise<void> => {
     const { address, mediaType, body, title } = page
-    const upload = context.db.now(beginUpload(context, caller, spaceId, { many: false }))
+    const upload = await beginUpload(context, caller, spaceId, { many: false })
     try {
       const metadata = { sourceUrl: address, ...defined({ title }) }
       const filename = filenameOf(address, mediaType)

@@ -1,9 +1,9 @@
 import { KsError } from '../../contract/errors.js'
 import type { EngineContext } from '../context.js'
 import { secondsToMidnight } from '../models/budget.js'
-import { createBudgetStore } from '../models/stored-budget.js'
 import type { SpaceRow } from '../rows/spaces.js'
 import { quotasOf } from './quota.js'
+import { createBudgetStore } from './stored-budget.js'
 
 const COUNTER = 'parserPages'
 

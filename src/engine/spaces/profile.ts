@@ -3,8 +3,9 @@ import type { RetrievalProfile, RetrievalProfileBody } from '../../contract/gate
 import type { Caller } from '../base/caller.js'
 import type { EngineContext } from '../context.js'
 import { isBuiltinAnswer } from '../models/registry.js'
+import { profileRow, putProfile } from '../rows/retrieval-profiles.js'
 import { findSpace } from '../rows/spaces.js'
-import { type Read, sql } from '../storage/program.js'
+import type { Read } from '../storage/program.js'
 import { fromCell } from '../storage/readable.js'
 import { writeAnswer } from '../storage/write-answer.js'
 
@@ -19,10 +20,7 @@ const FIRST_PROFILE: RetrievalProfile = {
 }
 
 export function* profileOf(spaceKey: number): Read<RetrievalProfile> {
-  const row = yield* sql.get<{ revision: number; body: string }>(
-    'SELECT revision, body FROM retrieval_profiles WHERE space_key = ?',
-    [spaceKey],
-  )
+  const row = yield* profileRow(spaceKey)
   if (row === undefined) return FIRST_PROFILE
   const body: unknown = fromCell(row.body)
   if (typeof body !== 'object' || body === null) throw new KsError('internal', 'a stored profile is not an object')
@@ -59,11 +57,7 @@ export async function setRetrievalProfile(
   return writeAnswer(db, caller, function* () {
     const space = yield* findSpace(caller.tenant, id)
     const revision = (yield* profileOf(space.key)).revision + 1
-    yield* sql.run(
-      `INSERT INTO retrieval_profiles (space_key, revision, body) VALUES (?, ?, ?)
-       ON CONFLICT (space_key) DO UPDATE SET revision = excluded.revision, body = excluded.body`,
-      [space.key, revision, JSON.stringify(body)],
-    )
+    yield* putProfile(space.key, revision, body)
     return { ...body, revision }
   })
 }

@@ -1,23 +1,10 @@
 import { KsError } from '../../contract/errors.js'
 import type { QuotaPolicy } from '../../contract/gateway/spaces.js'
 import type { EngineContext } from '../context.js'
+import { type SpaceUsage, usageOf } from '../rows/space-usage.js'
 import type { SpaceRow } from '../rows/spaces.js'
-import { type Read, sql } from '../storage/program.js'
+import type { Read } from '../storage/program.js'
 import { policiesOf } from './manifest.js'
-
-/** What a space holds now; the triggers of the schema keep these numbers in the transaction of every change. */
-export interface SpaceUsage {
-  /** documents that are not deleted, and their bytes */
-  documents: number
-  rawBytes: number
-  /** parse artifacts with outlines and items, of every version that is kept */
-  artifactBytes: number
-  segments: number
-  /** nodes of versions that are current or being built */
-  nodes: number
-  /** traces with their questions, steps and bundles */
-  traceBytes: number
-}
 
 /** What one more version would add. */
 export interface VersionSize {
@@ -46,17 +33,6 @@ export function quotasOf({ options }: Pick<EngineContext, 'options'>, space: Spa
       maxRerankRequestsPerDay: maxRerankRequestsPerDay ?? providerBudgets.maxRerankRequestsPerDay,
     },
   }
-}
-
-export function* usageOf(spaceKey: number): Read<SpaceUsage> {
-  const none: SpaceUsage = { documents: 0, rawBytes: 0, artifactBytes: 0, segments: 0, nodes: 0, traceBytes: 0 }
-  return (
-    (yield* sql.get<SpaceUsage>(
-      `SELECT document_count documents, raw_bytes rawBytes, artifact_bytes artifactBytes, segment_count segments,
-         node_count nodes, trace_bytes traceBytes FROM space_usage WHERE space_key = ?`,
-      [spaceKey],
-    )) ?? none
-  )
 }
 
 /** @param rawBytes of new documents @throws KsError `quota-exceeded` when a space takes no more documents */

@@ -2,9 +2,16 @@ import type { RetentionPolicy, RetentionPolicyBody } from '../../contract/gatewa
 import { newId } from '../../lib/ids.js'
 import type { Caller } from '../base/caller.js'
 import type { EngineContext } from '../context.js'
-import { insertPolicy, type PolicyOwner, type PolicyRow, policyRow, updatePolicy } from '../rows/retention-policies.js'
+import {
+  insertPolicy,
+  moveSessions,
+  type PolicyOwner,
+  type PolicyRow,
+  policyRow,
+  updatePolicy,
+} from '../rows/retention-policies.js'
 import { findSpace } from '../rows/spaces.js'
-import { type Read, sql, type Write } from '../storage/program.js'
+import type { Read, Write } from '../storage/program.js'
 import { writeAnswer } from '../storage/write-answer.js'
 
 /** The rules of a policy, without whose they are. */
@@ -39,12 +46,12 @@ export function sessionExpiry(rules: RetentionRules, heartbeat: number): number 
 }
 
 export async function tenantPolicy(context: EngineContext, caller: Caller): Promise<RetentionPolicy> {
-  return read(context, () => ({ owner: { tenant: caller.tenant }, spaceId: null, tenant: caller.tenant }))
+  return read(context, caller)
 }
 
 /** @throws KsError `not-found` */
 export async function spacePolicy(context: EngineContext, caller: Caller, id: string): Promise<RetentionPolicy> {
-  return read(context, () => context.db.now(ownerSpace(caller, id)))
+  return read(context, caller, id)
 }
 
 export async function setTenantPolicy(
@@ -52,11 +59,7 @@ export async function setTenantPolicy(
   caller: Caller,
   body: RetentionPolicyBody,
 ): Promise<RetentionPolicy> {
-  return change(context, caller, body, () => ({
-    owner: { tenant: caller.tenant },
-    spaceId: null,
-    tenant: caller.tenant,
-  }))
+  return change(context, caller, body)
 }
 
 /** Deletes nothing: the background clean-up reads the new rules at its next turn. @throws KsError `not-found` */
@@ -66,7 +69,7 @@ export async function setSpacePolicy(
   id: string,
   body: RetentionPolicyBody,
 ): Promise<RetentionPolicy> {
-  return change(context, caller, body, () => context.db.now(ownerSpace(caller, id)))
+  return change(context, caller, body, id)
 }
 
 interface Owner {
@@ -75,38 +78,49 @@ interface Owner {
   tenant: string
 }
 
-function* ownerSpace(caller: Caller, id: string): Read<Owner> {
-  const space = yield* findSpace(caller.tenant, id)
+/** @param id of a space, absent for the tenant's own policy */
+function* ownerOf({ tenant }: Caller, id: string | undefined): Read<Owner> {
+  if (id === undefined) return { owner: { tenant }, spaceId: null, tenant }
+  const space = yield* findSpace(tenant, id)
   return { owner: { spaceKey: space.key }, spaceId: space.id, tenant: space.tenant }
 }
 
 /** A first read writes the defaults down, so that id and times are the same at the next one. */
-async function read(context: EngineContext, find: () => Owner): Promise<RetentionPolicy> {
-  const { db } = context
-  const found = find()
-  const row = db.now(policyRow(found.owner))
-  if (row !== undefined) return toPolicy(row, found)
-  return db.write(function* () {
-    const again = find()
-    return toPolicy(yield* ensure(context, again), again)
-  })
+async function read({ db, now }: EngineContext, caller: Caller, id?: string): Promise<RetentionPolicy> {
+  return (await db.read(stored(caller, id))) ?? (await db.write(() => storedOrFirst(caller, id, now())))
+}
+
+function* stored(caller: Caller, id: string | undefined): Read<RetentionPolicy | undefined> {
+  const found = yield* ownerOf(caller, id)
+  const row = yield* policyRow(found.owner)
+  return row === undefined ? undefined : toPolicy(row, found)
+}
+
+function* storedOrFirst(caller: Caller, id: string | undefined, now: number): Write<RetentionPolicy> {
+  const found = yield* ownerOf(caller, id)
+  return toPolicy(yield* ensure(found, now), found)
 }
 
 async function change(
   context: EngineContext,
   caller: Caller,
   body: RetentionPolicyBody,
-  find: () => Owner,
+  id?: string,
 ): Promise<RetentionPolicy> {
   const { db, now } = context
   return writeAnswer(db, caller, function* () {
-    const found = find()
-    const row = yield* ensure(context, found)
+    const found = yield* ownerOf(caller, id)
+    const row = yield* ensure(found, now())
     if (Object.keys(body).length === 0) return toPolicy(row, found)
     const rules = changed(rulesOf(row), body)
     const written = yield* updatePolicy(row.id, columnsOf(rules), now())
     if ('spaceKey' in found.owner && body.sessionInactivityMinutes !== undefined)
-      yield* moveSessions(found.owner.spaceKey, rules)
+      // those that are there already follow the new rule too, from when they were last used
+      yield* moveSessions(
+        found.owner.spaceKey,
+        Math.min(rules.sessionInactivityMinutes * MINUTE, END_OF_TIME),
+        END_OF_TIME,
+      )
     return toPolicy(written, found)
   })
 }
@@ -125,20 +139,11 @@ function changed(rules: RetentionRules, body: RetentionPolicyBody): RetentionRul
   }
 }
 
-function* ensure({ now }: EngineContext, { owner, tenant }: Owner): Write<PolicyRow> {
+function* ensure({ owner, tenant }: Owner, now: number): Write<PolicyRow> {
   return (
     (yield* policyRow(owner)) ??
-    (yield* insertPolicy({ id: newId(), owner, tenant }, columnsOf(DEFAULT_RETENTION), now()))
+    (yield* insertPolicy({ id: newId(), owner, tenant }, columnsOf(DEFAULT_RETENTION), now))
   )
-}
-
-/** Sessions that are there already follow the new rule too, from when they were last used. */
-function* moveSessions(spaceKey: number, rules: RetentionRules): Write<void> {
-  yield* sql.run('UPDATE sessions SET expires_at = min(heartbeat_at + ?, ?) WHERE space_key = ?', [
-    Math.min(rules.sessionInactivityMinutes * MINUTE, END_OF_TIME),
-    END_OF_TIME,
-    spaceKey,
-  ])
 }
 
 function columnsOf(rules: RetentionRules) {

@@ -14,10 +14,19 @@ import type { ModelReference } from '../base/model-reference.js'
 import type { Page, PageRequest } from '../base/page.js'
 import type { EngineContext } from '../context.js'
 import { BUILTIN_EMBEDDING, isBuiltin } from '../models/registry.js'
-import { findSpace, type SpaceRow, toSpace } from '../rows/spaces.js'
+import {
+  countSpaces,
+  hasDocuments,
+  hideSpace,
+  insertSpace,
+  renameSpace,
+  setEmbedding,
+  slugHolder,
+  spacesAfter,
+} from '../rows/space-changes.js'
+import { findSpace, toSpace } from '../rows/spaces.js'
 import type { Database } from '../storage/database.js'
-import type { Bindable } from '../storage/program.js'
-import { type Read, sql } from '../storage/program.js'
+import type { Read } from '../storage/program.js'
 import { readablePage } from '../storage/readable.js'
 import { writeAnswer } from '../storage/write-answer.js'
 import { DEFAULT_POLICIES, embeddingProfileOf, toManifest } from './manifest.js'
@@ -33,43 +42,14 @@ export async function createSpace(
   const model = body.embeddingProfile ?? context.options.defaultEmbedding
   assertEmbedding(context, model)
   return writeAnswer(db, caller, function* () {
-    const held = yield* sql.get<{ n: number }>(
-      'SELECT count(*) n FROM spaces WHERE tenant = ? AND deleted_at IS NULL',
-      [caller.tenant],
-    )
     const { spacesPerTenant } = context.options.limits
-    if ((held?.n ?? 0) >= spacesPerTenant)
+    if ((yield* countSpaces(caller.tenant)) >= spacesPerTenant)
       throw new KsError('capacity-exceeded', `a tenant holds at most ${spacesPerTenant} knowledge spaces`)
     yield* assertSlugFree(caller.tenant, body.slug, undefined)
-    const now = Date.now()
     const id = newId()
-    const inserted = yield* sql.run(
-      `INSERT INTO spaces (id, tenant, name, slug, description, created_at, updated_at, manifest_id, manifest,
-         embedding_plugin, embedding_provider, embedding_model, vector_space, publication_id, fingerprint, published_at)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-      [
-        id,
-        caller.tenant,
-        body.name,
-        body.slug,
-        body.description ?? null,
-        now,
-        now,
-        newId(),
-        JSON.stringify(DEFAULT_POLICIES),
-        model.pluginId,
-        model.provider,
-        model.model,
-        newId(),
-        newId(),
-        'empty',
-        now,
-      ],
-    )
-    yield* sql.run(
-      'INSERT INTO publications (id, space_key, revision, fingerprint, created_at) SELECT publication_id, key, 0, fingerprint, ? FROM spaces WHERE key = ?',
-      [now, inserted.key],
-    )
+    const { name, slug, description } = body
+    const named = { id, tenant: caller.tenant, name, slug, description }
+    yield* insertSpace({ ...named, policies: DEFAULT_POLICIES, model, now: Date.now() })
     return toSpace(yield* findSpace(caller.tenant, id))
   })
 }
@@ -78,10 +58,7 @@ export function* listSpaces(caller: Caller, page: PageRequest): Read<Page<Knowle
   const filter = filterHash('spaces', caller.tenant)
   const after = page.cursor === undefined ? '' : String(decodeCursor(page.cursor, filter).after[0] ?? '')
   const limit = Math.min(page.limit, LIMITS.page.cap)
-  const rows = yield* sql.all<SpaceRow>(
-    'SELECT * FROM spaces WHERE tenant = ? AND deleted_at IS NULL AND id > ? ORDER BY id LIMIT ?',
-    [caller.tenant, after, limit + 1],
-  )
+  const rows = yield* spacesAfter(caller.tenant, after, limit + 1)
   return readablePage(rows, limit, toSpace, ({ id }) => encodeCursor({ after: [id] }, filter))
 }
 
@@ -94,13 +71,12 @@ export async function updateSpace(
   return writeAnswer(db, caller, function* () {
     const row = yield* findSpace(caller.tenant, id)
     if (body.slug !== undefined) yield* assertSlugFree(caller.tenant, body.slug, row.key)
-    yield* sql.run('UPDATE spaces SET name = ?, slug = ?, description = ?, updated_at = ? WHERE key = ?', [
-      body.name ?? row.name,
-      body.slug ?? row.slug,
-      body.description ?? row.description,
-      Date.now(),
-      row.key,
-    ])
+    const named = {
+      name: body.name ?? row.name,
+      slug: body.slug ?? row.slug,
+      description: body.description ?? row.description,
+    }
+    yield* renameSpace({ key: row.key, ...named }, Date.now())
     return toSpace(yield* findSpace(caller.tenant, id))
   })
 }
@@ -110,16 +86,7 @@ export async function deleteSpace(context: EngineContext, caller: Caller, id: st
   const { db } = context
   await writeAnswer(db, caller, function* () {
     const row = yield* findSpace(caller.tenant, id)
-    const now = Date.now()
-    yield* sql.run('UPDATE spaces SET deleted_at = ?, updated_at = ? WHERE key = ? AND deleted_at IS NULL', [
-      now,
-      now,
-      row.key,
-    ])
-    yield* sql.run(
-      "UPDATE jobs SET stage = 'canceled', updated_at = ?, completed_at = ? WHERE space_key = ? AND completed_at IS NULL",
-      [now, now, row.key],
-    )
+    yield* hideSpace(row.key, Date.now())
   })
   context.wake()
 }
@@ -149,22 +116,13 @@ export async function setEmbeddingProfile(
   const { db } = context
   return writeAnswer(db, caller, function* () {
     const row = yield* findSpace(caller.tenant, id)
-    const documents = yield* sql.get<{ n: number }>(
-      'SELECT count(*) n FROM (SELECT 1 FROM documents WHERE space_key = ? LIMIT 1)',
-      [row.key],
-    )
-    if (row.frozen_at !== null || (documents?.n ?? 0) > 0)
+    if (row.frozen_at !== null || (yield* hasDocuments(row.key)))
       throw new KsError(
         'embedding-frozen',
         `the embedding profile of ${JSON.stringify(row.slug)} is frozen since ${new Date(row.frozen_at ?? row.updated_at).toISOString()}: documents were ingested with it; POST /knowledge-spaces/${row.id}/embedding-profile/migrations reindexes them for another model and publishes that`,
       )
     assertEmbedding(context, model)
-    yield* sql.run(
-      `UPDATE spaces SET embedding_plugin = ?, embedding_provider = ?, embedding_model = ?, vector_space = ?, dimension = NULL,
-         embedding_revision = embedding_revision + 1, manifest_version = manifest_version + 1, updated_at = ?
-       WHERE key = ? AND frozen_at IS NULL`,
-      [model.pluginId, model.provider, model.model, newId(), Date.now(), row.key],
-    )
+    yield* setEmbedding(row.key, model, Date.now())
     return embeddingProfileOf(yield* findSpace(caller.tenant, id))
   })
 }
@@ -186,11 +144,7 @@ export function assertEmbedding(context: EngineContext, model: ModelReference): 
 }
 
 function* assertSlugFree(tenant: string, slug: string, except: number | undefined): Read<void> {
-  const values: Bindable[] = [tenant, slug]
-  const holder = yield* sql.get<{ key: number; id: string }>(
-    'SELECT key, id FROM spaces WHERE tenant = ? AND slug = ? AND deleted_at IS NULL',
-    values,
-  )
+  const holder = yield* slugHolder(tenant, slug)
   if (holder !== undefined && holder.key !== except)
     throw new KsError('slug-taken', `slug ${JSON.stringify(slug)} is already used by space ${holder.id}`)
 }

@@ -2,9 +2,9 @@ import type { ModelsInUse } from '../../contract/gateway/system.js'
 import type { EngineContext } from '../context.js'
 import type { ModelCounter } from '../models/budget.js'
 import type { UsedModel } from '../models/registry.js'
-import type { SpaceRow } from '../rows/spaces.js'
+import { spacesByUse, usedOnDay } from '../rows/budgets.js'
 import { quotasOf } from '../spaces/quota.js'
-import { type Read, sql } from '../storage/program.js'
+import type { Read } from '../storage/program.js'
 
 /** Spaces whose budgets are told, those that used most first. */
 const TOLD_SPACES = 100
@@ -30,16 +30,9 @@ export function modelOperations(context: EngineContext): ModelOperations {
 function* modelsInUse(context: EngineContext): Read<ModelsInUse> {
   const { models, now } = context
   const day = new Date(now()).toISOString().slice(0, 10)
-  const sums = yield* sql.all<{ counter: string; used: number }>(
-    'SELECT counter, sum(used) used FROM provider_usage WHERE day = ? GROUP BY counter',
-    [day],
-  )
+  const sums = yield* usedOnDay(day)
   const usedOf = (counter: ModelCounter) => sums.find((sum) => sum.counter === counter)?.used ?? 0
-  const spaces = yield* sql.all<SpaceRow & { counter: string; used: number }>(
-    `SELECT s.*, u.counter, u.used FROM provider_usage u JOIN spaces s ON s.id = u.account
-     WHERE u.day = ? AND s.deleted_at IS NULL ORDER BY u.used DESC LIMIT ?`,
-    [day, TOLD_SPACES],
-  )
+  const spaces = yield* spacesByUse(day, TOLD_SPACES)
   return {
     today: {
       embeddingTokens: usedOf('embeddingTokens'),

@@ -4,14 +4,21 @@ import type { Caller } from '../base/caller.js'
 import type { EngineContext } from '../context.js'
 import { knownLeases } from '../integrity/lease-list.js'
 import { unstoredSessions } from '../query/sessions.js'
-import { askerOf, mayKnow } from '../rows/permissions.js'
+import {
+  countSessions,
+  type FailedCommitRow,
+  failedCommitCounts,
+  failedCommits,
+  liveSessions,
+  type StatusSessionRow,
+} from '../rows/space-status.js'
+import { usageOf } from '../rows/space-usage.js'
 import { findSpace } from '../rows/spaces.js'
 import { workspaceUsage } from '../rows/workspaces.js'
 import { NODE_SCHEMA_VERSION, PARSER_POLICY_VERSION, PROJECTION_SET_VERSION, policiesOf } from '../spaces/manifest.js'
-import { usageOf } from '../spaces/quota.js'
 import { retentionOf, sessionExpiry } from '../spaces/retention-policy.js'
 import { ObjectStore } from '../storage/objects.js'
-import { type Read, sql } from '../storage/program.js'
+import type { Read } from '../storage/program.js'
 import { readable } from '../storage/readable.js'
 import { missingVectors } from './missing-vectors.js'
 import { projectionSummaries } from './projections.js'
@@ -21,10 +28,9 @@ const SAMPLE = 100 // rows of leases, sessions and commits that a status shows
 /** A live picture of a space. */
 export async function spaceStatus(context: EngineContext, caller: Caller, id: string): Promise<KnowledgeSpaceStatus> {
   const { db } = context
-  const space = db.now(findSpace(caller.tenant, id))
-  const policies = policiesOf(space)
   const now = context.now()
-  const leases = context.db.now(knownLeases(context, caller, space.key))
+  const { space, leases, sessions, commits, missing } = await db.read(statusRows(context, caller, id, now))
+  const policies = policiesOf(space)
   const summaries = await projectionSummaries(context, space)
   const degraded = await degradedIndexes(context, space.id)
   return {
@@ -42,14 +48,12 @@ export async function spaceStatus(context: EngineContext, caller: Caller, id: st
       })),
     ),
     activeSessions: sample(
-      context.db.now(sessionCount(context, space.key, now)),
-      readable(context.db.now(sessionRows(context, space.key, now)), (row) =>
-        toSession(row, policies.consistencyPolicy.defaultClass),
-      ),
+      sessions.count,
+      readable(sessions.rows, (row) => toSession(row, policies.consistencyPolicy.defaultClass)),
     ),
     failedCommits: sample(
-      [...db.now(failedCommitCounts(caller, space.key, 0)).values()].reduce((sum, n) => sum + n, 0),
-      readable(db.now(failedCommitRows(caller, space.key)), toFailedCommit),
+      [...commits.counts.values()].reduce((sum, n) => sum + n, 0),
+      readable(commits.rows, toFailedCommit),
     ),
     index: {
       nodeSchemaVersion: NODE_SCHEMA_VERSION,
@@ -58,7 +62,7 @@ export async function spaceStatus(context: EngineContext, caller: Caller, id: st
       summaries,
       // only where an index is not whole: it may lack what the counts of rows promise
       ...(degraded.length === 0 ? {} : { degraded }),
-      ...db.now(missingVectors(space, caller, SAMPLE)),
+      ...missing,
     },
     manifest: {
       manifestVersion: space.manifest_version,
@@ -73,6 +77,21 @@ export async function spaceStatus(context: EngineContext, caller: Caller, id: st
       provider: policies.storageProvider,
       objectStorageKind: 'filesystem',
     },
+  }
+}
+
+function* statusRows(context: EngineContext, caller: Caller, id: string, now: number) {
+  const space = yield* findSpace(caller.tenant, id)
+  const { key } = space
+  return {
+    space,
+    leases: yield* knownLeases(context, caller, key),
+    sessions: { count: yield* sessionCount(context, key, now), rows: yield* sessionRows(context, key, now) },
+    commits: {
+      counts: yield* failedCommitCounts(caller, key, 0),
+      rows: yield* failedCommits(caller, key, SAMPLE),
+    },
+    missing: yield* missingVectors(space, caller, SAMPLE),
   }
 }
 
@@ -92,17 +111,13 @@ export async function spaceStats(
   id: string,
   windowMinutes: number,
 ): Promise<KnowledgeSpaceStats> {
-  const { db } = context
-  const space = db.now(findSpace(caller.tenant, id))
   const end = context.now()
   const start = end - windowMinutes * 60_000
-  const held = db.now(usageOf(space.key))
-  const commits = db.now(failedCommitCounts(caller, space.key, start))
+  const { space, held, commits, sessions, leases, workspaces } = await context.db.read(
+    statsRows(context, caller, id, { start, end }),
+  )
   const failedRetryable = commits.get('failed-retryable') ?? 0
   const failedTerminal = commits.get('failed-terminal') ?? 0
-  const sessions = context.db.now(sessionCount(context, space.key, end))
-  const leases = context.db.now(knownLeases(context, caller, space.key)).length
-  const workspaces = db.now(workspaceUsage(space.key))
   const degraded = await degradedIndexes(context, space.id)
   return {
     knowledgeSpaceId: space.id,
@@ -133,35 +148,42 @@ export async function spaceStats(
   }
 }
 
-interface SessionRow {
-  id: string
-  subject: string
-  client_kind: 'api' | 'mcp' | 'worker' | 'admin'
-  heartbeat_at: number
-  expires_at: number
+function* statsRows(
+  context: EngineContext,
+  caller: Caller,
+  id: string,
+  { start, end }: { start: number; end: number },
+) {
+  const space = yield* findSpace(caller.tenant, id)
+  const { key } = space
+  return {
+    space,
+    held: yield* usageOf(key),
+    commits: yield* failedCommitCounts(caller, key, start),
+    sessions: yield* sessionCount(context, key, end),
+    leases: (yield* knownLeases(context, caller, key)).length,
+    workspaces: yield* workspaceUsage(key),
+  }
 }
 
 function* sessionCount(context: EngineContext, spaceKey: number, now: number): Read<number> {
-  const text = 'SELECT count(*) n FROM sessions WHERE space_key = ? AND expires_at > ?'
-  const stored = (yield* sql.get<{ n: number }>(text, [spaceKey, now]))?.n ?? 0
-  return stored + unstoredSessions(context, spaceKey).length
+  return (yield* countSessions(spaceKey, now)) + unstoredSessions(context, spaceKey).length
 }
 
-function* sessionRows(context: EngineContext, spaceKey: number, now: number): Read<SessionRow[]> {
-  const stored = yield* sql.all<SessionRow>(
-    'SELECT * FROM sessions WHERE space_key = ? AND expires_at > ? ORDER BY id LIMIT ?',
-    [spaceKey, now, SAMPLE],
-  )
+function* sessionRows(context: EngineContext, spaceKey: number, now: number): Read<StatusSessionRow[]> {
+  const stored = yield* liveSessions(spaceKey, now, SAMPLE)
   const policy = yield* retentionOf(spaceKey)
-  const running = unstoredSessions(context, spaceKey).map(({ sessionId, subject = '', heartbeatAt }): SessionRow => {
-    const times = { heartbeat_at: heartbeatAt, expires_at: sessionExpiry(policy, heartbeatAt) }
-    return { id: sessionId, subject, client_kind: 'api', ...times }
-  })
+  const running = unstoredSessions(context, spaceKey).map(
+    ({ sessionId, subject = '', heartbeatAt }): StatusSessionRow => {
+      const times = { heartbeat_at: heartbeatAt, expires_at: sessionExpiry(policy, heartbeatAt) }
+      return { id: sessionId, subject, client_kind: 'api', ...times }
+    },
+  )
   return [...stored, ...running].slice(0, SAMPLE)
 }
 
 function toSession(
-  row: SessionRow,
+  row: StatusSessionRow,
   consistencyClass: KnowledgeSpaceStatus['manifest']['consistencyClass'],
 ): KnowledgeSpaceStatus['activeSessions']['items'][number] {
   return {
@@ -172,32 +194,6 @@ function toSession(
     heartbeatAt: new Date(row.heartbeat_at).toISOString(),
     expiresAt: new Date(row.expires_at).toISOString(),
   }
-}
-
-interface FailedCommitRow {
-  id: string
-  status: 'failed-retryable' | 'failed-terminal'
-  error_code: string | null
-  expires_at: number | null
-  updated_at: number
-}
-
-/** Failed commits by status, of those that changed since. */
-function* failedCommitCounts(caller: Caller, spaceKey: number, since: number): Read<Map<string, number>> {
-  const rows = yield* sql.all<{ status: string; n: number }>(
-    `SELECT status, count(*) n FROM staged_commits WHERE space_key = ? AND status IN ('failed-retryable', 'failed-terminal')
-       AND updated_at >= ? AND ${mayKnow('staged_commits.source_id')} GROUP BY status`,
-    [spaceKey, since, askerOf(caller)],
-  )
-  return new Map(rows.map(({ status, n }) => [status, n]))
-}
-
-function* failedCommitRows(caller: Caller, spaceKey: number): Read<FailedCommitRow[]> {
-  return yield* sql.all<FailedCommitRow>(
-    `SELECT id, status, error_code, expires_at, updated_at FROM staged_commits WHERE space_key = ?
-       AND status IN ('failed-retryable', 'failed-terminal') AND ${mayKnow('staged_commits.source_id')} ORDER BY id LIMIT ?`,
-    [spaceKey, askerOf(caller), SAMPLE],
-  )
 }
 
 function toFailedCommit(row: FailedCommitRow): KnowledgeSpaceStatus['failedCommits']['items'][number] {

@@ -9,9 +9,10 @@ import { provisionalType } from '../base/file-names.js'
 import type { VirtualPath } from '../base/virtual-paths.js'
 import type { EngineContext } from '../context.js'
 import { findSpace } from '../rows/spaces.js'
-import { type FileKey, fileItem, folderOf, liveFile, liveTree, nextChange, subtreeOf } from '../rows/workspaces.js'
+import { endVersion, forgetOld, insertVersion, moveRows, removeRows } from '../rows/workspace-changes.js'
+import { type FileKey, fileItem, folderOf, liveFile, liveSize, liveTree, nextChange } from '../rows/workspaces.js'
 import { ObjectStore } from '../storage/objects.js'
-import { type Read, sql, type Write } from '../storage/program.js'
+import type { Read, Write } from '../storage/program.js'
 import { writeAnswer } from '../storage/write-answer.js'
 import { workspacePath } from './paths.js'
 
@@ -36,13 +37,9 @@ export async function writeFile(
   spaceId: string,
   body: FsWriteBody,
 ): Promise<VirtualItem> {
-  const space = db.now(findSpace(caller.tenant, spaceId))
-  const path = workspacePath(body.path, 'path', 2)
-  const bytes = bytesOf(body.content)
+  const { path, bytes } = await db.read(place(caller, spaceId, body))
   const sha256 = createHash('sha256').update(bytes).digest('hex')
   const file: NewFile = { sha256, size: bytes.length, objectKey: ObjectStore.key(caller.tenant, sha256) }
-  // refused before anything is written; asked again in the transaction
-  db.now(assertPlace(space.key, path))
   const release = objects.hold(file.objectKey)
   try {
     const staged = await objects.stage(newId(), Readable.from([bytes]), LIMITS.workspaceFileBytes, path.path)
@@ -61,6 +58,15 @@ export async function writeFile(
   } finally {
     release()
   }
+}
+
+/** What cannot be written is refused before anything is; the transaction asks again. */
+function* place(caller: Caller, spaceId: string, body: FsWriteBody): Read<{ path: VirtualPath; bytes: Buffer }> {
+  const space = yield* findSpace(caller.tenant, spaceId)
+  const path = workspacePath(body.path, 'path', 2)
+  const bytes = bytesOf(body.content)
+  yield* assertPlace(space.key, path)
+  return { path, bytes }
 }
 
 interface NewFile {
@@ -90,29 +96,21 @@ function* putRow(
   const [folder, base] = keyOf(path)
   const there = yield* liveFile(at.spaceKey, folder, base)
   if (there?.sha256 === file.sha256) return fileItem(there)
-  const seq = yield* nextChange(at.spaceKey)
-  if (there !== undefined)
-    yield* sql.run('UPDATE workspace_files SET until_seq = ?, until_at = ? WHERE key = ?', [seq, at.now, there.key])
+  const change = { ...at, seq: yield* nextChange(at.spaceKey) }
+  if (there !== undefined) yield* endVersion(there.key, change)
   const type = provisionalType(base, undefined)
-  yield* sql.run(
-    `INSERT INTO workspace_files (id, space_key, folder, base, object_key, sha256, size_bytes, content_type, version,
-       subject, created_at, updated_at, from_seq) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    [
-      there?.id ?? newId(),
-      at.spaceKey,
-      folder,
-      base,
-      file.objectKey,
-      file.sha256,
-      file.size,
-      type === 'application/octet-stream' ? 'text/plain' : type,
-      (there?.version ?? 0) + 1,
-      at.subject,
-      there?.created_at ?? at.now,
-      at.now,
-      seq,
-    ],
-  )
+  yield* insertVersion(change, {
+    id: there?.id ?? newId(),
+    folder,
+    base,
+    object_key: file.objectKey,
+    sha256: file.sha256,
+    size_bytes: file.size,
+    content_type: type === 'application/octet-stream' ? 'text/plain' : type,
+    version: (there?.version ?? 0) + 1,
+    subject: at.subject,
+    created_at: there?.created_at ?? at.now,
+  })
   yield* assertRoom(at.spaceKey)
   yield* forgetOld(at.spaceKey)
   const row = yield* liveFile(at.spaceKey, folder, base)
@@ -122,12 +120,7 @@ function* putRow(
 
 /** @throws KsError `quota-exceeded`, which undoes the write that asked */
 function* assertRoom(spaceKey: number): Read<void> {
-  const held = yield* sql.get<{ files: number; bytes: number }>(
-    `SELECT count(*) files, coalesce(sum(size_bytes), 0) bytes FROM workspace_files INDEXED BY workspace_files_size
-     WHERE space_key = ? AND until_seq IS NULL`,
-    [spaceKey],
-  )
-  if (held === undefined) return
+  const held = yield* liveSize(spaceKey)
   if (held.files > LIMITS.workspaceFiles)
     throw new KsError('quota-exceeded', `the workspaces of a space hold at most ${LIMITS.workspaceFiles} files`)
   if (held.bytes > LIMITS.workspaceBytes)
@@ -135,23 +128,6 @@ function* assertRoom(spaceKey: number): Read<void> {
       'quota-exceeded',
       `the workspaces of the space would hold ${held.bytes} bytes, at most ${LIMITS.workspaceBytes} are kept`,
     )
-}
-
-/** Overwritten versions are kept for listings under way; past their bound the oldest are given up. */
-function* forgetOld(spaceKey: number): Write<void> {
-  const old =
-    (yield* sql.get<{ bytes: number }>(
-      `SELECT coalesce(sum(size_bytes), 0) bytes FROM workspace_files INDEXED BY workspace_files_old
-       WHERE space_key = ? AND until_seq IS NOT NULL AND removed = 0`,
-      [spaceKey],
-    ))?.bytes ?? 0
-  if (old <= LIMITS.workspaceHistoryBytes) return
-  yield* sql.run(
-    `UPDATE workspace_files SET removed = 1 WHERE key IN (SELECT key FROM (
-       SELECT key, sum(size_bytes) OVER (ORDER BY until_at, key) - size_bytes before FROM workspace_files
-       WHERE space_key = ? AND until_seq IS NOT NULL AND removed = 0) WHERE before < ?)`,
-    [spaceKey, old - LIMITS.workspaceHistoryBytes],
-  )
 }
 
 function keyOf({ segments }: VirtualPath): FileKey {
@@ -209,30 +185,6 @@ export function moveFiles({ db, now }: EngineContext, caller: Caller, spaceId: s
   })
 }
 
-type Move = { one: number; folder: string; base: string } | { source: string; target: string }
-
-/** The old rows end, so that a snapshot-consistent listing under way still shows them; new ones begin. */
-function* moveRows(at: { spaceKey: number; seq: number; now: number }, move: Move): Write<number> {
-  const where = 'one' in move ? 'key = ?' : 'space_key = ? AND folder >= ? AND folder < ?'
-  const { first, past } = 'one' in move ? { first: '', past: '' } : subtreeOf(move.source)
-  const which = 'one' in move ? [move.one] : [at.spaceKey, first, past]
-  const place = 'one' in move ? '?, ?' : '? || substr(folder, ?), base'
-  const placed = 'one' in move ? [move.folder, move.base] : [move.target, [...move.source].length + 1]
-  yield* sql.run(
-    `INSERT INTO workspace_files (id, space_key, folder, base, object_key, sha256, size_bytes, content_type, version,
-       subject, created_at, updated_at, from_seq)
-     SELECT id, space_key, ${place}, object_key, sha256, size_bytes, content_type, version, subject, created_at,
-       updated_at, ? FROM workspace_files WHERE ${where} AND until_seq IS NULL`,
-    [...placed, at.seq, ...which],
-  )
-  const { changes } = yield* sql.run(
-    `UPDATE workspace_files SET until_seq = ?, until_at = ? WHERE ${where} AND until_seq IS NULL`,
-    [at.seq, at.now, ...which],
-  )
-  yield* forgetOld(at.spaceKey)
-  return changes
-}
-
 /** Removes a file, or a folder with all it holds: gone from every read at once. The bytes go in the background. */
 export async function removeFiles(
   { db, now, wake }: EngineContext,
@@ -245,20 +197,16 @@ export async function removeFiles(
     const parsed = workspacePath(query.path, 'path', 1)
     const [folder, base] = keyOf(parsed)
     const file = parsed.segments.length < 2 ? undefined : yield* liveFile(key, folder, base)
-    const { first, past } = subtreeOf(folderOf(parsed.segments))
-    const files = file === undefined ? (yield* liveTree(key, first)).files : 1
+    const tree = folderOf(parsed.segments)
+    const files = file === undefined ? (yield* liveTree(key, tree)).files : 1
     if (files === 0) throw notFound('path', parsed.path)
     if (file === undefined && query.recursive !== 'true')
       throw new KsError(
         'invalid-request',
         `path names a folder of ${files} files, ${JSON.stringify(parsed.path)}: recursive must be true to remove it`,
       )
-    const which = file === undefined ? 'folder >= ? AND folder < ?' : 'folder = ? AND base = ?'
-    yield* sql.run(
-      `UPDATE workspace_files SET removed = 1, until_seq = coalesce(until_seq, ?), until_at = coalesce(until_at, ?)
-       WHERE id IN (SELECT id FROM workspace_files WHERE space_key = ? AND until_seq IS NULL AND ${which})`,
-      [yield* nextChange(key), now(), key, ...(file === undefined ? [first, past] : [folder, base])],
-    )
+    const at = { spaceKey: key, seq: yield* nextChange(key), now: now() }
+    yield* removeRows(at, file === undefined ? { tree } : { folder, base })
     return { path: parsed.path, files }
   })
   wake()

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, expect, it } from 'vitest'
-import { createBudgetStore } from '../../../src/engine/models/stored-budget.js'
+import { createBudgetStore } from '../../../src/engine/spaces/stored-budget.js'
 import { Database } from '../../../src/engine/storage/database.js'
 
 const directory = mkdtempSync(join(tmpdir(), 'ks-budget-'))

@@ -1,0 +1,48 @@
+import { type Read, sql, type Write } from '../storage/program.js'
+import type { SpaceRow } from './spaces.js'
+
+/** A part of what an account used on a day (`YYYY-MM-DD`, UTC). */
+export interface CountedUse {
+  account: string
+  day: string
+  counter: string
+  delta: number
+}
+
+/** Adds to counters, and forgets the days of their accounts before `oldest`. @returns what was added */
+export function* storeUse(counted: readonly CountedUse[], oldest: string): Write<readonly CountedUse[]> {
+  for (const { account, day, counter, delta } of counted) {
+    yield* sql.run('DELETE FROM provider_usage WHERE account = ? AND day < ?', [account, oldest])
+    yield* sql.run(
+      `INSERT INTO provider_usage (account, day, counter, used) VALUES (?, ?, ?, max(0, ?))
+         ON CONFLICT (account, day, counter) DO UPDATE SET used = max(0, used + ?)`,
+      [account, day, counter, delta, delta],
+    )
+  }
+  return counted
+}
+
+export function* storedUse(account: string, day: string, counter: string): Read<number> {
+  const row = yield* sql.get<{ used: number }>(
+    'SELECT used FROM provider_usage WHERE account = ? AND day = ? AND counter = ?',
+    [account, day, counter],
+  )
+  return row?.used ?? 0
+}
+
+/** What all accounts used on a day together, by counter. */
+export function* usedOnDay(day: string): Read<{ counter: string; used: number }[]> {
+  return yield* sql.all<{ counter: string; used: number }>(
+    'SELECT counter, sum(used) used FROM provider_usage WHERE day = ? GROUP BY counter',
+    [day],
+  )
+}
+
+/** The spaces that used most on a day, with what they used. */
+export function* spacesByUse(day: string, most: number): Read<(SpaceRow & { counter: string; used: number })[]> {
+  return yield* sql.all<SpaceRow & { counter: string; used: number }>(
+    `SELECT s.*, u.counter, u.used FROM provider_usage u JOIN spaces s ON s.id = u.account
+     WHERE u.day = ? AND s.deleted_at IS NULL ORDER BY u.used DESC LIMIT ?`,
+    [day, most],
+  )
+}

@@ -1,0 +1,61 @@
+import { type Read, sql, type Write } from '../storage/program.js'
+import type { DocumentRow } from './documents.js'
+
+/** The first and the last node of a version. */
+export interface NodeRange {
+  first: number
+  last: number
+}
+
+/** What a document made: its versions and their nodes. */
+export interface Made {
+  versions: number
+  nodes: number
+}
+
+/** Takes a document and its versions out of every revision from `revision` on, and its nodes out of the search indexes. */
+export function* hideDocument(row: DocumentRow, revision: number, now: number): Write<Made> {
+  const versions = yield* sql.all<{
+    key: number
+    node_count: number
+    first_node: number | null
+    last_node: number | null
+  }>('SELECT key, node_count, first_node, last_node FROM versions WHERE doc_key = ? AND version > 0', [row.key])
+  for (const version of versions) {
+    if (version.first_node === null || version.last_node === null) continue
+    yield* sql.run('INSERT INTO projection_log (space_key, op, first_node, last_node) VALUES (?, -1, ?, ?)', [
+      row.space_key,
+      version.first_node,
+      version.last_node,
+    ])
+  }
+  yield* sql.run('UPDATE versions SET until_revision = ? WHERE doc_key = ? AND until_revision IS NULL', [
+    revision,
+    row.key,
+  ])
+  yield* sql.run('UPDATE documents SET deleted_at = ?, updated_at = ? WHERE key = ?', [now, now, row.key])
+  return { versions: versions.length, nodes: versions.reduce((sum, version) => sum + version.node_count, 0) }
+}
+
+/** Ids of a document's jobs that have not ended. */
+export function* openJobsOf(docKey: number): Read<string[]> {
+  const open = yield* sql.all<{ id: string }>('SELECT id FROM jobs WHERE doc_key = ? AND completed_at IS NULL', [
+    docKey,
+  ])
+  return open.map(({ id }) => id)
+}
+
+export function* cancelJob(id: string, now: number): Write<void> {
+  yield* sql.run(
+    "UPDATE jobs SET stage = 'canceled', claimed_by = NULL, updated_at = ?, completed_at = ? WHERE id = ?",
+    [now, now, id],
+  )
+}
+
+/** The nodes of all versions of a document. */
+export function* nodeRanges(docKey: number): Read<NodeRange[]> {
+  return yield* sql.all<NodeRange>(
+    'SELECT first_node first, last_node last FROM versions WHERE doc_key = ? AND first_node IS NOT NULL AND version > 0',
+    [docKey],
+  )
+}

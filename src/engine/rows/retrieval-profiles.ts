@@ -1,0 +1,17 @@
+import { type Read, sql, type Write } from '../storage/program.js'
+
+/** The profile that was published last in a space, as JSON. */
+export function* profileRow(spaceKey: number): Read<{ revision: number; body: string } | undefined> {
+  return yield* sql.get<{ revision: number; body: string }>(
+    'SELECT revision, body FROM retrieval_profiles WHERE space_key = ?',
+    [spaceKey],
+  )
+}
+
+export function* putProfile(spaceKey: number, revision: number, body: object): Write<void> {
+  yield* sql.run(
+    `INSERT INTO retrieval_profiles (space_key, revision, body) VALUES (?, ?, ?)
+       ON CONFLICT (space_key) DO UPDATE SET revision = excluded.revision, body = excluded.body`,
+    [spaceKey, revision, JSON.stringify(body)],
+  )
+}

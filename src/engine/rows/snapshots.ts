@@ -1,0 +1,214 @@
+import type { RecordedQuery } from '../../contract/gateway/snapshots.js'
+import type { Caller } from '../base/caller.js'
+import { FOLDER_END } from '../base/folders.js'
+import { type Read, sql, type Write } from '../storage/program.js'
+import { subtreeOf } from './workspaces.js'
+
+/** A row of `workspace_snapshots` with its space. */
+export interface SnapshotRow {
+  id: string
+  space_key: number
+  space_id: string
+  subject: string
+  workspace: string
+  name: string | null
+  session_id: string | null
+  publication_id: string
+  file_count: number
+  total_bytes: number
+  query_count: number
+  created_at: number
+}
+
+const SELECT = `SELECT s.id, s.space_key, spaces.id space_id, s.subject, s.workspace, s.name, s.session_id,
+    s.publication_id, s.file_count, s.total_bytes, s.query_count, s.created_at
+  FROM workspace_snapshots s JOIN spaces ON spaces.key = s.space_key
+  WHERE s.tenant = ? AND s.subject = ? AND s.deleted_at IS NULL AND spaces.deleted_at IS NULL`
+
+/** A snapshot of the caller's own. */
+export function* snapshotRow({ tenant, subject }: Caller, id: string): Read<SnapshotRow | undefined> {
+  return yield* sql.get<SnapshotRow>(`${SELECT} AND s.id = ?`, [tenant, subject, id])
+}
+
+/** The caller's own snapshots, newest first; of one space, of one workspace, after one that was listed. */
+export function* snapshotRows(
+  { tenant, subject }: Caller,
+  wanted: { spaceKey: number | undefined; workspace: string | undefined; after: string | undefined },
+  most: number,
+): Read<SnapshotRow[]> {
+  const { spaceKey = null, workspace = null, after = null } = wanted
+  return yield* sql.all<SnapshotRow>(
+    `${SELECT} AND (? IS NULL OR s.space_key = ?) AND (? IS NULL OR s.workspace = ?) AND (? IS NULL OR s.id < ?)
+     ORDER BY s.id DESC LIMIT ?`,
+    [tenant, subject, spaceKey, spaceKey, workspace, workspace, after, after, most],
+  )
+}
+
+const LIVE_OF_WORKSPACE = 'space_key = ? AND folder >= ? AND folder < ? AND until_seq IS NULL'
+
+/** The files of a workspace now, and when the oldest was made; null for a workspace without files. */
+export function* workspaceNow(
+  spaceKey: number,
+  workspace: string,
+): Read<{ files: number; bytes: number; since: number | null } | undefined> {
+  const { first, past } = subtreeOf(workspace + FOLDER_END)
+  return yield* sql.get<{ files: number; bytes: number; since: number | null }>(
+    `SELECT count(*) files, coalesce(sum(size_bytes), 0) bytes, min(created_at) since FROM workspace_files WHERE ${LIVE_OF_WORKSPACE}`,
+    [spaceKey, first, past],
+  )
+}
+
+interface NewSnapshot extends Omit<SnapshotRow, 'space_id' | 'query_count'> {
+  tenant: string
+  /** bodies, in the order they were asked */
+  queries: readonly object[]
+}
+
+/** Writes a snapshot, with the files of its workspace as they are now. */
+export function* insertSnapshot(made: NewSnapshot): Write<void> {
+  yield* sql.run(
+    `INSERT INTO workspace_snapshots (id, tenant, space_key, subject, workspace, name, session_id, publication_id,
+         file_count, total_bytes, query_count, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    [
+      made.id,
+      made.tenant,
+      made.space_key,
+      made.subject,
+      made.workspace,
+      made.name,
+      made.session_id,
+      made.publication_id,
+      made.file_count,
+      made.total_bytes,
+      made.queries.length,
+      made.created_at,
+    ],
+  )
+  const { first, past } = subtreeOf(made.workspace + FOLDER_END)
+  yield* sql.run(
+    `INSERT INTO snapshot_files (snapshot_id, space_key, path, object_key, sha256, size_bytes, content_type, version,
+         updated_at)
+       SELECT ?, space_key, replace(substr(folder || base, ?), char(1), '/'), object_key, sha256, size_bytes,
+         content_type, version, updated_at FROM workspace_files WHERE ${LIVE_OF_WORKSPACE} ORDER BY folder, base`,
+    [made.id, [...made.workspace].length + 2, made.space_key, first, past],
+  )
+  for (const [place, query] of made.queries.entries())
+    yield* sql.run('INSERT INTO snapshot_queries (snapshot_id, place, space_key, body) VALUES (?, ?, ?, ?)', [
+      made.id,
+      place,
+      made.space_key,
+      JSON.stringify(query),
+    ])
+}
+
+/** Hides a snapshot from every read. */
+export function* hideSnapshot(id: string, now: number): Write<void> {
+  yield* sql.run('UPDATE workspace_snapshots SET deleted_at = ? WHERE id = ?', [now, id])
+}
+
+interface SnapshotFile {
+  path: string
+  sha256: string
+  size: number
+  type: string
+  version: number
+  at: number
+}
+
+export function* snapshotFiles(snapshotId: string): Read<SnapshotFile[]> {
+  return yield* sql.all<SnapshotFile>(
+    `SELECT path, sha256, size_bytes size, content_type type, version, updated_at at FROM snapshot_files
+     WHERE snapshot_id = ? ORDER BY path`,
+    [snapshotId],
+  )
+}
+
+/** The file of a snapshot at a path. */
+export function* snapshotFile(
+  snapshotId: string,
+  path: string,
+): Read<{ object_key: string; content_type: string; version: number } | undefined> {
+  return yield* sql.get<{ object_key: string; content_type: string; version: number }>(
+    'SELECT object_key, content_type, version FROM snapshot_files WHERE snapshot_id = ? AND path = ?',
+    [snapshotId, path],
+  )
+}
+
+/** The bodies of a snapshot's queries in the order they were asked. */
+export function* snapshotQueries(snapshotId: string): Read<{ body: string }[]> {
+  return yield* sql.all<{ body: string }>('SELECT body FROM snapshot_queries WHERE snapshot_id = ? ORDER BY place', [
+    snapshotId,
+  ])
+}
+
+/** Whose queries: a caller's, in a space. */
+export interface Asker {
+  tenant: string
+  subject: string
+  spaceKey: number
+}
+
+/** Whether a session is, or was, the asker's own. */
+export function* isSessionOf({ tenant, subject, spaceKey }: Asker, id: string): Read<boolean> {
+  const owner = [tenant, subject, spaceKey]
+  const known = yield* sql.get<{ one: number }>(
+    `SELECT 1 one WHERE EXISTS (SELECT 1 FROM sessions WHERE id = ? AND tenant = ? AND subject = ? AND space_key = ?)
+         OR EXISTS (SELECT 1 FROM traces WHERE session_id = ? AND tenant = ? AND subject = ? AND space_key = ?)`,
+    [id, ...owner, id, ...owner],
+  )
+  return known !== undefined
+}
+
+/** The asker's session that asked last, and when. */
+export function* lastSession({
+  tenant,
+  subject,
+  spaceKey,
+}: Asker): Read<{ session_id: string; created_at: number } | undefined> {
+  return yield* sql.get<{ session_id: string; created_at: number }>(
+    `SELECT session_id, created_at FROM traces INDEXED BY traces_space
+     WHERE space_key = ? AND subject = ? AND tenant = ? AND session_id IS NOT NULL ORDER BY id DESC LIMIT 1`,
+    [spaceKey, subject, tenant],
+  )
+}
+
+export function* isSessionOpen(id: string, now: number): Read<boolean> {
+  const open = yield* sql.get<{ one: number }>('SELECT 1 one FROM sessions WHERE id = ? AND expires_at > ?', [id, now])
+  return open !== undefined
+}
+
+/** What was asked in a session. */
+export interface SessionTrace {
+  id: string
+  query: string
+  mode: 'fast' | 'deep' | 'research'
+  requested_mode: RecordedQuery['requestedMode']
+  bundle_id: string | null
+  steps: string
+  created_at: number
+}
+
+/** The last answered queries of a session, oldest first. */
+export function* sessionTraces(
+  { tenant, subject, spaceKey }: Asker,
+  sessionId: string,
+  most: number,
+): Read<SessionTrace[]> {
+  return (yield* sql.all<SessionTrace>(
+    `SELECT id, query, mode, requested_mode, bundle_id, steps, created_at FROM traces INDEXED BY traces_session
+       WHERE session_id = ? AND tenant = ? AND subject = ? AND space_key = ? AND completed = 1
+       ORDER BY id DESC LIMIT ?`,
+    [sessionId, tenant, subject, spaceKey, most],
+  )).reverse()
+}
+
+/** Whether a revision of a space shows a passage. */
+export function* isNodeShown(spaceKey: number, nodeId: string, revision: number): Read<boolean> {
+  const visible = yield* sql.get<{ one: number }>(
+    `SELECT 1 one FROM nodes JOIN versions ON versions.key = nodes.version_key
+     WHERE nodes.id = ? AND nodes.space_key = ? AND versions.from_revision <= ?
+       AND (versions.until_revision IS NULL OR versions.until_revision > ?)`,
+    [nodeId, spaceKey, revision, revision],
+  )
+  return visible !== undefined
+}

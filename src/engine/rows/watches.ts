@@ -1,0 +1,43 @@
+import { type Read, sql, type Write } from '../storage/program.js'
+
+/** A row of `watches` with its space. */
+export interface WatchRow {
+  id: string
+  space_id: string
+  folder: string
+  rules: string
+  created_at: number
+}
+
+const SELECT = `SELECT watches.id, spaces.id space_id, folder, rules, watches.created_at FROM watches
+  JOIN spaces ON spaces.key = watches.space_key AND spaces.deleted_at IS NULL`
+
+/** Watches of one tenant, or of all. */
+export function* watchRows(tenant?: string): Read<WatchRow[]> {
+  return tenant === undefined
+    ? yield* sql.all<WatchRow>(`${SELECT} ORDER BY watches.id`)
+    : yield* sql.all<WatchRow>(`${SELECT} WHERE watches.tenant = ? ORDER BY watches.id`, [tenant])
+}
+
+/** A watch of a folder; the one that the space has of it gets the new rules. */
+export function* putWatch(watch: {
+  id: string
+  tenant: string
+  spaceKey: number
+  folder: string
+  rules: object
+  now: number
+}): Write<WatchRow | undefined> {
+  const { id, tenant, spaceKey, folder, rules, now } = watch
+  yield* sql.run(
+    `INSERT INTO watches (id, tenant, space_key, folder, rules, created_at) VALUES (?, ?, ?, ?, ?, ?)
+       ON CONFLICT (space_key, folder) DO UPDATE SET rules = excluded.rules`,
+    [id, tenant, spaceKey, folder, JSON.stringify(rules), now],
+  )
+  return yield* sql.get<WatchRow>(`${SELECT} WHERE watches.space_key = ? AND folder = ?`, [spaceKey, folder])
+}
+
+/** @returns whether there was one */
+export function* deleteWatch(tenant: string, id: string): Write<boolean> {
+  return (yield* sql.run('DELETE FROM watches WHERE tenant = ? AND id = ?', [tenant, id])).changes > 0
+}

@@ -1,0 +1,51 @@
+import type { BudgetStore } from '../models/budget.js'
+import { type CountedUse, storedUse, storeUse } from '../rows/budgets.js'
+import type { Database } from '../storage/database.js'
+
+const KEPT_DAYS = 7
+
+/** Counts that are not stored yet, of each database: whoever asks sees them all. */
+const unstored = new WeakMap<Database, Map<string, CountedUse>>()
+
+/**
+ * Counts use in the database, so that a day's budget holds over restarts. Counts are stored behind the calls, with
+ * whatever else is committed: a call does not wait for the disk twice. A crash forgets those of its last moment.
+ *
+ * A count that cannot be stored is dropped: a database that refuses it takes no other write either.
+ */
+export function createBudgetStore(db: Database): BudgetStore {
+  const pending = unstored.get(db) ?? new Map<string, CountedUse>()
+  unstored.set(db, pending)
+  const keyOf = (account: string, day: string, counter: string) => JSON.stringify([account, day, counter])
+
+  const store = async (): Promise<void> => {
+    const oldest = new Date(Date.now() - KEPT_DAYS * 86_400_000).toISOString().slice(0, 10)
+    try {
+      // all that is counted until it is this write's turn
+      const stored = await db.write(() => storeUse([...pending.values()], oldest))
+      for (const { account, day, counter, delta } of stored) {
+        const key = keyOf(account, day, counter)
+        const left = (pending.get(key)?.delta ?? 0) - delta
+        if (left === 0) pending.delete(key)
+        else pending.set(key, { account, day, counter, delta: left })
+      }
+    } catch {
+      pending.clear()
+    }
+    if (pending.size > 0) await store()
+  }
+
+  return {
+    used(account, day, counter) {
+      const counted = pending.get(keyOf(account, day, counter))?.delta ?? 0
+      return Math.max(0, db.now(storedUse(account, day, counter)) + counted)
+    },
+    add(account, day, counter, delta) {
+      const key = keyOf(account, day, counter)
+      const isFirst = pending.size === 0
+      const before = pending.get(key)?.delta ?? 0
+      pending.set(key, { account, day, counter, delta: before + Math.round(delta) })
+      if (isFirst) void store()
+    },
+  }
+}
