@@ -18,12 +18,12 @@ import {
   pauseBefore,
   waitBefore,
 } from '../queue/retry-policy.js'
+import { purgeSlice } from '../retention/purge.js'
 import { spaceByKey } from '../rows/spaces.js'
 import { failRetryably, resumeCommit } from '../rows/staged-commits.js'
 import type { IndexBatch } from '../search/ports.js'
 import { quotasOf } from '../spaces/quota.js'
 import { type Read, sql } from '../storage/program.js'
-import { purgeSlice } from '../storage/purge.js'
 import { isWriteStopped, unlessDatabaseDamaged } from '../storage/write-stop.js'
 import { BATCH_JOBS, DUE, isSuspect, selectBatch } from './batch.js'
 import { recoverClaims } from './recovery.js'
