@@ -27,6 +27,15 @@ export function unlessDamaged<T>(work: () => T): T | undefined {
   }
 }
 
+/** The same with a program. */
+export function* unlessDamagedIn<T>(work: Read<T>): Read<T | undefined> {
+  try {
+    return yield* work
+  } catch (error) {
+    return unlessDamagedError(error)
+  }
+}
+
 /** Nothing for an error that says that something is damaged. @throws any other; where the file is, nothing is left out */
 export function unlessDamagedError(error: unknown): undefined {
   if (!(error instanceof KsError) || error.code !== 'data-damaged' || error instanceof DatabaseDamaged) throw error
@@ -68,11 +77,8 @@ export function* readablePageOf<R, T>(
 ): Read<{ items: T[]; nextCursor?: string }> {
   const items: T[] = []
   for (const row of rows.slice(0, limit)) {
-    try {
-      items.push(yield* to(row))
-    } catch (error) {
-      unlessDamagedError(error)
-    }
+    const made = yield* unlessDamagedIn(to(row))
+    if (made !== undefined) items.push(made)
   }
   return { ...readablePage(rows, limit, (row) => row, cursorOf), items }
 }
