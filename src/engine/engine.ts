@@ -42,10 +42,12 @@ import { createResearch } from './research/operations.js'
 import { RetentionSweeper } from './retention/sweeper.js'
 import { insertBulkJob } from './rows/bulk-jobs.js'
 import { findDocument, toAsset } from './rows/documents.js'
+import { isRevoked, revokeToken } from './rows/revoked-tokens.js'
 import { findSpace, toSpace } from './rows/spaces.js'
 import { abandonUnacknowledged } from './rows/staged-commits.js'
 import { tenantJobs } from './rows/tenant-jobs.js'
 import { giveUpUnfinished } from './rows/vector-spaces.js'
+import { neverIndexed, publishedLast } from './rows/warm-up.js'
 import { createSearchIndexes } from './search/indexes.js'
 import { createSnapshots } from './snapshots/operations.js'
 import { createSources } from './sources/operations.js'
@@ -63,7 +65,6 @@ import { createBudgetStore } from './spaces/stored-budget.js'
 import { modelOperations } from './status/models-in-use.js'
 import { spaceStats, spaceStatus } from './status/status.js'
 import { explainDamage, openStore } from './storage/open-store.js'
-import { type Read, sql } from './storage/program.js'
 import { writeAnswer } from './storage/write-answer.js'
 import { unlessDatabaseDamaged } from './storage/write-stop.js'
 import { getTrace, listConflicts, listEvidence, listMissing } from './traces/traces.js'
@@ -150,7 +151,7 @@ async function openOn(layout: DataLayout, options: EngineOptions): Promise<Engin
   options.room?.onRoom(() => {
     for (const one of [jobs, research.runner, ...Object.values(behind)]) one.wake()
   })
-  context.db.now(warmUp(context))
+  await warmUp(context)
   return engine
 }
 
@@ -164,20 +165,10 @@ interface Behind {
 }
 
 /** Opens the indexes of the space that was published last, so that the first query after a start is not the slow one. */
-function* warmUp(context: EngineContext): Read<void> {
-  if (yield* unused()) return
-  const space = yield* sql.get<{ id: string }>(
-    'SELECT id FROM spaces WHERE deleted_at IS NULL ORDER BY published_at DESC LIMIT 1',
-  )
+async function warmUp({ db, indexes, log }: EngineContext): Promise<void> {
+  const space = await db.read(publishedLast())
   if (space === undefined) return
-  context.indexes
-    .status(space.id)
-    .catch((error: unknown) => context.log.warn({ error: String(error) }, 'warming up failed'))
-}
-
-/** Whether nothing was ever indexed here. */
-function* unused(): Read<boolean> {
-  return (yield* sql.get<{ one: number }>('SELECT 1 one FROM projection_log LIMIT 1')) === undefined
+  indexes.status(space.id).catch((error: unknown) => log.warn({ error: String(error) }, 'warming up failed'))
 }
 
 function wire(
@@ -252,19 +243,14 @@ function wire(
     chat: chat.operations,
     idempotency: createIdempotency(context),
     tokens: {
-      isRevoked: (jti) =>
-        db.now(sql.get<{ jti: string }>('SELECT jti FROM revoked_tokens WHERE jti = ?', [jti])) !== undefined,
-      revoke: (jti, expiresAt) =>
-        db.writeNow(function* () {
-          yield* sql.run('DELETE FROM revoked_tokens WHERE expires_at < ?', [Date.now()])
-          yield* sql.run('INSERT OR REPLACE INTO revoked_tokens (jti, expires_at) VALUES (?, ?)', [jti, expiresAt])
-        }),
+      isRevoked: (jti) => db.now(isRevoked(jti)),
+      revoke: (jti, expiresAt) => db.writeNow(() => revokeToken(jti, expiresAt, Date.now())),
     },
     health: () => {
       // the index process starts with the first use; one that died is started again at once
       const components = {
         database: !db.broken,
-        indexes: context.indexes.pid() !== undefined || unlessDatabaseDamaged(() => db.now(unused()), false),
+        indexes: context.indexes.pid() !== undefined || unlessDatabaseDamaged(() => db.now(neverIndexed()), false),
         jobs: true,
         storage: !(db.broken || options.room?.state().isFull === true),
       }

@@ -3,12 +3,21 @@ import { defined } from '../../lib/defined.js'
 import { isTrained } from '../compile/vector-spaces.js'
 import type { CompiledElement, CompiledOutlineNode } from '../parse/compiled.js'
 import { itemName, type StoredArtifact, type StoredItem } from '../parse/stored.js'
+import { type HashedNode, hashedNodes } from '../rows/integrity/nodes.js'
+import {
+  type DocumentState,
+  documentStates,
+  itemBytes,
+  ownerOfKept,
+  type ScannedVersion,
+  versionsAfter,
+} from '../rows/integrity/versions.js'
 import { latestJob } from '../rows/jobs.js'
-import { withParts } from '../rows/version-parts.js'
+import { type Packed, withParts } from '../rows/version-parts.js'
 import type { VersionRow } from '../rows/versions.js'
 import { nodeHash } from '../storage/node-hash.js'
 import { unpack } from '../storage/packed.js'
-import { type Read, sql } from '../storage/program.js'
+import type { Read } from '../storage/program.js'
 import { unlessDamaged } from '../storage/readable.js'
 import { type Finding, finding, type Remedy, type Scan } from './findings.js'
 import { type Phase, SLICE_FINDINGS, sliceOf } from './phase.js'
@@ -24,38 +33,8 @@ export interface ReadVersion {
   items?: StoredItem[]
 }
 
-/** A version with the document it belongs to. */
-export type ScannedVersion = VersionRow & { document_id: string; filename: string }
-
-/** SQL: a job is about to store the rest of a version, or to publish it. */
-const BEING_STORED = `(versions.from_revision IS NULL AND EXISTS (SELECT 1 FROM jobs WHERE jobs.doc_key = versions.doc_key
-  AND jobs.version = versions.version AND jobs.completed_at IS NULL))`
-
-/** Versions of live documents that nothing is about to remove, in the order of their keys. */
-export function* versionsAfter(scan: Scan, after: number, limit: number): Read<ScannedVersion[]> {
-  return yield* sql.allAsStored<ScannedVersion>(
-    `SELECT versions.*, documents.id document_id, documents.filename FROM versions NOT INDEXED
-     JOIN documents ON documents.key = versions.doc_key
-     WHERE versions.key > ? AND versions.space_key = ? AND documents.deleted_at IS NULL AND versions.obsolete_at IS NULL
-       AND NOT ${BEING_STORED}
-     ORDER BY versions.key LIMIT ?`,
-    [after, scan.space.key, limit],
-  )
-}
-
-/** Whether a version is still there and kept: rows that were read a moment ago may be being purged. */
-export function* isKept(versionKey: number): Read<boolean> {
-  return (
-    (yield* sql.get<{ one: number }>(
-      `SELECT 1 one FROM versions JOIN documents ON documents.key = versions.doc_key
-       WHERE versions.key = ? AND versions.obsolete_at IS NULL AND documents.deleted_at IS NULL`,
-      [versionKey],
-    )) !== undefined
-  )
-}
-
 /** Unpacks what can be unpacked; a part that is damaged is absent. */
-export async function readVersion(row: Pick<VersionRow, 'artifact' | 'outline' | 'items'>): Promise<ReadVersion> {
+export async function readVersion(row: Packed): Promise<ReadVersion> {
   const artifact = await unpacked(row.artifact, isArtifact)
   const outline = await unpacked(row.outline, isList<CompiledOutlineNode>)
   const items = await unpacked(row.items, isList<StoredItem>)
@@ -90,14 +69,14 @@ export function artifactHash(text: string, outline: CompiledOutlineNode[]): stri
 /** A phase that checks one version after the other. */
 export function versionPhase(check: (scan: Scan, row: ScannedVersion) => Promise<Finding[]>): Phase {
   return async (scan, after) => {
-    const rows = scan.context.db.now(versionsAfter(scan, Number(after ?? 0), SLICE_VERSIONS))
+    const rows = await scan.context.db.read(versionsAfter(scan.space.key, Number(after ?? 0), SLICE_VERSIONS))
     const findings: Finding[] = []
     let scanned = 0
     let last: ScannedVersion | undefined
     for (const row of rows) {
       if (findings.length > SLICE_FINDINGS / 2) break
-      const found = await check(scan, scan.context.db.now(withParts(row)))
-      if (found.length > 0 && scan.context.db.now(isKept(row.key))) findings.push(...found)
+      const found = await check(scan, await scan.context.db.read(withParts(row)))
+      if (found.length > 0 && (await scan.context.db.read(ownerOfKept(row.key))) !== undefined) findings.push(...found)
       last = row
       scanned++
     }
@@ -132,7 +111,7 @@ async function checkVersion(scan: Scan, row: ScannedVersion): Promise<Finding[]>
     const message = `the artifact of ${name} is not what was stored: its hash differs`
     findings.push(finding('segment-hash-mismatch', 'artifact-hash', message, target, remedy))
   }
-  return [...findings, ...scan.context.db.now(checkAssets(row, read.items ?? [], name, remedy))]
+  return [...findings, ...(await scan.context.db.read(checkAssets(row, read.items ?? [], name, remedy)))]
 }
 
 /** Pictures of a version; of very many damaged ones the first are named, a repair puts all right. */
@@ -141,10 +120,7 @@ function* checkAssets(row: ScannedVersion, items: StoredItem[], name: string, re
   for (const [index, item] of items.entries()) {
     if (item.asset === undefined || findings.length >= SLICE_FINDINGS / 4) continue
     const id = itemName(item, index)
-    const stored = yield* sql.get<{ bytes: Uint8Array }>(
-      'SELECT bytes FROM item_assets WHERE version_key = ? AND item_id = ?',
-      [row.key, id],
-    )
+    const stored = yield* itemBytes(row.key, id)
     const target = {
       type: 'artifact-segment',
       id,
@@ -153,7 +129,7 @@ function* checkAssets(row: ScannedVersion, items: StoredItem[], name: string, re
     } as const
     if (stored === undefined)
       findings.push(finding('missing-artifact-object', 'item-missing', `${id} of ${name} has no bytes`, target, remedy))
-    else if (createHash('sha256').update(stored.bytes).digest('hex') !== item.asset.sha256)
+    else if (createHash('sha256').update(stored).digest('hex') !== item.asset.sha256)
       findings.push(
         finding(
           'segment-hash-mismatch',
@@ -167,29 +143,20 @@ function* checkAssets(row: ScannedVersion, items: StoredItem[], name: string, re
   return findings
 }
 
-interface DocumentState {
-  key: number
-  id: string
-  filename: string
-  parser_status: string
-}
-
 /** Documents that should have a published version, or a job that makes one, and have not. */
 const documents: Phase = async (scan, after) => {
-  const { context, space } = scan
-  const rows = context.db.now(
-    sql.allAsStored<DocumentState & { published: number }>(
-      `SELECT key, id, filename, parser_status, EXISTS (SELECT 1 FROM versions WHERE doc_key = documents.key
-       AND from_revision IS NOT NULL AND until_revision IS NULL) published
-     FROM documents WHERE space_key = ? AND id > ? AND deleted_at IS NULL ORDER BY id LIMIT ?`,
-      [space.key, String(after ?? ''), SLICE_DOCUMENTS],
-    ),
-  )
-  const findings = rows.flatMap((row) => context.db.now(checkDocument(scan, row)))
+  const { rows, findings } = await scan.context.db.read(checkDocuments(scan, String(after ?? '')))
   return sliceOf(rows, SLICE_DOCUMENTS, findings, (row) => row.id)
 }
 
-function* checkDocument(scan: Scan, row: DocumentState & { published: number }): Read<Finding[]> {
+function* checkDocuments(scan: Scan, after: string): Read<{ rows: DocumentState[]; findings: Finding[] }> {
+  const rows = yield* documentStates(scan.space.key, after, SLICE_DOCUMENTS)
+  const findings: Finding[] = []
+  for (const row of rows) findings.push(...(yield* checkDocument(scan, row)))
+  return { rows, findings }
+}
+
+function* checkDocument(scan: Scan, row: DocumentState): Read<Finding[]> {
   const job = yield* latestJob(row.key)
   const open = job !== undefined && unlessDamaged(() => job.completed_at) === null
   if (row.published === 1 || open || row.parser_status === 'failed') return []
@@ -206,37 +173,19 @@ function* checkDocument(scan: Scan, row: DocumentState & { published: number }):
   return [finding('missing-artifact-object', 'version-missing', message, target, remedy)]
 }
 
-interface NodeRow {
-  key: number
-  id: string
-  version_key: number
-  title: string
-  text: string
-  start_offset: number
-  end_offset: number
-  row_hash: Uint8Array
-}
-
 /** Every passage says what was stored: its hash is computed again. */
 const nodes: Phase = async (scan, after) => {
-  const rows = scan.context.db.now(
-    sql.allAsStored<NodeRow>(
-      `SELECT key, id, version_key, title, text, start_offset, end_offset, row_hash FROM nodes INDEXED BY nodes_place
-     WHERE space_key = ? AND key > ? ORDER BY key LIMIT ?`,
-      [scan.space.key, Number(after ?? 0), SLICE_NODES],
-    ),
-  )
+  const { rows, findings } = await scan.context.db.read(checkNodes(scan, Number(after ?? 0)))
+  return sliceOf(rows, SLICE_NODES, findings, (row) => row.key)
+}
+
+function* checkNodes(scan: Scan, after: number): Read<{ rows: HashedNode[]; findings: Finding[] }> {
+  const rows = yield* hashedNodes(scan.space.key, after, SLICE_NODES)
   const findings: Finding[] = []
   for (const row of rows) {
     const { title, text, start_offset: startOffset, end_offset: endOffset } = row
     if (Buffer.compare(nodeHash({ title, text, startOffset, endOffset }), row.row_hash) === 0) continue
-    const owner = scan.context.db.now(
-      sql.get<{ artifact_id: string; document: string }>(
-        `SELECT artifact_id, documents.id document FROM versions JOIN documents ON documents.key = versions.doc_key
-       WHERE versions.key = ? AND documents.deleted_at IS NULL AND versions.obsolete_at IS NULL`,
-        [row.version_key],
-      ),
-    )
+    const owner = yield* ownerOfKept(row.version_key)
     if (owner === undefined) continue
     const target = {
       type: 'knowledge-node',
@@ -245,14 +194,10 @@ const nodes: Phase = async (scan, after) => {
       parseArtifactId: owner.artifact_id,
     } as const
     const message = `passage ${row.id} does not say what was stored: its hash differs`
-    findings.push(
-      finding('segment-hash-mismatch', 'node-hash', message, target, {
-        by: 'reading-again',
-        versionKey: row.version_key,
-      }),
-    )
+    const remedy: Remedy = { by: 'reading-again', versionKey: row.version_key }
+    findings.push(finding('segment-hash-mismatch', 'node-hash', message, target, remedy))
   }
-  return sliceOf(rows, SLICE_NODES, findings, (row) => row.key)
+  return { rows, findings }
 }
 
 export const artifactPhases: Phase[] = [versions, documents, nodes]

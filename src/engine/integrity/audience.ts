@@ -1,6 +1,6 @@
 import type { IntegrityTarget } from '../../contract/gateway/integrity.js'
-import { askerOf, mayKnow } from '../rows/permissions.js'
-import { type Read, sql } from '../storage/program.js'
+import { isHidden } from '../rows/integrity/audience.js'
+import type { Read } from '../storage/program.js'
 import type { Scan } from './findings.js'
 
 /**
@@ -10,19 +10,13 @@ import type { Scan } from './findings.js'
 export function* isKnown({ space, reader }: Scan, target: IntegrityTarget): Read<boolean> {
   const { id = null, objectKey = null, documentAssetId = null, parseArtifactId = null } = target
   const staged = objectKey?.startsWith('tmp/') ? objectKey.slice('tmp/'.length) : id
-  const asker = askerOf(reader)
-  const hidden = yield* sql.get<{ one: number }>(
-    `SELECT 1 one WHERE
-       EXISTS (SELECT 1 FROM documents d WHERE d.id IN (?, ?) AND NOT ${mayKnow('d.source_id')})
-       OR EXISTS (SELECT 1 FROM nodes n CROSS JOIN documents d ON d.key = n.doc_key
-                  WHERE n.id = ? AND NOT ${mayKnow('d.source_id')})
-       OR EXISTS (SELECT 1 FROM versions v INDEXED BY versions_live CROSS JOIN documents d ON d.key = v.doc_key
-                  WHERE v.space_key = ? AND v.until_revision IS NULL AND v.from_revision IS NULL
-                    AND v.artifact_id IN (?, ?) AND NOT ${mayKnow('d.source_id')})
-       OR EXISTS (SELECT 1 FROM staged_commits c WHERE c.id = ? AND NOT ${mayKnow('c.source_id')})
-       OR EXISTS (SELECT 1 FROM staged_commits c
-                  WHERE c.published_object_key = ? AND NOT ${mayKnow('c.source_id')})`,
-    [documentAssetId, id, asker, id, asker, space.key, id, parseArtifactId, asker, staged, asker, objectKey, asker],
-  )
-  return hidden === undefined
+  const names = { id, documentId: documentAssetId, artifactId: parseArtifactId, objectKey, staged }
+  return !(yield* isHidden(reader, space.key, names))
+}
+
+/** Of what was found, that which who asks may know of. @param targetOf what a finding names */
+export function* knownOf<T>(scan: Scan, found: readonly T[], targetOf: (found: T) => IntegrityTarget): Read<T[]> {
+  const known: T[] = []
+  for (const one of found) if (yield* isKnown(scan, targetOf(one))) known.push(one)
+  return known
 }

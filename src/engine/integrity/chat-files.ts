@@ -1,5 +1,4 @@
-import type { FileRow } from '../chat/files/store.js'
-import { sql } from '../storage/program.js'
+import { chatFileBytes, isChatFileThere } from '../rows/integrity/objects.js'
 import type { Finding } from './findings.js'
 import { type Phase, sliceOf } from './phase.js'
 import { checkBytes } from './raw-objects.js'
@@ -10,17 +9,10 @@ const SLICE_ROWS = 25
 /** Files of the tenant's chat applications. They belong to no space, so every space of the tenant shows them. */
 export const chatFiles: Phase = async ({ context, space }, after) => {
   const { db, objects } = context
-  const rows = db.now(
-    sql.allAsStored<Pick<FileRow, 'id' | 'name' | 'object_key' | 'sha256' | 'size_bytes'>>(
-      `SELECT id, name, object_key, sha256, size_bytes FROM chat_files
-     WHERE tenant = ? AND id > ? AND ready = 1 ORDER BY id LIMIT ?`,
-      [space.tenant, String(after ?? ''), SLICE_ROWS],
-    ),
-  )
+  const rows = await db.read(chatFileBytes(space.tenant, String(after ?? ''), SLICE_ROWS))
   const findings: Finding[] = []
   for (const row of rows) {
-    const stillThere = () =>
-      db.now(sql.get<{ id: string }>('SELECT id FROM chat_files WHERE id = ?', [row.id])) !== undefined
+    const stillThere = () => db.read(isChatFileThere(row.id))
     const target = { type: 'raw-object', id: row.id, objectKey: row.object_key } as const
     const found = await checkBytes(objects, { ...row, target, stillThere })
     if (found !== undefined) findings.push(found)

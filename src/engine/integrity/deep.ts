@@ -1,6 +1,8 @@
 import { analyzeDocument } from '../../lib/text/analyze.js'
+import { type IndexedNode, indexedNodes, isNodeLive } from '../rows/integrity/nodes.js'
+import type { VectorSpace } from '../rows/vector-spaces.js'
 import { decodeHalfInto } from '../storage/half.js'
-import { type Read, sql } from '../storage/program.js'
+import type { Read } from '../storage/program.js'
 import { type Finding, finding, type Scan } from './findings.js'
 import { vectorSpaceInUse } from './model-in-use.js'
 import { type Phase, sliceOf } from './phase.js'
@@ -11,48 +13,39 @@ const VECTOR_HITS = 50
 const TEXT_HITS = 1000
 const SAME = 0.9999
 
-interface DeepRow {
-  key: number
-  id: string
-  doc_key: number
-  document: string
-  title: string
-  text: string
-  vector: Uint8Array | null
-}
-
 /**
  * Every live passage is found by its own vector among all, and by its rarest word within its document. Counts alone do not
  * show that a graph has lost the way to a point, which approximate indexes do after many removals.
  */
 const everyNode: Phase = async (scan, after) => {
   const { context, space } = scan
-  const active = context.db.now(vectorSpaceInUse(scan))
-  const rows = context.db.now(
-    sql.allAsStored<DeepRow>(
-      `SELECT nodes.key, nodes.id, nodes.doc_key, nodes.title, nodes.text, documents.id document, vectors.vector
-     FROM nodes INDEXED BY nodes_place JOIN versions INDEXED BY versions_at ON versions.key = nodes.version_key
-     JOIN documents ON documents.key = nodes.doc_key
-     LEFT JOIN vectors ON vectors.vector_space = ? AND vectors.node_key = nodes.key
-     WHERE nodes.space_key = ? AND nodes.key > ? AND versions.until_revision IS NULL AND versions.from_revision IS NOT NULL
-     ORDER BY nodes.key LIMIT ?`,
-      [active?.key ?? -1, space.key, Number(after ?? 0), SLICE_NODES],
-    ),
-  )
+  const { active, rows } = await context.db.read(nodesToFind(scan, Number(after ?? 0)))
   if (rows.length > 0) await context.indexes.settle(space.id)
   const rarity = frequencies(rows)
   const findings: Finding[] = []
   for (const row of rows) {
     const byWord = await isFoundByWord(scan, row, rarity)
     const byVector = active === undefined || (await isFoundByVector(scan, row, active))
-    if ((byWord && byVector) || !context.db.now(isLive(row.key))) continue
+    if (byWord && byVector) continue
+    const there = await context.db.read(stateNow(scan, row.key))
+    if (!there.isLive) continue
     if (!byWord) findings.push(lostNode(row, 'text'))
-    if (!byVector && context.db.now(vectorSpaceInUse(scan))?.id === active?.id) findings.push(lostNode(row, 'vector'))
+    if (!byVector && there.vectorSpace === active?.id) findings.push(lostNode(row, 'vector'))
   }
   return sliceOf(rows, SLICE_NODES, findings, (row) => row.key)
 }
 
-function lostNode(row: DeepRow, index: 'text' | 'vector'): Finding {
+function* nodesToFind(scan: Scan, after: number): Read<{ active: VectorSpace | undefined; rows: IndexedNode[] }> {
+  const active = yield* vectorSpaceInUse(scan)
+  return { active, rows: yield* indexedNodes(scan.space.key, active?.key, after, SLICE_NODES) }
+}
+
+/** A passage and a model that were there a moment ago may have been replaced. */
+function* stateNow(scan: Scan, nodeKey: number): Read<{ isLive: boolean; vectorSpace: string | undefined }> {
+  return { isLive: yield* isNodeLive(nodeKey), vectorSpace: (yield* vectorSpaceInUse(scan))?.id }
+}
+
+function lostNode(row: IndexedNode, index: 'text' | 'vector'): Finding {
   const how = index === 'text' ? 'its rarest word' : 'its own vector'
   return finding(
     'stale-projection',
@@ -64,14 +57,18 @@ function lostNode(row: DeepRow, index: 'text' | 'vector'): Finding {
 }
 
 /** In how many of these passages each word stands. */
-function frequencies(rows: DeepRow[]): Map<string, number> {
+function frequencies(rows: IndexedNode[]): Map<string, number> {
   const found = new Map<string, number>()
   for (const row of rows)
     for (const term of new Set(analyzeDocument(row.text))) found.set(term, (found.get(term) ?? 0) + 1)
   return found
 }
 
-async function isFoundByWord({ context, space }: Scan, row: DeepRow, rarity: Map<string, number>): Promise<boolean> {
+async function isFoundByWord(
+  { context, space }: Scan,
+  row: IndexedNode,
+  rarity: Map<string, number>,
+): Promise<boolean> {
   let rarest: string | undefined
   for (const term of new Set(analyzeDocument(row.text)))
     if (rarest === undefined || (rarity.get(term) ?? 0) < (rarity.get(rarest) ?? 0)) rarest = term
@@ -87,7 +84,7 @@ async function isFoundByWord({ context, space }: Scan, row: DeepRow, rarity: Map
 
 async function isFoundByVector(
   { context, space }: Scan,
-  row: DeepRow,
+  row: IndexedNode,
   active: { id: string; dimension: number },
 ): Promise<boolean> {
   if (row.vector === null || row.vector.length !== 2 * active.dimension) return true
@@ -98,16 +95,6 @@ async function isFoundByVector(
   const { hits } = await context.indexes.search(space.id, request)
   if (hits.some((hit) => hit.key === row.key)) return true
   return hits.length === VECTOR_HITS && hits.every((hit) => (hit.cosine ?? 0) >= SAME)
-}
-
-function* isLive(nodeKey: number): Read<boolean> {
-  return (
-    (yield* sql.get<{ one: number }>(
-      `SELECT 1 one FROM nodes JOIN versions ON versions.key = nodes.version_key
-       WHERE nodes.key = ? AND versions.until_revision IS NULL`,
-      [nodeKey],
-    )) !== undefined
-  )
 }
 
 export const deepPhases: Phase[] = [everyNode]

@@ -1,6 +1,7 @@
 import { defined } from '../../lib/defined.js'
-import type { CompiledElement, CompiledOutlineNode, PreparedNode } from '../parse/compiled.js'
+import type { CompiledElement, CompiledOutlineNode } from '../parse/compiled.js'
 import type { StoredArtifact } from '../parse/stored.js'
+import type { StoredNode } from '../rows/integrity/nodes.js'
 import { pack } from '../storage/packed.js'
 import { fromCell, unlessDamaged } from '../storage/readable.js'
 import type { ReadVersion } from './artifacts.js'
@@ -93,21 +94,4 @@ function outlineOf(title: string, nodes: StoredNode[]): CompiledOutlineNode[] {
 function strings(json: string): string[] {
   const value = unlessDamaged(() => fromCell<unknown>(json))
   return Array.isArray(value) ? value.filter((entry) => typeof entry === 'string') : []
-}
-
-/** A row of `nodes`, as far as a repair compares it. */
-export interface StoredNode {
-  key: number
-  id: string
-  ordinal: number
-  title: string
-  text: string
-  section: string
-  outline_node: string
-  elements: string
-  start_offset: number
-  end_offset: number
-  page: number | null
-  kind: PreparedNode['kind']
-  row_hash: Uint8Array
 }

@@ -1,11 +1,18 @@
 import { createHash } from 'node:crypto'
 import type { GcCandidate, IntegrityTarget } from '../../contract/gateway/integrity.js'
 import { defined } from '../../lib/defined.js'
+import { collectableCommits } from '../rows/integrity/commits.js'
+import { placedNodes } from '../rows/integrity/nodes.js'
+import { isShownBy } from '../rows/integrity/objects.js'
+import { oldTraces } from '../rows/integrity/traces.js'
+import { supersededVectorSpaces } from '../rows/integrity/vectors.js'
+import { abandonedVersions } from '../rows/integrity/versions.js'
 import { retentionOf } from '../spaces/retention-policy.js'
-import { type Read, sql } from '../storage/program.js'
+import type { StoredFile } from '../storage/objects.js'
+import type { Read } from '../storage/program.js'
 import type { Scan } from './findings.js'
 import { type Phase, sliceOf } from './phase.js'
-import { expiredCommitRows, isCollectable, isLeftover, isShownBy } from './raw-objects.js'
+import { isCollectable, leftoversOf } from './raw-objects.js'
 
 const SLICE = 200
 const DAY_MS = 24 * 60 * 60 * 1000
@@ -45,43 +52,44 @@ export function targetName(target: IntegrityTarget): string {
 const orphans: Phase<GcCandidate> = async (scan, after) => {
   const { context, space } = scan
   const files = await context.objects.list(space.tenant, String(after ?? ''), SLICE)
-  const found = files
-    .filter(
-      (file) =>
-        file.isObject &&
-        context.db.now(isCollectable(context, file, scan.now)) &&
-        context.db.now(isShownBy(space, file.key)),
-    )
-    .map((file) =>
-      candidate(scan, {
-        type: 'staged-object',
-        target: { type: 'raw-object', objectKey: file.key },
-        reason: 'no document and no upload under way names these bytes',
-        bytes: file.size,
-        occasion: file.changedAt,
-      }),
-    )
+  const found = (await context.db.read(collectable(scan, files))).map((file) =>
+    candidate(scan, {
+      type: 'staged-object',
+      target: { type: 'raw-object', objectKey: file.key },
+      reason: 'no document and no upload under way names these bytes',
+      bytes: file.size,
+      occasion: file.changedAt,
+    }),
+  )
   return sliceOf(files, SLICE, found, (file) => file.key)
+}
+
+/** Of files, the orphans that this space shows. */
+function* collectable({ context, space, now }: Scan, files: readonly StoredFile[]): Read<StoredFile[]> {
+  const found: StoredFile[] = []
+  for (const file of files)
+    if (file.isObject && (yield* isCollectable(context, file, now)) && (yield* isShownBy(space, file.key)))
+      found.push(file)
+  return found
 }
 
 const leftovers: Phase<GcCandidate> = async (scan, after) => {
   const files = (await scan.context.objects.listStaged()).filter(({ id }) => id > String(after ?? '')).slice(0, SLICE)
-  const found = files
-    .filter((file) => scan.context.db.now(isLeftover(scan.space.key, file, scan.now)))
-    .map((file) =>
-      candidate(scan, {
-        type: 'staged-object',
-        target: { type: 'raw-object', id: file.id, objectKey: `tmp/${file.id}` },
-        reason: 'an upload that ended left this temporary file',
-        bytes: file.size,
-        occasion: file.changedAt,
-      }),
-    )
+  const left = await scan.context.db.read(leftoversOf(scan, files))
+  const found = left.map((file) =>
+    candidate(scan, {
+      type: 'staged-object',
+      target: { type: 'raw-object', id: file.id, objectKey: `tmp/${file.id}` },
+      reason: 'an upload that ended left this temporary file',
+      bytes: file.size,
+      occasion: file.changedAt,
+    }),
+  )
   return sliceOf(files, SLICE, found, (file) => file.id)
 }
 
 const commits: Phase<GcCandidate> = async (scan, after) => {
-  const rows = scan.context.db.now(expiredCommitRows(scan.space.key, String(after ?? ''), scan.now, SLICE))
+  const rows = await scan.context.db.read(collectableCommits(scan.space.key, String(after ?? ''), scan.now, SLICE))
   const found = rows.map((row) =>
     candidate(scan, {
       type: 'failed-commit',
@@ -98,33 +106,8 @@ const commits: Phase<GcCandidate> = async (scan, after) => {
   return sliceOf(rows, SLICE, found, (row) => row.id)
 }
 
-export interface AbandonedVersion {
-  key: number
-  doc_key: number
-  version: number
-  artifact_id: string
-  document_id: string
-  node_count: number
-  bytes: number
-}
-
-/** Versions that were built and never published, whose job has ended. */
-export function* abandonedVersions(spaceKey: number, after: number, limit: number): Read<AbandonedVersion[]> {
-  return yield* sql.allAsStored<AbandonedVersion>(
-    `SELECT versions.key, doc_key, versions.version, artifact_id, documents.id document_id, node_count,
-       length(outline) + length(items) + length(artifact) bytes
-     FROM versions JOIN documents ON documents.key = versions.doc_key
-     WHERE versions.space_key = ? AND until_revision IS NULL AND from_revision IS NULL AND versions.key > ?
-       AND documents.deleted_at IS NULL
-       AND NOT EXISTS (SELECT 1 FROM jobs WHERE jobs.doc_key = versions.doc_key AND jobs.version = versions.version
-                       AND completed_at IS NULL)
-     ORDER BY versions.key LIMIT ?`,
-    [spaceKey, after, limit],
-  )
-}
-
 const artifacts: Phase<GcCandidate> = async (scan, after) => {
-  const rows = scan.context.db.now(abandonedVersions(scan.space.key, Number(after ?? 0), SLICE))
+  const rows = await scan.context.db.read(abandonedVersions(scan.space.key, Number(after ?? 0), SLICE))
   const found = rows.map((row) =>
     candidate(scan, {
       type: 'parse-artifact',
@@ -144,14 +127,7 @@ const artifacts: Phase<GcCandidate> = async (scan, after) => {
 }
 
 const strayNodes: Phase<GcCandidate> = async (scan, after) => {
-  const rows = scan.context.db.now(
-    sql.allAsStored<{ key: number; id: string; stray: number; bytes: number }>(
-      `SELECT key, id, NOT EXISTS (SELECT 1 FROM versions WHERE versions.key = nodes.version_key) stray,
-       octet_length(text) bytes
-     FROM nodes INDEXED BY nodes_place WHERE space_key = ? AND key > ? ORDER BY key LIMIT ?`,
-      [scan.space.key, Number(after ?? 0), SLICE],
-    ),
-  )
+  const rows = await scan.context.db.read(placedNodes(scan.space.key, Number(after ?? 0), SLICE))
   const found = rows
     .filter((row) => row.stray === 1)
     .map((row) =>
@@ -166,26 +142,8 @@ const strayNodes: Phase<GcCandidate> = async (scan, after) => {
   return sliceOf(rows, SLICE, found, (row) => row.key)
 }
 
-export interface OldVectorSpace {
-  key: number
-  id: string
-  vectors: number
-  dimension: number
-}
-
-/** Embedding models that no query uses any more. While a new one is trained the old ones are its business. */
-export function* supersededVectorSpaces(spaceKey: number): Read<OldVectorSpace[]> {
-  return yield* sql.allAsStored<OldVectorSpace>(
-    `SELECT key, id, dimension, (SELECT count(*) FROM vectors WHERE vector_space = vector_spaces.key) vectors
-     FROM vector_spaces WHERE space_key = ? AND state = 'superseded'
-       AND NOT EXISTS (SELECT 1 FROM vector_spaces other WHERE other.space_key = vector_spaces.space_key AND other.state = 'building')
-     ORDER BY key`,
-    [spaceKey],
-  )
-}
-
 const projections: Phase<GcCandidate> = async (scan) => {
-  const rows = scan.context.db.now(supersededVectorSpaces(scan.space.key)).slice(0, SLICE)
+  const rows = (await scan.context.db.read(supersededVectorSpaces(scan.space.key))).slice(0, SLICE)
   const findings = rows.map((row) =>
     candidate(scan, {
       type: 'index-projection',
@@ -204,15 +162,12 @@ export function* traceCutoff(spaceKey: number, now: number): Read<number> {
   return now - (yield* retentionOf(spaceKey)).answerTraceRetentionDays * DAY_MS
 }
 
+function* tracesToCollect({ space, now }: Scan, after: string): Read<{ id: string; bytes: number }[]> {
+  return yield* oldTraces(space.key, yield* traceCutoff(space.key, now), after, SLICE)
+}
+
 const traces: Phase<GcCandidate> = async (scan, after) => {
-  const { db } = scan.context
-  const rows = db.now(
-    sql.allAsStored<{ id: string; created_at: number; bytes: number }>(
-      `SELECT id, created_at, octet_length(query) + octet_length(steps) bytes FROM traces
-     WHERE space_key = ? AND created_at < ? AND id > ? ORDER BY id LIMIT ?`,
-      [scan.space.key, db.now(traceCutoff(scan.space.key, scan.now)), String(after ?? ''), SLICE],
-    ),
-  )
+  const rows = await scan.context.db.read(tracesToCollect(scan, String(after ?? '')))
   const found = rows.map((row) =>
     candidate(scan, {
       type: 'answer-trace',

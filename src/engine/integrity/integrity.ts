@@ -26,6 +26,8 @@ import { listLeases } from './lease-list.js'
 import { checkPage, scanPage } from './pages.js'
 import { repairPage } from './repair.js'
 
+type CommitsPage = PageRequest & { status?: StagedCommitStatus | undefined }
+
 /** Whether rows, files and indexes agree, and what may be removed. */
 export interface IntegrityOperations {
   fsck(
@@ -40,11 +42,7 @@ export interface IntegrityOperations {
     query: { cursor?: string | undefined; stagedObjectPrefix?: string | undefined },
   ): Promise<GcDryRun>
   gcExecute(caller: Caller, spaceId: string, candidates: GcCandidate[]): Promise<GcExecuted>
-  commits(
-    caller: Caller,
-    spaceId: string,
-    page: PageRequest & { status?: StagedCommitStatus | undefined },
-  ): Promise<Page<StagedCommit>>
+  commits(caller: Caller, spaceId: string, page: CommitsPage): Promise<Page<StagedCommit>>
   leases(caller: Caller, spaceId: string, page: PageRequest): Promise<Page<Lease>>
 }
 
@@ -58,16 +56,22 @@ export function createIntegrity(context: EngineContext): IntegrityOperations {
     }
   }
   return {
-    fsck: async (caller, spaceId, query) => report(context.db.now(scanOf(caller, spaceId)), query),
-    repair: async (caller, spaceId, body) => repairPage(context.db.now(scanOf(caller, spaceId)), body),
-    gcDryRun: async (caller, spaceId, query) => dryRun(context.db.now(scanOf(caller, spaceId)), query),
+    fsck: async (caller, spaceId, query) => report(await context.db.read(scanOf(caller, spaceId)), query),
+    repair: async (caller, spaceId, body) => repairPage(await context.db.read(scanOf(caller, spaceId)), body),
+    gcDryRun: async (caller, spaceId, query) => dryRun(await context.db.read(scanOf(caller, spaceId)), query),
     gcExecute: async (caller, spaceId, candidates) =>
-      executeCandidates(context.db.now(scanOf(caller, spaceId)), candidates),
-    commits: async (caller, spaceId, page) =>
-      context.db.now(listCommits(caller, context.db.now(findSpace(caller.tenant, spaceId)), page)),
-    leases: async (caller, spaceId, page) =>
-      context.db.now(listLeases(context, caller, context.db.now(findSpace(caller.tenant, spaceId)), page)),
+      executeCandidates(await context.db.read(scanOf(caller, spaceId)), candidates),
+    commits: (caller, spaceId, page) => context.db.read(commitsOf(caller, spaceId, page)),
+    leases: (caller, spaceId, page) => context.db.read(leasesOf(context, caller, spaceId, page)),
   }
+}
+
+function* commitsOf(caller: Caller, spaceId: string, page: CommitsPage): Read<Page<StagedCommit>> {
+  return yield* listCommits(caller, yield* findSpace(caller.tenant, spaceId), page)
+}
+
+function* leasesOf(context: EngineContext, caller: Caller, spaceId: string, page: PageRequest): Read<Page<Lease>> {
+  return yield* listLeases(context, caller, yield* findSpace(caller.tenant, spaceId), page)
 }
 
 async function report(

@@ -6,9 +6,10 @@ import { decodeCursor, encodeCursor, filterHash } from '../base/cursor.js'
 import type { Lease } from '../base/leases.js'
 import type { Page, PageRequest } from '../base/page.js'
 import type { EngineContext } from '../context.js'
-import { askerOf, mayKnow, type Reader } from '../rows/permissions.js'
+import { hiddenDocuments } from '../rows/integrity/audience.js'
+import type { Reader } from '../rows/permissions.js'
 import type { SpaceRow } from '../rows/spaces.js'
-import { type Read, sql } from '../storage/program.js'
+import type { Read } from '../storage/program.js'
 
 /** Active leases of a space that are there for a reader, oldest first. @throws KsError `invalid-cursor` */
 export function* listLeases(
@@ -36,13 +37,8 @@ export function* knownLeases({ leases }: EngineContext, reader: Reader, spaceKey
   const all = leases.of(spaceKey)
   const ids = all.filter(({ targetType }) => targetType === 'document').map(({ targetId }) => targetId)
   if (ids.length === 0) return all
-  const hidden = yield* sql.all<{ id: string }>(
-    `SELECT d.id FROM json_each(?) wanted CROSS JOIN documents d ON d.id = wanted.value
-     WHERE NOT ${mayKnow('d.source_id')}`,
-    [JSON.stringify(ids), askerOf(reader)],
-  )
-  const names = new Set(hidden.map(({ id }) => id))
-  return all.filter(({ targetId }) => !names.has(targetId))
+  const hidden = yield* hiddenDocuments(reader, ids)
+  return all.filter(({ targetId }) => !hidden.has(targetId))
 }
 
 function placeOf(cursor: string, filter: string): string {

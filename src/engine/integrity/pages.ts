@@ -3,7 +3,7 @@ import type { FsckCheck, IntegrityTarget } from '../../contract/gateway/integrit
 import { LIMITS } from '../../contract/limits.js'
 import { decodeCursor, encodeCursor, filterHash } from '../base/cursor.js'
 import { artifactPhases } from './artifacts.js'
-import { isKnown } from './audience.js'
+import { knownOf } from './audience.js'
 import { chatFiles } from './chat-files.js'
 import { databasePages } from './database-pages.js'
 import { deepPhases } from './deep.js'
@@ -58,7 +58,7 @@ export async function scanPage<T>(
   const deadline = performance.now() + BUDGET_MS
   for (let current = phases[phase]; current !== undefined; current = phases[phase]) {
     const slice = await current(scan, after)
-    findings.push(...slice.findings.filter((found) => scan.context.db.now(isKnown(scan, targetOf(found)))))
+    findings.push(...(await scan.context.db.read(knownOf(scan, slice.findings, targetOf))))
     scanned += slice.scanned
     after = slice.next
     if (after === undefined) phase++

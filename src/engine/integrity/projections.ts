@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Read, sql } from '../storage/program.js'
+import { countLiveNodes, countLiveVectors, isBeingWritten, lastChange } from '../rows/integrity/vectors.js'
+import type { Read } from '../storage/program.js'
 import { type Finding, finding, type Scan } from './findings.js'
 import { vectorSpaceInUse } from './model-in-use.js'
 import type { Phase } from './phase.js'
@@ -19,37 +20,14 @@ interface Truth {
 /** What the indexes should hold, counted from rows. */
 function* truthOf(scan: Scan): Read<Truth> {
   const { space } = scan
-  const seq =
-    (yield* sql.get<{ seq: number | null }>('SELECT max(seq) seq FROM projection_log WHERE space_key = ?', [space.key]))
-      ?.seq ?? 0
-  const nodes =
-    (yield* sql.get<{ n: number }>(
-      `SELECT count(*) n FROM nodes INDEXED BY nodes_place JOIN versions INDEXED BY versions_at ON versions.key = nodes.version_key
-       WHERE nodes.space_key = ? AND versions.until_revision IS NULL`,
-      [space.key],
-    ))?.n ?? 0
   const active = yield* vectorSpaceInUse(scan)
-  const vectors =
-    active === undefined
-      ? 0
-      : ((yield* sql.get<{ n: number }>(
-          `SELECT count(*) n FROM vectors JOIN nodes ON nodes.key = vectors.node_key
-           JOIN versions INDEXED BY versions_at ON versions.key = nodes.version_key
-           WHERE vectors.vector_space = ? AND versions.until_revision IS NULL`,
-          [active.key],
-        ))?.n ?? 0)
-  return { seq, nodes, vectors, vectorSpace: active?.id, busy: yield* isBusy(scan) }
-}
-
-/** Whether jobs or a training are writing what is compared here. */
-export function* isBusy({ space }: Scan): Read<boolean> {
-  return (
-    (yield* sql.get<{ busy: number }>(
-      `SELECT EXISTS (SELECT 1 FROM jobs WHERE space_key = ? AND completed_at IS NULL)
-         OR EXISTS (SELECT 1 FROM vector_spaces WHERE space_key = ? AND state = 'building') busy`,
-      [space.key, space.key],
-    ))?.busy === 1
-  )
+  return {
+    seq: yield* lastChange(space.key),
+    nodes: yield* countLiveNodes(space.key),
+    vectors: active === undefined ? 0 : yield* countLiveVectors(active.key),
+    vectorSpace: active?.id,
+    busy: yield* isBeingWritten(space.key),
+  }
 }
 
 /**
@@ -60,11 +38,11 @@ export const projections: Phase = async (scan) => {
   let settled: Finding[] | undefined
   for (let attempt = 0; attempt < ATTEMPTS && settled === undefined; attempt++) {
     if (attempt > 0) await sleep(PAUSE_MS)
-    const before = scan.context.db.now(truthOf(scan))
+    const before = await scan.context.db.read(truthOf(scan))
     if (before.seq === 0) return { scanned: 0, findings: [] }
     await scan.context.indexes.settle(scan.space.id)
     const status = await scan.context.indexes.status(scan.space.id)
-    const after = scan.context.db.now(truthOf(scan))
+    const after = await scan.context.db.read(truthOf(scan))
     const still = before.seq === after.seq && before.nodes === after.nodes && before.vectors === after.vectors
     const differences = compare(scan, after, status)
     // differences that compiling explains say nothing of the indexes; those that stay are looked at again, to be sure

@@ -1,11 +1,10 @@
 import type { IntegrityTarget } from '../../contract/gateway/integrity.js'
 import { defined } from '../../lib/defined.js'
 import type { EngineContext } from '../context.js'
-import type { DocumentRow } from '../rows/documents.js'
-import type { SpaceRow } from '../rows/spaces.js'
-import { NAMED_BY_WORKSPACE } from '../rows/workspaces.js'
+import { collectableCommits, isEndedUpload } from '../rows/integrity/commits.js'
+import { documentBytes, isDocumentThere, isNamed, isShownBy, type ReceivedBytes } from '../rows/integrity/objects.js'
 import type { ObjectStore, StoredFile } from '../storage/objects.js'
-import { type Read, sql } from '../storage/program.js'
+import type { Read } from '../storage/program.js'
 import { type Finding, finding, type Scan } from './findings.js'
 import { type Phase, sliceOf } from './phase.js'
 import { workspaceObjectPhases } from './workspace-objects.js'
@@ -18,17 +17,9 @@ const READS_AT_ONCE = 4
 /** What is younger may belong to work that goes on. */
 export const GRACE_MS = 60 * 60 * 1000
 
-type RawRow = Pick<DocumentRow, 'key' | 'id' | 'filename' | 'object_key' | 'sha256' | 'size_bytes'>
-
 /** Every document's bytes are read again and hashed. */
 const documents: Phase = async (scan, after) => {
-  const rows = scan.context.db.now(
-    sql.allAsStored<RawRow>(
-      `SELECT key, id, filename, object_key, sha256, size_bytes FROM documents
-     WHERE space_key = ? AND id > ? AND deleted_at IS NULL ORDER BY id LIMIT ?`,
-      [scan.space.key, String(after ?? ''), SLICE_ROWS],
-    ),
-  )
+  const rows = await scan.context.db.read(documentBytes(scan.space.key, String(after ?? ''), SLICE_ROWS))
   let bytes = 0
   const within = rows.findIndex((row) => {
     bytes += row.size_bytes
@@ -45,23 +36,18 @@ const documents: Phase = async (scan, after) => {
   return { scanned: taken.length, findings, ...(more && last !== undefined ? { next: last.id } : {}) }
 }
 
-function checkRaw({ context, space }: Scan, row: RawRow): Promise<Finding | undefined> {
+function checkRaw({ context, space }: Scan, row: ReceivedBytes): Promise<Finding | undefined> {
   const { db, objects } = context
   return checkBytes(objects, {
     ...row,
-    name: row.filename,
     target: { type: 'raw-object', id: row.id, objectKey: row.object_key, documentAssetId: row.id },
-    stillThere: () => db.now(isLive(space.key, row.id)),
+    stillThere: () => db.read(isDocumentThere(space.key, row.id)),
   })
 }
 
-interface Held {
-  name: string
-  object_key: string
-  sha256: string
-  size_bytes: number
+interface Held extends Omit<ReceivedBytes, 'id'> {
   target: IntegrityTarget
-  stillThere(): boolean
+  stillThere(): Promise<boolean>
 }
 
 /** Reads the bytes of an object again and compares them with what was received. */
@@ -71,7 +57,7 @@ export async function checkBytes(objects: ObjectStore, held: Held): Promise<Find
   const remedy = { by: 'person', advice: `upload ${name} again: the same bytes take their place` } as const
   const read = await objects.measure(held.object_key).catch((error: unknown) => ({ error: String(error) }))
   // it may have been deleted while it was read
-  if (!held.stillThere()) return undefined
+  if (!(await held.stillThere())) return undefined
   if (read === undefined)
     return finding('missing-raw-object', 'raw-object-missing', `the bytes of ${name} are not there`, target, remedy)
   if ('error' in read)
@@ -91,25 +77,21 @@ export async function checkBytes(objects: ObjectStore, held: Held): Promise<Find
   return finding('checksum-mismatch', 'raw-object-hash', message, target, remedy)
 }
 
-function* isLive(spaceKey: number, id: string): Read<boolean> {
-  return (
-    (yield* sql.get<{ one: number }>(
-      'SELECT 1 one FROM documents WHERE space_key = ? AND id = ? AND deleted_at IS NULL',
-      [spaceKey, id],
-    )) !== undefined
-  )
-}
-
 /** Files of the tenant that no row names, each shown by one space. */
 const strangers: Phase = async (scan, after) => {
   const { context, space } = scan
   const files = await context.objects.list(space.tenant, String(after ?? ''), SLICE_FILES)
+  const findings = await context.db.read(straysAmong(scan, files))
+  return sliceOf(files, SLICE_FILES, findings, (row) => row.key)
+}
+
+function* straysAmong(scan: Scan, files: readonly StoredFile[]): Read<Finding[]> {
   const findings: Finding[] = []
   for (const file of files) {
-    const found = context.db.now(strayAt(scan, file))
-    if (found !== undefined && context.db.now(isShownBy(space, file.key))) findings.push(found)
+    const found = yield* strayAt(scan, file)
+    if (found !== undefined && (yield* isShownBy(scan.space, file.key))) findings.push(found)
   }
-  return sliceOf(files, SLICE_FILES, findings, (row) => row.key)
+  return findings
 }
 
 /** What is to be said of a file, unless a row names it or it is too young to tell. */
@@ -149,51 +131,20 @@ function* isOrphan(file: { key: string; modifiedAt: number }, now: number): Read
   return isOld(file, now) && !(yield* isNamed(file.key, now))
 }
 
-/**
- * Whether a space is the one of its tenant that shows an object which belongs to none: that of the last upload that
- * brought it, or else the tenant's oldest.
- */
-export function* isShownBy(space: SpaceRow, objectKey: string): Read<boolean> {
-  const shown = yield* sql.get<{ key: number }>(
-    `SELECT coalesce(
-       (SELECT space_key FROM staged_commits JOIN spaces ON spaces.key = space_key
-        WHERE published_object_key = ? AND spaces.tenant = ? AND spaces.deleted_at IS NULL
-        ORDER BY staged_commits.id DESC LIMIT 1),
-       (SELECT key FROM spaces WHERE tenant = ? AND deleted_at IS NULL ORDER BY id LIMIT 1)) key`,
-    [objectKey, space.tenant, space.tenant],
-  )
-  return shown?.key === space.key
-}
-
-/** Whether any row still names an object. */
-export function* isNamed(objectKey: string, now: number): Read<boolean> {
-  return (
-    (yield* sql.get<{ named: number }>(
-      `SELECT EXISTS (SELECT 1 FROM documents WHERE object_key = ?)
-         OR EXISTS (SELECT 1 FROM staged_commits WHERE published_object_key = ?
-                    AND (status IN ('received', 'object-staged', 'object-verified')
-                         OR status = 'failed-retryable' AND expires_at >= ?))
-         OR EXISTS (SELECT 1 FROM chat_files WHERE object_key = ?) OR ${NAMED_BY_WORKSPACE} named`,
-      [objectKey, objectKey, now, objectKey, objectKey, objectKey],
-    ))?.named === 1
-  )
-}
-
 /** Temporary files of this space's uploads that ended. Those of uploads without a row are removed by the next start. */
 const leftovers: Phase = async (scan, after) => {
   const files = (await scan.context.objects.listStaged()).filter(({ id }) => id > String(after ?? ''))
   const some = files.slice(0, SLICE_FILES)
-  const findings = some
-    .filter((file) => scan.context.db.now(isLeftover(scan.space.key, file, scan.now)))
-    .map((file) =>
-      finding(
-        'orphaned-staged-object',
-        'orphaned-temporary-file',
-        `an upload that ended left ${file.size} bytes behind`,
-        { type: 'staged-commit', id: file.id, objectKey: `tmp/${file.id}` },
-        { by: 'removing-staged', id: file.id },
-      ),
-    )
+  const left = await scan.context.db.read(leftoversOf(scan, some))
+  const findings = left.map((file) =>
+    finding(
+      'orphaned-staged-object',
+      'orphaned-temporary-file',
+      `an upload that ended left ${file.size} bytes behind`,
+      { type: 'staged-commit', id: file.id, objectKey: `tmp/${file.id}` },
+      { by: 'removing-staged', id: file.id },
+    ),
+  )
   const last = some.at(-1)
   return {
     scanned: some.length,
@@ -202,18 +153,27 @@ const leftovers: Phase = async (scan, after) => {
   }
 }
 
-export function* isLeftover(spaceKey: number, file: { id: string; modifiedAt: number }, now: number): Read<boolean> {
-  if (now - file.modifiedAt < GRACE_MS) return false
-  const row = yield* sql.get<{ status: string }>('SELECT status FROM staged_commits WHERE id = ? AND space_key = ?', [
-    file.id,
-    spaceKey,
-  ])
-  return row !== undefined && !['received', 'object-staged', 'object-verified'].includes(row.status)
+/** Of temporary files, those of this space's uploads that ended. */
+export function* leftoversOf<T extends TemporaryFile>(scan: Scan, files: readonly T[]): Read<T[]> {
+  const left: T[] = []
+  for (const file of files) if (yield* isLeftover(scan, file)) left.push(file)
+  return left
+}
+
+export function* isLeftover({ space, now }: Scan, file: TemporaryFile): Read<boolean> {
+  return isOld(file, now) && (yield* isEndedUpload(space.key, file.id))
+}
+
+interface TemporaryFile {
+  id: string
+  modifiedAt: number
 }
 
 /** Commits that failed or were canceled so long ago that nothing of them has to be kept. */
 const expiredCommits: Phase = async (scan, after) => {
-  const rows = scan.context.db.now(expiredCommitRows(scan.space.key, String(after ?? ''), scan.now, SLICE_FILES))
+  const rows = await scan.context.db.read(
+    collectableCommits(scan.space.key, String(after ?? ''), scan.now, SLICE_FILES),
+  )
   const findings = rows.map((row) =>
     finding(
       'failed-commit-expired',
@@ -224,27 +184,6 @@ const expiredCommits: Phase = async (scan, after) => {
     ),
   )
   return sliceOf(rows, SLICE_FILES, findings, (row) => row.id)
-}
-
-export interface ExpiredCommit {
-  id: string
-  status: 'failed-retryable' | 'failed-terminal' | 'canceled' | 'gc-pending'
-  document_id: string | null
-  published_object_key: string | null
-  updated_at: number
-}
-
-/** Failed commits past their time, and those whose collection was interrupted. A job that is tried again keeps its own. */
-export function* expiredCommitRows(spaceKey: number, after: string, now: number, limit: number): Read<ExpiredCommit[]> {
-  return yield* sql.allAsStored<ExpiredCommit>(
-    `SELECT id, status, document_id, published_object_key, updated_at FROM staged_commits INDEXED BY staged_commits_listed
-     WHERE space_key = ? AND id > ? AND (status = 'gc-pending'
-       OR status IN ('failed-terminal', 'canceled') AND coalesce(expires_at, updated_at) < ?
-       OR status = 'failed-retryable' AND expires_at < ?
-          AND NOT EXISTS (SELECT 1 FROM jobs WHERE jobs.id = staged_commits.job_id AND completed_at IS NULL))
-     ORDER BY id LIMIT ?`,
-    [spaceKey, after, now, now, limit],
-  )
 }
 
 export const rawObjectPhases: Phase[] = [documents, ...workspaceObjectPhases, strangers, leftovers, expiredCommits]

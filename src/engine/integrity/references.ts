@@ -1,8 +1,9 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import type { CompiledOutlineNode } from '../parse/compiled.js'
-import { sql } from '../storage/program.js'
+import { type NodeReferences, nodeReferences, placedNodes } from '../rows/integrity/nodes.js'
+import type { ScannedVersion } from '../rows/integrity/versions.js'
 import { fromCell, unlessDamaged } from '../storage/readable.js'
-import { readVersion, type ScannedVersion, versionPhase } from './artifacts.js'
+import { readVersion, versionPhase } from './artifacts.js'
 import { type Finding, finding, type Remedy, type Scan } from './findings.js'
 import { type Phase, SLICE_FINDINGS, sliceOf } from './phase.js'
 import { projections } from './projections.js'
@@ -13,14 +14,6 @@ const SLICE_STRAYS = 200
 
 /** What a version's passages point to: sections of its outline, elements of its artifact; and that all are there. */
 const versions = versionPhase(checkReferences)
-
-interface NodeReferences {
-  key: number
-  id: string
-  ordinal: number
-  outline_node: string
-  elements: string
-}
 
 async function checkReferences(scan: Scan, row: ScannedVersion): Promise<Finding[]> {
   const { db } = scan.context
@@ -33,12 +26,7 @@ async function checkReferences(scan: Scan, row: ScannedVersion): Promise<Finding
   let count = 0
   let after = -1
   for (;;) {
-    const nodes = db.now(
-      sql.allAsStored<NodeReferences>(
-        'SELECT key, id, ordinal, outline_node, elements FROM nodes WHERE version_key = ? AND ordinal > ? ORDER BY ordinal LIMIT ?',
-        [row.key, after, SLICE_NODES],
-      ),
-    )
+    const nodes = await db.read(nodeReferences(row.key, after, SLICE_NODES))
     count += nodes.length
     for (const node of nodes) {
       if (findings.length >= SLICE_FINDINGS / 4) break
@@ -99,13 +87,7 @@ function* sectionIds(outline: CompiledOutlineNode[]): Iterable<string> {
 
 /** Passages whose version is gone: no read shows them, they only take room. */
 const strayNodes: Phase = async (scan, after) => {
-  const rows = scan.context.db.now(
-    sql.allAsStored<{ key: number; id: string; stray: number }>(
-      `SELECT key, id, NOT EXISTS (SELECT 1 FROM versions WHERE versions.key = nodes.version_key) stray
-     FROM nodes INDEXED BY nodes_place WHERE space_key = ? AND key > ? ORDER BY key LIMIT ?`,
-      [scan.space.key, Number(after ?? 0), SLICE_STRAYS],
-    ),
-  )
+  const rows = await scan.context.db.read(placedNodes(scan.space.key, Number(after ?? 0), SLICE_STRAYS))
   const findings = rows
     .filter((row) => row.stray === 1)
     .map((row) =>

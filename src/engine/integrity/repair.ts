@@ -4,10 +4,10 @@ import { defined } from '../../lib/defined.js'
 import { fillVectors } from '../compile/training.js'
 import { isTrained } from '../compile/vector-spaces.js'
 import { queueAgain } from '../documents/reindex.js'
-import type { DocumentRow } from '../rows/documents.js'
-import { sql } from '../storage/program.js'
+import { liveDocument } from '../rows/integrity/repairs.js'
+import { removeVector } from '../rows/retention/versions.js'
 import type { Finding, Remedy, Scan } from './findings.js'
-import { collectCommit, removeObject, removeStrayNodes } from './gc-execute.js'
+import { collectCommit, collectStrayNodes, removeObject } from './gc-execute.js'
 import { vectorSpaceInUse } from './model-in-use.js'
 import { checkPage } from './pages.js'
 import { repairVersion } from './repair-version.js'
@@ -105,7 +105,7 @@ async function apply(scan: Scan, remedy: Exclude<Remedy, { by: 'person' | 'nobod
     case 'compiling-again':
       return compileAgain(scan, remedy.docKey)
     case 'removing-nodes':
-      return heldUnless((await removeStrayNodes(scan, remedy.first, remedy.last)) > 0)
+      return heldUnless((await collectStrayNodes(scan, remedy.first, remedy.last)) > 0)
     case 'removing-vector':
       return renewVector(scan, remedy)
     case 'filling-vectors':
@@ -124,7 +124,7 @@ async function compileAgain({ context, space }: Scan, docKey: number): Promise<s
   const { db } = context
   if (!isTrained(space)) return 'compiling would ask the embedding model: reindex the document yourself'
   const queued = await db.write(function* () {
-    const row = yield* sql.get<DocumentRow>('SELECT * FROM documents WHERE key = ? AND deleted_at IS NULL', [docKey])
+    const row = yield* liveDocument(docKey)
     return row !== undefined && (yield* queueAgain(space, row)) !== undefined
   })
   context.wake()
@@ -133,7 +133,7 @@ async function compileAgain({ context, space }: Scan, docKey: number): Promise<s
 
 async function fillAll(scan: Scan): Promise<string | undefined> {
   const { context, space } = scan
-  const active = context.db.now(vectorSpaceInUse(scan))
+  const active = await context.db.read(vectorSpaceInUse(scan))
   if (active === undefined || !isTrained(space)) return 'this would ask the embedding model of a provider'
   await fillVectors(context, space, active, new AbortController().signal)
   return undefined
@@ -146,11 +146,9 @@ async function renewVector(
 ): Promise<string | undefined> {
   const { context, space } = scan
   const { db } = context
-  const active = db.now(vectorSpaceInUse(scan))
+  const active = await db.read(vectorSpaceInUse(scan))
   if (active?.key !== vectorSpaceKey) return 'another embedding model is in use by now'
-  await db.write(() =>
-    sql.run('DELETE FROM vectors WHERE vector_space = ? AND node_key = ?', [vectorSpaceKey, nodeKey]),
-  )
+  await db.write(() => removeVector(vectorSpaceKey, nodeKey))
   if (isTrained(space)) await fillVectors(context, space, active, new AbortController().signal)
   return undefined
 }

@@ -1,12 +1,19 @@
 import { defined } from '../../lib/defined.js'
 import { embedTrained } from '../compile/embeddings.js'
-import { isTrained } from '../compile/vector-spaces.js'
+import { isTrained, type VectorSpace } from '../compile/vector-spaces.js'
+import {
+  isBeingWritten,
+  type NodeWithoutVector,
+  nodesWithoutVector,
+  type OwnedVector,
+  vectorsInUse,
+} from '../rows/integrity/vectors.js'
 import { FLOATS } from '../storage/half.js'
-import { sql } from '../storage/program.js'
+import type { Read } from '../storage/program.js'
 import { type Finding, finding, type Remedy, type Scan } from './findings.js'
 import { vectorSpaceInUse } from './model-in-use.js'
 import { type Phase, sliceOf } from './phase.js'
-import { isBusy, notCompared } from './projections.js'
+import { notCompared } from './projections.js'
 
 const SLICE_VECTORS = 200
 /** Passages without a vector are embedded to see whether they could have one. */
@@ -14,33 +21,14 @@ const SLICE_MISSING = 64
 /** Vectors are stored with unit length in half precision; a flipped bit that matters moves the length more than this. */
 const LENGTH_TOLERANCE = 0.01
 
-interface VectorRow {
-  vector_space: number
-  node_key: number
-  vector: Uint8Array
-  dimension: number
-  node: string | null
-  document: string | null
-}
-
 /** Vectors in use: each has its passage, its dimensions and unit length. */
 export const vectors: Phase = async (scan, after) => {
-  const rows = scan.context.db.now(
-    sql.allAsStored<VectorRow>(
-      `SELECT vectors.vector_space, node_key, vector, vector_spaces.dimension, nodes.id node, documents.id document
-     FROM spaces JOIN vector_spaces ON vector_spaces.id = spaces.vector_space
-     JOIN vectors ON vectors.vector_space = vector_spaces.key
-     LEFT JOIN nodes ON nodes.key = vectors.node_key LEFT JOIN documents ON documents.key = nodes.doc_key
-     WHERE spaces.key = ? AND vector_spaces.state = 'active' AND node_key > ?
-     ORDER BY node_key LIMIT ?`,
-      [scan.space.key, Number(after ?? 0), SLICE_VECTORS],
-    ),
-  )
+  const rows = await scan.context.db.read(vectorsInUse(scan.space.key, Number(after ?? 0), SLICE_VECTORS))
   const findings = rows.flatMap((row) => checkVector(scan, row))
   return sliceOf(rows, SLICE_VECTORS, findings, (row) => row.node_key)
 }
 
-function checkVector(scan: Scan, row: VectorRow): Finding[] {
+function checkVector(scan: Scan, row: OwnedVector): Finding[] {
   const remedy: Remedy = { by: 'removing-vector', vectorSpaceKey: row.vector_space, nodeKey: row.node_key }
   if (row.node === null) {
     const target = { type: 'index-projection', id: String(row.node_key) } as const
@@ -73,24 +61,10 @@ function hasUnitLength(halves: Uint8Array): boolean {
  */
 export const missingVectors: Phase = async (scan, after) => {
   const { context, space } = scan
-  const active = context.db.now(vectorSpaceInUse(scan))
-  if (active === undefined) return { scanned: 0, findings: [] }
-  const rows = context.db.now(
-    sql.allAsStored<{ key: number; id: string; document: string; title: string; text: string }>(
-      `SELECT nodes.key, nodes.id, documents.id document, nodes.title, nodes.text
-     FROM nodes INDEXED BY nodes_place JOIN versions INDEXED BY versions_at ON versions.key = nodes.version_key
-     JOIN documents ON documents.key = nodes.doc_key
-     LEFT JOIN vectors ON vectors.vector_space = ? AND vectors.node_key = nodes.key
-     WHERE nodes.space_key = ? AND nodes.key > ? AND versions.until_revision IS NULL AND versions.from_revision IS NOT NULL
-       AND vectors.node_key IS NULL
-       AND NOT EXISTS (SELECT 1 FROM vectors_due WHERE version_key = versions.key)
-     ORDER BY nodes.key LIMIT ?`,
-      [active.key, space.key, Number(after ?? 0), SLICE_MISSING],
-    ),
-  )
-  if (rows.length === 0) return { scanned: 0, findings: [] }
+  const { active, rows, busy } = await context.db.read(nodesLeftOut(scan, Number(after ?? 0)))
+  if (active === undefined || rows.length === 0) return { scanned: 0, findings: [] }
   // what has no vector yet may be about to get one
-  if (context.db.now(isBusy(scan))) return { scanned: 0, findings: [notCompared(scan)] }
+  if (busy) return { scanned: 0, findings: [notCompared(scan)] }
   const trained = isTrained(space)
   const possible = trained
     ? await embedTrained(
@@ -113,4 +87,14 @@ export const missingVectors: Phase = async (scan, after) => {
       ),
     )
   return sliceOf(rows, SLICE_MISSING, findings, (row) => row.key)
+}
+
+function* nodesLeftOut(
+  scan: Scan,
+  after: number,
+): Read<{ active: VectorSpace | undefined; rows: NodeWithoutVector[]; busy: boolean }> {
+  const { key } = scan.space
+  const active = yield* vectorSpaceInUse(scan)
+  const rows = active === undefined ? [] : yield* nodesWithoutVector(key, active.key, after, SLICE_MISSING)
+  return { active, rows, busy: yield* isBeingWritten(key) }
 }

@@ -16,12 +16,14 @@ import {
   passesByItself,
   waitBefore,
 } from '../queue/retry-policy.js'
+import { purgeSlice } from '../retention/purge.js'
 import { countClaimed, dropClaims } from '../rows/job-claims.js'
 import { countOpen, settledJobs } from '../rows/jobs.js'
 import { type SpaceRow, spaceByKey } from '../rows/spaces.js'
+import { failRetryably, resumeCommit } from '../rows/staged-commits.js'
 import type { IndexBatch } from '../search/ports.js'
-import type { Read } from '../storage/program.js'
-import { purgeSlice } from '../storage/purge.js'
+import { quotasOf } from '../spaces/quota.js'
+import { type Read, sql } from '../storage/program.js'
 import { isWriteStopped, unlessDatabaseDamaged } from '../storage/write-stop.js'
 import { claim, isSuspect, nextBatch } from './batch.js'
 import { recoverClaims } from './recovery.js'

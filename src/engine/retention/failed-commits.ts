@@ -1,18 +1,11 @@
 import { removeUnreferenced } from '../documents/delete.js'
+import { type ExpiredCommit, expiredCommits } from '../rows/retention/ended-work.js'
 import { giveUpExpired, moveCommit } from '../rows/staged-commits.js'
 import { policiesOf } from '../spaces/manifest.js'
-import { sql } from '../storage/program.js'
 import { NOTHING, type Slice } from '../storage/slices.js'
 import type { Scope } from './slice.js'
 
 const DAY = 24 * 60 * 60 * 1000
-
-interface ExpiredCommit {
-  id: string
-  status: 'failed-retryable' | 'failed-terminal' | 'canceled' | 'gc-pending'
-  raw_object_key: string | null
-  published_object_key: string | null
-}
 
 /**
  * Failed and canceled commits past the manifest's `failedCommitRetentionDays`: first the row says that its objects may
@@ -23,17 +16,7 @@ export async function failedCommits(scope: Scope): Promise<Slice> {
   const { db } = context
   if (context.objects.isPinned()) return NOTHING
   const kept = policiesOf(space).retentionPolicy.failedCommitRetentionDays * DAY
-  const rows = db.now(
-    sql.all<ExpiredCommit>(
-      `SELECT id, status, raw_object_key, published_object_key FROM staged_commits
-     WHERE space_key = ? AND (status = 'gc-pending'
-       OR status IN ('failed-terminal', 'canceled') AND coalesce(expires_at, updated_at + ?) < ?
-       OR status = 'failed-retryable' AND expires_at < ?
-          AND NOT EXISTS (SELECT 1 FROM jobs WHERE jobs.id = staged_commits.job_id AND completed_at IS NULL))
-     LIMIT ?`,
-      [space.key, kept, now, now, batchRows],
-    ),
-  )
+  const rows = await db.read(expiredCommits(space.key, kept, now, batchRows))
   if (rows.length === 0) return NOTHING
   await db.write(function* () {
     for (const { id, status } of rows) {

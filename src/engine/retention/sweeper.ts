@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { EngineContext } from '../context.js'
 import { forgetAnswers } from '../idempotency/idempotency.js'
-import { spaceByKey } from '../rows/spaces.js'
-import { retentionOf } from '../spaces/retention-policy.js'
-import { sql } from '../storage/program.js'
-import type { Slice } from '../storage/slices.js'
+import { nextSpace } from '../rows/retention/spaces.js'
+import { type SpaceRow, spaceByKey } from '../rows/spaces.js'
+import { type RetentionRules, retentionOf } from '../spaces/retention-policy.js'
+import type { Read } from '../storage/program.js'
+import { NOTHING, type Slice } from '../storage/slices.js'
 import { SteadyClock } from './steady-clock.js'
 import { STEPS } from './steps.js'
 
@@ -74,20 +75,15 @@ export class RetentionSweeper {
     await this.#repeat('answers', counts, () => forgetAnswers(db, now, batchRows))
     let after = 0
     for (;;) {
-      const next = db.now(
-        sql.get<{ key: number }>('SELECT key FROM spaces WHERE key > ? AND deleted_at IS NULL ORDER BY key LIMIT 1', [
-          after,
-        ]),
-      )
+      const next = await db.read(nextSpace(after))
       if (next === undefined || signal.aborted) return
       after = next.key
       for (const [name, step] of STEPS)
         await this.#repeat(name, counts, async () => {
           // a space may be deleted, and a policy changed, while a run is under way
-          const space = db.now(spaceByKey(after))
-          if (space === undefined) return { removed: 0, more: false }
-          const rules = db.now(retentionOf(space.key))
-          return step({ context: this.#context, space, rules, now, batchRows, signal })
+          const found = await db.read(spaceAndRules(after))
+          if (found === undefined) return NOTHING
+          return step({ context: this.#context, ...found, now, batchRows, signal })
         })
     }
   }
@@ -107,4 +103,9 @@ export class RetentionSweeper {
       this.#context.log.warn({ step: name, error: String(error) }, 'a step of the clean-up failed')
     }
   }
+}
+
+function* spaceAndRules(spaceKey: number): Read<{ space: SpaceRow; rules: RetentionRules } | undefined> {
+  const space = yield* spaceByKey(spaceKey)
+  return space === undefined ? undefined : { space, rules: yield* retentionOf(space.key) }
 }

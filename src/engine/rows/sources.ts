@@ -1,7 +1,8 @@
-import { notFound } from '../../contract/errors.js'
+import { KsError, notFound } from '../../contract/errors.js'
 import type { Source } from '../../contract/gateway/sources.js'
+import { LIMITS } from '../../contract/limits.js'
 import { isUuid } from '../../lib/ids.js'
-import { type Read, sql } from '../storage/program.js'
+import { type Read, sql, type Write } from '../storage/program.js'
 import { askerOf, mayKnow, type Reader } from './permissions.js'
 import type { SpaceRow } from './spaces.js'
 
@@ -46,4 +47,98 @@ export function* findSource(reader: Reader, space: SpaceRow, id: string): Read<S
     : undefined
   if (row === undefined) throw notFound('source', id)
   return row
+}
+
+export type NewSource = Pick<
+  SourceRow,
+  'id' | 'name' | 'type' | 'uri' | 'status' | 'permission_scope' | 'metadata' | 'credentials' | 'next_sync_at'
+>
+
+/** Adds a source, inside the caller's transaction. @throws KsError `capacity-exceeded` */
+export function* insertSource(reader: Reader, space: SpaceRow, source: NewSource, now: number): Write<SourceRow> {
+  const held = yield* sql.get<{ n: number }>(
+    'SELECT count(*) n FROM sources WHERE tenant = ? AND space_key = ? AND deleted_at IS NULL',
+    [space.tenant, space.key],
+  )
+  if ((held?.n ?? 0) >= LIMITS.sourcesPerSpace)
+    throw new KsError('capacity-exceeded', `a knowledge space holds at most ${LIMITS.sourcesPerSpace} sources`)
+  yield* sql.run(
+    `INSERT INTO sources (id, tenant, space_key, name, type, uri, status, permission_scope, metadata, credentials,
+       version, next_sync_at, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, ?, ?, ?)`,
+    [
+      source.id,
+      space.tenant,
+      space.key,
+      source.name,
+      source.type,
+      source.uri,
+      source.status,
+      source.permission_scope,
+      source.metadata,
+      source.credentials,
+      source.next_sync_at,
+      now,
+      now,
+    ],
+  )
+  // whoever makes a source is told what was made, also where its scope leaves them out
+  return yield* findSource({ ...reader, isDaemon: true }, space, source.id)
+}
+
+/** Sources after an id that are there for a reader, oldest first. */
+export function* sourcesAfter(reader: Reader, space: SpaceRow, after: string, limit: number): Read<SourceRow[]> {
+  return yield* sql.all<SourceRow>(
+    `SELECT * FROM sources WHERE tenant = ? AND space_key = ? AND id > ? AND deleted_at IS NULL
+       AND ${mayKnow('sources.id')} ORDER BY id LIMIT ?`,
+    [space.tenant, space.key, after, askerOf(reader), limit],
+  )
+}
+
+/** What a client may change of a source. */
+export type SourceChanges = Pick<SourceRow, 'name' | 'status' | 'metadata' | 'credentials' | 'next_sync_at'>
+
+/** Writes a source that nobody else wrote since it was read. */
+export function* updateSource(row: SourceRow, changes: SourceChanges, now: number): Write<void> {
+  yield* sql.run(
+    `UPDATE sources SET name = ?, status = ?, metadata = ?, credentials = ?, next_sync_at = ?, version = version + 1,
+         updated_at = ? WHERE tenant = ? AND id = ? AND version = ?`,
+    [
+      changes.name,
+      changes.status,
+      changes.metadata,
+      changes.credentials,
+      changes.next_sync_at,
+      now,
+      row.tenant,
+      row.id,
+      row.version,
+    ],
+  )
+}
+
+/** Takes a source out of every read; its row stays until its documents have followed. */
+export function* hideSource(
+  { tenant, id }: Pick<SourceRow, 'tenant' | 'id'>,
+  documents: 'cascade' | 'keep',
+  now: number,
+): Write<void> {
+  yield* sql.run(
+    `UPDATE sources SET deleted_at = ?, deletes_documents = ?, credentials = NULL, sync_started_at = NULL,
+         next_sync_at = NULL, version = version + 1, updated_at = ? WHERE tenant = ? AND id = ?`,
+    [now, documents === 'cascade' ? 1 : 0, now, tenant, id],
+  )
+}
+
+export type HiddenSource = Pick<SourceRow, 'id' | 'tenant' | 'space_key' | 'deletes_documents'> & { space_id: string }
+
+/** Sources that are deleted and whose documents may still be there. */
+export function* hiddenSources(): Read<HiddenSource[]> {
+  return yield* sql.all<HiddenSource>(
+    `SELECT sources.id, sources.tenant, space_key, spaces.id space_id, deletes_documents FROM sources
+     JOIN spaces ON spaces.key = space_key WHERE sources.deleted_at IS NOT NULL AND spaces.deleted_at IS NULL`,
+  )
+}
+
+export function* removeHiddenSource({ tenant, id }: Pick<SourceRow, 'tenant' | 'id'>): Write<void> {
+  yield* sql.run('DELETE FROM sources WHERE tenant = ? AND id = ? AND deleted_at IS NOT NULL', [tenant, id])
 }

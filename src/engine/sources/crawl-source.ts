@@ -1,14 +1,14 @@
 import type { WebsiteCrawlResult } from '../../contract/gateway/sources.js'
 import { defined } from '../../lib/defined.js'
 import { EgressFailure } from '../egress/failure.js'
+import { pagesLongestUnseen } from '../rows/source-documents.js'
 import type { Read } from '../storage/program.js'
 import { fromCell } from '../storage/readable.js'
 import { readCrawlLimits } from './content.js'
 import type { ImportPlace } from './import-items.js'
 import { beginImport } from './import-pages.js'
 import { keptBytes, keptPages } from './kept.js'
-import { pagesLongestUnseen } from './store.js'
-import type { SyncCounts } from './sync-store.js'
+import type { SyncCounts } from './sync-summary.js'
 import { settlePages } from './vanished-pages.js'
 import { crawlSite, type SitePage } from './web/crawl.js'
 import type { KeptSite, SiteAccess } from './web/visit.js'
@@ -24,12 +24,12 @@ export async function crawlSource(
 ): Promise<{ pages: WebsiteCrawlResult['pages']; counts: SyncCounts }> {
   const { context, caller, spaceId, source, settled, signal } = place
   const { missingAfter, ...limits } = readCrawlLimits(fromCell(source.metadata))
-  const known = context.db.now(pagesLongestUnseen(source))
+  const known = await context.db.read(pagesLongestUnseen(source))
   const importing = await beginImport(context, caller, { spaceId, source }, settled)
   const seen: Omit<SitePage, 'body'>[] = []
   const { failures, ...learned } = await crawlSite(
     { uri: source.uri, ...limits, known },
-    { ...access, kept: context.db.now(keptSite(place)) },
+    { ...access, kept: await context.db.read(keptSite(place)) },
     async (page) => {
       signal.throwIfAborted()
       await importing.take(page)
@@ -56,7 +56,7 @@ export async function crawlSource(
 
 /** What the documents of the source hold of its pages. A page that is kept is read like one that came: its links and all. */
 function* keptSite({ context, source }: ImportPlace): Read<KeptSite> {
-  const pages = yield* keptPages(context, source)
+  const pages = yield* keptPages(source, context.now())
   return {
     validators: (address) => pages.get(address)?.kept,
     async page(address) {

@@ -10,10 +10,10 @@ import { beginUpload } from '../documents/upload.js'
 import { EgressFailure } from '../egress/failure.js'
 import type { Validators } from '../egress/validators.js'
 import { lookupDocument } from '../rows/documents.js'
+import { describeImported, type Imported, importedItems, staleItems } from '../rows/source-documents.js'
 import type { SourceRow } from '../rows/sources.js'
 import { ItemFailure } from './connectors/connector.js'
 import { documentName } from './document-name.js'
-import { describeImported, type Imported, importedItems, staleItems } from './imported-store.js'
 import { areKept, type Kept, noteKept, readingOf, readKept } from './kept.js'
 
 const ITEMS_AT_ONCE = 3
@@ -78,8 +78,8 @@ interface Uploaded {
  */
 export async function importItems(place: ImportPlace, items: readonly Item[]): Promise<ItemOutcome[]> {
   const { context, source, signal } = place
-  await forget(place, context.db.now(staleItems(source)))
-  const before = context.db.now(importedItems(source))
+  await forget(place, await context.db.read(staleItems(source)))
+  const before = await context.db.read(importedItems(source))
   const limit = pLimit(ITEMS_AT_ONCE)
   let inARow = 0
   const take = async (item: Item): Promise<ItemOutcome | Uploaded> => {
@@ -194,7 +194,7 @@ async function finish(
     const { documentAssetId, filename, jobId } = one
     const known = before.get(items[index]?.key ?? '')
     await settled(jobId)
-    const row = context.db.now(lookupDocument(caller, source.space_key, documentAssetId))
+    const row = await context.db.read(lookupDocument(caller, source.space_key, documentAssetId))
     // what waits for a full disk, say, is published when that has passed
     if (row === undefined || row.parser_status === 'failed') {
       const error = row?.error ?? 'its document was deleted meanwhile'
@@ -204,7 +204,7 @@ async function finish(
     const isSame = known?.documentAssetId === documentAssetId
     outcomes.push({ kind: known === undefined ? 'imported' : isSame ? 'same' : 'replaced', documentAssetId, filename })
   }
-  await forget(place, context.db.now(staleItems(source)))
+  await forget(place, await context.db.read(staleItems(source)))
   return outcomes
 }
 

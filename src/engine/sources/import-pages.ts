@@ -6,9 +6,9 @@ import type { EngineContext } from '../context.js'
 import { deleteDocuments } from '../documents/delete.js'
 import { beginUpload } from '../documents/upload.js'
 import { lookupDocument } from '../rows/documents.js'
+import { type CrawledPage, crawledPages, failedPages } from '../rows/source-documents.js'
 import type { SourceRow } from '../rows/sources.js'
 import { areKept, type Kept, noteKept, readingOf, sha256Of } from './kept.js'
-import { type CrawledPage, crawledPages, failedPages } from './store.js'
 import type { PageFailure, SitePage } from './web/crawl.js'
 import { filenameOf } from './web/scope.js'
 
@@ -44,8 +44,8 @@ export async function beginImport(
     sha256 === sha256Of(body) && (await areKept(context.objects, caller.tenant, sha256))
   const { spaceId, source } = place
   const reading = readingOf(source)
-  await forget(context, caller, spaceId, db.now(failedPages(source)))
-  const before = db.now(crawledPages(source))
+  await forget(context, caller, spaceId, await db.read(failedPages(source)))
+  const before = await db.read(crawledPages(source))
   const outcomes = new Map<string, PageOutcome>()
   const uploads: Uploaded[] = []
   const failures: PageFailure[] = []
@@ -86,7 +86,7 @@ export async function beginImport(
       const unread: string[] = []
       for (const { url, documentId, jobId, outcome } of uploads) {
         await settled(jobId)
-        const row = db.now(lookupDocument(caller, source.space_key, documentId))
+        const row = await db.read(lookupDocument(caller, source.space_key, documentId))
         // what waits for a full disk, say, is published when that has passed
         if (row !== undefined && row.parser_status !== 'failed') outcomes.set(url, outcome)
         else failures.push({ url, error: row?.error ?? 'its document was deleted meanwhile' })

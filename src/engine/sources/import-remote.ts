@@ -1,10 +1,10 @@
 import { posix } from 'node:path'
 import type { ImportFilesBody, ImportPagesBody, SourceImportResult } from '../../contract/gateway/sources.js'
 import { defined } from '../../lib/defined.js'
+import { fileKey, importedItems, pageKey } from '../rows/source-documents.js'
 import type { DriveConnection, PageConnection } from './connectors/connector.js'
 import type { Opened } from './connectors/open.js'
 import { type ImportPlace, type Item, type ItemOutcome, importItems } from './import-items.js'
-import { fileKey, importedItems, pageKey } from './imported-store.js'
 
 type PageAsked = ImportPagesBody['pages'][number]
 type FileAsked = ImportFilesBody['files'][number]
@@ -52,7 +52,8 @@ export async function importFiles(
  * @throws EgressFailure when nothing could be read
  */
 export async function importAgain(place: ImportPlace, opened: Opened): Promise<RemoteImport> {
-  const known = [...place.context.db.now(importedItems(place.source)).values()].map(({ metadata }) => metadata)
+  const imported = await place.context.db.read(importedItems(place.source))
+  const known = [...imported.values()].map(({ metadata }) => metadata)
   if (opened.kind === 'files') return importFiles(place, opened.connection, known.flatMap(fileOf))
   const pages = known.flatMap(pageOf)
   if (pages.length === 0) return { labels: [], outcomes: [] }

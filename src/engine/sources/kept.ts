@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto'
-import type { EngineContext } from '../context.js'
 import type { Validators } from '../egress/validators.js'
+import { noteValidators, pageBytes } from '../rows/source-documents.js'
 import type { SourceRow } from '../rows/sources.js'
 import type { Database } from '../storage/database.js'
 import { ObjectStore } from '../storage/objects.js'
-import { type Read, sql } from '../storage/program.js'
-import { fromCell, jsonAt } from '../storage/readable.js'
+import type { Read } from '../storage/program.js'
+import { fromCell } from '../storage/readable.js'
 
 /** Updates of one transaction. */
 const STEP = 500
@@ -20,14 +20,6 @@ export interface Kept extends Validators {
   at: number
   /** `readingOf` the source that they were asked for by */
   reading: string
-}
-
-interface KeptRow {
-  url: string
-  object_key: string
-  sha256: string
-  validators: string | null
-  parser_status: string
 }
 
 export interface KeptPage {
@@ -58,19 +50,14 @@ export function readKept(text: string | null, reading: string, now: number): Kep
 }
 
 /** The pages of a web source whose documents are there, parsed, and can be asked for by their validators; by address. */
-export function* keptPages({ now }: EngineContext, source: SourceRow): Read<Map<string, KeptPage>> {
-  const rows = yield* sql.all<KeptRow>(
-    `SELECT ${jsonAt('metadata', '$.sourceUrl')} url, object_key, sha256, validators, parser_status FROM documents
-     WHERE space_key = ? AND source_id = ? AND deleted_at IS NULL AND parser_status <> 'failed'
-       AND ${jsonAt('metadata', '$.sourceUrl')} IS NOT NULL ORDER BY key`,
-    [source.space_key, source.id],
-  )
+export function* keptPages(source: SourceRow, now: number): Read<Map<string, KeptPage>> {
+  const rows = yield* pageBytes(source)
   const reading = readingOf(source)
   // of a page that is being replaced the newer document counts
   const newest = new Map(rows.map((row) => [row.url, row]))
   const pages = new Map<string, KeptPage>()
   for (const [url, { object_key: objectKey, sha256, validators, parser_status: status }] of newest) {
-    const kept = status === 'parsed' ? readKept(validators, reading, now()) : undefined
+    const kept = status === 'parsed' ? readKept(validators, reading, now) : undefined
     if (kept !== undefined) pages.set(url, { objectKey, sha256, kept })
   }
   return pages
@@ -105,13 +92,7 @@ export async function noteKept(
   const entries = [...noted]
   for (let start = 0; start < entries.length; start += STEP)
     await db.write(function* () {
-      for (const [id, kept] of entries.slice(start, start + STEP)) {
-        const text = kept === undefined ? null : JSON.stringify(kept)
-        yield* sql.run(
-          `UPDATE documents SET validators = ?
-           WHERE space_key = ? AND source_id = ? AND id = ? AND deleted_at IS NULL AND validators IS NOT ?`,
-          [text, source.space_key, source.id, id, text],
-        )
-      }
+      for (const [id, kept] of entries.slice(start, start + STEP))
+        yield* noteValidators(source, id, kept === undefined ? null : JSON.stringify(kept))
     })
 }

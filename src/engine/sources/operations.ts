@@ -15,12 +15,12 @@ import type { Page, PageRequest } from '../base/page.js'
 import type { EngineContext } from '../context.js'
 import { createAddressRule } from '../egress/addresses.js'
 import { createSafeFetch } from '../egress/safe-fetch.js'
+import { hasSchedule } from '../rows/source-syncs.js'
 import type { DriveQuery } from './connectors/connector.js'
 import { createCredentialBox } from './credentials.js'
-import { hideSource } from './delete.js'
+import { beginDeletion } from './delete.js'
 import { createSource, getSource, listSources, updateSource } from './sources.js'
 import { SourceSync } from './sync.js'
-import { hasSchedule } from './sync-store.js'
 
 /** Sources of a space, as callers reach them. */
 export interface SourceOperations {
@@ -50,32 +50,32 @@ export function createSources(
   const parts = { context, mayDial, box: createCredentialBox(options.dataDir) }
   const sync = new SourceSync(parts, createSafeFetch(mayDial, options.sources?.resolve), settled)
   const operations: SourceOperations = {
-    create: async (caller, spaceId, body) => createSource(parts, caller, spaceId, body),
-    list: async (caller, spaceId, page) => db.now(listSources(db, caller, spaceId, page)),
-    get: async (caller, spaceId, id) => db.now(getSource(caller, spaceId, id)),
+    create: (caller, spaceId, body) => createSource(parts, caller, spaceId, body),
+    list: (caller, spaceId, page) => db.read(listSources(caller, spaceId, page)),
+    get: (caller, spaceId, id) => db.read(getSource(caller, spaceId, id)),
     async update(caller, spaceId, id, body) {
       const source = await updateSource(parts, caller, spaceId, id, body)
       if (body.status !== 'disabled') return source
       await sync.stop(source.id)
-      return db.now(getSource(caller, spaceId, id))
+      return await db.read(getSource(caller, spaceId, id))
     },
     async delete(caller, spaceId, id, documents) {
-      await hideSource(context, caller, spaceId, id, documents)
+      await beginDeletion(context, caller, spaceId, id, documents)
       await sync.stop(id)
       await sync.deletions()
     },
-    crawl: async (caller, spaceId, id) => sync.crawl(caller, spaceId, id),
+    crawl: (caller, spaceId, id) => sync.crawl(caller, spaceId, id),
     pages: (caller, spaceId, id) =>
       sync.ask({ caller, spaceId, id }, 'pages', async (opened) => ({
         workspaces: opened.kind === 'pages' ? await opened.connection.list() : [],
       })),
-    importPages: async (caller, spaceId, id, body) => sync.importPages(caller, spaceId, id, body),
+    importPages: (caller, spaceId, id, body) => sync.importPages(caller, spaceId, id, body),
     files: (caller, spaceId, id, query) =>
       sync.ask({ caller, spaceId, id }, 'files', async (opened) => ({
         buckets: opened.kind === 'files' ? await opened.connection.list(query) : [],
       })),
-    importFiles: async (caller, spaceId, id, body) => sync.importFiles(caller, spaceId, id, body),
-    test: async (caller, spaceId, id) => sync.test(caller, spaceId, id),
+    importFiles: (caller, spaceId, id, body) => sync.importFiles(caller, spaceId, id, body),
+    test: (caller, spaceId, id) => sync.test(caller, spaceId, id),
     hasSchedule: () => db.now(hasSchedule()),
   }
   return { operations, sync }

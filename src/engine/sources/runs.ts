@@ -4,9 +4,12 @@ import type { Caller } from '../base/caller.js'
 import { untilWritten } from '../base/until-written.js'
 import type { EngineContext } from '../context.js'
 import { EgressFailure } from '../egress/failure.js'
+import { claimSync, endSync } from '../rows/source-syncs.js'
 import type { SourceRow } from '../rows/sources.js'
+import type { Write } from '../storage/program.js'
 import type { ImportPlace } from './import-items.js'
-import { claimSync, endSync, type SyncCounts, type SyncSummary, summaryOf } from './sync-store.js'
+import { dueAfter } from './schedule.js'
+import { type SyncCounts, type SyncSummary, summaryOf } from './sync-summary.js'
 
 const RUNS_AT_ONCE = 4
 /** A scheduled sync that met a full disk is due again so soon: it begins when there is room. */
@@ -33,7 +36,7 @@ export class SourceRuns {
   readonly #running = new Map<string, Running>()
   readonly #limit = pLimit(RUNS_AT_ONCE)
   /** ends of syncs that the disk had no room for, by source */
-  readonly #owed = new Map<string, () => void>()
+  readonly #owed = new Map<string, () => Write<void>>()
   readonly #closing = new AbortController()
 
   /** @param settled resolves when a compilation job has ended */
@@ -83,7 +86,8 @@ export class SourceRuns {
     try {
       const settled = (jobId: string) => abortable(this.#settled(jobId), signal)
       const { value, counts } = await work.run({ context, caller, spaceId, source, settled, signal })
-      await db.write(() => endSync(source, { summary: summaryOf(counts, work.trigger, now()) }, now()))
+      const summary = JSON.stringify(summaryOf(counts, work.trigger, now()))
+      await db.write(() => endSync(source, { summary }, now()))
       return value
     } catch (error) {
       const known = error instanceof EgressFailure || error instanceof KsError
@@ -97,12 +101,14 @@ export class SourceRuns {
 
   async #claim(source: SourceRow, isPart: boolean): Promise<boolean> {
     const { db, now } = this.#context
+    const at = now()
+    const nextAt = isPart ? source.next_sync_at : dueAfter(source, at)
     const owed = this.#owed.get(source.id)
     this.#owed.delete(source.id)
     try {
       return await db.write(function* () {
-        owed?.()
-        return yield* claimSync(source, now(), isPart)
+        if (owed !== undefined) yield* owed()
+        return yield* claimSync(source, nextAt, at)
       })
     } catch (error) {
       if (owed !== undefined) this.#owe(source, owed)
@@ -114,16 +120,16 @@ export class SourceRuns {
     const { db, now } = this.#context
     const at = now()
     const again = cause instanceof KsError && cause.code === 'storage-full' ? { againAt: at + FULL_MS } : {}
-    const end = () => db.now(endSync(source, { error: reason, ...again }, at))
+    const end = () => endSync(source, { error: reason, ...again }, at)
     await db.write(end).catch(() => this.#owe(source, end))
   }
 
   /** Writes the end of a sync when the disk takes it: nothing syncs a source before its last sync has ended. */
-  #owe(source: SourceRow, end: () => void): void {
+  #owe(source: SourceRow, end: () => Write<void>): void {
     const { db } = this.#context
     const isOwed = () => this.#owed.get(source.id) === end
     this.#owed.set(source.id, end)
-    const write = () => db.write(() => (isOwed() ? end() : undefined))
+    const write = () => db.write<void>(() => (isOwed() ? end() : undefined))
     untilWritten(this.#context, 'the end of a sync', this.#closing.signal, write).then(
       () => isOwed() && this.#owed.delete(source.id),
       // at the stop of the daemon: the next start ends what was not ended

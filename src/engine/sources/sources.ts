@@ -6,17 +6,16 @@ import { decodeCursor, encodeCursor, filterHash } from '../base/cursor.js'
 import type { Page, PageRequest } from '../base/page.js'
 import type { EngineContext } from '../context.js'
 import type { AddressRule } from '../egress/addresses.js'
-import { findSource, type SourceRow } from '../rows/sources.js'
+import { findSource, insertSource, type SourceRow, sourcesAfter, updateSource as writeSource } from '../rows/sources.js'
 import { findSpace } from '../rows/spaces.js'
-import type { Database } from '../storage/database.js'
-import { type Read, sql } from '../storage/program.js'
-import { fromCell, readablePage } from '../storage/readable.js'
+import type { Read } from '../storage/program.js'
+import { fromCell, readablePageOf } from '../storage/readable.js'
 import { writeAnswer } from '../storage/write-answer.js'
 import { checkConnector, isSynced } from './connectors/registry.js'
 import { checkUri, readContent, type SourceContent } from './content.js'
 import type { CredentialBox } from './credentials.js'
-import { insertSource, sourcesAfter, toSource } from './store.js'
 import { nextRun, readSyncPolicy } from './sync-policy.js'
+import { toSource } from './to-source.js'
 
 export interface SourceParts {
   context: EngineContext
@@ -24,7 +23,7 @@ export interface SourceParts {
   mayDial: AddressRule
 }
 
-export function createSource(
+export async function createSource(
   { context, box, mayDial }: SourceParts,
   caller: Caller,
   spaceId: string,
@@ -32,7 +31,7 @@ export function createSource(
 ): Promise<Source> {
   const { db, now } = context
   readSyncPolicy(body.metadata ?? {}) // what is wrong with the request is told before what is not there
-  db.now(findSpace(caller.tenant, spaceId))
+  await db.read(findSpace(caller.tenant, spaceId))
   checkUri(body.type, body.uri, mayDial)
   const content = readContent(body.type, body.metadata)
   checkConnector(body.type, content.metadata, { uri: body.uri, credentials: content.credentials ?? undefined }, mayDial)
@@ -64,15 +63,15 @@ function firstRun(type: Source['type'], { metadata, policy }: SourceContent, now
   return policy !== undefined && isSynced(type, metadata) ? nextRun(policy, now) : null
 }
 
-export function* listSources(db: Database, caller: Caller, spaceId: string, page: PageRequest): Read<Page<Source>> {
+export function* listSources(caller: Caller, spaceId: string, page: PageRequest): Read<Page<Source>> {
   const space = yield* findSpace(caller.tenant, spaceId)
   const filter = filterHash('sources', caller.tenant, space.id)
   const after = page.cursor === undefined ? '' : String(decodeCursor(page.cursor, filter).after[0] ?? '')
   const rows = yield* sourcesAfter(caller, space, after, page.limit + 1)
-  return readablePage(
+  return yield* readablePageOf(
     rows,
     page.limit,
-    (row) => db.now(toSource(space, row)),
+    (row) => toSource(space, row),
     ({ id }) => encodeCursor({ after: [id] }, filter),
   )
 }
@@ -108,21 +107,14 @@ export function updateSource(
         'version-mismatch',
         `source ${id} has version ${row.version}, expectedVersion is ${body.expectedVersion}`,
       )
-    yield* sql.run(
-      `UPDATE sources SET name = ?, status = ?, metadata = ?, credentials = ?, next_sync_at = ?, version = version + 1,
-         updated_at = ? WHERE tenant = ? AND id = ? AND version = ?`,
-      [
-        body.name ?? row.name,
-        statusAfter(row, body.status),
-        content === undefined ? row.metadata : JSON.stringify(content.metadata),
-        sealedAfter(box, row, content),
-        plannedAfter(row, content, now()),
-        now(),
-        space.tenant,
-        id,
-        row.version,
-      ],
-    )
+    const changes = {
+      name: body.name ?? row.name,
+      status: statusAfter(row, body.status),
+      metadata: content === undefined ? row.metadata : JSON.stringify(content.metadata),
+      credentials: sealedAfter(box, row, content),
+      next_sync_at: plannedAfter(row, content, now()),
+    }
+    yield* writeSource(row, changes, now())
     return yield* toSource(space, yield* findSource(caller, space, id))
   })
 }

@@ -10,8 +10,10 @@ import { linkAbort } from '../../lib/abort.js'
 import type { Caller } from '../base/caller.js'
 import { EgressFailure } from '../egress/failure.js'
 import type { SafeFetch } from '../egress/safe-fetch.js'
+import { type DueSource, dueSources, recoverSyncs } from '../rows/source-syncs.js'
 import { findSource, type SourceRow } from '../rows/sources.js'
 import { findSpace } from '../rows/spaces.js'
+import type { Read } from '../storage/program.js'
 import { fromCell } from '../storage/readable.js'
 import { isWriteStopped } from '../storage/write-stop.js'
 import { clearWork, type Opened, openPlace } from './connectors/open.js'
@@ -21,8 +23,9 @@ import { finishDeletions } from './delete.js'
 import type { ImportPlace } from './import-items.js'
 import { importAgain, importFiles, importPages, type RemoteImport, toResult } from './import-remote.js'
 import { failed, SourceRuns } from './runs.js'
+import { replanAll } from './schedule.js'
 import type { SourceParts } from './sources.js'
-import { dueSources, recoverSyncs, replanAll, type SyncSummary, summaryOf } from './sync-store.js'
+import { type SyncSummary, summaryOf } from './sync-summary.js'
 import { headersOf, testSource } from './test-source.js'
 
 const DEFAULT_TICK_MS = 15_000
@@ -89,14 +92,14 @@ export class SourceSync {
    *
    * @throws KsError `not-a-web-source`, `not-configured`, `invalid-request` for one that is switched off, `crawl-failed`
    */
-  crawl(caller: Caller, spaceId: string, id: string, trigger: Trigger = 'request'): Promise<WebsiteCrawlResult> {
-    const source = this.#find(caller, spaceId, id)
+  async crawl(caller: Caller, spaceId: string, id: string, trigger: Trigger = 'request'): Promise<WebsiteCrawlResult> {
+    const source = await this.#find(caller, spaceId, id)
     if (source.type !== 'web')
       throw new KsError('not-a-web-source', `source ${id} is of type ${source.type}, only web sources are crawled`)
     if (!isSynced(source.type, fromCell(source.metadata))) throw noConnector(source.type, id)
     assertOn(source)
     const running = this.#crawls.get(source.id)
-    if (running !== undefined) return running
+    if (running !== undefined) return await running
     const crawl = this.#runs.begin(caller, spaceId, source, {
       trigger,
       failure: 'crawl-failed' as const,
@@ -113,7 +116,7 @@ export class SourceSync {
       if (this.#crawls.get(source.id) === crawl) this.#crawls.delete(source.id)
     }
     crawl.then(over, over)
-    return crawl
+    return await crawl
   }
 
   /** @throws KsError `not-a-connector`, `not-configured`, `connector-failed` */
@@ -136,7 +139,7 @@ export class SourceSync {
     kind: Opened['kind'],
     question: (opened: Opened) => Promise<T>,
   ): Promise<T> {
-    const source = this.#find(caller, spaceId, id)
+    const source = await this.#find(caller, spaceId, id)
     assertKind(source, kind)
     const { signal, dispose } = linkAbort(this.#closing.signal)
     const opened = openPlace(this.#parts, source, this.#fetch, signal)
@@ -151,13 +154,12 @@ export class SourceSync {
   }
 
   /** Asks the place of a source for the least that shows whether it can be read. @throws KsError `not-configured` */
-  test(caller: Caller, spaceId: string, id: string): Promise<SourceTestResult> {
-    return testSource(this.#parts, this.#find(caller, spaceId, id), this.#fetch, this.#closing.signal)
+  async test(caller: Caller, spaceId: string, id: string): Promise<SourceTestResult> {
+    return testSource(this.#parts, await this.#find(caller, spaceId, id), this.#fetch, this.#closing.signal)
   }
 
-  #find(caller: Caller, spaceId: string, id: string): SourceRow {
-    const { db } = this.#parts.context
-    return db.now(findSource(caller, db.now(findSpace(caller.tenant, spaceId)), id))
+  #find(caller: Caller, spaceId: string, id: string): Promise<SourceRow> {
+    return this.#parts.context.db.read(sourceOf(caller, spaceId, id))
   }
 
   /** Imports wait for each other: each has its own answer. */
@@ -170,7 +172,7 @@ export class SourceSync {
     trigger: Trigger = 'request',
   ): Promise<SourceImportResult> {
     for (;;) {
-      const source = this.#find(caller, spaceId, id)
+      const source = await this.#find(caller, spaceId, id)
       assertKind(source, kind)
       assertOn(source)
       const running = this.#runs.of(source.id)
@@ -216,7 +218,7 @@ export class SourceSync {
     try {
       await db.write(() => replanAll(now()))
       if (isWriteStopped(this.#parts.context)) return
-      for (const source of db.now(dueSources(now()))) {
+      for (const source of await db.read(dueSources(now()))) {
         if (this.#runs.of(source.id) !== undefined || !isSynced(source.type, fromCell(source.metadata))) continue
         this.#sync(source).catch((error: unknown) =>
           log.warn({ source: source.id, error: String(error) }, 'a scheduled sync failed'),
@@ -227,7 +229,7 @@ export class SourceSync {
     }
   }
 
-  async #sync(source: SourceRow & { space_id: string }): Promise<void> {
+  async #sync(source: DueSource): Promise<void> {
     const caller: Caller = { tenant: source.tenant, subject: 'source-sync', isDaemon: true }
     if (source.type === 'web') await this.crawl(caller, source.space_id, source.id, 'schedule')
     else
@@ -238,6 +240,10 @@ export class SourceSync {
         'schedule',
       )
   }
+}
+
+function* sourceOf(caller: Caller, spaceId: string, id: string): Read<SourceRow> {
+  return yield* findSource(caller, yield* findSpace(caller.tenant, spaceId), id)
 }
 
 const nothing = async (): Promise<RemoteImport> => ({ labels: [], outcomes: [] })

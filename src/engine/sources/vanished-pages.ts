@@ -1,8 +1,7 @@
 import { deleteDocuments } from '../documents/delete.js'
-import { sql } from '../storage/program.js'
-import { jsonAt } from '../storage/readable.js'
+import { crawledPages, missingCrawls, notePagesMissing, notePagesSeen } from '../rows/source-documents.js'
+import type { Write } from '../storage/program.js'
 import type { ImportPlace } from './import-items.js'
-import { crawledPages } from './store.js'
 
 /** Updates of one transaction. */
 const STEP = 500
@@ -29,40 +28,19 @@ export async function settlePages(
   missingAfter: number,
 ): Promise<number> {
   const { db, now } = context
-  const documents = db.now(crawledPages(source))
+  const documents = await db.read(crawledPages(source))
   const at = new Date(now()).toISOString()
-  const note = async (urls: readonly string[], change: string, ...values: string[]) => {
-    const ids = urls.flatMap((url) => documents.get(url)?.documentAssetId ?? [])
-    for (let start = 0; start < ids.length; start += STEP)
-      await db.write(function* () {
-        for (const id of ids.slice(start, start + STEP))
-          yield* sql.run(
-            `UPDATE documents SET metadata = ${change} WHERE space_key = ? AND id = ? AND deleted_at IS NULL
-               AND json_valid(metadata)`,
-            [...values, source.space_key, id],
-          )
-      })
-    return ids
+  const idsOf = (urls: readonly string[]) => urls.flatMap((url) => documents.get(url)?.documentAssetId ?? [])
+  const inSteps = async (ids: readonly string[], note: (ids: readonly string[]) => Write<void>) => {
+    for (let start = 0; start < ids.length; start += STEP) await db.write(() => note(ids.slice(start, start + STEP)))
   }
-  await note(seen, "json_remove(json_set(metadata, '$.lastSeenAt', ?), '$.missingCrawls')", at)
-  const missing = gone.map(({ url }) => url)
-  const missingIds = await note(
-    missing,
-    "json_set(metadata, '$.missingCrawls', coalesce(json_extract(metadata, '$.missingCrawls'), 0) + 1)",
-  )
+  await inSteps(idsOf(seen), (ids) => notePagesSeen(source.space_key, ids, at))
+  const missingIds = idsOf(gone.map(({ url }) => url))
+  await inSteps(missingIds, (ids) => notePagesMissing(source.space_key, ids))
   if (missingAfter === 0 || missingIds.length === 0) return 0
-  const forGood = new Set(
-    gone.flatMap(({ url, forGood }) => (forGood ? (documents.get(url)?.documentAssetId ?? []) : [])),
-  )
-  const ended = db
-    .now(
-      sql.all<{ id: string; missing: number }>(
-        `SELECT documents.id, ${jsonAt('metadata', '$.missingCrawls')} missing FROM json_each(?) wanted
-       JOIN documents ON documents.id = wanted.value WHERE space_key = ? AND source_id = ? AND deleted_at IS NULL`,
-        [JSON.stringify(missingIds), source.space_key, source.id],
-      ),
-    )
-    .filter(({ id, missing: crawls }) => forGood.has(id) || crawls >= missingAfter)
+  const forGood = new Set(idsOf(gone.flatMap(({ url, forGood }) => (forGood ? url : []))))
+  const ended = (await db.read(missingCrawls(source, missingIds)))
+    .filter(({ id, missing }) => forGood.has(id) || missing >= missingAfter)
     .map(({ id }) => id)
   if (ended.length > 0) await deleteDocuments(context, caller, spaceId, ended)
   return ended.length

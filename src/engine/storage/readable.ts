@@ -1,5 +1,6 @@
 import { KsError } from '../../contract/errors.js'
 import { defined } from '../../lib/defined.js'
+import type { Read } from './program.js'
 import { DatabaseDamaged } from './sql-errors.js'
 
 /**
@@ -21,6 +22,15 @@ export function fromCell<T>(text: string): T {
 export function unlessDamaged<T>(work: () => T): T | undefined {
   try {
     return work()
+  } catch (error) {
+    return unlessDamagedError(error)
+  }
+}
+
+/** The same with a program. */
+export function* unlessDamagedIn<T>(work: Read<T>): Read<T | undefined> {
+  try {
+    return yield* work
   } catch (error) {
     return unlessDamagedError(error)
   }
@@ -56,6 +66,21 @@ export function readablePage<R, T>(
   if (rows.length <= limit) return { items }
   const nextCursor = readable(shown, cursorOf).at(-1)
   return { items, ...defined({ nextCursor }) }
+}
+
+/** The same with a program that makes an item of a row. */
+export function* readablePageOf<R, T>(
+  rows: readonly R[],
+  limit: number,
+  to: (row: R) => Read<T>,
+  cursorOf: (row: R) => string,
+): Read<{ items: T[]; nextCursor?: string }> {
+  const items: T[] = []
+  for (const row of rows.slice(0, limit)) {
+    const made = yield* unlessDamagedIn(to(row))
+    if (made !== undefined) items.push(made)
+  }
+  return { ...readablePage(rows, limit, (row) => row, cursorOf), items }
 }
 
 /** SQL: the value at a path of a column of JSON text; NULL where a damaged row has none. */

@@ -1,4 +1,5 @@
 import type { Database } from './database.js'
+import type { Write } from './program.js'
 
 export interface Slice {
   removed: number
@@ -11,12 +12,12 @@ export const NOTHING: Slice = { removed: 0, more: false }
 /** one transaction holds the event loop about this long, then the rest waits for the next */
 const SLICE_MS = 8
 
-/** Removes rows inside the caller's transaction until they end or its time is over. @returns how many it took */
-export function takeInTime<T>(rows: readonly T[], remove: (row: T) => void): number {
+/** Removes rows until they end or its time is over. @returns how many it took */
+export function* takeInTime<T>(rows: readonly T[], remove: (row: T) => Write<unknown>): Write<number> {
   const started = performance.now()
   let done = 0
   for (const row of rows) {
-    remove(row)
+    yield* remove(row)
     done += 1
     if (performance.now() - started > SLICE_MS) break
   }
@@ -28,7 +29,7 @@ export async function inOneWrite<T>(
   db: Database,
   rows: readonly T[],
   batchRows: number,
-  remove: (row: T) => void,
+  remove: (row: T) => Write<unknown>,
 ): Promise<Slice> {
   if (rows.length === 0) return NOTHING
   const removed = await db.write(() => takeInTime(rows, remove))

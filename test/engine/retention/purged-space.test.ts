@@ -60,6 +60,8 @@ async function fill(name: string): Promise<string> {
   })
   await engine.fs.write(ADA, id, { path: '/workspaces/plan/steps.md', content: `Steps of ${name}.\n` })
   await until(() => engine.activity().activeJobs + engine.activity().waitingJobs === 0)
+  // what was deleted takes its rows along a little later
+  await until(() => read('SELECT 1 FROM documents WHERE deleted_at IS NOT NULL').length === 0)
   return id
 }
 

@@ -1,0 +1,61 @@
+import type { EngineContext } from '../context.js'
+import { removeUnreferenced } from '../documents/delete.js'
+import {
+  deletedSnapshot,
+  type EndedFile,
+  endedFiles,
+  type FileTable,
+  filesOfSpace,
+  type NamedBytes,
+  removeFiles,
+  removeSnapshot,
+} from '../rows/purge/workspaces.js'
+import type { Read } from '../storage/program.js'
+import { snapshotTime } from './snapshot-time.js'
+
+const ROWS = 200
+
+/** Removes some files that nobody can be shown any more, first their rows and then bytes that nothing else names. */
+export async function purgeWorkspaces(context: EngineContext): Promise<boolean> {
+  return (await purgeFiles(context)) || (await purgeSnapshot(context))
+}
+
+async function purgeFiles(context: EngineContext): Promise<boolean> {
+  const files = await context.db.read(filesToPurge(context.now()))
+  if (files.length === 0) return false
+  await forget(context, 'workspace_files', files)
+  return true
+}
+
+function* filesToPurge(now: number): Read<EndedFile[]> {
+  const removed = yield* endedFiles(1, ROWS)
+  if (removed.length > 0) return removed
+  const over: EndedFile[] = []
+  // a listing that goes on page by page may still show a version that was overwritten
+  for (const file of yield* endedFiles(0, ROWS))
+    if (file.until_at + (yield* snapshotTime(file.space_key)) <= now) over.push(file)
+  return over
+}
+
+async function purgeSnapshot(context: EngineContext): Promise<boolean> {
+  const { db } = context
+  const deleted = await db.read(deletedSnapshot(ROWS))
+  if (deleted === undefined) return false
+  await forget(context, 'snapshot_files', deleted.files)
+  if (deleted.files.length < ROWS) await db.write(() => removeSnapshot(deleted.id))
+  return true
+}
+
+/** A slice of all that a deleted space's agents wrote. @returns whether there may be more */
+export async function purgeWorkspacesOf(context: EngineContext, spaceKey: number): Promise<boolean> {
+  const some = await context.db.read(filesOfSpace(spaceKey, ROWS))
+  if (some === undefined) return false
+  await forget(context, some.table, some.files)
+  return true
+}
+
+async function forget(context: EngineContext, table: FileTable, files: readonly NamedBytes[]): Promise<void> {
+  if (files.length === 0) return
+  await context.db.write(() => removeFiles(table, files))
+  for (const key of new Set(files.map((file) => file.object_key))) await removeUnreferenced(context, key)
+}

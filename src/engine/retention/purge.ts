@@ -1,0 +1,94 @@
+import { takeExpired } from '../chat/files/store.js'
+import type { EngineContext } from '../context.js'
+import { removeUnreferenced } from '../documents/delete.js'
+import {
+  deletedDocument,
+  type ObsoleteVersion,
+  obsoleteVersion,
+  removeSomeOfDocument,
+  removeSomeOfVersion,
+} from '../rows/purge/documents.js'
+import { expiredSessions, hasExpiredChatFile, removeSession } from '../rows/purge/sessions.js'
+import { deletedSpace, deleteSomeDocuments, removeSomeOfSpace, removeSpace } from '../rows/purge/spaces.js'
+import { giveBackPages } from '../storage/free-pages.js'
+import type { Read } from '../storage/program.js'
+import { purgeWorkspaces, purgeWorkspacesOf } from './purge-workspaces.js'
+import { snapshotTime } from './snapshot-time.js'
+
+/** sessions of one transaction, so that the event loop is held for milliseconds */
+const SESSIONS = 500
+
+/**
+ * Removes some of what was deleted or has expired: rows of documents, versions, spaces and sessions, then bytes that
+ * nothing names any more, then the room in the file of the database. Every step may be repeated.
+ * @returns whether there is more to do
+ */
+export async function purgeSlice(context: EngineContext, signal: AbortSignal): Promise<boolean> {
+  if (signal.aborted || context.objects.isPinned()) return false
+  return (
+    (await purgeDocument(context)) ||
+    (await purgeVersion(context)) ||
+    (await purgeWorkspaces(context)) ||
+    (await purgeSpace(context)) ||
+    (await purgeSessions(context)) ||
+    (await purgeChatFile(context)) ||
+    (await giveBackPages(context.db))
+  )
+}
+
+/** Sessions that have expired, with the questions and answers they remembered. */
+async function purgeSessions({ db, now }: EngineContext): Promise<boolean> {
+  const expired = await db.read(expiredSessions(now(), SESSIONS))
+  if (expired.length === 0) return false
+  await db.write(function* () {
+    for (const { id } of expired) yield* removeSession(id)
+  })
+  return true
+}
+
+/** A file of a chat that was never sent, or whose messages are gone. */
+async function purgeChatFile(context: EngineContext): Promise<boolean> {
+  const { db, now } = context
+  if (!(await db.read(hasExpiredChatFile(now())))) return false
+  const row = await db.write(() => takeExpired(now()))
+  if (row === undefined) return false
+  await removeUnreferenced(context, row.object_key)
+  return true
+}
+
+async function purgeDocument(context: EngineContext): Promise<boolean> {
+  const { db, leases } = context
+  const row = await db.read(deletedDocument(leases.readers()))
+  if (row === undefined) return false
+  const more = await db.write(() => removeSomeOfDocument(row))
+  if (!more) await removeUnreferenced(context, row.object_key)
+  return true
+}
+
+/** A version that was superseded more often than the retention policy's `parseArtifactVersions`. */
+async function purgeVersion({ db, leases, now }: EngineContext): Promise<boolean> {
+  const row = await db.read(versionToPurge(leases.readers(), now()))
+  if (row === undefined) return false
+  await db.write(() => removeSomeOfVersion(row))
+  return true
+}
+
+function* versionToPurge(readers: string, now: number): Read<ObsoleteVersion | undefined> {
+  const row = yield* obsoleteVersion(readers)
+  // a listing that goes on page by page may still show the publication that had this version
+  if (row === undefined || row.obsolete_at + (yield* snapshotTime(row.space_key)) > now) return undefined
+  return row
+}
+
+/** A deleted space: its documents first, then its other rows, its indexes, and last the row that names it. */
+async function purgeSpace(context: EngineContext): Promise<boolean> {
+  const { db, indexes } = context
+  const space = await db.read(deletedSpace())
+  if (space === undefined) return false
+  if ((await db.write(() => deleteSomeDocuments(space))) > 0) return true
+  if (await db.write(() => removeSomeOfSpace(space.key))) return true
+  if (await purgeWorkspacesOf(context, space.key)) return true
+  await indexes.drop(space.id)
+  await db.write(() => removeSpace(space.key))
+  return true
+}

@@ -1,0 +1,42 @@
+import { type Read, sql } from '../../storage/program.js'
+import { askerOf, mayKnow, type Reader } from '../permissions.js'
+
+/** Names that may be those of a document, a passage, a version or a commit; null is no name. */
+export interface Names {
+  id: string | null
+  documentId: string | null
+  artifactId: string | null
+  objectKey: string | null
+  /** of an upload's temporary file */
+  staged: string | null
+}
+
+/** Whether any of these names is that of something whose source leaves the reader out. */
+export function* isHidden(reader: Reader, spaceKey: number, names: Names): Read<boolean> {
+  const { id, documentId, artifactId, objectKey, staged } = names
+  const asker = askerOf(reader)
+  const hidden = yield* sql.get<{ one: number }>(
+    `SELECT 1 one WHERE
+       EXISTS (SELECT 1 FROM documents d WHERE d.id IN (?, ?) AND NOT ${mayKnow('d.source_id')})
+       OR EXISTS (SELECT 1 FROM nodes n CROSS JOIN documents d ON d.key = n.doc_key
+                  WHERE n.id = ? AND NOT ${mayKnow('d.source_id')})
+       OR EXISTS (SELECT 1 FROM versions v INDEXED BY versions_live CROSS JOIN documents d ON d.key = v.doc_key
+                  WHERE v.space_key = ? AND v.until_revision IS NULL AND v.from_revision IS NULL
+                    AND v.artifact_id IN (?, ?) AND NOT ${mayKnow('d.source_id')})
+       OR EXISTS (SELECT 1 FROM staged_commits c WHERE c.id = ? AND NOT ${mayKnow('c.source_id')})
+       OR EXISTS (SELECT 1 FROM staged_commits c
+                  WHERE c.published_object_key = ? AND NOT ${mayKnow('c.source_id')})`,
+    [documentId, id, asker, id, asker, spaceKey, id, artifactId, asker, staged, asker, objectKey, asker],
+  )
+  return hidden !== undefined
+}
+
+/** Of documents, the ids of those that the reader may not know of. */
+export function* hiddenDocuments(reader: Reader, ids: readonly string[]): Read<Set<string>> {
+  const rows = yield* sql.all<{ id: string }>(
+    `SELECT d.id FROM json_each(?) wanted CROSS JOIN documents d ON d.id = wanted.value
+     WHERE NOT ${mayKnow('d.source_id')}`,
+    [JSON.stringify(ids), askerOf(reader)],
+  )
+  return new Set(rows.map(({ id }) => id))
+}

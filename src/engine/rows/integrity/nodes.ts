@@ -1,0 +1,126 @@
+import type { PreparedNode } from '../../parse/compiled.js'
+import { type Read, sql } from '../../storage/program.js'
+
+/** What the hash of a passage is made of, and the hash that was stored. */
+export interface HashedNode {
+  key: number
+  id: string
+  version_key: number
+  title: string
+  text: string
+  start_offset: number
+  end_offset: number
+  row_hash: Uint8Array
+}
+
+/** A space's passages, by key. */
+export function* hashedNodes(spaceKey: number, after: number, most: number): Read<HashedNode[]> {
+  return yield* sql.allAsStored<HashedNode>(
+    `SELECT key, id, version_key, title, text, start_offset, end_offset, row_hash FROM nodes INDEXED BY nodes_place
+     WHERE space_key = ? AND key > ? ORDER BY key LIMIT ?`,
+    [spaceKey, after, most],
+  )
+}
+
+export interface NodeReferences {
+  key: number
+  id: string
+  ordinal: number
+  outline_node: string
+  elements: string
+}
+
+/** What the passages of a version point to, in their order. */
+export function* nodeReferences(versionKey: number, after: number, most: number): Read<NodeReferences[]> {
+  return yield* sql.allAsStored<NodeReferences>(
+    'SELECT key, id, ordinal, outline_node, elements FROM nodes WHERE version_key = ? AND ordinal > ? ORDER BY ordinal LIMIT ?',
+    [versionKey, after, most],
+  )
+}
+
+export interface PlacedNode {
+  key: number
+  id: string
+  /** 1 where its version is gone: no read shows it */
+  stray: number
+  bytes: number
+}
+
+/** A space's passages, by key, and whether their versions are there. */
+export function* placedNodes(spaceKey: number, after: number, most: number): Read<PlacedNode[]> {
+  return yield* sql.allAsStored<PlacedNode>(
+    `SELECT key, id, NOT EXISTS (SELECT 1 FROM versions WHERE versions.key = nodes.version_key) stray,
+       octet_length(text) bytes
+     FROM nodes INDEXED BY nodes_place WHERE space_key = ? AND key > ? ORDER BY key LIMIT ?`,
+    [spaceKey, after, most],
+  )
+}
+
+export function* nodeKeyOf(spaceKey: number, id: string): Read<number | undefined> {
+  const node = yield* sql.getAsStored<{ key: number }>('SELECT key FROM nodes WHERE space_key = ? AND id = ?', [
+    spaceKey,
+    id,
+  ])
+  return node?.key
+}
+
+/** A row of `nodes`, as far as a repair compares it. */
+export interface StoredNode {
+  key: number
+  id: string
+  ordinal: number
+  title: string
+  text: string
+  section: string
+  outline_node: string
+  elements: string
+  start_offset: number
+  end_offset: number
+  page: number | null
+  kind: PreparedNode['kind']
+  row_hash: Uint8Array
+}
+
+export function* storedNodes(versionKey: number): Read<StoredNode[]> {
+  return yield* sql.allAsStored<StoredNode>('SELECT * FROM nodes WHERE version_key = ? ORDER BY ordinal', [versionKey])
+}
+
+/** A live passage with its vector in a vector space. */
+export interface IndexedNode {
+  key: number
+  id: string
+  doc_key: number
+  document: string
+  title: string
+  text: string
+  vector: Uint8Array | null
+}
+
+/** @param vectorSpaceKey undefined: no passage has a vector */
+export function* indexedNodes(
+  spaceKey: number,
+  vectorSpaceKey: number | undefined,
+  after: number,
+  most: number,
+): Read<IndexedNode[]> {
+  return yield* sql.allAsStored<IndexedNode>(
+    `SELECT nodes.key, nodes.id, nodes.doc_key, nodes.title, nodes.text, documents.id document, vectors.vector
+     FROM nodes INDEXED BY nodes_place JOIN versions INDEXED BY versions_at ON versions.key = nodes.version_key
+     JOIN documents ON documents.key = nodes.doc_key
+     LEFT JOIN vectors ON vectors.vector_space = ? AND vectors.node_key = nodes.key
+     WHERE nodes.space_key = ? AND nodes.key > ? AND versions.until_revision IS NULL AND versions.from_revision IS NOT NULL
+     ORDER BY nodes.key LIMIT ?`,
+    [vectorSpaceKey ?? -1, spaceKey, after, most],
+  )
+}
+
+/** Whether a passage's version was not superseded. */
+export function* isNodeLive(nodeKey: number): Read<boolean> {
+  return (
+    (yield* sql.get<{ one: number }>(
+      `SELECT 1 one FROM nodes JOIN versions ON versions.key = nodes.version_key
+       WHERE nodes.key = ? AND versions.until_revision IS NULL`,
+      [nodeKey],
+    )) !== undefined
+  )
+}

@@ -1,0 +1,109 @@
+import { type Read, sql } from '../../storage/program.js'
+import type { SpaceRow } from '../spaces.js'
+import { NAMED_BY_WORKSPACE } from '../workspaces.js'
+
+/** Where bytes are, and what they were when they came. */
+export interface ReceivedBytes {
+  id: string
+  name: string
+  object_key: string
+  sha256: string
+  size_bytes: number
+}
+
+/** The bytes of a space's documents, by id. */
+export function* documentBytes(spaceKey: number, after: string, most: number): Read<ReceivedBytes[]> {
+  return yield* sql.allAsStored<ReceivedBytes>(
+    `SELECT id, filename name, object_key, sha256, size_bytes FROM documents
+     WHERE space_key = ? AND id > ? AND deleted_at IS NULL ORDER BY id LIMIT ?`,
+    [spaceKey, after, most],
+  )
+}
+
+export function* isDocumentThere(spaceKey: number, id: string): Read<boolean> {
+  return (
+    (yield* sql.get<{ one: number }>(
+      'SELECT 1 one FROM documents WHERE space_key = ? AND id = ? AND deleted_at IS NULL',
+      [spaceKey, id],
+    )) !== undefined
+  )
+}
+
+/** The bytes of files in a tenant's chats, by id. */
+export function* chatFileBytes(tenant: string, after: string, most: number): Read<ReceivedBytes[]> {
+  return yield* sql.allAsStored<ReceivedBytes>(
+    `SELECT id, name, object_key, sha256, size_bytes FROM chat_files
+     WHERE tenant = ? AND id > ? AND ready = 1 ORDER BY id LIMIT ?`,
+    [tenant, after, most],
+  )
+}
+
+export function* isChatFileThere(id: string): Read<boolean> {
+  return (yield* sql.get<{ id: string }>('SELECT id FROM chat_files WHERE id = ?', [id])) !== undefined
+}
+
+/** Bytes that an agent wrote. */
+export interface WrittenBytes {
+  key: number
+  id: string
+  path: string
+  object_key: string
+  sha256: string
+  size_bytes: number
+}
+
+/** The bytes of the files in a space's workspaces, as they are now; by key. */
+export function* workspaceFileBytes(spaceKey: number, after: number, most: number): Read<WrittenBytes[]> {
+  return yield* sql.allAsStored<WrittenBytes>(
+    `SELECT key, id, '/workspaces/' || replace(folder, char(1), '/') || base path, object_key, sha256, size_bytes
+     FROM workspace_files WHERE space_key = ? AND key > ? AND until_seq IS NULL ORDER BY key LIMIT ?`,
+    [spaceKey, after, most],
+  )
+}
+
+export function* isWorkspaceFileThere(key: number): Read<boolean> {
+  return (yield* sql.get('SELECT 1 one FROM workspace_files WHERE key = ? AND removed = 0', [key])) !== undefined
+}
+
+/** The bytes of the files that a space's snapshots froze, by key. */
+export function* snapshotFileBytes(spaceKey: number, after: number, most: number): Read<WrittenBytes[]> {
+  return yield* sql.allAsStored<WrittenBytes>(
+    `SELECT key, snapshot_id id, path, object_key, sha256, size_bytes FROM snapshot_files
+     WHERE space_key = ? AND key > ? ORDER BY key LIMIT ?`,
+    [spaceKey, after, most],
+  )
+}
+
+export function* isSnapshotFileThere(key: number): Read<boolean> {
+  return (yield* sql.get('SELECT 1 one FROM snapshot_files WHERE key = ?', [key])) !== undefined
+}
+
+/**
+ * Whether a space is the one of its tenant that shows an object which belongs to none: that of the last upload that
+ * brought it, or else the tenant's oldest.
+ */
+export function* isShownBy(space: Pick<SpaceRow, 'key' | 'tenant'>, objectKey: string): Read<boolean> {
+  const shown = yield* sql.get<{ key: number }>(
+    `SELECT coalesce(
+       (SELECT space_key FROM staged_commits JOIN spaces ON spaces.key = space_key
+        WHERE published_object_key = ? AND spaces.tenant = ? AND spaces.deleted_at IS NULL
+        ORDER BY staged_commits.id DESC LIMIT 1),
+       (SELECT key FROM spaces WHERE tenant = ? AND deleted_at IS NULL ORDER BY id LIMIT 1)) key`,
+    [objectKey, space.tenant, space.tenant],
+  )
+  return shown?.key === space.key
+}
+
+/** Whether any row still names an object: a document, live or being purged, an open commit, a chat, a workspace. */
+export function* isNamed(objectKey: string, now: number): Read<boolean> {
+  return (
+    (yield* sql.get<{ named: number }>(
+      `SELECT EXISTS (SELECT 1 FROM documents WHERE object_key = ?)
+         OR EXISTS (SELECT 1 FROM staged_commits WHERE published_object_key = ?
+                    AND (status IN ('received', 'object-staged', 'object-verified')
+                         OR status = 'failed-retryable' AND expires_at >= ?))
+         OR EXISTS (SELECT 1 FROM chat_files WHERE object_key = ?) OR ${NAMED_BY_WORKSPACE} named`,
+      [objectKey, objectKey, now, objectKey, objectKey, objectKey],
+    ))?.named === 1
+  )
+}

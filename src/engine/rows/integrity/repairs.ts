@@ -1,0 +1,125 @@
+import { newId } from '../../../lib/ids.js'
+import type { PreparedNode } from '../../parse/compiled.js'
+import { type Read, sql, type Write } from '../../storage/program.js'
+import type { DocumentRow } from '../documents.js'
+import { removeNode } from '../purge/parts.js'
+import { withParts } from '../version-parts.js'
+import { type StoredNode, storedNodes } from './nodes.js'
+import type { ScannedVersion } from './versions.js'
+
+/** A version of a live document with all that is stored of it, damaged or not. */
+export interface StoredVersion {
+  row: ScannedVersion
+  document: DocumentRow
+  nodes: StoredNode[]
+}
+
+export function* storedVersion(spaceKey: number, versionKey: number): Read<StoredVersion | undefined> {
+  const row = yield* sql.getAsStored<ScannedVersion>(
+    `SELECT versions.*, documents.id document_id, documents.filename FROM versions JOIN documents ON documents.key = versions.doc_key
+     WHERE versions.key = ? AND versions.space_key = ? AND documents.deleted_at IS NULL`,
+    [versionKey, spaceKey],
+  )
+  const document = row && (yield* sql.getAsStored<DocumentRow>('SELECT * FROM documents WHERE key = ?', [row.doc_key]))
+  if (row === undefined || document === undefined) return undefined
+  const nodes = yield* storedNodes(versionKey)
+  return { row: yield* withParts(row), document, nodes }
+}
+
+/** Whether a version is there, and whether it was superseded. */
+export function* stateOfVersion(key: number): Read<'gone' | 'live' | 'superseded'> {
+  const there = yield* sql.getAsStored<{ until_revision: number | null }>(
+    'SELECT until_revision FROM versions WHERE key = ?',
+    [key],
+  )
+  if (there === undefined) return 'gone'
+  return there.until_revision === null ? 'live' : 'superseded'
+}
+
+export function* setArtifactHash(versionKey: number, hash: string): Write<void> {
+  yield* sql.run('UPDATE versions SET artifact_hash = ? WHERE key = ?', [hash, versionKey])
+}
+
+/** The same for an artifact that was put together from passages, which the version says from now on. */
+export function* setRestoredHash(versionKey: number, hash: string): Write<void> {
+  yield* sql.run(
+    `UPDATE versions SET artifact_hash = ?,
+         metadata = json_set(CASE WHEN json_valid(metadata) THEN metadata ELSE '{}' END, '$.restoredFromPassages', json('true'))
+       WHERE key = ?`,
+    [hash, versionKey],
+  )
+}
+
+/** Removes the pictures of a version. */
+export function* removeItems(versionKey: number): Write<void> {
+  yield* sql.run('DELETE FROM item_assets WHERE version_key = ?', [versionKey])
+}
+
+/** @returns whether the passage's row was missing or other than it is now */
+export function* writeNode(row: ScannedVersion, old: StoredNode | undefined, node: PreparedNode): Write<boolean> {
+  const { hash } = node
+  const values = [
+    node.title,
+    node.text,
+    node.section,
+    node.outlineNodeId,
+    node.elements,
+    node.startOffset,
+    node.endOffset,
+    node.pageNumber ?? null,
+    node.kind,
+  ]
+  if (old !== undefined) {
+    const before = [old.title, old.text, old.section, old.outline_node, old.elements]
+    const isSame = before.every((value, place) => value === values[place]) && Buffer.compare(old.row_hash, hash) === 0
+    if (isSame) return false
+    yield* sql.run(
+      `UPDATE nodes SET title = ?, text = ?, section = ?, outline_node = ?, elements = ?, start_offset = ?, end_offset = ?,
+         page = ?, kind = ?, row_hash = ? WHERE key = ?`,
+      [...values, hash, old.key],
+    )
+    return true
+  }
+  if (row.first_node === null) return false
+  // nodes of a version have consecutive keys, so a lost one's key is known, and with it its vectors
+  yield* sql.run(
+    `INSERT INTO nodes (key, id, space_key, doc_key, version_key, ordinal, title, text, section, outline_node, elements,
+       start_offset, end_offset, page, kind, row_hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    [row.first_node + node.ordinal, newId(), row.space_key, row.doc_key, row.key, node.ordinal, ...values, hash],
+  )
+  return true
+}
+
+/** Tells the indexes of a passage that is new, or gone. @returns the entry's number in the projection log */
+export function* logNode(spaceKey: number, nodeKey: number, what: 'added' | 'removed'): Write<number> {
+  return (yield* sql.run('INSERT INTO projection_log (space_key, op, first_node, last_node) VALUES (?, ?, ?, ?)', [
+    spaceKey,
+    what === 'added' ? 1 : -1,
+    nodeKey,
+    nodeKey,
+  ])).key
+}
+
+/** Removes passages without a version, of a range of keys. @returns their keys, and the last entry in the projection log */
+export function* removeStrayNodes(
+  spaceKey: number,
+  first: number,
+  last: number,
+): Write<{ seq: number; remove: number[] }> {
+  const rows = yield* sql.allAsStored<{ key: number }>(
+    `SELECT key FROM nodes WHERE space_key = ? AND key BETWEEN ? AND ?
+         AND NOT EXISTS (SELECT 1 FROM versions WHERE versions.key = nodes.version_key)`,
+    [spaceKey, first, last],
+  )
+  let seq = 0
+  for (const { key } of rows) {
+    yield* removeNode(spaceKey, key)
+    seq = yield* logNode(spaceKey, key, 'removed')
+  }
+  return { seq, remove: rows.map(({ key }) => key) }
+}
+
+/** A document that was not deleted, by the key of its row. */
+export function* liveDocument(docKey: number): Read<DocumentRow | undefined> {
+  return yield* sql.get<DocumentRow>('SELECT * FROM documents WHERE key = ? AND deleted_at IS NULL', [docKey])
+}

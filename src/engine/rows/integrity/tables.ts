@@ -1,0 +1,62 @@
+import type { TableFormat } from '../../storage/formats.js'
+import { type Bindable, type Read, sql } from '../../storage/program.js'
+import { askerOf, mayKnow, type Reader } from '../permissions.js'
+import { quotesKnown } from '../quotes.js'
+
+/** Tables whose rows quote documents. */
+const QUOTING: ReadonlySet<string> = new Set(['golden_questions', 'failed_queries'])
+
+export type AnyRow = Record<string, unknown>
+
+/** A table, and which of its columns are read. */
+export interface TableReading {
+  name: string
+  table: TableFormat
+  columns: readonly string[]
+}
+
+/** The columns that order a table's rows: `rowid`, or the primary key of a table without. */
+export function* orderOf(name: string): Read<string[]> {
+  const [kind] = yield* sql.allAsStored<{ wr: number }>('SELECT wr FROM pragma_table_list(?)', [name])
+  if (kind?.wr !== 1) return ['rowid']
+  return (yield* sql.allAsStored<{ name: string }>('SELECT name FROM pragma_table_info(?) WHERE pk > 0 ORDER BY pk', [
+    name,
+  ])).map((column) => column.name)
+}
+
+/**
+ * The next rows of the whole table, each with `is_own` and `is_known`: a slice costs the same, however few of them are the
+ * space's and may be known to the reader.
+ *
+ * @param from values of `order`; undefined is the beginning
+ */
+export function* rowsOfTable(
+  { space, reader }: { space: { key: number; tenant: string }; reader: Reader },
+  { name, table, columns }: TableReading,
+  order: readonly string[],
+  from: readonly Bindable[] | undefined,
+  most: number,
+): Read<AnyRow[]> {
+  const wanted = [...new Set([...order, ...columns])].map((column) => (column === 'rowid' ? 'rowid AS rowid' : column))
+  const inOrder = `(${order.join(', ')})`
+  const known = knownSql(name, table)
+  return yield* sql.allAsStored<AnyRow>(
+    `WITH here AS (SELECT ? space, ? tenant)
+     SELECT t.*, (${table.owned}) IS TRUE is_own, (${known}) is_known
+     FROM (SELECT ${wanted.join(', ')} FROM ${name}
+           ${from === undefined ? '' : `WHERE ${inOrder} > (${order.map(() => '?').join(', ')})`}
+           ORDER BY ${order.join(', ')} LIMIT ${most}) t CROSS JOIN here ORDER BY ${order.map((c) => `t.${c}`).join(', ')}`,
+    [space.key, space.tenant, ...(known.includes('?') ? [askerOf(reader)] : []), ...(from ?? [])],
+  )
+}
+
+function knownSql(name: string, { source }: TableFormat): string {
+  if (QUOTING.has(name)) return quotesKnown('t.id')
+  return source === undefined ? '1' : mayKnow(`t.${source}`)
+}
+
+/** The id of a document, whatever became of it. */
+export function* documentIdOf(docKey: number): Read<string | undefined> {
+  const [document] = yield* sql.allAsStored<{ id: string }>('SELECT id FROM documents WHERE key = ?', [docKey])
+  return document?.id
+}

@@ -1,0 +1,26 @@
+import { type Read, sql } from '../../storage/program.js'
+
+/** Answer traces from before a time, by id. */
+export function* oldTraces(
+  spaceKey: number,
+  before: number,
+  after: string,
+  most: number,
+): Read<{ id: string; bytes: number }[]> {
+  return yield* sql.allAsStored<{ id: string; bytes: number }>(
+    `SELECT id, octet_length(query) + octet_length(steps) bytes FROM traces
+     WHERE space_key = ? AND created_at < ? AND id > ? ORDER BY id LIMIT ?`,
+    [spaceKey, before, after, most],
+  )
+}
+
+/** Whether a trace is one of those. */
+export function* isOldTrace(spaceKey: number, id: string, before: number): Read<boolean> {
+  return (
+    (yield* sql.getAsStored<{ id: string }>('SELECT id FROM traces WHERE space_key = ? AND id = ? AND created_at < ?', [
+      spaceKey,
+      id,
+      before,
+    ])) !== undefined
+  )
+}

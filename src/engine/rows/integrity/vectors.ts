@@ -1,0 +1,117 @@
+import { type Read, sql, type Write } from '../../storage/program.js'
+
+/** A vector, with the passage it is of where there is one. */
+export interface OwnedVector {
+  vector_space: number
+  node_key: number
+  vector: Uint8Array
+  dimension: number
+  node: string | null
+  document: string | null
+}
+
+/** The vectors of a space that are in use, by passage. */
+export function* vectorsInUse(spaceKey: number, after: number, most: number): Read<OwnedVector[]> {
+  return yield* sql.allAsStored<OwnedVector>(
+    `SELECT vectors.vector_space, node_key, vector, vector_spaces.dimension, nodes.id node, documents.id document
+     FROM spaces JOIN vector_spaces ON vector_spaces.id = spaces.vector_space
+     JOIN vectors ON vectors.vector_space = vector_spaces.key
+     LEFT JOIN nodes ON nodes.key = vectors.node_key LEFT JOIN documents ON documents.key = nodes.doc_key
+     WHERE spaces.key = ? AND vector_spaces.state = 'active' AND node_key > ?
+     ORDER BY node_key LIMIT ?`,
+    [spaceKey, after, most],
+  )
+}
+
+export interface NodeWithoutVector {
+  key: number
+  id: string
+  document: string
+  title: string
+  text: string
+}
+
+/** Live passages that have no vector and wait for none, by key. */
+export function* nodesWithoutVector(
+  spaceKey: number,
+  vectorSpaceKey: number,
+  after: number,
+  most: number,
+): Read<NodeWithoutVector[]> {
+  return yield* sql.allAsStored<NodeWithoutVector>(
+    `SELECT nodes.key, nodes.id, documents.id document, nodes.title, nodes.text
+     FROM nodes INDEXED BY nodes_place JOIN versions INDEXED BY versions_at ON versions.key = nodes.version_key
+     JOIN documents ON documents.key = nodes.doc_key
+     LEFT JOIN vectors ON vectors.vector_space = ? AND vectors.node_key = nodes.key
+     WHERE nodes.space_key = ? AND nodes.key > ? AND versions.until_revision IS NULL AND versions.from_revision IS NOT NULL
+       AND vectors.node_key IS NULL
+       AND NOT EXISTS (SELECT 1 FROM vectors_due WHERE version_key = versions.key)
+     ORDER BY nodes.key LIMIT ?`,
+    [vectorSpaceKey, spaceKey, after, most],
+  )
+}
+
+/** Whether jobs or a training are writing passages or vectors of a space. */
+export function* isBeingWritten(spaceKey: number): Read<boolean> {
+  return (
+    (yield* sql.get<{ busy: number }>(
+      `SELECT EXISTS (SELECT 1 FROM jobs WHERE space_key = ? AND completed_at IS NULL)
+         OR EXISTS (SELECT 1 FROM vector_spaces WHERE space_key = ? AND state = 'building') busy`,
+      [spaceKey, spaceKey],
+    ))?.busy === 1
+  )
+}
+
+/** The newest entry of a space's projection log; 0 where it has none. */
+export function* lastChange(spaceKey: number): Read<number> {
+  const row = yield* sql.get<{ seq: number | null }>('SELECT max(seq) seq FROM projection_log WHERE space_key = ?', [
+    spaceKey,
+  ])
+  return row?.seq ?? 0
+}
+
+export function* countLiveNodes(spaceKey: number): Read<number> {
+  const row = yield* sql.get<{ n: number }>(
+    `SELECT count(*) n FROM nodes INDEXED BY nodes_place JOIN versions INDEXED BY versions_at ON versions.key = nodes.version_key
+       WHERE nodes.space_key = ? AND versions.until_revision IS NULL`,
+    [spaceKey],
+  )
+  return row?.n ?? 0
+}
+
+export function* countLiveVectors(vectorSpaceKey: number): Read<number> {
+  const row = yield* sql.get<{ n: number }>(
+    `SELECT count(*) n FROM vectors JOIN nodes ON nodes.key = vectors.node_key
+           JOIN versions INDEXED BY versions_at ON versions.key = nodes.version_key
+           WHERE vectors.vector_space = ? AND versions.until_revision IS NULL`,
+    [vectorSpaceKey],
+  )
+  return row?.n ?? 0
+}
+
+export interface OldVectorSpace {
+  key: number
+  id: string
+  vectors: number
+  dimension: number
+}
+
+/** Embedding models that no query uses any more. While a new one is trained the old ones are its business. */
+export function* supersededVectorSpaces(spaceKey: number): Read<OldVectorSpace[]> {
+  return yield* sql.allAsStored<OldVectorSpace>(
+    `SELECT key, id, dimension, (SELECT count(*) FROM vectors WHERE vector_space = vector_spaces.key) vectors
+     FROM vector_spaces WHERE space_key = ? AND state = 'superseded'
+       AND NOT EXISTS (SELECT 1 FROM vector_spaces other WHERE other.space_key = vector_spaces.space_key AND other.state = 'building')
+     ORDER BY key`,
+    [spaceKey],
+  )
+}
+
+/** Removes some vectors of a vector space. @returns how many there were */
+export function* removeSomeVectors(vectorSpaceKey: number, most: number): Write<number> {
+  return (yield* sql.run(
+    `DELETE FROM vectors WHERE vector_space = ? AND node_key IN
+           (SELECT node_key FROM vectors WHERE vector_space = ? ORDER BY node_key LIMIT ?)`,
+    [vectorSpaceKey, vectorSpaceKey, most],
+  )).changes
+}

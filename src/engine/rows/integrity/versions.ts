@@ -1,0 +1,110 @@
+import { type Read, sql } from '../../storage/program.js'
+import type { Packed } from '../version-parts.js'
+
+/** A version with the document it belongs to. */
+export interface ScannedVersion extends Packed {
+  key: number
+  doc_key: number
+  space_key: number
+  version: number
+  title: string
+  artifact_id: string
+  artifact_hash: string
+  node_count: number
+  first_node: number | null
+  until_revision: number | null
+  document_id: string
+  filename: string
+}
+
+/** SQL: a job is about to store the rest of a version, or to publish it. */
+const BEING_STORED = `(versions.from_revision IS NULL AND EXISTS (SELECT 1 FROM jobs WHERE jobs.doc_key = versions.doc_key
+  AND jobs.version = versions.version AND jobs.completed_at IS NULL))`
+
+/** Versions of live documents that nothing is about to remove, in the order of their keys. */
+export function* versionsAfter(spaceKey: number, after: number, most: number): Read<ScannedVersion[]> {
+  return yield* sql.allAsStored<ScannedVersion>(
+    `SELECT versions.*, documents.id document_id, documents.filename FROM versions NOT INDEXED
+     JOIN documents ON documents.key = versions.doc_key
+     WHERE versions.key > ? AND versions.space_key = ? AND documents.deleted_at IS NULL AND versions.obsolete_at IS NULL
+       AND NOT ${BEING_STORED}
+     ORDER BY versions.key LIMIT ?`,
+    [after, spaceKey, most],
+  )
+}
+
+export interface VersionOwner {
+  artifact_id: string
+  document: string
+}
+
+/** What a version belongs to, as long as it is kept: rows that were read a moment ago may be being purged. */
+export function* ownerOfKept(versionKey: number): Read<VersionOwner | undefined> {
+  return yield* sql.get<VersionOwner>(
+    `SELECT artifact_id, documents.id document FROM versions JOIN documents ON documents.key = versions.doc_key
+       WHERE versions.key = ? AND versions.obsolete_at IS NULL AND documents.deleted_at IS NULL`,
+    [versionKey],
+  )
+}
+
+/** The bytes of a picture of a version. */
+export function* itemBytes(versionKey: number, itemId: string): Read<Uint8Array | undefined> {
+  const stored = yield* sql.get<{ bytes: Uint8Array }>(
+    'SELECT bytes FROM item_assets WHERE version_key = ? AND item_id = ?',
+    [versionKey, itemId],
+  )
+  return stored?.bytes
+}
+
+export interface DocumentState {
+  key: number
+  id: string
+  filename: string
+  parser_status: string
+  /** 1 where it has a published version */
+  published: number
+}
+
+/** A space's documents, by id. */
+export function* documentStates(spaceKey: number, after: string, most: number): Read<DocumentState[]> {
+  return yield* sql.allAsStored<DocumentState>(
+    `SELECT key, id, filename, parser_status, EXISTS (SELECT 1 FROM versions WHERE doc_key = documents.key
+       AND from_revision IS NOT NULL AND until_revision IS NULL) published
+     FROM documents WHERE space_key = ? AND id > ? AND deleted_at IS NULL ORDER BY id LIMIT ?`,
+    [spaceKey, after, most],
+  )
+}
+
+export interface AbandonedVersion {
+  key: number
+  doc_key: number
+  version: number
+  artifact_id: string
+  document_id: string
+  node_count: number
+  bytes: number
+}
+
+/** Versions that were built and never published, whose job has ended. */
+export function* abandonedVersions(spaceKey: number, after: number, most: number): Read<AbandonedVersion[]> {
+  return yield* sql.allAsStored<AbandonedVersion>(
+    `SELECT versions.key, doc_key, versions.version, artifact_id, documents.id document_id, node_count,
+       length(outline) + length(items) + length(artifact) bytes
+     FROM versions JOIN documents ON documents.key = versions.doc_key
+     WHERE versions.space_key = ? AND until_revision IS NULL AND from_revision IS NULL AND versions.key > ?
+       AND documents.deleted_at IS NULL
+       AND NOT EXISTS (SELECT 1 FROM jobs WHERE jobs.doc_key = versions.doc_key AND jobs.version = versions.version
+                       AND completed_at IS NULL)
+     ORDER BY versions.key LIMIT ?`,
+    [spaceKey, after, most],
+  )
+}
+
+/** The one of these that made an artifact. */
+export function* abandonedVersion(spaceKey: number, artifactId: string): Read<AbandonedVersion | undefined> {
+  const row = yield* sql.getAsStored<{ key: number }>(
+    'SELECT key FROM versions WHERE space_key = ? AND until_revision IS NULL AND from_revision IS NULL AND artifact_id = ?',
+    [spaceKey, artifactId],
+  )
+  return row && (yield* abandonedVersions(spaceKey, row.key - 1, 1)).find(({ key }) => key === row.key)
+}

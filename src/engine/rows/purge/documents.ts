@@ -1,0 +1,92 @@
+import { type Read, sql, type Write } from '../../storage/program.js'
+import { removeNode } from './parts.js'
+
+/** parts of documents, and pictures in them, have hundreds of kilobytes each */
+const LARGE_ROWS = 8
+const ROWS = 500 // rows a slice removes, so that the event loop is held for milliseconds
+
+/** Tables with rows of one version, their keys, and how many rows a slice takes. */
+const OF_A_VERSION = [
+  ['version_parts', 'part, place', LARGE_ROWS],
+  ['item_assets', 'item_id', LARGE_ROWS],
+  ['graph_relation_nodes', 'relation_key, node_key', ROWS],
+  ['graph_mentions', 'entity_key, node_key', ROWS],
+] as const
+
+export interface DeletedDocument {
+  key: number
+  object_key: string
+  space_key: number
+}
+
+/** @param readers see `Leases.readers`: a query that began before the deletion may still load the passages it found */
+export function* deletedDocument(readers: string): Read<DeletedDocument | undefined> {
+  return yield* sql.get<DeletedDocument>(
+    `SELECT key, object_key, space_key FROM documents WHERE deleted_at IS NOT NULL AND ${notRead('deleted_at')}
+     ORDER BY deleted_at LIMIT 1`,
+    [readers],
+  )
+}
+
+/** Removes a slice of a deleted document, and with the last one its row. @returns whether there may be more */
+export function* removeSomeOfDocument({ key, space_key }: DeletedDocument): Write<boolean> {
+  if (yield* removeNodes(space_key, 'doc_key', key)) return true
+  for (const version of yield* sql.all<{ key: number }>('SELECT key FROM versions WHERE doc_key = ?', [key]))
+    if (yield* removeVersion(version.key)) return true
+  yield* sql.run('DELETE FROM documents WHERE key = ? AND deleted_at IS NOT NULL', [key])
+  return false
+}
+
+export interface ObsoleteVersion {
+  key: number
+  space_key: number
+  obsolete_at: number
+}
+
+/** The version that has been obsolete for the longest time, of those that no query may read. @param readers see `Leases.readers` */
+export function* obsoleteVersion(readers: string): Read<ObsoleteVersion | undefined> {
+  return yield* sql.get<ObsoleteVersion>(
+    `SELECT key, space_key, obsolete_at FROM versions WHERE obsolete_at IS NOT NULL AND until_revision IS NOT NULL
+       AND ${notRead('obsolete_at')} ORDER BY obsolete_at LIMIT 1`,
+    [readers],
+  )
+}
+
+/** Removes a slice of an obsolete version, and with the last one its row. */
+export function* removeSomeOfVersion({ key, space_key }: ObsoleteVersion): Write<void> {
+  if (yield* removeNodes(space_key, 'key', key)) return
+  yield* removeVersion(key)
+}
+
+/** SQL: no query reads the space since before the time in `column`. Takes `Leases.readers()` as its parameter. */
+function notRead(column: 'deleted_at' | 'obsolete_at'): string {
+  return `NOT EXISTS (SELECT 1 FROM json_each(?) reader WHERE reader.value ->> 0 = space_key AND reader.value ->> 1 <= ${column})`
+}
+
+/** Removes a slice of nodes with their vectors. @returns whether there may be more */
+function* removeNodes(spaceKey: number, of: 'doc_key' | 'key', owner: number): Write<boolean> {
+  const nodes = yield* sql.all<{ key: number }>(
+    `SELECT nodes.key FROM versions CROSS JOIN nodes ON nodes.version_key = versions.key WHERE versions.${of} = ? LIMIT ?`,
+    [owner, ROWS],
+  )
+  for (const { key } of nodes) yield* removeNode(spaceKey, key)
+  return nodes.length === ROWS
+}
+
+/**
+ * Removes a version whose nodes are gone: first a slice of what was stored with it and made of it, which a large version
+ * has much of; what is left goes with its row.
+ *
+ * @returns whether there may be more
+ */
+function* removeVersion(versionKey: number): Write<boolean> {
+  for (const [table, key, rows] of OF_A_VERSION) {
+    const { changes } = yield* sql.run(
+      `DELETE FROM ${table} WHERE version_key = ? AND (${key}) IN (SELECT ${key} FROM ${table} WHERE version_key = ? LIMIT ?)`,
+      [versionKey, versionKey, rows],
+    )
+    if (changes === rows) return true
+  }
+  yield* sql.run('DELETE FROM versions WHERE key = ?', [versionKey])
+  return false
+}

@@ -1,0 +1,101 @@
+import { type Read, sql, type Write } from '../../storage/program.js'
+import { removeTrace } from './parts.js'
+
+/** a research task has some thirty bundles */
+const TASKS = 5
+/** a trace and its bundle are some thirty kilobytes */
+const TRACES = 50
+const ROWS = 500 // rows a slice removes, so that the event loop is held for milliseconds
+
+export interface DeletedSpace {
+  key: number
+  id: string
+  deleted_at: number
+}
+
+export function* deletedSpace(): Read<DeletedSpace | undefined> {
+  return yield* sql.get<DeletedSpace>('SELECT key, id, deleted_at FROM spaces WHERE deleted_at IS NOT NULL LIMIT 1')
+}
+
+/** Deletes a slice of a deleted space's documents. @returns how many there were */
+export function* deleteSomeDocuments(space: DeletedSpace): Write<number> {
+  return (yield* sql.run(
+    `UPDATE documents SET deleted_at = ? WHERE key IN
+           (SELECT key FROM documents WHERE space_key = ? AND deleted_at IS NULL LIMIT ?)`,
+    [space.deleted_at, space.key, ROWS],
+  )).changes
+}
+
+/** Removes a slice of the tables that grow with the use of a space. @returns whether there may be more */
+export function* removeSomeOfSpace(spaceKey: number): Write<boolean> {
+  const traces = yield* sql.all<{ id: string }>('SELECT id FROM traces WHERE space_key = ? LIMIT ?', [spaceKey, TRACES])
+  for (const { id } of traces) yield* removeTrace(id)
+  if (traces.length > 0) return true
+  for (const [table, key, rows] of LONG) {
+    const { changes } = yield* sql.run(
+      `DELETE FROM ${table} WHERE ${key} IN (SELECT ${key} FROM ${table} WHERE space_key = ? LIMIT ?)`,
+      [spaceKey, rows],
+    )
+    if (changes > 0) return true
+  }
+  return false
+}
+
+/** Removes what is left of a space, and its row last. */
+export function* removeSpace(spaceKey: number): Write<void> {
+  for (const statement of OF_A_SPACE) yield* sql.run(statement, [spaceKey])
+}
+
+/** Tables with a row for every upload, publication or task, their keys, and how many rows a slice takes. */
+const LONG = [
+  ['staged_commits', 'id', ROWS],
+  ['jobs', 'key', ROWS],
+  ['publications', 'id', ROWS],
+  ['projection_log', 'seq', ROWS],
+  ['research_tasks', 'id', TASKS],
+  ['local_files', 'key', ROWS],
+] as const
+
+/** What is left of a space after its documents, children before the rows they hang on. */
+const OF_A_SPACE = [
+  'DELETE FROM session_turns WHERE session_id IN (SELECT id FROM sessions WHERE space_key = ?)',
+  'DELETE FROM sessions WHERE space_key = ?',
+  'DELETE FROM missing_reviews WHERE space_key = ?',
+  'DELETE FROM missing_review_history WHERE space_key = ?',
+  'DELETE FROM golden_questions WHERE space_key = ?',
+  'DELETE FROM failed_queries WHERE space_key = ?',
+  'DELETE FROM evidence_bundles WHERE space_key = ?',
+  'DELETE FROM traces WHERE space_key = ?',
+  'DELETE FROM staged_commits WHERE space_key = ?',
+  'DELETE FROM bulk_items WHERE bulk_id IN (SELECT id FROM bulk_jobs WHERE space_key = ?)',
+  'DELETE FROM bulk_jobs WHERE space_key = ?',
+  'DELETE FROM jobs WHERE space_key = ?',
+  'DELETE FROM publications WHERE space_key = ?',
+  'DELETE FROM projection_log WHERE space_key = ?',
+  'DELETE FROM vectors_due WHERE space_key = ?',
+  'DELETE FROM vector_refusals WHERE space_key = ?',
+  'DELETE FROM vector_waits WHERE space_key = ?',
+  'DELETE FROM embedding_migration_refusals WHERE space_key = ?',
+  'DELETE FROM embedding_migrations WHERE space_key = ?',
+  'DELETE FROM vectors WHERE vector_space IN (SELECT key FROM vector_spaces WHERE space_key = ?)',
+  'DELETE FROM vector_spaces WHERE space_key = ?',
+  'DELETE FROM retrieval_profiles WHERE space_key = ?',
+  'DELETE FROM retention_policies WHERE space_key = ?',
+  'DELETE FROM space_usage WHERE space_key = ?',
+  'DELETE FROM research_tasks WHERE space_key = ?',
+  'DELETE FROM conflict_verdicts WHERE space_key = ?',
+  'DELETE FROM graph_scans WHERE space_key = ?',
+  'DELETE FROM graph_readings WHERE space_key = ?',
+  'DELETE FROM graph_model_reads WHERE space_key = ?',
+  'DELETE FROM semantic_views WHERE space_key = ?',
+  'DELETE FROM semantic_reports WHERE space_key = ?',
+  'DELETE FROM semantic_builds WHERE space_key = ?',
+  'DELETE FROM space_deletions WHERE space_key = ?',
+  'DELETE FROM sources WHERE space_key = ?',
+  'DELETE FROM source_readers WHERE space_key = ?',
+  'DELETE FROM snapshot_queries WHERE space_key = ?',
+  'DELETE FROM workspace_snapshots WHERE space_key = ?',
+  'DELETE FROM workspace_changes WHERE space_key = ?',
+  'DELETE FROM watches WHERE space_key = ?',
+  'DELETE FROM spaces WHERE key = ?',
+]

@@ -1,0 +1,62 @@
+import { type Read, sql, type Write } from '../../storage/program.js'
+
+/** A row that names the bytes of a file. */
+export interface NamedBytes {
+  key: number
+  object_key: string
+}
+
+/** The tables of files that agents wrote: those of workspaces, and those of snapshots. */
+export type FileTable = 'workspace_files' | 'snapshot_files'
+
+export interface EndedFile extends NamedBytes {
+  space_key: number
+  until_at: number
+}
+
+/** Files that were removed, or versions that were overwritten, for the longest time first. */
+export function* endedFiles(removed: 0 | 1, most: number): Read<EndedFile[]> {
+  return yield* sql.all<EndedFile>(
+    `SELECT key, space_key, object_key, until_at FROM workspace_files INDEXED BY workspace_files_ended
+       WHERE until_seq IS NOT NULL AND removed = ? ORDER BY until_at LIMIT ?`,
+    [removed, most],
+  )
+}
+
+/** A deleted snapshot with some of its files. */
+export function* deletedSnapshot(most: number): Read<{ id: string; files: NamedBytes[] } | undefined> {
+  const deleted = yield* sql.get<{ id: string }>(
+    'SELECT id FROM workspace_snapshots WHERE deleted_at IS NOT NULL ORDER BY deleted_at LIMIT 1',
+  )
+  if (deleted === undefined) return undefined
+  const files = yield* sql.all<NamedBytes>('SELECT key, object_key FROM snapshot_files WHERE snapshot_id = ? LIMIT ?', [
+    deleted.id,
+    most,
+  ])
+  return { id: deleted.id, files }
+}
+
+/** Removes a deleted snapshot whose files are gone. */
+export function* removeSnapshot(id: string): Write<void> {
+  yield* sql.run('DELETE FROM snapshot_queries WHERE snapshot_id = ?', [id])
+  yield* sql.run('DELETE FROM workspace_snapshots WHERE id = ? AND deleted_at IS NOT NULL', [id])
+}
+
+/** Some files that a space's agents wrote, of one table. */
+export function* filesOfSpace(
+  spaceKey: number,
+  most: number,
+): Read<{ table: FileTable; files: NamedBytes[] } | undefined> {
+  for (const table of ['workspace_files', 'snapshot_files'] as const) {
+    const files = yield* sql.all<NamedBytes>(`SELECT key, object_key FROM ${table} WHERE space_key = ? LIMIT ?`, [
+      spaceKey,
+      most,
+    ])
+    if (files.length > 0) return { table, files }
+  }
+  return undefined
+}
+
+export function* removeFiles(table: FileTable, files: readonly NamedBytes[]): Write<void> {
+  for (const { key } of files) yield* sql.run(`DELETE FROM ${table} WHERE key = ?`, [key])
+}

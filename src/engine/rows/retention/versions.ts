@@ -1,0 +1,133 @@
+import { type Read, sql, type Write } from '../../storage/program.js'
+import { takeInTime } from '../../storage/slices.js'
+import { removeNode } from '../purge/parts.js'
+
+/** what is made of a version's nodes beside their vectors */
+const MADE_OF_NODES = ['graph_relation_nodes', 'graph_mentions', 'graph_versions', 'page_index']
+
+/** Documents from before a time, oldest first. */
+export function* documentsBefore(spaceKey: number, before: number, most: number): Read<{ id: string }[]> {
+  return yield* sql.all<{ id: string }>(
+    'SELECT id FROM documents WHERE space_key = ? AND created_at < ? AND deleted_at IS NULL ORDER BY created_at LIMIT ?',
+    [spaceKey, before, most],
+  )
+}
+
+export interface SupersededVersion {
+  key: number
+  doc_key: number
+  version: number
+  /** how many published versions of the document came after it */
+  newer: number
+}
+
+/** A page of versions that were superseded and are not obsolete, by document and number. */
+export function* supersededVersions(
+  spaceKey: number,
+  after: Pick<SupersededVersion, 'doc_key' | 'version'>,
+  most: number,
+): Read<SupersededVersion[]> {
+  return yield* sql.all<SupersededVersion>(
+    `SELECT v.key, v.doc_key, v.version, (SELECT count(*) FROM versions n WHERE n.doc_key = v.doc_key
+         AND n.version > v.version AND n.from_revision IS NOT NULL) newer
+       FROM versions v INDEXED BY versions_superseded
+       WHERE v.space_key = ? AND (v.doc_key, v.version) > (?, ?) AND v.until_revision IS NOT NULL AND v.obsolete_at IS NULL
+       ORDER BY v.doc_key, v.version LIMIT ?`,
+    [spaceKey, after.doc_key, after.version, most],
+  )
+}
+
+/** From now on the purge may take these versions. */
+export function* markObsolete(versions: readonly { key: number }[], now: number): Write<void> {
+  for (const { key } of versions) yield* sql.run('UPDATE versions SET obsolete_at = ? WHERE key = ?', [now, key])
+}
+
+/** The version with nodes that was superseded first, if that was before a time, with some of its nodes. */
+export function* inactiveNodes(
+  spaceKey: number,
+  before: number,
+  most: number,
+): Read<{ versionKey: number; nodes: { key: number }[] } | undefined> {
+  const version = yield* sql.get<{ key: number }>(
+    `SELECT v.key FROM versions v INDEXED BY versions_inactive
+     LEFT JOIN publications p ON p.space_key = v.space_key AND p.revision = v.until_revision
+     WHERE v.space_key = ? AND v.until_revision IS NOT NULL AND v.first_node IS NOT NULL
+       AND coalesce(p.created_at, 0) < ? ORDER BY v.until_revision LIMIT 1`,
+    [spaceKey, before],
+  )
+  if (version === undefined) return undefined
+  const nodes = yield* sql.all<{ key: number }>(
+    'SELECT key FROM nodes WHERE version_key = ? ORDER BY ordinal LIMIT ?',
+    [version.key, most],
+  )
+  return { versionKey: version.key, nodes }
+}
+
+/**
+ * Removes nodes of a version until its time is over. The version's row tells the truth after every slice.
+ *
+ * @param areLast whether the version has no other nodes
+ * @returns how many it took
+ */
+export function* removeInactiveNodes(
+  spaceKey: number,
+  { versionKey, nodes }: { versionKey: number; nodes: readonly { key: number }[] },
+  areLast: boolean,
+): Write<number> {
+  const done = yield* takeInTime(nodes, ({ key }) => removeNode(spaceKey, key))
+  yield* sql.run('UPDATE versions SET node_count = max(0, node_count - ?) WHERE key = ?', [done, versionKey])
+  if (areLast && done === nodes.length) yield* emptyVersion(versionKey)
+  return done
+}
+
+/** Nothing of a version's nodes is left. */
+function* emptyVersion(versionKey: number): Write<void> {
+  for (const table of MADE_OF_NODES) yield* sql.run(`DELETE FROM ${table} WHERE version_key = ?`, [versionKey])
+  yield* sql.run('UPDATE versions SET first_node = NULL, last_node = NULL, node_count = 0 WHERE key = ?', [versionKey])
+}
+
+export interface SupersededModel {
+  key: number
+  id: string
+  vectors: { node_key: number }[]
+}
+
+/** A vector space that was replaced before a time, with some of its vectors. */
+export function* supersededModel(spaceKey: number, before: number, most: number): Read<SupersededModel | undefined> {
+  const model = yield* sql.get<{ key: number; id: string }>(
+    `SELECT key, id FROM vector_spaces old WHERE space_key = ? AND state = 'superseded'
+       AND (SELECT min(created_at) FROM vector_spaces newer
+            WHERE newer.space_key = old.space_key AND newer.revision > old.revision) < ? LIMIT 1`,
+    [spaceKey, before],
+  )
+  if (model === undefined) return undefined
+  const vectors = yield* sql.all<{ node_key: number }>(
+    'SELECT node_key FROM vectors WHERE vector_space = ? ORDER BY node_key LIMIT ?',
+    [model.key, most],
+  )
+  return { ...model, vectors }
+}
+
+export function* removeVector(vectorSpaceKey: number, nodeKey: number): Write<void> {
+  yield* sql.run('DELETE FROM vectors WHERE vector_space = ? AND node_key = ?', [vectorSpaceKey, nodeKey])
+}
+
+export function* removeSupersededModel(key: number): Write<void> {
+  yield* sql.run("DELETE FROM vector_spaces WHERE key = ? AND state = 'superseded'", [key])
+}
+
+/** The oldest publications of a space, of those that another one replaced, and when. */
+export function* replacedPublications(
+  space: { key: number; head_revision: number },
+  most: number,
+): Read<{ id: string; replaced_at: number | null }[]> {
+  return yield* sql.all<{ id: string; replaced_at: number | null }>(
+    `SELECT p.id, (SELECT n.created_at FROM publications n WHERE n.space_key = p.space_key AND n.revision = p.revision + 1) replaced_at
+     FROM publications p WHERE p.space_key = ? AND p.revision < ? ORDER BY p.revision LIMIT ?`,
+    [space.key, space.head_revision, most],
+  )
+}
+
+export function* removePublication(id: string): Write<void> {
+  yield* sql.run('DELETE FROM publications WHERE id = ?', [id])
+}

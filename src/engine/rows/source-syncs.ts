@@ -1,0 +1,93 @@
+import { type Read, sql, type Write } from '../storage/program.js'
+import type { SourceRow } from './sources.js'
+
+/** The moves of a source's sync (decisions.md section 4): each is one conditional update and raises the version. */
+
+/** After a crash a source with a schedule is tried again this soon, and not at once: it may be what crashed. */
+const AFTER_CRASH_MS = 60_000
+
+type Named = Pick<SourceRow, 'tenant' | 'id'>
+export type DueSource = SourceRow & { space_id: string }
+
+/** active | error → syncing. @param nextAt when it is due next @returns whether it was one of the two */
+export function* claimSync({ tenant, id }: Named, nextAt: number | null, now: number): Write<boolean> {
+  return (
+    (yield* sql.run(
+      `UPDATE sources SET status = 'syncing', sync_started_at = ?, next_sync_at = ?, version = version + 1, updated_at = ?
+       WHERE tenant = ? AND id = ? AND status IN ('active', 'error') AND deleted_at IS NULL`,
+      [now, nextAt, now, tenant, id],
+    )).changes === 1
+  )
+}
+
+/**
+ * syncing → active | error; a source that was switched off meanwhile stays so.
+ *
+ * @param outcome `summary`: JSON. `againAt`: one with a schedule is due then, if not before
+ */
+export function* endSync(
+  { tenant, id }: Named,
+  outcome: { summary?: string; error?: string; againAt?: number },
+  now: number,
+): Write<void> {
+  yield* sql.run(
+    `UPDATE sources SET status = CASE status WHEN 'syncing' THEN ? ELSE status END, sync_started_at = NULL,
+       last_sync_at = ?, last_sync_error = ?, sync_summary = coalesce(?, sync_summary),
+       next_sync_at = CASE WHEN next_sync_at IS NULL THEN NULL ELSE min(next_sync_at, coalesce(?, next_sync_at)) END,
+       version = version + 1, updated_at = ?
+     WHERE tenant = ? AND id = ? AND deleted_at IS NULL AND sync_started_at IS NOT NULL`,
+    [
+      outcome.error === undefined ? 'active' : 'error',
+      now,
+      outcome.error ?? null,
+      outcome.summary ?? null,
+      outcome.againAt ?? null,
+      now,
+      tenant,
+      id,
+    ],
+  )
+}
+
+/** After a start nobody syncs: what a crash left is an error, to be tried again. @returns how many there were */
+export function* recoverSyncs(now: number): Write<number> {
+  return (yield* sql.run(
+    `UPDATE sources SET status = CASE status WHEN 'syncing' THEN 'error' ELSE status END, sync_started_at = NULL,
+       last_sync_at = ?, last_sync_error = 'the daemon ended during the sync',
+       next_sync_at = CASE WHEN next_sync_at IS NULL THEN NULL ELSE ? END, version = version + 1, updated_at = ?
+     WHERE deleted_at IS NULL AND (status = 'syncing' OR sync_started_at IS NOT NULL)`,
+    [now, now + AFTER_CRASH_MS, now],
+  )).changes
+}
+
+/** Sources whose time has come. Those that are switched off, or synced just now, are never among them. */
+export function* dueSources(now: number): Read<DueSource[]> {
+  return yield* sql.all<DueSource>(
+    `SELECT sources.*, spaces.id space_id FROM sources JOIN spaces ON spaces.key = space_key
+     WHERE next_sync_at <= ? AND sources.deleted_at IS NULL AND spaces.deleted_at IS NULL
+       AND sources.status IN ('active', 'error') ORDER BY next_sync_at LIMIT 100`,
+    [now],
+  )
+}
+
+/** Sources that are due after a time. */
+export function* sourcesDueAfter(time: number): Read<SourceRow[]> {
+  return yield* sql.all<SourceRow>('SELECT * FROM sources WHERE next_sync_at > ? AND deleted_at IS NULL', [time])
+}
+
+export function* setNextSync({ tenant, id }: Named, nextAt: number, now: number): Write<void> {
+  yield* sql.run(
+    'UPDATE sources SET next_sync_at = ?, version = version + 1, updated_at = ? WHERE tenant = ? AND id = ?',
+    [nextAt, now, tenant, id],
+  )
+}
+
+/** Whether any source of this data directory is to be synced some time. */
+export function* hasSchedule(): Read<boolean> {
+  return (
+    (yield* sql.get(
+      `SELECT 1 one FROM sources JOIN spaces ON spaces.key = space_key WHERE next_sync_at IS NOT NULL
+       AND sources.deleted_at IS NULL AND sources.status <> 'disabled' AND spaces.deleted_at IS NULL LIMIT 1`,
+    )) !== undefined
+  )
+}

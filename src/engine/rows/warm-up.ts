@@ -1,0 +1,14 @@
+import { type Read, sql } from '../storage/program.js'
+
+/** Whether nothing was ever indexed here. */
+export function* neverIndexed(): Read<boolean> {
+  return (yield* sql.get<{ one: number }>('SELECT 1 one FROM projection_log LIMIT 1')) === undefined
+}
+
+/** The space that was published last; none where nothing was ever indexed. */
+export function* publishedLast(): Read<{ id: string } | undefined> {
+  if (yield* neverIndexed()) return undefined
+  return yield* sql.get<{ id: string }>(
+    'SELECT id FROM spaces WHERE deleted_at IS NULL ORDER BY published_at DESC LIMIT 1',
+  )
+}

@@ -1,0 +1,27 @@
+import { setNextSync, sourcesDueAfter } from '../rows/source-syncs.js'
+import type { SourceRow } from '../rows/sources.js'
+import type { Write } from '../storage/program.js'
+import { fromCell } from '../storage/readable.js'
+import { isSynced } from './connectors/registry.js'
+import { nextRun, plannedAgain, readSyncPolicy } from './sync-policy.js'
+
+/** Puts right what a clock that was put back left too far in the future. */
+export function* replanAll(now: number): Write<void> {
+  for (const source of yield* sourcesDueAfter(now)) {
+    const policy = policyOf(source)
+    if (policy === undefined || source.next_sync_at === null) continue
+    const next = plannedAgain(policy, source.next_sync_at, now)
+    if (next !== source.next_sync_at) yield* setNextSync(source, next, now)
+  }
+}
+
+/** When a source that is synced now is due next. */
+export function dueAfter(source: SourceRow, now: number): number | null {
+  const policy = policyOf(source)
+  return policy === undefined ? null : nextRun(policy, now)
+}
+
+function policyOf(source: SourceRow) {
+  const metadata: Record<string, unknown> = fromCell(source.metadata)
+  return isSynced(source.type, metadata) ? readSyncPolicy(metadata) : undefined
+}

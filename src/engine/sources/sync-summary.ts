@@ -1,0 +1,38 @@
+export interface SyncSummary {
+  at: string
+  trigger: 'request' | 'schedule'
+  total: number
+  completed: number
+  failed: number
+  imported: number
+  replaced: number
+  skipped: number
+  /** some of the pages that failed */
+  failures: { url: string; error: string }[]
+}
+
+/** What a crawl or an import did. */
+export interface SyncCounts {
+  imported: number
+  replaced: number
+  skipped: number
+  failures: { url: string; error: string }[]
+}
+
+const FAILURES_KEPT = 20
+
+export function summaryOf(counts: SyncCounts, trigger: SyncSummary['trigger'], now: number): SyncSummary {
+  const { imported, replaced, skipped, failures } = counts
+  const completed = imported + replaced + skipped
+  return {
+    at: new Date(now).toISOString(),
+    trigger,
+    total: completed + failures.length,
+    completed,
+    failed: failures.length,
+    imported,
+    replaced,
+    skipped,
+    failures: failures.slice(0, FAILURES_KEPT),
+  }
+}
