@@ -1,6 +1,7 @@
 import { defined } from '../../lib/defined.js'
 import { embedTrained } from '../compile/embeddings.js'
-import { isTrained, type VectorSpace } from '../compile/vector-spaces.js'
+import { isTrained } from '../compile/vector-spaces.js'
+import type { VectorSpace } from '../rows/vector-spaces.js'
 import {
   isBeingWritten,
   type NodeWithoutVector,
