@@ -65,7 +65,7 @@ export class EmbeddingMigrations {
       failed: (row, error, signal) => this.#failed(row, error, signal),
     })
     db.recover(migrationRows.hurry)
-    for (const spaceKey of db.now(spacesWithSuperseded())) this.#clean(spaceKey)
+    this.#track(this.#cleanAll())
     this.wake()
   }
 
@@ -182,15 +182,25 @@ export class EmbeddingMigrations {
     if (failed) this.#clean(row.space_key)
   }
 
-  /** Removes the vectors that nobody uses any more, from the rows and from the index. */
+  /** What a stop left of models that nobody uses any more goes. */
+  async #cleanAll(): Promise<void> {
+    for (const spaceKey of await this.#started().db.read(spacesWithSuperseded())) this.#clean(spaceKey)
+  }
+
   #clean(spaceKey: number): void {
-    const context = this.#started()
-    const cleaning = this.#dropUnused(spaceKey)
-      .catch((error: unknown) => context.log.warn({ error: String(error) }, 'replaced vectors could not be removed'))
+    this.#track(this.#dropUnused(spaceKey))
+  }
+
+  /** What is cleaned up is waited for at the close. */
+  #track(work: Promise<void>): void {
+    const { log } = this.#started()
+    const cleaning = work
+      .catch((error: unknown) => log.warn({ error: String(error) }, 'replaced vectors could not be removed'))
       .finally(() => this.#cleaning.delete(cleaning))
     this.#cleaning.add(cleaning)
   }
 
+  /** Removes the vectors of a space that nobody uses any more, from the rows and from the index. */
   async #dropUnused(spaceKey: number): Promise<void> {
     const context = this.#started()
     const space = await context.db.read(spaceByKey(spaceKey))

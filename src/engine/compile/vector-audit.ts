@@ -75,10 +75,16 @@ export class VectorAudits {
   }
 
   #lookAtAll(): void {
-    for (const key of this.#context.db.now(spaceKeys())) {
-      this.#unaudited.add(key)
-      this.#look(key)
-    }
+    const { db, log } = this.#context
+    db.read(spaceKeys()).then(
+      (keys) => {
+        for (const key of keys) {
+          this.#unaudited.add(key)
+          this.#look(key)
+        }
+      },
+      (error: unknown) => log.warn({ error: String(error) }, 'whether vectors are missing could not be looked up'),
+    )
   }
 }
 
