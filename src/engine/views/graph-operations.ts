@@ -28,6 +28,7 @@ import { deniedSources } from '../rows/permissions.js'
 import { findSpace } from '../rows/spaces.js'
 import type { Read } from '../storage/program.js'
 import { listCommunities } from './communities.js'
+import type { CoverageOf } from './coverage.js'
 import type { SemanticViews } from './views.js'
 
 /** An answer that says so where documents were not read for it yet. */
@@ -67,6 +68,9 @@ export function createGraph(
     const space = yield* findSpace(caller.tenant, spaceId)
     return { db, space, revision: space.head_revision, denied: yield* deniedSources(space.key, caller) }
   }
+  function* communitiesOf(coverageOf: CoverageOf, caller: Caller, spaceId: string, slug: string | undefined) {
+    return yield* listCommunities(coverageOf, yield* viewOf(caller, spaceId), slug)
+  }
   /** What is read of the graph, and that it is not whole where it is not. */
   const read = async <T extends object>(
     caller: Caller,
@@ -93,8 +97,10 @@ export function createGraph(
     materializeCommunities: async (caller, spaceId, body) =>
       views.materializeCommunities(db.now(findSpace(caller.tenant, spaceId)), body),
     communities: async (caller, spaceId, { slug }) => {
-      await views.ready(db.now(findSpace(caller.tenant, spaceId)), 'community')
-      return db.now(listCommunities(views, db.now(viewOf(caller, spaceId)), slug))
+      const space = await db.read(findSpace(caller.tenant, spaceId))
+      await views.ready(space, 'community')
+      const coverageOf = await views.coverage(space.key)
+      return db.read(communitiesOf(coverageOf, caller, spaceId, slug))
     },
     readings: createReadingOperations(context, readings),
   }

@@ -125,7 +125,7 @@ export class NamedTopics {
   ): Promise<Topic> {
     const space = this.#context.db.now(spaceByKey(spaceKey))
     if (space === undefined) throw new KsError('not-found', 'the knowledge space was deleted')
-    const total = this.#open.total(spaceKey)
+    const total = await this.#open.total(spaceKey)
     let about = await documentsAbout(this.#context, space, name, this.#signal)
     if (about.degraded.length > 0 && patience > 0) {
       const waited = sleep(patience, undefined, { signal: this.#signal, ref: false })

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import type { ModelReference } from '../base/model-reference.js'
+import { LIVE, OPEN } from '../rows/views/open.js'
 import { type Read, sql, type Write } from '../storage/program.js'
 import { fromCell, unlessDamaged } from '../storage/readable.js'
 import type { Evidence, ReportInput } from './reports.kernel.js'
-import { LIVE, OPEN } from './store.js'
 
 /** What a model wrote of a community's evidence; `from` are places in it. */
 export interface Written {

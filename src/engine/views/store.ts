@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { PAGE_INDEX_FORMAT } from '../derived/page-index/build.js'
-import { isOpen } from '../rows/permissions.js'
 import type { SpaceRow } from '../rows/spaces.js'
+import { LIVE, OPEN } from '../rows/views/open.js'
 import type { Database } from '../storage/database.js'
 import { isDamaged } from '../storage/guarded-rows.js'
 import { type Read, sql, type Write } from '../storage/program.js'
@@ -182,10 +182,6 @@ export function* recordBuild(spaceKey: number, kind: ViewKind, build: Omit<Build
     [spaceKey, kind, build.revision, build.generated_version, Date.now(), build.covered, build.total, build.unread],
   )
 }
-
-// Views are made of what everybody of the tenant may read: their names and groups would tell of the rest.
-export const OPEN = `d.deleted_at IS NULL AND ${isOpen('d.source_id')}`
-export const LIVE = 'v.from_revision IS NOT NULL AND v.until_revision IS NULL'
 
 export interface ProfileRow {
   version_key: number

@@ -13,7 +13,7 @@ import { type SpaceRow, spaceByKey } from '../rows/spaces.js'
 import type { Database } from '../storage/database.js'
 import type { Write } from '../storage/program.js'
 import { type BuiltViews, buildCommunities, buildTopics } from './build.js'
-import { type Coverage, OpenDocuments } from './coverage.js'
+import { type CoverageOf, OpenDocuments } from './coverage.js'
 import { NamedTopics, versionOf } from './named-topics.js'
 import { keptWriting, writeReport } from './report-store.js'
 import { ReportWriter } from './report-writer.js'
@@ -77,8 +77,8 @@ export class SemanticViews {
   }
 
   /** How much of the publication of now a view covers. */
-  coverage(spaceKey: number, made: Made): Coverage {
-    return this.#open.coverage(spaceKey, made)
+  coverage(spaceKey: number): Promise<CoverageOf> {
+    return this.#open.coverage(spaceKey)
   }
 
   /** Makes a topic of the documents that its name stands for; without name and slug, all topics of the space. */
@@ -92,7 +92,7 @@ export class SemanticViews {
       generatedVersion,
       documentCount: view.documentCount,
       pathCount: pathsOf(view),
-      ...this.coverage(space.key, made),
+      ...(await this.coverage(space.key))(made),
     }
   }
 
@@ -107,7 +107,7 @@ export class SemanticViews {
       entityCount: new Set(views.flatMap(({ entities }) => entities.map(({ key }) => key))).size,
       documentCount: documents,
       pathCount: views.reduce((sum, view) => sum + pathsOf(view), 0),
-      ...this.coverage(space.key, made),
+      ...(await this.coverage(space.key))(made),
     }
   }
 
@@ -157,7 +157,7 @@ export class SemanticViews {
       topicSlug: largest?.slug ?? slugOf(space.name, 'topic'),
       documentCount: documents,
       pathCount: views.reduce((sum, view) => sum + pathsOf(view), 0),
-      ...this.coverage(space.key, made),
+      ...(await this.coverage(space.key))(made),
       ...derived.held,
     }
   }
@@ -230,7 +230,7 @@ export class SemanticViews {
     if (space === undefined) throw new Error('the space was deleted')
     // what was counted of another publication says nothing of this one
     const unread = space.head_revision === before?.head_revision ? counted : Number.MAX_SAFE_INTEGER
-    return { space, total: this.#open.total(spaceKey), unread }
+    return { space, total: await this.#open.total(spaceKey), unread }
   }
 }
 
