@@ -1,5 +1,6 @@
 import { KsError } from '../../contract/errors.js'
 import { defined } from '../../lib/defined.js'
+import type { Read } from './program.js'
 import { DatabaseDamaged } from './sql-errors.js'
 
 /**
@@ -56,6 +57,36 @@ export function readablePage<R, T>(
   if (rows.length <= limit) return { items }
   const nextCursor = readable(shown, cursorOf).at(-1)
   return { items, ...defined({ nextCursor }) }
+}
+
+/** What a program returns; nothing where it needed a damaged cell. */
+export function* unlessDamagedIn<T>(program: Read<T>): Read<T | undefined> {
+  try {
+    return yield* program
+  } catch (error) {
+    return unlessDamagedError(error)
+  }
+}
+
+/** `readable` of rows that a program makes something of. */
+export function* readableIn<R, T>(rows: readonly R[], to: (row: R) => Read<T>): Read<T[]> {
+  const items: T[] = []
+  for (const row of rows) {
+    const made = yield* unlessDamagedIn(to(row))
+    if (made !== undefined) items.push(made)
+  }
+  return items
+}
+
+/** `readablePage` of rows that a program makes something of. */
+export function* readablePageIn<R, T>(
+  rows: readonly R[],
+  limit: number,
+  to: (row: R) => Read<T>,
+  cursorOf: (row: R) => string,
+): Read<{ items: T[]; nextCursor?: string }> {
+  const { nextCursor } = readablePage(rows, limit, (row) => row, cursorOf)
+  return { items: yield* readableIn(rows.slice(0, limit), to), ...defined({ nextCursor }) }
 }
 
 /** SQL: the value at a path of a column of JSON text; NULL where a damaged row has none. */
