@@ -10,7 +10,8 @@ import { type GraphRoom, graphRoom, storeExtraction } from './graph/store.js'
 import { countLive, IS_INDEXED, IS_READ } from './live-versions.js'
 import { PageIndexBuilder } from './page-index/build.js'
 import { nodesAfter } from './page-index/nodes.js'
-import { packPageIndex, writePageIndex } from './page-index/store.js'
+import { packPageIndex } from './page-index/store.js'
+import { writePageIndex } from '../rows/page-indexes.js'
 
 /** Nodes read before other work gets its turn: some 10 ms. */
 const SLICE = 24

@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import type { Database } from '../storage/database.js'
 import { sql } from '../storage/program.js'
 import { EXTRACTION_VERSION } from './graph/store.js'
-import { PAGE_INDEX_FORMAT } from './page-index/build.js'
+import { PAGE_INDEX_FORMAT } from '../rows/page-indexes.js'
 
 /** SQL: whether version `v` has its page index. */
 export const IS_INDEXED = `EXISTS (SELECT 1 FROM page_index p WHERE p.version_key = v.key AND p.format = ${PAGE_INDEX_FORMAT})`

@@ -1,11 +1,11 @@
 import { notFound } from '../../contract/errors.js'
 import type { Community } from '../../contract/gateway/communities.js'
 import type { GraphView } from '../graph/read.js'
+import { lastBuild, membersOf, type ViewRow, viewsOf } from '../rows/views/views.js'
 import type { Read } from '../storage/program.js'
-import { fromCell, readable } from '../storage/readable.js'
+import { fromCell, readableIn } from '../storage/readable.js'
 import type { CoverageOf } from './coverage.js'
 import { communityReport } from './reports.js'
-import { lastBuild, membersOf, type ViewRow, viewsOf } from './store.js'
 
 /**
  * Communities as one reader sees them, the largest first.
@@ -23,7 +23,7 @@ export function* listCommunities(
   const rows = (yield* viewsOf(space.key, 'community')).filter((row) => slug === undefined || row.slug === slug)
   if (slug !== undefined && rows.length === 0) throw notFound('community', slug)
   rows.sort((a, b) => b.document_count - a.document_count || a.key - b.key)
-  const items = readable(rows, (row) => view.db.now(toCommunity(coverageOf, view, row)))
+  const items = yield* readableIn(rows, (row) => toCommunity(coverageOf, view, row))
   return build === undefined ? { items, degradedReasons: ['the communities: still being made'] } : { items }
 }
 

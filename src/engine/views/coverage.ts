@@ -4,9 +4,9 @@ import { headRevision } from '../rows/derivations.js'
 import type { SpaceRow } from '../rows/spaces.js'
 import { type ByRevision, hiddenByRevision, liveByRevision } from '../rows/views/coverage.js'
 import { OPEN } from '../rows/views/open.js'
+import type { Made } from '../rows/views/views.js'
 import type { Database } from '../storage/database.js'
 import type { Read } from '../storage/program.js'
-import type { Made } from './store.js'
 
 /** How much of a space's publication of now something was made of. Only documents that are open to the tenant count. */
 export interface Coverage {

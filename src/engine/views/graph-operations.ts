@@ -78,9 +78,9 @@ export function createGraph(
     milliseconds: number,
     answer: (view: GraphView) => Promise<T>,
   ): Promise<MaybeLacking<T>> => {
-    const unread = await derivations.catchUp(db.now(findSpace(caller.tenant, spaceId)), milliseconds)
+    const unread = await derivations.catchUp(await db.read(findSpace(caller.tenant, spaceId)), milliseconds)
     const behind = graphBehind(unread)
-    const found = await answer(db.now(viewOf(caller, spaceId)))
+    const found = await answer(await db.read(viewOf(caller, spaceId)))
     return behind === undefined ? found : { ...found, degradedReasons: [behind] }
   }
   const operations: GraphOperations = {
@@ -91,11 +91,11 @@ export function createGraph(
     relations: (caller, spaceId, query) =>
       read(caller, spaceId, CATCH_UP_MILLISECONDS, (view) => listRelations(view, query)),
     extract: async (caller, spaceId, { limit }) =>
-      scanPassages(context, db.now(findSpace(caller.tenant, spaceId)), limit, closing.signal),
+      scanPassages(context, await db.read(findSpace(caller.tenant, spaceId)), limit, closing.signal),
     materializeTopic: async (caller, spaceId, body) =>
-      views.materializeTopic(db.now(findSpace(caller.tenant, spaceId)), body),
+      views.materializeTopic(await db.read(findSpace(caller.tenant, spaceId)), body),
     materializeCommunities: async (caller, spaceId, body) =>
-      views.materializeCommunities(db.now(findSpace(caller.tenant, spaceId)), body),
+      views.materializeCommunities(await db.read(findSpace(caller.tenant, spaceId)), body),
     communities: async (caller, spaceId, { slug }) => {
       const space = await db.read(findSpace(caller.tenant, spaceId))
       await views.ready(space, 'community')

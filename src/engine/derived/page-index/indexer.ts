@@ -3,6 +3,7 @@ import { Changes } from '../../base/changes.js'
 import { createTurns } from '../../base/turns.js'
 import type { EngineContext, SpaceHead } from '../../context.js'
 import { isPublishing } from '../../rows/jobs.js'
+import { writePageIndex } from '../../rows/page-indexes.js'
 import { spaceByKey } from '../../rows/spaces.js'
 import type { Database } from '../../storage/database.js'
 import { type Read, sql } from '../../storage/program.js'
@@ -10,7 +11,7 @@ import { isWriteStopped } from '../../storage/write-stop.js'
 import { BEGINNING, IS_INDEXED, liveAfter, type Place } from '../live-versions.js'
 import { PageIndexBuilder } from './build.js'
 import { nodesAfter } from './nodes.js'
-import { packPageIndex, writePageIndex } from './store.js'
+import { packPageIndex } from './store.js'
 
 /** Nodes read before other work gets its turn: some 5 ms. */
 const SLICE = 12
