@@ -1,6 +1,7 @@
 import type { VirtualItem } from '../../contract/gateway/fs.js'
 import { ENTITY_TYPES, type EntityType } from '../derived/graph/entities.js'
-import { type EntityRow, entityNamed, entityRowsAfter, type GraphView, isShown } from '../graph/read.js'
+import type { GraphView } from '../graph/read.js'
+import { type EntityRow, entityNamed, entityRowsAfter, isShown } from '../rows/graph/entities.js'
 import { isDamaged } from '../storage/guarded-rows.js'
 import type { Read } from '../storage/program.js'
 import { entityItem, entityText } from './entity-text.js'

@@ -1,7 +1,8 @@
 import type { VirtualItem } from '../../contract/gateway/fs.js'
 import { joinPath } from '../base/virtual-paths.js'
-import { type EntityRow, entityByKey, type GraphView, isShown, namesOf, sourceNodes } from '../graph/read.js'
-import { relationEnds } from '../rows/graph/relation-ends.js'
+import type { GraphView } from '../graph/read.js'
+import { type EntityRow, entityByKey, isShown, namesOf, sourceNodes } from '../rows/graph/entities.js'
+import { relationEnds } from '../rows/graph/relations.js'
 import type { Read } from '../storage/program.js'
 
 /** Relations and documents told of one entity. */
