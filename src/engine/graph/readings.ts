@@ -8,11 +8,12 @@ import type { EngineContext } from '../context.js'
 import type { Derivations } from '../derived/derivation.js'
 import type { Extraction } from '../derived/graph/extraction.js'
 import { type GraphRoom, graphRoom, storeExtraction } from '../derived/graph/store.js'
-import { countLive, IS_READ } from '../derived/live-versions.js'
+import { countLive } from '../derived/live-versions.js'
 import { estimateTokens } from '../models/budget.js'
 import { TokenMeter } from '../models/meter.js'
 import { isAboutTexts, troubleOf } from '../models/trouble.js'
 import type { Generator } from '../models/types.js'
+import { IS_READ } from '../rows/derivations.js'
 import { type LivePassage, passagesAfter, textOf } from '../rows/graph/model-reads.js'
 import {
   endReading,
