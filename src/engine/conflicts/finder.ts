@@ -2,7 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Changes } from '../base/changes.js'
 import { createTurns } from '../base/turns.js'
 import type { EngineContext, SpaceHead } from '../context.js'
-import { BEGINNING, liveAfter, type Place } from '../derived/live-versions.js'
+import { liveAfter } from '../derived/live-versions.js'
+import { BEGINNING, type Place } from '../rows/derivations.js'
 import { isPublishing } from '../rows/jobs.js'
 import { spaceByKey } from '../rows/spaces.js'
 import { sql } from '../storage/program.js'
@@ -165,7 +166,7 @@ export class ConflictFinder {
       return true
     }
     const after = this.#places.get(spaceKey) ?? BEGINNING
-    const versions = liveAfter(context.db, spaceKey, after, IS_COMPARED, LOOKED_UP)
+    const versions = await liveAfter(context.db, spaceKey, after, IS_COMPARED, LOOKED_UP)
     for (const version of versions) {
       if (version.meets === 0) await this.#compare(spaceKey, version.key)
       this.#stop.signal.throwIfAborted()

@@ -1,16 +1,17 @@
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import type { EngineContext } from '../context.js'
+import { headRevision, IS_READ, type PendingVersion, pendingVersions } from '../rows/derivations.js'
+import { writePageIndex } from '../rows/page-indexes.js'
 import { type SpaceRow, spaceByKey } from '../rows/spaces.js'
 import { quotasOf } from '../spaces/quota.js'
 import type { Database } from '../storage/database.js'
-import { type Read, sql } from '../storage/program.js'
 import { GraphReader } from './graph/extract.js'
 import { type GraphRoom, graphRoom, storeExtraction } from './graph/store.js'
-import { countLive, IS_INDEXED, IS_READ } from './live-versions.js'
+import { countLive } from './live-versions.js'
 import { PageIndexBuilder } from './page-index/build.js'
 import { nodesAfter } from './page-index/nodes.js'
-import { packPageIndex, writePageIndex } from './page-index/store.js'
+import { packPageIndex } from './page-index/store.js'
 
 /** Nodes read before other work gets its turn: some 10 ms. */
 const SLICE = 24
@@ -25,15 +26,6 @@ export const FOREGROUND_MILLISECONDS = 4000
 /** Why the graph may lack something; undefined when it lacks nothing. */
 export function graphBehind(unread: number): string | undefined {
   return unread === 0 ? undefined : `the graph of ${unread} documents is still being built`
-}
-
-interface PendingVersion {
-  key: number
-  doc_key: number
-  title: string
-  filename: string
-  /** 1 where its page index is there, as it is soon after its publication */
-  isIndexed: number
 }
 
 /**
@@ -97,14 +89,13 @@ export class Derivations {
     const started = Date.now()
     let room: GraphRoom | undefined
     for (;;) {
-      const space = db.now(spaceByKey(spaceKey))
+      const { space, pending } = await db.read(dueOf(spaceKey))
       if (space === undefined || this.#stop.signal.aborted) return
-      const pending = db.now(pendingVersions(spaceKey))
       if (pending.length === 0) {
         this.#complete.set(spaceKey, space.head_revision)
         return
       }
-      room ??= db.now(graphRoom(spaceKey, quotasOf(this.#context, space)))
+      room ??= await db.read(graphRoom(spaceKey, quotasOf(this.#context, space)))
       for (const version of pending) {
         const before = Date.now()
         await this.#derive(space, version, room)
@@ -126,7 +117,7 @@ export class Derivations {
     const graph = new GraphReader(version.title)
     let after = -1
     for (;;) {
-      const nodes = db.now(nodesAfter(version.key, after, SLICE))
+      const nodes = await db.read(nodesAfter(version.key, after, SLICE))
       for (const node of nodes) {
         index?.add(node)
         graph.add(node)
@@ -145,25 +136,18 @@ export class Derivations {
   }
 }
 
-const PENDING = `FROM versions v INDEXED BY versions_live
-  WHERE v.space_key = ? AND v.until_revision IS NULL AND v.from_revision IS NOT NULL
-    AND NOT ${IS_READ}`
-
-function* pendingVersions(spaceKey: number): Read<PendingVersion[]> {
-  const keys = yield* sql.all<{ key: number }>(`SELECT v.key ${PENDING} LIMIT +?`, [spaceKey, BATCH])
-  return yield* sql.all<PendingVersion>(
-    `SELECT v.key, v.doc_key, v.title, d.filename, ${IS_INDEXED} isIndexed FROM json_each(?) wanted
-     CROSS JOIN versions v ON v.key = wanted.value CROSS JOIN documents d ON d.key = v.doc_key`,
-    [JSON.stringify(keys.map(({ key }) => key))],
-  )
+function* dueOf(spaceKey: number) {
+  const space = yield* spaceByKey(spaceKey)
+  return { space, pending: space === undefined ? [] : yield* pendingVersions(spaceKey, BATCH) }
 }
 
 /** How many documents of a space were not read yet for page index and graph. */
 export async function countUnread(db: Database, spaceKey: number): Promise<number> {
-  const head = db.now(headOf(spaceKey))
+  const head = await db.read(headRevision(spaceKey))
   if (wholeOf(db).get(spaceKey) === head) return 0
   const unread = await countLive(db, { spaceKey }, `NOT ${IS_READ}`)
-  if (unread === 0 && head !== undefined && db.now(headOf(spaceKey)) === head) wholeOf(db).set(spaceKey, head)
+  if (unread === 0 && head !== undefined && (await db.read(headRevision(spaceKey))) === head)
+    wholeOf(db).set(spaceKey, head)
   return unread
 }
 
@@ -175,9 +159,4 @@ function wholeOf(db: Database): LRUCache<number, number> {
   const known = whole.get(db) ?? new LRUCache<number, number>({ max: REMEMBERED_SPACES })
   whole.set(db, known)
   return known
-}
-
-function* headOf(spaceKey: number): Read<number | undefined> {
-  return (yield* sql.get<{ head_revision: number }>('SELECT head_revision FROM spaces WHERE key = ?', [spaceKey]))
-    ?.head_revision
 }

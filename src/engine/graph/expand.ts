@@ -1,6 +1,15 @@
 import { canonicalKey } from '../derived/graph/entities.js'
-import { type Read, sql } from '../storage/program.js'
-import { type GraphView, isShown } from './read.js'
+import { isShown } from '../rows/graph/entities.js'
+import {
+  entitiesNamed,
+  entityCalled,
+  mentionedBy,
+  mentionsUpTo,
+  neighboursOf,
+  nodesOf,
+} from '../rows/graph/expansion.js'
+import type { Read } from '../storage/program.js'
+import type { GraphView } from './read.js'
 
 export interface ExpansionRequest {
   /** what the reader sees of the graph: names from elsewhere are as unknown as names that nothing mentions */
@@ -56,7 +65,7 @@ interface Reached {
  * relations, then to the nodes that mention what was reached. Bounded in breadth and time.
  */
 export function* expandFromGraph(request: ExpansionRequest): Read<Expansion> {
-  const { db, space } = request.view
+  const { space } = request.view
   const started = performance.now()
   const late = (): boolean => performance.now() - started > request.timeoutMilliseconds
   const active = yield* activeEntities(request.view, request.active)
@@ -66,12 +75,12 @@ export function* expandFromGraph(request: ExpansionRequest): Read<Expansion> {
   }
   for (const key of yield* askedEntities(space.key, request.query)) raise(key, ASKED)
   for (const [rank, node] of request.seeds.entries())
-    for (const key of yield* mentionedBy(node)) raise(key, SEEN / (1 + rank))
+    for (const key of yield* mentionedBy(node, FANOUT)) raise(key, SEEN / (1 + rank))
   const seeds = heaviest(weights, MAX_SEEDS)
   let relations = 0
   for (const seed of seeds) {
     if (late()) break
-    for (const { other, isStated } of yield* relationsOf(seed.key)) {
+    for (const { other, isStated } of yield* neighboursOf(seed.key, FANOUT)) {
       relations++
       raise(other, seed.weight * (isStated ? STEP.stated : STEP.mentions))
     }
@@ -82,14 +91,14 @@ export function* expandFromGraph(request: ExpansionRequest): Read<Expansion> {
   for (const { key, weight } of reached) {
     if (late()) break
     traversed++
-    const mentions = yield* nodesOf(key)
-    if (mentions.length > NODES_PER_ENTITY && (yield* commonness(key)) > COMMON) continue
+    const mentions = yield* nodesOf(key, NODES_PER_ENTITY + 1)
+    if (mentions.length > NODES_PER_ENTITY && (yield* mentionsUpTo(key, COMMON + 1)) > COMMON) continue
     for (const node of mentions.slice(0, NODES_PER_ENTITY))
       nodes.set(node, (nodes.get(node) ?? 0) + weight / Math.log2(2 + mentions.length))
   }
   return {
     nodes: heaviest(nodes, nodes.size),
-    activeNodes: new Set(active.found.flatMap((key) => db.now(nodesOf(key, COMMON)))),
+    activeNodes: yield* nodesOfAll(active.found),
     metrics: {
       graphExpansionSeeds: seeds.length,
       graphTraversedEntities: traversed,
@@ -115,12 +124,9 @@ function* activeEntities(view: GraphView, named: readonly string[]): Read<{ foun
   const found = new Set<number>()
   let unknown = 0
   for (const name of named) {
-    const row = yield* sql.get<{ key: number }>(
-      'SELECT key FROM graph_entities WHERE space_key = ? AND (id = ? OR canonical_key = ?) LIMIT 1',
-      [view.space.key, name.toLowerCase(), canonicalKey(name)],
-    )
-    if (row === undefined || !(yield* isShown(view, 'entity', row.key))) unknown++
-    else found.add(row.key)
+    const key = yield* entityCalled(view.space.key, name.toLowerCase(), canonicalKey(name))
+    if (key === undefined || !(yield* isShown(view, 'entity', key))) unknown++
+    else found.add(key)
   }
   return { found: [...found], unknown }
 }
@@ -132,50 +138,11 @@ function* askedEntities(spaceKey: number, query: string): Read<number[]> {
   for (let from = 0; from < words.length; from++)
     for (let size = 1; size <= LONGEST_NAME && from + size <= words.length; size++)
       names.add(words.slice(from, from + size).join(' '))
-  const wanted = JSON.stringify([...names])
-  const named = yield* sql.all<{ key: number }>(
-    `SELECT e.key FROM json_each(?) wanted CROSS JOIN graph_entities e
-     ON e.space_key = ? AND e.canonical_key = wanted.value LIMIT +?`,
-    [wanted, spaceKey, MAX_SEEDS],
-  )
-  const aliased = yield* sql.all<{ key: number }>(
-    `SELECT DISTINCT e.key FROM json_each(?) wanted CROSS JOIN graph_names n INDEXED BY graph_names_alias
-     ON n.alias_key = wanted.value CROSS JOIN graph_entities e ON e.key = n.entity_key AND e.space_key = ? LIMIT +?`,
-    [wanted, spaceKey, MAX_SEEDS],
-  )
-  return [...new Set([...named, ...aliased].map(({ key }) => key))]
+  return yield* entitiesNamed(spaceKey, [...names], MAX_SEEDS)
 }
 
-function* mentionedBy(node: number): Read<number[]> {
-  return (yield* sql.all<{ key: number }>('SELECT entity_key key FROM graph_mentions WHERE node_key = ? LIMIT +?', [
-    node,
-    FANOUT,
-  ])).map(({ key }) => key)
-}
-
-function* relationsOf(entity: number): Read<{ other: number; isStated: boolean }[]> {
-  const rows = yield* sql.all<{ other: number; type: string; predicate: string }>(
-    `SELECT other, type, predicate FROM (
-       SELECT object_key other, type, predicate, confidence, key FROM graph_relations WHERE subject_key = ?
-       UNION ALL SELECT subject_key, type, predicate, confidence, key FROM graph_relations WHERE object_key = ?)
-     ORDER BY confidence DESC, key LIMIT +?`,
-    [entity, entity, FANOUT],
-  )
-  return rows.map(({ other, type, predicate }) => ({ other, isStated: type !== 'mentions' || predicate !== '' }))
-}
-
-function* nodesOf(entity: number, limit = NODES_PER_ENTITY + 1): Read<number[]> {
-  return (yield* sql.all<{ key: number }>(
-    'SELECT node_key key FROM graph_mentions WHERE entity_key = ? ORDER BY node_key DESC LIMIT +?',
-    [entity, limit],
-  )).map(({ key }) => key)
-}
-
-function* commonness(entity: number): Read<number> {
-  return (
-    (yield* sql.get<{ n: number }>(
-      'SELECT count(*) n FROM (SELECT 1 FROM graph_mentions WHERE entity_key = ? LIMIT +?)',
-      [entity, COMMON + 1],
-    ))?.n ?? 0
-  )
+function* nodesOfAll(entities: readonly number[]): Read<Set<number>> {
+  const nodes = new Set<number>()
+  for (const key of entities) for (const node of yield* nodesOf(key, COMMON)) nodes.add(node)
+  return nodes
 }

@@ -9,7 +9,7 @@ import { askForText } from '../models/reply.js'
 import type { Generator } from '../models/types.js'
 import type { SpaceRow } from '../rows/spaces.js'
 import { profileOf } from '../spaces/profile.js'
-import type { Read } from '../storage/program.js'
+import type { Read, Write } from '../storage/program.js'
 import { keepSaid, knownSaid, type PassageNode } from './model-reads.js'
 import { addSaid, askedOf, type PassageSaid, REPLY_CHARACTERS, REPLY_TOKENS, readReply } from './said.js'
 
@@ -17,7 +17,7 @@ import { addSaid, askedOf, type PassageSaid, REPLY_CHARACTERS, REPLY_TOKENS, rea
 export interface ModelReader {
   read(nodes: readonly PassageNode[]): Promise<{ extraction: Extraction; said: Map<number, PassageSaid> }>
   /** Keeps what it said of a node, when the graph holds it: the same text is not asked again. */
-  keep(node: PassageNode, said: PassageSaid): void
+  keep(node: PassageNode, said: PassageSaid): Write<void>
 }
 
 const AT_ONCE = 4
@@ -32,20 +32,19 @@ export function* readingModel(context: EngineContext, space: SpaceRow): Read<Mod
   return context.models.has(reasoningModel, 'generation') ? reasoningModel : undefined
 }
 
-/** A reader that asks the reasoning model of the space's profile; nothing where it has none. */
-export function* modelReader(
+/** A reader that asks a model of `readingModel`. */
+export function modelReader(
   context: EngineContext,
   space: SpaceRow,
+  model: ModelReference,
   signal: AbortSignal,
-): Read<ModelReader | undefined> {
-  const model = yield* readingModel(context, space)
-  if (model === undefined) return undefined
+): ModelReader {
   const { db, log } = context
   const generator = context.models.generator(model, account(context, space))
   const whole = AbortSignal.any([signal, AbortSignal.timeout(CALL_MILLISECONDS)])
   const atOnce = pLimit(AT_ONCE)
   const saidOf = async (node: PassageNode): Promise<PassageSaid | undefined> => {
-    const known = db.now(knownSaid(space.key, model, node))
+    const known = await db.read(knownSaid(space.key, model, node))
     if (known !== undefined || whole.aborted) return known
     const limited = AbortSignal.any([whole, AbortSignal.timeout(REPLY_MILLISECONDS)])
     // a model that fails costs this passage's, since the rules have read it
@@ -70,7 +69,7 @@ export function* modelReader(
       for (const [key, one] of said) addSaid(extraction, key, one)
       return { extraction, said }
     },
-    keep: (node, said) => db.now(keepSaid(space.key, model, node, said)),
+    keep: (node, said) => keepSaid(space.key, model, node, said),
   }
 }
 

@@ -1,11 +1,13 @@
 import type { GraphReading, StartGraphReadingBody } from '../../contract/gateway/graph-readings.js'
 import type { Caller } from '../base/caller.js'
 import type { EngineContext } from '../context.js'
+import { beginReading, endReading, lastReadings, readingRows } from '../rows/graph/readings.js'
 import { findSpace } from '../rows/spaces.js'
+import type { Read } from '../storage/program.js'
 import { writeAnswer } from '../storage/write-answer.js'
 import { readingModel } from './model-reader.js'
-import { beginReading, endReading, lastReadings, readingRows, toReading } from './reading-rows.js'
 import type { GraphReadings } from './readings.js'
+import { toReading } from './told-reading.js'
 
 /** Readings of whole spaces for their graphs. */
 export interface GraphReadingOperations {
@@ -31,12 +33,11 @@ export function createReadingOperations(context: EngineContext, readings: GraphR
       return made
     },
     async list(caller, spaceId) {
-      const space = db.now(findSpace(caller.tenant, spaceId))
-      return { items: db.now(lastReadings(space)).map((row) => toReading(space, row)) }
+      return { items: await db.read(readingsOf(caller, spaceId)) }
     },
     async get(caller, spaceId, id) {
-      const space = db.now(findSpace(caller.tenant, spaceId))
-      return toReading(space, db.now(readingRows.find(space, id)))
+      const space = await db.read(findSpace(caller.tenant, spaceId))
+      return toReading(space, await db.read(readingRows.find(space, id)))
     },
     async cancel(caller, spaceId, id) {
       const { key, answer } = await writeAnswer(
@@ -54,4 +55,9 @@ export function createReadingOperations(context: EngineContext, readings: GraphR
       return answer
     },
   }
+}
+
+function* readingsOf(caller: Caller, spaceId: string): Read<GraphReading[]> {
+  const space = yield* findSpace(caller.tenant, spaceId)
+  return (yield* lastReadings(space)).map((row) => toReading(space, row))
 }

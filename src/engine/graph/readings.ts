@@ -8,16 +8,13 @@ import type { EngineContext } from '../context.js'
 import type { Derivations } from '../derived/derivation.js'
 import type { Extraction } from '../derived/graph/extraction.js'
 import { type GraphRoom, graphRoom, storeExtraction } from '../derived/graph/store.js'
-import { countLive, IS_READ } from '../derived/live-versions.js'
+import { countLive } from '../derived/live-versions.js'
 import { estimateTokens } from '../models/budget.js'
 import { TokenMeter } from '../models/meter.js'
 import { isAboutTexts, troubleOf } from '../models/trouble.js'
 import type { Generator } from '../models/types.js'
-import { type SpaceRow, spaceByKey } from '../rows/spaces.js'
-import { quotasOf } from '../spaces/quota.js'
-import { isWriteStopped } from '../storage/write-stop.js'
-import { askPassage } from './model-reader.js'
-import { keepSaid, knownSaid, type LivePassage, type PassageNode, passagesAfter, textOf } from './model-reads.js'
+import { IS_READ } from '../rows/derivations.js'
+import { type LivePassage, passagesAfter, textOf } from '../rows/graph/model-reads.js'
 import {
   endReading,
   modelOf,
@@ -26,7 +23,13 @@ import {
   noteProgress,
   type ReadingRow,
   readingRows,
-} from './reading-rows.js'
+} from '../rows/graph/readings.js'
+import { type SpaceRow, spaceByKey } from '../rows/spaces.js'
+import { quotasOf } from '../spaces/quota.js'
+import type { Read as Program } from '../storage/program.js'
+import { isWriteStopped } from '../storage/write-stop.js'
+import { askPassage } from './model-reader.js'
+import { keepSaid, knownSaid, type PassageNode } from './model-reads.js'
 import { addSaid, askedOf, type PassageSaid, REPLY_TOKENS } from './said.js'
 
 /** Passages looked up at a time, and questions that one reading asks at once. */
@@ -103,13 +106,13 @@ export class GraphReadings {
   async #read(row: ReadingRow, signal: AbortSignal): Promise<void> {
     const context = this.#context
     const { db, log } = context
-    const space = db.now(spaceByKey(row.space_key))
+    const space = await db.read(spaceByKey(row.space_key))
     if (space === undefined) return
     const model = modelOf(row)
     await this.#byRules(row, model === undefined, signal)
     if (model !== undefined) {
       const generator = context.models.generator(model, account(context, space))
-      const room = db.now(graphRoom(space.key, quotasOf(context, space)))
+      const room = await db.read(graphRoom(space.key, quotasOf(context, space)))
       await this.#byModel({ row, space, model, generator, room, signal, refused: 0 })
     }
     await this.#count(row)
@@ -123,7 +126,7 @@ export class GraphReadings {
     let left = Number.POSITIVE_INFINITY
     let since = Date.now()
     for (;;) {
-      const space = db.now(spaceByKey(row.space_key))
+      const space = await db.read(spaceByKey(row.space_key))
       if (space === undefined) return
       const unread = await this.#derivations.catchUp(space, RULES_MS)
       await this.#count(row, isAll)
@@ -152,7 +155,7 @@ export class GraphReadings {
       const open = db.now(readingRows.stillOpen(row.key))
       signal.throwIfAborted()
       if (open === undefined) throw new ReadingOver()
-      const slice = db.now(passagesAfter(space.key, model, open.node_key, SLICE))
+      const slice = await db.read(passagesAfter(space.key, model, open.node_key, SLICE))
       if (slice.length === 0) return
       const unread = slice.filter(({ isRead }) => isRead === 0)
       const [next] = unread
@@ -180,8 +183,7 @@ export class GraphReadings {
     let asked = 0
     const reads: Promise<Read>[] = []
     for (const passage of passages) {
-      const node = { key: passage.key, text: db.now(textOf(space.key, passage.key)) ?? '' }
-      const said = db.now(knownSaid(space.key, model, node))
+      const { node, said } = await db.read(lookedUp(space.key, model, passage.key))
       if (said === undefined) {
         room -= costOf(node.text)
         if (room < 0) break
@@ -247,18 +249,28 @@ export class GraphReadings {
     const { db, log } = this.#context
     const cause = error instanceof PassageFailed ? error.cause : error
     const trouble = troubleOf(cause, modelOf(row)?.model ?? '')
-    const write = () => {
-      const open = db.now(readingRows.stillOpen(row.key))
+    function* write() {
+      const open = yield* readingRows.stillOpen(row.key)
       if (open === undefined) return
-      if (trouble.isPermanent) db.now(endReading(row.key, 'failed', trouble))
+      if (trouble.isPermanent) yield* endReading(row.key, 'failed', trouble)
       else if (error instanceof PassageFailed && trouble.class === 'timeout' && open.attempts >= MOST_TRIES) {
-        db.now(noteProgress(row.key, { place: error.node, done: 0, asked: 0, unusable: 1, tokens: 0 }))
-        db.now(noteAnswer(row.key))
-      } else db.now(readingRows.delay(row.key, trouble, Date.now() + pauseAfter(trouble, open.attempts)))
+        yield* noteProgress(row.key, { place: error.node, done: 0, asked: 0, unusable: 1, tokens: 0 })
+        yield* noteAnswer(row.key)
+      } else yield* readingRows.delay(row.key, trouble, Date.now() + pauseAfter(trouble, open.attempts))
     }
     await untilWritten(this.#context, 'when a reading goes on', signal, () => db.write(write))
     log.warn({ reading: row.id, class: trouble.class, error: trouble.message }, 'a reading met a failure')
   }
+}
+
+/** A passage, and what the model said of its text before. */
+function* lookedUp(
+  spaceKey: number,
+  model: ModelReference,
+  key: number,
+): Program<{ node: PassageNode; said: PassageSaid | undefined }> {
+  const node = { key, text: (yield* textOf(spaceKey, key)) ?? '' }
+  return { node, said: yield* knownSaid(spaceKey, model, node) }
 }
 
 /** A reading is over, and its row says why. */

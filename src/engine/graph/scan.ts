@@ -3,20 +3,13 @@ import type { EngineContext } from '../context.js'
 import { GraphReader } from '../derived/graph/extract.js'
 import type { Extraction } from '../derived/graph/extraction.js'
 import { type GraphRoom, graphRoom, type Indexed, storeExtraction } from '../derived/graph/store.js'
+import { nodesBetween, noteScanned, type ScannedNode, scannedUpTo } from '../rows/graph/scans.js'
 import type { SpaceRow } from '../rows/spaces.js'
 import { quotasOf } from '../spaces/quota.js'
 import type { Database } from '../storage/database.js'
-import { type Read, sql } from '../storage/program.js'
+import type { Read } from '../storage/program.js'
 import { fromCell, unlessDamaged } from '../storage/readable.js'
-import { type ModelReader, modelReader } from './model-reader.js'
-
-interface ScannedNode {
-  key: number
-  version_key: number
-  title: string
-  text: string
-  section: string
-}
+import { type ModelReader, modelReader, readingModel } from './model-reader.js'
 
 interface Version {
   key: number
@@ -35,9 +28,8 @@ export async function scanPassages(
   signal: AbortSignal,
 ): Promise<EntityExtraction> {
   const { db } = context
-  const nodes = db.now(nextNodes(space.key, limit))
-  const room = db.now(graphRoom(space.key, quotasOf(context, space)))
-  const model = context.db.now(modelReader(context, space, signal))
+  const { nodes, room, reference } = await db.read(beginScan(context, space, limit))
+  const model = reference === undefined ? undefined : modelReader(context, space, reference, signal)
   const total = { entities: new Set<number>(), relations: new Set<number>(), changed: new Set<number>() }
   let extracted = 0
   for (const version of byVersion(nodes)) {
@@ -48,10 +40,7 @@ export async function scanPassages(
     if (model !== undefined) extracted += await readByModel(db, { ...of, byModel: true }, version, model, room, total)
   }
   const last = nodes.at(-1)
-  if (last !== undefined)
-    await db.write(() =>
-      sql.run('INSERT OR REPLACE INTO graph_scans (space_key, node_key) VALUES (?, ?)', [space.key, last.key]),
-    )
+  if (last !== undefined) await db.write(() => noteScanned(space.key, last.key))
   return {
     knowledgeSpaceId: space.id,
     extractionMode: 'provider',
@@ -63,24 +52,18 @@ export async function scanPassages(
   }
 }
 
+function* beginScan(context: EngineContext, space: SpaceRow, limit: number) {
+  const nodes = yield* nextNodes(space.key, limit)
+  const room = yield* graphRoom(space.key, quotasOf(context, space))
+  return { nodes, room, reference: yield* readingModel(context, space) }
+}
+
 /** The passages after those of the call before; from the first one on when the last one was reached. */
 function* nextNodes(spaceKey: number, limit: number): Read<ScannedNode[]> {
-  const started =
-    (yield* sql.get<{ node_key: number }>('SELECT node_key FROM graph_scans WHERE space_key = ?', [spaceKey]))
-      ?.node_key ?? 0
+  const started = yield* scannedUpTo(spaceKey)
   const rows = yield* nodesBetween(spaceKey, started, Number.MAX_SAFE_INTEGER, limit)
   if (rows.length === limit || started === 0) return rows
   return [...rows, ...(yield* nodesBetween(spaceKey, 0, started, limit - rows.length))]
-}
-
-function* nodesBetween(spaceKey: number, after: number, upTo: number, limit: number): Read<ScannedNode[]> {
-  return yield* sql.all<ScannedNode>(
-    `SELECT n.key, n.version_key, v.title, n.text, n.section FROM nodes n INDEXED BY nodes_place
-     CROSS JOIN versions v ON v.key = n.version_key CROSS JOIN documents d ON d.key = v.doc_key
-     WHERE n.space_key = ? AND n.key > ? AND n.key <= ? AND v.from_revision IS NOT NULL AND v.until_revision IS NULL
-       AND d.deleted_at IS NULL ORDER BY n.key LIMIT +?`,
-    [spaceKey, after, upTo, limit],
-  )
 }
 
 function byVersion(nodes: readonly ScannedNode[]): Version[] {
@@ -113,10 +96,10 @@ async function readByModel(
   const { extraction, said } = await model.read(nodes)
   if (said.size === 0) return 0
   merge(total, await storeExtraction(db, { ...of, nodes: new Set(said.keys()) }, extraction, room))
-  await db.write(() => {
+  await db.write(function* () {
     for (const node of nodes) {
       const one = said.get(node.key)
-      if (one !== undefined) model.keep(node, one)
+      if (one !== undefined) yield* model.keep(node, one)
     }
   })
   return extraction.entities.size

@@ -1,18 +1,10 @@
 import { notFound } from '../../contract/errors.js'
 import type { GraphTraversal, TraverseQuery } from '../../contract/gateway/graph.js'
 import { Clock } from '../base/clock.js'
-import { isDamaged } from '../storage/guarded-rows.js'
-import { type Read, sql } from '../storage/program.js'
-import {
-  type EntityRow,
-  entityById,
-  entityByKey,
-  type GraphView,
-  isShown,
-  type RelationRow,
-  toEntity,
-  toRelation,
-} from './read.js'
+import { type EntityRow, entityById, entityByKey, isShown, type RelationRow } from '../rows/graph/entities.js'
+import { surestRelations } from '../rows/graph/relations.js'
+import type { Read } from '../storage/program.js'
+import { type GraphView, toEntity, toRelation } from './read.js'
 
 /** Relations looked at of one entity: a hub has tens of thousands, and reading them all would take the time of the rest. */
 const HUB = 2000
@@ -45,7 +37,7 @@ interface Walk {
 export async function traverse(view: GraphView, query: TraverseQuery): Promise<GraphTraversal> {
   const started = performance.now()
   const clock = new Clock(query.timeoutMs)
-  const seed = view.db.now(entityById(view, query.entityId))
+  const seed = await view.db.read(entityById(view, query.entityId))
   if (seed === undefined) throw notFound('graph entity', query.entityId)
   const walk: Walk = {
     entities: new Map([[seed.key, { row: seed, depth: 0 }]]),
@@ -56,12 +48,12 @@ export async function traverse(view: GraphView, query: TraverseQuery): Promise<G
   const timedOut = await explore(view, query, walk, clock)
   const entities = []
   for (const { row, depth } of walk.entities.values()) {
-    entities.push(view.db.now(toEntity(view, row, depth)))
+    entities.push(await view.db.read(toEntity(view, row, depth)))
     await clock.turn()
   }
   const relations = []
   for (const { row, ends, depth } of walk.relations.values()) {
-    relations.push(view.db.now(toRelation(view, row, ends, depth)))
+    relations.push(await view.db.read(toRelation(view, row, ends, depth)))
     await clock.turn()
   }
   return {
@@ -87,19 +79,21 @@ async function explore(view: GraphView, query: TraverseQuery, walk: Walk, clock:
     const next: Reached[] = []
     for (const { row } of level) {
       if (clock.over) return true
-      const found = view.db.now(relationsOf(row.key))
+      const found = await view.db.read(surestRelations(row.key, HUB))
       if (found.cut) walk.truncated = true
       let followed = 0
       for (const relation of found.rows) {
         if (clock.over) return true
         await clock.turn()
-        if (!view.db.now(isShown(view, 'relation', relation.key))) continue
+        const otherKey = relation.subject_key === row.key ? relation.object_key : relation.subject_key
+        const seen = await view.db.read(otherEnd(view, relation, otherKey, walk.entities.get(otherKey)?.row))
+        if (seen === undefined) continue
         if (followed++ === query.fanout) {
           walk.truncated = true
           break
         }
         walk.explored++
-        const reached = view.db.now(follow(view, query, walk, { relation, from: row, depth }))
+        const reached = follow(query, walk, { relation, from: row, other: seen.other, depth })
         if (reached !== undefined) next.push(reached)
       }
     }
@@ -108,17 +102,33 @@ async function explore(view: GraphView, query: TraverseQuery, walk: Walk, clock:
   return false
 }
 
-/** Takes a relation, and the entity at its other end, into the answer. @returns the entity where it is new */
-function* follow(
+/**
+ * The entity that a relation leads to, where the reader sees it.
+ *
+ * @param known the entity, where it was reached before
+ * @returns nothing where the reader does not see the relation
+ */
+function* otherEnd(
   view: GraphView,
+  relation: RelationRow,
+  otherKey: number,
+  known: EntityRow | undefined,
+): Read<{ other: EntityRow | undefined } | undefined> {
+  if (!(yield* isShown(view, 'relation', relation.key))) return undefined
+  if (known !== undefined) return { other: known }
+  const other = yield* entityByKey(view, otherKey)
+  return { other: other !== undefined && (yield* isShown(view, 'entity', otherKey)) ? other : undefined }
+}
+
+/** Takes a relation, and the entity at its other end, into the answer. @returns the entity where it is new */
+function follow(
   query: TraverseQuery,
   walk: Walk,
-  { relation, from, depth }: { relation: RelationRow; from: EntityRow; depth: number },
-): Read<Reached | undefined> {
-  const otherKey = relation.subject_key === from.key ? relation.object_key : relation.subject_key
-  const known = walk.entities.get(otherKey)
-  const other = known?.row ?? (yield* entityByKey(view, otherKey))
-  if (other === undefined || (known === undefined && !(yield* isShown(view, 'entity', otherKey)))) return undefined
+  found: { relation: RelationRow; from: EntityRow; other: EntityRow | undefined; depth: number },
+): Reached | undefined {
+  const { relation, from, other, depth } = found
+  if (other === undefined) return undefined
+  const known = walk.entities.get(other.key)
   if (known === undefined && walk.entities.size >= query.maxNodes) {
     walk.truncated = true
     return undefined
@@ -127,18 +137,6 @@ function* follow(
   if (!walk.relations.has(relation.key)) walk.relations.set(relation.key, { row: relation, ends, depth })
   if (known !== undefined) return undefined
   const reached = { row: other, depth }
-  walk.entities.set(otherKey, reached)
+  walk.entities.set(other.key, reached)
   return reached
-}
-
-/** Relations of an entity, the surest first; a stated one is surer than a mention. */
-function* relationsOf(entity: number): Read<{ rows: RelationRow[]; cut: boolean }> {
-  const rows = yield* sql.all<RelationRow>(
-    `SELECT * FROM (SELECT * FROM graph_relations WHERE subject_key = ? LIMIT +?)
-     UNION ALL SELECT * FROM (SELECT * FROM graph_relations WHERE object_key = ? LIMIT +?)`,
-    [entity, HUB, entity, HUB],
-  )
-  const intact = rows.filter((row) => !isDamaged(row))
-  intact.sort((a, b) => b.confidence - a.confidence || a.key - b.key)
-  return { rows: intact, cut: rows.length >= HUB }
 }

@@ -1,7 +1,6 @@
 import { defined } from '../../lib/defined.js'
 import { embedTrained } from '../compile/embeddings.js'
 import { isTrained } from '../compile/vector-spaces.js'
-import type { VectorSpace } from '../rows/vector-spaces.js'
 import {
   isBeingWritten,
   type NodeWithoutVector,
@@ -9,6 +8,7 @@ import {
   type OwnedVector,
   vectorsInUse,
 } from '../rows/integrity/vectors.js'
+import type { VectorSpace } from '../rows/vector-spaces.js'
 import { FLOATS } from '../storage/half.js'
 import type { Read } from '../storage/program.js'
 import { type Finding, finding, type Remedy, type Scan } from './findings.js'

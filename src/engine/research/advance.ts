@@ -1,13 +1,14 @@
 import { KsError } from '../../contract/errors.js'
 import type { EvidenceBundle } from '../../contract/gateway/queries.js'
 import type { ResearchStop } from '../../contract/gateway/research.js'
-import { type Read, sql } from '../storage/program.js'
+import { isTerminal } from '../rows/research/stages.js'
+import { partialBodies } from '../rows/research/steps.js'
+import type { Read } from '../storage/program.js'
 import { fromCell } from '../storage/readable.js'
 import { type Analysis, analyse, answerOf } from './analyze.js'
 import { foundBy, gather } from './gather.js'
 import { planQuestions, sectionQuestions } from './plan-questions.js'
 import { writeReport } from './report.js'
-import { isTerminal } from './stages.js'
 import { LimitReached, TaskFailed, type TaskRun } from './task-run.js'
 
 /**
@@ -47,7 +48,7 @@ async function plan(run: TaskRun): Promise<void> {
 
 async function retrieve(run: TaskRun): Promise<void> {
   const stoppedBy = await gather(run, await planQuestions(run))
-  if (stoppedBy !== undefined && run.used.retrievalSteps === 0) throw nothingFound(stoppedBy)
+  if (stoppedBy !== undefined && (await run.used()).retrievalSteps === 0) throw nothingFound(stoppedBy)
   await run.moveTo('analyzing', stoppedBy)
 }
 
@@ -64,7 +65,7 @@ async function analyzeFound(run: TaskRun): Promise<void> {
 async function analysed(run: TaskRun): Promise<Analysis> {
   const questions = sectionQuestions(await planQuestions(run))
   return run.step('analyze', 'analyze', async () => {
-    const found = run.context.db.now(foundBy(run.row.id))
+    const found = await run.context.db.read(foundBy(run.row.id))
     const answered = questions.map(({ text, place, part }) => ({ ...answerOf(text, place, found), part }))
     const { analysis, bundle } = analyse(run.row.query, answered, found, stopOf(run))
     return { body: analysis, toolCalls: 0, scanned: 0, partial: bundle }
@@ -73,7 +74,8 @@ async function analysed(run: TaskRun): Promise<Analysis> {
 
 async function generate(run: TaskRun): Promise<void> {
   const analysis = await analysed(run)
-  await writeReport(run, analysis, run.context.db.now(bundleById(run, analysis.bundleId)), stopOf(run))
+  const bundle = await run.context.db.read(bundleById(run.row.id, analysis.bundleId))
+  await writeReport(run, analysis, bundle, stopOf(run))
   await run.moveTo('completed')
 }
 
@@ -83,12 +85,8 @@ function stopOf({ row }: TaskRun): ResearchStop | undefined {
   return stop
 }
 
-function* bundleById(run: TaskRun, id: string): Read<EvidenceBundle> {
-  const rows = yield* sql.all<{ body: string }>(
-    'SELECT body FROM research_partials WHERE task_id = ? ORDER BY sequence DESC',
-    [run.row.id],
-  )
-  for (const { body } of rows) {
+function* bundleById(taskId: string, id: string): Read<EvidenceBundle> {
+  for (const body of yield* partialBodies(taskId)) {
     const bundle: EvidenceBundle = fromCell(body)
     if (bundle.id === id) return bundle
   }

@@ -4,9 +4,9 @@ import { defined } from '../../lib/defined.js'
 import { analyzeQuery } from '../../lib/text/analyze.js'
 import { evidenceState } from '../query/answerability.js'
 import { notRetrieved } from '../query/missing.js'
+import { bundleOf } from './bundle.js'
 import type { Part } from './parts.js'
 import type { LookDone } from './retrieve.js'
-import { bundleOf } from './step-store.js'
 
 /** Items of the final bundle: what no section of the report quotes is rarely read. */
 const MOST_ITEMS = 60

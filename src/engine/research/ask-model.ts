@@ -5,9 +5,9 @@ import { estimateTokens } from '../models/budget.js'
 import { replyTo } from '../models/reply.js'
 import type { ChatMessage } from '../models/types.js'
 import { withinWindow } from '../models/window.js'
+import type { Spent } from '../rows/research/costs.js'
 import { costUsd } from './prices.js'
-import type { Spent } from './step-store.js'
-import type { TaskRun } from './task-run.js'
+import type { TaskModel, TaskRun } from './task-run.js'
 
 const BY_RULES = {
   plan: 'the question was taken apart by rules',
@@ -34,14 +34,14 @@ export async function askModel(
   promptFor: (window: number) => Prompt,
   { part, signal, spent }: { part: 'plan' | 'answer'; signal: AbortSignal; spent?: Spent },
 ): Promise<{ text: string; spent: Spent } | { degraded: Degradation } | undefined> {
-  const { model } = run
+  const model = await run.model()
   if (model === undefined) return undefined
   try {
-    const reply = await withinWindow(model.generator.contextTokens, (window) => {
+    const reply = await withinWindow(model.generator.contextTokens, async (window) => {
       const prompt = promptFor(window)
       const asked = prompt.messages.reduce((sum, { content }) => sum + estimateTokens(content), 0)
       const worst = costUsd(model.price, { inputTokens: asked, outputTokens: prompt.maxTokens })
-      run.checkModelCall(worst + (spent?.costUsd ?? 0), spent === undefined ? 0 : 1)
+      await run.checkModelCall(worst + (spent?.costUsd ?? 0), spent === undefined ? 0 : 1)
       return replyOf(model, prompt, asked, signal)
     })
     if (reply !== undefined) return reply
@@ -55,7 +55,7 @@ export async function askModel(
 
 /** @returns undefined where the model's answer has no end */
 async function replyOf(
-  model: NonNullable<TaskRun['model']>,
+  model: TaskModel,
   { messages, maxTokens }: Prompt,
   asked: number,
   signal: AbortSignal,

@@ -4,8 +4,8 @@ import type { EngineContext } from '../context.js'
 import type { Admitted } from '../query/admission.js'
 import { loadPassages } from '../query/store.js'
 import { recall } from '../query/withheld.js'
+import { documentNamesBefore } from '../rows/research/leads.js'
 import { MAX_FILTER_DOCS } from '../search/limits.js'
-import { sql } from '../storage/program.js'
 
 /** Documents whose names are compared before others get their turn: some milliseconds. */
 const SLICE = 500
@@ -55,16 +55,7 @@ export async function bearersOf(
 async function* documentsOf({ db, rightOfWay }: EngineContext, { space }: Admitted, signal: AbortSignal) {
   let before = Number.MAX_SAFE_INTEGER
   for (let compared = 0; compared < MOST_COMPARED; compared += SLICE) {
-    const rows = db.now(
-      sql.all<{ key: number; filename: string; title: string | null }>(
-        `SELECT d.key, d.filename, v.title FROM
-         (SELECT key, filename FROM documents WHERE space_key = ? AND deleted_at IS NULL AND key < ?
-          ORDER BY key DESC LIMIT +?) d
-       LEFT JOIN versions v ON v.doc_key = d.key AND v.until_revision IS NULL AND v.from_revision IS NOT NULL
-       ORDER BY d.key DESC`,
-        [space.key, before, SLICE],
-      ),
-    )
+    const rows = await db.read(documentNamesBefore(space.key, before, SLICE))
     for (const { key, filename, title } of rows)
       yield { key, names: `${filename.replace(/[_]+/g, ' ')}\n${title ?? ''}` }
     const last = rows.at(-1)
@@ -87,7 +78,7 @@ async function tellersOf(
   const request = { terms, textK: LOOKED_THROUGH, vectorK: LOOKED_THROUGH }
   const { permitted } = await recall(context, admitted, request, signal)
   const keys = permitted.map(({ key }) => key)
-  const rows = [...context.db.now(loadPassages(admitted.space.key, keys)).values()]
+  const rows = [...(await context.db.read(loadPassages(admitted.space.key, keys))).values()]
   const holding = (test: typeof mentionsName) => rows.filter(({ title, body }) => test(`${title}\n${body}`, name))
   const whole = holding(mentionsName)
   return [...new Set((whole.length > 0 ? whole : holding(mentionsLongestWord)).map(({ doc_key }) => doc_key))]

@@ -13,14 +13,15 @@ import type { Caller } from '../base/caller.js'
 import type { EngineContext } from '../context.js'
 import { type Admitted, admit } from '../query/admission.js'
 import { type Route, resolveMode } from '../query/mode.js'
+import { writeCost } from '../rows/research/costs.js'
+import { insertTask, openTasks } from '../rows/research/tasks.js'
 import { findSpace, type SpaceRow } from '../rows/spaces.js'
 import { assertRoomForTraces, quotasOf } from '../spaces/quota.js'
-import { type Read, sql, type Write } from '../storage/program.js'
+import type { Read, Write } from '../storage/program.js'
 import { writeAnswer } from '../storage/write-answer.js'
 import { estimatePlan, violationsOf } from './estimate.js'
 import { costUsd, priceOf } from './prices.js'
-import { writeCost } from './step-store.js'
-import { appendEvent, findTask, toResearchJob } from './store.js'
+import { jobOf } from './read.js'
 
 interface Prepared {
   admitted: Admitted
@@ -34,7 +35,7 @@ export async function planTask(
   caller: Caller,
   body: PlanResearchBody,
 ): Promise<ResearchTaskDryRunPlan> {
-  const admitted = context.db.now(admitTask(context, caller, body))
+  const admitted = await context.db.read(admitTask(context, caller, body))
   return (await prepare(context, admitted, body)).plan
 }
 
@@ -45,9 +46,7 @@ export async function createTask(
   body: CreateResearchBody,
 ): Promise<ResearchTaskJob> {
   const { db } = context
-  const admitted = context.db.now(admitTask(context, caller, body))
-  context.db.now(assertRoomForTraces(context, admitted.space))
-  context.db.now(assertRoomForTask(context, admitted.space))
+  const admitted = await db.read(admitWithRoom(context, caller, body))
   const prepared = await prepare(context, admitted, body)
   const violations = violationsOf(prepared.plan, body.limits ?? {})
   if (violations.length > 0) throw limitsExceeded(violations)
@@ -55,8 +54,8 @@ export async function createTask(
     // the router may have taken seconds
     const space = yield* findSpace(caller.tenant, body.knowledgeSpaceId)
     yield* assertRoomForTask(context, space)
-    const id = yield* insertTask(context, caller, body, prepared)
-    return yield* toResearchJob(yield* findTask(caller, id))
+    const id = yield* writeTask(context, caller, body, prepared)
+    return yield* jobOf(caller, id)
   })
 }
 
@@ -67,11 +66,19 @@ function* admitTask(context: EngineContext, caller: Caller, body: PlanResearchBo
   return { ...admitted, profile: { ...admitted.profile, topK: body.topK ?? admitted.profile.topK } }
 }
 
+/** The same, where the space has room for the task and what it leaves. */
+function* admitWithRoom(context: EngineContext, caller: Caller, body: CreateResearchBody): Read<Admitted> {
+  const admitted = yield* admitTask(context, caller, body)
+  yield* assertRoomForTraces(context, admitted.space)
+  yield* assertRoomForTask(context, admitted.space)
+  return admitted
+}
+
 /** Decides the mode, which asks the reasoning model for an explicit `auto` only, and estimates. */
 async function prepare(context: EngineContext, admitted: Admitted, body: PlanResearchBody): Promise<Prepared> {
   const { space, profile } = admitted
   const route = await resolveMode(context, space, profile, questionOf(body), new AbortController().signal)
-  return { admitted, route, plan: context.db.now(estimatePlan(context, admitted, route, body)) }
+  return { admitted, route, plan: await context.db.read(estimatePlan(context, admitted, route, body)) }
 }
 
 /** A task's question as queries are asked. */
@@ -105,12 +112,7 @@ function* assertRoomForTask(context: EngineContext, space: SpaceRow): Read<void>
     )
 }
 
-function* openTasks(spaceKey: number): Read<number> {
-  const text = 'SELECT count(*) n FROM research_tasks WHERE space_key = ? AND completed_at IS NULL'
-  return (yield* sql.get<{ n: number }>(text, [spaceKey]))?.n ?? 0
-}
-
-function* insertTask(
+function* writeTask(
   { options, now }: EngineContext,
   caller: Caller,
   body: CreateResearchBody,
@@ -119,30 +121,23 @@ function* insertTask(
   const id = newId()
   const at = now()
   const json = (value: unknown): string | null => (value === undefined ? null : JSON.stringify(value))
-  yield* sql.run(
-    `INSERT INTO research_tasks (id, tenant, subject, space_key, queue_id, query, mode, route, snapshot, profile, limits,
-       budget_usd, metadata, permission_scope, stage, created_at, updated_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'queued', ?, ?)`,
-    [
-      id,
-      caller.tenant,
-      caller.subject,
-      admitted.space.key,
-      newId(),
-      body.query,
-      route.resolvedMode,
-      JSON.stringify(route),
-      JSON.stringify(admitted.snapshot),
-      JSON.stringify(admitted.profile),
-      json(body.limits),
-      body.budgetUsd ?? null,
-      json(body.metadata),
-      json(body.permissionScope),
-      at,
-      at,
-    ],
-  )
-  yield* appendEvent(id, 'research.stage', { researchTaskId: id, stage: 'queued', at: new Date(at).toISOString() })
+  yield* insertTask({
+    id,
+    tenant: caller.tenant,
+    subject: caller.subject,
+    space_key: admitted.space.key,
+    queue_id: newId(),
+    query: body.query,
+    mode: route.resolvedMode,
+    route: JSON.stringify(route),
+    snapshot: JSON.stringify(admitted.snapshot),
+    profile: JSON.stringify(admitted.profile),
+    limits: json(body.limits),
+    budget_usd: body.budgetUsd ?? null,
+    metadata: json(body.metadata),
+    permission_scope: json(body.permissionScope),
+    created_at: at,
+  })
   const { usage, reasoningModel } = route
   if (usage !== undefined && reasoningModel !== undefined) {
     const tokens = { inputTokens: usage.inputTokens ?? 0, outputTokens: usage.outputTokens ?? 0 }

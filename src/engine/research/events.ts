@@ -2,11 +2,12 @@ import type { ResearchEventName } from '../../contract/gateway/research.js'
 import type { Caller } from '../base/caller.js'
 import { decodeCursor, encodeCursor, filterHash } from '../base/cursor.js'
 import type { PageRequest } from '../base/page.js'
+import { type EventRow, eventsAfter } from '../rows/research/events.js'
+import { findTask, taskById } from '../rows/research/tasks.js'
 import type { Database } from '../storage/database.js'
 import type { Read } from '../storage/program.js'
 import { fromCell } from '../storage/readable.js'
 import type { ResearchRunner } from './runner.js'
-import { eventsAfter, findTask, taskById } from './store.js'
 
 /** One event; `id` is the cursor that goes on behind it. */
 export interface EventFrame {
@@ -23,15 +24,15 @@ const LOOK_AGAIN_MS = 5000
  * The events of a task after a cursor: those that are stored, then what comes, in the order of their writing and without
  * a gap. Ends behind the last event, and after `limit` of them.
  */
-export function* followEvents(
+export async function followEvents(
   db: Database,
   runner: ResearchRunner,
   caller: Caller,
   id: string,
   page: PageRequest,
   signal: AbortSignal,
-): Read<AsyncIterable<EventFrame>> {
-  const task = yield* findTask(caller, id)
+): Promise<AsyncIterable<EventFrame>> {
+  const task = await db.read(findTask(caller, id))
   const filter = filterHash('research-events', task.id)
   const [after = 0] = page.cursor === undefined ? [] : decodeCursor(page.cursor, filter).after
   return follow(db, runner, { taskId: task.id, filter, after: Number(after), limit: page.limit }, signal)
@@ -48,9 +49,7 @@ async function* follow(
   for (;;) {
     const changed = nextChange(runner, taskId, signal)
     try {
-      // the row is read before the events: one that has ended then has all of its events
-      const open = db.now(taskById(taskId))?.completed_at === null
-      const events = db.now(eventsAfter(taskId, after, left))
+      const { open, events } = await db.read(newsOf(taskId, after, left))
       for (const { sequence, event, data } of events) {
         yield { id: encodeCursor({ after: [sequence] }, filter), event, data: fromCell(data) }
         after = sequence
@@ -63,6 +62,12 @@ async function* follow(
       changed.dispose()
     }
   }
+}
+
+function* newsOf(taskId: string, after: number, most: number): Read<{ open: boolean; events: EventRow[] }> {
+  // the row is read before the events: one that has ended then has all of its events
+  const open = (yield* taskById(taskId))?.completed_at === null
+  return { open, events: yield* eventsAfter(taskId, after, most) }
 }
 
 /** Resolves at the next change of the task, when the reader leaves, or after a while. */

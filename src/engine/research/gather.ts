@@ -3,13 +3,13 @@ import type { ResearchStop } from '../../contract/gateway/research.js'
 import { type Degradation, degradation } from '../base/degraded.js'
 import { graphBehind } from '../derived/derivation.js'
 import { searchedQuery } from '../query/follow-up.js'
-import { type Read, sql } from '../storage/program.js'
+import { bodiesOf, partialBodies } from '../rows/research/steps.js'
+import type { Read } from '../storage/program.js'
 import { fromCell } from '../storage/readable.js'
 import { type Answered, answerOf, type Found } from './analyze.js'
 import { leadsFor } from './leads.js'
 import type { Plan } from './plan-questions.js'
 import { type Look, type LookDone, look } from './retrieve.js'
-import { bodiesOf } from './step-store.js'
 import { LimitReached, type TaskRun } from './task-run.js'
 
 /** How long a task waits for outline and graph of what was published since. */
@@ -36,7 +36,7 @@ export async function gather(run: TaskRun, plan: Plan): Promise<ResearchStop | u
         `inspect-${String(question).padStart(2, '0')}`,
         'inspect',
         async ({ signal }) => {
-          const answered = answerOf(text, question, run.context.db.now(foundBy(run.row.id)))
+          const answered = answerOf(text, question, await run.context.db.read(foundBy(run.row.id)))
           return { body: await leadsOf(run, answered, signal), toolCalls: 0, scanned: 0 }
         },
       )
@@ -83,11 +83,11 @@ function leadsIn(inspected: Inspected | string[]): string[] {
 
 async function leadsOf(run: TaskRun, answered: Answered, signal: AbortSignal): Promise<Inspected> {
   if (answered.state === 'answerable' || answered.state === 'conflict') return { leads: [] }
-  const { space } = run
+  const space = await run.space()
   const behind = graphBehind(await run.shared.derivations.catchUp(space, CATCH_UP_MS))
   signal.throwIfAborted()
   const { question, uncovered, items } = answered
-  const leads = run.context.db.now(leadsFor(space.key, { question, missing: uncovered, items }))
+  const leads = await run.context.db.read(leadsFor(space.key, { question, missing: uncovered, items }))
   return { leads, isOpen: true, ...(behind === undefined ? {} : { degraded: [degradation('graph', behind)] }) }
 }
 
@@ -102,12 +102,10 @@ export function* lackedByLeads(taskId: string): Read<Degradation[]> {
 /** The looks of a task so far, in their order, with their evidence. */
 export function* foundBy(taskId: string): Read<Found[]> {
   const bundles = new Map(
-    (yield* sql.all<{ body: string }>('SELECT body FROM research_partials WHERE task_id = ?', [taskId])).map(
-      ({ body }) => {
-        const bundle: EvidenceBundle = fromCell(body)
-        return [bundle.id, bundle]
-      },
-    ),
+    (yield* partialBodies(taskId)).map((body) => {
+      const bundle: EvidenceBundle = fromCell(body)
+      return [bundle.id, bundle]
+    }),
   )
   return (yield* bodiesOf(taskId, 'retrieve')).flatMap((body): Found[] => {
     const done: LookDone = fromCell(body)

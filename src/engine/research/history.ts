@@ -1,6 +1,7 @@
 import type { ConcreteMode } from '../query/mode.js'
-import { type Read, sql } from '../storage/program.js'
-import type { StepName } from './step-store.js'
+import type { StepName } from '../rows/research/costs.js'
+import { type TaskTotals, totalsOfLast } from '../rows/research/history.js'
+import type { Read } from '../storage/program.js'
 
 /** Tasks that an estimate looks back on. */
 const TASKS = 50
@@ -39,45 +40,18 @@ const ASSUMED: History = {
   tokens: undefined,
 }
 
-interface TaskTotals {
-  questions: number
-  retrievals: number
-  scanned: number
-  calls: number
-  input: number
-  output: number
-  active_ms: number
-}
-
 /**
  * What completed tasks in a mode took: of the space, else of the tenant's other spaces, else assumptions. Other tenants'
  * tasks are never looked at.
  */
 export function* historyOf(space: { key: number; tenant: string }, mode: ConcreteMode): Read<History> {
-  const own = yield* measured('space', 't.space_key = ?', space.key, mode)
-  return own ?? (yield* measured('tenant', 't.tenant = ?', space.tenant, mode)) ?? ASSUMED
+  const own = yield* measured('space', space.key, mode)
+  return own ?? (yield* measured('tenant', space.tenant, mode)) ?? ASSUMED
 }
 
-function* measured(
-  of: History['of'],
-  where: 't.space_key = ?' | 't.tenant = ?',
-  owner: number | string,
-  mode: ConcreteMode,
-): Read<History | undefined> {
-  const chosen = `SELECT t.id, t.active_ms FROM research_tasks t
-    WHERE ${where} AND t.mode = ? AND t.stage = 'completed' AND t.stopped_by IS NULL ORDER BY t.id DESC LIMIT ${TASKS}`
-  const tasks = yield* sql.all<TaskTotals>(
-    `SELECT t.active_ms, sum(s.name = 'retrieve') retrievals, sum(s.scanned) scanned, sum(s.tool_calls) calls,
-       sum(s.input_tokens) input, sum(s.output_tokens) output,
-       max(CASE WHEN s.name = 'plan' AND json_valid(s.body) THEN json_array_length(s.body, '$.questions') ELSE 1 END) questions
-     FROM (${chosen}) t CROSS JOIN research_steps s ON s.task_id = t.id GROUP BY t.id HAVING retrievals > 0`,
-    [owner, mode],
-  )
+function* measured(of: 'space' | 'tenant', owner: number | string, mode: ConcreteMode): Read<History | undefined> {
+  const { tasks, steps } = yield* totalsOfLast(TASKS, of, owner, mode)
   if (tasks.length === 0) return undefined
-  const steps = yield* sql.all<{ name: StepName; ms: number }>(
-    `SELECT s.name, avg(s.latency_ms) ms FROM (${chosen}) t CROSS JOIN research_steps s ON s.task_id = t.id GROUP BY s.name`,
-    [owner, mode],
-  )
   const sum = (pick: (task: TaskTotals) => number): number => tasks.reduce((total, task) => total + pick(task), 0)
   const retrievals = sum((task) => task.retrievals)
   const questions = sum((task) => task.questions)

@@ -1,6 +1,7 @@
 import type { EvidenceItem } from '../../contract/gateway/queries.js'
 import { analyzeQuery } from '../../lib/text/analyze.js'
-import { type Read, sql } from '../storage/program.js'
+import { namesBeside, sectionsOf } from '../rows/research/leads.js'
+import type { Read } from '../storage/program.js'
 import { fromCell, readable } from '../storage/readable.js'
 
 /** Looks at a question that is still open. */
@@ -61,13 +62,7 @@ export function* leadsFor(
 /** Titles of the sections of the documents that the best items are of. */
 function* headingsOf(spaceKey: number, items: readonly EvidenceItem[]): Read<string[]> {
   const documents = [...new Set(items.flatMap((item) => item.citations.map((cited) => cited.documentAssetId)))]
-  const rows = yield* sql.all<{ section: string }>(
-    `SELECT DISTINCT n.section FROM json_each(?) wanted
-     CROSS JOIN documents d ON d.id = wanted.value AND d.space_key = ? AND d.deleted_at IS NULL
-     CROSS JOIN versions v ON v.doc_key = d.key AND v.from_revision IS NOT NULL AND v.until_revision IS NULL
-     CROSS JOIN nodes n ON n.version_key = v.key LIMIT ?`,
-    [JSON.stringify(documents.slice(0, DOCUMENTS)), spaceKey, SECTIONS],
-  )
+  const rows = yield* sectionsOf(spaceKey, documents.slice(0, DOCUMENTS), SECTIONS)
   const titles = readable(rows, ({ section }) => fromCell<string[]>(section)).flatMap((path) => path.at(-1) ?? [])
   return [...new Set(titles)]
 }
@@ -75,18 +70,6 @@ function* headingsOf(spaceKey: number, items: readonly EvidenceItem[]): Read<str
 /** Names that the graph relates to those of the best items. */
 function* relatedNames(spaceKey: number, items: readonly EvidenceItem[]): Read<Lead[]> {
   const nodes = items.slice(0, DOCUMENTS).map(({ nodeId }) => nodeId)
-  const rows = yield* sql.all<{ name: string; confidence: number }>(
-    `WITH found AS (
-       SELECT DISTINCT m.entity_key key FROM json_each(?) wanted
-       CROSS JOIN nodes n ON n.id = wanted.value AND n.space_key = ?
-       CROSS JOIN graph_mentions m ON m.node_key = n.key LIMIT ?)
-     SELECT e.name, max(r.confidence) confidence FROM found f
-     CROSS JOIN graph_relations r ON f.key IN (r.subject_key, r.object_key)
-     CROSS JOIN graph_entities e ON e.key = CASE WHEN r.subject_key = f.key THEN r.object_key ELSE r.subject_key END
-     WHERE e.key NOT IN (SELECT key FROM found) AND e.type <> 'date'
-       AND (SELECT count(*) FROM graph_mentions c WHERE c.entity_key = e.key) < ?
-     GROUP BY e.key ORDER BY confidence DESC, e.name LIMIT ?`,
-    [JSON.stringify(nodes), spaceKey, ENTITIES, COMMON, ENTITIES],
-  )
+  const rows = yield* namesBeside(spaceKey, nodes, { most: ENTITIES, common: COMMON })
   return rows.map(({ name, confidence }) => ({ text: name, weight: RELATED * confidence }))
 }

@@ -12,13 +12,13 @@ import type { Caller } from '../base/caller.js'
 import type { Page, PageRequest } from '../base/page.js'
 import type { EngineContext } from '../context.js'
 import type { QueryShared } from '../query/stages.js'
+import { isTerminal } from '../rows/research/stages.js'
+import { findTask, moveTask } from '../rows/research/tasks.js'
 import { writeAnswer } from '../storage/write-answer.js'
 import { createTask, planTask } from './create.js'
 import { type EventFrame, followEvents } from './events.js'
-import { listPartials, listTasks, readReport } from './read.js'
+import { jobOf, listPartials, listTasks, readReport } from './read.js'
 import { ResearchRunner } from './runner.js'
-import { isTerminal } from './stages.js'
-import { findTask, moveTask, toResearchJob } from './store.js'
 
 /** Research tasks, as callers reach them. A task is its creator's own: for everybody else it is not there. */
 export interface ResearchOperations {
@@ -54,17 +54,17 @@ export function createResearch(
       runner.wake()
       return task
     },
-    list: async (caller, query) => db.now(listTasks(db, caller, query)),
-    get: async (caller, id) => db.now(toResearchJob(db.now(findTask(caller, id)))),
-    partials: async (caller, id, page) => db.now(listPartials(db, caller, id, page)),
-    events: async (caller, id, page, signal) => db.now(followEvents(db, runner, caller, id, page, signal)),
-    report: async (caller, id) => db.now(readReport(caller, id)),
+    list: (caller, query) => db.read(listTasks(caller, query)),
+    get: (caller, id) => db.read(jobOf(caller, id)),
+    partials: (caller, id, page) => db.read(listPartials(caller, id, page)),
+    events: (caller, id, page, signal) => followEvents(db, runner, caller, id, page, signal),
+    report: (caller, id) => db.read(readReport(caller, id)),
     async cancel(caller, id) {
       const task = await writeAnswer(db, caller, function* () {
         const row = yield* findTask(caller, id)
         if (isTerminal(row.stage) || !(yield* moveTask(row.id, { from: row.stage, to: 'canceled', now: now() })))
           throw new KsError('already-terminal', `research task ${row.id} has already ended as ${row.stage}`)
-        return yield* toResearchJob(yield* findTask(caller, id))
+        return yield* jobOf(caller, id)
       })
       runner.ended(task.id)
       return task

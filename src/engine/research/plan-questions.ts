@@ -7,10 +7,10 @@ import { readJsonReply, repairMessages } from '../models/structured.js'
 import { tokensAtMost } from '../models/tokens.js'
 import type { ChatMessage } from '../models/types.js'
 import { beginningOf, shareWindow } from '../models/window.js'
+import type { Spent } from '../rows/research/costs.js'
 import { askModel } from './ask-model.js'
 import type { Part } from './parts.js'
 import { MAX_QUESTIONS, questionParts } from './questions.js'
-import type { Spent } from './step-store.js'
 import { LimitReached, type TaskRun } from './task-run.js'
 
 /** The questions that a task looks for: the whole one, and its parts where it has several. */

@@ -3,7 +3,7 @@ import type { ModelReference } from '../base/model-reference.js'
 import type { ProviderConfig } from '../base/provider-config.js'
 import type { GenerationUsage } from '../models/meter.js'
 import { configuredPrice } from '../models/prices.js'
-import { roundUsd } from './store.js'
+import { roundUsd } from '../rows/research/costs.js'
 
 const FREE: ModelPrice = { inputUsdPerMillion: 0, outputUsdPerMillion: 0 }
 

@@ -10,16 +10,20 @@ import type { Caller } from '../base/caller.js'
 import { decodeCursor, encodeCursor, filterHash } from '../base/cursor.js'
 import type { Page, PageRequest } from '../base/page.js'
 import { knownDocuments } from '../rows/documents.js'
+import { partialsAfter, stepBody } from '../rows/research/steps.js'
+import { findTask, tasksOf } from '../rows/research/tasks.js'
 import { findSpace } from '../rows/spaces.js'
-import type { Database } from '../storage/database.js'
 import type { Read } from '../storage/program.js'
-import { fromCell, readablePage } from '../storage/readable.js'
-import { partialsAfter, stepBody } from './step-store.js'
-import { findTask, tasksOf, toResearchJob } from './store.js'
+import { fromCell, readablePageIn } from '../storage/readable.js'
+import { toResearchJob } from './task.js'
+
+/** @throws KsError `not-found` */
+export function* jobOf(caller: Caller, id: string): Read<ResearchTaskJob> {
+  return yield* toResearchJob(yield* findTask(caller, id))
+}
 
 /** A caller's tasks, newest first. */
 export function* listTasks(
-  db: Database,
   caller: Caller,
   query: PageRequest & { knowledgeSpaceId?: string | undefined; stage?: ResearchStage | undefined },
 ): Read<Page<ResearchTaskJob>> {
@@ -29,35 +33,27 @@ export function* listTasks(
   if (spaceId !== undefined) yield* findSpace(caller.tenant, spaceId)
   const before = after === undefined ? undefined : String(after)
   const rows = yield* tasksOf(caller, { spaceId, stage, before }, limit + 1)
-  return readablePage(
-    rows,
-    limit,
-    (row) => db.now(toResearchJob(row)),
-    ({ id }) => encodeCursor({ after: [id] }, filter),
-  )
+  return yield* readablePageIn(rows, limit, toResearchJob, ({ id }) => encodeCursor({ after: [id] }, filter))
 }
 
 /** What a task has found, in its order. Passages of documents that were deleted since are left out. */
-export function* listPartials(
-  db: Database,
-  caller: Caller,
-  id: string,
-  page: PageRequest,
-): Read<Page<ResearchPartial>> {
+export function* listPartials(caller: Caller, id: string, page: PageRequest): Read<Page<ResearchPartial>> {
   const task = yield* findTask(caller, id)
   const filter = filterHash('research-partials', task.id)
   const [after = 0] = page.cursor === undefined ? [] : decodeCursor(page.cursor, filter).after
   const rows = yield* partialsAfter(task.id, Number(after), page.limit + 1)
-  return readablePage(
+  return yield* readablePageIn(
     rows,
     page.limit,
-    ({ sequence, body }) => ({
-      tenantId: task.tenant,
-      knowledgeSpaceId: task.space_id,
-      researchTaskJobId: task.id,
-      sequence,
-      evidenceBundle: db.now(withoutDeleted(caller, task.space_key, fromCell(body))),
-    }),
+    function* ({ sequence, body }) {
+      return {
+        tenantId: task.tenant,
+        knowledgeSpaceId: task.space_id,
+        researchTaskJobId: task.id,
+        sequence,
+        evidenceBundle: yield* withoutDeleted(caller, task.space_key, fromCell(body)),
+      }
+    },
     ({ sequence }) => encodeCursor({ after: [sequence] }, filter),
   )
 }

@@ -11,15 +11,17 @@ import { citationWriter } from '../query/citation-marks.js'
 import { extractiveAnswer } from '../query/extractive.js'
 import { buildPrompt, citedNumbers } from '../query/generate.js'
 import { deciderOf, markReader, stateBySaid, withState } from '../query/said-of-evidence.js'
+import type { Spent } from '../rows/research/costs.js'
+import { stepBody } from '../rows/research/steps.js'
 import type { Read } from '../storage/program.js'
 import { fromCell } from '../storage/readable.js'
 import { type Analysis, wholeState } from './analyze.js'
 import { askModel } from './ask-model.js'
+import { bundleOf } from './bundle.js'
 import { type CellFound, cellOf, type Field } from './digest.js'
 import { foundBy, lackedByLeads } from './gather.js'
 import type { Plan } from './plan-questions.js'
 import { reportText } from './report-text.js'
-import { bundleOf, type Spent, stepBody } from './step-store.js'
 import { checked, isSupported, type Source } from './support.js'
 import { LimitReached, type TaskRun } from './task-run.js'
 
@@ -65,7 +67,7 @@ export async function writeReport(
   const sections: Section[] = []
   const fields: Field[] = []
   const generators = new Set<Draft['generator']>()
-  const degraded = [...run.context.db.now(lackedSoFar(run))]
+  const degraded = [...(await run.context.db.read(lackedSoFar(run)))]
   let stop = stoppedBy
   for (const [place, section] of analysis.sections.entries()) {
     const items = section.nodeIds.flatMap((id) => byId.get(id) ?? [])
@@ -100,10 +102,10 @@ export async function writeReport(
 }
 
 /** What the steps before had to do without, and the model where it is not there any more. */
-function* lackedSoFar({ context, row, frozen, model }: TaskRun): Read<Degradation[]> {
+function* lackedSoFar({ context, row, frozen, hasModel }: TaskRun): Read<Degradation[]> {
   const plan: Plan = fromCell((yield* stepBody(row.id, 'plan')) ?? '{}')
   const reference = frozen.profile.reasoningModel ?? context.options.defaultGenerator
-  const isGone = model === undefined && !isBuiltin(reference)
+  const isGone = !hasModel && !isBuiltin(reference)
   return [
     ...(plan.degraded === undefined ? [] : [plan.degraded]),
     ...(yield* foundBy(row.id)).flatMap(({ degraded = [] }) => degraded),
@@ -124,7 +126,7 @@ async function draftOf(
 ): Promise<{ body: Draft; spent?: Spent }> {
   const { searched, items } = section
   const byRules = (more: Pick<Draft, 'stop' | 'degraded'> = {}) => ({ body: { ...extractive(section), ...more } })
-  if (run.model === undefined || items.length === 0) return byRules()
+  if (!run.hasModel || items.length === 0) return byRules()
   // what has no time or budget left does not ask
   if (stoppedBy?.limit === 'timeoutMs' || stoppedBy?.limit === 'budgetUsd')
     return byRules({ degraded: spentBy(stoppedBy) })

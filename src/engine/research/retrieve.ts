@@ -16,7 +16,7 @@ import { retrieveInMode } from '../query/stages.js'
 import type { PassageRow } from '../query/store.js'
 import { TraceRecorder } from '../traces/recorder.js'
 import { type Bearers, bearersOf } from './bearers.js'
-import { bundleOf } from './step-store.js'
+import { bundleOf } from './bundle.js'
 import type { StepScope, TaskRun } from './task-run.js'
 
 /** One look for evidence: what is searched, and the question that it is searched for. */
@@ -94,13 +94,14 @@ const NOTHING: Retrieved = {
  * that tells of others too, only passages that hold the name.
  */
 async function whereOf(
-  { admitted, context }: TaskRun,
+  run: TaskRun,
   { entities = [], others = [], wider = false }: Look,
   signal: AbortSignal,
 ): Promise<{ admitted: Admitted; isAbout: (passage: PassageRow) => boolean }> {
+  const admitted = await run.admitted()
   if (entities.length === 0) return { admitted, isAbout: () => true }
   const bearers: Bearers[] = []
-  for (const name of entities) bearers.push(await bearersOf(context, admitted, { name, others, wider }, signal))
+  for (const name of entities) bearers.push(await bearersOf(run.context, admitted, { name, others, wider }, signal))
   const docs = [...new Set(bearers.flatMap((one) => one.docs))]
   const shared = new Set(others.length === 0 ? [] : bearers.flatMap((one) => one.shared))
   const isAbout = (passage: PassageRow): boolean => {

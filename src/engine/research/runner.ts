@@ -5,17 +5,17 @@ import { untilWritten } from '../base/until-written.js'
 import type { EngineContext } from '../context.js'
 import type { QueryShared } from '../query/stages.js'
 import { passesByItself } from '../queue/retry-policy.js'
-import { sql } from '../storage/program.js'
+import { claimTask, freeClaims, giveBack, MAX_RETRY_MS, putOff, taskDue } from '../rows/research/claims.js'
+import { allOpenTasks, moveTask, type TaskRow, taskById } from '../rows/research/tasks.js'
 import { unlessDatabaseDamaged } from '../storage/write-stop.js'
 import { advance } from './advance.js'
-import { frozenOf, moveTask, type TaskRow, taskById } from './store.js'
+import { frozenOf } from './task.js'
 import { TaskFailed, TaskGone, TaskRun } from './task-run.js'
 
 /** Tasks at work: they share the machine with queries, which people wait for. */
 const TASKS_AT_ONCE = 2
 const MAX_ATTEMPTS = 5
 const FIRST_RETRY_MS = 1000
-const MAX_RETRY_MS = 5 * 60_000
 /** a task that was at work at this many deaths of the process is given up */
 const MAX_UNCLEAN_ENDS = 5
 
@@ -55,10 +55,7 @@ export class ResearchRunner {
 
   activity(): { active: number; waiting: number } {
     const { db } = this.#context
-    const open = unlessDatabaseDamaged(
-      () => db.now(sql.get<{ n: number }>('SELECT count(*) n FROM research_tasks WHERE completed_at IS NULL'))?.n ?? 0,
-      0,
-    )
+    const open = unlessDatabaseDamaged(() => db.now(allOpenTasks()), 0)
     return { active: this.#running.size, waiting: Math.max(0, open - this.#running.size) }
   }
 
@@ -92,18 +89,7 @@ export class ResearchRunner {
 
   #recover(): void {
     const { db, now } = this.#context
-    db.recover(function* () {
-      yield* sql.run(
-        `UPDATE research_tasks SET claimed_by = NULL, unclean_ends = unclean_ends + 1
-         WHERE claimed_by IS NOT NULL AND completed_at IS NULL`,
-      )
-      const hopeless = yield* sql.all<Pick<TaskRow, 'id' | 'stage'>>(
-        'SELECT id, stage FROM research_tasks WHERE completed_at IS NULL AND unclean_ends >= ?',
-        [MAX_UNCLEAN_ENDS],
-      )
-      const error = 'the daemon died again and again while it worked on this task'
-      for (const { id, stage } of hopeless) yield* moveTask(id, { from: stage, to: 'failed', now: now(), error })
-    })
+    db.recover(() => freeClaims(MAX_UNCLEAN_ENDS, now()))
   }
 
   #turn(): void {
@@ -117,21 +103,10 @@ export class ResearchRunner {
   /** The oldest task that is due, of the space whose turn it is. */
   #claim(): TaskRow | undefined {
     const { db, instance, now } = this.#context
-    function* next(after: number) {
-      return yield* sql.get<{ id: string; space_key: number }>(
-        `SELECT t.id, t.space_key FROM research_tasks t INDEXED BY research_tasks_open
-         JOIN spaces s ON s.key = t.space_key AND s.deleted_at IS NULL
-         WHERE t.completed_at IS NULL AND t.claimed_by IS NULL AND t.space_key > ?
-           AND (t.run_after <= ? OR t.run_after > ?)
-         ORDER BY t.space_key, t.run_after, t.id LIMIT 1`,
-        [after, now(), now() + MAX_RETRY_MS],
-      )
-    }
-    const due = db.now(next(this.#lastSpace)) ?? db.now(next(0))
+    const due = db.now(taskDue(this.#lastSpace, now()))
     if (due === undefined) return undefined
     this.#lastSpace = due.space_key
-    db.writeNow(() => sql.run('UPDATE research_tasks SET claimed_by = ? WHERE id = ?', [instance, due.id]))
-    return db.now(taskById(due.id))
+    return db.writeNow(() => claimTask(due.id, instance))
   }
 
   #launch(task: TaskRow): void {
@@ -176,12 +151,10 @@ export class ResearchRunner {
   async #letGo({ id }: TaskRow, error: unknown): Promise<void> {
     const { db, instance, log, now } = this.#context
     if (this.#stop.signal.aborted) {
-      await db.write(() =>
-        sql.run('UPDATE research_tasks SET claimed_by = NULL WHERE id = ? AND claimed_by = ?', [id, instance]),
-      )
+      await db.write(() => giveBack(id, instance))
       return
     }
-    const row = db.now(taskById(id))
+    const row = await db.read(taskById(id))
     if (error instanceof TaskGone || row === undefined || row.completed_at !== null) return
     const message = error instanceof TaskFailed || error instanceof KsError ? error.message : 'an unexpected failure'
     if (error instanceof TaskFailed || row.attempts + 1 >= MAX_ATTEMPTS) {
@@ -194,12 +167,7 @@ export class ResearchRunner {
     const delay = Math.min(FIRST_RETRY_MS * 2 ** row.attempts, MAX_RETRY_MS)
     const runAfter = now() + Math.round(delay * (0.5 + Math.random() / 2))
     await this.#untilWritten('when a research task is tried again', () =>
-      db.write(() =>
-        sql.run(
-          'UPDATE research_tasks SET claimed_by = NULL, attempts = attempts + ?, run_after = ? WHERE id = ? AND claimed_by = ?',
-          [passesByItself(error) ? 0 : 1, runAfter, id, instance],
-        ),
-      ),
+      db.write(() => putOff(id, instance, passesByItself(error) ? 0 : 1, runAfter)),
     )
     setTimeout(() => this.wake(), delay).unref()
   }

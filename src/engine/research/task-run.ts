@@ -1,19 +1,22 @@
 import type { ResearchStop } from '../../contract/gateway/research.js'
 import { linkAbort } from '../../lib/abort.js'
 import type { ModelPrice } from '../../local/model-prices.js'
+import type { ModelReference } from '../base/model-reference.js'
 import { account } from '../compile/embeddings.js'
 import type { EngineContext } from '../context.js'
 import { isBuiltin } from '../models/registry.js'
 import type { Generator } from '../models/types.js'
 import type { Admitted } from '../query/admission.js'
 import type { QueryShared } from '../query/stages.js'
+import type { StepName } from '../rows/research/costs.js'
+import { type DoneStep, stepBody, type Used, usedBy, writeStep } from '../rows/research/steps.js'
+import { moveOn, noteBudget, type TaskRow, taskById } from '../rows/research/tasks.js'
 import { type SpaceRow, spaceByKey } from '../rows/spaces.js'
-import { sql } from '../storage/program.js'
+import type { Read } from '../storage/program.js'
 import { fromCell } from '../storage/readable.js'
 import { limitsOf, type TaskLimits } from './limits.js'
 import { priceOf } from './prices.js'
-import { type DoneStep, type StepName, stepBody, type Used, usedBy, writeStep } from './step-store.js'
-import { type Frozen, frozenOf, moveTask, type TaskRow, taskById } from './store.js'
+import { type Frozen, frozenOf } from './task.js'
 
 /** A limit of the task ends what it is doing; what it has found stays. */
 export class LimitReached extends Error {
@@ -30,6 +33,14 @@ export class TaskGone extends Error {}
 
 /** The task cannot come to anything; trying again would not help. */
 export class TaskFailed extends Error {}
+
+/** A language model at work for a task. */
+export interface TaskModel {
+  generator: Generator
+  price: ModelPrice
+  provider: string
+  name: string
+}
 
 /** What a step needs to know and may use up. */
 export interface StepScope {
@@ -80,34 +91,45 @@ export class TaskRun {
     return Math.round(this.#row.active_ms + performance.now() - this.#started)
   }
 
-  get used(): Used {
-    return this.context.db.now(usedBy(this.#row.id))
+  used(): Promise<Used> {
+    return this.context.db.read(usedBy(this.#row.id))
   }
 
   /** @throws TaskGone */
-  get space(): SpaceRow {
-    const space = this.context.db.now(spaceByKey(this.#row.space_key))
+  async space(): Promise<SpaceRow> {
+    const space = await this.context.db.read(spaceByKey(this.#row.space_key))
     if (space === undefined) throw new TaskGone('the space is gone')
     return space
   }
 
   /** What a query of the task's own would have been admitted with. */
-  get admitted(): Admitted {
+  async admitted(): Promise<Admitted> {
     const { profile, snapshot } = this.frozen
-    return { subject: this.#row.subject, space: this.space, profile, snapshot }
+    return { subject: this.#row.subject, space: await this.space(), profile, snapshot }
   }
 
-  /** The language model of the task, or undefined where it works with rules. */
-  get model(): { generator: Generator; price: ModelPrice; provider: string; name: string } | undefined {
+  /** Whether a language model takes part; else the task works with rules. */
+  get hasModel(): boolean {
+    return this.#model() !== undefined
+  }
+
+  /** The language model of the task, or undefined where it works with rules. @throws TaskGone */
+  async model(): Promise<TaskModel | undefined> {
     const { models, options } = this.context
-    const reference = this.frozen.profile.reasoningModel ?? options.defaultGenerator
-    if (isBuiltin(reference) || !models.has(reference, 'generation')) return undefined
+    const reference = this.#model()
+    if (reference === undefined) return undefined
     return {
-      generator: models.generator(reference, account(this.context, this.space)),
+      generator: models.generator(reference, account(this.context, await this.space())),
       price: priceOf(options.providers, reference),
       provider: reference.provider,
       name: reference.model,
     }
+  }
+
+  #model(): ModelReference | undefined {
+    const { models, options } = this.context
+    const reference = this.frozen.profile.reasoningModel ?? options.defaultGenerator
+    return isBuiltin(reference) || !models.has(reference, 'generation') ? undefined : reference
   }
 
   /**
@@ -116,10 +138,9 @@ export class TaskRun {
    * @throws LimitReached where a limit leaves no room for it, or ends it; TaskGone when the task was ended meanwhile
    */
   async step<T>(key: string, name: StepName, work: StepWork<T>): Promise<T> {
-    const known = this.context.db.now(stepBody(this.#row.id, key))
+    const { known, used } = await this.context.db.read(before(this.#row.id, key))
     if (known !== undefined) return fromCell(known)
     this.signal.throwIfAborted()
-    const used = this.used
     if (name === 'retrieve') this.#check('maxRetrievalSteps', used.retrievalSteps)
     if (name === 'retrieve') this.#check('maxScannedResources', used.scannedResources)
     if (name === 'retrieve') this.#check('maxToolCalls', used.toolCalls)
@@ -138,8 +159,8 @@ export class TaskRun {
    * @param worstUsd what it may cost, with calls of this step that are not stored yet; `calls`: how many those are
    * @throws LimitReached
    */
-  checkModelCall(worstUsd: number, calls = 0): void {
-    const used = this.used
+  async checkModelCall(worstUsd: number, calls = 0): Promise<void> {
+    const used = await this.used()
     this.#check('maxToolCalls', used.toolCalls + calls)
     const { budget_usd: budget } = this.#row
     if (budget !== null && used.costUsd + worstUsd > budget)
@@ -149,23 +170,22 @@ export class TaskRun {
   /** Notes that the budget kept the task from something. */
   async noteBudget(): Promise<void> {
     const { db } = this.context
-    await db.write(() => sql.run('UPDATE research_tasks SET budget_exceeded = 1 WHERE id = ?', [this.#row.id]))
+    await db.write(() => noteBudget(this.#row.id))
   }
 
   /** Moves the task to the next stage. @throws TaskGone */
   async moveTo(to: TaskRow['stage'], stoppedBy?: ResearchStop): Promise<void> {
     const { db, instance, now } = this.context
-    const { id, stage } = this.#row
+    const { id, stage, active_ms } = this.#row
     const activeMs = this.activeMs
-    const moved = await db.write(function* () {
-      if (!(yield* moveTask(id, { from: stage, to, now: now(), claim: instance }))) return false
-      yield* sql.run('UPDATE research_tasks SET active_ms = ? WHERE id = ?', [activeMs, id])
-      if (stoppedBy !== undefined)
-        yield* sql.run('UPDATE research_tasks SET stopped_by = ? WHERE id = ?', [JSON.stringify(stoppedBy), id])
-      return true
+    const { moved, row } = await db.write(function* () {
+      const move = { from: stage, to, now: now(), claim: instance }
+      return { moved: yield* moveOn(id, move, activeMs, stoppedBy), row: yield* taskById(id) }
     })
     if (!moved) throw new TaskGone('the task was ended')
-    this.#reread()
+    if (row === undefined) throw new TaskGone('the task is gone')
+    // what was stored counts from the beginning of this stay
+    this.#row = { ...row, active_ms }
     this.#told()
   }
 
@@ -175,14 +195,6 @@ export class TaskRun {
     const written = await db.write(() => writeStep(this.#row, step, { instance, now: now(), activeMs }))
     if (!written) throw new TaskGone('the task was ended')
     this.#told()
-  }
-
-  #reread(): void {
-    const { active_ms } = this.#row
-    const row = this.context.db.now(taskById(this.#row.id))
-    if (row === undefined) throw new TaskGone('the task is gone')
-    // what was stored counts from the beginning of this stay
-    this.#row = { ...row, active_ms }
   }
 
   #check(limit: 'maxRetrievalSteps' | 'maxScannedResources' | 'maxToolCalls', used: number): void {
@@ -207,6 +219,11 @@ export class TaskRun {
       scope.abort()
     }
   }
+}
+
+/** What a step came to before, or what the task has used up so far. */
+function* before(taskId: string, key: string): Read<{ known: string | undefined; used: Used }> {
+  return { known: yield* stepBody(taskId, key), used: yield* usedBy(taskId) }
 }
 
 /** A promise that is not waited for any more once the signal aborts: not every part of a retrieval listens. */

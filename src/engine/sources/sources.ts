@@ -9,7 +9,7 @@ import type { AddressRule } from '../egress/addresses.js'
 import { findSource, insertSource, type SourceRow, sourcesAfter, updateSource as writeSource } from '../rows/sources.js'
 import { findSpace } from '../rows/spaces.js'
 import type { Read } from '../storage/program.js'
-import { fromCell, readablePageOf } from '../storage/readable.js'
+import { fromCell, readablePageIn } from '../storage/readable.js'
 import { writeAnswer } from '../storage/write-answer.js'
 import { checkConnector, isSynced } from './connectors/registry.js'
 import { checkUri, readContent, type SourceContent } from './content.js'
@@ -68,7 +68,7 @@ export function* listSources(caller: Caller, spaceId: string, page: PageRequest)
   const filter = filterHash('sources', caller.tenant, space.id)
   const after = page.cursor === undefined ? '' : String(decodeCursor(page.cursor, filter).after[0] ?? '')
   const rows = yield* sourcesAfter(caller, space, after, page.limit + 1)
-  return yield* readablePageOf(
+  return yield* readablePageIn(
     rows,
     page.limit,
     (row) => toSource(space, row),

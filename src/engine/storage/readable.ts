@@ -68,19 +68,25 @@ export function readablePage<R, T>(
   return { items, ...defined({ nextCursor }) }
 }
 
-/** The same with a program that makes an item of a row. */
-export function* readablePageOf<R, T>(
+/** `readable` of rows that a program makes something of. */
+export function* readableIn<R, T>(rows: readonly R[], to: (row: R) => Read<T>): Read<T[]> {
+  const items: T[] = []
+  for (const row of rows) {
+    const made = yield* unlessDamagedIn(to(row))
+    if (made !== undefined) items.push(made)
+  }
+  return items
+}
+
+/** `readablePage` of rows that a program makes something of. */
+export function* readablePageIn<R, T>(
   rows: readonly R[],
   limit: number,
   to: (row: R) => Read<T>,
   cursorOf: (row: R) => string,
 ): Read<{ items: T[]; nextCursor?: string }> {
-  const items: T[] = []
-  for (const row of rows.slice(0, limit)) {
-    const made = yield* unlessDamagedIn(to(row))
-    if (made !== undefined) items.push(made)
-  }
-  return { ...readablePage(rows, limit, (row) => row, cursorOf), items }
+  const { nextCursor } = readablePage(rows, limit, (row) => row, cursorOf)
+  return { items: yield* readableIn(rows.slice(0, limit), to), ...defined({ nextCursor }) }
 }
 
 /** SQL: the value at a path of a column of JSON text; NULL where a damaged row has none. */

@@ -2,8 +2,8 @@ import { KsError } from '../../contract/errors.js'
 import type { VirtualItem } from '../../contract/gateway/fs.js'
 import { defined } from '../../lib/defined.js'
 import { sourceOf } from '../rows/permissions.js'
+import type { DocumentEntry } from '../rows/vfs/documents.js'
 import { fromCell } from '../storage/readable.js'
-import type { DocumentEntry } from './store.js'
 
 /** A document as an entry; `directory` under `/knowledge`, `resource` under `/sources`. */
 export function documentItem(

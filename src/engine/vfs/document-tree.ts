@@ -4,11 +4,11 @@ import { KsError } from '../../contract/errors.js'
 import type { Clock } from '../base/clock.js'
 import { compareNames, sectionName } from '../base/virtual-paths.js'
 import type { CompiledOutlineNode } from '../parse/compiled.js'
+import { type NodeEntry, nodesAfter, storedOutline } from '../rows/vfs/passages.js'
 import type { Database } from '../storage/database.js'
 import { isDamaged } from '../storage/guarded-rows.js'
 import { unpack } from '../storage/packed.js'
 import { shortId } from './names.js'
-import { type NodeEntry, nodesAfter, storedOutline } from './store.js'
 
 /** A section of a document as a folder. */
 export interface Branch {
@@ -59,13 +59,13 @@ export class DocumentTrees {
   async of(versionKey: number, clock: Clock): Promise<DocumentTree | undefined> {
     const known = this.#kept.get(versionKey)
     if (known !== undefined) return known
-    const packed = this.#db.now(storedOutline(versionKey))
+    const packed = await this.#db.read(storedOutline(versionKey))
     if (packed === undefined) return undefined
     const outline = await unpack<CompiledOutlineNode[]>(packed)
     const nodes: NodeEntry[] = []
     let after = -1
     for (;;) {
-      const slice = this.#db.now(nodesAfter(versionKey, after, NODES_PER_SLICE))
+      const slice = await this.#db.read(nodesAfter(versionKey, after, NODES_PER_SLICE))
       nodes.push(...slice.filter((node) => !isDamaged(node)))
       after = slice.at(-1)?.ordinal ?? after
       if (slice.length < NODES_PER_SLICE) break

@@ -1,7 +1,9 @@
 import type { VirtualItem } from '../../contract/gateway/fs.js'
 import { ENTITY_TYPES, type EntityType } from '../derived/graph/entities.js'
-import { type EntityRow, entityNamed, entityRowsAfter, type GraphView, isShown } from '../graph/read.js'
+import type { GraphView } from '../graph/read.js'
+import { type EntityRow, entityNamed, entityRowsAfter, isShown } from '../rows/graph/entities.js'
 import { isDamaged } from '../storage/guarded-rows.js'
+import type { Read } from '../storage/program.js'
 import { entityItem, entityText } from './entity-text.js'
 import {
   type After,
@@ -34,20 +36,20 @@ export class Entities {
   }
 
   /** @param path what follows `/knowledge/entities` */
-  resolve(path: readonly string[]): Place | undefined {
+  async resolve(path: readonly string[]): Promise<Place | undefined> {
     const [type, key, ...rest] = path
     if (type === undefined) return this.#types()
     const known = ENTITY_TYPES.find((option) => option === type)
     if (known === undefined || rest.length > 0) return undefined
     if (key === undefined) return this.#ofType(known)
-    const entity = this.#graph.db.now(entityNamed(this.#graph, known, key))
+    const entity = await this.#graph.db.read(entityNamed(this.#graph, known, key))
     return entity === undefined ? undefined : this.place(entity, [ENTITIES, known])
   }
 
   /** One entity, wherever it stands. */
-  place(row: EntityRow, at: readonly string[]): Place {
-    const unit = this.#unit(row, at)
-    return placeOf(this.item(row, at), {
+  async place(row: EntityRow, at: readonly string[]): Promise<Place> {
+    const { item, unit } = await this.#graph.db.read(shownAt(this.#graph, row, at))
+    return placeOf(item, {
       texts: async function* (after) {
         if (after === undefined) yield unit
       },
@@ -55,8 +57,8 @@ export class Entities {
     })
   }
 
-  item(row: EntityRow, at: readonly string[]): VirtualItem {
-    return this.#graph.db.now(entityItem(this.#graph, row, at))
+  #item(row: EntityRow, at: readonly string[]): Promise<VirtualItem> {
+    return this.#graph.db.read(entityItem(this.#graph, row, at))
   }
 
   #types(): Place {
@@ -74,7 +76,7 @@ export class Entities {
       const within = place === started && after !== undefined ? textAt(after, 1) : undefined
       if (within === undefined) yield { item: knowledgeFolder([ENTITIES, type]), after: [place, ''] }
       for await (const row of this.#rows(type, within ?? ''))
-        yield { item: this.item(row, [ENTITIES, type]), after: [place, row.canonical_key] }
+        yield { item: await this.#item(row, [ENTITIES, type]), after: [place, row.canonical_key] }
     }
   }
 
@@ -84,29 +86,32 @@ export class Entities {
       if (place < started) continue
       const within = place === started && after !== undefined ? textAt(after, 1) : ''
       for await (const row of this.#rows(type, within))
-        yield { ...this.#unit(row, [ENTITIES, type]), after: [place, row.canonical_key] }
+        yield { ...(await this.#unit(row, [ENTITIES, type])), after: [place, row.canonical_key] }
     }
   }
 
   #ofType(type: EntityType): Place {
     const at = [ENTITIES, type]
     const rows = (after: After | undefined) => this.#rows(type, after === undefined ? '' : textAt(after, 0))
-    const entry = (row: EntityRow): Entry => ({ item: this.item(row, at), after: [row.canonical_key] })
-    const unit = (row: EntityRow): TextUnit => this.#unit(row, at)
+    const entry = async (row: EntityRow): Promise<Entry> => ({
+      item: await this.#item(row, at),
+      after: [row.canonical_key],
+    })
+    const unit = (row: EntityRow): Promise<TextUnit> => this.#unit(row, at)
     return placeOf(knowledgeFolder(at), {
       list: async (after, limit): Promise<EntryPage> => {
         const entries: Entry[] = []
         for await (const row of rows(after)) {
           if (entries.length === limit) return { entries, more: true }
-          entries.push(entry(row))
+          entries.push(await entry(row))
         }
         return { entries, more: false }
       },
       walk: async function* (after) {
-        for await (const row of rows(after)) yield entry(row)
+        for await (const row of rows(after)) yield await entry(row)
       },
       texts: async function* (after) {
-        for await (const row of rows(after)) yield unit(row)
+        for await (const row of rows(after)) yield await unit(row)
       },
     })
   }
@@ -114,9 +119,9 @@ export class Entities {
   /** Entities of a type that the reader sees, by key. */
   async *#rows(type: EntityType, from: string): AsyncGenerator<EntityRow> {
     for (let after = from; ; ) {
-      const rows = this.#graph.db.now(entityRowsAfter(this.#graph, after, type, SLICE))
+      const rows = await this.#graph.db.read(entityRowsAfter(this.#graph, after, type, SLICE))
       for (const row of rows) {
-        if (!isDamaged(row) && this.#graph.db.now(isShown(this.#graph, 'entity', row.key))) yield row
+        if (!isDamaged(row) && (await this.#graph.db.read(isShown(this.#graph, 'entity', row.key)))) yield row
         after = row.canonical_key
         await this.#view.clock.turn()
       }
@@ -124,21 +129,31 @@ export class Entities {
     }
   }
 
-  #unit(row: EntityRow, at: readonly string[]): TextUnit {
-    const { path } = this.item(row, at)
-    return {
-      id: row.id,
-      text: this.#graph.db.now(entityText(this.#graph, row)),
-      after: [row.canonical_key],
-      describe: (startOffset, endOffset) =>
-        Promise.resolve({
-          kind: 'segment',
-          path,
-          startOffset,
-          endOffset,
-          segmentId: row.id,
-          metadata: { entityId: row.id, type: row.type },
-        }),
-    }
+  async #unit(row: EntityRow, at: readonly string[]): Promise<TextUnit> {
+    return (await this.#graph.db.read(shownAt(this.#graph, row, at))).unit
   }
+}
+
+/** An entity as a file, and its text. */
+function* shownAt(
+  graph: GraphView,
+  row: EntityRow,
+  at: readonly string[],
+): Read<{ item: VirtualItem; unit: TextUnit }> {
+  const item = yield* entityItem(graph, row, at)
+  const unit: TextUnit = {
+    id: row.id,
+    text: yield* entityText(graph, row),
+    after: [row.canonical_key],
+    describe: (startOffset, endOffset) =>
+      Promise.resolve({
+        kind: 'segment',
+        path: item.path,
+        startOffset,
+        endOffset,
+        segmentId: row.id,
+        metadata: { entityId: row.id, type: row.type },
+      }),
+  }
+  return { item, unit }
 }

@@ -1,7 +1,9 @@
 import type { VirtualItem } from '../../contract/gateway/fs.js'
 import { joinPath } from '../base/virtual-paths.js'
-import { type EntityRow, entityByKey, type GraphView, isShown, namesOf, sourceNodes } from '../graph/read.js'
-import { type Read, sql } from '../storage/program.js'
+import type { GraphView } from '../graph/read.js'
+import { type EntityRow, entityByKey, isShown, namesOf, sourceNodes } from '../rows/graph/entities.js'
+import { relationEnds } from '../rows/graph/relations.js'
+import type { Read } from '../storage/program.js'
 
 /** Relations and documents told of one entity. */
 const RELATIONS = 50
@@ -25,6 +27,13 @@ export function* entityItem(graph: GraphView, row: EntityRow, at: readonly strin
   }
 }
 
+/** Entities as files of one folder. */
+export function* entityItems(graph: GraphView, rows: readonly EntityRow[], at: readonly string[]): Read<VirtualItem[]> {
+  const items: VirtualItem[] = []
+  for (const row of rows) items.push(yield* entityItem(graph, row, at))
+  return items
+}
+
 /** What the graph says of an entity, as text: its names, its relations, the documents that mention it. */
 export function* entityText(graph: GraphView, row: EntityRow): Read<string> {
   const [name = row.name, ...aliases] = yield* namesOf(graph, row)
@@ -42,21 +51,8 @@ export function* entityText(graph: GraphView, row: EntityRow): Read<string> {
 }
 
 function* relationLines(graph: GraphView, row: EntityRow, name: string): Read<string[]> {
-  const rows = yield* sql.all<{
-    key: number
-    subject_key: number
-    object_key: number
-    type: string
-    predicate: string
-  }>(
-    `SELECT key, subject_key, object_key, type, predicate FROM (
-       SELECT * FROM (SELECT * FROM graph_relations WHERE subject_key = ? LIMIT +?)
-       UNION ALL SELECT * FROM (SELECT * FROM graph_relations WHERE object_key = ? LIMIT +?))
-     ORDER BY type = 'mentions' AND predicate = '', confidence DESC, key`,
-    [row.key, LOOKED_AT, row.key, LOOKED_AT],
-  )
   const lines: string[] = []
-  for (const { key, subject_key, object_key, type, predicate } of rows) {
+  for (const { key, subject_key, object_key, type, predicate } of yield* relationEnds(row.key, LOOKED_AT)) {
     if (lines.length === RELATIONS) break
     if (!(yield* isShown(graph, 'relation', key))) continue
     const other = yield* entityByKey(graph, subject_key === row.key ? object_key : subject_key)

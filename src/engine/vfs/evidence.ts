@@ -4,7 +4,9 @@ import { defined } from '../../lib/defined.js'
 import { isUuid } from '../../lib/ids.js'
 import { compareNames, joinPath } from '../base/virtual-paths.js'
 import { knownDocuments } from '../rows/documents.js'
+import { type TraceEntry, traceById, tracesAfter } from '../rows/vfs/traces.js'
 import { isDamaged } from '../storage/guarded-rows.js'
+import type { Read } from '../storage/program.js'
 import { fromCell, readable } from '../storage/readable.js'
 import { evidenceEntry } from '../traces/traces.js'
 import {
@@ -17,7 +19,6 @@ import {
   type TextUnit,
   textAt,
 } from './namespace.js'
-import { type TraceEntry, traceById, tracesAfter } from './store.js'
 import type { View } from './view.js'
 
 /** traces of one slice; a bundle is some ten kilobytes of JSON */
@@ -37,22 +38,19 @@ export class Evidence {
     this.#view = view
   }
 
-  resolve(segments: readonly string[]): Promise<Place | undefined> {
+  async resolve(segments: readonly string[]): Promise<Place | undefined> {
     const [traceId, nodeId, ...rest] = segments
-    if (traceId === undefined) return Promise.resolve(this.#root())
-    if (!isUuid(traceId) || rest.length > 0) return Promise.resolve(undefined)
-    const trace = this.#view.db.now(traceById(this.#view, traceId))
-    const opened = trace === undefined ? undefined : this.#open(trace)
-    if (opened === undefined) return Promise.resolve(undefined)
-    if (nodeId === undefined) return Promise.resolve(this.#trace(opened))
+    if (traceId === undefined) return this.#root()
+    if (!isUuid(traceId) || rest.length > 0) return undefined
+    const opened = await this.#view.db.read(openedById(this.#view, traceId))
+    if (opened === undefined) return undefined
+    if (nodeId === undefined) return this.#trace(opened)
     const item = opened.items.find((candidate) => candidate.nodeId === nodeId)
-    if (item === undefined) return Promise.resolve(undefined)
-    return Promise.resolve(
-      placeOf(evidenceEntry(`/evidence/${traceId}`, item), {
-        texts: (after) => units(after === undefined ? [unit(traceId, item)] : []),
-        read: () => Promise.resolve({ text: item.text, contentType: PLAIN_TEXT }),
-      }),
-    )
+    if (item === undefined) return undefined
+    return placeOf(evidenceEntry(`/evidence/${traceId}`, item), {
+      texts: (after) => units(after === undefined ? [unit(traceId, item)] : []),
+      read: () => Promise.resolve({ text: item.text, contentType: PLAIN_TEXT }),
+    })
   }
 
   #root(): Place {
@@ -84,8 +82,7 @@ export class Evidence {
   }
 
   async *#walk(after: After | undefined): AsyncGenerator<Entry> {
-    const started = after === undefined ? undefined : this.#view.db.now(traceById(this.#view, textAt(after, 0)))
-    const opened = started === undefined ? undefined : this.#open(started)
+    const opened = after === undefined ? undefined : await this.#view.db.read(openedById(this.#view, textAt(after, 0)))
     if (opened !== undefined) yield* pageOfItems(opened.trace.id, opened.items, after, opened.items.length).entries
     for await (const { trace, items } of this.#traces(after === undefined ? '' : textAt(after, 0))) {
       yield { item: traceItem(trace), after: [trace.id, ''] }
@@ -94,8 +91,7 @@ export class Evidence {
   }
 
   async *#texts(after: After | undefined): AsyncGenerator<TextUnit> {
-    const started = after === undefined ? undefined : this.#view.db.now(traceById(this.#view, textAt(after, 0)))
-    const opened = started === undefined ? undefined : this.#open(started)
+    const opened = after === undefined ? undefined : await this.#view.db.read(openedById(this.#view, textAt(after, 0)))
     if (opened !== undefined) for (const item of itemsAfter(opened.items, after)) yield unit(opened.trace.id, item)
     for await (const { trace, items } of this.#traces(after === undefined ? '' : textAt(after, 0)))
       for (const item of items) yield unit(trace.id, item)
@@ -103,9 +99,9 @@ export class Evidence {
 
   async *#traces(after: string): AsyncGenerator<Opened> {
     for (let last = after; ; ) {
-      const traces = this.#view.db.now(tracesAfter(this.#view, last, TRACES_PER_SLICE))
+      const traces = await this.#view.db.read(tracesAfter(this.#view, last, TRACES_PER_SLICE))
       for (const trace of traces) {
-        const opened = isDamaged(trace) ? undefined : this.#open(trace)
+        const opened = isDamaged(trace) ? undefined : await this.#view.db.read(open(this.#view, trace))
         if (opened !== undefined) yield opened
       }
       if (traces.length < TRACES_PER_SLICE) return
@@ -116,15 +112,19 @@ export class Evidence {
       await this.#view.clock.turn()
     }
   }
+}
 
-  #open(trace: TraceEntry): Opened | undefined {
-    if (trace.body === null) return { trace, items: [] }
-    const items = itemsOf(trace.body).sort((a, b) => compareNames(a.nodeId, b.nodeId))
-    const cited = items.flatMap((item) => item.citations.map((citation) => citation.documentAssetId))
-    const ids = [...new Set(cited)]
-    const { db, caller, space } = this.#view
-    return db.now(knownDocuments(caller, space.key, ids)).size === ids.length ? { trace, items } : undefined
-  }
+function* openedById(view: View, id: string): Read<Opened | undefined> {
+  const trace = yield* traceById(view, id)
+  return trace === undefined ? undefined : yield* open(view, trace)
+}
+
+function* open({ caller, space }: View, trace: TraceEntry): Read<Opened | undefined> {
+  if (trace.body === null) return { trace, items: [] }
+  const items = itemsOf(trace.body).sort((a, b) => compareNames(a.nodeId, b.nodeId))
+  const cited = items.flatMap((item) => item.citations.map((citation) => citation.documentAssetId))
+  const ids = [...new Set(cited)]
+  return (yield* knownDocuments(caller, space.key, ids)).size === ids.length ? { trace, items } : undefined
 }
 
 /** The items of a stored bundle, which only this program writes. */

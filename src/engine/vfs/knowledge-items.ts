@@ -1,11 +1,12 @@
 import type { VirtualItem } from '../../contract/gateway/fs.js'
 import { defined } from '../../lib/defined.js'
 import { joinPath } from '../base/virtual-paths.js'
+import type { DocumentEntry } from '../rows/vfs/documents.js'
 import { fromCell } from '../storage/readable.js'
 import { documentItem } from './document-item.js'
 import { type Branch, isLeaf, type Leaf } from './document-tree.js'
+import { documentsByName, nameKey } from './documents.js'
 import { nameAmong } from './names.js'
-import { type DocumentEntry, documentsByName, nameKey } from './store.js'
 import type { View } from './view.js'
 
 /** The folder of documents under `/knowledge`. */

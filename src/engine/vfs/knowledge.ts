@@ -3,9 +3,12 @@ import type { VirtualItem } from '../../contract/gateway/fs.js'
 import { brokenCursor } from '../base/cursor.js'
 import { LAST } from '../base/folders.js'
 import { joinPath } from '../base/virtual-paths.js'
+import type { DocumentEntry, NameKey } from '../rows/vfs/documents.js'
+import { type NodeText, nodeTextsAfter } from '../rows/vfs/passages.js'
 import { isDamaged } from '../storage/guarded-rows.js'
 import { saysWhatWasStored } from '../storage/node-hash.js'
 import { type Branch, type DocumentTrees, findInTree, isLeaf, type Leaf } from './document-tree.js'
+import { boundsOf, documentsByName, placeOfDocument } from './documents.js'
 import { DOCUMENTS, documentFolder, documentsItem, entryItem, everythingIn, leavesIn } from './knowledge-items.js'
 import { cursorName, documentNamed, mayBeNamed } from './names.js'
 import {
@@ -23,15 +26,6 @@ import {
   type Wanted,
 } from './namespace.js'
 import type { Semantic } from './semantic.js'
-import {
-  boundsOf,
-  type DocumentEntry,
-  documentsByName,
-  type NameKey,
-  type NodeText,
-  nodeTextsAfter,
-  placeOfDocument,
-} from './store.js'
 import { type StoredTexts, textOfDocument } from './stored-text.js'
 import type { View } from './view.js'
 
@@ -103,7 +97,7 @@ export class Knowledge {
   async #list(after: After | undefined, limit: number): Promise<EntryPage> {
     const entries: Entry[] = []
     let before: DocumentEntry | undefined
-    for await (const row of this.#rows(this.#startOf(after), limit + 1)) {
+    for await (const row of this.#rows(await this.#startOf(after), limit + 1)) {
       if (entries.length === limit) return { entries, more: true }
       entries.push({ item: await this.#item(row, before), after: placeAfter(row, 0) })
       before = row
@@ -123,7 +117,7 @@ export class Knowledge {
     }
     skip = 0
     let before: DocumentEntry | undefined
-    for await (const row of this.#rows(this.#startOf(after), 100)) {
+    for await (const row of this.#rows(await this.#startOf(after), 100)) {
       if (mayBeNamed(row, namePart)) yield { item: await this.#item(row, before), after: placeAfter(row, 1) }
       else yield { after: placeAfter(row, 1) }
       if (inside) yield* this.#inside(row, 1)
@@ -163,9 +157,9 @@ export class Knowledge {
   }
 
   #passage(row: DocumentEntry, documentPath: string, leaf: Leaf): Place {
-    const text = (): string => {
+    const text = async (): Promise<string> => {
       if (row.version_key === null) return ''
-      const node = this.#view.db.now(nodeTextsAfter(row.version_key, leaf.node.ordinal - 1, 1))[0]
+      const [node] = await this.#view.db.read(nodeTextsAfter(row.version_key, leaf.node.ordinal - 1, 1))
       if (node !== undefined && !saysWhatWasStored(node))
         throw new KsError(
           'data-damaged',
@@ -175,7 +169,7 @@ export class Knowledge {
     }
     return placeOf(entryItem(row, documentPath, leaf), {
       texts: (after) => this.#textsIn(row, after, new Set([leaf.node.ordinal])),
-      read: () => Promise.resolve({ text: text(), contentType: PLAIN_TEXT }),
+      read: async () => ({ text: await text(), contentType: PLAIN_TEXT }),
     })
   }
 
@@ -184,7 +178,7 @@ export class Knowledge {
       const row = await this.#rowAt(after)
       if (row !== undefined) yield* this.#textsIn(row, after)
     }
-    for await (const row of this.#rows(this.#startOf(after), 100)) {
+    for await (const row of this.#rows(await this.#startOf(after), 100)) {
       yield* this.#textsIn(row, undefined)
       if (this.#view.clock.due) await this.#view.clock.turn()
     }
@@ -199,7 +193,7 @@ export class Knowledge {
     if (row.version_key === null) return
     let ordinal = (after === undefined ? 0 : integerAt(after, 2)) - 1
     for (;;) {
-      const nodes = this.#view.db.now(nodeTextsAfter(row.version_key, ordinal, TEXTS_PER_SLICE))
+      const nodes = await this.#view.db.read(nodeTextsAfter(row.version_key, ordinal, TEXTS_PER_SLICE))
       for (const node of nodes)
         if ((chosen?.has(node.ordinal) ?? true) && !isDamaged(node) && saysWhatWasStored(node))
           yield this.#unit(row, node)
@@ -242,16 +236,16 @@ export class Knowledge {
     return documentsByName(this.#view, { after: after ?? ['', ''], before: [LAST, ''], expect })
   }
 
-  #startOf(after: After | undefined): NameKey | undefined {
+  async #startOf(after: After | undefined): Promise<NameKey | undefined> {
     if (after === undefined) return undefined
     const id = textAt(after, 1)
     const base = textAt(after, 0)
-    return [base === '' ? this.#view.db.now(placeOfDocument(this.#view, id)).base : base, id]
+    return [base === '' ? (await this.#view.db.read(placeOfDocument(this.#view, id))).base : base, id]
   }
 
   /** The document that a cursor stands in, if it is still visible. */
   async #rowAt(after: After): Promise<DocumentEntry | undefined> {
-    const key = this.#startOf(after)
+    const key = await this.#startOf(after)
     if (key === undefined) throw brokenCursor()
     const [base, id] = key
     const { after: low, before: high } = boundsOf(id)

@@ -1,14 +1,7 @@
 import { isUuid } from '../../lib/ids.js'
 import { LAST } from '../base/folders.js'
-import {
-  boundsOf,
-  type DocumentEntry,
-  documentsByName,
-  documentsInSource,
-  type FileEntry,
-  type NameKey,
-  type SourceKey,
-} from './store.js'
+import type { DocumentEntry, FileEntry, NameKey, SourceKey } from '../rows/vfs/documents.js'
+import { boundsOf, documentsByName, documentsInSource } from './documents.js'
 import type { View } from './view.js'
 
 /** a cursor holds names up to this length; for longer ones it names the document */

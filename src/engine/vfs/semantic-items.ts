@@ -1,8 +1,8 @@
 import type { VirtualItem } from '../../contract/gateway/fs.js'
 import { joinPath } from '../base/virtual-paths.js'
+import type { ViewRow } from '../rows/views/views.js'
 import { fromCell } from '../storage/readable.js'
 import type { Coverage } from '../views/coverage.js'
-import type { ViewRow } from '../views/store.js'
 import { type After, type Entry, integerAt, type Place, pageOf, placeOf } from './namespace.js'
 
 /** A folder under `/knowledge`. */

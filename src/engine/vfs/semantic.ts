@@ -1,18 +1,22 @@
 import type { VirtualItem } from '../../contract/gateway/fs.js'
 import { compareNames, joinPath } from '../base/virtual-paths.js'
 import { type Derivations, graphBehind } from '../derived/derivation.js'
-import { type EntityRow, entityByKey, type GraphView, isShown } from '../graph/read.js'
+import type { GraphView } from '../graph/read.js'
+import { type EntityRow, entityByKey, isShown } from '../rows/graph/entities.js'
+import type { DocumentEntry } from '../rows/vfs/documents.js'
+import { lastBuild, membersOf, type ViewKind, type ViewRow, viewNamed, viewsOf } from '../rows/views/views.js'
+import type { Read } from '../storage/program.js'
 import { readable } from '../storage/readable.js'
-import type { Coverage } from '../views/coverage.js'
+import type { Coverage, CoverageOf } from '../views/coverage.js'
 import { communityReport, reportMarkdown } from '../views/reports.js'
-import { lastBuild, type Made, membersOf, type ViewRow, viewNamed, viewsOf } from '../views/store.js'
 import type { SemanticViews } from '../views/views.js'
 import { documentItem } from './document-item.js'
+import { visibleByKey } from './documents.js'
 import { ENTITIES, Entities } from './entities.js'
+import { entityItems } from './entity-text.js'
 import { DOCUMENTS, documentFolder } from './knowledge-items.js'
 import { type After, integerAt, PLAIN_TEXT, type Place, placeOf, type Step, type TextUnit } from './namespace.js'
 import { fixedFolder, knowledgeFolder, REPORT, reportFile, viewFolder } from './semantic-items.js'
-import { type DocumentEntry, documentsByKey } from './store.js'
 import { elementAt, type StoredTexts } from './stored-text.js'
 import type { View } from './view.js'
 
@@ -61,12 +65,14 @@ export class Semantic {
     }
     if (first !== 'topics' && first !== 'communities') return undefined
     if (slug === undefined) return this.#kind(first)
-    const row = this.#view.db.now(viewNamed(this.#view.space.key, KINDS[first], slug))
+    const row = await this.#view.db.read(viewNamed(this.#view.space.key, KINDS[first], slug))
     if (row === undefined) return undefined
-    this.#tellCoverage(`the ${KINDS[first]}`, row)
-    if (first === 'topics') return this.#documentPlace(row, this.#folderOf(first, row), path)
+    const coverageOf = await this.#coverage()
+    this.#tellCoverage(`the ${KINDS[first]}`, coverageOf(row))
+    const folder = folderOf(first, row, coverageOf)
+    if (first === 'topics') return this.#documentPlace(row, folder, path)
     const [part, ...below] = path
-    if (part === undefined) return this.#community(row)
+    if (part === undefined) return this.#community(row, folder)
     if (part === REPORT && below.length === 0) return this.#report(row)
     if (part === DOCUMENTS) return this.#documentPlace(row, knowledgeFolder([first, slug, DOCUMENTS]), below)
     return part === ENTITIES ? this.#entityPlace(row, below) : undefined
@@ -87,11 +93,12 @@ export class Semantic {
   async #kind(name: KindFolder): Promise<Place> {
     const { db, space } = this.#view
     await this.#readiness.views.ready(space, KINDS[name])
-    this.#tellCoverage(`the ${name}`, db.now(lastBuild(space.key, KINDS[name])))
-    const rows = db.now(viewsOf(space.key, KINDS[name]))
+    const { build, rows } = await db.read(listed(space.key, KINDS[name]))
+    const coverageOf = await this.#coverage()
+    this.#tellCoverage(`the ${name}`, build === undefined ? undefined : coverageOf(build))
     return fixedFolder(
       knowledgeFolder([name]),
-      readable(rows, (row) => this.#folderOf(name, row)),
+      readable(rows, (row) => folderOf(name, row, coverageOf)),
       {
         walk: (after) => this.#walkViews(name, rows, after),
         texts: (after) => this.#textsOfViews(name, rows, after),
@@ -102,10 +109,11 @@ export class Semantic {
   /** The place of a step: how many views have gone before, and how many entries of the next one. */
   async *#walkViews(name: KindFolder, rows: readonly ViewRow[], after: After | undefined): AsyncGenerator<Step> {
     const started = after === undefined ? 0 : integerAt(after, 0)
+    const coverageOf = await this.#coverage()
     for (const [place, row] of rows.entries()) {
       if (place < started) continue
       const seen = place === started && after !== undefined ? integerAt(after, 1) : 0
-      const items = [this.#folderOf(name, row), ...(await this.#below(name, row))]
+      const items = [folderOf(name, row, coverageOf), ...(await this.#below(name, row))]
       for (const [index, item] of items.entries()) if (index >= seen) yield { item, after: [place, index + 1] }
     }
   }
@@ -126,28 +134,27 @@ export class Semantic {
     const documents = (await this.#documents(row, documentsIn(name, row))).map(({ item }) => item)
     if (name === 'topics') return documents
     const at = [name, row.slug, ENTITIES]
-    const entities = this.#entitiesOf(row).map((entity) => this.#entities().item(entity, at))
+    const entities = await this.#view.db.read(memberItems(this.#reader(), row.key, at))
     const folder = knowledgeFolder([name, row.slug, DOCUMENTS])
     return [folder, ...documents, knowledgeFolder(at), ...entities, reportFile([name, row.slug])]
   }
 
   /** Says of views of how much of the publication they are. */
-  #tellCoverage(what: string, made: Made | undefined): void {
-    const { space, lacks } = this.#view
-    const coverage = made === undefined ? undefined : this.#readiness.views.coverage(space.key, made)
+  #tellCoverage(what: string, coverage: Coverage | undefined): void {
+    const { lacks } = this.#view
     if (coverage === undefined) lacks.add(`${what}: still being made`)
     else if (coverage.stale) lacks.add(`${what}: ${wordsOf(coverage)}`)
   }
 
-  #folderOf(name: KindFolder, row: ViewRow): VirtualItem {
-    return viewFolder([name, row.slug], row, this.#readiness.views.coverage(this.#view.space.key, row))
+  #coverage(): Promise<CoverageOf> {
+    return this.#readiness.views.coverage(this.#view.space.key)
   }
 
-  #community(row: ViewRow): Place {
+  #community(row: ViewRow, folder: VirtualItem): Place {
     const at = ['communities', row.slug]
     const folders = [...[DOCUMENTS, ENTITIES].map((name) => knowledgeFolder([...at, name])), reportFile(at)]
     const below = () => this.#below('communities', row)
-    return fixedFolder(this.#folderOf('communities', row), folders, {
+    return fixedFolder(folder, folders, {
       walk: async function* (after) {
         const start = after === undefined ? 0 : integerAt(after, 0)
         for (const [place, item] of (await below()).entries()) if (place >= start) yield { item, after: [place + 1] }
@@ -158,11 +165,10 @@ export class Semantic {
 
   #report(row: ViewRow): Place {
     return placeOf(reportFile(['communities', row.slug]), {
-      read: () =>
-        Promise.resolve({
-          text: reportMarkdown(this.#reader().db.now(communityReport(this.#reader(), row))),
-          contentType: MARKDOWN,
-        }),
+      read: async () => ({
+        text: reportMarkdown(await this.#view.db.read(communityReport(this.#reader(), row))),
+        contentType: MARKDOWN,
+      }),
     })
   }
 
@@ -219,39 +225,27 @@ export class Semantic {
 
   /** A view's documents that the reader sees, by name. */
   async #documents(row: ViewRow, at: readonly string[]): Promise<DocumentMember[]> {
-    const scores = new Map(this.#view.db.now(membersOf(row.key, 'document')).map(({ key, score }) => [key, score]))
+    const members = await this.#view.db.read(memberDocuments(this.#view, row.key))
     const { denied } = this.#reader()
     const found: DocumentMember[] = []
-    for (const document of this.#view.db.now(documentsByKey(this.#view, [...scores.keys()]))) {
+    for (const { document, score: exact } of members) {
       if (document.source_id !== null && denied.includes(document.source_id)) continue
       const { name, path } = await documentFolder(this.#view, document)
       const item = documentItem(document, { kind: 'resource', name, path: joinPath('knowledge', [...at, name]) })
-      const score = Math.round((scores.get(document.key) ?? 0) * 10_000) / 10_000
+      const score = Math.round(exact * 10_000) / 10_000
       found.push({ row: document, item: { ...item, metadata: { ...item.metadata, score, knowledgePath: path } } })
       await this.#view.clock.turn()
     }
     return found.sort((a, b) => compareNames(a.item.name, b.item.name))
   }
 
-  #entitiesOf(row: ViewRow): EntityRow[] {
-    const graph = this.#reader()
-    const rows = this.#view.db
-      .now(membersOf(row.key, 'entity'))
-      .flatMap(({ key }) => graph.db.now(entityByKey(graph, key)) ?? [])
-    const shown = rows.filter(({ key }) => graph.db.now(isShown(graph, 'entity', key)))
-    return shown.sort((a, b) => compareNames(a.canonical_key, b.canonical_key))
-  }
-
   /** A community's folder of entities, or one of them. */
-  #entityPlace(row: ViewRow, path: readonly string[]): Place | undefined {
+  async #entityPlace(row: ViewRow, path: readonly string[]): Promise<Place | undefined> {
     const at = ['communities', row.slug, ENTITIES]
-    const entities = this.#entitiesOf(row)
+    const graph = this.#reader()
     const [key, ...rest] = path
-    if (key === undefined)
-      return fixedFolder(
-        knowledgeFolder(at),
-        entities.map((entity) => this.#entities().item(entity, at)),
-      )
+    if (key === undefined) return fixedFolder(knowledgeFolder(at), await graph.db.read(memberItems(graph, row.key, at)))
+    const entities = await graph.db.read(memberEntities(graph, row.key))
     const entity = rest.length === 0 ? entities.find(({ canonical_key }) => canonical_key === key) : undefined
     return entity === undefined ? undefined : this.#entities().place(entity, at)
   }
@@ -265,6 +259,36 @@ export class Semantic {
     this.#graph ??= { db, space, revision, denied }
     return this.#graph
   }
+}
+
+function* listed(spaceKey: number, kind: ViewKind) {
+  const build = yield* lastBuild(spaceKey, kind)
+  return { build, rows: yield* viewsOf(spaceKey, kind) }
+}
+
+/** A view's documents that are visible, with how well they fit. */
+function* memberDocuments(view: View, viewKey: number): Read<{ document: DocumentEntry; score: number }[]> {
+  const scores = new Map((yield* membersOf(viewKey, 'document')).map(({ key, score }) => [key, score]))
+  const documents = yield* visibleByKey(view, [...scores.keys()])
+  return documents.map((document) => ({ document, score: scores.get(document.key) ?? 0 }))
+}
+
+/** A community's entities that the reader sees, by name. */
+function* memberEntities(graph: GraphView, viewKey: number): Read<EntityRow[]> {
+  const shown: EntityRow[] = []
+  for (const { key } of yield* membersOf(viewKey, 'entity')) {
+    const row = yield* entityByKey(graph, key)
+    if (row !== undefined && (yield* isShown(graph, 'entity', key))) shown.push(row)
+  }
+  return shown.sort((a, b) => compareNames(a.canonical_key, b.canonical_key))
+}
+
+function* memberItems(graph: GraphView, viewKey: number, at: readonly string[]): Read<VirtualItem[]> {
+  return yield* entityItems(graph, yield* memberEntities(graph, viewKey), at)
+}
+
+function folderOf(name: KindFolder, row: ViewRow, coverageOf: CoverageOf): VirtualItem {
+  return viewFolder([name, row.slug], row, coverageOf(row))
 }
 
 function wordsOf({ coveredDocuments, totalDocuments }: Coverage): string {

@@ -1,9 +1,10 @@
 import { childFolder, FOLDER_END, LAST } from '../base/folders.js'
+import type { FileEntry, SourceKey } from '../rows/vfs/documents.js'
 import type { Read } from '../storage/program.js'
+import { documentsInSource, placeOfDocument, subtreeOf } from './documents.js'
 import { cursorName } from './names.js'
 import { type After, type Entry, type EntryPage, integerAt, textAt } from './namespace.js'
 import { fileItem, folderItem } from './source-items.js'
-import { documentsInSource, type FileEntry, placeOfDocument, type SourceKey, subtreeOf } from './store.js'
 import type { View } from './view.js'
 
 /** First part of a place in a folder: folders come before files. */
@@ -30,7 +31,9 @@ export async function listFolder(
     }
   }
   const start =
-    after !== undefined && integerAt(after, 0) === FILES ? view.db.now(fileStart(view, folder, after)) : undefined
+    after !== undefined && integerAt(after, 0) === FILES
+      ? await view.db.read(fileStart(view, folder, after))
+      : undefined
   let before: FileEntry | undefined
   for await (const row of documentsInSource(view, source, {
     after: start ?? [folder, '', ''],
@@ -59,7 +62,8 @@ async function* foldersIn(
 ): AsyncGenerator<FoundFolder> {
   const { before } = subtreeOf(parent)
   let place: SourceKey = [parent, LAST, LAST]
-  if (after !== undefined) place = subtreeOf(childFolder(parent, view.db.now(folderStart(view, parent, after)))).before
+  if (after !== undefined)
+    place = subtreeOf(childFolder(parent, await view.db.read(folderStart(view, parent, after)))).before
   for (;;) {
     const document = await first(documentsInSource(view, source, { after: place, before }))
     if (document === undefined) return

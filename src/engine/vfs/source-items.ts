@@ -2,10 +2,11 @@ import type { VirtualItem } from '../../contract/gateway/fs.js'
 import { FOLDER_END } from '../base/folders.js'
 import { joinPath } from '../base/virtual-paths.js'
 import { isKept } from '../rows/permissions.js'
+import { aboutSource, type FileEntry } from '../rows/vfs/documents.js'
 import type { Read } from '../storage/program.js'
 import { documentItem } from './document-item.js'
+import { documentsInSource, sourceKey } from './documents.js'
 import { nameAmong } from './names.js'
-import { aboutSource, documentsInSource, type FileEntry, sourceKey } from './store.js'
 import type { View } from './view.js'
 
 /** The folder of documents that came without a source. */

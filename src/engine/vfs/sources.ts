@@ -4,6 +4,8 @@ import { isUuid } from '../../lib/ids.js'
 import { FOLDER_END, foldersOpened } from '../base/folders.js'
 import { joinPath } from '../base/virtual-paths.js'
 import { isKept } from '../rows/permissions.js'
+import { type FileEntry, type SourceKey, sourcesNamed } from '../rows/vfs/documents.js'
+import { documentsInSource, placeOfDocument, sourceAfter, subtreeOf } from './documents.js'
 import { cursorName, documentInFolder, mayBeNamed } from './names.js'
 import {
   type After,
@@ -20,15 +22,6 @@ import {
 } from './namespace.js'
 import { listFolder } from './source-folder.js'
 import { fileItem, folderItem, nameOf, sourceItem, UPLOADS } from './source-items.js'
-import {
-  documentsInSource,
-  type FileEntry,
-  placeOfDocument,
-  type SourceKey,
-  sourceAfter,
-  sourcesNamed,
-  subtreeOf,
-} from './store.js'
 import { elementAt, type StoredTexts, textOfDocument } from './stored-text.js'
 import type { View } from './view.js'
 
@@ -73,15 +66,16 @@ export class Sources {
     if (last === UPLOADS) return { entries, more: false }
     for (let source = await sourceAfter(this.#view, last); source !== undefined; ) {
       if (entries.length === limit) return { entries, more: true }
-      entries.push({ item: this.#view.db.now(sourceItem(this.#view, source)), after: [source] })
+      entries.push({ item: await this.#view.db.read(sourceItem(this.#view, source)), after: [source] })
       source = await sourceAfter(this.#view, source)
     }
     entries.push({ item: folderItem(null, ''), after: [UPLOADS] })
     return pageOf(entries, 0, limit)
   }
 
-  #folder(source: string | null, folder: string): Place {
-    return placeOf(folder === '' ? this.#view.db.now(sourceItem(this.#view, source)) : folderItem(source, folder), {
+  async #folder(source: string | null, folder: string): Promise<Place> {
+    const item = folder === '' ? await this.#view.db.read(sourceItem(this.#view, source)) : folderItem(source, folder)
+    return placeOf(item, {
       list: (after, limit) => listFolder(this.#view, source, folder, after, limit),
       walk: (after, wanted) => this.#walk(source, folder, after, wanted),
       texts: (after) => this.#textsIn(source, folder, after),
@@ -98,7 +92,8 @@ export class Sources {
 
   /** The oldest source of a name that shows anything: paths are made of ids, people know names. */
   async #named(name: string): Promise<string | undefined> {
-    for (const id of this.#view.db.now(sourcesNamed(this.#view, name))) if (await this.#holdsAny(id, '')) return id
+    for (const id of await this.#view.db.read(sourcesNamed(this.#view, name)))
+      if (await this.#holdsAny(id, '')) return id
     return undefined
   }
 
@@ -117,7 +112,7 @@ export class Sources {
         source !== undefined;
         source = await sourceAfter(this.#view, source)
       ) {
-        yield { item: this.#view.db.now(sourceItem(this.#view, source)), after: [source, '', '', 0] }
+        yield { item: await this.#view.db.read(sourceItem(this.#view, source)), after: [source, '', '', 0] }
         yield* this.#walk(source, '', undefined, wanted)
       }
       yield { item: folderItem(null, ''), after: [UPLOADS, '', '', 0] }
@@ -131,7 +126,7 @@ export class Sources {
    */
   async *#walk(source: string | null, folder: string, after: After | undefined, wanted?: Wanted): AsyncGenerator<Step> {
     const range = subtreeOf(folder)
-    const start = this.#startOf(source, after)
+    const start = await this.#startOf(source, after)
     let announced = after === undefined ? 0 : integerAt(after, 3)
     let previous = start === undefined ? folder : start[0]
     let place: After = start === undefined ? [nameOf(source), '', '', 0] : (after ?? [])
@@ -171,7 +166,7 @@ export class Sources {
 
   async *#textsIn(source: string | null, folder: string, after: After | undefined): AsyncGenerator<TextUnit> {
     const range = subtreeOf(folder)
-    const start = this.#startOf(source, after) ?? range.after
+    const start = (await this.#startOf(source, after)) ?? range.after
     for await (const row of documentsInSource(this.#view, source, { ...range, after: start, expect: 100 }))
       yield* this.#textOf(row, undefined)
   }
@@ -205,13 +200,13 @@ export class Sources {
   }
 
   /** The document that a walk's cursor names; none before the first. */
-  #startOf(source: string | null, after: After | undefined): SourceKey | undefined {
+  async #startOf(source: string | null, after: After | undefined): Promise<SourceKey | undefined> {
     if (after === undefined || textAt(after, 0) !== nameOf(source)) return undefined
     const id = textAt(after, 2)
     if (id === '') return undefined
     const pathName = textAt(after, 1)
     if (pathName === '') {
-      const { folder, base } = this.#view.db.now(placeOfDocument(this.#view, id))
+      const { folder, base } = await this.#view.db.read(placeOfDocument(this.#view, id))
       return [folder, base, id]
     }
     const parts = pathName.split('/')

@@ -1,10 +1,11 @@
 import { LRUCache } from 'lru-cache'
 import type { CompiledElement } from '../parse/compiled.js'
 import type { StoredArtifact } from '../parse/stored.js'
+import type { DocumentEntry } from '../rows/vfs/documents.js'
+import { storedArtifact } from '../rows/vfs/passages.js'
 import type { Database } from '../storage/database.js'
 import { unpack } from '../storage/packed.js'
 import { type Content, PLAIN_TEXT } from './namespace.js'
-import { type DocumentEntry, storedArtifact } from './store.js'
 
 /** UTF-16 units of text kept: enough for the pages of a few long documents */
 const KEPT_UNITS = 8 * 1024 * 1024
@@ -29,7 +30,7 @@ export class StoredTexts {
   async load(versionKey: number, keep: boolean): Promise<StoredArtifact | undefined> {
     const known = this.#kept.get(versionKey)
     if (known !== undefined) return known
-    const packed = this.#db.now(storedArtifact(versionKey))
+    const packed = await this.#db.read(storedArtifact(versionKey))
     if (packed === undefined) return undefined
     const artifact = await unpack<StoredArtifact>(packed)
     if (keep) this.#kept.set(versionKey, artifact)

@@ -121,7 +121,7 @@ async function findIn(readers: Readers, caller: Caller, spaceId: string, query: 
 
 async function catOf(readers: Readers, caller: Caller, spaceId: string, query: FsCatQuery): Promise<CatResult> {
   const parsed = parsePath(query.path)
-  const place = await existing(readers, readers.views.head(caller, spaceId), parsed)
+  const place = await existing(readers, await readers.views.head(caller, spaceId), parsed)
   return { path: parsed.path, ...(await cat(place, query)) }
 }
 
@@ -140,7 +140,7 @@ async function openPaged(
 ): Promise<{ view: PagedView; parsed: VirtualPath; path: string; place: Place }> {
   const parsed = parsePath(query.path)
   const { cursor, consistencyClass } = query
-  const view = readers.views.paged(caller, spaceId, { ...request, path: parsed.path, cursor, consistencyClass })
+  const view = await readers.views.paged(caller, spaceId, { ...request, path: parsed.path, cursor, consistencyClass })
   return { view, parsed, path: parsed.path, place: await existing(readers, view, parsed) }
 }
 
@@ -164,7 +164,7 @@ function resolve(
     case 'evidence':
       return new Evidence(view).resolve(segments)
     case 'workspaces':
-      return Promise.resolve(new Workspaces(view, objects).resolve(segments))
+      return new Workspaces(view, objects).resolve(segments)
     default:
       return namespace satisfies never
   }

@@ -6,11 +6,12 @@ import { Clock } from '../base/clock.js'
 import { brokenCursor, decodeCursor, encodeCursor, filterHash } from '../base/cursor.js'
 import { deniedSources } from '../rows/permissions.js'
 import { findSpace, type SpaceRow } from '../rows/spaces.js'
+import { openJobCount, publicationById, publicationOf } from '../rows/vfs/publications.js'
 import { lastChange } from '../rows/workspaces.js'
 import { policiesOf } from '../spaces/manifest.js'
 import type { Database } from '../storage/database.js'
+import type { Read } from '../storage/program.js'
 import { type After, integerAt } from './namespace.js'
-import { openJobCount, publicationById, publicationOf } from './publications.js'
 
 export type ConsistencyClass = NonNullable<Listing['consistencyClass']>
 
@@ -65,40 +66,23 @@ export class Views {
   }
 
   /** The published head. @throws KsError `not-found` */
-  head(caller: Caller, spaceId: string): View {
-    const space = this.#db.now(findSpace(caller.tenant, spaceId))
-    return {
-      db: this.#db,
-      caller,
-      space,
-      revision: space.head_revision,
-      preview: false,
-      clock: new Clock(),
-      change: this.#db.now(lastChange(space.key)),
-      denied: this.#db.now(deniedSources(space.key, caller)),
-      lacks: new Set<string>(),
-    }
+  async head(caller: Caller, spaceId: string): Promise<View> {
+    return this.#viewOf(caller, await this.#db.read(headOf(caller, spaceId)))
+  }
+
+  #viewOf(caller: Caller, head: Head): View {
+    return { db: this.#db, caller, ...head, preview: false, clock: new Clock(), lacks: new Set<string>() }
   }
 
   /** @throws KsError `not-found`, `invalid-cursor` also for a snapshot that expired */
-  paged(caller: Caller, spaceId: string, request: PagedRequest): PagedView {
-    const view = this.head(caller, spaceId)
-    const policy = policiesOf(view.space).consistencyPolicy
-    const kind = request.consistencyClass ?? policy.defaultClass
-    const filter = filterHash(
-      `fs.${request.operation}`,
-      caller.tenant,
-      caller.subject,
-      view.space.id,
-      request.path,
-      kind,
-      ...request.filters,
+  async paged(caller: Caller, spaceId: string, request: PagedRequest): Promise<PagedView> {
+    const { head, policy, kind, filter, state, pendingDocuments, pin } = await this.#db.read(
+      pageOf(caller, spaceId, request),
     )
-    const state = request.cursor === undefined ? undefined : decodeCursor(request.cursor, filter)
+    const view = this.#viewOf(caller, head)
     const base = { ...view, clock: new Clock(request.milliseconds), preview: kind === 'eventual-preview' }
-    const consistency = this.#consistency(base, request.consistencyClass)
-    if (kind === 'snapshot-consistent') {
-      const pin = state === undefined ? newPin(view) : this.#pinned(view.space, state, policy.snapshotTtlSeconds)
+    const consistency = consistencyOf(base, request.consistencyClass, pendingDocuments)
+    if (pin !== undefined) {
       return {
         ...base,
         revision: pin.revision,
@@ -120,14 +104,6 @@ export class Views {
     }
   }
 
-  #consistency(view: View, named: ConsistencyClass | undefined): PagedView['consistency'] {
-    const echo = named === undefined ? {} : { consistencyClass: named }
-    if (!view.preview) return echo
-    const pendingDocuments = this.#db.now(openJobCount(view.space.key))
-    const asOf = new Date(view.space.published_at).toISOString()
-    return { ...echo, preview: { stale: pendingDocuments > 0, asOf, pendingDocuments } }
-  }
-
   /**
    * Only the revision is kept, never an answer: readers share one publication for the time of the policy, and a
    * deletion is visible to them at once all the same.
@@ -138,22 +114,65 @@ export class Views {
     this.#heads.set(space.key, { revision: space.head_revision, at: Date.now() })
     return space.head_revision
   }
+}
 
-  #pinned(space: SpaceRow, state: { after: After; publication?: string }, ttlSeconds: number): Pin {
-    if (state.publication === undefined) throw brokenCursor()
-    const at = integerAt(state.after, 0)
-    const change = integerAt(state.after, 1)
-    const oldest = Date.now() - ttlSeconds * 1000
-    if (at < oldest) throw expired(ttlSeconds)
-    if (state.publication === space.publication_id)
-      return { publication: space.publication_id, revision: space.head_revision, change, at }
-    const row = this.#db.now(publicationById(space.key, state.publication))
-    if (row === undefined) throw expired(ttlSeconds)
-    // a publication ends when the next one starts
-    const next = this.#db.now(publicationOf(space.key, row.revision + 1))
-    if (next === undefined || next.created_at < oldest) throw expired(ttlSeconds)
-    return { publication: state.publication, revision: row.revision, change, at }
-  }
+/** What a view is made of. */
+type Head = Pick<View, 'space' | 'revision' | 'change' | 'denied'>
+
+function* headOf(caller: Caller, spaceId: string): Read<Head> {
+  const space = yield* findSpace(caller.tenant, spaceId)
+  const change = yield* lastChange(space.key)
+  return { space, revision: space.head_revision, change, denied: yield* deniedSources(space.key, caller) }
+}
+
+/** Where a page stands; `pin` of a snapshot alone. */
+function* pageOf(caller: Caller, spaceId: string, request: PagedRequest) {
+  const head = yield* headOf(caller, spaceId)
+  const { space } = head
+  const policy = policiesOf(space).consistencyPolicy
+  const kind = request.consistencyClass ?? policy.defaultClass
+  const filter = filterHash(
+    `fs.${request.operation}`,
+    caller.tenant,
+    caller.subject,
+    space.id,
+    request.path,
+    kind,
+    ...request.filters,
+  )
+  const state = request.cursor === undefined ? undefined : decodeCursor(request.cursor, filter)
+  const pendingDocuments = kind === 'eventual-preview' ? yield* openJobCount(space.key) : 0
+  let pin: Pin | undefined
+  if (kind === 'snapshot-consistent')
+    pin = state === undefined ? newPin(head) : yield* pinned(space, state, policy.snapshotTtlSeconds)
+  return { head, policy, kind, filter, state, pendingDocuments, pin }
+}
+
+function consistencyOf(
+  { preview, space }: View,
+  named: ConsistencyClass | undefined,
+  pendingDocuments: number,
+): PagedView['consistency'] {
+  const echo = named === undefined ? {} : { consistencyClass: named }
+  if (!preview) return echo
+  const asOf = new Date(space.published_at).toISOString()
+  return { ...echo, preview: { stale: pendingDocuments > 0, asOf, pendingDocuments } }
+}
+
+function* pinned(space: SpaceRow, state: { after: After; publication?: string }, ttlSeconds: number): Read<Pin> {
+  if (state.publication === undefined) throw brokenCursor()
+  const at = integerAt(state.after, 0)
+  const change = integerAt(state.after, 1)
+  const oldest = Date.now() - ttlSeconds * 1000
+  if (at < oldest) throw expired(ttlSeconds)
+  if (state.publication === space.publication_id)
+    return { publication: space.publication_id, revision: space.head_revision, change, at }
+  const row = yield* publicationById(space.key, state.publication)
+  if (row === undefined) throw expired(ttlSeconds)
+  // a publication ends when the next one starts
+  const next = yield* publicationOf(space.key, row.revision + 1)
+  if (next === undefined || next.created_at < oldest) throw expired(ttlSeconds)
+  return { publication: state.publication, revision: row.revision, change, at }
 }
 
 interface Pin {
@@ -164,7 +183,7 @@ interface Pin {
   at: number
 }
 
-function newPin({ space, change }: View): Pin {
+function newPin({ space, change }: Head): Pin {
   return { publication: space.publication_id, revision: space.head_revision, change, at: Date.now() }
 }
 

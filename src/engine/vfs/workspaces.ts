@@ -54,12 +54,12 @@ export class Workspaces {
     this.#at = { spaceKey: view.space.key, seq: view.change }
   }
 
-  resolve(segments: readonly string[]): Place | undefined {
+  async resolve(segments: readonly string[]): Promise<Place | undefined> {
     const folder = folderOf(segments)
-    if (folder === '' || this.#firstIn(folder) !== undefined) return this.#folder(folder)
+    if (folder === '' || (await this.#firstIn(folder)) !== undefined) return this.#folder(folder)
     const name = segments[segments.length - 1]
     if (name === undefined || segments.length < 2) return undefined
-    const row = this.#view.db.now(fileAt(this.#at, folderOf(segments.slice(0, -1)), name))
+    const row = await this.#view.db.read(fileAt(this.#at, folderOf(segments.slice(0, -1)), name))
     if (row === undefined) return undefined
     return placeOf(fileItem(row), {
       texts: (after) => this.#units(after === undefined ? [row] : []),
@@ -71,27 +71,27 @@ export class Workspaces {
     return placeOf(folderItem(folder), {
       list: (after, limit) => this.#list(folder, after, limit),
       walk: (after) => this.#walk(folder, after),
-      texts: (after) => this.#units(this.#files(this.#startOf(folder, after), folder)),
+      texts: (after) => this.#units(this.#filesFrom(folder, after)),
     })
   }
 
-  #firstIn(folder: string): WorkspaceFile | undefined {
+  async #firstIn(folder: string): Promise<WorkspaceFile | undefined> {
     const { first, past } = subtreeOf(folder)
-    return this.#view.db.now(filesBetween(this.#at, { after: [first, ''], before: [past, ''] }, 1))[0]
+    return (await this.#view.db.read(filesBetween(this.#at, { after: [first, ''], before: [past, ''] }, 1)))[0]
   }
 
   async #list(folder: string, after: After | undefined, limit: number): Promise<EntryPage> {
     const entries: Entry[] = []
     const inFiles = after !== undefined && integerAt(after, 0) === FILES
     if (!inFiles) {
-      for (const child of this.#foldersIn(folder, after)) {
+      for await (const child of this.#foldersIn(folder, after)) {
         if (entries.length === limit) return { entries, more: true }
         entries.push({ item: folderItem(child.folder), after: [FOLDERS, ...cursorOf(child.folder, child.row)] })
         await this.#view.clock.turn()
       }
     }
-    const start: FileKey = inFiles ? this.#placeAt(after, 1, ([place]) => place === folder) : [folder, '']
-    for (const row of this.#rows(start, [folder, LAST])) {
+    const start: FileKey = inFiles ? await this.#placeAt(after, 1, ([place]) => place === folder) : [folder, '']
+    for await (const row of this.#rows(start, [folder, LAST])) {
       if (entries.length === limit) return { entries, more: true }
       entries.push({ item: fileItem(row), after: [FILES, ...cursorOf(row.folder + row.base, row)] })
     }
@@ -99,15 +99,15 @@ export class Workspaces {
   }
 
   /** Each child is found as the next file past the one before: a page costs what it shows, whatever stands below. */
-  *#foldersIn(parent: string, after: After | undefined): Generator<{ folder: string; row: WorkspaceFile }> {
+  async *#foldersIn(parent: string, after: After | undefined): AsyncGenerator<{ folder: string; row: WorkspaceFile }> {
     const { past } = subtreeOf(parent)
     let place: FileKey = [parent, LAST]
     if (after !== undefined) {
-      const [known, base] = this.#placeAt(after, 1, ([folder]) => folder.startsWith(parent))
+      const [known, base] = await this.#placeAt(after, 1, ([folder]) => folder.startsWith(parent))
       place = [subtreeOf(childFolder(parent, known + (base === '' ? '' : FOLDER_END))).past, '']
     }
     for (;;) {
-      const [row] = this.#view.db.now(filesBetween(this.#at, { after: place, before: [past, ''] }, 1))
+      const [row] = await this.#view.db.read(filesBetween(this.#at, { after: place, before: [past, ''] }, 1))
       if (row === undefined) return
       const folder = childFolder(parent, row.folder)
       yield { folder, row }
@@ -118,10 +118,10 @@ export class Workspaces {
   /** Files folder by folder, each folder announced before its first file. */
   async *#walk(folder: string, after: After | undefined): AsyncGenerator<Step> {
     let announced = after === undefined ? 0 : integerAt(after, 2)
-    const start = this.#startOf(folder, after)
+    const start = await this.#startOf(folder, after)
     let previous = after === undefined || isStart(after) ? folder : start[0]
     let place: After = after ?? ['', 0, 0]
-    for (const row of this.#files(start, folder)) {
+    for await (const row of this.#files(start, folder)) {
       for (const opened of foldersOpened(previous, row.folder).slice(announced)) {
         announced += 1
         place = [...place.slice(0, 2), announced]
@@ -135,13 +135,17 @@ export class Workspaces {
     }
   }
 
-  #files(start: FileKey, folder: string): Iterable<WorkspaceFile> {
+  #files(start: FileKey, folder: string): AsyncIterable<WorkspaceFile> {
     return this.#rows(start, [subtreeOf(folder).past, ''])
   }
 
-  *#rows(after: FileKey, before: FileKey): Generator<WorkspaceFile> {
+  async *#filesFrom(folder: string, after: After | undefined): AsyncGenerator<WorkspaceFile> {
+    yield* this.#files(await this.#startOf(folder, after), folder)
+  }
+
+  async *#rows(after: FileKey, before: FileKey): AsyncGenerator<WorkspaceFile> {
     for (let place = after; ; ) {
-      const rows = this.#view.db.now(filesBetween(this.#at, { after: place, before }, BATCH))
+      const rows = await this.#view.db.read(filesBetween(this.#at, { after: place, before }, BATCH))
       for (const row of rows) if (!isDamaged(row)) yield row
       const last = rows[rows.length - 1]
       if (last === undefined || rows.length < BATCH) return
@@ -149,8 +153,8 @@ export class Workspaces {
     }
   }
 
-  async *#units(rows: Iterable<WorkspaceFile>): AsyncGenerator<TextUnit> {
-    for (const row of rows) {
+  async *#units(rows: Iterable<WorkspaceFile> | AsyncIterable<WorkspaceFile>): AsyncGenerator<TextUnit> {
+    for await (const row of rows) {
       const item = fileItem(row)
       const read = await this.#read(row).catch(unlessDamagedError)
       if (read === undefined) continue
@@ -176,18 +180,18 @@ export class Workspaces {
     return readObject(this.#objects, row)
   }
 
-  #startOf(folder: string, after: After | undefined): FileKey {
+  async #startOf(folder: string, after: After | undefined): Promise<FileKey> {
     if (after === undefined || isStart(after)) return [folder, '']
     return this.#placeAt(after, 0, ([place]) => place.startsWith(folder))
   }
 
   /** The place that a cursor names by path, or by row where the path is long. */
-  #placeAt(after: After, index: number, fits: (place: FileKey) => boolean): FileKey {
+  async #placeAt(after: After, index: number, fits: (place: FileKey) => boolean): Promise<FileKey> {
     const name = textAt(after, index)
     const at = name.lastIndexOf('/')
     const place =
       name === ''
-        ? this.#view.db.now(placeOfKey(this.#at.spaceKey, integerAt(after, index + 1)))
+        ? await this.#view.db.read(placeOfKey(this.#at.spaceKey, integerAt(after, index + 1)))
         : ([name.slice(0, at + 1).replaceAll('/', FOLDER_END), name.slice(at + 1)] as const)
     if (place === undefined || !fits(place)) throw brokenCursor()
     return place

@@ -2,27 +2,24 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { readProfile } from '../derived/page-index/build.js'
 import { readRanges } from '../derived/page-index/store.js'
 import type { SpaceRow } from '../rows/spaces.js'
+import { beginnings, openProfiles } from '../rows/views/open-documents.js'
+import {
+  lowestRelation,
+  type OpenRelation,
+  oldestOfNewest,
+  openMentions,
+  openNames,
+  openRelations,
+} from '../rows/views/open-graph.js'
+import { reportInput } from '../rows/views/report-input.js'
+import type { ReportInput } from '../rows/views/reports.js'
+import { type Member, membersOf, type NewView, type ViewKind, type ViewRow, viewsOf } from '../rows/views/views.js'
 import type { Database } from '../storage/database.js'
+import type { Read } from '../storage/program.js'
 import type { Link } from './cluster.js'
 import { countRead } from './coverage.js'
 import { runViewJob } from './job.js'
-import { reportInput } from './report-store.js'
-import type { ReportInput } from './reports.kernel.js'
 import { freeSlug, slugOf } from './slug.js'
-import {
-  beginnings,
-  documentsMentioning,
-  lowestRelation,
-  type Member,
-  membersOf,
-  type NewView,
-  oldestOfNewest,
-  openNames,
-  openProfiles,
-  openRelations,
-  type ViewKind,
-  viewsOf,
-} from './store.js'
 import type { NamedGroup } from './topic-names.js'
 import type { TopicDocument, TopicGroup, TopicLabel } from './topics.kernel.js'
 
@@ -30,6 +27,8 @@ import type { TopicDocument, TopicGroup, TopicLabel } from './topics.kernel.js'
 const MOST_DOCUMENTS = 20_000
 const MOST_RELATIONS = 200_000
 const SLICE = 200
+/** Mentions looked at before others get a turn. */
+const MENTIONS = 5000
 /** Pages and sections of documents that are compared by themselves. */
 const MOST_PARTS = 40_000
 /** Documents of a topic, and passages of each, whose words its name is made of. */
@@ -74,7 +73,7 @@ export async function buildTopics(
   const documents: TopicDocument[] = []
   let parts = 0
   for (let before = Number.MAX_SAFE_INTEGER; documents.length < MOST_DOCUMENTS; await turn()) {
-    const rows = db.now(openProfiles(space, before, SLICE))
+    const rows = await db.read(openProfiles(space, before, SLICE))
     for (const { doc_key, version_key, terms, range_count, node_count } of rows) {
       const { hashes, counts } = readProfile(terms)
       const mayHaveParts = range_count > 1 && parts + range_count <= MOST_PARTS
@@ -93,7 +92,7 @@ export async function buildTopics(
   }
   const groups = await runViewJob('topics', documents, signal)
   const labels = await labelsOf(db, groups, signal)
-  const naming = new Naming(db, space.key, 'topic')
+  const naming = new Naming(await db.read(earlierViews(space.key, 'topic')))
   const total = groups.reduce((sum, { passages }) => sum + passages, 0)
   const views = groups.map(({ members, passages }, place): NewView => {
     const { name: found, words } = labels[place] ?? { words: [] }
@@ -137,7 +136,7 @@ async function labelsOf(db: Database, groups: readonly TopicGroup[], signal: Abo
   const inputs: NamedGroup[] = []
   for (const { members, terms } of groups) {
     const typical = members.slice(0, NAMING_DOCUMENTS).map(({ key }) => key)
-    inputs.push({ terms, documents: terms.length === 0 ? [] : db.now(beginnings(typical, NAMING_PASSAGES)) })
+    inputs.push({ terms, documents: terms.length === 0 ? [] : await db.read(beginnings(typical, NAMING_PASSAGES)) })
     await turn()
   }
   return runViewJob('labels', inputs, signal)
@@ -146,28 +145,27 @@ async function labelsOf(db: Database, groups: readonly TopicGroup[], signal: Abo
 /** Communities of the graph's entities, with the documents that mention them. */
 export async function buildCommunities(db: Database, space: SpaceRow, signal: AbortSignal): Promise<BuiltViews> {
   const links: Link[] = []
-  const from = db.now(oldestOfNewest(space.key, MOST_RELATIONS))
+  const from = await db.read(oldestOfNewest(space.key, MOST_RELATIONS))
   // before the relations are read: of what is read meanwhile, some are missed
   const covered = await countRead(db, space, from)
   let before: number | undefined = Number.MAX_SAFE_INTEGER
   for (; before !== undefined && before > from; await turn()) {
-    for (const { subject_key, object_key, type, predicate, confidence, support } of db.now(
-      openRelations(space.key, before, SLICE),
-    ))
+    const { relations, lowest }: RelationSlice = await db.read(relationsBefore(space.key, before))
+    for (const { subject_key, object_key, type, predicate, confidence, support } of relations)
       if (support > 0 && subject_key !== object_key)
         links.push({
           from: subject_key,
           to: object_key,
           weight: confidence * (type === 'mentions' && predicate === '' ? 1 : STATED_WEIGHT) * (1 + Math.log(support)),
         })
-    before = db.now(lowestRelation(space.key, before, SLICE))
+    before = lowest
   }
   const groups = await runViewJob('communities', links, signal)
   const all = new Set<number>()
   const found: Omit<NewView, 'name' | 'slug' | 'evidence'>[] = []
   const inputs: ReportInput[] = []
   for (const { members } of groups) {
-    const names = db.now(openNames(members.map(({ key }) => key)))
+    const names = await db.read(openNames(members.map(({ key }) => key)))
     const entities = members.filter(({ key }) => names.has(key))
     const core = entities.slice(0, COMMUNITY_CORE)
     const documents = await documentsMentioning(
@@ -177,7 +175,7 @@ export async function buildCommunities(db: Database, space: SpaceRow, signal: Ab
     if (documents.length === 0) continue
     for (const { key } of documents) all.add(key)
     const terms = core.flatMap(({ key }) => names.get(key) ?? []).slice(0, 12)
-    inputs.push(db.now(reportInput(space.key, core)))
+    inputs.push(await db.read(reportInput(space.key, core)))
     found.push({
       terms,
       named: false,
@@ -189,13 +187,52 @@ export async function buildCommunities(db: Database, space: SpaceRow, signal: Ab
     await turn()
   }
   const reports = await runViewJob('reports', inputs, signal)
-  const naming = new Naming(db, space.key, 'community')
+  const naming = new Naming(await db.read(earlierViews(space.key, 'community')))
   const views = found.map((view, place): NewView => {
     const { title, evidence = [] } = reports[place] ?? {}
     const fresh = title ?? view.terms.slice(0, COMMUNITY_NAMES).join(', ')
     return { ...view, ...naming.nameOf(fresh, view.entities), evidence }
   })
   return { views, covered, documents: all.size }
+}
+
+interface RelationSlice {
+  relations: OpenRelation[]
+  /** key that the slice ends with; undefined where no more follow */
+  lowest: number | undefined
+}
+
+function* relationsBefore(spaceKey: number, before: number): Read<RelationSlice> {
+  const relations = yield* openRelations(spaceKey, before, SLICE)
+  return { relations, lowest: yield* lowestRelation(spaceKey, before, SLICE) }
+}
+
+/** All open documents that mention entities, those with the most mentions first. */
+async function documentsMentioning(db: Database, entities: readonly number[]): Promise<Member[]> {
+  const mentions = new Map<number, number>()
+  for (const entity of entities)
+    for (let after: number | null = 0; after !== null; await turn()) {
+      const slice: Awaited<ReturnType<typeof mentionsAfter>> = await mentionsAfter(db, entity, after)
+      for (const { key, n } of slice.documents) mentions.set(key, (mentions.get(key) ?? 0) + n)
+      after = slice.last
+    }
+  return [...mentions].map(([key, score]) => ({ key, score })).sort((a, b) => b.score - a.score || a.key - b.key)
+}
+
+function mentionsAfter(db: Database, entity: number, after: number) {
+  return db.read(openMentions(entity, after, MENTIONS))
+}
+
+type EarlierView = ViewRow & { members: Member[] }
+
+/** The views that a kind has now; what clients named without its members. */
+function* earlierViews(spaceKey: number, kind: ViewKind): Read<EarlierView[]> {
+  const views: EarlierView[] = []
+  for (const view of yield* viewsOf(spaceKey, kind)) {
+    const members = view.named === 1 ? [] : yield* membersOf(view.key, kind === 'topic' ? 'document' : 'entity')
+    views.push({ ...view, members })
+  }
+  return views
 }
 
 /** Gives names and slugs; what stays mostly the same keeps those that it had, so that paths stay. */
@@ -205,12 +242,10 @@ class Naming {
   readonly #before = new Map<number, string>()
   readonly #views = new Map<string, { name: string; size: number }>()
 
-  constructor(db: Database, spaceKey: number, kind: ViewKind) {
-    const views = db.now(viewsOf(spaceKey, kind))
+  constructor(views: readonly EarlierView[]) {
     this.#taken = new Set(views.filter(({ named }) => named === 1).map(({ slug }) => slug))
-    for (const { key, name, slug, named } of views) {
+    for (const { name, slug, named, members } of views) {
       if (named === 1) continue
-      const members = db.now(membersOf(key, kind === 'topic' ? 'document' : 'entity'))
       this.#views.set(slug, { name, size: members.length })
       for (const member of members) this.#before.set(member.key, slug)
     }

@@ -1,11 +1,11 @@
 import { notFound } from '../../contract/errors.js'
 import type { Community } from '../../contract/gateway/communities.js'
 import type { GraphView } from '../graph/read.js'
+import { lastBuild, membersOf, type ViewRow, viewsOf } from '../rows/views/views.js'
 import type { Read } from '../storage/program.js'
-import { fromCell, readable } from '../storage/readable.js'
+import { fromCell, readableIn } from '../storage/readable.js'
+import type { CoverageOf } from './coverage.js'
 import { communityReport } from './reports.js'
-import { lastBuild, membersOf, type ViewRow, viewsOf } from './store.js'
-import type { SemanticViews } from './views.js'
 
 /**
  * Communities as one reader sees them, the largest first.
@@ -14,7 +14,7 @@ import type { SemanticViews } from './views.js'
  * @throws KsError `not-found` for a slug that no community has
  */
 export function* listCommunities(
-  views: SemanticViews,
+  coverageOf: CoverageOf,
   view: GraphView,
   slug: string | undefined,
 ): Read<{ items: Community[]; degradedReasons?: string[] }> {
@@ -23,11 +23,11 @@ export function* listCommunities(
   const rows = (yield* viewsOf(space.key, 'community')).filter((row) => slug === undefined || row.slug === slug)
   if (slug !== undefined && rows.length === 0) throw notFound('community', slug)
   rows.sort((a, b) => b.document_count - a.document_count || a.key - b.key)
-  const items = readable(rows, (row) => view.db.now(toCommunity(views, view, row)))
+  const items = yield* readableIn(rows, (row) => toCommunity(coverageOf, view, row))
   return build === undefined ? { items, degradedReasons: ['the communities: still being made'] } : { items }
 }
 
-function* toCommunity(views: SemanticViews, view: GraphView, row: ViewRow): Read<Community> {
+function* toCommunity(coverageOf: CoverageOf, view: GraphView, row: ViewRow): Read<Community> {
   return {
     slug: row.slug,
     name: row.name,
@@ -35,7 +35,7 @@ function* toCommunity(views: SemanticViews, view: GraphView, row: ViewRow): Read
     entityCount: (yield* membersOf(row.key, 'entity')).length,
     documentCount: row.document_count,
     generatedVersion: row.generated_version,
-    ...views.coverage(view.space.key, row),
+    ...coverageOf(row),
     report: yield* communityReport(view, row),
   }
 }

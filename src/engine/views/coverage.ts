@@ -1,10 +1,12 @@
 import { LRUCache } from 'lru-cache'
-import { countLive, IS_READ } from '../derived/live-versions.js'
-import { isOpen } from '../rows/permissions.js'
+import { countLive } from '../derived/live-versions.js'
+import { headRevision, IS_READ } from '../rows/derivations.js'
 import type { SpaceRow } from '../rows/spaces.js'
+import { type ByRevision, hiddenByRevision, liveByRevision } from '../rows/views/coverage.js'
+import { OPEN } from '../rows/views/open.js'
+import type { Made } from '../rows/views/views.js'
 import type { Database } from '../storage/database.js'
-import { type Read, sql } from '../storage/program.js'
-import { LIVE, type Made, OPEN } from './store.js'
+import type { Read } from '../storage/program.js'
 
 /** How much of a space's publication of now something was made of. Only documents that are open to the tenant count. */
 export interface Coverage {
@@ -13,6 +15,9 @@ export interface Coverage {
   /** it covers less than all, or was made of an earlier publication */
   stale: boolean
 }
+
+/** How much of the publication of now something covers. */
+export type CoverageOf = (made: Made) => Coverage
 
 /** spaces whose counts are remembered; each has a number or two for every publication that still shows a document */
 const REMEMBERED_SPACES = 100
@@ -25,11 +30,6 @@ interface Counted {
   upTo: ByRevision[]
 }
 
-interface ByRevision {
-  revision: number
-  n: number
-}
-
 /** Counts the open documents of spaces, once a publication. */
 export class OpenDocuments {
   readonly #db: Database
@@ -39,64 +39,46 @@ export class OpenDocuments {
     this.#db = db
   }
 
-  total(spaceKey: number): number {
-    return this.#db.now(this.#countedOf(spaceKey)).total
+  async total(spaceKey: number): Promise<number> {
+    return (await this.#count(spaceKey)).total
   }
 
   /**
    * What was made of an earlier publication covers of today's what was in that one and was not replaced or deleted since,
    * less what it did not cover then. (Some of that may be gone by now: it is counted as not covered all the same.)
    */
-  coverage(spaceKey: number, made: Made): Coverage {
-    const { head, total, upTo } = this.#db.now(this.#countedOf(spaceKey))
-    const stays = upTo.findLast(({ revision }) => revision <= made.revision)?.n ?? 0
-    const covered = Math.max(0, stays - (made.total - made.covered))
-    return {
-      coveredDocuments: covered,
-      totalDocuments: total,
-      stale: made.revision !== head || covered < total,
+  async coverage(spaceKey: number): Promise<CoverageOf> {
+    const { head, total, upTo } = await this.#count(spaceKey)
+    return (made) => {
+      const stays = upTo.findLast(({ revision }) => revision <= made.revision)?.n ?? 0
+      const covered = Math.max(0, stays - (made.total - made.covered))
+      return {
+        coveredDocuments: covered,
+        totalDocuments: total,
+        stale: made.revision !== head || covered < total,
+      }
     }
   }
 
-  *#countedOf(spaceKey: number): Read<Counted> {
-    const space = yield* sql.get<Pick<SpaceRow, 'head_revision'>>('SELECT head_revision FROM spaces WHERE key = ?', [
-      spaceKey,
-    ])
-    const head = space?.head_revision ?? 0
-    const known = this.#counted.get(spaceKey)
-    // every deletion is a publication, and the scope of a source never changes
-    if (known?.head === head) return known
-    const hidden = new Map((yield* hiddenByRevision(spaceKey)).map(({ revision, n }) => [revision, n]))
-    let total = 0
-    const upTo = (yield* liveByRevision(spaceKey)).map(({ revision, n }) => {
-      total += n - (hidden.get(revision) ?? 0)
-      return { revision, n: total }
-    })
-    const counted = { head, upTo, total }
+  async #count(spaceKey: number): Promise<Counted> {
+    const counted = await this.#db.read(countOpen(spaceKey, this.#counted.get(spaceKey)))
     this.#counted.set(spaceKey, counted)
     return counted
   }
 }
 
-function* liveByRevision(spaceKey: number): Read<ByRevision[]> {
-  return yield* sql.all<ByRevision>(
-    `SELECT from_revision revision, count(*) n FROM versions INDEXED BY versions_live
-     WHERE space_key = ? AND until_revision IS NULL AND from_revision IS NOT NULL GROUP BY from_revision ORDER BY from_revision`,
-    [spaceKey],
-  )
-}
-
-/** Documents of restricted sources. */
-function* hiddenByRevision(spaceKey: number): Read<ByRevision[]> {
-  return yield* sql.all<ByRevision>(
-    `SELECT v.from_revision revision, count(*) n
-     FROM (SELECT DISTINCT source_id FROM source_readers WHERE space_key = ?) restricted
-     CROSS JOIN documents d INDEXED BY documents_place ON d.space_key = ? AND d.source_id = restricted.source_id
-       AND d.deleted_at IS NULL
-     CROSS JOIN versions v INDEXED BY versions_visible ON v.doc_key = d.key
-     WHERE NOT ${isOpen('restricted.source_id')} AND ${LIVE} GROUP BY v.from_revision`,
-    [spaceKey, spaceKey],
-  )
+/** @param known what was counted before */
+function* countOpen(spaceKey: number, known: Counted | undefined): Read<Counted> {
+  const head = (yield* headRevision(spaceKey)) ?? 0
+  // every deletion is a publication, and the scope of a source never changes
+  if (known?.head === head) return known
+  const hidden = new Map((yield* hiddenByRevision(spaceKey)).map(({ revision, n }) => [revision, n]))
+  let total = 0
+  const upTo = (yield* liveByRevision(spaceKey)).map(({ revision, n }) => {
+    total += n - (hidden.get(revision) ?? 0)
+    return { revision, n: total }
+  })
+  return { head, upTo, total }
 }
 
 /**

@@ -28,6 +28,7 @@ import { deniedSources } from '../rows/permissions.js'
 import { findSpace } from '../rows/spaces.js'
 import type { Read } from '../storage/program.js'
 import { listCommunities } from './communities.js'
+import type { CoverageOf } from './coverage.js'
 import type { SemanticViews } from './views.js'
 
 /** An answer that says so where documents were not read for it yet. */
@@ -67,6 +68,9 @@ export function createGraph(
     const space = yield* findSpace(caller.tenant, spaceId)
     return { db, space, revision: space.head_revision, denied: yield* deniedSources(space.key, caller) }
   }
+  function* communitiesOf(coverageOf: CoverageOf, caller: Caller, spaceId: string, slug: string | undefined) {
+    return yield* listCommunities(coverageOf, yield* viewOf(caller, spaceId), slug)
+  }
   /** What is read of the graph, and that it is not whole where it is not. */
   const read = async <T extends object>(
     caller: Caller,
@@ -74,9 +78,9 @@ export function createGraph(
     milliseconds: number,
     answer: (view: GraphView) => Promise<T>,
   ): Promise<MaybeLacking<T>> => {
-    const unread = await derivations.catchUp(db.now(findSpace(caller.tenant, spaceId)), milliseconds)
+    const unread = await derivations.catchUp(await db.read(findSpace(caller.tenant, spaceId)), milliseconds)
     const behind = graphBehind(unread)
-    const found = await answer(db.now(viewOf(caller, spaceId)))
+    const found = await answer(await db.read(viewOf(caller, spaceId)))
     return behind === undefined ? found : { ...found, degradedReasons: [behind] }
   }
   const operations: GraphOperations = {
@@ -87,14 +91,16 @@ export function createGraph(
     relations: (caller, spaceId, query) =>
       read(caller, spaceId, CATCH_UP_MILLISECONDS, (view) => listRelations(view, query)),
     extract: async (caller, spaceId, { limit }) =>
-      scanPassages(context, db.now(findSpace(caller.tenant, spaceId)), limit, closing.signal),
+      scanPassages(context, await db.read(findSpace(caller.tenant, spaceId)), limit, closing.signal),
     materializeTopic: async (caller, spaceId, body) =>
-      views.materializeTopic(db.now(findSpace(caller.tenant, spaceId)), body),
+      views.materializeTopic(await db.read(findSpace(caller.tenant, spaceId)), body),
     materializeCommunities: async (caller, spaceId, body) =>
-      views.materializeCommunities(db.now(findSpace(caller.tenant, spaceId)), body),
+      views.materializeCommunities(await db.read(findSpace(caller.tenant, spaceId)), body),
     communities: async (caller, spaceId, { slug }) => {
-      await views.ready(db.now(findSpace(caller.tenant, spaceId)), 'community')
-      return db.now(listCommunities(views, db.now(viewOf(caller, spaceId)), slug))
+      const space = await db.read(findSpace(caller.tenant, spaceId))
+      await views.ready(space, 'community')
+      const coverageOf = await views.coverage(space.key)
+      return db.read(communitiesOf(coverageOf, caller, spaceId, slug))
     },
     readings: createReadingOperations(context, readings),
   }

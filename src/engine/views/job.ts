@@ -1,8 +1,9 @@
 import { Worker } from 'node:worker_threads'
 import { entryUrl } from '../../lib/entry.js'
+import type { ReportInput } from '../rows/views/reports.js'
 import type { Link } from './cluster.js'
 import type { CommunityGroup } from './communities.kernel.js'
-import type { ReportDraft, ReportInput } from './reports.kernel.js'
+import type { ReportDraft } from './reports.kernel.js'
 import type { NamedGroup } from './topic-names.js'
 import type { TopicDocument, TopicGroup, TopicLabel } from './topics.kernel.js'
 

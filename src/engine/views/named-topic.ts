@@ -3,9 +3,9 @@ import { defined } from '../../lib/defined.js'
 import { analyzeQuery } from '../../lib/text/analyze.js'
 import type { EngineContext } from '../context.js'
 import type { SpaceRow } from '../rows/spaces.js'
+import { openDocumentOf, openDocumentsAfter } from '../rows/views/open-documents.js'
+import type { Member } from '../rows/views/views.js'
 import type { SearchHit } from '../search/ports.js'
-import type { Read } from '../storage/program.js'
-import { type Member, openDocumentOf, openDocumentsAfter } from './store.js'
 
 /** A document below this share of the best one's score is about something else. */
 const LEAST_SHARE = 0.25
@@ -40,21 +40,18 @@ export async function documentsAbout(
     return found.hits
   }
   const best = new Map<number, number>()
-  function* keep(hits: readonly SearchHit[]): Read<void> {
-    const docOf = yield* openDocumentOf(
-      space.key,
-      hits.map(({ key }) => key),
-    )
+  const keep = async (hits: readonly SearchHit[]): Promise<void> => {
+    const keys = hits.map(({ key }) => key)
+    const docOf = await db.read(openDocumentOf(space.key, keys))
     for (const { key, bm25 = 0 } of hits) {
       const doc = docOf.get(key)
       if (doc !== undefined) best.set(doc, Math.max(bm25, best.get(doc) ?? 0))
     }
   }
   const first = await find()
-  db.now(keep(first))
+  await keep(first)
   const top = Math.max(0, ...best.values())
-  if (mayHaveMore(first, top))
-    await eachPart(context, space, async (docs) => db.now(keep(await inParts(find, docs, top))))
+  if (mayHaveMore(first, top)) await eachPart(context, space, async (docs) => keep(await inParts(find, docs, top)))
   const documents = [...best]
     .filter(([, score]) => score > 0 && score >= top * LEAST_SHARE)
     .map(([key, score]) => ({ key, score: score / top }))
@@ -73,7 +70,7 @@ async function eachPart(
   work: (docs: number[]) => Promise<void>,
 ): Promise<void> {
   for (let after = ''; ; await turn()) {
-    const docs = db.now(openDocumentsAfter(space.key, after, PART))
+    const docs = await db.read(openDocumentsAfter(space.key, after, PART))
     if (docs.length > 0) await work(docs.map(({ key }) => key))
     if (docs.length < PART) return
     after = docs.at(-1)?.id ?? after

@@ -4,10 +4,19 @@ import type { MaterializeTopicBody } from '../../contract/gateway/graph.js'
 import { LIMITS } from '../../contract/limits.js'
 import type { EngineContext } from '../context.js'
 import { type SpaceRow, spaceByKey } from '../rows/spaces.js'
+import {
+  type Made,
+  type NewView,
+  namedCount,
+  type ViewRow,
+  viewNamed,
+  viewsOf,
+  writeView,
+} from '../rows/views/views.js'
+import type { Read } from '../storage/program.js'
 import type { OpenDocuments } from './coverage.js'
 import { documentsAbout } from './named-topic.js'
 import { slugOf } from './slug.js'
-import { type Made, type NewView, namedCount, type ViewRow, viewNamed, viewsOf, writeView } from './store.js'
 
 /** The newest of them follow the publications. */
 const REFRESHED = 100
@@ -49,9 +58,9 @@ export class NamedTopics {
   async make(space: SpaceRow, body: MaterializeTopicBody): Promise<Topic & { generatedVersion: string }> {
     const { db } = this.#context
     const slug = body.topicSlug ?? slugOf(body.topicName ?? '', 'topic')
-    const known = db.now(viewNamed(space.key, 'topic', slug))
+    const { known, count } = await db.read(namedBefore(space.key, slug))
     const name = body.topicName ?? known?.name ?? slug.replaceAll('-', ' ')
-    if (known?.named !== 1 && db.now(namedCount(space.key)) >= LIMITS.namedTopicsPerSpace)
+    if (known?.named !== 1 && count >= LIMITS.namedTopicsPerSpace)
       throw new KsError(
         'capacity-exceeded',
         `topicName must be one of the ${LIMITS.namedTopicsPerSpace} topics that this space has, which are all it may have`,
@@ -59,14 +68,14 @@ export class NamedTopics {
     const topic = await this.#find(space.key, { slug, name, limit: body.limit }, WHOLE_MILLISECONDS)
     const generatedVersion = body.generatedVersion ?? versionOf(topic.made)
     const of = { spaceKey: space.key, kind: 'topic', generatedVersion, made: topic.made } as const
-    await db.write(() => writeView(db, of, topic.view))
+    await db.write(() => writeView(of, topic.view))
     return { ...topic, generatedVersion }
   }
 
   /** The newest of a space, or some of those, with the documents of now; not stored yet. */
-  async again(space: SpaceRow, rows = this.#newest(space)): Promise<RenewedTopic[]> {
+  async again(space: SpaceRow, rows?: readonly ViewRow[]): Promise<RenewedTopic[]> {
     const found: RenewedTopic[] = []
-    for (const row of rows) {
+    for (const row of rows ?? (await this.#newest(space))) {
       const { slug, name, member_limit: limit } = row
       found.push({ row, ...(await this.#find(space.key, { slug, name, limit }, 0)) })
     }
@@ -78,7 +87,7 @@ export class NamedTopics {
     const of = { spaceKey, kind: 'topic', generatedVersion: row.generated_version, made } as const
     await db.write(function* () {
       // somebody may have made it anew meanwhile
-      if ((yield* viewNamed(spaceKey, 'topic', row.slug))?.key === row.key) writeView(db, of, view)
+      if ((yield* viewNamed(spaceKey, 'topic', row.slug))?.key === row.key) yield* writeView(of, view)
     })
   }
 
@@ -90,15 +99,7 @@ export class NamedTopics {
    */
   complete(space: SpaceRow, rest: number): void {
     if (this.#completing.has(space.key)) return
-    const before = Date.now() - rest
-    const lacking = this.#newest(space).filter(
-      (row) => row.created_at < before && (row.covered < row.total || row.revision !== space.head_revision),
-    )
-    if (lacking.length === 0) return
-    const work = this.again(space, lacking)
-      .then(async (renewed) => {
-        for (const one of renewed) await this.store(space.key, one)
-      })
+    const work = this.#complete(space, Date.now() - rest)
       .catch((error: unknown) => {
         if (!this.#signal.aborted)
           this.#context.log.warn({ space: space.id, error: String(error) }, 'named topics could not be made anew')
@@ -107,8 +108,15 @@ export class NamedTopics {
     this.#completing.set(space.key, work)
   }
 
-  #newest({ key }: SpaceRow): ViewRow[] {
-    const rows = this.#context.db.now(viewsOf(key, 'topic')).filter(({ named }) => named === 1)
+  async #complete(space: SpaceRow, before: number): Promise<void> {
+    const lacking = (await this.#newest(space)).filter(
+      (row) => row.created_at < before && (row.covered < row.total || row.revision !== space.head_revision),
+    )
+    for (const one of await this.again(space, lacking)) await this.store(space.key, one)
+  }
+
+  async #newest({ key }: SpaceRow): Promise<ViewRow[]> {
+    const rows = (await this.#context.db.read(viewsOf(key, 'topic'))).filter(({ named }) => named === 1)
     return rows.sort((a, b) => b.key - a.key).slice(0, REFRESHED)
   }
 
@@ -123,9 +131,9 @@ export class NamedTopics {
     { slug, name, limit }: { slug: string; name: string; limit: number },
     patience: number,
   ): Promise<Topic> {
-    const space = this.#context.db.now(spaceByKey(spaceKey))
+    const space = await this.#context.db.read(spaceByKey(spaceKey))
     if (space === undefined) throw new KsError('not-found', 'the knowledge space was deleted')
-    const total = this.#open.total(spaceKey)
+    const total = await this.#open.total(spaceKey)
     let about = await documentsAbout(this.#context, space, name, this.#signal)
     if (about.degraded.length > 0 && patience > 0) {
       const waited = sleep(patience, undefined, { signal: this.#signal, ref: false })
@@ -148,6 +156,10 @@ export class NamedTopics {
       made: { revision: space.head_revision, covered, total },
     }
   }
+}
+
+function* namedBefore(spaceKey: number, slug: string): Read<{ known: ViewRow | undefined; count: number }> {
+  return { known: yield* viewNamed(spaceKey, 'topic', slug), count: yield* namedCount(spaceKey) }
 }
 
 /** What a version is called that nobody named. */

@@ -10,8 +10,15 @@ import type { ChatMessage, Generator } from '../models/types.js'
 import { fitTexts } from '../models/window.js'
 import { checked, isSupported, type Source } from '../research/support.js'
 import type { SpaceRow } from '../rows/spaces.js'
-import { evidenceOf, type ReportRow, unwritten, type Written, writeWritten } from './report-store.js'
-import type { Evidence } from './reports.kernel.js'
+import {
+  type Evidence,
+  evidenceOf,
+  type ReportRow,
+  unwritten,
+  type Written,
+  writeWritten,
+} from '../rows/views/reports.js'
+import type { Read } from '../storage/program.js'
 
 /** Communities of a space that a model writes of, the largest, and how many at once. */
 const REPORTS = 24
@@ -52,9 +59,8 @@ export class ReportWriter {
 
   /** Begins to write of what no model has written; nothing where the space has none. */
   write(space: SpaceRow): void {
-    const model = this.#context.db.now(readingModel(this.#context, space))
-    if (model === undefined || this.#running.has(space.key)) return
-    const work = this.#writeAll(space, model)
+    if (this.#running.has(space.key)) return
+    const work = this.#writeAll(space)
       .catch((error: unknown) => {
         if (!this.#signal.aborted)
           this.#context.log.warn(
@@ -66,11 +72,12 @@ export class ReportWriter {
     this.#running.set(space.key, work)
   }
 
-  async #writeAll(space: SpaceRow, model: ModelReference): Promise<void> {
+  async #writeAll(space: SpaceRow): Promise<void> {
     const { db, models } = this.#context
+    const { model, rows } = await db.read(unwrittenIn(this.#context, space))
+    if (model === undefined) return
     const generator = models.generator(model, account(this.#context, space))
     const atOnce = pLimit(AT_ONCE)
-    const rows = db.now(unwritten(space.key, model, REPORTS))
     // the first failure ends it: the next one would fail as well
     const ended = new AbortController()
     const writeOne = async (row: ReportRow): Promise<void> => {
@@ -99,6 +106,15 @@ export class ReportWriter {
     const options = { maxTokens: REPLY_TOKENS, mostCharacters: REPLY_CHARACTERS, signal, urgent: false }
     return writtenIn(await askForText(generator, (tokens) => askedOf(evidence, tokens), options), evidence)
   }
+}
+
+/** The model that writes for a space, and what it has to write of; nothing where the space has none. */
+function* unwrittenIn(
+  context: EngineContext,
+  space: SpaceRow,
+): Read<{ model: ModelReference | undefined; rows: ReportRow[] }> {
+  const model = yield* readingModel(context, space)
+  return { model, rows: model === undefined ? [] : yield* unwritten(space.key, model, REPORTS) }
 }
 
 /** @param tokens that the messages may have */

@@ -4,26 +4,7 @@ import { QUERY_STOP_WORDS } from '../../lib/text/stop-words.js'
 import { findEntities } from '../derived/graph/entities.js'
 import { isFunctionWord } from '../derived/graph/function-words.js'
 import { findStatements } from '../derived/graph/relations.js'
-
-/** A member of a community, as its passages write it. */
-export interface ReportMember {
-  names: string[]
-  type: string
-  /** 0 to 1: how well connected it is */
-  score: number
-}
-
-/** A community and passages that mention several of its members. */
-export interface ReportInput {
-  members: ReportMember[]
-  passages: { node: number; document: number; text: string }[]
-}
-
-/** A sentence of a passage that names members. */
-export interface Evidence {
-  text: string
-  node: number
-}
+import type { Evidence, ReportInput, ReportMember } from '../rows/views/reports.js'
 
 export interface ReportDraft {
   /** undefined where no member has a name that a person would give */

@@ -1,9 +1,9 @@
 import type { CommunityReport } from '../../contract/gateway/communities.js'
 import { defined } from '../../lib/defined.js'
 import type { GraphView } from '../graph/read.js'
-import { type Read, sql } from '../storage/program.js'
-import { evidenceOf, reportOf, TOLD, writtenOf } from './report-store.js'
-import type { ViewRow } from './store.js'
+import { evidenceOf, reportOf, shownPassages, TOLD, writtenOf } from '../rows/views/reports.js'
+import type { ViewRow } from '../rows/views/views.js'
+import type { Read } from '../storage/program.js'
 
 type Citation = CommunityReport['statements'][number]['citations'][number]
 
@@ -36,22 +36,8 @@ export function* communityReport(view: GraphView, row: ViewRow): Read<CommunityR
 }
 
 /** Where passages stand, of those that the reader sees. */
-function* citationsOf({ space, revision, denied }: GraphView, nodes: readonly number[]): Read<Map<number, Citation>> {
-  const rows = yield* sql.all<{
-    key: number
-    id: string
-    document: string
-    filename: string
-    title: string
-    page: number | null
-  }>(
-    `SELECT n.key, n.id, d.id document, d.filename, v.title, n.page FROM json_each(?) wanted
-     CROSS JOIN nodes n ON n.key = wanted.value CROSS JOIN versions v ON v.key = n.version_key
-     CROSS JOIN documents d ON d.key = n.doc_key
-     WHERE n.space_key = ? AND v.from_revision <= ? AND (v.until_revision IS NULL OR v.until_revision > ?)
-       AND d.deleted_at IS NULL AND (d.source_id IS NULL OR d.source_id NOT IN (SELECT value FROM json_each(?)))`,
-    [JSON.stringify([...new Set(nodes)]), space.key, revision, revision, JSON.stringify(denied)],
-  )
+function* citationsOf(view: GraphView, nodes: readonly number[]): Read<Map<number, Citation>> {
+  const rows = yield* shownPassages(view, [...new Set(nodes)])
   return new Map(
     rows.map(({ key, id, document, filename, title, page }) => [
       key,

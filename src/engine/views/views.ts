@@ -10,14 +10,7 @@ import { LIMITS } from '../../contract/limits.js'
 import type { EngineContext } from '../context.js'
 import type { Derivations } from '../derived/derivation.js'
 import { type SpaceRow, spaceByKey } from '../rows/spaces.js'
-import type { Database } from '../storage/database.js'
-import type { Write } from '../storage/program.js'
-import { type BuiltViews, buildCommunities, buildTopics } from './build.js'
-import { type Coverage, OpenDocuments } from './coverage.js'
-import { NamedTopics, versionOf } from './named-topics.js'
-import { keptWriting, writeReport } from './report-store.js'
-import { ReportWriter } from './report-writer.js'
-import { slugOf } from './slug.js'
+import { keptWriting, writeReport } from '../rows/views/reports.js'
 import {
   type Build,
   deletionsOf,
@@ -29,7 +22,13 @@ import {
   recordBuild,
   type ViewKind,
   writeView,
-} from './store.js'
+} from '../rows/views/views.js'
+import type { Write } from '../storage/program.js'
+import { type BuiltViews, buildCommunities, buildTopics } from './build.js'
+import { type CoverageOf, OpenDocuments } from './coverage.js'
+import { NamedTopics, versionOf } from './named-topics.js'
+import { ReportWriter } from './report-writer.js'
+import { slugOf } from './slug.js'
 
 /** How long a call waits for documents whose terms and entities were not read yet. */
 const CATCH_UP_MILLISECONDS = 30_000
@@ -77,8 +76,8 @@ export class SemanticViews {
   }
 
   /** How much of the publication of now a view covers. */
-  coverage(spaceKey: number, made: Made): Coverage {
-    return this.#open.coverage(spaceKey, made)
+  coverage(spaceKey: number): Promise<CoverageOf> {
+    return this.#open.coverage(spaceKey)
   }
 
   /** Makes a topic of the documents that its name stands for; without name and slug, all topics of the space. */
@@ -92,7 +91,7 @@ export class SemanticViews {
       generatedVersion,
       documentCount: view.documentCount,
       pathCount: pathsOf(view),
-      ...this.coverage(space.key, made),
+      ...(await this.coverage(space.key))(made),
     }
   }
 
@@ -107,7 +106,7 @@ export class SemanticViews {
       entityCount: new Set(views.flatMap(({ entities }) => entities.map(({ key }) => key))).size,
       documentCount: documents,
       pathCount: views.reduce((sum, view) => sum + pathsOf(view), 0),
-      ...this.coverage(space.key, made),
+      ...(await this.coverage(space.key))(made),
     }
   }
 
@@ -116,7 +115,7 @@ export class SemanticViews {
    * published since, or more of its documents were read, they are derived anew behind the reader.
    */
   async ready(space: SpaceRow, kind: ViewKind): Promise<void> {
-    const build = this.#context.db.now(lastBuild(space.key, kind))
+    const build = await this.#context.db.read(lastBuild(space.key, kind))
     if (build !== undefined && !(await this.#isDue(space, build))) {
       if (kind === 'topic') this.#named.complete(space, REST_MILLISECONDS)
       return
@@ -157,7 +156,7 @@ export class SemanticViews {
       topicSlug: largest?.slug ?? slugOf(space.name, 'topic'),
       documentCount: documents,
       pathCount: views.reduce((sum, view) => sum + pathsOf(view), 0),
-      ...this.coverage(space.key, made),
+      ...(await this.coverage(space.key))(made),
       ...derived.held,
     }
   }
@@ -194,15 +193,15 @@ export class SemanticViews {
   ): Promise<Built | undefined> {
     const { db } = this.#context
     const { signal } = this.#stop
-    const space = db.now(spaceByKey(spaceKey))
+    const space = await db.read(spaceByKey(spaceKey))
     if (space === undefined) throw new Error('the space was deleted')
     await this.#derivations.catchUp(space, CATCH_UP_MILLISECONDS)
     const now = await this.#now(spaceKey)
-    const deletions = db.now(deletionsOf(spaceKey))
-    const unlessDeleted = (work: () => void) =>
+    const deletions = await db.read(deletionsOf(spaceKey))
+    const unlessDeleted = (work: () => Write<unknown>) =>
       db.write(function* () {
         const stands = (yield* deletionsOf(spaceKey)) === deletions
-        if (stands) work()
+        if (stands) yield* work()
         return stands
       })
     const built =
@@ -212,32 +211,32 @@ export class SemanticViews {
     const generatedVersion = version ?? versionOf(made)
     const of = { spaceKey, kind, generatedVersion, made }
     // view by view, so that the event loop is held for milliseconds; cut short, earlier and new ones stand side by side
-    const before = db.now(lastViewKey())
-    for (const view of built.views) if (!(await unlessDeleted(() => db.now(storeView(db, of, view))))) return undefined
+    const before = await db.read(lastViewKey())
+    for (const view of built.views) if (!(await unlessDeleted(() => storeView(of, view)))) return undefined
     for (const one of named) await this.#named.store(spaceKey, one)
-    const ended = await unlessDeleted(() => {
-      db.now(dropDerived({ spaceKey, kind, upTo: before }))
-      db.now(recordBuild(spaceKey, kind, { ...made, generated_version: generatedVersion, unread: now.unread }))
+    const ended = await unlessDeleted(function* () {
+      yield* dropDerived({ spaceKey, kind, upTo: before })
+      yield* recordBuild(spaceKey, kind, { ...made, generated_version: generatedVersion, unread: now.unread })
     })
     return ended ? { ...built, generatedVersion, made } : undefined
   }
 
   /** The publication of now, its open documents, and how many of all were not read yet. */
   async #now(spaceKey: number): Promise<{ space: SpaceRow; total: number; unread: number }> {
-    const before = this.#context.db.now(spaceByKey(spaceKey))
+    const before = await this.#context.db.read(spaceByKey(spaceKey))
     const counted = before === undefined ? 0 : await this.#derivations.unread(before)
-    const space = this.#context.db.now(spaceByKey(spaceKey))
+    const space = await this.#context.db.read(spaceByKey(spaceKey))
     if (space === undefined) throw new Error('the space was deleted')
     // what was counted of another publication says nothing of this one
     const unread = space.head_revision === before?.head_revision ? counted : Number.MAX_SAFE_INTEGER
-    return { space, total: this.#open.total(spaceKey), unread }
+    return { space, total: await this.#open.total(spaceKey), unread }
   }
 }
 
-function* storeView(db: Database, of: Parameters<typeof writeView>[1], view: NewView): Write<void> {
+function* storeView(of: Parameters<typeof writeView>[0], view: NewView): Write<void> {
   const { spaceKey } = of
   const kept = view.evidence === undefined ? undefined : yield* keptWriting(spaceKey, view.evidence)
-  const viewKey = writeView(db, of, view)
+  const viewKey = yield* writeView(of, view)
   if (view.evidence !== undefined && kept !== undefined) yield* writeReport({ spaceKey, viewKey }, view.evidence, kept)
 }
 

@@ -1,17 +1,22 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import { newId } from '../../../lib/ids.js'
+import {
+  countOf,
+  finishVersion,
+  isVersionThere,
+  type NewEntity,
+  type NewRelation,
+  type ReadPart,
+  removeStated,
+  type Stored,
+  statedBefore,
+  statedIn,
+  writeEntity,
+  writeRelation,
+} from '../../rows/graph/extraction.js'
 import type { Database } from '../../storage/database.js'
-import { type Read, sql, type Write } from '../../storage/program.js'
-import { canonicalKey, type EntityType, type FoundEntity } from './entities.js'
+import type { Read, Write } from '../../storage/program.js'
+import { canonicalKey } from './entities.js'
 import type { ExtractedEntity, ExtractedRelation, Extraction } from './extraction.js'
-
-/** Raised when the rules change: documents read by others are read again. */
-export const EXTRACTION_VERSION = 6
-
-interface KnownEntity {
-  key: number
-  type: EntityType
-}
 
 /** How much more a space's graph may hold; counted down by what is written. */
 export interface GraphRoom {
@@ -21,16 +26,6 @@ export interface GraphRoom {
 
 /** Rows written in one transaction, so that the event loop is held for milliseconds. */
 const SLICE = 200
-
-/** What was read, and by what. */
-export interface ReadPart {
-  spaceKey: number
-  versionKey: number
-  /** the nodes that were read; absent: all of the version */
-  nodes?: ReadonlySet<number>
-  /** read by a model beside the rules */
-  byModel?: boolean
-}
 
 /** What the graph holds of what was read. */
 export interface Indexed {
@@ -45,12 +40,9 @@ export function* graphRoom(
   spaceKey: number,
   quota: { maxGraphEntityCount: number; maxGraphRelationCount: number },
 ): Read<GraphRoom> {
-  function* count(table: 'graph_entities' | 'graph_relations') {
-    return (yield* sql.get<{ n: number }>(`SELECT count(*) n FROM ${table} WHERE space_key = ?`, [spaceKey]))?.n ?? 0
-  }
   return {
-    entities: quota.maxGraphEntityCount - (yield* count('graph_entities')),
-    relations: quota.maxGraphRelationCount - (yield* count('graph_relations')),
+    entities: quota.maxGraphEntityCount - (yield* countOf('graph_entities', spaceKey)),
+    relations: quota.maxGraphRelationCount - (yield* countOf('graph_relations', spaceKey)),
   }
 }
 
@@ -67,165 +59,89 @@ export async function storeExtraction(
 ): Promise<Indexed> {
   const indexed: Indexed = { entities: new Set(), relations: new Set(), changed: new Set() }
   const keys = new Map<string, number>()
-  const stated = { mentions: new Set<string>(), relations: new Set<string>() }
-  const mayTakeBack = db.now(statedBefore(of))
-  // it may be purged meanwhile, and then nothing would remove the rows
-  const write = async (work: () => void): Promise<void> => {
-    await db.write(function* () {
-      if ((yield* sql.get('SELECT 1 one FROM versions WHERE key = ?', [of.versionKey])) !== undefined) work()
-    })
+  /** `owner:node` of what is stated now */
+  const stated = { entities: new Set<string>(), relations: new Set<string>() }
+  const mayTakeBack = await db.read(statedBefore(of))
+  const note = (kind: 'entities' | 'relations', { key, isNew, changed }: Stored, nodes: ReadonlySet<number>): void => {
+    if (isNew) room[kind]--
+    indexed[kind].add(key)
+    for (const node of nodes) stated[kind].add(`${key}:${node}`)
+    for (const node of changed) indexed.changed.add(node)
+  }
+  const write = async <T>(work: () => Write<T>): Promise<T | undefined> => {
+    const written = await db.write(() => whileThere(of, work))
     await turn()
+    return written
   }
-  for (const slice of slicesOf([...extraction.entities.values()]))
-    await write(() => {
-      for (const entity of slice) db.now(writeEntity(of, entity, { keys, room, indexed, stated: stated.mentions }))
-    })
-  for (const slice of slicesOf([...extraction.relations.values()]))
-    await write(() => {
-      for (const relation of slice)
-        db.now(writeRelation(of, relation, { keys, room, indexed, stated: stated.relations }))
-    })
-  if (mayTakeBack) {
-    await takeBack(db, 'graph_relation_nodes', 'relation_key', of, stated.relations, indexed, write)
-    await takeBack(db, 'graph_mentions', 'entity_key', of, stated.mentions, indexed, write)
-  }
-  if (of.nodes === undefined) await write(() => db.now(finishVersion(of)))
+  for (const slice of slicesOf([...extraction.entities.values()].map(newEntity)))
+    for (const { item, stored } of (await write(() => writeAll(of, slice, room.entities, writeEntity))) ?? []) {
+      keys.set(item.canonicalKey, stored.key)
+      note('entities', stored, item.nodes)
+    }
+  const relations = [...extraction.relations.values()].flatMap((relation) => newRelation(relation, keys))
+  for (const slice of slicesOf(relations))
+    for (const { item, stored } of (await write(() => writeAll(of, slice, room.relations, writeRelation))) ?? [])
+      note('relations', stored, item.nodes)
+  if (mayTakeBack)
+    for (const kind of ['relations', 'entities'] as const) {
+      const gone = (await db.read(statedIn(of, kind))).filter(
+        ({ owner, node_key }) => (of.nodes?.has(node_key) ?? true) && !stated[kind].has(`${owner}:${node_key}`),
+      )
+      for (const slice of slicesOf(gone)) {
+        const removed = await write(() => removeAll(kind, slice))
+        for (const { node_key } of removed ?? []) indexed.changed.add(node_key)
+      }
+    }
+  if (of.nodes === undefined) await write(() => finishVersion(of))
   return indexed
 }
 
-/** Whether the part may have stated something before: looking through a long version for some nodes takes its time. */
-function* statedBefore({ nodes, byModel }: ReadPart): Read<boolean> {
-  if (nodes === undefined) return true
-  const row = yield* sql.get<{ one: number }>(
-    `SELECT 1 one FROM json_each(?) wanted CROSS JOIN graph_mentions m INDEXED BY graph_mentions_node
-       ON m.node_key = wanted.value AND m.by_model = ? LIMIT 1`,
-    [JSON.stringify([...nodes]), byModel ? 1 : 0],
-  )
-  return row !== undefined
+/** A version may be purged while it is read, and then nothing would remove its rows: nothing is written. */
+function* whileThere<T>(of: ReadPart, work: () => Write<T>): Write<T | undefined> {
+  return (yield* isVersionThere(of.versionKey)) ? yield* work() : undefined
+}
+
+/** @returns what was written of a slice; what there is no room for is left out */
+function* writeAll<T>(
+  of: ReadPart,
+  slice: readonly T[],
+  room: number,
+  write: (of: ReadPart, item: T, hasRoom: boolean) => Write<Stored | undefined>,
+): Write<{ item: T; stored: Stored }[]> {
+  const written: { item: T; stored: Stored }[] = []
+  let left = room
+  for (const item of slice) {
+    const stored = yield* write(of, item, left > 0)
+    if (stored === undefined) continue
+    if (stored.isNew) left--
+    written.push({ item, stored })
+  }
+  return written
+}
+
+function* removeAll<T extends Parameters<typeof removeStated>[1]>(
+  kind: Parameters<typeof removeStated>[0],
+  gone: T,
+): Write<T> {
+  yield* removeStated(kind, gone)
+  return gone
 }
 
 function* slicesOf<T>(all: readonly T[]): Generator<T[]> {
   for (let start = 0; start < all.length; start += SLICE) yield all.slice(start, start + SLICE)
 }
 
-interface Writing {
-  /** row keys of entities by canonical key */
-  keys: Map<string, number>
-  room: GraphRoom
-  indexed: Indexed
-  /** `owner:node` of what is stated now */
-  stated: Set<string>
-}
-
-function* writeEntity(of: ReadPart, { found, names, nodes }: ExtractedEntity, writing: Writing): Write<void> {
-  const known = yield* sql.get<KnownEntity>(
-    'SELECT key, type FROM graph_entities WHERE space_key = ? AND canonical_key = ?',
-    [of.spaceKey, found.canonicalKey],
-  )
-  if (known === undefined && writing.room.entities-- <= 0) return
-  const now = Date.now()
-  const key = known?.key ?? (yield* insertEntity(of.spaceKey, found, now))
-  // a better rule's type wins over `term`
-  if (known?.type === 'term' && found.type !== 'term')
-    yield* sql.run('UPDATE graph_entities SET type = ?, name = ?, confidence = ?, updated_at = ? WHERE key = ?', [
-      found.type,
-      found.name,
-      found.confidence,
-      now,
-      key,
-    ])
-  writing.keys.set(found.canonicalKey, key)
-  writing.indexed.entities.add(key)
-  for (const name of names) {
+function newEntity({ found, names, nodes }: ExtractedEntity): NewEntity {
+  const spellings = [...names].map((name) => {
     const plain = canonicalKey(name)
-    yield* sql.run(
-      `INSERT INTO graph_names (entity_key, version_key, name, type, confidence, alias_key) VALUES (?, ?, ?, ?, ?, ?)
-       ON CONFLICT DO UPDATE SET type = excluded.type, confidence = excluded.confidence, alias_key = excluded.alias_key`,
-      [key, of.versionKey, name, found.type, found.confidence, plain === found.canonicalKey ? null : plain],
-    )
-  }
-  for (const node of nodes) {
-    writing.stated.add(`${key}:${node}`)
-    const { changes } = yield* sql.run(
-      'INSERT OR IGNORE INTO graph_mentions (entity_key, node_key, version_key, by_model) VALUES (?, ?, ?, ?)',
-      [key, node, of.versionKey, of.byModel ? 1 : 0],
-    )
-    if (changes > 0) writing.indexed.changed.add(node)
-  }
+    return { name, aliasKey: plain === found.canonicalKey ? null : plain }
+  })
+  return { ...found, names: spellings, nodes }
 }
 
-function* insertEntity(spaceKey: number, found: FoundEntity, now: number): Write<number> {
-  return (yield* sql.run(
-    `INSERT INTO graph_entities (id, space_key, type, canonical_key, name, confidence, extraction_version, created_at, updated_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    [newId(), spaceKey, found.type, found.canonicalKey, found.name, found.confidence, EXTRACTION_VERSION, now, now],
-  )).key
-}
-
-function* writeRelation(of: ReadPart, relation: ExtractedRelation, writing: Writing): Write<void> {
-  const { subject, object, type, predicate, confidence, nodes } = relation
-  const ends = [writing.keys.get(subject), writing.keys.get(object)]
-  if (ends[0] === undefined || ends[1] === undefined) return
-  const known = yield* sql.get<{ key: number }>(
-    'SELECT key FROM graph_relations WHERE subject_key = ? AND object_key = ? AND type = ? AND predicate = ?',
-    [ends[0], ends[1], type, predicate],
-  )
-  if (known === undefined && writing.room.relations-- <= 0) return
-  const now = Date.now()
-  const key =
-    known?.key ??
-    (yield* sql.run(
-      `INSERT INTO graph_relations (id, space_key, subject_key, object_key, type, predicate, confidence,
-         extraction_version, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-      [newId(), of.spaceKey, ends[0], ends[1], type, predicate, confidence, EXTRACTION_VERSION, now, now],
-    )).key
-  writing.indexed.relations.add(key)
-  for (const node of nodes) {
-    writing.stated.add(`${key}:${node}`)
-    const { changes } = yield* sql.run(
-      'INSERT OR IGNORE INTO graph_relation_nodes (relation_key, node_key, version_key, by_model) VALUES (?, ?, ?, ?)',
-      [key, node, of.versionKey, of.byModel ? 1 : 0],
-    )
-    if (changes > 0) writing.indexed.changed.add(node)
-  }
-}
-
-/** Removes what was stated before and is not now; triggers remove what nothing states any more. */
-async function takeBack(
-  db: Database,
-  table: 'graph_mentions' | 'graph_relation_nodes',
-  column: 'entity_key' | 'relation_key',
-  of: ReadPart,
-  stated: ReadonlySet<string>,
-  indexed: Indexed,
-  write: (work: () => void) => Promise<void>,
-): Promise<void> {
-  const rows = db.now(
-    sql.all<{ owner: number; node_key: number }>(
-      `SELECT ${column} owner, node_key FROM ${table} WHERE version_key = ? AND by_model = ?`,
-      [of.versionKey, of.byModel ? 1 : 0],
-    ),
-  )
-  const gone = rows.filter(
-    ({ owner, node_key }) => (of.nodes?.has(node_key) ?? true) && !stated.has(`${owner}:${node_key}`),
-  )
-  for (const slice of slicesOf(gone))
-    await write(() => {
-      for (const { owner, node_key } of slice) {
-        db.now(sql.run(`DELETE FROM ${table} WHERE ${column} = ? AND node_key = ?`, [owner, node_key]))
-        indexed.changed.add(node_key)
-      }
-    })
-}
-
-function* finishVersion({ spaceKey, versionKey }: ReadPart): Write<void> {
-  yield* sql.run(
-    `DELETE FROM graph_names WHERE version_key = ? AND entity_key NOT IN
-       (SELECT entity_key FROM graph_mentions WHERE version_key = ?)`,
-    [versionKey, versionKey],
-  )
-  yield* sql.run(
-    'INSERT OR REPLACE INTO graph_versions (version_key, space_key, extraction_version) VALUES (?, ?, ?)',
-    [versionKey, spaceKey, EXTRACTION_VERSION],
-  )
+/** Nothing where the graph does not hold both of its ends. */
+function newRelation(relation: ExtractedRelation, keys: ReadonlyMap<string, number>): NewRelation[] {
+  const subject = keys.get(relation.subject)
+  const object = keys.get(relation.object)
+  return subject === undefined || object === undefined ? [] : [{ ...relation, subject, object }]
 }

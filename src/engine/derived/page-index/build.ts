@@ -1,10 +1,5 @@
-import { ANALYZER_VERSION, forEachTerm } from '../../../lib/text/analyze.js'
+import { forEachTerm } from '../../../lib/text/analyze.js'
 import { termHash } from '../passage.js'
-
-/** Raised when what is built changes; with another analyser the terms differ as well. */
-const LAYOUT_VERSION = 1
-/** Rows of another format are made again. */
-export const PAGE_INDEX_FORMAT = LAYOUT_VERSION * 1_000 + ANALYZER_VERSION
 
 /** Nodes of one range, at most: a page of a section, or this much of a section without pages. */
 const RANGE_NODES = 8

@@ -2,15 +2,24 @@ import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
 import { Changes } from '../../base/changes.js'
 import { createTurns } from '../../base/turns.js'
 import type { EngineContext, SpaceHead } from '../../context.js'
+import {
+  BEGINNING,
+  IS_INDEXED,
+  type LiveVersion,
+  liveSpaces,
+  liveVersionsAfter,
+  namesOfVersions,
+  type Place,
+} from '../../rows/derivations.js'
 import { isPublishing } from '../../rows/jobs.js'
-import { spaceByKey } from '../../rows/spaces.js'
-import type { Database } from '../../storage/database.js'
-import { type Read, sql } from '../../storage/program.js'
+import { writePageIndex } from '../../rows/page-indexes.js'
+import { type SpaceRow, spaceByKey } from '../../rows/spaces.js'
+import type { Read } from '../../storage/program.js'
 import { isWriteStopped } from '../../storage/write-stop.js'
-import { BEGINNING, IS_INDEXED, liveAfter, type Place } from '../live-versions.js'
+import { liveAfter } from '../live-versions.js'
 import { PageIndexBuilder } from './build.js'
 import { nodesAfter } from './nodes.js'
-import { packPageIndex, writePageIndex } from './store.js'
+import { packPageIndex } from './store.js'
 
 /** Nodes read before other work gets its turn: some 5 ms. */
 const SLICE = 12
@@ -23,7 +32,7 @@ const PATIENCE_MS = 250
 /** … that is for so many nodes: what is more is not made in that time. */
 const NEARLY_THERE_NODES = 250
 
-type LiveVersion = ReturnType<typeof liveAfter>[number] & {
+type NamedVersion = LiveVersion & {
   docKey: number
   title: string
   filename: string
@@ -53,8 +62,7 @@ export class PageIndexer {
   /** Begins with what earlier processes left, or made in another format. */
   start(context: EngineContext): void {
     this.#context = context
-    const spaces = context.db.now(sql.all<{ key: number }>('SELECT key FROM spaces WHERE deleted_at IS NULL'))
-    for (const { key } of spaces) this.#due.add(key)
+    for (const key of context.db.now(liveSpaces())) this.#due.add(key)
     this.wake()
   }
 
@@ -80,7 +88,7 @@ export class PageIndexer {
    * @returns documents of a space that have no page index yet, 0 when it is whole; of many that is the least there are
    */
   async missing(space: SpaceHead): Promise<number> {
-    const known = this.#missingNow(space)
+    const known = await this.#missingNow(space)
     if (known.documents === 0 || known.nodes > NEARLY_THERE_NODES) return known.documents
     this.#hurried.set(space.key, (this.#hurried.get(space.key) ?? 0) + 1)
     this.published(space.key)
@@ -92,7 +100,7 @@ export class PageIndexer {
       if (others > 0) this.#hurried.set(space.key, others)
       else this.#hurried.delete(space.key)
     }
-    return this.#missingNow(space).documents
+    return (await this.#missingNow(space)).documents
   }
 
   async close(): Promise<void> {
@@ -107,10 +115,11 @@ export class PageIndexer {
   }
 
   /** Among the versions that are looked at next: counting all would take longer than a question may. */
-  #missingNow(space: SpaceHead): { documents: number; nodes: number } {
+  async #missingNow(space: SpaceHead): Promise<{ documents: number; nodes: number }> {
     const { db } = this.#started()
     if (this.#isDone(space)) return { documents: this.#done.get(space.key)?.unreadable ?? 0, nodes: 0 }
-    const next = liveAfter(db, space.key, this.#places.get(space.key) ?? BEGINNING, IS_INDEXED, LOOKED_UP)
+    const place = this.#places.get(space.key) ?? BEGINNING
+    const next = await liveAfter(db, space.key, place, IS_INDEXED, LOOKED_UP)
     const missing = next.filter(({ meets }) => meets === 0)
     return {
       // behind those that were looked up there may be one without
@@ -158,12 +167,12 @@ export class PageIndexer {
   /** Looks at the next versions of a space. @returns whether that were the last */
   async #lookOn(spaceKey: number): Promise<boolean> {
     const context = this.#started()
-    const space = context.db.now(spaceByKey(spaceKey))
+    const place = this.#places.get(spaceKey) ?? BEGINNING
+    const { space, versions } = await context.db.read(versionsAfter(spaceKey, place))
     if (space === undefined) {
       for (const known of [this.#places, this.#done]) known.delete(spaceKey)
       return true
     }
-    const versions = context.db.now(versionsAfter(context.db, spaceKey, this.#places.get(spaceKey) ?? BEGINNING))
     for (const version of versions) {
       if (version.meets === 0 && !(await this.#index(spaceKey, version))) {
         const { revision = -1, unreadable = 0 } = this.#done.get(spaceKey) ?? {}
@@ -177,18 +186,18 @@ export class PageIndexer {
     if (versions.length === LOOKED_UP) return false
     const unreadable = this.#done.get(spaceKey)?.unreadable ?? 0
     this.#done.set(spaceKey, { revision: space.head_revision, unreadable })
-    return context.db.now(spaceByKey(spaceKey))?.head_revision === space.head_revision
+    return (await context.db.read(spaceByKey(spaceKey)))?.head_revision === space.head_revision
   }
 
   /** @returns false for a version that cannot be read */
-  async #index(spaceKey: number, version: LiveVersion): Promise<boolean> {
+  async #index(spaceKey: number, version: NamedVersion): Promise<boolean> {
     const { db, log } = this.#started()
     const builder = new PageIndexBuilder(`${version.title}\n${version.filename}`)
     try {
       let after = -1
       for (;;) {
         const began = performance.now()
-        const nodes = db.now(nodesAfter(version.key, after, SLICE))
+        const nodes = await db.read(nodesAfter(version.key, after, SLICE))
         for (const node of nodes) builder.add(node)
         after = nodes.at(-1)?.ordinal ?? after
         if (nodes.length < SLICE) break
@@ -211,7 +220,7 @@ export class PageIndexer {
     const { db, rightOfWay } = this.#started()
     // a question waits for this
     if (this.#hurried.has(spaceKey)) await turn()
-    else if (db.now(isPublishing())) await this.#pause(worked * PAUSE_SHARE)
+    else if (await db.read(isPublishing())) await this.#pause(worked * PAUSE_SHARE)
     else await rightOfWay.giveWay()
   }
 
@@ -222,16 +231,16 @@ export class PageIndexer {
   }
 }
 
-/** Versions that a space shows, and whether they have their page index; of those without, their names too. */
-function* versionsAfter(db: Database, spaceKey: number, after: Place): Read<LiveVersion[]> {
-  const found = liveAfter(db, spaceKey, after, IS_INDEXED, LOOKED_UP)
+/** A space, and the next versions that it shows with whether they have their page index; of those without, their names too. */
+function* versionsAfter(
+  spaceKey: number,
+  after: Place,
+): Read<{ space: SpaceRow | undefined; versions: NamedVersion[] }> {
+  const space = yield* spaceByKey(spaceKey)
+  if (space === undefined) return { space, versions: [] }
+  const found = yield* liveVersionsAfter(spaceKey, after, IS_INDEXED, LOOKED_UP)
   const missing = found.filter(({ meets }) => meets === 0).map((version) => version.key)
-  const names = new Map(
-    (yield* sql.all<{ key: number; docKey: number; title: string; filename: string }>(
-      `SELECT v.key, v.doc_key docKey, v.title, d.filename FROM json_each(?) wanted
-         CROSS JOIN versions v ON v.key = wanted.value CROSS JOIN documents d ON d.key = v.doc_key`,
-      [JSON.stringify(missing)],
-    )).map((version) => [version.key, version]),
-  )
-  return found.map((version) => ({ docKey: 0, title: '', filename: '', ...version, ...names.get(version.key) }))
+  const names = new Map((yield* namesOfVersions(missing)).map((version) => [version.key, version]))
+  const versions = found.map((one) => ({ docKey: 0, title: '', filename: '', ...one, ...names.get(one.key) }))
+  return { space, versions }
 }

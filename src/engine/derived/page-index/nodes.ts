@@ -1,4 +1,5 @@
-import { type Read, sql } from '../../storage/program.js'
+import { nodeRowsAfter } from '../../rows/derivations.js'
+import type { Read } from '../../storage/program.js'
 import { fromCell, unlessDamaged } from '../../storage/readable.js'
 import type { IndexableNode } from './build.js'
 
@@ -14,11 +15,7 @@ export interface NodeInOrder extends IndexableNode {
  * @param after ordinal of the last one that was read; -1 at the beginning
  */
 export function* nodesAfter(versionKey: number, after: number, limit: number): Read<NodeInOrder[]> {
-  return (yield* sql.all<Omit<NodeInOrder, 'section'> & { section: string }>(
-    `SELECT key, ordinal, title, text, section, outline_node outlineNode, page FROM nodes
-       WHERE version_key = ? AND ordinal > ? ORDER BY ordinal LIMIT +?`,
-    [versionKey, after, limit],
-  )).map((row) => ({
+  return (yield* nodeRowsAfter(versionKey, after, limit)).map((row) => ({
     key: row.key,
     ordinal: row.ordinal,
     title: row.title,

@@ -1,78 +1,13 @@
-import type { Snapshot } from '../../spaces/snapshot.js'
+import { type PackedPageIndex, rangesOf } from '../../rows/page-indexes.js'
 import type { Database } from '../../storage/database.js'
 import { pack, unpack } from '../../storage/packed.js'
-import { type Read, sql, type Write } from '../../storage/program.js'
-import { type BuiltPageIndex, type IndexedRange, PAGE_INDEX_FORMAT } from './build.js'
-
-/** The rows of one built index, ready for `writePageIndex`. */
-export interface PackedPageIndex {
-  length: number
-  rangeCount: number
-  profile: Uint8Array
-  ranges: Uint8Array
-}
+import type { BuiltPageIndex, IndexedRange } from './build.js'
 
 export async function packPageIndex({ length, profile, ranges }: BuiltPageIndex): Promise<PackedPageIndex> {
   return { length, profile, rangeCount: ranges.length, ranges: await pack(ranges) }
 }
 
-/**
- * Stores the index of a version, inside the caller's transaction; one that stood there is replaced. A version that was
- * purged meanwhile gets none, for nothing would remove it.
- */
-export function* writePageIndex(
-  of: { spaceKey: number; docKey: number; versionKey: number },
-  { length, rangeCount, profile, ranges }: PackedPageIndex,
-): Write<void> {
-  if ((yield* sql.get('SELECT 1 one FROM versions WHERE key = ?', [of.versionKey])) === undefined) return
-  yield* sql.run(
-    `INSERT OR REPLACE INTO page_index (version_key, space_key, doc_key, format, length, range_count, terms, ranges)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-    [of.versionKey, of.spaceKey, of.docKey, PAGE_INDEX_FORMAT, length, rangeCount, profile, ranges],
-  )
-}
-
-export interface SummaryRow {
-  version_key: number
-  doc_key: number
-  length: number
-  range_count: number
-  terms: Uint8Array
-}
-
-const COLUMNS = 'p.version_key, p.doc_key, p.length, p.range_count, p.terms'
-const SHOWN = 'v.from_revision <= ? AND (v.until_revision IS NULL OR v.until_revision > ?)'
-
-/** Summaries of the documents that a snapshot shows, newest first, from before a version on. */
-export function* summariesBefore(
-  spaceKey: number,
-  snapshot: Snapshot,
-  before: number,
-  limit: number,
-): Read<SummaryRow[]> {
-  return yield* sql.all<SummaryRow>(
-    `SELECT ${COLUMNS} FROM page_index p INDEXED BY page_index_space
-     CROSS JOIN versions v INDEXED BY versions_at ON v.key = p.version_key
-     WHERE p.space_key = ? AND p.version_key < ? AND p.format = ${PAGE_INDEX_FORMAT} AND ${SHOWN}
-     ORDER BY p.version_key DESC LIMIT +?`,
-    [spaceKey, before, snapshot.headRevision, snapshot.headRevision, limit],
-  )
-}
-
-/** Summaries of some documents (row keys), as a snapshot shows them. */
-export function* summariesOf(spaceKey: number, snapshot: Snapshot, docs: number[]): Read<SummaryRow[]> {
-  return yield* sql.all<SummaryRow>(
-    `SELECT ${COLUMNS} FROM json_each(?) wanted
-     CROSS JOIN versions v INDEXED BY versions_visible ON v.doc_key = wanted.value
-     CROSS JOIN page_index p ON p.version_key = v.key
-     WHERE p.space_key = ? AND p.format = ${PAGE_INDEX_FORMAT} AND ${SHOWN} ORDER BY p.version_key DESC`,
-    [JSON.stringify(docs), spaceKey, snapshot.headRevision, snapshot.headRevision],
-  )
-}
-
 export async function readRanges(db: Database, versionKey: number): Promise<IndexedRange[]> {
-  const row = db.now(
-    sql.get<{ ranges: Uint8Array }>('SELECT ranges FROM page_index WHERE version_key = ?', [versionKey]),
-  )
-  return row === undefined ? [] : unpack<IndexedRange[]>(row.ranges)
+  const ranges = await db.read(rangesOf(versionKey))
+  return ranges === undefined ? [] : unpack<IndexedRange[]>(ranges)
 }

@@ -1,9 +1,27 @@
 import { createHash } from 'node:crypto'
-import type { ModelReference } from '../base/model-reference.js'
-import { type Read, sql, type Write } from '../storage/program.js'
-import { fromCell, unlessDamaged } from '../storage/readable.js'
-import type { Evidence, ReportInput } from './reports.kernel.js'
-import { LIVE, OPEN } from './store.js'
+import type { ModelReference } from '../../base/model-reference.js'
+import { type Read, sql, type Write } from '../../storage/program.js'
+import { fromCell, unlessDamaged } from '../../storage/readable.js'
+
+/** A member of a community, as its passages write it. */
+export interface ReportMember {
+  names: string[]
+  type: string
+  /** 0 to 1: how well connected it is */
+  score: number
+}
+
+/** A community and passages that mention several of its members. */
+export interface ReportInput {
+  members: ReportMember[]
+  passages: { node: number; document: number; text: string }[]
+}
+
+/** A sentence of a passage that names members. */
+export interface Evidence {
+  text: string
+  node: number
+}
 
 /** What a model wrote of a community's evidence; `from` are places in it. */
 export interface Written {
@@ -25,11 +43,6 @@ export interface ReportRow {
 
 /** Sentences that a report is told by without a model. */
 export const TOLD = 5
-/** Mentions looked at of one member, and passages read of one community. */
-const MENTIONS = 300
-const PASSAGES = 40
-const NAMES = 4
-
 /** What a model wrote of some evidence before, under any view of the space. */
 export function* keptWriting(
   spaceKey: number,
@@ -101,54 +114,24 @@ function nameOf({ pluginId, provider, model }: ModelReference): string {
   return `${pluginId}/${provider}/${model}`
 }
 
-/** What a report of some entities can be made of: their open names, and open passages that mention several of them. */
-export function* reportInput(spaceKey: number, members: readonly { key: number; score: number }[]): Read<ReportInput> {
-  const keys = members.map(({ key }) => key)
-  const wanted = JSON.stringify(keys)
-  const names = new Map<number, { names: string[]; type: string }>()
-  for (const { key, type } of yield* sql.all<{ key: number; type: string }>(
-    'SELECT e.key, e.type FROM json_each(?) wanted CROSS JOIN graph_entities e ON e.key = wanted.value',
-    [wanted],
-  ))
-    names.set(key, { names: yield* openSpellings(key), type })
-  const weights = new Map<number, number>()
-  const add = (node: number, weight: number) => weights.set(node, (weights.get(node) ?? 0) + weight)
-  for (const key of keys)
-    for (const { node_key } of yield* sql.all<{ node_key: number }>(
-      'SELECT node_key FROM graph_mentions WHERE entity_key = ? ORDER BY node_key DESC LIMIT +?',
-      [key, MENTIONS],
-    ))
-      add(node_key, 1)
-  for (const { node_key } of yield* sql.all<{ node_key: number }>(
-    `SELECT m.node_key FROM json_each(?) a CROSS JOIN json_each(?) b
-     CROSS JOIN graph_relations r ON r.subject_key = a.value AND r.object_key = b.value AND r.predicate <> ''
-     CROSS JOIN graph_relation_nodes m ON m.relation_key = r.key LIMIT ${MENTIONS}`,
-    [wanted, wanted],
-  ))
-    add(node_key, 2)
-  const best = [...weights].filter(([, weight]) => weight > 1).sort((a, b) => b[1] - a[1] || a[0] - b[0])
-  const passages = yield* sql.all<{ node: number; document: number; text: string }>(
-    `SELECT n.key node, n.doc_key document, n.text FROM json_each(?) wanted CROSS JOIN nodes n ON n.key = wanted.value
-     CROSS JOIN versions v ON v.key = n.version_key CROSS JOIN documents d ON d.key = n.doc_key
-     WHERE n.space_key = ? AND ${LIVE} AND ${OPEN} ORDER BY wanted.key LIMIT ${PASSAGES}`,
-    [JSON.stringify(best.slice(0, PASSAGES * 2).map(([node]) => node)), spaceKey],
+/** Where passages stand, of those that a reader sees at a revision. */
+export function* shownPassages(
+  { space, revision, denied }: { space: { key: number }; revision: number; denied: readonly string[] },
+  nodes: readonly number[],
+): Read<{ key: number; id: string; document: string; filename: string; title: string; page: number | null }[]> {
+  return yield* sql.all<{
+    key: number
+    id: string
+    document: string
+    filename: string
+    title: string
+    page: number | null
+  }>(
+    `SELECT n.key, n.id, d.id document, d.filename, v.title, n.page FROM json_each(?) wanted
+     CROSS JOIN nodes n ON n.key = wanted.value CROSS JOIN versions v ON v.key = n.version_key
+     CROSS JOIN documents d ON d.key = n.doc_key
+     WHERE n.space_key = ? AND v.from_revision <= ? AND (v.until_revision IS NULL OR v.until_revision > ?)
+       AND d.deleted_at IS NULL AND (d.source_id IS NULL OR d.source_id NOT IN (SELECT value FROM json_each(?)))`,
+    [JSON.stringify(nodes), space.key, revision, revision, JSON.stringify(denied)],
   )
-  return {
-    members: members.flatMap(({ key, score }) => {
-      const known = names.get(key)
-      return known === undefined || known.names.length === 0 ? [] : [{ ...known, score }]
-    }),
-    passages,
-  }
-}
-
-/** Names of an entity as open, published documents write them, the most frequent first. */
-function* openSpellings(entity: number): Read<string[]> {
-  const rows = yield* sql.all<{ name: string }>(
-    `SELECT name, count(*) n FROM (SELECT m.name FROM graph_names m CROSS JOIN versions v ON v.key = m.version_key
-       CROSS JOIN documents d ON d.key = v.doc_key WHERE m.entity_key = ? AND ${LIVE} AND ${OPEN} LIMIT ${MENTIONS})
-     GROUP BY name ORDER BY n DESC, name LIMIT ${NAMES}`,
-    [entity],
-  )
-  return rows.map(({ name }) => name)
 }

@@ -1,4 +1,4 @@
-import { type Read, sql } from '../storage/program.js'
+import { type Read, sql } from '../../storage/program.js'
 
 export interface PublicationRow {
   revision: number

@@ -1,13 +1,11 @@
-import type { GraphReading } from '../../contract/gateway/graph-readings.js'
-import { LIMITS } from '../../contract/limits.js'
-import { defined } from '../../lib/defined.js'
-import { newId } from '../../lib/ids.js'
-import type { ModelReference } from '../base/model-reference.js'
-import type { ProviderTrouble } from '../models/trouble.js'
-import { isWaiting, type SpaceWork, toldOf, workTable } from '../rows/space-work.js'
-import type { SpaceRow } from '../rows/spaces.js'
-import { type Read, sql, type Write } from '../storage/program.js'
-import { fromCell } from '../storage/readable.js'
+import { newId } from '../../../lib/ids.js'
+import type { ModelReference } from '../../base/model-reference.js'
+import type { ProviderTrouble } from '../../models/trouble.js'
+import type { Database } from '../../storage/database.js'
+import { type Read, sql, type Write } from '../../storage/program.js'
+import { fromCell } from '../../storage/readable.js'
+import { type SpaceWork, workTable } from '../space-work.js'
+import type { SpaceRow } from '../spaces.js'
 
 /** A reading of a whole space for its graph. */
 export interface ReadingRow extends SpaceWork {
@@ -113,38 +111,4 @@ export function* endReading(
 
 export function modelOf({ model }: Pick<ReadingRow, 'model'>): ModelReference | undefined {
   return model === null ? undefined : fromCell<ModelReference>(model)
-}
-
-export function toReading(space: SpaceRow, row: ReadingRow): GraphReading {
-  const model = modelOf(row)
-  const message = messageOf(row)
-  return {
-    id: row.id,
-    knowledgeSpaceId: space.id,
-    state: isWaiting(row) ? 'waiting' : row.state,
-    ...defined({ model }),
-    passages: Math.max(row.total, row.done),
-    passagesRead: row.done,
-    passagesAsked: row.asked,
-    passagesUnusable: row.unusable,
-    budgetTokens: row.budget,
-    usedTokens: row.tokens,
-    ...defined({ message }),
-    ...toldOf(row),
-  }
-}
-
-/** How to go on with what has ended early. */
-function messageOf({ state, budget, tokens, done, total, asked }: ReadingRow): string | undefined {
-  if (state !== 'budget-spent') return undefined
-  const left = Math.max(0, total - done)
-  const cost = asked === 0 ? budget : Math.ceil((tokens / asked) * left)
-  const wanted = Math.min(LIMITS.graphReadingTokens.max, roundedUp(Math.max(cost, LIMITS.graphReadingTokens.min)))
-  return `The budget of ${budget} tokens is spent, with ${done} of ${total} passages read. Begin again to go on there: the rest takes about ${wanted} tokens.`
-}
-
-/** To two digits. */
-function roundedUp(value: number): number {
-  const unit = 10 ** Math.max(0, Math.floor(Math.log10(value)) - 1)
-  return Math.ceil(value / unit) * unit
 }

@@ -1,18 +1,8 @@
-import type { EvidenceBundle } from '../../contract/gateway/queries.js'
-import { newId } from '../../lib/ids.js'
-import { type Read, sql, type Write } from '../storage/program.js'
-import { appendEvent, roundUsd, type TaskRow } from './store.js'
-
-export type StepName = 'plan' | 'retrieve' | 'inspect' | 'analyze' | 'generate'
-
-/** What a call of a model took, as its provider counted it. */
-export interface Spent {
-  provider: string
-  model: string
-  inputTokens: number
-  outputTokens: number
-  costUsd: number
-}
+import type { EvidenceBundle } from '../../../contract/gateway/queries.js'
+import { type Read, sql, type Write } from '../../storage/program.js'
+import { costOf, type Spent, type StepName, writeCost } from './costs.js'
+import { appendEvent } from './events.js'
+import type { TaskRow } from './tasks.js'
 
 /** A step that is over. */
 export interface DoneStep {
@@ -66,13 +56,6 @@ export function* usedBy(taskId: string): Read<Used> {
     toolCalls: steps?.calls ?? 0,
     costUsd: yield* costOf(taskId),
   }
-}
-
-export function* costOf(taskId: string): Read<number> {
-  const row = yield* sql.get<{ usd: number | null }>('SELECT sum(cost_usd) usd FROM research_costs WHERE task_id = ?', [
-    taskId,
-  ])
-  return roundUsd(row?.usd ?? 0)
 }
 
 /**
@@ -133,17 +116,6 @@ function* writePartial(task: TaskRow, bundle: EvidenceBundle): Write<void> {
   })
 }
 
-/** Records what a model call cost and tells the new total, inside the caller's transaction. */
-export function* writeCost(taskId: string, step: StepName, spent: Spent, now: number): Write<void> {
-  const { provider, costUsd, ...usage } = spent
-  yield* sql.run(
-    `INSERT INTO research_costs (task_id, sequence, step, provider, cost_usd, usage, recorded_at)
-     VALUES (?, (SELECT coalesce(max(sequence), 0) + 1 FROM research_costs WHERE task_id = ?), ?, ?, ?, ?, ?)`,
-    [taskId, taskId, step, provider, costUsd, JSON.stringify(usage), now],
-  )
-  yield* appendEvent(taskId, 'research.cost', { totalUsd: yield* costOf(taskId), step })
-}
-
 export interface PartialRow {
   sequence: number
   body: string
@@ -156,8 +128,11 @@ export function* partialsAfter(taskId: string, after: number, limit: number): Re
   )
 }
 
-/** A bundle of evidence that belongs to no trace. */
-export function bundleOf(parts: Omit<EvidenceBundle, 'id' | 'createdAt'>): EvidenceBundle {
-  const { query, state, items, missingEvidence } = parts
-  return { id: newId(), query, createdAt: new Date().toISOString(), state, items, missingEvidence }
+/** All evidence that a task has found, the last first. */
+export function* partialBodies(taskId: string): Read<string[]> {
+  const rows = yield* sql.all<{ body: string }>(
+    'SELECT body FROM research_partials WHERE task_id = ? ORDER BY sequence DESC',
+    [taskId],
+  )
+  return rows.map(({ body }) => body)
 }

@@ -1,5 +1,5 @@
-import type { ResearchStage } from '../../contract/gateway/research.js'
-import { transitions } from '../base/transitions.js'
+import type { ResearchStage } from '../../../contract/gateway/research.js'
+import { transitions } from '../../base/transitions.js'
 
 /**
  * The moves of a research task (decisions.md section 4): queued → planning → retrieving → analyzing → generating →

@@ -1,19 +1,9 @@
-import { notFound } from '../../contract/errors.js'
-import type {
-  ResearchEventData,
-  ResearchEventName,
-  ResearchLimits,
-  ResearchStage,
-  ResearchTaskJob,
-} from '../../contract/gateway/research.js'
-import type { RetrievalProfile } from '../../contract/gateway/retrieval-profile.js'
-import { defined } from '../../lib/defined.js'
-import { isUuid } from '../../lib/ids.js'
-import type { Caller } from '../base/caller.js'
-import type { ConcreteMode, Route } from '../query/mode.js'
-import type { Snapshot } from '../spaces/snapshot.js'
-import { type Read, sql, type Write } from '../storage/program.js'
-import { fromCell } from '../storage/readable.js'
+import { notFound } from '../../../contract/errors.js'
+import type { ResearchStage, ResearchStop } from '../../../contract/gateway/research.js'
+import { isUuid } from '../../../lib/ids.js'
+import type { Caller } from '../../base/caller.js'
+import { type Read, sql, type Write } from '../../storage/program.js'
+import { appendEvent } from './events.js'
 import { assertMove, isTerminal } from './stages.js'
 
 /** A row of `research_tasks`, with the id of its space. */
@@ -25,7 +15,7 @@ export interface TaskRow {
   space_id: string
   queue_id: string
   query: string
-  mode: ConcreteMode
+  mode: 'fast' | 'deep' | 'research'
   route: string
   snapshot: string
   profile: string
@@ -42,14 +32,6 @@ export interface TaskRow {
   created_at: number
   updated_at: number
   completed_at: number | null
-}
-
-/** What was frozen when the task was made. */
-export interface Frozen {
-  route: Route
-  snapshot: Snapshot
-  profile: RetrievalProfile
-  limits: ResearchLimits
 }
 
 const TASK = `SELECT t.*, s.id space_id FROM research_tasks t JOIN spaces s ON s.key = t.space_key AND s.deleted_at IS NULL`
@@ -94,82 +76,66 @@ export function* tasksOf(
   )
 }
 
-export function frozenOf(row: TaskRow): Frozen {
-  const route: Route = fromCell(row.route)
-  const snapshot: Snapshot = fromCell(row.snapshot)
-  const profile: RetrievalProfile = fromCell(row.profile)
-  const limits: ResearchLimits = row.limits === null ? {} : fromCell(row.limits)
-  return { route, snapshot, profile, limits }
+/** Tasks of a space that have not ended. */
+export function* openTasks(spaceKey: number): Read<number> {
+  const text = 'SELECT count(*) n FROM research_tasks WHERE space_key = ? AND completed_at IS NULL'
+  return (yield* sql.get<{ n: number }>(text, [spaceKey]))?.n ?? 0
 }
 
-interface CostRow {
-  step: string
-  provider: string
-  cost_usd: number
-  usage: string
-  recorded_at: number
+/** Tasks of all spaces that have not ended. */
+export function* allOpenTasks(): Read<number> {
+  return (yield* sql.get<{ n: number }>('SELECT count(*) n FROM research_tasks WHERE completed_at IS NULL'))?.n ?? 0
 }
 
-export function* toResearchJob(row: TaskRow): Read<ResearchTaskJob> {
-  const costs = yield* sql.all<CostRow>('SELECT * FROM research_costs WHERE task_id = ? ORDER BY sequence', [row.id])
-  const { limits } = frozenOf(row)
-  return {
-    id: row.id,
-    tenantId: row.tenant,
-    subjectId: row.subject,
-    knowledgeSpaceId: row.space_id,
-    queueJobId: row.queue_id,
-    query: row.query,
-    stage: row.stage,
-    ...(row.limits === null ? {} : { limits }),
-    ...defined({ budgetUsd: row.budget_usd ?? undefined }),
-    cost: {
-      totalUsd: roundUsd(costs.reduce((sum, cost) => sum + cost.cost_usd, 0)),
-      ...(row.budget_usd === null ? {} : { budgetUsd: row.budget_usd, budgetExceeded: row.budget_exceeded === 1 }),
-      entries: costs.map((cost) => ({
-        step: cost.step,
-        provider: cost.provider,
-        costUsd: cost.cost_usd,
-        usage: fromCell(cost.usage),
-        recordedAt: cost.recorded_at,
-      })),
-    },
-    ...defined({ error: row.error ?? undefined }),
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
-    ...defined({ completedAt: row.completed_at ?? undefined }),
-  }
+/** A task to be made; JSON where a column holds it. */
+export interface NewTask
+  extends Pick<
+    TaskRow,
+    | 'id'
+    | 'tenant'
+    | 'subject'
+    | 'space_key'
+    | 'queue_id'
+    | 'query'
+    | 'mode'
+    | 'route'
+    | 'snapshot'
+    | 'profile'
+    | 'limits'
+    | 'budget_usd'
+    | 'created_at'
+  > {
+  metadata: string | null
+  permission_scope: string | null
 }
 
-/** To a ten-thousandth of a cent: sums of prices a token would show the tails of binary fractions. */
-export function roundUsd(usd: number): number {
-  return Math.round(usd * 1e6) / 1e6
-}
-
-/** Adds an event behind the last one, inside the caller's transaction. */
-export function* appendEvent<N extends ResearchEventName>(
-  taskId: string,
-  event: N,
-  data: ResearchEventData<N>,
-): Write<void> {
+/** Stores a task that is queued and tells of it, inside the caller's transaction. */
+export function* insertTask(task: NewTask): Write<void> {
+  const { id, created_at: at } = task
   yield* sql.run(
-    `INSERT INTO research_events (task_id, sequence, event, data)
-     VALUES (?, (SELECT coalesce(max(sequence), 0) + 1 FROM research_events WHERE task_id = ?), ?, ?)`,
-    [taskId, taskId, event, JSON.stringify(data)],
+    `INSERT INTO research_tasks (id, tenant, subject, space_key, queue_id, query, mode, route, snapshot, profile, limits,
+       budget_usd, metadata, permission_scope, stage, created_at, updated_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'queued', ?, ?)`,
+    [
+      id,
+      task.tenant,
+      task.subject,
+      task.space_key,
+      task.queue_id,
+      task.query,
+      task.mode,
+      task.route,
+      task.snapshot,
+      task.profile,
+      task.limits,
+      task.budget_usd,
+      task.metadata,
+      task.permission_scope,
+      at,
+      at,
+    ],
   )
-}
-
-export interface EventRow {
-  sequence: number
-  event: ResearchEventName
-  data: string
-}
-
-export function* eventsAfter(taskId: string, after: number, limit: number): Read<EventRow[]> {
-  return yield* sql.all<EventRow>(
-    'SELECT sequence, event, data FROM research_events WHERE task_id = ? AND sequence > ? ORDER BY sequence LIMIT ?',
-    [taskId, after, limit],
-  )
+  yield* appendEvent(id, 'research.stage', { researchTaskId: id, stage: 'queued', at: new Date(at).toISOString() })
 }
 
 /**
@@ -197,4 +163,23 @@ export function* moveTask(
   else if (to === 'failed') yield* appendEvent(id, 'research.failed', { error: error ?? 'the task failed' })
   else yield* appendEvent(id, 'research.stage', { researchTaskId: id, stage: to, at: new Date(now).toISOString() })
   return true
+}
+
+/** Moves a task on as `moveTask` does, with the time that it was at work and the limit that ended its stage. */
+export function* moveOn(
+  id: string,
+  move: { from: ResearchStage; to: ResearchStage; now: number; claim: string },
+  activeMs: number,
+  stoppedBy: ResearchStop | undefined,
+): Write<boolean> {
+  if (!(yield* moveTask(id, move))) return false
+  yield* sql.run('UPDATE research_tasks SET active_ms = ? WHERE id = ?', [activeMs, id])
+  if (stoppedBy !== undefined)
+    yield* sql.run('UPDATE research_tasks SET stopped_by = ? WHERE id = ?', [JSON.stringify(stoppedBy), id])
+  return true
+}
+
+/** Notes that the budget kept a task from something. */
+export function* noteBudget(id: string): Write<void> {
+  yield* sql.run('UPDATE research_tasks SET budget_exceeded = 1 WHERE id = ?', [id])
 }

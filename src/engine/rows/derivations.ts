@@ -1,0 +1,140 @@
+import { type Read, sql } from '../storage/program.js'
+import { PAGE_INDEX_FORMAT } from './page-indexes.js'
+
+/** Raised when the rules change: documents read by others are read again. */
+export const EXTRACTION_VERSION = 6
+
+/** SQL: whether version `v` has its page index. */
+export const IS_INDEXED = `EXISTS (SELECT 1 FROM page_index p WHERE p.version_key = v.key AND p.format = ${PAGE_INDEX_FORMAT})`
+
+/** SQL: whether version `v` was read for page index and graph. */
+export const IS_READ = `(${IS_INDEXED}
+  AND EXISTS (SELECT 1 FROM graph_versions g WHERE g.version_key = v.key AND g.extraction_version = ${EXTRACTION_VERSION}))`
+
+/** the rows of versions are large: whoever does not ask for documents does without both */
+const DOCUMENTS = 'CROSS JOIN versions row ON row.key = v.key CROSS JOIN documents d ON d.key = row.doc_key'
+
+/** Where a look through a space's versions goes on: they are published in the order of this key. */
+export interface Place {
+  revision: number
+  nodes: number
+  key: number
+}
+
+export const BEGINNING: Place = { revision: 0, nodes: -1, key: 0 }
+
+export type LiveVersion = Place & { meets: number }
+
+/**
+ * Versions that a space shows, in the order of `Place`, and whether they meet a condition.
+ *
+ * @param condition SQL over version `v`
+ */
+export function* liveVersionsAfter(
+  spaceKey: number,
+  after: Place,
+  condition: string,
+  limit: number,
+): Read<LiveVersion[]> {
+  return yield* sql.all<LiveVersion>(
+    `SELECT v.key, v.from_revision revision, v.node_count nodes, ${condition} meets
+     FROM versions v INDEXED BY versions_live
+     WHERE v.space_key = ? AND v.until_revision IS NULL AND v.from_revision > 0
+       AND (v.from_revision, v.node_count, v.key) > (?, ?, ?)
+     ORDER BY v.from_revision, v.node_count, v.key LIMIT +?`,
+    [spaceKey, after.revision, after.nodes, after.key, limit],
+  )
+}
+
+export interface Counted {
+  spaceKey: number
+  /** those that came with a later publication do not count */
+  revision?: number
+  withDocuments?: boolean
+}
+
+/**
+ * What the next of the documents that a space shows count, by a condition.
+ *
+ * @param condition SQL over the key of version `v`, and over document `d` where that is asked for
+ */
+export function* liveCounts(
+  { spaceKey, revision = Number.MAX_SAFE_INTEGER, withDocuments = false }: Counted,
+  after: Place,
+  { condition, parameters, limit }: { condition: string; parameters: readonly number[]; limit: number },
+): Read<(Place & { counts: number })[]> {
+  return yield* sql.all<Place & { counts: number }>(
+    `SELECT v.revision, v.nodes, v.key, (${condition}) counts
+       FROM (SELECT key, from_revision revision, node_count nodes FROM versions INDEXED BY versions_live
+             WHERE space_key = ? AND until_revision IS NULL AND from_revision <= ?
+               AND (from_revision, node_count, key) > (?, ?, ?)
+             ORDER BY from_revision, node_count, key LIMIT +?) v ${withDocuments ? DOCUMENTS : ''}
+       ORDER BY v.revision, v.nodes, v.key`,
+    [...parameters, spaceKey, revision, after.revision, after.nodes, after.key, limit],
+  )
+}
+
+/** A version that was not read for page index and graph. */
+export interface PendingVersion {
+  key: number
+  doc_key: number
+  title: string
+  filename: string
+  /** 1 where its page index is there, as it is soon after its publication */
+  isIndexed: number
+}
+
+const PENDING = `FROM versions v INDEXED BY versions_live
+  WHERE v.space_key = ? AND v.until_revision IS NULL AND v.from_revision IS NOT NULL
+    AND NOT ${IS_READ}`
+
+export function* pendingVersions(spaceKey: number, limit: number): Read<PendingVersion[]> {
+  const keys = yield* sql.all<{ key: number }>(`SELECT v.key ${PENDING} LIMIT +?`, [spaceKey, limit])
+  return yield* sql.all<PendingVersion>(
+    `SELECT v.key, v.doc_key, v.title, d.filename, ${IS_INDEXED} isIndexed FROM json_each(?) wanted
+     CROSS JOIN versions v ON v.key = wanted.value CROSS JOIN documents d ON d.key = v.doc_key`,
+    [JSON.stringify(keys.map(({ key }) => key))],
+  )
+}
+
+/** What versions and their documents are called. */
+export function* namesOfVersions(
+  keys: readonly number[],
+): Read<{ key: number; docKey: number; title: string; filename: string }[]> {
+  return yield* sql.all<{ key: number; docKey: number; title: string; filename: string }>(
+    `SELECT v.key, v.doc_key docKey, v.title, d.filename FROM json_each(?) wanted
+         CROSS JOIN versions v ON v.key = wanted.value CROSS JOIN documents d ON d.key = v.doc_key`,
+    [JSON.stringify(keys)],
+  )
+}
+
+export interface NodeRow {
+  key: number
+  ordinal: number
+  title: string
+  text: string
+  /** JSON of the heading path */
+  section: string
+  outlineNode: string
+  page: number | null
+}
+
+/** The next nodes of a version in reading order. */
+export function* nodeRowsAfter(versionKey: number, after: number, limit: number): Read<NodeRow[]> {
+  return yield* sql.all<NodeRow>(
+    `SELECT key, ordinal, title, text, section, outline_node outlineNode, page FROM nodes
+       WHERE version_key = ? AND ordinal > ? ORDER BY ordinal LIMIT +?`,
+    [versionKey, after, limit],
+  )
+}
+
+/** Row keys of the spaces that are there. */
+export function* liveSpaces(): Read<number[]> {
+  return (yield* sql.all<{ key: number }>('SELECT key FROM spaces WHERE deleted_at IS NULL')).map(({ key }) => key)
+}
+
+/** The publication that a space shows; nothing where the space is gone. */
+export function* headRevision(spaceKey: number): Read<number | undefined> {
+  return (yield* sql.get<{ head_revision: number }>('SELECT head_revision FROM spaces WHERE key = ?', [spaceKey]))
+    ?.head_revision
+}

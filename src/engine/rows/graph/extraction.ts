@@ -1,0 +1,172 @@
+import type { EntityType } from '../../../contract/gateway/graph.js'
+import { newId } from '../../../lib/ids.js'
+import { type Read, sql, type Write } from '../../storage/program.js'
+import { EXTRACTION_VERSION } from '../derivations.js'
+
+/** What was read, and by what. */
+export interface ReadPart {
+  spaceKey: number
+  versionKey: number
+  /** the nodes that were read; absent: all of the version */
+  nodes?: ReadonlySet<number>
+  /** read by a model beside the rules */
+  byModel?: boolean
+}
+
+/** What a write came to. */
+export interface Stored {
+  key: number
+  isNew: boolean
+  /** nodes of which it was not known */
+  changed: number[]
+}
+
+/** How many entities or relations the graph of a space has. */
+export function* countOf(table: 'graph_entities' | 'graph_relations', spaceKey: number): Read<number> {
+  return (yield* sql.get<{ n: number }>(`SELECT count(*) n FROM ${table} WHERE space_key = ?`, [spaceKey]))?.n ?? 0
+}
+
+export function* isVersionThere(versionKey: number): Read<boolean> {
+  return (yield* sql.get('SELECT 1 one FROM versions WHERE key = ?', [versionKey])) !== undefined
+}
+
+/** Whether the part may have stated something before: looking through a long version for some nodes takes its time. */
+export function* statedBefore({ nodes, byModel }: ReadPart): Read<boolean> {
+  if (nodes === undefined) return true
+  const row = yield* sql.get<{ one: number }>(
+    `SELECT 1 one FROM json_each(?) wanted CROSS JOIN graph_mentions m INDEXED BY graph_mentions_node
+       ON m.node_key = wanted.value AND m.by_model = ? LIMIT 1`,
+    [JSON.stringify([...nodes]), byModel ? 1 : 0],
+  )
+  return row !== undefined
+}
+
+export interface NewEntity {
+  type: EntityType
+  canonicalKey: string
+  name: string
+  confidence: number
+  /** spellings; `aliasKey` null for one that gives the canonical key */
+  names: readonly { name: string; aliasKey: string | null }[]
+  nodes: ReadonlySet<number>
+}
+
+/** Writes what a part says of an entity, inside the caller's transaction; nothing for a new one where there is no room. */
+export function* writeEntity(of: ReadPart, entity: NewEntity, hasRoom: boolean): Write<Stored | undefined> {
+  const known = yield* sql.get<{ key: number; type: EntityType }>(
+    'SELECT key, type FROM graph_entities WHERE space_key = ? AND canonical_key = ?',
+    [of.spaceKey, entity.canonicalKey],
+  )
+  if (known === undefined && !hasRoom) return undefined
+  const now = Date.now()
+  const key = known?.key ?? (yield* insertEntity(of.spaceKey, entity, now))
+  // a better rule's type wins over `term`
+  if (known?.type === 'term' && entity.type !== 'term')
+    yield* sql.run('UPDATE graph_entities SET type = ?, name = ?, confidence = ?, updated_at = ? WHERE key = ?', [
+      entity.type,
+      entity.name,
+      entity.confidence,
+      now,
+      key,
+    ])
+  for (const { name, aliasKey } of entity.names)
+    yield* sql.run(
+      `INSERT INTO graph_names (entity_key, version_key, name, type, confidence, alias_key) VALUES (?, ?, ?, ?, ?, ?)
+       ON CONFLICT DO UPDATE SET type = excluded.type, confidence = excluded.confidence, alias_key = excluded.alias_key`,
+      [key, of.versionKey, name, entity.type, entity.confidence, aliasKey],
+    )
+  const changed: number[] = []
+  for (const node of entity.nodes) {
+    const { changes } = yield* sql.run(
+      'INSERT OR IGNORE INTO graph_mentions (entity_key, node_key, version_key, by_model) VALUES (?, ?, ?, ?)',
+      [key, node, of.versionKey, of.byModel ? 1 : 0],
+    )
+    if (changes > 0) changed.push(node)
+  }
+  return { key, isNew: known === undefined, changed }
+}
+
+function* insertEntity(spaceKey: number, entity: NewEntity, now: number): Write<number> {
+  const { type, canonicalKey, name, confidence } = entity
+  return (yield* sql.run(
+    `INSERT INTO graph_entities (id, space_key, type, canonical_key, name, confidence, extraction_version, created_at, updated_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    [newId(), spaceKey, type, canonicalKey, name, confidence, EXTRACTION_VERSION, now, now],
+  )).key
+}
+
+/** A relation; its ends are row keys. */
+export interface NewRelation {
+  subject: number
+  object: number
+  type: string
+  predicate: string
+  confidence: number
+  nodes: ReadonlySet<number>
+}
+
+/** The same for a relation. */
+export function* writeRelation(of: ReadPart, relation: NewRelation, hasRoom: boolean): Write<Stored | undefined> {
+  const { subject, object, type, predicate, confidence, nodes } = relation
+  const known = yield* sql.get<{ key: number }>(
+    'SELECT key FROM graph_relations WHERE subject_key = ? AND object_key = ? AND type = ? AND predicate = ?',
+    [subject, object, type, predicate],
+  )
+  if (known === undefined && !hasRoom) return undefined
+  const now = Date.now()
+  const key =
+    known?.key ??
+    (yield* sql.run(
+      `INSERT INTO graph_relations (id, space_key, subject_key, object_key, type, predicate, confidence,
+         extraction_version, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      [newId(), of.spaceKey, subject, object, type, predicate, confidence, EXTRACTION_VERSION, now, now],
+    )).key
+  const changed: number[] = []
+  for (const node of nodes) {
+    const { changes } = yield* sql.run(
+      'INSERT OR IGNORE INTO graph_relation_nodes (relation_key, node_key, version_key, by_model) VALUES (?, ?, ?, ?)',
+      [key, node, of.versionKey, of.byModel ? 1 : 0],
+    )
+    if (changes > 0) changed.push(node)
+  }
+  return { key, isNew: known === undefined, changed }
+}
+
+const STATED = {
+  entities: { table: 'graph_mentions', owner: 'entity_key' },
+  relations: { table: 'graph_relation_nodes', owner: 'relation_key' },
+} as const
+
+export interface Statement {
+  owner: number
+  node_key: number
+}
+
+/** Which nodes of a version state what, of the part that was read. */
+export function* statedIn(of: ReadPart, kind: keyof typeof STATED): Read<Statement[]> {
+  const { table, owner } = STATED[kind]
+  return yield* sql.all<Statement>(
+    `SELECT ${owner} owner, node_key FROM ${table} WHERE version_key = ? AND by_model = ?`,
+    [of.versionKey, of.byModel ? 1 : 0],
+  )
+}
+
+/** Removes what is not stated any more; triggers remove what nothing states. */
+export function* removeStated(kind: keyof typeof STATED, gone: readonly Statement[]): Write<void> {
+  const { table, owner } = STATED[kind]
+  for (const one of gone)
+    yield* sql.run(`DELETE FROM ${table} WHERE ${owner} = ? AND node_key = ?`, [one.owner, one.node_key])
+}
+
+/** Marks a version as read. */
+export function* finishVersion({ spaceKey, versionKey }: ReadPart): Write<void> {
+  yield* sql.run(
+    `DELETE FROM graph_names WHERE version_key = ? AND entity_key NOT IN
+       (SELECT entity_key FROM graph_mentions WHERE version_key = ?)`,
+    [versionKey, versionKey],
+  )
+  yield* sql.run(
+    'INSERT OR REPLACE INTO graph_versions (version_key, space_key, extraction_version) VALUES (?, ?, ?)',
+    [versionKey, spaceKey, EXTRACTION_VERSION],
+  )
+}

@@ -1,0 +1,57 @@
+import { isDamaged } from '../../storage/guarded-rows.js'
+import { type Read, sql } from '../../storage/program.js'
+import type { RelationRow } from './entities.js'
+
+export interface RelationEnds {
+  key: number
+  subject_key: number
+  object_key: number
+  type: string
+  predicate: string
+}
+
+/** Relations of an entity, stated ones first; of a hub's many, `most` in each direction. */
+export function* relationEnds(entity: number, most: number): Read<RelationEnds[]> {
+  return yield* sql.all<RelationEnds>(
+    `SELECT key, subject_key, object_key, type, predicate FROM (
+       SELECT * FROM (SELECT * FROM graph_relations WHERE subject_key = ? LIMIT +?)
+       UNION ALL SELECT * FROM (SELECT * FROM graph_relations WHERE object_key = ? LIMIT +?))
+     ORDER BY type = 'mentions' AND predicate = '', confidence DESC, key`,
+    [entity, most, entity, most],
+  )
+}
+
+/** Relations of a space behind one, oldest first; of one entity where it is named. */
+export function* relationsAfter(
+  spaceKey: number,
+  after: number,
+  entity: number | undefined,
+  limit: number,
+): Read<RelationRow[]> {
+  if (entity === undefined)
+    return yield* sql.all<RelationRow>(
+      'SELECT * FROM graph_relations WHERE space_key = ? AND key > ? ORDER BY key LIMIT +?',
+      [spaceKey, after, limit],
+    )
+  return yield* sql.all<RelationRow>(
+    `SELECT * FROM graph_relations WHERE key IN (SELECT key FROM graph_relations WHERE subject_key = ?
+       UNION SELECT key FROM graph_relations WHERE object_key = ?) AND key > ? ORDER BY key LIMIT +?`,
+    [entity, entity, after, limit],
+  )
+}
+
+/**
+ * Relations of an entity, the surest first; a stated one is surer than a mention.
+ *
+ * @param most looked at in each direction; `cut` says that there may be more
+ */
+export function* surestRelations(entity: number, most: number): Read<{ rows: RelationRow[]; cut: boolean }> {
+  const rows = yield* sql.all<RelationRow>(
+    `SELECT * FROM (SELECT * FROM graph_relations WHERE subject_key = ? LIMIT +?)
+     UNION ALL SELECT * FROM (SELECT * FROM graph_relations WHERE object_key = ? LIMIT +?)`,
+    [entity, most, entity, most],
+  )
+  const intact = rows.filter((row) => !isDamaged(row))
+  intact.sort((a, b) => b.confidence - a.confidence || a.key - b.key)
+  return { rows: intact, cut: rows.length >= most }
+}

@@ -1,0 +1,53 @@
+import { type Read, sql } from '../../storage/program.js'
+
+/** The heading paths (JSON) in the published versions of documents. */
+export function* sectionsOf(spaceKey: number, documents: readonly string[], most: number): Read<{ section: string }[]> {
+  return yield* sql.all<{ section: string }>(
+    `SELECT DISTINCT n.section FROM json_each(?) wanted
+     CROSS JOIN documents d ON d.id = wanted.value AND d.space_key = ? AND d.deleted_at IS NULL
+     CROSS JOIN versions v ON v.doc_key = d.key AND v.from_revision IS NOT NULL AND v.until_revision IS NULL
+     CROSS JOIN nodes n ON n.version_key = v.key LIMIT ?`,
+    [JSON.stringify(documents), spaceKey, most],
+  )
+}
+
+/**
+ * Names that the graph relates to those of some passages, the surest first.
+ *
+ * @param common an entity that is mentioned so often leads nowhere in particular
+ */
+export function* namesBeside(
+  spaceKey: number,
+  nodes: readonly string[],
+  { most, common }: { most: number; common: number },
+): Read<{ name: string; confidence: number }[]> {
+  return yield* sql.all<{ name: string; confidence: number }>(
+    `WITH found AS (
+       SELECT DISTINCT m.entity_key key FROM json_each(?) wanted
+       CROSS JOIN nodes n ON n.id = wanted.value AND n.space_key = ?
+       CROSS JOIN graph_mentions m ON m.node_key = n.key LIMIT ?)
+     SELECT e.name, max(r.confidence) confidence FROM found f
+     CROSS JOIN graph_relations r ON f.key IN (r.subject_key, r.object_key)
+     CROSS JOIN graph_entities e ON e.key = CASE WHEN r.subject_key = f.key THEN r.object_key ELSE r.subject_key END
+     WHERE e.key NOT IN (SELECT key FROM found) AND e.type <> 'date'
+       AND (SELECT count(*) FROM graph_mentions c WHERE c.entity_key = e.key) < ?
+     GROUP BY e.key ORDER BY confidence DESC, e.name LIMIT ?`,
+    [JSON.stringify(nodes), spaceKey, most, common, most],
+  )
+}
+
+/** The live documents of a space with what they are called by, newest first, from before one on. */
+export function* documentNamesBefore(
+  spaceKey: number,
+  before: number,
+  limit: number,
+): Read<{ key: number; filename: string; title: string | null }[]> {
+  return yield* sql.all<{ key: number; filename: string; title: string | null }>(
+    `SELECT d.key, d.filename, v.title FROM
+         (SELECT key, filename FROM documents WHERE space_key = ? AND deleted_at IS NULL AND key < ?
+          ORDER BY key DESC LIMIT +?) d
+       LEFT JOIN versions v ON v.doc_key = d.key AND v.until_revision IS NULL AND v.from_revision IS NOT NULL
+       ORDER BY d.key DESC`,
+    [spaceKey, before, limit],
+  )
+}

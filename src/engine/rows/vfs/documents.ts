@@ -1,0 +1,141 @@
+import { isDamaged } from '../../storage/guarded-rows.js'
+import { type Read, sql } from '../../storage/program.js'
+import type { SpaceRow } from '../spaces.js'
+
+// `LIMIT +?`, not `LIMIT ?`: SQLite looks at a bare parameter when it plans, and then plans anew at every run, which takes
+// ten times as long as a lookup.
+
+/** A space at a revision. */
+export interface Seen {
+  space: Pick<SpaceRow, 'key' | 'tenant'>
+  revision: number
+}
+
+/** A document as listings need it, with the version that the view sees. */
+export interface DocumentEntry {
+  key: number
+  id: string
+  source_id: string | null
+  filename: string
+  /** the name as paths have it */
+  path_name: string
+  /** folders, each closed by U+0001; empty at the top */
+  folder: string
+  /** name within its folder */
+  base: string
+  mime_type: string
+  size_bytes: number
+  parser_status: 'pending' | 'parsed' | 'failed'
+  metadata: string
+  error: string | null
+  created_at: number
+  updated_at: number
+  version: number
+  /** null when no version is visible: shown in previews only */
+  version_key: number | null
+}
+
+export interface FileEntry extends DocumentEntry {
+  /** 1 when a folder beside the document has its name */
+  name_taken: number
+}
+
+/** Place of a document within a source. */
+export type SourceKey = readonly [folder: string, base: string, id: string]
+/** Place of a document by name within its space. */
+export type NameKey = readonly [base: string, id: string]
+
+const COLUMNS = `d.key, d.id, d.source_id, d.filename, coalesce(d.path_name, d.filename) path_name, d.folder, d.base, d.mime_type, d.size_bytes, d.parser_status,
+  d.metadata, d.error, d.created_at, d.updated_at, coalesce(v.version, d.version) version, v.key version_key`
+const NAME_TAKEN = `EXISTS (SELECT 1 FROM documents f WHERE f.space_key = d.space_key AND f.source_id IS d.source_id
+  AND f.deleted_at IS NULL AND f.folder >= d.folder || d.base || char(1) AND f.folder < d.folder || d.base || char(2))
+  name_taken`
+// LEFT JOIN keeps the order of the documents' index and shows the invisible ones to the caller, who skips them in batches.
+const FROM = `FROM documents d LEFT JOIN versions v ON v.doc_key = d.key AND v.from_revision <= ?
+    AND (v.until_revision IS NULL OR v.until_revision > ?)
+  WHERE d.space_key = ? AND d.deleted_at IS NULL`
+
+const IN_SOURCE = `SELECT ${COLUMNS}, ${NAME_TAKEN} ${FROM} AND d.source_id IS ?
+  AND (d.folder, d.base, d.id) > (?, ?, ?) AND (d.folder, d.base, d.id) < (?, ?, ?)
+  ORDER BY d.folder, d.base, d.id LIMIT +?`
+const IN_SOURCE_BACK = IN_SOURCE.replace('d.folder, d.base, d.id LIMIT', 'd.folder DESC, d.base DESC, d.id DESC LIMIT')
+const BY_NAME = `SELECT ${COLUMNS} ${FROM} AND (d.base, d.id) > (?, ?) AND (d.base, d.id) < (?, ?)
+  ORDER BY d.base, d.id LIMIT +?`
+const BY_NAME_BACK = BY_NAME.replace('d.base, d.id LIMIT', 'd.base DESC, d.id DESC LIMIT')
+const OF_SOURCES = `SELECT ${COLUMNS} ${FROM} AND (d.source_id, d.folder, d.base, d.id) > (?, ?, ?, ?)
+  ORDER BY d.source_id, d.folder, d.base, d.id LIMIT +?`
+
+/** A stretch between two places, both left out. */
+export interface Between<Key> {
+  after: Key
+  before: Key
+  backwards?: true
+}
+
+/** Documents of a source (null: uploads) in order, those without a visible version among them. */
+export function* filesBetween(
+  { space, revision }: Seen,
+  source: string | null,
+  { after, before, backwards }: Between<SourceKey>,
+  limit: number,
+): Read<FileEntry[]> {
+  const values = [revision, revision, space.key, source, ...after, ...before, limit]
+  return yield* sql.all<FileEntry>(backwards ? IN_SOURCE_BACK : IN_SOURCE, values)
+}
+
+/** Documents of the space by name, those without a visible version among them. */
+export function* documentsBetween(
+  { space, revision }: Seen,
+  { after, before, backwards }: Between<NameKey>,
+  limit: number,
+): Read<DocumentEntry[]> {
+  const values = [revision, revision, space.key, ...after, ...before, limit]
+  return yield* sql.all<DocumentEntry>(backwards ? BY_NAME_BACK : BY_NAME, values)
+}
+
+/** Documents that came from sources, source by source behind a place. */
+export function* documentsOfSources(
+  { space, revision }: Seen,
+  after: readonly [source: string, ...SourceKey],
+  limit: number,
+): Read<DocumentEntry[]> {
+  return yield* sql.all<DocumentEntry>(OF_SOURCES, [revision, revision, space.key, ...after, limit])
+}
+
+/** Documents by row key, in the order of the keys. */
+export function* documentsByKey({ space, revision }: Seen, keys: readonly number[]): Read<DocumentEntry[]> {
+  return yield* sql.all<DocumentEntry>(
+    `SELECT ${COLUMNS} FROM json_each(?) wanted CROSS JOIN documents d ON d.key = wanted.value
+     LEFT JOIN versions v ON v.doc_key = d.key AND v.from_revision <= ? AND (v.until_revision IS NULL OR v.until_revision > ?)
+     WHERE d.space_key = ? AND d.deleted_at IS NULL ORDER BY wanted.key`,
+    [JSON.stringify(keys), revision, revision, space.key],
+  )
+}
+
+/** Where a document stands; it may have been deleted. */
+export function* placeOf(
+  spaceKey: number,
+  id: string,
+): Read<Pick<DocumentEntry, 'id' | 'source_id' | 'folder' | 'base'> | undefined> {
+  return yield* sql.get<Pick<DocumentEntry, 'id' | 'source_id' | 'folder' | 'base'>>(
+    'SELECT id, source_id, folder, base FROM documents WHERE space_key = ? AND id = ?',
+    [spaceKey, id],
+  )
+}
+
+/** Sources of a name, the oldest first. */
+export function* sourcesNamed({ space }: Seen, name: string): Read<string[]> {
+  return (yield* sql.all<{ id: string }>(
+    'SELECT id FROM sources WHERE tenant = ? AND space_key = ? AND name = ? AND deleted_at IS NULL ORDER BY id',
+    [space.tenant, space.key, name],
+  )).map(({ id }) => id)
+}
+
+/** What a source is called; nothing for one that was deleted while its documents go, and for one that is damaged. */
+export function* aboutSource({ space }: Seen, id: string): Read<{ name: string; type: string } | undefined> {
+  const row = yield* sql.get<{ name: string; type: string }>(
+    'SELECT name, type FROM sources WHERE tenant = ? AND space_key = ? AND id = ? AND deleted_at IS NULL',
+    [space.tenant, space.key, id],
+  )
+  return row === undefined || isDamaged(row) ? undefined : row
+}

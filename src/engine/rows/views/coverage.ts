@@ -1,0 +1,30 @@
+import { type Read, sql } from '../../storage/program.js'
+import { isOpen } from '../permissions.js'
+import { LIVE } from './open.js'
+
+export interface ByRevision {
+  revision: number
+  n: number
+}
+
+/** Documents that a space shows, by the publication that they came with, oldest first. */
+export function* liveByRevision(spaceKey: number): Read<ByRevision[]> {
+  return yield* sql.all<ByRevision>(
+    `SELECT from_revision revision, count(*) n FROM versions INDEXED BY versions_live
+     WHERE space_key = ? AND until_revision IS NULL AND from_revision IS NOT NULL GROUP BY from_revision ORDER BY from_revision`,
+    [spaceKey],
+  )
+}
+
+/** Of those, documents of restricted sources. */
+export function* hiddenByRevision(spaceKey: number): Read<ByRevision[]> {
+  return yield* sql.all<ByRevision>(
+    `SELECT v.from_revision revision, count(*) n
+     FROM (SELECT DISTINCT source_id FROM source_readers WHERE space_key = ?) restricted
+     CROSS JOIN documents d INDEXED BY documents_place ON d.space_key = ? AND d.source_id = restricted.source_id
+       AND d.deleted_at IS NULL
+     CROSS JOIN versions v INDEXED BY versions_visible ON v.doc_key = d.key
+     WHERE NOT ${isOpen('restricted.source_id')} AND ${LIVE} GROUP BY v.from_revision`,
+    [spaceKey, spaceKey],
+  )
+}

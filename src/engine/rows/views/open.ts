@@ -1,0 +1,7 @@
+import { isOpen } from '../permissions.js'
+
+// Views are made of what everybody of the tenant may read: their names and groups would tell of the rest.
+/** SQL: whether document `d` is open to the tenant. */
+export const OPEN = `d.deleted_at IS NULL AND ${isOpen('d.source_id')}`
+/** SQL: whether a publication shows version `v` now. */
+export const LIVE = 'v.from_revision IS NOT NULL AND v.until_revision IS NULL'

@@ -1,0 +1,169 @@
+import { isDamaged } from '../../storage/guarded-rows.js'
+import { type Read, sql, type Write } from '../../storage/program.js'
+import type { Evidence } from './reports.js'
+
+export type ViewKind = 'topic' | 'community'
+
+export interface ViewRow {
+  key: number
+  slug: string
+  name: string
+  /** JSON: distinctive words of a topic, most connected entities of a community */
+  terms: string
+  named: number
+  member_limit: number
+  generated_version: string
+  /** the publication that it was made of */
+  revision: number
+  /** documents of the view, also those that it does not list */
+  document_count: number
+  /** passages of a topic; of those the topics were made of */
+  passage_count: number
+  passage_total: number
+  /** open documents of that publication that were read for it */
+  covered: number
+  /** open documents of that publication */
+  total: number
+  created_at: number
+}
+
+/** How much of a publication something was made of. */
+export type Made = Pick<ViewRow, 'revision' | 'covered' | 'total'>
+
+/** A view to be stored; members are row keys, best first. */
+export interface NewView {
+  slug: string
+  name: string
+  terms: string[]
+  named: boolean
+  memberLimit: number
+  /** documents of the view; `documents` lists at most `memberLimit` of them */
+  documentCount: number
+  /** of a derived topic: passages that belong to it, of all that the topics were made of */
+  passages?: { count: number; total: number }
+  documents: Member[]
+  entities: Member[]
+  /** of a community: what its report rests on, the most telling first */
+  evidence?: Evidence[]
+}
+
+export interface Member {
+  key: number
+  score: number
+}
+
+export interface Build extends Made {
+  generated_version: string
+  /** documents that were not read yet when it began, open or not */
+  unread: number
+  built_at: number
+}
+
+/** Stores a view, inside the caller's transaction; one of the same slug is replaced. @returns its row key */
+export function* writeView(
+  of: { spaceKey: number; kind: ViewKind; generatedVersion: string; made: Made },
+  view: NewView,
+): Write<number> {
+  yield* sql.run('DELETE FROM semantic_views WHERE space_key = ? AND kind = ? AND slug = ?', [
+    of.spaceKey,
+    of.kind,
+    view.slug,
+  ])
+  const { key } = yield* sql.run(
+    `INSERT INTO semantic_views (space_key, kind, slug, name, terms, named, member_limit, generated_version, created_at,
+       revision, covered, total, document_count, passage_count, passage_total)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    [
+      of.spaceKey,
+      of.kind,
+      view.slug,
+      view.name,
+      JSON.stringify(view.terms),
+      view.named ? 1 : 0,
+      view.memberLimit,
+      of.generatedVersion,
+      Date.now(),
+      of.made.revision,
+      of.made.covered,
+      of.made.total,
+      view.documentCount,
+      view.passages?.count ?? 0,
+      view.passages?.total ?? 0,
+    ],
+  )
+  for (const kind of ['document', 'entity'] as const)
+    for (const [place, member] of view[kind === 'document' ? 'documents' : 'entities'].entries())
+      yield* sql.run(
+        'INSERT INTO semantic_view_members (view_key, kind, place, member_key, score) VALUES (?, ?, ?, ?, ?)',
+        [key, kind, place, member.key, member.score],
+      )
+  return key
+}
+
+/** Removes the derived views of an earlier build, inside the caller's transaction; what clients named stays. */
+export function* dropDerived(of: { spaceKey: number; kind: ViewKind; upTo: number }): Write<void> {
+  yield* sql.run('DELETE FROM semantic_views WHERE space_key = ? AND kind = ? AND named = 0 AND key <= ?', [
+    of.spaceKey,
+    of.kind,
+    of.upTo,
+  ])
+}
+
+/** How many documents of a space were deleted so far. What is derived while it grows may tell of what is gone. */
+export function* deletionsOf(spaceKey: number): Read<number> {
+  return (
+    (yield* sql.get<{ deletions: number }>('SELECT deletions FROM space_deletions WHERE space_key = ?', [spaceKey]))
+      ?.deletions ?? 0
+  )
+}
+
+export function* lastViewKey(): Read<number> {
+  return (yield* sql.get<{ key: number | null }>('SELECT max(key) key FROM semantic_views'))?.key ?? 0
+}
+
+/** Topics that clients named. */
+export function* namedCount(spaceKey: number): Read<number> {
+  return (
+    (yield* sql.get<{ n: number }>(
+      "SELECT count(*) n FROM semantic_views WHERE space_key = ? AND kind = 'topic' AND named = 1",
+      [spaceKey],
+    ))?.n ?? 0
+  )
+}
+
+export function* viewsOf(spaceKey: number, kind: ViewKind): Read<ViewRow[]> {
+  const rows = yield* sql.all<ViewRow>('SELECT * FROM semantic_views WHERE space_key = ? AND kind = ? ORDER BY slug', [
+    spaceKey,
+    kind,
+  ])
+  return rows.filter((row) => !isDamaged(row))
+}
+
+export function* viewNamed(spaceKey: number, kind: ViewKind, slug: string): Read<ViewRow | undefined> {
+  return yield* sql.get<ViewRow>('SELECT * FROM semantic_views WHERE space_key = ? AND kind = ? AND slug = ?', [
+    spaceKey,
+    kind,
+    slug,
+  ])
+}
+
+/** Row keys of a view's members, best first. */
+export function* membersOf(viewKey: number, kind: 'document' | 'entity'): Read<Member[]> {
+  return yield* sql.all<Member>(
+    'SELECT member_key key, score FROM semantic_view_members WHERE view_key = ? AND kind = ? ORDER BY place',
+    [viewKey, kind],
+  )
+}
+
+export function* lastBuild(spaceKey: number, kind: ViewKind): Read<Build | undefined> {
+  const row = yield* sql.get<Build>('SELECT * FROM semantic_builds WHERE space_key = ? AND kind = ?', [spaceKey, kind])
+  return row === undefined || isDamaged(row) ? undefined : row
+}
+
+export function* recordBuild(spaceKey: number, kind: ViewKind, build: Omit<Build, 'built_at'>): Write<void> {
+  yield* sql.run(
+    `INSERT OR REPLACE INTO semantic_builds (space_key, kind, revision, generated_version, built_at, covered, total, unread)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+    [spaceKey, kind, build.revision, build.generated_version, Date.now(), build.covered, build.total, build.unread],
+  )
+}
