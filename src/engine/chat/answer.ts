@@ -21,13 +21,13 @@ import { answerQuery } from '../query/answer.js'
 import { searchedQuery } from '../query/follow-up.js'
 import type { QueryGate } from '../query/gate.js'
 import type { AnswerStyle } from '../query/generate.js'
-import type { SessionTurn } from '../query/sessions.js'
 import type { QueryShared } from '../query/stages.js'
 import { fitTurns } from '../query/window.js'
+import type { Who } from '../rows/chat/conversations.js'
+import type { SessionTurn } from '../rows/sessions.js'
 import { byTopScore, evidenceOf, merged, type SpaceEvidence } from './evidence.js'
 import { filled, type Inputs } from './form.js'
 import { payerOf } from './payer.js'
-import type { Who } from './store.js'
 
 export interface Asked {
   caller: Caller

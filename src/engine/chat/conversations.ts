@@ -2,12 +2,12 @@ import type { ChatApp } from '../../contract/chat/apps.js'
 import type { ChatConversation, ConversationsQuery, RenameBody } from '../../contract/chat/conversations.js'
 import { ChatError, conversationMissing, invalidParam } from '../../contract/chat/errors.js'
 import type { EngineContext } from '../context.js'
+import { type ConversationRow, findConversation, findUser, renameRow, type Who } from '../rows/chat/conversations.js'
 import type { Database } from '../storage/database.js'
 import { type Read, sql } from '../storage/program.js'
 import { fromCell, readable } from '../storage/readable.js'
 import type { AppSession } from './apps.js'
 import { type Inputs, introduction } from './form.js'
-import { type ConversationRow, findConversation, findUser, renameRow, type Who } from './store.js'
 import { modelTitle, plainTitle } from './text-model.js'
 
 export interface ChatPage<T> {

@@ -9,13 +9,13 @@ import type {
 } from '../../contract/chat/messages.js'
 import { newId } from '../../lib/ids.js'
 import type { EngineContext } from '../context.js'
+import { findMessage, type MessageRow, messagesBefore, type Who } from '../rows/chat/conversations.js'
+import { filesOfMessage, toMessageFile } from '../rows/chat/files.js'
 import type { Database } from '../storage/database.js'
 import { type Read, sql } from '../storage/program.js'
 import { fromCell, readable } from '../storage/readable.js'
 import type { AppSession } from './apps.js'
 import { type ChatPage, requireConversation, whoIs } from './conversations.js'
-import { filesOfMessage, toMessageFile } from './files/store.js'
-import { findMessage, type MessageRow, messagesBefore, type Who } from './store.js'
 import { modelQuestions } from './text-model.js'
 
 const SUGGESTION_TURNS = 3

@@ -4,20 +4,26 @@ import type { ChatRequest } from '../../contract/chat/messages.js'
 import { newId } from '../../lib/ids.js'
 import type { EngineContext } from '../context.js'
 import type { SafeFetch } from '../egress/safe-fetch.js'
+import {
+  ensureUser,
+  findConversation,
+  findUser,
+  insertConversation,
+  insertMessage,
+} from '../rows/chat/conversations.js'
+import { type Attachment, attachFiles } from '../rows/chat/files.js'
+import { alignVariables } from '../rows/chat/variables.js'
 import type { Write } from '../storage/program.js'
 import { fromCell } from '../storage/readable.js'
 import { chatModel } from './answer.js'
 import type { AppSession } from './apps.js'
 import { livingSpaces } from './evidence.js'
 import { expired, takeFiles } from './files/attach.js'
-import { type Attachment, attachFiles } from './files/store.js'
 import { type Inputs, readInputs } from './form.js'
 import { playsByItself } from './speech/voices.js'
-import { ensureUser, findConversation, findUser, insertConversation, insertMessage } from './store.js'
 import { plainTitle } from './text-model.js'
 import type { RunningTurn, TurnIds } from './turn.js'
 import type { Admitted, ChatTurns } from './turns.js'
-import { alignVariables } from './variables/store.js'
 
 /** The name of a conversation that wants none made. */
 const UNNAMED = 'New conversation'

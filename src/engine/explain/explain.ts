@@ -42,19 +42,7 @@ export async function explainQuery(
   body: ExplainBody,
 ): Promise<Explanation> {
   const { db } = context
-  const space = db.now(findSpace(caller.tenant, spaceId))
-  const recorded = body.traceId === undefined ? undefined : db.now(readTrace(caller, space, body.traceId))
-  const query = recorded?.row.query ?? body.query
-  if (query === undefined) throw new KsError('invalid-request', 'query or traceId must be given')
-  const admitted = context.db.now(
-    admit(context, caller, {
-      knowledgeSpaceId: space.id,
-      query,
-      activeDocumentIds: recorded?.activeDocumentIds ?? body.activeDocumentIds,
-      activeEntityIds: [],
-      ...(recorded === undefined && body.mode !== undefined ? { mode: body.mode } : {}),
-    }),
-  )
+  const { space, recorded, query, admitted } = await db.read(admitExplained(context, caller, spaceId, body))
   const stages: Stages = { list: [], verdict: undefined }
   const limit = new AbortController()
   const { signal } = limit
@@ -100,6 +88,22 @@ export async function explainQuery(
     lease.release()
     leave()
   }
+}
+
+/** What is explained, of a trace or as it would be asked now, admitted as a query. */
+function* admitExplained(context: EngineContext, caller: Caller, spaceId: string, body: ExplainBody) {
+  const space = yield* findSpace(caller.tenant, spaceId)
+  const recorded = body.traceId === undefined ? undefined : yield* readTrace(caller, space, body.traceId)
+  const query = recorded?.row.query ?? body.query
+  if (query === undefined) throw new KsError('invalid-request', 'query or traceId must be given')
+  const admitted = yield* admit(context, caller, {
+    knowledgeSpaceId: space.id,
+    query,
+    activeDocumentIds: recorded?.activeDocumentIds ?? body.activeDocumentIds,
+    activeEntityIds: [],
+    ...(recorded === undefined && body.mode !== undefined ? { mode: body.mode } : {}),
+  })
+  return { space, recorded, query, admitted }
 }
 
 function describe(body: ExplainBody, document: DocumentRow | undefined): Explanation['document'] {

@@ -1,4 +1,4 @@
-import type { FileRow } from '../chat/files/store.js'
+import type { FileRow } from '../rows/chat/files.js'
 import { sql } from '../storage/program.js'
 import type { Finding } from './findings.js'
 import { type Phase, sliceOf } from './phase.js'

@@ -1,8 +1,8 @@
 import { analyzeContent } from '../../lib/text/analyze.js'
 import { isOpen } from '../rows/permissions.js'
+import type { FailedRow } from '../rows/quality/failed-queries.js'
 import { type Read, sql } from '../storage/program.js'
 import { fromCell } from '../storage/readable.js'
-import type { FailedRow } from './failed-store.js'
 import type { Searched } from './open-hits.js'
 import type { AskedTerm } from './signs.js'
 

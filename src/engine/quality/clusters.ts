@@ -2,12 +2,12 @@ import type { ClustersQuery, FailedQueryClusters, FailedQueryStatus } from '../.
 import { LIMITS } from '../../contract/limits.js'
 import type { Caller } from '../base/caller.js'
 import { askerOf } from '../rows/permissions.js'
+import { lookupFailed, toFailedQuery } from '../rows/quality/failed-queries.js'
 import { quotesKnown } from '../rows/quotes.js'
 import { findSpace, type SpaceRow } from '../rows/spaces.js'
 import type { Database } from '../storage/database.js'
 import { type Read, sql } from '../storage/program.js'
 import { readable, unlessDamaged } from '../storage/readable.js'
-import { lookupFailed, toFailedQuery } from './failed-store.js'
 
 /**
  * Failed queries that ask the same, as it was decided when each was captured, the most frequent first; each is represented by its most often asked

@@ -1,6 +1,6 @@
 import { analyzeContent } from '../../lib/text/analyze.js'
 import type { EngineContext } from '../context.js'
-import { loadPassages } from '../query/store.js'
+import { loadPassages } from '../rows/queries.js'
 import { everydaySynonyms } from './everyday-words.js'
 import { type Searched, visibleHits } from './open-hits.js'
 import { type Given, type Pointed, pointedTo } from './pointed.js'

@@ -4,11 +4,11 @@ import type { Caller } from '../base/caller.js'
 import type { EngineContext } from '../context.js'
 import { expectedEvidence } from '../query/question/expected-evidence.js'
 import { partsOf } from '../query/question/parts.js'
+import { type FailedRow, failedToTriage, moveFailed } from '../rows/quality/failed-queries.js'
 import { quotesOf } from '../rows/quotes.js'
 import { findSpace } from '../rows/spaces.js'
 import { circumstancesOf } from './circumstances.js'
-import { type FailedRow, failedToTriage, moveFailed } from './failed-store.js'
-import type { TriageVerdict } from './moves.js'
+import { movesOf, type TriageVerdict } from './moves.js'
 import type { Searched } from './open-hits.js'
 import type { Compared } from './signs.js'
 import { bestOf, causesOf, evidenceOf } from './triage-evidence.js'
@@ -41,7 +41,7 @@ export async function triageFailedQueries(
     const where = { space, audience: db.now(quotesOf(row.id)) }
     const { verdict, triage } = await triageOf(context, where, row, model)
     const event = verdict === 'uncertain' ? 'triage:uncertain' : 'triage:sure'
-    const moved = await db.write(() => moveFailed(space, row.id, event, { key: 'triage', value: triage }))
+    const moved = await db.write(() => moveFailed(space, row.id, movesOf(event), { key: 'triage', value: triage }))
     if (moved) {
       report.triaged++
       report.verdicts[verdict]++

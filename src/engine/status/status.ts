@@ -144,7 +144,7 @@ interface SessionRow {
 function* sessionCount(context: EngineContext, spaceKey: number, now: number): Read<number> {
   const text = 'SELECT count(*) n FROM sessions WHERE space_key = ? AND expires_at > ?'
   const stored = (yield* sql.get<{ n: number }>(text, [spaceKey, now]))?.n ?? 0
-  return stored + unstoredSessions(context, spaceKey).length
+  return stored + (yield* unstoredSessions(context, spaceKey)).length
 }
 
 function* sessionRows(context: EngineContext, spaceKey: number, now: number): Read<SessionRow[]> {
@@ -153,7 +153,8 @@ function* sessionRows(context: EngineContext, spaceKey: number, now: number): Re
     [spaceKey, now, SAMPLE],
   )
   const policy = yield* retentionOf(spaceKey)
-  const running = unstoredSessions(context, spaceKey).map(({ sessionId, subject = '', heartbeatAt }): SessionRow => {
+  const unstored = yield* unstoredSessions(context, spaceKey)
+  const running = unstored.map(({ sessionId, subject = '', heartbeatAt }): SessionRow => {
     const times = { heartbeat_at: heartbeatAt, expires_at: sessionExpiry(policy, heartbeatAt) }
     return { id: sessionId, subject, client_kind: 'api', ...times }
   })

@@ -1,6 +1,6 @@
-import { takeExpired } from '../chat/files/store.js'
 import type { EngineContext } from '../context.js'
 import { removeUnreferenced } from '../documents/delete.js'
+import { takeExpired } from '../rows/chat/files.js'
 import { spaceByKey } from '../rows/spaces.js'
 import { policiesOf } from '../spaces/manifest.js'
 import { purgeWorkspaces, purgeWorkspacesOf } from '../workspaces/purge.js'

@@ -1,5 +1,6 @@
 import { KsError } from '../../contract/errors.js'
 import { defined } from '../../lib/defined.js'
+import type { Read } from './program.js'
 import { DatabaseDamaged } from './sql-errors.js'
 
 /**
@@ -26,6 +27,15 @@ export function unlessDamaged<T>(work: () => T): T | undefined {
   }
 }
 
+/** The same for a program. */
+export function* unlessDamagedIn<T>(program: Read<T>): Read<T | undefined> {
+  try {
+    return yield* program
+  } catch (error) {
+    return unlessDamagedError(error)
+  }
+}
+
 /** Nothing for an error that says that something is damaged. @throws any other; where the file is, nothing is left out */
 export function unlessDamagedError(error: unknown): undefined {
   if (!(error instanceof KsError) || error.code !== 'data-damaged' || error instanceof DatabaseDamaged) throw error
@@ -37,6 +47,16 @@ export function readable<R, T>(rows: readonly R[], to: (row: R) => T): T[] {
     const made = unlessDamaged(() => [to(row)])
     return made ?? []
   })
+}
+
+/** The same where what is made of a row takes statements. */
+export function* readableIn<R, T>(rows: readonly R[], to: (row: R) => Read<T>): Read<T[]> {
+  const made: T[] = []
+  for (const row of rows) {
+    const one = yield* unlessDamagedIn(to(row))
+    if (one !== undefined) made.push(one)
+  }
+  return made
 }
 
 /**
@@ -52,10 +72,17 @@ export function readablePage<R, T>(
   cursorOf: (row: R) => string,
 ): { items: T[]; nextCursor?: string } {
   const shown = rows.slice(0, limit)
-  const items = readable(shown, to)
-  if (rows.length <= limit) return { items }
-  const nextCursor = readable(shown, cursorOf).at(-1)
-  return { items, ...defined({ nextCursor }) }
+  return { items: readable(shown, to), ...cursorAfter(rows, limit, cursorOf) }
+}
+
+/** The cursor of the last readable row of a page; none where no page follows. `rows`: as for `readablePage`. */
+export function cursorAfter<R>(
+  rows: readonly R[],
+  limit: number,
+  cursorOf: (row: R) => string,
+): { nextCursor?: string } {
+  if (rows.length <= limit) return {}
+  return defined({ nextCursor: readable(rows.slice(0, limit), cursorOf).at(-1) })
 }
 
 /** SQL: the value at a path of a column of JSON text; NULL where a damaged row has none. */

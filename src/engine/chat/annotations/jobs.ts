@@ -3,10 +3,10 @@ import { ChatError, invalidParam } from '../../../contract/chat/errors.js'
 import { newId } from '../../../lib/ids.js'
 import { untilWritten } from '../../base/until-written.js'
 import type { EngineContext } from '../../context.js'
+import { setReply } from '../../rows/chat/annotations.js'
 import { sql, type Write } from '../../storage/program.js'
 import type { AppSession } from '../apps.js'
 import type { AnnotationMatcher } from './match.js'
-import { setReply } from './store.js'
 
 export type ReplyAction = 'enable' | 'disable'
 

@@ -4,10 +4,10 @@ import type { ChatApp } from '../../../contract/chat/apps.js'
 import { embedQuestions } from '../../compile/embeddings.js'
 import { isTrained } from '../../compile/vector-spaces.js'
 import type { EngineContext } from '../../context.js'
+import { type AnnotationRow, allAnnotations, replySetting } from '../../rows/chat/annotations.js'
 import { findSpaceOrDeleting, type SpaceRow } from '../../rows/spaces.js'
 import { cosine, sameWords, sharedWords } from './likeness.js'
 import { type Asked, asksTheSame, contradicts, readQuestion } from './question.js'
-import { type AnnotationRow, allAnnotations, replySetting } from './store.js'
 
 /** vectors of questions that are kept, in bytes */
 const MAX_VECTOR_BYTES = 64 * 1024 * 1024

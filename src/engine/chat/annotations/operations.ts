@@ -8,10 +8,10 @@ import type {
   AnnotationsQuery,
 } from '../../../contract/chat/annotations.js'
 import type { EngineContext } from '../../context.js'
+import { createAnnotation, deleteAnnotation, listAnnotations, updateAnnotation } from '../../rows/chat/annotations.js'
 import type { AppSession } from '../apps.js'
 import { AnnotationJobs, type ReplyAction } from './jobs.js'
 import { AnnotationMatcher } from './match.js'
-import { createAnnotation, deleteAnnotation, listAnnotations, updateAnnotation } from './store.js'
 
 /** Questions of an application with fixed answers. Everything fails with `ChatError`. */
 export interface AnnotationOperations {

@@ -1,8 +1,8 @@
-import type { AgentThought, ChatUsage, RetrieverResource } from '../../contract/chat/messages.js'
-import { newId } from '../../lib/ids.js'
-import type { Database } from '../storage/database.js'
-import { type Read, sql, type Write } from '../storage/program.js'
-import { fromCell, unlessDamaged } from '../storage/readable.js'
+import type { AgentThought, ChatUsage, RetrieverResource } from '../../../contract/chat/messages.js'
+import { newId } from '../../../lib/ids.js'
+import type { Database } from '../../storage/database.js'
+import { type Read, sql, type Write } from '../../storage/program.js'
+import { fromCell, unlessDamaged } from '../../storage/readable.js'
 
 /** An end user of an application: everything below is looked up by both. */
 export interface Who {
