@@ -165,7 +165,10 @@ async function* fromModel(
   const model = chatModel(context, asked.app)
   if (model === undefined)
     throw new ChatError('provider_not_initialize', 'the application has neither a knowledge space nor a usable model')
-  const generator = context.models.generator(model, context.db.now(payerOf(context, asked.caller.tenant, asked.app)))
+  const generator = context.models.generator(
+    model,
+    await context.db.read(payerOf(context, asked.caller.tenant, asked.app)),
+  )
   const events = streamedWithinWindow(generator.contextTokens, (window) => {
     const { messages, maxTokens } = promptOf(asked, rules, window)
     return generator.generate(messages, { ...settingsOf(asked), maxTokens, signal })

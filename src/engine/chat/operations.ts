@@ -191,7 +191,7 @@ export function createChat(
     rate: (session, id, body) => rateMessage(db, session, id, body),
     feedbacks: (session, page) => db.now(listFeedbacks(session, page)),
     suggest: (session, id, user) => suggestQuestions(context, session, id, user, ending.signal),
-    messages: (session, query, linkTo) => db.now(listMessages(db, session, query, linkTo)),
+    messages: (session, query, linkTo) => db.now(listMessages(session, query, linkTo)),
     conversations: (session, query) => db.now(listConversations(session, query)),
     deleteConversation: async (session, id, user) => {
       await deleteConversation(db, session, user, id)

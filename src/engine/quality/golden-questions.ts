@@ -36,7 +36,9 @@ export function createGoldenQuestion(
   spaceId: string,
   body: CreateGoldenQuestionBody,
 ): Promise<GoldenQuestion> {
-  return writeAnswer(db, caller, () => insertGolden(caller, db.now(findSpace(caller.tenant, spaceId)), body))
+  return writeAnswer(db, caller, function* () {
+    return yield* insertGolden(caller, yield* findSpace(caller.tenant, spaceId), body)
+  })
 }
 
 export function* listGoldenQuestions(caller: Caller, spaceId: string, page: PageRequest): Read<Page<GoldenQuestion>> {

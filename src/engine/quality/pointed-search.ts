@@ -28,7 +28,7 @@ export async function pointedIn(
   const found = hits
     .filter(({ bm25 }) => bm25 !== undefined)
     .sort((a, b) => (b.bm25 ?? 0) - (a.bm25 ?? 0) || a.key - b.key)
-  const loaded = context.db.now(
+  const loaded = await context.db.read(
     loadPassages(
       where.space.key,
       found.map(({ key }) => key),

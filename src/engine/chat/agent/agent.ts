@@ -29,7 +29,10 @@ export async function* agentTurn(
 ): AsyncGenerator<AnswerPiece> {
   const model = chatModel(context, asked.app)
   if (model === undefined) throw new ChatError('provider_not_initialize', 'the agent has no model it could use')
-  const generator = context.models.generator(model, context.db.now(payerOf(context, asked.caller.tenant, asked.app)))
+  const generator = context.models.generator(
+    model,
+    await context.db.read(payerOf(context, asked.caller.tenant, asked.app)),
+  )
   const tools = new AgentTools(context, shared, asked)
   const specs = tools.specs()
   const talk: Talk = { asked, generator, rules: tools.rules(), steps: [], window: generator.contextTokens }

@@ -36,9 +36,9 @@ export function createAnnotations(context: EngineContext): Annotations {
   return {
     operations: {
       list: ({ app }, query) => db.now(listAnnotations(app.id, query)),
-      create: ({ app }, body) => createAnnotation(db, app.id, body),
-      update: ({ app }, id, body) => updateAnnotation(db, app.id, id, body),
-      delete: ({ app }, id) => deleteAnnotation(db, app.id, id),
+      create: ({ app }, body) => db.write(() => createAnnotation(app.id, body, Date.now())),
+      update: ({ app }, id, body) => db.write(() => updateAnnotation(app.id, id, body)),
+      delete: ({ app }, id) => db.write(() => deleteAnnotation(app.id, id)),
       setReply: (session, action, body) => jobs.begin(session, action, body),
       replyJob: (session, action, id) => jobs.status(session, action, id),
     },

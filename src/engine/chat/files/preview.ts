@@ -26,7 +26,7 @@ export async function openFile(
   session: AppSession,
   id: string,
 ): Promise<OpenFile> {
-  const row = db.now(fileNamed(id))
+  const row = await db.read(fileNamed(id))
   if (row === undefined) throw missing()
   if (row.app_id !== session.app.id)
     throw new ChatError('file_access_denied', 'The file does not belong to this application.')
