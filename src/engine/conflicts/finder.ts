@@ -5,8 +5,7 @@ import type { EngineContext, SpaceHead } from '../context.js'
 import { BEGINNING, liveAfter, type Place } from '../derived/live-versions.js'
 import { IS_COMPARED } from '../rows/conflicts.js'
 import { isPublishing } from '../rows/jobs.js'
-import { spaceByKey } from '../rows/spaces.js'
-import { sql } from '../storage/program.js'
+import { spaceByKey, spaceKeys } from '../rows/spaces.js'
 import { isWriteStopped } from '../storage/write-stop.js'
 import { ComparedSpace } from './compared-space.js'
 import { reviewContradictions } from './review.js'
@@ -49,8 +48,7 @@ export class ConflictFinder {
   /** Begins with what earlier processes left, or made in another format. */
   start(context: EngineContext): void {
     this.#context = context
-    const spaces = context.db.now(sql.all<{ key: number }>('SELECT key FROM spaces WHERE deleted_at IS NULL'))
-    for (const { key } of spaces) this.published(key)
+    for (const key of context.db.now(spaceKeys())) this.published(key)
   }
 
   /** Looks soon whether there is work. */

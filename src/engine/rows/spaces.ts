@@ -49,6 +49,16 @@ export function* spaceByKey(key: number): Read<SpaceRow | undefined> {
   return yield* sql.get<SpaceRow>('SELECT * FROM spaces WHERE key = ? AND deleted_at IS NULL', [key])
 }
 
+/** The same, but a space whose deletion is still running is found too. */
+export function* spaceByKeyOrDeleting(key: number): Read<SpaceRow | undefined> {
+  return yield* sql.get<SpaceRow>('SELECT * FROM spaces WHERE key = ?', [key])
+}
+
+/** Keys of all spaces that are not being deleted. */
+export function* spaceKeys(): Read<number[]> {
+  return (yield* sql.all<{ key: number }>('SELECT key FROM spaces WHERE deleted_at IS NULL')).map(({ key }) => key)
+}
+
 export function toSpace(row: SpaceRow): KnowledgeSpace {
   return {
     id: row.id,

@@ -5,6 +5,8 @@ import { withoutThoughts } from '../../../lib/text/said.js'
 import type { EngineContext } from '../../context.js'
 import type { ChatMessage, Generator, ToolCall, ToolSpec } from '../../models/types.js'
 import { streamedWithinWindow } from '../../models/window.js'
+import { findSpace, type SpaceRow } from '../../rows/spaces.js'
+import type { Read } from '../../storage/program.js'
 import { type AnswerPiece, type Asked, chatModel, promptOf, settingsOf } from '../answer.js'
 import { payerOf } from '../payer.js'
 import { fitSteps, tokensOf, tokensOfTools } from './fit-steps.js'
@@ -33,7 +35,7 @@ export async function* agentTurn(
     model,
     await context.db.read(payerOf(context, asked.caller.tenant, asked.app)),
   )
-  const tools = new AgentTools(context, shared, asked)
+  const tools = new AgentTools(context, shared, asked, await context.db.read(spacesOf(asked)))
   const specs = tools.specs()
   const talk: Talk = { asked, generator, rules: tools.rules(), steps: [], window: generator.contextTokens }
   for (let position = 1; position <= MAX_STEPS; position++) {
@@ -136,4 +138,11 @@ function byName(calls: ToolCall[], of: (call: ToolCall) => unknown): string {
   return JSON.stringify(
     Object.fromEntries([...values].map(([name, list]) => [name, list.length === 1 ? list[0] : list])),
   )
+}
+
+/** The spaces that an agent may read in. @throws KsError `not-found` */
+function* spacesOf({ caller, spaceIds }: Asked): Read<SpaceRow[]> {
+  const spaces: SpaceRow[] = []
+  for (const id of spaceIds) spaces.push(yield* findSpace(caller.tenant, id))
+  return spaces
 }

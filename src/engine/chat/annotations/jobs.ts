@@ -47,8 +47,8 @@ export class AnnotationJobs {
   }
 
   /** @throws ChatError `invalid_param` for an unknown job, or one that another action began */
-  status({ app }: AppSession, action: string, id: string): AnnotationJobStatus {
-    const row = this.#context.db.now(findAnnotationJob(app.id, action, id))
+  async status({ app }: AppSession, action: string, id: string): Promise<AnnotationJobStatus> {
+    const row = await this.#context.db.read(findAnnotationJob(app.id, action, id))
     if (row === undefined) throw new ChatError('invalid_param', 'The job does not exist.', { params: 'job_id' })
     return { job_id: row.id, job_status: row.status, error_msg: row.error }
   }

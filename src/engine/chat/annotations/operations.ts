@@ -15,12 +15,12 @@ import { AnnotationMatcher } from './match.js'
 
 /** Questions of an application with fixed answers. Everything fails with `ChatError`. */
 export interface AnnotationOperations {
-  list(session: AppSession, query: AnnotationsQuery): AnnotationList
+  list(session: AppSession, query: AnnotationsQuery): Promise<AnnotationList>
   create(session: AppSession, body: AnnotationBody): Promise<Annotation>
   update(session: AppSession, id: string, body: AnnotationBody): Promise<Annotation>
   delete(session: AppSession, id: string): Promise<void>
   setReply(session: AppSession, action: ReplyAction, body: AnnotationReplyBody): Promise<AnnotationJob>
-  replyJob(session: AppSession, action: string, id: string): AnnotationJobStatus
+  replyJob(session: AppSession, action: string, id: string): Promise<AnnotationJobStatus>
 }
 
 export interface Annotations {
@@ -35,7 +35,7 @@ export function createAnnotations(context: EngineContext): Annotations {
   const jobs = new AnnotationJobs(context, matcher)
   return {
     operations: {
-      list: ({ app }, query) => db.now(listAnnotations(app.id, query)),
+      list: ({ app }, query) => db.read(listAnnotations(app.id, query)),
       create: ({ app }, body) => db.write(() => createAnnotation(app.id, body, Date.now())),
       update: ({ app }, id, body) => db.write(() => updateAnnotation(app.id, id, body)),
       delete: ({ app }, id) => db.write(() => deleteAnnotation(app.id, id)),
