@@ -28,8 +28,8 @@ export const chatDialect: Dialect<AppSession, ChatError> = {
     return request.method === 'OPTIONS' ? chatPreflight() : undefined
   },
   isGuarded: () => true,
-  authenticate(exchange, operation) {
-    const session = sessionOf(exchange, operation)
+  async authenticate(exchange, operation) {
+    const session = await sessionOf(exchange, operation)
     if (!session.app.enabled) throw new ChatError('forbidden', 'The application is disabled.')
     exchange.options.rateLimit(`chat:${session.app.id}`)
     return session
@@ -50,27 +50,34 @@ export const chatDialect: Dialect<AppSession, ChatError> = {
 }
 
 /** The application whose key the request carries. @throws ChatError `unauthorized` */
-function sessionOf({ options, request, params }: Exchange, operation: Operation | undefined): AppSession {
+async function sessionOf(
+  { options, request, params }: Exchange,
+  operation: Operation | undefined,
+): Promise<AppSession> {
   const header = request.headers.get('authorization')
   if (header === null && operation?.route.id === 'previewChatFile' && params.file_id !== undefined) {
-    const signed = sessionOfLink(options, request, params.file_id)
+    const signed = await sessionOfLink(options, request, params.file_id)
     if (signed !== undefined) return signed
   }
   const [scheme, key, ...more] = header?.trim().split(/\s+/) ?? []
   if (scheme === undefined || key === undefined)
     throw new ChatError('unauthorized', "Authorization header must be provided and start with 'Bearer'")
   if (scheme.toLowerCase() !== 'bearer') throw new ChatError('unauthorized', "Authorization scheme must be 'Bearer'")
-  const session = more.length > 0 ? undefined : options.deps.engine.chat.authenticate(key)
+  const session = more.length > 0 ? undefined : await options.deps.engine.chat.authenticate(key)
   if (session === undefined) throw new ChatError('unauthorized', 'Access token is invalid')
   return session
 }
 
 /** The application of a file whose address is signed. @throws ChatError `file_access_denied`, `file_not_found` */
-function sessionOfLink({ deps, previews }: EdgeOptions, request: Request, fileId: string): AppSession | undefined {
+async function sessionOfLink(
+  { deps, previews }: EdgeOptions,
+  request: Request,
+  fileId: string,
+): Promise<AppSession | undefined> {
   const holds = previews.holds(new URL(request.url).searchParams, fileId)
   if (holds === undefined) return undefined
   if (!holds) throw new ChatError('file_access_denied', 'The address of the file has expired or was changed.')
-  const session = deps.engine.chat.files.sessionOf(fileId.toLowerCase())
+  const session = await deps.engine.chat.files.sessionOf(fileId.toLowerCase())
   if (session === undefined) throw new ChatError('file_not_found', 'The file does not exist.')
   return session
 }

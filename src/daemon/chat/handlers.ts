@@ -57,7 +57,9 @@ export function chatHandlers({ chat }: Engine): ChatHandlers {
       const turn = await chat.send(session, body)
       return body.response_mode === 'streaming' ? { stream: turn } : { json: await turn.completion() }
     },
-    replayChatMessage: ({ session, params, query }) => ({ stream: chat.replay(session, params.task_id, query.user) }),
+    replayChatMessage: async ({ session, params, query }) => ({
+      stream: await chat.replay(session, params.task_id, query.user),
+    }),
     stopChatMessage: ({ session, params, body }) => {
       chat.stop(session, params.task_id, body.user)
       return DONE
@@ -66,20 +68,20 @@ export function chatHandlers({ chat }: Engine): ChatHandlers {
       await chat.rate(session, params.message_id, body)
       return DONE
     },
-    listFeedbacks: ({ session, query }) => ({ json: chat.feedbacks(session, query) }),
+    listFeedbacks: async ({ session, query }) => ({ json: await chat.feedbacks(session, query) }),
     suggestQuestions: async ({ session, params, query }) => ({
       json: { result: 'success', data: await chat.suggest(session, params.message_id, query.user) },
     }),
-    listMessages: ({ session, query, linkTo }) => ({ json: chat.messages(session, query, linkTo) }),
-    listConversations: ({ session, query }) => ({ json: chat.conversations(session, query) }),
+    listMessages: async ({ session, query, linkTo }) => ({ json: await chat.messages(session, query, linkTo) }),
+    listConversations: async ({ session, query }) => ({ json: await chat.conversations(session, query) }),
     deleteConversation: async ({ session, params, body }) => {
       await chat.deleteConversation(session, params.conversation_id, body.user)
       return EMPTY
     },
     renameConversation: rename,
     changeConversation: rename,
-    listConversationVariables: ({ session, params, query }) => ({
-      json: chat.variables(session, params.conversation_id, query),
+    listConversationVariables: async ({ session, params, query }) => ({
+      json: await chat.variables(session, params.conversation_id, query),
     }),
     setConversationVariable: setVariable,
     changeConversationVariable: setVariable,
@@ -111,10 +113,10 @@ export function chatHandlers({ chat }: Engine): ChatHandlers {
       return { bytes: audio, mediaType: mimeType }
     },
     getChatInfo: ({ session }) => ({ json: chat.info(session) }),
-    getChatParameters: ({ session }) => ({ json: chat.parameters(session) }),
+    getChatParameters: async ({ session }) => ({ json: await chat.parameters(session) }),
     getChatMeta: ({ session }) => ({ json: chat.meta(session) }),
     getChatSite: ({ session }) => ({ json: chat.site(session) }),
-    listAnnotations: ({ session, query }) => ({ json: chat.annotations.list(session, query) }),
+    listAnnotations: async ({ session, query }) => ({ json: await chat.annotations.list(session, query) }),
     createAnnotation: async ({ session, body }) => ({ json: await chat.annotations.create(session, body) }),
     updateAnnotation: async ({ session, params, body }) => ({
       json: await chat.annotations.update(session, params.annotation_id, body),
@@ -126,8 +128,8 @@ export function chatHandlers({ chat }: Engine): ChatHandlers {
     setAnnotationReply: async ({ session, params, body }) => ({
       json: await chat.annotations.setReply(session, params.action, body),
     }),
-    getAnnotationReplyJob: ({ session, params }) => ({
-      json: chat.annotations.replyJob(session, params.action, params.job_id),
+    getAnnotationReplyJob: async ({ session, params }) => ({
+      json: await chat.annotations.replyJob(session, params.action, params.job_id),
     }),
   }
 }

@@ -21,13 +21,13 @@ import { answerQuery } from '../query/answer.js'
 import { searchedQuery } from '../query/follow-up.js'
 import type { QueryGate } from '../query/gate.js'
 import type { AnswerStyle } from '../query/generate.js'
-import type { SessionTurn } from '../query/sessions.js'
 import type { QueryShared } from '../query/stages.js'
 import { fitTurns } from '../query/window.js'
+import type { Who } from '../rows/chat/conversations.js'
+import type { SessionTurn } from '../rows/sessions.js'
 import { byTopScore, evidenceOf, merged, type SpaceEvidence } from './evidence.js'
 import { filled, type Inputs } from './form.js'
 import { payerOf } from './payer.js'
-import type { Who } from './store.js'
 
 export interface Asked {
   caller: Caller
@@ -165,7 +165,10 @@ async function* fromModel(
   const model = chatModel(context, asked.app)
   if (model === undefined)
     throw new ChatError('provider_not_initialize', 'the application has neither a knowledge space nor a usable model')
-  const generator = context.models.generator(model, context.db.now(payerOf(context, asked.caller.tenant, asked.app)))
+  const generator = context.models.generator(
+    model,
+    await context.db.read(payerOf(context, asked.caller.tenant, asked.app)),
+  )
   const events = streamedWithinWindow(generator.contextTokens, (window) => {
     const { messages, maxTokens } = promptOf(asked, rules, window)
     return generator.generate(messages, { ...settingsOf(asked), maxTokens, signal })

@@ -3,13 +3,29 @@ import type { ChatApp, ChatAppBody, ChatAppKey, ChatAppUpdate, NewChatAppKey } f
 import { CHAT_LIMITS } from '../../contract/chat/limits.js'
 import { KsError, notFound } from '../../contract/errors.js'
 import { defined } from '../../lib/defined.js'
-import { isUuid, newId } from '../../lib/ids.js'
+import { newId } from '../../lib/ids.js'
 import type { Caller } from '../base/caller.js'
 import type { EngineContext } from '../context.js'
 import { isBuiltin } from '../models/registry.js'
+import {
+  type AppRow,
+  appById,
+  appOfKey,
+  countApps,
+  countKeys,
+  insertApp,
+  insertKey,
+  type KeyRow,
+  keysOf,
+  markRevoked,
+  ownApp,
+  ownApps,
+  removeApp,
+  writeApp,
+} from '../rows/chat/apps.js'
 import { findSpace } from '../rows/spaces.js'
 import type { Database } from '../storage/database.js'
-import { type Read, sql } from '../storage/program.js'
+import type { Read } from '../storage/program.js'
 import { fromCell, readable } from '../storage/readable.js'
 import { writeAnswer } from '../storage/write-answer.js'
 
@@ -22,22 +38,6 @@ export interface AppSession {
 }
 
 type AppFields = Omit<ChatApp, 'id' | 'createdAt' | 'updatedAt'>
-
-interface AppRow {
-  id: string
-  tenant: string
-  owner: string
-  body: string
-  created_at: number
-  updated_at: number
-}
-
-interface KeyRow {
-  id: string
-  hint: string
-  created_at: number
-  revoked_at: number | null
-}
 
 const DEFAULTS: Omit<AppFields, 'name'> = {
   description: '',
@@ -76,37 +76,25 @@ const HINT_CHARACTERS = 4
 export async function createApp(context: EngineContext, caller: Caller, body: ChatAppBody): Promise<ChatApp> {
   const { db } = context
   return writeAnswer(db, caller, function* () {
-    const held = yield* sql.get<{ n: number }>('SELECT count(*) n FROM chat_apps WHERE tenant = ?', [caller.tenant])
-    if ((held?.n ?? 0) >= CHAT_LIMITS.appsPerTenant)
+    if ((yield* countApps(caller.tenant)) >= CHAT_LIMITS.appsPerTenant)
       throw new KsError('capacity-exceeded', `a tenant holds at most ${CHAT_LIMITS.appsPerTenant} chat applications`)
     const fields: AppFields = { ...changed({ ...DEFAULTS, name: body.name }, body), name: body.name }
     yield* assertUsable(context, caller, body)
     assertOneMeaning(fields)
     const id = newId()
-    const now = Date.now()
-    yield* sql.run(
-      'INSERT INTO chat_apps (id, tenant, owner, body, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?)',
-      [id, caller.tenant, caller.subject, JSON.stringify(fields), now, now],
-    )
+    yield* insertApp(caller, { id, fields, now: Date.now() })
     return yield* findApp(caller, id)
   })
 }
 
 /** An application answers from what its owner may read, so it and its keys are there for its owner alone. */
-export function* listApps({ tenant, subject }: Caller): Read<{ items: ChatApp[] }> {
-  return {
-    items: readable(
-      yield* sql.all<AppRow>('SELECT * FROM chat_apps WHERE tenant = ? AND owner = ? ORDER BY id', [tenant, subject]),
-      toApp,
-    ),
-  }
+export function* listApps(caller: Caller): Read<{ items: ChatApp[] }> {
+  return { items: readable(yield* ownApps(caller), toApp) }
 }
 
 /** @throws KsError `not-found`, also for an application of another tenant or subject */
-export function* findApp({ tenant, subject }: Caller, id: string): Read<ChatApp> {
-  const row = isUuid(id)
-    ? yield* sql.get<AppRow>('SELECT * FROM chat_apps WHERE tenant = ? AND owner = ? AND id = ?', [tenant, subject, id])
-    : undefined
+export function* findApp(caller: Caller, id: string): Read<ChatApp> {
+  const row = yield* ownApp(caller, id)
   if (row === undefined) throw notFound('chat application', id)
   return toApp(row)
 }
@@ -123,13 +111,7 @@ export async function updateApp(
     const fields = changed(before, body)
     yield* assertUsable(context, caller, body)
     assertOneMeaning(fields)
-    yield* sql.run('UPDATE chat_apps SET body = ?, updated_at = ? WHERE tenant = ? AND owner = ? AND id = ?', [
-      JSON.stringify(fields),
-      Date.now(),
-      caller.tenant,
-      caller.subject,
-      id,
-    ])
+    yield* writeApp(caller, id, fields, Date.now())
     return yield* findApp(caller, id)
   })
 }
@@ -137,11 +119,7 @@ export async function updateApp(
 export async function deleteApp(db: Database, caller: Caller, id: string): Promise<void> {
   await writeAnswer(db, caller, function* () {
     yield* findApp(caller, id)
-    yield* sql.run('DELETE FROM chat_apps WHERE tenant = ? AND owner = ? AND id = ?', [
-      caller.tenant,
-      caller.subject,
-      id,
-    ])
+    yield* removeApp(caller, id)
   })
 }
 
@@ -150,52 +128,36 @@ export async function createKey(db: Database, caller: Caller, appId: string): Pr
   const key = `app-${randomBytes(KEY_BYTES).toString('base64url')}`
   return writeAnswer(db, caller, function* () {
     yield* findApp(caller, appId)
-    const held = yield* sql.get<{ n: number }>('SELECT count(*) n FROM chat_keys WHERE app_id = ?', [appId])
-    if ((held?.n ?? 0) >= CHAT_LIMITS.keysPerApp)
+    if ((yield* countKeys(appId)) >= CHAT_LIMITS.keysPerApp)
       throw new KsError('capacity-exceeded', `a chat application holds at most ${CHAT_LIMITS.keysPerApp} keys`)
     const row: KeyRow = { id: newId(), hint: key.slice(-HINT_CHARACTERS), created_at: Date.now(), revoked_at: null }
-    yield* sql.run('INSERT INTO chat_keys (id, app_id, hash, hint, created_at) VALUES (?, ?, ?, ?, ?)', [
-      row.id,
-      appId,
-      hashOf(key),
-      row.hint,
-      row.created_at,
-    ])
+    yield* insertKey(appId, row, hashOf(key))
     return { ...toKey(row), key }
   })
 }
 
 export function* listKeys(caller: Caller, appId: string): Read<{ items: ChatAppKey[] }> {
   yield* findApp(caller, appId)
-  return {
-    items: readable(yield* sql.all<KeyRow>('SELECT * FROM chat_keys WHERE app_id = ? ORDER BY id', [appId]), toKey),
-  }
+  return { items: readable(yield* keysOf(appId), toKey) }
 }
 
 /** Revoking again changes nothing. @throws KsError `not-found` */
 export async function revokeKey(db: Database, caller: Caller, appId: string, keyId: string): Promise<void> {
   await writeAnswer(db, caller, function* () {
     yield* findApp(caller, appId)
-    const { changes } = yield* sql.run(
-      'UPDATE chat_keys SET revoked_at = coalesce(revoked_at, ?) WHERE app_id = ? AND id = ?',
-      [Date.now(), appId, keyId],
-    )
-    if (changes === 0) throw notFound('key', keyId)
+    if (!(yield* markRevoked(appId, keyId, Date.now()))) throw notFound('key', keyId)
   })
 }
 
 /** The application that a key belongs to; undefined for an unknown or revoked one. */
 export function* authenticate(key: string): Read<AppSession | undefined> {
-  const row = yield* sql.get<AppRow>(
-    `SELECT a.* FROM chat_keys k JOIN chat_apps a ON a.id = k.app_id WHERE k.hash = ? AND k.revoked_at IS NULL`,
-    [hashOf(key)],
-  )
+  const row = yield* appOfKey(hashOf(key))
   return row === undefined ? undefined : toSession(row)
 }
 
 /** The application by its id, for whoever needs no key any more. */
 export function* sessionOf(appId: string): Read<AppSession | undefined> {
-  const row = yield* sql.get<AppRow>('SELECT * FROM chat_apps WHERE id = ?', [appId])
+  const row = yield* appById(appId)
   return row === undefined ? undefined : toSession(row)
 }
 

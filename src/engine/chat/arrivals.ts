@@ -1,4 +1,5 @@
 import type { Database } from '../storage/database.js'
+import type { Write } from '../storage/program.js'
 import { Company } from './company.js'
 
 /** how long a message waits for others to be stored with; in a burst its stream is open long before */
@@ -21,7 +22,7 @@ export class Arrivals {
   }
 
   /** @param work stores a message, inside a transaction */
-  store<T>(appId: string, work: () => T): Promise<T> {
+  store<T>(appId: string, work: () => Write<T>): Promise<T> {
     const stored = this.#company.wait().then(() => this.#db.write(work))
     const unstored = this.#unstored.get(appId) ?? new Set()
     this.#unstored.set(appId, unstored.add(stored))

@@ -2,12 +2,21 @@ import type { ChatApp } from '../../contract/chat/apps.js'
 import type { ChatConversation, ConversationsQuery, RenameBody } from '../../contract/chat/conversations.js'
 import { ChatError, conversationMissing, invalidParam } from '../../contract/chat/errors.js'
 import type { EngineContext } from '../context.js'
+import {
+  type ConversationRow,
+  conversationsAfter,
+  findConversation,
+  findUser,
+  firstQuery,
+  removeConversation,
+  renameRow,
+  type Who,
+} from '../rows/chat/conversations.js'
 import type { Database } from '../storage/database.js'
-import { type Read, sql } from '../storage/program.js'
+import type { Read } from '../storage/program.js'
 import { fromCell, readable } from '../storage/readable.js'
 import type { AppSession } from './apps.js'
 import { type Inputs, introduction } from './form.js'
-import { type ConversationRow, findConversation, findUser, renameRow, type Who } from './store.js'
 import { modelTitle, plainTitle } from './text-model.js'
 
 export interface ChatPage<T> {
@@ -15,13 +24,6 @@ export interface ChatPage<T> {
   has_more: boolean
   data: T[]
 }
-
-const ORDERS = {
-  created_at: { column: 'created_at', after: '>', direction: 'ASC' },
-  '-created_at': { column: 'created_at', after: '<', direction: 'DESC' },
-  updated_at: { column: 'updated_at', after: '>', direction: 'ASC' },
-  '-updated_at': { column: 'updated_at', after: '<', direction: 'DESC' },
-} as const
 
 /** The end user of this application; undefined for a name that has not sent anything. */
 export function* whoIs({ app }: AppSession, user: string): Read<Who | undefined> {
@@ -50,13 +52,7 @@ export function* listConversations(
   const last = who === undefined || last_id === undefined ? undefined : yield* findConversation(who, last_id)
   if (last_id !== undefined && last === undefined) throw new ChatError('not_found', 'Last Conversation Not Exists.')
   if (who === undefined) return { limit, has_more: false, data: [] }
-  const { column, after, direction } = ORDERS[sort_by]
-  const rows = yield* sql.all<ConversationRow>(
-    `SELECT id, name, named_by, inputs, created_at, updated_at FROM chat_conversations
-     WHERE app_id = ? AND end_user_id = ? ${last === undefined ? '' : `AND (${column}, id) ${after} (?, ?)`}
-     ORDER BY ${column} ${direction}, id ${direction} LIMIT ?`,
-    [who.appId, who.userId, ...(last === undefined ? [] : [last[column], last.id]), limit + 1],
-  )
+  const rows = yield* conversationsAfter(who, last, sort_by, limit + 1)
   const data = readable(rows.slice(0, limit), (row) => toConversation(session.app, row))
   return { limit, has_more: rows.length > limit, data }
 }
@@ -65,11 +61,7 @@ export function* listConversations(
 export async function deleteConversation(db: Database, session: AppSession, user: string, id: string): Promise<void> {
   await db.write(function* () {
     const { who } = yield* requireConversation(session, user, id)
-    yield* sql.run('DELETE FROM chat_conversations WHERE app_id = ? AND end_user_id = ? AND id = ?', [
-      who.appId,
-      who.userId,
-      id,
-    ])
+    yield* removeConversation(who, id)
   })
 }
 
@@ -82,7 +74,7 @@ export async function renameConversation(
   signal: AbortSignal,
 ): Promise<ChatConversation> {
   const { db } = context
-  const before = db.now(requireConversation(session, user, id)).row
+  const { row: before } = await db.read(requireConversation(session, user, id))
   const wanted = auto_generate ? await generatedName(context, session, id, signal) : name?.trim()
   if (wanted === undefined || wanted === '')
     throw auto_generate
@@ -98,14 +90,9 @@ export async function renameConversation(
 }
 
 async function generatedName(context: EngineContext, session: AppSession, id: string, signal: AbortSignal) {
-  const first = context.db.now(
-    sql.get<{ query: string }>(
-      'SELECT query FROM chat_messages WHERE app_id = ? AND conversation_id = ? ORDER BY place LIMIT 1',
-      [session.app.id, id],
-    ),
-  )
-  if (first === undefined) return undefined
-  return (await modelTitle(context, session, first.query, signal)) ?? plainTitle(first.query)
+  const query = await context.db.read(firstQuery(session.app.id, id))
+  if (query === undefined) return undefined
+  return (await modelTitle(context, session, query, signal)) ?? plainTitle(query)
 }
 
 /** Names a new conversation in the background; a name that was given meanwhile stays. */
@@ -117,14 +104,20 @@ export async function nameInBackground(
   signal: AbortSignal,
 ): Promise<void> {
   const { db } = context
-  const who = db.now(whoIs(session, user))
-  if (who === undefined || db.now(findConversation(who, conversation.id))?.named_by !== 'default') return
+  const who = await db.read(unnamedBy(session, user, conversation.id))
+  if (who === undefined) return
   const title = await modelTitle(context, session, conversation.query, signal)
   if (title === undefined) return
   await db.write(function* () {
     const row = yield* findConversation(who, conversation.id)
     if (row?.named_by === 'default') yield* renameRow(who, conversation.id, title, 'model')
   })
+}
+
+/** The end user of a conversation that nobody has named. */
+function* unnamedBy(session: AppSession, user: string, id: string): Read<Who | undefined> {
+  const who = yield* whoIs(session, user)
+  return who !== undefined && (yield* findConversation(who, id))?.named_by === 'default' ? who : undefined
 }
 
 function toConversation(app: ChatApp, row: ConversationRow): ChatConversation {

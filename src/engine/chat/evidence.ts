@@ -14,6 +14,7 @@ import { judge } from '../query/judge.js'
 import { resolveMode } from '../query/mode.js'
 import { type QueryShared, retrieveInMode } from '../query/stages.js'
 import { findSpaceOrDeleting } from '../rows/spaces.js'
+import type { Read } from '../storage/program.js'
 import { TraceRecorder } from '../traces/recorder.js'
 
 /** The evidence of one space. */
@@ -24,10 +25,10 @@ export interface SpaceEvidence {
 }
 
 /** Ids of the application's spaces that are still there. @throws ChatError `app_unavailable` when it had some, all gone */
-export function livingSpaces(context: EngineContext, tenant: string, app: ChatApp): string[] {
-  const living = app.knowledgeSpaceIds.filter(
-    (id) => context.db.now(findSpaceOrDeleting(tenant, id))?.deleted_at === null,
-  )
+export function* livingSpaces(tenant: string, app: ChatApp): Read<string[]> {
+  const living: string[] = []
+  for (const id of app.knowledgeSpaceIds)
+    if ((yield* findSpaceOrDeleting(tenant, id))?.deleted_at === null) living.push(id)
   if (living.length === 0 && app.knowledgeSpaceIds.length > 0)
     throw new ChatError('app_unavailable', 'every knowledge space of the application was deleted')
   return living
@@ -43,7 +44,7 @@ export async function evidenceOf(
 ): Promise<SpaceEvidence> {
   const { knowledgeSpaceId, query, searched, holder } = question
   const body = { knowledgeSpaceId, query, activeDocumentIds: [], activeEntityIds: [] }
-  const admitted = context.db.now(admit(context, caller, body))
+  const admitted = await context.db.read(admit(context, caller, body))
   const lease = context.leases.acquire({
     spaceKey: admitted.space.key,
     sessionId: holder,

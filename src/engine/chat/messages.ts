@@ -7,22 +7,21 @@ import type {
   MessagesQuery,
   RetrieverResource,
 } from '../../contract/chat/messages.js'
-import { newId } from '../../lib/ids.js'
 import type { EngineContext } from '../context.js'
+import { findMessage, type MessageRow, messagesBefore, type Who } from '../rows/chat/conversations.js'
+import { ratingOf, ratingsOfApp, removeRating, writeRating } from '../rows/chat/feedback.js'
+import { filesOfMessage, toMessageFile } from '../rows/chat/files.js'
 import type { Database } from '../storage/database.js'
-import { type Read, sql } from '../storage/program.js'
-import { fromCell, readable } from '../storage/readable.js'
+import type { Read } from '../storage/program.js'
+import { fromCell, readable, readableIn } from '../storage/readable.js'
 import type { AppSession } from './apps.js'
 import { type ChatPage, requireConversation, whoIs } from './conversations.js'
-import { filesOfMessage, toMessageFile } from './files/store.js'
-import { findMessage, type MessageRow, messagesBefore, type Who } from './store.js'
 import { modelQuestions } from './text-model.js'
 
 const SUGGESTION_TURNS = 3
 
 /** The newest messages before `first_id`; within the page oldest first, as every client draws it. */
 export function* listMessages(
-  db: Database,
   session: AppSession,
   { conversation_id, user, first_id, limit, order }: MessagesQuery,
   linkTo: (fileId: string) => string,
@@ -31,8 +30,8 @@ export function* listMessages(
   const first = first_id === undefined ? undefined : yield* findMessage(who, first_id)
   if (first_id !== undefined && first?.conversation_id !== conversation_id)
     throw new ChatError('not_found', 'First Message Not Exists.')
-  const rows = yield* messagesBefore(db, who, conversation_id, first?.place ?? Number.MAX_SAFE_INTEGER, limit + 1)
-  const page = readable(rows.slice(0, limit), (row) => db.now(toMessage(who, row, linkTo)))
+  const rows = yield* messagesBefore(who, conversation_id, first?.place ?? Number.MAX_SAFE_INTEGER, limit + 1)
+  const page = yield* readableIn(rows.slice(0, limit), (row) => toMessage(who, row, linkTo))
   return { limit, has_more: rows.length > limit, data: order === 'asc' ? page.reverse() : page }
 }
 
@@ -40,10 +39,7 @@ function* toMessage(who: Who, row: MessageRow, linkTo: (fileId: string) => strin
   const inputs: Record<string, unknown> = fromCell(row.inputs)
   const resources: RetrieverResource[] = fromCell(row.resources)
   const thoughts: AgentThought[] = fromCell(row.thoughts)
-  const feedback = yield* sql.get<{ rating: 'like' | 'dislike' }>(
-    'SELECT rating FROM chat_feedback WHERE message_id = ? AND end_user_id = ?',
-    [row.id, who.userId],
-  )
+  const rating = yield* ratingOf(who, row.id)
   return {
     id: row.id,
     conversation_id: row.conversation_id,
@@ -51,7 +47,7 @@ function* toMessage(who: Who, row: MessageRow, linkTo: (fileId: string) => strin
     query: row.query,
     answer: row.answer,
     message_files: readable(yield* filesOfMessage(row.id), (file) => toMessageFile(file, linkTo)),
-    feedback: feedback === undefined ? null : { rating: feedback.rating },
+    feedback: rating === undefined ? null : { rating },
     retriever_resources: resources,
     agent_thoughts: thoughts,
     created_at: Math.floor(row.created_at / 1000),
@@ -64,32 +60,10 @@ function* toMessage(who: Who, row: MessageRow, linkTo: (fileId: string) => strin
 export async function rateMessage(db: Database, session: AppSession, id: string, body: FeedbackBody): Promise<void> {
   await db.write(function* () {
     const { who, row } = yield* requireMessage(session, body.user, id)
-    if (body.rating === null || body.rating === undefined) {
-      yield* sql.run('DELETE FROM chat_feedback WHERE message_id = ? AND end_user_id = ?', [id, who.userId])
-      return
-    }
-    const now = Date.now()
-    yield* sql.run(
-      `INSERT INTO chat_feedback
-         (id, app_id, end_user_id, conversation_id, message_id, rating, content, created_at, updated_at)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
-       ON CONFLICT (message_id, end_user_id) DO UPDATE SET
-         rating = excluded.rating, content = excluded.content, updated_at = excluded.updated_at`,
-      [newId(), who.appId, who.userId, row.conversation_id, id, body.rating, body.content ?? '', now, now],
-    )
+    const { rating } = body
+    if (rating === null || rating === undefined) yield* removeRating(who, id)
+    else yield* writeRating(who, row, { rating, content: body.content ?? '' }, Date.now())
   })
-}
-
-interface FeedbackRow {
-  id: string
-  app_id: string
-  end_user_id: string
-  conversation_id: string
-  message_id: string
-  rating: 'like' | 'dislike'
-  content: string
-  created_at: number
-  updated_at: number
 }
 
 /** Ratings of the whole application, newest first. */
@@ -97,10 +71,7 @@ export function* listFeedbacks(
   { app }: AppSession,
   { page, limit }: { page: number; limit: number },
 ): Read<{ data: FeedbackItem[] }> {
-  const rows = yield* sql.all<FeedbackRow>(
-    'SELECT * FROM chat_feedback WHERE app_id = ? ORDER BY updated_at DESC, id DESC LIMIT ? OFFSET ?',
-    [app.id, limit, (page - 1) * limit],
-  )
+  const rows = yield* ratingsOfApp(app.id, page, limit)
   return {
     data: readable(rows, (row) => ({
       id: row.id,
@@ -127,10 +98,15 @@ export async function suggestQuestions(
   signal: AbortSignal,
 ): Promise<string[]> {
   const { db } = context
-  const { who, row } = db.now(requireMessage(session, user, id))
+  const turns = await db.read(turnsUpTo(session, user, id))
   if (!session.app.suggestedQuestionsAfterAnswer) throw new ChatError('bad_request', 'Suggested Questions Is Disabled.')
-  const turns = db.now(messagesBefore(db, who, row.conversation_id, row.place + 1, SUGGESTION_TURNS)).reverse()
   return modelQuestions(context, session, turns, signal)
+}
+
+/** A message with those before it, oldest first. */
+function* turnsUpTo(session: AppSession, user: string, id: string): Read<MessageRow[]> {
+  const { who, row } = yield* requireMessage(session, user, id)
+  return (yield* messagesBefore(who, row.conversation_id, row.place + 1, SUGGESTION_TURNS)).reverse()
 }
 
 /** A message of this end user. @throws ChatError `not_found` */

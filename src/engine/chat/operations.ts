@@ -16,6 +16,8 @@ import type { EngineContext } from '../context.js'
 import { createAddressRule } from '../egress/addresses.js'
 import { createSafeFetch } from '../egress/safe-fetch.js'
 import type { Speech } from '../models/types.js'
+import { ANSWER_GONE, failOrphans, findMessage } from '../rows/chat/conversations.js'
+import type { Read } from '../storage/program.js'
 import type { AgentShared } from './agent/tools.js'
 import { type AnnotationOperations, createAnnotations } from './annotations/operations.js'
 import * as apps from './apps.js'
@@ -34,7 +36,6 @@ import { listFeedbacks, listMessages, rateMessage, suggestQuestions } from './me
 import { type Sent, sendMessage } from './send.js'
 import { Ears, type Listening } from './speech/listen.js'
 import { speak } from './speech/speak.js'
-import { ANSWER_GONE, failOrphans, findMessage, type MessageRow } from './store.js'
 import type { ChatTurn } from './turn.js'
 import { ChatTurns } from './turns.js'
 import { listVariables, setVariable } from './variables/operations.js'
@@ -46,19 +47,19 @@ const NAMED_AFTER_MS = 1000
 export interface ChatOperations {
   apps: {
     create(caller: Caller, body: ChatAppBody): Promise<ChatApp>
-    list(caller: Caller): { items: ChatApp[] }
-    get(caller: Caller, id: string): ChatApp
+    list(caller: Caller): Promise<{ items: ChatApp[] }>
+    get(caller: Caller, id: string): Promise<ChatApp>
     update(caller: Caller, id: string, body: ChatAppUpdate): Promise<ChatApp>
     delete(caller: Caller, id: string): Promise<void>
     createKey(caller: Caller, id: string): Promise<NewChatAppKey>
-    listKeys(caller: Caller, id: string): { items: ChatAppKey[] }
+    listKeys(caller: Caller, id: string): Promise<{ items: ChatAppKey[] }>
     revokeKey(caller: Caller, id: string, keyId: string): Promise<void>
   }
   annotations: AnnotationOperations
   /** The application of a key; undefined for an unknown or revoked one. */
-  authenticate(key: string): apps.AppSession | undefined
+  authenticate(key: string): Promise<apps.AppSession | undefined>
   info(session: apps.AppSession): ChatInfo
-  parameters(session: apps.AppSession): ChatParameters
+  parameters(session: apps.AppSession): Promise<ChatParameters>
   meta(session: apps.AppSession): ChatMeta
   site(session: apps.AppSession): Site
   /** Resolves when every message that was admitted so far is stored, or failed to be. */
@@ -66,7 +67,7 @@ export interface ChatOperations {
   /** Admits a message; its answer comes whether or not anybody waits for it. */
   send(session: apps.AppSession, request: ChatRequest): Promise<ChatTurn>
   /** A running or just finished answer again. @throws ChatError `not_found` */
-  replay(session: apps.AppSession, taskId: string, user: string): ChatTurn
+  replay(session: apps.AppSession, taskId: string, user: string): Promise<ChatTurn>
   /** Stops an answer of this user; without effect for any other task. */
   stop(session: apps.AppSession, taskId: string, user: string): void
   files: {
@@ -74,7 +75,7 @@ export interface ChatOperations {
     /** A file of a message of the application. @throws ChatError `file_not_found`, `file_access_denied` */
     open(session: apps.AppSession, id: string): Promise<OpenFile>
     /** The application of a file, for a signed address. */
-    sessionOf(id: string): apps.AppSession | undefined
+    sessionOf(id: string): Promise<apps.AppSession | undefined>
   }
   speech: {
     /** Reads a text or an answer aloud. */
@@ -83,18 +84,18 @@ export interface ChatOperations {
     listen(session: apps.AppSession): Listening
   }
   rate(session: apps.AppSession, messageId: string, body: FeedbackBody): Promise<void>
-  feedbacks(session: apps.AppSession, page: { page: number; limit: number }): { data: FeedbackItem[] }
+  feedbacks(session: apps.AppSession, page: { page: number; limit: number }): Promise<{ data: FeedbackItem[] }>
   suggest(session: apps.AppSession, messageId: string, user: string): Promise<string[]>
   /** @param linkTo the address that opens a file without a key */
   messages(
     session: apps.AppSession,
     query: MessagesQuery,
     linkTo: (fileId: string) => string,
-  ): ChatPage<ConversationMessage>
-  conversations(session: apps.AppSession, query: ConversationsQuery): ChatPage<ChatConversation>
+  ): Promise<ChatPage<ConversationMessage>>
+  conversations(session: apps.AppSession, query: ConversationsQuery): Promise<ChatPage<ChatConversation>>
   deleteConversation(session: apps.AppSession, id: string, user: string): Promise<void>
   renameConversation(session: apps.AppSession, id: string, body: RenameBody): Promise<ChatConversation>
-  variables(session: apps.AppSession, id: string, query: VariablesQuery): ChatPage<VariableItem>
+  variables(session: apps.AppSession, id: string, query: VariablesQuery): Promise<ChatPage<VariableItem>>
   setVariable(
     session: apps.AppSession,
     which: { conversationId: string; variableId: string },
@@ -103,7 +104,9 @@ export interface ChatOperations {
 }
 
 /** Whether what a turn said may be said again. */
-function isKept(message: MessageRow | undefined): boolean {
+function* isKept(session: apps.AppSession, user: string, messageId: string): Read<boolean> {
+  const who = yield* whoIs(session, user)
+  const message = who === undefined ? undefined : yield* findMessage(who, messageId)
   return message !== undefined && message.answer !== ANSWER_GONE
 }
 
@@ -115,6 +118,7 @@ export function createChat(
   const { db, log } = context
   db.recover(function* () {
     const orphans = yield* failOrphans()
+    // it may run later, on a full disk: then only it knows how many there were
     if (orphans > 0) log.info({ orphans }, 'chat messages whose answers were cut off are marked as failed')
   })
   const annotations = createAnnotations(context)
@@ -142,24 +146,24 @@ export function createChat(
   const operations: ChatOperations = {
     apps: {
       create: (caller, body) => apps.createApp(context, caller, body),
-      list: (caller) => db.now(apps.listApps(caller)),
-      get: (caller, id) => db.now(apps.findApp(caller, id)),
+      list: (caller) => db.read(apps.listApps(caller)),
+      get: (caller, id) => db.read(apps.findApp(caller, id)),
       update: (caller, id, body) => apps.updateApp(context, caller, id, body),
       delete: async (caller, id) => {
-        db.now(apps.findApp(caller, id))
+        await db.read(apps.findApp(caller, id))
         await turns.arrivals.stored(id)
         await apps.deleteApp(db, caller, id)
         turns.cut((turn) => turn.sender.appId === id)
         context.wake()
       },
       createKey: (caller, id) => apps.createKey(db, caller, id),
-      listKeys: (caller, id) => db.now(apps.listKeys(caller, id)),
+      listKeys: (caller, id) => db.read(apps.listKeys(caller, id)),
       revokeKey: (caller, id, keyId) => apps.revokeKey(db, caller, id, keyId),
     },
     annotations: annotations.operations,
-    authenticate: (key) => db.now(apps.authenticate(key)),
+    authenticate: (key) => db.read(apps.authenticate(key)),
     info: describeInfo,
-    parameters: (session) => context.db.now(describeParameters(context, session)),
+    parameters: (session) => db.read(describeParameters(context, session)),
     meta: describeMeta,
     site: describeSite,
     stored: (session) => turns.arrivals.stored(session.app.id),
@@ -168,11 +172,10 @@ export function createChat(
       nameLater(session, sent, request)
       return sent.turn
     },
-    replay: (session, taskId, user) => {
-      const who = db.now(whoIs(session, user))
+    replay: async (session, taskId, user) => {
       const turn = turns.find({ appId: session.app.id, user }, taskId)
-      const kept = who !== undefined && turn !== undefined && isKept(db.now(findMessage(who, turn.ids.messageId)))
-      if (!kept) throw new ChatError('not_found', 'Task Not Exists.')
+      if (turn === undefined || !(await db.read(isKept(session, user, turn.ids.messageId))))
+        throw new ChatError('not_found', 'Task Not Exists.')
       return turn
     },
     stop: (session, taskId, user) => {
@@ -182,24 +185,24 @@ export function createChat(
     files: {
       upload: (session) => beginUpload(context, session),
       open: (session, id) => openFile(context, session, id),
-      sessionOf: (id) => context.db.now(sessionOfFile(id)),
+      sessionOf: (id) => db.read(sessionOfFile(id)),
     },
     speech: {
       speak: (session, body, signal) => speak(context, session, body, signal),
       listen: (session) => ears.open(session),
     },
     rate: (session, id, body) => rateMessage(db, session, id, body),
-    feedbacks: (session, page) => db.now(listFeedbacks(session, page)),
+    feedbacks: (session, page) => db.read(listFeedbacks(session, page)),
     suggest: (session, id, user) => suggestQuestions(context, session, id, user, ending.signal),
-    messages: (session, query, linkTo) => db.now(listMessages(db, session, query, linkTo)),
-    conversations: (session, query) => db.now(listConversations(session, query)),
+    messages: (session, query, linkTo) => db.read(listMessages(session, query, linkTo)),
+    conversations: (session, query) => db.read(listConversations(session, query)),
     deleteConversation: async (session, id, user) => {
       await deleteConversation(db, session, user, id)
       turns.cut((turn) => turn.ids.conversationId === id)
       context.wake()
     },
     renameConversation: (session, id, body) => renameConversation(context, session, id, body, ending.signal),
-    variables: (session, id, query) => db.now(listVariables(session, id, query)),
+    variables: (session, id, query) => db.read(listVariables(session, id, query)),
     setVariable: (session, which, body) => setVariable(db, session, which, body),
   }
   return {

@@ -2,7 +2,7 @@ import type { ChatApp } from '../../contract/chat/apps.js'
 import { account } from '../compile/embeddings.js'
 import type { EngineContext } from '../context.js'
 import type { BudgetAccount } from '../models/budget.js'
-import { findSpaceOrDeleting } from '../rows/spaces.js'
+import { findSpaceOrDeleting, type SpaceRow } from '../rows/spaces.js'
 import type { Read } from '../storage/program.js'
 
 /**
@@ -10,9 +10,15 @@ import type { Read } from '../storage/program.js'
  * budget. An application without one has none that would.
  */
 export function* payerOf(context: EngineContext, tenant: string, app: ChatApp): Read<BudgetAccount | undefined> {
-  for (const id of app.knowledgeSpaceIds) {
+  const space = yield* firstLiving(tenant, app.knowledgeSpaceIds)
+  return space === undefined ? undefined : account(context, space)
+}
+
+/** The first of some spaces that is there. */
+export function* firstLiving(tenant: string, ids: readonly string[]): Read<SpaceRow | undefined> {
+  for (const id of ids) {
     const space = yield* findSpaceOrDeleting(tenant, id)
-    if (space?.deleted_at === null) return account(context, space)
+    if (space?.deleted_at === null) return space
   }
   return undefined
 }

@@ -2,10 +2,10 @@ import { v5 } from 'uuid'
 import { withoutThoughts } from '../../lib/text/said.js'
 import type { EngineContext } from '../context.js'
 import { saidNothing } from '../query/said.js'
+import { countHit } from '../rows/chat/annotations.js'
 import { agentTurn } from './agent/agent.js'
 import type { AgentShared } from './agent/tools.js'
 import type { AnnotationMatcher } from './annotations/match.js'
-import { countHit } from './annotations/store.js'
 import { type AnswerPiece, type Asked, answerTurn } from './answer.js'
 import { moderated, refusedInput } from './moderation.js'
 
@@ -26,7 +26,7 @@ export async function* answerPieces(
   }
   const annotation = await shared.matcher.match({ tenant: caller.tenant, app }, query, signal)
   if (annotation !== undefined) {
-    await countHit(context.db, app.id, annotation.id)
+    await context.db.write(() => countHit(app.id, annotation.id))
     const account = { id: v5(caller.subject, app.id), name: caller.subject }
     yield { type: 'settled' }
     yield { type: 'annotation', annotation: { id: annotation.id, account } }

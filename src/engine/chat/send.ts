@@ -4,20 +4,26 @@ import type { ChatRequest } from '../../contract/chat/messages.js'
 import { newId } from '../../lib/ids.js'
 import type { EngineContext } from '../context.js'
 import type { SafeFetch } from '../egress/safe-fetch.js'
+import {
+  ensureUser,
+  findConversation,
+  findUser,
+  insertConversation,
+  insertMessage,
+} from '../rows/chat/conversations.js'
+import { type Attachment, attachFiles } from '../rows/chat/files.js'
+import { alignVariables } from '../rows/chat/variables.js'
 import type { Write } from '../storage/program.js'
 import { fromCell } from '../storage/readable.js'
 import { chatModel } from './answer.js'
 import type { AppSession } from './apps.js'
 import { livingSpaces } from './evidence.js'
 import { expired, takeFiles } from './files/attach.js'
-import { type Attachment, attachFiles } from './files/store.js'
 import { type Inputs, readInputs } from './form.js'
 import { playsByItself } from './speech/voices.js'
-import { ensureUser, findConversation, findUser, insertConversation, insertMessage } from './store.js'
 import { plainTitle } from './text-model.js'
 import type { RunningTurn, TurnIds } from './turn.js'
 import type { Admitted, ChatTurns } from './turns.js'
-import { alignVariables } from './variables/store.js'
 
 /** The name of a conversation that wants none made. */
 const UNNAMED = 'New conversation'
@@ -42,7 +48,7 @@ export async function sendMessage(
   request: ChatRequest,
 ): Promise<Sent> {
   const { app, tenant } = session
-  const spaceIds = livingSpaces(context, tenant, app)
+  const spaceIds = await context.db.read(livingSpaces(tenant, app))
   if (app.mode === 'agent-chat') assertAgent(context, app, request)
   if (spaceIds.length === 0 && chatModel(context, app) === undefined)
     throw new ChatError('provider_not_initialize', 'the application has neither a knowledge space nor a usable model')
@@ -72,11 +78,11 @@ async function begin(
 ): Promise<Sent> {
   const { app, tenant, owner } = session
   const files = await takeFiles(context, fetcher, session, request)
-  let known = context.db.now(conversationOf(app.id, request))
+  let known = await context.db.read(conversationOf(app.id, request))
   if (known === undefined && request.conversation_id !== undefined) {
     // its first message may be on its way to the disk
     await turns.arrivals.stored(app.id)
-    known = context.db.now(conversationOf(app.id, request))
+    known = await context.db.read(conversationOf(app.id, request))
   }
   inputsOf(app, request, known) // refused here, before the stream; stored as they are by then
   const now = Date.now()
@@ -95,7 +101,7 @@ async function begin(
       query: request.query,
       aloud: request.response_mode === 'streaming' && playsByItself(context, app),
     },
-    () => context.db.now(store(context, session, request, { ids, files, now, isNew: known === undefined })),
+    () => store(context, session, request, { ids, files, now, isNew: known === undefined }),
   )
   if (!turns.arrivals.crowded) await turns.arrivals.stored(app.id)
   return { turn, isNew: known === undefined }

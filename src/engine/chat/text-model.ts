@@ -105,7 +105,7 @@ async function complete(
   if (model === undefined) return undefined
   const limited = AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)])
   try {
-    const generator = context.models.generator(model, context.db.now(payerOf(context, tenant, app)))
+    const generator = context.models.generator(model, await context.db.read(payerOf(context, tenant, app)))
     const messagesFor = (tokens: number): ChatMessage[] => [
       { role: 'system', content: system },
       { role: 'user', content: contentFor(tokens - tokensAtMost(system)) },

@@ -1,3 +1,4 @@
+import type { ChatApp } from '../../contract/chat/apps.js'
 import type { ChatPrices } from '../../contract/chat/behaviour.js'
 import { CHAT_ERRORS, ChatError } from '../../contract/chat/errors.js'
 import type { AnswerMetadata } from '../../contract/chat/messages.js'
@@ -8,8 +9,10 @@ import { type Degradation, degradedFields } from '../base/degraded.js'
 import type { EngineContext } from '../context.js'
 import { TokenMeter } from '../models/meter.js'
 import { configuredPrice } from '../models/prices.js'
-import type { SessionTurn } from '../query/sessions.js'
-import { type Read, sql } from '../storage/program.js'
+import { finishMessage, messagesBefore, type Outcome, placeOfMessage, type Who } from '../rows/chat/conversations.js'
+import { currentValues } from '../rows/chat/variables.js'
+import type { SessionTurn } from '../rows/sessions.js'
+import type { Read, Write } from '../storage/program.js'
 import { type Asked, asChatError } from './answer.js'
 import { Arrivals } from './arrivals.js'
 import { Company } from './company.js'
@@ -19,11 +22,9 @@ import { answerPieces, type TurnShared } from './pipeline.js'
 import { type Said, take } from './said.js'
 import { SingleFile } from './single-file.js'
 import { giveVoice } from './speech/auto-play.js'
-import { finishMessage, messagesBefore, type Outcome, type Who } from './store.js'
 import { RunningTurn, type Sender, type TurnIds } from './turn.js'
 import { aborted, untilAborted } from './until-aborted.js'
 import { chatPricesOf, usageOf } from './usage.js'
-import { currentValues } from './variables/store.js'
 
 type GivenBefore = 'caller' | 'app' | 'spaceIds' | 'conversationId' | 'messageId' | 'query'
 export type TurnRequest = Pick<Asked, GivenBefore> & { aloud: boolean }
@@ -78,7 +79,7 @@ export class ChatTurns {
    *
    * @param store stores its message as running, in a transaction; the turn fails with what it throws
    */
-  start(sender: Sender, ids: TurnIds, request: TurnRequest, store: () => Admitted): RunningTurn {
+  start(sender: Sender, ids: TurnIds, request: TurnRequest, store: () => Write<Admitted>): RunningTurn {
     const turn = new RunningTurn(sender, ids)
     if (request.aloud) giveVoice(this.#context, request.app, turn)
     this.#turns.set(ids.taskId, turn)
@@ -180,15 +181,8 @@ export class ChatTurns {
     await this.#starts.wait()
     if (signal.aborted) return
     const images = await imagesOf(this.#context, request.app, who, turn.ids)
-    const variables = this.#context.db.now(currentValues(request.app, who, turn.ids.conversationId))
-    const asked = {
-      ...request,
-      who,
-      images,
-      variables,
-      meter: said.meter,
-      turns: this.#context.db.now(this.#earlier(who, turn.ids)),
-    }
+    const known = await this.#context.db.read(knownBefore(request.app, who, turn.ids))
+    const asked = { ...request, ...known, who, images, meter: said.meter }
     for await (const piece of untilAborted(answerPieces(this.#context, this.#shared, asked, signal), signal))
       take(turn, said, piece, request.app.retrieverResource)
   }
@@ -239,23 +233,27 @@ export class ChatTurns {
     const price = model === undefined ? undefined : configuredPrice(this.#context.options.providers, model)
     return price === undefined ? null : chatPricesOf(price)
   }
+}
 
-  /** Earlier turns as they were saved, oldest first, as far as they fit; failed ones do not count. */
-  *#earlier(who: Who, ids: TurnIds): Read<SessionTurn[]> {
-    const { db } = this.#context
-    const [own] = yield* sql.all<{ place: number }>('SELECT place FROM chat_messages WHERE id = ?', [ids.messageId])
-    const turns: SessionTurn[] = []
-    let room = CONTEXT_CHARACTERS
-    for (const row of yield* messagesBefore(db, who, ids.conversationId, own?.place ?? 0, CONTEXT_TURNS)) {
-      // what a model thought is no part of what it said
-      const answer = withoutThoughts(row.answer)
-      if (row.status === 'error' || answer === '') continue
-      room -= row.query.length + answer.length
-      if (room < 0) break
-      turns.unshift({ query: row.query, answer })
-    }
-    return turns
+/** What a turn goes on from: the values of the conversation's variables, and its earlier turns. */
+function* knownBefore(app: ChatApp, who: Who, ids: TurnIds): Read<Pick<Asked, 'variables' | 'turns'>> {
+  return { variables: yield* currentValues(app, who, ids.conversationId), turns: yield* earlier(who, ids) }
+}
+
+/** Earlier turns as they were saved, oldest first, as far as they fit; failed ones do not count. */
+function* earlier(who: Who, ids: TurnIds): Read<SessionTurn[]> {
+  const own = yield* placeOfMessage(ids.messageId)
+  const turns: SessionTurn[] = []
+  let room = CONTEXT_CHARACTERS
+  for (const row of yield* messagesBefore(who, ids.conversationId, own ?? 0, CONTEXT_TURNS)) {
+    // what a model thought is no part of what it said
+    const answer = withoutThoughts(row.answer)
+    if (row.status === 'error' || answer === '') continue
+    room -= row.query.length + answer.length
+    if (room < 0) break
+    turns.unshift({ query: row.query, answer })
   }
+  return turns
 }
 
 /** What an answer lacks, in the spelling of this service. */

@@ -29,9 +29,7 @@ export interface Claim {
   hashes: number[]
 }
 
-/** Goes up when the same text gives other claims: what was read before is read again. */
-export const CLAIMS_FORMAT = 1
-
+/** What it makes of a text is stored: with a change of it `CLAIMS_FORMAT` of `rows/conflicts.ts` goes up. */
 export const SIGNS = { number: 1, date: 2, denied: 4, end: 8, name: 16, unspaced: 32, plain: 64 } as const
 
 /** A claim of fewer words says too little to be the same as another. */

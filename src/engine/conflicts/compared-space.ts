@@ -1,8 +1,15 @@
 import type { EngineContext } from '../context.js'
 import { nodesAfter } from '../derived/page-index/nodes.js'
+import {
+  claimsOfVersion,
+  comparedAfter,
+  markCompared,
+  passagesAt,
+  writeClaims,
+  writeDisagreements,
+} from '../rows/conflicts.js'
 import type { Candidate } from './claim-index.js'
 import type { ClaimsOfVersion, FoundDisagreement } from './messages.js'
-import { claimsOfVersion, comparedAfter, markCompared, passagesAt, writeClaims, writeDisagreements } from './store.js'
 import type { ClaimThread } from './thread.js'
 
 /** Passages that the thread reads at a time: some 20 ms. */
@@ -57,7 +64,7 @@ export class ComparedSpace {
     await thread.ask('done', { type: 'open' })
     let after = 0
     for (;;) {
-      const rows = context.db.now(comparedAfter(key, after, VERSIONS))
+      const rows = await context.db.read(comparedAfter(key, after, VERSIONS))
       const versions = rows.map(({ version_key, doc_key, claims }) => ({
         version: version_key,
         document: doc_key,
@@ -75,11 +82,11 @@ export class ComparedSpace {
    */
   async compare(version: number): Promise<void> {
     const { db } = this.#context
-    if (db.now(claimsOfVersion(this.key, version)) === undefined) {
+    if ((await db.read(claimsOfVersion(this.key, version))) === undefined) {
       const claims = await this.#read(version)
       await db.write(() => writeClaims(this.key, version, claims))
     }
-    const row = db.now(claimsOfVersion(this.key, version))
+    const row = await db.read(claimsOfVersion(this.key, version))
     // replaced or deleted meanwhile
     if (row === undefined) return
     const of: ClaimsOfVersion = { version, document: row.doc_key, claims: row.claims }
@@ -102,7 +109,7 @@ export class ComparedSpace {
     const parts: Uint8Array[] = []
     let after = -1
     for (;;) {
-      const nodes = db.now(nodesAfter(version, after, PASSAGES))
+      const nodes = await db.read(nodesAfter(version, after, PASSAGES))
       const passages = nodes.map(({ ordinal, title, text }) => ({ version, ordinal, title, text }))
       const { claims } = await this.#timed(() => this.#thread.ask('claims', { type: 'read', passages }))
       parts.push(claims)
@@ -115,7 +122,7 @@ export class ComparedSpace {
   async #compareSome(candidates: readonly Candidate[], said: Said): Promise<void> {
     const { db } = this.#context
     const places = new Map(candidates.flatMap(({ one, other }) => [one, other]).map((place) => [nameOf(place), place]))
-    const passages = db.now(passagesAt(this.key, [...places.values()]))
+    const passages = await db.read(passagesAt(this.key, [...places.values()]))
     const { found, copied } = await this.#timed(() =>
       this.#thread.ask('compared', { type: 'compare', candidates: [...candidates], passages }),
     )

@@ -1,9 +1,10 @@
 import { parentPort } from 'node:worker_threads'
 import { LRUCache } from 'lru-cache'
+import type { NamedPassage } from '../rows/conflicts.js'
 import { ClaimIndex } from './claim-index.js'
 import { claimsOf, packClaims, type ReadPassage, readPassage, unpackClaims } from './claims.js'
 import { compareClaims, isCopy } from './compare-claims.js'
-import type { ClaimReply, ClaimRequest, FoundDisagreement, NamedPassage } from './messages.js'
+import type { ClaimReply, ClaimRequest, FoundDisagreement } from './messages.js'
 
 /** Entry of the thread that reads and compares claims, of one space at a time. */
 

@@ -3,14 +3,13 @@ import { Changes } from '../base/changes.js'
 import { createTurns } from '../base/turns.js'
 import type { EngineContext, SpaceHead } from '../context.js'
 import { liveAfter } from '../derived/live-versions.js'
+import { IS_COMPARED } from '../rows/conflicts.js'
 import { BEGINNING, type Place } from '../rows/derivations.js'
 import { isPublishing } from '../rows/jobs.js'
-import { spaceByKey } from '../rows/spaces.js'
-import { sql } from '../storage/program.js'
+import { spaceByKey, spaceKeys } from '../rows/spaces.js'
 import { isWriteStopped } from '../storage/write-stop.js'
 import { ComparedSpace } from './compared-space.js'
 import { reviewContradictions } from './review.js'
-import { IS_COMPARED } from './store.js'
 import { ClaimThread } from './thread.js'
 
 /** A space that publishes is looked at when it has not published for so long: who saves a file saves it again. */
@@ -50,8 +49,7 @@ export class ConflictFinder {
   /** Begins with what earlier processes left, or made in another format. */
   start(context: EngineContext): void {
     this.#context = context
-    const spaces = context.db.now(sql.all<{ key: number }>('SELECT key FROM spaces WHERE deleted_at IS NULL'))
-    for (const { key } of spaces) this.published(key)
+    for (const key of context.db.now(spaceKeys())) this.published(key)
   }
 
   /** Looks soon whether there is work. */
@@ -160,7 +158,7 @@ export class ConflictFinder {
   /** Looks at the next versions of a space. @returns whether those were the last */
   async #lookOn(spaceKey: number): Promise<boolean> {
     const context = this.#started()
-    const space = context.db.now(spaceByKey(spaceKey))
+    const space = await context.db.read(spaceByKey(spaceKey))
     if (space === undefined) {
       for (const known of [this.#places, this.#done, this.#unreadable]) known.delete(spaceKey)
       return true
@@ -176,7 +174,7 @@ export class ConflictFinder {
     if (versions.length === LOOKED_UP) return false
     await reviewContradictions(context, space, this.#stop.signal)
     this.#done.set(spaceKey, space.head_revision)
-    return context.db.now(spaceByKey(spaceKey))?.head_revision === space.head_revision
+    return (await context.db.read(spaceByKey(spaceKey)))?.head_revision === space.head_revision
   }
 
   async #compare(spaceKey: number, version: number): Promise<void> {
@@ -208,7 +206,8 @@ export class ConflictFinder {
   async #letOthers(worked: number): Promise<void> {
     const { db, rightOfWay } = this.#started()
     this.#stop.signal.throwIfAborted()
-    if (db.now(isPublishing())) await sleep(Math.min(LONGEST_PAUSE_MS, worked * PAUSE_SHARE), undefined, { ref: false })
+    if (await db.read(isPublishing()))
+      await sleep(Math.min(LONGEST_PAUSE_MS, worked * PAUSE_SHARE), undefined, { ref: false })
     else await rightOfWay.giveWay()
     this.#stop.signal.throwIfAborted()
   }

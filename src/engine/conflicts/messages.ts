@@ -1,15 +1,8 @@
+import type { NamedPassage } from '../rows/conflicts.js'
 import type { Candidate } from './claim-index.js'
 import type { Disagreement } from './compare-claims.js'
 
 /** What the thread that compares claims and its owner say to each other; each request has one reply. */
-
-/** A passage of a version, by its ordinal there. */
-export interface NamedPassage {
-  version: number
-  ordinal: number
-  title: string
-  text: string
-}
 
 export interface ClaimsOfVersion {
   version: number

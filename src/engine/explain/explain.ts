@@ -18,7 +18,7 @@ import { explainText, explainVectors, judgeCandidacy, probe } from './legs.js'
 import { explainMode } from './other-mode.js'
 import { explainTerms, type Passages, readPassages } from './passages.js'
 import { explainEvidence, explainRanking } from './ranking.js'
-import { failed, note, passed, type Stages } from './stages.js'
+import { failed, note, passed, type Stages, said } from './stages.js'
 import { explainRecorded, isReproduced, type Recorded, readTrace } from './trace.js'
 
 /** An explanation that takes longer is given up: its searches are those of a query. */
@@ -42,19 +42,7 @@ export async function explainQuery(
   body: ExplainBody,
 ): Promise<Explanation> {
   const { db } = context
-  const space = db.now(findSpace(caller.tenant, spaceId))
-  const recorded = body.traceId === undefined ? undefined : db.now(readTrace(caller, space, body.traceId))
-  const query = recorded?.row.query ?? body.query
-  if (query === undefined) throw new KsError('invalid-request', 'query or traceId must be given')
-  const admitted = context.db.now(
-    admit(context, caller, {
-      knowledgeSpaceId: space.id,
-      query,
-      activeDocumentIds: recorded?.activeDocumentIds ?? body.activeDocumentIds,
-      activeEntityIds: [],
-      ...(recorded === undefined && body.mode !== undefined ? { mode: body.mode } : {}),
-    }),
-  )
+  const { space, recorded, query, admitted } = await db.read(admitExplained(context, caller, spaceId, body))
   const stages: Stages = { list: [], verdict: undefined }
   const limit = new AbortController()
   const { signal } = limit
@@ -71,9 +59,11 @@ export async function explainQuery(
     virtualPath: '/evidence',
   })
   try {
-    const document = db.now(findAsked(caller, space, body, stages))
-    const trace =
-      recorded === undefined ? undefined : db.now(explainRecorded(space, recorded, document, body.quote, stages))
+    const { document, trace } = await said(db, stages, function* (own) {
+      const found = yield* findAsked(caller, space, body, own)
+      if (recorded === undefined) return { document: found, trace: undefined }
+      return { document: found, trace: yield* explainRecorded(space, recorded, found, body.quote, own) }
+    })
     const settled = stages.verdict
     const now: Stages = { list: stages.list, verdict: undefined }
     const asked: AskedMode = recorded?.row.mode ?? body.mode ?? admitted.profile.defaultMode
@@ -100,6 +90,22 @@ export async function explainQuery(
     lease.release()
     leave()
   }
+}
+
+/** What is explained, of a trace or as it would be asked now, admitted as a query. */
+function* admitExplained(context: EngineContext, caller: Caller, spaceId: string, body: ExplainBody) {
+  const space = yield* findSpace(caller.tenant, spaceId)
+  const recorded = body.traceId === undefined ? undefined : yield* readTrace(caller, space, body.traceId)
+  const query = recorded?.row.query ?? body.query
+  if (query === undefined) throw new KsError('invalid-request', 'query or traceId must be given')
+  const admitted = yield* admit(context, caller, {
+    knowledgeSpaceId: space.id,
+    query,
+    activeDocumentIds: recorded?.activeDocumentIds ?? body.activeDocumentIds,
+    activeEntityIds: [],
+    ...(recorded === undefined && body.mode !== undefined ? { mode: body.mode } : {}),
+  })
+  return { space, recorded, query, admitted }
 }
 
 function describe(body: ExplainBody, document: DocumentRow | undefined): Explanation['document'] {
@@ -143,7 +149,7 @@ async function runStages(
 ): Promise<StageRun> {
   const { db } = context
   const { query, document, quote, mode, signal } = request
-  const version = db.now(publishedNow(admitted.space, document, stages))
+  const version = await said(db, stages, (own) => publishedNow(admitted.space, document, own))
   if (version === undefined || !isInScope(admitted, document, stages)) return {}
   const embedding = await embedForFast(context, admitted, query, signal)
   let record: FastRecord | undefined
@@ -162,7 +168,8 @@ async function runStages(
   explainTerms(query, retrieved.terms, passages, stages)
   const probed = await probe(context, admitted, document.key, retrieved.terms, embedding.embedded, signal)
   explainText(record, probed, passages, retrieved.terms, stages)
-  context.db.now(explainVectors(admitted, embedding, record, probed, passages, stages))
+  const made = record
+  await said(db, stages, (own) => explainVectors(admitted, embedding, made, probed, passages, own))
   if (!judgeCandidacy(stages, passages, record)) {
     explainEvidence(keys, passages, stages, false)
     judgeMode(byMode, stages)

@@ -38,12 +38,13 @@ export async function probe(
     vectorK: MAX_K,
     ...defined({ vector: embedded?.vector, vectorSpace: embedded?.vectorSpaceId }),
   }
-  const [own, wide, status] = await Promise.all([
+  const [own, wide, status, newest] = await Promise.all([
     context.indexes.search(space.id, { ...request, docs: [docKey] }, signal),
     context.indexes.search(space.id, { ...request, ...defined({ docs }) }, signal),
     context.indexes.status(space.id),
+    context.db.read(newestChange(space.key)),
   ])
-  return { own, wide, watermark: { applied: status.textWatermark, newest: context.db.now(newestChange(space.key)) } }
+  return { own, wide, watermark: { applied: status.textWatermark, newest } }
 }
 
 type Leg = 'bm25' | 'cosine'

@@ -30,7 +30,7 @@ export async function readPassages(
   const wanted = quote === undefined ? undefined : plain(quote)
   let characters = 0
   for (let ordinal = -1; ; ) {
-    const rows = db.now(nodesAfter(version.key, ordinal, SLICE))
+    const rows = await db.read(nodesAfter(version.key, ordinal, SLICE))
     for (const row of rows) {
       found.all.add(row.key)
       characters += row.body.length

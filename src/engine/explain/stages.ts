@@ -1,9 +1,24 @@
 import type { ExplainStage, ExplainVerdict } from '../../contract/gateway/explain.js'
+import type { Database } from '../storage/database.js'
+import type { Read } from '../storage/program.js'
 
 /** Collects the stages of one explanation; the first that keeps the document out gives the verdict. */
 export interface Stages {
   readonly list: ExplainStage[]
   verdict: ExplainVerdict | undefined
+}
+
+/** Runs a part of an explanation that asks the database, and adds what it says. */
+export async function said<T>(db: Database, stages: Stages, part: (own: Stages) => Read<T>): Promise<T> {
+  const { made, own } = await db.read(withStages(stages.verdict, part))
+  for (const stage of own.list) stages.list.push(stage)
+  stages.verdict = own.verdict
+  return made
+}
+
+function* withStages<T>(verdict: Stages['verdict'], part: (own: Stages) => Read<T>): Read<{ made: T; own: Stages }> {
+  const own: Stages = { list: [], verdict }
+  return { made: yield* part(own), own }
 }
 
 type Name = ExplainStage['stage']

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
-import { type Read, sql } from '../storage/program.js'
-import { jsonAt } from '../storage/readable.js'
+import { clusteredBeside, type FailedPlace, type MemberRow } from '../rows/quality/clusters.js'
+import type { Read } from '../storage/program.js'
 import { canBeOne, likeness, type Meaning, meaningOf } from './meaning.js'
 import { type Pointed, readPointed } from './pointed.js'
 
@@ -16,19 +16,6 @@ const REMEMBERED = 5000
 
 const meanings = new LRUCache<string, Meaning>({ max: REMEMBERED })
 
-/** SQL: whether a row quotes no restricted source, or just those; most quote none, and a list of each costs more. */
-const QUOTES_NONE = 'NOT EXISTS (SELECT 1 FROM quoted_sources WHERE owner = failed_queries.id)'
-const QUOTES_THESE = `coalesce((SELECT json_group_array(source_id) FROM (SELECT source_id FROM quoted_sources
-         WHERE owner = failed_queries.id ORDER BY source_id)), '[]') = ?`
-
-/** Where a failed query stands. */
-interface Place {
-  tenant: string
-  spaceKey: number
-  /** ids of the restricted sources that it quotes, sorted: what hides the one query hides the whole cluster */
-  quotes: readonly string[]
-}
-
 /**
  * The key of the cluster that asks the same as a query, inside the caller's transaction. Clusters grow by one query at a
  * time and never lose or change their key.
@@ -36,14 +23,9 @@ interface Place {
  * @param pointed sentences of the space that the query points to
  * @returns nothing when no cluster does
  */
-export function* clusterFor(place: Place, query: string, pointed: Pointed): Read<string | undefined> {
-  const rows = yield* sql.all<Row>(
-    `SELECT cluster_key, query, ${jsonAt('metadata', '$.pointed')} pointed FROM failed_queries WHERE tenant = ? AND space_key = ?
-       AND unclustered = 0 AND ${place.quotes.length === 0 ? QUOTES_NONE : QUOTES_THESE} ORDER BY id DESC LIMIT ?`,
-    [place.tenant, place.spaceKey, ...(place.quotes.length === 0 ? [] : [JSON.stringify(place.quotes)]), COMPARED],
-  )
+export function* clusterFor(place: FailedPlace, query: string, pointed: Pointed): Read<string | undefined> {
   const clusters = new Map<string, Meaning[]>()
-  for (const row of rows) {
+  for (const row of yield* clusteredBeside(place, COMPARED)) {
     const members = clusters.get(row.cluster_key)
     if (members === undefined) clusters.set(row.cluster_key, [remembered(row)])
     else if (members.length < OF_A_CLUSTER) members.push(remembered(row))
@@ -68,14 +50,8 @@ export function nearestCluster<Key>(asked: Meaning, clusters: ReadonlyMap<Key, r
   return nearest
 }
 
-interface Row {
-  cluster_key: string
-  query: string
-  /** JSON, as `pointedCell` made it */
-  pointed: string | null
-}
-
-function remembered({ query, pointed }: Row): Meaning {
+/** `pointed`: as `pointedCell` made it. */
+function remembered({ query, pointed }: MemberRow): Meaning {
   const key = `${pointed ?? ''} ${query}`
   const known = meanings.get(key)
   if (known !== undefined) return known

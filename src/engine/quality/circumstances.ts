@@ -1,8 +1,8 @@
 import { analyzeContent } from '../../lib/text/analyze.js'
-import { isOpen } from '../rows/permissions.js'
-import { type Read, sql } from '../storage/program.js'
-import { fromCell } from '../storage/readable.js'
-import type { FailedRow } from './failed-store.js'
+import { openUnpublished, placesOf } from '../rows/quality/evidence.js'
+import type { FailedRow } from '../rows/quality/failed-queries.js'
+import { stepsOf } from '../rows/quality/traces.js'
+import type { Read } from '../storage/program.js'
 import type { Searched } from './open-hits.js'
 import type { AskedTerm } from './signs.js'
 
@@ -54,38 +54,17 @@ export function* circumstancesOf(
 /** Metadata of the step that retrieved; nothing where the trace is gone. */
 function* retrieveStep(tenant: string, traceId: string | null): Read<Record<string, unknown>> {
   if (traceId === null) return {}
-  const row = yield* sql.get<{ steps: string }>('SELECT steps FROM traces WHERE id = ? AND tenant = ?', [
-    traceId,
-    tenant,
-  ])
-  if (row === undefined) return {}
-  const steps: { name: string; metadata?: Record<string, unknown> }[] = fromCell(row.steps)
+  const steps = yield* stepsOf(tenant, traceId)
   return steps.find(({ name }) => name === 'query.retrieve')?.metadata ?? {}
 }
 
-function* placesOf(nodes: readonly string[]): Read<{ document: string; published: number }[]> {
-  return yield* sql.all<{ document: string; published: number }>(
-    `SELECT documents.id document, versions.created_at published FROM json_each(?) wanted
-     CROSS JOIN nodes ON nodes.id = wanted.value CROSS JOIN versions ON versions.key = nodes.version_key
-     CROSS JOIN documents ON documents.key = nodes.doc_key`,
-    [JSON.stringify(nodes)],
-  )
-}
-
 function* unpublishedNames({ space, audience }: Searched, asked: readonly AskedTerm[]): Read<string[]> {
-  const rows = yield* sql.all<{ filename: string }>(
-    `SELECT d.filename FROM documents d WHERE d.space_key = ? AND d.deleted_at IS NULL AND d.parser_status <> 'parsed'
-       AND (${isOpen('d.source_id')} OR d.source_id IN (SELECT value FROM json_each(?))) ORDER BY d.key DESC LIMIT ?`,
-    [space.key, JSON.stringify(audience), MAX_UNPUBLISHED],
-  )
+  const names = yield* openUnpublished(space.key, audience, MAX_UNPUBLISHED)
   const total = asked.reduce((sum, { weight }) => sum + weight, 0)
   const says = (filename: string): number => {
     const named = new Set(analyzeContent(filename.replace(/\.[a-z0-9]+$/i, '').replace(/[_/\\.-]+/g, ' ')))
     const found = asked.filter(({ term, variants }) => named.has(term) || variants.some((one) => named.has(one.term)))
     return found.reduce((sum, { weight }) => sum + weight, 0) / total
   }
-  return rows
-    .map(({ filename }) => filename)
-    .filter((filename) => says(filename) >= NAMED_FROM)
-    .slice(0, MAX_NAMES)
+  return names.filter((filename) => says(filename) >= NAMED_FROM).slice(0, MAX_NAMES)
 }

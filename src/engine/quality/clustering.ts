@@ -1,10 +1,16 @@
 import { Changes } from '../base/changes.js'
 import { createTurns } from '../base/turns.js'
 import type { EngineContext, SpaceHead } from '../context.js'
+import {
+  hasUnclustered,
+  settleCluster,
+  type UnclusteredRow,
+  unclusteredOf,
+  unclusteredSpaces,
+} from '../rows/quality/clusters.js'
 import { quotesOf } from '../rows/quotes.js'
 import { type SpaceRow, spaceByKey } from '../rows/spaces.js'
 import { bundleOfTrace } from '../rows/traces.js'
-import { type Read, sql, type Write } from '../storage/program.js'
 import { isWriteStopped } from '../storage/write-stop.js'
 import { clusterFor } from './assign-cluster.js'
 import { type Pointed, pointedCell } from './pointed.js'
@@ -16,14 +22,6 @@ const REST_MS = 2000
 const LONGEST_WAIT_MS = 600_000
 /** Rows read at a time. */
 const READ = 50
-
-/** A failed query that was not compared yet. */
-interface Row {
-  id: string
-  query: string
-  tenant: string
-  answer_trace_id: string | null
-}
 
 /** When the failed queries of a space are compared, and when the first of them came; milliseconds of `performance`. */
 interface Due {
@@ -49,10 +47,7 @@ export class FailedQueryClustering {
   /** Begins with what earlier processes left. */
   start(context: EngineContext): void {
     this.#context = context
-    const left = context.db.now(
-      sql.all<{ space_key: number }>('SELECT DISTINCT space_key FROM failed_queries WHERE unclustered = 1'),
-    )
-    for (const { space_key } of left) this.captured(space_key)
+    for (const spaceKey of context.db.now(unclusteredSpaces())) this.captured(spaceKey)
   }
 
   /** A failed query of a space was captured, and its row is committed. */
@@ -77,7 +72,7 @@ export class FailedQueryClustering {
   async catchUp(space: SpaceHead, milliseconds: number): Promise<void> {
     const { db } = this.#started()
     const deadline = AbortSignal.timeout(milliseconds)
-    while (!deadline.aborted && !this.#stop.signal.aborted && db.now(isLeft(space.key))) {
+    while (!deadline.aborted && !this.#stop.signal.aborted && (await db.read(hasUnclustered(space.key)))) {
       this.#due.set(space.key, { at: 0, since: 0 })
       this.wake()
       await this.#changes.next(deadline)
@@ -124,17 +119,11 @@ export class FailedQueryClustering {
 
   async #cluster(context: EngineContext, spaceKey: number): Promise<void> {
     for (;;) {
-      const rows = context.db.now(
-        sql.all<Row>(
-          `SELECT id, query, tenant, answer_trace_id FROM failed_queries INDEXED BY failed_queries_unclustered
-         WHERE space_key = ? AND unclustered = 1 ORDER BY id LIMIT ?`,
-          [spaceKey, READ],
-        ),
-      )
+      const rows = await context.db.read(unclusteredOf(spaceKey, READ))
       for (const row of rows) {
         await context.rightOfWay.giveWay()
         if (this.#stop.signal.aborted) return
-        const space = context.db.now(spaceByKey(spaceKey))
+        const space = await context.db.read(spaceByKey(spaceKey))
         if (space === undefined) return
         await this.#clusterOne(context, space, row)
       }
@@ -142,36 +131,32 @@ export class FailedQueryClustering {
     }
   }
 
-  async #clusterOne(context: EngineContext, space: SpaceRow, row: Row): Promise<void> {
+  async #clusterOne(context: EngineContext, space: SpaceRow, row: UnclusteredRow): Promise<void> {
     try {
       await clusterOne(context, space, row)
     } catch (error) {
       if (this.#stop.signal.aborted || isWriteStopped(context)) throw error
       context.log.warn({ failedQueryId: row.id, error: String(error) }, 'a failed query stays in a cluster of its own')
-      await context.db.write(() => settle(row))
+      await context.db.write(() => settleCluster(row))
     }
   }
 }
 
-function* isLeft(spaceKey: number): Read<boolean> {
-  const left = yield* sql.get<{ one: number }>(
-    'SELECT 1 one FROM failed_queries WHERE space_key = ? AND unclustered = 1 LIMIT 1',
-    [spaceKey],
-  )
-  return left !== undefined
-}
-
 /** Puts a failed query into the cluster that asks the same; where none does, it stays in its own. */
-async function clusterOne(context: EngineContext, space: SpaceRow, row: Row): Promise<void> {
+async function clusterOne(context: EngineContext, space: SpaceRow, row: UnclusteredRow): Promise<void> {
   const { db, log } = context
-  const quotes = db.now(quotesOf(row.id))
+  const quotes = await db.read(quotesOf(row.id))
   const pointed = await pointedOf(context, space, row, quotes).catch((error: unknown): Pointed => {
     log.warn({ failedQueryId: row.id, error: String(error) }, 'a failed query is clustered by its words alone')
     return new Map()
   })
+  const place = { tenant: row.tenant, spaceKey: space.key, quotes }
   await db.write(function* () {
-    const place = { tenant: row.tenant, spaceKey: space.key, quotes }
-    yield* settle(row, { cluster: yield* clusterFor(place, row.query, pointed), pointed })
+    const cluster = yield* clusterFor(place, row.query, pointed)
+    yield* settleCluster(row, {
+      cluster,
+      pointed: pointed.size === 0 ? undefined : JSON.stringify(pointedCell(pointed)),
+    })
   })
 }
 
@@ -179,26 +164,11 @@ async function clusterOne(context: EngineContext, space: SpaceRow, row: Row): Pr
 async function pointedOf(
   context: EngineContext,
   space: SpaceRow,
-  { tenant, query, answer_trace_id }: Row,
+  { tenant, query, answer_trace_id }: UnclusteredRow,
   quotes: readonly string[],
 ): Promise<Pointed> {
-  const items = answer_trace_id === null ? [] : (context.db.now(bundleOfTrace(tenant, answer_trace_id))?.items ?? [])
+  const bundle = answer_trace_id === null ? undefined : await context.db.read(bundleOfTrace(tenant, answer_trace_id))
+  const items = bundle?.items ?? []
   const evidence = items.map(({ nodeId, text, score }) => ({ id: nodeId, text, score }))
   return await pointedIn(context, { space, audience: quotes }, query, evidence)
-}
-
-/** Notes that a failed query was compared, inside the caller's transaction. */
-function* settle(
-  { id, tenant }: Row,
-  { cluster, pointed }: { cluster?: string | undefined; pointed?: Pointed } = {},
-): Write<void> {
-  yield* sql.run(
-    'UPDATE failed_queries SET unclustered = 0, cluster_key = coalesce(?, cluster_key) WHERE id = ? AND tenant = ?',
-    [cluster ?? null, id, tenant],
-  )
-  if (pointed === undefined || pointed.size === 0) return
-  yield* sql.run(
-    "UPDATE failed_queries SET metadata = json_set(metadata, '$.pointed', json(?)) WHERE id = ? AND tenant = ?",
-    [JSON.stringify(pointedCell(pointed)), id, tenant],
-  )
 }

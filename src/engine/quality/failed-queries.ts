@@ -11,14 +11,22 @@ import type { Caller } from '../base/caller.js'
 import { decodeCursor, encodeCursor, filterHash } from '../base/cursor.js'
 import type { Page } from '../base/page.js'
 import type { EngineContext } from '../context.js'
+import {
+  type FailedRow,
+  failedBefore,
+  failedCounts,
+  lookupFailed,
+  moveFailed,
+  toFailedQuery,
+} from '../rows/quality/failed-queries.js'
+import { insertGolden, lookupGolden, updateGolden } from '../rows/quality/golden-questions.js'
 import { quotesOf, recordQuotes, restrictedSources } from '../rows/quotes.js'
 import { findSpace, type SpaceRow } from '../rows/spaces.js'
 import type { Read, Write } from '../storage/program.js'
 import { fromCell, readablePage } from '../storage/readable.js'
 import { writeAnswer } from '../storage/write-answer.js'
-import { type FailedRow, failedBefore, failedCounts, lookupFailed, moveFailed, toFailedQuery } from './failed-store.js'
 import { questionOf, wholeQuery } from './golden-questions.js'
-import { insertGolden, lookupGolden, updateGolden } from './golden-store.js'
+import { movesOf } from './moves.js'
 
 export function* listFailedQueries(
   caller: Caller,
@@ -72,7 +80,7 @@ export async function decideFailedQuery(
     if (row === undefined) throw notFound('failed query', id)
     const golden = (yield* promote(caller, space, row, body)) ?? goldenOf(row)
     yield* recordQuotes(id, yield* restrictedSources(caller, body.expectedEvidenceIds ?? []))
-    yield* moveFailed(space, id, `verdict:${body.verdict}`, {
+    yield* moveFailed(space, id, movesOf(`verdict:${body.verdict}`), {
       key: 'verdict',
       value: {
         ...body,

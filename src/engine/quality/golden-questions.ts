@@ -11,12 +11,6 @@ import { defined } from '../../lib/defined.js'
 import type { Caller } from '../base/caller.js'
 import { decodeCursor, encodeCursor, filterHash } from '../base/cursor.js'
 import type { Page, PageRequest } from '../base/page.js'
-import { findSpace } from '../rows/spaces.js'
-import { findTrace } from '../rows/traces.js'
-import type { Database } from '../storage/database.js'
-import type { Read } from '../storage/program.js'
-import { readablePage } from '../storage/readable.js'
-import { writeAnswer } from '../storage/write-answer.js'
 import {
   findGolden,
   type GoldenContent,
@@ -25,7 +19,13 @@ import {
   removeGolden,
   toGolden,
   updateGolden,
-} from './golden-store.js'
+} from '../rows/quality/golden-questions.js'
+import { findSpace } from '../rows/spaces.js'
+import { findTrace } from '../rows/traces.js'
+import type { Database } from '../storage/database.js'
+import type { Read } from '../storage/program.js'
+import { readablePage } from '../storage/readable.js'
+import { writeAnswer } from '../storage/write-answer.js'
 
 /** Keys of the metadata that this side writes: a client that replaces the metadata keeps them unless it names them. */
 const KEPT_KEYS = ['annotation', 'origin']
@@ -36,7 +36,9 @@ export function createGoldenQuestion(
   spaceId: string,
   body: CreateGoldenQuestionBody,
 ): Promise<GoldenQuestion> {
-  return writeAnswer(db, caller, () => insertGolden(caller, db.now(findSpace(caller.tenant, spaceId)), body))
+  return writeAnswer(db, caller, function* () {
+    return yield* insertGolden(caller, yield* findSpace(caller.tenant, spaceId), body)
+  })
 }
 
 export function* listGoldenQuestions(caller: Caller, spaceId: string, page: PageRequest): Read<Page<GoldenQuestion>> {

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { KsError } from '../../contract/errors.js'
 import type { EngineContext } from '../context.js'
-import { visibleKeys } from '../query/store.js'
-import { isOpen } from '../rows/permissions.js'
+import { openKeys } from '../rows/quality/evidence.js'
+import { visibleKeys } from '../rows/queries.js'
 import type { SpaceRow } from '../rows/spaces.js'
 import type { SearchHit, SearchHits, SearchRequest } from '../search/ports.js'
-import { type Read, sql } from '../storage/program.js'
+import type { Read } from '../storage/program.js'
 
 /** How long the vectors of a space may take that was just opened, or has just published its first model. */
 const LOADED_WITHIN_MS = 20_000
@@ -35,21 +35,15 @@ export async function visibleHits(
   const { hits, degraded } = await searchWhole(context, space.id, request)
   if (degraded.length > 0)
     throw new KsError('unavailable', `the search indexes cannot be asked now: ${degraded.join('; ')}`)
-  const snapshot = {
-    publicationId: space.publication_id,
-    fingerprint: space.fingerprint,
-    headRevision: space.head_revision,
-    projectionVersion: space.head_revision,
-  }
-  const visible = context.db.now(
-    visibleKeys(
-      space.key,
-      snapshot,
-      hits.map(({ key }) => key),
-    ),
-  )
-  const open = new Set(context.db.now(openKeys([...visible], audience)))
+  const open = await context.db.read(openOf({ space, audience }, hits))
   return hits.filter(({ key }) => open.has(key))
+}
+
+/** Of hits, those that are published and that the query's readers may know of. */
+function* openOf({ space, audience }: Searched, hits: readonly SearchHit[]): Read<Set<number>> {
+  const keys = hits.map(({ key }) => key)
+  const visible = yield* visibleKeys(space.key, { headRevision: space.head_revision }, keys)
+  return new Set(yield* openKeys([...visible], audience))
 }
 
 async function searchWhole(context: EngineContext, spaceId: string, request: SearchRequest): Promise<SearchHits> {
@@ -59,13 +53,4 @@ async function searchWhole(context: EngineContext, spaceId: string, request: Sea
     if (found.degraded.length === 0 || request.vector === undefined || performance.now() > deadline) return found
     await sleep(POLL_MS, undefined, { ref: false })
   }
-}
-
-function* openKeys(keys: readonly number[], audience: readonly string[]): Read<number[]> {
-  return (yield* sql.all<{ key: number }>(
-    `SELECT n.key FROM json_each(?) wanted CROSS JOIN nodes n ON n.key = wanted.value
-       CROSS JOIN documents d ON d.key = n.doc_key
-       WHERE ${isOpen('d.source_id')} OR d.source_id IN (SELECT value FROM json_each(?)) ORDER BY wanted.key`,
-    [JSON.stringify(keys), JSON.stringify(audience)],
-  )).map(({ key }) => key)
 }

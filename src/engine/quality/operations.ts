@@ -26,6 +26,7 @@ import type { Caller } from '../base/caller.js'
 import type { Page, PageRequest } from '../base/page.js'
 import { listSpaceConflicts } from '../conflicts/list.js'
 import type { EngineContext } from '../context.js'
+import type { MissingItem } from '../rows/quality/reviews.js'
 import { findSpace } from '../rows/spaces.js'
 import { clusterFailedQueries } from './clusters.js'
 import { decideFailedQuery, failedQueryMetrics, listFailedQueries } from './failed-queries.js'
@@ -38,7 +39,7 @@ import {
   listGoldenQuestions,
   updateGoldenQuestion,
 } from './golden-questions.js'
-import { type MissingItem, missingEvidenceHistory, reviewMissingEvidence } from './missing-evidence.js'
+import { missingEvidenceHistory, reviewMissingEvidence } from './missing-evidence.js'
 import { listQualityTraces } from './quality-traces.js'
 import { triageFailedQueries } from './triage.js'
 
@@ -80,24 +81,24 @@ export function createQuality(context: EngineContext): QualityOperations {
   return {
     traces: (caller, spaceId, query) => listQualityTraces(db, caller, spaceId, query),
     reviewMissing: (caller, spaceId, item, body) => reviewMissingEvidence(db, caller, spaceId, item, body),
-    missingHistory: async (caller, spaceId, item) => db.now(missingEvidenceHistory(caller, spaceId, item)),
+    missingHistory: (caller, spaceId, item) => db.read(missingEvidenceHistory(caller, spaceId, item)),
     conflicts: (caller, spaceId, query) => listSpaceConflicts(context, caller, spaceId, query),
     golden: {
       create: (caller, spaceId, body) => createGoldenQuestion(db, caller, spaceId, body),
-      list: async (caller, spaceId, page) => db.now(listGoldenQuestions(caller, spaceId, page)),
-      get: async (caller, spaceId, id) => db.now(getGoldenQuestion(caller, spaceId, id)),
+      list: (caller, spaceId, page) => db.read(listGoldenQuestions(caller, spaceId, page)),
+      get: (caller, spaceId, id) => db.read(getGoldenQuestion(caller, spaceId, id)),
       update: (caller, spaceId, id, body) => updateGoldenQuestion(db, caller, spaceId, id, body),
       annotate: (caller, spaceId, id, body) => annotateGoldenQuestion(db, caller, spaceId, id, body),
       delete: (caller, spaceId, id) => deleteGoldenQuestion(db, caller, spaceId, id),
       fromTrace: (caller, spaceId, body) => createBadCase(db, caller, spaceId, body),
     },
     failed: {
-      list: async (caller, spaceId, query) => db.now(listFailedQueries(caller, spaceId, query)),
+      list: (caller, spaceId, query) => db.read(listFailedQueries(caller, spaceId, query)),
       async clusters(caller, spaceId, query) {
-        await context.failedClusters.catchUp(db.now(findSpace(caller.tenant, spaceId)), CLUSTERED_WITHIN_MS)
-        return db.now(clusterFailedQueries(db, caller, spaceId, query))
+        await context.failedClusters.catchUp(await db.read(findSpace(caller.tenant, spaceId)), CLUSTERED_WITHIN_MS)
+        return await db.read(clusterFailedQueries(caller, spaceId, query))
       },
-      metrics: async (caller, spaceId) => db.now(failedQueryMetrics(caller, spaceId)),
+      metrics: (caller, spaceId) => db.read(failedQueryMetrics(caller, spaceId)),
       decide: (caller, spaceId, id, body) => decideFailedQuery(context, caller, spaceId, id, body),
       triage: (caller, spaceId, limit) => triageFailedQueries(context, caller, spaceId, limit),
     },

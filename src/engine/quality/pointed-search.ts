@@ -1,6 +1,6 @@
 import { analyzeContent } from '../../lib/text/analyze.js'
 import type { EngineContext } from '../context.js'
-import { loadPassages } from '../query/store.js'
+import { loadPassages } from '../rows/queries.js'
 import { everydaySynonyms } from './everyday-words.js'
 import { type Searched, visibleHits } from './open-hits.js'
 import { type Given, type Pointed, pointedTo } from './pointed.js'
@@ -28,7 +28,7 @@ export async function pointedIn(
   const found = hits
     .filter(({ bm25 }) => bm25 !== undefined)
     .sort((a, b) => (b.bm25 ?? 0) - (a.bm25 ?? 0) || a.key - b.key)
-  const loaded = context.db.now(
+  const loaded = await context.db.read(
     loadPassages(
       where.space.key,
       found.map(({ key }) => key),

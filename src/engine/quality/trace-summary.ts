@@ -1,22 +1,12 @@
 import type { QualityTraceSummary } from '../../contract/gateway/quality.js'
-import type { EvidenceBundle, EvidenceState, TraceStep } from '../../contract/gateway/queries.js'
+import type { EvidenceBundle, TraceStep } from '../../contract/gateway/queries.js'
 import { defined } from '../../lib/defined.js'
 import { isRecord } from '../../lib/json/values.js'
+import type { SummarisedRow } from '../rows/quality/traces.js'
 
 type Profile = QualityTraceSummary['profile']
 type Scores = QualityTraceSummary['scores']
 type Model = NonNullable<Profile['embeddingModel']>
-
-/** What stands of a trace beside its steps and its bundle. */
-export interface SummarisedRow {
-  id: string
-  query: string
-  mode: QualityTraceSummary['mode']
-  completed: number
-  bundle_id: string | null
-  evidence_state: EvidenceState | null
-  created_at: number
-}
 
 /** A trace in a few figures: the scores of its best evidence, what it was searched with, and how its stages ended. */
 export function summarise(

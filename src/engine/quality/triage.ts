@@ -4,11 +4,11 @@ import type { Caller } from '../base/caller.js'
 import type { EngineContext } from '../context.js'
 import { expectedEvidence } from '../query/question/expected-evidence.js'
 import { partsOf } from '../query/question/parts.js'
+import { type FailedRow, failedToTriage, moveFailed } from '../rows/quality/failed-queries.js'
 import { quotesOf } from '../rows/quotes.js'
 import { findSpace } from '../rows/spaces.js'
 import { circumstancesOf } from './circumstances.js'
-import { type FailedRow, failedToTriage, moveFailed } from './failed-store.js'
-import type { TriageVerdict } from './moves.js'
+import { movesOf, type TriageVerdict } from './moves.js'
 import type { Searched } from './open-hits.js'
 import type { Compared } from './signs.js'
 import { bestOf, causesOf, evidenceOf } from './triage-evidence.js'
@@ -31,23 +31,32 @@ export async function triageFailedQueries(
   limit: number,
 ): Promise<TriageReport> {
   const { db, log } = context
-  const space = db.now(findSpace(caller.tenant, spaceId))
+  const { space, model, waiting } = await db.read(toTriage(context, caller, spaceId, limit))
   const report: TriageReport = {
     triaged: 0,
     verdicts: { 'retrieval-miss': 0, 'coverage-gap': 0, irrelevant: 0, uncertain: 0 },
   }
-  const model = context.db.now(triageModel(context, space))
-  for (const row of db.now(failedToTriage(caller, space, limit))) {
-    const where = { space, audience: db.now(quotesOf(row.id)) }
+  for (const { row, audience } of waiting) {
+    const where = { space, audience }
     const { verdict, triage } = await triageOf(context, where, row, model)
     const event = verdict === 'uncertain' ? 'triage:uncertain' : 'triage:sure'
-    const moved = await db.write(() => moveFailed(space, row.id, event, { key: 'triage', value: triage }))
+    const moved = await db.write(() => moveFailed(space, row.id, movesOf(event), { key: 'triage', value: triage }))
     if (moved) {
       report.triaged++
       report.verdicts[verdict]++
     } else log.info({ failedQuery: row.id, event }, 'a move of a failed query was refused: it was decided meanwhile')
   }
   return report
+}
+
+/** The failed queries that wait, each with the sources that it quotes, and the model that may look at them. */
+function* toTriage(context: EngineContext, caller: Caller, spaceId: string, limit: number) {
+  const space = yield* findSpace(caller.tenant, spaceId)
+  const model = yield* triageModel(context, space)
+  const waiting: { row: FailedRow; audience: string[] }[] = []
+  for (const row of yield* failedToTriage(caller, space, limit))
+    waiting.push({ row, audience: yield* quotesOf(row.id) })
+  return { space, model, waiting }
 }
 
 /** Passages that a model may be shown. */
@@ -66,7 +75,7 @@ async function triageOf(
   row: FailedRow,
   model: TriageModel | undefined,
 ): Promise<Triage> {
-  const sample = context.db.now(sampleTexts(where))
+  const sample = await context.db.read(sampleTexts(where))
   const parts = await searchParts(context, where, row.query)
   const evidence = evidenceOf(row.query, parts, sample)
   if (model !== undefined && !isNear(evidence)) {
@@ -76,7 +85,7 @@ async function triageOf(
   const best = bestOf(parts)
   const asked = parts.flatMap((part) => part.asked)
   const ids = best.map(({ id }) => id)
-  const circumstances = context.db.now(circumstancesOf(where, row, asked, ids))
+  const circumstances = await context.db.read(circumstancesOf(where, row, asked, ids))
   const causes = causesOf(evidence, parts, circumstances)
   const nearest = nearestOf(parts)
   const opinion = nearest.length === 0 ? undefined : await model?.judge(row.query, nearest)

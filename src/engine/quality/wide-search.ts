@@ -2,9 +2,10 @@ import { defined } from '../../lib/defined.js'
 import { analyzeContent, analyzeDocument } from '../../lib/text/analyze.js'
 import { embedQuery, termWeights } from '../compile/embeddings.js'
 import type { EngineContext } from '../context.js'
-import { loadPassages, type PassageRow } from '../query/store.js'
 import { countedWeights } from '../query/term-weights.js'
 import { isOpen } from '../rows/permissions.js'
+import { openTexts } from '../rows/quality/evidence.js'
+import { loadPassages, type PassageRow } from '../rows/queries.js'
 import { usageOf } from '../rows/space-usage.js'
 import type { SearchHit } from '../search/ports.js'
 import { type Read, sql } from '../storage/program.js'
@@ -117,7 +118,8 @@ async function weightsOf(
   counts: readonly number[],
 ): Promise<number[]> {
   const countOf = new Map(terms.map((term, at) => [term, counts[at] ?? 0]))
-  const weightByCount = countedWeights((term) => countOf.get(term) ?? 0, context.db.now(usageOf(space.key)).nodes)
+  const { nodes } = await context.db.read(usageOf(space.key))
+  const weightByCount = countedWeights((term) => countOf.get(term) ?? 0, nodes)
   const trained = await termWeights(context, space, terms).catch(() => undefined)
   return terms.map((term) => {
     const count = countOf.get(term) ?? 0
@@ -157,7 +159,8 @@ async function respell(
       vectorK: 1,
     })
     const keys = hits.map(({ key }) => key)
-    for (const held of vocabularyOf([...context.db.now(loadPassages(where.space.key, keys)).values()])) {
+    const loaded = await context.db.read(loadPassages(where.space.key, keys))
+    for (const held of vocabularyOf([...loaded.values()])) {
       const strength = candidates.get(held)
       if (strength !== undefined) variants.set(held, Math.max(strength, variants.get(held) ?? 0))
     }
@@ -216,7 +219,7 @@ async function candidates(
   const byVector = ranked(hits, ({ cosine }) => cosine)
   const cosines = new Map(byVector.map(({ key, cosine }) => [key, cosine ?? 0]))
   const keys = [...new Set([...byText, ...byVector.slice(0, COMPARED)].map(({ key }) => key))]
-  const loaded = context.db.now(loadPassages(where.space.key, keys))
+  const loaded = await context.db.read(loadPassages(where.space.key, keys))
   return { passages: keys.flatMap((key) => loaded.get(key) ?? []), cosines }
 }
 
@@ -228,11 +231,5 @@ function ranked(hits: readonly SearchHit[], score: (hit: SearchHit) => number | 
 
 /** Texts of a few passages, whatever they are about. */
 export function* sampleTexts({ space, audience }: Searched): Read<string[]> {
-  return (yield* sql.all<{ body: string }>(
-    `SELECT substr(n.text, 1, ${SAMPLED_CHARACTERS}) body FROM versions v CROSS JOIN nodes n ON n.version_key = v.key
-       CROSS JOIN documents d ON d.key = v.doc_key
-       WHERE v.space_key = ? AND v.from_revision IS NOT NULL AND v.until_revision IS NULL AND d.deleted_at IS NULL
-         AND (${isOpen('d.source_id')} OR d.source_id IN (SELECT value FROM json_each(?))) LIMIT ${SAMPLED}`,
-    [space.key, JSON.stringify(audience)],
-  )).map(({ body }) => String(body))
+  return yield* openTexts(space.key, audience, { passages: SAMPLED, characters: SAMPLED_CHARACTERS })
 }

@@ -22,8 +22,7 @@ export interface Admitted {
 }
 
 /** Decides whether a query may run, before anything is streamed. */
-export function* admit(context: EngineContext, caller: Caller, body: QueryBody): Read<Admitted> {
-  const { db, models } = context
+export function* admit({ models }: Pick<EngineContext, 'models'>, caller: Caller, body: QueryBody): Read<Admitted> {
   const space = yield* findSpaceOrDeleting(caller.tenant, body.knowledgeSpaceId)
   if (space === undefined) throw notFound('knowledge space', body.knowledgeSpaceId)
   if (space.deleted_at !== null) throw new KsError('deletion-active', `knowledge space ${space.id} is being deleted`)
@@ -57,6 +56,7 @@ export function* admit(context: EngineContext, caller: Caller, body: QueryBody):
     projectionVersion: space.head_revision,
   }
   if (body.activeDocumentIds.length === 0) return { subject: caller.subject, space, profile, snapshot }
-  const docs = body.activeDocumentIds.map((id) => db.now(findDocument(caller, space.key, id)).key)
+  const docs: number[] = []
+  for (const id of body.activeDocumentIds) docs.push((yield* findDocument(caller, space.key, id)).key)
   return { subject: caller.subject, space, profile, snapshot, docs }
 }

@@ -1,5 +1,6 @@
 import { type AnalysedPassage, type PassageCache, termHash } from '../derived/passage.js'
-import { type Read, sql } from '../storage/program.js'
+import { entitiesOfNode, nodesOfEntity } from '../rows/queries.js'
+import type { Read } from '../storage/program.js'
 
 /** A passage that shares a name with one that was found, and says more of what is asked. */
 export interface Bridge {
@@ -16,7 +17,7 @@ export interface BridgeRequest {
   idf: (term: string) => number
   cache: PassageCache
   /** texts of nodes that the reader may see */
-  load: (keys: number[]) => ReadonlyMap<number, { title: string; body: string }>
+  load: (keys: number[]) => Read<ReadonlyMap<number, { title: string; body: string }>>
   late: () => boolean
 }
 
@@ -47,7 +48,7 @@ export function* findBridges(request: BridgeRequest): Read<Bridge[]> {
   const total = [...weights.values()].reduce((sum, weight) => sum + weight, 0)
   const keys = [...new Set([...seeds, ...nearest.map(([key]) => key)])]
   const held = new Map<number, Set<number>>()
-  for (const [key, passage] of request.load(keys)) {
+  for (const [key, passage] of yield* request.load(keys)) {
     held.set(key, termsIn(cache.of({ key, ...passage }), weights))
   }
   const bridges = nearest.flatMap(([key, of]): Bridge[] => {
@@ -73,17 +74,11 @@ function* linksOf({ seeds, late }: BridgeRequest): Read<Map<number, Link[]>> {
   const links = new Map<number, Link[]>()
   for (const [seed, node] of seeds.entries()) {
     if (late()) break
-    for (const { entity } of yield* sql.all<{ entity: number }>(
-      'SELECT entity_key entity FROM graph_mentions WHERE node_key = ? LIMIT +?',
-      [node, NAMES],
-    )) {
-      const mentions = yield* sql.all<{ node: number }>(
-        'SELECT node_key node FROM graph_mentions WHERE entity_key = ? ORDER BY node_key DESC LIMIT +?',
-        [entity, MENTIONS + 1],
-      )
+    for (const entity of yield* entitiesOfNode(node, NAMES)) {
+      const mentions = yield* nodesOfEntity(entity, MENTIONS + 1)
       if (mentions.length > MENTIONS) continue
       const strength = 1 / Math.log2(1 + mentions.length)
-      for (const { node: other } of mentions) {
+      for (const other of mentions) {
         if (seeds[seed] === other) continue
         const known = links.get(other) ?? []
         known.push({ seed, strength })

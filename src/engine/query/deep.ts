@@ -5,14 +5,14 @@ import { type Derivations, graphBehind } from '../derived/derivation.js'
 import type { PassageCache } from '../derived/passage.js'
 import { expandFromGraph } from '../graph/expand.js'
 import { deniedNodes, deniedSources } from '../rows/permissions.js'
+import { loadPassages, nodesOfDocuments, visibleKeys } from '../rows/queries.js'
 import type { SearchHit } from '../search/ports.js'
-import { type Read, sql } from '../storage/program.js'
+import type { Read } from '../storage/program.js'
 import type { Admitted } from './admission.js'
 import { type Bridge, findBridges } from './bridges.js'
 import { type AskedTerms, type GraphStage, type QueryEmbedding, type Retrieved, retrieveFast } from './fast.js'
 import { fuse } from './fuse.js'
 import { type Ranked, RERANK_LIMIT } from './rank.js'
-import { loadPassages, visibleKeys } from './store.js'
 
 export const DEEP_STRATEGY_VERSION = 'deep-2'
 
@@ -42,8 +42,8 @@ export async function retrieveDeep(
   signal: AbortSignal,
 ): Promise<Retrieved> {
   const pending = await shared.derivations.catchUp(admitted.space, CATCH_UP_MILLISECONDS)
-  const expand = (hits: SearchHit[], asked: AskedTerms): GraphStage =>
-    context.db.now(expandHits(context, shared.cache, admitted, { ...request, ...asked }, hits, pending))
+  const expand = (hits: SearchHit[], asked: AskedTerms): Promise<GraphStage> =>
+    context.db.read(expandHits(context, shared.cache, admitted, { ...request, ...asked }, hits, pending))
   const { query, embedding } = request
   const found = await retrieveFast(context, shared.cache, admitted, query, embedding, signal, undefined, expand)
   const behind = graphBehind(pending)
@@ -75,7 +75,9 @@ function* expandHits(
     cache,
     late,
     seeds: fused.slice(0, BRIDGE_SEEDS).map(({ key }) => key),
-    load: (keys) => db.now(loadPassages(space.key, [...db.now(shownOf(admitted, keys))])),
+    *load(keys) {
+      return yield* loadPassages(space.key, [...(yield* shownOf(admitted, keys))])
+    },
   })
   const ahead = new Set(fused.slice(0, RERANK_LIMIT - EXPANDED_NODES).map(({ key }) => key))
   const reached = expansion.nodes.filter(({ key }) => !ahead.has(key)).slice(0, LOOKED_UP)
@@ -141,16 +143,7 @@ function raise(hits: SearchHit[], keys: ReadonlySet<number>, last: SearchHit | u
 function* shownOf({ space, snapshot, docs, subject }: Admitted, keys: number[]): Read<Set<number>> {
   const visible = yield* visibleKeys(space.key, snapshot, keys)
   for (const key of yield* deniedNodes(space.key, { subject }, [...visible])) visible.delete(key)
-  return docs === undefined ? visible : yield* ofDocuments(visible, docs)
-}
-
-function* ofDocuments(keys: ReadonlySet<number>, docs: readonly number[]): Read<Set<number>> {
-  const rows = yield* sql.all<{ key: number }>(
-    `SELECT n.key FROM json_each(?) wanted CROSS JOIN nodes n ON n.key = wanted.value
-     WHERE n.doc_key IN (SELECT value FROM json_each(?))`,
-    [JSON.stringify([...keys]), JSON.stringify(docs)],
-  )
-  return new Set(rows.map(({ key }) => key))
+  return docs === undefined ? visible : yield* nodesOfDocuments(visible, docs)
 }
 
 function favour(ranked: Ranked[], active: ReadonlySet<number>): Ranked[] {

@@ -1,9 +1,9 @@
 import type { Citation, EvidenceItem } from '../../contract/gateway/queries.js'
 import { defined } from '../../lib/defined.js'
+import type { PassageRow } from '../rows/queries.js'
 import { fromCell } from '../storage/readable.js'
 import type { Freshness } from './freshness.js'
 import type { Features } from './rerank.js'
-import type { PassageRow } from './store.js'
 
 /** A passage that ranking kept. Scores are 0 to 1. */
 export interface RankedPassage {

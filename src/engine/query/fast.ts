@@ -6,6 +6,7 @@ import { type EmbeddedQuery, embedQuery } from '../compile/embeddings.js'
 import { isTrained } from '../compile/vector-spaces.js'
 import type { EngineContext } from '../context.js'
 import { type AnalysedPassage, type PassageCache, termsHeld } from '../derived/passage.js'
+import { loadPassages, loadVectors, type PassageRow } from '../rows/queries.js'
 import { usageOf } from '../rows/space-usage.js'
 import type { Background } from '../search/background.js'
 import type { SearchHit, SearchHits } from '../search/ports.js'
@@ -14,7 +15,6 @@ import type { AskedOf } from './confidence.js'
 import type { RankedPassage } from './evidence.js'
 import { type ModelRerank, rerankByModel } from './model-rerank.js'
 import { type Compared, LEG_CANDIDATES, type Ranked, type RankRequest, rankCandidates } from './rank.js'
-import { loadPassages, loadVectors, type PassageRow } from './store.js'
 import { countedWeights } from './term-weights.js'
 import { type PermissionLimit, permissionLimit, recall } from './withheld.js'
 
@@ -99,7 +99,7 @@ export async function retrieveFast(
   embedding: QueryEmbedding,
   signal: AbortSignal,
   observe?: (record: FastRecord) => void,
-  expand?: (hits: SearchHit[], asked: AskedTerms) => GraphStage,
+  expand?: (hits: SearchHit[], asked: AskedTerms) => Promise<GraphStage>,
 ): Promise<Retrieved> {
   const { db } = context
   const { space, profile, docs } = admitted
@@ -125,11 +125,11 @@ export async function retrieveFast(
   signal.throwIfAborted()
   const fusing = performance.now()
   const load = (keys: number[]) => db.now(loadPassages(space.key, keys))
-  const { nodes } = db.now(usageOf(space.key))
+  const { nodes } = await db.read(usageOf(space.key))
   // what may not be read must not make the words of the rest look common: the index counts both
   const readable = denied.size === 0 ? 1 : permitted.length / recalled.length
   const idf = countedWeights((term) => readable * (found.frequencies.get(term) ?? 0), nodes)
-  const graph = expand?.(permitted, { terms, idf })
+  const graph = await expand?.(permitted, { terms, idf })
   const hits = graph?.hits ?? permitted
   let loaded = new Map<number, PassageRow>()
   const byVectors =
@@ -155,7 +155,7 @@ export async function retrieveFast(
   observe?.({ found, hits, compared, ranked, ...defined({ model: byModel.used }) })
   const kept = ranked.filter((candidate) => candidate.final >= profile.scoreThreshold)
   const missing = kept.slice(0, profile.topK).filter((candidate) => !loaded.has(candidate.key))
-  for (const [key, row] of db.now(
+  for (const [key, row] of await db.read(
     loadPassages(
       space.key,
       missing.map((candidate) => candidate.key),

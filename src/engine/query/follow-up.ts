@@ -1,5 +1,5 @@
 import { analyzeContent, analyzeQuery } from '../../lib/text/analyze.js'
-import type { SessionTurn } from './sessions.js'
+import type { SessionTurn } from '../rows/sessions.js'
 
 /** A question of fewer distinct terms leaves something unsaid when others came before it. */
 const COMPLETE_FROM = 2

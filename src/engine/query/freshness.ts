@@ -1,7 +1,7 @@
 import type { EngineContext } from '../context.js'
 import { type FileState, fileStates } from '../local-files/file-state.js'
-import { type Read, sql } from '../storage/program.js'
-import { jsonAt } from '../storage/readable.js'
+import { staleDocuments } from '../rows/queries.js'
+import type { Read } from '../storage/program.js'
 
 /** Age at which what a document says counts half as fresh. */
 const HALF_LIFE_MILLISECONDS = 365 * 24 * 3600 * 1000
@@ -23,24 +23,11 @@ export function* freshnessOf(
   now: number,
 ): Read<Map<number, Freshness>> {
   const docs = [...new Set(passages.map(({ doc_key }) => doc_key))]
-  const waiting = new Set(
-    (yield* sql.all<{ key: number }>(
-      `SELECT DISTINCT j.doc_key key FROM json_each(?) wanted CROSS JOIN jobs j INDEXED BY jobs_document
-         ON j.doc_key = wanted.value WHERE j.completed_at IS NULL`,
-      [JSON.stringify(docs)],
-    )).map(({ key }) => key),
-  )
-  // pages of the web that the last crawl did not find, and that have a while to come back
-  const missing = yield* sql.all<{ key: number }>(
-    `SELECT documents.key FROM json_each(?) wanted JOIN documents ON documents.key = wanted.value
-     WHERE ${jsonAt('metadata', '$.missingCrawls')} > 0`,
-    [JSON.stringify(docs)],
-  )
-  for (const { key } of missing) waiting.add(key)
+  const replaced = yield* staleDocuments(docs)
   return new Map(
     passages.map(({ doc_key, published_at }) => {
       const aged = 0.5 ** (Math.max(0, now - published_at) / HALF_LIFE_MILLISECONDS)
-      const stale = waiting.has(doc_key)
+      const stale = replaced.has(doc_key)
       return [doc_key, { state: stale ? 'stale' : 'fresh', score: stale ? aged / 2 : aged }]
     }),
   )
@@ -51,7 +38,7 @@ export async function freshnessNow(
   context: EngineContext,
   passages: readonly { doc_key: number; published_at: number }[],
 ): Promise<Map<number, Freshness>> {
-  const fresh = context.db.now(freshnessOf(passages, Date.now()))
+  const fresh = await context.db.read(freshnessOf(passages, Date.now()))
   for (const [key, file] of await fileStates(context, [...fresh.keys()])) {
     const known = fresh.get(key)
     if (known === undefined) continue

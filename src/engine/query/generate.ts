@@ -5,9 +5,9 @@ import type { TokenMeter } from '../models/meter.js'
 import { tokensAtMost } from '../models/tokens.js'
 import type { ChatImage, ChatMessage, GenerationEvent, Generator } from '../models/types.js'
 import { endOf, shareWindow, streamedWithinWindow } from '../models/window.js'
+import type { SessionTurn } from '../rows/sessions.js'
 import { saidOnly } from './said.js'
 import { MARK_RULE } from './said-of-evidence.js'
-import type { SessionTurn } from './sessions.js'
 import { fitPassages, fitTurns, type Given } from './window.js'
 
 export const MAX_ANSWER_TOKENS = 1024

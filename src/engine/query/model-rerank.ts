@@ -3,10 +3,10 @@ import { type Degradation, degradationBy } from '../base/degraded.js'
 import type { ModelReference } from '../base/model-reference.js'
 import { account } from '../compile/embeddings.js'
 import type { EngineContext } from '../context.js'
+import type { PassageRow } from '../rows/queries.js'
 import type { Admitted } from './admission.js'
 import { type Ranked, RERANK_LIMIT } from './rank.js'
 import { rerankedConfidence } from './rerank-confidence.js'
-import type { PassageRow } from './store.js'
 
 /** What a rerank may add to the time of a question; past it the order stands that was there before. */
 const TIMEOUT_MILLISECONDS = 5000

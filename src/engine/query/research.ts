@@ -9,6 +9,7 @@ import { readRanges } from '../derived/page-index/store.js'
 import { askedTerms, asksForFigures, coreOf, sequenceOf } from '../derived/page-index/terms.js'
 import { type AnalysedPassage, type PassageCache, termHash, termsHeld } from '../derived/passage.js'
 import { deniedDocuments } from '../rows/permissions.js'
+import { loadPassages, type PassageRow, visibleKeys } from '../rows/queries.js'
 import { usageOf } from '../rows/space-usage.js'
 import type { Read } from '../storage/program.js'
 import type { Admitted } from './admission.js'
@@ -18,7 +19,6 @@ import type { Retrieved } from './fast.js'
 import { type ChosenDocument, chooseDocuments } from './page-index/choose.js'
 import { SCORE_VERSION, type ScoredRange, scoreRanges } from './page-index/navigate.js'
 import { type Features, measure, prepareQuery, type RerankQuery, weighedLength } from './rerank.js'
-import { loadPassages, type PassageRow, visibleKeys } from './store.js'
 import { type PermissionLimit, permissionLimit } from './withheld.js'
 
 export const RESEARCH_STRATEGY_VERSION = 'research-1'
@@ -80,7 +80,7 @@ export async function retrieveResearch(
   const names = sequenceOf(query)
   const known = await termWeights(context, space, names)
   signal.throwIfAborted()
-  const withheld = db.now(deniedDocuments(space.key, { subject }))
+  const withheld = await db.read(deniedDocuments(space.key, { subject }))
   const look = (except: ReadonlySet<number>) =>
     navigate(context, cache, admitted, { terms, names, known, query, except }, signal)
   const { choice, idf, asked, scanned, scored, ranges, opened, passages, ...at } = await look(withheld)
@@ -149,9 +149,9 @@ async function navigate(
   const navigated = performance.now()
   const ranges = toOpen(scored)
   // weights come of the trained model's passages, or else of the documents that were looked at
-  const nodes = known === undefined ? choice.scanned : db.now(usageOf(space.key)).nodes
+  const nodes = known === undefined ? choice.scanned : (await db.read(usageOf(space.key))).nodes
   const asked = { weight: weightOf(names, idf), nodes, falloff: USUAL_FALLOFF }
-  const opened = context.db.now(
+  const opened = await db.read(
     open(cache, admitted, ranges, {
       whole: prepareQuery(names, idf),
       cores: coresOf(query, idf, asked),

@@ -7,6 +7,7 @@ import type { AnswerFrame, QueryRun } from '../base/query-run.js'
 import type { EngineContext } from '../context.js'
 import { insertTrace } from '../rows/traces.js'
 import { assertRoomForTraces } from '../spaces/quota.js'
+import type { Read } from '../storage/program.js'
 import { captureFailedQuery } from '../traces/capture.js'
 import { TraceRecorder } from '../traces/recorder.js'
 import { GENERATE_STEP } from '../traces/traces.js'
@@ -45,11 +46,10 @@ export async function startQuery(
   body: QueryBody,
   signal: AbortSignal,
 ): Promise<QueryRun> {
-  const admitted = context.db.now(admit(context, caller, body))
-  context.db.now(assertRoomForTraces(context, admitted.space))
+  const admitted = await context.db.read(admitTraced(context, caller, body))
   const leave = await shared.gate.enter(caller.tenant, signal)
   const traceId = newId()
-  const session = context.db.now(openSession(context, caller, admitted.space, { id: body.sessionId, refused: leave }))
+  const session = openOrLeave(leave, context, caller, admitted, body.sessionId)
   const lease = context.leases.acquire({
     id: traceId,
     spaceKey: admitted.space.key,
@@ -72,6 +72,29 @@ export async function startQuery(
         leave()
       })
     },
+  }
+}
+
+/** A query that leaves a trace needs room for it. */
+function* admitTraced(context: EngineContext, caller: Caller, body: QueryBody): Read<Admitted> {
+  const admitted = yield* admit(context, caller, body)
+  yield* assertRoomForTraces(context, admitted.space)
+  return admitted
+}
+
+/** The session of a query. It is looked up at once, so that its lease counts before another query looks for room. */
+function openOrLeave(
+  leave: () => void,
+  context: EngineContext,
+  caller: Caller,
+  { space }: Admitted,
+  id: string | undefined,
+): Session {
+  try {
+    return context.db.now(openSession(context, caller, space, id))
+  } catch (error) {
+    leave()
+    throw error
   }
 }
 

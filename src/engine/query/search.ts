@@ -27,7 +27,7 @@ export async function searchSpace(
   { limit, ...asked }: SearchBody,
 ): Promise<SearchResult> {
   const body = { knowledgeSpaceId, ...asked }
-  const admitted = context.db.now(admit(context, caller, body))
+  const admitted = await context.db.read(admit(context, caller, body))
   const { profile, space, snapshot } = admitted
   const deadline = new AbortController()
   const { signal } = deadline

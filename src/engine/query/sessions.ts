@@ -4,20 +4,26 @@ import { withoutThoughts } from '../../lib/text/said.js'
 import type { Caller } from '../base/caller.js'
 import type { Lease } from '../base/leases.js'
 import type { EngineContext } from '../context.js'
+import {
+  countSessions,
+  insertTurn,
+  isOwnSession,
+  isSessionStored,
+  keepSession,
+  lastTurns,
+  oneOffs,
+  removeSession,
+  type SessionTurn,
+} from '../rows/sessions.js'
 import type { SpaceRow } from '../rows/spaces.js'
 import { bundleOfTrace, documentsVisible } from '../rows/traces.js'
 import { quotasOf } from '../spaces/quota.js'
 import { retentionOf, sessionExpiry } from '../spaces/retention-policy.js'
-import { type Read, sql, type Write } from '../storage/program.js'
+import type { Read, Write } from '../storage/program.js'
 
 const CONTEXT_TURNS = 20
 /** Stands in place of an answer that was made of a document which is gone. */
 const GONE = 'What was said here was taken from a document that was deleted.'
-
-export interface SessionTurn {
-  query: string
-  answer: string
-}
 
 export interface Session {
   id: string
@@ -26,50 +32,34 @@ export interface Session {
 }
 
 /**
- * The caller's session in this space, or a new one where the id is unknown, expired or somebody else's.
+ * The caller's session in this space, or a new one where the id is unknown, expired or somebody else's. The caller takes
+ * the lease that counts it before anybody else is let in.
  *
- * @param refused called before a refusal is thrown, to give back what the query holds
  * @throws KsError `quota-exceeded` when every session that the space may have is a conversation or answers right now
  */
 export function* openSession(
   context: EngineContext,
   caller: Caller,
   space: SpaceRow,
-  { id, refused }: { id: string | undefined; refused: () => void },
+  id: string | undefined,
 ): Read<Session> {
-  const { db, now } = context
-  const known =
-    id === undefined
-      ? undefined
-      : yield* sql.get<{ id: string }>(
-          'SELECT id FROM sessions WHERE id = ? AND tenant = ? AND subject = ? AND space_key = ? AND expires_at > ?',
-          [id, caller.tenant, caller.subject, space.key, now()],
-        )
-  if (known === undefined) {
+  if (id === undefined || !(yield* isOwnSession(caller, space.key, id, context.now()))) {
     // its first query may still be running
-    const running = unstoredSessions(context, space.key).find(
+    const running = (yield* unstoredSessions(context, space.key)).find(
       (lease) => lease.sessionId === id && lease.subject === caller.subject,
     )
     if (running !== undefined) return { id: running.sessionId, turns: [] }
-    try {
-      yield* assertRoom(context, space)
-    } catch (error) {
-      refused()
-      throw error
-    }
+    yield* assertRoom(context, space)
     return { id: newId(), turns: [] }
   }
-  const turns = (yield* sql.all<SessionTurn & { trace_id: string }>(
-    'SELECT query, answer, trace_id FROM session_turns WHERE session_id = ? ORDER BY place DESC LIMIT ?',
-    [known.id, CONTEXT_TURNS],
-  ))
+  const turns: SessionTurn[] = []
+  for (const { query, answer, trace_id } of yield* lastTurns(id, CONTEXT_TURNS)) {
     // an answer that quoted a document which is gone is not said again, in whatever words
-    .map(({ query, answer, trace_id }) => ({
-      query,
-      // what a model thought is no part of what it said
-      answer: db.now(isQuotable(caller, space.key, trace_id)) ? withoutThoughts(answer) : GONE,
-    }))
-  return { id: known.id, turns: turns.reverse() }
+    const isSaid = yield* isQuotable(caller, space.key, trace_id)
+    // what a model thought is no part of what it said
+    turns.push({ query, answer: isSaid ? withoutThoughts(answer) : GONE })
+  }
+  return { id, turns: turns.reverse() }
 }
 
 function* isQuotable(caller: Caller, spaceKey: number, traceId: string): Read<boolean> {
@@ -85,8 +75,8 @@ function* isQuotable(caller: Caller, spaceKey: number, traceId: string): Read<bo
  */
 function* assertRoom(context: EngineContext, space: SpaceRow): Read<void> {
   const limit = quotasOf(context, space).maxActiveSessionCount
-  const stored = yield* storedSessions(context, space.key)
-  const unstored = unstoredSessions(context, space.key).length
+  const stored = yield* countSessions(space.key, context.now())
+  const unstored = (yield* unstoredSessions(context, space.key)).length
   const over = stored + unstored + 1 - limit
   if (over > 0 && (yield* idleOneOffs(context, space.key, over)).length < over)
     throw new KsError(
@@ -97,31 +87,15 @@ function* assertRoom(context: EngineContext, space: SpaceRow): Read<void> {
 
 /** Removes as many idle one-offs as a new session needs, inside the caller's transaction. */
 function* makeRoom(context: EngineContext, space: SpaceRow): Write<void> {
-  const over = (yield* storedSessions(context, space.key)) + 1 - quotasOf(context, space).maxActiveSessionCount
+  const over = (yield* countSessions(space.key, context.now())) + 1 - quotasOf(context, space).maxActiveSessionCount
   if (over > 0) for (const id of yield* idleOneOffs(context, space.key, over)) yield* removeSession(id)
-}
-
-function* storedSessions({ now }: EngineContext, spaceKey: number): Read<number> {
-  return (
-    (yield* sql.get<{ n: number }>('SELECT count(*) n FROM sessions WHERE space_key = ? AND expires_at > ?', [
-      spaceKey,
-      now(),
-    ]))?.n ?? 0
-  )
 }
 
 /** Sessions of one question that nobody goes on with right now, the longest idle first, at most `most`. */
 function* idleOneOffs(context: EngineContext, spaceKey: number, most: number): Read<string[]> {
-  const { now } = context
   const running = new Set(queryLeases(context, spaceKey).map((lease) => lease.sessionId))
-  return (yield* sql.all<{ id: string }>(
-    `SELECT id FROM sessions WHERE space_key = ? AND expires_at > ?
-         AND NOT EXISTS (SELECT 1 FROM session_turns WHERE session_id = sessions.id AND place > 1)
-       ORDER BY heartbeat_at LIMIT ?`,
-    [spaceKey, now(), running.size + most],
-  ))
-    .flatMap(({ id }) => (running.has(id) ? [] : [id]))
-    .slice(0, most)
+  const idle = yield* oneOffs(spaceKey, context.now(), running.size + most)
+  return idle.filter((id) => !running.has(id)).slice(0, most)
 }
 
 /** Leases of queries that run: tasks, explanations and replays read too, and are no sessions. */
@@ -130,18 +104,11 @@ function queryLeases({ leases }: EngineContext, spaceKey: number): Lease[] {
 }
 
 /** Sessions whose first query is running: a session is active from then on, and stored with its first turn. */
-export function unstoredSessions(context: EngineContext, spaceKey: number): Lease[] {
+export function* unstoredSessions(context: EngineContext, spaceKey: number): Read<Lease[]> {
   const first = new Map(queryLeases(context, spaceKey).map((lease) => [lease.sessionId, lease]))
-  return [...first.values()].filter(({ sessionId }) => !context.db.now(isStored(sessionId)))
-}
-
-function* isStored(id: string): Read<boolean> {
-  return (yield* sql.get<{ id: string }>('SELECT id FROM sessions WHERE id = ?', [id])) !== undefined
-}
-
-function* removeSession(id: string): Write<void> {
-  yield* sql.run('DELETE FROM session_turns WHERE session_id = ?', [id])
-  yield* sql.run('DELETE FROM sessions WHERE id = ?', [id])
+  const unstored: Lease[] = []
+  for (const lease of first.values()) if (!(yield* isSessionStored(lease.sessionId))) unstored.push(lease)
+  return unstored
 }
 
 /** Records a turn and keeps the session alive, inside the caller's transaction. */
@@ -154,19 +121,7 @@ export function* recordTurn(
 ): Write<void> {
   const now = context.now()
   const expiresAt = sessionExpiry(yield* retentionOf(space.key), now)
-  if (!(yield* isStored(sessionId))) yield* makeRoom(context, space)
-  yield* sql.run(
-    `INSERT INTO sessions (id, tenant, space_key, subject, client_kind, heartbeat_at, expires_at, created_at)
-     VALUES (?, ?, ?, ?, 'api', ?, ?, ?)
-     ON CONFLICT (id) DO UPDATE SET heartbeat_at = excluded.heartbeat_at, expires_at = excluded.expires_at`,
-    [sessionId, caller.tenant, space.key, caller.subject, now, expiresAt, now],
-  )
-  const place = yield* sql.get<{ place: number | null }>(
-    'SELECT max(place) place FROM session_turns WHERE session_id = ?',
-    [sessionId],
-  )
-  yield* sql.run(
-    'INSERT INTO session_turns (session_id, place, trace_id, query, answer, created_at) VALUES (?, ?, ?, ?, ?, ?)',
-    [sessionId, (place?.place ?? 0) + 1, turn.traceId, turn.query, turn.answer, now],
-  )
+  if (!(yield* isSessionStored(sessionId))) yield* makeRoom(context, space)
+  yield* keepSession(caller, space.key, sessionId, { now, expiresAt })
+  yield* insertTurn(sessionId, turn, now)
 }

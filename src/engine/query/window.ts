@@ -1,7 +1,7 @@
 import type { EvidenceItem } from '../../contract/gateway/queries.js'
 import { tokensAtMost } from '../models/tokens.js'
 import { beginningOf } from '../models/window.js'
-import type { SessionTurn } from './sessions.js'
+import type { SessionTurn } from '../rows/sessions.js'
 
 /** The most that earlier turns take of a window. */
 const TURNS_SHARE = 0.25

@@ -1,12 +1,12 @@
 import type { MissingEvidence } from '../../contract/gateway/queries.js'
 import type { EngineContext } from '../context.js'
 import { deniedNodes, permittedDocuments } from '../rows/permissions.js'
+import { visibleKeys } from '../rows/queries.js'
 import { MAX_FILTER_DOCS, MAX_K } from '../search/limits.js'
 import type { SearchHit, SearchHits, SearchRequest } from '../search/ports.js'
 import type { Admitted } from './admission.js'
 import { ANSWER_FROM, COVERED_FROM } from './answerability.js'
 import { RERANK_LIMIT } from './rank.js'
-import { visibleKeys } from './store.js'
 
 /** What the scopes of sources kept from the reader. */
 export interface PermissionLimit {
@@ -69,7 +69,7 @@ export async function recall(
   const { found, permitted, denied } = first
   const isFull = found.textCount >= request.textK || found.vectorCount >= request.vectorK
   if (denied.size === 0 || permitted.length >= RERANK_LIMIT || !isFull) return first
-  const docs = context.db.now(permittedDocuments(admitted.space.key, admitted, MAX_FILTER_DOCS))
+  const docs = await context.db.read(permittedDocuments(admitted.space.key, admitted, MAX_FILTER_DOCS))
   const named = request.docs === undefined ? docs : docs?.filter((key) => request.docs?.includes(key))
   // a space of more documents than a filter may name is asked for more passages instead
   const wider = named === undefined ? { ...request, textK: MAX_K, vectorK: MAX_K } : { ...request, docs: named }
@@ -93,16 +93,21 @@ export async function recall(
 
 async function ask(
   { indexes, db }: EngineContext,
-  { space, snapshot, subject }: Admitted,
+  admitted: Admitted,
   request: SearchRequest,
   signal: AbortSignal,
 ): Promise<Recall> {
-  const found = await indexes.search(space.id, request, signal)
+  const found = await indexes.search(admitted.space.id, request, signal)
   signal.throwIfAborted()
   const keys = found.hits.map(({ key }) => key)
-  const visible = db.now(visibleKeys(space.key, snapshot, keys))
+  const { visible, denied } = await db.read(shownKeys(admitted, keys))
   const recalled = found.hits.filter(({ key }) => visible.has(key))
-  const denied = db.now(deniedNodes(space.key, { subject }, [...visible]))
   const permitted = denied.size === 0 ? recalled : recalled.filter(({ key }) => !denied.has(key))
   return { found, recalled, permitted, denied, hidden: found.hits.length - recalled.length }
+}
+
+/** Of nodes, those that the snapshot shows, and of these those that the reader may not read. */
+function* shownKeys({ space, snapshot, subject }: Admitted, keys: number[]) {
+  const visible = yield* visibleKeys(space.key, snapshot, keys)
+  return { visible, denied: yield* deniedNodes(space.key, { subject }, [...visible]) }
 }

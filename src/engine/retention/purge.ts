@@ -1,4 +1,4 @@
-import { takeExpired } from '../chat/files/store.js'
+import { takeExpired } from '../rows/chat/files.js'
 import type { EngineContext } from '../context.js'
 import { removeUnreferenced } from '../documents/delete.js'
 import {

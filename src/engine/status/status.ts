@@ -167,18 +167,17 @@ function* statsRows(
 }
 
 function* sessionCount(context: EngineContext, spaceKey: number, now: number): Read<number> {
-  return (yield* countSessions(spaceKey, now)) + unstoredSessions(context, spaceKey).length
+  return (yield* countSessions(spaceKey, now)) + (yield* unstoredSessions(context, spaceKey)).length
 }
 
 function* sessionRows(context: EngineContext, spaceKey: number, now: number): Read<StatusSessionRow[]> {
   const stored = yield* liveSessions(spaceKey, now, SAMPLE)
   const policy = yield* retentionOf(spaceKey)
-  const running = unstoredSessions(context, spaceKey).map(
-    ({ sessionId, subject = '', heartbeatAt }): StatusSessionRow => {
-      const times = { heartbeat_at: heartbeatAt, expires_at: sessionExpiry(policy, heartbeatAt) }
-      return { id: sessionId, subject, client_kind: 'api', ...times }
-    },
-  )
+  const unstored = yield* unstoredSessions(context, spaceKey)
+  const running = unstored.map(({ sessionId, subject = '', heartbeatAt }): StatusSessionRow => {
+    const times = { heartbeat_at: heartbeatAt, expires_at: sessionExpiry(policy, heartbeatAt) }
+    return { id: sessionId, subject, client_kind: 'api', ...times }
+  })
   return [...stored, ...running].slice(0, SAMPLE)
 }
 

@@ -27,10 +27,10 @@ export function unlessDamaged<T>(work: () => T): T | undefined {
   }
 }
 
-/** The same with a program. */
-export function* unlessDamagedIn<T>(work: Read<T>): Read<T | undefined> {
+/** The same for a program. */
+export function* unlessDamagedIn<T>(program: Read<T>): Read<T | undefined> {
   try {
-    return yield* work
+    return yield* program
   } catch (error) {
     return unlessDamagedError(error)
   }
@@ -49,6 +49,16 @@ export function readable<R, T>(rows: readonly R[], to: (row: R) => T): T[] {
   })
 }
 
+/** The same where what is made of a row takes statements. */
+export function* readableIn<R, T>(rows: readonly R[], to: (row: R) => Read<T>): Read<T[]> {
+  const made: T[] = []
+  for (const row of rows) {
+    const one = yield* unlessDamagedIn(to(row))
+    if (one !== undefined) made.push(one)
+  }
+  return made
+}
+
 /**
  * A page of a list, without its damaged rows.
  *
@@ -62,20 +72,17 @@ export function readablePage<R, T>(
   cursorOf: (row: R) => string,
 ): { items: T[]; nextCursor?: string } {
   const shown = rows.slice(0, limit)
-  const items = readable(shown, to)
-  if (rows.length <= limit) return { items }
-  const nextCursor = readable(shown, cursorOf).at(-1)
-  return { items, ...defined({ nextCursor }) }
+  return { items: readable(shown, to), ...cursorAfter(rows, limit, cursorOf) }
 }
 
-/** `readable` of rows that a program makes something of. */
-export function* readableIn<R, T>(rows: readonly R[], to: (row: R) => Read<T>): Read<T[]> {
-  const items: T[] = []
-  for (const row of rows) {
-    const made = yield* unlessDamagedIn(to(row))
-    if (made !== undefined) items.push(made)
-  }
-  return items
+/** The cursor of the last readable row of a page; none where no page follows. `rows`: as for `readablePage`. */
+export function cursorAfter<R>(
+  rows: readonly R[],
+  limit: number,
+  cursorOf: (row: R) => string,
+): { nextCursor?: string } {
+  if (rows.length <= limit) return {}
+  return defined({ nextCursor: readable(rows.slice(0, limit), cursorOf).at(-1) })
 }
 
 /** `readablePage` of rows that a program makes something of. */

@@ -1,13 +1,20 @@
 import { createHash } from 'node:crypto'
 import type { FailedQueryTrigger } from '../../contract/gateway/failed-queries.js'
 import type { EvidenceState } from '../../contract/gateway/queries.js'
-import { LIMITS } from '../../contract/limits.js'
 import { newId } from '../../lib/ids.js'
 import { analyzeQuery } from '../../lib/text/analyze.js'
 import type { Caller } from '../base/caller.js'
 import type { EngineContext } from '../context.js'
+import {
+  countRepeat,
+  insertFailed,
+  isClusterKeyTaken,
+  isTraceKept,
+  makeRoomForFailed,
+  openRepeats,
+} from '../rows/quality/captures.js'
 import { recordQuotes, restrictedSources } from '../rows/quotes.js'
-import { type Read, sql, type Write } from '../storage/program.js'
+import type { Read, Write } from '../storage/program.js'
 
 /** A query whose trace was given to the database to write. */
 export interface AnsweredQuery {
@@ -49,7 +56,7 @@ async function capture(
   answered: AnsweredQuery,
   trigger: FailedQueryTrigger,
 ): Promise<boolean> {
-  const kept = await db.write(() => record(answered, trigger))
+  const kept = await db.write(() => record(answered, trigger, Date.now()))
   failedClusters.captured(answered.spaceKey)
   return kept
 }
@@ -70,56 +77,24 @@ const OPEN_REPEATS = 10
  *
  * @returns false when there was no room for a new row
  */
-function* record(answered: AnsweredQuery, trigger: FailedQueryTrigger): Write<boolean> {
+function* record(answered: AnsweredQuery, trigger: FailedQueryTrigger, now: number): Write<boolean> {
   const { caller, spaceKey, traceId, query, mode, evidence } = answered
-  const trace = yield* sql.get<{ one: number }>(
-    `SELECT 1 one FROM traces t CROSS JOIN spaces s ON s.key = t.space_key
-     WHERE t.id = ? AND t.tenant = ? AND t.space_key = ? AND s.tenant = t.tenant AND s.deleted_at IS NULL`,
-    [traceId, caller.tenant, spaceKey],
-  )
-  if (trace === undefined) return true
-  const now = Date.now()
+  const { tenant } = caller
+  if (!(yield* isTraceKept(tenant, spaceKey, traceId))) return true
   const key = queryKey(query)
   // a repeat is counted where it quotes the same restricted sources: what hides the one hides the other
   const quotes = yield* restrictedSources(caller, evidence)
-  const open = yield* sql.all<{ id: string; status: string }>(
-    `SELECT id, status FROM failed_queries WHERE tenant = ? AND space_key = ? AND query_key = ?
-       AND status NOT IN ('annotated', 'promoted')
-       AND coalesce((SELECT json_group_array(source_id) FROM (SELECT source_id FROM quoted_sources
-         WHERE owner = failed_queries.id ORDER BY source_id)), '[]') = ? ORDER BY id DESC LIMIT ?`,
-    [caller.tenant, spaceKey, key, JSON.stringify(quotes), OPEN_REPEATS],
-  )
+  const open = yield* openRepeats({ tenant, spaceKey, queryKey: key }, quotes, OPEN_REPEATS)
   const repeated =
     open.find(({ status }) => status === 'dismissed') ?? (open.length < OPEN_REPEATS ? undefined : open[0])
   if (repeated !== undefined) {
-    yield* sql.run(
-      `UPDATE failed_queries SET occurrences = occurrences + 1, asked_at = ?, updated_at = ?, trigger = ?, mode = ?,
-         answer_trace_id = ? WHERE id = ?`,
-      [now, now, trigger, mode, traceId, repeated.id],
-    )
+    yield* countRepeat({ id: repeated.id, trigger, mode, traceId }, now)
     return true
   }
-  if (!(yield* makeRoom(caller.tenant, spaceKey))) return false
+  if (!(yield* makeRoomForFailed(tenant, spaceKey))) return false
   const id = newId()
-  yield* sql.run(
-    `INSERT INTO failed_queries (id, tenant, space_key, query, query_key, cluster_key, unclustered, mode, trigger, status,
-       occurrences, asked_at, metadata, answer_trace_id, created_at, updated_at)
-     VALUES (?, ?, ?, ?, ?, ?, 1, ?, ?, 'pending-triage', 1, ?, '{}', ?, ?, ?)`,
-    [
-      id,
-      caller.tenant,
-      spaceKey,
-      query,
-      key,
-      yield* ownCluster(caller.tenant, spaceKey, query),
-      mode,
-      trigger,
-      now,
-      traceId,
-      now,
-      now,
-    ],
-  )
+  const own = yield* ownCluster(tenant, spaceKey, query)
+  yield* insertFailed({ id, tenant, spaceKey, query, queryKey: key, clusterKey: own, mode, trigger, traceId }, now)
   yield* recordQuotes(id, quotes)
   return true
 }
@@ -127,26 +102,7 @@ function* record(answered: AnsweredQuery, trigger: FailedQueryTrigger): Write<bo
 /** Key of a cluster of the query's own; where another one has the key of its terms, which asks something else of them. */
 function* ownCluster(tenant: string, spaceKey: number, query: string): Read<string> {
   const key = clusterKey(query)
-  const taken = yield* sql.get<{ one: number }>(
-    'SELECT 1 one FROM failed_queries WHERE tenant = ? AND space_key = ? AND cluster_key = ? LIMIT 1',
-    [tenant, spaceKey, key],
-  )
-  return taken === undefined ? key : `${key} ${queryKey(query)}`
-}
-
-/** In a full space the row that was settled longest ago goes; open rows never do. */
-function* makeRoom(tenant: string, spaceKey: number): Write<boolean> {
-  const held = yield* sql.get<{ n: number }>(
-    'SELECT count(*) n FROM failed_queries WHERE tenant = ? AND space_key = ?',
-    [tenant, spaceKey],
-  )
-  if ((held?.n ?? 0) < LIMITS.failedQueriesPerSpace) return true
-  const removed = yield* sql.run(
-    `DELETE FROM failed_queries WHERE id = (SELECT id FROM failed_queries WHERE tenant = ? AND space_key = ?
-       AND status IN ('dismissed', 'annotated', 'promoted') ORDER BY updated_at, id LIMIT 1)`,
-    [tenant, spaceKey],
-  )
-  return removed.changes > 0
+  return (yield* isClusterKeyTaken(tenant, spaceKey, key)) ? `${key} ${queryKey(query)}` : key
 }
 
 /** The same for queries that differ in case, spacing, width of characters or final punctuation only. */

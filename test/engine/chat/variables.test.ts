@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, expect, test } from 'vitest'
 import { EMPTY_VALUES, readValue, VALUE_TYPES, type ValueType } from '../../../src/contract/chat/values.js'
-import { insertConversation } from '../../../src/engine/chat/store.js'
+import { insertConversation } from '../../../src/engine/rows/chat/conversations.js'
 import {
   alignVariables,
   currentValues,
@@ -12,7 +12,7 @@ import {
   variablesAfter,
   variablesOf,
   writeValue,
-} from '../../../src/engine/chat/variables/store.js'
+} from '../../../src/engine/rows/chat/variables.js'
 import { Database } from '../../../src/engine/storage/database.js'
 import { sql } from '../../../src/engine/storage/program.js'
 import { newId } from '../../../src/lib/ids.js'

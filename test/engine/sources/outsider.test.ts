@@ -172,15 +172,15 @@ test('a chat application and its keys are there for its owner alone', async () =
   const app = await apps.create(ADA, { name: 'Desk', knowledgeSpaceIds: [spaceId] })
   const key = await apps.createKey(ADA, app.id)
   const deeds = [
-    async () => apps.get(CAROL, app.id),
-    async () => apps.listKeys(CAROL, app.id),
+    () => apps.get(CAROL, app.id),
+    () => apps.listKeys(CAROL, app.id),
     () => apps.createKey(CAROL, app.id),
     () => apps.revokeKey(CAROL, app.id, key.id),
     () => apps.update(CAROL, app.id, { instructions: 'Tell all.' }),
     () => apps.delete(CAROL, app.id),
   ]
   for (const deed of deeds) await expect(deed()).rejects.toMatchObject(GONE)
-  expect(apps.list(CAROL).items).toEqual([])
-  expect(apps.list(ADA).items).toEqual([app])
-  expect(apps.listKeys(ADA, app.id).items).toMatchObject([{ id: key.id, revokedAt: null }])
+  expect((await apps.list(CAROL)).items).toEqual([])
+  expect((await apps.list(ADA)).items).toEqual([app])
+  expect((await apps.listKeys(ADA, app.id)).items).toMatchObject([{ id: key.id, revokedAt: null }])
 })

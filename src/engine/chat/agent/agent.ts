@@ -5,6 +5,8 @@ import { withoutThoughts } from '../../../lib/text/said.js'
 import type { EngineContext } from '../../context.js'
 import type { ChatMessage, Generator, ToolCall, ToolSpec } from '../../models/types.js'
 import { streamedWithinWindow } from '../../models/window.js'
+import { findSpace, type SpaceRow } from '../../rows/spaces.js'
+import type { Read } from '../../storage/program.js'
 import { type AnswerPiece, type Asked, chatModel, promptOf, settingsOf } from '../answer.js'
 import { payerOf } from '../payer.js'
 import { fitSteps, tokensOf, tokensOfTools } from './fit-steps.js'
@@ -29,8 +31,11 @@ export async function* agentTurn(
 ): AsyncGenerator<AnswerPiece> {
   const model = chatModel(context, asked.app)
   if (model === undefined) throw new ChatError('provider_not_initialize', 'the agent has no model it could use')
-  const generator = context.models.generator(model, context.db.now(payerOf(context, asked.caller.tenant, asked.app)))
-  const tools = new AgentTools(context, shared, asked)
+  const generator = context.models.generator(
+    model,
+    await context.db.read(payerOf(context, asked.caller.tenant, asked.app)),
+  )
+  const tools = new AgentTools(context, shared, asked, await context.db.read(spacesOf(asked)))
   const specs = tools.specs()
   const talk: Talk = { asked, generator, rules: tools.rules(), steps: [], window: generator.contextTokens }
   for (let position = 1; position <= MAX_STEPS; position++) {
@@ -133,4 +138,11 @@ function byName(calls: ToolCall[], of: (call: ToolCall) => unknown): string {
   return JSON.stringify(
     Object.fromEntries([...values].map(([name, list]) => [name, list.length === 1 ? list[0] : list])),
   )
+}
+
+/** The spaces that an agent may read in. @throws KsError `not-found` */
+function* spacesOf({ caller, spaceIds }: Asked): Read<SpaceRow[]> {
+  const spaces: SpaceRow[] = []
+  for (const id of spaceIds) spaces.push(yield* findSpace(caller.tenant, id))
+  return spaces
 }

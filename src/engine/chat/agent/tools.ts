@@ -8,7 +8,7 @@ import type { EngineContext } from '../../context.js'
 import { tokensAtMost } from '../../models/tokens.js'
 import type { ToolCall, ToolSpec } from '../../models/types.js'
 import { beginningOf } from '../../models/window.js'
-import { findSpace, type SpaceRow } from '../../rows/spaces.js'
+import type { SpaceRow } from '../../rows/spaces.js'
 import type { FileSystemReader } from '../../vfs/vfs.js'
 import { type Asked, atItsTurn, type ChatShared } from '../answer.js'
 import { evidenceOf, merged } from '../evidence.js'
@@ -57,11 +57,11 @@ export class AgentTools {
   /** what searches had to do without */
   readonly degraded: Degradation[] = []
 
-  constructor(context: EngineContext, shared: AgentShared, asked: Asked) {
+  constructor(context: EngineContext, shared: AgentShared, asked: Asked, spaces: SpaceRow[]) {
     this.#context = context
     this.#shared = shared
     this.#asked = asked
-    this.#spaces = asked.spaceIds.map((id) => context.db.now(findSpace(asked.caller.tenant, id)))
+    this.#spaces = spaces
   }
 
   /** How the tools are to be used; empty where there are none. */

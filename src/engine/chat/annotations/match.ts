@@ -4,10 +4,12 @@ import type { ChatApp } from '../../../contract/chat/apps.js'
 import { embedQuestions } from '../../compile/embeddings.js'
 import { isTrained } from '../../compile/vector-spaces.js'
 import type { EngineContext } from '../../context.js'
-import { findSpaceOrDeleting, type SpaceRow } from '../../rows/spaces.js'
+import { type AnnotationRow, allAnnotations, type ReplySetting, replySetting } from '../../rows/chat/annotations.js'
+import type { SpaceRow } from '../../rows/spaces.js'
+import type { Read } from '../../storage/program.js'
+import { firstLiving } from '../payer.js'
 import { cosine, sameWords, sharedWords } from './likeness.js'
 import { type Asked, asksTheSame, contradicts, readQuestion } from './question.js'
-import { type AnnotationRow, allAnnotations, replySetting } from './store.js'
 
 /** vectors of questions that are kept, in bytes */
 const MAX_VECTOR_BYTES = 64 * 1024 * 1024
@@ -50,9 +52,8 @@ export class AnnotationMatcher {
    */
   async match(of: App, question: string, signal: AbortSignal): Promise<AnnotationRow | undefined> {
     const { db, log } = this.#context
-    const { enabled, threshold } = db.now(replySetting(of.app.id))
+    const { enabled, threshold, rows } = await db.read(replying(of.app.id))
     if (!enabled) return undefined
-    const rows = db.now(allAnnotations(of.app.id))
     const same = rows.find((row) => sameWords(row.question, question))
     if (same !== undefined || rows.length === 0) return same
     try {
@@ -70,8 +71,12 @@ export class AnnotationMatcher {
 
   /** Makes the vectors of every annotation of an application. @throws KsError when the model cannot */
   async prepare(of: App, signal: AbortSignal): Promise<void> {
-    const questions = this.#context.db.now(allAnnotations(of.app.id)).map(({ question }) => question)
-    await this.#likeness(of, questions, signal)
+    const rows = await this.#context.db.read(allAnnotations(of.app.id))
+    await this.#likeness(
+      of,
+      rows.map(({ question }) => question),
+      signal,
+    )
   }
 
   /**
@@ -81,7 +86,7 @@ export class AnnotationMatcher {
    */
   async #likeness({ tenant, app }: App, questions: string[], signal: AbortSignal) {
     await this.#readAll(questions)
-    const space = this.#space(tenant, app)
+    const space = await this.#context.db.read(firstLiving(tenant, app.knowledgeSpaceIds))
     const vectors = space === undefined ? undefined : await this.#embed(space, questions, signal)
     // the words of a space tell that two texts are about the same, not that they ask the same
     const knowsMeaning = space !== undefined && vectors !== undefined && !isTrained(space)
@@ -113,14 +118,6 @@ export class AnnotationMatcher {
     return asked
   }
 
-  #space(tenant: string, app: ChatApp): SpaceRow | undefined {
-    for (const id of app.knowledgeSpaceIds) {
-      const space = this.#context.db.now(findSpaceOrDeleting(tenant, id))
-      if (space?.deleted_at === null) return space
-    }
-    return undefined
-  }
-
   async #embed(space: SpaceRow, questions: string[], signal: AbortSignal): Promise<Map<string, Kept> | undefined> {
     const found = new Map<string, Kept>()
     const keyOf = (question: string) => `${space.vector_space}\n${question}`
@@ -140,4 +137,10 @@ export class AnnotationMatcher {
     }
     return found
   }
+}
+
+/** Whether an application replies with its annotations, and those where it does. */
+function* replying(appId: string): Read<ReplySetting & { rows: AnnotationRow[] }> {
+  const setting = yield* replySetting(appId)
+  return { ...setting, rows: setting.enabled ? yield* allAnnotations(appId) : [] }
 }

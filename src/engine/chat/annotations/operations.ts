@@ -8,19 +8,19 @@ import type {
   AnnotationsQuery,
 } from '../../../contract/chat/annotations.js'
 import type { EngineContext } from '../../context.js'
+import { createAnnotation, deleteAnnotation, listAnnotations, updateAnnotation } from '../../rows/chat/annotations.js'
 import type { AppSession } from '../apps.js'
 import { AnnotationJobs, type ReplyAction } from './jobs.js'
 import { AnnotationMatcher } from './match.js'
-import { createAnnotation, deleteAnnotation, listAnnotations, updateAnnotation } from './store.js'
 
 /** Questions of an application with fixed answers. Everything fails with `ChatError`. */
 export interface AnnotationOperations {
-  list(session: AppSession, query: AnnotationsQuery): AnnotationList
+  list(session: AppSession, query: AnnotationsQuery): Promise<AnnotationList>
   create(session: AppSession, body: AnnotationBody): Promise<Annotation>
   update(session: AppSession, id: string, body: AnnotationBody): Promise<Annotation>
   delete(session: AppSession, id: string): Promise<void>
   setReply(session: AppSession, action: ReplyAction, body: AnnotationReplyBody): Promise<AnnotationJob>
-  replyJob(session: AppSession, action: string, id: string): AnnotationJobStatus
+  replyJob(session: AppSession, action: string, id: string): Promise<AnnotationJobStatus>
 }
 
 export interface Annotations {
@@ -35,10 +35,10 @@ export function createAnnotations(context: EngineContext): Annotations {
   const jobs = new AnnotationJobs(context, matcher)
   return {
     operations: {
-      list: ({ app }, query) => db.now(listAnnotations(app.id, query)),
-      create: ({ app }, body) => createAnnotation(db, app.id, body),
-      update: ({ app }, id, body) => updateAnnotation(db, app.id, id, body),
-      delete: ({ app }, id) => deleteAnnotation(db, app.id, id),
+      list: ({ app }, query) => db.read(listAnnotations(app.id, query)),
+      create: ({ app }, body) => db.write(() => createAnnotation(app.id, body, Date.now())),
+      update: ({ app }, id, body) => db.write(() => updateAnnotation(app.id, id, body)),
+      delete: ({ app }, id) => db.write(() => deleteAnnotation(app.id, id)),
       setReply: (session, action, body) => jobs.begin(session, action, body),
       replyJob: (session, action, id) => jobs.status(session, action, id),
     },

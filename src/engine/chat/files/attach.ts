@@ -5,13 +5,13 @@ import type { ChatRequest, InputFile } from '../../../contract/chat/messages.js'
 import type { EngineContext } from '../../context.js'
 import type { SafeFetch } from '../../egress/safe-fetch.js'
 import type { ChatImage } from '../../models/types.js'
-import { sql } from '../../storage/program.js'
+import { placeOfMessage, type Who } from '../../rows/chat/conversations.js'
+import { type AttachedRow, type Attachment, newestFiles, ownFile } from '../../rows/chat/files.js'
+import type { Read } from '../../storage/program.js'
 import { chatModel } from '../answer.js'
 import type { AppSession } from '../apps.js'
 import { whoIs } from '../conversations.js'
-import type { Who } from '../store.js'
 import type { TurnIds } from '../turn.js'
-import { type Attachment, newestFiles, ownFile } from './store.js'
 import { keepImage } from './upload.js'
 
 const FETCH_MS = 10_000
@@ -41,7 +41,7 @@ export async function takeFiles(
   for (const ref of refs)
     taken.push(
       'id' in ref
-        ? context.db.now(localFile(context, session, user, ref.id))
+        ? await context.db.read(localFile(context, session, user, ref.id))
         : await remoteFile(context, fetcher, session, user, ref.url),
     )
   if (taken.reduce((sum, { size }) => sum + size, 0) > CHAT_LIMITS.messageImageBytes)
@@ -110,13 +110,17 @@ export async function imagesOf(
 ): Promise<ChatImage[]> {
   const { db, objects } = context
   if (!vision.enabled) return []
-  const own = db.now(sql.get<{ place: number }>('SELECT place FROM chat_messages WHERE id = ?', [messageId]))
-  if (own === undefined) return []
-  const places = { after: own.place - IMAGE_TURNS, to: own.place }
   const images: ChatImage[] = []
-  for (const row of db.now(newestFiles(who, conversationId, places))) {
+  for (const row of await db.read(filesShown(who, messageId, conversationId))) {
     const bytes = await objects.bytes(row.object_key)
     images.push({ mimeType: row.mime_type, base64: bytes.toString('base64'), detail: vision.detail })
   }
   return images
+}
+
+/** The files of a message, or those that were sent a few messages before. */
+function* filesShown(who: Who, messageId: string, conversationId: string): Read<AttachedRow[]> {
+  const own = yield* placeOfMessage(messageId)
+  if (own === undefined) return []
+  return yield* newestFiles(who, conversationId, { after: own - IMAGE_TURNS, to: own })
 }

@@ -1,10 +1,10 @@
 import type { FileHandle } from 'node:fs/promises'
 import { ChatError } from '../../../contract/chat/errors.js'
 import type { EngineContext } from '../../context.js'
+import { fileNamed } from '../../rows/chat/files.js'
 import { damagedObject } from '../../storage/durable-files.js'
 import type { Read } from '../../storage/program.js'
 import { type AppSession, sessionOf } from '../apps.js'
-import { fileNamed } from './store.js'
 
 /** A file that is ready to be read; whoever has it closes it. */
 export interface OpenFile {
@@ -26,7 +26,7 @@ export async function openFile(
   session: AppSession,
   id: string,
 ): Promise<OpenFile> {
-  const row = db.now(fileNamed(id))
+  const row = await db.read(fileNamed(id))
   if (row === undefined) throw missing()
   if (row.app_id !== session.app.id)
     throw new ChatError('file_access_denied', 'The file does not belong to this application.')

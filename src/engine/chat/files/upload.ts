@@ -6,12 +6,12 @@ import { KsError } from '../../../contract/errors.js'
 import { newId } from '../../../lib/ids.js'
 import { diskError } from '../../../local/disk-error.js'
 import type { EngineContext } from '../../context.js'
+import { ensureUser } from '../../rows/chat/conversations.js'
+import { type FileRow, insertFile, readyFile, unusedUploads } from '../../rows/chat/files.js'
 import { ObjectStore, type StagedObject } from '../../storage/objects.js'
 import type { Read } from '../../storage/program.js'
 import type { AppSession } from '../apps.js'
-import { ensureUser } from '../store.js'
 import { type ImageType, imageTypeOf, withHead } from './image-type.js'
-import { type FileRow, insertFile, readyFile, unusedUploads } from './store.js'
 
 /** what was uploaded and never sent is kept this long */
 const UNUSED_MS = 24 * 60 * 60 * 1000

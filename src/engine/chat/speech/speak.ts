@@ -27,7 +27,7 @@ export async function speak(
 ): Promise<Speech> {
   const { app } = session
   if (!app.textToSpeech.enabled) throw new ChatError('app_unavailable', 'Text to speech is not enabled.')
-  const text = speakable(context.db.now(textOf(session, body)))
+  const text = speakable(await context.db.read(textOf(session, body)))
   const model = speechModel(context, app)
   if (model === undefined)
     throw new ChatError('provider_not_initialize', 'the application has no model that reads texts aloud')

@@ -2,14 +2,14 @@ import type { ChatApp } from '../../../contract/chat/apps.js'
 import { ChatError, invalidParam } from '../../../contract/chat/errors.js'
 import { readValue } from '../../../contract/chat/values.js'
 import type { VariableBody, VariableItem, VariablesQuery } from '../../../contract/chat/variables.js'
+import type { Who } from '../../rows/chat/conversations.js'
+import { findVariable, type VariableRow, variablesAfter, variablesOf, writeValue } from '../../rows/chat/variables.js'
 import type { Database } from '../../storage/database.js'
 import type { Read } from '../../storage/program.js'
 import { readable } from '../../storage/readable.js'
 import type { AppSession } from '../apps.js'
 import { type ChatPage, requireConversation } from '../conversations.js'
 import { refusedInput } from '../moderation.js'
-import type { Who } from '../store.js'
-import { findVariable, type VariableRow, variablesAfter, variablesOf, writeValue } from './store.js'
 
 /** of a value that is refused, in characters */
 const SHOWN = 80

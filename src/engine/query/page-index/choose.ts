@@ -79,7 +79,7 @@ export async function chooseDocuments(
   const scan =
     docs === undefined
       ? await scanAll(db, spaceKey, snapshot, { terms, except }, found, signal)
-      : scanSome(db.now(summariesOf(spaceKey, snapshot, docs)), { terms, except }, found)
+      : scanSome(await db.read(summariesOf(spaceKey, snapshot, docs)), { terms, except }, found)
   const weights = terms.map(({ term }, place) => {
     const held = found.filter(({ counts, named }) => (counts[place] ?? 0) > 0 || named[place] === true).length
     return known?.get(term) ?? Math.log(1 + (scan.scanned - held + 0.5) / (held + 0.5))
@@ -118,7 +118,7 @@ async function scanAll(
   let scanned = 0
   let read = 0
   for (;;) {
-    const rows = db.now(summariesBefore(spaceKey, snapshot, before, BATCH))
+    const rows = await db.read(summariesBefore(spaceKey, snapshot, before, BATCH))
     scanned += scanSome(rows, wanted, found).scanned
     read += rows.length
     const last = rows.at(-1)

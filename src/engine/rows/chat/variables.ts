@@ -3,8 +3,7 @@ import { EMPTY_VALUES, readDefault, readValue, type ValueType } from '../../../c
 import type { ConversationVariable } from '../../../contract/chat/variables.js'
 import { newId } from '../../../lib/ids.js'
 import { type Read, sql, type Write } from '../../storage/program.js'
-import type { Inputs } from '../form.js'
-import type { Who } from '../store.js'
+import type { Who } from './conversations.js'
 
 export interface VariableRow {
   key: number
@@ -70,7 +69,11 @@ export function* variablesOf(who: Who, conversationId: string): Read<VariableRow
 }
 
 /** What the variables that the application has now stand for. */
-export function* currentValues({ conversationVariables }: Declares, who: Who, id: string): Read<Inputs> {
+export function* currentValues(
+  { conversationVariables }: Declares,
+  who: Who,
+  id: string,
+): Read<Record<string, string>> {
   if (conversationVariables.length === 0) return {}
   const names = new Set(conversationVariables.map(({ name }) => name))
   const rows = (yield* variablesOf(who, id)).filter(({ name }) => names.has(name))

@@ -7,7 +7,6 @@ import type {
 import { ChatError } from '../../../contract/chat/errors.js'
 import { CHAT_LIMITS } from '../../../contract/chat/limits.js'
 import { newId } from '../../../lib/ids.js'
-import type { Database } from '../../storage/database.js'
 import { type Read, sql, type Write } from '../../storage/program.js'
 import { readable } from '../../storage/readable.js'
 
@@ -40,50 +39,39 @@ export function* listAnnotations(appId: string, query: AnnotationsQuery): Read<A
   return { data: readable(rows, toAnnotation), has_more: page * limit < total, limit, total, page }
 }
 
-/** @throws ChatError `too_many_requests` when the application holds as many as it may */
-export async function createAnnotation(db: Database, appId: string, body: AnnotationBody): Promise<Annotation> {
+/** Inside the caller's transaction. @throws ChatError `too_many_requests` when the application holds as many as it may */
+export function* createAnnotation(appId: string, body: AnnotationBody, now: number): Write<Annotation> {
   const { question, answer } = body
-  return db.write(function* () {
-    const held = yield* sql.get<{ n: number }>('SELECT count(*) n FROM chat_annotations WHERE app_id = ?', [appId])
-    if ((held?.n ?? 0) >= CHAT_LIMITS.annotationsPerApp)
-      throw new ChatError(
-        'too_many_requests',
-        `an application holds at most ${CHAT_LIMITS.annotationsPerApp} annotations`,
-      )
-    const id = newId()
-    yield* sql.run(
-      'INSERT INTO chat_annotations (id, app_id, question, answer, folded, created_at) VALUES (?, ?, ?, ?, ?, ?)',
-      [id, appId, question, answer, foldedOf(body), Date.now()],
+  const held = yield* sql.get<{ n: number }>('SELECT count(*) n FROM chat_annotations WHERE app_id = ?', [appId])
+  if ((held?.n ?? 0) >= CHAT_LIMITS.annotationsPerApp)
+    throw new ChatError(
+      'too_many_requests',
+      `an application holds at most ${CHAT_LIMITS.annotationsPerApp} annotations`,
     )
-    return yield* required(appId, id)
-  })
+  const id = newId()
+  yield* sql.run(
+    'INSERT INTO chat_annotations (id, app_id, question, answer, folded, created_at) VALUES (?, ?, ?, ?, ?, ?)',
+    [id, appId, question, answer, foldedOf(body), now],
+  )
+  return yield* required(appId, id)
 }
 
-/** @throws ChatError `not_found` */
-export async function updateAnnotation(
-  db: Database,
-  appId: string,
-  id: string,
-  body: AnnotationBody,
-): Promise<Annotation> {
-  return db.write(function* () {
-    yield* sql.run('UPDATE chat_annotations SET question = ?, answer = ?, folded = ? WHERE app_id = ? AND id = ?', [
-      body.question,
-      body.answer,
-      foldedOf(body),
-      appId,
-      id,
-    ])
-    return yield* required(appId, id)
-  })
+/** Inside the caller's transaction. @throws ChatError `not_found` */
+export function* updateAnnotation(appId: string, id: string, body: AnnotationBody): Write<Annotation> {
+  yield* sql.run('UPDATE chat_annotations SET question = ?, answer = ?, folded = ? WHERE app_id = ? AND id = ?', [
+    body.question,
+    body.answer,
+    foldedOf(body),
+    appId,
+    id,
+  ])
+  return yield* required(appId, id)
 }
 
-/** @throws ChatError `not_found` */
-export async function deleteAnnotation(db: Database, appId: string, id: string): Promise<void> {
-  await db.write(function* () {
-    yield* required(appId, id)
-    yield* sql.run('DELETE FROM chat_annotations WHERE app_id = ? AND id = ?', [appId, id])
-  })
+/** Inside the caller's transaction. @throws ChatError `not_found` */
+export function* deleteAnnotation(appId: string, id: string): Write<void> {
+  yield* required(appId, id)
+  yield* sql.run('DELETE FROM chat_annotations WHERE app_id = ? AND id = ?', [appId, id])
 }
 
 /** Every annotation of an application, newest first: of two that match alike the newer answers. */
@@ -93,10 +81,9 @@ export function* allAnnotations(appId: string): Read<AnnotationRow[]> {
   ])
 }
 
-export async function countHit(db: Database, appId: string, id: string): Promise<void> {
-  await db.write(() =>
-    sql.run('UPDATE chat_annotations SET hit_count = hit_count + 1 WHERE app_id = ? AND id = ?', [appId, id]),
-  )
+/** Inside the caller's transaction. */
+export function* countHit(appId: string, id: string): Write<void> {
+  yield* sql.run('UPDATE chat_annotations SET hit_count = hit_count + 1 WHERE app_id = ? AND id = ?', [appId, id])
 }
 
 /** Off until a job switched it on. */

@@ -1,12 +1,12 @@
-import { KsError, notFound } from '../../contract/errors.js'
-import type { GoldenQuestion } from '../../contract/gateway/golden-questions.js'
-import { LIMITS } from '../../contract/limits.js'
-import { isUuid, newId } from '../../lib/ids.js'
-import { askerOf, type Reader } from '../rows/permissions.js'
-import { quotesKnown, recordQuotes, restrictedSources } from '../rows/quotes.js'
-import type { SpaceRow } from '../rows/spaces.js'
-import { type Read, sql, type Write } from '../storage/program.js'
-import { fromCell } from '../storage/readable.js'
+import { KsError, notFound } from '../../../contract/errors.js'
+import type { GoldenQuestion } from '../../../contract/gateway/golden-questions.js'
+import { LIMITS } from '../../../contract/limits.js'
+import { isUuid, newId } from '../../../lib/ids.js'
+import { type Read, sql, type Write } from '../../storage/program.js'
+import { fromCell } from '../../storage/readable.js'
+import { askerOf, type Reader } from '../permissions.js'
+import { quotesKnown, recordQuotes, restrictedSources } from '../quotes.js'
+import type { SpaceRow } from '../spaces.js'
 
 /** A row of `golden_questions`. */
 interface GoldenRow {

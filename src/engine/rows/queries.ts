@@ -1,4 +1,3 @@
-import type { Snapshot } from '../spaces/snapshot.js'
 import { isDamaged } from '../storage/guarded-rows.js'
 import { decodeHalfInto } from '../storage/half.js'
 import { saysWhatWasStored } from '../storage/node-hash.js'
@@ -35,7 +34,7 @@ export interface PassageRow {
  * Keys of nodes that the snapshot shows: every index hit passes through here before it is used for anything. A document
  * that was deleted after the snapshot is left out when its text is loaded.
  */
-export function* visibleKeys(spaceKey: number, snapshot: Snapshot, keys: number[]): Read<Set<number>> {
+export function* visibleKeys(spaceKey: number, snapshot: { headRevision: number }, keys: number[]): Read<Set<number>> {
   const rows = yield* sql.all<{ key: number }>(
     `SELECT nodes.key FROM json_each(?) wanted
      CROSS JOIN nodes INDEXED BY nodes_place ON nodes.key = wanted.value
@@ -82,4 +81,50 @@ export function* loadVectors(vectorSpace: string, keys: number[]): Read<Map<numb
       return [key, floats]
     }),
   )
+}
+
+/** Of nodes, the keys of those that stand in some documents. */
+export function* nodesOfDocuments(keys: ReadonlySet<number>, docs: readonly number[]): Read<Set<number>> {
+  const rows = yield* sql.all<{ key: number }>(
+    `SELECT n.key FROM json_each(?) wanted CROSS JOIN nodes n ON n.key = wanted.value
+     WHERE n.doc_key IN (SELECT value FROM json_each(?))`,
+    [JSON.stringify([...keys]), JSON.stringify(docs)],
+  )
+  return new Set(rows.map(({ key }) => key))
+}
+
+/** Keys of the entities that a node mentions, of many some. */
+export function* entitiesOfNode(node: number, most: number): Read<number[]> {
+  const rows = yield* sql.all<{ entity: number }>(
+    'SELECT entity_key entity FROM graph_mentions WHERE node_key = ? LIMIT +?',
+    [node, most],
+  )
+  return rows.map(({ entity }) => entity)
+}
+
+/** Keys of the nodes that mention an entity, the newest first. */
+export function* nodesOfEntity(entity: number, most: number): Read<number[]> {
+  const rows = yield* sql.all<{ node: number }>(
+    'SELECT node_key node FROM graph_mentions WHERE entity_key = ? ORDER BY node_key DESC LIMIT +?',
+    [entity, most],
+  )
+  return rows.map(({ node }) => node)
+}
+
+/**
+ * Of documents, the keys of those that are about to be replaced by a newer version, already accepted, and of pages of the
+ * web that the last crawl did not find, and that have a while to come back.
+ */
+export function* staleDocuments(docs: readonly number[]): Read<Set<number>> {
+  const waiting = yield* sql.all<{ key: number }>(
+    `SELECT DISTINCT j.doc_key key FROM json_each(?) wanted CROSS JOIN jobs j INDEXED BY jobs_document
+       ON j.doc_key = wanted.value WHERE j.completed_at IS NULL`,
+    [JSON.stringify(docs)],
+  )
+  const missing = yield* sql.all<{ key: number }>(
+    `SELECT documents.key FROM json_each(?) wanted JOIN documents ON documents.key = wanted.value
+     WHERE ${jsonAt('metadata', '$.missingCrawls')} > 0`,
+    [JSON.stringify(docs)],
+  )
+  return new Set([...waiting, ...missing].map(({ key }) => key))
 }

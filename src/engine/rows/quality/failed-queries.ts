@@ -1,12 +1,11 @@
-import type { FailedQuery, FailedQueryStatus, FailedQueryTrigger } from '../../contract/gateway/failed-queries.js'
-import { defined } from '../../lib/defined.js'
-import { isUuid } from '../../lib/ids.js'
-import { askerOf, type Reader } from '../rows/permissions.js'
-import { quotesKnown } from '../rows/quotes.js'
-import type { SpaceRow } from '../rows/spaces.js'
-import { type Read, sql, type Write } from '../storage/program.js'
-import { fromCell } from '../storage/readable.js'
-import { type FailedQueryEvent, movesOf } from './moves.js'
+import type { FailedQuery, FailedQueryStatus, FailedQueryTrigger } from '../../../contract/gateway/failed-queries.js'
+import { defined } from '../../../lib/defined.js'
+import { isUuid } from '../../../lib/ids.js'
+import { type Read, sql, type Write } from '../../storage/program.js'
+import { fromCell } from '../../storage/readable.js'
+import { askerOf, type Reader } from '../permissions.js'
+import { quotesKnown } from '../quotes.js'
+import type { SpaceRow } from '../spaces.js'
 
 /** A row of `failed_queries`. */
 export interface FailedRow {
@@ -69,18 +68,18 @@ export function* failedCounts(reader: Reader, space: SpaceRow): Read<{ status: F
 }
 
 /**
- * Moves a failed query by the table of moves, as one conditional update, inside the caller's transaction; `notes` are
+ * Moves a failed query by the moves that are allowed, as one conditional update, inside the caller's transaction; `notes` are
  * set in its metadata by the same statement, so that an asking counted meanwhile is not lost.
  *
- * @returns whether a move of the table applied
+ * @returns whether one of them applied
  */
 export function* moveFailed(
   space: SpaceRow,
   id: string,
-  event: FailedQueryEvent,
+  allowed: readonly { from: FailedQueryStatus; to: FailedQueryStatus }[],
   notes: { key: 'triage' | 'verdict'; value: Record<string, unknown> },
 ): Write<boolean> {
-  const moves = JSON.stringify(movesOf(event))
+  const moves = JSON.stringify(allowed)
   return (
     (yield* sql.run(
       `UPDATE failed_queries SET updated_at = ?, metadata = json_set(metadata, '$.' || ?, json(?)),

@@ -1,7 +1,7 @@
 import type { MessageFile } from '../../../contract/chat/messages.js'
 import { newId } from '../../../lib/ids.js'
 import { type Read, sql, type Write } from '../../storage/program.js'
-import type { Who } from '../store.js'
+import type { Who } from './conversations.js'
 
 export interface FileRow {
   id: string

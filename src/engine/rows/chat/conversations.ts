@@ -1,8 +1,7 @@
-import type { AgentThought, ChatUsage, RetrieverResource } from '../../contract/chat/messages.js'
-import { newId } from '../../lib/ids.js'
-import type { Database } from '../storage/database.js'
-import { type Read, sql, type Write } from '../storage/program.js'
-import { fromCell, unlessDamaged } from '../storage/readable.js'
+import type { AgentThought, ChatUsage, RetrieverResource } from '../../../contract/chat/messages.js'
+import { newId } from '../../../lib/ids.js'
+import { type Read, sql, type Write } from '../../storage/program.js'
+import { fromCell, unlessDamaged } from '../../storage/readable.js'
 
 /** An end user of an application: everything below is looked up by both. */
 export interface Who {
@@ -74,6 +73,47 @@ export function* findConversation(who: Who, id: string): Read<ConversationRow | 
      WHERE app_id = ? AND end_user_id = ? AND id = ?`,
     [who.appId, who.userId, id],
   )
+}
+
+/** The columns that a list of conversations may be in the order of, and how. */
+const ORDERS = {
+  created_at: { column: 'created_at', after: '>', direction: 'ASC' },
+  '-created_at': { column: 'created_at', after: '<', direction: 'DESC' },
+  updated_at: { column: 'updated_at', after: '>', direction: 'ASC' },
+  '-updated_at': { column: 'updated_at', after: '<', direction: 'DESC' },
+} as const
+
+/** Conversations of an end user, after one of them or all. */
+export function* conversationsAfter(
+  who: Who,
+  last: ConversationRow | undefined,
+  order: keyof typeof ORDERS,
+  limit: number,
+): Read<ConversationRow[]> {
+  const { column, after, direction } = ORDERS[order]
+  return yield* sql.all<ConversationRow>(
+    `SELECT id, name, named_by, inputs, created_at, updated_at FROM chat_conversations
+     WHERE app_id = ? AND end_user_id = ? ${last === undefined ? '' : `AND (${column}, id) ${after} (?, ?)`}
+     ORDER BY ${column} ${direction}, id ${direction} LIMIT ?`,
+    [who.appId, who.userId, ...(last === undefined ? [] : [last[column], last.id]), limit],
+  )
+}
+
+/** Inside the caller's transaction. */
+export function* removeConversation(who: Who, id: string): Write<void> {
+  yield* sql.run('DELETE FROM chat_conversations WHERE app_id = ? AND end_user_id = ? AND id = ?', [
+    who.appId,
+    who.userId,
+    id,
+  ])
+}
+
+/** What a conversation of an application began with. */
+export function* firstQuery(appId: string, conversationId: string): Read<string | undefined> {
+  return (yield* sql.get<{ query: string }>(
+    'SELECT query FROM chat_messages WHERE app_id = ? AND conversation_id = ? ORDER BY place LIMIT 1',
+    [appId, conversationId],
+  ))?.query
 }
 
 export function* insertConversation(
@@ -156,13 +196,21 @@ export function* findMessage(who: Who, id: string): Read<MessageRow | undefined>
   return row === undefined ? undefined : yield* withoutDeleted(row)
 }
 
+/** The place of a message in its conversation. */
+export function* placeOfMessage(id: string): Read<number | undefined> {
+  return (yield* sql.get<{ place: number }>('SELECT place FROM chat_messages WHERE id = ?', [id]))?.place
+}
+
 /** Messages of a conversation before a place, newest first. */
-export function* messagesBefore(db: Database, who: Who, conversationId: string, place: number, limit: number) {
-  return (yield* sql.all<MessageRow>(
+export function* messagesBefore(who: Who, conversationId: string, place: number, limit: number): Read<MessageRow[]> {
+  const rows = yield* sql.all<MessageRow>(
     `SELECT ${MESSAGE_COLUMNS} FROM chat_messages
        WHERE app_id = ? AND end_user_id = ? AND conversation_id = ? AND place < ? ORDER BY place DESC LIMIT ?`,
     [who.appId, who.userId, conversationId, place, limit],
-  )).map((row) => db.now(withoutDeleted(row)))
+  )
+  const shown: MessageRow[] = []
+  for (const row of rows) shown.push(yield* withoutDeleted(row))
+  return shown
 }
 
 /** Stands in place of an answer that was made of a document which is gone. */

@@ -1,0 +1,50 @@
+import type { AnnotationJob } from '../../../contract/chat/annotations.js'
+import { newId } from '../../../lib/ids.js'
+import { type Read, sql, type Write } from '../../storage/program.js'
+
+/** A row of `chat_annotation_jobs`. */
+export interface AnnotationJobRow {
+  id: string
+  status: AnnotationJob['job_status']
+  error: string
+}
+
+/** Jobs whose process died: they say so from now on. */
+export function* failLeftJobs(): Write<void> {
+  yield* sql.run(
+    `UPDATE chat_annotation_jobs SET status = 'error', error = 'the service stopped before the job was done'
+     WHERE status IN ('waiting', 'processing')`,
+  )
+}
+
+/** The job of a kind that is under way. */
+export function* openJob(appId: string, action: string): Read<Pick<AnnotationJobRow, 'id'> | undefined> {
+  return yield* sql.get<Pick<AnnotationJobRow, 'id'>>(
+    `SELECT id FROM chat_annotation_jobs
+     WHERE app_id = ? AND action = ? AND status IN ('waiting', 'processing') LIMIT 1`,
+    [appId, action],
+  )
+}
+
+/** A job that waits, inside the caller's transaction. @returns its id */
+export function* insertJob(appId: string, action: string, threshold: number | null, now: number): Write<string> {
+  const id = newId()
+  yield* sql.run(
+    `INSERT INTO chat_annotation_jobs (id, app_id, action, score_threshold, status, created_at)
+     VALUES (?, ?, ?, ?, 'waiting', ?)`,
+    [id, appId, action, threshold, now],
+  )
+  return id
+}
+
+export function* findAnnotationJob(appId: string, action: string, id: string): Read<AnnotationJobRow | undefined> {
+  return yield* sql.get<AnnotationJobRow>(
+    'SELECT id, status, error FROM chat_annotation_jobs WHERE app_id = ? AND action = ? AND id = ?',
+    [appId, action, id.toLowerCase()],
+  )
+}
+
+/** Inside the caller's transaction. */
+export function* moveAnnotationJob(id: string, status: AnnotationJobRow['status'], error = ''): Write<void> {
+  yield* sql.run('UPDATE chat_annotation_jobs SET status = ?, error = ? WHERE id = ?', [status, error, id])
+}

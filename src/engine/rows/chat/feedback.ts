@@ -1,0 +1,54 @@
+import { newId } from '../../../lib/ids.js'
+import { type Read, sql, type Write } from '../../storage/program.js'
+import type { MessageRow, Who } from './conversations.js'
+
+/** A row of `chat_feedback`. */
+export interface FeedbackRow {
+  id: string
+  app_id: string
+  end_user_id: string
+  conversation_id: string
+  message_id: string
+  rating: 'like' | 'dislike'
+  content: string
+  created_at: number
+  updated_at: number
+}
+
+/** How an end user rated an answer. */
+export function* ratingOf(who: Who, messageId: string): Read<FeedbackRow['rating'] | undefined> {
+  return (yield* sql.get<Pick<FeedbackRow, 'rating'>>(
+    'SELECT rating FROM chat_feedback WHERE message_id = ? AND end_user_id = ?',
+    [messageId, who.userId],
+  ))?.rating
+}
+
+/** Takes a rating back, where there is one, inside the caller's transaction. */
+export function* removeRating(who: Who, messageId: string): Write<void> {
+  yield* sql.run('DELETE FROM chat_feedback WHERE message_id = ? AND end_user_id = ?', [messageId, who.userId])
+}
+
+/** Rates an answer, once for each end user, inside the caller's transaction. */
+export function* writeRating(
+  who: Who,
+  message: MessageRow,
+  { rating, content }: Pick<FeedbackRow, 'rating' | 'content'>,
+  now: number,
+): Write<void> {
+  yield* sql.run(
+    `INSERT INTO chat_feedback
+       (id, app_id, end_user_id, conversation_id, message_id, rating, content, created_at, updated_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+     ON CONFLICT (message_id, end_user_id) DO UPDATE SET
+       rating = excluded.rating, content = excluded.content, updated_at = excluded.updated_at`,
+    [newId(), who.appId, who.userId, message.conversation_id, message.id, rating, content, now, now],
+  )
+}
+
+/** A page of the ratings of an application, newest first. */
+export function* ratingsOfApp(appId: string, page: number, limit: number): Read<FeedbackRow[]> {
+  return yield* sql.all<FeedbackRow>(
+    'SELECT * FROM chat_feedback WHERE app_id = ? ORDER BY updated_at DESC, id DESC LIMIT ? OFFSET ?',
+    [appId, limit, (page - 1) * limit],
+  )
+}

@@ -1,0 +1,259 @@
+import { createHash } from 'node:crypto'
+import type { SpaceConflict, SpaceConflictsQuery } from '../../contract/gateway/conflicts.js'
+import { newId } from '../../lib/ids.js'
+import type { Caller } from '../base/caller.js'
+import { type Read, sql, type Write } from '../storage/program.js'
+import { askerOf, mayKnow } from './permissions.js'
+
+/** Goes up when the same text gives other claims: what was read before is read again. */
+const CLAIMS_FORMAT = 1
+
+/** A passage of a version, by its ordinal there. */
+export interface NamedPassage {
+  version: number
+  ordinal: number
+  title: string
+  text: string
+}
+
+/** Where a passage stands. */
+type PassagePlace = Pick<NamedPassage, 'version' | 'ordinal'>
+
+/** What two passages say against each other. */
+interface NewConflict {
+  one: PassagePlace
+  other: PassagePlace
+  kind: string
+  relation: string
+  reason: string
+  quotes: readonly string[]
+}
+
+/** SQL: whether version `v` was compared with the others. */
+export const IS_COMPARED = `EXISTS (SELECT 1 FROM conflict_claims c
+  WHERE c.version_key = v.key AND c.compared = 1 AND c.format = ${CLAIMS_FORMAT})`
+
+export interface ClaimsRow {
+  version_key: number
+  doc_key: number
+  compared: number
+  claims: Uint8Array
+}
+
+const OF_LIVE = `FROM conflict_claims c CROSS JOIN versions v ON v.key = c.version_key
+  WHERE c.space_key = ? AND c.format = ${CLAIMS_FORMAT} AND v.until_revision IS NULL`
+
+/** The claims of versions that were compared, after a version. */
+export function* comparedAfter(spaceKey: number, after: number, limit: number): Read<ClaimsRow[]> {
+  return yield* sql.all<ClaimsRow>(
+    `SELECT c.version_key, v.doc_key, c.compared, c.claims ${OF_LIVE} AND c.compared = 1 AND c.version_key > ?
+     ORDER BY c.version_key LIMIT +?`,
+    [spaceKey, after, limit],
+  )
+}
+
+/** The claims of a version that a space shows; nothing where they were not read yet. */
+export function* claimsOfVersion(spaceKey: number, version: number): Read<ClaimsRow | undefined> {
+  return yield* sql.get<ClaimsRow>(
+    `SELECT c.version_key, v.doc_key, c.compared, c.claims ${OF_LIVE} AND c.version_key = ?`,
+    [spaceKey, version],
+  )
+}
+
+/** Stores what a version claims, inside the caller's transaction; what was found by earlier ones goes. */
+export function* writeClaims(spaceKey: number, version: number, claims: Uint8Array): Write<void> {
+  if (!(yield* isLive(spaceKey, version))) return
+  for (const side of ['one_version', 'other_version'])
+    yield* sql.run(`DELETE FROM conflicts WHERE space_key = ? AND ${side} = ?`, [spaceKey, version])
+  yield* sql.run(
+    `INSERT OR REPLACE INTO conflict_claims (version_key, space_key, format, compared, claims)
+     VALUES (?, ?, ${CLAIMS_FORMAT}, 0, ?)`,
+    [version, spaceKey, claims],
+  )
+}
+
+/** A version was compared with all that were compared before. Inside the caller's transaction. */
+export function* markCompared(spaceKey: number, version: number): Write<void> {
+  yield* sql.run('UPDATE conflict_claims SET compared = 1 WHERE space_key = ? AND version_key = ?', [spaceKey, version])
+}
+
+function* isLive(spaceKey: number, version: number): Read<boolean> {
+  const text = 'SELECT 1 one FROM versions WHERE space_key = ? AND key = ? AND until_revision IS NULL'
+  return (yield* sql.get<{ one: number }>(text, [spaceKey, version])) !== undefined
+}
+
+/** A side longer than this is cut: it is a quotation, and the passage is there. */
+const MOST_QUOTED = 500
+
+/** Stores what was found, inside the caller's transaction; what is of a version that is not shown any more is left out. */
+export function* writeDisagreements(
+  spaceKey: number,
+  found: readonly NewConflict[],
+  nodeOf: (place: PassagePlace) => number | undefined,
+  now: number,
+): Write<void> {
+  for (const { one, other, kind, relation, reason, quotes } of found) {
+    const [left, right] = [nodeOf(one), nodeOf(other)]
+    if (left === undefined || right === undefined) continue
+    if (!(yield* isLive(spaceKey, one.version)) || !(yield* isLive(spaceKey, other.version))) continue
+    const [quote, otherQuote] = quotes.map((text) => text.slice(0, MOST_QUOTED).toWellFormed())
+    yield* sql.run(
+      `INSERT OR IGNORE INTO conflicts (id, space_key, kind, relation, reason, one_version, one_node, one_quote,
+         other_version, other_node, other_quote, created_at, pair)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      [
+        newId(),
+        spaceKey,
+        kind,
+        relation,
+        reason,
+        one.version,
+        left,
+        quote ?? '',
+        other.version,
+        right,
+        otherQuote ?? '',
+        now,
+        hashOf(quotes),
+      ],
+    )
+  }
+}
+
+function hashOf(quotes: readonly string[]): string {
+  return createHash('sha256').update(JSON.stringify(quotes)).digest('base64')
+}
+
+/** Passages by version and ordinal, of versions that the space shows. */
+export function* passagesAt(
+  spaceKey: number,
+  places: readonly PassagePlace[],
+): Read<(NamedPassage & { node: number })[]> {
+  return yield* sql.all<NamedPassage & { node: number }>(
+    `SELECT n.key node, n.version_key version, n.ordinal, n.title, n.text
+     FROM json_each(?) wanted
+     CROSS JOIN versions v ON v.key = wanted.value ->> 0
+     CROSS JOIN nodes n INDEXED BY nodes_version ON n.version_key = v.key AND n.ordinal = wanted.value ->> 1
+     WHERE v.space_key = ? AND v.until_revision IS NULL`,
+    [JSON.stringify(places.map(({ version, ordinal }) => [version, ordinal])), spaceKey],
+  )
+}
+
+/** A row of `conflicts`. */
+export interface ConflictRow {
+  key: number
+  id: string
+  kind: SpaceConflict['kind']
+  relation: SpaceConflict['relation']
+  reason: string
+  verdict: string | null
+  created_at: number
+  one_quote: string
+  other_quote: string
+  one_node: number
+  other_node: number
+}
+
+/** What a listing says of one side of a disagreement. */
+export interface SideRow {
+  key: number
+  id: string
+  document_id: string
+  version: number
+  filename: string
+  title: string
+  page: number | null
+  section: string
+  stored_at: number
+}
+
+/** Documents that are still on their way to publication. */
+export function* documentsOnTheirWay(spaceKey: number): Read<number> {
+  const text =
+    'SELECT count(DISTINCT doc_key) n FROM jobs INDEXED BY jobs_open WHERE space_key = ? AND completed_at IS NULL'
+  return (yield* sql.get<{ n: number }>(text, [spaceKey]))?.n ?? 0
+}
+
+/** SQL: the version and document of a side, where both are shown. */
+const sideOf = (side: 'one' | 'other'): string =>
+  `CROSS JOIN versions v_${side} ON v_${side}.key = c.${side}_version AND v_${side}.until_revision IS NULL
+   CROSS JOIN documents d_${side} ON d_${side}.key = v_${side}.doc_key AND d_${side}.deleted_at IS NULL`
+
+/** Disagreements before one, the newest first, of documents that the caller may both read; one more than `limit`. */
+export function* conflictsBefore(
+  spaceKey: number,
+  caller: Caller,
+  { kind, documentId, includeDifferences, limit }: SpaceConflictsQuery,
+  before: number,
+): Read<ConflictRow[]> {
+  const conditions = [
+    includeDifferences === 'true' ? '' : "AND c.relation = 'contradiction'",
+    kind === undefined ? '' : 'AND c.kind = ?',
+    documentId === undefined ? '' : 'AND (d_one.id = ? OR d_other.id = ?)',
+  ]
+  const asker = askerOf(caller)
+  return yield* sql.all<ConflictRow>(
+    `SELECT c.* FROM conflicts c ${sideOf('one')} ${sideOf('other')}
+     WHERE c.space_key = ? AND c.key < ? ${conditions.join(' ')}
+       AND ${mayKnow('d_one.source_id')} AND ${mayKnow('d_other.source_id')}
+     ORDER BY c.key DESC LIMIT +?`,
+    [
+      spaceKey,
+      before,
+      ...(kind === undefined ? [] : [kind]),
+      ...(documentId === undefined ? [] : [documentId, documentId]),
+      asker,
+      asker,
+      limit + 1,
+    ],
+  )
+}
+
+/** A passage as a side of a disagreement. */
+export function* sideOfConflict(spaceKey: number, node: number): Read<SideRow | undefined> {
+  return yield* sql.get<SideRow>(
+    `SELECT n.key, n.id, d.id document_id, v.version, d.filename, v.title, n.page, n.section, v.created_at stored_at
+     FROM nodes n CROSS JOIN versions v ON v.key = n.version_key CROSS JOIN documents d ON d.key = n.doc_key
+     WHERE n.space_key = ? AND n.key = ?`,
+    [spaceKey, node],
+  )
+}
+
+/** A contradiction that no model has judged. */
+export type Unjudged = Pick<ConflictRow, 'key' | 'one_quote' | 'other_quote'>
+
+/** Contradictions that no model has judged, after one. */
+export function* unjudgedAfter(spaceKey: number, after: number, limit: number): Read<Unjudged[]> {
+  return yield* sql.all<Unjudged>(
+    `SELECT key, one_quote, other_quote FROM conflicts
+     WHERE space_key = ? AND relation = 'contradiction' AND verdict IS NULL AND key > ? ORDER BY key LIMIT +?`,
+    [spaceKey, after, limit],
+  )
+}
+
+/** What a model said of a pair of sentences, where it was asked. */
+export function* knownVerdict(spaceKey: number, pair: string): Read<string | undefined> {
+  return (yield* sql.get<{ verdict: string }>(
+    'SELECT verdict FROM conflict_verdicts WHERE space_key = ? AND pair = ?',
+    [spaceKey, pair],
+  ))?.verdict
+}
+
+/** Keeps what a model said of a pair of sentences, inside the caller's transaction. */
+export function* writeVerdict(spaceKey: number, pair: string, verdict: 'compatible' | 'contradict'): Write<void> {
+  yield* sql.run('INSERT OR REPLACE INTO conflict_verdicts (space_key, pair, verdict) VALUES (?, ?, ?)', [
+    spaceKey,
+    pair,
+    verdict,
+  ])
+}
+
+/** Lists a disagreement as a model judged it, inside the caller's transaction. */
+export function* judgeConflict(spaceKey: number, key: number, verdict: string): Write<void> {
+  yield* sql.run('UPDATE conflicts SET verdict = ?, relation = ? WHERE space_key = ? AND key = ?', [
+    verdict,
+    verdict === 'compatible' ? 'other' : 'contradiction',
+    spaceKey,
+    key,
+  ])
+}

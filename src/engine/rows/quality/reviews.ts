@@ -1,0 +1,87 @@
+import type { MissingEvidenceReview } from '../../../contract/gateway/quality.js'
+import { newId } from '../../../lib/ids.js'
+import { type Read, sql, type Write } from '../../storage/program.js'
+import type { SpaceRow } from '../spaces.js'
+
+type Status = MissingEvidenceReview['status']
+
+/** A piece of missing evidence, by the trace that lacked it. */
+export interface MissingItem {
+  traceId: string
+  itemKey: string
+}
+
+/** A row of `missing_reviews`. */
+export interface ReviewRow {
+  id: string
+  item_key: string
+  status: Status
+  reason: string | null
+  revision: number
+  actor: string
+  created_at: number
+  updated_at: number
+}
+
+/** A row of `missing_review_history`. */
+interface HistoryRow {
+  id: string
+  actor: string
+  from_status: Status | null
+  to_status: Status
+  reason: string | null
+  revision: number
+  created_at: number
+}
+
+export function* lookupReview(space: SpaceRow, item: MissingItem): Read<ReviewRow | undefined> {
+  return yield* sql.get<ReviewRow>(
+    `SELECT id, item_key, status, reason, revision, actor, created_at, updated_at FROM missing_reviews
+     WHERE tenant = ? AND space_key = ? AND trace_id = ? AND item_key = ?`,
+    [space.tenant, space.key, item.traceId, item.itemKey],
+  )
+}
+
+/**
+ * Writes the next revision of a review and its history, inside the caller's transaction.
+ *
+ * @param current what `lookupReview` gave
+ */
+export function* writeReview(
+  space: SpaceRow,
+  item: MissingItem,
+  current: ReviewRow | undefined,
+  next: { status: Status; reason: string | undefined; actor: string; now: number },
+): Write<void> {
+  const { status, reason = null, actor, now } = next
+  const id = current?.id ?? newId()
+  const revision = current?.revision ?? 0
+  const values = [status, reason, revision + 1, actor, now]
+  if (current === undefined)
+    yield* sql.run(
+      `INSERT INTO missing_reviews (status, reason, revision, actor, updated_at, id, tenant, space_key, trace_id, item_key, created_at)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      [...values, id, space.tenant, space.key, item.traceId, item.itemKey, now],
+    )
+  else
+    yield* sql.run(
+      `UPDATE missing_reviews SET status = ?, reason = ?, revision = ?, actor = ?, updated_at = ?
+       WHERE tenant = ? AND space_key = ? AND id = ? AND revision = ?`,
+      [...values, space.tenant, space.key, id, revision],
+    )
+  yield* sql.run(
+    `INSERT INTO missing_review_history (id, tenant, space_key, review_id, actor, from_status, to_status, reason, revision, created_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    [newId(), space.tenant, space.key, id, actor, current?.status ?? null, status, reason, revision + 1, now],
+  )
+}
+
+/** What was decided about an item, oldest first. */
+export function* reviewHistory(space: SpaceRow, item: MissingItem): Read<HistoryRow[]> {
+  return yield* sql.all<HistoryRow>(
+    `SELECT history.id, history.actor, history.from_status, history.to_status, history.reason, history.revision, history.created_at
+     FROM missing_reviews review JOIN missing_review_history history ON history.review_id = review.id
+     WHERE review.tenant = ? AND review.space_key = ? AND review.trace_id = ? AND review.item_key = ? ORDER BY history.revision`,
+    [space.tenant, space.key, item.traceId, item.itemKey],
+  )
+}

@@ -1,0 +1,75 @@
+import type { QualityTraceSummary } from '../../../contract/gateway/quality.js'
+import type { EvidenceState, TraceStep } from '../../../contract/gateway/queries.js'
+import type { Caller } from '../../base/caller.js'
+import { type Read, sql } from '../../storage/program.js'
+import { fromCell } from '../../storage/readable.js'
+import type { SpaceRow } from '../spaces.js'
+
+/** A row of `traces` without what is large. */
+export interface SummarisedRow {
+  id: string
+  query: string
+  mode: QualityTraceSummary['mode']
+  completed: number
+  bundle_id: string | null
+  evidence_state: EvidenceState | null
+  created_at: number
+}
+
+/** Which traces are wanted; times in milliseconds, the end left out. */
+export interface WantedTraces {
+  from: number
+  to: number
+  mode: string | undefined
+  /** `completed`: it ended with an answer; `failed`: any step has status `error` */
+  status: 'completed' | 'failed' | undefined
+}
+
+/** The caller's own traces of a space before a place, newest first. */
+export function* tracesBefore(
+  caller: Caller,
+  space: SpaceRow,
+  { from, to, mode, status }: WantedTraces,
+  before: { createdAt: number; id: string },
+  most: number,
+): Read<SummarisedRow[]> {
+  // most steps hold no error, which the text of their column tells faster than its JSON
+  return yield* sql.all<SummarisedRow>(
+    `SELECT id, query, mode, completed, bundle_id, evidence_state, created_at FROM traces
+     WHERE tenant = ? AND space_key = ? AND subject = ? AND created_at >= ? AND created_at < ? AND (created_at, id) < (?, ?)
+       AND (? IS NULL OR mode = ?)
+       AND CASE ? WHEN 'completed' THEN completed = 1
+         WHEN 'failed' THEN CASE WHEN instr(steps, '"status":"error"') = 0 OR NOT json_valid(steps) THEN 0
+           ELSE EXISTS (SELECT 1 FROM json_each(steps) step WHERE step.value ->> '$.status' = 'error') END
+         ELSE 1 END
+     ORDER BY created_at DESC, id DESC LIMIT ?`,
+    [
+      caller.tenant,
+      space.key,
+      caller.subject,
+      from,
+      to,
+      before.createdAt,
+      before.id,
+      mode ?? null,
+      mode ?? null,
+      status ?? null,
+      most,
+    ],
+  )
+}
+
+/** The steps of a trace of the caller's own; none where it is gone. */
+export function* stepsOfOwn(caller: Caller, space: SpaceRow, id: string): Read<TraceStep[]> {
+  const stored = yield* sql.get<{ steps: string }>(
+    'SELECT steps FROM traces WHERE tenant = ? AND space_key = ? AND subject = ? AND id = ?',
+    [caller.tenant, space.key, caller.subject, id],
+  )
+  return stored === undefined ? [] : fromCell(stored.steps)
+}
+
+/** The steps of a trace of the tenant; none where it is gone. */
+export function* stepsOf(tenant: string, id: string): Read<TraceStep[]> {
+  const stored = yield* sql.get<{ steps: string }>('SELECT steps FROM traces WHERE id = ? AND tenant = ?', [id, tenant])
+  return stored === undefined ? [] : fromCell(stored.steps)
+}
