@@ -103,12 +103,7 @@ export class VectorFiller {
     const known = this.#counted.get(spaceKey)
     const now = Date.now()
     const counted =
-      known !== undefined && now - known.at < COUNTED_MS
-        ? known
-        : {
-            at: now,
-            missing: db.now(missingNow(spaceKey)),
-          }
+      known !== undefined && now - known.at < COUNTED_MS ? known : { at: now, missing: db.now(missingNow(spaceKey)) }
     this.#counted.set(spaceKey, counted)
     return counted.missing.passages === 0 ? undefined : counted.missing
   }
@@ -123,11 +118,13 @@ export class VectorFiller {
     if (this.#silent.has(spaceKey)) return
     const began = Date.now()
     for (;;) {
-      if (!(await db.read(isAtWork(spaceKey, versions))) || signal.aborted) return
       const heard = Math.max(began, this.#progressAt.get(spaceKey) ?? 0)
       const left = Math.min(began + PATIENCE_MS, heard + SILENCE_MS) - Date.now()
-      if (left <= 0) break
-      await this.#changes.next(signal, left)
+      // from before the look: what changes during it is not missed
+      const changed = left > 0 ? this.#changes.next(signal, left) : undefined
+      if (!(await db.read(isAtWork(spaceKey, versions))) || signal.aborted) return
+      if (changed === undefined) break
+      await changed
     }
     this.#silent.add(spaceKey)
   }
