@@ -1,5 +1,5 @@
 import { LIMITS } from '../../contract/limits.js'
-import { type Read, sql, type Write } from '../storage/program.js'
+import { sql, type Write } from '../storage/program.js'
 import { subtreeOf, type WorkspaceFile } from './workspaces.js'
 
 /** When the workspaces of a space change, and the number of the change. */
@@ -91,56 +91,4 @@ export function* removeRows(at: ChangeAt, which: { folder: string; base: string 
        WHERE id IN (SELECT id FROM workspace_files WHERE space_key = ? AND until_seq IS NULL AND ${where})`,
     [at.seq, at.now, at.spaceKey, first, past],
   )
-}
-
-/** A row that names bytes. */
-export interface NamedBytes {
-  key: number
-  object_key: string
-}
-
-/** Some versions that ended, those that were removed or those that a listing may still show; the oldest first. */
-export function* endedVersions(
-  removed: boolean,
-  most: number,
-): Read<(NamedBytes & { space_key: number; until_at: number })[]> {
-  return yield* sql.all<NamedBytes & { space_key: number; until_at: number }>(
-    `SELECT key, space_key, object_key, until_at FROM workspace_files INDEXED BY workspace_files_ended
-       WHERE until_seq IS NOT NULL AND removed = ? ORDER BY until_at LIMIT ?`,
-    [removed ? 1 : 0, most],
-  )
-}
-
-/** The tables whose rows name bytes of agents. */
-export type ByteTable = 'workspace_files' | 'snapshot_files'
-
-/** Some rows of a space. */
-export function* namedBytesOf(table: ByteTable, spaceKey: number, most: number): Read<NamedBytes[]> {
-  return yield* sql.all<NamedBytes>(`SELECT key, object_key FROM ${table} WHERE space_key = ? LIMIT ?`, [
-    spaceKey,
-    most,
-  ])
-}
-
-export function* deleteRows(table: ByteTable, rows: readonly NamedBytes[]): Write<void> {
-  for (const { key } of rows) yield* sql.run(`DELETE FROM ${table} WHERE key = ?`, [key])
-}
-
-/** The snapshot that was deleted first and still has rows, with some of its files. */
-export function* deletedSnapshot(most: number): Read<{ id: string; files: NamedBytes[] } | undefined> {
-  const deleted = yield* sql.get<{ id: string }>(
-    'SELECT id FROM workspace_snapshots WHERE deleted_at IS NOT NULL ORDER BY deleted_at LIMIT 1',
-  )
-  if (deleted === undefined) return undefined
-  const files = yield* sql.all<NamedBytes>('SELECT key, object_key FROM snapshot_files WHERE snapshot_id = ? LIMIT ?', [
-    deleted.id,
-    most,
-  ])
-  return { id: deleted.id, files }
-}
-
-/** The last rows of a deleted snapshot, whose files are gone. */
-export function* deleteSnapshotRow(id: string): Write<void> {
-  yield* sql.run('DELETE FROM snapshot_queries WHERE snapshot_id = ?', [id])
-  yield* sql.run('DELETE FROM workspace_snapshots WHERE id = ? AND deleted_at IS NOT NULL', [id])
 }

@@ -1,19 +1,17 @@
 import type { EngineContext } from '../context.js'
 import { removeUnreferenced } from '../documents/delete.js'
 import { spaceByKey } from '../rows/spaces.js'
-import {
-  type ByteTable,
-  deletedSnapshot,
-  deleteRows,
-  deleteSnapshotRow,
-  endedVersions,
-  type NamedBytes,
-  namedBytesOf,
-} from '../rows/workspace-changes.js'
 import { policiesOf } from '../spaces/manifest.js'
-import type { Read } from '../storage/program.js'
+import { type Read, sql } from '../storage/program.js'
 
 const ROWS = 200
+
+interface Ended {
+  key: number
+  space_key: number
+  object_key: string
+  until_at: number
+}
 
 /** Removes some files that nobody can be shown any more, first their rows and then bytes that nothing else names. */
 export async function purgeWorkspaces(context: EngineContext): Promise<boolean> {
@@ -21,23 +19,23 @@ export async function purgeWorkspaces(context: EngineContext): Promise<boolean> 
 }
 
 async function purgeFiles(context: EngineContext): Promise<boolean> {
-  const rows = await context.db.read(overVersions(context.now()))
+  const { db, now } = context
+  function* ended(removed: 0 | 1) {
+    return yield* sql.all<Ended>(
+      `SELECT key, space_key, object_key, until_at FROM workspace_files INDEXED BY workspace_files_ended
+       WHERE until_seq IS NOT NULL AND removed = ? ORDER BY until_at LIMIT ?`,
+      [removed, ROWS],
+    )
+  }
+  const removed = db.now(ended(1))
+  const rows = removed.length > 0 ? removed : db.now(ended(0)).filter((row) => context.db.now(isOver(row, now())))
   if (rows.length === 0) return false
   await forget(context, 'workspace_files', rows)
   return true
 }
 
-/** Versions that nobody can be shown: removed ones, and behind them those whose listings are over. */
-function* overVersions(now: number): Read<NamedBytes[]> {
-  const removed = yield* endedVersions(true, ROWS)
-  if (removed.length > 0) return removed
-  const over: NamedBytes[] = []
-  for (const row of yield* endedVersions(false, ROWS)) if (yield* isOver(row, now)) over.push(row)
-  return over
-}
-
 /** A listing that goes on page by page may still show a version that was overwritten. */
-function* isOver(row: { space_key: number; until_at: number }, now: number): Read<boolean> {
+function* isOver(row: Ended, now: number): Read<boolean> {
   const space = yield* spaceByKey(row.space_key)
   if (space === undefined) return true
   return row.until_at + policiesOf(space).consistencyPolicy.snapshotTtlSeconds * 1000 <= now
@@ -45,10 +43,24 @@ function* isOver(row: { space_key: number; until_at: number }, now: number): Rea
 
 async function purgeSnapshot(context: EngineContext): Promise<boolean> {
   const { db } = context
-  const deleted = await db.read(deletedSnapshot(ROWS))
+  const deleted = db.now(
+    sql.get<{ id: string }>(
+      'SELECT id FROM workspace_snapshots WHERE deleted_at IS NOT NULL ORDER BY deleted_at LIMIT 1',
+    ),
+  )
   if (deleted === undefined) return false
-  await forget(context, 'snapshot_files', deleted.files)
-  if (deleted.files.length < ROWS) await db.write(() => deleteSnapshotRow(deleted.id))
+  const files = db.now(
+    sql.all<{ key: number; object_key: string }>(
+      'SELECT key, object_key FROM snapshot_files WHERE snapshot_id = ? LIMIT ?',
+      [deleted.id, ROWS],
+    ),
+  )
+  await forget(context, 'snapshot_files', files)
+  if (files.length < ROWS)
+    await db.write(function* () {
+      yield* sql.run('DELETE FROM snapshot_queries WHERE snapshot_id = ?', [deleted.id])
+      yield* sql.run('DELETE FROM workspace_snapshots WHERE id = ? AND deleted_at IS NOT NULL', [deleted.id])
+    })
   return true
 }
 
@@ -56,7 +68,12 @@ async function purgeSnapshot(context: EngineContext): Promise<boolean> {
 export async function purgeWorkspacesOf(context: EngineContext, spaceKey: number): Promise<boolean> {
   const { db } = context
   for (const table of ['workspace_files', 'snapshot_files'] as const) {
-    const rows = await db.read(namedBytesOf(table, spaceKey, ROWS))
+    const rows = db.now(
+      sql.all<{ key: number; object_key: string }>(`SELECT key, object_key FROM ${table} WHERE space_key = ? LIMIT ?`, [
+        spaceKey,
+        ROWS,
+      ]),
+    )
     if (rows.length === 0) continue
     await forget(context, table, rows)
     return true
@@ -64,8 +81,15 @@ export async function purgeWorkspacesOf(context: EngineContext, spaceKey: number
   return false
 }
 
-async function forget(context: EngineContext, table: ByteTable, rows: readonly NamedBytes[]): Promise<void> {
+async function forget(
+  context: EngineContext,
+  table: 'workspace_files' | 'snapshot_files',
+  rows: readonly { key: number; object_key: string }[],
+): Promise<void> {
   if (rows.length === 0) return
-  await context.db.write(() => deleteRows(table, rows))
+  const { db } = context
+  await db.write(function* () {
+    for (const { key } of rows) yield* sql.run(`DELETE FROM ${table} WHERE key = ?`, [key])
+  })
   for (const key of new Set(rows.map((row) => row.object_key))) await removeUnreferenced(context, key)
 }
