@@ -11,10 +11,16 @@ import { LIMITS } from '../../contract/limits.js'
 import type { Caller } from '../base/caller.js'
 import type { CompiledOutlineNode } from '../parse/compiled.js'
 import { itemName, type StoredArtifact, type StoredItem } from '../parse/stored.js'
+import {
+  itemAsset,
+  publishedVersion,
+  sectionNodes,
+  type VersionRow,
+  versionNumbered,
+} from '../rows/document-versions.js'
 import { type DocumentRow, findDocument } from '../rows/documents.js'
 import { findSpace, type SpaceRow } from '../rows/spaces.js'
 import { packedOf } from '../rows/version-parts.js'
-import { itemAsset, publishedVersion, sectionNodes, type VersionRow, versionNumbered } from '../rows/versions.js'
 import type { Database } from '../storage/database.js'
 import { damagedObject, hasHash } from '../storage/durable-files.js'
 import { unpack } from '../storage/packed.js'

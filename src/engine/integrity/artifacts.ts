@@ -3,6 +3,7 @@ import { defined } from '../../lib/defined.js'
 import { isTrained } from '../compile/vector-spaces.js'
 import type { CompiledElement, CompiledOutlineNode } from '../parse/compiled.js'
 import { itemName, type StoredArtifact, type StoredItem } from '../parse/stored.js'
+import type { VersionRow } from '../rows/document-versions.js'
 import { type HashedNode, hashedNodes } from '../rows/integrity/nodes.js'
 import {
   type DocumentState,
@@ -14,7 +15,6 @@ import {
 } from '../rows/integrity/versions.js'
 import { latestJob } from '../rows/jobs.js'
 import { type Packed, withParts } from '../rows/version-parts.js'
-import type { VersionRow } from '../rows/versions.js'
 import { nodeHash } from '../storage/node-hash.js'
 import { unpack } from '../storage/packed.js'
 import type { Read } from '../storage/program.js'

@@ -1,6 +1,6 @@
-import { takeExpired } from '../rows/chat/files.js'
 import type { EngineContext } from '../context.js'
 import { removeUnreferenced } from '../documents/delete.js'
+import { takeExpired } from '../rows/chat/files.js'
 import {
   deletedDocument,
   type ObsoleteVersion,

@@ -1,4 +1,3 @@
-import type { ParseArtifact } from '../../contract/gateway/document-parts.js'
 import { defined } from '../../lib/defined.js'
 import { newId } from '../../lib/ids.js'
 import type { PreparedAsset, PreparedDocument } from '../parse/compiled.js'
@@ -178,73 +177,5 @@ export function* nodesEndedAt(spaceKey: number, revision: number): Read<{ first_
   return yield* sql.all(
     'SELECT first_node, last_node FROM versions WHERE space_key = ? AND until_revision = ? AND first_node IS NOT NULL',
     [spaceKey, revision],
-  )
-}
-
-/** A row of `versions`. */
-export interface VersionRow {
-  key: number
-  doc_key: number
-  space_key: number
-  version: number
-  title: string
-  artifact_id: string
-  artifact_hash: string
-  content_type: ParseArtifact['contentType']
-  parser: ParseArtifact['parser']
-  metadata: string
-  artifact: Uint8Array
-  outline_id: string
-  outline: Uint8Array
-  items_id: string
-  items: Uint8Array
-  node_count: number
-  first_node: number | null
-  last_node: number | null
-  from_revision: number | null
-  until_revision: number | null
-  created_at: number
-}
-
-/** A version of a document that was published. */
-export function* versionNumbered(docKey: number, version: number): Read<VersionRow | undefined> {
-  return yield* sql.get<VersionRow>(
-    'SELECT * FROM versions WHERE doc_key = ? AND version = ? AND from_revision IS NOT NULL',
-    [docKey, version],
-  )
-}
-
-/** The version of a document that answers now; none before the first publication. */
-export function* publishedVersion(docKey: number): Read<VersionRow | undefined> {
-  return yield* sql.get<VersionRow>(
-    `SELECT * FROM versions WHERE doc_key = ? AND from_revision IS NOT NULL AND until_revision IS NULL
-     ORDER BY version DESC LIMIT 1`,
-    [docKey],
-  )
-}
-
-/** A passage and the section of the outline that it stands in. */
-export interface SectionNode {
-  id: string
-  outline_node: string
-  ordinal: number
-}
-
-/** Some passages of a version in reading order. */
-export function* sectionNodes(versionKey: number, after: number, most: number): Read<SectionNode[]> {
-  return yield* sql.all<SectionNode>(
-    'SELECT id, outline_node, ordinal FROM nodes WHERE version_key = ? AND ordinal > ? ORDER BY ordinal LIMIT +?',
-    [versionKey, after, most],
-  )
-}
-
-/** The bytes of a picture or table that a version holds. */
-export function* itemAsset(
-  versionKey: number,
-  itemId: string,
-): Read<{ bytes: Uint8Array; content_type: string } | undefined> {
-  return yield* sql.get<{ bytes: Uint8Array; content_type: string }>(
-    'SELECT bytes, content_type FROM item_assets WHERE version_key = ? AND item_id = ?',
-    [versionKey, itemId],
   )
 }

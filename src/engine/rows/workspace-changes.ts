@@ -1,5 +1,5 @@
 import { LIMITS } from '../../contract/limits.js'
-import { type Read, sql, type Write } from '../storage/program.js'
+import { sql, type Write } from '../storage/program.js'
 import { subtreeOf, type WorkspaceFile } from './workspaces.js'
 
 /** When the workspaces of a space change, and the number of the change. */
