@@ -1,7 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import { countLive } from '../derived/live-versions.js'
-import { IS_READ } from '../rows/derivations.js'
-import { headRevision } from '../rows/derivations.js'
+import { headRevision, IS_READ } from '../rows/derivations.js'
 import type { SpaceRow } from '../rows/spaces.js'
 import { type ByRevision, hiddenByRevision, liveByRevision } from '../rows/views/coverage.js'
 import { OPEN } from '../rows/views/open.js'

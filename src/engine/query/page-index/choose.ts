@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { lookUpTerm, readProfile } from '../../derived/page-index/build.js'
-import { type SummaryRow, summariesBefore, summariesOf } from '../../rows/page-indexes.js'
 import type { AskedTerm } from '../../derived/page-index/terms.js'
+import { type SummaryRow, summariesBefore, summariesOf } from '../../rows/page-indexes.js'
 import type { Snapshot } from '../../spaces/snapshot.js'
 import type { Database } from '../../storage/database.js'
 

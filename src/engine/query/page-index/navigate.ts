@@ -1,4 +1,4 @@
-import { type IndexedRange } from '../../derived/page-index/build.js'
+import type { IndexedRange } from '../../derived/page-index/build.js'
 import type { AskedTerm } from '../../derived/page-index/terms.js'
 import type { ChosenDocument } from './choose.js'
 
