@@ -33,7 +33,7 @@ export interface AddedDocument {
 
 /** There is nothing to bring up to date: rows are written as tests need them. */
 const WHOLE = () => ({ coveredDocuments: 0, totalDocuments: 0, stale: false })
-const READ = { derivations: { catchUp: async () => 0 }, views: { ready: async () => {}, coverage: WHOLE } }
+const READ = { derivations: { catchUp: async () => 0 }, views: { ready: async () => {}, coverage: async () => WHOLE } }
 
 /** A space in a real database of its own, filled row by row as the compiler would. */
 export class TestSpace {
