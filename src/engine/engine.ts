@@ -41,7 +41,6 @@ import { listJobs } from './queue/list.js'
 import { createResearch } from './research/operations.js'
 import { RetentionSweeper } from './retention/sweeper.js'
 import { insertBulkJob } from './rows/bulk-jobs.js'
-import { findDocument, toAsset } from './rows/documents.js'
 import { isRevoked, revokeToken } from './rows/revoked-tokens.js'
 import { findSpace, toSpace } from './rows/spaces.js'
 import { abandonUnacknowledged } from './rows/staged-commits.js'
@@ -51,7 +50,7 @@ import { neverIndexed, publishedLast } from './rows/warm-up.js'
 import { createSearchIndexes } from './search/indexes.js'
 import { createSnapshots } from './snapshots/operations.js'
 import { createSources } from './sources/operations.js'
-import { profileOf, setRetrievalProfile } from './spaces/profile.js'
+import { setRetrievalProfile, spaceProfile } from './spaces/profile.js'
 import { setSpacePolicy, setTenantPolicy, spacePolicy, tenantPolicy } from './spaces/retention-policy.js'
 import {
   createSpace,
@@ -189,18 +188,18 @@ function wire(
   return {
     spaces: {
       create: (caller, body) => createSpace(context, caller, body),
-      list: async (caller, page) => db.now(listSpaces(caller, page)),
-      get: async (caller, id) => toSpace(db.now(findSpace(caller.tenant, id))),
+      list: (caller, page) => db.read(listSpaces(caller, page)),
+      get: async (caller, id) => toSpace(await db.read(findSpace(caller.tenant, id))),
       update: (caller, id, body) => updateSpace(db, caller, id, body),
       delete: (caller, id) => deleteSpace(context, caller, id),
-      manifest: async (caller, id) => context.db.now(spaceManifest(context, caller, id)),
+      manifest: (caller, id) => db.read(spaceManifest(context, caller, id)),
       setEmbeddingProfile: (caller, id, model) => setEmbeddingProfile(context, caller, id, model),
       startMigration: (caller, id, model) => startMigration(context, caller, id, model),
       migration: (caller, id, migrationId) => db.read(getMigration(caller, id, migrationId)),
       cancelMigration: (caller, id, migrationId) => cancelMigration(context, caller, id, migrationId),
       status: async (caller, id) => spaceStatus(context, caller, id),
       stats: async (caller, id, minutes) => spaceStats(context, caller, id, minutes),
-      retrievalProfile: async (caller, id) => db.now(profileOf(db.now(findSpace(caller.tenant, id)).key)),
+      retrievalProfile: (caller, id) => db.read(spaceProfile(caller, id)),
       setRetrievalProfile: (caller, id, body) => setRetrievalProfile(context, caller, id, body),
     },
     documents: documentOperations(context, runner),
@@ -216,10 +215,10 @@ function wire(
       start: (caller, body, signal) => startQuery(context, { gate, cache, derivations }, caller, body, signal),
       explain: (caller, spaceId, body) => explainQuery(context, { gate, cache, derivations }, caller, spaceId, body),
       search: (caller, spaceId, body) => searchSpace(context, { gate, cache, derivations }, caller, spaceId, body),
-      trace: async (caller, id) => db.now(getTrace(caller, id)),
-      evidence: async (caller, id, page) => db.now(listEvidence(caller, id, page)),
-      conflicts: async (caller, id, page) => db.now(listConflicts(caller, id, page)),
-      missing: async (caller, id, page) => db.now(listMissing(caller, id, page)),
+      trace: (caller, id) => db.read(getTrace(caller, id)),
+      evidence: (caller, id, page) => db.read(listEvidence(caller, id, page)),
+      conflicts: (caller, id, page) => db.read(listConflicts(caller, id, page)),
+      missing: (caller, id, page) => db.read(listMissing(caller, id, page)),
     },
     quality: createQuality(context),
     research: research.operations,
@@ -296,8 +295,8 @@ function wire(
 function documentOperations(context: EngineContext, runner: JobRunner): Engine['documents'] {
   const { db } = context
   return {
-    list: async (caller, spaceId, page) => db.now(listDocuments(caller, spaceId, page)),
-    get: async (caller, spaceId, id) => db.now(getDocument(caller, spaceId, id)),
+    list: (caller, spaceId, page) => db.read(listDocuments(caller, spaceId, page)),
+    get: (caller, spaceId, id) => db.read(getDocument(caller, spaceId, id)),
     parseArtifact: (caller, spaceId, id, version) => getParseArtifact(db, caller, spaceId, id, version),
     outline: (caller, spaceId, id) => getOutline(db, caller, spaceId, id),
     multimodal: (caller, spaceId, id) => getMultimodal(db, caller, spaceId, id),
@@ -312,8 +311,7 @@ function documentOperations(context: EngineContext, runner: JobRunner): Engine['
     },
     async settled(caller, spaceId, accepted) {
       await runner.settled(accepted.compilationJob.id)
-      const space = db.now(findSpace(caller.tenant, spaceId))
-      return toAsset(db.now(findDocument(caller, space.key, accepted.asset.id)), space.id)
+      return db.read(getDocument(caller, spaceId, accepted.asset.id))
     },
     delete: (caller, spaceId, ids) => deleteDocuments(context, caller, spaceId, ids),
     reindex: (caller, spaceId, which) => reindexDocuments(context, caller, spaceId, which),

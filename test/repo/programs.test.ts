@@ -4,6 +4,9 @@ import { beforeAll, describe, expect, it } from 'vitest'
 
 const ROOT = resolve(import.meta.dirname, '../..')
 
+/** Calls of `db.now` that are left: reports and ports that are synchronous. On a server nobody could answer them at once. */
+const RUN_AT_ONCE = 34
+
 /** Drivers: they run what they are given. */
 const DRIVERS = /\/storage\/(database|write-answer)\.ts$/
 
@@ -12,6 +15,8 @@ interface Found {
   programs: number
   forgotten: string[]
   assigned: string[]
+  /** those that a driver has to run at once, which only one of SQLite can */
+  now: string[]
 }
 
 function project(): ts.Program {
@@ -53,14 +58,23 @@ function isGenerator(node: ts.SignatureDeclaration | undefined): boolean {
 }
 
 /** Whether a program that a call makes is run, or handed to whom it is for. */
-function isUsed(call: ts.CallExpression): boolean {
+function isUsed(checker: ts.TypeChecker, call: ts.CallExpression): boolean {
   const whole = outermost(call)
   const { parent } = whole
   if (ts.isYieldExpression(parent)) return parent.asteriskToken !== undefined
   if (ts.isArrowFunction(parent)) return parent.body === whole
   if (ts.isReturnStatement(parent)) return !isGenerator(functionAround(parent))
+  if (!ts.isCallExpression(parent)) return false
+  // a program of a program runs it: its parameter says so
+  if (isProgram(checker, checker.getTypeAtLocation(parent))) return true
+  return ts.isPropertyAccessExpression(parent.expression) && ['read', 'now'].includes(parent.expression.name.text)
+}
+
+/** Whether a program is run at once. */
+function isNow(call: ts.CallExpression): boolean {
+  const { parent } = outermost(call)
   if (!ts.isCallExpression(parent) || !ts.isPropertyAccessExpression(parent.expression)) return false
-  return ['read', 'now'].includes(parent.expression.name.text)
+  return ['now', 'writeNow'].includes(parent.expression.name.text)
 }
 
 const ASSIGNING = new Set<ts.SyntaxKind>()
@@ -87,7 +101,7 @@ function isOutside(checker: ts.TypeChecker, assigned: ts.Expression, program: ts
 
 function look(program: ts.Program): Found {
   const checker = program.getTypeChecker()
-  const found: Found = { programs: 0, forgotten: [], assigned: [] }
+  const found: Found = { programs: 0, forgotten: [], assigned: [], now: [] }
   for (const file of program.getSourceFiles()) {
     if (!file.fileName.includes('/src/') || file.isDeclarationFile || DRIVERS.test(file.fileName)) continue
     const placeOf = (node: ts.Node) => {
@@ -97,7 +111,8 @@ function look(program: ts.Program): Found {
     const visit = (node: ts.Node, around: ts.Node | undefined): void => {
       if (ts.isCallExpression(node) && isProgram(checker, checker.getTypeAtLocation(node))) {
         found.programs++
-        if (!isUsed(node)) found.forgotten.push(placeOf(node))
+        if (isNow(node)) found.now.push(placeOf(node))
+        if (!isUsed(checker, node)) found.forgotten.push(placeOf(node))
       }
       const assigned = around === undefined ? undefined : target(node)
       if (around !== undefined && assigned !== undefined && isOutside(checker, assigned, around))
@@ -127,6 +142,10 @@ describe('programs of statements', () => {
 
   it('are run where they are made, or handed to a driver: a call without `yield*` would do nothing', () => {
     expect(found.forgotten).toEqual([])
+  })
+
+  it(`are waited for by all but ${RUN_AT_ONCE} callers, a number that only falls`, () => {
+    expect(found.now.length, found.now.join('\n')).toBeLessThanOrEqual(RUN_AT_ONCE)
   })
 
   it('change nothing outside of themselves, since a driver may run them again', () => {

@@ -3,7 +3,6 @@ import { defined } from '../../lib/defined.js'
 import { isTrained } from '../compile/vector-spaces.js'
 import type { CompiledElement, CompiledOutlineNode } from '../parse/compiled.js'
 import { itemName, type StoredArtifact, type StoredItem } from '../parse/stored.js'
-import type { VersionRow } from '../rows/document-versions.js'
 import { type HashedNode, hashedNodes } from '../rows/integrity/nodes.js'
 import {
   type DocumentState,

@@ -1,6 +1,4 @@
-import type { FileRow } from '../rows/chat/files.js'
 import { chatFileBytes, isChatFileThere } from '../rows/integrity/objects.js'
-import { sql } from '../storage/program.js'
 import type { Finding } from './findings.js'
 import { type Phase, sliceOf } from './phase.js'
 import { checkBytes } from './raw-objects.js'

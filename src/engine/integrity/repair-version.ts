@@ -1,8 +1,6 @@
-import { newId } from '../../lib/ids.js'
 import { isTrained } from '../compile/vector-spaces.js'
 import { queueAgain } from '../documents/reindex.js'
 import type { PreparedAsset, PreparedDocument, PreparedNode } from '../parse/compiled.js'
-import type { DocumentRow } from '../rows/documents.js'
 import type { StoredNode } from '../rows/integrity/nodes.js'
 import {
   logNode,
@@ -16,7 +14,7 @@ import {
 } from '../rows/integrity/repairs.js'
 import type { ScannedVersion } from '../rows/integrity/versions.js'
 import { markObsolete } from '../rows/retention/versions.js'
-import { replacePacked, withParts } from '../rows/version-parts.js'
+import { replacePacked } from '../rows/version-parts.js'
 import { insertAsset } from '../rows/versions.js'
 import type { IndexBatch } from '../search/ports.js'
 import { nodeHash } from '../storage/node-hash.js'

@@ -27,6 +27,11 @@ export function* profileOf(spaceKey: number): Read<RetrievalProfile> {
   return { ...FIRST_PROFILE, ...body, revision: row.revision }
 }
 
+/** The profile of a space that the caller names. @throws KsError `not-found` */
+export function* spaceProfile(caller: Caller, id: string): Read<RetrievalProfile> {
+  return yield* profileOf((yield* findSpace(caller.tenant, id)).key)
+}
+
 /** @throws KsError `invalid-request` for a default mode outside the modes, `provider-not-configured` */
 export async function setRetrievalProfile(
   context: EngineContext,

@@ -1,7 +1,6 @@
 import { newId } from '../../../lib/ids.js'
 import type { ModelReference } from '../../base/model-reference.js'
 import type { ProviderTrouble } from '../../models/trouble.js'
-import type { Database } from '../../storage/database.js'
 import { type Read, sql, type Write } from '../../storage/program.js'
 import { fromCell } from '../../storage/readable.js'
 import { type SpaceWork, workTable } from '../space-work.js'
