@@ -61,7 +61,10 @@ class Watch {
         return write.call(this, marked) as Promise<T>
       }
       // the functions it calls tell the transaction that publishes from others
-      const places = [watch.seen++, ...(String(work).includes('publishNext') ? ['publication' as const] : [])]
+      const places = [
+        watch.seen++,
+        ...(String(work).includes('publish(context, space') ? ['publication' as const] : []),
+      ]
       watch.#reach(places, 'ahead')
       const result = write.call(this, work)
       watch.#reach(places, 'behind')

@@ -79,7 +79,7 @@ export async function listRelations(view: GraphView, query: GraphRelationsQuery)
 function* entityIn(view: GraphView, row: EntityRow, part: string | undefined): Read<GraphEntity | undefined> {
   const isWanted = part === undefined || row.canonical_key.includes(part) || (yield* isCalled(view, row.key, part))
   if (!isWanted || !(yield* isShown(view, 'entity', row.key))) return undefined
-  return yield* unlessDamagedIn(toEntity(view, row))
+  return yield* unlessDamagedIn(() => toEntity(view, row))
 }
 
 /** A relation as the reader sees it, if the reader does. */
@@ -88,5 +88,5 @@ function* relationIn(view: GraphView, row: RelationRow): Read<GraphRelation | un
   const subject = yield* entityByKey(view, row.subject_key)
   const object = yield* entityByKey(view, row.object_key)
   if (subject === undefined || object === undefined) return undefined
-  return yield* unlessDamagedIn(toRelation(view, row, { subject, object }))
+  return yield* unlessDamagedIn(() => toRelation(view, row, { subject, object }))
 }

@@ -7,5 +7,5 @@ import type { Scan } from './findings.js'
 /** The vector space that queries use at this moment: a training may have replaced the one of a moment ago. */
 export function* vectorSpaceInUse({ space }: Scan): Read<VectorSpace | undefined> {
   const row = yield* spaceByKey(space.key)
-  return row === undefined ? undefined : yield* unlessDamagedIn(activeVectorSpace(row))
+  return row === undefined ? undefined : yield* unlessDamagedIn(() => activeVectorSpace(row))
 }

@@ -67,7 +67,7 @@ export async function listQualityTraces(
       if (at === undefined) continue
       place = at
       if (wanted !== undefined && !folded(row.query).includes(wanted)) continue
-      const summary = await db.read(unlessDamagedIn(visibleSummary(caller, space, row)))
+      const summary = await db.read(unlessDamagedIn(() => visibleSummary(caller, space, row)))
       if (summary === undefined) continue
       if (items.length === limit && last !== undefined)
         return { items, nextCursor: encodeCursor({ after: [last.createdAt, last.id] }, filter) }

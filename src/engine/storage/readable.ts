@@ -27,10 +27,10 @@ export function unlessDamaged<T>(work: () => T): T | undefined {
   }
 }
 
-/** The same for a program. */
-export function* unlessDamagedIn<T>(program: Read<T>): Read<T | undefined> {
+/** The same for the program that `work` makes: cells that its parameters take apart are read when it is made. */
+export function* unlessDamagedIn<T>(work: () => Read<T>): Read<T | undefined> {
   try {
-    return yield* program
+    return yield* work()
   } catch (error) {
     return unlessDamagedError(error)
   }
@@ -53,7 +53,7 @@ export function readable<R, T>(rows: readonly R[], to: (row: R) => T): T[] {
 export function* readableIn<R, T>(rows: readonly R[], to: (row: R) => Read<T>): Read<T[]> {
   const made: T[] = []
   for (const row of rows) {
-    const one = yield* unlessDamagedIn(to(row))
+    const one = yield* unlessDamagedIn(() => to(row))
     if (one !== undefined) made.push(one)
   }
   return made
