@@ -39,6 +39,7 @@ class LongestFirst extends BaseSequencer {
 
 interface ProjectTimes {
   testTimeout: number
+  setupFiles?: string[]
   /** projects of one group share the workers; a later group starts when the earlier ones are done */
   group: number
   maxWorkers: number
@@ -49,13 +50,15 @@ const MIXED = { group: 0, maxWorkers: 3 }
 /** Tests that kill processes and break disks start many processes each. */
 const HARSH = { group: 1, maxWorkers: 2 }
 
-function project(name: string, include: string[], exclude: string[], { testTimeout, group, maxWorkers }: ProjectTimes) {
+function project(name: string, include: string[], exclude: string[], of: ProjectTimes) {
+  const { testTimeout, setupFiles = [], group, maxWorkers } = of
   return {
     extends: true as const,
     test: {
       name,
       include,
       exclude,
+      setupFiles,
       testTimeout,
       hookTimeout: Math.max(testTimeout, 30 * SECOND),
       sequence: { groupOrder: group },
@@ -73,7 +76,11 @@ export default defineConfig({
     env: { KS_CHECK_RESPONSES: '1', NO_COLOR: '1' },
     projects: [
       project('unit', ['test/**/*.test.ts'], Object.values(FOLDERS).flat(), { testTimeout: 10 * SECOND, ...MIXED }),
-      project('engine', FOLDERS.engine, [], { testTimeout: 30 * SECOND, ...MIXED }),
+      project('engine', FOLDERS.engine, [], {
+        testTimeout: 30 * SECOND,
+        setupFiles: ['test/programs-run-twice.ts'],
+        ...MIXED,
+      }),
       project('repo', FOLDERS.repo, [], { testTimeout: 30 * SECOND, ...MIXED }),
       project('daemon', FOLDERS.daemon, [], { testTimeout: 60 * SECOND, ...MIXED }),
       project('cli', FOLDERS.cli, [], { testTimeout: 60 * SECOND, ...MIXED }),
