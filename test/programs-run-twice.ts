@@ -6,7 +6,7 @@ import { isProgram } from '../src/engine/storage/program.js'
  * a conflict. A program that changes something outside of itself shows it in the tests.
  */
 const { write } = Database.prototype
-Database.prototype.write = function (work) {
+Database.prototype.write = function (this: Database, work) {
   return write.call(this, () => {
     const first = work()
     if (!isProgram(first)) return first
