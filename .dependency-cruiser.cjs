@@ -202,9 +202,15 @@ module.exports = {
       { path: '^src/engine/(search/index-child|search/graph-worker|parse/|models/builtin/.*(worker|child))' },
       { path: '^src/engine/storage/database\\.ts$', reachable: true },
     ),
+    never(
+      'statements-in-rows',
+      'Statements are written in src/engine/rows, by subject. A slice puts programs together (`import type` of their types).',
+      { path: '^src/', pathNot: '^src/engine/(rows|storage)/' },
+      { path: '^src/engine/storage/program\\.ts$', dependencyTypesNot: ['type-only'] },
+    ),
     only(
       'sqlite-in-few-places',
-      'SQL goes through storage/database.ts (statements in store.ts files); threads, fts5, the lock and backups open files of their own.',
+      'SQL goes through storage/database.ts (statements in src/engine/rows); threads, fts5, the lock and backups open files of their own.',
       ['better-sqlite3'],
       ['^src/engine/storage/(database|migrate|pragmas|sql-errors|(checkpoint|page-check)\\.worker)\\.ts$', '^src/engine/search/.*fts5', '^src/local/(lock|backup/database)\\.ts$'],
     ),
