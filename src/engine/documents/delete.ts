@@ -5,7 +5,7 @@ import type { EngineContext } from '../context.js'
 import { type BulkItem, insertBulkJob } from '../rows/bulk-jobs.js'
 import { cancelJob, hideDocument, type NodeRange, nodeRanges, openJobsOf } from '../rows/document-ends.js'
 import { type DocumentRow, isReferenced, lookupDocuments } from '../rows/documents.js'
-import { newestChange } from '../rows/explain.js'
+import { lastSequence } from '../rows/projection-log.js'
 import { publishNext } from '../rows/publications.js'
 import { findSpace, spaceByKey } from '../rows/spaces.js'
 import { endCommit } from '../rows/staged-commits.js'
@@ -89,7 +89,7 @@ function* removeAll(
   const bulkJobId = yield* insertBulkJob(space, 'document_delete', items)
   const ranges: NodeRange[] = []
   for (const row of live) ranges.push(...(yield* nodeRanges(row.key)))
-  return { bulkJobId, rows, removed, ranges, seq: yield* newestChange(space.key) }
+  return { bulkJobId, rows, removed, ranges, seq: yield* lastSequence(space.key) }
 }
 
 interface Outcome {

@@ -4,7 +4,8 @@ import type { EngineContext } from '../context.js'
 import type { Admitted } from '../query/admission.js'
 import type { FastRecord, QueryEmbedding } from '../query/fast.js'
 import { LEG_CANDIDATES } from '../query/rank.js'
-import { newestChange, vectorCount } from '../rows/explain.js'
+import { vectorCount } from '../rows/explain.js'
+import { lastSequence } from '../rows/projection-log.js'
 import { activeVectorSpace } from '../rows/vector-spaces.js'
 import { MAX_K } from '../search/limits.js'
 import type { SearchHit, SearchHits } from '../search/ports.js'
@@ -42,7 +43,7 @@ export async function probe(
     context.indexes.search(space.id, { ...request, docs: [docKey] }, signal),
     context.indexes.search(space.id, { ...request, ...defined({ docs }) }, signal),
     context.indexes.status(space.id),
-    context.db.read(newestChange(space.key)),
+    context.db.read(lastSequence(space.key)),
   ])
   return { own, wide, watermark: { applied: status.textWatermark, newest } }
 }

@@ -7,11 +7,12 @@ import { isNamed } from '../rows/integrity/objects.js'
 import { outcomeOf, putOutcome, removeOutcome, removeOutcomesBefore } from '../rows/integrity/outcomes.js'
 import { removeStrayNodes } from '../rows/integrity/repairs.js'
 import { isOldTrace } from '../rows/integrity/traces.js'
-import { removeSomeVectors, supersededVectorSpaces } from '../rows/integrity/vectors.js'
+import { supersededVectorSpaces } from '../rows/integrity/vectors.js'
 import { abandonedVersion } from '../rows/integrity/versions.js'
 import { removeTrace } from '../rows/purge/parts.js'
 import { removeSupersededModel } from '../rows/retention/versions.js'
 import { giveUpExpired, moveCommit } from '../rows/staged-commits.js'
+import { deleteVectors } from '../rows/vector-spaces.js'
 import { dropUnpublished } from '../rows/versions.js'
 import type { IndexBatch } from '../search/ports.js'
 import type { Database } from '../storage/database.js'
@@ -216,7 +217,7 @@ async function removeVectorSpace(scan: Scan, id: string, ticket: Ticket): Promis
     const left = await db.write(function* () {
       const old = (yield* supersededVectorSpaces(space.key)).find((row) => row.id === id)
       if (old === undefined) return undefined
-      const changes = yield* removeSomeVectors(old.key, VECTORS_A_TRANSACTION)
+      const changes = yield* deleteVectors(old.key, VECTORS_A_TRANSACTION)
       if (changes > 0) return changes
       yield* removeSupersededModel(old.key)
       yield* ticket.end()

@@ -1,5 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { countLiveNodes, countLiveVectors, isBeingWritten, lastChange } from '../rows/integrity/vectors.js'
+import { countLiveNodes, countLiveVectors } from '../rows/integrity/vectors.js'
+import { lastSequence } from '../rows/projection-log.js'
+import { isBuilding } from '../rows/projections.js'
 import type { Read } from '../storage/program.js'
 import { type Finding, finding, type Scan } from './findings.js'
 import { vectorSpaceInUse } from './model-in-use.js'
@@ -22,11 +24,11 @@ function* truthOf(scan: Scan): Read<Truth> {
   const { space } = scan
   const active = yield* vectorSpaceInUse(scan)
   return {
-    seq: yield* lastChange(space.key),
+    seq: yield* lastSequence(space.key),
     nodes: yield* countLiveNodes(space.key),
     vectors: active === undefined ? 0 : yield* countLiveVectors(active.key),
     vectorSpace: active?.id,
-    busy: yield* isBeingWritten(space.key),
+    busy: yield* isBuilding(space.key),
   }
 }
 

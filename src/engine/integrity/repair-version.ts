@@ -3,8 +3,6 @@ import { queueAgain } from '../documents/reindex.js'
 import type { PreparedAsset, PreparedDocument, PreparedNode } from '../parse/compiled.js'
 import type { StoredNode } from '../rows/integrity/nodes.js'
 import {
-  logNode,
-  removeItems,
   type StoredVersion,
   setArtifactHash,
   setRestoredHash,
@@ -13,9 +11,10 @@ import {
   writeNode,
 } from '../rows/integrity/repairs.js'
 import type { ScannedVersion } from '../rows/integrity/versions.js'
+import { logAdded } from '../rows/projection-log.js'
 import { markObsolete } from '../rows/retention/versions.js'
 import { replacePacked } from '../rows/version-parts.js'
-import { insertAsset } from '../rows/versions.js'
+import { insertAsset, removeItems } from '../rows/versions.js'
 import type { IndexBatch } from '../search/ports.js'
 import { nodeHash } from '../storage/node-hash.js'
 import type { Write } from '../storage/program.js'
@@ -104,7 +103,7 @@ function* toBatch(scan: Scan, row: ScannedVersion, changed: PreparedNode[]): Wri
   const { first_node: first } = row
   if (first === null) return undefined
   let seq = 0
-  for (const { ordinal } of changed) seq = yield* logNode(scan.space.key, first + ordinal, 'added')
+  for (const { ordinal } of changed) seq = yield* logAdded(scan.space.key, first + ordinal, first + ordinal)
   const add = changed.map(({ ordinal, title, text }) => ({ key: first + ordinal, doc: row.doc_key, title, body: text }))
   return { seq, add, remove: [] }
 }

@@ -2,12 +2,12 @@ import { defined } from '../../lib/defined.js'
 import { embedTrained } from '../compile/embeddings.js'
 import { isTrained } from '../compile/vector-spaces.js'
 import {
-  isBeingWritten,
   type NodeWithoutVector,
   nodesWithoutVector,
   type OwnedVector,
   vectorsInUse,
 } from '../rows/integrity/vectors.js'
+import { isBuilding } from '../rows/projections.js'
 import type { VectorSpace } from '../rows/vector-spaces.js'
 import { FLOATS } from '../storage/half.js'
 import type { Read } from '../storage/program.js'
@@ -97,5 +97,5 @@ function* nodesLeftOut(
   const { key } = scan.space
   const active = yield* vectorSpaceInUse(scan)
   const rows = active === undefined ? [] : yield* nodesWithoutVector(key, active.key, after, SLICE_MISSING)
-  return { active, rows, busy: yield* isBeingWritten(key) }
+  return { active, rows, busy: yield* isBuilding(key) }
 }

@@ -8,8 +8,9 @@ import {
   removeSomeOfDocument,
   removeSomeOfVersion,
 } from '../rows/purge/documents.js'
-import { expiredSessions, hasExpiredChatFile, removeSession } from '../rows/purge/sessions.js'
+import { expiredSessions, hasExpiredChatFile } from '../rows/purge/sessions.js'
 import { deletedSpace, deleteSomeDocuments, removeSomeOfSpace, removeSpace } from '../rows/purge/spaces.js'
+import { removeSession } from '../rows/sessions.js'
 import { giveBackPages } from '../storage/free-pages.js'
 import type { Read } from '../storage/program.js'
 import { purgeWorkspaces, purgeWorkspacesOf } from './purge-workspaces.js'

@@ -128,11 +128,6 @@ export function* nodeRowsAfter(versionKey: number, after: number, limit: number)
   )
 }
 
-/** Row keys of the spaces that are there. */
-export function* liveSpaces(): Read<number[]> {
-  return (yield* sql.all<{ key: number }>('SELECT key FROM spaces WHERE deleted_at IS NULL')).map(({ key }) => key)
-}
-
 /** The publication that a space shows; nothing where the space is gone. */
 export function* headRevision(spaceKey: number): Read<number | undefined> {
   return (yield* sql.get<{ head_revision: number }>('SELECT head_revision FROM spaces WHERE key = ?', [spaceKey]))

@@ -1,5 +1,6 @@
 import { type Read, sql, type Write } from '../storage/program.js'
 import type { DocumentRow } from './documents.js'
+import { logRemoved } from './projection-log.js'
 
 /** The first and the last node of a version. */
 export interface NodeRange {
@@ -22,12 +23,8 @@ export function* hideDocument(row: DocumentRow, revision: number, now: number): 
     last_node: number | null
   }>('SELECT key, node_count, first_node, last_node FROM versions WHERE doc_key = ? AND version > 0', [row.key])
   for (const version of versions) {
-    if (version.first_node === null || version.last_node === null) continue
-    yield* sql.run('INSERT INTO projection_log (space_key, op, first_node, last_node) VALUES (?, -1, ?, ?)', [
-      row.space_key,
-      version.first_node,
-      version.last_node,
-    ])
+    if (version.first_node !== null && version.last_node !== null)
+      yield* logRemoved(row.space_key, version.first_node, version.last_node)
   }
   yield* sql.run('UPDATE versions SET until_revision = ? WHERE doc_key = ? AND until_revision IS NULL', [
     revision,

@@ -100,11 +100,3 @@ export function* vectorCount(vectorSpaceId: string, nodeKeys: readonly number[])
     ))?.n ?? 0
   )
 }
-
-/** The newest change that the search indexes of a space should hold. */
-export function* newestChange(spaceKey: number): Read<number> {
-  return (
-    (yield* sql.get<{ seq: number | null }>('SELECT max(seq) seq FROM projection_log WHERE space_key = ?', [spaceKey]))
-      ?.seq ?? 0
-  )
-}

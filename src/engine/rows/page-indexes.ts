@@ -1,5 +1,6 @@
 import { ANALYZER_VERSION } from '../../lib/text/analyze.js'
 import { type Read, sql, type Write } from '../storage/program.js'
+import { isVersionThere } from './versions.js'
 
 /** Raised when what is built changes; with another analyser the terms differ as well. */
 const LAYOUT_VERSION = 1
@@ -22,7 +23,7 @@ export function* writePageIndex(
   of: { spaceKey: number; docKey: number; versionKey: number },
   { length, rangeCount, profile, ranges }: PackedPageIndex,
 ): Write<void> {
-  if ((yield* sql.get('SELECT 1 one FROM versions WHERE key = ?', [of.versionKey])) === undefined) return
+  if (!(yield* isVersionThere(of.versionKey))) return
   yield* sql.run(
     `INSERT OR REPLACE INTO page_index (version_key, space_key, doc_key, format, length, range_count, terms, ranges)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,

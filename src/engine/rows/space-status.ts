@@ -11,12 +11,6 @@ export interface StatusSessionRow {
   expires_at: number
 }
 
-/** Stored sessions of a space that have not expired. */
-export function* countSessions(spaceKey: number, now: number): Read<number> {
-  const text = 'SELECT count(*) n FROM sessions WHERE space_key = ? AND expires_at > ?'
-  return (yield* sql.get<{ n: number }>(text, [spaceKey, now]))?.n ?? 0
-}
-
 export function* liveSessions(spaceKey: number, now: number, most: number): Read<StatusSessionRow[]> {
   return yield* sql.all<StatusSessionRow>(
     'SELECT * FROM sessions WHERE space_key = ? AND expires_at > ? ORDER BY id LIMIT ?',

@@ -112,7 +112,7 @@ export function* dropUnpublished(docKey: number, version: number): Write<IndexBa
       [row.space_key, first, last],
     )
     yield* sql.run('DELETE FROM nodes WHERE version_key = ?', [row.key])
-    yield* sql.run('DELETE FROM item_assets WHERE version_key = ?', [row.key])
+    yield* removeItems(row.key)
     yield* sql.run('DELETE FROM versions WHERE key = ?', [row.key])
   }
   if (first === null || last === null) return undefined
@@ -178,4 +178,13 @@ export function* nodesEndedAt(spaceKey: number, revision: number): Read<{ first_
     'SELECT first_node, last_node FROM versions WHERE space_key = ? AND until_revision = ? AND first_node IS NOT NULL',
     [spaceKey, revision],
   )
+}
+
+/** Removes the pictures of a version. */
+export function* removeItems(versionKey: number): Write<void> {
+  yield* sql.run('DELETE FROM item_assets WHERE version_key = ?', [versionKey])
+}
+
+export function* isVersionThere(versionKey: number): Read<boolean> {
+  return (yield* sql.get('SELECT 1 one FROM versions WHERE key = ?', [versionKey])) !== undefined
 }

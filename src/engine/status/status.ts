@@ -4,8 +4,8 @@ import type { Caller } from '../base/caller.js'
 import type { EngineContext } from '../context.js'
 import { knownLeases } from '../integrity/lease-list.js'
 import { unstoredSessions } from '../query/sessions.js'
+import { countSessions } from '../rows/sessions.js'
 import {
-  countSessions,
   type FailedCommitRow,
   failedCommitCounts,
   failedCommits,

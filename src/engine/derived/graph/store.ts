@@ -2,7 +2,6 @@ import { setImmediate as turn } from 'node:timers/promises'
 import {
   countOf,
   finishVersion,
-  isVersionThere,
   type NewEntity,
   type NewRelation,
   type ReadPart,
@@ -13,6 +12,7 @@ import {
   writeEntity,
   writeRelation,
 } from '../../rows/graph/extraction.js'
+import { isVersionThere } from '../../rows/versions.js'
 import type { Database } from '../../storage/database.js'
 import type { Read, Write } from '../../storage/program.js'
 import { canonicalKey } from './entities.js'

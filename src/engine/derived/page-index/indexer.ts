@@ -6,14 +6,13 @@ import {
   BEGINNING,
   IS_INDEXED,
   type LiveVersion,
-  liveSpaces,
   liveVersionsAfter,
   namesOfVersions,
   type Place,
 } from '../../rows/derivations.js'
 import { isPublishing } from '../../rows/jobs.js'
 import { writePageIndex } from '../../rows/page-indexes.js'
-import { type SpaceRow, spaceByKey } from '../../rows/spaces.js'
+import { type SpaceRow, spaceByKey, spaceKeys } from '../../rows/spaces.js'
 import type { Read } from '../../storage/program.js'
 import { isWriteStopped } from '../../storage/write-stop.js'
 import { liveAfter } from '../live-versions.js'
@@ -62,7 +61,7 @@ export class PageIndexer {
   /** Begins with what earlier processes left, or made in another format. */
   start(context: EngineContext): void {
     this.#context = context
-    for (const key of context.db.now(liveSpaces())) this.#due.add(key)
+    for (const key of context.db.now(spaceKeys())) this.#due.add(key)
     this.wake()
   }
 

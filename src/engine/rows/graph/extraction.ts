@@ -26,10 +26,6 @@ export function* countOf(table: 'graph_entities' | 'graph_relations', spaceKey: 
   return (yield* sql.get<{ n: number }>(`SELECT count(*) n FROM ${table} WHERE space_key = ?`, [spaceKey]))?.n ?? 0
 }
 
-export function* isVersionThere(versionKey: number): Read<boolean> {
-  return (yield* sql.get('SELECT 1 one FROM versions WHERE key = ?', [versionKey])) !== undefined
-}
-
 /** Whether the part may have stated something before: looking through a long version for some nodes takes its time. */
 export function* statedBefore({ nodes, byModel }: ReadPart): Read<boolean> {
   if (nodes === undefined) return true

@@ -2,6 +2,7 @@ import { newId } from '../../../lib/ids.js'
 import type { PreparedNode } from '../../parse/compiled.js'
 import { type Read, sql, type Write } from '../../storage/program.js'
 import type { DocumentRow } from '../documents.js'
+import { logRemoved } from '../projection-log.js'
 import { removeNode } from '../purge/parts.js'
 import { withParts } from '../version-parts.js'
 import { type StoredNode, storedNodes } from './nodes.js'
@@ -50,11 +51,6 @@ export function* setRestoredHash(versionKey: number, hash: string): Write<void> 
   )
 }
 
-/** Removes the pictures of a version. */
-export function* removeItems(versionKey: number): Write<void> {
-  yield* sql.run('DELETE FROM item_assets WHERE version_key = ?', [versionKey])
-}
-
 /** @returns whether the passage's row was missing or other than it is now */
 export function* writeNode(row: ScannedVersion, old: StoredNode | undefined, node: PreparedNode): Write<boolean> {
   const { hash } = node
@@ -90,16 +86,6 @@ export function* writeNode(row: ScannedVersion, old: StoredNode | undefined, nod
   return true
 }
 
-/** Tells the indexes of a passage that is new, or gone. @returns the entry's number in the projection log */
-export function* logNode(spaceKey: number, nodeKey: number, what: 'added' | 'removed'): Write<number> {
-  return (yield* sql.run('INSERT INTO projection_log (space_key, op, first_node, last_node) VALUES (?, ?, ?, ?)', [
-    spaceKey,
-    what === 'added' ? 1 : -1,
-    nodeKey,
-    nodeKey,
-  ])).key
-}
-
 /** Removes passages without a version, of a range of keys. @returns their keys, and the last entry in the projection log */
 export function* removeStrayNodes(
   spaceKey: number,
@@ -114,7 +100,7 @@ export function* removeStrayNodes(
   let seq = 0
   for (const { key } of rows) {
     yield* removeNode(spaceKey, key)
-    seq = yield* logNode(spaceKey, key, 'removed')
+    seq = yield* logRemoved(spaceKey, key, key)
   }
   return { seq, remove: rows.map(({ key }) => key) }
 }

@@ -1,4 +1,4 @@
-import { type Read, sql, type Write } from '../../storage/program.js'
+import { type Read, sql } from '../../storage/program.js'
 
 /** A vector, with the passage it is of where there is one. */
 export interface OwnedVector {
@@ -51,25 +51,6 @@ export function* nodesWithoutVector(
   )
 }
 
-/** Whether jobs or a training are writing passages or vectors of a space. */
-export function* isBeingWritten(spaceKey: number): Read<boolean> {
-  return (
-    (yield* sql.get<{ busy: number }>(
-      `SELECT EXISTS (SELECT 1 FROM jobs WHERE space_key = ? AND completed_at IS NULL)
-         OR EXISTS (SELECT 1 FROM vector_spaces WHERE space_key = ? AND state = 'building') busy`,
-      [spaceKey, spaceKey],
-    ))?.busy === 1
-  )
-}
-
-/** The newest entry of a space's projection log; 0 where it has none. */
-export function* lastChange(spaceKey: number): Read<number> {
-  const row = yield* sql.get<{ seq: number | null }>('SELECT max(seq) seq FROM projection_log WHERE space_key = ?', [
-    spaceKey,
-  ])
-  return row?.seq ?? 0
-}
-
 export function* countLiveNodes(spaceKey: number): Read<number> {
   const row = yield* sql.get<{ n: number }>(
     `SELECT count(*) n FROM nodes INDEXED BY nodes_place JOIN versions INDEXED BY versions_at ON versions.key = nodes.version_key
@@ -105,13 +86,4 @@ export function* supersededVectorSpaces(spaceKey: number): Read<OldVectorSpace[]
      ORDER BY key`,
     [spaceKey],
   )
-}
-
-/** Removes some vectors of a vector space. @returns how many there were */
-export function* removeSomeVectors(vectorSpaceKey: number, most: number): Write<number> {
-  return (yield* sql.run(
-    `DELETE FROM vectors WHERE vector_space = ? AND node_key IN
-           (SELECT node_key FROM vectors WHERE vector_space = ? ORDER BY node_key LIMIT ?)`,
-    [vectorSpaceKey, vectorSpaceKey, most],
-  )).changes
 }
