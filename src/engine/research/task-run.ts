@@ -170,16 +170,16 @@ export class TaskRun {
   /** Notes that the budget kept the task from something. */
   async noteBudget(): Promise<void> {
     const { db } = this.context
-    await db.write(() => noteBudget(this.#row.id))
+    await db.write(() => noteBudget(this.#row))
   }
 
   /** Moves the task to the next stage. @throws TaskGone */
   async moveTo(to: TaskRow['stage'], stoppedBy?: ResearchStop): Promise<void> {
-    const { db, instance, now } = this.context
-    const { id, stage, active_ms } = this.#row
+    const { db, now } = this.context
+    const { id, stage, active_ms, claimed_by, fence } = this.#row
     const activeMs = this.activeMs
     const { moved, row } = await db.write(function* () {
-      const move = { from: stage, to, now: now(), claim: instance }
+      const move = { from: stage, to, now: now(), claim: { claimed_by, fence } }
       return { moved: yield* moveOn(id, move, activeMs, stoppedBy), row: yield* taskById(id) }
     })
     if (!moved) throw new TaskGone('the task was ended')
@@ -190,9 +190,9 @@ export class TaskRun {
   }
 
   async #write(step: DoneStep): Promise<void> {
-    const { db, instance, now } = this.context
+    const { db, now } = this.context
     const activeMs = this.activeMs
-    const written = await db.write(() => writeStep(this.#row, step, { instance, now: now(), activeMs }))
+    const written = await db.write(() => writeStep(this.#row, step, { now: now(), activeMs }))
     if (!written) throw new TaskGone('the task was ended')
     this.#told()
   }

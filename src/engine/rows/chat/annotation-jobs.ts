@@ -1,6 +1,7 @@
 import type { AnnotationJob } from '../../../contract/chat/annotations.js'
 import { newId } from '../../../lib/ids.js'
 import { type Read, sql, type Write } from '../../storage/program.js'
+import { OF_THE_GONE } from '../gateways.js'
 
 /** A row of `chat_annotation_jobs`. */
 export interface AnnotationJobRow {
@@ -9,12 +10,12 @@ export interface AnnotationJobRow {
   error: string
 }
 
-/** Jobs whose process died: they say so from now on. */
-export function* failLeftJobs(): Write<void> {
-  yield* sql.run(
+/** Jobs whose gateway is gone: they say so from now on. @returns how many */
+export function* failLeftJobs(): Write<number> {
+  return (yield* sql.run(
     `UPDATE chat_annotation_jobs SET status = 'error', error = 'the service stopped before the job was done'
-     WHERE status IN ('waiting', 'processing')`,
-  )
+     WHERE status IN ('waiting', 'processing') AND ${OF_THE_GONE}`,
+  )).changes
 }
 
 /** The job of a kind that is under way. */
@@ -26,13 +27,19 @@ export function* openJob(appId: string, action: string): Read<Pick<AnnotationJob
   )
 }
 
-/** A job that waits, inside the caller's transaction. @returns its id */
-export function* insertJob(appId: string, action: string, threshold: number | null, now: number): Write<string> {
+/** A job that waits, for the gateway that makes it, inside the caller's transaction. @returns its id */
+export function* insertJob(
+  appId: string,
+  action: string,
+  threshold: number | null,
+  gateway: string,
+  now: number,
+): Write<string> {
   const id = newId()
   yield* sql.run(
-    `INSERT INTO chat_annotation_jobs (id, app_id, action, score_threshold, status, created_at)
-     VALUES (?, ?, ?, ?, 'waiting', ?)`,
-    [id, appId, action, threshold, now],
+    `INSERT INTO chat_annotation_jobs (id, app_id, action, score_threshold, status, claimed_by, created_at)
+     VALUES (?, ?, ?, ?, 'waiting', ?, ?)`,
+    [id, appId, action, threshold, gateway, now],
   )
   return id
 }
@@ -44,7 +51,11 @@ export function* findAnnotationJob(appId: string, action: string, id: string): R
   )
 }
 
-/** Inside the caller's transaction. */
-export function* moveAnnotationJob(id: string, status: AnnotationJobRow['status'], error = ''): Write<void> {
-  yield* sql.run('UPDATE chat_annotation_jobs SET status = ?, error = ? WHERE id = ?', [status, error, id])
+/** Moves a job that has not ended, inside the caller's transaction. @returns whether it had not */
+export function* moveAnnotationJob(id: string, status: AnnotationJobRow['status'], error = ''): Write<boolean> {
+  const { changes } = yield* sql.run(
+    "UPDATE chat_annotation_jobs SET status = ?, error = ? WHERE id = ? AND status IN ('waiting', 'processing')",
+    [status, error, id],
+  )
+  return changes === 1
 }

@@ -2,6 +2,7 @@ import type { AgentThought, ChatUsage, RetrieverResource } from '../../../contra
 import { newId } from '../../../lib/ids.js'
 import { type Read, sql, type Write } from '../../storage/program.js'
 import { fromCell, unlessDamaged } from '../../storage/readable.js'
+import { OF_THE_GONE } from '../gateways.js'
 
 /** An end user of an application: everything below is looked up by both. */
 export interface Who {
@@ -134,17 +135,26 @@ export function* renameRow(who: Who, id: string, name: string, by: 'model' | 'us
   )
 }
 
-/** A message whose answer is still to come, inside the caller's transaction. */
+/** A message whose answer is still to come from a gateway, inside the caller's transaction. */
 export function* insertMessage(
   who: Who,
-  message: { id: string; taskId: string; conversationId: string; query: string; inputs: object; now: number },
+  message: {
+    id: string
+    taskId: string
+    conversationId: string
+    query: string
+    inputs: object
+    gateway: string
+    now: number
+  },
 ): Write<void> {
-  const { id, taskId, conversationId, query, inputs, now } = message
+  const { id, taskId, conversationId, query, inputs, gateway, now } = message
   yield* sql.run(
-    `INSERT INTO chat_messages (id, app_id, end_user_id, conversation_id, place, task_id, query, inputs, status, created_at)
+    `INSERT INTO chat_messages (id, app_id, end_user_id, conversation_id, place, task_id, query, inputs, status, claimed_by,
+       created_at)
      VALUES (?, ?, ?, ?, 1 + coalesce((SELECT max(place) FROM chat_messages WHERE conversation_id = ?), 0),
-       ?, ?, ?, 'running', ?)`,
-    [id, who.appId, who.userId, conversationId, conversationId, taskId, query, JSON.stringify(inputs), now],
+       ?, ?, ?, 'running', ?, ?)`,
+    [id, who.appId, who.userId, conversationId, conversationId, taskId, query, JSON.stringify(inputs), gateway, now],
   )
   yield* touchConversation(who, conversationId, now, inputs)
 }
@@ -179,11 +189,11 @@ function* touchConversation(who: Who, id: string, now: number, inputs?: object):
   )
 }
 
-/** Messages whose process died before their answer: they say so from now on. @returns how many */
+/** Messages whose gateway is gone before their answer: they say so from now on. @returns how many */
 export function* failOrphans(): Write<number> {
   return (yield* sql.run(
     `UPDATE chat_messages SET status = 'error', error = 'the service stopped before the answer was complete',
-       finished_at = ? WHERE status = 'running'`,
+       finished_at = ? WHERE status = 'running' AND ${OF_THE_GONE}`,
     [Date.now()],
   )).changes
 }

@@ -1,25 +1,32 @@
 import { type Read, sql, type Write } from '../../storage/program.js'
+import { OF_THE_GONE } from '../gateways.js'
 import { moveTask, type TaskRow, taskById } from './tasks.js'
 
 /** Longest time that a task is put off. */
 export const MAX_RETRY_MS = 5 * 60_000
 
-/** Frees what a dead process had claimed; what was at work at `mostEnds` such deaths is given up. */
-export function* freeClaims(mostEnds: number, now: number): Write<void> {
-  yield* sql.run(
+/** a task that was at work at this many deaths of its gateway is given up */
+const MAX_UNCLEAN_ENDS = 5
+
+/** Frees what gateways that are gone had claimed; what was at work at many such ends is given up. @returns how many */
+export function* freeTasks(now: number): Write<number> {
+  const freed = yield* sql.returning<Pick<TaskRow, 'id' | 'stage' | 'unclean_ends'>>(
     `UPDATE research_tasks SET claimed_by = NULL, unclean_ends = unclean_ends + 1
-     WHERE claimed_by IS NOT NULL AND completed_at IS NULL`,
-  )
-  const hopeless = yield* sql.all<Pick<TaskRow, 'id' | 'stage'>>(
-    'SELECT id, stage FROM research_tasks WHERE completed_at IS NULL AND unclean_ends >= ?',
-    [mostEnds],
+     WHERE claimed_by IS NOT NULL AND completed_at IS NULL AND ${OF_THE_GONE} RETURNING id, stage, unclean_ends`,
   )
   const error = 'the daemon died again and again while it worked on this task'
-  for (const { id, stage } of hopeless) yield* moveTask(id, { from: stage, to: 'failed', now, error })
+  for (const { id, stage, unclean_ends } of freed)
+    if (unclean_ends >= MAX_UNCLEAN_ENDS) yield* moveTask(id, { from: stage, to: 'failed', now, error })
+  return freed.length
+}
+
+/** Whether any task can be claimed. */
+export function* isTaskDue(now: number): Read<boolean> {
+  return (yield* firstDue(0, now)) !== undefined
 }
 
 /** The oldest task that is due, of the next space behind one, around to the first. */
-export function* taskDue(after: number, now: number): Read<{ id: string; space_key: number } | undefined> {
+function* taskDue(after: number, now: number): Read<{ id: string; space_key: number } | undefined> {
   return (yield* firstDue(after, now)) ?? (yield* firstDue(0, now))
 }
 
@@ -34,21 +41,34 @@ function* firstDue(after: number, now: number): Read<{ id: string; space_key: nu
   )
 }
 
-/** Claims a task, inside the caller's transaction. */
-export function* claimTask(id: string, instance: string): Write<TaskRow | undefined> {
-  yield* sql.run('UPDATE research_tasks SET claimed_by = ? WHERE id = ?', [instance, id])
-  return yield* taskById(id)
+/** Claims the task of the next space behind one, around to the first, that was due for longest; where there is one. */
+export function* claimTask(after: number, gateway: string, now: number): Write<TaskRow | undefined> {
+  const due = yield* taskDue(after, now)
+  if (due === undefined) return undefined
+  const claimed = yield* sql.returning<{ id: string }>(
+    `UPDATE research_tasks SET claimed_by = ?, fence = fence + 1
+     WHERE id = ? AND claimed_by IS NULL AND completed_at IS NULL RETURNING id`,
+    [gateway, due.id],
+  )
+  return claimed.length === 0 ? undefined : yield* taskById(due.id)
 }
 
 /** Gives a claim back; whoever takes the task next goes on behind its last step. */
-export function* giveBack(id: string, instance: string): Write<void> {
-  yield* sql.run('UPDATE research_tasks SET claimed_by = NULL WHERE id = ? AND claimed_by = ?', [id, instance])
+export function* giveBack({ id, claimed_by, fence }: Claimed): Write<void> {
+  yield* sql.run('UPDATE research_tasks SET claimed_by = NULL WHERE id = ? AND claimed_by = ? AND fence = ?', [
+    id,
+    claimed_by,
+    fence,
+  ])
 }
 
 /** Gives a claim back until a time. @param attempts that it counts as */
-export function* putOff(id: string, instance: string, attempts: number, until: number): Write<void> {
+export function* putOff({ id, claimed_by, fence }: Claimed, attempts: number, until: number): Write<void> {
   yield* sql.run(
-    'UPDATE research_tasks SET claimed_by = NULL, attempts = attempts + ?, run_after = ? WHERE id = ? AND claimed_by = ?',
-    [attempts, until, id, instance],
+    `UPDATE research_tasks SET claimed_by = NULL, attempts = attempts + ?, run_after = ?
+     WHERE id = ? AND claimed_by = ? AND fence = ?`,
+    [attempts, until, id, claimed_by, fence],
   )
 }
+
+type Claimed = Pick<TaskRow, 'id' | 'claimed_by' | 'fence'>
