@@ -136,7 +136,7 @@ export class ResearchRunner {
     }
   }
 
-  /** Gives a task back after an error: to be ended, to be tried again, or to whoever starts next. */
+  /** Gives a task back after an error: to be ended, to be tried again, or to be taken up by the next start. */
   async #letGo(claim: TaskRow, error: unknown): Promise<void> {
     const { db, log, now } = this.#context
     const { id } = claim

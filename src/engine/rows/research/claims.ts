@@ -53,7 +53,7 @@ export function* claimTask(after: number, gateway: string, now: number): Write<T
   return claimed.length === 0 ? undefined : yield* taskById(due.id)
 }
 
-/** Gives a claim back; whoever takes the task next goes on behind its last step. */
+/** Gives a claim back; the next holder goes on behind its last step. */
 export function* giveBack({ id, claimed_by, fence }: Claimed): Write<void> {
   yield* sql.run('UPDATE research_tasks SET claimed_by = NULL WHERE id = ? AND claimed_by = ? AND fence = ?', [
     id,
