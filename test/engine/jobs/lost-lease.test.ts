@@ -5,10 +5,10 @@ import { beat, removeSilent } from '../../../src/engine/rows/gateways.js'
 import { claimJobs, giveBack, jobsDue } from '../../../src/engine/rows/job-claims.js'
 import type { JobRow } from '../../../src/engine/rows/jobs.js'
 import { Database } from '../../../src/engine/storage/database.js'
+import { change, rowsOf } from '../../helpers/copied-store.js'
 import { ADA, ask, startEngine, type TestEngine, uploadOne } from '../../helpers/engine.js'
 import { type FakeOpenAi, startFakeOpenAi } from '../../helpers/fake-openai.js'
 import { until } from '../../helpers/until.js'
-import { change, rowsOf } from '../gateways/store.js'
 
 const MODEL = { pluginId: 'openai-compatible', provider: 'local', model: 'some-model' }
 const TEXT = '# Lighthouse\n\nThe lighthouse of Westerheversand was built in 1908.\n'
