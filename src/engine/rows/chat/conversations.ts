@@ -140,13 +140,14 @@ export function* insertMessage(
   message: { id: string; taskId: string; conversationId: string; query: string; inputs: object; now: number },
 ): Write<void> {
   const { id, taskId, conversationId, query, inputs, now } = message
+  // first: who holds the conversation's row is the only one that counts its messages
+  yield* touchConversation(who, conversationId, now, inputs)
   yield* sql.run(
     `INSERT INTO chat_messages (id, app_id, end_user_id, conversation_id, place, task_id, query, inputs, status, created_at)
      VALUES (?, ?, ?, ?, 1 + coalesce((SELECT max(place) FROM chat_messages WHERE conversation_id = ?), 0),
        ?, ?, ?, 'running', ?)`,
     [id, who.appId, who.userId, conversationId, conversationId, taskId, query, JSON.stringify(inputs), now],
   )
-  yield* touchConversation(who, conversationId, now, inputs)
 }
 
 /** The move away from running; a message that is gone stays gone. */
