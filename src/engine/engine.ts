@@ -141,7 +141,7 @@ async function openOn(layout: DataLayout, options: EngineOptions): Promise<Engin
   const shared = { cache: new PassageCache(), derivations: new Derivations(context) }
   const research = createResearch(context, shared)
   const engine = wire(context, behind, jobs, sweeper, sources, shared, research)
-  for (const one of Object.values(behind)) one.start(context)
+  for (const one of Object.values(behind)) await one.start(context)
   runner.start()
   research.runner.start()
   sweeper.start()

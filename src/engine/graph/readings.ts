@@ -152,7 +152,7 @@ export class GraphReadings {
     const { db, rightOfWay } = this.#context
     const { row, space, model, signal } = work
     for (;;) {
-      const open = db.now(readingRows.stillOpen(row.key))
+      const open = await db.read(readingRows.stillOpen(row.key))
       signal.throwIfAborted()
       if (open === undefined) throw new ReadingOver()
       const slice = await db.read(passagesAfter(space.key, model, open.node_key, SLICE))
