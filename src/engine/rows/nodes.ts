@@ -21,9 +21,9 @@ export interface PassageRow {
 }
 
 /**
- * Sets row keys aside: the nodes of a version have consecutive keys, whoever else stores nodes while they are written. One
- * statement, for a transaction of its own: who holds the one row of all keys holds everybody up. Keys that are not used in
- * the end are never given again.
+ * Sets row keys aside: the nodes of a version have consecutive keys, whatever else is stored while they are written. One
+ * statement, for a transaction of its own: until its commit it holds the one row of all keys. Keys that are not used in the
+ * end are never given again.
  *
  * @returns the first of them
  */

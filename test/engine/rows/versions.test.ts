@@ -8,7 +8,7 @@ import { logAdded } from '../../../src/engine/rows/projection-log.js'
 import { dropUnpublished, insertVersionRow } from '../../../src/engine/rows/versions.js'
 import { Database } from '../../../src/engine/storage/database.js'
 import { sql } from '../../../src/engine/storage/program.js'
-import { read, words } from '../compile/read.js'
+import { read, words } from '../parse/read.js'
 
 const directory = mkdtempSync(join(tmpdir(), 'ks-versions-'))
 const db = new Database(join(directory, 'main.sqlite'))
