@@ -90,8 +90,8 @@ export class GraphReadings {
   }
 
   /** readings that are under way, or will be without anybody's help */
-  get active(): number {
-    return this.#context.db.now(readingRows.open()).length
+  get active(): Promise<number> {
+    return this.#context.db.read(readingRows.open()).then(({ length }) => length)
   }
 
   /** A reading has ended by the caller's transaction: nothing more is done for it. */

@@ -171,7 +171,7 @@ export async function retrieveFast(
       ...found.degraded.map((reason) => degradation('text-index', reason)),
       ...(embedding.degraded === undefined ? [] : [embedding.degraded]),
       ...(byModel.degraded === undefined ? [] : [byModel.degraded]),
-      ...missingVectors(context, space.key),
+      ...(await missingVectors(context, space.key)),
     ],
     metrics: {
       ...legMetrics(found),
@@ -222,8 +222,8 @@ function limitOf(
 }
 
 /** Says that passages have no vector yet, so that they are found by their words alone, and why. */
-function missingVectors(context: EngineContext, spaceKey: number): Degradation[] {
-  const missing = context.vectors.missing(spaceKey)
+async function missingVectors(context: EngineContext, spaceKey: number): Promise<Degradation[]> {
+  const missing = await context.vectors.missing(spaceKey)
   if (missing === undefined) return []
   const { passages, class: kind } = missing
   return [degradation('vectors', `vectors of ${passages} ${passages === 1 ? 'passage' : 'passages'} are missing`, kind)]

@@ -347,7 +347,7 @@ test('vectors that are damaged or gone are found and computed again, and each pa
     })
     return nodes
   }
-  await until(() => trained() === 120 && engine.activity().backgroundTasks === 0, 60_000)
+  await until(async () => trained() === 120 && (await engine.activity()).backgroundTasks === 0, 60_000)
   expect(await allIssues(engine, id, 'references', true)).toEqual([])
   sql(dataDir, (db) => {
     db.exec('UPDATE vectors SET vector = zeroblob(length(vector)) WHERE node_key IN (3, 4)')
