@@ -48,6 +48,7 @@ export async function openOurs(folder: string): Promise<PeerEngine> {
     },
     async searchable() {
       await Promise.all(running.splice(0))
+      await indexes.settle(SPACE)
       const status = await indexes.status(SPACE)
       if (status.textCount !== stored || status.vectorCount !== stored) throw new Error(JSON.stringify(status))
     },

@@ -242,6 +242,7 @@ describe('search indexes', () => {
     await Promise.all(batches.map((batch) => told(indexes, SPACE, batch)))
     expect(keysOf(await search(['first', 'second']))).toEqual([])
     expect(keysOf(await search(['third']))).toEqual([1])
+    await indexes.settle(SPACE)
     expect(await indexes.status(SPACE)).toMatchObject({ textWatermark: 5, textCount: 251, vectorCount: 251 })
   })
 
@@ -253,7 +254,7 @@ describe('search indexes', () => {
     for (let i = 0; i < 120; i++) {
       const there = [...source.nodes.keys()]
       const gone = there.filter(() => random() < 0.05)
-      const again = there.filter(() => random() < 0.02).map((key) => node(key, `changed common number${key}`))
+      const again = there.filter(() => random() < 0.02).map((key) => node(key, `zebra common number${key}`))
       const batch = source.commit([...nodes(1_000 + i * 10, Math.floor(random() * 5)), ...again], gone)
       late.push(batch)
       if (random() < 0.7) continue
@@ -268,14 +269,14 @@ describe('search indexes', () => {
       if (random() < 0.5) await Promise.all(waiting.splice(0))
     }
     await Promise.all(waiting)
-    await indexes.follow(SPACE, source.seq)
+    await indexes.settle(SPACE)
     const { size } = source.nodes
     expect(await indexes.status(SPACE)).toMatchObject({ textWatermark: 120, textCount: size, vectorCount: size })
     const found = await search(['common'], undefined, { k: 1_000 })
     expect(keysOf(found)).toEqual([...source.nodes.keys()].sort((a, b) => a - b))
-    const changed = [...source.nodes.values()].filter(({ body }) => body.startsWith('changed')).map(({ key }) => key)
+    const changed = [...source.nodes.values()].filter(({ body }) => body.startsWith('zebra')).map(({ key }) => key)
     expect(changed.length).toBeGreaterThan(0)
-    expect(keysOf(await search(['changed'], undefined, { k: 1_000 }))).toEqual(changed.sort((a, b) => a - b))
+    expect(keysOf(await search(['zebra'], undefined, { k: 1_000 }))).toEqual(changed.sort((a, b) => a - b))
     expect(messages.filter((message) => message.includes('passages'))).toEqual([])
   })
 
@@ -360,7 +361,7 @@ describe('search indexes', () => {
     start()
     await told(indexes, SPACE, source.commit(nodes(1, 10)))
     const working = source.head.bind(source)
-    source.head = () => {
+    source.head = async () => {
       throw new Error('the database is busy')
     }
     killed()
@@ -410,7 +411,7 @@ describe('search indexes', () => {
     expect(source.counts).toBe(0)
     const asked = source.changesAsked.length
     const wrong = source.expected.bind(source)
-    source.expected = () => ({ ...wrong(), nodes: 103, vectors: 98 })
+    source.expected = async () => ({ ...(await wrong()), nodes: 103, vectors: 98 })
     source.counted = async () => {
       source.counts++
       return wrong()
@@ -429,7 +430,7 @@ describe('search indexes', () => {
   it('says for good that an index differs which no filling makes whole, and goes on answering', async () => {
     source.commit(nodes(1, 30))
     const wrong = source.expected.bind(source)
-    source.expected = () => ({ ...wrong(), nodes: 40, vectors: 41 })
+    source.expected = async () => ({ ...(await wrong()), nodes: 40, vectors: 41 })
     start()
     const found = await search(['number3'], vectors[3])
     expect(keysOf(found)).toContain(3)
