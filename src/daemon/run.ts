@@ -215,9 +215,10 @@ function running({ file, settings, engine, work, watching, closers, servers, log
   const idle = watchIdle({
     afterMs: file.mode === 'auto' ? settings.idleExitMinutes * 60_000 : undefined,
     idleMs: work.idleMs,
-    busy: () => {
-      const { activeJobs, waitingJobs, runningQueries } = engine.activity()
-      return activeJobs + waitingJobs + runningQueries > 0 || engine.sources.hasSchedule() || watching.active
+    busy: async () => {
+      const { activeJobs, waitingJobs, runningQueries } = await engine.activity()
+      if (activeJobs + waitingJobs + runningQueries > 0 || watching.active) return true
+      return await engine.sources.hasSchedule()
     },
     leave: () => stop('idle'),
   })

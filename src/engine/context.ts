@@ -24,7 +24,7 @@ interface Vectors {
   /** Asks the provider of a space at once, also for what it refused. */
   askAgain(spaceKey: number): Promise<void>
   /** Published passages of a space without their vectors, and why. @returns nothing when none is missing */
-  missing(spaceKey: number): { passages: number; class: DegradedClass | undefined } | undefined
+  missing(spaceKey: number): Promise<{ passages: number; class: DegradedClass | undefined } | undefined>
   /** Waits for the vectors of versions while the provider is at work. */
   patience(spaceKey: number, versions: readonly number[], signal: AbortSignal): Promise<void>
 }

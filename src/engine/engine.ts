@@ -65,7 +65,7 @@ import { modelOperations } from './status/models-in-use.js'
 import { spaceStats, spaceStatus } from './status/status.js'
 import { explainDamage, openStore } from './storage/open-store.js'
 import { writeAnswer } from './storage/write-answer.js'
-import { unlessDatabaseDamaged } from './storage/write-stop.js'
+import { readUnlessDamaged } from './storage/write-stop.js'
 import { getTrace, listConflicts, listEvidence, listMissing } from './traces/traces.js'
 import { createFileSystem } from './vfs/vfs.js'
 import { createGraph } from './views/graph-operations.js'
@@ -142,7 +142,7 @@ async function openOn(layout: DataLayout, options: EngineOptions): Promise<Engin
   const gateway = new Gateway(context, wakeAll)
   gateway.start()
   const engine = wire(context, behind, jobs, sweeper, sources, shared, research, gateway)
-  for (const one of Object.values(behind)) one.start(context)
+  for (const one of Object.values(behind)) await one.start(context)
   runner.start()
   research.runner.wake()
   sweeper.start()
@@ -151,6 +151,12 @@ async function openOn(layout: DataLayout, options: EngineOptions): Promise<Engin
   options.room?.onRoom(wakeAll)
   await warmUp(context)
   return engine
+}
+
+async function sumOf(counts: readonly (number | Promise<number>)[]): Promise<number> {
+  let sum = 0
+  for (const count of counts) sum += await count
+  return sum
 }
 
 /** What works behind requests, in the order in which it starts. */
@@ -242,21 +248,21 @@ function wire(
     chat: chat.operations,
     idempotency: createIdempotency(context),
     tokens: {
-      isRevoked: (jti) => db.now(isRevoked(jti)),
+      isRevoked: (jti) => db.read(isRevoked(jti)),
       revoke: (jti, expiresAt) => db.writeNow(() => revokeToken(jti, expiresAt, Date.now())),
     },
-    health: () => {
+    health: async () => {
       // the index process starts with the first use; one that died is started again at once
       const components = {
         database: !db.broken,
-        indexes: context.indexes.pid() !== undefined || unlessDatabaseDamaged(() => db.now(neverIndexed()), false),
+        indexes: context.indexes.pid() !== undefined || (await readUnlessDamaged(db.read(neverIndexed()), false)),
         jobs: true,
         storage: !(db.broken || options.room?.state().isFull === true),
       }
       return { ok: components.database, runtime: 'container-runtime', components }
     },
     damage: () => db.damage?.message,
-    activity: () => {
+    activity: async () => {
       const { activeJobs, waitingJobs, training } = runner.activity()
       const tasks = research.runner.activity()
       const indexPid = context.indexes.pid()
@@ -266,17 +272,17 @@ function wire(
         runningQueries: gate.running + chat.running(),
         backgroundTasks:
           training +
-          Object.values(behind).reduce((sum, { active }) => sum + active, 0) +
+          (await sumOf(Object.values(behind).map(({ active }) => active))) +
           context.indexes.builds() +
           derivations.running +
           views.running +
-          graph.readings.active +
+          (await graph.readings.active) +
           sources.sync.running,
         ...defined({ indexPid }),
         parserPids: context.compiler.pids(),
       }
     },
-    jobsOf: (tenant) => db.now(tenantJobs(tenant)),
+    jobsOf: (tenant) => db.read(tenantJobs(tenant)),
     models: modelOperations(context),
     async close() {
       context.indexes.hurry()

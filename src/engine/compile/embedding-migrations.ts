@@ -76,17 +76,20 @@ export class EmbeddingMigrations {
   }
 
   /** migrations that are under way, or will be without anybody's help */
-  get active(): number {
-    return (
-      (this.#context === undefined ? 0 : this.#context.db.now(migrationRows.open(this.#context.instance)).length) +
-      this.#cleaning.size
-    )
+  get active(): Promise<number> {
+    return this.#active()
   }
 
   /** A migration has ended by the caller's transaction: nothing more is done for it, and what it filled is removed. */
   async ended(row: Pick<MigrationRow, 'key' | 'space_key'>): Promise<void> {
     await this.#runs?.ended(row.key)
     this.#clean(row.space_key)
+  }
+
+  async #active(): Promise<number> {
+    const context = this.#context
+    const open = context === undefined ? [] : await context.db.read(migrationRows.open(context.instance))
+    return open.length + this.#cleaning.size
   }
 
   async close(): Promise<void> {

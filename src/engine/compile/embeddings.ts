@@ -138,8 +138,8 @@ async function ensureLoaded(context: EngineContext, vectorSpaceId: string): Prom
 export function account(context: EngineContext, space: SpaceRow) {
   return {
     id: space.id,
-    limits: () => {
-      const row = context.db.now(spaceByKeyOrDeleting(space.key))
+    limits: async () => {
+      const row = await context.db.read(spaceByKeyOrDeleting(space.key))
       return row === undefined ? {} : quotasOf(context, row).providerBudgets
     },
   }

@@ -4,13 +4,12 @@ import { type DocumentRow, documentsNamed } from '../rows/documents.js'
 import { projectionBuilt } from '../rows/job-claims.js'
 import { markPublished } from '../rows/job-documents.js'
 import { isHeld, moveJob, openJob } from '../rows/jobs.js'
-import { lastSequence } from '../rows/projection-log.js'
 import { publishNext } from '../rows/publications.js'
 import { type SpaceRow, spaceByKey } from '../rows/spaces.js'
 import { advance } from '../rows/staged-commits.js'
 import { activeVectorSpace, type FilledVector, insertVectors, type VectorSpace } from '../rows/vector-spaces.js'
 import { oweVectors } from '../rows/vectors-due.js'
-import { isNotOver, markObsolete, nodesEndedAt, showVersion } from '../rows/versions.js'
+import { isNotOver, markObsolete, showVersion } from '../rows/versions.js'
 import { retentionOf } from '../spaces/retention-policy.js'
 import type { Read, Write } from '../storage/program.js'
 import type { EmbeddedNodes } from './embeddings.js'
@@ -43,18 +42,17 @@ export async function publishBatch(
   if (published === undefined) return false
   context.pageIndexes.published(space.key)
   context.conflicts.published(space.key)
-  const { seq, removed, retired, lost } = published
+  const { seq, retired, lost } = published
   for (const job of lost) context.log.warn({ job }, `the lease of job ${job} was lost before its publication`)
-  if (removed.length > 0) await indexes.apply(space.id, { seq, add: [], remove: removed })
+  await indexes.follow(space.id, seq)
   if (embedded !== undefined && rows.length > 0) await addToIndex(context, space, embedded.vectorSpace, rows)
   for (const row of retired) await removeUnreferenced(context, row.object_key)
   return true
 }
 
-/** What a publication took out of the index, and the documents that it retired. */
+/** The log's last entry for what a publication takes out of the index, 0 for nothing, and the documents that it retired. */
 interface Published {
   seq: number
-  removed: number[]
   retired: DocumentRow[]
   /** ids of jobs that others hold: nothing of theirs was published */
   lost: string[]
@@ -77,7 +75,7 @@ function* publish(
   }
   const going: Built[] = []
   for (const item of held) if (yield* projectionBuilt(item.job.id)) going.push(item)
-  if (going.length === 0) return { seq: 0, removed: [], retired: [], lost }
+  if (going.length === 0) return { seq: 0, retired: [], lost }
   if (vectorSpace !== undefined) {
     const ours = new Set(going.map(({ document }) => document.key))
     yield* insertVectors(
@@ -89,12 +87,14 @@ function* publish(
     space.key,
     going.map(({ document, job }) => `${document.id}@${job.version}`).join(' '),
   )
-  const retired: DocumentRow[] = []
+  const published: Published = { seq: 0, retired: [], lost }
   for (const item of going) {
-    retired.push(...(yield* publishOne(space, item, revision)))
+    const { seq, retired } = yield* publishOne(space, item, revision)
+    published.seq = Math.max(published.seq, seq)
+    published.retired.push(...retired)
     if (isProvided && item.nodes.length > 0) yield* oweVectors(space.key, item.versionKey)
   }
-  return { ...(yield* logOf(space.key, revision)), retired, lost }
+  return published
 }
 
 /**
@@ -156,37 +156,29 @@ function* stillHeld(built: readonly Built[]): Read<{ held: Built[]; lost: string
   return { held, lost }
 }
 
-function* publishOne(space: SpaceRow, item: Built, revision: number): Write<DocumentRow[]> {
+function* publishOne(space: SpaceRow, item: Built, revision: number): Write<Omit<Published, 'lost'>> {
   const { job, document, versionKey } = item
   const held = { claim: job }
   yield* moveJob(job.id, 'projection_built', 'smoke_eval_passed', held)
   yield* moveJob(job.id, 'smoke_eval_passed', 'published', held)
   yield* advance(job.id, ['nodes-built', 'projections-built', 'published'])
-  yield* showVersion(space.key, document.key, versionKey, revision)
+  const seq = yield* showVersion(space.key, document.key, versionKey, revision)
   const keep = (yield* retentionOf(space.key)).parseArtifactVersions
   if (job.version > keep) yield* markObsolete(document.key, job.version - keep)
   yield* markPublished(document, job.version, versionKey)
-  return yield* retireNamesakes(document, revision)
+  const namesakes = yield* retireNamesakes(document, revision)
+  return { seq: Math.max(seq, namesakes.seq), retired: namesakes.retired }
 }
 
 /** Of documents with one name and source the newest one stays. */
-function* retireNamesakes(document: DocumentRow, revision: number): Write<DocumentRow[]> {
+function* retireNamesakes(document: DocumentRow, revision: number): Write<Omit<Published, 'lost'>> {
   const named = yield* documentsNamed(document.space_key, document.source_id, document.filename)
   const others = named.filter(({ key }) => key !== document.key)
   const newer = others.some((other) => other.key > document.key && other.parser_status === 'parsed')
   const retired = newer ? [document] : others.filter((other) => other.key < document.key)
-  for (const row of retired) yield* retireDocument(row, revision)
-  return retired
-}
-
-/** What this publication took out of the index: the log entries that its own transaction wrote. */
-function* logOf(spaceKey: number, revision: number): Read<{ seq: number; removed: number[] }> {
-  const ranges = yield* nodesEndedAt(spaceKey, revision)
-  if (ranges.length === 0) return { seq: 0, removed: [] }
-  const seq = yield* lastSequence(spaceKey)
-  const removed: number[] = []
-  for (const range of ranges) for (let key = range.first_node; key <= range.last_node; key++) removed.push(key)
-  return { seq, removed }
+  let seq = 0
+  for (const row of retired) seq = Math.max(seq, (yield* retireDocument(row, revision)).seq)
+  return { seq, retired }
 }
 
 function vectorRows(built: Built[], embedded: EmbeddedNodes | undefined): FilledVector[] {

@@ -3,9 +3,8 @@ import type { Caller } from '../base/caller.js'
 import type { Lease } from '../base/leases.js'
 import type { EngineContext } from '../context.js'
 import { type BulkItem, insertBulkJob } from '../rows/bulk-jobs.js'
-import { cancelJob, hideDocument, type NodeRange, nodeRanges, openJobsOf } from '../rows/document-ends.js'
+import { cancelJob, hideDocument, openJobsOf } from '../rows/document-ends.js'
 import { type DocumentRow, isReferenced, lookupDocuments } from '../rows/documents.js'
-import { lastSequence } from '../rows/projection-log.js'
 import { publishNext } from '../rows/publications.js'
 import { findSpace, spaceByKey } from '../rows/spaces.js'
 import { endCommit } from '../rows/staged-commits.js'
@@ -18,6 +17,8 @@ interface Removed {
   nodes: number
   artifacts: number
   projections: number
+  /** the log's last entry for the nodes; 0 where there are none */
+  seq: number
 }
 
 /** Deletes documents, of those that the caller may know of: gone from every read when this resolves. Rows are purged later, bytes now where nobody holds them. */
@@ -52,8 +53,7 @@ async function removeDocuments(
     () => removeAll(caller, spaceId, documentIds),
     (done) => toReport(done, new Set()),
   )
-  if (outcome.ranges.length > 0)
-    await context.indexes.apply(spaceId, { seq: outcome.seq, add: [], remove: outcome.ranges.flatMap(keysOf) })
+  await context.indexes.follow(spaceId, Math.max(0, ...[...outcome.removed.values()].map(({ seq }) => seq)))
   context.wake()
   const withBytes = new Set<string>()
   for (const { id, row } of outcome.rows)
@@ -67,11 +67,7 @@ function* liveOf(caller: Caller, spaceId: string, documentIds: readonly string[]
   return rows.flatMap(({ row }) => (row === undefined ? [] : [{ key, row }]))
 }
 
-function* removeAll(
-  caller: Caller,
-  spaceId: string,
-  documentIds: readonly string[],
-): Write<Outcome & { ranges: NodeRange[]; seq: number }> {
+function* removeAll(caller: Caller, spaceId: string, documentIds: readonly string[]): Write<Outcome> {
   const space = yield* findSpace(caller.tenant, spaceId)
   const rows = yield* lookupDocuments(caller, space.key, documentIds)
   const removed = new Map<string, Removed>()
@@ -87,9 +83,7 @@ function* removeAll(
     }),
   )
   const bulkJobId = yield* insertBulkJob(space, 'document_delete', items)
-  const ranges: NodeRange[] = []
-  for (const row of live) ranges.push(...(yield* nodeRanges(row.key)))
-  return { bulkJobId, rows, removed, ranges, seq: yield* lastSequence(space.key) }
+  return { bulkJobId, rows, removed }
 }
 
 interface Outcome {
@@ -131,9 +125,9 @@ function leaseOf({ leases }: EngineContext, spaceKey: number, { id, version }: D
 /** Hides a document from `revision` on, inside the caller's transaction. */
 export function* retireDocument(row: DocumentRow, revision: number): Write<Removed> {
   const now = Date.now()
-  const { versions, nodes } = yield* hideDocument(row, revision, now)
+  const { versions, nodes, seq } = yield* hideDocument(row, revision, now)
   yield* cancelOpenJobs(row, now)
-  return { nodes, artifacts: versions, projections: nodes * 2 }
+  return { nodes, artifacts: versions, projections: nodes * 2, seq }
 }
 
 function* cancelOpenJobs(row: DocumentRow, now: number): Write<void> {
@@ -145,10 +139,6 @@ function* cancelOpenJobs(row: DocumentRow, now: number): Write<void> {
     yield* cancelJob(id, now)
     yield* endCommit(id, 'canceled', undefined, days)
   }
-}
-
-function keysOf({ first, last }: NodeRange): number[] {
-  return Array.from({ length: last - first + 1 }, (_, place) => first + place)
 }
 
 /**

@@ -109,7 +109,7 @@ async function commitUpload(
   // crawls and imports that began while there was room
   if (options.room?.isFull === true) throw new KsError('storage-full', 'the disk of the data directory is full')
   const { added, again } = await db.read(newOf(context, space, sourceId, received))
-  if (added + again > 0) assertRoomForPages(context, space, added + again)
+  if (added + again > 0) await assertRoomForPages(context, space, added + again)
   await db.write(() => beginCommits(context, space, sourceId, received))
   for (let from = 0; from < received.length; from += SYNCED_AT_ONCE) {
     await rightOfWay.giveWay()

@@ -92,8 +92,9 @@ export class GraphReadings {
   }
 
   /** readings that are under way, or will be without anybody's help */
-  get active(): number {
-    return this.#context.db.now(readingRows.open(this.#context.instance)).length
+  get active(): Promise<number> {
+    const { db, instance } = this.#context
+    return db.read(readingRows.open(instance)).then(({ length }) => length)
   }
 
   /** A reading has ended by the caller's transaction: nothing more is done for it. */
@@ -154,7 +155,7 @@ export class GraphReadings {
     const { db, rightOfWay } = this.#context
     const { row, space, model, signal } = work
     for (;;) {
-      const open = db.now(readingRows.stillOpen(row.key))
+      const open = await db.read(readingRows.stillOpen(row.key))
       signal.throwIfAborted()
       if (open === undefined) throw new ReadingOver()
       const slice = await db.read(passagesAfter(space.key, model, open.node_key, SLICE))

@@ -14,7 +14,6 @@ import { removeSupersededModel } from '../rows/retention/versions.js'
 import { giveUpExpired, moveCommit } from '../rows/staged-commits.js'
 import { deleteVectors } from '../rows/vector-spaces.js'
 import { dropUnpublished } from '../rows/versions.js'
-import type { IndexBatch } from '../search/ports.js'
 import type { Database } from '../storage/database.js'
 import { ObjectStore } from '../storage/objects.js'
 import type { Write } from '../storage/program.js'
@@ -175,15 +174,16 @@ async function removeVersion(scan: Scan, artifactId: string, ticket: Ticket): Pr
   const { context, space } = scan
   const { db, indexes, leases } = context
   if (leases.isRead(space.key)) return false
-  const outcome = await db.write(function* () {
+  const dropped = await db.write(function* () {
     const abandoned = yield* abandonedVersion(space.key, artifactId)
     if (abandoned === undefined) return undefined
-    const dropped: IndexBatch | undefined = yield* dropUnpublished(abandoned.doc_key, abandoned.version)
+    const seq = yield* dropUnpublished(abandoned.doc_key, abandoned.version)
     yield* ticket.end()
-    return { dropped }
+    return seq
   })
-  if (outcome?.dropped !== undefined) await indexes.apply(space.id, outcome.dropped)
-  return outcome !== undefined
+  if (dropped === undefined) return false
+  await indexes.follow(space.id, dropped)
+  return true
 }
 
 async function removeStrayNode(scan: Scan, id: string, ticket: Ticket): Promise<boolean> {
@@ -203,11 +203,11 @@ export async function collectStrayNodes(
   const { db, indexes } = context
   const gone = await db.write(function* () {
     const removed = yield* removeStrayNodes(space.key, first, last)
-    if (removed.remove.length > 0) yield* ticket.end()
+    if (removed.count > 0) yield* ticket.end()
     return removed
   })
-  if (gone.remove.length > 0) await indexes.apply(space.id, { ...gone, add: [] })
-  return gone.remove.length
+  await indexes.follow(space.id, gone.seq)
+  return gone.count
 }
 
 async function removeVectorSpace(scan: Scan, id: string, ticket: Ticket): Promise<boolean> {

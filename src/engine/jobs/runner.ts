@@ -19,7 +19,6 @@ import { purgeSlice } from '../retention/purge.js'
 import { countClaimed, dropClaims } from '../rows/job-claims.js'
 import { countOpen, settledJobs } from '../rows/jobs.js'
 import { type SpaceRow, spaceByKey } from '../rows/spaces.js'
-import type { IndexBatch } from '../search/ports.js'
 import type { Read } from '../storage/program.js'
 import { isWriteStopped, unlessDatabaseDamaged } from '../storage/write-stop.js'
 import { claim, isSuspect, nextBatch } from './batch.js'
@@ -184,17 +183,17 @@ export class JobRunner {
         await this.#untilWritten('the end of a job', () => failJob(this.#context, space, item, reason))
     }
     const dropped = await this.#release(again, { failure, passes, fromStart: mayBePoison(error) })
-    if (space !== undefined) for (const batch of dropped) await forget(this.#context, space, batch)
+    if (space !== undefined) await forget(this.#context, space, dropped)
   }
 
   /**
    * Gives claims back. What failed waits a while; what passes by itself counts as no try.
    *
-   * @returns what the index has to forget of jobs that begin anew
+   * @returns the log's last entry for what the index has to forget of jobs that begin anew
    */
-  async #release(work: Work[], why?: Why): Promise<IndexBatch[]> {
+  async #release(work: Work[], why?: Why): Promise<number> {
     const { db, now } = this.#context
-    if (work.length === 0) return []
+    if (work.length === 0) return 0
     const write = () => release(work, now(), why)
     // a stop does not wait for room on the disk: the next start finds the claims of this process and frees them
     const dropped = await (why === undefined

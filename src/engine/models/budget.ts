@@ -16,14 +16,14 @@ export interface ProviderBudgets {
 export interface BudgetAccount {
   id: string
   /** asked at every call, so that a changed manifest holds at once */
-  limits: () => ProviderBudgets
+  limits: () => ProviderBudgets | Promise<ProviderBudgets>
 }
 
-/** Where a day's use is counted. Synchronous, as the database is. */
+/** Where a day's use is counted. */
 export interface BudgetStore {
   /** used so far on `day` (`YYYY-MM-DD`, UTC) */
-  used(account: string, day: string, counter: BudgetCounter): number
-  /** Adds to a counter; a negative delta gives back. */
+  used(account: string, day: string, counter: BudgetCounter): number | Promise<number>
+  /** Adds to a counter, for everybody at once; a negative delta gives back. */
   add(account: string, day: string, counter: BudgetCounter, delta: number): void
 }
 
@@ -35,12 +35,11 @@ export interface Reservation {
 
 export interface Budget {
   /**
-   * Sets `estimate` aside for one call.
+   * Sets `estimate` aside for one call. It counts from the beginning, so that calls that ask at once see each other.
    *
    * @throws KsError `quota-exceeded` when the day's limit does not hold it
    */
-  reserve(counter: ModelCounter, estimate: number): Reservation
-  used(): Record<ModelCounter, number>
+  reserve(counter: ModelCounter, estimate: number): Promise<Reservation>
 }
 
 const COUNTERS = {
@@ -70,16 +69,17 @@ export function memoryBudgetStore(): BudgetStore {
 export function createBudget(account: BudgetAccount, store: BudgetStore, now: () => number): Budget {
   const today = () => new Date(now()).toISOString().slice(0, 10)
   return {
-    reserve(counter, estimate) {
+    async reserve(counter, estimate) {
       const day = today()
       const { limit: name, label } = COUNTERS[counter]
-      const limit = account.limits()[name] ?? Number.POSITIVE_INFINITY
-      if (store.used(account.id, day, counter) + estimate > limit) {
+      const limit = (await account.limits())[name] ?? Number.POSITIVE_INFINITY
+      store.add(account.id, day, counter, estimate)
+      if ((await store.used(account.id, day, counter)) > limit) {
+        store.add(account.id, day, counter, -estimate)
         throw new KsError('quota-exceeded', `the daily budget of ${limit} ${label} does not hold another ${estimate}`, {
           retryAfter: secondsToMidnight(now()),
         })
       }
-      store.add(account.id, day, counter, estimate)
       let settled = false
       return {
         settle(actual) {
@@ -87,14 +87,6 @@ export function createBudget(account: BudgetAccount, store: BudgetStore, now: ()
           settled = true
           if (actual !== estimate) store.add(account.id, day, counter, actual - estimate)
         },
-      }
-    },
-    used() {
-      const day = today()
-      return {
-        embeddingTokens: store.used(account.id, day, 'embeddingTokens'),
-        llmTokens: store.used(account.id, day, 'llmTokens'),
-        rerankRequests: store.used(account.id, day, 'rerankRequests'),
       }
     },
   }

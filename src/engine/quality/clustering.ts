@@ -45,9 +45,9 @@ export class FailedQueryClustering {
   #working: Promise<void> | undefined
 
   /** Begins with what earlier processes left. */
-  start(context: EngineContext): void {
+  async start(context: EngineContext): Promise<void> {
     this.#context = context
-    for (const spaceKey of context.db.now(unclusteredSpaces())) this.captured(spaceKey)
+    for (const spaceKey of await context.db.read(unclusteredSpaces())) this.captured(spaceKey)
   }
 
   /** A failed query of a space was captured, and its row is committed. */

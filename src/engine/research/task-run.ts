@@ -8,6 +8,7 @@ import { isBuiltin } from '../models/registry.js'
 import type { Generator } from '../models/types.js'
 import type { Admitted } from '../query/admission.js'
 import type { QueryShared } from '../query/stages.js'
+import { lastSequence } from '../rows/projection-log.js'
 import type { StepName } from '../rows/research/costs.js'
 import { type DoneStep, stepBody, type Used, usedBy, writeStep } from '../rows/research/steps.js'
 import { moveOn, noteBudget, type TaskRow, taskById } from '../rows/research/tasks.js'
@@ -105,7 +106,8 @@ export class TaskRun {
   /** What a query of the task's own would have been admitted with. */
   async admitted(): Promise<Admitted> {
     const { profile, snapshot } = this.frozen
-    return { subject: this.#row.subject, space: await this.space(), profile, snapshot }
+    const seq = await this.context.db.read(lastSequence(this.#row.space_key))
+    return { subject: this.#row.subject, space: await this.space(), profile, snapshot, seq }
   }
 
   /** Whether a language model takes part; else the task works with rules. */

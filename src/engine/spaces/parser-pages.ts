@@ -14,10 +14,10 @@ const COUNTER = 'parserPages'
  * @param documents that would be read, a page each at least
  * @throws KsError `quota-exceeded`, with the seconds until the next UTC day
  */
-export function assertRoomForPages(context: EngineContext, space: SpaceRow, documents: number): void {
+export async function assertRoomForPages(context: EngineContext, space: SpaceRow, documents: number): Promise<void> {
   const limit = quotasOf(context, space).providerBudgets.maxParserPagesPerDay
   if (limit === null || documents === 0) return
-  const used = createBudgetStore(context.db).used(space.id, today(context), COUNTER)
+  const used = await createBudgetStore(context.db).used(space.id, today(context), COUNTER)
   if (used + documents <= limit) return
   throw new KsError(
     'quota-exceeded',

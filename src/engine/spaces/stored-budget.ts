@@ -36,9 +36,10 @@ export function createBudgetStore(db: Database): BudgetStore {
   }
 
   return {
-    used(account, day, counter) {
+    async used(account, day, counter) {
+      // taken before the look: what is stored meanwhile may count twice, and never not at all
       const counted = pending.get(keyOf(account, day, counter))?.delta ?? 0
-      return Math.max(0, db.now(storedUse(account, day, counter)) + counted)
+      return Math.max(0, (await db.read(storedUse(account, day, counter))) + counted)
     },
     add(account, day, counter, delta) {
       const key = keyOf(account, day, counter)

@@ -115,6 +115,7 @@ export const CONTENT_FORMATS: Readonly<Record<string, TableFormat>> = {
     { owned: ownedThrough('versions', 'key', 'version_key') },
   ),
   projection_log: table({ key: 'seq space_key first_node last_node', integer: 'op' }, { derived: true }),
+  space_counters: table({ key: 'space_key seq' }, { derived: true }),
   publications: table({
     uuid: 'id',
     key: 'space_key',

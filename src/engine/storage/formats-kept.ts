@@ -105,7 +105,7 @@ export const KEPT_FORMATS: Readonly<Record<string, TableFormat>> = {
     'json?': 'metadata permission_scope stopped_by',
     'text?': 'error claimed_by',
     flag: 'budget_exceeded',
-    integer: 'active_ms attempts unclean_ends fence',
+    integer: 'active_ms attempts unclean_ends fence events',
     time: 'run_after created_at updated_at',
     'time?': 'completed_at',
     oneOf: { mode: CONCRETE_MODES, stage: RESEARCH_STAGES },
@@ -291,6 +291,7 @@ export const KEPT_FORMATS: Readonly<Record<string, TableFormat>> = {
   ),
   // of the whole machine: every space shows them
   store: table({ text: 'id', integer: 'opened' }, { owned: 'true' }),
+  node_keys: table({ key: 'last' }, { owned: 'true', derived: true }),
   gateways: table({ text: 'id', time: 'started_at beat_at', 'text?': 'held_lock' }, { owned: 'true' }),
   provider_usage: table({ text: 'account day counter', integer: 'used' }, { owned: 'true' }),
   revoked_tokens: table({ text: 'jti', time: 'expires_at' }, { owned: 'true' }),

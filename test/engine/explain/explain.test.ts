@@ -52,7 +52,10 @@ beforeAll(async () => {
   large = await makeSpace(test.engine, 'large')
   await ingest(test.engine, ADA, small, SMALL)
   await ingest(test.engine, ADA, large, largeDocuments())
-  await until(() => test.engine.activity().backgroundTasks === 0 && test.engine.activity().activeJobs === 0, 60_000)
+  await until(
+    async () => (await test.engine.activity()).backgroundTasks === 0 && (await test.engine.activity()).activeJobs === 0,
+    60_000,
+  )
 }, 120_000)
 afterAll(() => test.end())
 
@@ -326,8 +329,8 @@ describe('an explanation', () => {
   })
 
   it('leaves no trace, no session and no lease behind', async () => {
-    const { runningQueries } = test.engine.activity()
+    const { runningQueries } = await test.engine.activity()
     await explain(small, { query: 'tides', path: 'tides.md' })
-    expect(test.engine.activity().runningQueries).toBe(runningQueries)
+    expect((await test.engine.activity()).runningQueries).toBe(runningQueries)
   })
 })

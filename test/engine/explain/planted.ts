@@ -82,10 +82,12 @@ export function plantUnindexed(dataDir: string, filename: string, text: string, 
     const changes = { id: own('02'), doc_key: docKey, version_key: versionKey, title: filename, text }
     const node = copy('nodes', 'version_key', version, changes)
     db.prepare('UPDATE versions SET first_node = ?, last_node = ? WHERE key = ?').run(node, node, versionKey)
-    if (logged)
-      db.prepare(
-        'INSERT INTO projection_log (space_key, op, first_node, last_node) SELECT space_key, 1, ?, ? FROM documents WHERE key = ?',
-      ).run(node, node, docKey)
+    db.prepare('UPDATE node_keys SET last = ?').run(node)
+    if (!logged) return
+    const space = db.prepare('SELECT space_key FROM documents WHERE key = ?').pluck().get(docKey)
+    db.prepare('UPDATE space_counters SET seq = seq + 1 WHERE space_key = ?').run(space)
+    const entry = 'SELECT space_key, seq, 1, ?, ? FROM space_counters WHERE space_key = ?'
+    db.prepare(`INSERT INTO projection_log ${entry}`).run(node, node, space)
   })()
   db.close()
 }

@@ -95,7 +95,7 @@ it('a deletion ends the claim of who compiles the document, and what comes later
   const { asset, compilationJob } = await underWay()
   await test.engine.documents.delete(ADA, spaceId, [asset.id])
   expect(jobs()).toMatchObject([{ stage: 'canceled', claimed_by: null }])
-  await until(async () => test.engine.activity().activeJobs === 0)
+  await until(async () => (await test.engine.activity()).activeJobs === 0)
   expect(jobs()).toMatchObject([{ id: compilationJob.id, stage: 'canceled', claimed_by: null }])
   expect(published()).toEqual([{ head_revision: 1, shown: 0 }])
   await expect(test.engine.documents.get(ADA, spaceId, asset.id)).rejects.toMatchObject({ code: 'not-found' })

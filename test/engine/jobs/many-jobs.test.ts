@@ -65,7 +65,7 @@ it(`F60: beside ${JOBS} ended jobs a start, a claim and lists look through none 
     await running.engine.jobs.list(ADA, id, { limit: 10, state })
   await running.engine.jobs.get(ADA, next.compilationJob.id)
   await running.engine.jobs.retryFailed(ADA, id)
-  running.engine.activity()
+  await running.engine.activity()
 
   const calls = spy.mock.calls.map(([{ sql }]) => sql)
   const statements = new Set(calls.filter((sql) => /\bjobs\b/.test(sql)))

@@ -149,6 +149,8 @@ export function* insertMessage(
   },
 ): Write<void> {
   const { id, taskId, conversationId, query, inputs, gateway, now } = message
+  // first: who holds the conversation's row is the only one that counts its messages
+  yield* touchConversation(who, conversationId, now, inputs)
   yield* sql.run(
     `INSERT INTO chat_messages (id, app_id, end_user_id, conversation_id, place, task_id, query, inputs, status, claimed_by,
        created_at)
@@ -156,7 +158,6 @@ export function* insertMessage(
        ?, ?, ?, 'running', ?, ?)`,
     [id, who.appId, who.userId, conversationId, conversationId, taskId, query, JSON.stringify(inputs), gateway, now],
   )
-  yield* touchConversation(who, conversationId, now, inputs)
 }
 
 /** The move away from running; a message that is gone stays gone. */

@@ -31,6 +31,7 @@ export function* removeSomeOfSpace(spaceKey: number): Write<boolean> {
   const traces = yield* sql.all<{ id: string }>('SELECT id FROM traces WHERE space_key = ? LIMIT ?', [spaceKey, TRACES])
   for (const { id } of traces) yield* removeTrace(id)
   if (traces.length > 0) return true
+  if ((yield* removeSomeOfLog(spaceKey)) > 0) return true
   for (const [table, key, rows] of LONG) {
     const { changes } = yield* sql.run(
       `DELETE FROM ${table} WHERE ${key} IN (SELECT ${key} FROM ${table} WHERE space_key = ? LIMIT ?)`,
@@ -39,6 +40,15 @@ export function* removeSomeOfSpace(spaceKey: number): Write<boolean> {
     if (changes > 0) return true
   }
   return false
+}
+
+/** The oldest entries of the projection log: it has no key but the space's. */
+function* removeSomeOfLog(spaceKey: number): Write<number> {
+  return (yield* sql.run(
+    `DELETE FROM projection_log WHERE space_key = ? AND seq IN
+       (SELECT seq FROM projection_log WHERE space_key = ? ORDER BY seq LIMIT ?)`,
+    [spaceKey, spaceKey, ROWS],
+  )).changes
 }
 
 /** Removes what is left of a space, and its row last. */
@@ -51,7 +61,6 @@ const LONG = [
   ['staged_commits', 'id', ROWS],
   ['jobs', 'key', ROWS],
   ['publications', 'id', ROWS],
-  ['projection_log', 'seq', ROWS],
   ['research_tasks', 'id', TASKS],
   ['local_files', 'key', ROWS],
 ] as const
@@ -71,7 +80,7 @@ const OF_A_SPACE = [
   'DELETE FROM bulk_jobs WHERE space_key = ?',
   'DELETE FROM jobs WHERE space_key = ?',
   'DELETE FROM publications WHERE space_key = ?',
-  'DELETE FROM projection_log WHERE space_key = ?',
+  'DELETE FROM space_counters WHERE space_key = ?',
   'DELETE FROM vectors_due WHERE space_key = ?',
   'DELETE FROM vector_refusals WHERE space_key = ?',
   'DELETE FROM vector_waits WHERE space_key = ?',
