@@ -41,6 +41,7 @@ import { listJobs } from './queue/list.js'
 import { createResearch } from './research/operations.js'
 import { RetentionSweeper } from './retention/sweeper.js'
 import { insertBulkJob } from './rows/bulk-jobs.js'
+import { freeRemovals } from './rows/objects.js'
 import { isRevoked, revokeToken } from './rows/revoked-tokens.js'
 import { findSpace, toSpace } from './rows/spaces.js'
 import { abandonUnacknowledged } from './rows/staged-commits.js'
@@ -98,6 +99,7 @@ async function openOn(layout: DataLayout, options: EngineOptions): Promise<Engin
       'the write-ahead log cannot be emptied while something reads the database: a check, a backup, another program',
     )
   db.recover(function* () {
+    yield* freeRemovals()
     const abandoned = yield* abandonUnacknowledged()
     if (abandoned > 0) log.info({ abandoned }, 'uploads that were never acknowledged were abandoned')
   })

@@ -1,6 +1,7 @@
 import { KsError } from '../../contract/errors.js'
 import type { EngineContext } from '../context.js'
-import { removeUnreferenced, retireDocument } from '../documents/delete.js'
+import { retireDocument } from '../documents/delete.js'
+import { removeUnreferenced } from '../objects/remove.js'
 import { type DocumentRow, documentsNamed } from '../rows/documents.js'
 import { projectionBuilt } from '../rows/job-claims.js'
 import { markPublished } from '../rows/job-documents.js'
@@ -47,7 +48,8 @@ export async function publishBatch(
   const { seq, removed, retired } = published
   if (removed.length > 0) await indexes.apply(space.id, { seq, add: [], remove: removed })
   if (embedded !== undefined && rows.length > 0) await addToIndex(context, space, embedded.vectorSpace, rows)
-  for (const row of retired) await removeUnreferenced(context, row.object_key)
+  const replaced = retired.map((row) => row.object_key)
+  await removeUnreferenced(context, space.tenant, replaced)
   return true
 }
 

@@ -1,5 +1,5 @@
 import type { EngineContext } from '../context.js'
-import { removeUnreferenced } from '../documents/delete.js'
+import { removeUnreferenced } from '../objects/remove.js'
 import { takeExpired } from '../rows/chat/files.js'
 import {
   deletedDocument,
@@ -53,7 +53,7 @@ async function purgeChatFile(context: EngineContext): Promise<boolean> {
   if (!(await db.read(hasExpiredChatFile(now())))) return false
   const row = await db.write(() => takeExpired(now()))
   if (row === undefined) return false
-  await removeUnreferenced(context, row.object_key)
+  await removeUnreferenced(context, row.tenant, [row.object_key])
   return true
 }
 
@@ -62,7 +62,7 @@ async function purgeDocument(context: EngineContext): Promise<boolean> {
   const row = await db.read(deletedDocument(leases.readers()))
   if (row === undefined) return false
   const more = await db.write(() => removeSomeOfDocument(row))
-  if (!more) await removeUnreferenced(context, row.object_key)
+  if (!more) await removeUnreferenced(context, row.tenant, [row.object_key])
   return true
 }
 

@@ -31,6 +31,7 @@ import { PREDICATES_SCHEMA } from './migrations/0030-predicates.js'
 import { CONFLICTS_SCHEMA } from './migrations/0031-conflicts.js'
 import { GRAPH_READINGS_SCHEMA } from './migrations/0032-graph-readings.js'
 import { FAILED_CLUSTERS_SCHEMA } from './migrations/0033-failed-clusters.js'
+import { OBJECTS_SCHEMA } from './migrations/0036-objects.js'
 
 /**
  * The schema, as forward-only migrations: a store has the number (`user_version`) in the name of the last one that was
@@ -72,4 +73,5 @@ export const MIGRATIONS: readonly string[] = [
   CONFLICTS_SCHEMA,
   GRAPH_READINGS_SCHEMA,
   FAILED_CLUSTERS_SCHEMA,
+  OBJECTS_SCHEMA,
 ]

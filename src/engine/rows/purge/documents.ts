@@ -17,12 +17,14 @@ export interface DeletedDocument {
   key: number
   object_key: string
   space_key: number
+  tenant: string
 }
 
 /** @param readers see `Leases.readers`: a query that began before the deletion may still load the passages it found */
 export function* deletedDocument(readers: string): Read<DeletedDocument | undefined> {
   return yield* sql.get<DeletedDocument>(
-    `SELECT key, object_key, space_key FROM documents WHERE deleted_at IS NOT NULL AND ${notRead('deleted_at')}
+    `SELECT key, object_key, space_key,
+       coalesce((SELECT tenant FROM spaces WHERE spaces.key = space_key), '') tenant FROM documents WHERE deleted_at IS NOT NULL AND ${notRead('deleted_at')}
      ORDER BY deleted_at LIMIT 1`,
     [readers],
   )
