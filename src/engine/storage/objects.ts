@@ -186,7 +186,8 @@ export class ObjectStore {
       // bytes that are there but damaged are replaced: sending a document again heals it
       const there = await lstat(target).catch(ignoreMissing)
       const isThere = there?.isFile() === true && there.size === staged.size
-      if (isThere && (await this.#hash(key)) === staged.sha256) {
+      // and it may be removed while it is read
+      if (isThere && (await this.#hash(key).catch(ignoreMissing)) === staged.sha256) {
         if (staged.bytes !== undefined) await this.discard(staged.id)
       } else
         await rename(
@@ -260,7 +261,8 @@ export class ObjectStore {
   async measure(key: string): Promise<{ size: number; sha256: string; modifiedAt: number } | undefined> {
     const found = await lstat(this.path(key)).catch(ignoreMissing)
     if (found === undefined) return undefined
-    return { size: found.size, sha256: await this.#hash(key), modifiedAt: found.mtimeMs }
+    const sha256 = await this.#hash(key).catch(ignoreMissing)
+    return sha256 === undefined ? undefined : { size: found.size, sha256, modifiedAt: found.mtimeMs }
   }
 
   /** Size and age of an object. @returns nothing when there is no such file, or something else in its place */
