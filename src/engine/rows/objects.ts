@@ -144,7 +144,10 @@ export function* freeRemovals(): Write<number> {
     .changes
 }
 
-/** What was to be removed cannot be now: the clean-up looks at it again. */
+/**
+ * Is part of a transaction that takes away a name of an object, or says that it cannot be removed now: where nobody
+ * removes it, the clean-up looks at it again.
+ */
 export function* loosen(name: ObjectName, now: number): Write<void> {
   yield* sql.run('UPDATE objects SET loose_since = ? WHERE tenant = ? AND sha256 = ? AND loose_since IS NULL', [
     now,

@@ -6,6 +6,7 @@ import { Readable } from 'node:stream'
 import { keepObjects } from '../../../src/engine/objects/receive.js'
 import { type Removing, removeUnreferenced } from '../../../src/engine/objects/remove.js'
 import { type FileRow, insertFile, readyFile } from '../../../src/engine/rows/chat/files.js'
+import { loosen } from '../../../src/engine/rows/objects.js'
 import { Database } from '../../../src/engine/storage/database.js'
 import { ObjectStore } from '../../../src/engine/storage/objects.js'
 import { sql } from '../../../src/engine/storage/program.js'
@@ -83,7 +84,10 @@ export class Gateway {
 
   /** Removes the row, and the bytes where no other names them. */
   async remove(id: string, bytes: Buffer): Promise<ReadonlySet<string>> {
-    await this.context.db.write(() => sql.run('DELETE FROM chat_files WHERE id = ?', [id]))
+    await this.context.db.write(function* () {
+      yield* sql.run('DELETE FROM chat_files WHERE id = ?', [id])
+      yield* loosen({ tenant: TENANT, key: keyOf(bytes) }, Date.now())
+    })
     return removeUnreferenced(this.context, TENANT, [keyOf(bytes)])
   }
 

@@ -1,4 +1,5 @@
 import { type Read, sql, type Write } from '../../storage/program.js'
+import { loosen } from '../objects.js'
 import { removeNode } from './parts.js'
 
 /** parts of documents, and pictures in them, have hundreds of kilobytes each */
@@ -31,11 +32,12 @@ export function* deletedDocument(readers: string): Read<DeletedDocument | undefi
 }
 
 /** Removes a slice of a deleted document, and with the last one its row. @returns whether there may be more */
-export function* removeSomeOfDocument({ key, space_key }: DeletedDocument): Write<boolean> {
+export function* removeSomeOfDocument({ key, space_key, tenant, object_key }: DeletedDocument): Write<boolean> {
   if (yield* removeNodes(space_key, 'doc_key', key)) return true
   for (const version of yield* sql.all<{ key: number }>('SELECT key FROM versions WHERE doc_key = ?', [key]))
     if (yield* removeVersion(version.key)) return true
   yield* sql.run('DELETE FROM documents WHERE key = ? AND deleted_at IS NOT NULL', [key])
+  yield* loosen({ tenant, key: object_key }, Date.now())
   return false
 }
 

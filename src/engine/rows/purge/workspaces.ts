@@ -1,4 +1,5 @@
 import { type Read, sql, type Write } from '../../storage/program.js'
+import { loosen } from '../objects.js'
 
 /** A row that names the bytes of a file. */
 export interface NamedBytes {
@@ -62,5 +63,8 @@ export function* filesOfSpace(
 }
 
 export function* removeFiles(table: FileTable, files: readonly NamedBytes[]): Write<void> {
-  for (const { key } of files) yield* sql.run(`DELETE FROM ${table} WHERE key = ?`, [key])
+  for (const { key, tenant, object_key } of files) {
+    yield* sql.run(`DELETE FROM ${table} WHERE key = ?`, [key])
+    yield* loosen({ tenant, key: object_key }, Date.now())
+  }
 }
