@@ -21,9 +21,8 @@ CREATE INDEX objects_loose ON objects (tenant, loose_since) WHERE loose_since IS
 INSERT INTO objects (tenant, sha256, state, life, touched_at)
   SELECT tenant, substr(object_key, -64), 'live', 'first', max(created_at) FROM (
     SELECT s.tenant, d.object_key, d.created_at FROM documents d JOIN spaces s ON s.key = d.space_key
-      WHERE d.deleted_at IS NULL
     UNION ALL SELECT tenant, published_object_key, created_at FROM staged_commits
-      WHERE status IN ('received', 'object-staged', 'object-verified')
+      WHERE status IN ('received', 'object-staged', 'object-verified', 'failed-retryable')
     UNION ALL SELECT tenant, object_key, created_at FROM chat_files
     UNION ALL SELECT s.tenant, f.object_key, f.created_at FROM workspace_files f JOIN spaces s ON s.key = f.space_key
     UNION ALL SELECT s.tenant, f.object_key, f.updated_at FROM snapshot_files f JOIN spaces s ON s.key = f.space_key)
