@@ -98,8 +98,8 @@ async function openOn(layout: DataLayout, options: EngineOptions): Promise<Engin
       { bytes },
       'the write-ahead log cannot be emptied while something reads the database: a check, a backup, another program',
     )
+  db.recover(freeRemovals)
   db.recover(function* () {
-    yield* freeRemovals()
     const abandoned = yield* abandonUnacknowledged()
     if (abandoned > 0) log.info({ abandoned }, 'uploads that were never acknowledged were abandoned')
   })

@@ -14,7 +14,7 @@ export interface ObjectRow {
   sha256: string
   state: 'live' | 'deleting'
   life: string
-  removed_by: string | null
+  claimed_by: string | null
   touched_at: number
   loose_since: number | null
 }
@@ -112,10 +112,10 @@ export function* beginRemoval(
 ): Write<'begun' | 'named' | 'busy'> {
   if (yield* isReferenced(name.key, asOf)) return 'named'
   const { changes } = yield* sql.run(
-    `INSERT INTO objects (tenant, sha256, state, life, removed_by, touched_at, loose_since)
+    `INSERT INTO objects (tenant, sha256, state, life, claimed_by, touched_at, loose_since)
      VALUES (?, ?, 'deleting', ?, ?, ?, ?)
      ON CONFLICT (tenant, sha256) DO UPDATE SET state = 'deleting', life = excluded.life,
-       removed_by = excluded.removed_by, touched_at = excluded.touched_at, loose_since = excluded.loose_since
+       claimed_by = excluded.claimed_by, touched_at = excluded.touched_at, loose_since = excluded.loose_since
      WHERE objects.state = 'live' OR objects.touched_at <= ?`,
     [...idOf(name), id, by, at, at, at - DEAD_REMOVAL_MS],
   )
@@ -138,10 +138,11 @@ export function* giveUpRemoval(name: ObjectName, removal: string): Write<void> {
   )
 }
 
-/** After a restart: whatever was being removed is nobody's, and whoever meets it takes it over at once. */
+/** At the start of the only process: what was being removed is nobody's, and whoever meets it takes it over at once. */
 export function* freeRemovals(): Write<number> {
-  return (yield* sql.run("UPDATE objects SET touched_at = 0 WHERE loose_since IS NOT NULL AND state = 'deleting'"))
-    .changes
+  return (yield* sql.run(
+    "UPDATE objects SET touched_at = 0 WHERE loose_since IS NOT NULL AND state = 'deleting' AND touched_at > 0",
+  )).changes
 }
 
 /**

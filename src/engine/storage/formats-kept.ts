@@ -157,7 +157,7 @@ export const KEPT_FORMATS: Readonly<Record<string, TableFormat>> = {
       text: 'tenant life',
       sha256: 'sha256',
       time: 'touched_at',
-      'text?': 'removed_by',
+      'text?': 'claimed_by',
       'time?': 'loose_since',
       oneOf: { state: ['live', 'deleting'] },
     },

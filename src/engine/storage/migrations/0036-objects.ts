@@ -10,7 +10,7 @@ CREATE TABLE objects (
   -- another each time the bytes come, or begin to go: who put them in an earlier life has to put them again
   life TEXT NOT NULL,
   -- the run of a process that removes it, or did
-  removed_by TEXT,
+  claimed_by TEXT,
   -- when bytes were received for it last, or when their removal began
   touched_at INTEGER NOT NULL,
   -- since when it may be that nothing names it: it is being received without a row that holds it, or is to be removed
