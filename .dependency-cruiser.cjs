@@ -25,6 +25,7 @@ const FLOORS = [
   'context.ts',
   'spaces',
   'queue',
+  'objects',
   'workspaces',
   'documents',
   'compile',

@@ -62,6 +62,18 @@ async function askProvider(
   await context.vectors.patience(space.key, versions, signal)
 }
 
+function readAll({ compiler, objects }: EngineContext, batch: readonly Work[], signal: AbortSignal) {
+  const documents = batch.map(({ document }) => document)
+  const keys = documents.map((document) => document.object_key)
+  return objects.local(keys, (files) => {
+    const requests = documents.flatMap(({ filename, mime_type: declaredType }, place) => {
+      const file = files[place]
+      return file === undefined ? [] : [{ ...file, filename, declaredType }]
+    })
+    return compiler.compile(requests, signal)
+  })
+}
+
 /** Parses files and stores versions with their nodes; a file that cannot be read ends its job here. */
 async function buildNodes(
   context: EngineContext,
@@ -70,15 +82,7 @@ async function buildNodes(
   signal: AbortSignal,
 ): Promise<Built[]> {
   if (batch.length === 0) return []
-  const results = await context.compiler.compile(
-    batch.map(({ document }) => ({
-      path: context.objects.path(document.object_key),
-      root: context.objects.realRoot,
-      filename: document.filename,
-      declaredType: document.mime_type,
-    })),
-    signal,
-  )
+  const results = await readAll(context, batch, signal)
   countPages(
     context,
     space,

@@ -1,5 +1,6 @@
 import type { EngineContext } from '../context.js'
-import { removeUnreferenced, retireDocument } from '../documents/delete.js'
+import { retireDocument } from '../documents/delete.js'
+import { removeUnreferenced } from '../objects/remove.js'
 import { type DocumentRow, documentsNamed } from '../rows/documents.js'
 import { projectionBuilt } from '../rows/job-claims.js'
 import { markPublished } from '../rows/job-documents.js'
@@ -46,7 +47,8 @@ export async function publishBatch(
   for (const job of lost) context.log.warn({ job }, `the lease of job ${job} was lost before its publication`)
   await indexes.follow(space.id, seq)
   if (embedded !== undefined && rows.length > 0) await addToIndex(context, space, embedded.vectorSpace, rows)
-  for (const row of retired) await removeUnreferenced(context, row.object_key)
+  const replaced = retired.map((row) => row.object_key)
+  await removeUnreferenced(context, space.tenant, replaced)
   return true
 }
 

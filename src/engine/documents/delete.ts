@@ -2,14 +2,14 @@ import type { BulkDelete } from '../../contract/gateway/documents.js'
 import type { Caller } from '../base/caller.js'
 import type { Lease } from '../base/leases.js'
 import type { EngineContext } from '../context.js'
+import { removeUnreferenced } from '../objects/remove.js'
 import { type BulkItem, insertBulkJob } from '../rows/bulk-jobs.js'
 import { cancelJob, hideDocument, openJobsOf } from '../rows/document-ends.js'
-import { type DocumentRow, isReferenced, lookupDocuments } from '../rows/documents.js'
+import { type DocumentRow, lookupDocuments } from '../rows/documents.js'
 import { publishNext } from '../rows/publications.js'
 import { findSpace, spaceByKey } from '../rows/spaces.js'
 import { endCommit } from '../rows/staged-commits.js'
 import { policiesOf } from '../spaces/manifest.js'
-import { ObjectStore } from '../storage/objects.js'
 import type { Write } from '../storage/program.js'
 import { writeAnswer } from '../storage/write-answer.js'
 
@@ -55,10 +55,11 @@ async function removeDocuments(
   )
   await context.indexes.follow(spaceId, Math.max(0, ...[...outcome.removed.values()].map(({ seq }) => seq)))
   context.wake()
-  const withBytes = new Set<string>()
-  for (const { id, row } of outcome.rows)
-    if (row !== undefined && (await removeUnreferenced(context, row.object_key))) withBytes.add(id)
-  return toReport(outcome, withBytes)
+  const named = outcome.rows.flatMap(({ id, row }) => (row === undefined ? [] : [{ id, key: row.object_key }]))
+  const keys = named.map(({ key }) => key)
+  const gone = await removeUnreferenced(context, caller.tenant, keys)
+  const withBytes = named.flatMap(({ id, key }) => (gone.has(key) ? [id] : []))
+  return toReport(outcome, new Set(withBytes))
 }
 
 function* liveOf(caller: Caller, spaceId: string, documentIds: readonly string[]) {
@@ -139,15 +140,4 @@ function* cancelOpenJobs(row: DocumentRow, now: number): Write<void> {
     yield* cancelJob(id, now)
     yield* endCommit(id, 'canceled', undefined, days)
   }
-}
-
-/**
- * Removes bytes that nothing names any more. A key that has no form of one names no bytes: it is told in the log, and
- * what else is to be removed is removed.
- * @returns whether the bytes are gone now
- */
-export async function removeUnreferenced({ db, objects, log }: EngineContext, key: string): Promise<boolean> {
-  if (ObjectStore.isKey(key)) return objects.remove(key, () => db.now(isReferenced(key)))
-  log.error({ key: key.slice(0, 200) }, 'a row named an object by what is no key; nothing was removed for it')
-  return false
 }

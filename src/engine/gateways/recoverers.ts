@@ -3,6 +3,7 @@ import { failLeftJobs } from '../rows/chat/annotation-jobs.js'
 import { failOrphans } from '../rows/chat/conversations.js'
 import { migrationRows } from '../rows/embedding-migrations.js'
 import { readingRows } from '../rows/graph/readings.js'
+import { freeRemovals } from '../rows/objects.js'
 import { freeTasks } from '../rows/research/claims.js'
 import { recoverSyncs } from '../rows/source-syncs.js'
 import { abandonUnacknowledged } from '../rows/staged-commits.js'
@@ -20,6 +21,7 @@ interface Recoverer {
 /** Every kind of work that names its gateway: whoever adds one adds it here. Idempotency keys are looked at when they are used. */
 export const RECOVERERS: readonly Recoverer[] = [
   { what: 'uploads', recover: abandonUnacknowledged },
+  { what: 'removals', recover: freeRemovals },
   { what: 'models', recover: giveUpUnfinished },
   { what: 'jobs', recover: recoverClaims },
   { what: 'researchTasks', recover: freeTasks },

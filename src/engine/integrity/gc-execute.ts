@@ -1,14 +1,15 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import type { GcCandidate, GcExecuted, IntegrityTarget } from '../../contract/gateway/integrity.js'
 import { isUuid } from '../../lib/ids.js'
+import { finishRemoval, newRemoval, removeUnreferenced } from '../objects/remove.js'
 import { collectableCommit } from '../rows/integrity/commits.js'
 import { nodeKeyOf } from '../rows/integrity/nodes.js'
-import { isNamed } from '../rows/integrity/objects.js'
 import { outcomeOf, putOutcome, removeOutcome, removeOutcomesBefore } from '../rows/integrity/outcomes.js'
 import { removeStrayNodes } from '../rows/integrity/repairs.js'
 import { isOldTrace } from '../rows/integrity/traces.js'
 import { supersededVectorSpaces } from '../rows/integrity/vectors.js'
 import { abandonedVersion } from '../rows/integrity/versions.js'
+import { beginRemoval, objectRow } from '../rows/objects.js'
 import { removeTrace } from '../rows/purge/parts.js'
 import { removeSupersededModel } from '../rows/retention/versions.js'
 import { giveUpExpired, moveCommit } from '../rows/staged-commits.js'
@@ -109,16 +110,19 @@ export async function removeObject(
   if (objectKey.startsWith('tmp/')) return removeStaged(scan, objectKey.slice('tmp/'.length), ticket, begun)
   if (!ObjectStore.isKeyOf(space.tenant, objectKey)) return false
   const file = await objects.describe(objectKey)
-  if (file === undefined) return begun && finish(db, ticket)
+  const object = { tenant: space.tenant, key: objectKey }
+  if (file === undefined && begun) return finish(db, ticket)
   const ours = await db.write(function* () {
-    if (!(yield* isCollectable(context, { key: objectKey, ...file }, now))) return false
+    const seen = file ?? { modifiedAt: (yield* objectRow(object))?.touched_at ?? now }
+    if (!(yield* isCollectable(context, { key: objectKey, ...seen }, now))) return undefined
+    const removal = newRemoval(context)
+    if ((yield* beginRemoval(object, removal, now)) !== 'begun') return undefined
     yield* ticket.begin()
-    return true
+    return removal
   })
-  if (!ours) return false
-  // an upload of the same bytes may have begun since: its row is looked for in the very turn of the removal
-  await objects.remove(objectKey, () => db.now(isNamed(objectKey, now)))
-  if ((await objects.describe(objectKey)) === undefined) return finish(db, ticket)
+  if (ours === undefined) return false
+  const gone = await finishRemoval(context, space.tenant, [objectKey], ours)
+  if (gone.length > 0) return finish(db, ticket)
   await db.write(() => ticket.forget())
   return false
 }
@@ -162,7 +166,8 @@ export async function collectCommit(scan: Scan, id: string, ticket: Ticket = NO_
   if (row === undefined) return false
   await objects.discard(id)
   const key = row.published_object_key
-  if (key !== null && ObjectStore.isKeyOf(space.tenant, key)) await objects.remove(key, () => db.now(isNamed(key, now)))
+  if (key !== null && ObjectStore.isKeyOf(space.tenant, key))
+    await removeUnreferenced(context, space.tenant, [key], now)
   await db.write(function* () {
     yield* moveCommit(id, 'gc-pending', 'gc-complete')
     yield* ticket.end()

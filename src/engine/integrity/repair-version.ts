@@ -46,14 +46,10 @@ async function readAgain({ scan, document }: Damaged): Promise<PreparedDocument 
   const { compiler, objects } = scan.context
   const file = await objects.measure(document.object_key).catch(() => undefined)
   if (file?.sha256 !== document.sha256) return undefined
-  const [result] = await compiler.compile([
-    {
-      path: objects.path(document.object_key),
-      root: objects.realRoot,
-      filename: document.filename,
-      declaredType: document.mime_type,
-    },
-  ])
+  const { filename, mime_type: declaredType } = document
+  const [result] = await objects.local([document.object_key], (files) =>
+    compiler.compile(files.map((local) => ({ ...local, filename, declaredType }))),
+  )
   return result?.ok === true ? result.document : undefined
 }
 

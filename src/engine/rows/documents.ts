@@ -5,7 +5,6 @@ import { virtualName } from '../base/file-names.js'
 import { type Read, sql, type Write } from '../storage/program.js'
 import { fromCell } from '../storage/readable.js'
 import { askerOf, mayKnow, type Reader, sourceOf } from './permissions.js'
-import { NAMED_BY_WORKSPACE } from './workspaces.js'
 
 /** A row of `documents`. */
 export interface DocumentRow {
@@ -117,18 +116,6 @@ export function* insertDocument(made: NewDocument, now: number): Write<void> {
       now,
     ],
   )
-}
-
-/** Whether an object is named by a live document, by a commit that may still become one, by a file of a chat or of an agent. */
-export function* isReferenced(objectKey: string): Read<boolean> {
-  const row = yield* sql.get<{ held: number }>(
-    `SELECT EXISTS (SELECT 1 FROM documents WHERE object_key = ? AND deleted_at IS NULL)
-       OR EXISTS (SELECT 1 FROM staged_commits WHERE published_object_key = ?
-                  AND status IN ('received', 'object-staged', 'object-verified'))
-       OR EXISTS (SELECT 1 FROM chat_files WHERE object_key = ?) OR ${NAMED_BY_WORKSPACE} held`,
-    [objectKey, objectKey, objectKey, objectKey, objectKey],
-  )
-  return row?.held === 1
 }
 
 export function toAsset(row: DocumentRow, spaceId: string): DocumentAsset {

@@ -34,7 +34,7 @@ const { assert: assertMove } = transitions<CommitStatus>('staged commit', {
 /** Statuses of a commit that may still be published. */
 export const UNDER_WAY = `(${STAGED_COMMIT_STEPS.map((step) => `'${step}'`).join(',')})`
 /** Statuses in which nobody was promised anything yet. */
-const UNACKNOWLEDGED = "('received','object-staged','object-verified')"
+export const UNACKNOWLEDGED = "('received','object-staged','object-verified')"
 
 const DAY = 24 * 60 * 60 * 1000
 

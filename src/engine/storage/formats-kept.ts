@@ -152,6 +152,17 @@ export const KEPT_FORMATS: Readonly<Record<string, TableFormat>> = {
     'time?': 'until_at',
     flag: 'removed',
   }),
+  objects: table(
+    {
+      text: 'tenant life',
+      sha256: 'sha256',
+      time: 'touched_at',
+      'text?': 'claimed_by',
+      'time?': 'loose_since',
+      oneOf: { state: ['live', 'deleting'] },
+    },
+    { owned: 't.tenant = here.tenant' },
+  ),
   workspace_changes: table({ key: 'space_key', integer: 'seq' }),
   workspace_snapshots: table({
     uuid: 'id publication_id',

@@ -33,6 +33,7 @@ import { GRAPH_READINGS_SCHEMA } from './migrations/0032-graph-readings.js'
 import { FAILED_CLUSTERS_SCHEMA } from './migrations/0033-failed-clusters.js'
 import { GATEWAYS_SCHEMA } from './migrations/0034-gateways.js'
 import { SPACE_COUNTERS_SCHEMA } from './migrations/0035-space-counters.js'
+import { OBJECTS_SCHEMA } from './migrations/0036-objects.js'
 
 /**
  * The schema, as forward-only migrations: a store has the number (`user_version`) in the name of the last one that was
@@ -76,4 +77,5 @@ export const MIGRATIONS: readonly string[] = [
   FAILED_CLUSTERS_SCHEMA,
   GATEWAYS_SCHEMA,
   SPACE_COUNTERS_SCHEMA,
+  OBJECTS_SCHEMA,
 ]

@@ -6,10 +6,11 @@ import { KsError } from '../../../contract/errors.js'
 import { newId } from '../../../lib/ids.js'
 import { diskError } from '../../../local/disk-error.js'
 import type { EngineContext } from '../../context.js'
+import { keepObjects } from '../../objects/receive.js'
 import { ensureUser } from '../../rows/chat/conversations.js'
 import { type FileRow, insertFile, readyFile, unusedUploads } from '../../rows/chat/files.js'
 import { ObjectStore, type StagedObject } from '../../storage/objects.js'
-import type { Read } from '../../storage/program.js'
+import type { Read, Write } from '../../storage/program.js'
 import type { AppSession } from '../apps.js'
 import { type ImageType, imageTypeOf, withHead } from './image-type.js'
 
@@ -40,7 +41,7 @@ interface Staged {
 }
 
 /**
- * Receives an image. Order: bytes into a temporary file → fsync → a row that holds them → their name, synced → the row is
+ * Receives an image. Order: bytes into a temporary file → a row that holds them → fsync → their name, synced → the row is
  * ready. A crash in between leaves a row that expires, never one without bytes.
  */
 export function beginUpload(context: EngineContext, session: AppSession): ChatUpload {
@@ -101,15 +102,15 @@ async function stageImage({ objects }: EngineContext, name: string, content: Rea
 }
 
 async function keepFile(
-  { db, objects, now }: EngineContext,
+  context: EngineContext,
   { app, tenant }: AppSession,
   user: string,
   { staged, name, type }: Staged,
 ): Promise<FileRow> {
-  await objects.syncStaged([staged])
+  const { db, now } = context
   const key = ObjectStore.key(tenant, staged.sha256)
   const createdAt = Date.now()
-  const row = await db.write(function* () {
+  function* begin(): Write<FileRow> {
     const made: FileRow = {
       id: newId(),
       tenant,
@@ -126,10 +127,19 @@ async function keepFile(
     yield* assertRoom(made, now())
     yield* insertFile(made, now() + UNREADY_MS)
     return made
+  }
+  return keepObjects(context, {
+    tenant,
+    incoming: [{ staged, key }],
+    begin,
+    async commit(held, row) {
+      await db.write(function* () {
+        yield* held()
+        yield* readyFile(row.id, now() + UNUSED_MS)
+      })
+      return row
+    },
   })
-  await objects.publish([{ staged, key }])
-  await db.write(() => readyFile(row.id, now() + UNUSED_MS))
-  return row
 }
 
 /**

@@ -1,6 +1,5 @@
 import { type Read, sql } from '../../storage/program.js'
 import type { SpaceRow } from '../spaces.js'
-import { NAMED_BY_WORKSPACE } from '../workspaces.js'
 
 /** Where bytes are, and what they were when they came. */
 export interface ReceivedBytes {
@@ -92,18 +91,4 @@ export function* isShownBy(space: Pick<SpaceRow, 'key' | 'tenant'>, objectKey: s
     [objectKey, space.tenant, space.tenant],
   )
   return shown?.key === space.key
-}
-
-/** Whether any row still names an object: a document, live or being purged, an open commit, a chat, a workspace. */
-export function* isNamed(objectKey: string, now: number): Read<boolean> {
-  return (
-    (yield* sql.get<{ named: number }>(
-      `SELECT EXISTS (SELECT 1 FROM documents WHERE object_key = ?)
-         OR EXISTS (SELECT 1 FROM staged_commits WHERE published_object_key = ?
-                    AND (status IN ('received', 'object-staged', 'object-verified')
-                         OR status = 'failed-retryable' AND expires_at >= ?))
-         OR EXISTS (SELECT 1 FROM chat_files WHERE object_key = ?) OR ${NAMED_BY_WORKSPACE} named`,
-      [objectKey, objectKey, now, objectKey, objectKey, objectKey],
-    ))?.named === 1
-  )
 }

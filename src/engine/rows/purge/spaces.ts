@@ -10,11 +10,14 @@ const ROWS = 500 // rows a slice removes, so that the event loop is held for mil
 export interface DeletedSpace {
   key: number
   id: string
+  tenant: string
   deleted_at: number
 }
 
 export function* deletedSpace(): Read<DeletedSpace | undefined> {
-  return yield* sql.get<DeletedSpace>('SELECT key, id, deleted_at FROM spaces WHERE deleted_at IS NOT NULL LIMIT 1')
+  return yield* sql.get<DeletedSpace>(
+    'SELECT key, id, tenant, deleted_at FROM spaces WHERE deleted_at IS NOT NULL LIMIT 1',
+  )
 }
 
 /** Deletes a slice of a deleted space's documents. @returns how many there were */
