@@ -12,9 +12,15 @@ export interface ProviderBudgets {
   maxRerankRequestsPerDay?: number | null
 }
 
-/** Who pays for a call: a knowledge space, as a rule. */
-export interface BudgetAccount {
+/** What use is counted for: a knowledge space, as a rule. */
+export interface Account {
+  /** absent: of none, as the deployment itself */
+  tenant?: string
   id: string
+}
+
+/** Who pays for a call. */
+export interface BudgetAccount extends Account {
   /** asked at every call, so that a changed manifest holds at once */
   limits: () => ProviderBudgets
 }
@@ -22,9 +28,9 @@ export interface BudgetAccount {
 /** Where a day's use is counted. Synchronous, as the database is. */
 export interface BudgetStore {
   /** used so far on `day` (`YYYY-MM-DD`, UTC) */
-  used(account: string, day: string, counter: BudgetCounter): number
+  used(account: Account, day: string, counter: BudgetCounter): number
   /** Adds to a counter; a negative delta gives back. */
-  add(account: string, day: string, counter: BudgetCounter, delta: number): void
+  add(account: Account, day: string, counter: BudgetCounter, delta: number): void
 }
 
 /** What a call set aside before it was made. */
@@ -53,7 +59,7 @@ const COUNTERS = {
 export function memoryBudgetStore(): BudgetStore {
   let today = ''
   const counts = new Map<string, number>()
-  const keyOf = (account: string, counter: BudgetCounter) => `${counter} ${account}`
+  const keyOf = ({ tenant, id }: Account, counter: BudgetCounter) => JSON.stringify([counter, tenant, id])
   return {
     used: (account, day, counter) => (day === today ? (counts.get(keyOf(account, counter)) ?? 0) : 0),
     add(account, day, counter, delta) {
@@ -74,27 +80,27 @@ export function createBudget(account: BudgetAccount, store: BudgetStore, now: ()
       const day = today()
       const { limit: name, label } = COUNTERS[counter]
       const limit = account.limits()[name] ?? Number.POSITIVE_INFINITY
-      if (store.used(account.id, day, counter) + estimate > limit) {
+      if (store.used(account, day, counter) + estimate > limit) {
         throw new KsError('quota-exceeded', `the daily budget of ${limit} ${label} does not hold another ${estimate}`, {
           retryAfter: secondsToMidnight(now()),
         })
       }
-      store.add(account.id, day, counter, estimate)
+      store.add(account, day, counter, estimate)
       let settled = false
       return {
         settle(actual) {
           if (settled) return
           settled = true
-          if (actual !== estimate) store.add(account.id, day, counter, actual - estimate)
+          if (actual !== estimate) store.add(account, day, counter, actual - estimate)
         },
       }
     },
     used() {
       const day = today()
       return {
-        embeddingTokens: store.used(account.id, day, 'embeddingTokens'),
-        llmTokens: store.used(account.id, day, 'llmTokens'),
-        rerankRequests: store.used(account.id, day, 'rerankRequests'),
+        embeddingTokens: store.used(account, day, 'embeddingTokens'),
+        llmTokens: store.used(account, day, 'llmTokens'),
+        rerankRequests: store.used(account, day, 'rerankRequests'),
       }
     },
   }

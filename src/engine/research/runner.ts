@@ -106,7 +106,7 @@ export class ResearchRunner {
     const due = db.now(taskDue(this.#lastSpace, now()))
     if (due === undefined) return undefined
     this.#lastSpace = due.space_key
-    return db.writeNow(() => claimTask(due.id, instance))
+    return db.writeNow(() => claimTask(due, instance))
   }
 
   #launch(task: TaskRow): void {
@@ -148,26 +148,26 @@ export class ResearchRunner {
   }
 
   /** Gives a task back after an error: to be ended, to be tried again, or to whoever starts next. */
-  async #letGo({ id }: TaskRow, error: unknown): Promise<void> {
+  async #letGo(task: TaskRow, error: unknown): Promise<void> {
     const { db, instance, log, now } = this.#context
     if (this.#stop.signal.aborted) {
-      await db.write(() => giveBack(id, instance))
+      await db.write(() => giveBack(task, instance))
       return
     }
-    const row = await db.read(taskById(id))
+    const row = await db.read(taskById(task))
     if (error instanceof TaskGone || row === undefined || row.completed_at !== null) return
     const message = error instanceof TaskFailed || error instanceof KsError ? error.message : 'an unexpected failure'
     if (error instanceof TaskFailed || row.attempts + 1 >= MAX_ATTEMPTS) {
       await this.#untilWritten('the end of a research task', () =>
-        db.write(() => moveTask(id, { from: row.stage, to: 'failed', now: now(), error: message, claim: instance })),
+        db.write(() => moveTask(task, { from: row.stage, to: 'failed', now: now(), error: message, claim: instance })),
       )
       return
     }
-    log.warn({ task: id, stage: row.stage, error: String(error) }, 'a research task is tried again')
+    log.warn({ task: task.id, stage: row.stage, error: String(error) }, 'a research task is tried again')
     const delay = Math.min(FIRST_RETRY_MS * 2 ** row.attempts, MAX_RETRY_MS)
     const runAfter = now() + Math.round(delay * (0.5 + Math.random() / 2))
     await this.#untilWritten('when a research task is tried again', () =>
-      db.write(() => putOff(id, instance, passesByItself(error) ? 0 : 1, runAfter)),
+      db.write(() => putOff(task, instance, passesByItself(error) ? 0 : 1, runAfter)),
     )
     setTimeout(() => this.wake(), delay).unref()
   }

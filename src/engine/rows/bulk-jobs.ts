@@ -45,9 +45,20 @@ export function* insertBulkJob(
   for (const [place, item] of items.entries())
     yield* sql.run(
       // a document that was not found says nothing of a source, whatever its id
-      `INSERT INTO bulk_items (bulk_id, place, document_id, job_id, outcome, source_id)
-       VALUES (?, ?, ?, ?, ?, (SELECT source_id FROM documents WHERE id = ? AND ? IS NOT 'failed'))`,
-      [id, place, item.documentId, item.jobId ?? null, item.outcome ?? null, item.documentId, item.outcome ?? null],
+      `INSERT INTO bulk_items (tenant, bulk_id, place, document_id, job_id, outcome, source_id)
+       VALUES (?, ?, ?, ?, ?, ?,
+         (SELECT source_id FROM documents WHERE tenant = ? AND id = ? AND ? IS NOT 'failed'))`,
+      [
+        space.tenant,
+        id,
+        place,
+        item.documentId,
+        item.jobId ?? null,
+        item.outcome ?? null,
+        space.tenant,
+        item.documentId,
+        item.outcome ?? null,
+      ],
     )
   return id
 }
@@ -69,13 +80,15 @@ export function* findBulkJob(
   )
   if (row === undefined) throw notFound('bulk job', id)
   const items = yield* sql.all<BulkItemRow>(
-    `SELECT document_id, outcome, jobs.stage, jobs.updated_at FROM bulk_items LEFT JOIN jobs ON jobs.id = bulk_items.job_id
-     WHERE bulk_id = ? AND ${mayKnow('bulk_items.source_id')} ORDER BY place`,
-    [id, askerOf(reader)],
+    `SELECT document_id, outcome, jobs.stage, jobs.updated_at FROM bulk_items
+     LEFT JOIN jobs ON jobs.tenant = bulk_items.tenant AND jobs.id = bulk_items.job_id
+     WHERE bulk_items.tenant = ? AND bulk_id = ? AND ${mayKnow('bulk_items.source_id')} ORDER BY place`,
+    [reader.tenant, id, askerOf(reader)],
   )
   if (
     items.length === 0 &&
-    (yield* sql.get('SELECT 1 one FROM bulk_items WHERE bulk_id = ? LIMIT 1', [id])) !== undefined
+    (yield* sql.get('SELECT 1 one FROM bulk_items WHERE tenant = ? AND bulk_id = ? LIMIT 1', [reader.tenant, id])) !==
+      undefined
   )
     throw notFound('bulk job', id)
   return { row, items }

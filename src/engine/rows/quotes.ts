@@ -1,14 +1,20 @@
 import { type Read, sql, type Write } from '../storage/program.js'
 import { askerOf, mayKnow, type Reader } from './permissions.js'
 
+/** A golden question or a failed query. */
+export interface Quoting {
+  tenant: string
+  id: string
+}
+
 /**
  * SQL: whether a reader may know of a golden question or a failed query: of every source that it quotes. It takes one
  * parameter, `askerOf(reader)`.
  *
- * @param owner column of its id, with its table's name
+ * @param owner its table
  */
 export function quotesKnown(owner: string): string {
-  return `NOT EXISTS (SELECT 1 FROM quoted_sources quoted WHERE quoted.owner = ${owner}
+  return `NOT EXISTS (SELECT 1 FROM quoted_sources quoted WHERE quoted.tenant = ${owner}.tenant AND quoted.owner = ${owner}.id
     AND NOT ${mayKnow('quoted.source_id')})`
 }
 
@@ -17,7 +23,7 @@ export function quotesKnown(owner: string): string {
  *
  * @param ids of nodes or documents; what they name in no space counts for nothing
  */
-export function* restrictedSources(reader: Reader, ids: readonly string[]): Read<string[]> {
+export function* restrictedSources(reader: Reader & { tenant: string }, ids: readonly string[]): Read<string[]> {
   const rows = yield* sql.all<{ source_id: string }>(
     `SELECT DISTINCT d.source_id FROM json_each(?) wanted
      CROSS JOIN documents d ON d.key = coalesce((SELECT doc_key FROM nodes WHERE id = wanted.value),
@@ -29,15 +35,19 @@ export function* restrictedSources(reader: Reader, ids: readonly string[]): Read
 }
 
 /** Notes what a golden question or a failed query quotes, beside what it quotes already, inside the caller's transaction. */
-export function* recordQuotes(owner: string, sources: readonly string[]): Write<void> {
+export function* recordQuotes({ tenant, id }: Quoting, sources: readonly string[]): Write<void> {
   for (const source of sources)
-    yield* sql.run('INSERT OR IGNORE INTO quoted_sources (owner, source_id) VALUES (?, ?)', [owner, source])
+    yield* sql.run('INSERT OR IGNORE INTO quoted_sources (tenant, owner, source_id) VALUES (?, ?, ?)', [
+      tenant,
+      id,
+      source,
+    ])
 }
 
 /** What a golden question or a failed query quotes. */
-export function* quotesOf(owner: string): Read<string[]> {
+export function* quotesOf({ tenant, id }: Quoting): Read<string[]> {
   return (yield* sql.all<{ source_id: string }>(
-    'SELECT source_id FROM quoted_sources WHERE owner = ? ORDER BY source_id',
-    [owner],
+    'SELECT source_id FROM quoted_sources WHERE tenant = ? AND owner = ? ORDER BY source_id',
+    [tenant, id],
   )).map(({ source_id }) => source_id)
 }

@@ -149,7 +149,7 @@ export const CONTENT_FORMATS: Readonly<Record<string, TableFormat>> = {
   ),
   source_readers: table({ text: 'source_id subject', key: 'space_key' }, { source: 'source_id' }),
   quoted_sources: table(
-    { text: 'owner source_id' },
+    { text: 'tenant owner source_id' },
     { owned: ownedThrough('source_readers', 'source_id', 'source_id'), source: 'source_id' },
   ),
   local_files: table(
@@ -194,7 +194,7 @@ export const CONTENT_FORMATS: Readonly<Record<string, TableFormat>> = {
     {
       uuid: 'bulk_id',
       integer: 'place',
-      text: 'document_id',
+      text: 'tenant document_id',
       'uuid?': 'job_id',
       'text?': 'source_id',
       'oneOf?': { outcome: ['completed', 'failed'] },

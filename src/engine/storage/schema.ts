@@ -31,6 +31,9 @@ import { PREDICATES_SCHEMA } from './migrations/0030-predicates.js'
 import { CONFLICTS_SCHEMA } from './migrations/0031-conflicts.js'
 import { GRAPH_READINGS_SCHEMA } from './migrations/0032-graph-readings.js'
 import { FAILED_CLUSTERS_SCHEMA } from './migrations/0033-failed-clusters.js'
+import { CHAT_TENANTS_SCHEMA } from './migrations/0037-chat-tenants.js'
+import { WORK_TENANTS_SCHEMA } from './migrations/0038-work-tenants.js'
+import { KEPT_TENANTS_SCHEMA } from './migrations/0039-kept-tenants.js'
 
 /**
  * The schema, as forward-only migrations: a store has the number (`user_version`) in the name of the last one that was
@@ -72,4 +75,7 @@ export const MIGRATIONS: readonly string[] = [
   CONFLICTS_SCHEMA,
   GRAPH_READINGS_SCHEMA,
   FAILED_CLUSTERS_SCHEMA,
+  CHAT_TENANTS_SCHEMA,
+  WORK_TENANTS_SCHEMA,
+  KEPT_TENANTS_SCHEMA,
 ]

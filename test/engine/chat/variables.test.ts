@@ -50,8 +50,8 @@ const step = fc.oneof(
 
 test('a conversation holds what a list of names, types and texts would, however its application changes', () => {
   const appId = newId()
-  const who = { appId, userId: newId() }
-  db.writeNow(() => db.now(sql.run("INSERT INTO chat_apps VALUES (?, 't', 's', '{}', 0, 0)", [appId])))
+  const who = { tenant: 't', appId, userId: newId() }
+  db.writeNow(() => db.now(sql.run("INSERT INTO chat_apps VALUES ('t', ?, 's', '{}', 0, 0)", [appId])))
   fc.assert(
     fc.property(fc.array(step, { maxLength: 12 }), (steps) => {
       const id = newId()

@@ -1,16 +1,17 @@
 import type { ResearchEventData, ResearchEventName } from '../../../contract/gateway/research.js'
 import { type Read, sql, type Write } from '../../storage/program.js'
+import type { OwnTask } from './tasks.js'
 
 /** Adds an event behind the last one, inside the caller's transaction. */
 export function* appendEvent<N extends ResearchEventName>(
-  taskId: string,
+  { tenant, id }: OwnTask,
   event: N,
   data: ResearchEventData<N>,
 ): Write<void> {
   yield* sql.run(
-    `INSERT INTO research_events (task_id, sequence, event, data)
-     VALUES (?, (SELECT coalesce(max(sequence), 0) + 1 FROM research_events WHERE task_id = ?), ?, ?)`,
-    [taskId, taskId, event, JSON.stringify(data)],
+    `INSERT INTO research_events (tenant, task_id, sequence, event, data)
+     VALUES (?, ?, (SELECT coalesce(max(sequence), 0) + 1 FROM research_events WHERE tenant = ? AND task_id = ?), ?, ?)`,
+    [tenant, id, tenant, id, event, JSON.stringify(data)],
   )
 }
 
@@ -20,9 +21,10 @@ export interface EventRow {
   data: string
 }
 
-export function* eventsAfter(taskId: string, after: number, limit: number): Read<EventRow[]> {
+export function* eventsAfter({ tenant, id }: OwnTask, after: number, limit: number): Read<EventRow[]> {
   return yield* sql.all<EventRow>(
-    'SELECT sequence, event, data FROM research_events WHERE task_id = ? AND sequence > ? ORDER BY sequence LIMIT ?',
-    [taskId, after, limit],
+    `SELECT sequence, event, data FROM research_events WHERE tenant = ? AND task_id = ? AND sequence > ?
+     ORDER BY sequence LIMIT ?`,
+    [tenant, id, after, limit],
   )
 }
