@@ -79,7 +79,7 @@ test('a conversation holds what a list of names, types and texts would, however 
           expect(row === undefined).toBe(!model.has(each.name))
           const read = row === undefined ? { rule: '' } : readValue(row.value_type, each.value)
           if (row === undefined || 'rule' in read) continue
-          db.writeNow(() => db.now(writeValue(row, read.text)))
+          db.writeNow(() => db.now(writeValue(who, row, read.text)))
           model.set(each.name, { type: row.value_type, value: read.text })
         } else {
           const expected = [...model].filter(([name]) => name.toLowerCase().includes(each.part.toLowerCase()))

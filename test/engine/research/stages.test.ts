@@ -64,26 +64,26 @@ describe('the stages of a research task', () => {
     })
     fc.assert(
       fc.property(fc.array(move, { maxLength: 25 }), (moves) => {
-        const id = newTask('queued')
+        const task = newTask('queued')
         let stage: ResearchStage = 'queued'
         let told = 0
         for (const { from, to, claim } of moves) {
           const asked = { from, to, now: 2, ...(claim === undefined ? {} : { claim }) }
           if (!mayMove(from, to)) {
-            expect(() => db.now(moveTask(id, asked))).toThrow('does not move')
+            expect(() => db.now(moveTask(task, asked))).toThrow('does not move')
             continue
           }
           // somebody else's claim moves nothing, and an ended task is nobody's
           const moved = from === stage && claim !== 'another'
-          expect(db.now(moveTask(id, asked))).toBe(moved)
+          expect(db.now(moveTask(task, asked))).toBe(moved)
           if (!moved) continue
           stage = to
           told += 1
         }
-        const row = db.now(taskById(id))!
+        const row = db.now(taskById(task))!
         expect(row.stage).toBe(stage)
         expect(row.completed_at !== null).toBe(isTerminal(stage))
-        const events = db.now(eventsAfter(id, 0, 100))
+        const events = db.now(eventsAfter(task, 0, 100))
         expect(events.map(({ sequence }) => sequence)).toEqual(Array.from({ length: told }, (_, place) => place + 1))
         const last = events.filter(({ event }) => event !== 'research.stage')
         expect(last.length).toBe(isTerminal(stage) ? 1 : 0)
@@ -95,15 +95,15 @@ describe('the stages of a research task', () => {
   test('guard what is written: a step of a task that was moved, ended or taken over leaves nothing', () => {
     const step = { key: 'plan', name: 'plan' as const, body: {}, toolCalls: 0, scanned: 0, latencyMs: 1 }
     const at = { now: 3, activeMs: 4 }
-    const id = newTask('planning')
-    const row = db.now(taskById(id))!
+    const task = newTask('planning')
+    const row = db.now(taskById(task))!
     expect(db.now(writeStep(row, step, { ...at, instance: 'another' }))).toBe(false)
     expect(db.now(writeStep({ ...row, stage: 'retrieving' }, step, { ...at, instance: 'one' }))).toBe(false)
     expect(db.now(sql.get('SELECT 1 FROM research_steps WHERE task_id = ?', [id]))).toBeUndefined()
     expect(db.now(writeStep(row, step, { ...at, instance: 'one' }))).toBe(true)
     // the same step again is refused by the table itself
     expect(() => db.now(writeStep(row, step, { ...at, instance: 'one' }))).toThrow('UNIQUE')
-    db.now(moveTask(id, { from: 'planning', to: 'canceled', now: 5 }))
+    db.now(moveTask(task, { from: 'planning', to: 'canceled', now: 5 }))
     expect(db.now(writeStep(row, { ...step, key: 'other' }, { ...at, instance: 'one' }))).toBe(false)
   })
 })

@@ -12,7 +12,7 @@ export interface OfApp {
 export interface AppRow {
   id: string
   tenant: string
-  /** subject of whoever made the application */
+  /** subject that made the application */
   owner: string
   /** JSON */
   body: string

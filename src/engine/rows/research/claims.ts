@@ -44,7 +44,7 @@ export function* claimTask({ tenant, id }: OwnTask, instance: string): Write<Tas
   return yield* taskById({ tenant, id })
 }
 
-/** Gives a claim back; whoever takes the task next goes on behind its last step. */
+/** Gives a claim back; the next holder goes on behind its last step. */
 export function* giveBack({ tenant, id }: OwnTask, instance: string): Write<void> {
   yield* sql.run('UPDATE research_tasks SET claimed_by = NULL WHERE tenant = ? AND id = ? AND claimed_by = ?', [
     tenant,
