@@ -118,7 +118,7 @@ async function oldPublications({ context: { db }, space, rules, now, batchRows }
   const before = cutoff(now, rules.inactiveProjectionRetentionDays)
   const oldest = await db.read(replacedPublications(space, batchRows))
   const rows = oldest.filter(({ replaced_at }) => replaced_at !== null && replaced_at < before)
-  return inOneWrite(db, rows, batchRows, ({ id }) => removePublication(id))
+  return inOneWrite(db, rows, batchRows, removePublication)
 }
 
 /** Whether a query that still runs began before something became inactive. */

@@ -68,10 +68,7 @@ export function* insertBulkJob(
  *
  * @throws KsError `not-found` also when no item is left
  */
-export function* findBulkJob(
-  reader: Reader & { tenant: string },
-  id: string,
-): Read<{ row: BulkJobRow; items: BulkItemRow[] }> {
+export function* findBulkJob(reader: Reader, id: string): Read<{ row: BulkJobRow; items: BulkItemRow[] }> {
   const row = yield* sql.get<BulkJobRow>(
     `SELECT bulk_jobs.id, spaces.id space, bulk_jobs.type, bulk_jobs.created_at
      FROM bulk_jobs JOIN spaces ON spaces.key = bulk_jobs.space_key

@@ -23,13 +23,14 @@ export function quotesKnown(owner: string): string {
  *
  * @param ids of nodes or documents; what they name in no space counts for nothing
  */
-export function* restrictedSources(reader: Reader & { tenant: string }, ids: readonly string[]): Read<string[]> {
+export function* restrictedSources(reader: Reader, ids: readonly string[]): Read<string[]> {
   const rows = yield* sql.all<{ source_id: string }>(
     `SELECT DISTINCT d.source_id FROM json_each(?) wanted
      CROSS JOIN documents d ON d.key = coalesce((SELECT doc_key FROM nodes WHERE id = wanted.value),
-       (SELECT key FROM documents WHERE id = wanted.value))
+       (SELECT key FROM documents WHERE tenant = ? AND id = wanted.value))
+       AND d.tenant = ?
      WHERE d.source_id IN (SELECT source_id FROM source_readers) AND ${mayKnow('d.source_id')} ORDER BY d.source_id`,
-    [JSON.stringify(ids), askerOf(reader)],
+    [JSON.stringify(ids), reader.tenant, reader.tenant, askerOf(reader)],
   )
   return rows.map(({ source_id }) => source_id)
 }

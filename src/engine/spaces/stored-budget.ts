@@ -8,7 +8,7 @@ const KEPT_DAYS = 7
 const unstored = new WeakMap<Database, Map<string, CountedUse>>()
 
 /** What an account used on a day; the deployment itself is of no tenant. */
-function useOf({ tenant = '', id }: Account, day: string, counter: string): Omit<CountedUse, 'delta'> {
+function counterOf({ tenant = '', id }: Account, day: string, counter: string): Omit<CountedUse, 'delta'> {
   return { tenant, account: id, day, counter }
 }
 
@@ -43,12 +43,12 @@ export function createBudgetStore(db: Database): BudgetStore {
 
   return {
     used(account, day, counter) {
-      const use = useOf(account, day, counter)
+      const use = counterOf(account, day, counter)
       const counted = pending.get(keyOf(use))?.delta ?? 0
       return Math.max(0, db.now(storedUse(use)) + counted)
     },
     add(account, day, counter, delta) {
-      const use = useOf(account, day, counter)
+      const use = counterOf(account, day, counter)
       const key = keyOf(use)
       const isFirst = pending.size === 0
       const before = pending.get(key)?.delta ?? 0

@@ -104,7 +104,7 @@ export const KEPT_FORMATS: Readonly<Record<string, TableFormat>> = {
     'json?': 'metadata permission_scope stopped_by',
     'text?': 'error claimed_by',
     flag: 'budget_exceeded',
-    integer: 'active_ms attempts unclean_ends',
+    integer: 'active_ms attempts unclean_ends fence',
     time: 'run_after created_at updated_at',
     'time?': 'completed_at',
     oneOf: { mode: CONCRETE_MODES, stage: RESEARCH_STAGES },
@@ -209,7 +209,7 @@ export const KEPT_FORMATS: Readonly<Record<string, TableFormat>> = {
       integer: 'place',
       text: 'tenant query answer',
       'json-object': 'inputs',
-      'text?': 'error',
+      'text?': 'error claimed_by',
       'json-array': 'resources thoughts',
       'json-object?': 'usage',
       time: 'created_at',
@@ -269,6 +269,7 @@ export const KEPT_FORMATS: Readonly<Record<string, TableFormat>> = {
       uuid: 'id app_id',
       'number?': 'score_threshold',
       text: 'tenant error',
+      'text?': 'claimed_by',
       time: 'created_at',
       oneOf: { action: ['enable', 'disable'], status: ['waiting', 'processing', 'completed', 'error'] },
     },
@@ -295,6 +296,7 @@ export const KEPT_FORMATS: Readonly<Record<string, TableFormat>> = {
   ),
   // of the whole machine: every space shows them
   store: table({ text: 'id', integer: 'opened' }, { owned: 'true' }),
+  gateways: table({ text: 'id', time: 'started_at beat_at', 'text?': 'held_lock' }, { owned: 'true' }),
   provider_usage: table({ text: 'tenant account day counter', integer: 'used' }, { owned: 'true' }),
   revoked_tokens: table({ text: 'jti', time: 'expires_at' }, { owned: 'true' }),
 }

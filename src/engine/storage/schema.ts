@@ -31,9 +31,11 @@ import { PREDICATES_SCHEMA } from './migrations/0030-predicates.js'
 import { CONFLICTS_SCHEMA } from './migrations/0031-conflicts.js'
 import { GRAPH_READINGS_SCHEMA } from './migrations/0032-graph-readings.js'
 import { FAILED_CLUSTERS_SCHEMA } from './migrations/0033-failed-clusters.js'
+import { GATEWAYS_SCHEMA } from './migrations/0034-gateways.js'
 import { CHAT_TENANTS_SCHEMA } from './migrations/0037-chat-tenants.js'
 import { WORK_TENANTS_SCHEMA } from './migrations/0038-work-tenants.js'
 import { KEPT_TENANTS_SCHEMA } from './migrations/0039-kept-tenants.js'
+import { ROOT_TENANTS_SCHEMA } from './migrations/0040-root-tenants.js'
 
 /**
  * The schema, as forward-only migrations: a store has the number (`user_version`) in the name of the last one that was
@@ -75,7 +77,9 @@ export const MIGRATIONS: readonly string[] = [
   CONFLICTS_SCHEMA,
   GRAPH_READINGS_SCHEMA,
   FAILED_CLUSTERS_SCHEMA,
+  GATEWAYS_SCHEMA,
   CHAT_TENANTS_SCHEMA,
   WORK_TENANTS_SCHEMA,
   KEPT_TENANTS_SCHEMA,
+  ROOT_TENANTS_SCHEMA,
 ]

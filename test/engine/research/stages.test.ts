@@ -8,7 +8,7 @@ import { subQuestions } from '../../../src/engine/research/questions.js'
 import { eventsAfter } from '../../../src/engine/rows/research/events.js'
 import { isTerminal, mayMove } from '../../../src/engine/rows/research/stages.js'
 import { writeStep } from '../../../src/engine/rows/research/steps.js'
-import { moveTask, taskById } from '../../../src/engine/rows/research/tasks.js'
+import { moveTask, type OwnTask, taskById } from '../../../src/engine/rows/research/tasks.js'
 import { Database } from '../../../src/engine/storage/database.js'
 import { sql } from '../../../src/engine/storage/program.js'
 import { newId } from '../../../src/lib/ids.js'
@@ -32,7 +32,7 @@ afterAll(async () => {
   rmSync(dir, { recursive: true, force: true })
 })
 
-function newTask(stage: ResearchStage, claim: string | null = 'one'): string {
+function newTask(stage: ResearchStage, claim: string | null = 'one'): OwnTask {
   const id = newId()
   db.now(
     sql.run(
@@ -41,7 +41,7 @@ function newTask(stage: ResearchStage, claim: string | null = 'one'): string {
       [id, space, newId(), stage, claim],
     ),
   )
-  return id
+  return { tenant: 't', id }
 }
 
 describe('the stages of a research task', () => {
@@ -99,7 +99,7 @@ describe('the stages of a research task', () => {
     const row = db.now(taskById(task))!
     expect(db.now(writeStep(row, step, { ...at, instance: 'another' }))).toBe(false)
     expect(db.now(writeStep({ ...row, stage: 'retrieving' }, step, { ...at, instance: 'one' }))).toBe(false)
-    expect(db.now(sql.get('SELECT 1 FROM research_steps WHERE task_id = ?', [id]))).toBeUndefined()
+    expect(db.now(sql.get('SELECT 1 FROM research_steps WHERE task_id = ?', [task.id]))).toBeUndefined()
     expect(db.now(writeStep(row, step, { ...at, instance: 'one' }))).toBe(true)
     // the same step again is refused by the table itself
     expect(() => db.now(writeStep(row, step, { ...at, instance: 'one' }))).toThrow('UNIQUE')

@@ -250,9 +250,8 @@ function* withoutDeleted({ tenant }: OfApp, row: MessageRow): Read<MessageRow> {
   if (resources.length === 0) return row
   const live = new Set(
     (yield* sql.all<{ id: string }>(
-      `SELECT documents.id FROM json_each(?) wanted CROSS JOIN documents ON documents.id = wanted.value
-         CROSS JOIN spaces ON spaces.key = documents.space_key AND spaces.tenant = ?
-         WHERE documents.deleted_at IS NULL`,
+      `SELECT documents.id FROM json_each(?) wanted CROSS JOIN documents
+         ON documents.tenant = ? AND documents.id = wanted.value WHERE documents.deleted_at IS NULL`,
       [JSON.stringify(resources.map(({ document_id }) => document_id)), tenant],
     )).map(({ id }) => id),
   )

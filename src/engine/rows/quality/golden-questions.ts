@@ -41,10 +41,7 @@ export function* insertGolden(reader: Reader, space: SpaceRow, content: GoldenCo
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     [id, space.tenant, space.key, ...encoded(content), now, now],
   )
-  yield* recordQuotes(
-    { tenant: space.tenant, id },
-    yield* restrictedSources({ ...reader, tenant: space.tenant }, content.expectedEvidenceIds),
-  )
+  yield* recordQuotes({ tenant: space.tenant, id }, yield* restrictedSources(reader, content.expectedEvidenceIds))
   return yield* findGolden(reader, space, id)
 }
 
@@ -86,10 +83,7 @@ export function* updateGolden(
      WHERE tenant = ? AND space_key = ? AND id = ?`,
     [...encoded(content), Date.now(), space.tenant, space.key, id],
   )
-  yield* recordQuotes(
-    { tenant: space.tenant, id },
-    yield* restrictedSources({ ...reader, tenant: space.tenant }, content.expectedEvidenceIds),
-  )
+  yield* recordQuotes({ tenant: space.tenant, id }, yield* restrictedSources(reader, content.expectedEvidenceIds))
   return yield* findGolden(reader, space, id)
 }
 

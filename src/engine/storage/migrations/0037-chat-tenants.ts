@@ -81,13 +81,15 @@ CREATE TABLE chat_messages_next (
   created_at INTEGER NOT NULL,
   finished_at INTEGER,
   thoughts TEXT NOT NULL DEFAULT '[]',
+  -- who writes the answer
+  claimed_by TEXT,
   PRIMARY KEY (tenant, id),
   UNIQUE (tenant, conversation_id, place),
   FOREIGN KEY (tenant, conversation_id) REFERENCES chat_conversations_next (tenant, id) ON DELETE CASCADE
 ) STRICT;
 INSERT INTO chat_messages_next
   SELECT a.tenant, m.id, m.app_id, m.end_user_id, m.conversation_id, m.place, m.task_id, m.query, m.inputs, m.answer, m.status,
-    m.error, m.resources, m.usage, m.created_at, m.finished_at, m.thoughts
+    m.error, m.resources, m.usage, m.created_at, m.finished_at, m.thoughts, m.claimed_by
   FROM chat_messages m JOIN chat_conversations c ON c.id = m.conversation_id JOIN chat_apps a ON a.id = c.app_id;
 
 CREATE TABLE chat_feedback_next (
@@ -211,11 +213,12 @@ CREATE TABLE chat_annotation_jobs_next (
   status TEXT NOT NULL CHECK (status IN ('waiting', 'processing', 'completed', 'error')),
   error TEXT NOT NULL DEFAULT '',
   created_at INTEGER NOT NULL,
+  claimed_by TEXT,
   PRIMARY KEY (tenant, id),
   FOREIGN KEY (tenant, app_id) REFERENCES chat_apps_next (tenant, id) ON DELETE CASCADE
 ) STRICT;
 INSERT INTO chat_annotation_jobs_next
-  SELECT a.tenant, j.id, j.app_id, j.action, j.score_threshold, j.status, j.error, j.created_at
+  SELECT a.tenant, j.id, j.app_id, j.action, j.score_threshold, j.status, j.error, j.created_at, j.claimed_by
   FROM chat_annotation_jobs j JOIN chat_apps a ON a.id = j.app_id;
 
 -- those that refer to others first: removing what is referred to would remove them, too, one by one

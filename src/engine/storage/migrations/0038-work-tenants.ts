@@ -34,14 +34,15 @@ CREATE TABLE research_tasks_next (
   created_at INTEGER NOT NULL,
   updated_at INTEGER NOT NULL,
   completed_at INTEGER,
+  fence INTEGER NOT NULL DEFAULT 0,
   PRIMARY KEY (tenant, id)
 ) STRICT, WITHOUT ROWID;
 INSERT INTO research_tasks_next (tenant, id, subject, space_key, queue_id, query, mode, route, snapshot, profile,
   limits, budget_usd, metadata, permission_scope, stage, error, stopped_by, budget_exceeded, active_ms, claimed_by,
-  attempts, unclean_ends, run_after, created_at, updated_at, completed_at)
+  attempts, unclean_ends, run_after, created_at, updated_at, completed_at, fence)
   SELECT tenant, id, subject, space_key, queue_id, query, mode, route, snapshot, profile, limits, budget_usd,
   metadata, permission_scope, stage, error, stopped_by, budget_exceeded, active_ms, claimed_by, attempts,
-  unclean_ends, run_after, created_at, updated_at, completed_at FROM research_tasks;
+  unclean_ends, run_after, created_at, updated_at, completed_at, fence FROM research_tasks;
 CREATE TABLE research_steps_next (
   tenant TEXT NOT NULL,
   task_id TEXT NOT NULL,
@@ -204,6 +205,7 @@ PRAGMA legacy_alter_table = OFF;
 CREATE INDEX research_tasks_owner ON research_tasks (tenant, subject, id);
 CREATE INDEX research_tasks_space ON research_tasks (space_key, completed_at);
 CREATE INDEX research_tasks_open ON research_tasks (space_key, run_after, id) WHERE completed_at IS NULL;
+CREATE INDEX research_tasks_claimed ON research_tasks (id) WHERE claimed_by IS NOT NULL;
 CREATE INDEX sessions_space ON sessions (space_key, expires_at);
 CREATE INDEX sessions_age ON sessions (expires_at);
 CREATE INDEX bulk_jobs_space ON bulk_jobs (space_key, created_at);

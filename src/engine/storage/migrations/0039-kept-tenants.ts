@@ -163,14 +163,16 @@ CREATE TABLE sources_next (
   updated_at INTEGER NOT NULL,
   deleted_at INTEGER,
   deletes_documents INTEGER NOT NULL DEFAULT 0,
+  claimed_by TEXT,
+  fence INTEGER NOT NULL DEFAULT 0,
   PRIMARY KEY (tenant, id)
 ) STRICT, WITHOUT ROWID;
 INSERT INTO sources_next (tenant, id, space_key, name, type, uri, status, permission_scope, metadata, credentials,
   version, last_sync_at, last_sync_error, next_sync_at, sync_started_at, sync_summary, created_at, updated_at,
-  deleted_at, deletes_documents)
+  deleted_at, deletes_documents, claimed_by, fence)
   SELECT tenant, id, space_key, name, type, uri, status, permission_scope, metadata, credentials, version,
   last_sync_at, last_sync_error, next_sync_at, sync_started_at, sync_summary, created_at, updated_at, deleted_at,
-  deletes_documents FROM sources;
+  deletes_documents, claimed_by, fence FROM sources;
 CREATE TABLE watches_next (
   tenant TEXT NOT NULL,
   id TEXT NOT NULL,
@@ -255,6 +257,7 @@ CREATE INDEX snapshot_queries_space ON snapshot_queries (space_key);
 CREATE INDEX sources_space ON sources (space_key, id);
 CREATE INDEX sources_due ON sources (next_sync_at) WHERE next_sync_at IS NOT NULL AND deleted_at IS NULL;
 CREATE INDEX sources_deleted ON sources (deleted_at) WHERE deleted_at IS NOT NULL;
+CREATE INDEX sources_syncing ON sources (id) WHERE sync_started_at IS NOT NULL;
 CREATE UNIQUE INDEX retention_policies_tenant ON retention_policies (tenant) WHERE space_key IS NULL;
 CREATE UNIQUE INDEX retention_policies_space ON retention_policies (space_key) WHERE space_key IS NOT NULL;
 CREATE TRIGGER golden_questions_quotes AFTER DELETE ON golden_questions BEGIN
