@@ -47,6 +47,7 @@ const FLOORS = [
   'idempotency',
   'retention',
   'jobs',
+  'gateways',
   'api.ts',
   'engine.ts',
   'index.ts',

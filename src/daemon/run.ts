@@ -91,7 +91,7 @@ export async function startDaemon(options: DaemonOptions): Promise<RunningDaemon
     const room = new DiskRoom(layout.reserve, layout.root)
     closers.push(() => room.close())
     await room.begin()
-    return await startOwned(options, layout, room, closers)
+    return await startOwned(options, layout, { room, heldLock: lock.name }, closers)
   } catch (error) {
     await closeAll(closers)
     throw error
@@ -106,9 +106,10 @@ async function holderFor(mode: DaemonMode, layout: DataLayout): Promise<number |
 async function startOwned(
   options: DaemonOptions,
   layout: DataLayout,
-  room: DiskRoom,
+  owned: { room: DiskRoom; heldLock: string },
   closers: Closers,
 ): Promise<RunningDaemon> {
+  const { room } = owned
   const identity: Identity = {
     instance: randomUUID(),
     pid: process.pid,
@@ -145,7 +146,7 @@ async function startOwned(
   })
   const watching = new WatchSupervisor({ dataDir: layout.root, allowed: mayUseLocalFiles(settings), log })
   const localFiles = watching.allowed ? { localFiles: { onStale: (path: string) => watching.stale(path) } } : {}
-  const engine = await options.openEngine({ ...engineOptions(layout.root, settings, log), ...localFiles, room })
+  const engine = await options.openEngine({ ...engineOptions(layout.root, settings, log), ...localFiles, ...owned })
   closers.push(() => engine.close())
 
   const work = createOpenWork()

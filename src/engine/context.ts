@@ -67,7 +67,7 @@ interface FailedClusters {
  * the others, it knows only what those ask of it.
  */
 export interface EngineContext {
-  /** names this run of the process; work claimed under another instance is orphaned */
+  /** names this gateway, which is one run of a process; what it claims is its own as long as its row is there */
   instance: string
   db: Database
   objects: ObjectStore

@@ -21,6 +21,7 @@ import { checkDocuments, getDocument, listDocuments } from './documents/document
 import { reindexDocuments } from './documents/reindex.js'
 import { beginUpload } from './documents/upload.js'
 import { explainQuery } from './explain/explain.js'
+import { Gateway } from './gateways/gateway.js'
 import { createIdempotency } from './idempotency/idempotency.js'
 import { createIntegrity } from './integrity/integrity.js'
 import { cancelJob, getJob } from './jobs/jobs.js'
@@ -43,9 +44,8 @@ import { RetentionSweeper } from './retention/sweeper.js'
 import { insertBulkJob } from './rows/bulk-jobs.js'
 import { isRevoked, revokeToken } from './rows/revoked-tokens.js'
 import { findSpace, toSpace } from './rows/spaces.js'
-import { abandonUnacknowledged } from './rows/staged-commits.js'
+import { giveUpExpiredUploads } from './rows/staged-commits.js'
 import { tenantJobs } from './rows/tenant-jobs.js'
-import { giveUpUnfinished } from './rows/vector-spaces.js'
 import { neverIndexed, publishedLast } from './rows/warm-up.js'
 import { createSearchIndexes } from './search/indexes.js'
 import { createSnapshots } from './snapshots/operations.js'
@@ -97,10 +97,7 @@ async function openOn(layout: DataLayout, options: EngineOptions): Promise<Engin
       { bytes },
       'the write-ahead log cannot be emptied while something reads the database: a check, a backup, another program',
     )
-  db.recover(function* () {
-    const abandoned = yield* abandonUnacknowledged()
-    if (abandoned > 0) log.info({ abandoned }, 'uploads that were never acknowledged were abandoned')
-  })
+  db.recover(giveUpExpiredUploads)
   const rightOfWay = new RightOfWay()
   const indexes = createSearchIndexes({
     dir: layout.indexes,
@@ -133,23 +130,25 @@ async function openOn(layout: DataLayout, options: EngineOptions): Promise<Engin
     now: options.now ?? Date.now,
     wake: (spaceKey) => runner?.wake(spaceKey),
   }
-  db.recover(giveUpUnfinished)
   const jobs = new JobRunner(context)
   runner = jobs
   const sweeper = new RetentionSweeper(context)
   const sources = createSources(context, (jobId) => jobs.settled(jobId))
   const shared = { cache: new PassageCache(), derivations: new Derivations(context) }
   const research = createResearch(context, shared)
-  const engine = wire(context, behind, jobs, sweeper, sources, shared, research)
+  const wakeAll = () => {
+    for (const one of [jobs, research.runner, ...Object.values(behind)]) one.wake()
+  }
+  const gateway = new Gateway(context, wakeAll)
+  gateway.start()
+  const engine = wire(context, behind, jobs, sweeper, sources, shared, research, gateway)
   for (const one of Object.values(behind)) one.start(context)
   runner.start()
-  research.runner.start()
+  research.runner.wake()
   sweeper.start()
   sources.sync.start()
   // what waited for room on the disk goes on
-  options.room?.onRoom(() => {
-    for (const one of [jobs, research.runner, ...Object.values(behind)]) one.wake()
-  })
+  options.room?.onRoom(wakeAll)
   await warmUp(context)
   return engine
 }
@@ -178,6 +177,7 @@ function wire(
   sources: ReturnType<typeof createSources>,
   { cache, derivations }: QueryShared,
   research: ReturnType<typeof createResearch>,
+  gateway: Gateway,
 ): Engine {
   const { db, options } = context
   const gate = new QueryGate(options.limits.concurrentQueries, options.limits.waitingQueries, context.rightOfWay)
@@ -286,6 +286,7 @@ function wire(
       await Promise.all(Object.values(behind).map((one) => one.close()))
       await Promise.all([context.compiler.close(), context.lsa.close(), context.models.close()])
       await context.indexes.close()
+      await gateway.close()
       // a log that the checkpointing thread has in hand would look as if it were needed
       await db.close(() => context.identity.closed())
     },

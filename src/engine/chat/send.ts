@@ -134,7 +134,16 @@ function* store(context: EngineContext, session: AppSession, request: ChatReques
     yield* insertConversation(who, { id: conversationId, name, inputs, now })
   }
   yield* alignVariables(app, who, conversationId, now)
-  yield* insertMessage(who, { id: messageId, taskId, conversationId, query: request.query, inputs, now })
+  const message = {
+    id: messageId,
+    taskId,
+    conversationId,
+    query: request.query,
+    inputs,
+    gateway: context.instance,
+    now,
+  }
+  yield* insertMessage(who, message)
   const lost = yield* attachFiles(who, messageId, files, context.now())
   if (lost !== undefined) throw expired(lost)
   return { who, inputs }

@@ -60,11 +60,12 @@ export class EmbeddingMigrations {
     this.#runs = new Runs(context.log, {
       name: 'migration',
       isStopped: () => isWriteStopped(context),
-      open: () => db.read(migrationRows.open()),
+      open: () => db.read(migrationRows.open(context.instance)),
+      claim: ({ key }) => db.write(() => migrationRows.claim(key, context.instance)),
       work: (row, signal) => this.#move(row, signal),
       failed: (row, error, signal) => this.#failed(row, error, signal),
     })
-    db.recover(migrationRows.hurry)
+    db.recover(() => migrationRows.hurry(context.instance))
     this.#track(this.#cleanAll())
     this.wake()
   }
@@ -76,7 +77,10 @@ export class EmbeddingMigrations {
 
   /** migrations that are under way, or will be without anybody's help */
   get active(): number {
-    return (this.#context === undefined ? 0 : this.#context.db.now(migrationRows.open()).length) + this.#cleaning.size
+    return (
+      (this.#context === undefined ? 0 : this.#context.db.now(migrationRows.open(this.#context.instance)).length) +
+      this.#cleaning.size
+    )
   }
 
   /** A migration has ended by the caller's transaction: nothing more is done for it, and what it filled is removed. */

@@ -128,7 +128,7 @@ async function reapply(context: EngineContext, space: SpaceRow, built: Built[]):
   }
 }
 
-/** Ends a job that cannot succeed. The document says why; a version that was published before goes on answering. */
+/** Ends a job that cannot succeed, by who claimed it. The document says why; a version that was published before goes on answering. */
 export async function failJob(
   context: EngineContext,
   space: SpaceRow,
@@ -146,7 +146,9 @@ function* endInVain(
   days: number,
 ): Write<IndexBatch | undefined> {
   const row = yield* openJob(job.key)
-  if (row === undefined || !(yield* moveJob(row.id, row.stage, 'failed', failure.message))) return undefined
+  if (row === undefined) return undefined
+  const moved = yield* moveJob(row.id, row.stage, 'failed', { error: failure.message, claim: job })
+  if (!moved) return undefined
   yield* endCommit(job.id, 'failed-terminal', failure, days)
   yield* markFailed(job.doc_key, failure)
   return yield* dropUnpublished(job.doc_key, job.version)

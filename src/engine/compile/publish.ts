@@ -1,10 +1,9 @@
-import { KsError } from '../../contract/errors.js'
 import type { EngineContext } from '../context.js'
 import { removeUnreferenced, retireDocument } from '../documents/delete.js'
 import { type DocumentRow, documentsNamed } from '../rows/documents.js'
 import { projectionBuilt } from '../rows/job-claims.js'
 import { markPublished } from '../rows/job-documents.js'
-import { moveJob, openJob } from '../rows/jobs.js'
+import { isHeld, moveJob, openJob } from '../rows/jobs.js'
 import { lastSequence } from '../rows/projection-log.js'
 import { publishNext } from '../rows/publications.js'
 import { type SpaceRow, spaceByKey } from '../rows/spaces.js'
@@ -40,11 +39,12 @@ export async function publishBatch(
   if (isLarge && embedded !== undefined && !(await storeVectors(context, space, built, embedded, all))) return false
   const rows = isLarge ? [] : all
   await context.rightOfWay.giveWay()
-  const published = await db.write(() => publish(context, space, built, embedded?.vectorSpace, rows))
+  const published = await db.write(() => publish(space, built, embedded?.vectorSpace, rows))
   if (published === undefined) return false
   context.pageIndexes.published(space.key)
   context.conflicts.published(space.key)
-  const { seq, removed, retired } = published
+  const { seq, removed, retired, lost } = published
+  for (const job of lost) context.log.warn({ job }, `the lease of job ${job} was lost before its publication`)
   if (removed.length > 0) await indexes.apply(space.id, { seq, add: [], remove: removed })
   if (embedded !== undefined && rows.length > 0) await addToIndex(context, space, embedded.vectorSpace, rows)
   for (const row of retired) await removeUnreferenced(context, row.object_key)
@@ -56,27 +56,28 @@ interface Published {
   seq: number
   removed: number[]
   retired: DocumentRow[]
+  /** ids of jobs that others hold: nothing of theirs was published */
+  lost: string[]
 }
 
 /** @returns nothing, with nothing done, where the vectors are of a model that the space does not use any more */
 function* publish(
-  context: EngineContext,
   space: SpaceRow,
   built: readonly Built[],
   vectorSpace: VectorSpace | undefined,
   vectors: readonly FilledVector[],
 ): Write<Published | undefined> {
-  for (const item of built) yield* assertHeld(context, item)
+  const { held, lost } = yield* stillHeld(built)
   const live = yield* spaceByKey(space.key)
   const isProvided = live !== undefined && !isTrained(live)
-  const hasNodes = built.some(({ nodes }) => nodes.length > 0)
+  const hasNodes = held.some(({ nodes }) => nodes.length > 0)
   if (live !== undefined && hasNodes) {
     const current = isProvided ? undefined : yield* activeVectorSpace(live)
     if (current?.key !== vectorSpace?.key) return undefined
   }
   const going: Built[] = []
-  for (const item of built) if (yield* projectionBuilt(item.job.id)) going.push(item)
-  if (going.length === 0) return { seq: 0, removed: [], retired: [] }
+  for (const item of held) if (yield* projectionBuilt(item.job.id)) going.push(item)
+  if (going.length === 0) return { seq: 0, removed: [], retired: [], lost }
   if (vectorSpace !== undefined) {
     const ours = new Set(going.map(({ document }) => document.key))
     yield* insertVectors(
@@ -93,12 +94,12 @@ function* publish(
     retired.push(...(yield* publishOne(space, item, revision)))
     if (isProvided && item.nodes.length > 0) yield* oweVectors(space.key, item.versionKey)
   }
-  return { ...(yield* logOf(space.key, revision)), retired }
+  return { ...(yield* logOf(space.key, revision)), retired, lost }
 }
 
 /**
  * Stores vectors of versions that are not published yet, and tells the index, slice by slice. A version that was given up
- * meanwhile gets none.
+ * meanwhile, or whose job others took over, gets none.
  *
  * @returns false where the vectors are of a model that the space does not use any more
  */
@@ -110,10 +111,10 @@ async function storeVectors(
   rows: readonly FilledVector[],
 ): Promise<boolean> {
   const { db } = context
-  const versions = new Map(built.map(({ document, versionKey }) => [document.key, versionKey]))
+  const items = new Map(built.map((item) => [item.document.key, item]))
   for (let from = 0; from < rows.length; from += VECTORS_AT_ONCE) {
     const slice = rows.slice(from, from + VECTORS_AT_ONCE)
-    const stored = await db.write(() => storeSlice(space.key, vectorSpace, versions, slice))
+    const stored = await db.write(() => storeSlice(space.key, vectorSpace, items, slice))
     if (stored === undefined) return false
     if (stored.length > 0) await addToIndex(context, space, vectorSpace, stored)
     await context.rightOfWay.giveWay()
@@ -125,7 +126,7 @@ async function storeVectors(
 function* storeSlice(
   spaceKey: number,
   vectorSpace: VectorSpace,
-  versions: ReadonlyMap<number, number>,
+  items: ReadonlyMap<number, Built>,
   slice: readonly FilledVector[],
 ): Write<FilledVector[] | undefined> {
   const live = yield* spaceByKey(spaceKey)
@@ -133,8 +134,8 @@ function* storeSlice(
   if ((yield* activeVectorSpace(live))?.key !== vectorSpace.key) return undefined
   const there = new Set<number>()
   for (const doc of new Set(slice.map(({ doc }) => doc))) {
-    const version = versions.get(doc)
-    if (version !== undefined && (yield* isNotOver(version))) there.add(doc)
+    const item = items.get(doc)
+    if (item !== undefined && (yield* isHeld(item.job)) && (yield* isNotOver(item.versionKey))) there.add(doc)
   }
   const wanted = slice.filter(({ doc }) => there.has(doc))
   yield* insertVectors(vectorSpace.key, wanted)
@@ -142,19 +143,24 @@ function* storeSlice(
 }
 
 /**
- * Fencing: who lost the lease of a document meanwhile publishes nothing and tries again. A job that was ended by others, as
- * a deletion ends it, is not published anyway.
+ * Fencing: the row of a job is the lease of its document. Who was taken for dead meanwhile, and lost it, publishes nothing;
+ * who holds it now does. A job that was ended by others, as a deletion ends it, is not published anyway.
  */
-function* assertHeld({ leases }: EngineContext, { job, lease }: Built): Read<void> {
-  if (lease === undefined || leases.isCurrent(lease)) return
-  const open = yield* openJob(job.key)
-  if (open !== undefined) throw new KsError('unavailable', `the lease of job ${job.id} was lost before its publication`)
+function* stillHeld(built: readonly Built[]): Read<{ held: Built[]; lost: string[] }> {
+  const held: Built[] = []
+  const lost: string[] = []
+  for (const item of built) {
+    if (yield* isHeld(item.job)) held.push(item)
+    else if ((yield* openJob(item.job.key)) !== undefined) lost.push(item.job.id)
+  }
+  return { held, lost }
 }
 
 function* publishOne(space: SpaceRow, item: Built, revision: number): Write<DocumentRow[]> {
   const { job, document, versionKey } = item
-  yield* moveJob(job.id, 'projection_built', 'smoke_eval_passed')
-  yield* moveJob(job.id, 'smoke_eval_passed', 'published')
+  const held = { claim: job }
+  yield* moveJob(job.id, 'projection_built', 'smoke_eval_passed', held)
+  yield* moveJob(job.id, 'smoke_eval_passed', 'published', held)
   yield* advance(job.id, ['nodes-built', 'projections-built', 'published'])
   yield* showVersion(space.key, document.key, versionKey, revision)
   const keep = (yield* retentionOf(space.key)).parseArtifactVersions

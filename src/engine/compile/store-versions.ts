@@ -1,7 +1,7 @@
 import type { EngineContext } from '../context.js'
 import type { PreparedDocument, PreparedNode } from '../parse/compiled.js'
 import { charactersOf, lengthOf } from '../parse/document-parts.js'
-import { isQueued, moveJob } from '../rows/jobs.js'
+import { isHeldQueued, moveJob } from '../rows/jobs.js'
 import { insertNodes, reserveNodeKeys } from '../rows/nodes.js'
 import type { SpaceRow } from '../rows/spaces.js'
 import { advance } from '../rows/staged-commits.js'
@@ -58,7 +58,7 @@ interface Slice {
 /**
  * Stores versions with their nodes: small ones together, large ones in as many transactions as it takes. Nobody sees a
  * version before it is published; one that was not stored to its end, for a crash or an error, is dropped by the next run
- * of its job. A document whose job was ended meanwhile is left out.
+ * of its job. A document whose job was ended or taken over meanwhile is left out.
  *
  * @returns the versions that are whole, and the documents that the space has no room for
  */
@@ -176,14 +176,14 @@ async function storeInSlices(
 /**
  * Makes the row of a version, inside a transaction; what an earlier run of the job left goes.
  *
- * @returns what the index has to forget, and nothing more for a job that was ended meanwhile, or why the space has no room
+ * @returns what the index has to forget, and nothing more for a job that was ended or taken over meanwhile, or why the space has no room
  */
 function* begin(
   context: EngineContext,
   space: SpaceRow,
   { work, document }: ReadWork,
 ): Write<{ dropped?: IndexBatch | undefined; begun?: Begun | { failure: Refused['failure'] } }> {
-  if (!(yield* isQueued(work.job.id))) return {}
+  if (!(yield* isHeldQueued(work.job))) return {}
   const dropped = yield* dropUnpublished(work.document.key, work.job.version)
   const failure = yield* versionOverQuota(context, space, sizeOf(document))
   if (failure !== undefined) return { dropped, begun: { failure } }
@@ -233,9 +233,9 @@ function* cut<T>(things: readonly T[], weigh: (thing: T) => Weight, most = SLICE
   if (slice.length > 0) yield slice
 }
 
-/** Whether a version that is being stored is still wanted: ending its job removes the version, too. */
+/** Whether a version that is being stored is still wanted: ending its job, or taking it over, removes the version, too. */
 function* goesOn({ work }: ReadWork, { versionKey }: Begun): Read<boolean> {
-  return (yield* hasVersion(versionKey, work.job.version)) && (yield* isQueued(work.job.id))
+  return (yield* hasVersion(versionKey, work.job.version)) && (yield* isHeldQueued(work.job))
 }
 
 function* finishWanted(item: ReadWork, begun: Begun): Write<Built | undefined> {
@@ -245,9 +245,10 @@ function* finishWanted(item: ReadWork, begun: Begun): Write<Built | undefined> {
 /** All of a version is stored: its job goes on, inside the caller's transaction. */
 function* finish({ work, document }: ReadWork, { versionKey, firstNode }: Begun): Write<Built> {
   const { job } = work
-  yield* moveJob(job.id, 'queued', 'parsed')
-  yield* moveJob(job.id, 'parsed', 'outline_built')
-  yield* moveJob(job.id, 'outline_built', 'nodes_generated')
+  const held = { claim: job }
+  yield* moveJob(job.id, 'queued', 'parsed', held)
+  yield* moveJob(job.id, 'parsed', 'outline_built', held)
+  yield* moveJob(job.id, 'outline_built', 'nodes_generated', held)
   yield* advance(job.id, ['metadata-prepared', 'artifacts-built', 'nodes-built'])
   const nodes = document.nodes.map(({ ordinal, title, text }) => ({ key: firstNode + ordinal, title, text }))
   return { ...work, job: { ...job, stage: 'nodes_generated' }, versionKey, nodes }

@@ -15,6 +15,7 @@ import {
   dueNodes,
   forgetDue,
   forgetWait,
+  hurryAllVectors,
   hurryVectors,
   isDue,
   missingOf,
@@ -73,7 +74,7 @@ export class VectorFiller {
       work: ({ key }, signal) => this.#fill(key, signal).finally(() => this.#changes.tell()),
       failed: ({ key }, error, signal) => this.#putOff(key, error, signal).finally(() => this.#changes.tell()),
     })
-    context.db.recover(() => hurryVectors())
+    context.db.recover(() => hurryAllVectors(context.instance))
     this.wake()
   }
 

@@ -110,7 +110,7 @@ async function commitUpload(
   if (options.room?.isFull === true) throw new KsError('storage-full', 'the disk of the data directory is full')
   const { added, again } = await db.read(newOf(context, space, sourceId, received))
   if (added + again > 0) assertRoomForPages(context, space, added + again)
-  await db.write(() => beginCommits(space, sourceId, received))
+  await db.write(() => beginCommits(context, space, sourceId, received))
   for (let from = 0; from < received.length; from += SYNCED_AT_ONCE) {
     await rightOfWay.giveWay()
     await objects.syncStaged(received.slice(from, from + SYNCED_AT_ONCE).map(({ staged }) => staged))
@@ -161,11 +161,16 @@ function* newOf(
   return { added, again }
 }
 
-function* beginCommits(space: SpaceRow, sourceId: string | null, received: readonly Received[]): Write<void> {
+function* beginCommits(
+  { instance }: EngineContext,
+  space: SpaceRow,
+  sourceId: string | null,
+  received: readonly Received[],
+): Write<void> {
   const now = Date.now()
   for (const { commitId, objectKey, staged } of received) {
     const file = { commitId, stagedId: staged.id, objectKey, sha256: staged.sha256, size: staged.size }
-    yield* beginUploadCommit(space, sourceId, file, now)
+    yield* beginUploadCommit(space, sourceId, file, instance, now)
   }
 }
 

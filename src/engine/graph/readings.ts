@@ -72,7 +72,8 @@ export class GraphReadings {
     this.#runs = new Runs(context.log, {
       name: 'reading',
       isStopped: () => isWriteStopped(context),
-      open: () => context.db.read(readingRows.open()),
+      open: () => context.db.read(readingRows.open(context.instance)),
+      claim: ({ key }) => context.db.write(() => readingRows.claim(key, context.instance)),
       work: (row, signal) => this.#read(row, signal),
       failed: (row, error, signal) => this.#failed(row, error, signal),
     })
@@ -80,7 +81,8 @@ export class GraphReadings {
 
   /** Goes on with what a stop interrupted; whatever kept a model from answering may have been changed since. */
   start(): void {
-    this.#context.db.recover(readingRows.hurry)
+    const { db, instance } = this.#context
+    db.recover(() => readingRows.hurry(instance))
     this.wake()
   }
 
@@ -91,7 +93,7 @@ export class GraphReadings {
 
   /** readings that are under way, or will be without anybody's help */
   get active(): number {
-    return this.#context.db.now(readingRows.open()).length
+    return this.#context.db.now(readingRows.open(this.#context.instance)).length
   }
 
   /** A reading has ended by the caller's transaction: nothing more is done for it. */

@@ -2,6 +2,7 @@ import { KsError } from '../../contract/errors.js'
 import { defined } from '../../lib/defined.js'
 import type { Caller } from '../base/caller.js'
 import type { EngineContext } from '../context.js'
+import { isThere } from '../rows/gateways.js'
 import {
   type AnswerRow,
   answerOf,
@@ -91,8 +92,8 @@ function* claimOrAnswer(
       headers: fromCell<Record<string, string>>(row.headers ?? '{}'),
       ...defined({ content }),
     }
-  // a request of a process that died left no answer: whether it had an effect, only doing it again can tell
-  if (row !== undefined && row.instance === request.instance)
+  // a request of a gateway that is gone left no answer: whether it had an effect, only doing it again can tell
+  if (row !== undefined && (row.instance === request.instance || (yield* isThere(row.instance))))
     throw new KsError('idempotency-conflict', 'the first request with this Idempotency-Key is still running')
   yield* claimKey(caller, key, request)
   return undefined

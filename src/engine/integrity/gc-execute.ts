@@ -21,6 +21,7 @@ import type { Write } from '../storage/program.js'
 import { isKnown } from './audience.js'
 import type { Scan } from './findings.js'
 import { targetName, traceCutoff } from './gc-candidates.js'
+import { isCompiling } from './lease-list.js'
 import { isCollectable, isLeftover } from './raw-objects.js'
 
 const VECTORS_A_TRANSACTION = 2000
@@ -69,8 +70,8 @@ async function removeOne(scan: Scan, candidate: GcCandidate): Promise<boolean> {
   }
   const known = await db.read(outcomeOf(collection))
   if (known === 'deleted') return true
-  if (context.leases.holds(space.key, [target.objectKey, target.id, target.documentAssetId, target.virtualPath]))
-    return false
+  const names = [target.objectKey, target.id, target.documentAssetId, target.virtualPath]
+  if (context.leases.holds(space.key, names) || (await db.read(isCompiling(space.key, names)))) return false
   const ticket: Ticket = {
     begin: () => putOutcome(collection, 'deleting', nameOf(target), now),
     *end() {

@@ -14,14 +14,13 @@ export interface Why {
   fromStart: boolean
 }
 
-/** Gives claims back. @returns what the index has to forget of jobs that begin anew */
+/** Gives claims back that still hold. @returns what the index has to forget of jobs that begin anew */
 export function* release(work: readonly Work[], now: number, why?: Why): Write<IndexBatch[]> {
   const dropped: IndexBatch[] = []
   for (const { job } of work) {
     const retryAt =
       why === undefined ? 0 : Date.now() + (why.passes ? waitBefore(job.waits) : pauseBefore(job.attempts))
-    yield* giveBack(job.key, retryAt)
-    if (why === undefined) continue
+    if (!(yield* giveBack(job, retryAt)) || why === undefined) continue
     const { passes, failure } = why
     yield* noteFailure(job.key, failure.message, passes, now)
     yield* failRetryably(job.id, failure, retryAt, passes ? 0 : 1)

@@ -175,12 +175,12 @@ export class TaskRun {
 
   /** Moves the task to the next stage. @throws TaskGone */
   async moveTo(to: TaskRow['stage'], stoppedBy?: ResearchStop): Promise<void> {
-    const { db, instance, now } = this.context
+    const { db, now } = this.context
     const task = this.#row
-    const { stage, active_ms } = task
+    const { stage, active_ms, claimed_by, fence } = task
     const activeMs = this.activeMs
     const { moved, row } = await db.write(function* () {
-      const move = { from: stage, to, now: now(), claim: instance }
+      const move = { from: stage, to, now: now(), claim: { claimed_by, fence } }
       return { moved: yield* moveOn(task, move, activeMs, stoppedBy), row: yield* taskById(task) }
     })
     if (!moved) throw new TaskGone('the task was ended')
@@ -191,9 +191,9 @@ export class TaskRun {
   }
 
   async #write(step: DoneStep): Promise<void> {
-    const { db, instance, now } = this.context
+    const { db, now } = this.context
     const activeMs = this.activeMs
-    const written = await db.write(() => writeStep(this.#row, step, { instance, now: now(), activeMs }))
+    const written = await db.write(() => writeStep(this.#row, step, { now: now(), activeMs }))
     if (!written) throw new TaskGone('the task was ended')
     this.#told()
   }

@@ -32,12 +32,15 @@ afterAll(async () => {
   rmSync(dir, { recursive: true, force: true })
 })
 
+const ours = { claimed_by: 'one', fence: 1 }
+const CLAIMS = [ours, { claimed_by: 'one', fence: 0 }, { claimed_by: 'another', fence: 1 }]
+
 function newTask(stage: ResearchStage, claim: string | null = 'one'): OwnTask {
   const id = newId()
   db.now(
     sql.run(
       `INSERT INTO research_tasks (id, tenant, subject, space_key, queue_id, query, mode, route, snapshot, profile, stage,
-       claimed_by, created_at, updated_at) VALUES (?, 't', 's', ?, ?, 'x', 'fast', '{}', '{}', '{}', ?, ?, 1, 1)`,
+       claimed_by, fence, created_at, updated_at) VALUES (?, 't', 's', ?, ?, 'x', 'fast', '{}', '{}', '{}', ?, ?, 1, 1, 1)`,
       [id, space, newId(), stage, claim],
     ),
   )
@@ -60,7 +63,7 @@ describe('the stages of a research task', () => {
     const move = fc.record({
       from: fc.constantFrom(...STAGES),
       to: fc.constantFrom(...STAGES),
-      claim: fc.constantFrom('one', 'another', undefined),
+      claim: fc.constantFrom(...CLAIMS, undefined),
     })
     fc.assert(
       fc.property(fc.array(move, { maxLength: 25 }), (moves) => {
@@ -73,8 +76,8 @@ describe('the stages of a research task', () => {
             expect(() => db.now(moveTask(task, asked))).toThrow('does not move')
             continue
           }
-          // somebody else's claim moves nothing, and an ended task is nobody's
-          const moved = from === stage && claim !== 'another'
+          // somebody else's claim moves nothing, nor does an earlier one of the same gateway, and an ended task is nobody's
+          const moved = from === stage && (claim === undefined || claim === ours)
           expect(db.now(moveTask(task, asked))).toBe(moved)
           if (!moved) continue
           stage = to
@@ -97,14 +100,15 @@ describe('the stages of a research task', () => {
     const at = { now: 3, activeMs: 4 }
     const task = newTask('planning')
     const row = db.now(taskById(task))!
-    expect(db.now(writeStep(row, step, { ...at, instance: 'another' }))).toBe(false)
-    expect(db.now(writeStep({ ...row, stage: 'retrieving' }, step, { ...at, instance: 'one' }))).toBe(false)
+    expect(db.now(writeStep({ ...row, claimed_by: 'another' }, step, at))).toBe(false)
+    expect(db.now(writeStep({ ...row, fence: row.fence - 1 }, step, at))).toBe(false)
+    expect(db.now(writeStep({ ...row, stage: 'retrieving' }, step, at))).toBe(false)
     expect(db.now(sql.get('SELECT 1 FROM research_steps WHERE task_id = ?', [task.id]))).toBeUndefined()
-    expect(db.now(writeStep(row, step, { ...at, instance: 'one' }))).toBe(true)
+    expect(db.now(writeStep(row, step, at))).toBe(true)
     // the same step again is refused by the table itself
-    expect(() => db.now(writeStep(row, step, { ...at, instance: 'one' }))).toThrow('UNIQUE')
+    expect(() => db.now(writeStep(row, step, at))).toThrow('UNIQUE')
     db.now(moveTask(task, { from: 'planning', to: 'canceled', now: 5 }))
-    expect(db.now(writeStep(row, { ...step, key: 'other' }, { ...at, instance: 'one' }))).toBe(false)
+    expect(db.now(writeStep(row, { ...step, key: 'other' }, at))).toBe(false)
   })
 })
 

@@ -2,13 +2,7 @@ import type { AnnotationJob, AnnotationJobStatus, AnnotationReplyBody } from '..
 import { ChatError, invalidParam } from '../../../contract/chat/errors.js'
 import { untilWritten } from '../../base/until-written.js'
 import type { EngineContext } from '../../context.js'
-import {
-  failLeftJobs,
-  findAnnotationJob,
-  insertJob,
-  moveAnnotationJob,
-  openJob,
-} from '../../rows/chat/annotation-jobs.js'
+import { findAnnotationJob, insertJob, moveAnnotationJob, openJob } from '../../rows/chat/annotation-jobs.js'
 import { setReply } from '../../rows/chat/annotations.js'
 import type { Write } from '../../storage/program.js'
 import { type AppSession, appIn } from '../apps.js'
@@ -16,7 +10,7 @@ import type { AnnotationMatcher } from './match.js'
 
 export type ReplyAction = 'enable' | 'disable'
 
-/** The switches of annotation replies, one after another. Jobs that a crash left are failed when the engine opens. */
+/** The switches of annotation replies, one after another. Jobs that a crash left are failed by the sweep of gateways. */
 export class AnnotationJobs {
   readonly #context: EngineContext
   readonly #matcher: AnnotationMatcher
@@ -26,20 +20,19 @@ export class AnnotationJobs {
   constructor(context: EngineContext, matcher: AnnotationMatcher) {
     this.#context = context
     this.#matcher = matcher
-    context.db.recover(() => failLeftJobs())
   }
 
   /** Begins a switch, or names the one of the same kind that is under way. @throws ChatError `invalid_param` */
   async begin(session: AppSession, action: ReplyAction, body: AnnotationReplyBody): Promise<AnnotationJob> {
     if (action === 'enable' && body.score_threshold === undefined)
       throw invalidParam('score_threshold', 'score_threshold is required')
-    const { db } = this.#context
+    const { db, instance } = this.#context
     const of = appIn(session)
     const threshold = action === 'enable' ? (body.score_threshold ?? null) : null
     const job = await db.write(function* (): Write<AnnotationJob> {
       const running = yield* openJob(of, action)
       if (running !== undefined) return { job_id: running.id, job_status: 'processing' }
-      return { job_id: yield* insertJob(of, action, threshold, Date.now()), job_status: 'waiting' }
+      return { job_id: yield* insertJob(of, action, threshold, instance, Date.now()), job_status: 'waiting' }
     })
     if (job.job_status === 'waiting')
       this.#tail = this.#tail.then(() => this.#run(session, job.job_id, action, threshold))
@@ -66,8 +59,8 @@ export class AnnotationJobs {
       await db.write(() => moveAnnotationJob(of, id, 'processing'))
       if (action === 'enable') await this.#matcher.prepare(session, this.#ending.signal)
       await db.write(function* () {
-        yield* setReply(of, action === 'enable', threshold)
-        yield* moveAnnotationJob(of, id, 'completed')
+        // one that others took for left changes nothing any more
+        if (yield* moveAnnotationJob(of, id, 'completed')) yield* setReply(of, action === 'enable', threshold)
       })
     } catch (error) {
       const said = error instanceof Error ? error.message : String(error)

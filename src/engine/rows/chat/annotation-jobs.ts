@@ -1,6 +1,7 @@
 import type { AnnotationJob } from '../../../contract/chat/annotations.js'
 import { newId } from '../../../lib/ids.js'
 import { type Read, sql, type Write } from '../../storage/program.js'
+import { OF_THE_GONE } from '../gateways.js'
 import type { OfApp } from './apps.js'
 
 /** A row of `chat_annotation_jobs`. */
@@ -10,12 +11,12 @@ export interface AnnotationJobRow {
   error: string
 }
 
-/** Jobs whose process died: they say so from now on. */
-export function* failLeftJobs(): Write<void> {
-  yield* sql.run(
+/** Jobs whose gateway is gone: they say so from now on. @returns how many */
+export function* failLeftJobs(): Write<number> {
+  return (yield* sql.run(
     `UPDATE chat_annotation_jobs SET status = 'error', error = 'the service stopped before the job was done'
-     WHERE status IN ('waiting', 'processing')`,
-  )
+     WHERE status IN ('waiting', 'processing') AND ${OF_THE_GONE}`,
+  )).changes
 }
 
 /** The job of a kind that is under way. */
@@ -27,18 +28,19 @@ export function* openJob({ tenant, appId }: OfApp, action: string): Read<Pick<An
   )
 }
 
-/** A job that waits, inside the caller's transaction. @returns its id */
+/** A job that waits, for the gateway that makes it, inside the caller's transaction. @returns its id */
 export function* insertJob(
   { tenant, appId }: OfApp,
   action: string,
   threshold: number | null,
+  gateway: string,
   now: number,
 ): Write<string> {
   const id = newId()
   yield* sql.run(
-    `INSERT INTO chat_annotation_jobs (tenant, id, app_id, action, score_threshold, status, created_at)
-     VALUES (?, ?, ?, ?, ?, 'waiting', ?)`,
-    [tenant, id, appId, action, threshold, now],
+    `INSERT INTO chat_annotation_jobs (tenant, id, app_id, action, score_threshold, status, claimed_by, created_at)
+     VALUES (?, ?, ?, ?, ?, 'waiting', ?, ?)`,
+    [tenant, id, appId, action, threshold, gateway, now],
   )
   return id
 }
@@ -54,17 +56,17 @@ export function* findAnnotationJob(
   )
 }
 
-/** Inside the caller's transaction. */
+/** Moves a job that has not ended, inside the caller's transaction. @returns whether it had not */
 export function* moveAnnotationJob(
   { tenant }: OfApp,
   id: string,
   status: AnnotationJobRow['status'],
   error = '',
-): Write<void> {
-  yield* sql.run('UPDATE chat_annotation_jobs SET status = ?, error = ? WHERE tenant = ? AND id = ?', [
-    status,
-    error,
-    tenant,
-    id,
-  ])
+): Write<boolean> {
+  const { changes } = yield* sql.run(
+    `UPDATE chat_annotation_jobs SET status = ?, error = ?
+     WHERE tenant = ? AND id = ? AND status IN ('waiting', 'processing')`,
+    [status, error, tenant, id],
+  )
+  return changes === 1
 }

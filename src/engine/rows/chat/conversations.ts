@@ -2,6 +2,7 @@ import type { AgentThought, ChatUsage, RetrieverResource } from '../../../contra
 import { newId } from '../../../lib/ids.js'
 import { type Read, sql, type Write } from '../../storage/program.js'
 import { fromCell, unlessDamaged } from '../../storage/readable.js'
+import { OF_THE_GONE } from '../gateways.js'
 import type { OfApp } from './apps.js'
 
 /** An end user of an application: everything below is looked up by both. */
@@ -139,18 +140,26 @@ export function* renameRow(who: Who, id: string, name: string, by: 'model' | 'us
   )
 }
 
-/** A message whose answer is still to come, inside the caller's transaction. */
+/** A message whose answer is still to come from a gateway, inside the caller's transaction. */
 export function* insertMessage(
   who: Who,
-  message: { id: string; taskId: string; conversationId: string; query: string; inputs: object; now: number },
+  message: {
+    id: string
+    taskId: string
+    conversationId: string
+    query: string
+    inputs: object
+    gateway: string
+    now: number
+  },
 ): Write<void> {
-  const { id, taskId, conversationId, query, inputs, now } = message
+  const { id, taskId, conversationId, query, inputs, gateway, now } = message
   yield* sql.run(
     `INSERT INTO chat_messages
-       (tenant, id, app_id, end_user_id, conversation_id, place, task_id, query, inputs, status, created_at)
+       (tenant, id, app_id, end_user_id, conversation_id, place, task_id, query, inputs, status, claimed_by, created_at)
      VALUES (?, ?, ?, ?, ?,
        1 + coalesce((SELECT max(place) FROM chat_messages WHERE tenant = ? AND conversation_id = ?), 0),
-       ?, ?, ?, 'running', ?)`,
+       ?, ?, ?, 'running', ?, ?)`,
     [
       who.tenant,
       id,
@@ -162,6 +171,7 @@ export function* insertMessage(
       taskId,
       query,
       JSON.stringify(inputs),
+      gateway,
       now,
     ],
   )
@@ -199,11 +209,11 @@ function* touchConversation(who: Who, id: string, now: number, inputs?: object):
   )
 }
 
-/** Messages whose process died before their answer: they say so from now on. @returns how many */
+/** Messages whose gateway is gone before their answer: they say so from now on. @returns how many */
 export function* failOrphans(): Write<number> {
   return (yield* sql.run(
     `UPDATE chat_messages SET status = 'error', error = 'the service stopped before the answer was complete',
-       finished_at = ? WHERE status = 'running'`,
+       finished_at = ? WHERE status = 'running' AND ${OF_THE_GONE}`,
     [Date.now()],
   )).changes
 }

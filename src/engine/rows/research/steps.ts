@@ -61,18 +61,14 @@ export function* usedBy(task: OwnTask): Read<Used> {
 /**
  * Writes a step with all that belongs to it, inside the caller's transaction: result, evidence, cost, their events.
  *
- * @param task as it was when the step began
+ * @param task as it was when the step began, by who claimed it
  * @param activeMs time the task has been at work
  * @returns false, with nothing written, when the task was moved on, ended or taken over meanwhile
  */
-export function* writeStep(
-  task: TaskRow,
-  step: DoneStep,
-  at: { instance: string; now: number; activeMs: number },
-): Write<boolean> {
+export function* writeStep(task: TaskRow, step: DoneStep, at: { now: number; activeMs: number }): Write<boolean> {
   const { changes } = yield* sql.run(
-    'UPDATE research_tasks SET updated_at = ?, active_ms = ?, attempts = 0 WHERE tenant = ? AND id = ? AND stage = ? AND claimed_by = ?',
-    [at.now, at.activeMs, task.tenant, task.id, task.stage, at.instance],
+    'UPDATE research_tasks SET updated_at = ?, active_ms = ?, attempts = 0 WHERE tenant = ? AND id = ? AND stage = ? AND claimed_by = ? AND fence = ?',
+    [at.now, at.activeMs, task.tenant, task.id, task.stage, task.claimed_by, task.fence],
   )
   if (changes !== 1) return false
   yield* sql.run(

@@ -33,6 +33,8 @@ export interface TaskRow {
   budget_exceeded: number
   active_ms: number
   claimed_by: string | null
+  /** rises with each claim */
+  fence: number
   attempts: number
   unclean_ends: number
   created_at: number
@@ -115,6 +117,9 @@ export interface NewTask
   permission_scope: string | null
 }
 
+/** Who works on a task: a gateway, by one of its claims. */
+export type TaskClaim = Pick<TaskRow, 'claimed_by' | 'fence'>
+
 /** Stores a task that is queued and tells of it, inside the caller's transaction. */
 export function* insertTask(task: NewTask): Write<void> {
   const { id, created_at: at } = task
@@ -147,12 +152,12 @@ export function* insertTask(task: NewTask): Write<void> {
 /**
  * Moves a task to another stage and tells it, or does neither; inside the caller's transaction.
  *
- * @param claim the instance that works on the task; absent for a move by somebody else, such as a cancellation
+ * @param claim of who works on the task; absent for a move by somebody else, such as a cancellation
  * @returns whether this call moved it; false means that somebody else did, or took it over
  */
 export function* moveTask(
   task: OwnTask,
-  move: { from: ResearchStage; to: ResearchStage; now: number; error?: string; claim?: string },
+  move: { from: ResearchStage; to: ResearchStage; now: number; error?: string; claim?: TaskClaim },
 ): Write<boolean> {
   const { tenant, id } = task
   const { from, to, now, error, claim } = move
@@ -161,8 +166,20 @@ export function* moveTask(
   const { changes } = yield* sql.run(
     `UPDATE research_tasks SET stage = ?, error = ?, updated_at = ?, completed_at = ?, attempts = 0,
        claimed_by = CASE WHEN ? THEN NULL ELSE claimed_by END
-     WHERE tenant = ? AND id = ? AND stage = ? AND (? IS NULL OR claimed_by = ?)`,
-    [to, error ?? null, now, ended ? now : null, ended ? 1 : 0, tenant, id, from, claim ?? null, claim ?? null],
+     WHERE tenant = ? AND id = ? AND stage = ? AND (? IS NULL OR claimed_by = ? AND fence = ?)`,
+    [
+      to,
+      error ?? null,
+      now,
+      ended ? now : null,
+      ended ? 1 : 0,
+      tenant,
+      id,
+      from,
+      claim?.claimed_by ?? null,
+      claim?.claimed_by ?? null,
+      claim?.fence ?? 0,
+    ],
   )
   if (changes !== 1) return false
   if (to === 'completed') yield* appendEvent(task, 'research.completed', { researchTaskId: id })
@@ -175,7 +192,7 @@ export function* moveTask(
 /** Moves a task on as `moveTask` does, with the time that it was at work and the limit that ended its stage. */
 export function* moveOn(
   task: OwnTask,
-  move: { from: ResearchStage; to: ResearchStage; now: number; claim: string },
+  move: { from: ResearchStage; to: ResearchStage; now: number; claim: TaskClaim },
   activeMs: number,
   stoppedBy: ResearchStop | undefined,
 ): Write<boolean> {
@@ -194,7 +211,12 @@ export function* moveOn(
   return true
 }
 
-/** Notes that the budget kept a task from something. */
-export function* noteBudget({ tenant, id }: OwnTask): Write<void> {
-  yield* sql.run('UPDATE research_tasks SET budget_exceeded = 1 WHERE tenant = ? AND id = ?', [tenant, id])
+/** Notes, by who works on a task, that the budget kept it from something. */
+export function* noteBudget({ tenant, id, claimed_by, fence }: TaskRow): Write<void> {
+  yield* sql.run('UPDATE research_tasks SET budget_exceeded = 1 WHERE tenant = ? AND id = ? AND claimed_by = ? AND fence = ?', [
+    tenant,
+    id,
+    claimed_by,
+    fence,
+  ])
 }
