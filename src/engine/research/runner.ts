@@ -153,7 +153,7 @@ export class ResearchRunner {
       )
       return
     }
-    log.warn({ claim: task.id, stage: row.stage, error: String(error) }, 'a research task is tried again')
+    log.warn({ task: id, stage: row.stage, error: String(error) }, 'a research task is tried again')
     const delay = Math.min(FIRST_RETRY_MS * 2 ** row.attempts, MAX_RETRY_MS)
     const runAfter = now() + Math.round(delay * (0.5 + Math.random() / 2))
     await this.#untilWritten('when a research task is tried again', () =>
