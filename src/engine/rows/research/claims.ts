@@ -56,12 +56,10 @@ export function* claimTask(after: number, gateway: string, now: number): Write<T
 
 /** Gives a claim back; the next holder goes on behind its last step. */
 export function* giveBack({ tenant, id, claimed_by, fence }: Claimed): Write<void> {
-  yield* sql.run('UPDATE research_tasks SET claimed_by = NULL WHERE tenant = ? AND id = ? AND claimed_by = ? AND fence = ?', [
-    tenant,
-    id,
-    claimed_by,
-    fence,
-  ])
+  yield* sql.run(
+    'UPDATE research_tasks SET claimed_by = NULL WHERE tenant = ? AND id = ? AND claimed_by = ? AND fence = ?',
+    [tenant, id, claimed_by, fence],
+  )
 }
 
 /** Gives a claim back until a time. @param attempts that it counts as */

@@ -213,10 +213,8 @@ export function* moveOn(
 
 /** Notes, by who works on a task, that the budget kept it from something. */
 export function* noteBudget({ tenant, id, claimed_by, fence }: TaskRow): Write<void> {
-  yield* sql.run('UPDATE research_tasks SET budget_exceeded = 1 WHERE tenant = ? AND id = ? AND claimed_by = ? AND fence = ?', [
-    tenant,
-    id,
-    claimed_by,
-    fence,
-  ])
+  yield* sql.run(
+    'UPDATE research_tasks SET budget_exceeded = 1 WHERE tenant = ? AND id = ? AND claimed_by = ? AND fence = ?',
+    [tenant, id, claimed_by, fence],
+  )
 }
