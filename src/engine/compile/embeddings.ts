@@ -137,6 +137,7 @@ async function ensureLoaded(context: EngineContext, vectorSpaceId: string): Prom
 /** Who pays for provider calls: the space, within the budgets of its manifest. */
 export function account(context: EngineContext, space: SpaceRow) {
   return {
+    tenant: space.tenant,
     id: space.id,
     limits: async () => {
       const row = await context.db.read(spaceByKeyOrDeleting(space.key))

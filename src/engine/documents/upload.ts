@@ -206,6 +206,7 @@ function* admit(caller: Caller, space: SpaceRow, sourceId: string | null, item: 
 function* makeDocument(caller: Caller, space: SpaceRow, sourceId: string | null, item: Received): Write<DocumentRow> {
   const id = newId()
   const made = {
+    tenant: space.tenant,
     id,
     space_key: space.key,
     source_id: sourceId,

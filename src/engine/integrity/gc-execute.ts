@@ -239,7 +239,7 @@ async function removeVectorSpace(scan: Scan, id: string, ticket: Ticket): Promis
 async function removeOldTrace({ context: { db }, space, now }: Scan, id: string, ticket: Ticket): Promise<boolean> {
   return db.write(function* () {
     if (!(yield* isOldTrace(space.key, id, yield* traceCutoff(space.key, now)))) return false
-    yield* removeTrace(id)
+    yield* removeTrace({ tenant: space.tenant, id })
     yield* ticket.end()
     return true
   })

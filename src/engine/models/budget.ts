@@ -12,9 +12,15 @@ export interface ProviderBudgets {
   maxRerankRequestsPerDay?: number | null
 }
 
-/** Who pays for a call: a knowledge space, as a rule. */
-export interface BudgetAccount {
+/** What use is counted for: a knowledge space, as a rule. */
+export interface Account {
+  /** absent: of none, as the deployment itself */
+  tenant?: string
   id: string
+}
+
+/** Who pays for a call. */
+export interface BudgetAccount extends Account {
   /** asked at every call, so that a changed manifest holds at once */
   limits: () => ProviderBudgets | Promise<ProviderBudgets>
 }
@@ -22,9 +28,9 @@ export interface BudgetAccount {
 /** Where a day's use is counted. */
 export interface BudgetStore {
   /** used so far on `day` (`YYYY-MM-DD`, UTC) */
-  used(account: string, day: string, counter: BudgetCounter): number | Promise<number>
+  used(account: Account, day: string, counter: BudgetCounter): number | Promise<number>
   /** Adds to a counter, for everybody at once; a negative delta gives back. */
-  add(account: string, day: string, counter: BudgetCounter, delta: number): void
+  add(account: Account, day: string, counter: BudgetCounter, delta: number): void
 }
 
 /** What a call set aside before it was made. */
@@ -52,7 +58,7 @@ const COUNTERS = {
 export function memoryBudgetStore(): BudgetStore {
   let today = ''
   const counts = new Map<string, number>()
-  const keyOf = (account: string, counter: BudgetCounter) => `${counter} ${account}`
+  const keyOf = ({ tenant, id }: Account, counter: BudgetCounter) => JSON.stringify([counter, tenant, id])
   return {
     used: (account, day, counter) => (day === today ? (counts.get(keyOf(account, counter)) ?? 0) : 0),
     add(account, day, counter, delta) {
@@ -73,9 +79,9 @@ export function createBudget(account: BudgetAccount, store: BudgetStore, now: ()
       const day = today()
       const { limit: name, label } = COUNTERS[counter]
       const limit = (await account.limits())[name] ?? Number.POSITIVE_INFINITY
-      store.add(account.id, day, counter, estimate)
-      if ((await store.used(account.id, day, counter)) > limit) {
-        store.add(account.id, day, counter, -estimate)
+      store.add(account, day, counter, estimate)
+      if ((await store.used(account, day, counter)) > limit) {
+        store.add(account, day, counter, -estimate)
         throw new KsError('quota-exceeded', `the daily budget of ${limit} ${label} does not hold another ${estimate}`, {
           retryAfter: secondsToMidnight(now()),
         })
@@ -85,7 +91,7 @@ export function createBudget(account: BudgetAccount, store: BudgetStore, now: ()
         settle(actual) {
           if (settled) return
           settled = true
-          if (actual !== estimate) store.add(account.id, day, counter, actual - estimate)
+          if (actual !== estimate) store.add(account, day, counter, actual - estimate)
         },
       }
     },

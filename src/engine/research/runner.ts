@@ -144,12 +144,12 @@ export class ResearchRunner {
       await db.write(() => giveBack(claim))
       return
     }
-    const row = await db.read(taskById(id))
+    const row = await db.read(taskById(claim))
     if (error instanceof TaskGone || row === undefined || row.completed_at !== null) return
     const message = error instanceof TaskFailed || error instanceof KsError ? error.message : 'an unexpected failure'
     if (error instanceof TaskFailed || row.attempts + 1 >= MAX_ATTEMPTS) {
       await this.#untilWritten('the end of a research task', () =>
-        db.write(() => moveTask(id, { from: row.stage, to: 'failed', now: now(), error: message, claim })),
+        db.write(() => moveTask(claim, { from: row.stage, to: 'failed', now: now(), error: message, claim })),
       )
       return
     }

@@ -11,7 +11,7 @@ import type { QueryShared } from '../query/stages.js'
 import { lastSequence } from '../rows/projection-log.js'
 import type { StepName } from '../rows/research/costs.js'
 import { type DoneStep, stepBody, type Used, usedBy, writeStep } from '../rows/research/steps.js'
-import { moveOn, noteBudget, type TaskRow, taskById } from '../rows/research/tasks.js'
+import { moveOn, noteBudget, type OwnTask, type TaskRow, taskById } from '../rows/research/tasks.js'
 import { type SpaceRow, spaceByKey } from '../rows/spaces.js'
 import type { Read } from '../storage/program.js'
 import { fromCell } from '../storage/readable.js'
@@ -93,7 +93,7 @@ export class TaskRun {
   }
 
   used(): Promise<Used> {
-    return this.context.db.read(usedBy(this.#row.id))
+    return this.context.db.read(usedBy(this.#row))
   }
 
   /** @throws TaskGone */
@@ -140,7 +140,7 @@ export class TaskRun {
    * @throws LimitReached where a limit leaves no room for it, or ends it; TaskGone when the task was ended meanwhile
    */
   async step<T>(key: string, name: StepName, work: StepWork<T>): Promise<T> {
-    const { known, used } = await this.context.db.read(before(this.#row.id, key))
+    const { known, used } = await this.context.db.read(before(this.#row, key))
     if (known !== undefined) return fromCell(known)
     this.signal.throwIfAborted()
     if (name === 'retrieve') this.#check('maxRetrievalSteps', used.retrievalSteps)
@@ -178,11 +178,12 @@ export class TaskRun {
   /** Moves the task to the next stage. @throws TaskGone */
   async moveTo(to: TaskRow['stage'], stoppedBy?: ResearchStop): Promise<void> {
     const { db, now } = this.context
-    const { id, stage, active_ms, claimed_by, fence } = this.#row
+    const task = this.#row
+    const { stage, active_ms, claimed_by, fence } = task
     const activeMs = this.activeMs
     const { moved, row } = await db.write(function* () {
       const move = { from: stage, to, now: now(), claim: { claimed_by, fence } }
-      return { moved: yield* moveOn(id, move, activeMs, stoppedBy), row: yield* taskById(id) }
+      return { moved: yield* moveOn(task, move, activeMs, stoppedBy), row: yield* taskById(task) }
     })
     if (!moved) throw new TaskGone('the task was ended')
     if (row === undefined) throw new TaskGone('the task is gone')
@@ -224,8 +225,8 @@ export class TaskRun {
 }
 
 /** What a step came to before, or what the task has used up so far. */
-function* before(taskId: string, key: string): Read<{ known: string | undefined; used: Used }> {
-  return { known: yield* stepBody(taskId, key), used: yield* usedBy(taskId) }
+function* before(task: OwnTask, key: string): Read<{ known: string | undefined; used: Used }> {
+  return { known: yield* stepBody(task, key), used: yield* usedBy(task) }
 }
 
 /** A promise that is not waited for any more once the signal aborts: not every part of a retrieval listens. */

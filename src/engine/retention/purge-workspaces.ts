@@ -42,7 +42,7 @@ async function purgeSnapshot(context: EngineContext): Promise<boolean> {
   const deleted = await db.read(deletedSnapshot(ROWS))
   if (deleted === undefined) return false
   await forget(context, 'snapshot_files', deleted.files)
-  if (deleted.files.length < ROWS) await db.write(() => removeSnapshot(deleted.id))
+  if (deleted.files.length < ROWS) await db.write(() => removeSnapshot(deleted))
   return true
 }
 

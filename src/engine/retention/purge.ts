@@ -43,7 +43,7 @@ async function purgeSessions({ db, now }: EngineContext): Promise<boolean> {
   const expired = await db.read(expiredSessions(now(), SESSIONS))
   if (expired.length === 0) return false
   await db.write(function* () {
-    for (const { id } of expired) yield* removeSession(id)
+    for (const session of expired) yield* removeSession(session)
   })
   return true
 }

@@ -38,7 +38,7 @@ export const CONTENT_FORMATS: Readonly<Record<string, TableFormat>> = {
       key: 'key space_key',
       uuid: 'id',
       'text?': 'source_id error_code error path_name',
-      text: 'filename mime_type',
+      text: 'tenant filename mime_type',
       'object-key': 'object_key',
       sha256: 'sha256',
       integer: 'size_bytes version',
@@ -120,7 +120,7 @@ export const CONTENT_FORMATS: Readonly<Record<string, TableFormat>> = {
     uuid: 'id',
     key: 'space_key',
     integer: 'revision',
-    text: 'fingerprint',
+    text: 'tenant fingerprint',
     time: 'created_at',
   }),
   space_usage: table(
@@ -151,7 +151,7 @@ export const CONTENT_FORMATS: Readonly<Record<string, TableFormat>> = {
   ),
   source_readers: table({ text: 'source_id subject', key: 'space_key' }, { source: 'source_id' }),
   quoted_sources: table(
-    { text: 'owner source_id' },
+    { text: 'tenant owner source_id' },
     { owned: ownedThrough('source_readers', 'source_id', 'source_id'), source: 'source_id' },
   ),
   local_files: table(
@@ -196,7 +196,7 @@ export const CONTENT_FORMATS: Readonly<Record<string, TableFormat>> = {
     {
       uuid: 'bulk_id',
       integer: 'place',
-      text: 'document_id',
+      text: 'tenant document_id',
       'uuid?': 'job_id',
       'text?': 'source_id',
       'oneOf?': { outcome: ['completed', 'failed'] },

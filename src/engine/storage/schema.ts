@@ -34,6 +34,10 @@ import { FAILED_CLUSTERS_SCHEMA } from './migrations/0033-failed-clusters.js'
 import { GATEWAYS_SCHEMA } from './migrations/0034-gateways.js'
 import { SPACE_COUNTERS_SCHEMA } from './migrations/0035-space-counters.js'
 import { OBJECTS_SCHEMA } from './migrations/0036-objects.js'
+import { CHAT_TENANTS_SCHEMA } from './migrations/0037-chat-tenants.js'
+import { WORK_TENANTS_SCHEMA } from './migrations/0038-work-tenants.js'
+import { KEPT_TENANTS_SCHEMA } from './migrations/0039-kept-tenants.js'
+import { ROOT_TENANTS_SCHEMA } from './migrations/0040-root-tenants.js'
 
 /**
  * The schema, as forward-only migrations: a store has the number (`user_version`) in the name of the last one that was
@@ -78,4 +82,8 @@ export const MIGRATIONS: readonly string[] = [
   GATEWAYS_SCHEMA,
   SPACE_COUNTERS_SCHEMA,
   OBJECTS_SCHEMA,
+  CHAT_TENANTS_SCHEMA,
+  WORK_TENANTS_SCHEMA,
+  KEPT_TENANTS_SCHEMA,
+  ROOT_TENANTS_SCHEMA,
 ]

@@ -84,8 +84,8 @@ it(`F60: the clean-up looks at ${JOBS} ended jobs that stay in pages, and lets o
   const { file } = await filled()
   const sqlite = new Sqlite(file)
   // a bulk job counts each
-  sqlite.exec(`INSERT INTO bulk_items (bulk_id, place, document_id, job_id)
-    SELECT 'bulk', key, 'document', id FROM jobs`)
+  sqlite.exec(`INSERT INTO bulk_items (tenant, bulk_id, place, document_id, job_id)
+    SELECT tenant, 'bulk', key, 'document', id FROM jobs`)
   sqlite.close()
 
   const db = new Database(file, () => {})

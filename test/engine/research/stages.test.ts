@@ -8,7 +8,7 @@ import { subQuestions } from '../../../src/engine/research/questions.js'
 import { eventsAfter } from '../../../src/engine/rows/research/events.js'
 import { isTerminal, mayMove } from '../../../src/engine/rows/research/stages.js'
 import { writeStep } from '../../../src/engine/rows/research/steps.js'
-import { moveTask, taskById } from '../../../src/engine/rows/research/tasks.js'
+import { moveTask, type OwnTask, taskById } from '../../../src/engine/rows/research/tasks.js'
 import { Database } from '../../../src/engine/storage/database.js'
 import { sql } from '../../../src/engine/storage/program.js'
 import { newId } from '../../../src/lib/ids.js'
@@ -35,7 +35,7 @@ afterAll(async () => {
 const ours = { claimed_by: 'one', fence: 1 }
 const CLAIMS = [ours, { claimed_by: 'one', fence: 0 }, { claimed_by: 'another', fence: 1 }]
 
-function newTask(stage: ResearchStage, claim: string | null = 'one'): string {
+function newTask(stage: ResearchStage, claim: string | null = 'one'): OwnTask {
   const id = newId()
   db.now(
     sql.run(
@@ -44,7 +44,7 @@ function newTask(stage: ResearchStage, claim: string | null = 'one'): string {
       [id, space, newId(), stage, claim],
     ),
   )
-  return id
+  return { tenant: 't', id }
 }
 
 describe('the stages of a research task', () => {
@@ -67,26 +67,26 @@ describe('the stages of a research task', () => {
     })
     fc.assert(
       fc.property(fc.array(move, { maxLength: 25 }), (moves) => {
-        const id = newTask('queued')
+        const task = newTask('queued')
         let stage: ResearchStage = 'queued'
         let told = 0
         for (const { from, to, claim } of moves) {
           const asked = { from, to, now: 2, ...(claim === undefined ? {} : { claim }) }
           if (!mayMove(from, to)) {
-            expect(() => db.now(moveTask(id, asked))).toThrow('does not move')
+            expect(() => db.now(moveTask(task, asked))).toThrow('does not move')
             continue
           }
           // somebody else's claim moves nothing, nor does an earlier one of the same gateway, and an ended task is nobody's
           const moved = from === stage && (claim === undefined || claim === ours)
-          expect(db.now(moveTask(id, asked))).toBe(moved)
+          expect(db.now(moveTask(task, asked))).toBe(moved)
           if (!moved) continue
           stage = to
           told += 1
         }
-        const row = db.now(taskById(id))!
+        const row = db.now(taskById(task))!
         expect(row.stage).toBe(stage)
         expect(row.completed_at !== null).toBe(isTerminal(stage))
-        const events = db.now(eventsAfter(id, 0, 100))
+        const events = db.now(eventsAfter(task, 0, 100))
         expect(events.map(({ sequence }) => sequence)).toEqual(Array.from({ length: told }, (_, place) => place + 1))
         const last = events.filter(({ event }) => event !== 'research.stage')
         expect(last.length).toBe(isTerminal(stage) ? 1 : 0)
@@ -98,16 +98,16 @@ describe('the stages of a research task', () => {
   test('guard what is written: a step of a task that was moved, ended or taken over leaves nothing', () => {
     const step = { key: 'plan', name: 'plan' as const, body: {}, toolCalls: 0, scanned: 0, latencyMs: 1 }
     const at = { now: 3, activeMs: 4 }
-    const id = newTask('planning')
-    const row = db.now(taskById(id))!
+    const task = newTask('planning')
+    const row = db.now(taskById(task))!
     expect(db.now(writeStep({ ...row, claimed_by: 'another' }, step, at))).toBe(false)
     expect(db.now(writeStep({ ...row, fence: row.fence - 1 }, step, at))).toBe(false)
     expect(db.now(writeStep({ ...row, stage: 'retrieving' }, step, at))).toBe(false)
-    expect(db.now(sql.get('SELECT 1 FROM research_steps WHERE task_id = ?', [id]))).toBeUndefined()
+    expect(db.now(sql.get('SELECT 1 FROM research_steps WHERE task_id = ?', [task.id]))).toBeUndefined()
     expect(db.now(writeStep(row, step, at))).toBe(true)
     // the same step again is refused by the table itself
     expect(() => db.now(writeStep(row, step, at))).toThrow('UNIQUE')
-    db.now(moveTask(id, { from: 'planning', to: 'canceled', now: 5 }))
+    db.now(moveTask(task, { from: 'planning', to: 'canceled', now: 5 }))
     expect(db.now(writeStep(row, { ...step, key: 'other' }, at))).toBe(false)
   })
 })

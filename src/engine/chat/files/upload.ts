@@ -11,7 +11,7 @@ import { ensureUser } from '../../rows/chat/conversations.js'
 import { type FileRow, insertFile, readyFile, unusedUploads } from '../../rows/chat/files.js'
 import { ObjectStore, type StagedObject } from '../../storage/objects.js'
 import type { Read, Write } from '../../storage/program.js'
-import type { AppSession } from '../apps.js'
+import { type AppSession, appIn } from '../apps.js'
 import { type ImageType, imageTypeOf, withHead } from './image-type.js'
 
 /** what was uploaded and never sent is kept this long */
@@ -103,11 +103,12 @@ async function stageImage({ objects }: EngineContext, name: string, content: Rea
 
 async function keepFile(
   context: EngineContext,
-  { app, tenant }: AppSession,
+  session: AppSession,
   user: string,
   { staged, name, type }: Staged,
 ): Promise<FileRow> {
   const { db, now } = context
+  const { tenant, app } = session
   const key = ObjectStore.key(tenant, staged.sha256)
   const createdAt = Date.now()
   function* begin(): Write<FileRow> {
@@ -115,7 +116,7 @@ async function keepFile(
       id: newId(),
       tenant,
       app_id: app.id,
-      end_user_id: yield* ensureUser(app.id, user, createdAt),
+      end_user_id: yield* ensureUser(appIn(session), user, createdAt),
       name,
       extension: type.extension,
       mime_type: type.mimeType,
@@ -135,7 +136,7 @@ async function keepFile(
     async commit(held, row) {
       await db.write(function* () {
         yield* held()
-        yield* readyFile(row.id, now() + UNUSED_MS)
+        yield* readyFile(row, now() + UNUSED_MS)
       })
       return row
     },
@@ -149,7 +150,7 @@ async function keepFile(
  * @throws ChatError `too_many_files`
  */
 function* assertRoom(row: FileRow, now: number): Read<void> {
-  const { files, bytes } = yield* unusedUploads({ appId: row.app_id, userId: row.end_user_id }, now)
+  const { files, bytes } = yield* unusedUploads({ tenant: row.tenant, appId: row.app_id, userId: row.end_user_id }, now)
   const { unusedFilesPerUser, unusedBytesPerApp } = CHAT_LIMITS
   const hint = 'an upload that no message has is gone after 24 hours'
   if (files >= unusedFilesPerUser)

@@ -37,8 +37,9 @@ export function* chatFileBytes(tenant: string, after: string, most: number): Rea
   )
 }
 
-export function* isChatFileThere(id: string): Read<boolean> {
-  return (yield* sql.get<{ id: string }>('SELECT id FROM chat_files WHERE id = ?', [id])) !== undefined
+export function* isChatFileThere(tenant: string, id: string): Read<boolean> {
+  const found = yield* sql.get<{ id: string }>('SELECT id FROM chat_files WHERE tenant = ? AND id = ?', [tenant, id])
+  return found !== undefined
 }
 
 /** Bytes that an agent wrote. */

@@ -31,13 +31,16 @@ export function* deleteSomeDocuments(space: DeletedSpace): Write<number> {
 
 /** Removes a slice of the tables that grow with the use of a space. @returns whether there may be more */
 export function* removeSomeOfSpace(spaceKey: number): Write<boolean> {
-  const traces = yield* sql.all<{ id: string }>('SELECT id FROM traces WHERE space_key = ? LIMIT ?', [spaceKey, TRACES])
-  for (const { id } of traces) yield* removeTrace(id)
+  const traces = yield* sql.all<{ tenant: string; id: string }>(
+    'SELECT tenant, id FROM traces WHERE space_key = ? LIMIT ?',
+    [spaceKey, TRACES],
+  )
+  for (const trace of traces) yield* removeTrace(trace)
   if (traces.length > 0) return true
   if ((yield* removeSomeOfLog(spaceKey)) > 0) return true
   for (const [table, key, rows] of LONG) {
     const { changes } = yield* sql.run(
-      `DELETE FROM ${table} WHERE ${key} IN (SELECT ${key} FROM ${table} WHERE space_key = ? LIMIT ?)`,
+      `DELETE FROM ${table} WHERE (${key}) IN (SELECT ${key} FROM ${table} WHERE space_key = ? LIMIT ?)`,
       [spaceKey, rows],
     )
     if (changes > 0) return true
@@ -61,16 +64,16 @@ export function* removeSpace(spaceKey: number): Write<void> {
 
 /** Tables with a row for every upload, publication or task, their keys, and how many rows a slice takes. */
 const LONG = [
-  ['staged_commits', 'id', ROWS],
+  ['staged_commits', 'tenant, id', ROWS],
   ['jobs', 'key', ROWS],
-  ['publications', 'id', ROWS],
-  ['research_tasks', 'id', TASKS],
+  ['publications', 'tenant, id', ROWS],
+  ['research_tasks', 'tenant, id', TASKS],
   ['local_files', 'key', ROWS],
 ] as const
 
 /** What is left of a space after its documents, children before the rows they hang on. */
 const OF_A_SPACE = [
-  'DELETE FROM session_turns WHERE session_id IN (SELECT id FROM sessions WHERE space_key = ?)',
+  'DELETE FROM session_turns WHERE (tenant, session_id) IN (SELECT tenant, id FROM sessions WHERE space_key = ?)',
   'DELETE FROM sessions WHERE space_key = ?',
   'DELETE FROM missing_reviews WHERE space_key = ?',
   'DELETE FROM missing_review_history WHERE space_key = ?',
@@ -79,7 +82,7 @@ const OF_A_SPACE = [
   'DELETE FROM evidence_bundles WHERE space_key = ?',
   'DELETE FROM traces WHERE space_key = ?',
   'DELETE FROM staged_commits WHERE space_key = ?',
-  'DELETE FROM bulk_items WHERE bulk_id IN (SELECT id FROM bulk_jobs WHERE space_key = ?)',
+  'DELETE FROM bulk_items WHERE (tenant, bulk_id) IN (SELECT tenant, id FROM bulk_jobs WHERE space_key = ?)',
   'DELETE FROM bulk_jobs WHERE space_key = ?',
   'DELETE FROM jobs WHERE space_key = ?',
   'DELETE FROM publications WHERE space_key = ?',

@@ -28,23 +28,29 @@ export function* endedFiles(removed: 0 | 1, most: number): Read<EndedFile[]> {
   )
 }
 
+export interface DeletedSnapshot {
+  tenant: string
+  id: string
+  files: NamedBytes[]
+}
+
 /** A deleted snapshot with some of its files. */
-export function* deletedSnapshot(most: number): Read<{ id: string; files: NamedBytes[] } | undefined> {
-  const deleted = yield* sql.get<{ id: string }>(
-    'SELECT id FROM workspace_snapshots WHERE deleted_at IS NOT NULL ORDER BY deleted_at LIMIT 1',
+export function* deletedSnapshot(most: number): Read<DeletedSnapshot | undefined> {
+  const deleted = yield* sql.get<Omit<DeletedSnapshot, 'files'>>(
+    'SELECT tenant, id FROM workspace_snapshots WHERE deleted_at IS NOT NULL ORDER BY deleted_at LIMIT 1',
   )
   if (deleted === undefined) return undefined
   const files = yield* sql.all<NamedBytes>(
-    `SELECT key, object_key, ${TENANT} FROM snapshot_files WHERE snapshot_id = ? LIMIT ?`,
-    [deleted.id, most],
+    'SELECT key, object_key, tenant FROM snapshot_files WHERE tenant = ? AND snapshot_id = ? LIMIT ?',
+    [deleted.tenant, deleted.id, most],
   )
-  return { id: deleted.id, files }
+  return { ...deleted, files }
 }
 
 /** Removes a deleted snapshot whose files are gone. */
-export function* removeSnapshot(id: string): Write<void> {
-  yield* sql.run('DELETE FROM snapshot_queries WHERE snapshot_id = ?', [id])
-  yield* sql.run('DELETE FROM workspace_snapshots WHERE id = ? AND deleted_at IS NOT NULL', [id])
+export function* removeSnapshot({ tenant, id }: Omit<DeletedSnapshot, 'files'>): Write<void> {
+  yield* sql.run('DELETE FROM snapshot_queries WHERE tenant = ? AND snapshot_id = ?', [tenant, id])
+  yield* sql.run('DELETE FROM workspace_snapshots WHERE tenant = ? AND id = ? AND deleted_at IS NOT NULL', [tenant, id])
 }
 
 /** Some files that a space's agents wrote, of one table. */
