@@ -56,7 +56,7 @@ if (what === 'upload') {
   const staged = await objects.stage('01900000-0000-7000-8000-000000000002', Readable.from([bytes]), 1e9, 'a')
   await keepObjects(context, { tenant: 'tenant', incoming: [{ staged, key }], ...(isLoose ? { isLoose } : {}),
     *begin() { if (!isLoose) yield* insertFile(row, 1) },
-    commit: (held) => db.write(function* () { yield* held(); if (isLoose) yield* insertFile(row, 1); yield* readyFile(id, 1) }) })
+    commit: (held) => db.write(function* () { yield* held(); if (isLoose) yield* insertFile(row, 1); yield* readyFile({ tenant: 'tenant', id }, 1) }) })
 } else {
   await db.write(function* () {
     yield* sql.run('DELETE FROM chat_files', [])

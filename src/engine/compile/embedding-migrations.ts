@@ -92,6 +92,11 @@ export class EmbeddingMigrations {
     return open.length + this.#cleaning.size
   }
 
+  /** Others took this gateway for dead. */
+  lost(): void {
+    this.#runs?.lost()
+  }
+
   async close(): Promise<void> {
     this.#stopped.abort()
     await this.#runs?.close()

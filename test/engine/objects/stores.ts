@@ -76,7 +76,7 @@ export class Gateway {
         db.write(function* () {
           yield* held()
           if (isLoose) yield* insert()
-          yield* readyFile({ tenant: 'tenant', id }, 1)
+          yield* readyFile({ tenant: TENANT, id }, 1)
         }),
     })
     return id

@@ -1,6 +1,11 @@
 import type { ResearchEventData, ResearchEventName } from '../../../contract/gateway/research.js'
 import { type Read, sql, type Write } from '../../storage/program.js'
-import type { OwnTask } from './tasks.js'
+
+/** A task of a tenant. */
+export interface OwnTask {
+  tenant: string
+  id: string
+}
 
 /**
  * Adds an event behind the last one, inside the caller's transaction. Its number is taken from the task's row, which is held
