@@ -28,7 +28,7 @@ export interface PassageRow {
  * @returns the first of them
  */
 export function* reserveNodeKeys(count: number): Write<number> {
-  const keys = yield* sql.returning<{ last: number }>('UPDATE node_keys SET last = last + ? RETURNING last', [count])
+  const [keys] = yield* sql.returning<{ last: number }>('UPDATE node_keys SET last = last + ? RETURNING last', [count])
   if (keys === undefined)
     throw new KsError('data-damaged', 'the row of node_keys is gone, which says what keys are free')
   return keys.last - count + 1

@@ -17,7 +17,7 @@ export function* logRemoved(spaceKey: number, firstNode: number, lastNode: numbe
 }
 
 function* append(spaceKey: number, op: 1 | -1, firstNode: number, lastNode: number): Write<number> {
-  const counted = yield* sql.returning<{ seq: number }>(
+  const [counted] = yield* sql.returning<{ seq: number }>(
     `INSERT INTO space_counters (space_key, seq) VALUES (?, 1)
      ON CONFLICT (space_key) DO UPDATE SET seq = space_counters.seq + 1 RETURNING seq`,
     [spaceKey],

@@ -58,13 +58,13 @@ export const sql = {
     return (yield { verb: 'all', sql: text, values, stored: true }) as T[]
   },
 
-  /** Runs a statement that writes and tells the rows that it wrote, with `RETURNING`. @returns the first of them */
-  *returning<T>(text: string, values: readonly Bindable[] = []): Write<T | undefined> {
-    return ((yield { verb: 'all', sql: text, values }) as T[])[0]
-  },
-
   *run(text: string, values: readonly Bindable[] = []): Write<Changed> {
     return (yield { verb: 'run', sql: text, values }) as Changed
+  },
+
+  /** Runs a statement that writes and ends in `RETURNING`. @returns all rows that it changed */
+  *returning<T>(text: string, values: readonly Bindable[] = []): Write<T[]> {
+    return (yield { verb: 'all', sql: text, values }) as T[]
   },
 }
 

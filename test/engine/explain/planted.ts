@@ -77,8 +77,9 @@ export function plantUnindexed(dataDir: string, filename: string, text: string, 
   db.transaction(() => {
     const bread = db.prepare("SELECT key FROM documents WHERE filename = 'bread.md'").pluck().get()
     const version = db.prepare('SELECT key FROM versions WHERE doc_key = ?').pluck().get(bread)
-    const docKey = copy('documents', 'key', bread, { id: own('01'), filename })
-    const versionKey = copy('versions', 'key', version, { doc_key: docKey })
+    // the document that is copied may be deleted by now
+    const docKey = copy('documents', 'key', bread, { id: own('01'), filename, ...(logged && { deleted_at: null }) })
+    const versionKey = copy('versions', 'key', version, { doc_key: docKey, ...(logged && { until_revision: null }) })
     const changes = { id: own('02'), doc_key: docKey, version_key: versionKey, title: filename, text }
     const node = copy('nodes', 'version_key', version, changes)
     db.prepare('UPDATE versions SET first_node = ?, last_node = ? WHERE key = ?').run(node, node, versionKey)

@@ -10,7 +10,7 @@ export function* appendEvent<N extends ResearchEventName>(
   event: N,
   data: ResearchEventData<N>,
 ): Write<void> {
-  const task = yield* sql.returning<{ events: number }>(
+  const [task] = yield* sql.returning<{ events: number }>(
     'UPDATE research_tasks SET events = events + 1 WHERE id = ? RETURNING events',
     [taskId],
   )
