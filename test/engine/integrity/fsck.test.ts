@@ -141,7 +141,7 @@ test('a check during work says that it could not compare the indexes', async () 
   const { engine, dataDir } = await start()
   const { id } = await spaceWith(engine, 'busy', 3)
   sql(dataDir, (db) => {
-    logRemoval(db, 999)
+    db.exec('DELETE FROM nodes WHERE key = 1')
     db.exec(
       "INSERT INTO vector_spaces (id, space_key, revision, dimension, state, created_at) VALUES ('v', 1, 9, 4, 'building', 1)",
     )
