@@ -23,7 +23,7 @@ test('objects of earlier versions get the rows that uploads would have made', as
   await engine.fs.write(ADA, space.id, { path: '/workspaces/w/kept.md', content: 'kept' })
   await engine.fs.write(ADA, space.id, { path: '/workspaces/w/frozen.md', content: 'frozen' })
   await engine.snapshots.create(ADA, { knowledgeSpaceId: space.id, workspace: 'w' })
-  await engine.fs.rm(ADA, space.id, { path: '/workspaces/w/frozen.md', recursive: 'true' })
+  await engine.fs.rm(ADA, space.id, { path: '/workspaces/w/frozen.md', recursive: 'false' })
   const before = sql(dataDir, (db) => db.prepare(ROWS).all())
   expect(before).toHaveLength(5)
   sql(dataDir, (db) => {
