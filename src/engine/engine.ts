@@ -183,6 +183,8 @@ function wire(
   const gate = new QueryGate(options.limits.concurrentQueries, options.limits.waitingQueries, context.rightOfWay)
   const views = new SemanticViews(context, derivations)
   const graph = createGraph(context, derivations, views)
+  // compilations, tasks and answers ask for their claims with each write
+  for (const one of [sources.sync, behind.migrations, graph.readings]) gateway.whenLost(() => one.lost())
   const files = createFileSystem({ db, objects: context.objects, semantic: { derivations, views } })
   const chat = createChat(context, { gate, cache, derivations, fs: files })
   return {

@@ -60,6 +60,12 @@ export class Runs<Row extends { key: number; next_at: number }> {
     await run?.done
   }
 
+  /** Others took this gateway for dead, and what it works at is theirs. */
+  lost(): void {
+    for (const { stop } of this.#running.values())
+      stop.abort(new KsError('unavailable', 'another process took it over'))
+  }
+
   async close(): Promise<void> {
     this.#isClosed = true
     this.#turns.stop()

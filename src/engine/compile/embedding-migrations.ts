@@ -89,6 +89,11 @@ export class EmbeddingMigrations {
     this.#clean(row.space_key)
   }
 
+  /** Others took this gateway for dead. */
+  lost(): void {
+    this.#runs?.lost()
+  }
+
   async close(): Promise<void> {
     this.#stopped.abort()
     await this.#runs?.close()

@@ -1,6 +1,6 @@
 import { HEARTBEAT_MS } from '../base/leases.js'
 import type { EngineContext } from '../context.js'
-import { beat, isCurrent, removeGateway, removeOfLock, removeSilent } from '../rows/gateways.js'
+import { beat, isCurrent, isThere, removeGateway, removeOfLock, removeSilent } from '../rows/gateways.js'
 import type { Write } from '../storage/program.js'
 import { RECOVERERS } from './recoverers.js'
 
@@ -14,6 +14,7 @@ type Taken = Record<string, number>
 export class Gateway {
   readonly #context: EngineContext
   readonly #taken: () => void
+  readonly #lost: (() => void)[] = []
   #timer: NodeJS.Timeout | undefined
   #beating: Promise<void> = Promise.resolve()
 
@@ -21,6 +22,11 @@ export class Gateway {
   constructor(context: EngineContext, taken: () => void) {
     this.#context = context
     this.#taken = taken
+  }
+
+  /** Calls back when others took this gateway for dead: what it has in hand is theirs. */
+  whenLost(lost: () => void): void {
+    this.#lost.push(lost)
   }
 
   /** Makes the row, and takes up what gateways have left that are gone. Before anything is claimed. */
@@ -51,7 +57,11 @@ export class Gateway {
   async #beat(): Promise<void> {
     const { db, instance, now, options, log } = this.#context
     try {
-      const taken = await db.write(() => beatAndSweep(instance, options.heldLock, now()))
+      const { wasThere, taken } = await db.write(() => beatAndSweep(instance, options.heldLock, now()))
+      if (!wasThere) {
+        log.warn({}, 'others took this process for dead, and took over what it was at')
+        for (const lost of this.#lost) lost()
+      }
       tell(log, taken)
       if (Object.keys(taken).length > 0) this.#taken()
     } catch (error) {
@@ -64,10 +74,15 @@ export class Gateway {
  * Who slept, or whose clock was moved, finds its own beat too old: so may be those of others that slept too. They get the
  * time of one beat to say that they are there.
  */
-function* beatAndSweep(instance: string, heldLock: string | undefined, now: number): Write<Taken> {
+function* beatAndSweep(
+  instance: string,
+  heldLock: string | undefined,
+  now: number,
+): Write<{ wasThere: boolean; taken: Taken }> {
+  const wasThere = yield* isThere(instance)
   const wasAwake = yield* isCurrent(instance)
   yield* beat(instance, heldLock)
-  return wasAwake ? yield* sweep(instance, now) : {}
+  return { wasThere, taken: wasAwake ? yield* sweep(instance, now) : {} }
 }
 
 function* sweep(instance: string, now: number): Write<Taken> {

@@ -101,6 +101,11 @@ export class GraphReadings {
     return this.#runs.ended(key)
   }
 
+  /** Others took this gateway for dead. */
+  lost(): void {
+    this.#runs.lost()
+  }
+
   close(): Promise<void> {
     return this.#runs.close()
   }

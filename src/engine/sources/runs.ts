@@ -63,6 +63,11 @@ export class SourceRuns {
     await this.of(sourceId)
   }
 
+  /** Others took this gateway for dead, and what runs is theirs. */
+  lost(): void {
+    for (const { stop } of this.#running.values()) stop.abort(new EgressFailure('another process took it over'))
+  }
+
   async stopAll(reason: string): Promise<void> {
     this.#closing.abort(new EgressFailure(reason))
     await Promise.all([...this.#running.keys()].map((id) => this.stop(id, reason)))

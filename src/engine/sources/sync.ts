@@ -71,6 +71,11 @@ export class SourceSync {
     await this.#fetch.close()
   }
 
+  /** Others took this gateway for dead, and what it reads is theirs. */
+  lost(): void {
+    this.#runs.lost()
+  }
+
   /** Finishes deletions that were begun, one call after the other. */
   deletions(): Promise<void> {
     const next = this.#deleting.then(() => finishDeletions(this.#parts.context, this.#closing.signal))

@@ -2,11 +2,11 @@ import { rmSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Engine, openEngine } from '../../../src/engine/index.js'
 import { newId } from '../../../src/lib/ids.js'
+import { change, copyOf, held, rowsOf } from '../../helpers/copied-store.js'
 import { ADA, engineOptions, ingest, startEngine, type TestEngine, uploadOne } from '../../helpers/engine.js'
 import { type FakeOpenAi, startFakeOpenAi } from '../../helpers/fake-openai.js'
 import { page, type Site, startSite } from '../../helpers/site.js'
 import { until } from '../../helpers/until.js'
-import { change, copyOf, held, rowsOf } from './store.js'
 
 const MODEL = { pluginId: 'openai-compatible', provider: 'local', model: 'some-model' }
 const TIDES = '# Tides\n\nThe moon pulls the sea and makes the tides.\n'
@@ -71,7 +71,7 @@ beforeAll(async () => {
     filename: 'sea.md',
     text: '# Sea\n\nSalt water.\n',
   })
-  engine.idempotency.begin(ADA, 'a key', 'a request')
+  await engine.idempotency.begin(ADA, 'a key', 'fingerprint')
   ids = { job: compilationJob.id, task: task.id, source: source.id, message: turn.ids.messageId }
   await until(() => {
     const { jobs, tasks, messages } = held(first.dataDir)
@@ -137,7 +137,7 @@ test('a second engine that starts on a copy of live claims takes nothing, and th
       )
   await onCopy(async (engine) => {
     await new Promise((resolve) => setTimeout(resolve, WATCHED_MS))
-    expect(() => engine.idempotency.begin(ADA, 'a key', 'a request')).toThrow('still running')
+    await expect(engine.idempotency.begin(ADA, 'a key', 'fingerprint')).rejects.toThrow('still running')
     expect(held(copy)).toEqual(before)
   })
   expect(held(copy)).toEqual(before)
@@ -160,7 +160,7 @@ test('when the first has been silent for a minute, the second takes everything',
     expect(annotationJobs).toMatchObject([{ status: 'error', error: expect.stringContaining('stopped') }])
     expect(messages).toMatchObject([{ status: 'error', error: expect.stringContaining('stopped') }])
     expect(sources).toMatchObject([{ status: 'error', claimed_by: null, sync_started_at: null }])
-    expect(engine.idempotency.begin(ADA, 'a key', 'a request')).toBeUndefined()
+    expect(await engine.idempotency.begin(ADA, 'a key', 'fingerprint')).toBeUndefined()
     await until(async () => (await engine.jobs.get(ADA, ids.job)).stage === 'published', 20_000)
     await until(async () => (await engine.research.get(ADA, ids.task)).stage === 'completed', 20_000)
     await until(() => held(copy)['readings']?.[0]?.['state'] === 'completed', 20_000)

@@ -5,10 +5,10 @@ import { beat, removeSilent } from '../../../src/engine/rows/gateways.js'
 import { claimJobs, giveBack, jobsDue } from '../../../src/engine/rows/job-claims.js'
 import type { JobRow } from '../../../src/engine/rows/jobs.js'
 import { Database } from '../../../src/engine/storage/database.js'
+import { change, rowsOf } from '../../helpers/copied-store.js'
 import { ADA, ask, startEngine, type TestEngine, uploadOne } from '../../helpers/engine.js'
 import { type FakeOpenAi, startFakeOpenAi } from '../../helpers/fake-openai.js'
 import { until } from '../../helpers/until.js'
-import { change, rowsOf } from '../gateways/store.js'
 
 const MODEL = { pluginId: 'openai-compatible', provider: 'local', model: 'some-model' }
 const TEXT = '# Lighthouse\n\nThe lighthouse of Westerheversand was built in 1908.\n'
@@ -99,4 +99,24 @@ it('a deletion ends the claim of who compiles the document, and what comes later
   expect(jobs()).toMatchObject([{ id: compilationJob.id, stage: 'canceled', claimed_by: null }])
   expect(published()).toEqual([{ head_revision: 1, shown: 0 }])
   await expect(test.engine.documents.get(ADA, spaceId, asset.id)).rejects.toMatchObject({ code: 'not-found' })
+})
+
+it('the lease of a compilation is the row of its job: it is listed with its fence, and beats with its gateway', async () => {
+  const { asset, compilationJob } = await underWay()
+  const [gateway] = rowsOf(test.dataDir, 'SELECT beat_at FROM gateways')
+  change(test.dataDir, 'UPDATE gateways SET beat_at = beat_at + 30000')
+  const beatAt = Number(gateway?.['beat_at']) + 30_000
+  const { items } = await test.engine.integrity.leases(ADA, spaceId, { limit: 10 })
+  expect(items).toMatchObject([
+    {
+      ...{ leaseType: 'publish', status: 'active', targetType: 'document', targetId: asset.id, targetVersion: 1 },
+      ...{ sessionId: compilationJob.id, virtualPath: `/knowledge/documents/${asset.id}`, metadata: { fence: 1 } },
+      heartbeatAt: new Date(beatAt).toISOString(),
+      expiresAt: new Date(beatAt + 60_000).toISOString(),
+    },
+  ])
+  const { activeLeases } = await test.engine.spaces.status(ADA, spaceId)
+  expect(activeLeases).toMatchObject({ count: 1, items: [{ id: items[0]?.id, leaseType: 'publish' }] })
+  await until(async () => (await test.engine.jobs.get(ADA, compilationJob.id)).stage === 'published', 25_000)
+  expect((await test.engine.integrity.leases(ADA, spaceId, { limit: 10 })).items).toEqual([])
 })
