@@ -42,8 +42,8 @@ import { ROOT_TENANTS_SCHEMA } from './migrations/0040-root-tenants.js'
 /**
  * The schema, as forward-only migrations: a store has the number (`user_version`) in the name of the last one that was
  * applied. One that was released never changes. Times are milliseconds since the epoch, ids are UUIDv7 text, `key` columns
- * are row keys that never leave the process. A row of a space's content is reached through `space_key`, which is only ever
- * obtained by looking a space up by (tenant, id).
+ * are row keys that never leave the process. What has an id is found by (tenant, id); a row of a space's content is reached
+ * through `space_key`, which is only ever read in a row that was found so. See docs/decisions/0040-tenant-first.md.
  */
 export const MIGRATIONS: readonly string[] = [
   CORE_SCHEMA,
