@@ -107,7 +107,9 @@ async function mutate(paths, options) {
   const testFiles = below('test', filesBelow)
     .filter((file) => file.endsWith('.ts'))
     .sort()
-  const imports = importsOf(ROOT, [...sources, ...testFiles])
+  // what tests share with benches
+  const shared = below('bench/lib', filesBelow).filter((file) => file.endsWith('.ts'))
+  const imports = importsOf(ROOT, [...sources, ...testFiles, ...shared])
   const distances = new Map(targets.map(([file]) => [file, distancesTo(imports, file)]))
   const left = (test) =>
     OUTSIDE.some((folder) => test.startsWith(folder)) || options.without.some((text) => test.includes(text))

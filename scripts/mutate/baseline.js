@@ -96,23 +96,29 @@ export async function baseline(root, { sources, targets, tests, workers, budgetM
   const count = waiting.length
   const until = performance.now() + budgetMs
   const reachedFile = join(folder, 'reached')
+  const ended = new Set()
   const keep = (file, outcome) => {
+    ended.add(file)
     const before = known[file]
     const over = { ...before?.over, ...Object.fromEntries(fileHashes) }
     const reached = { ...before?.reached, ...Object.fromEntries(targets.map(([name]) => [name, []])) }
     known[file] = { hash: testHashes.get(file) ?? '', sources: state, over, reached, ...outcome }
   }
+  /** lines of tests whose outcome is not told yet are taken with the next */
+  let untaken = []
   const save = () => {
     if (existsSync(reachedFile)) {
       const taken = `${reachedFile}.taken`
       renameSync(reachedFile, taken)
-      for (const line of readFileSync(taken, 'utf8').trim().split('\n')) {
-        const { test, reached } = JSON.parse(line)
-        const entry = known[relative(root, test)]
-        for (const number of entry === undefined ? [] : reached)
-          entry.reached[placeOf(number)]?.push(keys.get(number) ?? '')
-      }
+      untaken.push(...readFileSync(taken, 'utf8').trim().split('\n'))
     }
+    untaken = untaken.filter((line) => {
+      const { test, reached } = JSON.parse(line)
+      const entry = ended.has(relative(root, test)) ? known[relative(root, test)] : undefined
+      for (const number of entry === undefined ? [] : reached)
+        entry.reached[placeOf(number)]?.push(keys.get(number) ?? '')
+      return entry === undefined
+    })
     mkdirSync(dirname(cache), { recursive: true })
     writeFileSync(cache, JSON.stringify(known))
   }
