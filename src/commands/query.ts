@@ -13,8 +13,8 @@ import { ttyLine } from '../cli/terminal.js'
 import { textOfWords } from '../cli/words.js'
 import { EXIT } from '../contract/errors.js'
 import { QUERY_MODES } from '../contract/values.js'
-import { withoutThoughts } from '../lib/text/said.js'
 import { Thinking } from '../lib/text/thinking.js'
+import { withoutThoughts } from '../lib/text/thoughts.js'
 
 /** Citations stand a little to the right; the passages below them begin at the margin. */
 const INDENT = 2

@@ -32,7 +32,7 @@ import { writeAnswer } from '../storage/write-answer.js'
 /** An application that proved itself by one of its keys. */
 export interface AppSession {
   tenant: string
-  /** subject of whoever made the application */
+  /** subject that made the application */
   owner: string
   app: ChatApp
 }
@@ -155,7 +155,7 @@ export function* authenticate(key: string): Read<AppSession | undefined> {
   return row === undefined ? undefined : toSession(row)
 }
 
-/** The application by its id, for whoever needs no key any more. */
+/** The application by its id, where no key is needed any more. */
 export function* sessionOf(appId: string): Read<AppSession | undefined> {
   const row = yield* appById(appId)
   return row === undefined ? undefined : toSession(row)

@@ -7,10 +7,10 @@ import type { Caller } from '../base/caller.js'
 import type { Degradation } from '../base/degraded.js'
 import type { EngineContext } from '../context.js'
 import { type Admitted, admit } from '../query/admission.js'
+import { assembleEvidence } from '../query/assemble-evidence.js'
 import { judgeWithModel } from '../query/conflicts/model-judge.js'
 import type { Retrieved } from '../query/fast.js'
 import { freshnessNow } from '../query/freshness.js'
-import { judge } from '../query/judge.js'
 import { resolveMode } from '../query/mode.js'
 import { type QueryShared, retrieveInMode } from '../query/stages.js'
 import { findSpaceOrDeleting } from '../rows/spaces.js'
@@ -70,7 +70,8 @@ export async function evidenceOf(
     const bundle = await judgeWithModel(
       context,
       admitted,
-      (agree) => judge({ query, traceId: newId(), freshness, agree, topK: admitted.profile.topK }, retrieved),
+      (agree) =>
+        assembleEvidence({ query, traceId: newId(), freshness, agree, topK: admitted.profile.topK }, retrieved),
       signal,
     )
     return { admitted, retrieved, bundle }

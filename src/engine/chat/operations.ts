@@ -34,8 +34,8 @@ import { type OpenFile, openFile, sessionOfFile } from './files/preview.js'
 import { beginUpload, type ChatUpload } from './files/upload.js'
 import { listFeedbacks, listMessages, rateMessage, suggestQuestions } from './messages.js'
 import { type Sent, sendMessage } from './send.js'
-import { Ears, type Listening } from './speech/listen.js'
 import { speak } from './speech/speak.js'
+import { type Transcription, Transcriptions } from './speech/transcriptions.js'
 import type { ChatTurn } from './turn.js'
 import { ChatTurns } from './turns.js'
 import { listVariables, setVariable } from './variables/operations.js'
@@ -81,7 +81,7 @@ export interface ChatOperations {
     /** Reads a text or an answer aloud. */
     speak(session: apps.AppSession, body: TextToAudio, signal: AbortSignal): Promise<Speech>
     /** Admits a file whose words are wanted. */
-    listen(session: apps.AppSession): Listening
+    listen(session: apps.AppSession): Transcription
   }
   rate(session: apps.AppSession, messageId: string, body: FeedbackBody): Promise<void>
   feedbacks(session: apps.AppSession, page: { page: number; limit: number }): Promise<{ data: FeedbackItem[] }>
@@ -124,7 +124,7 @@ export function createChat(
   const annotations = createAnnotations(context)
   const turns = new ChatTurns(context, { ...shared, matcher: annotations.matcher })
   const fetcher = createSafeFetch(createAddressRule(context.options.sources?.egressAllow ?? []))
-  const ears = new Ears(context)
+  const transcriptions = new Transcriptions(context)
   const ending = new AbortController()
   const naming = new Set<Promise<void>>()
 
@@ -151,7 +151,7 @@ export function createChat(
       update: (caller, id, body) => apps.updateApp(context, caller, id, body),
       delete: async (caller, id) => {
         await db.read(apps.findApp(caller, id))
-        await turns.arrivals.stored(id)
+        await turns.messageWrites.stored(id)
         await apps.deleteApp(db, caller, id)
         turns.cut((turn) => turn.sender.appId === id)
         context.wake()
@@ -166,7 +166,7 @@ export function createChat(
     parameters: (session) => db.read(describeParameters(context, session)),
     meta: describeMeta,
     site: describeSite,
-    stored: (session) => turns.arrivals.stored(session.app.id),
+    stored: (session) => turns.messageWrites.stored(session.app.id),
     send: async (session, request) => {
       const sent = await sendMessage(context, turns, fetcher, session, request)
       nameLater(session, sent, request)
@@ -189,7 +189,7 @@ export function createChat(
     },
     speech: {
       speak: (session, body, signal) => speak(context, session, body, signal),
-      listen: (session) => ears.open(session),
+      listen: (session) => transcriptions.open(session),
     },
     rate: (session, id, body) => rateMessage(db, session, id, body),
     feedbacks: (session, page) => db.read(listFeedbacks(session, page)),

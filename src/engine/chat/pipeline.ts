@@ -1,7 +1,7 @@
 import { v5 } from 'uuid'
-import { withoutThoughts } from '../../lib/text/said.js'
+import { withoutThoughts } from '../../lib/text/thoughts.js'
 import type { EngineContext } from '../context.js'
-import { saidNothing } from '../query/said.js'
+import { emptyAnswer } from '../query/without-thinking.js'
 import { countHit } from '../rows/chat/annotations.js'
 import { agentTurn } from './agent/agent.js'
 import type { AgentShared } from './agent/tools.js'
@@ -43,5 +43,5 @@ async function* neverEmpty(pieces: AsyncIterable<AnswerPiece>): AsyncGenerator<A
     if (piece.type === 'delta') text += piece.text
     yield piece
   }
-  if (withoutThoughts(text) === '') throw saidNothing()
+  if (withoutThoughts(text) === '') throw emptyAnswer()
 }

@@ -81,7 +81,7 @@ async function begin(
   let known = await context.db.read(conversationOf(app.id, request))
   if (known === undefined && request.conversation_id !== undefined) {
     // its first message may be on its way to the disk
-    await turns.arrivals.stored(app.id)
+    await turns.messageWrites.stored(app.id)
     known = await context.db.read(conversationOf(app.id, request))
   }
   inputsOf(app, request, known) // refused here, before the stream; stored as they are by then
@@ -92,7 +92,7 @@ async function begin(
     { appId: app.id, user: request.user },
     ids,
     {
-      // an application reads with the rights of whoever made it
+      // an application reads with the rights of its maker
       caller: { tenant, subject: owner },
       app,
       spaceIds,
@@ -103,7 +103,7 @@ async function begin(
     },
     () => store(context, session, request, { ids, files, now, isNew: known === undefined }),
   )
-  if (!turns.arrivals.crowded) await turns.arrivals.stored(app.id)
+  if (!turns.messageWrites.isCoalescing) await turns.messageWrites.stored(app.id)
   return { turn, isNew: known === undefined }
 }
 

@@ -1,4 +1,4 @@
-import { withoutThoughts } from '../../lib/text/said.js'
+import { withoutThoughts } from '../../lib/text/thoughts.js'
 import type { EngineContext } from '../context.js'
 import { askForText } from '../models/reply.js'
 import { tokensAtMost } from '../models/tokens.js'

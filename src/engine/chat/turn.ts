@@ -15,7 +15,7 @@ export interface Sender {
   user: string
 }
 
-/** One message on its way to its answer. It lives on its own: whoever watches it may leave and come back. */
+/** One message on its way to its answer. It lives on its own: its readers may leave and come back. */
 export interface ChatTurn {
   ids: TurnIds
   ping(): ChatFrame
@@ -36,7 +36,7 @@ export interface Voice {
   stop(): void
 }
 
-/** A turn as whoever runs it sees it. */
+/** A turn as its runner sees it. */
 export class RunningTurn implements ChatTurn {
   readonly sender: Sender
   readonly ids: TurnIds

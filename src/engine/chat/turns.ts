@@ -4,7 +4,7 @@ import { CHAT_ERRORS, ChatError } from '../../contract/chat/errors.js'
 import type { AnswerMetadata } from '../../contract/chat/messages.js'
 import { KsError } from '../../contract/errors.js'
 import { defined } from '../../lib/defined.js'
-import { withoutThoughts } from '../../lib/text/said.js'
+import { withoutThoughts } from '../../lib/text/thoughts.js'
 import { type Degradation, degradedFields } from '../base/degraded.js'
 import type { EngineContext } from '../context.js'
 import { TokenMeter } from '../models/meter.js'
@@ -14,17 +14,17 @@ import { currentValues } from '../rows/chat/variables.js'
 import type { SessionTurn } from '../rows/sessions.js'
 import type { Read, Write } from '../storage/program.js'
 import { type Asked, asChatError } from './answer.js'
-import { Arrivals } from './arrivals.js'
-import { Company } from './company.js'
 import { imagesOf } from './files/attach.js'
 import type { Inputs } from './form.js'
+import { MessageWrites } from './message-writes.js'
 import { answerPieces, type TurnShared } from './pipeline.js'
-import { type Said, take } from './said.js'
-import { SingleFile } from './single-file.js'
 import { giveVoice } from './speech/auto-play.js'
+import { StartQueue } from './start-queue.js'
 import { RunningTurn, type Sender, type TurnIds } from './turn.js'
+import { type TurnExtras, takePiece } from './turn-extras.js'
 import { aborted, untilAborted } from './until-aborted.js'
 import { chatPricesOf, usageOf } from './usage.js'
+import { WriteCoalescer } from './write-coalescer.js'
 
 type GivenBefore = 'caller' | 'app' | 'spaceIds' | 'conversationId' | 'messageId' | 'query'
 export type TurnRequest = Pick<Asked, GivenBefore> & { aloud: boolean }
@@ -57,17 +57,17 @@ export class ChatTurns {
   readonly #tails = new Map<string, { turn: RunningTurn; done: Promise<void> }>()
   /** messages that are being admitted, by application */
   readonly #entering = new Map<string, number>()
-  readonly arrivals: Arrivals
+  readonly messageWrites: MessageWrites
   /** answers that end together are stored together */
-  readonly #ends = new Company(ENDS)
+  readonly #ends = new WriteCoalescer(ENDS)
   /** a burst of messages is admitted, and told so, before the work on their answers begins */
-  readonly #starts = new SingleFile(() => this.arrivals.crowded, START_PATIENCE_MS)
+  readonly #starts = new StartQueue(() => this.messageWrites.isCoalescing, START_PATIENCE_MS)
   #closing = false
 
   constructor(context: EngineContext, shared: TurnShared) {
     this.#context = context
     this.#shared = shared
-    this.arrivals = new Arrivals(context.db)
+    this.messageWrites = new MessageWrites(context.db)
   }
 
   get closing(): boolean {
@@ -84,7 +84,7 @@ export class ChatTurns {
     if (request.aloud) giveVoice(this.#context, request.app, turn)
     this.#turns.set(ids.taskId, turn)
     const before = this.#tails.get(ids.conversationId)?.done ?? Promise.resolve()
-    const stored = this.arrivals.store(sender.appId, store)
+    const stored = this.messageWrites.store(sender.appId, store)
     this.#tails.set(ids.conversationId, { turn, done: this.#inOrder(turn, request, { stored, before }) })
     return turn
   }
@@ -149,14 +149,20 @@ export class ChatTurns {
   async #run(turn: RunningTurn, request: TurnRequest, opening: Opening): Promise<void> {
     const limit = setTimeout(() => turn.cut('stopped'), LONGEST_MS)
     limit.unref()
-    const said: Said = { resources: [], meter: new TokenMeter(), annotation: null, thoughts: [], degraded: [] }
+    const extras: TurnExtras = {
+      resources: [],
+      meter: new TokenMeter(),
+      annotation: null,
+      thoughts: [],
+      degraded: [],
+    }
     let admitted: Admitted | undefined
     let error: ChatError | undefined
     try {
       admitted = await opening.stored.catch((cause: unknown) => {
         throw notStored(cause)
       })
-      await this.#answer(turn, { ...request, inputs: admitted.inputs }, admitted.who, opening.before, said)
+      await this.#answer(turn, { ...request, inputs: admitted.inputs }, admitted.who, opening.before, extras)
     } catch (cause) {
       if (!turn.signal.aborted || admitted === undefined) error = asChatError(cause)
       if (error?.code === 'internal_server_error')
@@ -166,7 +172,7 @@ export class ChatTurns {
     }
     if (turn.signal.aborted && turn.signal.reason === 'closing')
       error ??= new ChatError('service_unavailable', 'the service stopped before the answer was complete')
-    await this.#end(turn, request, admitted?.who, said, error)
+    await this.#end(turn, request, admitted?.who, extras, error)
   }
 
   async #answer(
@@ -174,7 +180,7 @@ export class ChatTurns {
     request: TurnRequest & { inputs: Inputs },
     who: Who,
     before: Promise<unknown>,
-    said: Said,
+    extras: TurnExtras,
   ): Promise<void> {
     const { signal } = turn
     await Promise.race([before, aborted(signal)])
@@ -182,9 +188,9 @@ export class ChatTurns {
     if (signal.aborted) return
     const images = await imagesOf(this.#context, request.app, who, turn.ids)
     const known = await this.#context.db.read(knownBefore(request.app, who, turn.ids))
-    const asked = { ...request, ...known, who, images, meter: said.meter }
+    const asked = { ...request, ...known, who, images, meter: extras.meter }
     for await (const piece of untilAborted(answerPieces(this.#context, this.#shared, asked, signal), signal))
-      take(turn, said, piece, request.app.retrieverResource)
+      takePiece(turn, extras, piece, request.app.retrieverResource)
   }
 
   /** Stores the answer, and says that it is whole. Without a sender the message itself could not be stored. */
@@ -192,13 +198,13 @@ export class ChatTurns {
     turn: RunningTurn,
     { app }: TurnRequest,
     who: Who | undefined,
-    said: Said,
+    extras: TurnExtras,
     error: ChatError | undefined,
   ): Promise<void> {
     const { ids, answer } = turn
-    const { resources, thoughts } = said
-    const prices = app.prices ?? this.#configuredPrices(said.meter)
-    const usage = usageOf(said.meter.total(), (performance.now() - turn.started) / 1000, prices)
+    const { resources, thoughts } = extras
+    const prices = app.prices ?? this.#configuredPrices(extras.meter)
+    const usage = usageOf(extras.meter.total(), (performance.now() - turn.started) / 1000, prices)
     const status = error !== undefined ? 'error' : turn.signal.aborted ? 'stopped' : 'normal'
     const outcome: Outcome = {
       answer,
@@ -220,8 +226,8 @@ export class ChatTurns {
     const metadata: AnswerMetadata = {
       usage,
       retriever_resources: resources,
-      annotation_reply: said.annotation,
-      ...toldOf(said.degraded),
+      annotation_reply: extras.annotation,
+      ...toldOf(extras.degraded),
     }
     if (error === undefined) turn.finish(metadata)
     else turn.fail(error, CHAT_ERRORS[error.code])

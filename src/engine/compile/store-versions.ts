@@ -233,7 +233,7 @@ function* cut<T>(things: readonly T[], weigh: (thing: T) => Weight, most = SLICE
   if (slice.length > 0) yield slice
 }
 
-/** Whether a version that is being stored is still wanted: whoever ends its job takes the version along. */
+/** Whether a version that is being stored is still wanted: ending its job removes the version, too. */
 function* goesOn({ work }: ReadWork, { versionKey }: Begun): Read<boolean> {
   return (yield* hasVersion(versionKey, work.job.version)) && (yield* isQueued(work.job.id))
 }

@@ -37,7 +37,7 @@ const GROWTH_WHEN_BUSY = 4
 export function* trainingDue(context: EngineContext, space: SpaceRow, busy: boolean): Read<boolean> {
   if (!isTrained(space)) return false
   const nodes = yield* countPublished(space.key)
-  if (nodes < Math.max(LSA_MIN_DOCUMENTS, GROWTH_WHEN_IDLE * (unfitOf(context).get(space.key) ?? 0))) return false
+  if (nodes < Math.max(LSA_MIN_DOCUMENTS, GROWTH_WHEN_IDLE * (untrainableOf(context).get(space.key) ?? 0))) return false
   const active = yield* activeVectorSpace(space)
   if (active === undefined) return true
   const idle = active.trainedNodes < LSA_MAX_DOCUMENTS ? GROWTH_WHEN_IDLE : GROWTH_WHEN_IDLE_AND_LARGE
@@ -45,11 +45,11 @@ export function* trainingDue(context: EngineContext, space: SpaceRow, busy: bool
 }
 
 /** Nodes of spaces, by their keys, whose texts no model could be made of: tried again when there are more. */
-const unfit = new WeakMap<EngineContext, Map<number, number>>()
+const untrainable = new WeakMap<EngineContext, Map<number, number>>()
 
-function unfitOf(context: EngineContext): Map<number, number> {
-  const known = unfit.get(context) ?? new Map<number, number>()
-  unfit.set(context, known)
+function untrainableOf(context: EngineContext): Map<number, number> {
+  const known = untrainable.get(context) ?? new Map<number, number>()
+  untrainable.set(context, known)
   return known
 }
 
@@ -111,11 +111,11 @@ export async function trainVectorSpace(
   const nodes = await db.read(countPublished(space.key))
   const model = await trainLsa(sampleTexts(context, space.key, nodes), signal)
   if (model === undefined) {
-    unfitOf(context).set(space.key, nodes)
+    untrainableOf(context).set(space.key, nodes)
     log.info({ space: space.id, nodes }, 'the texts hold too few different words for an embedding model')
     return undefined
   }
-  unfitOf(context).delete(space.key)
+  untrainableOf(context).delete(space.key)
   return db.write(() => insertTrained(space, id, model, nodes))
 }
 

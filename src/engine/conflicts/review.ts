@@ -35,7 +35,7 @@ export async function reviewContradictions(
     for (;;) {
       const rows = await db.read(unjudgedAfter(space.key, after, PAIRS))
       if (rows.length === 0) return
-      left -= await judge(context, { space, model }, rows, left, signal)
+      left -= await askModel(context, { space, model }, rows, left, signal)
       after = rows.at(-1)?.key ?? after
     }
   } catch (error) {
@@ -45,7 +45,7 @@ export async function reviewContradictions(
 }
 
 /** @returns how many pairs the model was asked about */
-async function judge(
+async function askModel(
   context: EngineContext,
   of: { space: SpaceRow; model: ModelReference },
   rows: readonly Unjudged[],

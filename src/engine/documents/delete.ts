@@ -43,7 +43,7 @@ async function removeDocuments(
   held: Lease[],
 ): Promise<BulkDelete> {
   const { db } = context
-  // whoever compiles it right now has lost it
+  // a job that compiles it right now has lost it
   for (const { key, row } of await db.read(liveOf(caller, spaceId, documentIds))) held.push(leaseOf(context, key, row))
   // whether nobody else holds the bytes shows only afterwards
   const outcome = await writeAnswer(

@@ -14,7 +14,7 @@ export function boundedBody(
 ): Readable {
   const { encoding, maxBytes, signal, over } = options
   const bounded = Readable.from(chunksOf(body, encoding, maxBytes, signal), { objectMode: false })
-  // whoever reads it is told; a body that nobody reads yet must not end the process
+  // its reader is told; a body that nobody reads yet must not end the process
   bounded.on('error', () => undefined)
   const cut = () => void bounded.destroy(signal.reason)
   signal.addEventListener('abort', cut, { once: true })

@@ -10,14 +10,21 @@ import type { Generator } from '../models/types.js'
 import type { SpaceRow } from '../rows/spaces.js'
 import { profileOf } from '../spaces/profile.js'
 import type { Read, Write } from '../storage/program.js'
-import { keepSaid, knownSaid, type PassageNode } from './model-reads.js'
-import { addSaid, askedOf, type PassageSaid, REPLY_CHARACTERS, REPLY_TOKENS, readReply } from './said.js'
+import {
+  addExtraction,
+  extractionPrompt,
+  type ModelExtraction,
+  REPLY_CHARACTERS,
+  REPLY_TOKENS,
+  readReply,
+} from './model-extraction.js'
+import { keepExtraction, knownExtraction, type PassageNode } from './model-reads.js'
 
 /** Reads passages; `said` has the nodes that the model gave a usable answer for. */
 export interface ModelReader {
-  read(nodes: readonly PassageNode[]): Promise<{ extraction: Extraction; said: Map<number, PassageSaid> }>
+  read(nodes: readonly PassageNode[]): Promise<{ extraction: Extraction; said: Map<number, ModelExtraction> }>
   /** Keeps what it said of a node, when the graph holds it: the same text is not asked again. */
-  keep(node: PassageNode, said: PassageSaid): Write<void>
+  keep(node: PassageNode, said: ModelExtraction): Write<void>
 }
 
 const AT_ONCE = 4
@@ -43,8 +50,8 @@ export function modelReader(
   const generator = context.models.generator(model, account(context, space))
   const whole = AbortSignal.any([signal, AbortSignal.timeout(CALL_MILLISECONDS)])
   const atOnce = pLimit(AT_ONCE)
-  const saidOf = async (node: PassageNode): Promise<PassageSaid | undefined> => {
-    const known = await db.read(knownSaid(space.key, model, node))
+  const storedReply = async (node: PassageNode): Promise<ModelExtraction | undefined> => {
+    const known = await db.read(knownExtraction(space.key, model, node))
     if (known !== undefined || whole.aborted) return known
     const limited = AbortSignal.any([whole, AbortSignal.timeout(REPLY_MILLISECONDS)])
     // a model that fails costs this passage's, since the rules have read it
@@ -56,20 +63,20 @@ export function modelReader(
   return {
     async read(nodes) {
       const extraction: Extraction = { entities: new Map(), relations: new Map() }
-      const said = new Map<number, PassageSaid>()
+      const said = new Map<number, ModelExtraction>()
       await Promise.all(
         nodes.map((node) =>
           atOnce(async () => {
-            const one = await saidOf(node)
+            const one = await storedReply(node)
             if (one !== undefined) said.set(node.key, one)
           }),
         ),
       )
       signal.throwIfAborted()
-      for (const [key, one] of said) addSaid(extraction, key, one)
+      for (const [key, one] of said) addExtraction(extraction, key, one)
       return { extraction, said }
     },
-    keep: (node, said) => keepSaid(space.key, model, node, said),
+    keep: (node, said) => keepExtraction(space.key, model, node, said),
   }
 }
 
@@ -84,8 +91,8 @@ export async function askPassage(
   generator: Generator,
   passage: string,
   options: { signal: AbortSignal; meter?: TokenMeter; urgent?: boolean },
-): Promise<PassageSaid | undefined> {
+): Promise<ModelExtraction | undefined> {
   const limits = { maxTokens: REPLY_TOKENS, mostCharacters: REPLY_CHARACTERS }
-  const messagesFor = (tokens: number) => askedOf(passage, tokens)
+  const messagesFor = (tokens: number) => extractionPrompt(passage, tokens)
   return readReply(await askForText(generator, messagesFor, { ...limits, ...options }), passage)
 }

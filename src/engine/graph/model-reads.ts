@@ -1,7 +1,7 @@
 import type { ModelReference } from '../base/model-reference.js'
-import { saidOf, storeSaid } from '../rows/graph/model-reads.js'
+import { storedReply, storeReply } from '../rows/graph/model-reads.js'
 import type { Read, Write } from '../storage/program.js'
-import { askedHash, type PassageSaid, storedSaid } from './said.js'
+import { type ModelExtraction, promptHash, storedExtraction } from './model-extraction.js'
 
 /** A passage of a version. */
 export interface PassageNode {
@@ -10,21 +10,21 @@ export interface PassageNode {
 }
 
 /** What a model said of a passage, or of another one of the same text in the space; nothing where it was not asked. */
-export function* knownSaid(
+export function* knownExtraction(
   spaceKey: number,
   model: ModelReference,
   { text }: PassageNode,
-): Read<PassageSaid | undefined> {
-  const said = yield* saidOf(spaceKey, model, askedHash(text))
-  return said === undefined ? undefined : storedSaid(said, text)
+): Read<ModelExtraction | undefined> {
+  const said = yield* storedReply(spaceKey, model, promptHash(text))
+  return said === undefined ? undefined : storedExtraction(said, text)
 }
 
 /** Keeps what a model said of a passage, which the graph holds now, inside the caller's transaction. */
-export function* keepSaid(
+export function* keepExtraction(
   spaceKey: number,
   model: ModelReference,
   { key, text }: PassageNode,
-  said: PassageSaid,
+  said: ModelExtraction,
 ): Write<void> {
-  yield* storeSaid(spaceKey, model, key, { textHash: askedHash(text), said: JSON.stringify(said) })
+  yield* storeReply(spaceKey, model, key, { textHash: promptHash(text), said: JSON.stringify(said) })
 }

@@ -28,9 +28,9 @@ import { type SpaceRow, spaceByKey } from '../rows/spaces.js'
 import { quotasOf } from '../spaces/quota.js'
 import type { Read as Program } from '../storage/program.js'
 import { isWriteStopped } from '../storage/write-stop.js'
+import { addExtraction, extractionPrompt, type ModelExtraction, REPLY_TOKENS } from './model-extraction.js'
 import { askPassage } from './model-reader.js'
-import { keepSaid, knownSaid, type PassageNode } from './model-reads.js'
-import { addSaid, askedOf, type PassageSaid, REPLY_TOKENS } from './said.js'
+import { keepExtraction, knownExtraction, type PassageNode } from './model-reads.js'
 
 /** Passages looked up at a time, and questions that one reading asks at once. */
 const SLICE = 200
@@ -55,7 +55,7 @@ interface Work {
   refused: number
 }
 
-type Read = { passage: LivePassage; node: PassageNode; said?: PassageSaid; failure?: unknown }
+type Read = { passage: LivePassage; node: PassageNode; said?: ModelExtraction; failure?: unknown }
 
 /**
  * Reads whole spaces for their graph: the rules first, then the reasoning model of the profile, within a budget of tokens.
@@ -234,11 +234,12 @@ export class GraphReadings {
       }
     for (const [versionKey, ofVersion] of versions) {
       const extraction: Extraction = { entities: new Map(), relations: new Map() }
-      for (const { node, said } of ofVersion) if (said !== undefined) addSaid(extraction, node.key, said)
+      for (const { node, said } of ofVersion) if (said !== undefined) addExtraction(extraction, node.key, said)
       const nodes = new Set(ofVersion.map(({ node }) => node.key))
       await storeExtraction(db, { spaceKey: space.key, versionKey, nodes, byModel: true }, extraction, room)
       await db.write(function* () {
-        for (const { node, said } of ofVersion) if (said !== undefined) yield* keepSaid(space.key, model, node, said)
+        for (const { node, said } of ofVersion)
+          if (said !== undefined) yield* keepExtraction(space.key, model, node, said)
       })
     }
   }
@@ -268,9 +269,9 @@ function* lookedUp(
   spaceKey: number,
   model: ModelReference,
   key: number,
-): Program<{ node: PassageNode; said: PassageSaid | undefined }> {
+): Program<{ node: PassageNode; said: ModelExtraction | undefined }> {
   const node = { key, text: (yield* textOf(spaceKey, key)) ?? '' }
-  return { node, said: yield* knownSaid(spaceKey, model, node) }
+  return { node, said: yield* knownExtraction(spaceKey, model, node) }
 }
 
 /** A reading is over, and its row says why. */
@@ -287,7 +288,7 @@ class PassageFailed extends Error {
 
 /** Tokens that a question about a passage takes at most, by estimate. */
 function costOf(passage: string): number {
-  return askedOf(passage).reduce((sum, { content }) => sum + estimateTokens(content), REPLY_TOKENS)
+  return extractionPrompt(passage).reduce((sum, { content }) => sum + estimateTokens(content), REPLY_TOKENS)
 }
 
 function tokensOf(meter: TokenMeter): number {

@@ -27,7 +27,7 @@ const VECTORS_A_TRANSACTION = 2000
 /** Outcomes are remembered for so long; a dry run is not that old when it is executed. */
 const REMEMBER_MS = 30 * 24 * 60 * 60 * 1000
 
-/** A removal that is under way, written down before anything is unlinked and finished by whoever repeats it. */
+/** A removal that is under way, written down before anything is unlinked and finished by a repetition. */
 interface Ticket {
   begin(): Write<void>
   end(): Write<void>

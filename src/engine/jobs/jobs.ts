@@ -35,6 +35,6 @@ export async function cancelJob(context: EngineContext, caller: Caller, id: stri
     (canceled) => canceled.job,
   )
   if (dropped !== undefined) await indexes.apply(job.knowledgeSpaceId, dropped)
-  context.wake() // whoever waits for the job is told at the runner's next turn
+  context.wake() // those who wait for the job are told at the runner's next turn
   return job
 }

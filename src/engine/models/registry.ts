@@ -77,7 +77,7 @@ export interface UsedModel extends ModelRecord {
   isLeftAlone: boolean
 }
 
-/** From a model reference to a model. Models are guarded once each, whoever asks for them. */
+/** From a model reference to a model. Models are guarded once each, however many ask for them. */
 export interface ModelRegistry {
   /**
    * @param account who pays; the deployment where absent

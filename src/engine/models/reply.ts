@@ -1,4 +1,4 @@
-import { withoutThoughts } from '../../lib/text/said.js'
+import { withoutThoughts } from '../../lib/text/thoughts.js'
 import type { ChatMessage, GenerationEvent, Generator } from './types.js'
 import { shareWindow, withinWindow } from './window.js'
 

@@ -1,5 +1,5 @@
 import { defined } from '../../lib/defined.js'
-import { withoutThoughts } from '../../lib/text/said.js'
+import { withoutThoughts } from '../../lib/text/thoughts.js'
 import type { GenerationUsage } from './meter.js'
 import { replyTo } from './reply.js'
 import type { ChatMessage, Generator } from './types.js'

@@ -75,7 +75,7 @@ async function toHtml(zip: ZipArchive, filename: string, pictures: Picture[]): P
   }
 }
 
-/** Tags in Word documents nest some tens deep; thousands are an attack on whoever walks the tree. */
+/** Tags in Word documents nest some tens deep; thousands are an attack on the code that walks the tree. */
 const MAX_XML_DEPTH = 1000
 
 /**

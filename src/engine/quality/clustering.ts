@@ -160,7 +160,7 @@ async function clusterOne(context: EngineContext, space: SpaceRow, row: Uncluste
   })
 }
 
-/** As triage does, it looks at what whoever may see the failed query may know of. */
+/** As triage does, it looks at what the readers of the failed query may know of. */
 async function pointedOf(
   context: EngineContext,
   space: SpaceRow,

@@ -13,7 +13,7 @@ const POLL_MS = 250
 
 /**
  * Where a failed query is looked up: among what everybody of the tenant may know of, and what comes from the sources that
- * the query quotes. Whoever may see the query may see what triage says of it.
+ * the query quotes. Its readers are those of the query.
  */
 export interface Searched {
   space: SpaceRow

@@ -14,7 +14,7 @@ ENGLISH.add('the')
 /**
  * Whether a question can be in the language of some text: one of the words that only English has stands in both or in
  * neither, and where it is not English, they share a word or a pair of characters. A question that nothing is known of
- * (keywords alone) is taken for another language: whoever asks this wants to be sure before calling something foreign.
+ * (keywords alone) is taken for another language: who asks this wants to be sure before calling something foreign.
  */
 export function mayShareLanguage(question: string, texts: readonly string[]): boolean {
   const asked = wordsOf(question)

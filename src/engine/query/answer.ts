@@ -9,6 +9,7 @@ import type { EngineContext } from '../context.js'
 import { BUILTIN_ANSWER, isBuiltin } from '../models/registry.js'
 import type { SessionTurn } from '../rows/sessions.js'
 import type { Admitted } from './admission.js'
+import { deciderOf, markReader, stateByMark, withState } from './answer-mark.js'
 import { citationWriter } from './citation-marks.js'
 import { bothSides } from './conflicts/both-sides.js'
 import { closestPassage, extractiveAnswer, extractiveFollowUp } from './extractive.js'
@@ -16,7 +17,6 @@ import type { Retrieved } from './fast.js'
 import { type FollowUp, followUpOf } from './follow-up.js'
 import { type AnswerStyle, citedNumbers, generateAnswer } from './generate.js'
 import { notRetrieved } from './missing.js'
-import { deciderOf, markReader, stateBySaid, withState } from './said-of-evidence.js'
 import type { Given } from './window.js'
 
 export type AnswerPart =
@@ -103,7 +103,7 @@ async function* modelAnswer(
       answer += rest
       if (rest !== '') yield { type: 'delta', text: rest }
       const cited = citedNumbers(answer, given?.passages ?? 0)
-      const state = stateBySaid(bundle.state, mark.said(), cited.length, permission?.better)
+      const state = stateByMark(bundle.state, mark.said(), cited.length, permission?.better)
       yield {
         type: 'end',
         metadata: {

@@ -61,7 +61,7 @@ export function toEvidenceItem(
   }
 }
 
-/** Where a passage came from, and whose word it is: of whoever uploaded it, or of a place that others write. */
+/** Where a passage came from, and whose word it is: of the person who uploaded it, or of a place that others write. */
 function originOf({ source_id: sourceId, source_url: sourceUrl, external }: PassageRow): Record<string, unknown> {
   return {
     trust: external === 1 ? 'external' : 'uploaded',
@@ -84,7 +84,7 @@ function toCitation(passage: PassageRow): Citation {
   }
 }
 
-/** Whoever uploads a document may write anything into its metadata: only the address of a page is one to follow. */
+/** Metadata of a document hold whatever its uploader wrote: only the address of a page is one to follow. */
 function webAddress(address: string | null): { sourceUrl?: string } {
   return address !== null && URL.canParse(address) && /^https?:$/.test(new URL(address).protocol)
     ? { sourceUrl: address }

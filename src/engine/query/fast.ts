@@ -50,7 +50,7 @@ export interface Retrieved {
   /** what the question is worth here; for the confidence in a passage by itself */
   asked: AskedOf
   metrics: Record<string, unknown>
-  /** what this search had to do without; whoever records the metrics adds it to them */
+  /** what this search had to do without; the recorder of the metrics adds it to them */
   degraded: Degradation[]
   /** passages left out by the scopes of their sources; absent when there are none */
   permission?: PermissionLimit

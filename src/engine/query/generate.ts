@@ -6,9 +6,9 @@ import { tokensAtMost } from '../models/tokens.js'
 import type { ChatImage, ChatMessage, GenerationEvent, Generator } from '../models/types.js'
 import { endOf, shareWindow, streamedWithinWindow } from '../models/window.js'
 import type { SessionTurn } from '../rows/sessions.js'
-import { saidOnly } from './said.js'
-import { MARK_RULE } from './said-of-evidence.js'
+import { MARK_RULE } from './answer-mark.js'
 import { fitPassages, fitTurns, type Given } from './window.js'
+import { withoutThinking } from './without-thinking.js'
 
 export const MAX_ANSWER_TOKENS = 1024
 /** A question takes this share of what is asked at most. */
@@ -109,7 +109,7 @@ export async function* generateAnswer(
       signal,
       ...defined({ temperature, meter }),
     }
-    yield* saidOnly(generator.generate(messages, options))
+    yield* withoutThinking(generator.generate(messages, options))
   })
 }
 

@@ -13,11 +13,11 @@ import { TraceRecorder } from '../traces/recorder.js'
 import { GENERATE_STEP } from '../traces/traces.js'
 import { type Admitted, admit } from './admission.js'
 import { answerQuery } from './answer.js'
+import { assembleEvidence } from './assemble-evidence.js'
 import { judgeWithModel } from './conflicts/model-judge.js'
 import { searchedQuery } from './follow-up.js'
 import { freshnessNow } from './freshness.js'
 import type { QueryGate } from './gate.js'
-import { judge } from './judge.js'
 import { type Route, resolveMode } from './mode.js'
 import { openSession, recordTurn, type Session } from './sessions.js'
 import { type QueryShared, retrieveInMode } from './stages.js'
@@ -138,7 +138,8 @@ async function* answerFrames(run: Run, shared: QueryShared): AsyncGenerator<Answ
   const judged = await judgeWithModel(
     context,
     admitted,
-    (agree) => judge({ query: body.query, traceId, freshness, agree, topK: admitted.profile.topK }, retrieved),
+    (agree) =>
+      assembleEvidence({ query: body.query, traceId, freshness, agree, topK: admitted.profile.topK }, retrieved),
     signal,
   )
   const answering = new Date()

@@ -1,6 +1,6 @@
 import { KsError } from '../../contract/errors.js'
 import { newId } from '../../lib/ids.js'
-import { withoutThoughts } from '../../lib/text/said.js'
+import { withoutThoughts } from '../../lib/text/thoughts.js'
 import type { Caller } from '../base/caller.js'
 import type { Lease } from '../base/leases.js'
 import type { EngineContext } from '../context.js'

@@ -1,5 +1,5 @@
 import { KsError } from '../../contract/errors.js'
-import { withoutThoughts } from '../../lib/text/said.js'
+import { withoutThoughts } from '../../lib/text/thoughts.js'
 import { type Degradation, degradation, degradationBy } from '../base/degraded.js'
 import { estimateTokens } from '../models/budget.js'
 import { replyTo } from '../models/reply.js'

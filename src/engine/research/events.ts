@@ -17,7 +17,7 @@ export interface EventFrame {
 }
 
 const LAST: readonly ResearchEventName[] = ['research.completed', 'research.failed', 'research.canceled']
-/** events of a task that was ended with its space are never told: whoever follows it looks */
+/** events of a task that was ended with its space are never told: its followers look */
 const LOOK_AGAIN_MS = 5000
 
 /**

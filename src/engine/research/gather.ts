@@ -7,7 +7,7 @@ import { bodiesOf, partialBodies } from '../rows/research/steps.js'
 import type { Read } from '../storage/program.js'
 import { fromCell } from '../storage/readable.js'
 import { type Answered, answerOf, type Found } from './analyze.js'
-import { leadsFor } from './leads.js'
+import { followUpTerms } from './follow-up-terms.js'
 import type { Plan } from './plan-questions.js'
 import { type Look, type LookDone, look } from './retrieve.js'
 import { LimitReached, type TaskRun } from './task-run.js'
@@ -87,7 +87,7 @@ async function leadsOf(run: TaskRun, answered: Answered, signal: AbortSignal): P
   const behind = graphBehind(await run.shared.derivations.catchUp(space, CATCH_UP_MS))
   signal.throwIfAborted()
   const { question, uncovered, items } = answered
-  const leads = await run.context.db.read(leadsFor(space.key, { question, missing: uncovered, items }))
+  const leads = await run.context.db.read(followUpTerms(space.key, { question, missing: uncovered, items }))
   return { leads, isOpen: true, ...(behind === undefined ? {} : { degraded: [degradation('graph', behind)] }) }
 }
 

@@ -2,15 +2,15 @@ import type { EvidenceBundle, EvidenceItem, EvidenceState } from '../../contract
 import type { ResearchReport, ResearchStop } from '../../contract/gateway/research.js'
 import { defined } from '../../lib/defined.js'
 
-import { hasAnswerText } from '../../lib/text/said.js'
+import { hasAnswerText } from '../../lib/text/thoughts.js'
 import { type Degradation, degradation, degradedFields } from '../base/degraded.js'
 import type { ModelReference } from '../base/model-reference.js'
 
 import { isBuiltin } from '../models/registry.js'
+import { deciderOf, markReader, stateByMark, withState } from '../query/answer-mark.js'
 import { citationWriter } from '../query/citation-marks.js'
 import { extractiveAnswer } from '../query/extractive.js'
 import { buildPrompt, citedNumbers } from '../query/generate.js'
-import { deciderOf, markReader, stateBySaid, withState } from '../query/said-of-evidence.js'
 import type { Spent } from '../rows/research/costs.js'
 import { stepBody } from '../rows/research/steps.js'
 import type { Read } from '../storage/program.js'
@@ -178,7 +178,7 @@ function modelDraft(section: Drafted, text: string, given: number): Draft | unde
   return {
     answer: answer === '' ? NOTHING.answer : answer,
     generator: 'model',
-    state: stateBySaid(state, said, cited.length, withheld),
+    state: stateByMark(state, said, cited.length, withheld),
     ...defined({ cell }),
   }
 }

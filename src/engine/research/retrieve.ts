@@ -6,17 +6,17 @@ import type { Degradation } from '../base/degraded.js'
 import { type AnalysedPassage, analysePassage } from '../derived/passage.js'
 
 import type { Admitted } from '../query/admission.js'
+import { assembleEvidence } from '../query/assemble-evidence.js'
 import { answerConfidence, weightOf } from '../query/confidence.js'
 import type { RankedPassage } from '../query/evidence.js'
 import type { Retrieved } from '../query/fast.js'
 import { freshnessNow } from '../query/freshness.js'
-import { judge } from '../query/judge.js'
 import { measure, prepareQuery, weighedLength } from '../query/rerank.js'
 import { retrieveInMode } from '../query/stages.js'
 import type { PassageRow } from '../rows/queries.js'
 import { TraceRecorder } from '../traces/recorder.js'
-import { type Bearers, bearersOf } from './bearers.js'
 import { bundleOf } from './bundle.js'
+import { documentsNamed, type NamedDocuments } from './named-documents.js'
 import type { StepScope, TaskRun } from './task-run.js'
 
 /** One look for evidence: what is searched, and the question that it is searched for. */
@@ -67,7 +67,7 @@ export async function look(run: TaskRun, asked: Look, { signal, room }: StepScop
   const cut = { ...judged, ranked: judged.ranked.slice(0, room) }
   const passages = cut.ranked.map(({ passage }) => passage)
   const freshness = await freshnessNow(context, passages)
-  const partial: EvidenceBundle = bundleOf(judge({ query: asked.text, traceId: run.row.id, freshness }, cut))
+  const partial: EvidenceBundle = bundleOf(assembleEvidence({ query: asked.text, traceId: run.row.id, freshness }, cut))
   const idf = analyzeQuery(asked.searched).map((term): [string, number] => [term, cut.idf(term)])
   const { degraded } = retrieved
   const done: LookDone = {
@@ -100,8 +100,9 @@ async function whereOf(
 ): Promise<{ admitted: Admitted; isAbout: (passage: PassageRow) => boolean }> {
   const admitted = await run.admitted()
   if (entities.length === 0) return { admitted, isAbout: () => true }
-  const bearers: Bearers[] = []
-  for (const name of entities) bearers.push(await bearersOf(run.context, admitted, { name, others, wider }, signal))
+  const bearers: NamedDocuments[] = []
+  for (const name of entities)
+    bearers.push(await documentsNamed(run.context, admitted, { name, others, wider }, signal))
   const docs = [...new Set(bearers.flatMap((one) => one.docs))]
   const shared = new Set(others.length === 0 ? [] : bearers.flatMap((one) => one.shared))
   const isAbout = (passage: PassageRow): boolean => {

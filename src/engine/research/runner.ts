@@ -147,7 +147,7 @@ export class ResearchRunner {
     }
   }
 
-  /** Gives a task back after an error: to be ended, to be tried again, or to whoever starts next. */
+  /** Gives a task back after an error: to be ended, to be tried again, or to be taken up by the next start. */
   async #letGo({ id }: TaskRow, error: unknown): Promise<void> {
     const { db, instance, log, now } = this.#context
     if (this.#stop.signal.aborted) {

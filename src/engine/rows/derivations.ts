@@ -11,7 +11,7 @@ export const IS_INDEXED = `EXISTS (SELECT 1 FROM page_index p WHERE p.version_ke
 export const IS_READ = `(${IS_INDEXED}
   AND EXISTS (SELECT 1 FROM graph_versions g WHERE g.version_key = v.key AND g.extraction_version = ${EXTRACTION_VERSION}))`
 
-/** the rows of versions are large: whoever does not ask for documents does without both */
+/** the rows of versions are large: a reading without documents does without both */
 const DOCUMENTS = 'CROSS JOIN versions row ON row.key = v.key CROSS JOIN documents d ON d.key = row.doc_key'
 
 /** Where a look through a space's versions goes on: they are published in the order of this key. */

@@ -122,7 +122,7 @@ export function toTicket(row: JobRow): { id: string; stage: JobStage } {
 }
 
 export function* toJob(row: JobRow): Read<DocumentCompilationJob> {
-  // the job outlives its document: whoever was told to look at it still learns how it ended
+  // the job outlives its document: a client that was told to look at it still learns how it ended
   const names = yield* sql.get<{ space: string; there: string | null; gone: string | null }>(
     `SELECT spaces.id space, (SELECT id FROM documents WHERE key = ?) there,
        (SELECT document_id FROM staged_commits WHERE job_id = ?) gone

@@ -21,7 +21,7 @@ export interface PassageRow {
 }
 
 /**
- * Sets row keys aside, inside the caller's transaction: the nodes of a version have consecutive keys, whoever else stores
+ * Sets row keys aside, inside the caller's transaction: the nodes of a version have consecutive keys, whatever else is stored
  * nodes while they are written.
  *
  * @returns the first of them

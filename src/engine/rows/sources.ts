@@ -81,7 +81,7 @@ export function* insertSource(reader: Reader, space: SpaceRow, source: NewSource
       now,
     ],
   )
-  // whoever makes a source is told what was made, also where its scope leaves them out
+  // the maker of a source is told what was made, also where its scope leaves the maker out
   return yield* findSource({ ...reader, isDaemon: true }, space, source.id)
 }
 

@@ -173,7 +173,7 @@ export interface VerifiedGraph {
  * @throws Error naming what does not fit: then the directory is worthless
  */
 export async function verifyGraph(dir: string, vectorSpace: string, dimension: number): Promise<VerifiedGraph> {
-  // a pipe would hold whoever opens it for ever
+  // a pipe would hold its opener for ever
   for (const name of [MANIFEST_FILE, GRAPH_FILE, POINTS_FILE])
     if (!(await lstat(join(dir, name))).isFile()) throw new Error(`${join(dir, name)} is no file`)
   const manifest: Partial<GraphManifest> = JSON.parse(await readFile(join(dir, MANIFEST_FILE), 'utf8'))

@@ -124,7 +124,7 @@ export class IndexProcess {
     }
     if (generation !== undefined && generation !== this.generation) throw new ProcessGoneError(false)
     const answer = this.#send(this.#child, request, bytes)
-    // Whoever sent it looks at the answer later; until then a failure is not an unhandled one.
+    // Its sender looks at the answer later; until then a failure is not an unhandled one.
     answer.catch(() => {})
     return { answer }
   }

@@ -20,7 +20,7 @@ export interface SpacePoolOptions extends Omit<SpaceIndexOptions, 'dir' | 'onBui
 }
 
 /**
- * The space was closed to make room since it was opened. What was staged there and its vectors are gone, so whoever
+ * The space was closed to make room since it was opened. What was staged there and its vectors are gone, so a caller that
  * works for it has to open it again and find out what is missing.
  */
 export class SpaceClosedError extends Error {

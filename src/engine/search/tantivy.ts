@@ -56,7 +56,7 @@ export async function openTantivy(
   await mkdir(dir, { recursive: true })
   const schema = buildSchema(binding)
   const exists = await checkTantivyFiles(dir, JSON.parse(schema.toJSON()))
-  // Content of unknown age counts as 0: whoever opened it empties it and starts anew.
+  // Content of unknown age counts as 0: the index is emptied and starts anew.
   const watermark = (exists ? await readWatermark(dir, log) : 0) ?? 0
   const watermarks = new LaggedWatermark({
     lagMs: watermarkLagMs,

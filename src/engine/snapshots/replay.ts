@@ -5,9 +5,9 @@ import { newId } from '../../lib/ids.js'
 import type { Caller } from '../base/caller.js'
 import type { EngineContext } from '../context.js'
 import { admit } from '../query/admission.js'
+import { assembleEvidence } from '../query/assemble-evidence.js'
 import { freshnessOf } from '../query/freshness.js'
 import type { QueryGate } from '../query/gate.js'
-import { judge } from '../query/judge.js'
 import { resolveMode } from '../query/mode.js'
 import { type QueryShared, retrieveInMode } from '../query/stages.js'
 import { knownDocuments } from '../rows/documents.js'
@@ -149,7 +149,7 @@ async function searchToday(
     const { retrieved } = await retrieveInMode(context, shared, request)
     const passages = retrieved.ranked.map(({ passage }) => passage)
     const freshness = await db.read(freshnessOf(passages, Date.now()))
-    const bundle = judge({ query, traceId: newId(), freshness, topK: admitted.profile.topK }, retrieved)
+    const bundle = assembleEvidence({ query, traceId: newId(), freshness, topK: admitted.profile.topK }, retrieved)
     return { state: bundle.state, evidence: evidenceOf(bundle) }
   } finally {
     clearTimeout(timer)

@@ -37,7 +37,7 @@ export class SourceSync {
   readonly #parts: SourceParts
   readonly #fetch: SafeFetch
   readonly #runs: SourceRuns
-  /** whoever asks for a crawl of a source while one runs gets its result */
+  /** a request for a crawl of a source while one runs gets its result */
   readonly #crawls = new Map<string, Promise<WebsiteCrawlResult>>()
   readonly #closing = new AbortController()
   #deleting: Promise<void> = Promise.resolve()

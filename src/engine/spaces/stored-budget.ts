@@ -4,7 +4,7 @@ import type { Database } from '../storage/database.js'
 
 const KEPT_DAYS = 7
 
-/** Counts that are not stored yet, of each database: whoever asks sees them all. */
+/** Counts that are not stored yet, of each database: every reader sees them all. */
 const unstored = new WeakMap<Database, Map<string, CountedUse>>()
 
 /**

@@ -9,7 +9,7 @@ import { checkpoint, JOURNAL_SIZE_LIMIT } from './pragmas.js'
  * event loop for tens of milliseconds. It shares nothing with the main connection but the files, through SQLite.
  */
 const path = String(workerData)
-// it waits for nobody: whoever waits for a reader with the lock of writers in hand holds up the main connection
+// it waits for nobody: to wait for a reader with the lock of writers in hand holds up the main connection
 const sqlite = new Sqlite(path, { fileMustExist: true, timeout: 0 })
 sqlite.pragma('synchronous = FULL')
 sqlite.pragma('wal_autocheckpoint = 0')

@@ -32,7 +32,7 @@ export function isDamaged(row: object): boolean {
 const NAMES = ['id', 'key']
 
 /**
- * A guard for the rows of a statement. A cell that does not have the format of its column throws `data-damaged` for whoever
+ * A guard for the rows of a statement. A cell that does not have the format of its column throws `data-damaged` for the caller that
  * reads it; the other cells of the row can be used.
  *
  * @param told is called for each damaged cell

@@ -140,7 +140,7 @@ export class ObjectStore {
       const path = this.#stagedPath(id)
       return bytes === undefined ? syncPath(path) : writeDurably(path, bytes)
     })
-    // whoever discards them after a failure must not come before one that is still being written
+    // discarding them after a failure must not come before one that is still being written
     await Promise.allSettled(written)
     await onDisk(() => Promise.all(written))
   }

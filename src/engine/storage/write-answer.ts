@@ -4,7 +4,7 @@ import { isProgram, type Write } from './program.js'
 
 /**
  * The write of an operation whose result is the answer to its request. Under an Idempotency-Key the answer is kept in the
- * same transaction: whoever finds the effect after a crash finds the answer, and a repeat does nothing a second time.
+ * same transaction: where the effect is found after a crash, the answer is found, too, and a repeat does nothing a second time.
  *
  * @param answer makes the answer of the result, where they differ
  */

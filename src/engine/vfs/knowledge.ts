@@ -151,7 +151,7 @@ export class Knowledge {
         yield* below().slice(after === undefined ? 0 : integerAt(after, 0))
       },
       texts: (after) => this.#textsIn(row, after, new Set(leavesIn(branch))),
-      // a folder to whoever lists it, a text to whoever reads it
+      // a folder in a listing, a text to its readers
       ...(isWhole ? { read: () => textOfDocument(this.#stored, row) } : {}),
     })
   }

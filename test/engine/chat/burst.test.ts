@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { Company } from '../../../src/engine/chat/company.js'
-import { SingleFile } from '../../../src/engine/chat/single-file.js'
+import { StartQueue } from '../../../src/engine/chat/start-queue.js'
+import { WriteCoalescer } from '../../../src/engine/chat/write-coalescer.js'
 
 /** Notes the order in which waits end. */
 function noted(waits: Promise<void>[]): number[] {
@@ -11,29 +11,29 @@ function noted(waits: Promise<void>[]): number[] {
 }
 
 test('one that comes alone waits for nothing, and those that follow closely go on together, in order', async () => {
-  const company = new Company({ quietMs: 20, mostMs: 500 })
-  const first = company.wait()
-  expect(company.gathering).toBe(false)
-  const others = [company.wait(), company.wait(), company.wait()]
+  const writes = new WriteCoalescer({ quietMs: 20, mostMs: 500 })
+  const first = writes.wait()
+  expect(writes.isOpen).toBe(false)
+  const others = [writes.wait(), writes.wait(), writes.wait()]
   const ended = noted([first, ...others])
   await first
-  expect(company.gathering).toBe(true)
+  expect(writes.isOpen).toBe(true)
   await nextTurn()
   expect(ended).toEqual([0])
   await Promise.all(others)
   expect(ended).toEqual([0, 1, 2, 3])
-  expect(company.gathering).toBe(false)
+  expect(writes.isOpen).toBe(false)
 })
 
 test('a gathering that never falls quiet ends all the same', async () => {
-  const company = new Company({ quietMs: 10_000, mostMs: 30 })
-  await company.wait()
-  await company.wait()
-  expect(company.gathering).toBe(false)
+  const writes = new WriteCoalescer({ quietMs: 10_000, mostMs: 30 })
+  await writes.wait()
+  await writes.wait()
+  expect(writes.isOpen).toBe(false)
 })
 
 test('those in single file go on in order, one each turn of the event loop', async () => {
-  const line = new SingleFile(() => false, 1000)
+  const line = new StartQueue(() => false, 1000)
   const ended = noted([line.wait(), line.wait(), line.wait()])
   const seen: number[] = []
   while (ended.length < 3) {
@@ -46,7 +46,7 @@ test('those in single file go on in order, one each turn of the event loop', asy
 
 test('nobody in single file goes while it is busy, but its patience ends', async () => {
   let busy = true
-  const line = new SingleFile(() => busy, 60_000)
+  const line = new StartQueue(() => busy, 60_000)
   const ended = noted([line.wait(), line.wait()])
   await new Promise((resolve) => setTimeout(resolve, 30))
   expect(ended).toEqual([])
@@ -54,6 +54,6 @@ test('nobody in single file goes while it is busy, but its patience ends', async
   const late = line.wait()
   await late
   expect(ended).toEqual([0, 1])
-  const impatient = new SingleFile(() => true, 20)
+  const impatient = new StartQueue(() => true, 20)
   await Promise.all([impatient.wait(), impatient.wait()])
 })

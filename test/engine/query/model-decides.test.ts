@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { EvidenceBundle } from '../../../src/contract/gateway/queries.js'
-import { markReader, stateBySaid } from '../../../src/engine/query/said-of-evidence.js'
+import { markReader, stateByMark } from '../../../src/engine/query/answer-mark.js'
 import { ADA, ask, ingest, startEngine, type TestEngine } from '../../helpers/engine.js'
 import { type FakeOpenAi, startFakeOpenAi } from '../../helpers/fake-openai.js'
 
@@ -147,10 +147,10 @@ describe('a mark', () => {
   })
 
   it('does not settle a contradiction, nor what was withheld while the rest does not answer', () => {
-    expect(stateBySaid('conflict', undefined, 2)).toBe('conflict')
-    expect(stateBySaid('conflict', 'part', 1)).toBe('conflict')
-    expect(stateBySaid('conflict', 'none', 0)).toBe('not-enough-evidence')
-    expect(stateBySaid('permission-limited', 'none', 0)).toBe('permission-limited')
-    expect(stateBySaid('permission-limited', undefined, 1)).toBe('answerable')
+    expect(stateByMark('conflict', undefined, 2)).toBe('conflict')
+    expect(stateByMark('conflict', 'part', 1)).toBe('conflict')
+    expect(stateByMark('conflict', 'none', 0)).toBe('not-enough-evidence')
+    expect(stateByMark('permission-limited', 'none', 0)).toBe('permission-limited')
+    expect(stateByMark('permission-limited', undefined, 1)).toBe('answerable')
   })
 })

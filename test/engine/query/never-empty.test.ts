@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { EvidenceBundle } from '../../../src/contract/gateway/queries.js'
 import { closestPassage } from '../../../src/engine/query/extractive.js'
-import { saidOnly } from '../../../src/engine/query/said.js'
+import { withoutThinking } from '../../../src/engine/query/without-thinking.js'
 import { ADA, type Asked, ask, ingest, startEngine, type TestEngine } from '../../helpers/engine.js'
 import { type FakeOpenAi, startFakeOpenAi } from '../../helpers/fake-openai.js'
 
@@ -119,7 +119,7 @@ describe('what a model says', () => {
   const said = async (text: string, size: number): Promise<string> => {
     const pieces = text.match(new RegExp(`[^]{1,${size}}`, 'g')) ?? []
     let out = ''
-    for await (const event of saidOnly(events(pieces))) if (event.type === 'delta') out += event.text
+    for await (const event of withoutThinking(events(pieces))) if (event.type === 'delta') out += event.text
     return out
   }
 

@@ -6,7 +6,7 @@ import { prepareDocument } from '../../../src/engine/parse/prepare.js'
 import { dropUnpublished, insertVersion } from '../../../src/engine/rows/versions.js'
 import { Database } from '../../../src/engine/storage/database.js'
 import { sql } from '../../../src/engine/storage/program.js'
-import { read, words } from '../compile/read.js'
+import { read, words } from '../parse/read.js'
 
 const directory = mkdtempSync(join(tmpdir(), 'ks-versions-'))
 const db = new Database(join(directory, 'main.sqlite'))

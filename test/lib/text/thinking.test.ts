@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { withoutThoughts } from '../../../src/lib/text/said.js'
 import { Thinking } from '../../../src/lib/text/thinking.js'
+import { withoutThoughts } from '../../../src/lib/text/thoughts.js'
 
 describe('what a model thinks', () => {
   it.each([

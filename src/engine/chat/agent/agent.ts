@@ -1,7 +1,7 @@
 import { ChatError } from '../../../contract/chat/errors.js'
 import type { AgentThought } from '../../../contract/chat/messages.js'
 import { newId } from '../../../lib/ids.js'
-import { withoutThoughts } from '../../../lib/text/said.js'
+import { withoutThoughts } from '../../../lib/text/thoughts.js'
 import type { EngineContext } from '../../context.js'
 import type { ChatMessage, Generator, ToolCall, ToolSpec } from '../../models/types.js'
 import { streamedWithinWindow } from '../../models/window.js'

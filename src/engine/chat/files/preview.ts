@@ -6,7 +6,7 @@ import { damagedObject } from '../../storage/durable-files.js'
 import type { Read } from '../../storage/program.js'
 import { type AppSession, sessionOf } from '../apps.js'
 
-/** A file that is ready to be read; whoever has it closes it. */
+/** A file that is ready to be read; its receiver closes it. */
 export interface OpenFile {
   name: string
   mimeType: string

@@ -1,4 +1,4 @@
-import { withoutThoughts } from '../../../lib/text/said.js'
+import { withoutThoughts } from '../../../lib/text/thoughts.js'
 
 /** A piece that is spoken at once: short enough to be heard soon, long enough to sound like a sentence. */
 const SHORTEST = 30

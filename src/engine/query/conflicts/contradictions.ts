@@ -174,7 +174,7 @@ function askedOf(weights: ReadonlyMap<string, number>): Asked {
   const bits = new Map<string, number>()
   for (const [place, [concept]] of kept.entries()) {
     const { scale } = opposite(concept) ?? {}
-    // whoever asks for one end of a scale is told of by the other
+    // a question about one end of a scale is answered by the other
     const stems = scale === undefined ? stemsOf(concept) : [...stemsOf(concept), ...scaleOf(scale)]
     for (const stem of stems) if (!bits.has(stem)) bits.set(stem, 1 << place)
   }

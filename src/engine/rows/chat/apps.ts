@@ -6,7 +6,7 @@ import { type Read, sql, type Write } from '../../storage/program.js'
 export interface AppRow {
   id: string
   tenant: string
-  /** subject of whoever made the application */
+  /** subject that made the application */
   owner: string
   /** JSON */
   body: string

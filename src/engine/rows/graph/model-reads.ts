@@ -2,7 +2,7 @@ import type { ModelReference } from '../../base/model-reference.js'
 import { type Read, sql, type Write } from '../../storage/program.js'
 
 /** What a model said of a text of the space, as JSON; nothing where it was not asked. */
-export function* saidOf(spaceKey: number, model: ModelReference, textHash: string): Read<string | undefined> {
+export function* storedReply(spaceKey: number, model: ModelReference, textHash: string): Read<string | undefined> {
   return (yield* sql.get<{ said: string }>(
     'SELECT said FROM graph_model_reads WHERE space_key = ? AND model = ? AND text_hash = ? LIMIT 1',
     [spaceKey, nameOf(model), textHash],
@@ -10,7 +10,7 @@ export function* saidOf(spaceKey: number, model: ModelReference, textHash: strin
 }
 
 /** Stores what a model said of a node, which the graph holds now, inside the caller's transaction. */
-export function* storeSaid(
+export function* storeReply(
   spaceKey: number,
   model: ModelReference,
   node: number,

@@ -40,7 +40,7 @@ export function* claimTask(id: string, instance: string): Write<TaskRow | undefi
   return yield* taskById(id)
 }
 
-/** Gives a claim back; whoever takes the task next goes on behind its last step. */
+/** Gives a claim back; the next holder goes on behind its last step. */
 export function* giveBack(id: string, instance: string): Write<void> {
   yield* sql.run('UPDATE research_tasks SET claimed_by = NULL WHERE id = ? AND claimed_by = ?', [id, instance])
 }

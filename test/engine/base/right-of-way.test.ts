@@ -1,6 +1,6 @@
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
 import { expect, it } from 'vitest'
-import { RightOfWay } from '../../src/engine/base/right-of-way.js'
+import { RightOfWay } from '../../../src/engine/base/right-of-way.js'
 
 /** Lets everything that is due now happen, for some turns of the event loop. */
 async function someTurns(): Promise<void> {

@@ -14,7 +14,7 @@ export interface ReceivedAudio {
 }
 
 /** One file to be written down: its bytes first, since forms name the user last. */
-export interface Listening {
+export interface Transcription {
   /** @throws ChatError `unsupported_audio_type`, `audio_too_large` */
   receive(file: ReceivedAudio): Promise<void>
   /** @returns what is said, '' for silence. @throws ChatError */
@@ -27,7 +27,7 @@ export interface Listening {
 const AT_ONCE = 8
 
 /** Writes down what end users say, a bounded number of files at once. */
-export class Ears {
+export class Transcriptions {
   readonly #context: EngineContext
   #busy = 0
 
@@ -40,7 +40,7 @@ export class Ears {
    *
    * @throws ChatError `app_unavailable` where it is off, `provider_not_support_speech_to_text`, `too_many_requests`
    */
-  open({ app }: AppSession): Listening {
+  open({ app }: AppSession): Transcription {
     if (!app.speechToText.enabled) throw new ChatError('app_unavailable', 'Speech to text is not enabled.')
     const model = transcriptionModel(this.#context, app)
     if (model === undefined)

@@ -16,13 +16,13 @@ const BEGUN = /^[*_`"'>\s]*(?:[[【(]\s*(?:n|no|non|none|p|pa|par|part)?\s*)?$/i
 /** Marks are short: what is longer without one has none. */
 const MOST_CHARACTERS = 20
 
-export type Said = 'none' | 'part'
+export type AnswerMark = 'none' | 'part'
 
 /** Takes the mark off an answer that comes in pieces. */
 export function markReader() {
   let held = ''
   let isOpen = true
-  let said: Said | undefined
+  let said: AnswerMark | undefined
 
   const decide = (isEnd: boolean): string => {
     const text = held.trimStart()
@@ -45,7 +45,7 @@ export function markReader() {
     },
     /** What was held back when the answer ended. */
     rest: (): string => (isOpen ? decide(true) : ''),
-    said: (): Said | undefined => said,
+    said: (): AnswerMark | undefined => said,
   }
 }
 
@@ -55,9 +55,9 @@ export function markReader() {
  *
  * @param withheld whether the best passage is one that the reader may not read
  */
-export function stateBySaid(
+export function stateByMark(
   judged: EvidenceState,
-  said: Said | undefined,
+  said: AnswerMark | undefined,
   citations: number,
   withheld = false,
 ): EvidenceState {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { isShortFor } from '../../../src/engine/derived/graph/aliases.js'
-import { canonicalKey, findEntities } from '../../../src/engine/derived/graph/entities.js'
-import { GraphReader } from '../../../src/engine/derived/graph/extract.js'
+import { isShortFor } from '../../../../src/engine/derived/graph/aliases.js'
+import { canonicalKey, findEntities } from '../../../../src/engine/derived/graph/entities.js'
+import { GraphReader } from '../../../../src/engine/derived/graph/extract.js'
 
 const names = (text: string): string[] => findEntities(text).map(({ name }) => name)
 

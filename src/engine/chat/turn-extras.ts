@@ -5,7 +5,7 @@ import type { AnnotationReply, AnswerPiece } from './answer.js'
 import type { RunningTurn } from './turn.js'
 
 /** What a turn has come to, beside its text. */
-export interface Said {
+export interface TurnExtras {
   resources: RetrieverResource[]
   meter: TokenMeter
   annotation: AnnotationReply
@@ -14,17 +14,17 @@ export interface Said {
 }
 
 /** Tells a turn's readers of a piece of its answer, and keeps what is stored with it. */
-export function take(turn: RunningTurn, said: Said, piece: AnswerPiece, withResources: boolean): void {
+export function takePiece(turn: RunningTurn, extras: TurnExtras, piece: AnswerPiece, withResources: boolean): void {
   if (piece.type === 'delta') turn.say(piece.text, piece.agent === true ? 'agent_message' : 'message')
   else if (piece.type === 'settled') turn.settled = true
-  else if (piece.type === 'degraded') said.degraded = piece.degraded
-  else if (piece.type === 'annotation') said.annotation = piece.annotation
+  else if (piece.type === 'degraded') extras.degraded = piece.degraded
+  else if (piece.type === 'annotation') extras.annotation = piece.annotation
   else if (piece.type === 'thought') {
-    said.thoughts = [...said.thoughts.filter(({ id }) => id !== piece.thought.id), piece.thought]
+    extras.thoughts = [...extras.thoughts.filter(({ id }) => id !== piece.thought.id), piece.thought]
     turn.think(piece.thought)
   } else if (piece.type === 'replace') {
     // what led to words that are not let through is not kept either
-    said.thoughts = []
+    extras.thoughts = []
     turn.replace(piece.text)
-  } else if (withResources) said.resources = piece.resources
+  } else if (withResources) extras.resources = piece.resources
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { GraphReader } from '../../../src/engine/derived/graph/extract.js'
+import { GraphReader } from '../../../../src/engine/derived/graph/extract.js'
 
 /** Names of each entity, by key. */
 function namesIn(text: string): Record<string, string[]> {

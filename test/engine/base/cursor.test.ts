@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { decodeCursor, encodeCursor, filterHash } from '../../src/engine/base/cursor.js'
+import { decodeCursor, encodeCursor, filterHash } from '../../../src/engine/base/cursor.js'
 
 const places = fc.array(fc.oneof(fc.string(), fc.integer()), { minLength: 1, maxLength: 3 })
 

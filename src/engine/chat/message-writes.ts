@@ -1,14 +1,14 @@
 import type { Database } from '../storage/database.js'
 import type { Write } from '../storage/program.js'
-import { Company } from './company.js'
+import { WriteCoalescer } from './write-coalescer.js'
 
 /** how long a message waits for others to be stored with; in a burst its stream is open long before */
 const PATIENCE = { quietMs: 10, mostMs: 400 }
 
 /** Messages on their way to the disk. Those that come in a burst share a commit, in the order they came. */
-export class Arrivals {
+export class MessageWrites {
   readonly #db: Database
-  readonly #company = new Company(PATIENCE)
+  readonly #coalescer = new WriteCoalescer(PATIENCE)
   /** by application */
   readonly #unstored = new Map<string, Set<Promise<unknown>>>()
 
@@ -17,13 +17,13 @@ export class Arrivals {
   }
 
   /** Whether messages come so close together that they are stored together, somewhat later. */
-  get crowded(): boolean {
-    return this.#company.gathering
+  get isCoalescing(): boolean {
+    return this.#coalescer.isOpen
   }
 
   /** @param work stores a message, inside a transaction */
   store<T>(appId: string, work: () => Write<T>): Promise<T> {
-    const stored = this.#company.wait().then(() => this.#db.write(work))
+    const stored = this.#coalescer.wait().then(() => this.#db.write(work))
     const unstored = this.#unstored.get(appId) ?? new Set()
     this.#unstored.set(appId, unstored.add(stored))
     const forget = () => {

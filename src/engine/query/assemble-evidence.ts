@@ -22,7 +22,7 @@ const STALE: Record<string, (filename: string) => string> = {
  * Turns what retrieval kept into evidence: its state, what contradicts what, why each passage is there, and what is
  * missing and why. All that was found is judged; the evidence stops where relevance stops when `topK` is given.
  */
-export function judge(
+export function assembleEvidence(
   request: {
     query: string
     traceId: string

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
-interface Patience {
+interface CoalesceLimits {
   /** those that gathered go on when nobody has joined them for this long, milliseconds */
   quietMs: number
   /** and after this long at the latest */
@@ -9,20 +9,20 @@ interface Patience {
 
 /**
  * Lets writes that come close together share one commit. A burst of requests arrives one connection after another,
- * and a commit after each would make the last of them wait for the disk as often as there are requests. Whoever comes
+ * and a commit after each would make the last of them wait for the disk as often as there are requests. A write that comes
  * alone waits for nothing; order is kept.
  */
-export class Company {
-  readonly #patience: Patience
+export class WriteCoalescer {
+  readonly #patience: CoalesceLimits
   #last = Number.NEGATIVE_INFINITY
   #window: Promise<void> | undefined
 
-  constructor(patience: Patience) {
+  constructor(patience: CoalesceLimits) {
     this.#patience = patience
   }
 
   /** Whether some wait for more to come. */
-  get gathering(): boolean {
+  get isOpen(): boolean {
     return this.#window !== undefined
   }
 

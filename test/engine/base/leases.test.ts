@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { type Lease, Leases, type LeaseType } from '../../src/engine/base/leases.js'
+import { type Lease, Leases, type LeaseType } from '../../../src/engine/base/leases.js'
 
 const request = (type: LeaseType, targetId = 'document', spaceKey = 1) => ({
   spaceKey,

@@ -1,11 +1,11 @@
 import type { EvidenceItem } from '../../contract/gateway/queries.js'
 import { analyzeQuery } from '../../lib/text/analyze.js'
-import { namesBeside, sectionsOf } from '../rows/research/leads.js'
+import { namesBeside, sectionsOf } from '../rows/research/follow-up-terms.js'
 import type { Read } from '../storage/program.js'
 import { fromCell, readable } from '../storage/readable.js'
 
 /** Looks at a question that is still open. */
-export const LEADS_PER_QUESTION = 2
+export const FOLLOW_UPS_PER_QUESTION = 2
 /** Documents whose headings are read, sections and entities considered. */
 const DOCUMENTS = 3
 const SECTIONS = 500
@@ -18,7 +18,7 @@ const WEIGHT_ASKED = 1
 /** an entity that the graph relates to what was found, rather than one that was merely found with it */
 const RELATED = 0.5
 
-interface Lead {
+interface FollowUp {
   text: string
   weight: number
 }
@@ -29,7 +29,7 @@ interface Lead {
  *
  * @param missing words of the question that nothing found holds
  */
-export function* leadsFor(
+export function* followUpTerms(
   spaceKey: number,
   open: { question: string; missing: readonly string[]; items: readonly EvidenceItem[] },
 ): Read<string[]> {
@@ -46,7 +46,7 @@ export function* leadsFor(
   }
   const headings = (yield* headingsOf(spaceKey, open.items))
     .filter((heading) => !seen.has(heading))
-    .map((text): Lead => ({ text, weight: weigh(text) }))
+    .map((text): FollowUp => ({ text, weight: weigh(text) }))
     .filter(({ weight }) => weight > 0)
   const names = (yield* relatedNames(spaceKey, open.items)).map(({ text, weight }) => ({
     text,
@@ -56,7 +56,7 @@ export function* leadsFor(
     // a name that the question already has adds nothing to it
     .filter(({ text }) => analyzeQuery(text).some((term) => !asked.has(term)))
     .sort((a, b) => b.weight - a.weight || (a.text < b.text ? -1 : 1))
-  return [...new Set(leads.map(({ text }) => text))].slice(0, LEADS_PER_QUESTION)
+  return [...new Set(leads.map(({ text }) => text))].slice(0, FOLLOW_UPS_PER_QUESTION)
 }
 
 /** Titles of the sections of the documents that the best items are of. */
@@ -68,7 +68,7 @@ function* headingsOf(spaceKey: number, items: readonly EvidenceItem[]): Read<str
 }
 
 /** Names that the graph relates to those of the best items. */
-function* relatedNames(spaceKey: number, items: readonly EvidenceItem[]): Read<Lead[]> {
+function* relatedNames(spaceKey: number, items: readonly EvidenceItem[]): Read<FollowUp[]> {
   const nodes = items.slice(0, DOCUMENTS).map(({ nodeId }) => nodeId)
   const rows = yield* namesBeside(spaceKey, nodes, { most: ENTITIES, common: COMMON })
   return rows.map(({ name, confidence }) => ({ text: name, weight: RELATED * confidence }))

@@ -4,7 +4,7 @@ import type { EngineContext } from '../context.js'
 import type { Admitted } from '../query/admission.js'
 import { recall } from '../query/withheld.js'
 import { loadPassages } from '../rows/queries.js'
-import { documentNamesBefore } from '../rows/research/leads.js'
+import { documentNamesBefore } from '../rows/research/follow-up-terms.js'
 import { MAX_FILTER_DOCS } from '../search/limits.js'
 
 /** Documents whose names are compared before others get their turn: some milliseconds. */
@@ -15,7 +15,7 @@ const MOST_COMPARED = 50_000
 const LOOKED_THROUGH = 100
 
 /** The documents (row keys) that may tell of a name. */
-export interface Bearers {
+export interface NamedDocuments {
   /** how they bear it: in title or file name, or in their text */
   by: 'name' | 'text'
   docs: number[]
@@ -30,12 +30,12 @@ export interface Bearers {
  * @param others the other names of the question
  * @param wider looks into texts also where documents are named after it
  */
-export async function bearersOf(
+export async function documentsNamed(
   context: EngineContext,
   admitted: Admitted,
   { name, others, wider }: { name: string; others: readonly string[]; wider: boolean },
   signal: AbortSignal,
-): Promise<Bearers> {
+): Promise<NamedDocuments> {
   const named: number[] = []
   const foreign = new Set<number>()
   const strangers = others.filter((other) => !mentionsName(other, name) && !mentionsName(name, other))

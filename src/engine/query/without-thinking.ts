@@ -1,5 +1,5 @@
 import { KsError } from '../../contract/errors.js'
-import { hasAnswerText } from '../../lib/text/said.js'
+import { hasAnswerText } from '../../lib/text/thoughts.js'
 import type { GenerationEvent } from '../models/types.js'
 
 const OPEN = '<think>'
@@ -11,13 +11,13 @@ const CLOSE = '</think>'
  *
  * @throws KsError `provider-failed` at the end of an answer without a word
  */
-export async function* saidOnly(events: AsyncIterable<GenerationEvent>): AsyncGenerator<GenerationEvent> {
+export async function* withoutThinking(events: AsyncIterable<GenerationEvent>): AsyncGenerator<GenerationEvent> {
   let held = ''
   let isThinking = false
   let isSaying = false
   for await (const event of events) {
     if (isSaying) yield event
-    else if (event.type === 'end') throw saidNothing()
+    else if (event.type === 'end') throw emptyAnswer()
     else {
       ;({ held, isThinking } = skipThoughts(held + event.text, isThinking))
       if (isThinking || OPEN.startsWith(held) || !hasAnswerText(held)) continue
@@ -45,6 +45,6 @@ function skipThoughts(text: string, wasThinking: boolean): { held: string; isThi
   }
 }
 
-export function saidNothing(): KsError {
+export function emptyAnswer(): KsError {
   return new KsError('provider-failed', 'the model ended its answer without a word')
 }

@@ -10,7 +10,7 @@ interface Waiting {
  * Lets those who wait go on in the order they came, one each turn of the event loop, so that whatever arrives meanwhile
  * is served in between. While it is busy nobody goes, but nobody waits for that longer than the patience.
  */
-export class SingleFile {
+export class StartQueue {
   readonly #busy: () => boolean
   readonly #patienceMs: number
   readonly #waiting: Waiting[] = []

@@ -1,7 +1,7 @@
 import { setTimeout as sleep, setImmediate as soon } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { createTurns } from '../../src/engine/base/turns.js'
-import { until } from '../helpers/until.js'
+import { createTurns } from '../../../src/engine/base/turns.js'
+import { until } from '../../helpers/until.js'
 
 function never(error: unknown): void {
   throw error

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { GraphReader } from '../../../src/engine/derived/graph/extract.js'
+import { GraphReader } from '../../../../src/engine/derived/graph/extract.js'
 
 /** `subject predicate object` of what a text states. */
 function stated(text: string): string[] {
