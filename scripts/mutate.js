@@ -158,7 +158,9 @@ async function mutate(paths, options) {
     return report(verdicts)
 
     async function judged() {
-      const waiting = [...mutants]
+      // by what they change, which is no order of files: a run that is ended early has tried some of everything
+      const place = ({ id }) => keys.get(id) ?? ''
+      const waiting = [...mutants].sort((a, b) => (place(a) < place(b) ? -1 : 1))
       const done = []
       await Promise.all(
         Array.from({ length: workers }, async () => {
