@@ -46,7 +46,7 @@ it('pages are the Markdown files of the newest commit, each with the time of the
 })
 
 it('where the history that was fetched ends, the oldest commit is the time of all that is left', async () => {
-  const commits = [{ 'a.md': '1' }, { 'a.md': '1', 'b.md': '1' }, { 'a.md': '1', 'b.md': '2' }]
+  const commits: Tree[] = [{ 'a.md': '1' }, { 'a.md': '1', 'b.md': '1' }, { 'a.md': '1', 'b.md': '2' }]
   expect(await repository(commits, { fetched: 2 }).pages()).toEqual(['a.md 1 2000', 'b.md 2 3000'])
   expect(await repository(commits, { fetched: 0 }).pages()).toEqual([])
 })
