@@ -141,16 +141,18 @@ test('a check during work says that it could not compare the indexes', async () 
   const { engine, dataDir } = await start()
   const { id } = await spaceWith(engine, 'busy', 3)
   sql(dataDir, (db) => {
+    // a row that is gone behind every counter's back: nothing fills the index by itself
     db.exec('DELETE FROM nodes WHERE key = 1')
     db.exec(
       "INSERT INTO vector_spaces (id, space_key, revision, dimension, state, created_at) VALUES ('v', 1, 9, 4, 'building', 1)",
     )
   })
-  const [issue, ...others] = await allIssues(engine, id, 'references')
-  expect(others).toEqual([])
-  expect(issue).toMatchObject({ code: 'index-not-compared', severity: 'info', repairability: 'not-repairable' })
+  const issues = await allIssues(engine, id, 'references')
+  const issue = issues.find(({ code }) => code === 'index-not-compared')
+  expect(issue).toMatchObject({ severity: 'info', repairability: 'not-repairable' })
+  expect(issues.filter(({ type }) => type === 'stale-projection')).toEqual([issue])
   sql(dataDir, (db) => db.exec("DELETE FROM vector_spaces WHERE id = 'v'"))
-  expect(codes(await allIssues(engine, id, 'references'))).toEqual({ 'text-watermark': 1 })
+  expect(codes(await allIssues(engine, id, 'references'))).toEqual({ 'node-missing': 1, 'text-count': 1 })
 })
 
 test('a file whose bytes are lost or cut is not called unchanged, and sending it again heals it', async () => {
