@@ -1,6 +1,7 @@
 import { type Read, sql, type Write } from '../../storage/program.js'
 import { OF_THE_GONE } from '../gateways.js'
-import { moveTask, type OwnTask, type TaskRow, taskById } from './tasks.js'
+import type { OwnTask } from './own-task.js'
+import { moveTask, type TaskRow, taskById } from './tasks.js'
 
 /** Longest time that a task is put off. */
 export const MAX_RETRY_MS = 5 * 60_000

@@ -1,6 +1,6 @@
 import type { ResearchEventData, ResearchEventName } from '../../../contract/gateway/research.js'
 import { type Read, sql, type Write } from '../../storage/program.js'
-import type { OwnTask } from './tasks.js'
+import type { OwnTask } from './own-task.js'
 
 /** Adds an event behind the last one, inside the caller's transaction. */
 export function* appendEvent<N extends ResearchEventName>(

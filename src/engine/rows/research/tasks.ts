@@ -4,13 +4,8 @@ import { isUuid } from '../../../lib/ids.js'
 import type { Caller } from '../../base/caller.js'
 import { type Read, sql, type Write } from '../../storage/program.js'
 import { appendEvent } from './events.js'
+import type { OwnTask } from './own-task.js'
 import { assertMove, isTerminal } from './stages.js'
-
-/** A task of a tenant. */
-export interface OwnTask {
-  tenant: string
-  id: string
-}
 
 /** A row of `research_tasks`, with the id of its space. */
 export interface TaskRow {
