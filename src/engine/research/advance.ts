@@ -1,7 +1,7 @@
 import { KsError } from '../../contract/errors.js'
 import type { EvidenceBundle } from '../../contract/gateway/queries.js'
 import type { ResearchStop } from '../../contract/gateway/research.js'
-import type { OwnTask } from '../rows/research/events.js'
+import type { OwnTask } from '../rows/research/own-task.js'
 import { isTerminal } from '../rows/research/stages.js'
 import { partialBodies } from '../rows/research/steps.js'
 import type { Read } from '../storage/program.js'

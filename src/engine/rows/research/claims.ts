@@ -1,6 +1,6 @@
 import { type Read, sql, type Write } from '../../storage/program.js'
 import { OF_THE_GONE } from '../gateways.js'
-import type { OwnTask } from './events.js'
+import type { OwnTask } from './own-task.js'
 import { moveTask, type TaskRow, taskById } from './tasks.js'
 
 /** Longest time that a task is put off. */

@@ -1,6 +1,6 @@
 import { type Read, sql, type Write } from '../../storage/program.js'
-import type { OwnTask } from './events.js'
 import { appendEvent } from './events.js'
+import type { OwnTask } from './own-task.js'
 
 export type StepName = 'plan' | 'retrieve' | 'inspect' | 'analyze' | 'generate'
 

@@ -1,11 +1,6 @@
 import type { ResearchEventData, ResearchEventName } from '../../../contract/gateway/research.js'
 import { type Read, sql, type Write } from '../../storage/program.js'
-
-/** A task of a tenant. */
-export interface OwnTask {
-  tenant: string
-  id: string
-}
+import type { OwnTask } from './own-task.js'
 
 /**
  * Adds an event behind the last one, inside the caller's transaction. Its number is taken from the task's row, which is held

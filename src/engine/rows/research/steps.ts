@@ -1,8 +1,8 @@
 import type { EvidenceBundle } from '../../../contract/gateway/queries.js'
 import { type Read, sql, type Write } from '../../storage/program.js'
 import { costOf, type Spent, type StepName, writeCost } from './costs.js'
-import type { OwnTask } from './events.js'
 import { appendEvent } from './events.js'
+import type { OwnTask } from './own-task.js'
 import type { TaskRow } from './tasks.js'
 
 /** A step that is over. */

@@ -3,7 +3,8 @@ import type { ResearchStage, ResearchStop } from '../../../contract/gateway/rese
 import { isUuid } from '../../../lib/ids.js'
 import type { Caller } from '../../base/caller.js'
 import { type Read, sql, type Write } from '../../storage/program.js'
-import { appendEvent, type OwnTask } from './events.js'
+import { appendEvent } from './events.js'
+import type { OwnTask } from './own-task.js'
 import { assertMove, isTerminal } from './stages.js'
 
 /** A row of `research_tasks`, with the id of its space. */

@@ -1,5 +1,5 @@
 import { type Read, sql, type Write } from '../../storage/program.js'
-import type { OwnTask } from '../research/events.js'
+import type { OwnTask } from '../research/own-task.js'
 
 /** Answer traces from before a time, oldest first. */
 export function* tracesBefore(spaceKey: number, before: number, most: number): Read<{ tenant: string; id: string }[]> {
