@@ -28,6 +28,9 @@ const OUTSIDE = ['test/crash/', 'test/faults/', 'test/repo/', 'test/commands/', 
 /** these run compiled, in processes and threads of their own */
 const SEPARATE = /(\.worker|child|-worker)\.ts$/
 
+/** what a test file may take without a mutant */
+const GREEN_MS = 300_000
+
 const OPTIONS = /** @type {const} */ ({
   limit: { type: 'string' },
   seed: { type: 'string', default: '1' },
@@ -76,13 +79,17 @@ function numberOf(name, text) {
 /** @param {readonly string[]} paths @param {ReturnType<typeof parsed>['values']} options @returns {Promise<number>} exit code */
 async function mutate(paths, options) {
   // not before: they may have been installed just now
-  const [{ baseline }, { chosen, judge, scoreOf }, { Runner }, { distancesTo, filesBelow, importsOf, remoteness }] =
-    await Promise.all([
-      import('./mutate/baseline.js'),
-      import('./mutate/judge.js'),
-      import('./mutate/runner.js'),
-      import('./mutate/neighbourhood.js'),
-    ])
+  const [
+    { baseline, reaching },
+    { chosen, judge, scoreOf },
+    { Runner },
+    { distancesTo, filesBelow, importsOf, remoteness },
+  ] = await Promise.all([
+    import('./mutate/baseline.js'),
+    import('./mutate/judge.js'),
+    import('./mutate/runner.js'),
+    import('./mutate/neighbourhood.js'),
+  ])
   const { drawn } = await import('./mutate/draw.js')
   const budgets = { seconds: numberOf('seconds', options.seconds), minutes: numberOf('baseline', options.baseline) }
   const workers = Math.max(1, numberOf('workers', options.workers))
@@ -100,7 +107,9 @@ async function mutate(paths, options) {
   const testFiles = below('test', filesBelow)
     .filter((file) => file.endsWith('.ts'))
     .sort()
-  const imports = importsOf(ROOT, [...sources, ...testFiles])
+  // what tests share with benches
+  const shared = below('bench/lib', filesBelow).filter((file) => file.endsWith('.ts'))
+  const imports = importsOf(ROOT, [...sources, ...testFiles, ...shared])
   const distances = new Map(targets.map(([file]) => [file, distancesTo(imports, file)]))
   const left = (test) =>
     OUTSIDE.some((folder) => test.startsWith(folder)) || options.without.some((text) => test.includes(text))
@@ -133,40 +142,54 @@ async function mutate(paths, options) {
       runners.add(runner)
       return runner
     }
-    const before = await baseline(
+    const { map, keys, hashes, stale } = await baseline(
       ROOT,
       { sources, targets, tests, workers, budgetMs: budgets.minutes * 60_000, folder, startRunner },
       (text) => say(`without mutants: ${text}`),
     )
-    const red = [...before].filter(([, { ok }]) => !ok)
-    if (red.length > 0) {
-      say(
-        `these fail without any mutant:\n${red.map(([test, { failed }]) => `  ${test}: ${failed.join('; ')}`).join('\n')}`,
-      )
-      return 2
-    }
+    const red = [...map].filter(([, { ok }]) => !ok)
+    // of what these would notice nothing is known
+    for (const [test, { failed }] of red)
+      say(`fails without any mutant, and is left out: ${test}: ${failed.join('; ')}`)
+    if (red.length > 0 && red.length === map.size) return 2
     const verdicts = await judged()
     return report(verdicts)
 
     async function judged() {
-      const waiting = [...mutants]
+      // by what they change, which is no order of files: a run that is ended early has tried some of everything
+      const place = ({ id }) => keys.get(id) ?? ''
+      const waiting = [...mutants].sort((a, b) => (place(a) < place(b) ? -1 : 1))
       const done = []
       await Promise.all(
         Array.from({ length: workers }, async () => {
           const runner = startRunner()
           for (let mutant = waiting.shift(); mutant !== undefined; mutant = waiting.shift()) {
             const { id, file } = mutant
-            const reaching = [...before].flatMap(([test, { reached, milliseconds }]) =>
-              reached.includes(id) ? [{ test, milliseconds, remote: remote(test, file) }] : [],
-            )
-            const verdict = await judge(runner, id, chosen(reaching, budgets.seconds * 1000))
-            done.push({ ...mutant, ...verdict, reachedBy: reaching.length })
+            const tests = reaching(map, { file, key: keys.get(id) ?? '' }, hashes.get(file) ?? '').map((test) => ({
+              ...{ test, milliseconds: map.get(test)?.milliseconds ?? 0, remote: remote(test, file) },
+            }))
+            const isGreen = (test) => greenNow(runner, test)
+            const verdict = await judge(runner, id, chosen(tests, budgets.seconds * 1000), isGreen)
+            done.push({ ...mutant, ...verdict, reachedBy: tests.length })
             say(`${done.length} of ${mutants.length}: ${verdict.status} ${lineOf(mutant)}`)
           }
           runner.stop()
         }),
       )
       return done.sort((a, b) => a.id - b.id)
+    }
+
+    async function greenNow(runner, test) {
+      if (stale.has(test)) {
+        const { files } = await runner.run(0, [test], { bail: false, timeoutMs: GREEN_MS })
+        if (files.length === 0 || files.some(({ ok }) => !ok)) {
+          say(`fails without any mutant, and is left out: ${test}`)
+          map.delete(test)
+          return false
+        }
+        stale.delete(test)
+      }
+      return map.has(test)
     }
   } finally {
     end()

@@ -22,6 +22,8 @@ export function multiplyDocuments(dataDir: string, count: number): void {
     const node = one(db, 'nodes')
     const job = one(db, 'jobs')
     const commit = one(db, 'staged_commits')
+    const counter = 'SELECT seq FROM space_counters WHERE space_key = ?'
+    let seq = Number(db.prepare(counter).pluck().get(document['space_key']))
     for (let from = 1; from < count; from += ROWS_A_COMMIT)
       db.transaction(() => {
         for (let n = from; n < Math.min(count, from + ROWS_A_COMMIT); n++) {
@@ -33,11 +35,19 @@ export function multiplyDocuments(dataDir: string, count: number): void {
           const passage = { ...node, id: newId(), doc_key: doc, version_key: key }
           const first = insert(db, 'nodes', { ...passage, title: `note ${n}`, text: prose(random, TEXT_CHARACTERS) })
           db.prepare('UPDATE versions SET first_node = ?, last_node = ? WHERE key = ?').run(first, first, key)
-          insert(db, 'projection_log', { space_key: document['space_key'], op: 1, first_node: first, last_node: first })
+          insert(db, 'projection_log', {
+            space_key: document['space_key'],
+            seq: ++seq,
+            op: 1,
+            first_node: first,
+            last_node: first,
+          })
           insert(db, 'jobs', { ...job, id: jobId, queue_id: newId(), doc_key: doc })
           const staged = { ...commit, id: newId(), idempotency_key: newId(), document_id: id, job_id: jobId }
           insert(db, 'staged_commits', staged)
         }
+        db.prepare('UPDATE space_counters SET seq = ? WHERE space_key = ?').run(seq, document['space_key'])
+        db.exec('UPDATE node_keys SET last = (SELECT max(key) FROM nodes)')
       })()
   } finally {
     db.close()

@@ -27,17 +27,18 @@ export function chosen(tests, budgetMs) {
  * @param {import('./runner.js').Runner} runner
  * @param {number} id
  * @param {readonly { test: string, milliseconds: number }[]} tests
+ * @param {(test: string) => Promise<boolean>} isGreen whether a test that noticed the mutant passes without one
  * @returns {Promise<Verdict>}
  */
-export async function judge(runner, id, tests) {
+export async function judge(runner, id, tests, isGreen) {
   let ran = 0
   for (const { test, milliseconds } of tests) {
     const timeoutMs = SLOWER * milliseconds + GRACE_MS
     const { files, timedOut, error } = await runner.run(id, [test], { bail: true, timeoutMs })
     ran++
-    if (timedOut) return { status: 'timeout', by: test, ran }
     // a mutant that ends the process of the tests was noticed as well
-    if (error !== undefined || files.some(({ ok }) => !ok)) return { status: 'killed', by: test, ran }
+    const isNoticed = timedOut || error !== undefined || files.some(({ ok }) => !ok)
+    if (isNoticed && (await isGreen(test))) return { status: timedOut ? 'timeout' : 'killed', by: test, ran }
   }
   return { status: tests.length === 0 ? 'unreached' : 'survived', ran }
 }

@@ -28,6 +28,9 @@ const METHODS = { some: 'every', every: 'some', min: 'max', max: 'min', floor: '
 const DROPPED_CALLS = new Set(['filter', 'sort', 'toSorted', 'reverse', 'toReversed', 'trim'])
 /** from here on a number is a size or a time, not a count or a place */
 const LARGE = 100
+/** names of times and sizes in bytes */
+const MEASURED =
+  /(\bnow\b|\bnow\(|_(MS|MILLISECONDS|SECONDS|BYTES)\b|(Ms|Milliseconds|Seconds|Bytes|At|Until)\b|\b(milliseconds|seconds|bytes|until)\b)/
 
 /**
  * @param {string} path for the messages of the parser and for `tsx`
@@ -74,7 +77,15 @@ function isLeftOut(node) {
   if (ts.isTypeNode(node) || ts.isInterfaceDeclaration(node) || ts.isTypeAliasDeclaration(node)) return true
   if (ts.isImportDeclaration(node) || ts.isExportDeclaration(node) || ts.isTaggedTemplateExpression(node)) return true
   if (ts.isCallExpression(node) && node.expression.kind === Kind.ImportKeyword) return true
+  if (isUnread(node)) return true
   return ts.isCallExpression(node) && /(^|\.)log(\??\.\w+)?$/.test(node.expression.getText())
+}
+
+/** What an error says to people: of ours the second argument, behind the code, of others the first. @param {ts.Node} node */
+function isUnread(node) {
+  const { parent } = node
+  if (!ts.isNewExpression(parent) || !/Error$/.test(parent.expression.getText())) return false
+  return parent.arguments?.[/^(Ks|Chat)Error$/.test(parent.expression.getText()) ? 1 : 0] === node
 }
 
 /** @param {ts.Expression} expression */
@@ -82,7 +93,9 @@ function isEffect(expression) {
   const inner = ts.isAwaitExpression(expression) ? expression.expression : expression
   if (ts.isVoidExpression(inner)) return isEffect(inner.expression)
   if (ts.isCallExpression(inner))
-    return inner.expression.kind !== Kind.SuperKeyword && !/(^|\.)log(\??\.\w+)?$/.test(inner.expression.getText())
+    return (
+      inner.expression.kind !== Kind.SuperKeyword && !/(^|\.)(log(\??\.\w+)?|unref)$/.test(inner.expression.getText())
+    )
   if (ts.isBinaryExpression(inner)) {
     const operator = inner.operatorToken.kind
     return operator >= Kind.FirstAssignment && operator <= Kind.LastAssignment
@@ -121,13 +134,19 @@ function ofBinary(node, textOf, replace) {
   const swap = (to) => replace(node, `${textOf(left)} ${to} ${textOf(right)}`, `${operator} becomes ${to}`)
   if (operator in COMPARISONS) {
     const isNegation = operator.endsWith('==')
-    if (!ts.isTypeOfExpression(left) && !(isNegation && isCondition(node))) swap(COMPARISONS[operator])
+    if (ts.isTypeOfExpression(left) || (isNegation && isCondition(node))) return
+    if (isNegation || !(isMeasured(left) || isMeasured(right))) swap(COMPARISONS[operator])
   } else if (operator === '&&' || operator === '||') {
     replace(node, textOf(left), `the right side of ${operator} is dropped`)
     replace(node, textOf(right), `the left side of ${operator} is dropped`)
   } else if (operator === '??') replace(node, textOf(left), 'the default of ?? is dropped')
   else if (operator in ARITHMETIC && !isTextual(left) && !isTextual(right)) swap(ARITHMETIC[operator])
   else if (operator in ASSIGNED && !isTextual(right)) swap(ASSIGNED[operator])
+}
+
+/** Times and bytes: nobody may rely on what happens in just that millisecond. @param {ts.Node} node */
+function isMeasured(node) {
+  return MEASURED.test(node.getText())
 }
 
 /** @param {ts.Node} node */
@@ -167,8 +186,15 @@ function inChain(node) {
 function ofNumber(node, replace) {
   if (isName(node)) return
   const value = Number(node.text)
-  const to = value === 0 ? '1' : value === 1 || value >= LARGE ? '0' : String(value + 1)
+  const isLimit = Number.isInteger(value) && value > 1 && isNamed(node)
+  const to = value === 0 ? '1' : value === 1 || value >= LARGE || isLimit ? '0' : String(value + 1)
   replace(node, to, `${node.text} becomes ${to}`)
+}
+
+/** Whether it is all that a named constant holds: how many, which may be one more or less. @param {ts.Node} node */
+function isNamed(node) {
+  const { parent } = node
+  return ts.isVariableDeclaration(parent) && /^[A-Z][A-Z0-9_]+$/.test(parent.name.getText())
 }
 
 /** Whether it is the name of a property or part of a type, not a value. @param {ts.Node} node */

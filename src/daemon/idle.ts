@@ -13,19 +13,17 @@ const CHECKS_PER_LIFE = 4
 export function watchIdle(options: {
   afterMs: number | undefined
   idleMs(): number
-  busy(): boolean
+  busy(): boolean | Promise<boolean>
   leave(): void
 }): IdleWatch {
   const { afterMs } = options
   if (afterMs === undefined) return { close: () => {} }
   let busyAt = performance.now()
-  const timer = setInterval(
-    () => {
-      if (options.busy()) busyAt = performance.now()
-      if (options.idleMs() >= afterMs && performance.now() - busyAt >= afterMs) options.leave()
-    },
-    Math.min(MAX_CHECK_MS, afterMs / CHECKS_PER_LIFE),
-  )
+  const look = async () => {
+    if (await options.busy()) busyAt = performance.now()
+    if (options.idleMs() >= afterMs && performance.now() - busyAt >= afterMs) options.leave()
+  }
+  const timer = setInterval(() => void look(), Math.min(MAX_CHECK_MS, afterMs / CHECKS_PER_LIFE))
   timer.unref()
   return { close: () => clearInterval(timer) }
 }

@@ -91,7 +91,7 @@ export async function startDaemon(options: DaemonOptions): Promise<RunningDaemon
     const room = new DiskRoom(layout.reserve, layout.root)
     closers.push(() => room.close())
     await room.begin()
-    return await startOwned(options, layout, room, closers)
+    return await startOwned(options, layout, { room, heldLock: lock.name }, closers)
   } catch (error) {
     await closeAll(closers)
     throw error
@@ -106,9 +106,10 @@ async function holderFor(mode: DaemonMode, layout: DataLayout): Promise<number |
 async function startOwned(
   options: DaemonOptions,
   layout: DataLayout,
-  room: DiskRoom,
+  owned: { room: DiskRoom; heldLock: string },
   closers: Closers,
 ): Promise<RunningDaemon> {
+  const { room } = owned
   const identity: Identity = {
     instance: randomUUID(),
     pid: process.pid,
@@ -145,7 +146,7 @@ async function startOwned(
   })
   const watching = new WatchSupervisor({ dataDir: layout.root, allowed: mayUseLocalFiles(settings), log })
   const localFiles = watching.allowed ? { localFiles: { onStale: (path: string) => watching.stale(path) } } : {}
-  const engine = await options.openEngine({ ...engineOptions(layout.root, settings, log), ...localFiles, room })
+  const engine = await options.openEngine({ ...engineOptions(layout.root, settings, log), ...localFiles, ...owned })
   closers.push(() => engine.close())
 
   const work = createOpenWork()
@@ -214,9 +215,10 @@ function running({ file, settings, engine, work, watching, closers, servers, log
   const idle = watchIdle({
     afterMs: file.mode === 'auto' ? settings.idleExitMinutes * 60_000 : undefined,
     idleMs: work.idleMs,
-    busy: () => {
-      const { activeJobs, waitingJobs, runningQueries } = engine.activity()
-      return activeJobs + waitingJobs + runningQueries > 0 || engine.sources.hasSchedule() || watching.active
+    busy: async () => {
+      const { activeJobs, waitingJobs, runningQueries } = await engine.activity()
+      if (activeJobs + waitingJobs + runningQueries > 0 || watching.active) return true
+      return await engine.sources.hasSchedule()
     },
     leave: () => stop('idle'),
   })

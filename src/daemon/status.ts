@@ -30,11 +30,11 @@ export interface Activity {
 export interface StatusSources {
   identity: Identity
   limits: DaemonStatus['limits']
-  activity(): Activity
+  activity(): Promise<Activity>
   /** the part of the activity that is one tenant's */
-  jobsOf(tenant: string): { activeJobs: number; waitingJobs: number }
+  jobsOf(tenant: string): Promise<{ activeJobs: number; waitingJobs: number }>
   openRequests(): number
-  models?(): NonNullable<DaemonStatus['models']>
+  models?(): Promise<NonNullable<DaemonStatus['models']>>
   /** the process that watches folders */
   watcherPid?(): number | undefined
   /** the room on the disk of the data directory */
@@ -45,9 +45,9 @@ export interface StatusSources {
 
 export interface StatusReader {
   /** All of it, of all tenants. */
-  read(options: { reset: boolean }): DaemonStatus
+  read(options: { reset: boolean }): Promise<DaemonStatus>
   /** What callers other than the operator are told: nothing that other tenants' work can be seen in. */
-  readFor(tenant: string): DaemonStatus
+  readFor(tenant: string): Promise<DaemonStatus>
   close(): void
 }
 
@@ -56,9 +56,9 @@ export function createStatusReader(sources: StatusSources): StatusReader {
   const delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS })
   delay.enable()
   return {
-    read: ({ reset }) => {
+    read: async ({ reset }) => {
       const { identity, limits } = sources
-      const { indexPid, parserPids, ...work } = sources.activity()
+      const { indexPid, parserPids, ...work } = await sources.activity()
       const children: [pid: number, role: 'index' | 'parser' | 'watcher'][] = parserPids.map((pid) => [pid, 'parser'])
       if (indexPid !== undefined) children.unshift([indexPid, 'index'])
       const watcher = sources.watcherPid?.()
@@ -66,7 +66,7 @@ export function createStatusReader(sources: StatusSources): StatusReader {
       const own = ownMemory()
       const storage = sources.storage?.()
       const damage = sources.damage?.()
-      const models = sources.models?.()
+      const models = await sources.models?.()
       const status: DaemonStatus = {
         ...identity,
         uptimeMs: Math.round(process.uptime() * 1000),
@@ -90,11 +90,11 @@ export function createStatusReader(sources: StatusSources): StatusReader {
       if (reset) delay.reset()
       return status
     },
-    readFor: (tenant) => {
+    readFor: async (tenant) => {
       const { identity, limits } = sources
       const { instance, version, mode, startedAt } = identity
       const uptimeMs = Math.round(process.uptime() * 1000)
-      return { instance, version, mode, startedAt, uptimeMs, limits, activity: sources.jobsOf(tenant) }
+      return { instance, version, mode, startedAt, uptimeMs, limits, activity: await sources.jobsOf(tenant) }
     },
     close: () => delay.disable(),
   }

@@ -123,14 +123,14 @@ export interface Engine {
   chat: ChatOperations
   idempotency: Idempotency
   tokens: {
-    isRevoked(jti: string): boolean
+    isRevoked(jti: string): Promise<boolean>
     revoke(jti: string, expiresAt: number): void
   }
-  health(): Health
+  health(): Promise<Health>
   /** What is wrong with the database, in a sentence, once damage of its file was met. */
   damage(): string | undefined
   /** Running and waiting work, for `daemon status` and for the idle exit. */
-  activity(): {
+  activity(): Promise<{
     activeJobs: number
     waitingJobs: number
     runningQueries: number
@@ -138,9 +138,9 @@ export interface Engine {
     backgroundTasks: number
     indexPid?: number
     parserPids: number[]
-  }
+  }>
   /** The part of it that is one tenant's. */
-  jobsOf(tenant: string): { activeJobs: number; waitingJobs: number }
+  jobsOf(tenant: string): Promise<{ activeJobs: number; waitingJobs: number }>
   models: ModelOperations
   /** Stops taking work, lets what runs reach its next durable step, closes everything. */
   close(): Promise<void>

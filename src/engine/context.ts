@@ -24,7 +24,7 @@ interface Vectors {
   /** Asks the provider of a space at once, also for what it refused. */
   askAgain(spaceKey: number): Promise<void>
   /** Published passages of a space without their vectors, and why. @returns nothing when none is missing */
-  missing(spaceKey: number): { passages: number; class: DegradedClass | undefined } | undefined
+  missing(spaceKey: number): Promise<{ passages: number; class: DegradedClass | undefined } | undefined>
   /** Waits for the vectors of versions while the provider is at work. */
   patience(spaceKey: number, versions: readonly number[], signal: AbortSignal): Promise<void>
 }
@@ -67,7 +67,7 @@ interface FailedClusters {
  * the others, it knows only what those ask of it.
  */
 export interface EngineContext {
-  /** names this run of the process; work claimed under another instance is orphaned */
+  /** names this gateway, which is one run of a process; what it claims is its own as long as its row is there */
   instance: string
   db: Database
   objects: ObjectStore

@@ -21,6 +21,7 @@ import { checkDocuments, getDocument, listDocuments } from './documents/document
 import { reindexDocuments } from './documents/reindex.js'
 import { beginUpload } from './documents/upload.js'
 import { explainQuery } from './explain/explain.js'
+import { Gateway } from './gateways/gateway.js'
 import { createIdempotency } from './idempotency/idempotency.js'
 import { createIntegrity } from './integrity/integrity.js'
 import { cancelJob, getJob } from './jobs/jobs.js'
@@ -43,9 +44,8 @@ import { RetentionSweeper } from './retention/sweeper.js'
 import { insertBulkJob } from './rows/bulk-jobs.js'
 import { isRevoked, revokeToken } from './rows/revoked-tokens.js'
 import { findSpace, toSpace } from './rows/spaces.js'
-import { abandonUnacknowledged } from './rows/staged-commits.js'
+import { giveUpExpiredUploads } from './rows/staged-commits.js'
 import { tenantJobs } from './rows/tenant-jobs.js'
-import { giveUpUnfinished } from './rows/vector-spaces.js'
 import { neverIndexed, publishedLast } from './rows/warm-up.js'
 import { createSearchIndexes } from './search/indexes.js'
 import { createSnapshots } from './snapshots/operations.js'
@@ -65,7 +65,7 @@ import { modelOperations } from './status/models-in-use.js'
 import { spaceStats, spaceStatus } from './status/status.js'
 import { explainDamage, openStore } from './storage/open-store.js'
 import { writeAnswer } from './storage/write-answer.js'
-import { unlessDatabaseDamaged } from './storage/write-stop.js'
+import { readUnlessDamaged } from './storage/write-stop.js'
 import { getTrace, listConflicts, listEvidence, listMissing } from './traces/traces.js'
 import { createFileSystem } from './vfs/vfs.js'
 import { createGraph } from './views/graph-operations.js'
@@ -97,10 +97,7 @@ async function openOn(layout: DataLayout, options: EngineOptions): Promise<Engin
       { bytes },
       'the write-ahead log cannot be emptied while something reads the database: a check, a backup, another program',
     )
-  db.recover(function* () {
-    const abandoned = yield* abandonUnacknowledged()
-    if (abandoned > 0) log.info({ abandoned }, 'uploads that were never acknowledged were abandoned')
-  })
+  db.recover(giveUpExpiredUploads)
   const rightOfWay = new RightOfWay()
   const indexes = createSearchIndexes({
     dir: layout.indexes,
@@ -133,25 +130,33 @@ async function openOn(layout: DataLayout, options: EngineOptions): Promise<Engin
     now: options.now ?? Date.now,
     wake: (spaceKey) => runner?.wake(spaceKey),
   }
-  db.recover(giveUpUnfinished)
   const jobs = new JobRunner(context)
   runner = jobs
   const sweeper = new RetentionSweeper(context)
   const sources = createSources(context, (jobId) => jobs.settled(jobId))
   const shared = { cache: new PassageCache(), derivations: new Derivations(context) }
   const research = createResearch(context, shared)
-  const engine = wire(context, behind, jobs, sweeper, sources, shared, research)
-  for (const one of Object.values(behind)) one.start(context)
+  const wakeAll = () => {
+    for (const one of [jobs, research.runner, ...Object.values(behind)]) one.wake()
+  }
+  const gateway = new Gateway(context, wakeAll)
+  gateway.start()
+  const engine = wire(context, behind, jobs, sweeper, sources, shared, research, gateway)
+  for (const one of Object.values(behind)) await one.start(context)
   runner.start()
-  research.runner.start()
+  research.runner.wake()
   sweeper.start()
   sources.sync.start()
   // what waited for room on the disk goes on
-  options.room?.onRoom(() => {
-    for (const one of [jobs, research.runner, ...Object.values(behind)]) one.wake()
-  })
+  options.room?.onRoom(wakeAll)
   await warmUp(context)
   return engine
+}
+
+async function sumOf(counts: readonly (number | Promise<number>)[]): Promise<number> {
+  let sum = 0
+  for (const count of counts) sum += await count
+  return sum
 }
 
 /** What works behind requests, in the order in which it starts. */
@@ -178,11 +183,14 @@ function wire(
   sources: ReturnType<typeof createSources>,
   { cache, derivations }: QueryShared,
   research: ReturnType<typeof createResearch>,
+  gateway: Gateway,
 ): Engine {
   const { db, options } = context
   const gate = new QueryGate(options.limits.concurrentQueries, options.limits.waitingQueries, context.rightOfWay)
   const views = new SemanticViews(context, derivations)
   const graph = createGraph(context, derivations, views)
+  // compilations, tasks and answers ask for their claims with each write
+  for (const one of [sources.sync, behind.migrations, graph.readings]) gateway.whenLost(() => one.lost())
   const files = createFileSystem({ db, objects: context.objects, semantic: { derivations, views } })
   const chat = createChat(context, { gate, cache, derivations, fs: files })
   return {
@@ -242,21 +250,21 @@ function wire(
     chat: chat.operations,
     idempotency: createIdempotency(context),
     tokens: {
-      isRevoked: (jti) => db.now(isRevoked(jti)),
+      isRevoked: (jti) => db.read(isRevoked(jti)),
       revoke: (jti, expiresAt) => db.writeNow(() => revokeToken(jti, expiresAt, Date.now())),
     },
-    health: () => {
+    health: async () => {
       // the index process starts with the first use; one that died is started again at once
       const components = {
         database: !db.broken,
-        indexes: context.indexes.pid() !== undefined || unlessDatabaseDamaged(() => db.now(neverIndexed()), false),
+        indexes: context.indexes.pid() !== undefined || (await readUnlessDamaged(db.read(neverIndexed()), false)),
         jobs: true,
         storage: !(db.broken || options.room?.state().isFull === true),
       }
       return { ok: components.database, runtime: 'container-runtime', components }
     },
     damage: () => db.damage?.message,
-    activity: () => {
+    activity: async () => {
       const { activeJobs, waitingJobs, training } = runner.activity()
       const tasks = research.runner.activity()
       const indexPid = context.indexes.pid()
@@ -266,17 +274,17 @@ function wire(
         runningQueries: gate.running + chat.running(),
         backgroundTasks:
           training +
-          Object.values(behind).reduce((sum, { active }) => sum + active, 0) +
+          (await sumOf(Object.values(behind).map(({ active }) => active))) +
           context.indexes.builds() +
           derivations.running +
           views.running +
-          graph.readings.active +
+          (await graph.readings.active) +
           sources.sync.running,
         ...defined({ indexPid }),
         parserPids: context.compiler.pids(),
       }
     },
-    jobsOf: (tenant) => db.now(tenantJobs(tenant)),
+    jobsOf: (tenant) => db.read(tenantJobs(tenant)),
     models: modelOperations(context),
     async close() {
       context.indexes.hurry()
@@ -286,6 +294,7 @@ function wire(
       await Promise.all(Object.values(behind).map((one) => one.close()))
       await Promise.all([context.compiler.close(), context.lsa.close(), context.models.close()])
       await context.indexes.close()
+      await gateway.close()
       // a log that the checkpointing thread has in hand would look as if it were needed
       await db.close(() => context.identity.closed())
     },

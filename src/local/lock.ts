@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs'
 import Sqlite from 'better-sqlite3'
 
 /**
@@ -5,6 +6,8 @@ import Sqlite from 'better-sqlite3'
  * SQLite file: the kernel frees it when the process dies, however it dies, so no pid is ever guessed at.
  */
 export interface OwnerLock {
+  /** Names this very file: two owners of one name follow each other. A copy of the directory has another one. */
+  name: string
   release(): void
 }
 
@@ -24,7 +27,13 @@ export function acquireLock(path: string): OwnerLock | undefined {
     if (isBusy(error)) return undefined
     throw error
   }
-  return { release: () => file.close() }
+  return { name: nameOf(path), release: () => file.close() }
+}
+
+/** Numbers of devices change with a restart of the machine; the moment of birth stays, and no copy has it. */
+function nameOf(path: string): string {
+  const { dev, ino, birthtimeNs } = statSync(path, { bigint: true })
+  return birthtimeNs > 0n ? `${ino}@${birthtimeNs}` : `${dev}:${ino}`
 }
 
 /** Whether a living process owns the data directory. Takes a shared lock for an instant and nothing else. */

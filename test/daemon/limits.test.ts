@@ -61,7 +61,9 @@ describe('an upload past a limit', () => {
       code: 'quota-exceeded',
       error: 'the space would hold 4070 bytes of documents, its quota maxRawDocumentBytes is 4030',
     })
-    await until(async () => (await edge.engine.activity()).waitingJobs + edge.engine.activity().activeJobs === 0)
+    await until(
+      async () => (await edge.engine.activity()).waitingJobs + (await edge.engine.activity()).activeJobs === 0,
+    )
     quotas.maxNodeCount = 4
     const reindex = await send('POST', `/knowledge-spaces/${id}/documents/bulk/reindex`, { json: { all: true } })
     expect(await refusal(reindex)).toMatchObject({ status: 413, code: 'reindex-over-quota' })

@@ -25,7 +25,7 @@ beforeAll(async () => {
   await ask(running.engine, ADA, id, 'When does the shop in Oslo open?')
   fake.script({ kind: 'status', status: 401, body: KEY })
   await ask(running.engine, ADA, id, 'When does the shop in Oslo open?')
-  await until(() => running.engine.models.inUse().today.llmTokens > 0)
+  await until(async () => (await running.engine.models.inUse()).today.llmTokens > 0)
 })
 afterAll(async () => {
   await edge.end()

@@ -93,8 +93,8 @@ async function sizesAfter(fill: (test: TestEngine, spaceId: string) => Promise<v
   const { dataDir } = test
   const { id } = await test.engine.spaces.create(ADA, { name: 'Room', slug: 'room' })
   await fill(test, id)
-  const isQuiet = () => {
-    const { activeJobs, waitingJobs, backgroundTasks } = test.engine.activity()
+  const isQuiet = async () => {
+    const { activeJobs, waitingJobs, backgroundTasks } = await test.engine.activity()
     const held = heldBy(dataDir)
     const isClean = held.documents === DOCUMENTS && held.versions === DOCUMENTS && held.models === 1 && held.owed === 0
     return activeJobs + waitingJobs + backgroundTasks === 0 && isClean

@@ -61,6 +61,8 @@ it('F09: what was running at two deaths of the daemon is compiled one by one, so
   sql(test.dataDir, (db) =>
     db.exec(`
       CREATE TABLE crowds (jobs INTEGER);
+      INSERT INTO gateways (id, started_at, beat_at)
+        SELECT 'a process that died', now, now FROM (SELECT CAST(unixepoch('subsec') * 1000 AS INTEGER) now);
       CREATE TRIGGER dead AFTER INSERT ON jobs BEGIN
         UPDATE jobs SET claimed_by = 'a process that died', unclean_ends = 1 WHERE key = NEW.key;
       END;`),
@@ -69,6 +71,7 @@ it('F09: what was running at two deaths of the daemon is compiled one by one, so
   await test.engine.close()
   sql(test.dataDir, (db) =>
     db.exec(`
+      DELETE FROM gateways;
       CREATE TRIGGER crowd AFTER UPDATE OF claimed_by ON jobs
         WHEN (SELECT count(*) FROM jobs WHERE claimed_by LIKE '%-%') > 1 BEGIN
         INSERT INTO crowds VALUES ((SELECT count(*) FROM jobs WHERE claimed_by IS NOT NULL));

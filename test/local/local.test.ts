@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, cpSync, existsSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { execa } from 'execa'
@@ -69,6 +69,23 @@ describe('the owner lock', () => {
     first?.release()
     expect(isLocked(lock)).toBe(false)
     acquireLock(lock)?.release()
+  })
+
+  test('has one name for all who hold it, and another in a copy of the directory', () => {
+    const { lock } = prepare()
+    const copy = `${lock}-copy`
+    const names = [lock, lock].map((path) => {
+      const held = acquireLock(path)
+      held?.release()
+      return held?.name
+    })
+    cpSync(lock, copy, { preserveTimestamps: true })
+    const copied = acquireLock(copy)
+    copied?.release()
+    expect(names[0]).toBeTruthy()
+    expect(names[1]).toBe(names[0])
+    expect(copied?.name).toBeTruthy()
+    expect(copied?.name).not.toBe(names[0])
   })
 
   test('is free at once when its holder is killed', async () => {

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { execa } from 'execa'
 import { afterEach, describe, expect, it } from 'vitest'
+import { type Known, keysOf, reaching } from '../../scripts/mutate/baseline.js'
 import { instrument } from '../../scripts/mutate/instrument.js'
 import { chosen, judge, scoreOf } from '../../scripts/mutate/judge.js'
 import { mutantsOf } from '../../scripts/mutate/mutants.js'
@@ -45,6 +46,8 @@ describe('mutants of a text', () => {
     ['while (a) b()', ['while (a)', 'while (false) b()']],
     ['x = a.some(b)', ['', 'x = a.every(b)']],
     ['x = a.filter(b).length', ['', 'x = a.length']],
+    ['const MOST = 8', ['const MOST = 0']],
+    ['x = a < LONGEST_MS || a < most', ['', 'x = a < LONGEST_MS', 'x = a < LONGEST_MS || a <= most', 'x = a < most']],
     ["x = kind === 'open'", ['', "x = kind !== 'open'", "x = kind === ''"]],
     ['x = !a', ['', 'x = a']],
   ])('%s', (code, expected) => {
@@ -58,6 +61,8 @@ describe('mutants of a text', () => {
     "context.log.warn({ a: 1 }, 'it failed')",
     "const { 'last-modified': a } = b",
     "throw new Error('this is said to a person')",
+    "throw new KsError(code, 'failed ' + (n > 1 ? 'often' : 'once'))",
+    'x.unref()',
   ])('there are none of %s', (code) => {
     expect(wrongTexts(code)).toEqual([])
   })
@@ -195,6 +200,23 @@ it('tests are found over imports, those that say types alone left out, and the n
   ])
 })
 
+it('a mutant keeps its tests while other lines of its file change, and a new one gets those of its file', () => {
+  const keysIn = (code: string) => keysOf(mutantsOf('a.ts', code), code)
+  const [first, second] = [keysIn('x = a && b\ny = a && b'), keysIn('n = 1\nx = a && b\ny = a && c')]
+  expect(new Set(first).size).toBe(first.length)
+  const known = { hash: '', sources: '', ok: true, failed: [], milliseconds: 1 }
+  const map = new Map<string, Known>([
+    ['near', { ...known, over: { 'a.ts': 'old' }, reached: { 'a.ts': first } }],
+    ['new', { ...known, over: { 'a.ts': 'now' }, reached: { 'a.ts': second } }],
+    ['red', { ...known, ok: false, over: { 'a.ts': 'old' }, reached: { 'a.ts': first } }],
+    ['far', { ...known, over: { 'a.ts': 'old', 'b.ts': 'old' }, reached: { 'a.ts': [], 'b.ts': ['else'] } }],
+  ])
+  const testsOf = (key: string | undefined) => reaching(map, { file: 'a.ts', key: key ?? '' }, 'now')
+  expect(testsOf(first.find((key) => second.includes(key)))).toEqual(['near', 'new'])
+  expect(testsOf(second.find((key) => !first.includes(key)))).toEqual(['new'])
+  expect(testsOf('of a line that was written since')).toEqual(['near'])
+})
+
 describe('the verdict on a mutant', () => {
   const near = { test: 'near', remote: 1, milliseconds: 9000 }
   const quick = { test: 'quick', remote: 5, milliseconds: 10 }
@@ -211,17 +233,20 @@ describe('the verdict on a mutant', () => {
       green: { files: [{ file: 'a', ok: true, failed: [], milliseconds: 1 }], timedOut: false },
       red: { files: [{ file: 'a', ok: false, failed: ['x'], milliseconds: 1 }], timedOut: false },
       stuck: { files: [], timedOut: true },
+      brokenBefore: { files: [{ file: 'a', ok: false, failed: ['x'], milliseconds: 1 }], timedOut: false },
       dead: { files: [], timedOut: false, error: 'it ended' },
     }
     const verdictOf = async (...tests: (keyof typeof outcomes)[]) => {
+      const isGreen = async (test: string) => test !== 'brokenBefore'
       const run = async (_: number, [test]: readonly string[]) => outcomes[test as keyof typeof outcomes]
       const named = tests.map((test) => ({ test, milliseconds: 1 }))
-      return await judge(Object.assign(new Runner('', [], {}), { run }), 1, named)
+      return await judge(Object.assign(new Runner('', [], {}), { run }), 1, named, isGreen)
     }
     expect(await verdictOf('green', 'red', 'green')).toEqual({ status: 'killed', by: 'red', ran: 2 })
     expect(await verdictOf('stuck')).toMatchObject({ status: 'timeout' })
     expect(await verdictOf('dead')).toMatchObject({ status: 'killed' })
     expect(await verdictOf('green', 'green')).toEqual({ status: 'survived', ran: 2 })
+    expect(await verdictOf('brokenBefore', 'green')).toEqual({ status: 'survived', ran: 2 })
     expect(await verdictOf()).toMatchObject({ status: 'unreached' })
     const verdicts = await Promise.all([verdictOf('red'), verdictOf('stuck'), verdictOf('green'), verdictOf()])
     expect(scoreOf(verdicts)).toBe(0.5)

@@ -43,11 +43,12 @@ export async function openOurs(folder: string): Promise<PeerEngine> {
       stored += documents.length
       seq++
       const add = documents.map(({ key, title, text, vector }) => ({ key, doc: key, title, body: text, vector }))
-      running.push(indexes.apply(SPACE, { seq, add, remove: [], vectorSpace: VECTOR_SPACE }))
+      running.push(indexes.follow(SPACE, seq, { first: seq, seq, add, remove: [], vectorSpace: VECTOR_SPACE }))
       if (running.length > IN_FLIGHT) await running.shift()
     },
     async searchable() {
       await Promise.all(running.splice(0))
+      await indexes.settle(SPACE)
       const status = await indexes.status(SPACE)
       if (status.textCount !== stored || status.vectorCount !== stored) throw new Error(JSON.stringify(status))
     },
@@ -107,12 +108,12 @@ function replaySource(db: Database.Database, head: () => number): ReplaySource {
   const count = (table: 'nodes' | 'vectors'): number =>
     Number(db.prepare(`SELECT count(*) FROM ${table}`).pluck().get())
   return {
-    head: () => ({ seq: head(), vectorSpace: VECTOR_SPACE, dimension: DIMENSION }),
-    oldest: () => 1,
-    expected: () => ({ seq: head(), nodes: head() * BATCH, vectorSpace: VECTOR_SPACE, vectors: head() * BATCH }),
+    head: async () => ({ seq: head(), vectorSpace: VECTOR_SPACE, dimension: DIMENSION }),
+    oldest: async () => 1,
+    expected: async () => ({ seq: head(), nodes: head() * BATCH, vectorSpace: VECTOR_SPACE, vectors: head() * BATCH }),
     counted: async () => ({ seq: head(), nodes: count('nodes'), vectorSpace: VECTOR_SPACE, vectors: count('vectors') }),
-    async *changes(_space, afterSeq): AsyncIterable<IndexBatch> {
-      for (let seq = afterSeq + 1; seq <= head(); seq++) {
+    async *changes(_space, after, to): AsyncIterable<IndexBatch> {
+      for (let seq = after + 1; seq <= (after === 0 ? head() : to); seq++) {
         const rows = nodes.all((seq - 1) * BATCH, seq * BATCH)
         yield { seq, add: rows.map(({ key, title, text }) => ({ key, doc: key, title, body: text })), remove: [] }
       }

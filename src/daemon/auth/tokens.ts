@@ -38,7 +38,7 @@ export interface TokenOptions {
   /** key of tokens that the data directory signs; absent where such tokens are not accepted */
   localKey?: Uint8Array
   outside?: OutsideTokens
-  isRevoked(jti: string): boolean
+  isRevoked(jti: string): boolean | Promise<boolean>
 }
 
 export interface TokenVerifier {
@@ -84,14 +84,14 @@ export function createTokenVerifier(options: TokenOptions): TokenVerifier {
       const tokenHash = createHash('sha256').update(token).digest('base64url')
       const known = cache.get(tokenHash)
       if (known !== undefined && known.until > Date.now()) {
-        if (known.jti !== undefined && options.isRevoked(known.jti)) throw refused()
+        if (known.jti !== undefined && (await options.isRevoked(known.jti))) throw refused()
         return known.session
       }
       const claims = await verify(token, parseHeader(token)).catch((error: unknown) => {
         throw refused(reasonOf(error))
       })
       const verified = readClaims(claims, tokenHash, options.outside)
-      if (verified.jti !== undefined && options.isRevoked(verified.jti)) throw refused()
+      if (verified.jti !== undefined && (await options.isRevoked(verified.jti))) throw refused()
       cache.set(tokenHash, verified)
       return verified.session
     },

@@ -11,9 +11,9 @@ export function systemHandlers({ engine, status, openapi }: HandlerDeps) {
     getHealth: () => engine.health(),
     getOpenapi: () => openapi(),
     getDaemonStatus: ({ query, operator, caller }) => (operator ? status.read(query) : status.readFor(caller.tenant)),
-    getMetrics: ({ operator }) => {
+    getMetrics: async ({ operator }) => {
       if (!operator) throw new KsError('scope-missing', 'only the operator of this daemon may read its metrics')
-      return metricsText(status.read({ reset: false }), engine.models.records())
+      return metricsText(await status.read({ reset: false }), engine.models.records())
     },
     revokeToken: ({ params, operator }) => {
       if (!operator) throw new KsError('scope-missing', 'only the operator of this daemon may revoke tokens')

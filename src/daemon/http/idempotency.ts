@@ -53,7 +53,7 @@ export async function underKey(
   work: (caller: Caller) => Promise<Reply>,
 ): Promise<Reply> {
   const { caller, key } = claim
-  const kept = engine.idempotency.begin(caller, key, claim.fingerprint)
+  const kept = await engine.idempotency.begin(caller, key, claim.fingerprint)
   if (kept !== undefined) {
     const { content, ...stored } = kept
     if (content !== undefined && content !== (await claim.content?.digest()))
@@ -79,14 +79,14 @@ export async function underKey(
     reply = await work({ ...caller, answered })
     content = await claim.content?.digest()
   } catch (error) {
-    engine.idempotency.abandon(caller, key)
+    await engine.idempotency.abandon(caller, key)
     throw error
   } finally {
     isOver = true
   }
   const response = stored(reply, content)
-  if (response === undefined) engine.idempotency.abandon(caller, key)
-  else engine.idempotency.finish(caller, key, response)
+  if (response === undefined) await engine.idempotency.abandon(caller, key)
+  else await engine.idempotency.finish(caller, key, response)
   return reply
 }
 

@@ -4,10 +4,8 @@ import { transitions } from './transitions.js'
 export type LeaseType = 'read' | 'publish' | 'delete' | 'reindex'
 export type LeaseStatus = 'active' | 'released' | 'expired' | 'failed'
 
-/** What a lease is asked for with. */
-export interface LeaseRequest {
-  /** of what runs under it, where that has one; a new one otherwise */
-  id?: string
+/** What a lease holds, and for whom. */
+interface Hold {
   spaceKey: number
   sessionId: string
   /** whose session that is, where it is one of queries, which lives from its first query on */
@@ -19,22 +17,35 @@ export interface LeaseRequest {
   virtualPath: string
 }
 
-/** A hold on something, so that nobody takes it away meanwhile. */
-export interface Lease extends LeaseRequest {
+/** What a lease of this process is asked for with. */
+export interface LeaseRequest extends Hold {
+  /** of what runs under it, where that has one; a new one otherwise */
+  id?: string
+  /** compilations hold the row of their job, which every gateway sees */
+  type: 'read' | 'delete'
+}
+
+/** A hold on something, as it is told of, whoever has it. */
+export interface KnownLease extends Hold {
   id: string
-  /** rises with every lease; work that ends in a write asks `isCurrent` in the writing transaction */
+  /** rises with every lease */
   fence: number
   status: LeaseStatus
   acquiredAt: number
   heartbeatAt: number
   expiresAt: number
+}
+
+/** A hold on something by this process, so that nobody takes it away meanwhile. */
+export interface Lease extends KnownLease {
   /** beats now and every 15 s until the lease is released: for work whose end releases it */
   keepAlive(): void
   release(): void
 }
 
-const EXPIRES_AFTER_MS = 60_000
-const HEARTBEAT_MS = 15_000
+/** a lease without a heartbeat ends so soon (decisions.md section 4) */
+export const EXPIRES_AFTER_MS = 60_000
+export const HEARTBEAT_MS = 15_000
 
 /** active → released | expired | failed (decisions.md section 4) */
 const { may: mayMove } = transitions<LeaseStatus>('lease', {
@@ -44,14 +55,6 @@ const { may: mayMove } = transitions<LeaseStatus>('lease', {
   failed: [],
 })
 
-/** Work on one target that a newer lease of the named type fences out: its holder's write comes too late. */
-const FENCES_OUT: Record<LeaseType, readonly LeaseType[]> = {
-  read: [],
-  publish: ['publish'],
-  reindex: ['publish', 'reindex'],
-  delete: ['publish', 'reindex', 'delete'],
-}
-
 interface Held {
   lease: Lease
   /** monotonic clock: a jump of the wall clock neither ends nor prolongs a lease */
@@ -60,13 +63,11 @@ interface Held {
 }
 
 /**
- * Leases of this process. One process owns a data directory and a lease ends with its process, so they live in memory:
- * after a crash there is nothing to expire.
+ * Leases of this process: of those that read and of those that delete. They end with the process and live in memory, since
+ * no query writes; after a crash there is nothing to expire. Those of compilations are the rows of their jobs.
  */
 export class Leases {
   readonly #active = new Map<string, Held>()
-  /** the same by what they hold: a deletion takes thousands at once */
-  readonly #byTarget = new Map<string, Set<Lease>>()
   readonly #clock: () => number
   #fence = 0
 
@@ -75,10 +76,7 @@ export class Leases {
     this.#clock = clock
   }
 
-  /** Takes a lease; older ones of the same target that it may not stand beside are fenced out. */
   acquire(request: LeaseRequest): Lease {
-    for (const lease of [...(this.#byTarget.get(targetKey(request)) ?? [])])
-      if (FENCES_OUT[request.type].includes(lease.type)) this.#end(lease, 'failed')
     const now = Date.now()
     const lease: Lease = {
       ...request,
@@ -92,15 +90,7 @@ export class Leases {
       release: () => this.#end(lease, 'released'),
     }
     this.#active.set(lease.id, { lease, beatAt: this.#clock(), timer: undefined })
-    const beside = this.#byTarget.get(targetKey(lease)) ?? new Set()
-    this.#byTarget.set(targetKey(lease), beside.add(lease))
     return lease
-  }
-
-  /** Whether the holder may still write: the lease was neither lost nor fenced out. */
-  isCurrent(lease: Lease): boolean {
-    this.#expire()
-    return lease.status === 'active'
   }
 
   /** Active leases of a space, oldest first. */
@@ -154,12 +144,5 @@ export class Leases {
     clearInterval(this.#active.get(lease.id)?.timer)
     lease.status = status
     this.#active.delete(lease.id)
-    const beside = this.#byTarget.get(targetKey(lease))
-    beside?.delete(lease)
-    if (beside?.size === 0) this.#byTarget.delete(targetKey(lease))
   }
-}
-
-function targetKey({ spaceKey, targetId }: LeaseRequest): string {
-  return `${spaceKey}/${targetId}`
 }

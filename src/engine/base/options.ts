@@ -46,6 +46,11 @@ export interface EngineOptions {
   }
   /** the room on the disk of the data directory; absent: it shows only when a write fails */
   room?: DiskRoom
+  /**
+   * Names the lock on the data directory that the caller holds: who holds it later knows that this process is dead, without
+   * waiting for its heartbeat to be missed. Absent: heartbeats alone tell
+   */
+  heldLock?: string
   /** milliseconds since the epoch by which things grow old; the clock of the system where absent */
   now?: () => number
   log: EngineLog

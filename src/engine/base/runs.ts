@@ -12,8 +12,10 @@ interface Runnable<Row> {
   name: string
   /** whether nothing is begun: it would end in a write, and none can be made */
   isStopped(): boolean
-  /** rows that have not ended */
+  /** rows that have not ended, and that nobody else works at */
   open(): Promise<Row[]>
+  /** Takes a row, until it has ended or `failed` has put it off; absent where several may work at one. @returns whether nobody else has it */
+  claim?(row: Row): Promise<boolean>
   /** Works at a row until it has ended. */
   work(row: Row, signal: AbortSignal): Promise<void>
   /** Puts a row off, or ends it, after `work` failed for another reason than its signal. */
@@ -58,6 +60,12 @@ export class Runs<Row extends { key: number; next_at: number }> {
     await run?.done
   }
 
+  /** Others took this gateway for dead, and what it works at is theirs. */
+  lost(): void {
+    for (const { stop } of this.#running.values())
+      stop.abort(new KsError('unavailable', 'another process took it over'))
+  }
+
   async close(): Promise<void> {
     this.#isClosed = true
     this.#turns.stop()
@@ -86,8 +94,7 @@ export class Runs<Row extends { key: number; next_at: number }> {
 
   #begin(row: Row): void {
     const stop = new AbortController()
-    const done = this.#of
-      .work(row, stop.signal)
+    const done = this.#work(row, stop.signal)
       .catch((error: unknown) => (stop.signal.aborted ? undefined : this.#of.failed(row, error, stop.signal)))
       .catch((error: unknown) => this.#log.error({ error: String(error) }, `a ${this.#of.name} could not be put off`))
       .finally(() => {
@@ -95,5 +102,11 @@ export class Runs<Row extends { key: number; next_at: number }> {
         if (!this.#isClosed) this.wake()
       })
     this.#running.set(row.key, { stop, done })
+  }
+
+  async #work(row: Row, signal: AbortSignal): Promise<void> {
+    if (this.#of.claim !== undefined && !(await this.#of.claim(row))) return
+    signal.throwIfAborted()
+    await this.#of.work(row, signal)
   }
 }

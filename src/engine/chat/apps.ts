@@ -18,6 +18,7 @@ import {
   type KeyRow,
   keysOf,
   markRevoked,
+  type OfApp,
   ownApp,
   ownApps,
   removeApp,
@@ -35,6 +36,11 @@ export interface AppSession {
   /** subject that made the application */
   owner: string
   app: ChatApp
+}
+
+/** The application of a session, as its rows are looked up. */
+export function appIn({ tenant, app }: Pick<AppSession, 'tenant' | 'app'>): OfApp {
+  return { tenant, appId: app.id }
 }
 
 type AppFields = Omit<ChatApp, 'id' | 'createdAt' | 'updatedAt'>
@@ -128,24 +134,24 @@ export async function createKey(db: Database, caller: Caller, appId: string): Pr
   const key = `app-${randomBytes(KEY_BYTES).toString('base64url')}`
   return writeAnswer(db, caller, function* () {
     yield* findApp(caller, appId)
-    if ((yield* countKeys(appId)) >= CHAT_LIMITS.keysPerApp)
+    if ((yield* countKeys({ tenant: caller.tenant, appId })) >= CHAT_LIMITS.keysPerApp)
       throw new KsError('capacity-exceeded', `a chat application holds at most ${CHAT_LIMITS.keysPerApp} keys`)
     const row: KeyRow = { id: newId(), hint: key.slice(-HINT_CHARACTERS), created_at: Date.now(), revoked_at: null }
-    yield* insertKey(appId, row, hashOf(key))
+    yield* insertKey({ tenant: caller.tenant, appId }, row, hashOf(key))
     return { ...toKey(row), key }
   })
 }
 
 export function* listKeys(caller: Caller, appId: string): Read<{ items: ChatAppKey[] }> {
   yield* findApp(caller, appId)
-  return { items: readable(yield* keysOf(appId), toKey) }
+  return { items: readable(yield* keysOf({ tenant: caller.tenant, appId }), toKey) }
 }
 
 /** Revoking again changes nothing. @throws KsError `not-found` */
 export async function revokeKey(db: Database, caller: Caller, appId: string, keyId: string): Promise<void> {
   await writeAnswer(db, caller, function* () {
     yield* findApp(caller, appId)
-    if (!(yield* markRevoked(appId, keyId, Date.now()))) throw notFound('key', keyId)
+    if (!(yield* markRevoked({ tenant: caller.tenant, appId }, keyId, Date.now()))) throw notFound('key', keyId)
   })
 }
 
@@ -156,8 +162,8 @@ export function* authenticate(key: string): Read<AppSession | undefined> {
 }
 
 /** The application by its id, where no key is needed any more. */
-export function* sessionOf(appId: string): Read<AppSession | undefined> {
-  const row = yield* appById(appId)
+export function* sessionOf(of: OfApp): Read<AppSession | undefined> {
+  const row = yield* appById(of)
   return row === undefined ? undefined : toSession(row)
 }
 

@@ -15,7 +15,7 @@ import {
 import type { Database } from '../storage/database.js'
 import type { Read } from '../storage/program.js'
 import { fromCell, readable } from '../storage/readable.js'
-import type { AppSession } from './apps.js'
+import { type AppSession, appIn } from './apps.js'
 import { type Inputs, introduction } from './form.js'
 import { modelTitle, plainTitle } from './text-model.js'
 
@@ -26,9 +26,10 @@ export interface ChatPage<T> {
 }
 
 /** The end user of this application; undefined for a name that has not sent anything. */
-export function* whoIs({ app }: AppSession, user: string): Read<Who | undefined> {
-  const userId = yield* findUser(app.id, user)
-  return userId === undefined ? undefined : { appId: app.id, userId }
+export function* whoIs(session: AppSession, user: string): Read<Who | undefined> {
+  const of = appIn(session)
+  const userId = yield* findUser(of, user)
+  return userId === undefined ? undefined : { ...of, userId }
 }
 
 /** @throws ChatError `not_found` or, where the document names it, `conversation_not_exists` */
@@ -90,7 +91,7 @@ export async function renameConversation(
 }
 
 async function generatedName(context: EngineContext, session: AppSession, id: string, signal: AbortSignal) {
-  const query = await context.db.read(firstQuery(session.app.id, id))
+  const query = await context.db.read(firstQuery(appIn(session), id))
   if (query === undefined) return undefined
   return (await modelTitle(context, session, query, signal)) ?? plainTitle(query)
 }

@@ -5,7 +5,7 @@ import { replySetting } from '../rows/chat/annotations.js'
 import type { Read } from '../storage/program.js'
 import { TOOL_ICONS } from './agent/tools.js'
 import { chatModel } from './answer.js'
-import type { AppSession } from './apps.js'
+import { type AppSession, appIn } from './apps.js'
 import { speechModel, transcriptionModel } from './speech/voices.js'
 
 const OFF = { enabled: false }
@@ -15,7 +15,8 @@ export function describeInfo({ app, owner }: AppSession): ChatInfo {
 }
 
 /** Features that this service does not have are off, so that clients do not offer them. */
-export function* describeParameters(context: EngineContext, { app }: AppSession): Read<ChatParameters> {
+export function* describeParameters(context: EngineContext, session: AppSession): Read<ChatParameters> {
+  const { app } = session
   // images are of use only to a model
   const vision = { ...app.vision, enabled: app.vision.enabled && chatModel(context, app) !== undefined }
   return {
@@ -30,7 +31,7 @@ export function* describeParameters(context: EngineContext, { app }: AppSession)
       autoPlay: app.textToSpeech.autoPlay ? 'enabled' : 'disabled',
     },
     retriever_resource: { enabled: app.retrieverResource },
-    annotation_reply: { enabled: (yield* replySetting(app.id)).enabled },
+    annotation_reply: { enabled: (yield* replySetting(appIn(session))).enabled },
     more_like_this: OFF,
     sensitive_word_avoidance: { enabled: app.sensitiveWords.enabled },
     user_input_form: app.userInputForm,

@@ -14,7 +14,7 @@ import { filesOfMessage, toMessageFile } from '../rows/chat/files.js'
 import type { Database } from '../storage/database.js'
 import type { Read } from '../storage/program.js'
 import { fromCell, readable, readableIn } from '../storage/readable.js'
-import type { AppSession } from './apps.js'
+import { type AppSession, appIn } from './apps.js'
 import { type ChatPage, requireConversation, whoIs } from './conversations.js'
 import { modelQuestions } from './text-model.js'
 
@@ -46,7 +46,7 @@ function* toMessage(who: Who, row: MessageRow, linkTo: (fileId: string) => strin
     inputs,
     query: row.query,
     answer: row.answer,
-    message_files: readable(yield* filesOfMessage(row.id), (file) => toMessageFile(file, linkTo)),
+    message_files: readable(yield* filesOfMessage(who, row.id), (file) => toMessageFile(file, linkTo)),
     feedback: rating === undefined ? null : { rating },
     retriever_resources: resources,
     agent_thoughts: thoughts,
@@ -68,10 +68,10 @@ export async function rateMessage(db: Database, session: AppSession, id: string,
 
 /** Ratings of the whole application, newest first. */
 export function* listFeedbacks(
-  { app }: AppSession,
+  session: AppSession,
   { page, limit }: { page: number; limit: number },
 ): Read<{ data: FeedbackItem[] }> {
-  const rows = yield* ratingsOfApp(app.id, page, limit)
+  const rows = yield* ratingsOfApp(appIn(session), page, limit)
   return {
     data: readable(rows, (row) => ({
       id: row.id,

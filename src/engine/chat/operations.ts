@@ -16,7 +16,7 @@ import type { EngineContext } from '../context.js'
 import { createAddressRule } from '../egress/addresses.js'
 import { createSafeFetch } from '../egress/safe-fetch.js'
 import type { Speech } from '../models/types.js'
-import { ANSWER_GONE, failOrphans, findMessage } from '../rows/chat/conversations.js'
+import { ANSWER_GONE, findMessage } from '../rows/chat/conversations.js'
 import type { Read } from '../storage/program.js'
 import type { AgentShared } from './agent/tools.js'
 import { type AnnotationOperations, createAnnotations } from './annotations/operations.js'
@@ -110,17 +110,12 @@ function* isKept(session: apps.AppSession, user: string, messageId: string): Rea
   return message !== undefined && message.answer !== ANSWER_GONE
 }
 
-/** The chat service over this engine, and what ends it. Messages that a crash left running are failed first. */
+/** The chat service over this engine, and what ends it. */
 export function createChat(
   context: EngineContext,
   shared: AgentShared,
 ): { operations: ChatOperations; running(): number; close(): Promise<void> } {
   const { db, log } = context
-  db.recover(function* () {
-    const orphans = yield* failOrphans()
-    // it may run later, on a full disk: then only it knows how many there were
-    if (orphans > 0) log.info({ orphans }, 'chat messages whose answers were cut off are marked as failed')
-  })
   const annotations = createAnnotations(context)
   const turns = new ChatTurns(context, { ...shared, matcher: annotations.matcher })
   const fetcher = createSafeFetch(createAddressRule(context.options.sources?.egressAllow ?? []))

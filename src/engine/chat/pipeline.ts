@@ -26,7 +26,7 @@ export async function* answerPieces(
   }
   const annotation = await shared.matcher.match({ tenant: caller.tenant, app }, query, signal)
   if (annotation !== undefined) {
-    await context.db.write(() => countHit(app.id, annotation.id))
+    await context.db.write(() => countHit({ tenant: caller.tenant, appId: app.id }, annotation.id))
     const account = { id: v5(caller.subject, app.id), name: caller.subject }
     yield { type: 'settled' }
     yield { type: 'annotation', annotation: { id: annotation.id, account } }

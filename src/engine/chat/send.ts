@@ -4,19 +4,14 @@ import type { ChatRequest } from '../../contract/chat/messages.js'
 import { newId } from '../../lib/ids.js'
 import type { EngineContext } from '../context.js'
 import type { SafeFetch } from '../egress/safe-fetch.js'
-import {
-  ensureUser,
-  findConversation,
-  findUser,
-  insertConversation,
-  insertMessage,
-} from '../rows/chat/conversations.js'
+import { ensureUser, findConversation, insertConversation, insertMessage } from '../rows/chat/conversations.js'
 import { type Attachment, attachFiles } from '../rows/chat/files.js'
 import { alignVariables } from '../rows/chat/variables.js'
 import type { Write } from '../storage/program.js'
 import { fromCell } from '../storage/readable.js'
 import { chatModel } from './answer.js'
-import type { AppSession } from './apps.js'
+import { type AppSession, appIn } from './apps.js'
+import { whoIs } from './conversations.js'
 import { livingSpaces } from './evidence.js'
 import { expired, takeFiles } from './files/attach.js'
 import { type Inputs, readInputs } from './form.js'
@@ -78,11 +73,11 @@ async function begin(
 ): Promise<Sent> {
   const { app, tenant, owner } = session
   const files = await takeFiles(context, fetcher, session, request)
-  let known = await context.db.read(conversationOf(app.id, request))
+  let known = await context.db.read(conversationOf(session, request))
   if (known === undefined && request.conversation_id !== undefined) {
     // its first message may be on its way to the disk
     await turns.messageWrites.stored(app.id)
-    known = await context.db.read(conversationOf(app.id, request))
+    known = await context.db.read(conversationOf(session, request))
   }
   inputsOf(app, request, known) // refused here, before the stream; stored as they are by then
   const now = Date.now()
@@ -114,9 +109,9 @@ function inputsOf(app: ChatApp, request: ChatRequest, known: { inputs: string } 
   return readInputs(app, request.inputs, kept)
 }
 
-function* conversationOf(appId: string, { conversation_id: id, user }: ChatRequest) {
-  const userId = id === undefined ? undefined : yield* findUser(appId, user)
-  return id === undefined || userId === undefined ? undefined : yield* findConversation({ appId, userId }, id)
+function* conversationOf(session: AppSession, { conversation_id: id, user }: ChatRequest) {
+  const who = id === undefined ? undefined : yield* whoIs(session, user)
+  return id === undefined || who === undefined ? undefined : yield* findConversation(who, id)
 }
 
 interface Opening {
@@ -127,17 +122,28 @@ interface Opening {
 }
 
 /** Stores the message as running, inside the caller's transaction. What was admitted may have been deleted since. */
-function* store(context: EngineContext, { app }: AppSession, request: ChatRequest, opening: Opening): Write<Admitted> {
+function* store(context: EngineContext, session: AppSession, request: ChatRequest, opening: Opening): Write<Admitted> {
+  const { app } = session
   const { ids, files, now, isNew } = opening
   const { messageId, taskId, conversationId } = ids
-  const inputs = inputsOf(app, request, yield* conversationOf(app.id, request))
-  const who = { appId: app.id, userId: yield* ensureUser(app.id, request.user, now) }
+  const inputs = inputsOf(app, request, yield* conversationOf(session, request))
+  const of = appIn(session)
+  const who = { ...of, userId: yield* ensureUser(of, request.user, now) }
   if (isNew) {
     const name = request.auto_generate_name ? plainTitle(request.query) : UNNAMED
     yield* insertConversation(who, { id: conversationId, name, inputs, now })
   }
   yield* alignVariables(app, who, conversationId, now)
-  yield* insertMessage(who, { id: messageId, taskId, conversationId, query: request.query, inputs, now })
+  const message = {
+    id: messageId,
+    taskId,
+    conversationId,
+    query: request.query,
+    inputs,
+    gateway: context.instance,
+    now,
+  }
+  yield* insertMessage(who, message)
   const lost = yield* attachFiles(who, messageId, files, context.now())
   if (lost !== undefined) throw expired(lost)
   return { who, inputs }

@@ -248,7 +248,7 @@ function* knownBefore(app: ChatApp, who: Who, ids: TurnIds): Read<Pick<Asked, 'v
 
 /** Earlier turns as they were saved, oldest first, as far as they fit; failed ones do not count. */
 function* earlier(who: Who, ids: TurnIds): Read<SessionTurn[]> {
-  const own = yield* placeOfMessage(ids.messageId)
+  const own = yield* placeOfMessage(who, ids.messageId)
   const turns: SessionTurn[] = []
   let room = CONTEXT_CHARACTERS
   for (const row of yield* messagesBefore(who, ids.conversationId, own ?? 0, CONTEXT_TURNS)) {

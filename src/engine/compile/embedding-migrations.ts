@@ -60,11 +60,12 @@ export class EmbeddingMigrations {
     this.#runs = new Runs(context.log, {
       name: 'migration',
       isStopped: () => isWriteStopped(context),
-      open: () => db.read(migrationRows.open()),
+      open: () => db.read(migrationRows.open(context.instance)),
+      claim: ({ key }) => db.write(() => migrationRows.claim(key, context.instance)),
       work: (row, signal) => this.#move(row, signal),
       failed: (row, error, signal) => this.#failed(row, error, signal),
     })
-    db.recover(migrationRows.hurry)
+    db.recover(() => migrationRows.hurry(context.instance))
     this.#track(this.#cleanAll())
     this.wake()
   }
@@ -75,14 +76,25 @@ export class EmbeddingMigrations {
   }
 
   /** migrations that are under way, or will be without anybody's help */
-  get active(): number {
-    return (this.#context === undefined ? 0 : this.#context.db.now(migrationRows.open()).length) + this.#cleaning.size
+  get active(): Promise<number> {
+    return this.#active()
   }
 
   /** A migration has ended by the caller's transaction: nothing more is done for it, and what it filled is removed. */
   async ended(row: Pick<MigrationRow, 'key' | 'space_key'>): Promise<void> {
     await this.#runs?.ended(row.key)
     this.#clean(row.space_key)
+  }
+
+  async #active(): Promise<number> {
+    const context = this.#context
+    const open = context === undefined ? [] : await context.db.read(migrationRows.open(context.instance))
+    return open.length + this.#cleaning.size
+  }
+
+  /** Others took this gateway for dead. */
+  lost(): void {
+    this.#runs?.lost()
   }
 
   async close(): Promise<void> {

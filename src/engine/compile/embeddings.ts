@@ -137,9 +137,10 @@ async function ensureLoaded(context: EngineContext, vectorSpaceId: string): Prom
 /** Who pays for provider calls: the space, within the budgets of its manifest. */
 export function account(context: EngineContext, space: SpaceRow) {
   return {
+    tenant: space.tenant,
     id: space.id,
-    limits: () => {
-      const row = context.db.now(spaceByKeyOrDeleting(space.key))
+    limits: async () => {
+      const row = await context.db.read(spaceByKeyOrDeleting(space.key))
       return row === undefined ? {} : quotasOf(context, row).providerBudgets
     },
   }

@@ -8,7 +8,6 @@ import { type SpaceRow, spaceByKey } from '../rows/spaces.js'
 import { endCommit } from '../rows/staged-commits.js'
 import { oweVectors } from '../rows/vectors-due.js'
 import { dropUnpublished, versionKeyOf } from '../rows/versions.js'
-import type { IndexBatch, IndexedNode } from '../search/ports.js'
 import { policiesOf } from '../spaces/manifest.js'
 import { countPages } from '../spaces/parser-pages.js'
 import type { Read, Write } from '../storage/program.js'
@@ -18,9 +17,6 @@ import { smokeTest } from './smoke.js'
 import { type ReadWork, storeVersions } from './store-versions.js'
 import { isTrained } from './vector-spaces.js'
 import type { Built, Work } from './work.js'
-
-/** passages in one commit of the index, which searches wait for */
-const REAPPLIED_AT_ONCE = 500
 
 /**
  * Takes a batch of jobs of one space from their stage to publication. Each step computes first, then writes in one
@@ -37,7 +33,8 @@ export async function compileBatch(
   const reloaded = resumed.length === 0 ? [] : await context.db.read(reload(resumed))
   const built = [...(await buildNodes(context, space, fresh, signal)), ...reloaded]
   if (built.length === 0) return
-  await reapply(context, space, reloaded)
+  // whether the index got their passages before the crash is not known
+  if (reloaded.length > 0) await context.indexes.follow(space.id, await context.db.read(lastSequence(space.key)))
   const nodes = built.flatMap((item) => item.nodes)
   for (;;) {
     // read anew: the space may have got another model while its documents were parsed, or after the vectors were made
@@ -65,6 +62,18 @@ async function askProvider(
   await context.vectors.patience(space.key, versions, signal)
 }
 
+function readAll({ compiler, objects }: EngineContext, batch: readonly Work[], signal: AbortSignal) {
+  const documents = batch.map(({ document }) => document)
+  const keys = documents.map((document) => document.object_key)
+  return objects.local(keys, (files) => {
+    const requests = documents.flatMap(({ filename, mime_type: declaredType }, place) => {
+      const file = files[place]
+      return file === undefined ? [] : [{ ...file, filename, declaredType }]
+    })
+    return compiler.compile(requests, signal)
+  })
+}
+
 /** Parses files and stores versions with their nodes; a file that cannot be read ends its job here. */
 async function buildNodes(
   context: EngineContext,
@@ -73,15 +82,7 @@ async function buildNodes(
   signal: AbortSignal,
 ): Promise<Built[]> {
   if (batch.length === 0) return []
-  const results = await context.compiler.compile(
-    batch.map(({ document }) => ({
-      path: context.objects.path(document.object_key),
-      root: context.objects.realRoot,
-      filename: document.filename,
-      declaredType: document.mime_type,
-    })),
-    signal,
-  )
+  const results = await readAll(context, batch, signal)
   countPages(
     context,
     space,
@@ -102,10 +103,6 @@ function* oweAll(spaceKey: number, versions: readonly number[]): Write<void> {
   for (const version of versions) yield* oweVectors(spaceKey, version)
 }
 
-function toIndexed({ document, nodes }: Built): IndexedNode[] {
-  return nodes.map(({ key, title, text }) => ({ key, doc: document.key, title, body: text }))
-}
-
 /** The jobs whose nodes an earlier run of the process built. */
 function* reload(resumed: readonly Work[]): Read<Built[]> {
   const built: Built[] = []
@@ -116,19 +113,7 @@ function* reload(resumed: readonly Work[]): Read<Built[]> {
   return built
 }
 
-/** Whether the index got these nodes before the crash is not known: applying them twice leaves the same index. */
-async function reapply(context: EngineContext, space: SpaceRow, built: Built[]): Promise<void> {
-  if (built.length === 0) return
-  const seq = await context.db.read(lastSequence(space.key))
-  if (seq === 0) return
-  const nodes = built.flatMap(toIndexed)
-  for (let from = 0; from < nodes.length; from += REAPPLIED_AT_ONCE) {
-    const add = nodes.slice(from, from + REAPPLIED_AT_ONCE)
-    await context.indexes.apply(space.id, { seq, add, remove: [] })
-  }
-}
-
-/** Ends a job that cannot succeed. The document says why; a version that was published before goes on answering. */
+/** Ends a job that cannot succeed, by who claimed it. The document says why; a version that was published before goes on answering. */
 export async function failJob(
   context: EngineContext,
   space: SpaceRow,
@@ -137,25 +122,23 @@ export async function failJob(
 ): Promise<void> {
   const days = policiesOf(space).retentionPolicy.failedCommitRetentionDays
   const dropped = await context.db.write(() => endInVain(job, failure, days))
-  if (dropped !== undefined) await forget(context, space, dropped)
+  await forget(context, space, dropped)
 }
 
-function* endInVain(
-  job: JobRow,
-  failure: { code: string; message: string },
-  days: number,
-): Write<IndexBatch | undefined> {
+/** @returns the log's entry for what the index has to forget; 0 for nothing */
+function* endInVain(job: JobRow, failure: { code: string; message: string }, days: number): Write<number> {
   const row = yield* openJob(job.key)
-  if (row === undefined || !(yield* moveJob(row.id, row.stage, 'failed', failure.message))) return undefined
+  if (row === undefined) return 0
+  if (!(yield* moveJob(row.id, row.stage, 'failed', { error: failure.message, claim: job }))) return 0
   yield* endCommit(job.id, 'failed-terminal', failure, days)
   yield* markFailed(job.doc_key, failure)
   return yield* dropUnpublished(job.doc_key, job.version)
 }
 
-/** Takes what was dropped out of the index. One that cannot do so now reads it from the rows when it is opened anew. */
-export async function forget({ indexes, log }: EngineContext, space: SpaceRow, dropped: IndexBatch): Promise<void> {
+/** Takes what was dropped out of the index. One that cannot do so now reads it from the log when it is opened anew. */
+export async function forget({ indexes, log }: EngineContext, space: SpaceRow, dropped: number): Promise<void> {
   await indexes
-    .apply(space.id, dropped)
+    .follow(space.id, dropped)
     .catch((error: unknown) =>
       log.warn({ space: space.id, error: String(error) }, 'the passages of a failed job are in the index yet'),
     )

@@ -1,5 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import { changeAfter, indexHead, type TextRow, textsBetween, vectorSpaceOf, vectorsAfter } from '../rows/index-rows.js'
+import { indexHead, type TextRow, textsBetween, vectorSpaceOf, vectorsAfter } from '../rows/index-rows.js'
+import { changesBetween, type LoggedChange } from '../rows/projection-log.js'
 import type { IndexBatch, IndexedNode, ReplaySource, VectorBatch } from '../search/ports.js'
 import type { Database } from '../storage/database.js'
 import { decodeHalfInto } from '../storage/half.js'
@@ -7,44 +8,51 @@ import { countedRows, expectedOf } from './expected-counts.js'
 
 const TEXT_BATCH = 500 // nodes a slice: a few milliseconds of the event loop
 const VECTOR_BATCH = 1000
+/** entries of the log that are read at once: numbers alone */
+const ENTRIES = 200
 
 /** Rows from which the search indexes are rebuilt. Space ids are those of the API. */
 export function createReplaySource(db: Database): ReplaySource {
   return {
-    head(space) {
-      const row = db.now(indexHead(space))
+    async head(space) {
+      const row = await db.read(indexHead(space))
       const seq = row?.seq ?? 0
       if (row === undefined || row.vector_space === null || row.dimension === null) return { seq }
       return { seq, vectorSpace: row.vector_space, dimension: row.dimension }
     },
-    oldest: () => 1, // the log is kept whole; its rows are small
-    expected: (space) => expectedOf(db.now(indexHead(space))),
+    oldest: async () => 1, // the log is kept whole; its rows are small
+    expected: async (space) => expectedOf(await db.read(indexHead(space))),
     counted: (space) => countedRows(db, space),
-    changes: (space, afterSeq) => changes(db, space, afterSeq),
+    changes: (space, after, to) => changes(db, space, after, to),
     vectors: (space, vectorSpace) => vectors(db, space, vectorSpace),
   }
 }
 
-async function* changes(db: Database, space: string, afterSeq: number): AsyncIterable<IndexBatch> {
-  if (afterSeq === 0) {
+async function* changes(db: Database, space: string, after: number, to: number): AsyncIterable<IndexBatch> {
+  if (after === 0) {
     yield* everything(db, space)
     return
   }
-  let seq = afterSeq
+  let seq = after
   for (;;) {
-    const row = await db.read(changeAfter(space, seq))
-    if (row === undefined) return
-    const previous = seq
-    seq = row.seq
-    if (row.op < 0) {
-      const remove: number[] = []
-      for (let key = row.first_node; key <= row.last_node; key++) remove.push(key)
-      yield { seq, add: [], remove }
-    } else {
-      yield* slices(db, space, row.first_node, row.last_node, previous, seq)
+    const entries = await db.read(changesBetween(space, seq, to, ENTRIES))
+    let remove: number[] = []
+    for (const [place, entry] of entries.entries()) {
+      if (entry.op < 0) {
+        for (let key = entry.first_node; key <= entry.last_node; key++) remove.push(key)
+        if (isRemoval(entries[place + 1])) continue
+        yield { seq: entry.seq, add: [], remove }
+        remove = []
+      } else yield* slices(db, space, entry.first_node, entry.last_node, seq, entry.seq)
+      seq = entry.seq
+      await turn()
     }
-    await turn()
+    if (entries.length < ENTRIES) return
   }
+}
+
+function isRemoval(entry: LoggedChange | undefined): boolean {
+  return entry !== undefined && entry.op < 0
 }
 
 /** Every node that is or will be visible; the log's newest entry is reached with the last batch. */

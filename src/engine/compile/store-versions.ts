@@ -1,13 +1,14 @@
 import type { EngineContext } from '../context.js'
 import type { PreparedDocument, PreparedNode } from '../parse/compiled.js'
 import { charactersOf, lengthOf } from '../parse/document-parts.js'
-import { isQueued, moveJob } from '../rows/jobs.js'
+import { isHeldQueued, moveJob } from '../rows/jobs.js'
 import { insertNodes, reserveNodeKeys } from '../rows/nodes.js'
+import { logAdded } from '../rows/projection-log.js'
 import type { SpaceRow } from '../rows/spaces.js'
 import { advance } from '../rows/staged-commits.js'
 import { insertPart, type VersionPart } from '../rows/version-parts.js'
 import { dropUnpublished, hasVersion, insertAsset, insertVersionRow, type VersionOwner } from '../rows/versions.js'
-import type { IndexBatch, IndexedNode } from '../search/ports.js'
+import type { IndexedNode } from '../search/ports.js'
 import { type VersionSize, versionOverQuota } from '../spaces/quota.js'
 import type { Read, Write } from '../storage/program.js'
 import type { Built, Work } from './work.js'
@@ -40,25 +41,29 @@ interface Outcome {
   refused: Refused[]
 }
 
+/** A document whose nodes have keys. */
+interface KeyedWork extends ReadWork {
+  /** the keys from here on are set aside for its nodes */
+  firstNode: number
+}
+
 /** A version whose row is there, while the rest of it is being stored. */
 interface Begun {
   versionKey: number
-  /** the keys from here on are set aside for its nodes */
-  firstNode: number
   /** what does not fit into the row */
   parts: VersionPart[]
 }
 
-/** What one transaction adds to a version. @returns sequence of the projection log, for nodes */
+/** What one transaction adds to a version. */
 interface Slice {
   nodes: readonly PreparedNode[]
-  store(): Write<number>
+  store(): Write<void>
 }
 
 /**
  * Stores versions with their nodes: small ones together, large ones in as many transactions as it takes. Nobody sees a
  * version before it is published; one that was not stored to its end, for a crash or an error, is dropped by the next run
- * of its job. A document whose job was ended meanwhile is left out.
+ * of its job. A document whose job was ended or taken over meanwhile is left out.
  *
  * @returns the versions that are whole, and the documents that the space has no room for
  */
@@ -70,15 +75,14 @@ export async function storeVersions(
 ): Promise<Outcome> {
   const outcome: Outcome = { built: [], refused: [] }
   const applied: Promise<void>[] = []
-  // Called in the order of the commits, before anything else is waited for: a removal that is logged later comes later.
-  const apply = (batch: IndexBatch | undefined) => {
-    if (batch === undefined || batch.seq === 0) return
-    const done = context.indexes.apply(space.id, batch)
+  const apply = (seq: number, nodes: readonly IndexedNode[] = []) => {
+    const fresh = nodes.length === 0 ? undefined : { first: seq, seq, add: [...nodes], remove: [] }
+    const done = context.indexes.follow(space.id, seq, fresh)
     // looked at when everything is stored; until then a failure is not an unhandled one
     done.catch(() => undefined)
     applied.push(done)
   }
-  const weighed = read.map((item) => ({ item, weight: weightOf(item.document) }))
+  const weighed = (await withKeys(context, read)).map((item) => ({ item, weight: weightOf(item.document) }))
   for (const group of cut(weighed, ({ weight }) => weight, SLICE_DOCUMENTS)) {
     signal.throwIfAborted()
     const [alone] = group
@@ -94,6 +98,17 @@ export async function storeVersions(
   return outcome
 }
 
+/** Sets keys aside for the nodes of documents. A canceled one leaves its own unused. */
+async function withKeys({ db }: EngineContext, read: readonly ReadWork[]): Promise<KeyedWork[]> {
+  const count = read.reduce((sum, { document }) => sum + document.nodes.length, 0)
+  let next = count === 0 ? 0 : await db.write(() => reserveNodeKeys(count))
+  return read.map((item) => {
+    const firstNode = next
+    next += item.document.nodes.length
+    return { ...item, firstNode }
+  })
+}
+
 function isLarge({ bytes, nodes }: Weight): boolean {
   return bytes > SLICE_BYTES || nodes > SLICE_NODES
 }
@@ -102,33 +117,30 @@ function isLarge({ bytes, nodes }: Weight): boolean {
 async function storeTogether(
   context: EngineContext,
   space: SpaceRow,
-  group: readonly ReadWork[],
+  group: readonly KeyedWork[],
   outcome: Outcome,
-  apply: (batch: IndexBatch) => void,
+  apply: (seq: number, nodes?: readonly IndexedNode[]) => void,
 ): Promise<void> {
-  const { built, refused, batch } = await context.db.write(function* () {
+  const { built, refused, nodes, seq } = await context.db.write(function* () {
     const built: Built[] = []
     const refused: Refused[] = []
-    const batch: IndexBatch = { seq: 0, add: [], remove: [] }
+    const nodes: IndexedNode[] = []
+    let seq = 0
     for (const item of group) {
       const { dropped, begun } = yield* begin(context, space, item)
-      if (dropped !== undefined) {
-        batch.seq = dropped.seq
-        for (const key of dropped.remove) batch.remove.push(key)
-      }
+      seq = Math.max(seq, dropped)
       if (begun === undefined) continue
       if ('failure' in begun) {
         refused.push({ work: item.work, failure: begun.failure })
         continue
       }
-      for (const slice of slicesOf(space, item, begun)) batch.seq = Math.max(batch.seq, yield* slice.store())
-      batch.add.push(...toIndexed(item, begun, item.document.nodes))
+      for (const slice of slicesOf(space, item, begun)) yield* slice.store()
+      nodes.push(...toIndexed(item, item.document.nodes))
       built.push(yield* finish(item, begun))
     }
-    return { built, refused, batch }
+    return { built, refused, nodes, seq: Math.max(seq, yield* logNodes(space, nodes)) }
   })
-  // a cancel in the same commit takes out what this puts in: it must come behind it
-  apply(batch)
+  apply(seq, nodes)
   outcome.built.push(...built)
   outcome.refused.push(...refused)
 }
@@ -137,9 +149,9 @@ async function storeTogether(
 async function storeInSlices(
   context: EngineContext,
   space: SpaceRow,
-  item: ReadWork,
+  item: KeyedWork,
   outcome: Outcome,
-  apply: (batch: IndexBatch | undefined) => void,
+  apply: (seq: number, nodes?: readonly IndexedNode[]) => void,
   signal: AbortSignal,
 ): Promise<void> {
   const { db } = context
@@ -155,18 +167,21 @@ async function storeInSlices(
   for (const slice of slicesOf(space, item, begun)) {
     signal.throwIfAborted()
     await context.rightOfWay.giveWay()
+    const nodes = toIndexed(item, slice.nodes)
     const stored = await db.write<{ seq: number } | { failure: Refused['failure'] } | undefined>(function* () {
       if (!(yield* goesOn(item, begun))) return undefined
       // others may have filled the space meanwhile
       const failure = yield* versionOverQuota(context, space, { artifactBytes: 0, segments: 0, nodes: left })
-      return failure === undefined ? { seq: yield* slice.store() } : { failure }
+      if (failure !== undefined) return { failure }
+      yield* slice.store()
+      return { seq: yield* logNodes(space, nodes) }
     })
     if (stored === undefined) return
     if ('failure' in stored) {
       outcome.refused.push({ work, failure: stored.failure })
       return
     }
-    apply({ seq: stored.seq, add: toIndexed(item, begun, slice.nodes), remove: [] })
+    apply(stored.seq, nodes)
     left -= slice.nodes.length
   }
   const built = await db.write(() => finishWanted(item, begun))
@@ -176,35 +191,45 @@ async function storeInSlices(
 /**
  * Makes the row of a version, inside a transaction; what an earlier run of the job left goes.
  *
- * @returns what the index has to forget, and nothing more for a job that was ended meanwhile, or why the space has no room
+ * @returns the log's entry for what the index has to forget, 0 for nothing, and nothing more for a job that was ended
+ *   or taken over meanwhile, or why the space has no room
  */
 function* begin(
   context: EngineContext,
   space: SpaceRow,
   { work, document }: ReadWork,
-): Write<{ dropped?: IndexBatch | undefined; begun?: Begun | { failure: Refused['failure'] } }> {
-  if (!(yield* isQueued(work.job.id))) return {}
+): Write<{ dropped: number; begun?: Begun | { failure: Refused['failure'] } }> {
+  if (!(yield* isHeldQueued(work.job))) return { dropped: 0 }
   const dropped = yield* dropUnpublished(work.document.key, work.job.version)
   const failure = yield* versionOverQuota(context, space, sizeOf(document))
   if (failure !== undefined) return { dropped, begun: { failure } }
-  const firstNode = document.nodes.length === 0 ? 0 : yield* reserveNodeKeys(document.nodes.length)
-  return { dropped, begun: { firstNode, ...(yield* insertVersionRow(ownerOf(space, work), document)) } }
+  return { dropped, begun: yield* insertVersionRow(ownerOf(space, work), document) }
+}
+
+/**
+ * Notes nodes in the projection log, in one entry and at the end of the transaction that stores them, which holds the log
+ * from here on.
+ *
+ * @returns the entry; 0 for no nodes
+ */
+function* logNodes(space: SpaceRow, nodes: readonly IndexedNode[]): Write<number> {
+  const [first] = nodes
+  const last = nodes.at(-1)
+  return first === undefined || last === undefined ? 0 : yield* logAdded(space.key, first.key, last.key)
 }
 
 /** What is to be stored of a version behind its row, in slices of one transaction each. */
-function* slicesOf(space: SpaceRow, { work, document }: ReadWork, begun: Begun): Iterable<Slice> {
-  const { versionKey, firstNode } = begun
+function* slicesOf(space: SpaceRow, { work, document, firstNode }: KeyedWork, begun: Begun): Iterable<Slice> {
+  const { versionKey } = begun
   for (const parts of cut(begun.parts, ({ bytes }) => ({ bytes: bytes.length, nodes: 0 }))) {
     const store = function* () {
       for (const part of parts) yield* insertPart(space.key, versionKey, part)
-      return 0
     }
     yield { nodes: [], store }
   }
   for (const assets of cut(document.assets, ({ bytes }) => ({ bytes: bytes.length, nodes: 0 }))) {
     const store = function* () {
       for (const asset of assets) yield* insertAsset(versionKey, asset)
-      return 0
     }
     yield { nodes: [], store }
   }
@@ -233,21 +258,22 @@ function* cut<T>(things: readonly T[], weigh: (thing: T) => Weight, most = SLICE
   if (slice.length > 0) yield slice
 }
 
-/** Whether a version that is being stored is still wanted: ending its job removes the version, too. */
+/** Whether a version that is being stored is still wanted: ending its job, or taking it over, removes the version, too. */
 function* goesOn({ work }: ReadWork, { versionKey }: Begun): Read<boolean> {
-  return (yield* hasVersion(versionKey, work.job.version)) && (yield* isQueued(work.job.id))
+  return (yield* hasVersion(versionKey, work.job.version)) && (yield* isHeldQueued(work.job))
 }
 
-function* finishWanted(item: ReadWork, begun: Begun): Write<Built | undefined> {
+function* finishWanted(item: KeyedWork, begun: Begun): Write<Built | undefined> {
   return (yield* goesOn(item, begun)) ? yield* finish(item, begun) : undefined
 }
 
 /** All of a version is stored: its job goes on, inside the caller's transaction. */
-function* finish({ work, document }: ReadWork, { versionKey, firstNode }: Begun): Write<Built> {
+function* finish({ work, document, firstNode }: KeyedWork, { versionKey }: Begun): Write<Built> {
   const { job } = work
-  yield* moveJob(job.id, 'queued', 'parsed')
-  yield* moveJob(job.id, 'parsed', 'outline_built')
-  yield* moveJob(job.id, 'outline_built', 'nodes_generated')
+  const held = { claim: job }
+  yield* moveJob(job.id, 'queued', 'parsed', held)
+  yield* moveJob(job.id, 'parsed', 'outline_built', held)
+  yield* moveJob(job.id, 'outline_built', 'nodes_generated', held)
   yield* advance(job.id, ['metadata-prepared', 'artifacts-built', 'nodes-built'])
   const nodes = document.nodes.map(({ ordinal, title, text }) => ({ key: firstNode + ordinal, title, text }))
   return { ...work, job: { ...job, stage: 'nodes_generated' }, versionKey, nodes }
@@ -257,7 +283,7 @@ function ownerOf(space: SpaceRow, { job, document }: Work): VersionOwner {
   return { spaceKey: space.key, docKey: document.key, version: job.version }
 }
 
-function toIndexed({ work }: ReadWork, { firstNode }: Begun, nodes: readonly PreparedNode[]): IndexedNode[] {
+function toIndexed({ work, firstNode }: KeyedWork, nodes: readonly PreparedNode[]): IndexedNode[] {
   const doc = work.document.key
   return nodes.map(({ ordinal, title, text }) => ({ key: firstNode + ordinal, doc, title, body: text }))
 }

@@ -12,6 +12,7 @@ import {
   deleteVectors,
   insertTrained,
   insertWanted,
+  isBuilding,
   supersede,
   supersededOf,
   type VectorSpace,
@@ -116,7 +117,7 @@ export async function trainVectorSpace(
     return undefined
   }
   untrainableOf(context).delete(space.key)
-  return db.write(() => insertTrained(space, id, model, nodes))
+  return db.write(() => insertTrained(space, id, model, nodes, context.instance))
 }
 
 /**
@@ -162,7 +163,8 @@ export async function fillVectors(
 
 function* switchVectorSpace(spaceKey: number, next: VectorSpace): Write<boolean> {
   const space = yield* spaceByKey(spaceKey)
-  if (space === undefined) return false
+  // others took this gateway for dead, and gave up what it was filling
+  if (space === undefined || !(yield* isBuilding(next.key))) return false
   if (!isTrained(space)) {
     // a migration gave the space another model meanwhile
     yield* supersede(next.key)

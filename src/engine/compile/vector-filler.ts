@@ -15,6 +15,7 @@ import {
   dueNodes,
   forgetDue,
   forgetWait,
+  hurryAllVectors,
   hurryVectors,
   isDue,
   missingOf,
@@ -73,7 +74,7 @@ export class VectorFiller {
       work: ({ key }, signal) => this.#fill(key, signal).finally(() => this.#changes.tell()),
       failed: ({ key }, error, signal) => this.#putOff(key, error, signal).finally(() => this.#changes.tell()),
     })
-    context.db.recover(() => hurryVectors())
+    context.db.recover(() => hurryAllVectors(context.instance))
     this.wake()
   }
 
@@ -89,21 +90,26 @@ export class VectorFiller {
   }
 
   /** spaces whose vectors are being made, or will be without anybody's help */
-  get active(): number {
+  get active(): Promise<number> {
+    return this.#active()
+  }
+
+  async #active(): Promise<number> {
     if (this.#context === undefined) return 0
-    const waiting = this.#context.db
-      .now(spacesDue())
-      .filter(({ key, permanent }) => permanent === 0 && this.#runs?.has(key) !== true)
+    const due = await this.#context.db.read(spacesDue())
+    const waiting = due.filter(({ key, permanent }) => permanent === 0 && this.#runs?.has(key) !== true)
     return (this.#runs?.size ?? 0) + waiting.length
   }
 
   /** Published passages of a space without their vectors, and why. @returns nothing when none is missing */
-  missing(spaceKey: number): Counted['missing'] | undefined {
+  async missing(spaceKey: number): Promise<Counted['missing'] | undefined> {
     const { db } = this.#started()
     const known = this.#counted.get(spaceKey)
     const now = Date.now()
     const counted =
-      known !== undefined && now - known.at < COUNTED_MS ? known : { at: now, missing: db.now(missingNow(spaceKey)) }
+      known !== undefined && now - known.at < COUNTED_MS
+        ? known
+        : { at: now, missing: await db.read(missingNow(spaceKey)) }
     this.#counted.set(spaceKey, counted)
     return counted.missing.passages === 0 ? undefined : counted.missing
   }

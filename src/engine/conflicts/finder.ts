@@ -47,9 +47,9 @@ export class ConflictFinder {
   #closing: NodeJS.Timeout | undefined
 
   /** Begins with what earlier processes left, or made in another format. */
-  start(context: EngineContext): void {
+  async start(context: EngineContext): Promise<void> {
     this.#context = context
-    for (const key of context.db.now(spaceKeys())) this.published(key)
+    for (const key of await context.db.read(spaceKeys())) this.published(key)
   }
 
   /** Looks soon whether there is work. */

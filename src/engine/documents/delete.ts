@@ -2,15 +2,14 @@ import type { BulkDelete } from '../../contract/gateway/documents.js'
 import type { Caller } from '../base/caller.js'
 import type { Lease } from '../base/leases.js'
 import type { EngineContext } from '../context.js'
+import { removeUnreferenced } from '../objects/remove.js'
 import { type BulkItem, insertBulkJob } from '../rows/bulk-jobs.js'
-import { cancelJob, hideDocument, type NodeRange, nodeRanges, openJobsOf } from '../rows/document-ends.js'
-import { type DocumentRow, isReferenced, lookupDocuments } from '../rows/documents.js'
-import { lastSequence } from '../rows/projection-log.js'
+import { cancelJob, hideDocument, openJobsOf } from '../rows/document-ends.js'
+import { type DocumentRow, lookupDocuments } from '../rows/documents.js'
 import { publishNext } from '../rows/publications.js'
 import { findSpace, spaceByKey } from '../rows/spaces.js'
 import { endCommit } from '../rows/staged-commits.js'
 import { policiesOf } from '../spaces/manifest.js'
-import { ObjectStore } from '../storage/objects.js'
 import type { Write } from '../storage/program.js'
 import { writeAnswer } from '../storage/write-answer.js'
 
@@ -18,6 +17,8 @@ interface Removed {
   nodes: number
   artifacts: number
   projections: number
+  /** the log's last entry for the nodes; 0 where there are none */
+  seq: number
 }
 
 /** Deletes documents, of those that the caller may know of: gone from every read when this resolves. Rows are purged later, bytes now where nobody holds them. */
@@ -52,13 +53,13 @@ async function removeDocuments(
     () => removeAll(caller, spaceId, documentIds),
     (done) => toReport(done, new Set()),
   )
-  if (outcome.ranges.length > 0)
-    await context.indexes.apply(spaceId, { seq: outcome.seq, add: [], remove: outcome.ranges.flatMap(keysOf) })
+  await context.indexes.follow(spaceId, Math.max(0, ...[...outcome.removed.values()].map(({ seq }) => seq)))
   context.wake()
-  const withBytes = new Set<string>()
-  for (const { id, row } of outcome.rows)
-    if (row !== undefined && (await removeUnreferenced(context, row.object_key))) withBytes.add(id)
-  return toReport(outcome, withBytes)
+  const named = outcome.rows.flatMap(({ id, row }) => (row === undefined ? [] : [{ id, key: row.object_key }]))
+  const keys = named.map(({ key }) => key)
+  const gone = await removeUnreferenced(context, caller.tenant, keys)
+  const withBytes = named.flatMap(({ id, key }) => (gone.has(key) ? [id] : []))
+  return toReport(outcome, new Set(withBytes))
 }
 
 function* liveOf(caller: Caller, spaceId: string, documentIds: readonly string[]) {
@@ -67,11 +68,7 @@ function* liveOf(caller: Caller, spaceId: string, documentIds: readonly string[]
   return rows.flatMap(({ row }) => (row === undefined ? [] : [{ key, row }]))
 }
 
-function* removeAll(
-  caller: Caller,
-  spaceId: string,
-  documentIds: readonly string[],
-): Write<Outcome & { ranges: NodeRange[]; seq: number }> {
+function* removeAll(caller: Caller, spaceId: string, documentIds: readonly string[]): Write<Outcome> {
   const space = yield* findSpace(caller.tenant, spaceId)
   const rows = yield* lookupDocuments(caller, space.key, documentIds)
   const removed = new Map<string, Removed>()
@@ -87,9 +84,7 @@ function* removeAll(
     }),
   )
   const bulkJobId = yield* insertBulkJob(space, 'document_delete', items)
-  const ranges: NodeRange[] = []
-  for (const row of live) ranges.push(...(yield* nodeRanges(row.key)))
-  return { bulkJobId, rows, removed, ranges, seq: yield* lastSequence(space.key) }
+  return { bulkJobId, rows, removed }
 }
 
 interface Outcome {
@@ -131,9 +126,9 @@ function leaseOf({ leases }: EngineContext, spaceKey: number, { id, version }: D
 /** Hides a document from `revision` on, inside the caller's transaction. */
 export function* retireDocument(row: DocumentRow, revision: number): Write<Removed> {
   const now = Date.now()
-  const { versions, nodes } = yield* hideDocument(row, revision, now)
+  const { versions, nodes, seq } = yield* hideDocument(row, revision, now)
   yield* cancelOpenJobs(row, now)
-  return { nodes, artifacts: versions, projections: nodes * 2 }
+  return { nodes, artifacts: versions, projections: nodes * 2, seq }
 }
 
 function* cancelOpenJobs(row: DocumentRow, now: number): Write<void> {
@@ -145,19 +140,4 @@ function* cancelOpenJobs(row: DocumentRow, now: number): Write<void> {
     yield* cancelJob(id, now)
     yield* endCommit(id, 'canceled', undefined, days)
   }
-}
-
-function keysOf({ first, last }: NodeRange): number[] {
-  return Array.from({ length: last - first + 1 }, (_, place) => first + place)
-}
-
-/**
- * Removes bytes that nothing names any more. A key that has no form of one names no bytes: it is told in the log, and
- * what else is to be removed is removed.
- * @returns whether the bytes are gone now
- */
-export async function removeUnreferenced({ db, objects, log }: EngineContext, key: string): Promise<boolean> {
-  if (ObjectStore.isKey(key)) return objects.remove(key, () => db.now(isReferenced(key)))
-  log.error({ key: key.slice(0, 200) }, 'a row named an object by what is no key; nothing was removed for it')
-  return false
 }

@@ -5,14 +5,9 @@ import type { Caller } from '../base/caller.js'
 import { provisionalType, storedName } from '../base/file-names.js'
 import type { Upload, UploadFile, UploadOptions } from '../base/upload.js'
 import type { EngineContext } from '../context.js'
-import {
-  type DocumentRow,
-  documentsNamed,
-  findDocument,
-  insertDocument,
-  isReferenced,
-  toAsset,
-} from '../rows/documents.js'
+import { keepObjects } from '../objects/receive.js'
+import { removeUnreferenced } from '../objects/remove.js'
+import { type DocumentRow, documentsNamed, findDocument, insertDocument, toAsset } from '../rows/documents.js'
 import { beginJob, endedInVain, type JobRow, latestJob, toTicket } from '../rows/jobs.js'
 import { findSource } from '../rows/sources.js'
 import { freezeEmbedding } from '../rows/space-changes.js'
@@ -32,9 +27,6 @@ interface Received {
   objectKey: string
   metadata: Record<string, unknown>
 }
-
-/** files whose bytes and names are made durable together */
-const SYNCED_AT_ONCE = 32
 
 /**
  * Receives files. Write order: bytes into temporary files → commit `received` → fsync → rename, directories synced →
@@ -85,7 +77,7 @@ export async function beginUpload(
       try {
         return await commitUpload(context, caller, space, sourceId ?? null, received, options.answer)
       } catch (error) {
-        await forget(context, received, error)
+        await forget(context, space, received, error)
         throw error
       }
     },
@@ -104,24 +96,14 @@ async function commitUpload(
   received: Received[],
   answer: UploadOptions['answer'],
 ): Promise<AcceptedDocument[]> {
-  const { db, objects, options, rightOfWay } = context
+  const { db, options } = context
   if (db.damage !== undefined) throw db.damage
   // crawls and imports that began while there was room
   if (options.room?.isFull === true) throw new KsError('storage-full', 'the disk of the data directory is full')
   const { added, again } = await db.read(newOf(context, space, sourceId, received))
-  if (added + again > 0) assertRoomForPages(context, space, added + again)
-  await db.write(() => beginCommits(space, sourceId, received))
-  for (let from = 0; from < received.length; from += SYNCED_AT_ONCE) {
-    await rightOfWay.giveWay()
-    await objects.syncStaged(received.slice(from, from + SYNCED_AT_ONCE).map(({ staged }) => staged))
-  }
-  for (let from = 0; from < received.length; from += SYNCED_AT_ONCE) {
-    await rightOfWay.giveWay()
-    const entries = received.slice(from, from + SYNCED_AT_ONCE)
-    await objects.publish(entries.map((item) => ({ staged: item.staged, key: item.objectKey })))
-  }
-  await rightOfWay.giveWay()
-  function* admitAll(): Write<AcceptedDocument[]> {
+  if (added + again > 0) await assertRoomForPages(context, space, added + again)
+  function* admitAll(held: () => Write<void>): Write<AcceptedDocument[]> {
+    yield* held()
     const live = yield* findSpace(space.tenant, space.id)
     // it may have been deleted while the bytes came in
     if (sourceId !== null) yield* findSource(caller, live, sourceId)
@@ -132,7 +114,15 @@ async function commitUpload(
     if (added > 0) yield* assertRawBytes(context, space)
     return made
   }
-  const accepted = await (answer === undefined ? db.write(admitAll) : writeAnswer(db, caller, admitAll, answer))
+  const accepted = await keepObjects(context, {
+    tenant: space.tenant,
+    incoming: received.map(({ staged, objectKey }) => ({ staged, key: objectKey })),
+    begin: () => beginCommits(context, space, sourceId, received),
+    commit(held) {
+      const work = () => admitAll(held)
+      return answer === undefined ? db.write(work) : writeAnswer(db, caller, work, answer)
+    },
+  })
   context.wake()
   return accepted
 }
@@ -161,23 +151,33 @@ function* newOf(
   return { added, again }
 }
 
-function* beginCommits(space: SpaceRow, sourceId: string | null, received: readonly Received[]): Write<void> {
+function* beginCommits(
+  { instance }: EngineContext,
+  space: SpaceRow,
+  sourceId: string | null,
+  received: readonly Received[],
+): Write<void> {
   const now = Date.now()
   for (const { commitId, objectKey, staged } of received) {
     const file = { commitId, stagedId: staged.id, objectKey, sha256: staged.sha256, size: staged.size }
-    yield* beginUploadCommit(space, sourceId, file, now)
+    yield* beginUploadCommit(space, sourceId, file, instance, now)
   }
 }
 
 /** Nobody was promised anything: no commit stays under way, and no bytes stay that nothing else names. */
-async function forget({ db, objects, log }: EngineContext, received: Received[], error: unknown): Promise<void> {
+async function forget(context: EngineContext, space: SpaceRow, received: Received[], error: unknown): Promise<void> {
+  const { db, objects, log } = context
   const code = error instanceof KsError ? error.code : 'internal'
   try {
     await Promise.all(received.map(({ staged }) => objects.discard(staged.id)))
     await db.write(function* () {
       for (const { commitId } of received) yield* failUpload(commitId, code)
     })
-    for (const { objectKey } of received) await objects.remove(objectKey, () => db.now(isReferenced(objectKey)))
+    await removeUnreferenced(
+      context,
+      space.tenant,
+      received.map(({ objectKey }) => objectKey),
+    )
   } catch (cause) {
     // the next start and the garbage collection find what is left
     log.warn({ error: String(cause) }, 'a failed upload could not be cleaned up')
@@ -206,6 +206,7 @@ function* admit(caller: Caller, space: SpaceRow, sourceId: string | null, item: 
 function* makeDocument(caller: Caller, space: SpaceRow, sourceId: string | null, item: Received): Write<DocumentRow> {
   const id = newId()
   const made = {
+    tenant: space.tenant,
     id,
     space_key: space.key,
     source_id: sourceId,

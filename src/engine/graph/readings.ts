@@ -72,7 +72,8 @@ export class GraphReadings {
     this.#runs = new Runs(context.log, {
       name: 'reading',
       isStopped: () => isWriteStopped(context),
-      open: () => context.db.read(readingRows.open()),
+      open: () => context.db.read(readingRows.open(context.instance)),
+      claim: ({ key }) => context.db.write(() => readingRows.claim(key, context.instance)),
       work: (row, signal) => this.#read(row, signal),
       failed: (row, error, signal) => this.#failed(row, error, signal),
     })
@@ -80,7 +81,8 @@ export class GraphReadings {
 
   /** Goes on with what a stop interrupted; whatever kept a model from answering may have been changed since. */
   start(): void {
-    this.#context.db.recover(readingRows.hurry)
+    const { db, instance } = this.#context
+    db.recover(() => readingRows.hurry(instance))
     this.wake()
   }
 
@@ -90,13 +92,19 @@ export class GraphReadings {
   }
 
   /** readings that are under way, or will be without anybody's help */
-  get active(): number {
-    return this.#context.db.now(readingRows.open()).length
+  get active(): Promise<number> {
+    const { db, instance } = this.#context
+    return db.read(readingRows.open(instance)).then(({ length }) => length)
   }
 
   /** A reading has ended by the caller's transaction: nothing more is done for it. */
   ended(key: number): Promise<void> {
     return this.#runs.ended(key)
+  }
+
+  /** Others took this gateway for dead. */
+  lost(): void {
+    this.#runs.lost()
   }
 
   close(): Promise<void> {
@@ -152,7 +160,7 @@ export class GraphReadings {
     const { db, rightOfWay } = this.#context
     const { row, space, model, signal } = work
     for (;;) {
-      const open = db.now(readingRows.stillOpen(row.key))
+      const open = await db.read(readingRows.stillOpen(row.key))
       signal.throwIfAborted()
       if (open === undefined) throw new ReadingOver()
       const slice = await db.read(passagesAfter(space.key, model, open.node_key, SLICE))

@@ -2,6 +2,7 @@ import { KsError } from '../../contract/errors.js'
 import { defined } from '../../lib/defined.js'
 import type { Caller } from '../base/caller.js'
 import type { EngineContext } from '../context.js'
+import { isThere } from '../rows/gateways.js'
 import {
   type AnswerRow,
   answerOf,
@@ -26,49 +27,53 @@ export interface Idempotency {
    * Claims a key for a request. Returns the stored response when the same request was answered before.
    * @throws KsError `idempotency-conflict` for another request under the key, or while the first still runs
    */
-  begin(caller: Caller, key: string, fingerprint: string): StoredResponse | undefined
-  /** Keeps the answer inside the caller's transaction. */
+  begin(caller: Caller, key: string, fingerprint: string): Promise<StoredResponse | undefined>
+  /**
+   * Keeps the answer inside the caller's transaction.
+   * @throws KsError `idempotency-conflict` where another gateway has the key by now: the effect must not come twice
+   */
   keep(caller: Caller, key: string, response: StoredResponse): void
   /** Keeps the answer, where it is not the one that is kept already. */
-  finish(caller: Caller, key: string, response: StoredResponse): void
+  finish(caller: Caller, key: string, response: StoredResponse): Promise<void>
   /** Gives the key back, unless an answer was kept with the effect: the request had none. */
-  abandon(caller: Caller, key: string): void
+  abandon(caller: Caller, key: string): Promise<void>
 }
 
 export function createIdempotency(context: EngineContext): Idempotency {
   const { db, instance } = context
   const keep = (caller: Caller, key: string, { headers, content, ...response }: StoredResponse) =>
-    keepAnswer(caller, key, { ...response, headers: JSON.stringify(headers) }, content)
+    keepAnswer(caller, key, instance, { ...response, headers: JSON.stringify(headers) }, content)
   /** how requests ended while nothing could be written: what was done stays done, and its key stays usable */
-  const unwritten = new Map<string, () => Write<void>>()
-  const end = (caller: Caller, key: string, write: () => Write<void>) => {
+  const unwritten = new Map<string, () => Write<unknown>>()
+  const end = async (caller: Caller, key: string, write: () => Write<unknown>) => {
     try {
-      db.writeNow(write)
+      await db.write(write)
     } catch (error) {
       context.log.warn({ error: String(error) }, 'the end of a request with an Idempotency-Key could not be stored yet')
       unwritten.set(idOf(caller, key), write)
     }
   }
   return {
-    begin(caller, key, fingerprint): StoredResponse | undefined {
+    async begin(caller, key, fingerprint): Promise<StoredResponse | undefined> {
       const id = idOf(caller, key)
       const owed = unwritten.get(id)
-      const kept = db.writeNow(function* () {
+      const kept = await db.write(function* () {
         if (owed !== undefined) yield* owed()
         return yield* claimOrAnswer(caller, key, { fingerprint, instance, created_at: context.now() })
       })
-      unwritten.delete(id)
+      if (unwritten.get(id) === owed) unwritten.delete(id)
       return kept
     },
-    keep: (caller, key, response) => db.now(keep(caller, key, response)),
-    finish(caller, key, response) {
-      const kept = db.now(answerOf(caller, key))
+    keep(caller, key, response) {
+      if (!db.now(keep(caller, key, response)))
+        throw new KsError('idempotency-conflict', 'this Idempotency-Key was taken up by another process')
+    },
+    async finish(caller, key, response) {
+      const kept = await db.read(answerOf(caller, key))
       if (kept?.status === response.status && kept.body === response.body) return
-      end(caller, key, () => keep(caller, key, response))
+      await end(caller, key, () => keep(caller, key, response))
     },
-    abandon(caller, key) {
-      end(caller, key, () => releaseKey(caller, key))
-    },
+    abandon: (caller, key) => end(caller, key, () => releaseKey(caller, key, instance)),
   }
 }
 
@@ -91,8 +96,8 @@ function* claimOrAnswer(
       headers: fromCell<Record<string, string>>(row.headers ?? '{}'),
       ...defined({ content }),
     }
-  // a request of a process that died left no answer: whether it had an effect, only doing it again can tell
-  if (row !== undefined && row.instance === request.instance)
+  // a request of a gateway that is gone left no answer: whether it had an effect, only doing it again can tell
+  if (row !== undefined && (row.instance === request.instance || (yield* isThere(row.instance))))
     throw new KsError('idempotency-conflict', 'the first request with this Idempotency-Key is still running')
   yield* claimKey(caller, key, request)
   return undefined

@@ -12,7 +12,7 @@ export const chatFiles: Phase = async ({ context, space }, after) => {
   const rows = await db.read(chatFileBytes(space.tenant, String(after ?? ''), SLICE_ROWS))
   const findings: Finding[] = []
   for (const row of rows) {
-    const stillThere = () => db.read(isChatFileThere(row.id))
+    const stillThere = () => db.read(isChatFileThere(space.tenant, row.id))
     const target = { type: 'raw-object', id: row.id, objectKey: row.object_key } as const
     const found = await checkBytes(objects, { ...row, target, stillThere })
     if (found !== undefined) findings.push(found)

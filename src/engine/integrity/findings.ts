@@ -8,6 +8,7 @@ export type Remedy =
   | { by: 'nobody' }
   | { by: 'person'; advice: string }
   | { by: 'removing-object'; objectKey: string }
+  | { by: 'noting-object'; objectKey: string }
   | { by: 'removing-staged'; id: string }
   | { by: 'collecting-commit'; commitId: string }
   | { by: 'reading-again'; versionKey: number }

@@ -1,26 +1,27 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import type { GcCandidate, GcExecuted, IntegrityTarget } from '../../contract/gateway/integrity.js'
 import { isUuid } from '../../lib/ids.js'
+import { finishRemoval, newRemoval, removeUnreferenced } from '../objects/remove.js'
 import { collectableCommit } from '../rows/integrity/commits.js'
 import { nodeKeyOf } from '../rows/integrity/nodes.js'
-import { isNamed } from '../rows/integrity/objects.js'
 import { outcomeOf, putOutcome, removeOutcome, removeOutcomesBefore } from '../rows/integrity/outcomes.js'
 import { removeStrayNodes } from '../rows/integrity/repairs.js'
 import { isOldTrace } from '../rows/integrity/traces.js'
 import { supersededVectorSpaces } from '../rows/integrity/vectors.js'
 import { abandonedVersion } from '../rows/integrity/versions.js'
+import { beginRemoval, objectRow } from '../rows/objects.js'
 import { removeTrace } from '../rows/purge/parts.js'
 import { removeSupersededModel } from '../rows/retention/versions.js'
 import { giveUpExpired, moveCommit } from '../rows/staged-commits.js'
 import { deleteVectors } from '../rows/vector-spaces.js'
 import { dropUnpublished } from '../rows/versions.js'
-import type { IndexBatch } from '../search/ports.js'
 import type { Database } from '../storage/database.js'
 import { ObjectStore } from '../storage/objects.js'
 import type { Write } from '../storage/program.js'
 import { isKnown } from './audience.js'
 import type { Scan } from './findings.js'
 import { targetName, traceCutoff } from './gc-candidates.js'
+import { isCompiling } from './lease-list.js'
 import { isCollectable, isLeftover } from './raw-objects.js'
 
 const VECTORS_A_TRANSACTION = 2000
@@ -69,8 +70,8 @@ async function removeOne(scan: Scan, candidate: GcCandidate): Promise<boolean> {
   }
   const known = await db.read(outcomeOf(collection))
   if (known === 'deleted') return true
-  if (context.leases.holds(space.key, [target.objectKey, target.id, target.documentAssetId, target.virtualPath]))
-    return false
+  const names = [target.objectKey, target.id, target.documentAssetId, target.virtualPath]
+  if (context.leases.holds(space.key, names) || (await db.read(isCompiling(space.key, names)))) return false
   const ticket: Ticket = {
     begin: () => putOutcome(collection, 'deleting', nameOf(target), now),
     *end() {
@@ -109,16 +110,19 @@ export async function removeObject(
   if (objectKey.startsWith('tmp/')) return removeStaged(scan, objectKey.slice('tmp/'.length), ticket, begun)
   if (!ObjectStore.isKeyOf(space.tenant, objectKey)) return false
   const file = await objects.describe(objectKey)
-  if (file === undefined) return begun && finish(db, ticket)
+  const object = { tenant: space.tenant, key: objectKey }
+  if (file === undefined && begun) return finish(db, ticket)
   const ours = await db.write(function* () {
-    if (!(yield* isCollectable(context, { key: objectKey, ...file }, now))) return false
+    const seen = file ?? { modifiedAt: (yield* objectRow(object))?.touched_at ?? now }
+    if (!(yield* isCollectable(context, { key: objectKey, ...seen }, now))) return undefined
+    const removal = newRemoval(context)
+    if ((yield* beginRemoval(object, removal, now)) !== 'begun') return undefined
     yield* ticket.begin()
-    return true
+    return removal
   })
-  if (!ours) return false
-  // an upload of the same bytes may have begun since: its row is looked for in the very turn of the removal
-  await objects.remove(objectKey, () => db.now(isNamed(objectKey, now)))
-  if ((await objects.describe(objectKey)) === undefined) return finish(db, ticket)
+  if (ours === undefined) return false
+  const gone = await finishRemoval(context, space.tenant, [objectKey], ours)
+  if (gone.length > 0) return finish(db, ticket)
   await db.write(() => ticket.forget())
   return false
 }
@@ -162,7 +166,8 @@ export async function collectCommit(scan: Scan, id: string, ticket: Ticket = NO_
   if (row === undefined) return false
   await objects.discard(id)
   const key = row.published_object_key
-  if (key !== null && ObjectStore.isKeyOf(space.tenant, key)) await objects.remove(key, () => db.now(isNamed(key, now)))
+  if (key !== null && ObjectStore.isKeyOf(space.tenant, key))
+    await removeUnreferenced(context, space.tenant, [key], now)
   await db.write(function* () {
     yield* moveCommit(id, 'gc-pending', 'gc-complete')
     yield* ticket.end()
@@ -174,15 +179,16 @@ async function removeVersion(scan: Scan, artifactId: string, ticket: Ticket): Pr
   const { context, space } = scan
   const { db, indexes, leases } = context
   if (leases.isRead(space.key)) return false
-  const outcome = await db.write(function* () {
+  const dropped = await db.write(function* () {
     const abandoned = yield* abandonedVersion(space.key, artifactId)
     if (abandoned === undefined) return undefined
-    const dropped: IndexBatch | undefined = yield* dropUnpublished(abandoned.doc_key, abandoned.version)
+    const seq = yield* dropUnpublished(abandoned.doc_key, abandoned.version)
     yield* ticket.end()
-    return { dropped }
+    return seq
   })
-  if (outcome?.dropped !== undefined) await indexes.apply(space.id, outcome.dropped)
-  return outcome !== undefined
+  if (dropped === undefined) return false
+  await indexes.follow(space.id, dropped)
+  return true
 }
 
 async function removeStrayNode(scan: Scan, id: string, ticket: Ticket): Promise<boolean> {
@@ -202,11 +208,11 @@ export async function collectStrayNodes(
   const { db, indexes } = context
   const gone = await db.write(function* () {
     const removed = yield* removeStrayNodes(space.key, first, last)
-    if (removed.remove.length > 0) yield* ticket.end()
+    if (removed.count > 0) yield* ticket.end()
     return removed
   })
-  if (gone.remove.length > 0) await indexes.apply(space.id, { ...gone, add: [] })
-  return gone.remove.length
+  await indexes.follow(space.id, gone.seq)
+  return gone.count
 }
 
 async function removeVectorSpace(scan: Scan, id: string, ticket: Ticket): Promise<boolean> {
@@ -233,7 +239,7 @@ async function removeVectorSpace(scan: Scan, id: string, ticket: Ticket): Promis
 async function removeOldTrace({ context: { db }, space, now }: Scan, id: string, ticket: Ticket): Promise<boolean> {
   return db.write(function* () {
     if (!(yield* isOldTrace(space.key, id, yield* traceCutoff(space.key, now)))) return false
-    yield* removeTrace(id)
+    yield* removeTrace({ tenant: space.tenant, id })
     yield* ticket.end()
     return true
   })

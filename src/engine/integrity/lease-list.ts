@@ -3,10 +3,11 @@ import type { Lease as LeaseItem } from '../../contract/gateway/integrity.js'
 import { LIMITS } from '../../contract/limits.js'
 import { defined } from '../../lib/defined.js'
 import { decodeCursor, encodeCursor, filterHash } from '../base/cursor.js'
-import type { Lease } from '../base/leases.js'
+import { EXPIRES_AFTER_MS, type KnownLease } from '../base/leases.js'
 import type { Page, PageRequest } from '../base/page.js'
 import type { EngineContext } from '../context.js'
 import { hiddenDocuments } from '../rows/integrity/audience.js'
+import { type HeldDocument, heldDocuments } from '../rows/job-claims.js'
 import type { Reader } from '../rows/permissions.js'
 import type { SpaceRow } from '../rows/spaces.js'
 import type { Read } from '../storage/program.js'
@@ -32,13 +33,40 @@ export function* listLeases(
   }
 }
 
-/** Leases of a space but for those on documents that the reader may not know of. */
-export function* knownLeases({ leases }: EngineContext, reader: Reader, spaceKey: number): Read<Lease[]> {
-  const all = leases.of(spaceKey)
+/** Leases of a space, as rows and of this process, but for those on documents that the reader may not know of. */
+export function* knownLeases({ leases }: EngineContext, reader: Reader, spaceKey: number): Read<KnownLease[]> {
+  const held = (yield* heldDocuments(spaceKey)).map((one) => compiling(spaceKey, one))
+  const all = [...held, ...leases.of(spaceKey)].sort((a, b) => a.acquiredAt - b.acquiredAt)
   const ids = all.filter(({ targetType }) => targetType === 'document').map(({ targetId }) => targetId)
   if (ids.length === 0) return all
   const hidden = yield* hiddenDocuments(reader, ids)
   return all.filter(({ targetId }) => !hidden.has(targetId))
+}
+
+/** Whether a compilation holds one of these things, named by id or virtual path, whatever gateway works on it. */
+export function* isCompiling(spaceKey: number, names: readonly (string | undefined)[]): Read<boolean> {
+  const held = (yield* heldDocuments(spaceKey)).map((one) => compiling(spaceKey, one))
+  return held.some(({ targetId, virtualPath }) => names.includes(targetId) || names.includes(virtualPath))
+}
+
+/** The lease of a compilation: the row of its job, which beats with its gateway. */
+function compiling(spaceKey: number, held: HeldDocument): KnownLease {
+  const heartbeatAt = Math.max(held.claimed_at, held.beat_at ?? 0)
+  return {
+    id: held.job,
+    spaceKey,
+    sessionId: held.job,
+    type: held.version > 1 ? 'reindex' : 'publish',
+    targetType: 'document',
+    targetId: held.document,
+    targetVersion: held.version,
+    virtualPath: `/knowledge/documents/${held.document}`,
+    fence: held.fence,
+    status: 'active',
+    acquiredAt: held.claimed_at,
+    heartbeatAt,
+    expiresAt: heartbeatAt + EXPIRES_AFTER_MS,
+  }
 }
 
 function placeOf(cursor: string, filter: string): string {
@@ -47,7 +75,7 @@ function placeOf(cursor: string, filter: string): string {
   throw new KsError('invalid-cursor', 'cursor is not one that this list returned for this filter')
 }
 
-function toItem(lease: Lease, space: SpaceRow): LeaseItem {
+function toItem(lease: KnownLease, space: SpaceRow): LeaseItem {
   const heartbeatAt = new Date(lease.heartbeatAt).toISOString()
   return {
     id: lease.id,

@@ -2,8 +2,9 @@ import type { IntegrityTarget } from '../../contract/gateway/integrity.js'
 import { defined } from '../../lib/defined.js'
 import type { EngineContext } from '../context.js'
 import { collectableCommits, isEndedUpload } from '../rows/integrity/commits.js'
-import { documentBytes, isDocumentThere, isNamed, isShownBy, type ReceivedBytes } from '../rows/integrity/objects.js'
-import type { ObjectStore, StoredFile } from '../storage/objects.js'
+import { documentBytes, isDocumentThere, isShownBy, type ReceivedBytes } from '../rows/integrity/objects.js'
+import { isReferenced, objectRow, objectRows } from '../rows/objects.js'
+import { ObjectStore, type StoredFile } from '../storage/objects.js'
 import type { Read } from '../storage/program.js'
 import { type Finding, finding, type Scan } from './findings.js'
 import { type Phase, sliceOf } from './phase.js'
@@ -95,13 +96,13 @@ function* straysAmong(scan: Scan, files: readonly StoredFile[]): Read<Finding[]>
 }
 
 /** What is to be said of a file, unless a row names it or it is too young to tell. */
-function* strayAt({ context, now }: Scan, file: StoredFile): Read<Finding | undefined> {
+function* strayAt({ context, space, now }: Scan, file: StoredFile): Read<Finding | undefined> {
   const target = { type: 'raw-object', objectKey: file.key } as const
   if (!file.isObject) {
     const message = `${JSON.stringify(file.key)} is not a file of this store; it is left alone`
     return finding('orphaned-staged-object', 'unknown-file', message, target, { by: 'nobody' })
   }
-  if (yield* isNamed(file.key, now)) return undefined
+  if (yield* isReferenced(file.key, now)) return yield* unnoted(space.tenant, file)
   const name = `object ${file.key.slice(-8)} of ${file.size} bytes`
   const doubt = context.identity.doubt()
   if (doubt !== undefined && (isOld(file, now) || file.modifiedAt < context.identity.openedAt)) {
@@ -111,6 +112,39 @@ function* strayAt({ context, now }: Scan, file: StoredFile): Read<Finding | unde
   if (!isOld(file, now)) return undefined
   const remedy = { by: 'removing-object', objectKey: file.key } as const
   return finding('orphaned-staged-object', 'orphaned-object', `${name} belongs to no document`, target, remedy)
+}
+
+/** An object that is needed, and that no upload or removal would agree by. */
+function* unnoted(tenant: string, { key }: StoredFile): Read<Finding | undefined> {
+  if ((yield* objectRow({ tenant, key })) !== undefined) return undefined
+  const target = { type: 'raw-object', objectKey: key } as const
+  const message = `object ${key.slice(-8)} is needed and has no row of its own`
+  const remedy = { by: 'noting-object', objectKey: key } as const
+  return finding('orphaned-staged-object', 'object-without-row', message, target, remedy, 'warning')
+}
+
+/** Rows of objects that have no bytes and that nothing names. */
+const emptyRows: Phase = async (scan, after) => {
+  const { context, space, now } = scan
+  const rows = await context.db.read(objectRows(space.tenant, String(after ?? ''), SLICE_FILES))
+  const findings: Finding[] = []
+  for (const row of rows) {
+    const key = ObjectStore.key(row.tenant, row.sha256)
+    // damage of the row itself is told with that of all rows
+    if (!ObjectStore.isKey(key) || !isOld({ modifiedAt: row.touched_at }, now)) continue
+    if ((await context.objects.describe(key)) !== undefined) continue
+    if (!(await context.db.read(isEmptyRow(scan, key)))) continue
+    const message = `object ${key.slice(-8)} has a row and no bytes, and nothing names it`
+    const target = { type: 'raw-object', objectKey: key } as const
+    const remedy = { by: 'removing-object', objectKey: key } as const
+    findings.push(finding('orphaned-staged-object', 'object-without-bytes', message, target, remedy))
+  }
+  return sliceOf(rows, SLICE_FILES, findings, (row) => row.sha256)
+}
+
+function* isEmptyRow({ space, now }: Scan, key: string): Read<boolean> {
+  const row = yield* objectRow({ tenant: space.tenant, key })
+  return row?.state === 'live' && !(yield* isReferenced(key, now)) && (yield* isShownBy(space, key))
 }
 
 function isOld(file: { modifiedAt: number }, now: number): boolean {
@@ -128,7 +162,7 @@ export function* isCollectable(
 
 /** Whether an object is older than the grace and named by no document, live or being purged, no open commit, no chat. */
 function* isOrphan(file: { key: string; modifiedAt: number }, now: number): Read<boolean> {
-  return isOld(file, now) && !(yield* isNamed(file.key, now))
+  return isOld(file, now) && !(yield* isReferenced(file.key, now))
 }
 
 /** Temporary files of this space's uploads that ended. Those of uploads without a row are removed by the next start. */
@@ -186,4 +220,11 @@ const expiredCommits: Phase = async (scan, after) => {
   return sliceOf(rows, SLICE_FILES, findings, (row) => row.id)
 }
 
-export const rawObjectPhases: Phase[] = [documents, ...workspaceObjectPhases, strangers, leftovers, expiredCommits]
+export const rawObjectPhases: Phase[] = [
+  documents,
+  ...workspaceObjectPhases,
+  strangers,
+  emptyRows,
+  leftovers,
+  expiredCommits,
+]

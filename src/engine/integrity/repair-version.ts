@@ -15,7 +15,6 @@ import { logAdded } from '../rows/projection-log.js'
 import { markObsolete } from '../rows/retention/versions.js'
 import { replacePacked } from '../rows/version-parts.js'
 import { insertAsset, removeItems } from '../rows/versions.js'
-import type { IndexBatch } from '../search/ports.js'
 import { nodeHash } from '../storage/node-hash.js'
 import type { Write } from '../storage/program.js'
 import { artifactHash, readVersion } from './artifacts.js'
@@ -47,14 +46,10 @@ async function readAgain({ scan, document }: Damaged): Promise<PreparedDocument 
   const { compiler, objects } = scan.context
   const file = await objects.measure(document.object_key).catch(() => undefined)
   if (file?.sha256 !== document.sha256) return undefined
-  const [result] = await compiler.compile([
-    {
-      path: objects.path(document.object_key),
-      root: objects.realRoot,
-      filename: document.filename,
-      declaredType: document.mime_type,
-    },
-  ])
+  const { filename, mime_type: declaredType } = document
+  const [result] = await objects.local([document.object_key], (files) =>
+    compiler.compile(files.map((local) => ({ ...local, filename, declaredType }))),
+  )
   return result?.ok === true ? result.document : undefined
 }
 
@@ -75,9 +70,9 @@ function hashOf({ title, text, start_offset: startOffset, end_offset: endOffset 
 /** Writes a reading over the rows of its version, in one transaction; passages keep their keys and ids. */
 async function rewrite({ scan, row, nodes }: Damaged, read: PreparedDocument): Promise<string | undefined> {
   const { db, indexes } = scan.context
-  const applied = await db.write(function* () {
+  const seq = await db.write(function* () {
     const state = yield* stateOfVersion(row.key)
-    if (state === 'gone') return undefined
+    if (state === 'gone') return 0
     yield* replacePacked(row.space_key, row.key, read)
     yield* setArtifactHash(row.key, read.artifactHash)
     yield* writeAssets(row.key, read.assets)
@@ -86,10 +81,9 @@ async function rewrite({ scan, row, nodes }: Damaged, read: PreparedDocument): P
       const old = nodes.find(({ ordinal }) => ordinal === node.ordinal)
       if (yield* writeNode(row, old, node)) changed.push(node)
     }
-    if (state === 'superseded' || changed.length === 0) return undefined
-    return yield* toBatch(scan, row, changed)
+    return state === 'superseded' ? 0 : yield* logChanged(scan, row, changed)
   })
-  if (applied !== undefined) await indexes.apply(scan.space.id, applied)
+  await indexes.follow(scan.space.id, seq)
   return undefined
 }
 
@@ -98,14 +92,12 @@ function* writeAssets(versionKey: number, assets: readonly PreparedAsset[]): Wri
   for (const asset of assets) yield* insertAsset(versionKey, asset)
 }
 
-/** Changed passages for the indexes, with their entries in the projection log. */
-function* toBatch(scan: Scan, row: ScannedVersion, changed: PreparedNode[]): Write<IndexBatch | undefined> {
-  const { first_node: first } = row
-  if (first === null) return undefined
+/** Notes changed passages in the projection log. @returns the last entry; 0 for none */
+function* logChanged(scan: Scan, { first_node: first }: ScannedVersion, changed: PreparedNode[]): Write<number> {
   let seq = 0
+  if (first === null) return seq
   for (const { ordinal } of changed) seq = yield* logAdded(scan.space.key, first + ordinal, first + ordinal)
-  const add = changed.map(({ ordinal, title, text }) => ({ key: first + ordinal, doc: row.doc_key, title, body: text }))
-  return { seq, add, remove: [] }
+  return seq
 }
 
 /** The parser reads the document otherwise than it did: a new version takes the place of this one. */

@@ -1,10 +1,12 @@
 import { KsError } from '../../contract/errors.js'
 import type { RepairBody, RepairReport } from '../../contract/gateway/integrity.js'
 import { defined } from '../../lib/defined.js'
+import { newId } from '../../lib/ids.js'
 import { fillVectors } from '../compile/training.js'
 import { isTrained } from '../compile/vector-spaces.js'
 import { queueAgain } from '../documents/reindex.js'
 import { liveDocument } from '../rows/integrity/repairs.js'
+import { noteObject } from '../rows/objects.js'
 import { removeVector } from '../rows/retention/versions.js'
 import type { Finding, Remedy, Scan } from './findings.js'
 import { collectCommit, collectStrayNodes, removeObject } from './gc-execute.js'
@@ -17,6 +19,7 @@ type Item = RepairReport['items'][number]
 const ACTIONS: Record<Exclude<Remedy['by'], 'person'>, string> = {
   nobody: 'nothing: no repair can change it',
   'removing-object': 'remove the object',
+  'noting-object': 'write the row of the object',
   'removing-staged': 'remove the temporary file',
   'collecting-commit': 'collect the commit with what it left',
   'reading-again': 'read the document again, or put it together from its passages',
@@ -96,6 +99,11 @@ async function apply(scan: Scan, remedy: Exclude<Remedy, { by: 'person' | 'nobod
   switch (remedy.by) {
     case 'removing-object':
       return heldUnless(await removeObject(scan, remedy.objectKey))
+    case 'noting-object': {
+      const object = { tenant: space.tenant, key: remedy.objectKey }
+      await context.db.write(() => noteObject(object, newId(), Date.now()))
+      return undefined
+    }
     case 'removing-staged':
       return heldUnless(await removeObject(scan, `tmp/${remedy.id}`))
     case 'collecting-commit':

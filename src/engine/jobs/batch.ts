@@ -1,7 +1,7 @@
 import type { Work } from '../compile/work.js'
 import type { EngineContext } from '../context.js'
 import { MAX_RETRY_MILLISECONDS } from '../queue/retry-policy.js'
-import { claimJob, type DueAt, jobsDue, spaceDueAfter } from '../rows/job-claims.js'
+import { claimedOf, claimedOfSpaces, claimJobs, type DueAt, jobsDue, spaceDueAfter } from '../rows/job-claims.js'
 import { documentOf } from '../rows/job-documents.js'
 import type { JobRow } from '../rows/jobs.js'
 import { spaceByKey } from '../rows/spaces.js'
@@ -40,16 +40,12 @@ function* selectBatch(spaceKey: number, due: DueAt, most: number): Read<Work[]> 
  * The next batch of the space whose turn it is.
  *
  * @param last key of the space that had the turn before
- * @param running how many jobs of spaces run, by their keys
  */
-export function* nextBatch(
-  context: EngineContext,
-  last: number,
-  running: ReadonlyMap<number, number>,
-): Read<{ spaceKey: number; work: Work[] } | undefined> {
+export function* nextBatch(context: EngineContext, last: number): Read<{ spaceKey: number; work: Work[] } | undefined> {
   const now = Date.now()
   const due = { now, latest: now + MAX_RETRY_MILLISECONDS }
   const full: number[] = []
+  const running = yield* claimedOfSpaces()
   for (const [key, jobs] of running) if ((yield* mostJobs(context, key)) <= jobs) full.push(key)
   const spaceKey = (yield* spaceDueAfter(last, due, full)) ?? (yield* spaceDueAfter(0, due, full))
   if (spaceKey === undefined) return undefined
@@ -63,9 +59,17 @@ function* mostJobs(context: EngineContext, spaceKey: number): Read<number> {
   return space === undefined ? BATCH_JOBS : quotasOf(context, space).maxActiveJobCount
 }
 
-/** Claims a batch. @returns what is claimed by this: a job may have been canceled since it was looked up */
-export function* claim(work: readonly Work[], instance: string): Write<Work[]> {
-  const claimed: Work[] = []
-  for (const item of work) if (yield* claimJob(item.job, instance)) claimed.push(item)
-  return claimed
+/** Claims a batch of a space, as far as there is room yet. @returns what is claimed by this: a job may have been canceled since it was looked up */
+export function* claim(context: EngineContext, spaceKey: number, work: readonly Work[]): Write<Work[]> {
+  const room = Math.max(0, (yield* mostJobs(context, spaceKey)) - (yield* claimedOf(spaceKey)))
+  const wanted = work.slice(0, room)
+  const claimed = yield* claimJobs(
+    wanted.map(({ job }) => job),
+    context.instance,
+  )
+  const byKey = new Map(claimed.map((job) => [job.key, job]))
+  return wanted.flatMap(({ job, document }) => {
+    const held = byKey.get(job.key)
+    return held === undefined ? [] : [{ job: held, document }]
+  })
 }

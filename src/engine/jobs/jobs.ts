@@ -34,7 +34,7 @@ export async function cancelJob(context: EngineContext, caller: Caller, id: stri
     },
     (canceled) => canceled.job,
   )
-  if (dropped !== undefined) await indexes.apply(job.knowledgeSpaceId, dropped)
+  await indexes.follow(job.knowledgeSpaceId, dropped)
   context.wake() // those who wait for the job are told at the runner's next turn
   return job
 }

@@ -1,19 +1,21 @@
-import { crashLooping, failCrashLooping, freeOrphans } from '../rows/job-claims.js'
+import { failCrashLooping, freeOrphans } from '../rows/job-claims.js'
 import { endCommit } from '../rows/staged-commits.js'
 import { dropUnpublished } from '../rows/versions.js'
 import type { Write } from '../storage/program.js'
 
-/** jobs that were running at this many deaths of the process are given up */
+/** jobs that were running at this many deaths of their process are given up */
 const MAX_UNCLEAN_ENDS = 5
 const CRASH_LOOP = { code: 'crash-loop', message: 'the daemon died again and again while it compiled this document' }
 const CRASH_LOOP_DAYS = 7 // failedCommitRetentionDays of a new space
 
-/** Work that a dead process had claimed is free again; what was running at many deaths is given up. */
-export function* recoverClaims(): Write<void> {
-  yield* freeOrphans()
-  for (const job of yield* crashLooping(MAX_UNCLEAN_ENDS)) {
+/** Work that a gateway had claimed which is gone is free again; what was running at many deaths is given up. @returns how much it was */
+export function* recoverClaims(): Write<number> {
+  const freed = yield* freeOrphans()
+  for (const job of freed) {
+    if (job.unclean_ends < MAX_UNCLEAN_ENDS) continue
     yield* dropUnpublished(job.doc_key, job.version)
     yield* endCommit(job.id, 'failed-terminal', CRASH_LOOP, CRASH_LOOP_DAYS)
+    yield* failCrashLooping(job, CRASH_LOOP)
   }
-  yield* failCrashLooping(MAX_UNCLEAN_ENDS, CRASH_LOOP)
+  return freed.length
 }

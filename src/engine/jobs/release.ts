@@ -2,7 +2,6 @@ import type { Work } from '../compile/work.js'
 import { type Failure, pauseBefore, waitBefore } from '../queue/retry-policy.js'
 import { giveBack, noteFailure } from '../rows/job-claims.js'
 import { failRetryably } from '../rows/staged-commits.js'
-import type { IndexBatch } from '../search/ports.js'
 import type { Write } from '../storage/program.js'
 import { startOver } from './start-over.js'
 
@@ -14,19 +13,17 @@ export interface Why {
   fromStart: boolean
 }
 
-/** Gives claims back. @returns what the index has to forget of jobs that begin anew */
-export function* release(work: readonly Work[], now: number, why?: Why): Write<IndexBatch[]> {
-  const dropped: IndexBatch[] = []
+/** Gives claims back that still hold. @returns the log's last entry for what the index has to forget of jobs that begin anew; 0 for nothing */
+export function* release(work: readonly Work[], now: number, why?: Why): Write<number> {
+  let dropped = 0
   for (const { job } of work) {
     const retryAt =
       why === undefined ? 0 : Date.now() + (why.passes ? waitBefore(job.waits) : pauseBefore(job.attempts))
-    yield* giveBack(job.key, retryAt)
-    if (why === undefined) continue
+    if (!(yield* giveBack(job, retryAt)) || why === undefined) continue
     const { passes, failure } = why
     yield* noteFailure(job.key, failure.message, passes, now)
     yield* failRetryably(job.id, failure, retryAt, passes ? 0 : 1)
-    const batch = why.fromStart ? yield* startOver(job) : undefined
-    if (batch !== undefined) dropped.push(batch)
+    if (why.fromStart) dropped = Math.max(dropped, yield* startOver(job))
   }
   return dropped
 }

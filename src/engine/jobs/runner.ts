@@ -1,5 +1,4 @@
 import { KsError } from '../../contract/errors.js'
-import type { Lease } from '../base/leases.js'
 import { createTurns } from '../base/turns.js'
 import { untilWritten } from '../base/until-written.js'
 import { compileBatch, failJob, forget } from '../compile/pipeline.js'
@@ -20,11 +19,9 @@ import { purgeSlice } from '../retention/purge.js'
 import { countClaimed, dropClaims } from '../rows/job-claims.js'
 import { countOpen, settledJobs } from '../rows/jobs.js'
 import { type SpaceRow, spaceByKey } from '../rows/spaces.js'
-import type { IndexBatch } from '../search/ports.js'
 import type { Read } from '../storage/program.js'
 import { isWriteStopped, unlessDatabaseDamaged } from '../storage/write-stop.js'
 import { claim, isSuspect, nextBatch } from './batch.js'
-import { recoverClaims } from './recovery.js'
 import { release, type Why } from './release.js'
 
 /** one batch is parsed while another is embedded and published */
@@ -32,9 +29,7 @@ const BATCHES_AT_ONCE = 2
 /** a space counts as idle this long after its last batch: between two uploads the queue is often empty */
 const QUIET_MILLISECONDS = 3000
 
-/**
- * Runs compilation jobs. The table is the queue: this holds claims, which end with the process. Spaces take turns.
- */
+/** Runs compilation jobs. The table is the queue, and claims are its rows: they end with their gateway. Spaces take turns. */
 export class JobRunner {
   readonly #context: EngineContext
   readonly #stop = new AbortController()
@@ -63,9 +58,7 @@ export class JobRunner {
     this.#audits = new VectorAudits(context, this.#stop.signal, (key) => this.#lookAgain(key))
   }
 
-  /** Gives up the claims of a process that died, and starts. */
   start(): void {
-    this.#context.db.recover(recoverClaims)
     this.#audits.start()
     this.wake()
   }
@@ -148,7 +141,6 @@ export class JobRunner {
     await rightOfWay.giveWay()
     const space = await db.read(spaceByKey(spaceKey))
     if (space === undefined) return
-    for (const item of work) item.lease = this.#hold(item)
     try {
       await compileBatch(this.#context, space, work, this.#stop.signal)
     } catch (error) {
@@ -159,7 +151,6 @@ export class JobRunner {
       log.warn({ space: space.id, jobs: work.length, error: describe(error) }, 'a batch failed and is tried again')
       await this.#retryLater(space.key, work, error)
     } finally {
-      for (const { lease } of work) lease?.release()
       await this.#freeLeftOver(work)
     }
   }
@@ -168,29 +159,15 @@ export class JobRunner {
   async #freeLeftOver(work: Work[]): Promise<void> {
     const { db, instance, log } = this.#context
     if (this.#stop.signal.aborted) return
-    const keys = work.map(({ job }) => job.key)
-    const jobs = await db.read(countClaimed(instance, keys))
+    const claims = work.map(({ job }) => job)
+    const jobs = await db.read(countClaimed(instance, claims))
     if (jobs === 0) return
     log.warn({ jobs }, 'jobs were left by their batch and are taken up again')
-    await this.#untilWritten('the claims of a batch', () => db.write(() => dropClaims(instance, keys)))
+    await this.#untilWritten('the claims of a batch', () => db.write(() => dropClaims(instance, claims)))
   }
 
   #untilWritten<T>(what: string, write: () => Promise<T>): Promise<T> {
     return untilWritten(this.#context, what, this.#stop.signal, write)
-  }
-
-  #hold({ job, document }: Work): Lease {
-    const lease = this.#context.leases.acquire({
-      spaceKey: job.space_key,
-      sessionId: job.id,
-      type: job.version > 1 ? 'reindex' : 'publish',
-      targetType: 'document',
-      targetId: document.id,
-      targetVersion: job.version,
-      virtualPath: `/knowledge/documents/${document.id}`,
-    })
-    lease.keepAlive()
-    return lease
   }
 
   async #retryLater(spaceKey: number, work: Work[], error: unknown): Promise<void> {
@@ -206,17 +183,17 @@ export class JobRunner {
         await this.#untilWritten('the end of a job', () => failJob(this.#context, space, item, reason))
     }
     const dropped = await this.#release(again, { failure, passes, fromStart: mayBePoison(error) })
-    if (space !== undefined) for (const batch of dropped) await forget(this.#context, space, batch)
+    if (space !== undefined) await forget(this.#context, space, dropped)
   }
 
   /**
    * Gives claims back. What failed waits a while; what passes by itself counts as no try.
    *
-   * @returns what the index has to forget of jobs that begin anew
+   * @returns the log's last entry for what the index has to forget of jobs that begin anew
    */
-  async #release(work: Work[], why?: Why): Promise<IndexBatch[]> {
+  async #release(work: Work[], why?: Why): Promise<number> {
     const { db, now } = this.#context
-    if (work.length === 0) return []
+    if (work.length === 0) return 0
     const write = () => release(work, now(), why)
     // a stop does not wait for room on the disk: the next start finds the claims of this process and frees them
     const dropped = await (why === undefined
@@ -228,15 +205,13 @@ export class JobRunner {
 
   /** The next batch of the space whose turn it is. */
   async #claim(): Promise<{ spaceKey: number; work: Work[] } | undefined> {
-    const { db, instance } = this.#context
-    const running = new Map<number, number>()
-    for (const { spaceKey, jobs } of this.#running.values()) running.set(spaceKey, (running.get(spaceKey) ?? 0) + jobs)
-    const next = await db.read(nextBatch(this.#context, this.#lastSpace, running))
+    const { db } = this.#context
+    const next = await db.read(nextBatch(this.#context, this.#lastSpace))
     if (next === undefined || next.work.length === 0) return undefined
     // it has its turn when what runs has ended
     if (this.#running.size > 0 && next.work.some(({ job }) => isSuspect(job))) return undefined
     this.#lastSpace = next.spaceKey
-    return { spaceKey: next.spaceKey, work: await db.write(() => claim(next.work, instance)) }
+    return { spaceKey: next.spaceKey, work: await db.write(() => claim(this.#context, next.spaceKey, next.work)) }
   }
 
   /** Trains the model of a space, or fills what lacks vectors, where that is due. */

@@ -12,19 +12,25 @@ export interface ProviderBudgets {
   maxRerankRequestsPerDay?: number | null
 }
 
-/** Who pays for a call: a knowledge space, as a rule. */
-export interface BudgetAccount {
+/** What use is counted for: a knowledge space, as a rule. */
+export interface Account {
+  /** absent: of none, as the deployment itself */
+  tenant?: string
   id: string
-  /** asked at every call, so that a changed manifest holds at once */
-  limits: () => ProviderBudgets
 }
 
-/** Where a day's use is counted. Synchronous, as the database is. */
+/** Who pays for a call. */
+export interface BudgetAccount extends Account {
+  /** asked at every call, so that a changed manifest holds at once */
+  limits: () => ProviderBudgets | Promise<ProviderBudgets>
+}
+
+/** Where a day's use is counted. */
 export interface BudgetStore {
   /** used so far on `day` (`YYYY-MM-DD`, UTC) */
-  used(account: string, day: string, counter: BudgetCounter): number
-  /** Adds to a counter; a negative delta gives back. */
-  add(account: string, day: string, counter: BudgetCounter, delta: number): void
+  used(account: Account, day: string, counter: BudgetCounter): number | Promise<number>
+  /** Adds to a counter, for everybody at once; a negative delta gives back. */
+  add(account: Account, day: string, counter: BudgetCounter, delta: number): void
 }
 
 /** What a call set aside before it was made. */
@@ -35,12 +41,11 @@ export interface Reservation {
 
 export interface Budget {
   /**
-   * Sets `estimate` aside for one call.
+   * Sets `estimate` aside for one call. It counts from the beginning, so that calls that ask at once see each other.
    *
    * @throws KsError `quota-exceeded` when the day's limit does not hold it
    */
-  reserve(counter: ModelCounter, estimate: number): Reservation
-  used(): Record<ModelCounter, number>
+  reserve(counter: ModelCounter, estimate: number): Promise<Reservation>
 }
 
 const COUNTERS = {
@@ -53,7 +58,7 @@ const COUNTERS = {
 export function memoryBudgetStore(): BudgetStore {
   let today = ''
   const counts = new Map<string, number>()
-  const keyOf = (account: string, counter: BudgetCounter) => `${counter} ${account}`
+  const keyOf = ({ tenant, id }: Account, counter: BudgetCounter) => JSON.stringify([counter, tenant, id])
   return {
     used: (account, day, counter) => (day === today ? (counts.get(keyOf(account, counter)) ?? 0) : 0),
     add(account, day, counter, delta) {
@@ -70,31 +75,24 @@ export function memoryBudgetStore(): BudgetStore {
 export function createBudget(account: BudgetAccount, store: BudgetStore, now: () => number): Budget {
   const today = () => new Date(now()).toISOString().slice(0, 10)
   return {
-    reserve(counter, estimate) {
+    async reserve(counter, estimate) {
       const day = today()
       const { limit: name, label } = COUNTERS[counter]
-      const limit = account.limits()[name] ?? Number.POSITIVE_INFINITY
-      if (store.used(account.id, day, counter) + estimate > limit) {
+      const limit = (await account.limits())[name] ?? Number.POSITIVE_INFINITY
+      store.add(account, day, counter, estimate)
+      if ((await store.used(account, day, counter)) > limit) {
+        store.add(account, day, counter, -estimate)
         throw new KsError('quota-exceeded', `the daily budget of ${limit} ${label} does not hold another ${estimate}`, {
           retryAfter: secondsToMidnight(now()),
         })
       }
-      store.add(account.id, day, counter, estimate)
       let settled = false
       return {
         settle(actual) {
           if (settled) return
           settled = true
-          if (actual !== estimate) store.add(account.id, day, counter, actual - estimate)
+          if (actual !== estimate) store.add(account, day, counter, actual - estimate)
         },
-      }
-    },
-    used() {
-      const day = today()
-      return {
-        embeddingTokens: store.used(account.id, day, 'embeddingTokens'),
-        llmTokens: store.used(account.id, day, 'llmTokens'),
-        rerankRequests: store.used(account.id, day, 'rerankRequests'),
       }
     },
   }

@@ -37,7 +37,7 @@ export interface Guarded<T> {
 export function guardedEmbedder(model: Guarded<ProviderEmbedder>, maxBatch: number, dimension?: number): Embedder {
   const embedBatch = async (texts: string[], purpose: 'query' | 'document', signal: AbortSignal) => {
     const estimate = texts.reduce((sum, text) => sum + estimateTokens(text), 0)
-    const reserved = model.budget.reserve('embeddingTokens', estimate)
+    const reserved = await model.budget.reserve('embeddingTokens', estimate)
     try {
       const call = (inner: AbortSignal) => model.raw.embed(texts, purpose, inner, dimension)
       const { vectors, tokens } = await counted(model.use, signal, () =>
@@ -84,7 +84,7 @@ export function guardedGenerator(model: Guarded<ProviderGenerator>, contextToken
         (sum, { content, images = [] }) => sum + estimateTokens(content) + images.length * IMAGE_TOKENS,
         0,
       )
-      const reserved = model.budget.reserve('llmTokens', asked + (options.maxTokens ?? USUAL_ANSWER_TOKENS))
+      const reserved = await model.budget.reserve('llmTokens', asked + (options.maxTokens ?? USUAL_ANSWER_TOKENS))
       const metered = meter?.call(model.reference, asked)
       let answered = 0
       const ended = begun(model.use)
@@ -128,7 +128,7 @@ export function guardedReranker(model: Guarded<ProviderReranker>): RerankModel {
     reference: model.reference,
     async rerank(query, documents, signal) {
       if (documents.length === 0) return []
-      const reserved = model.budget.reserve('rerankRequests', 1)
+      const reserved = await model.budget.reserve('rerankRequests', 1)
       try {
         const call = (inner: AbortSignal) => model.raw.rerank(query, documents, inner)
         return await counted(model.use, signal, () => model.guard.run(call, { signal, urgent: true }))

@@ -45,9 +45,9 @@ export class FailedQueryClustering {
   #working: Promise<void> | undefined
 
   /** Begins with what earlier processes left. */
-  start(context: EngineContext): void {
+  async start(context: EngineContext): Promise<void> {
     this.#context = context
-    for (const spaceKey of context.db.now(unclusteredSpaces())) this.captured(spaceKey)
+    for (const spaceKey of await context.db.read(unclusteredSpaces())) this.captured(spaceKey)
   }
 
   /** A failed query of a space was captured, and its row is committed. */
@@ -145,7 +145,7 @@ export class FailedQueryClustering {
 /** Puts a failed query into the cluster that asks the same; where none does, it stays in its own. */
 async function clusterOne(context: EngineContext, space: SpaceRow, row: UnclusteredRow): Promise<void> {
   const { db, log } = context
-  const quotes = await db.read(quotesOf(row.id))
+  const quotes = await db.read(quotesOf(row))
   const pointed = await pointedOf(context, space, row, quotes).catch((error: unknown): Pointed => {
     log.warn({ failedQueryId: row.id, error: String(error) }, 'a failed query is clustered by its words alone')
     return new Map()

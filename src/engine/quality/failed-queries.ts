@@ -79,7 +79,7 @@ export async function decideFailedQuery(
     const row = yield* lookupFailed(caller, space, id)
     if (row === undefined) throw notFound('failed query', id)
     const golden = (yield* promote(caller, space, row, body)) ?? goldenOf(row)
-    yield* recordQuotes(id, yield* restrictedSources(caller, body.expectedEvidenceIds ?? []))
+    yield* recordQuotes({ tenant: space.tenant, id }, yield* restrictedSources(caller, body.expectedEvidenceIds ?? []))
     yield* moveFailed(space, id, movesOf(`verdict:${body.verdict}`), {
       key: 'verdict',
       value: {
@@ -118,7 +118,7 @@ function* promote(caller: Caller, space: SpaceRow, row: FailedRow, body: Verdict
       },
     },
   })
-  yield* recordQuotes(made.id, yield* quotesOf(row.id))
+  yield* recordQuotes({ tenant: space.tenant, id: made.id }, yield* quotesOf({ tenant: space.tenant, id: row.id }))
   return made.id
 }
 

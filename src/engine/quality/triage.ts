@@ -55,7 +55,7 @@ function* toTriage(context: EngineContext, caller: Caller, spaceId: string, limi
   const model = yield* triageModel(context, space)
   const waiting: { row: FailedRow; audience: string[] }[] = []
   for (const row of yield* failedToTriage(caller, space, limit))
-    waiting.push({ row, audience: yield* quotesOf(row.id) })
+    waiting.push({ row, audience: yield* quotesOf({ tenant: space.tenant, id: row.id }) })
   return { space, model, waiting }
 }
 

@@ -6,7 +6,7 @@ import { embeddingReference, isTrained } from '../compile/vector-spaces.js'
 import type { EngineContext } from '../context.js'
 import { isBuiltin } from '../models/registry.js'
 import { findDocument } from '../rows/documents.js'
-import { findSpaceOrDeleting, type SpaceRow } from '../rows/spaces.js'
+import { findSpaceAtHead, type SpaceRow } from '../rows/spaces.js'
 import { profileOf } from '../spaces/profile.js'
 import type { Snapshot } from '../spaces/snapshot.js'
 import type { Read } from '../storage/program.js'
@@ -17,13 +17,15 @@ export interface Admitted {
   space: SpaceRow
   profile: RetrievalProfile
   snapshot: Snapshot
+  /** newest entry of the projection log, which the text index must know */
+  seq: number
   /** row keys of the documents to search in; absent = all */
   docs?: number[]
 }
 
 /** Decides whether a query may run, before anything is streamed. */
 export function* admit({ models }: Pick<EngineContext, 'models'>, caller: Caller, body: QueryBody): Read<Admitted> {
-  const space = yield* findSpaceOrDeleting(caller.tenant, body.knowledgeSpaceId)
+  const space = yield* findSpaceAtHead(caller.tenant, body.knowledgeSpaceId)
   if (space === undefined) throw notFound('knowledge space', body.knowledgeSpaceId)
   if (space.deleted_at !== null) throw new KsError('deletion-active', `knowledge space ${space.id} is being deleted`)
   const profile = yield* profileOf(space.key)
@@ -55,8 +57,9 @@ export function* admit({ models }: Pick<EngineContext, 'models'>, caller: Caller
     headRevision: space.head_revision,
     projectionVersion: space.head_revision,
   }
-  if (body.activeDocumentIds.length === 0) return { subject: caller.subject, space, profile, snapshot }
+  const admitted = { subject: caller.subject, space, profile, snapshot, seq: space.log_seq }
+  if (body.activeDocumentIds.length === 0) return admitted
   const docs: number[] = []
   for (const id of body.activeDocumentIds) docs.push((yield* findDocument(caller, space.key, id)).key)
-  return { subject: caller.subject, space, profile, snapshot, docs }
+  return { ...admitted, docs }
 }

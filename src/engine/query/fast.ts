@@ -14,7 +14,7 @@ import type { Admitted } from './admission.js'
 import type { AskedOf } from './confidence.js'
 import type { RankedPassage } from './evidence.js'
 import { type ModelRerank, rerankByModel } from './model-rerank.js'
-import { type Compared, LEG_CANDIDATES, type Ranked, type RankRequest, rankCandidates } from './rank.js'
+import { beginRanking, type Compared, LEG_CANDIDATES, type Ranked, type Ranking, type RankRequest } from './rank.js'
 import { countedWeights } from './term-weights.js'
 import { type PermissionLimit, permissionLimit, recall } from './withheld.js'
 
@@ -124,30 +124,21 @@ export async function retrieveFast(
   )
   signal.throwIfAborted()
   const fusing = performance.now()
-  const load = (keys: number[]) => db.now(loadPassages(space.key, keys))
   const { nodes } = await db.read(usageOf(space.key))
   // what may not be read must not make the words of the rest look common: the index counts both
   const readable = denied.size === 0 ? 1 : permitted.length / recalled.length
   const idf = countedWeights((term) => readable * (found.frequencies.get(term) ?? 0), nodes)
   const graph = await expand?.(permitted, { terms, idf })
   const hits = graph?.hits ?? permitted
-  let loaded = new Map<number, PassageRow>()
-  const byVectors =
-    embedded === undefined || !isTrained(space)
-      ? {}
-      : { vectors: (keys: number[]) => db.now(loadVectors(embedded.vectorSpaceId, keys)) }
+  const likeIn = embedded !== undefined && isTrained(space) ? embedded.vectorSpaceId : undefined
   const calibration = isTrained(space) ? {} : { calibration: { background: found.background, nodes } }
   const { rewordings } = found
-  const ranking = { terms, rewordings, idf, cache, rerank: profile.rerank.enabled, nodes, ...calibration, ...byVectors }
-  const { compared, asked, ...own } = rankCandidates({
-    ...ranking,
-    hits,
-    load: (keys) => {
-      loaded = load(keys)
-      return loaded
-    },
-  })
-  const permission = limitOf(denied, profile, { ...ranking, hits: recalled, load })
+  const ranking = { terms, rewordings, idf, cache, rerank: profile.rerank.enabled, nodes, ...calibration }
+  const { compared, asked, loaded, ...own } = await readAndRank(context, space.key, { ...ranking, hits }, likeIn)
+  const permission =
+    denied.size === 0
+      ? undefined
+      : limitOf(denied, profile, await readAndRank(context, space.key, { ...ranking, hits: recalled }, likeIn))
   const reranking = performance.now()
   const byModel = await rerankByModel(context, admitted, query, own.ranked, loaded, signal)
   const reranked = performance.now()
@@ -180,7 +171,7 @@ export async function retrieveFast(
       ...found.degraded.map((reason) => degradation('text-index', reason)),
       ...(embedding.degraded === undefined ? [] : [embedding.degraded]),
       ...(byModel.degraded === undefined ? [] : [byModel.degraded]),
-      ...missingVectors(context, space.key),
+      ...(await missingVectors(context, space.key)),
     ],
     metrics: {
       ...legMetrics(found),
@@ -203,14 +194,26 @@ export async function retrieveFast(
   }
 }
 
+/** Ranks candidates with their texts and, where they tell more, their vectors. @param likeIn the vector space of those */
+async function readAndRank(
+  { db }: EngineContext,
+  spaceKey: number,
+  request: RankRequest,
+  likeIn: string | undefined,
+): Promise<Ranking & { loaded: Map<number, PassageRow> }> {
+  const begun = beginRanking(request)
+  const loaded = await db.read(loadPassages(spaceKey, begun.texts))
+  const { open, finish } = begun.compared(loaded)
+  const hasVectors = likeIn !== undefined && open.length > 0
+  return { ...finish(hasVectors ? await db.read(loadVectors(likeIn, open)) : undefined), loaded }
+}
+
 /** Whether what was left out would have been the best of all: ranked as the rest is, which both indexes alone do not tell. */
 function limitOf(
   denied: ReadonlySet<number>,
   profile: Admitted['profile'],
-  request: RankRequest,
+  { ranked: [best] }: Ranking,
 ): PermissionLimit | undefined {
-  if (denied.size === 0) return undefined
-  const [best] = rankCandidates(request).ranked
   return permissionLimit(
     denied.size,
     best && { final: best.final, coverage: best.features?.coverage ?? 0, withheld: denied.has(best.key) },
@@ -219,8 +222,8 @@ function limitOf(
 }
 
 /** Says that passages have no vector yet, so that they are found by their words alone, and why. */
-function missingVectors(context: EngineContext, spaceKey: number): Degradation[] {
-  const missing = context.vectors.missing(spaceKey)
+async function missingVectors(context: EngineContext, spaceKey: number): Promise<Degradation[]> {
+  const missing = await context.vectors.missing(spaceKey)
   if (missing === undefined) return []
   const { passages, class: kind } = missing
   return [degradation('vectors', `vectors of ${passages} ${passages === 1 ? 'passage' : 'passages'} are missing`, kind)]

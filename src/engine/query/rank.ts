@@ -52,10 +52,6 @@ export interface RankRequest {
   /** what stands for some of them in the space */
   rewordings?: readonly Rewording[]
   hits: readonly SearchHit[]
-  /** texts of nodes by key; what is not there any more is left out of the result */
-  load: (keys: number[]) => ReadonlyMap<number, { title: string; body: string }>
-  /** vectors of nodes by key, of unit length, where the built-in model made them: likeness was measured with those alone */
-  vectors?: (keys: number[]) => ReadonlyMap<number, Float32Array>
   /** how telling a term is in the space */
   idf: (term: string) => number
   cache?: PassageCache
@@ -66,6 +62,17 @@ export interface RankRequest {
   nodes: number
   /** how to read the cosines of a model that is not the built-in one; the weights of that one's were measured */
   calibration?: Calibration
+}
+
+type Texts = ReadonlyMap<number, { title: string; body: string }>
+type Vectors = ReadonlyMap<number, Float32Array>
+
+/** Where ranking reads what it asks for. */
+export interface RankSource {
+  /** texts of nodes by key; what is not there any more is left out of the result */
+  load: (keys: number[]) => Texts
+  /** vectors of nodes by key, of unit length, where the built-in model made them: likeness was measured with those alone */
+  vectors?: (keys: number[]) => Vectors
 }
 
 export interface Ranked {
@@ -105,29 +112,51 @@ export interface Compared extends Fused {
  * Ranks what both indexes found: fusion, then a comparison of the best candidates' texts with the query. Takes what
  * there is: without vectors the text leg ranks alone, and the other way round.
  */
-export function rankCandidates(request: RankRequest): Ranking {
+export function rankCandidates({ load, vectors, ...request }: RankRequest & RankSource): Ranking {
+  const { texts, compared } = beginRanking(request)
+  const { open, finish } = compared(load(texts))
+  return finish(open.length === 0 ? undefined : vectors?.(open))
+}
+
+/**
+ * The same step by step, for what has to wait for its reads: the nodes whose texts are wanted, then, with their texts, those
+ * whose vectors are.
+ */
+export function beginRanking(request: RankRequest): {
+  texts: number[]
+  compared(texts: Texts): { open: number[]; finish(vectors: Vectors | undefined): Ranking }
+} {
   const asked = askedOf(request)
   const dense = denseOf(request)
   const fused = dense === undefined ? fuse(request.hits) : fuse(request.hits, dense.share)
   const reranking = request.rerank ?? true
   const head = fused.slice(0, reranking ? RERANK_LIMIT : SCORED_LIMIT)
-  const texts = readPassages(request, head)
-  const present = head.filter(({ key }) => texts.has(key))
-  const compared = compare(request, present, texts, dense)
-  if (reranking) order(request, compared)
-  const tail = fused.slice(head.length)
-  const confidence = confidenceOf(request, compared, asked)
-  const finished = reranking ? finish(compared, tail, confidence) : finishFused(compared, tail, confidence)
-  return { ranked: byMeaning(request, compared, finished), compared, asked }
+  return {
+    // all of them: the caller decides which may be seen, and a node may be gone although it is remembered
+    texts: head.map(({ key }) => key),
+    compared(texts) {
+      const passages = analysed(request, texts)
+      const present = head.filter(({ key }) => passages.has(key))
+      const compared = compare(request, present, passages, dense)
+      const open = reranking ? order(compared) : 0
+      return {
+        open: open < OPEN_FROM ? [] : compared.map(({ key }) => key),
+        finish(vectors) {
+          if (vectors !== undefined) orderByLikeness(request, compared, open, vectors)
+          const tail = fused.slice(head.length)
+          const confidence = confidenceOf(request, compared, asked)
+          const finished = reranking ? finish(compared, tail, confidence) : finishFused(compared, tail, confidence)
+          return { ranked: byMeaning(request, compared, finished), compared, asked }
+        },
+      }
+    },
+  }
 }
 
-function readPassages(request: RankRequest, head: readonly Fused[]): Map<number, AnalysedPassage> {
+function analysed(request: RankRequest, texts: Texts): Map<number, AnalysedPassage> {
   const cache = request.cache ?? new PassageCache()
   const found = new Map<number, AnalysedPassage>()
-  // asked for all of them: the caller decides which may be seen, and a node may be gone although it is remembered
-  for (const [key, { title, body }] of request.load(head.map((candidate) => candidate.key))) {
-    found.set(key, cache.of({ key, title, body }))
-  }
+  for (const [key, { title, body }] of texts) found.set(key, cache.of({ key, title, body }))
   return found
 }
 
@@ -161,15 +190,23 @@ function compare(
   })
 }
 
-/** Best first: by what the question says of each, then also by how much each is like the best of them. */
-function order({ vectors, weights = RANK_WEIGHTS }: RankRequest, compared: Compared[]): void {
-  const byScore = (a: Compared, b: Compared): number => b.score - a.score || a.key - b.key
+const byScore = (a: Compared, b: Compared): number => b.score - a.score || a.key - b.key
+
+/** Best first, by what the question says of each. @returns how much of the question even the best leave open, 0 to 1 */
+function order(compared: Compared[]): number {
   compared.sort(byScore)
   // where a passage holds all that is asked, what it is like tells nothing more
-  const open = 1 - Math.max(0, ...compared.map(({ features }) => features.coverage))
-  if (open < OPEN_FROM) return
-  const known = vectors?.(compared.map(({ key }) => key))
-  if (known === undefined || known.size === 0) return
+  return 1 - Math.max(0, ...compared.map(({ features }) => features.coverage))
+}
+
+/** Also by how much each is like the best of them. */
+function orderByLikeness(
+  { weights = RANK_WEIGHTS }: RankRequest,
+  compared: Compared[],
+  open: number,
+  known: Vectors,
+): void {
+  if (known.size === 0) return
   const likeness = likenessOf(compared.map(({ key, score }) => ({ score, vector: known.get(key) })))
   for (const [place, one] of compared.entries()) {
     one.likeness = open * (likeness[place] ?? 0)

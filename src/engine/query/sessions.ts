@@ -45,7 +45,7 @@ export function* openSession(
 ): Read<Session> {
   if (id === undefined || !(yield* isOwnSession(caller, space.key, id, context.now()))) {
     // its first query may still be running
-    const running = (yield* unstoredSessions(context, space.key)).find(
+    const running = (yield* unstoredSessions(context, space)).find(
       (lease) => lease.sessionId === id && lease.subject === caller.subject,
     )
     if (running !== undefined) return { id: running.sessionId, turns: [] }
@@ -53,7 +53,7 @@ export function* openSession(
     return { id: newId(), turns: [] }
   }
   const turns: SessionTurn[] = []
-  for (const { query, answer, trace_id } of yield* lastTurns(id, CONTEXT_TURNS)) {
+  for (const { query, answer, trace_id } of yield* lastTurns(caller.tenant, id, CONTEXT_TURNS)) {
     // an answer that quoted a document which is gone is not said again, in whatever words
     const isSaid = yield* isQuotable(caller, space.key, trace_id)
     // what a model thought is no part of what it said
@@ -76,7 +76,7 @@ function* isQuotable(caller: Caller, spaceKey: number, traceId: string): Read<bo
 function* assertRoom(context: EngineContext, space: SpaceRow): Read<void> {
   const limit = quotasOf(context, space).maxActiveSessionCount
   const stored = yield* countSessions(space.key, context.now())
-  const unstored = (yield* unstoredSessions(context, space.key)).length
+  const unstored = (yield* unstoredSessions(context, space)).length
   const over = stored + unstored + 1 - limit
   if (over > 0 && (yield* idleOneOffs(context, space.key, over)).length < over)
     throw new KsError(
@@ -88,7 +88,8 @@ function* assertRoom(context: EngineContext, space: SpaceRow): Read<void> {
 /** Removes as many idle one-offs as a new session needs, inside the caller's transaction. */
 function* makeRoom(context: EngineContext, space: SpaceRow): Write<void> {
   const over = (yield* countSessions(space.key, context.now())) + 1 - quotasOf(context, space).maxActiveSessionCount
-  if (over > 0) for (const id of yield* idleOneOffs(context, space.key, over)) yield* removeSession(id)
+  if (over > 0)
+    for (const id of yield* idleOneOffs(context, space.key, over)) yield* removeSession({ tenant: space.tenant, id })
 }
 
 /** Sessions of one question that nobody goes on with right now, the longest idle first, at most `most`. */
@@ -104,10 +105,10 @@ function queryLeases({ leases }: EngineContext, spaceKey: number): Lease[] {
 }
 
 /** Sessions whose first query is running: a session is active from then on, and stored with its first turn. */
-export function* unstoredSessions(context: EngineContext, spaceKey: number): Read<Lease[]> {
-  const first = new Map(queryLeases(context, spaceKey).map((lease) => [lease.sessionId, lease]))
+export function* unstoredSessions(context: EngineContext, space: Pick<SpaceRow, 'key' | 'tenant'>): Read<Lease[]> {
+  const first = new Map(queryLeases(context, space.key).map((lease) => [lease.sessionId, lease]))
   const unstored: Lease[] = []
-  for (const lease of first.values()) if (!(yield* isSessionStored(lease.sessionId))) unstored.push(lease)
+  for (const lease of first.values()) if (!(yield* isSessionStored(space.tenant, lease.sessionId))) unstored.push(lease)
   return unstored
 }
 
@@ -121,7 +122,7 @@ export function* recordTurn(
 ): Write<void> {
   const now = context.now()
   const expiresAt = sessionExpiry(yield* retentionOf(space.key), now)
-  if (!(yield* isSessionStored(sessionId))) yield* makeRoom(context, space)
+  if (!(yield* isSessionStored(caller.tenant, sessionId))) yield* makeRoom(context, space)
   yield* keepSession(caller, space.key, sessionId, { now, expiresAt })
-  yield* insertTurn(sessionId, turn, now)
+  yield* insertTurn({ tenant: caller.tenant, id: sessionId }, turn, now)
 }

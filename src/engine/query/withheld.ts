@@ -97,7 +97,7 @@ async function ask(
   request: SearchRequest,
   signal: AbortSignal,
 ): Promise<Recall> {
-  const found = await indexes.search(admitted.space.id, request, signal)
+  const found = await indexes.search(admitted.space.id, { ...request, seq: admitted.seq }, signal)
   signal.throwIfAborted()
   const keys = found.hits.map(({ key }) => key)
   const { visible, denied } = await db.read(shownKeys(admitted, keys))

@@ -1,6 +1,7 @@
 import { KsError } from '../../contract/errors.js'
 import type { EvidenceBundle } from '../../contract/gateway/queries.js'
 import type { ResearchStop } from '../../contract/gateway/research.js'
+import type { OwnTask } from '../rows/research/own-task.js'
 import { isTerminal } from '../rows/research/stages.js'
 import { partialBodies } from '../rows/research/steps.js'
 import type { Read } from '../storage/program.js'
@@ -65,7 +66,7 @@ async function analyzeFound(run: TaskRun): Promise<void> {
 async function analysed(run: TaskRun): Promise<Analysis> {
   const questions = sectionQuestions(await planQuestions(run))
   return run.step('analyze', 'analyze', async () => {
-    const found = await run.context.db.read(foundBy(run.row.id))
+    const found = await run.context.db.read(foundBy(run.row))
     const answered = questions.map(({ text, place, part }) => ({ ...answerOf(text, place, found), part }))
     const { analysis, bundle } = analyse(run.row.query, answered, found, stopOf(run))
     return { body: analysis, toolCalls: 0, scanned: 0, partial: bundle }
@@ -74,7 +75,7 @@ async function analysed(run: TaskRun): Promise<Analysis> {
 
 async function generate(run: TaskRun): Promise<void> {
   const analysis = await analysed(run)
-  const bundle = await run.context.db.read(bundleById(run.row.id, analysis.bundleId))
+  const bundle = await run.context.db.read(bundleById(run.row, analysis.bundleId))
   await writeReport(run, analysis, bundle, stopOf(run))
   await run.moveTo('completed')
 }
@@ -85,8 +86,8 @@ function stopOf({ row }: TaskRun): ResearchStop | undefined {
   return stop
 }
 
-function* bundleById(taskId: string, id: string): Read<EvidenceBundle> {
-  for (const body of yield* partialBodies(taskId)) {
+function* bundleById(task: OwnTask, id: string): Read<EvidenceBundle> {
+  for (const body of yield* partialBodies(task)) {
     const bundle: EvidenceBundle = fromCell(body)
     if (bundle.id === id) return bundle
   }

@@ -143,7 +143,7 @@ function* writeTask(
     const tokens = { inputTokens: usage.inputTokens ?? 0, outputTokens: usage.outputTokens ?? 0 }
     const cost = costUsd(priceOf(options.providers, reasoningModel), tokens)
     const { provider, model } = reasoningModel
-    yield* writeCost(id, 'plan', { provider, model, ...tokens, costUsd: cost }, at)
+    yield* writeCost({ tenant: caller.tenant, id }, 'plan', { provider, model, ...tokens, costUsd: cost }, at)
   }
   return id
 }

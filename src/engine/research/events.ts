@@ -3,6 +3,7 @@ import type { Caller } from '../base/caller.js'
 import { decodeCursor, encodeCursor, filterHash } from '../base/cursor.js'
 import type { PageRequest } from '../base/page.js'
 import { type EventRow, eventsAfter } from '../rows/research/events.js'
+import type { OwnTask } from '../rows/research/own-task.js'
 import { findTask, taskById } from '../rows/research/tasks.js'
 import type { Database } from '../storage/database.js'
 import type { Read } from '../storage/program.js'
@@ -35,21 +36,21 @@ export async function followEvents(
   const task = await db.read(findTask(caller, id))
   const filter = filterHash('research-events', task.id)
   const [after = 0] = page.cursor === undefined ? [] : decodeCursor(page.cursor, filter).after
-  return follow(db, runner, { taskId: task.id, filter, after: Number(after), limit: page.limit }, signal)
+  return follow(db, runner, { task, filter, after: Number(after), limit: page.limit }, signal)
 }
 
 async function* follow(
   db: Database,
   runner: ResearchRunner,
-  from: { taskId: string; filter: string; after: number; limit: number },
+  from: { task: OwnTask; filter: string; after: number; limit: number },
   signal: AbortSignal,
 ): AsyncGenerator<EventFrame> {
-  const { taskId, filter } = from
+  const { task, filter } = from
   let { after, limit: left } = from
   for (;;) {
-    const changed = nextChange(runner, taskId, signal)
+    const changed = nextChange(runner, task.id, signal)
     try {
-      const { open, events } = await db.read(newsOf(taskId, after, left))
+      const { open, events } = await db.read(newsOf(task, after, left))
       for (const { sequence, event, data } of events) {
         yield { id: encodeCursor({ after: [sequence] }, filter), event, data: fromCell(data) }
         after = sequence
@@ -64,10 +65,10 @@ async function* follow(
   }
 }
 
-function* newsOf(taskId: string, after: number, most: number): Read<{ open: boolean; events: EventRow[] }> {
+function* newsOf(task: OwnTask, after: number, most: number): Read<{ open: boolean; events: EventRow[] }> {
   // the row is read before the events: one that has ended then has all of its events
-  const open = (yield* taskById(taskId))?.completed_at === null
-  return { open, events: yield* eventsAfter(taskId, after, most) }
+  const open = (yield* taskById(task))?.completed_at === null
+  return { open, events: yield* eventsAfter(task, after, most) }
 }
 
 /** Resolves at the next change of the task, when the reader leaves, or after a while. */

@@ -3,6 +3,7 @@ import type { ResearchStop } from '../../contract/gateway/research.js'
 import { type Degradation, degradation } from '../base/degraded.js'
 import { graphBehind } from '../derived/derivation.js'
 import { searchedQuery } from '../query/follow-up.js'
+import type { OwnTask } from '../rows/research/own-task.js'
 import { bodiesOf, partialBodies } from '../rows/research/steps.js'
 import type { Read } from '../storage/program.js'
 import { fromCell } from '../storage/readable.js'
@@ -36,7 +37,7 @@ export async function gather(run: TaskRun, plan: Plan): Promise<ResearchStop | u
         `inspect-${String(question).padStart(2, '0')}`,
         'inspect',
         async ({ signal }) => {
-          const answered = answerOf(text, question, await run.context.db.read(foundBy(run.row.id)))
+          const answered = answerOf(text, question, await run.context.db.read(foundBy(run.row)))
           return { body: await leadsOf(run, answered, signal), toolCalls: 0, scanned: 0 }
         },
       )
@@ -92,22 +93,22 @@ async function leadsOf(run: TaskRun, answered: Answered, signal: AbortSignal): P
 }
 
 /** What leads were looked for without, over the steps of a task so far. */
-export function* lackedByLeads(taskId: string): Read<Degradation[]> {
-  return (yield* bodiesOf(taskId, 'inspect')).flatMap((body) => {
+export function* lackedByLeads(task: OwnTask): Read<Degradation[]> {
+  return (yield* bodiesOf(task, 'inspect')).flatMap((body) => {
     const inspected: Inspected | string[] = fromCell(body)
     return Array.isArray(inspected) ? [] : (inspected.degraded ?? [])
   })
 }
 
 /** The looks of a task so far, in their order, with their evidence. */
-export function* foundBy(taskId: string): Read<Found[]> {
+export function* foundBy(task: OwnTask): Read<Found[]> {
   const bundles = new Map(
-    (yield* partialBodies(taskId)).map((body) => {
+    (yield* partialBodies(task)).map((body) => {
       const bundle: EvidenceBundle = fromCell(body)
       return [bundle.id, bundle]
     }),
   )
-  return (yield* bodiesOf(taskId, 'retrieve')).flatMap((body): Found[] => {
+  return (yield* bodiesOf(task, 'retrieve')).flatMap((body): Found[] => {
     const done: LookDone = fromCell(body)
     const bundle = bundles.get(done.bundleId)
     return bundle === undefined ? [] : [{ ...done, bundle }]

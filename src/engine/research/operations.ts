@@ -62,7 +62,7 @@ export function createResearch(
     async cancel(caller, id) {
       const task = await writeAnswer(db, caller, function* () {
         const row = yield* findTask(caller, id)
-        if (isTerminal(row.stage) || !(yield* moveTask(row.id, { from: row.stage, to: 'canceled', now: now() })))
+        if (isTerminal(row.stage) || !(yield* moveTask(row, { from: row.stage, to: 'canceled', now: now() })))
           throw new KsError('already-terminal', `research task ${row.id} has already ended as ${row.stage}`)
         return yield* jobOf(caller, id)
       })

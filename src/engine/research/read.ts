@@ -41,7 +41,7 @@ export function* listPartials(caller: Caller, id: string, page: PageRequest): Re
   const task = yield* findTask(caller, id)
   const filter = filterHash('research-partials', task.id)
   const [after = 0] = page.cursor === undefined ? [] : decodeCursor(page.cursor, filter).after
-  const rows = yield* partialsAfter(task.id, Number(after), page.limit + 1)
+  const rows = yield* partialsAfter(task, Number(after), page.limit + 1)
   return yield* readablePageIn(
     rows,
     page.limit,
@@ -60,7 +60,7 @@ export function* listPartials(caller: Caller, id: string, page: PageRequest): Re
 
 export function* readReport(caller: Caller, id: string): Read<ResearchReport> {
   const task = yield* findTask(caller, id)
-  const body = task.stage === 'completed' ? yield* stepBody(task.id, 'report') : undefined
+  const body = task.stage === 'completed' ? yield* stepBody(task, 'report') : undefined
   if (body === undefined)
     throw new KsError('not-found', `research task ${task.id} is ${task.stage}, a report has only one that is completed`)
   // reports of older versions say nothing of it

@@ -103,13 +103,13 @@ export async function writeReport(
 
 /** What the steps before had to do without, and the model where it is not there any more. */
 function* lackedSoFar({ context, row, frozen, hasModel }: TaskRun): Read<Degradation[]> {
-  const plan: Plan = fromCell((yield* stepBody(row.id, 'plan')) ?? '{}')
+  const plan: Plan = fromCell((yield* stepBody(row, 'plan')) ?? '{}')
   const reference = frozen.profile.reasoningModel ?? context.options.defaultGenerator
   const isGone = !hasModel && !isBuiltin(reference)
   return [
     ...(plan.degraded === undefined ? [] : [plan.degraded]),
-    ...(yield* foundBy(row.id)).flatMap(({ degraded = [] }) => degraded),
-    ...(yield* lackedByLeads(row.id)),
+    ...(yield* foundBy(row)).flatMap(({ degraded = [] }) => degraded),
+    ...(yield* lackedByLeads(row)),
     ...(isGone ? [degradation('answer', `this daemon has no chat provider ${providerOf(reference)}`)] : []),
   ]
 }

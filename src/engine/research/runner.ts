@@ -5,7 +5,7 @@ import { untilWritten } from '../base/until-written.js'
 import type { EngineContext } from '../context.js'
 import type { QueryShared } from '../query/stages.js'
 import { passesByItself } from '../queue/retry-policy.js'
-import { claimTask, freeClaims, giveBack, MAX_RETRY_MS, putOff, taskDue } from '../rows/research/claims.js'
+import { claimTask, giveBack, isTaskDue, MAX_RETRY_MS, putOff } from '../rows/research/claims.js'
 import { allOpenTasks, moveTask, type TaskRow, taskById } from '../rows/research/tasks.js'
 import { unlessDatabaseDamaged } from '../storage/write-stop.js'
 import { advance } from './advance.js'
@@ -16,36 +16,33 @@ import { TaskFailed, TaskGone, TaskRun } from './task-run.js'
 const TASKS_AT_ONCE = 2
 const MAX_ATTEMPTS = 5
 const FIRST_RETRY_MS = 1000
-/** a task that was at work at this many deaths of the process is given up */
-const MAX_UNCLEAN_ENDS = 5
 
 interface Running {
   ended: Promise<void>
   stop: LinkedAbort
 }
 
-/** Works research tasks. The table is the queue: this object holds claims, which end with the process. */
+/** Works research tasks. The table is the queue, and claims are its rows: they end with their gateway. */
 export class ResearchRunner {
   readonly #context: EngineContext
   readonly #shared: QueryShared
   readonly #stop = new AbortController()
   readonly #turns = createTurns(
-    () => this.#turn(),
+    () => {
+      const turn = this.#turn()
+      this.#turning = turn.catch(() => undefined)
+      return turn
+    },
     (error) => this.#context.log.warn({ error: String(error) }, 'no research task could be taken; it is tried again'),
   )
   readonly #running = new Map<string, Running>()
   readonly #listeners = new Map<string, Set<() => void>>()
   #lastSpace = 0
+  #turning: Promise<void> | undefined
 
   constructor(context: EngineContext, shared: QueryShared) {
     this.#context = context
     this.#shared = shared
-  }
-
-  /** Frees what a dead process had claimed, and starts. */
-  start(): void {
-    this.#recover()
-    this.wake()
   }
 
   /** Looks for work soon. */
@@ -84,29 +81,21 @@ export class ResearchRunner {
   async close(): Promise<void> {
     this.#stop.abort(new KsError('unavailable', 'the daemon is stopping'))
     this.#turns.stop()
+    await this.#turning
     await Promise.allSettled([...this.#running.values()].map(({ ended }) => ended))
   }
 
-  #recover(): void {
-    const { db, now } = this.#context
-    db.recover(() => freeClaims(MAX_UNCLEAN_ENDS, now()))
-  }
-
-  #turn(): void {
-    while (this.#running.size < TASKS_AT_ONCE) {
-      const task = this.#claim()
+  async #turn(): Promise<void> {
+    const { db, instance, now } = this.#context
+    while (this.#running.size < TASKS_AT_ONCE && !this.#stop.signal.aborted) {
+      const at = now()
+      // a turn without work writes nothing, and waits for nobody
+      if (!(await db.read(isTaskDue(at)))) break
+      const task = await db.write(() => claimTask(this.#lastSpace, instance, at))
       if (task === undefined) break
+      this.#lastSpace = task.space_key
       this.#launch(task)
     }
-  }
-
-  /** The oldest task that is due, of the space whose turn it is. */
-  #claim(): TaskRow | undefined {
-    const { db, instance, now } = this.#context
-    const due = db.now(taskDue(this.#lastSpace, now()))
-    if (due === undefined) return undefined
-    this.#lastSpace = due.space_key
-    return db.writeNow(() => claimTask(due.id, instance))
   }
 
   #launch(task: TaskRow): void {
@@ -148,18 +137,19 @@ export class ResearchRunner {
   }
 
   /** Gives a task back after an error: to be ended, to be tried again, or to be taken up by the next start. */
-  async #letGo({ id }: TaskRow, error: unknown): Promise<void> {
-    const { db, instance, log, now } = this.#context
+  async #letGo(claim: TaskRow, error: unknown): Promise<void> {
+    const { db, log, now } = this.#context
+    const { id } = claim
     if (this.#stop.signal.aborted) {
-      await db.write(() => giveBack(id, instance))
+      await db.write(() => giveBack(claim))
       return
     }
-    const row = await db.read(taskById(id))
+    const row = await db.read(taskById(claim))
     if (error instanceof TaskGone || row === undefined || row.completed_at !== null) return
     const message = error instanceof TaskFailed || error instanceof KsError ? error.message : 'an unexpected failure'
     if (error instanceof TaskFailed || row.attempts + 1 >= MAX_ATTEMPTS) {
       await this.#untilWritten('the end of a research task', () =>
-        db.write(() => moveTask(id, { from: row.stage, to: 'failed', now: now(), error: message, claim: instance })),
+        db.write(() => moveTask(claim, { from: row.stage, to: 'failed', now: now(), error: message, claim })),
       )
       return
     }
@@ -167,7 +157,7 @@ export class ResearchRunner {
     const delay = Math.min(FIRST_RETRY_MS * 2 ** row.attempts, MAX_RETRY_MS)
     const runAfter = now() + Math.round(delay * (0.5 + Math.random() / 2))
     await this.#untilWritten('when a research task is tried again', () =>
-      db.write(() => putOff(id, instance, passesByItself(error) ? 0 : 1, runAfter)),
+      db.write(() => putOff(claim, passesByItself(error) ? 0 : 1, runAfter)),
     )
     setTimeout(() => this.wake(), delay).unref()
   }

@@ -8,7 +8,9 @@ import { isBuiltin } from '../models/registry.js'
 import type { Generator } from '../models/types.js'
 import type { Admitted } from '../query/admission.js'
 import type { QueryShared } from '../query/stages.js'
+import { lastSequence } from '../rows/projection-log.js'
 import type { StepName } from '../rows/research/costs.js'
+import type { OwnTask } from '../rows/research/own-task.js'
 import { type DoneStep, stepBody, type Used, usedBy, writeStep } from '../rows/research/steps.js'
 import { moveOn, noteBudget, type TaskRow, taskById } from '../rows/research/tasks.js'
 import { type SpaceRow, spaceByKey } from '../rows/spaces.js'
@@ -92,7 +94,7 @@ export class TaskRun {
   }
 
   used(): Promise<Used> {
-    return this.context.db.read(usedBy(this.#row.id))
+    return this.context.db.read(usedBy(this.#row))
   }
 
   /** @throws TaskGone */
@@ -105,7 +107,8 @@ export class TaskRun {
   /** What a query of the task's own would have been admitted with. */
   async admitted(): Promise<Admitted> {
     const { profile, snapshot } = this.frozen
-    return { subject: this.#row.subject, space: await this.space(), profile, snapshot }
+    const seq = await this.context.db.read(lastSequence(this.#row.space_key))
+    return { subject: this.#row.subject, space: await this.space(), profile, snapshot, seq }
   }
 
   /** Whether a language model takes part; else the task works with rules. */
@@ -138,7 +141,7 @@ export class TaskRun {
    * @throws LimitReached where a limit leaves no room for it, or ends it; TaskGone when the task was ended meanwhile
    */
   async step<T>(key: string, name: StepName, work: StepWork<T>): Promise<T> {
-    const { known, used } = await this.context.db.read(before(this.#row.id, key))
+    const { known, used } = await this.context.db.read(before(this.#row, key))
     if (known !== undefined) return fromCell(known)
     this.signal.throwIfAborted()
     if (name === 'retrieve') this.#check('maxRetrievalSteps', used.retrievalSteps)
@@ -170,17 +173,18 @@ export class TaskRun {
   /** Notes that the budget kept the task from something. */
   async noteBudget(): Promise<void> {
     const { db } = this.context
-    await db.write(() => noteBudget(this.#row.id))
+    await db.write(() => noteBudget(this.#row))
   }
 
   /** Moves the task to the next stage. @throws TaskGone */
   async moveTo(to: TaskRow['stage'], stoppedBy?: ResearchStop): Promise<void> {
-    const { db, instance, now } = this.context
-    const { id, stage, active_ms } = this.#row
+    const { db, now } = this.context
+    const task = this.#row
+    const { stage, active_ms, claimed_by, fence } = task
     const activeMs = this.activeMs
     const { moved, row } = await db.write(function* () {
-      const move = { from: stage, to, now: now(), claim: instance }
-      return { moved: yield* moveOn(id, move, activeMs, stoppedBy), row: yield* taskById(id) }
+      const move = { from: stage, to, now: now(), claim: { claimed_by, fence } }
+      return { moved: yield* moveOn(task, move, activeMs, stoppedBy), row: yield* taskById(task) }
     })
     if (!moved) throw new TaskGone('the task was ended')
     if (row === undefined) throw new TaskGone('the task is gone')
@@ -190,9 +194,9 @@ export class TaskRun {
   }
 
   async #write(step: DoneStep): Promise<void> {
-    const { db, instance, now } = this.context
+    const { db, now } = this.context
     const activeMs = this.activeMs
-    const written = await db.write(() => writeStep(this.#row, step, { instance, now: now(), activeMs }))
+    const written = await db.write(() => writeStep(this.#row, step, { now: now(), activeMs }))
     if (!written) throw new TaskGone('the task was ended')
     this.#told()
   }
@@ -222,8 +226,8 @@ export class TaskRun {
 }
 
 /** What a step came to before, or what the task has used up so far. */
-function* before(taskId: string, key: string): Read<{ known: string | undefined; used: Used }> {
-  return { known: yield* stepBody(taskId, key), used: yield* usedBy(taskId) }
+function* before(task: OwnTask, key: string): Read<{ known: string | undefined; used: Used }> {
+  return { known: yield* stepBody(task, key), used: yield* usedBy(task) }
 }
 
 /** A promise that is not waited for any more once the signal aborts: not every part of a retrieval listens. */

@@ -25,7 +25,7 @@ export function frozenOf(row: TaskRow): Frozen {
 }
 
 export function* toResearchJob(row: TaskRow): Read<ResearchTaskJob> {
-  const costs = yield* costsOf(row.id)
+  const costs = yield* costsOf(row)
   const { limits } = frozenOf(row)
   return {
     id: row.id,

@@ -17,7 +17,7 @@ const KEPT_MS = 90 * DAY
 /** Bulk jobs whose items ended long ago. */
 export async function endedBulkJobs({ context: { db }, space, now, batchRows }: Scope): Promise<Slice> {
   const rows = await db.read(bulkJobsEndedBefore(space.key, now - KEPT_MS, batchRows))
-  return inOneWrite(db, rows, batchRows, ({ id }) => removeBulkJob(id))
+  return inOneWrite(db, rows, batchRows, removeBulkJob)
 }
 
 /**
@@ -44,5 +44,5 @@ export async function endedJobs({ context: { db }, space, now, batchRows, signal
 /** Commits without a job, of uploads that failed or brought nothing new, long after they were collected. */
 export async function collectedCommits({ context: { db }, space, now, batchRows }: Scope): Promise<Slice> {
   const rows = await db.read(commitsCollectedBefore(space.key, now - KEPT_MS, batchRows))
-  return inOneWrite(db, rows, batchRows, ({ id }) => removeCommit(id))
+  return inOneWrite(db, rows, batchRows, removeCommit)
 }

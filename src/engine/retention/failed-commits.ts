@@ -1,4 +1,4 @@
-import { removeUnreferenced } from '../documents/delete.js'
+import { removeUnreferenced } from '../objects/remove.js'
 import { type ExpiredCommit, expiredCommits } from '../rows/retention/ended-work.js'
 import { giveUpExpired, moveCommit } from '../rows/staged-commits.js'
 import { policiesOf } from '../spaces/manifest.js'
@@ -39,8 +39,8 @@ export async function failedCommits(scope: Scope): Promise<Slice> {
  * Bytes that nothing else names: those of an upload that ended, and those it would have become unless documents that the
  * database does not know may need them.
  */
-async function removeObjects({ context }: Scope, row: ExpiredCommit): Promise<void> {
+async function removeObjects({ context, space }: Scope, row: ExpiredCommit): Promise<void> {
   if (row.raw_object_key !== null) await context.objects.discard(row.id)
   const key = row.published_object_key
-  if (key !== null && context.identity.doubt() === undefined) await removeUnreferenced(context, key)
+  if (key !== null && context.identity.doubt() === undefined) await removeUnreferenced(context, space.tenant, [key])
 }

@@ -1,5 +1,5 @@
 import type { EngineContext } from '../context.js'
-import { removeUnreferenced } from '../documents/delete.js'
+import { removeUnreferenced } from '../objects/remove.js'
 import {
   deletedSnapshot,
   type EndedFile,
@@ -42,7 +42,7 @@ async function purgeSnapshot(context: EngineContext): Promise<boolean> {
   const deleted = await db.read(deletedSnapshot(ROWS))
   if (deleted === undefined) return false
   await forget(context, 'snapshot_files', deleted.files)
-  if (deleted.files.length < ROWS) await db.write(() => removeSnapshot(deleted.id))
+  if (deleted.files.length < ROWS) await db.write(() => removeSnapshot(deleted))
   return true
 }
 
@@ -57,5 +57,7 @@ export async function purgeWorkspacesOf(context: EngineContext, spaceKey: number
 async function forget(context: EngineContext, table: FileTable, files: readonly NamedBytes[]): Promise<void> {
   if (files.length === 0) return
   await context.db.write(() => removeFiles(table, files))
-  for (const key of new Set(files.map((file) => file.object_key))) await removeUnreferenced(context, key)
+  const keysOf = new Map<string, string[]>()
+  for (const { tenant, object_key: key } of files) keysOf.set(tenant, [...(keysOf.get(tenant) ?? []), key])
+  for (const [tenant, keys] of keysOf) await removeUnreferenced(context, tenant, keys)
 }

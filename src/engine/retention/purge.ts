@@ -1,6 +1,7 @@
 import type { EngineContext } from '../context.js'
-import { removeUnreferenced } from '../documents/delete.js'
-import { takeExpired } from '../rows/chat/files.js'
+import { removeUnreferenced } from '../objects/remove.js'
+import { type FileRow, takeExpired } from '../rows/chat/files.js'
+import { loosen } from '../rows/objects.js'
 import {
   deletedDocument,
   type ObsoleteVersion,
@@ -12,7 +13,7 @@ import { expiredSessions, hasExpiredChatFile } from '../rows/purge/sessions.js'
 import { deletedSpace, deleteSomeDocuments, removeSomeOfSpace, removeSpace } from '../rows/purge/spaces.js'
 import { removeSession } from '../rows/sessions.js'
 import { giveBackPages } from '../storage/free-pages.js'
-import type { Read } from '../storage/program.js'
+import type { Read, Write } from '../storage/program.js'
 import { purgeWorkspaces, purgeWorkspacesOf } from './purge-workspaces.js'
 import { snapshotTime } from './snapshot-time.js'
 
@@ -42,7 +43,7 @@ async function purgeSessions({ db, now }: EngineContext): Promise<boolean> {
   const expired = await db.read(expiredSessions(now(), SESSIONS))
   if (expired.length === 0) return false
   await db.write(function* () {
-    for (const { id } of expired) yield* removeSession(id)
+    for (const session of expired) yield* removeSession(session)
   })
   return true
 }
@@ -51,10 +52,16 @@ async function purgeSessions({ db, now }: EngineContext): Promise<boolean> {
 async function purgeChatFile(context: EngineContext): Promise<boolean> {
   const { db, now } = context
   if (!(await db.read(hasExpiredChatFile(now())))) return false
-  const row = await db.write(() => takeExpired(now()))
+  const row = await db.write(() => takeExpiredFile(now()))
   if (row === undefined) return false
-  await removeUnreferenced(context, row.object_key)
+  await removeUnreferenced(context, row.tenant, [row.object_key])
   return true
+}
+
+function* takeExpiredFile(now: number): Write<FileRow | undefined> {
+  const row = yield* takeExpired(now)
+  if (row !== undefined) yield* loosen({ tenant: row.tenant, key: row.object_key }, now)
+  return row
 }
 
 async function purgeDocument(context: EngineContext): Promise<boolean> {
@@ -62,7 +69,7 @@ async function purgeDocument(context: EngineContext): Promise<boolean> {
   const row = await db.read(deletedDocument(leases.readers()))
   if (row === undefined) return false
   const more = await db.write(() => removeSomeOfDocument(row))
-  if (!more) await removeUnreferenced(context, row.object_key)
+  if (!more) await removeUnreferenced(context, row.tenant, [row.object_key])
   return true
 }
 

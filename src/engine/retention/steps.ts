@@ -35,14 +35,14 @@ const SUBJECT = 'retention'
 async function traces({ context: { db }, space, rules, now, batchRows }: Scope): Promise<Slice> {
   const before = cutoff(now, rules.answerTraceRetentionDays)
   const rows = await db.read(tracesBefore(space.key, before, batchRows))
-  return inOneWrite(db, rows, batchRows, ({ id }) => removeTrace(id))
+  return inOneWrite(db, rows, batchRows, removeTrace)
 }
 
 /** Research tasks that ended, with all they found and their reports: they are answers too. */
 async function researchTasks({ context: { db }, space, rules, now, batchRows }: Scope): Promise<Slice> {
   const before = cutoff(now, rules.answerTraceRetentionDays)
   const rows = await db.read(tasksEndedBefore(space.key, before, batchRows))
-  return inOneWrite(db, rows, batchRows, ({ id }) => removeTask(id))
+  return inOneWrite(db, rows, batchRows, removeTask)
 }
 
 /** Evidence that the steps of research tasks found; the last of it is that of the report, which stays with it. */
@@ -118,7 +118,7 @@ async function oldPublications({ context: { db }, space, rules, now, batchRows }
   const before = cutoff(now, rules.inactiveProjectionRetentionDays)
   const oldest = await db.read(replacedPublications(space, batchRows))
   const rows = oldest.filter(({ replaced_at }) => replaced_at !== null && replaced_at < before)
-  return inOneWrite(db, rows, batchRows, ({ id }) => removePublication(id))
+  return inOneWrite(db, rows, batchRows, removePublication)
 }
 
 /** Whether a query that still runs began before something became inactive. */

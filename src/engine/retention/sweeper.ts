@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { EngineContext } from '../context.js'
 import { forgetAnswers } from '../idempotency/idempotency.js'
+import { sweepObjects } from '../objects/sweep.js'
 import { nextSpace } from '../rows/retention/spaces.js'
 import { type SpaceRow, spaceByKey } from '../rows/spaces.js'
 import { type RetentionRules, retentionOf } from '../spaces/retention-policy.js'
@@ -73,6 +74,7 @@ export class RetentionSweeper {
     const { batchRows } = options.retention
     const { signal } = this.#stop
     await this.#repeat('answers', counts, () => forgetAnswers(db, now, batchRows))
+    await this.#repeat('objects', counts, () => sweepObjects(this.#context, now, signal))
     let after = 0
     for (;;) {
       const next = await db.read(nextSpace(after))

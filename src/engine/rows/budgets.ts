@@ -3,6 +3,7 @@ import type { SpaceRow } from './spaces.js'
 
 /** A part of what an account used on a day (`YYYY-MM-DD`, UTC). */
 export interface CountedUse {
+  tenant: string
   account: string
   day: string
   counter: string
@@ -11,21 +12,21 @@ export interface CountedUse {
 
 /** Adds to counters, and forgets the days of their accounts before `oldest`. @returns what was added */
 export function* storeUse(counted: readonly CountedUse[], oldest: string): Write<readonly CountedUse[]> {
-  for (const { account, day, counter, delta } of counted) {
-    yield* sql.run('DELETE FROM provider_usage WHERE account = ? AND day < ?', [account, oldest])
+  for (const { tenant, account, day, counter, delta } of counted) {
+    yield* sql.run('DELETE FROM provider_usage WHERE tenant = ? AND account = ? AND day < ?', [tenant, account, oldest])
     yield* sql.run(
-      `INSERT INTO provider_usage (account, day, counter, used) VALUES (?, ?, ?, max(0, ?))
-         ON CONFLICT (account, day, counter) DO UPDATE SET used = max(0, used + ?)`,
-      [account, day, counter, delta, delta],
+      `INSERT INTO provider_usage (tenant, account, day, counter, used) VALUES (?, ?, ?, ?, max(0, ?))
+         ON CONFLICT (tenant, account, day, counter) DO UPDATE SET used = max(0, used + ?)`,
+      [tenant, account, day, counter, delta, delta],
     )
   }
   return counted
 }
 
-export function* storedUse(account: string, day: string, counter: string): Read<number> {
+export function* storedUse({ tenant, account, day, counter }: Omit<CountedUse, 'delta'>): Read<number> {
   const row = yield* sql.get<{ used: number }>(
-    'SELECT used FROM provider_usage WHERE account = ? AND day = ? AND counter = ?',
-    [account, day, counter],
+    'SELECT used FROM provider_usage WHERE tenant = ? AND account = ? AND day = ? AND counter = ?',
+    [tenant, account, day, counter],
   )
   return row?.used ?? 0
 }
@@ -41,7 +42,7 @@ export function* usedOnDay(day: string): Read<{ counter: string; used: number }[
 /** The spaces that used most on a day, with what they used. */
 export function* spacesByUse(day: string, most: number): Read<(SpaceRow & { counter: string; used: number })[]> {
   return yield* sql.all<SpaceRow & { counter: string; used: number }>(
-    `SELECT s.*, u.counter, u.used FROM provider_usage u JOIN spaces s ON s.id = u.account
+    `SELECT s.*, u.counter, u.used FROM provider_usage u JOIN spaces s ON s.tenant = u.tenant AND s.id = u.account
      WHERE u.day = ? AND s.deleted_at IS NULL ORDER BY u.used DESC LIMIT ?`,
     [day, most],
   )

@@ -45,9 +45,20 @@ export function* insertBulkJob(
   for (const [place, item] of items.entries())
     yield* sql.run(
       // a document that was not found says nothing of a source, whatever its id
-      `INSERT INTO bulk_items (bulk_id, place, document_id, job_id, outcome, source_id)
-       VALUES (?, ?, ?, ?, ?, (SELECT source_id FROM documents WHERE id = ? AND ? IS NOT 'failed'))`,
-      [id, place, item.documentId, item.jobId ?? null, item.outcome ?? null, item.documentId, item.outcome ?? null],
+      `INSERT INTO bulk_items (tenant, bulk_id, place, document_id, job_id, outcome, source_id)
+       VALUES (?, ?, ?, ?, ?, ?,
+         (SELECT source_id FROM documents WHERE tenant = ? AND id = ? AND ? IS NOT 'failed'))`,
+      [
+        space.tenant,
+        id,
+        place,
+        item.documentId,
+        item.jobId ?? null,
+        item.outcome ?? null,
+        space.tenant,
+        item.documentId,
+        item.outcome ?? null,
+      ],
     )
   return id
 }
@@ -57,10 +68,7 @@ export function* insertBulkJob(
  *
  * @throws KsError `not-found` also when no item is left
  */
-export function* findBulkJob(
-  reader: Reader & { tenant: string },
-  id: string,
-): Read<{ row: BulkJobRow; items: BulkItemRow[] }> {
+export function* findBulkJob(reader: Reader, id: string): Read<{ row: BulkJobRow; items: BulkItemRow[] }> {
   const row = yield* sql.get<BulkJobRow>(
     `SELECT bulk_jobs.id, spaces.id space, bulk_jobs.type, bulk_jobs.created_at
      FROM bulk_jobs JOIN spaces ON spaces.key = bulk_jobs.space_key
@@ -69,13 +77,15 @@ export function* findBulkJob(
   )
   if (row === undefined) throw notFound('bulk job', id)
   const items = yield* sql.all<BulkItemRow>(
-    `SELECT document_id, outcome, jobs.stage, jobs.updated_at FROM bulk_items LEFT JOIN jobs ON jobs.id = bulk_items.job_id
-     WHERE bulk_id = ? AND ${mayKnow('bulk_items.source_id')} ORDER BY place`,
-    [id, askerOf(reader)],
+    `SELECT document_id, outcome, jobs.stage, jobs.updated_at FROM bulk_items
+     LEFT JOIN jobs ON jobs.tenant = bulk_items.tenant AND jobs.id = bulk_items.job_id
+     WHERE bulk_items.tenant = ? AND bulk_id = ? AND ${mayKnow('bulk_items.source_id')} ORDER BY place`,
+    [reader.tenant, id, askerOf(reader)],
   )
   if (
     items.length === 0 &&
-    (yield* sql.get('SELECT 1 one FROM bulk_items WHERE bulk_id = ? LIMIT 1', [id])) !== undefined
+    (yield* sql.get('SELECT 1 one FROM bulk_items WHERE tenant = ? AND bulk_id = ? LIMIT 1', [reader.tenant, id])) !==
+      undefined
   )
     throw notFound('bulk job', id)
   return { row, items }

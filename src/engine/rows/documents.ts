@@ -5,11 +5,11 @@ import { virtualName } from '../base/file-names.js'
 import { type Read, sql, type Write } from '../storage/program.js'
 import { fromCell } from '../storage/readable.js'
 import { askerOf, mayKnow, type Reader, sourceOf } from './permissions.js'
-import { NAMED_BY_WORKSPACE } from './workspaces.js'
 
 /** A row of `documents`. */
 export interface DocumentRow {
   key: number
+  tenant: string
   id: string
   space_key: number
   source_id: string | null
@@ -39,8 +39,9 @@ export function* findDocument(reader: Reader, spaceKey: number, id: string): Rea
 export function* lookupDocument(reader: Reader, spaceKey: number, id: string): Read<DocumentRow | undefined> {
   if (!isUuid(id)) return undefined
   return yield* sql.get<DocumentRow>(
-    `SELECT * FROM documents WHERE space_key = ? AND id = ? AND deleted_at IS NULL AND ${mayKnow('documents.source_id')}`,
-    [spaceKey, id, askerOf(reader)],
+    `SELECT * FROM documents WHERE tenant = ? AND id = ? AND space_key = ? AND deleted_at IS NULL
+       AND ${mayKnow('documents.source_id')}`,
+    [reader.tenant, id, spaceKey, askerOf(reader)],
   )
 }
 
@@ -58,9 +59,9 @@ export function* lookupDocuments(
 /** Of documents, the ids of those that are there for this reader. */
 export function* knownDocuments(reader: Reader, spaceKey: number, ids: readonly string[]): Read<Set<string>> {
   const rows = yield* sql.all<{ id: string }>(
-    `SELECT d.id FROM json_each(?) wanted CROSS JOIN documents d ON d.id = wanted.value
+    `SELECT d.id FROM json_each(?) wanted CROSS JOIN documents d ON d.tenant = ? AND d.id = wanted.value
      WHERE d.space_key = ? AND d.deleted_at IS NULL AND ${mayKnow('d.source_id')}`,
-    [JSON.stringify([...new Set(ids)]), spaceKey, askerOf(reader)],
+    [JSON.stringify([...new Set(ids)]), reader.tenant, spaceKey, askerOf(reader)],
   )
   return new Set(rows.map(({ id }) => id))
 }
@@ -93,16 +94,20 @@ export function* documentsAfter(
   )
 }
 
-type NewDocument = Pick<DocumentRow, 'id' | 'space_key' | 'source_id' | 'filename' | 'mime_type' | 'object_key'> &
+type NewDocument = Pick<
+  DocumentRow,
+  'tenant' | 'id' | 'space_key' | 'source_id' | 'filename' | 'mime_type' | 'object_key'
+> &
   Pick<DocumentRow, 'sha256' | 'size_bytes'> & { metadata: object }
 
 export function* insertDocument(made: NewDocument, now: number): Write<void> {
   const pathName = virtualName(made.filename)
   yield* sql.run(
-    `INSERT INTO documents (id, space_key, source_id, metadata, filename, path_name, mime_type, object_key, sha256, size_bytes,
+    `INSERT INTO documents (tenant, id, space_key, source_id, metadata, filename, path_name, mime_type, object_key, sha256, size_bytes,
        parser_status, created_at, updated_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending', ?, ?)`,
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending', ?, ?)`,
     [
+      made.tenant,
       made.id,
       made.space_key,
       made.source_id,
@@ -117,18 +122,6 @@ export function* insertDocument(made: NewDocument, now: number): Write<void> {
       now,
     ],
   )
-}
-
-/** Whether an object is named by a live document, by a commit that may still become one, by a file of a chat or of an agent. */
-export function* isReferenced(objectKey: string): Read<boolean> {
-  const row = yield* sql.get<{ held: number }>(
-    `SELECT EXISTS (SELECT 1 FROM documents WHERE object_key = ? AND deleted_at IS NULL)
-       OR EXISTS (SELECT 1 FROM staged_commits WHERE published_object_key = ?
-                  AND status IN ('received', 'object-staged', 'object-verified'))
-       OR EXISTS (SELECT 1 FROM chat_files WHERE object_key = ?) OR ${NAMED_BY_WORKSPACE} held`,
-    [objectKey, objectKey, objectKey, objectKey, objectKey],
-  )
-  return row?.held === 1
 }
 
 export function toAsset(row: DocumentRow, spaceId: string): DocumentAsset {

@@ -13,6 +13,7 @@ export interface KeyOwner {
 export interface AnswerRow {
   /** of the request; with the digest of its upload once it was answered */
   fingerprint: string
+  /** the gateway that runs the request */
   instance: string
   status: number | null
   /** JSON */
@@ -41,28 +42,34 @@ export function* claimKey(
   )
 }
 
-/** @param content digest of the request's upload, where it had one */
+/**
+ * Keeps the answer to a request that a gateway claimed a key for.
+ *
+ * @param content digest of the request's upload, where it had one
+ * @returns whether it still has the key
+ */
 export function* keepAnswer(
   { tenant, subject }: KeyOwner,
   key: string,
+  gateway: string,
   { status, headers, body }: { status: number; headers: string; body: string },
   content: string | undefined,
-): Write<void> {
-  yield* sql.run(
+): Write<boolean> {
+  const { changes } = yield* sql.run(
     `UPDATE idempotency SET status = ?, headers = ?, body = ?,
          fingerprint = fingerprint || iif(instr(fingerprint, '${JOINT}') = 0, ?, '')
-       WHERE tenant = ? AND subject = ? AND key = ?`,
-    [status, headers, body, content === undefined ? '' : `${JOINT}${content}`, tenant, subject, key],
+       WHERE tenant = ? AND subject = ? AND key = ? AND instance = ?`,
+    [status, headers, body, content === undefined ? '' : `${JOINT}${content}`, tenant, subject, key, gateway],
   )
+  return changes === 1
 }
 
-/** Gives a key back; an answer that was kept with its effect stays. */
-export function* releaseKey({ tenant, subject }: KeyOwner, key: string): Write<void> {
-  yield* sql.run('DELETE FROM idempotency WHERE tenant = ? AND subject = ? AND key = ? AND status IS NULL', [
-    tenant,
-    subject,
-    key,
-  ])
+/** Gives a key back that a gateway claimed; an answer that was kept with its effect stays. */
+export function* releaseKey({ tenant, subject }: KeyOwner, key: string, gateway: string): Write<void> {
+  yield* sql.run(
+    'DELETE FROM idempotency WHERE tenant = ? AND subject = ? AND key = ? AND instance = ? AND status IS NULL',
+    [tenant, subject, key, gateway],
+  )
 }
 
 /** Keys that were claimed before a time, oldest first. */

@@ -19,30 +19,13 @@ export interface IndexHead {
 
 export function* indexHead(space: string): Read<IndexHead | undefined> {
   return yield* sql.get<IndexHead>(
-    `SELECT spaces.key, (SELECT max(seq) FROM projection_log WHERE space_key = spaces.key) seq,
+    `SELECT spaces.key, (SELECT seq FROM space_counters WHERE space_key = spaces.key) seq,
        (SELECT node_count FROM space_usage WHERE space_key = spaces.key) nodes, vector_spaces.id vector_space,
        vector_spaces.key vector_key, vector_spaces.dimension,
        (SELECT live FROM vector_counts WHERE vector_space = vector_spaces.key) vectors
      FROM spaces LEFT JOIN vector_spaces ON vector_spaces.id = spaces.vector_space AND vector_spaces.state = 'active'
      WHERE spaces.id = ?`,
     [space],
-  )
-}
-
-/** An entry of the projection log: nodes that come, or with a negative `op` go. */
-export interface LoggedChange {
-  seq: number
-  op: number
-  first_node: number
-  last_node: number
-}
-
-/** The first entry of a space's log behind `seq`. */
-export function* changeAfter(space: string, seq: number): Read<LoggedChange | undefined> {
-  return yield* sql.get<LoggedChange>(
-    `SELECT seq, op, first_node, last_node FROM projection_log
-     WHERE space_key = (SELECT key FROM spaces WHERE id = ?) AND seq > ? ORDER BY seq LIMIT 1`,
-    [space, seq],
   )
 }
 

@@ -1,7 +1,8 @@
 import { type Read, sql, type Write } from '../storage/program.js'
-import { type JobRow, moveJob } from './jobs.js'
+import { OF_THE_GONE } from './gateways.js'
+import { type JobClaim, type JobRow, moveJob } from './jobs.js'
 import { askerOf, mayKnow, type Reader } from './permissions.js'
-import { resumeCommit } from './staged-commits.js'
+import { resumeCommits } from './staged-commits.js'
 
 /** When jobs are due: now, unless they are put off; one that is put off beyond the longest pause is due, too. */
 export interface DueAt {
@@ -35,38 +36,79 @@ export function* jobsDue(spaceKey: number, { now, latest }: DueAt, most: number)
   )
 }
 
-/** Claims a job. @returns whether it is this claim that holds it; it may have ended since it was looked up */
-export function* claimJob({ key, id }: JobRow, instance: string): Write<boolean> {
+/** How many jobs of spaces are claimed, by whatever gateway: of spaces that have any, by their keys. */
+export function* claimedOfSpaces(): Read<Map<number, number>> {
+  const rows = yield* sql.all<{ space_key: number; n: number }>(
+    'SELECT space_key, count(*) n FROM jobs INDEXED BY jobs_claimed WHERE claimed_by IS NOT NULL GROUP BY space_key',
+  )
+  return new Map(rows.map(({ space_key, n }) => [space_key, n]))
+}
+
+/** How many jobs of a space are claimed, by whatever gateway. */
+export function* claimedOf(spaceKey: number): Read<number> {
+  const text = 'SELECT count(*) n FROM jobs INDEXED BY jobs_claimed WHERE space_key = ? AND claimed_by IS NOT NULL'
+  return (yield* sql.get<{ n: number }>(text, [spaceKey]))?.n ?? 0
+}
+
+/** Claims jobs for a gateway. @returns those that it holds now: they may have ended, or been claimed, since they were looked up */
+export function* claimJobs(jobs: readonly JobRow[], gateway: string): Write<JobRow[]> {
+  const claimed = yield* sql.returning<JobRow>(
+    `UPDATE jobs SET claimed_by = ?, claimed_at = ?, fence = fence + 1
+     WHERE key IN (SELECT value FROM json_each(?)) AND claimed_by IS NULL AND completed_at IS NULL RETURNING *`,
+    [gateway, Date.now(), JSON.stringify(jobs.map(({ key }) => key))],
+  )
+  if (claimed.length > 0) yield* resumeCommits(claimed.map(({ id }) => id))
+  return claimed
+}
+
+const LEFT = `claimed_by = ? AND completed_at IS NULL AND (key, fence) IN
+  (SELECT json_extract(value, '$[0]'), json_extract(value, '$[1]') FROM json_each(?))`
+
+function pairs(claims: readonly JobClaim[]): string {
+  return JSON.stringify(claims.map(({ key, fence }) => [key, fence]))
+}
+
+/** How many of these claims of a gateway still hold. */
+export function* countClaimed(gateway: string, claims: readonly JobClaim[]): Read<number> {
+  return (yield* sql.get<{ n: number }>(`SELECT count(*) n FROM jobs WHERE ${LEFT}`, [gateway, pairs(claims)]))?.n ?? 0
+}
+
+/** Gives up all of these claims. */
+export function* dropClaims(gateway: string, claims: readonly JobClaim[]): Write<void> {
+  yield* sql.run(`UPDATE jobs SET claimed_by = NULL WHERE ${LEFT}`, [gateway, pairs(claims)])
+}
+
+/** Gives a claim back. @param runAfter when the job is due again @returns whether it still held */
+export function* giveBack({ key, claimed_by, fence }: JobClaim, runAfter: number): Write<boolean> {
   const { changes } = yield* sql.run(
-    'UPDATE jobs SET claimed_by = ? WHERE key = ? AND claimed_by IS NULL AND completed_at IS NULL',
-    [instance, key],
+    `UPDATE jobs SET claimed_by = NULL, run_after = ?
+     WHERE key = ? AND claimed_by = ? AND fence = ? AND completed_at IS NULL`,
+    [runAfter, key, claimed_by, fence],
   )
-  if (changes === 0) return false
-  yield* resumeCommit(id)
-  return true
+  return changes === 1
 }
 
-const LEFT = 'claimed_by = ? AND completed_at IS NULL AND key IN (SELECT value FROM json_each(?))'
+/** A document of a space that is being compiled. */
+export interface HeldDocument {
+  job: string
+  document: string
+  version: number
+  fence: number
+  claimed_at: number
+  /** of its gateway */
+  beat_at: number | null
+}
 
-/** How many of these jobs are still claimed. */
-export function* countClaimed(instance: string, keys: readonly number[]): Read<number> {
-  return (
-    (yield* sql.get<{ n: number }>(`SELECT count(*) n FROM jobs WHERE ${LEFT}`, [instance, JSON.stringify(keys)]))?.n ??
-    0
+/** The documents of a space that gateways have claimed for their compilation. */
+export function* heldDocuments(spaceKey: number): Read<HeldDocument[]> {
+  return yield* sql.all<HeldDocument>(
+    `SELECT jobs.id job, documents.id document, jobs.version, jobs.fence, coalesce(jobs.claimed_at, jobs.updated_at) claimed_at,
+       gateways.beat_at
+     FROM jobs INDEXED BY jobs_claimed JOIN documents ON documents.key = jobs.doc_key
+     LEFT JOIN gateways ON gateways.id = jobs.claimed_by
+     WHERE jobs.space_key = ? AND jobs.claimed_by IS NOT NULL ORDER BY jobs.key`,
+    [spaceKey],
   )
-}
-
-/** Gives up all claims of these jobs. */
-export function* dropClaims(instance: string, keys: readonly number[]): Write<void> {
-  yield* sql.run(`UPDATE jobs SET claimed_by = NULL WHERE ${LEFT}`, [instance, JSON.stringify(keys)])
-}
-
-/** Gives a claim back. @param runAfter when the job is due again */
-export function* giveBack(key: number, runAfter: number): Write<void> {
-  yield* sql.run('UPDATE jobs SET claimed_by = NULL, run_after = ? WHERE key = ? AND completed_at IS NULL', [
-    runAfter,
-    key,
-  ])
 }
 
 /** Notes why a job did not end. @param passes whether it waits for what passes by itself, which counts as no try */
@@ -115,29 +157,23 @@ export function* projectionBuilt(jobId: string): Write<boolean> {
   return row?.stage === 'projection_built' || row?.stage === 'smoke_eval_passed'
 }
 
-/** Work that a dead process had claimed is free again, and has ended uncleanly once more. */
-export function* freeOrphans(): Write<void> {
-  yield* sql.run(
-    'UPDATE jobs SET claimed_by = NULL, unclean_ends = unclean_ends + 1 WHERE claimed_by IS NOT NULL AND completed_at IS NULL',
+/** Jobs that gateways had claimed which are gone are free again, and have ended uncleanly once more. @returns them */
+export function* freeOrphans(): Write<JobRow[]> {
+  return yield* sql.returning<JobRow>(
+    `UPDATE jobs INDEXED BY jobs_claimed SET claimed_by = NULL, unclean_ends = unclean_ends + 1
+     WHERE claimed_by IS NOT NULL AND completed_at IS NULL AND ${OF_THE_GONE} RETURNING *`,
   )
 }
 
-/** Open jobs that were running at so many deaths of their process. */
-export function* crashLooping(uncleanEnds: number): Read<JobRow[]> {
-  return yield* sql.all<JobRow>('SELECT * FROM jobs WHERE completed_at IS NULL AND unclean_ends >= ?', [uncleanEnds])
-}
-
-/** Ends them, and tells their documents. */
-export function* failCrashLooping(uncleanEnds: number, failure: { code: string; message: string }): Write<void> {
-  const now = Date.now()
+/** Ends a job that was running at too many deaths of its process, and tells its document. */
+export function* failCrashLooping(
+  { id, stage, doc_key }: JobRow,
+  failure: { code: string; message: string },
+): Write<void> {
   yield* sql.run(
     `UPDATE documents SET parser_status = 'failed', error_code = ?, error = ?, updated_at = ?
-       WHERE parser_status = 'pending' AND key IN (SELECT doc_key FROM jobs WHERE completed_at IS NULL AND unclean_ends >= ?)`,
-    [failure.code, failure.message, now, uncleanEnds],
+     WHERE parser_status = 'pending' AND key = ?`,
+    [failure.code, failure.message, Date.now(), doc_key],
   )
-  yield* sql.run(
-    `UPDATE jobs SET stage = 'failed', error = ?, updated_at = ?, completed_at = ?
-       WHERE completed_at IS NULL AND unclean_ends >= ?`,
-    [failure.message, now, now, uncleanEnds],
-  )
+  yield* moveJob(id, stage, 'failed', { error: failure.message })
 }

@@ -24,6 +24,10 @@ export interface JobRow {
   waiting_since: number | null
   run_after: number
   claimed_by: string | null
+  /** when it was claimed last */
+  claimed_at: number | null
+  /** rises with each claim: who had an earlier one writes nothing any more */
+  fence: number
   created_at: number
   updated_at: number
   completed_at: number | null
@@ -43,9 +47,19 @@ export function* openJob(key: number): Read<JobRow | undefined> {
   return yield* sql.get<JobRow>('SELECT * FROM jobs WHERE key = ? AND completed_at IS NULL', [key])
 }
 
-/** Whether a job has not begun to be compiled, or does so right now. */
-export function* isQueued(id: string): Read<boolean> {
-  return (yield* sql.get("SELECT 1 one FROM jobs WHERE id = ? AND stage = 'queued'", [id])) !== undefined
+/** Who works on a job: a gateway, by one of its claims. */
+export type JobClaim = Pick<JobRow, 'key' | 'claimed_by' | 'fence'>
+
+/** Whether it is this claim that holds the job, and no later one: else nothing of its holder's is written any more. */
+export function* isHeld({ key, claimed_by, fence }: JobClaim): Read<boolean> {
+  const held = 'SELECT 1 one FROM jobs WHERE key = ? AND claimed_by = ? AND fence = ? AND completed_at IS NULL'
+  return (yield* sql.get(held, [key, claimed_by, fence])) !== undefined
+}
+
+/** The same of a job that is not compiled yet, but right now. */
+export function* isHeldQueued({ key, claimed_by, fence }: JobClaim): Read<boolean> {
+  const held = "SELECT 1 one FROM jobs WHERE key = ? AND claimed_by = ? AND fence = ? AND stage = 'queued'"
+  return (yield* sql.get(held, [key, claimed_by, fence])) !== undefined
 }
 
 /** How many jobs have not ended. */
@@ -72,8 +86,10 @@ export function* settledJobs(ids: readonly string[], isStopped: boolean): Read<s
 
 /** Whether documents are on their way to publication. */
 export function* isPublishing(): Read<boolean> {
-  const open = 'SELECT 1 one FROM jobs INDEXED BY jobs_open WHERE completed_at IS NULL AND claimed_by IS NOT NULL'
-  return (yield* sql.get<{ one: number }>(`${open} LIMIT 1`)) !== undefined
+  return (
+    (yield* sql.get('SELECT 1 one FROM jobs INDEXED BY jobs_claimed WHERE claimed_by IS NOT NULL LIMIT 1')) !==
+    undefined
+  )
 }
 
 /** Whether a job ended without a publication: the same bytes are compiled again when somebody sends them or asks. */
@@ -187,17 +203,34 @@ export function* jobsBefore(
 }
 
 /**
- * Moves a job from one stage to the next, or not at all.
- * @returns whether this call moved it; false means somebody else ended it meanwhile
+ * Moves a job from one stage to the next, or not at all. One that has ended is claimed by nobody.
+ *
+ * @param claim of who works on it; absent for a move by somebody else, such as a cancellation
+ * @returns whether this call moved it; false means somebody else ended it meanwhile, or took it over
  */
-export function* moveJob(id: string, from: JobStage, to: JobStage, error?: string): Write<boolean> {
+export function* moveJob(
+  id: string,
+  from: JobStage,
+  to: JobStage,
+  { error, claim }: { error?: string; claim?: JobClaim } = {},
+): Write<boolean> {
   const now = Date.now()
   const terminal = TERMINAL_STAGES.includes(to)
+  const held = claim === undefined ? '' : ' AND claimed_by = ? AND fence = ?'
   return (
     (yield* sql.run(
       `UPDATE jobs SET stage = ?, error = ?, updated_at = ?, completed_at = ?, claimed_by = CASE WHEN ? THEN NULL ELSE claimed_by END
-       WHERE id = ? AND stage = ?`,
-      [to, error ?? null, now, terminal ? now : null, terminal ? 1 : 0, id, from],
+       WHERE id = ? AND stage = ?${held}`,
+      [
+        to,
+        error ?? null,
+        now,
+        terminal ? now : null,
+        terminal ? 1 : 0,
+        id,
+        from,
+        ...(claim === undefined ? [] : [claim.claimed_by, claim.fence]),
+      ],
     )).changes === 1
   )
 }

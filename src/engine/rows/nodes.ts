@@ -1,7 +1,7 @@
+import { KsError } from '../../contract/errors.js'
 import { newId } from '../../lib/ids.js'
 import type { PreparedNode } from '../parse/compiled.js'
 import { type Read, sql, type Write } from '../storage/program.js'
-import { logAdded } from './projection-log.js'
 
 /** Row keys of what nodes belong to. */
 export interface NodeOwner {
@@ -21,25 +21,24 @@ export interface PassageRow {
 }
 
 /**
- * Sets row keys aside, inside the caller's transaction: the nodes of a version have consecutive keys, whatever else is stored
- * nodes while they are written.
+ * Sets row keys aside: the nodes of a version have consecutive keys, whatever else is stored while they are written. One
+ * statement, for a transaction of its own: until its commit it holds the one row of all keys. Keys that are not used in the
+ * end are never given again.
  *
  * @returns the first of them
  */
 export function* reserveNodeKeys(count: number): Write<number> {
-  const { changes } = yield* sql.run("UPDATE sqlite_sequence SET seq = seq + ? WHERE name = 'nodes'", [count])
-  if (changes === 0) yield* sql.run("INSERT INTO sqlite_sequence (name, seq) VALUES ('nodes', ?)", [count])
-  const last = (yield* sql.get<{ seq: number }>("SELECT seq FROM sqlite_sequence WHERE name = 'nodes'"))?.seq ?? count
-  return last - count + 1
+  const [keys] = yield* sql.returning<{ last: number }>('UPDATE node_keys SET last = last + ? RETURNING last', [count])
+  if (keys === undefined)
+    throw new KsError('data-damaged', 'the row of node_keys is gone, which says what keys are free')
+  return keys.last - count + 1
 }
 
 /**
  * Writes nodes that follow those a version has, under the keys that were set aside for it from `firstNode` on, inside the
- * caller's transaction.
- *
- * @returns sequence of the projection log
+ * caller's transaction, which notes them in the projection log.
  */
-export function* insertNodes(owner: NodeOwner, nodes: readonly PreparedNode[]): Write<number> {
+export function* insertNodes(owner: NodeOwner, nodes: readonly PreparedNode[]): Write<void> {
   const { spaceKey, docKey, versionKey, firstNode } = owner
   for (const node of nodes)
     yield* sql.run(
@@ -65,7 +64,6 @@ export function* insertNodes(owner: NodeOwner, nodes: readonly PreparedNode[]): 
         node.hash,
       ],
     )
-  const first = firstNode + (nodes[0]?.ordinal ?? 0)
   const last = firstNode + (nodes.at(-1)?.ordinal ?? 0)
   yield* sql.run('UPDATE versions SET first_node = ?, last_node = ?, node_count = node_count + ? WHERE key = ?', [
     firstNode,
@@ -73,7 +71,6 @@ export function* insertNodes(owner: NodeOwner, nodes: readonly PreparedNode[]): 
     nodes.length,
     versionKey,
   ])
-  return yield* logAdded(spaceKey, first, last)
 }
 
 export function* nodesOfVersion(versionKey: number): Read<{ key: number; title: string; text: string }[]> {

@@ -10,7 +10,10 @@ import { type Read, sql, type Write } from '../storage/program.js'
  */
 
 /** Who asks, as far as scopes of sources go. */
-export type Reader = Pick<Caller, 'subject' | 'isDaemon'>
+export type Asker = Pick<Caller, 'subject' | 'isDaemon'>
+
+/** Who asks, and of which tenant. */
+export type Reader = Asker & Pick<Caller, 'tenant'>
 
 /** A scope entry that lets everybody of the tenant see a source. */
 export const EVERYBODY = '*'
@@ -66,7 +69,7 @@ export function sourceOf(column: string | null): { sourceId?: string } {
 }
 
 /** The parameter of `mayKnow`. */
-export function askerOf({ subject, isDaemon }: Reader): string | null {
+export function askerOf({ subject, isDaemon }: Asker): string | null {
   return isDaemon === true ? null : subject
 }
 
@@ -75,7 +78,7 @@ export function askerOf({ subject, isDaemon }: Reader): string | null {
  *
  * @param keys node keys of the space
  */
-export function* deniedNodes(spaceKey: number, reader: Reader, keys: readonly number[]): Read<Set<number>> {
+export function* deniedNodes(spaceKey: number, reader: Asker, keys: readonly number[]): Read<Set<number>> {
   const denied = yield* deniedSources(spaceKey, reader)
   if (denied.length === 0 || keys.length === 0) return new Set()
   const rows = yield* sql.all<{ key: number }>(
@@ -87,7 +90,7 @@ export function* deniedNodes(spaceKey: number, reader: Reader, keys: readonly nu
 }
 
 /** Ids of the sources that a reader may not know of, also of those that are gone. */
-export function* deniedSources(spaceKey: number, reader: Reader): Read<string[]> {
+export function* deniedSources(spaceKey: number, reader: Asker): Read<string[]> {
   const rows = yield* sql.all<{ source_id: string }>(
     `SELECT DISTINCT restricted.source_id FROM source_readers restricted
      WHERE restricted.space_key = ? AND NOT ${mayKnow('restricted.source_id')}`,
@@ -97,7 +100,7 @@ export function* deniedSources(spaceKey: number, reader: Reader): Read<string[]>
 }
 
 /** Row keys of the documents that a reader may not know of. */
-export function* deniedDocuments(spaceKey: number, reader: Reader): Read<Set<number>> {
+export function* deniedDocuments(spaceKey: number, reader: Asker): Read<Set<number>> {
   const denied = yield* deniedSources(spaceKey, reader)
   if (denied.length === 0) return new Set()
   const rows = yield* sql.all<{ key: number }>(
@@ -109,7 +112,7 @@ export function* deniedDocuments(spaceKey: number, reader: Reader): Read<Set<num
 }
 
 /** Row keys of the documents that a reader may know of; nothing where there are more than `limit`. */
-export function* permittedDocuments(spaceKey: number, reader: Reader, limit: number): Read<number[] | undefined> {
+export function* permittedDocuments(spaceKey: number, reader: Asker, limit: number): Read<number[] | undefined> {
   const rows = yield* sql.all<{ key: number }>(
     `SELECT key FROM documents WHERE space_key = ? AND deleted_at IS NULL AND ${mayKnow('documents.source_id')} LIMIT ?`,
     [spaceKey, askerOf(reader), limit + 1],

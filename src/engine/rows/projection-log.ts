@@ -1,27 +1,56 @@
 import { type Read, sql, type Write } from '../storage/program.js'
 
-/** Notes that nodes are to be put into the indexes, inside the caller's transaction. @returns the entry's sequence */
+/*
+ * What the search indexes have to do, space by space. The entries of a space are numbered without a gap, in the order of
+ * their commits: a number is taken from the space's counter, whose row is held until the commit, so that nobody commits a
+ * later one before. What follows the log reads on from the last number that it has seen, and misses nothing.
+ */
+
+/** Notes that nodes are to be put into the indexes, as late in the caller's transaction as can be. @returns the entry's number */
 export function* logAdded(spaceKey: number, firstNode: number, lastNode: number): Write<number> {
-  return (yield* sql.run('INSERT INTO projection_log (space_key, op, first_node, last_node) VALUES (?, 1, ?, ?)', [
-    spaceKey,
-    firstNode,
-    lastNode,
-  ])).key
+  return yield* append(spaceKey, 1, firstNode, lastNode)
 }
 
-/** Notes that nodes are to be taken out of the indexes, inside the caller's transaction. @returns the entry's sequence */
+/** Notes that nodes are to be taken out of the indexes, inside the caller's transaction. @returns the entry's number */
 export function* logRemoved(spaceKey: number, firstNode: number, lastNode: number): Write<number> {
-  return (yield* sql.run('INSERT INTO projection_log (space_key, op, first_node, last_node) VALUES (?, -1, ?, ?)', [
-    spaceKey,
-    firstNode,
-    lastNode,
-  ])).key
+  return yield* append(spaceKey, -1, firstNode, lastNode)
 }
 
-/** Sequence of a space's newest entry; 0 where nothing of it was ever to be indexed. */
-export function* lastSequence(spaceKey: number): Read<number> {
-  const row = yield* sql.get<{ seq: number | null }>('SELECT max(seq) seq FROM projection_log WHERE space_key = ?', [
+function* append(spaceKey: number, op: 1 | -1, firstNode: number, lastNode: number): Write<number> {
+  const [counted] = yield* sql.returning<{ seq: number }>(
+    `INSERT INTO space_counters (space_key, seq) VALUES (?, 1)
+     ON CONFLICT (space_key) DO UPDATE SET seq = space_counters.seq + 1 RETURNING seq`,
+    [spaceKey],
+  )
+  const seq = counted?.seq ?? 1
+  yield* sql.run('INSERT INTO projection_log (space_key, seq, op, first_node, last_node) VALUES (?, ?, ?, ?, ?)', [
     spaceKey,
+    seq,
+    op,
+    firstNode,
+    lastNode,
   ])
-  return row?.seq ?? 0
+  return seq
+}
+
+/** Number of a space's newest entry; 0 where nothing of it was ever to be indexed. */
+export function* lastSequence(spaceKey: number): Read<number> {
+  return (yield* sql.get<{ seq: number }>('SELECT seq FROM space_counters WHERE space_key = ?', [spaceKey]))?.seq ?? 0
+}
+
+/** An entry: nodes that come, or with a negative `op` go. */
+export interface LoggedChange {
+  seq: number
+  op: number
+  first_node: number
+  last_node: number
+}
+
+/** Entries of a space's log behind `after`, up to `to`, in order. Spaces are named by their ids, as the indexes name them. */
+export function* changesBetween(space: string, after: number, to: number, most: number): Read<LoggedChange[]> {
+  return yield* sql.all<LoggedChange>(
+    `SELECT seq, op, first_node, last_node FROM projection_log
+     WHERE space_key = (SELECT key FROM spaces WHERE id = ?) AND seq > ? AND seq <= ? ORDER BY seq LIMIT ?`,
+    [space, after, to, most],
+  )
 }

@@ -29,12 +29,10 @@ export function* publishNext(spaceKey: number, what: string): Write<Publication>
     [revision, id, fingerprint, now, spaceKey, head.head_revision],
   )).changes
   if (moved !== 1) throw new KsError('internal', 'the head of a space moved twice at once')
-  yield* sql.run('INSERT INTO publications (id, space_key, revision, fingerprint, created_at) VALUES (?, ?, ?, ?, ?)', [
-    id,
-    spaceKey,
-    revision,
-    fingerprint,
-    now,
-  ])
+  yield* sql.run(
+    `INSERT INTO publications (tenant, id, space_key, revision, fingerprint, created_at)
+     SELECT tenant, ?, key, ?, ?, ? FROM spaces WHERE key = ?`,
+    [id, revision, fingerprint, now, spaceKey],
+  )
   return { id, revision, fingerprint }
 }

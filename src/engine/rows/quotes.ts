@@ -1,14 +1,20 @@
 import { type Read, sql, type Write } from '../storage/program.js'
 import { askerOf, mayKnow, type Reader } from './permissions.js'
 
+/** A golden question or a failed query. */
+export interface Quoting {
+  tenant: string
+  id: string
+}
+
 /**
  * SQL: whether a reader may know of a golden question or a failed query: of every source that it quotes. It takes one
  * parameter, `askerOf(reader)`.
  *
- * @param owner column of its id, with its table's name
+ * @param owner its table
  */
 export function quotesKnown(owner: string): string {
-  return `NOT EXISTS (SELECT 1 FROM quoted_sources quoted WHERE quoted.owner = ${owner}
+  return `NOT EXISTS (SELECT 1 FROM quoted_sources quoted WHERE quoted.tenant = ${owner}.tenant AND quoted.owner = ${owner}.id
     AND NOT ${mayKnow('quoted.source_id')})`
 }
 
@@ -21,23 +27,28 @@ export function* restrictedSources(reader: Reader, ids: readonly string[]): Read
   const rows = yield* sql.all<{ source_id: string }>(
     `SELECT DISTINCT d.source_id FROM json_each(?) wanted
      CROSS JOIN documents d ON d.key = coalesce((SELECT doc_key FROM nodes WHERE id = wanted.value),
-       (SELECT key FROM documents WHERE id = wanted.value))
+       (SELECT key FROM documents WHERE tenant = ? AND id = wanted.value))
+       AND d.tenant = ?
      WHERE d.source_id IN (SELECT source_id FROM source_readers) AND ${mayKnow('d.source_id')} ORDER BY d.source_id`,
-    [JSON.stringify(ids), askerOf(reader)],
+    [JSON.stringify(ids), reader.tenant, reader.tenant, askerOf(reader)],
   )
   return rows.map(({ source_id }) => source_id)
 }
 
 /** Notes what a golden question or a failed query quotes, beside what it quotes already, inside the caller's transaction. */
-export function* recordQuotes(owner: string, sources: readonly string[]): Write<void> {
+export function* recordQuotes({ tenant, id }: Quoting, sources: readonly string[]): Write<void> {
   for (const source of sources)
-    yield* sql.run('INSERT OR IGNORE INTO quoted_sources (owner, source_id) VALUES (?, ?)', [owner, source])
+    yield* sql.run('INSERT OR IGNORE INTO quoted_sources (tenant, owner, source_id) VALUES (?, ?, ?)', [
+      tenant,
+      id,
+      source,
+    ])
 }
 
 /** What a golden question or a failed query quotes. */
-export function* quotesOf(owner: string): Read<string[]> {
+export function* quotesOf({ tenant, id }: Quoting): Read<string[]> {
   return (yield* sql.all<{ source_id: string }>(
-    'SELECT source_id FROM quoted_sources WHERE owner = ? ORDER BY source_id',
-    [owner],
+    'SELECT source_id FROM quoted_sources WHERE tenant = ? AND owner = ? ORDER BY source_id',
+    [tenant, id],
   )).map(({ source_id }) => source_id)
 }

@@ -38,21 +38,21 @@ export function* insertPolicy(
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     [id, tenant, 'spaceKey' in owner ? owner.spaceKey : null, ...rules, now, now],
   )
-  return yield* written(id)
+  return yield* written(tenant, id)
 }
 
 /** @param rules in the order of the columns */
-export function* updatePolicy(id: string, rules: Bindable[], now: number): Write<PolicyRow> {
+export function* updatePolicy(tenant: string, id: string, rules: Bindable[], now: number): Write<PolicyRow> {
   yield* sql.run(
     `UPDATE retention_policies SET answer_trace_days = ?, evidence_cache_days = ?, inactive_projection_days = ?,
-       artifact_versions = ?, raw_document_days = ?, session_minutes = ?, updated_at = ? WHERE id = ?`,
-    [...rules, now, id],
+       artifact_versions = ?, raw_document_days = ?, session_minutes = ?, updated_at = ? WHERE tenant = ? AND id = ?`,
+    [...rules, now, tenant, id],
   )
-  return yield* written(id)
+  return yield* written(tenant, id)
 }
 
-function* written(id: string): Read<PolicyRow> {
-  const row = yield* sql.get<PolicyRow>('SELECT * FROM retention_policies WHERE id = ?', [id])
+function* written(tenant: string, id: string): Read<PolicyRow> {
+  const row = yield* sql.get<PolicyRow>('SELECT * FROM retention_policies WHERE tenant = ? AND id = ?', [tenant, id])
   if (row === undefined) throw new KsError('internal', 'a retention policy vanished while it was written')
   return row
 }

@@ -86,24 +86,22 @@ export function* insertSnapshot(made: NewSnapshot): Write<void> {
   )
   const { first, past } = subtreeOf(made.workspace + FOLDER_END)
   yield* sql.run(
-    `INSERT INTO snapshot_files (snapshot_id, space_key, path, object_key, sha256, size_bytes, content_type, version,
+    `INSERT INTO snapshot_files (tenant, snapshot_id, space_key, path, object_key, sha256, size_bytes, content_type, version,
          updated_at)
-       SELECT ?, space_key, replace(substr(folder || base, ?), char(1), '/'), object_key, sha256, size_bytes,
+       SELECT ?, ?, space_key, replace(substr(folder || base, ?), char(1), '/'), object_key, sha256, size_bytes,
          content_type, version, updated_at FROM workspace_files WHERE ${LIVE_OF_WORKSPACE} ORDER BY folder, base`,
-    [made.id, [...made.workspace].length + 2, made.space_key, first, past],
+    [made.tenant, made.id, [...made.workspace].length + 2, made.space_key, first, past],
   )
   for (const [place, query] of made.queries.entries())
-    yield* sql.run('INSERT INTO snapshot_queries (snapshot_id, place, space_key, body) VALUES (?, ?, ?, ?)', [
-      made.id,
-      place,
-      made.space_key,
-      JSON.stringify(query),
-    ])
+    yield* sql.run(
+      'INSERT INTO snapshot_queries (tenant, snapshot_id, place, space_key, body) VALUES (?, ?, ?, ?, ?)',
+      [made.tenant, made.id, place, made.space_key, JSON.stringify(query)],
+    )
 }
 
 /** Hides a snapshot from every read. */
-export function* hideSnapshot(id: string, now: number): Write<void> {
-  yield* sql.run('UPDATE workspace_snapshots SET deleted_at = ? WHERE id = ?', [now, id])
+export function* hideSnapshot(tenant: string, id: string, now: number): Write<void> {
+  yield* sql.run('UPDATE workspace_snapshots SET deleted_at = ? WHERE tenant = ? AND id = ?', [now, tenant, id])
 }
 
 interface SnapshotFile {
@@ -115,30 +113,32 @@ interface SnapshotFile {
   at: number
 }
 
-export function* snapshotFiles(snapshotId: string): Read<SnapshotFile[]> {
+export function* snapshotFiles(tenant: string, snapshotId: string): Read<SnapshotFile[]> {
   return yield* sql.all<SnapshotFile>(
     `SELECT path, sha256, size_bytes size, content_type type, version, updated_at at FROM snapshot_files
-     WHERE snapshot_id = ? ORDER BY path`,
-    [snapshotId],
+     WHERE tenant = ? AND snapshot_id = ? ORDER BY path`,
+    [tenant, snapshotId],
   )
 }
 
 /** The file of a snapshot at a path. */
 export function* snapshotFile(
+  tenant: string,
   snapshotId: string,
   path: string,
 ): Read<{ object_key: string; content_type: string; version: number } | undefined> {
   return yield* sql.get<{ object_key: string; content_type: string; version: number }>(
-    'SELECT object_key, content_type, version FROM snapshot_files WHERE snapshot_id = ? AND path = ?',
-    [snapshotId, path],
+    'SELECT object_key, content_type, version FROM snapshot_files WHERE tenant = ? AND snapshot_id = ? AND path = ?',
+    [tenant, snapshotId, path],
   )
 }
 
 /** The bodies of a snapshot's queries in the order they were asked. */
-export function* snapshotQueries(snapshotId: string): Read<{ body: string }[]> {
-  return yield* sql.all<{ body: string }>('SELECT body FROM snapshot_queries WHERE snapshot_id = ? ORDER BY place', [
-    snapshotId,
-  ])
+export function* snapshotQueries(tenant: string, snapshotId: string): Read<{ body: string }[]> {
+  return yield* sql.all<{ body: string }>(
+    'SELECT body FROM snapshot_queries WHERE tenant = ? AND snapshot_id = ? ORDER BY place',
+    [tenant, snapshotId],
+  )
 }
 
 /** Whose queries: a caller's, in a space. */
@@ -172,8 +172,11 @@ export function* lastSession({
   )
 }
 
-export function* isSessionOpen(id: string, now: number): Read<boolean> {
-  const open = yield* sql.get<{ one: number }>('SELECT 1 one FROM sessions WHERE id = ? AND expires_at > ?', [id, now])
+export function* isSessionOpen(tenant: string, id: string, now: number): Read<boolean> {
+  const open = yield* sql.get<{ one: number }>(
+    'SELECT 1 one FROM sessions WHERE tenant = ? AND id = ? AND expires_at > ?',
+    [tenant, id, now],
+  )
   return open !== undefined
 }
 

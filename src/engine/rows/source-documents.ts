@@ -3,7 +3,7 @@ import { fromCell, jsonAt } from '../storage/readable.js'
 import type { SourceRow } from './sources.js'
 
 /** What a source's documents are looked up by. */
-type Owner = Pick<SourceRow, 'id' | 'space_key'>
+type Owner = Pick<SourceRow, 'tenant' | 'id' | 'space_key'>
 
 const ADDRESS = jsonAt('metadata', '$.sourceUrl')
 /** SQL: live documents of a source that could be read, or are about to be; takes its space's key and its id. */
@@ -110,8 +110,8 @@ export function* notePagesMissing(spaceKey: number, ids: readonly string[]): Wri
 export function* missingCrawls(owner: Owner, ids: readonly string[]): Read<{ id: string; missing: number }[]> {
   return yield* sql.all<{ id: string; missing: number }>(
     `SELECT documents.id, ${jsonAt('metadata', '$.missingCrawls')} missing FROM json_each(?) wanted
-       JOIN documents ON documents.id = wanted.value WHERE space_key = ? AND source_id = ? AND deleted_at IS NULL`,
-    [JSON.stringify(ids), owner.space_key, owner.id],
+       JOIN documents ON documents.tenant = ? AND documents.id = wanted.value WHERE space_key = ? AND source_id = ? AND deleted_at IS NULL`,
+    [JSON.stringify(ids), owner.tenant, owner.space_key, owner.id],
   )
 }
 
@@ -195,10 +195,16 @@ function* liveItems(owner: Owner): Read<Item[]> {
 }
 
 /** Says anew what a document was made of: its bytes are the same, what is known about them is not. */
-export function* describeImported(id: string, metadata: Readonly<Record<string, unknown>>, now: number): Write<void> {
+export function* describeImported(
+  { tenant }: Owner,
+  id: string,
+  metadata: Readonly<Record<string, unknown>>,
+  now: number,
+): Write<void> {
   const text = JSON.stringify(metadata)
   yield* sql.run(
-    'UPDATE documents SET metadata = ?, updated_at = ? WHERE id = ? AND metadata <> ? AND deleted_at IS NULL',
-    [text, now, id, text],
+    `UPDATE documents SET metadata = ?, updated_at = ?
+     WHERE tenant = ? AND id = ? AND metadata <> ? AND deleted_at IS NULL`,
+    [text, now, tenant, id, text],
   )
 }

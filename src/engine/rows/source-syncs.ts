@@ -1,4 +1,5 @@
 import { type Read, sql, type Write } from '../storage/program.js'
+import { OF_THE_GONE } from './gateways.js'
 import type { SourceRow } from './sources.js'
 
 /** The moves of a source's sync (decisions.md section 4): each is one conditional update and raises the version. */
@@ -7,35 +8,49 @@ import type { SourceRow } from './sources.js'
 const AFTER_CRASH_MS = 60_000
 
 type Named = Pick<SourceRow, 'tenant' | 'id'>
+
+/** Who syncs a source: a gateway, by one of its claims. */
+export interface SyncClaim {
+  gateway: string
+  fence: number
+}
+
 export type DueSource = SourceRow & { space_id: string }
 
-/** active | error → syncing. @param nextAt when it is due next @returns whether it was one of the two */
-export function* claimSync({ tenant, id }: Named, nextAt: number | null, now: number): Write<boolean> {
-  return (
-    (yield* sql.run(
-      `UPDATE sources SET status = 'syncing', sync_started_at = ?, next_sync_at = ?, version = version + 1, updated_at = ?
-       WHERE tenant = ? AND id = ? AND status IN ('active', 'error') AND deleted_at IS NULL`,
-      [now, nextAt, now, tenant, id],
-    )).changes === 1
+/** active | error → syncing, by a gateway. @param nextAt when it is due next @returns nothing when it was neither of the two */
+export function* claimSync(
+  { tenant, id }: Named,
+  gateway: string,
+  nextAt: number | null,
+  now: number,
+): Write<SyncClaim | undefined> {
+  const [claimed] = yield* sql.returning<{ fence: number }>(
+    `UPDATE sources SET status = 'syncing', claimed_by = ?, fence = fence + 1, sync_started_at = ?, next_sync_at = ?,
+       version = version + 1, updated_at = ?
+     WHERE tenant = ? AND id = ? AND status IN ('active', 'error') AND sync_started_at IS NULL AND deleted_at IS NULL
+     RETURNING fence`,
+    [gateway, now, nextAt, now, tenant, id],
   )
+  return claimed === undefined ? undefined : { gateway, fence: claimed.fence }
 }
 
 /**
- * syncing → active | error; a source that was switched off meanwhile stays so.
+ * syncing → active | error, by who claimed it; a source that was switched off meanwhile stays so.
  *
  * @param outcome `summary`: JSON. `againAt`: one with a schedule is due then, if not before
  */
 export function* endSync(
   { tenant, id }: Named,
+  { gateway, fence }: SyncClaim,
   outcome: { summary?: string; error?: string; againAt?: number },
   now: number,
 ): Write<void> {
   yield* sql.run(
     `UPDATE sources SET status = CASE status WHEN 'syncing' THEN ? ELSE status END, sync_started_at = NULL,
-       last_sync_at = ?, last_sync_error = ?, sync_summary = coalesce(?, sync_summary),
+       claimed_by = NULL, last_sync_at = ?, last_sync_error = ?, sync_summary = coalesce(?, sync_summary),
        next_sync_at = CASE WHEN next_sync_at IS NULL THEN NULL ELSE min(next_sync_at, coalesce(?, next_sync_at)) END,
        version = version + 1, updated_at = ?
-     WHERE tenant = ? AND id = ? AND deleted_at IS NULL AND sync_started_at IS NOT NULL`,
+     WHERE tenant = ? AND id = ? AND deleted_at IS NULL AND sync_started_at IS NOT NULL AND claimed_by = ? AND fence = ?`,
     [
       outcome.error === undefined ? 'active' : 'error',
       now,
@@ -45,17 +60,19 @@ export function* endSync(
       now,
       tenant,
       id,
+      gateway,
+      fence,
     ],
   )
 }
 
-/** After a start nobody syncs: what a crash left is an error, to be tried again. @returns how many there were */
+/** What gateways that are gone were syncing is an error, to be tried again. @returns how many there were */
 export function* recoverSyncs(now: number): Write<number> {
   return (yield* sql.run(
     `UPDATE sources SET status = CASE status WHEN 'syncing' THEN 'error' ELSE status END, sync_started_at = NULL,
-       last_sync_at = ?, last_sync_error = 'the daemon ended during the sync',
+       claimed_by = NULL, last_sync_at = ?, last_sync_error = 'the daemon ended during the sync',
        next_sync_at = CASE WHEN next_sync_at IS NULL THEN NULL ELSE ? END, version = version + 1, updated_at = ?
-     WHERE deleted_at IS NULL AND (status = 'syncing' OR sync_started_at IS NOT NULL)`,
+     WHERE deleted_at IS NULL AND sync_started_at IS NOT NULL AND ${OF_THE_GONE}`,
     [now, now + AFTER_CRASH_MS, now],
   )).changes
 }

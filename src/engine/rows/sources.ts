@@ -124,7 +124,7 @@ export function* hideSource(
 ): Write<void> {
   yield* sql.run(
     `UPDATE sources SET deleted_at = ?, deletes_documents = ?, credentials = NULL, sync_started_at = NULL,
-         next_sync_at = NULL, version = version + 1, updated_at = ? WHERE tenant = ? AND id = ?`,
+         claimed_by = NULL, next_sync_at = NULL, version = version + 1, updated_at = ? WHERE tenant = ? AND id = ?`,
     [now, documents === 'cascade' ? 1 : 0, now, tenant, id],
   )
 }

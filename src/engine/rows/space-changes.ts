@@ -64,7 +64,8 @@ export function* insertSpace({ id, tenant, name, slug, description, policies, mo
     ],
   )
   yield* sql.run(
-    'INSERT INTO publications (id, space_key, revision, fingerprint, created_at) SELECT publication_id, key, 0, fingerprint, ? FROM spaces WHERE key = ?',
+    `INSERT INTO publications (tenant, id, space_key, revision, fingerprint, created_at)
+     SELECT tenant, publication_id, key, 0, fingerprint, ? FROM spaces WHERE key = ?`,
     [now, inserted.key],
   )
 }

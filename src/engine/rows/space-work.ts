@@ -3,6 +3,7 @@ import { defined } from '../../lib/defined.js'
 import type { DegradedClass } from '../base/degraded.js'
 import type { ProviderTrouble } from '../models/trouble.js'
 import { type Read, sql, type Write } from '../storage/program.js'
+import { OF_THE_GONE, othersThan } from './gateways.js'
 import { type SpaceRow, spaceByKey } from './spaces.js'
 
 /** What rows of work on a whole space have in common. */
@@ -11,6 +12,8 @@ export interface SpaceWork {
   id: string
   space_key: number
   state: string
+  /** the gateway that works at it */
+  claimed_by: string | null
   attempts: number
   next_at: number
   error_class: DegradedClass | null
@@ -38,12 +41,28 @@ export function workTable<Row extends SpaceWork>(table: 'embedding_migrations' |
       return row
     },
 
-    /** Rows that have not ended, of spaces that are not being deleted. */
-    *open(): Read<Row[]> {
+    /** Rows that have not ended, of spaces that are not being deleted, but for those that other gateways work at. */
+    *open(gateway: string): Read<Row[]> {
       return yield* sql.all<Row>(
         `SELECT ${table}.* FROM ${table} JOIN spaces ON spaces.key = ${table}.space_key
-         WHERE completed_at IS NULL AND spaces.deleted_at IS NULL ORDER BY ${table}.key`,
+         WHERE completed_at IS NULL AND spaces.deleted_at IS NULL AND coalesce(claimed_by, ?) = ? ORDER BY ${table}.key`,
+        [gateway, gateway],
       )
+    },
+
+    /** Claims a row for a gateway, until it has ended or is put off. @returns whether no other has it, and it has not ended */
+    *claim(key: number, gateway: string): Write<boolean> {
+      const { changes } = yield* sql.run(
+        `UPDATE ${table} SET claimed_by = ? WHERE key = ? AND completed_at IS NULL AND coalesce(claimed_by, ?) = ?`,
+        [gateway, key, gateway, gateway],
+      )
+      return changes === 1
+    },
+
+    /** Gives back what gateways work at that are gone. @returns how many rows */
+    *free(): Write<number> {
+      const left = `completed_at IS NULL AND claimed_by IS NOT NULL AND ${OF_THE_GONE}`
+      return (yield* sql.run(`UPDATE ${table} SET claimed_by = NULL WHERE ${left}`)).changes
     },
 
     /** The row of a space that has not ended, where there is one. */
@@ -59,15 +78,15 @@ export function workTable<Row extends SpaceWork>(table: 'embedding_migrations' |
 
     *delay(key: number, trouble: ProviderTrouble, nextAt: number): Write<void> {
       yield* sql.run(
-        `UPDATE ${table} SET attempts = attempts + 1, next_at = ?, error = ?, error_class = ?, updated_at = ?
+        `UPDATE ${table} SET claimed_by = NULL, attempts = attempts + 1, next_at = ?, error = ?, error_class = ?, updated_at = ?
          WHERE key = ? AND completed_at IS NULL`,
         [nextAt, trouble.message, trouble.class, Date.now(), key],
       )
     },
 
-    /** At the start: whatever kept a provider from answering may have been changed. */
-    *hurry(): Write<void> {
-      yield* sql.run(`UPDATE ${table} SET next_at = 0 WHERE completed_at IS NULL`)
+    /** At the start: whatever kept a provider from answering may have been changed. Others that are there go on waiting. */
+    *hurry(gateway: string): Write<void> {
+      if (!(yield* othersThan(gateway))) yield* sql.run(`UPDATE ${table} SET next_at = 0 WHERE completed_at IS NULL`)
     },
   }
 }

@@ -45,6 +45,16 @@ export function* findSpaceOrDeleting(tenant: string, id: string): Read<SpaceRow 
   return yield* sql.get<SpaceRow>('SELECT * FROM spaces WHERE tenant = ? AND id = ?', [tenant, id])
 }
 
+/** The same with the newest entry of its projection log, which is 0 where nothing was ever to be indexed. */
+export function* findSpaceAtHead(tenant: string, id: string): Read<(SpaceRow & { log_seq: number }) | undefined> {
+  if (!isUuid(id)) return undefined
+  return yield* sql.get(
+    `SELECT spaces.*, coalesce((SELECT seq FROM space_counters WHERE space_key = spaces.key), 0) log_seq
+     FROM spaces WHERE tenant = ? AND id = ?`,
+    [tenant, id],
+  )
+}
+
 export function* spaceByKey(key: number): Read<SpaceRow | undefined> {
   return yield* sql.get<SpaceRow>('SELECT * FROM spaces WHERE key = ? AND deleted_at IS NULL', [key])
 }

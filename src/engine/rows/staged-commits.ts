@@ -5,6 +5,7 @@ import { newId } from '../../lib/ids.js'
 import { transitions } from '../base/transitions.js'
 import type { Bindable } from '../storage/program.js'
 import { sql, type Write } from '../storage/program.js'
+import { OF_THE_GONE } from './gateways.js'
 
 export type CommitStatus = StagedCommitStatus
 
@@ -33,7 +34,7 @@ const { assert: assertMove } = transitions<CommitStatus>('staged commit', {
 /** Statuses of a commit that may still be published. */
 export const UNDER_WAY = `(${STAGED_COMMIT_STEPS.map((step) => `'${step}'`).join(',')})`
 /** Statuses in which nobody was promised anything yet. */
-const UNACKNOWLEDGED = "('received','object-staged','object-verified')"
+export const UNACKNOWLEDGED = "('received','object-staged','object-verified')"
 
 const DAY = 24 * 60 * 60 * 1000
 
@@ -47,17 +48,18 @@ export interface ReceivedFile {
   size: number
 }
 
-/** Begins the commit of an upload; it is given up after a day. */
+/** Begins the commit of an upload that a gateway receives; it is given up after a day. */
 export function* beginUploadCommit(
   space: { key: number; tenant: string },
   sourceId: string | null,
   file: ReceivedFile,
+  gateway: string,
   now: number,
 ): Write<void> {
   yield* sql.run(
     `INSERT INTO staged_commits (id, tenant, space_key, idempotency_key, operation_type, status, raw_object_key,
-           published_object_key, checksum, size_bytes, source_id, expires_at, created_at, updated_at)
-         VALUES (?, ?, ?, ?, 'document-upload', 'received', ?, ?, ?, ?, ?, ?, ?, ?)`,
+           published_object_key, checksum, size_bytes, source_id, claimed_by, expires_at, created_at, updated_at)
+         VALUES (?, ?, ?, ?, 'document-upload', 'received', ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     [
       file.commitId,
       space.tenant,
@@ -68,6 +70,7 @@ export function* beginUploadCommit(
       file.sha256,
       file.size,
       sourceId,
+      gateway,
       now + DAY,
       now,
       now,
@@ -99,18 +102,23 @@ export function* moveCommit(id: string, from: CommitStatus, to: CommitStatus): W
   )
 }
 
-/** Ends the path of an upload, in one update: nobody sees a step of the caller's transaction. */
+/**
+ * Ends the path of an upload, in one update: nobody sees a step of the caller's transaction.
+ *
+ * @throws KsError `unavailable` where it was given up meanwhile, and its bytes may have gone
+ */
 export function* settleUpload(
   id: string,
   path: readonly CommitStatus[],
   made: { documentId: string; jobId: string | null },
 ): Write<void> {
   const { to, passed } = alongPath(path)
-  yield* sql.run(
+  const { changes } = yield* sql.run(
     `UPDATE staged_commits SET status = ?, updated_at = ?, document_id = ?, job_id = ?
      WHERE id = ? AND status IN (${passed})`,
     [to, Date.now(), made.documentId, made.jobId, id],
   )
+  if (changes !== 1) throw new KsError('unavailable', 'the upload took so long that it was given up: send it again')
 }
 
 /** Moves the commit of a job from wherever it stands on its path to the end, in one update. */
@@ -157,12 +165,13 @@ export function* resumeFromStart(jobId: string): Write<void> {
   )
 }
 
-/** Puts the commit of a job that is tried again back to the step that failed. */
-export function* resumeCommit(jobId: string): Write<void> {
+/** Puts the commits of jobs that are tried again back to the step that failed. */
+export function* resumeCommits(jobIds: readonly string[]): Write<void> {
   yield* sql.run(
     `UPDATE staged_commits SET status = resume_status, resume_status = NULL, error_code = NULL, error_message = NULL,
-       expires_at = NULL, updated_at = ? WHERE job_id = ? AND status = 'failed-retryable' AND resume_status IS NOT NULL`,
-    [Date.now(), jobId],
+       expires_at = NULL, updated_at = ?
+     WHERE job_id IN (SELECT value FROM json_each(?)) AND status = 'failed-retryable' AND resume_status IS NOT NULL`,
+    [Date.now(), JSON.stringify(jobIds)],
   )
 }
 
@@ -201,17 +210,22 @@ export function* giveUpExpired(commitId: string, now: number): Write<boolean> {
   )
 }
 
-/** After a restart: uploads that were never acknowledged belong to nobody, and nobody tries again for ever. */
+/** Uploads of gateways that are gone, which were never acknowledged, belong to nobody. @returns how many */
 export function* abandonUnacknowledged(): Write<number> {
+  const now = Date.now()
+  return (yield* sql.run(
+    `UPDATE staged_commits INDEXED BY staged_commits_unacknowledged SET status = 'failed-retryable', error_code = 'interrupted',
+       resume_status = status, error_message = 'the daemon ended before the upload was acknowledged', expires_at = ?,
+       updated_at = ? WHERE status IN ${UNACKNOWLEDGED} AND ${OF_THE_GONE}`,
+    [now + DAY, now],
+  )).changes
+}
+
+/** At the start: nobody tries an upload again for ever. */
+export function* giveUpExpiredUploads(): Write<void> {
   const now = Date.now()
   yield* sql.run(
     "UPDATE staged_commits SET status = 'failed-terminal', updated_at = ? WHERE status = 'failed-retryable' AND expires_at < ? AND job_id IS NULL",
     [now, now],
   )
-  return (yield* sql.run(
-    `UPDATE staged_commits SET status = 'failed-retryable', error_code = 'interrupted', resume_status = status,
-       error_message = 'the daemon ended before the upload was acknowledged', expires_at = ?, updated_at = ?
-     WHERE status IN ${UNACKNOWLEDGED}`,
-    [now + DAY, now],
-  )).changes
 }

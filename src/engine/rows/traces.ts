@@ -79,8 +79,8 @@ export function* findTrace(
   if (!isUuid(id)) throw notFound('trace', id)
   const row = yield* sql.get<TraceRow & { space_id: string }>(
     `SELECT traces.*, spaces.id space_id FROM traces JOIN spaces ON spaces.key = traces.space_key
-     WHERE traces.id = ? AND traces.tenant = ? AND traces.subject = ? AND spaces.tenant = ? AND spaces.deleted_at IS NULL`,
-    [id, caller.tenant, caller.subject, caller.tenant],
+     WHERE traces.tenant = ? AND traces.id = ? AND traces.subject = ? AND spaces.tenant = ? AND spaces.deleted_at IS NULL`,
+    [caller.tenant, id, caller.subject, caller.tenant],
   )
   if (row === undefined) throw notFound('trace', id)
   const bundle = row.bundle_id === null ? undefined : yield* readBundle(caller.tenant, row.bundle_id)

@@ -1,6 +1,7 @@
 import { KsError } from '../../contract/errors.js'
 import { encodeHalf } from '../storage/half.js'
 import { type Read, sql, type Write } from '../storage/program.js'
+import { OF_THE_GONE } from './gateways.js'
 import { type SpaceRow, spaceByKey } from './spaces.js'
 
 /** Vectors that can be compared with one another: one embedding model of one space. */
@@ -52,17 +53,18 @@ export function* insertVectorSpace(
   return { key, id, dimension, trainedNodes: 0 }
 }
 
-/** Makes a vector space that nobody uses yet of a model that was trained on so many nodes. */
+/** Makes a vector space that nobody uses yet, and that a gateway fills, of a model that was trained on so many nodes. */
 export function* insertTrained(
   space: SpaceRow,
   id: string,
   { dimension, bytes }: { dimension: number; bytes: Uint8Array },
   trainedNodes: number,
+  gateway: string,
 ): Write<VectorSpace> {
   const { key } = yield* sql.run(
-    `INSERT INTO vector_spaces (id, space_key, revision, dimension, trained_nodes, model, state, created_at)
-     VALUES (?, ?, ?, ?, ?, ?, 'building', ?)`,
-    [id, space.key, space.embedding_revision + 1, dimension, trainedNodes, bytes, Date.now()],
+    `INSERT INTO vector_spaces (id, space_key, revision, dimension, trained_nodes, model, state, claimed_by, created_at)
+     VALUES (?, ?, ?, ?, ?, ?, 'building', ?, ?)`,
+    [id, space.key, space.embedding_revision + 1, dimension, trainedNodes, bytes, gateway, Date.now()],
   )
   return { key, id, dimension, trainedNodes }
 }
@@ -107,14 +109,21 @@ export function* supersedeActive(spaceKey: number): Write<void> {
 }
 
 /**
- * Models that a crash left half built are of no use; what a migration fills, it goes on filling. Their vectors go like
- * those of other models that nobody uses: in slices, behind the start.
+ * Models that gateways left half built which are gone are of no use; what a migration fills, it goes on filling. Their
+ * vectors go like those of other models that nobody uses: in slices, behind the start.
+ *
+ * @returns how many there were
  */
-export function* giveUpUnfinished(): Write<void> {
-  yield* sql.run(
-    `UPDATE vector_spaces SET state = 'superseded' WHERE state = 'building'
+export function* giveUpUnfinished(): Write<number> {
+  return (yield* sql.run(
+    `UPDATE vector_spaces SET state = 'superseded' WHERE state = 'building' AND ${OF_THE_GONE}
        AND id NOT IN (SELECT vector_space FROM embedding_migrations WHERE completed_at IS NULL)`,
-  )
+  )).changes
+}
+
+/** Whether a model is still being filled. */
+export function* isBuilding(key: number): Read<boolean> {
+  return (yield* sql.get("SELECT 1 one FROM vector_spaces WHERE key = ? AND state = 'building'", [key])) !== undefined
 }
 
 /** Makes a trained vector space the one that queries use, inside the caller's transaction. */

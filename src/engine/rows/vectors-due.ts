@@ -1,6 +1,7 @@
 import type { DegradedClass } from '../base/degraded.js'
 import type { ProviderTrouble } from '../models/trouble.js'
 import { type Read, sql, type Write } from '../storage/program.js'
+import { othersThan } from './gateways.js'
 
 /** A passage without a vector. */
 export interface DueNode {
@@ -146,6 +147,11 @@ export function* hurryVectors(spaceKey?: number): Write<void> {
   const of = spaceKey === undefined ? '' : ' WHERE space_key = ?'
   yield* sql.run(`UPDATE vector_waits SET next_at = 0${of}`, spaceKey === undefined ? [] : [spaceKey])
   yield* forgetRefusals(spaceKey)
+}
+
+/** The same for all spaces at the start, unless other gateways are there: they know what their providers said. */
+export function* hurryAllVectors(gateway: string): Write<void> {
+  if (!(yield* othersThan(gateway))) yield* hurryVectors()
 }
 
 /** Whether vectors of versions are owed. */

@@ -1,11 +1,9 @@
 import { defined } from '../../lib/defined.js'
 import { newId } from '../../lib/ids.js'
 import type { PreparedAsset, PreparedDocument } from '../parse/compiled.js'
-import type { IndexBatch } from '../search/ports.js'
 import { type Read, sql, type Write } from '../storage/program.js'
-import { insertNodes, reserveNodeKeys } from './nodes.js'
 import { logRemoved } from './projection-log.js'
-import { cutParts, insertPart, type VersionPart } from './version-parts.js'
+import { cutParts, type VersionPart } from './version-parts.js'
 
 /** Row keys of what a version belongs to. */
 export interface VersionOwner {
@@ -14,27 +12,8 @@ export interface VersionOwner {
   version: number
 }
 
-export interface WrittenVersion {
-  versionKey: number
-  firstNode: number | undefined
-  lastNode: number | undefined
-  /** sequence of the projection log, where the version has nodes */
-  seq: number | undefined
-}
-
 /** Passages that one transaction removes at most: those of a larger version are left to the purge. */
 const DROPPED_AT_ONCE = 500
-
-/** Writes one version with its nodes, inside the caller's transaction. Nothing is visible before it is published. */
-export function* insertVersion(owner: VersionOwner, document: PreparedDocument): Write<WrittenVersion> {
-  const { versionKey, parts } = yield* insertVersionRow(owner, document)
-  for (const part of parts) yield* insertPart(owner.spaceKey, versionKey, part)
-  for (const asset of document.assets) yield* insertAsset(versionKey, asset)
-  if (document.nodes.length === 0) return { versionKey, firstNode: undefined, lastNode: undefined, seq: undefined }
-  const firstNode = yield* reserveNodeKeys(document.nodes.length)
-  const seq = yield* insertNodes({ ...owner, versionKey, firstNode }, document.nodes)
-  return { versionKey, firstNode, lastNode: firstNode + document.nodes.length - 1, seq }
-}
 
 /**
  * Writes the row of a version that has no nodes yet, inside the caller's transaction.
@@ -86,9 +65,9 @@ export function* insertAsset(versionKey: number, asset: PreparedAsset): Write<vo
  * Removes a version that was never published, inside the caller's transaction: its compilation starts over, failed or was
  * canceled. The rows of a large one are only taken out of everybody's sight; the purge removes them in slices.
  *
- * @returns what the index has to forget, where it may know the version's nodes
+ * @returns the log's entry for its nodes, which the index may know; 0 where it has none
  */
-export function* dropUnpublished(docKey: number, version: number): Write<IndexBatch | undefined> {
+export function* dropUnpublished(docKey: number, version: number): Write<number> {
   const row = yield* sql.get<{
     key: number
     space_key: number
@@ -102,7 +81,7 @@ export function* dropUnpublished(docKey: number, version: number): Write<IndexBa
      FROM versions WHERE doc_key = ? AND version = ? AND from_revision IS NULL`,
     [docKey, version],
   )
-  if (row === undefined) return undefined
+  if (row === undefined) return 0
   const { first_node: first, last_node: last } = row
   if (row.node_count > DROPPED_AT_ONCE || row.has_parts === 1) yield* leaveToPurge(row.key)
   else {
@@ -115,9 +94,7 @@ export function* dropUnpublished(docKey: number, version: number): Write<IndexBa
     yield* removeItems(row.key)
     yield* sql.run('DELETE FROM versions WHERE key = ?', [row.key])
   }
-  if (first === null || last === null) return undefined
-  const seq = yield* logRemoved(row.space_key, first, last)
-  return { seq, add: [], remove: Array.from({ length: last - first + 1 }, (_, place) => first + place) }
+  return first === null || last === null ? 0 : yield* logRemoved(row.space_key, first, last)
 }
 
 /** Ends a version before the first revision: no revision shows it, its number is free, and the purge takes it next. */
@@ -151,16 +128,23 @@ export function* isNotOver(key: number): Read<boolean> {
   return (yield* sql.get('SELECT 1 one FROM versions WHERE key = ? AND until_revision IS NULL', [key])) !== undefined
 }
 
-/** Makes a version the one that is visible from a revision on, and ends those before it, inside the caller's transaction. */
-export function* showVersion(spaceKey: number, docKey: number, versionKey: number, revision: number): Write<void> {
+/**
+ * Makes a version the one that is visible from a revision on, and ends those before it, inside the caller's transaction.
+ *
+ * @returns the log's last entry for the nodes of those; 0 where they have none
+ */
+export function* showVersion(spaceKey: number, docKey: number, versionKey: number, revision: number): Write<number> {
+  let seq = 0
   for (const old of yield* sql.all<{ key: number; first_node: number | null; last_node: number | null }>(
     'SELECT key, first_node, last_node FROM versions WHERE doc_key = ? AND key <> ? AND until_revision IS NULL',
     [docKey, versionKey],
   )) {
     yield* sql.run('UPDATE versions SET until_revision = ? WHERE key = ?', [revision, old.key])
-    if (old.first_node !== null && old.last_node !== null) yield* logRemoved(spaceKey, old.first_node, old.last_node)
+    if (old.first_node !== null && old.last_node !== null)
+      seq = yield* logRemoved(spaceKey, old.first_node, old.last_node)
   }
   yield* sql.run('UPDATE versions SET from_revision = ? WHERE key = ?', [revision, versionKey])
+  return seq
 }
 
 /** Marks the versions of a document up to a number as obsolete: the purge takes them when no snapshot can show them. */
@@ -170,14 +154,6 @@ export function* markObsolete(docKey: number, upTo: number): Write<void> {
     docKey,
     upTo,
   ])
-}
-
-/** Ranges of the nodes that a revision took out of sight. */
-export function* nodesEndedAt(spaceKey: number, revision: number): Read<{ first_node: number; last_node: number }[]> {
-  return yield* sql.all(
-    'SELECT first_node, last_node FROM versions WHERE space_key = ? AND until_revision = ? AND first_node IS NOT NULL',
-    [spaceKey, revision],
-  )
 }
 
 /** Removes the pictures of a version. */

@@ -31,10 +31,14 @@ export function* putWatch(watch: {
   const { id, tenant, spaceKey, folder, rules, now } = watch
   yield* sql.run(
     `INSERT INTO watches (id, tenant, space_key, folder, rules, created_at) VALUES (?, ?, ?, ?, ?, ?)
-       ON CONFLICT (space_key, folder) DO UPDATE SET rules = excluded.rules`,
+       ON CONFLICT (tenant, space_key, folder) DO UPDATE SET rules = excluded.rules`,
     [id, tenant, spaceKey, folder, JSON.stringify(rules), now],
   )
-  return yield* sql.get<WatchRow>(`${SELECT} WHERE watches.space_key = ? AND folder = ?`, [spaceKey, folder])
+  return yield* sql.get<WatchRow>(`${SELECT} WHERE watches.tenant = ? AND watches.space_key = ? AND folder = ?`, [
+    tenant,
+    spaceKey,
+    folder,
+  ])
 }
 
 /** @returns whether there was one */

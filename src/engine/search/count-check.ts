@@ -61,9 +61,9 @@ interface Look {
 
 async function look({ source, space, inIndex, signal }: CountCheck): Promise<Look> {
   signal?.throwIfAborted()
-  const here = await inIndex(source.expected(space).vectorSpace ?? '')
+  const here = await inIndex((await source.expected(space)).vectorSpace ?? '')
   signal?.throwIfAborted()
-  return { here, rows: source.expected(space) }
+  return { here, rows: await source.expected(space) }
 }
 
 function isSame(a: Look, b: Look): boolean {

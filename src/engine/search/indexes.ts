@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { KsError } from '../../contract/errors.js'
 import { defined } from '../../lib/defined.js'
-import { ApplyQueue } from './apply-queue.js'
 import { CountAudit } from './count-audit.js'
+import { FollowQueue, type Wanted } from './follow-queue.js'
 import type { GraphLimits } from './graph-keeper.js'
 import { IndexProcess, ProcessGoneError } from './index-process.js'
 import {
-  type IndexBatch,
+  type FreshBatch,
   IndexProcessDied,
   type IndexStatus,
   type ReplaySource,
@@ -49,6 +49,7 @@ const MAX_RETRY_MS = 15_000
 const FAULTS_TO_DISCARD = 2
 /** Files that were just built are not what makes the process fault: they are kept for so long. */
 const KEEP_REBUILT_MS = 10 * 60_000
+const BEHIND = 'the text index is catching up'
 /** A replay that failed is tried again by the next use after this. */
 const RETRY_SESSION_MS = 1_000
 
@@ -71,7 +72,9 @@ class Indexes implements SearchIndexes {
   readonly #options: SearchIndexesOptions
   readonly #process: IndexProcess
   readonly #sessions = new Map<string, SessionEntry>()
-  readonly #queues = new Map<string, ApplyQueue>()
+  readonly #queues = new Map<string, FollowQueue>()
+  /** the newest entry of each space's log that somebody here wants, or wanted */
+  readonly #told = new Map<string, number>()
   readonly #faults = new Map<string, number>()
   readonly #discardedAt = new Map<string, number>()
   readonly #audit: CountAudit
@@ -104,9 +107,11 @@ class Indexes implements SearchIndexes {
     })
   }
 
-  async apply(space: string, batch: IndexBatch): Promise<void> {
-    checkBatch(batch)
-    await this.#queue(space).push(batch)
+  async follow(space: string, seq: number, fresh?: FreshBatch): Promise<void> {
+    if (fresh !== undefined) checkBatch(fresh)
+    if (seq <= this.#at(space)) return
+    this.#told.set(space, Math.max(seq, this.#told.get(space) ?? 0))
+    await this.#queue(space).push({ seq, ...defined({ fresh }) })
   }
 
   async addVectors(space: string, batch: VectorBatch): Promise<void> {
@@ -136,8 +141,9 @@ class Indexes implements SearchIndexes {
       const entry = await this.#session(space)
       await entry.session.opened
       await graceOf(entry, message.vectorSpace)
+      const behind = await this.#untilSeen(space, request.seq ?? 0)
       const reply = await this.#process.ask(message, entry.session.generation)
-      return toHits(reply, entry.session.notes(message.vectorSpace))
+      return toHits(reply, [...entry.session.notes(message.vectorSpace), ...behind])
     })
     return signal === undefined ? answer : abortable(answer, signal)
   }
@@ -151,13 +157,13 @@ class Indexes implements SearchIndexes {
         session.generation,
       )
       const vectors = vectorSpace === undefined ? {} : { vectorSpace }
-      const degraded = session.notes(this.#options.source.head(space).vectorSpace)
+      const degraded = session.notes((await this.#options.source.head(space)).vectorSpace)
       return { space, textEngine, textWatermark: watermark, textCount, ...vectors, vectorCount, graphCount, degraded }
     })
   }
 
   async degraded(space: string): Promise<string[]> {
-    const { seq, vectorSpace } = this.#options.source.head(space)
+    const { seq, vectorSpace } = await this.#options.source.head(space)
     if (seq === 0) return []
     return this.#tried(async () => {
       const entry = await this.#session(space)
@@ -167,11 +173,13 @@ class Indexes implements SearchIndexes {
   }
 
   async settle(space: string): Promise<void> {
+    const { seq, vectorSpace } = await this.#options.source.head(space)
     await this.#tried(async () => {
       const { session } = await this.#session(space)
       await session.opened
-      await session.settled(this.#options.source.head(space).vectorSpace)
+      await session.settled(vectorSpace)
     })
+    await this.follow(space, seq).catch((error: unknown) => this.#options.log?.(String(error)))
   }
 
   async rebuild(space: string): Promise<void> {
@@ -185,7 +193,7 @@ class Indexes implements SearchIndexes {
         const { session } = await this.#session(space)
         await session.opened
         await session.text
-        await session.settled(this.#options.source.head(space).vectorSpace)
+        await session.settled((await this.#options.source.head(space)).vectorSpace)
       }),
     )
   }
@@ -194,6 +202,7 @@ class Indexes implements SearchIndexes {
     this.#audit.forget(space)
     await this.#queues.get(space)?.clear(new KsError('unavailable', `the indexes of space ${space} are being removed`))
     this.#queues.delete(space)
+    this.#told.delete(space)
     this.#sessions.delete(space)
     await this.#tried(() => this.#process.ask({ op: 'drop', space }))
     this.#sessions.delete(space)
@@ -217,23 +226,45 @@ class Indexes implements SearchIndexes {
     await audited
   }
 
-  #queue(space: string): ApplyQueue {
+  /** The entry of a space's log up to which searches see all now. */
+  #at(space: string): number {
+    const session = this.#sessions.get(space)?.session
+    return session?.generation === this.#process.generation && !session.failed ? session.at : 0
+  }
+
+  /**
+   * Catches up with an entry that nobody here was told of: one of another process, or one whose news was lost. What is under
+   * way here is no part of what the search may show, and is not waited for.
+   *
+   * @returns why the text index is behind, when the grace is over
+   */
+  async #untilSeen(space: string, seq: number): Promise<string[]> {
+    if (seq <= Math.max(this.#at(space), this.#told.get(space) ?? 0)) return []
+    const seen = this.follow(space, seq).then(
+      () => [],
+      () => [BEHIND],
+    )
+    return await Promise.race([seen, sleep(this.#options.graceMs ?? GRACE_MS, [BEHIND], { ref: false })])
+  }
+
+  #queue(space: string): FollowQueue {
     let queue = this.#queues.get(space)
     if (queue === undefined) {
-      queue = new ApplyQueue((batches) => this.#commit(space, batches))
+      queue = new FollowQueue((wanted) => this.#commit(space, wanted))
       this.#queues.set(space, queue)
     }
     return queue
   }
 
-  async #commit(space: string, batches: IndexBatch[]): Promise<void> {
+  async #commit(space: string, wanted: readonly Wanted[]): Promise<void> {
     const { session } = await this.#session(space, 0)
     try {
       await session.text
-      await session.commit(batches)
+      const ready = wanted.flatMap(({ fresh }) => (fresh === undefined ? [] : [fresh]))
+      await session.follow(Math.max(...wanted.map(({ seq }) => seq)), ready)
       this.#audit.changed(space)
     } catch (error) {
-      // What was not applied is still in the source: a new session replays it before anything later is applied.
+      // What was not applied is still in the log: a new session reads it before anything later is applied.
       if (this.#sessions.get(space)?.session === session) this.#sessions.delete(space)
       throw error
     }

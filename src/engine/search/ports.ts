@@ -30,13 +30,18 @@ export interface IndexedNode {
   vector?: Float32Array
 }
 
-/** Changes up to projection-log sequence `seq`. Applying a batch twice leaves the same index. */
+/** Changes up to the entry `seq` of the projection log. Applying a batch twice leaves the same index. */
 export interface IndexBatch {
   seq: number
   add: IndexedNode[]
   remove: number[]
   /** vector space of the vectors in `add`; absent where they carry none */
   vectorSpace?: string
+}
+
+/** All that the entries `first` to `seq` of the projection log tell of, ready made by who committed them. */
+export interface FreshBatch extends IndexBatch {
+  first: number
 }
 
 /** Vectors of one vector space, without text: a retrained model's, or a replay's. */
@@ -50,6 +55,8 @@ export interface VectorBatch {
 }
 
 export interface SearchRequest {
+  /** newest entry of the projection log that the answer needs; absent = what is there */
+  seq?: number
   /** analysed query terms in order, repeats kept (`analyzeQuery`) */
   terms: string[]
   /** of them those that may be compounds, or parts of one (`analyzeCompounds`) */
@@ -107,7 +114,7 @@ export interface IndexStatus {
 
 /** What the indexes of a space hold when they are whole. */
 export interface ExpectedCounts {
-  /** newest projection-log sequence */
+  /** newest entry of the projection log */
   seq: number
   nodes: number
   /** the active vector space, and how many vectors it has */
@@ -115,18 +122,27 @@ export interface ExpectedCounts {
   vectors: number
 }
 
+export interface SourceHead {
+  seq: number
+  vectorSpace?: string
+  dimension?: number
+}
+
 /** Where lost or missing projections are rebuilt from: the database. Implemented by the storage side. */
 export interface ReplaySource {
-  /** newest projection-log sequence of a space, and its active vector space */
-  head(space: string): { seq: number; vectorSpace?: string; dimension?: number }
-  /** oldest sequence from which `changes` can answer; an index that is behind it starts anew from 0 */
-  oldest(space: string): number
+  /** newest entry of a space's projection log, and its active vector space */
+  head(space: string): Promise<SourceHead>
+  /** oldest entry from which `changes` can answer; an index that is behind it starts anew from 0 */
+  oldest(space: string): Promise<number>
   /** by counters, at no cost that grows with the space */
-  expected(space: string): ExpectedCounts
+  expected(space: string): Promise<ExpectedCounts>
   /** counted row by row, to decide when a counter and an index disagree */
   counted(space: string): Promise<ExpectedCounts>
-  /** text changes after `afterSeq` (0 = every live node), in small batches, in order */
-  changes(space: string, afterSeq: number): AsyncIterable<IndexBatch>
+  /**
+   * Text changes by the entries behind `after` up to `to`, in small batches, in order. From 0 every live node, whatever `to`
+   * is, and up to the newest entry.
+   */
+  changes(space: string, after: number, to: number): AsyncIterable<IndexBatch>
   /** every live vector of a vector space, in small batches */
   vectors(space: string, vectorSpace: string): AsyncIterable<VectorBatch>
 }
@@ -134,10 +150,12 @@ export interface ReplaySource {
 /** The daemon's view of the index process. All methods are safe to call while the process restarts. */
 export interface SearchIndexes {
   /**
-   * Applies one batch and resolves when it is committed to the text index and visible to `search`.
-   * Batches of one space are applied in call order.
+   * Resolves when `search` sees all that a space's projection log says up to the entry `seq`, which is committed; 0 is always
+   * there. What the text index lacks is read from the log, whoever wrote it and in whatever order this is called.
+   *
+   * @param fresh spares reading the log where its entries are the very next ones
    */
-  apply(space: string, batch: IndexBatch): Promise<void>
+  follow(space: string, seq: number, fresh?: FreshBatch): Promise<void>
   /** Adds vectors of a vector space that may not be active yet. */
   addVectors(space: string, batch: VectorBatch): Promise<void>
   /** Makes a vector space the one that is kept; vectors of others are dropped. */

@@ -11,8 +11,6 @@ import type { TextEngine } from './text-index.js'
 export interface StageRequest {
   op: 'stage'
   space: string
-  /** the text index has it from a replay already: only the vectors are taken */
-  known: boolean
   keys: Float64Array
   docs: Float64Array
   titles: string[]

@@ -7,10 +7,8 @@ import type { NodeVectors, StageRequest, VectorsRequest } from './protocol.js'
 
 /**
  * Cuts a batch into slices that the index process handles in a few milliseconds each.
- *
- * @param known whether the text index has the batch already
  */
-export function* stageSlices(space: string, batch: IndexBatch, known: boolean): Iterable<StageRequest> {
+export function* stageSlices(space: string, batch: IndexBatch): Iterable<StageRequest> {
   let start = 0
   let removed = 0
   do {
@@ -20,7 +18,7 @@ export function* stageSlices(space: string, batch: IndexBatch, known: boolean): 
     const last = removed + REMOVALS_PER_SLICE >= batch.remove.length
     const remove = batch.remove.slice(removed, removed + REMOVALS_PER_SLICE)
     removed += remove.length
-    yield stageRequest(space, known, last ? nodes : [], remove, batch.vectorSpace)
+    yield stageRequest(space, last ? nodes : [], remove, batch.vectorSpace)
     if (last) start = end
   } while (start < batch.add.length || removed < batch.remove.length)
 }
@@ -44,7 +42,6 @@ function sliceEnd(nodes: readonly IndexedNode[], start: number): number {
 
 function stageRequest(
   space: string,
-  known: boolean,
   nodes: readonly IndexedNode[],
   remove: readonly number[],
   vectorSpace: string | undefined,
@@ -53,7 +50,6 @@ function stageRequest(
   return {
     op: 'stage',
     space,
-    known,
     keys: Float64Array.from(nodes, (node) => node.key),
     docs: Float64Array.from(nodes, (node) => node.doc),
     titles: nodes.map((node) => node.title),

@@ -88,7 +88,6 @@ export class SpaceIndex {
     for (const vectors of this.#vectors.values()) vectors.remove(remove)
     if (request.vectors !== undefined) this.#putNodeVectors(request, request.vectors)
     const text = this.#text ?? (await this.#create())
-    if (request.known) return
     const nodes: TextNode[] = []
     request.keys.forEach((key, i) => {
       const text = joinTerms(request.titles[i] ?? '', request.bodies[i] ?? '')

@@ -1,6 +1,6 @@
 import { type Comparison, compareCounts, type Drift, type Leg, textDiffers } from './count-check.js'
 import { type IndexProcess, ProcessGoneError } from './index-process.js'
-import type { IndexBatch, ReplaySource, VectorBatch } from './ports.js'
+import type { FreshBatch, ReplaySource, VectorBatch } from './ports.js'
 import type { CountReply, IndexRequest, OpenReply, StageRequest } from './protocol.js'
 import { allFinite } from './scan.kernel.js'
 import { stageSlices, vectorSlices } from './slices.js'
@@ -19,8 +19,8 @@ export class SpaceSession {
   readonly text: Promise<void>
   /** why the text index is behind, while it is */
   textNote: string | undefined = 'the text index is catching up'
-  /** batches up to here came with the replay; applied again, an old one could bring back what a newer one removed */
-  #replayedTo = 0
+  /** the entry of the projection log up to which the text index holds all */
+  #at = 0
   /** an index differs from the rows although it was just filled from them, or its vectors could not be loaded */
   short = false
   #textShort = false
@@ -55,6 +55,11 @@ export class SpaceSession {
       this.failed = true
       this.textNote = `the text index is behind: ${reasonOf(error)}`
     })
+  }
+
+  /** The entry of the projection log up to which searches see all; 0 while that is not known. */
+  get at(): number {
+    return this.#at
   }
 
   /** What a search of this vector space should say of its completeness now. */
@@ -102,16 +107,31 @@ export class SpaceSession {
     for (const name of this.#loads.keys()) if (name !== vectorSpace) this.#loads.delete(name)
   }
 
-  /** Stages batches in order and commits them together. */
-  async commit(batches: readonly IndexBatch[]): Promise<void> {
-    const sent: Sent[] = []
-    for (const batch of batches) {
-      for (const slice of stageSlices(this.#space, batch, batch.seq <= this.#replayedTo)) {
+  /**
+   * Brings the text index to the entry `to` of the projection log, once it has caught up with what was there at first. Its
+   * entries have no gaps: what is ready made is taken where it goes on exactly where the index stands, and the log is read
+   * for the rest.
+   */
+  async follow(to: number, ready: readonly FreshBatch[]): Promise<void> {
+    let sent: Sent[] = []
+    let at = this.#at
+    for (const batch of [...ready].sort((a, b) => a.first - b.first)) {
+      if (batch.first > at + 1) {
+        if (sent.length > 0) await this.#finish(sent, at)
+        sent = []
+        await this.#replay(at, batch.first - 1)
+        at = batch.first - 1
+      }
+      if (batch.first !== at + 1) continue
+      for (const slice of stageSlices(this.#space, batch)) {
         await this.#process.giveWay()
         sent.push(await this.#stage(slice))
       }
+      at = batch.seq
     }
-    await this.#finish(sent, Math.max(...batches.map((batch) => batch.seq)))
+    if (sent.length > 0) await this.#finish(sent, at)
+    if (at < to) await this.#replay(at, to)
+    this.#at = Math.max(at, to)
   }
 
   async addVectors(batch: VectorBatch, replayed = false): Promise<void> {
@@ -130,7 +150,7 @@ export class SpaceSession {
 
   /** Compares both indexes with the rows, once everything is there that the session began to load. */
   async compare(signal: AbortSignal): Promise<Comparison> {
-    const { vectorSpace } = this.#source.expected(this.#space)
+    const { vectorSpace } = await this.#source.expected(this.#space)
     await this.settled(vectorSpace)
     if (this.failed || this.short || this.#adding > 0) return { state: 'moving' }
     return this.#compare(['text', 'vectors'], signal)
@@ -154,7 +174,7 @@ export class SpaceSession {
   async #catchUp(): Promise<void> {
     const space = this.#space
     const { watermark, textCount } = await this.opened
-    const head = this.#source.head(space)
+    const head = await this.#source.head(space)
     this.#hasAll = head.seq === 0 && head.vectorSpace === undefined
     if (head.vectorSpace !== undefined) {
       // Sent before any change can follow, so that a graph file finds an empty place.
@@ -163,11 +183,11 @@ export class SpaceSession {
       this.load(head.vectorSpace, begun).catch(() => {})
     }
     // An index ahead of its source comes from before a restore.
-    const usable = watermark > 0 && watermark >= this.#source.oldest(space) && watermark <= head.seq
+    const usable = watermark > 0 && watermark >= (await this.#source.oldest(space)) && watermark <= head.seq
     if (!usable && textCount + watermark > 0) await this.#process.ask({ op: 'reset', space }, this.generation)
     const from = usable ? watermark : 0
     if (from < head.seq) await this.#replay(from, head.seq)
-    this.#replayedTo = await this.#wholeText(head.seq, from === 0)
+    this.#at = await this.#wholeText(head.seq, from === 0)
     if (!this.#textShort) this.textNote = undefined
   }
 
@@ -182,10 +202,10 @@ export class SpaceSession {
     let isNew = filled
     for (let look = 0; look < MAX_LOOKS; look++) {
       const { textCount } = await this.#counts('')
-      const rows = this.#source.expected(this.#space)
+      const rows = await this.#source.expected(this.#space)
       if (rows.seq === seq && rows.nodes === textCount) return seq
       const counted = rows.seq === seq ? await this.#source.counted(this.#space) : rows
-      const { seq: newest } = this.#source.expected(this.#space)
+      const { seq: newest } = await this.#source.expected(this.#space)
       if (newest !== seq) {
         await this.#replay(seq, newest)
         seq = newest
@@ -208,25 +228,25 @@ export class SpaceSession {
   }
 
   /**
-   * Replays the changes after `from`. From 0 the watermark stays where it is until the end: the stream is of live
+   * Replays the changes after `from` up to `to`. From 0 the watermark stays where it is until the end: the stream is of live
    * nodes, in no order that a restart could go on from. Otherwise it follows one sequence behind the stream.
    */
-  async #replay(from: number, head: number): Promise<void> {
+  async #replay(from: number, to: number): Promise<void> {
     let uncommitted = 0
     let complete = from
     let sent: Sent[] = []
     let previous = from
-    for await (const batch of this.#source.changes(this.#space, from)) {
+    for await (const batch of this.#source.changes(this.#space, from, to)) {
       if (batch.seq > previous) complete = previous
       previous = Math.max(previous, batch.seq)
-      for (const slice of stageSlices(this.#space, batch, false)) sent.push(await this.#stage(slice))
+      for (const slice of stageSlices(this.#space, batch)) sent.push(await this.#stage(slice))
       uncommitted += batch.add.length + batch.remove.length
       if (uncommitted < REPLAY_COMMIT_NODES) continue
-      await this.#finish(sent, from === 0 ? 0 : Math.min(complete, head))
+      await this.#finish(sent, from === 0 ? 0 : Math.min(complete, to))
       uncommitted = 0
       sent = []
     }
-    await this.#finish(sent, head)
+    await this.#finish(sent, to)
   }
 
   /** Loads a vector space and compares it with the rows; one that differs is loaded anew. @returns what is still wrong */
@@ -243,7 +263,7 @@ export class SpaceSession {
 
   /** How the vectors differ from the rows; one that is not active has no rows to be compared with. */
   async #compareVectors(vectorSpace: string): Promise<string | undefined> {
-    if (this.#source.expected(this.#space).vectorSpace !== vectorSpace) return undefined
+    if ((await this.#source.expected(this.#space)).vectorSpace !== vectorSpace) return undefined
     const compared = await this.#compare(['vectors'])
     return compared.state === 'different' ? compared.sentence : undefined
   }
@@ -259,7 +279,7 @@ export class SpaceSession {
       await this.addVectors(withoutBroken(batch), true)
       await new Promise((resolve) => setImmediate(resolve))
     }
-    dimension ??= this.#source.head(this.#space).dimension
+    dimension ??= (await this.#source.head(this.#space)).dimension
     if (open && dimension !== undefined) await (await this.#sendPhase(vectorSpace, dimension, 'end')).answer
   }
 
@@ -276,7 +296,7 @@ export class SpaceSession {
   }
 
   #stage(slice: StageRequest): Promise<Sent> {
-    if (!slice.known) this.#staged++
+    this.#staged++
     return this.#send(slice)
   }
 

@@ -32,10 +32,7 @@ export async function readWatermark(dir: string, log: (message: string) => void)
   return undefined
 }
 
-/**
- * Changes of one moment may be applied in another order than they were logged in. A watermark is therefore written
- * only when no earlier change can still be on its way; until then a restart replays a little more.
- */
+/** A watermark is written, and synced, for the commits of so long together: a restart replays a little more. */
 export const WATERMARK_LAG_MS = 2_000
 
 /** Writes watermarks some time behind the commits they describe, without making anybody wait. */

@@ -62,7 +62,7 @@ export function* sessionOf(
   const last = yield* lastSession(asker)
   if (last === undefined) return undefined
   if (last.created_at >= at.since) return last.session_id
-  return (yield* isSessionOpen(last.session_id, at.now)) ? last.session_id : undefined
+  return (yield* isSessionOpen(caller.tenant, last.session_id, at.now)) ? last.session_id : undefined
 }
 
 /** The answered queries of a session, oldest first, the last hundred; without those that cite a deleted document. */

@@ -82,7 +82,11 @@ export async function replaySnapshot(
 
 function* recordedIn(caller: Caller, id: string) {
   const row = yield* findSnapshot(caller, id)
-  return { row, space: yield* findSpace(caller.tenant, row.space_id), recorded: yield* keptQueries(row.id) }
+  return {
+    row,
+    space: yield* findSpace(caller.tenant, row.space_id),
+    recorded: yield* keptQueries(caller.tenant, row.id),
+  }
 }
 
 function snapshotOf(space: SpaceRow): Snapshot {

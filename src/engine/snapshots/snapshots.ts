@@ -107,8 +107,8 @@ export function* listSnapshots(caller: Caller, query: ListSnapshotsQuery): Read<
 
 export function* snapshotDetail(caller: Caller, id: string): Read<WorkspaceSnapshotDetail> {
   const row = yield* findSnapshot(caller, id)
-  const files = yield* snapshotFiles(row.id)
-  const queries = yield* keptQueries(row.id)
+  const files = yield* snapshotFiles(caller.tenant, row.id)
+  const queries = yield* keptQueries(caller.tenant, row.id)
   const cited = queries.flatMap(({ evidence }) => evidence.map(({ documentAssetId }) => documentAssetId))
   const live = yield* knownDocuments(caller, row.space_key, cited)
   return {
@@ -134,8 +134,8 @@ export function* snapshotDetail(caller: Caller, id: string): Read<WorkspaceSnaps
 }
 
 /** The queries of a snapshot in the order they were asked. */
-export function* keptQueries(snapshotId: string): Read<KeptQuery[]> {
-  return (yield* snapshotQueries(snapshotId)).map(({ body }): KeptQuery => fromCell(body))
+export function* keptQueries(tenant: string, snapshotId: string): Read<KeptQuery[]> {
+  return (yield* snapshotQueries(tenant, snapshotId)).map(({ body }): KeptQuery => fromCell(body))
 }
 
 /** @throws KsError `not-found` also for a path that the snapshot does not hold */
@@ -163,7 +163,7 @@ export async function readSnapshotFile(
 
 function* fileOf(caller: Caller, id: string, path: string) {
   const row = yield* findSnapshot(caller, id)
-  const file = yield* snapshotFile(row.id, path)
+  const file = yield* snapshotFile(caller.tenant, row.id, path)
   if (file === undefined) throw notFound('path', path)
   return { row, file }
 }
@@ -172,7 +172,7 @@ function* fileOf(caller: Caller, id: string, path: string) {
 export async function deleteSnapshot({ db, now, wake }: EngineContext, caller: Caller, id: string): Promise<void> {
   await writeAnswer(db, caller, function* () {
     const row = yield* findSnapshot(caller, id)
-    yield* hideSnapshot(row.id, now())
+    yield* hideSnapshot(caller.tenant, row.id, now())
   })
   wake()
 }

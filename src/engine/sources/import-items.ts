@@ -134,12 +134,12 @@ async function upload(place: ImportPlace, item: Item, known: Imported | undefine
       !(await areKept(context.objects, source.tenant, known.sha256))
     )
       return upload(place, item, undefined)
-    await describe(context, known.documentAssetId, metadata)
+    await describe(place, known.documentAssetId, metadata)
     return { kind: 'same', documentAssetId: known.documentAssetId, filename }
   }
   if (known?.isParsed === true && known.filename === filename && Buffer.isBuffer(content)) {
     if (createHash('sha256').update(content).digest('hex') === known.sha256) {
-      await describe(context, known.documentAssetId, metadata)
+      await describe(place, known.documentAssetId, metadata)
       return { kind: 'same', documentAssetId: known.documentAssetId, filename }
     }
   }
@@ -151,7 +151,7 @@ async function upload(place: ImportPlace, item: Item, known: Imported | undefine
     if (accepted === undefined) throw new KsError('internal', 'an upload answered without its document')
     const { asset, compilationJob } = accepted
     // bytes that were there already belong to the document that was there already
-    await describe(context, asset.id, metadata)
+    await describe(place, asset.id, metadata)
     await keep(place, asset.id, read)
     return { kind: 'uploaded', documentAssetId: asset.id, filename: asset.filename, jobId: compilationJob.id }
   } catch (error) {
@@ -162,8 +162,12 @@ async function upload(place: ImportPlace, item: Item, known: Imported | undefine
   }
 }
 
-async function describe({ db, now }: EngineContext, id: string, metadata: Record<string, unknown>): Promise<void> {
-  await db.write(() => describeImported(id, metadata, now()))
+async function describe(
+  { context: { db, now }, source }: ImportPlace,
+  id: string,
+  metadata: Record<string, unknown>,
+): Promise<void> {
+  await db.write(() => describeImported(source, id, metadata, now()))
 }
 
 async function keep(

@@ -86,7 +86,7 @@ export function sha256Of(bytes: Uint8Array): string {
 /** Notes what the server said of the bytes of documents; undefined forgets what it said before. */
 export async function noteKept(
   db: Database,
-  source: Pick<SourceRow, 'id' | 'space_key'>,
+  source: Pick<SourceRow, 'tenant' | 'id' | 'space_key'>,
   noted: ReadonlyMap<string, Kept | undefined>,
 ): Promise<void> {
   const entries = [...noted]

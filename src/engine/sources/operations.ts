@@ -37,7 +37,7 @@ export interface SourceOperations {
   importFiles(caller: Caller, spaceId: string, id: string, body: ImportFilesBody): Promise<SourceImportResult>
   test(caller: Caller, spaceId: string, id: string): Promise<SourceTestResult>
   /** Whether a source is to be synced some time: then the daemon has to be there. */
-  hasSchedule(): boolean
+  hasSchedule(): Promise<boolean>
 }
 
 /** @param settled resolves when a compilation job has ended */
@@ -76,7 +76,7 @@ export function createSources(
       })),
     importFiles: (caller, spaceId, id, body) => sync.importFiles(caller, spaceId, id, body),
     test: (caller, spaceId, id) => sync.test(caller, spaceId, id),
-    hasSchedule: () => db.now(hasSchedule()),
+    hasSchedule: () => db.read(hasSchedule()),
   }
   return { operations, sync }
 }

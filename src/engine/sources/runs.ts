@@ -4,7 +4,7 @@ import type { Caller } from '../base/caller.js'
 import { untilWritten } from '../base/until-written.js'
 import type { EngineContext } from '../context.js'
 import { EgressFailure } from '../egress/failure.js'
-import { claimSync, endSync } from '../rows/source-syncs.js'
+import { claimSync, endSync, type SyncClaim } from '../rows/source-syncs.js'
 import type { SourceRow } from '../rows/sources.js'
 import type { Write } from '../storage/program.js'
 import type { ImportPlace } from './import-items.js'
@@ -63,6 +63,11 @@ export class SourceRuns {
     await this.of(sourceId)
   }
 
+  /** Others took this gateway for dead, and what runs is theirs. */
+  lost(): void {
+    for (const { stop } of this.#running.values()) stop.abort(new EgressFailure('another process took it over'))
+  }
+
   async stopAll(reason: string): Promise<void> {
     this.#closing.abort(new EgressFailure(reason))
     await Promise.all([...this.#running.keys()].map((id) => this.stop(id, reason)))
@@ -81,26 +86,27 @@ export class SourceRuns {
   async #run<T>(caller: Caller, spaceId: string, source: SourceRow, work: Work<T>, signal: AbortSignal): Promise<T> {
     const context = this.#context
     const { db, log, now } = context
-    const claimed = !signal.aborted && (await this.#claim(source, work.isPart))
-    if (!claimed) throw failed(work.failure, source, 'it was switched off or deleted meanwhile')
+    const claim = signal.aborted ? undefined : await this.#claim(source, work.isPart)
+    if (claim === undefined)
+      throw failed(work.failure, source, 'it was switched off or deleted meanwhile, or is being read elsewhere')
     try {
       const settled = (jobId: string) => abortable(this.#settled(jobId), signal)
       const { value, counts } = await work.run({ context, caller, spaceId, source, settled, signal })
       const summary = JSON.stringify(summaryOf(counts, work.trigger, now()))
-      await db.write(() => endSync(source, { summary }, now()))
+      await db.write(() => endSync(source, claim, { summary }, now()))
       return value
     } catch (error) {
       const known = error instanceof EgressFailure || error instanceof KsError
       if (!known) log.error({ source: source.id, error: String(error) }, 'a source could not be read on')
       const reason = known ? error.message : 'an unexpected failure'
-      await this.#fail(source, reason, error)
+      await this.#fail(source, claim, reason, error)
       if (error instanceof KsError && error.code !== 'unavailable') throw error
       throw failed(work.failure, source, reason)
     }
   }
 
-  async #claim(source: SourceRow, isPart: boolean): Promise<boolean> {
-    const { db, now } = this.#context
+  async #claim(source: SourceRow, isPart: boolean): Promise<SyncClaim | undefined> {
+    const { db, instance, now } = this.#context
     const at = now()
     const nextAt = isPart ? source.next_sync_at : dueAfter(source, at)
     const owed = this.#owed.get(source.id)
@@ -108,7 +114,7 @@ export class SourceRuns {
     try {
       return await db.write(function* () {
         if (owed !== undefined) yield* owed()
-        return yield* claimSync(source, nextAt, at)
+        return yield* claimSync(source, instance, nextAt, at)
       })
     } catch (error) {
       if (owed !== undefined) this.#owe(source, owed)
@@ -116,11 +122,11 @@ export class SourceRuns {
     }
   }
 
-  async #fail(source: SourceRow, reason: string, cause: unknown): Promise<void> {
+  async #fail(source: SourceRow, claim: SyncClaim, reason: string, cause: unknown): Promise<void> {
     const { db, now } = this.#context
     const at = now()
     const again = cause instanceof KsError && cause.code === 'storage-full' ? { againAt: at + FULL_MS } : {}
-    const end = () => endSync(source, { error: reason, ...again }, at)
+    const end = () => endSync(source, claim, { error: reason, ...again }, at)
     await db.write(end).catch(() => this.#owe(source, end))
   }
 

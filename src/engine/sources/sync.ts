@@ -10,7 +10,7 @@ import { linkAbort } from '../../lib/abort.js'
 import type { Caller } from '../base/caller.js'
 import { EgressFailure } from '../egress/failure.js'
 import type { SafeFetch } from '../egress/safe-fetch.js'
-import { type DueSource, dueSources, recoverSyncs } from '../rows/source-syncs.js'
+import { type DueSource, dueSources } from '../rows/source-syncs.js'
 import { findSource, type SourceRow } from '../rows/sources.js'
 import { findSpace } from '../rows/spaces.js'
 import type { Read } from '../storage/program.js'
@@ -55,13 +55,9 @@ export class SourceSync {
     return this.#runs.size
   }
 
-  /** Takes up what a crash cut off, and starts the schedule. */
+  /** Starts the schedule. */
   start(): void {
-    const { db, log, now, options } = this.#parts.context
-    db.recover(function* () {
-      const interrupted = yield* recoverSyncs(now())
-      if (interrupted > 0) log.info({ interrupted }, 'syncs of sources that were cut off are tried again')
-    })
+    const { log, options } = this.#parts.context
     this.deletions().catch((error: unknown) => log.warn({ error: String(error) }, 'a source was not deleted whole'))
     clearWork(options.dataDir).catch((error: unknown) => log.warn({ error: String(error) }, 'old work was not removed'))
     this.#later()
@@ -73,6 +69,11 @@ export class SourceSync {
     clearTimeout(this.#timer)
     await Promise.allSettled([this.#turn, this.#deleting, this.#runs.stopAll('the daemon is stopping')])
     await this.#fetch.close()
+  }
+
+  /** Others took this gateway for dead, and what it reads is theirs. */
+  lost(): void {
+    this.#runs.lost()
   }
 
   /** Finishes deletions that were begun, one call after the other. */

@@ -14,10 +14,10 @@ const COUNTER = 'parserPages'
  * @param documents that would be read, a page each at least
  * @throws KsError `quota-exceeded`, with the seconds until the next UTC day
  */
-export function assertRoomForPages(context: EngineContext, space: SpaceRow, documents: number): void {
+export async function assertRoomForPages(context: EngineContext, space: SpaceRow, documents: number): Promise<void> {
   const limit = quotasOf(context, space).providerBudgets.maxParserPagesPerDay
   if (limit === null || documents === 0) return
-  const used = createBudgetStore(context.db).used(space.id, today(context), COUNTER)
+  const used = await createBudgetStore(context.db).used(space, today(context), COUNTER)
   if (used + documents <= limit) return
   throw new KsError(
     'quota-exceeded',
@@ -30,7 +30,7 @@ export function assertRoomForPages(context: EngineContext, space: SpaceRow, docu
 export function countPages(context: EngineContext, space: SpaceRow, metadata: Record<string, unknown>[]): void {
   if (metadata.length === 0 || quotasOf(context, space).providerBudgets.maxParserPagesPerDay === null) return
   const pages = metadata.reduce((sum, { pageCount }) => sum + (typeof pageCount === 'number' ? pageCount : 1), 0)
-  createBudgetStore(context.db).add(space.id, today(context), COUNTER, pages)
+  createBudgetStore(context.db).add(space, today(context), COUNTER, pages)
 }
 
 function today({ now }: EngineContext): string {

@@ -113,7 +113,7 @@ async function change(
     const row = yield* ensure(found, now())
     if (Object.keys(body).length === 0) return toPolicy(row, found)
     const rules = changed(rulesOf(row), body)
-    const written = yield* updatePolicy(row.id, columnsOf(rules), now())
+    const written = yield* updatePolicy(found.tenant, row.id, columnsOf(rules), now())
     if ('spaceKey' in found.owner && body.sessionInactivityMinutes !== undefined)
       // those that are there already follow the new rule too, from when they were last used
       yield* moveSessions(

@@ -1,4 +1,4 @@
-import type { BudgetStore } from '../models/budget.js'
+import type { Account, BudgetStore } from '../models/budget.js'
 import { type CountedUse, storedUse, storeUse } from '../rows/budgets.js'
 import type { Database } from '../storage/database.js'
 
@@ -6,6 +6,11 @@ const KEPT_DAYS = 7
 
 /** Counts that are not stored yet, of each database: every reader sees them all. */
 const unstored = new WeakMap<Database, Map<string, CountedUse>>()
+
+/** What an account used on a day; the deployment itself is of no tenant. */
+function counterOf({ tenant = '', id }: Account, day: string, counter: string): Omit<CountedUse, 'delta'> {
+  return { tenant, account: id, day, counter }
+}
 
 /**
  * Counts use in the database, so that a day's budget holds over restarts. Counts are stored behind the calls, with
@@ -16,18 +21,19 @@ const unstored = new WeakMap<Database, Map<string, CountedUse>>()
 export function createBudgetStore(db: Database): BudgetStore {
   const pending = unstored.get(db) ?? new Map<string, CountedUse>()
   unstored.set(db, pending)
-  const keyOf = (account: string, day: string, counter: string) => JSON.stringify([account, day, counter])
+  const keyOf = ({ tenant, account, day, counter }: Omit<CountedUse, 'delta'>) =>
+    JSON.stringify([tenant, account, day, counter])
 
   const store = async (): Promise<void> => {
     const oldest = new Date(Date.now() - KEPT_DAYS * 86_400_000).toISOString().slice(0, 10)
     try {
       // all that is counted until it is this write's turn
       const stored = await db.write(() => storeUse([...pending.values()], oldest))
-      for (const { account, day, counter, delta } of stored) {
-        const key = keyOf(account, day, counter)
-        const left = (pending.get(key)?.delta ?? 0) - delta
+      for (const counted of stored) {
+        const key = keyOf(counted)
+        const left = (pending.get(key)?.delta ?? 0) - counted.delta
         if (left === 0) pending.delete(key)
-        else pending.set(key, { account, day, counter, delta: left })
+        else pending.set(key, { ...counted, delta: left })
       }
     } catch {
       pending.clear()
@@ -36,15 +42,18 @@ export function createBudgetStore(db: Database): BudgetStore {
   }
 
   return {
-    used(account, day, counter) {
-      const counted = pending.get(keyOf(account, day, counter))?.delta ?? 0
-      return Math.max(0, db.now(storedUse(account, day, counter)) + counted)
+    async used(account, day, counter) {
+      const use = counterOf(account, day, counter)
+      // taken before the look: what is stored meanwhile may count twice, and never not at all
+      const counted = pending.get(keyOf(use))?.delta ?? 0
+      return Math.max(0, (await db.read(storedUse(use))) + counted)
     },
     add(account, day, counter, delta) {
-      const key = keyOf(account, day, counter)
+      const use = counterOf(account, day, counter)
+      const key = keyOf(use)
       const isFirst = pending.size === 0
       const before = pending.get(key)?.delta ?? 0
-      pending.set(key, { account, day, counter, delta: before + Math.round(delta) })
+      pending.set(key, { ...use, delta: before + Math.round(delta) })
       if (isFirst) void store()
     },
   }

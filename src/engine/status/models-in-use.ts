@@ -18,13 +18,13 @@ const LIMITS = {
 /** What models are used for. */
 export interface ModelOperations {
   /** Providers and their models, and what the spaces used of their daily budgets. */
-  inUse(): ModelsInUse
+  inUse(): Promise<ModelsInUse>
   /** What each model was used for since the start, and how it went. */
   records(): UsedModel[]
 }
 
 export function modelOperations(context: EngineContext): ModelOperations {
-  return { inUse: () => context.db.now(modelsInUse(context)), records: () => context.models.records() }
+  return { inUse: () => context.db.read(modelsInUse(context)), records: () => context.models.records() }
 }
 
 function* modelsInUse(context: EngineContext): Read<ModelsInUse> {

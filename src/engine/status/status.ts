@@ -13,7 +13,7 @@ import {
   type StatusSessionRow,
 } from '../rows/space-status.js'
 import { usageOf } from '../rows/space-usage.js'
-import { findSpace } from '../rows/spaces.js'
+import { findSpace, type SpaceRow } from '../rows/spaces.js'
 import { workspaceUsage } from '../rows/workspaces.js'
 import { NODE_SCHEMA_VERSION, PARSER_POLICY_VERSION, PROJECTION_SET_VERSION, policiesOf } from '../spaces/manifest.js'
 import { retentionOf, sessionExpiry } from '../spaces/retention-policy.js'
@@ -86,7 +86,7 @@ function* statusRows(context: EngineContext, caller: Caller, id: string, now: nu
   return {
     space,
     leases: yield* knownLeases(context, caller, key),
-    sessions: { count: yield* sessionCount(context, key, now), rows: yield* sessionRows(context, key, now) },
+    sessions: { count: yield* sessionCount(context, space, now), rows: yield* sessionRows(context, space, now) },
     commits: {
       counts: yield* failedCommitCounts(caller, key, 0),
       rows: yield* failedCommits(caller, key, SAMPLE),
@@ -160,20 +160,20 @@ function* statsRows(
     space,
     held: yield* usageOf(key),
     commits: yield* failedCommitCounts(caller, key, start),
-    sessions: yield* sessionCount(context, key, end),
+    sessions: yield* sessionCount(context, space, end),
     leases: (yield* knownLeases(context, caller, key)).length,
     workspaces: yield* workspaceUsage(key),
   }
 }
 
-function* sessionCount(context: EngineContext, spaceKey: number, now: number): Read<number> {
-  return (yield* countSessions(spaceKey, now)) + (yield* unstoredSessions(context, spaceKey)).length
+function* sessionCount(context: EngineContext, space: SpaceRow, now: number): Read<number> {
+  return (yield* countSessions(space.key, now)) + (yield* unstoredSessions(context, space)).length
 }
 
-function* sessionRows(context: EngineContext, spaceKey: number, now: number): Read<StatusSessionRow[]> {
-  const stored = yield* liveSessions(spaceKey, now, SAMPLE)
-  const policy = yield* retentionOf(spaceKey)
-  const unstored = yield* unstoredSessions(context, spaceKey)
+function* sessionRows(context: EngineContext, space: SpaceRow, now: number): Read<StatusSessionRow[]> {
+  const stored = yield* liveSessions(space.key, now, SAMPLE)
+  const policy = yield* retentionOf(space.key)
+  const unstored = yield* unstoredSessions(context, space)
   const running = unstored.map(({ sessionId, subject = '', heartbeatAt }): StatusSessionRow => {
     const times = { heartbeat_at: heartbeatAt, expires_at: sessionExpiry(policy, heartbeatAt) }
     return { id: sessionId, subject, client_kind: 'api', ...times }

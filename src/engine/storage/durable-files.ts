@@ -1,6 +1,8 @@
-import { type FileHandle, mkdir, open } from 'node:fs/promises'
+import { renameSync } from 'node:fs'
+import { type FileHandle, link, mkdir, open } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { KsError } from '../../contract/errors.js'
+import { ignoreMissing } from '../../local/file-system.js'
 import { isCode } from '../../local/private-file.js'
 
 /** objects never change */
@@ -47,6 +49,31 @@ export async function writeDurably(path: string, bytes: Buffer): Promise<void> {
     await handle.sync()
   } finally {
     await handle.close()
+  }
+}
+
+/** What the system says where a file cannot have a second name. */
+const NO_LINKS = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK']
+
+/** Gives a file a second name. @returns it; the first one where the disk has no second names */
+export async function secondName(path: string, second: string): Promise<string> {
+  try {
+    await link(path, second)
+    return second
+  } catch (error) {
+    if (!NO_LINKS.some((code) => isCode(error, code))) throw error
+    return path
+  }
+}
+
+/** Gives a file another name at once, before anything else happens. @returns whether there was one */
+export function hasMoved(from: string, to: string): boolean {
+  try {
+    renameSync(from, to)
+    return true
+  } catch (error) {
+    ignoreMissing(error)
+    return false
   }
 }
 

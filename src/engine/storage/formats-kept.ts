@@ -2,8 +2,7 @@ import { CONCRETE_MODES, FAILED_QUERY_STATUSES, QUERY_MODES, RESEARCH_STAGES } f
 import { ownedThrough, type TableFormat, table } from './formats.js'
 
 const OF_TASK = ownedThrough('research_tasks', 'id', 'task_id')
-const OF_APP_OF_OWNER = 'EXISTS (SELECT 1 FROM chat_apps a WHERE a.id = o.app_id AND a.tenant = here.tenant)'
-const OF_APP = ownedThrough('chat_apps', 'id', 'app_id', 'o.tenant = here.tenant')
+const OF_TENANT = 't.tenant = here.tenant'
 
 /** Answers, what people wrote and decided, research, workspaces, and what the daemon keeps for itself. */
 export const KEPT_FORMATS: Readonly<Record<string, TableFormat>> = {
@@ -33,7 +32,7 @@ export const KEPT_FORMATS: Readonly<Record<string, TableFormat>> = {
     oneOf: { client_kind: ['api', 'mcp', 'worker', 'admin'] },
   }),
   session_turns: table(
-    { text: 'session_id query answer', integer: 'place', uuid: 'trace_id', time: 'created_at' },
+    { text: 'tenant session_id query answer', integer: 'place', uuid: 'trace_id', time: 'created_at' },
     { owned: ownedThrough('sessions', 'id', 'session_id') },
   ),
   golden_questions: table({
@@ -105,14 +104,14 @@ export const KEPT_FORMATS: Readonly<Record<string, TableFormat>> = {
     'json?': 'metadata permission_scope stopped_by',
     'text?': 'error claimed_by',
     flag: 'budget_exceeded',
-    integer: 'active_ms attempts unclean_ends',
+    integer: 'active_ms attempts unclean_ends fence events',
     time: 'run_after created_at updated_at',
     'time?': 'completed_at',
     oneOf: { mode: CONCRETE_MODES, stage: RESEARCH_STAGES },
   }),
   research_steps: table({
     uuid: 'task_id',
-    text: 'step',
+    text: 'tenant step',
     key: 'space_key',
     json: 'body',
     integer: 'tool_calls scanned input_tokens output_tokens latency_ms',
@@ -121,6 +120,7 @@ export const KEPT_FORMATS: Readonly<Record<string, TableFormat>> = {
   }),
   research_partials: table({
     uuid: 'task_id',
+    text: 'tenant',
     integer: 'sequence',
     key: 'space_key',
     'json-object': 'body',
@@ -129,7 +129,7 @@ export const KEPT_FORMATS: Readonly<Record<string, TableFormat>> = {
     {
       uuid: 'task_id',
       integer: 'sequence',
-      text: 'step provider',
+      text: 'tenant step provider',
       number: 'cost_usd',
       'json-object': 'usage',
       time: 'recorded_at',
@@ -137,7 +137,7 @@ export const KEPT_FORMATS: Readonly<Record<string, TableFormat>> = {
     { owned: OF_TASK },
   ),
   research_events: table(
-    { uuid: 'task_id', integer: 'sequence', text: 'event', 'json-object': 'data' },
+    { uuid: 'task_id', integer: 'sequence', text: 'tenant event', 'json-object': 'data' },
     { owned: OF_TASK },
   ),
   workspace_files: table({
@@ -152,6 +152,17 @@ export const KEPT_FORMATS: Readonly<Record<string, TableFormat>> = {
     'time?': 'until_at',
     flag: 'removed',
   }),
+  objects: table(
+    {
+      text: 'tenant life',
+      sha256: 'sha256',
+      time: 'touched_at',
+      'text?': 'claimed_by',
+      'time?': 'loose_since',
+      oneOf: { state: ['live', 'deleting'] },
+    },
+    { owned: 't.tenant = here.tenant' },
+  ),
   workspace_changes: table({ key: 'space_key', integer: 'seq' }),
   workspace_snapshots: table({
     uuid: 'id publication_id',
@@ -165,7 +176,7 @@ export const KEPT_FORMATS: Readonly<Record<string, TableFormat>> = {
   snapshot_files: table({
     key: 'key space_key',
     uuid: 'snapshot_id',
-    text: 'path content_type',
+    text: 'tenant path content_type',
     'object-key': 'object_key',
     sha256: 'sha256',
     integer: 'size_bytes version',
@@ -173,58 +184,59 @@ export const KEPT_FORMATS: Readonly<Record<string, TableFormat>> = {
   }),
   snapshot_queries: table({
     uuid: 'snapshot_id',
+    text: 'tenant',
     integer: 'place',
     key: 'space_key',
     'json-object': 'body',
   }),
   chat_apps: table(
     { uuid: 'id', text: 'tenant owner', 'json-object': 'body', time: 'created_at updated_at' },
-    { owned: 't.tenant = here.tenant' },
+    { owned: OF_TENANT },
   ),
   chat_keys: table(
     {
       uuid: 'id app_id',
       'sha256-bytes': 'hash',
-      text: 'hint',
+      text: 'tenant hint',
       time: 'created_at',
       'time?': 'revoked_at',
     },
-    { owned: OF_APP },
+    { owned: OF_TENANT },
   ),
-  chat_end_users: table({ uuid: 'id app_id', text: 'name', time: 'created_at' }, { owned: OF_APP }),
+  chat_end_users: table({ uuid: 'id app_id', text: 'tenant name', time: 'created_at' }, { owned: OF_TENANT }),
   chat_conversations: table(
     {
       uuid: 'id app_id end_user_id',
-      text: 'name',
+      text: 'tenant name',
       'json-object': 'inputs',
       time: 'created_at updated_at',
       oneOf: { named_by: ['default', 'model', 'user'] },
     },
-    { owned: OF_APP },
+    { owned: OF_TENANT },
   ),
   chat_messages: table(
     {
       uuid: 'id app_id end_user_id conversation_id task_id',
       integer: 'place',
-      text: 'query answer',
+      text: 'tenant query answer',
       'json-object': 'inputs',
-      'text?': 'error',
+      'text?': 'error claimed_by',
       'json-array': 'resources thoughts',
       'json-object?': 'usage',
       time: 'created_at',
       'time?': 'finished_at',
       oneOf: { status: ['running', 'normal', 'stopped', 'error'] },
     },
-    { owned: OF_APP },
+    { owned: OF_TENANT },
   ),
   chat_feedback: table(
     {
       uuid: 'id app_id end_user_id conversation_id message_id',
-      text: 'content',
+      text: 'tenant content',
       time: 'created_at updated_at',
       oneOf: { rating: ['like', 'dislike'] },
     },
-    { owned: OF_APP },
+    { owned: OF_TENANT },
   ),
   chat_files: table(
     {
@@ -237,46 +249,51 @@ export const KEPT_FORMATS: Readonly<Record<string, TableFormat>> = {
       'time?': 'expires_at',
       time: 'created_at',
     },
-    { owned: 't.tenant = here.tenant' },
+    { owned: OF_TENANT },
   ),
   chat_message_files: table(
     {
       uuid: 'id message_id file_id',
+      text: 'tenant',
       integer: 'place',
       'text?': 'url',
       oneOf: { belongs_to: ['user', 'assistant'], transfer_method: ['remote_url', 'local_file'] },
     },
-    { owned: ownedThrough('chat_messages', 'id', 'message_id', OF_APP_OF_OWNER) },
+    { owned: OF_TENANT },
   ),
   chat_annotations: table(
     {
       key: 'key',
       uuid: 'id app_id',
-      text: 'question answer folded',
+      text: 'tenant question answer folded',
       integer: 'hit_count',
       time: 'created_at',
     },
-    { owned: OF_APP },
+    { owned: OF_TENANT },
   ),
-  chat_annotation_replies: table({ uuid: 'app_id', flag: 'enabled', number: 'score_threshold' }, { owned: OF_APP }),
+  chat_annotation_replies: table(
+    { uuid: 'app_id', text: 'tenant', flag: 'enabled', number: 'score_threshold' },
+    { owned: OF_TENANT },
+  ),
   chat_annotation_jobs: table(
     {
       uuid: 'id app_id',
       'number?': 'score_threshold',
-      text: 'error',
+      text: 'tenant error',
+      'text?': 'claimed_by',
       time: 'created_at',
       oneOf: { action: ['enable', 'disable'], status: ['waiting', 'processing', 'completed', 'error'] },
     },
-    { owned: OF_APP },
+    { owned: OF_TENANT },
   ),
   chat_conversation_variables: table(
     {
       key: 'key',
       uuid: 'id conversation_id',
-      text: 'name description value_type value',
+      text: 'tenant name description value_type value',
       time: 'created_at updated_at',
     },
-    { owned: ownedThrough('chat_conversations', 'id', 'conversation_id', OF_APP_OF_OWNER) },
+    { owned: OF_TENANT },
   ),
   idempotency: table(
     {
@@ -286,10 +303,12 @@ export const KEPT_FORMATS: Readonly<Record<string, TableFormat>> = {
       'text?': 'body',
       time: 'created_at',
     },
-    { owned: 't.tenant = here.tenant' },
+    { owned: OF_TENANT },
   ),
   // of the whole machine: every space shows them
   store: table({ text: 'id', integer: 'opened' }, { owned: 'true' }),
-  provider_usage: table({ text: 'account day counter', integer: 'used' }, { owned: 'true' }),
+  node_keys: table({ key: 'last' }, { owned: 'true', derived: true }),
+  gateways: table({ text: 'id', time: 'started_at beat_at', 'text?': 'held_lock' }, { owned: 'true' }),
+  provider_usage: table({ text: 'tenant account day counter', integer: 'used' }, { owned: 'true' }),
   revoked_tokens: table({ text: 'jti', time: 'expires_at' }, { owned: 'true' }),
 }

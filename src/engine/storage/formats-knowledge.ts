@@ -91,7 +91,7 @@ export const KNOWLEDGE_FORMATS: Readonly<Record<string, TableFormat>> = {
     'json-object?': 'model',
     integer: 'budget tokens node_key total done asked unusable attempts',
     time: 'next_at created_at updated_at',
-    'text?': 'error',
+    'text?': 'error claimed_by',
     'time?': 'completed_at',
     oneOf: { state: ['reading', 'completed', 'budget-spent', 'failed', 'canceled'] },
     'oneOf?': { error_class: DEGRADED_CLASSES },

@@ -3,6 +3,12 @@ import { KsError } from '../../contract/errors.js'
 import { MIGRATIONS } from './schema.js'
 
 /**
+ * Pages that a step gives back at most. Where tables are made anew, pages at the end of the file may be free that were
+ * never written: until the log is moved into it, the file would look cut short. Only a small store has them there.
+ */
+const GIVEN_BACK_PAGES = 4096
+
+/**
  * Brings a database to the newest schema, each step by a transaction of its own with the number it leads to.
  *
  * @param write runs its work in a transaction
@@ -19,5 +25,6 @@ export function migrate(sqlite: Sqlite.Database, write: (work: () => void) => vo
     write(() => {
       sqlite.exec(MIGRATIONS[version] ?? '')
       sqlite.pragma(`user_version = ${version + 1}`)
+      sqlite.exec(`PRAGMA incremental_vacuum(${GIVEN_BACK_PAGES})`)
     })
 }

@@ -4,11 +4,21 @@ import { type FileHandle, lstat, mkdir, open, readdir, realpath, rename, unlink 
 import { dirname, join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { KsError } from '../../contract/errors.js'
+import { newId } from '../../lib/ids.js'
 import { diskError, onDisk } from '../../local/disk-error.js'
 import { ignoreMissing, isObjectKey, syncPath } from '../../local/file-system.js'
 import { checkOpened, READ_FLAGS } from '../../local/open-inside.js'
 import { isCode } from '../../local/private-file.js'
-import { damagedObject, hasHash, makeDirectories, OBJECT_MODE, readWhole, writeDurably } from './durable-files.js'
+import {
+  damagedObject,
+  hasHash,
+  hasMoved,
+  makeDirectories,
+  OBJECT_MODE,
+  readWhole,
+  secondName,
+  writeDurably,
+} from './durable-files.js'
 import { entriesIn, sortedNames, withoutSlash } from './folder-entries.js'
 
 /** Bytes that were received but belong to nothing yet. */
@@ -34,6 +44,13 @@ const SHA256_DIGITS = 64
 /** A temporary file. */
 type StagedFile = { id: string } & Omit<StoredFile, 'key' | 'isObject'>
 
+/** A file with the bytes of an object. */
+interface LocalFile {
+  path: string
+  /** what it must lie in */
+  root: string
+}
+
 /** A file below a tenant's folder. */
 export interface StoredFile {
   key: string
@@ -51,8 +68,6 @@ export interface StoredFile {
  */
 export class ObjectStore {
   readonly #root: string
-  readonly #removing = new Map<string, Promise<void>>()
-  readonly #held = new Map<string, number>()
 
   /** @param realRoot where the store really lies: an operator may have put it on another disk */
   private constructor(
@@ -134,7 +149,7 @@ export class ObjectStore {
     await unlink(this.#stagedPath(id)).catch(ignoreMissing)
   }
 
-  /** Makes the bytes of staged objects durable, under their temporary names. */
+  /** Makes the bytes of staged objects durable, under their temporary names; again where they got their names and lost them. */
   async syncStaged(staged: StagedObject[]): Promise<void> {
     const written = staged.map(({ id, bytes }) => {
       const path = this.#stagedPath(id)
@@ -145,7 +160,10 @@ export class ObjectStore {
     await onDisk(() => Promise.all(written))
   }
 
-  /** Gives staged objects their final names and makes the names durable. An object that is there already is kept. */
+  /**
+   * Gives staged objects their final names and makes the names durable. An object that is there already is kept. A file
+   * that holds what memory does not stays under its temporary name too, until it is discarded: it may have to be put again.
+   */
   async publish(entries: { staged: StagedObject; key: string }[]): Promise<void> {
     try {
       await onDisk(() => this.#publish(entries))
@@ -165,30 +183,35 @@ export class ObjectStore {
         for (const created of await makeDirectories(directory)) directories.add(created)
         directories.add(directory)
       }
-      await this.#removing.get(key)
       // bytes that are there but damaged are replaced: sending a document again heals it
       const there = await lstat(target).catch(ignoreMissing)
       const isThere = there?.isFile() === true && there.size === staged.size
-      if (isThere && (await this.#hash(key)) === staged.sha256) await this.discard(staged.id)
-      else await rename(this.#stagedPath(staged.id), target)
+      // and it may be removed while it is read
+      if (isThere && (await this.#hash(key).catch(ignoreMissing)) === staged.sha256) {
+        if (staged.bytes !== undefined) await this.discard(staged.id)
+      } else
+        await rename(
+          staged.bytes === undefined
+            ? await secondName(this.#stagedPath(staged.id), this.#stagedPath(newId()))
+            : this.#stagedPath(staged.id),
+          target,
+        )
     }
     await Promise.all([...directories].map(syncPath))
-  }
-
-  /** Keeps an object from being removed until a row names it: its bytes may be there already, and named by nothing. */
-  hold(key: string): () => void {
-    this.#held.set(key, (this.#held.get(key) ?? 0) + 1)
-    return () => {
-      const left = (this.#held.get(key) ?? 1) - 1
-      if (left === 0) this.#held.delete(key)
-      else this.#held.set(key, left)
-    }
   }
 
   /** Whether a backup is being taken: then no object goes, for its rows may be in the copy of the database. */
   isPinned(): boolean {
     const at = statSync(join(this.#root, 'being-copied'), { throwIfNoEntry: false })?.mtimeMs
     return at !== undefined && Math.abs(Date.now() - at) < PIN_MS
+  }
+
+  /**
+   * Has objects as files of this machine for as long as `use` takes, to be read by a child process.
+   * @throws like `path`
+   */
+  async local<T>(keys: readonly string[], use: (files: LocalFile[]) => Promise<T>): Promise<T> {
+    return use(keys.map((key) => ({ path: this.path(key), root: this.realRoot })))
   }
 
   /** @throws KsError `data-damaged` for what is no key of an object: keys stand in rows */
@@ -238,7 +261,8 @@ export class ObjectStore {
   async measure(key: string): Promise<{ size: number; sha256: string; modifiedAt: number } | undefined> {
     const found = await lstat(this.path(key)).catch(ignoreMissing)
     if (found === undefined) return undefined
-    return { size: found.size, sha256: await this.#hash(key), modifiedAt: found.mtimeMs }
+    const sha256 = await this.#hash(key).catch(ignoreMissing)
+    return sha256 === undefined ? undefined : { size: found.size, sha256, modifiedAt: found.mtimeMs }
   }
 
   /** Size and age of an object. @returns nothing when there is no such file, or something else in its place */
@@ -289,21 +313,29 @@ export class ObjectStore {
   }
 
   /**
-   * Removes an object unless `isReferenced` says otherwise at the moment of removal. A `publish` of the same key waits
-   * for a removal that has begun, so bytes that are uploaded again meanwhile are not lost.
-   * @returns whether the bytes are gone now
+   * Removes files of objects whose rows say so. Each goes in the very turn in which `isOurs` says that nobody else has
+   * taken its removal over, and none while a backup is taken.
+   *
+   * @param gone is told each object that is not there any more, once that is durable
    */
-  async remove(key: string, isReferenced: () => boolean): Promise<boolean> {
-    const path = this.path(key)
-    await this.#removing.get(key)
-    if (this.#held.has(key) || this.isPinned() || isReferenced()) return false
-    const removal = unlink(path).then(() => syncPath(dirname(path)))
-    this.#removing.set(key, removal.catch(ignoreMissing))
+  async remove(keys: readonly string[], isOurs: () => boolean, gone: (key: string) => void): Promise<void> {
+    const taken: string[] = []
+    const removed: string[] = []
+    const folders = new Set<string>()
     try {
-      await removal.catch(ignoreMissing) // somebody else removed it just now
-      return true
+      for (const key of keys) {
+        const path = this.path(key)
+        const id = newId()
+        if (this.isPinned() || !isOurs()) break
+        // a name goes at once, the room of a large file takes a while
+        if (hasMoved(path, this.#stagedPath(id))) taken.push(id)
+        removed.push(key)
+        folders.add(dirname(path))
+      }
     } finally {
-      this.#removing.delete(key)
+      await Promise.all([...folders].map((folder) => syncPath(folder).catch(ignoreMissing)))
+      await Promise.all(taken.map((id) => this.discard(id)))
+      for (const key of removed) gone(key)
     }
   }
 

@@ -61,6 +61,11 @@ export const sql = {
   *run(text: string, values: readonly Bindable[] = []): Write<Changed> {
     return (yield { verb: 'run', sql: text, values }) as Changed
   },
+
+  /** Runs a statement that writes and ends in `RETURNING`. @returns all rows that it changed */
+  *returning<T>(text: string, values: readonly Bindable[] = []): Write<T[]> {
+    return (yield { verb: 'all', sql: text, values }) as T[]
+  },
 }
 
 /** Whether a transaction's work is a program, which its driver has to run. */

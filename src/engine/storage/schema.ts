@@ -31,12 +31,19 @@ import { PREDICATES_SCHEMA } from './migrations/0030-predicates.js'
 import { CONFLICTS_SCHEMA } from './migrations/0031-conflicts.js'
 import { GRAPH_READINGS_SCHEMA } from './migrations/0032-graph-readings.js'
 import { FAILED_CLUSTERS_SCHEMA } from './migrations/0033-failed-clusters.js'
+import { GATEWAYS_SCHEMA } from './migrations/0034-gateways.js'
+import { SPACE_COUNTERS_SCHEMA } from './migrations/0035-space-counters.js'
+import { OBJECTS_SCHEMA } from './migrations/0036-objects.js'
+import { CHAT_TENANTS_SCHEMA } from './migrations/0037-chat-tenants.js'
+import { WORK_TENANTS_SCHEMA } from './migrations/0038-work-tenants.js'
+import { KEPT_TENANTS_SCHEMA } from './migrations/0039-kept-tenants.js'
+import { ROOT_TENANTS_SCHEMA } from './migrations/0040-root-tenants.js'
 
 /**
  * The schema, as forward-only migrations: a store has the number (`user_version`) in the name of the last one that was
  * applied. One that was released never changes. Times are milliseconds since the epoch, ids are UUIDv7 text, `key` columns
- * are row keys that never leave the process. A row of a space's content is reached through `space_key`, which is only ever
- * obtained by looking a space up by (tenant, id).
+ * are row keys that never leave the process. What has an id is found by (tenant, id); a row of a space's content is reached
+ * through `space_key`, which is only ever read in a row that was found so. See docs/decisions/0040-tenant-first.md.
  */
 export const MIGRATIONS: readonly string[] = [
   CORE_SCHEMA,
@@ -72,4 +79,11 @@ export const MIGRATIONS: readonly string[] = [
   CONFLICTS_SCHEMA,
   GRAPH_READINGS_SCHEMA,
   FAILED_CLUSTERS_SCHEMA,
+  GATEWAYS_SCHEMA,
+  SPACE_COUNTERS_SCHEMA,
+  OBJECTS_SCHEMA,
+  CHAT_TENANTS_SCHEMA,
+  WORK_TENANTS_SCHEMA,
+  KEPT_TENANTS_SCHEMA,
+  ROOT_TENANTS_SCHEMA,
 ]

@@ -22,3 +22,14 @@ export function unlessDatabaseDamaged<T>(work: () => T, otherwise: T): T {
     throw error
   }
 }
+
+/** The same of what is read behind the caller. */
+export async function readUnlessDamaged<T>(reading: Promise<T>, otherwise: T): Promise<T> {
+  try {
+    return await reading
+  } catch (error) {
+    return unlessDatabaseDamaged(() => {
+      throw error
+    }, otherwise)
+  }
+}

@@ -88,14 +88,14 @@ function* record(answered: AnsweredQuery, trigger: FailedQueryTrigger, now: numb
   const repeated =
     open.find(({ status }) => status === 'dismissed') ?? (open.length < OPEN_REPEATS ? undefined : open[0])
   if (repeated !== undefined) {
-    yield* countRepeat({ id: repeated.id, trigger, mode, traceId }, now)
+    yield* countRepeat({ tenant, id: repeated.id, trigger, mode, traceId }, now)
     return true
   }
   if (!(yield* makeRoomForFailed(tenant, spaceKey))) return false
   const id = newId()
   const own = yield* ownCluster(tenant, spaceKey, query)
   yield* insertFailed({ id, tenant, spaceKey, query, queryKey: key, clusterKey: own, mode, trigger, traceId }, now)
-  yield* recordQuotes(id, quotes)
+  yield* recordQuotes({ tenant, id }, quotes)
   return true
 }
 

@@ -105,7 +105,7 @@ export function boundsOf(id: string): { after: string; before: string } {
 
 /** A document that a cursor names; it may have been deleted since. @throws KsError `invalid-cursor` when it is gone */
 export function* placeOfDocument(view: View, id: string): Read<Pick<DocumentEntry, 'folder' | 'base'>> {
-  const row = yield* placeOf(view.space.key, id)
+  const row = yield* placeOf(view.space, id)
   if (row === undefined) throw brokenCursor()
   return row
 }

@@ -8,6 +8,8 @@ import type { Caller } from '../base/caller.js'
 import { provisionalType } from '../base/file-names.js'
 import type { VirtualPath } from '../base/virtual-paths.js'
 import type { EngineContext } from '../context.js'
+import { keepObjects } from '../objects/receive.js'
+import { removeUnreferenced } from '../objects/remove.js'
 import { findSpace } from '../rows/spaces.js'
 import { endVersion, forgetOld, insertVersion, moveRows, removeRows } from '../rows/workspace-changes.js'
 import { type FileKey, fileItem, folderOf, liveFile, liveSize, liveTree, nextChange } from '../rows/workspaces.js'
@@ -32,31 +34,35 @@ const NAMESPACE_BYTES = Buffer.byteLength('/workspaces/')
  * @throws KsError `invalid-request`, `path-taken`, `upload-too-large`, `quota-exceeded`
  */
 export async function writeFile(
-  { db, objects, now }: EngineContext,
+  context: EngineContext,
   caller: Caller,
   spaceId: string,
   body: FsWriteBody,
 ): Promise<VirtualItem> {
+  const { db, objects, log, now } = context
   const { path, bytes } = await db.read(place(caller, spaceId, body))
   const sha256 = createHash('sha256').update(bytes).digest('hex')
   const file: NewFile = { sha256, size: bytes.length, objectKey: ObjectStore.key(caller.tenant, sha256) }
-  const release = objects.hold(file.objectKey)
+  const staged = await objects.stage(newId(), Readable.from([bytes]), LIMITS.workspaceFileBytes, path.path)
   try {
-    const staged = await objects.stage(newId(), Readable.from([bytes]), LIMITS.workspaceFileBytes, path.path)
-    try {
-      await objects.syncStaged([staged])
-      await objects.publish([{ staged, key: file.objectKey }])
-    } catch (error) {
-      await objects.discard(staged.id)
-      throw error
-    }
-    return await writeAnswer(db, caller, function* () {
-      const { key } = yield* findSpace(caller.tenant, spaceId)
-      yield* assertPlace(key, path)
-      return yield* putRow({ spaceKey: key, subject: caller.subject, now: now() }, path, file)
+    return await keepObjects(context, {
+      tenant: caller.tenant,
+      incoming: [{ staged, key: file.objectKey }],
+      isLoose: true,
+      *begin() {},
+      commit: (held) =>
+        writeAnswer(db, caller, function* () {
+          yield* held()
+          const { key } = yield* findSpace(caller.tenant, spaceId)
+          yield* assertPlace(key, path)
+          return yield* putRow({ spaceKey: key, subject: caller.subject, now: now() }, path, file)
+        }),
     })
-  } finally {
-    release()
+  } catch (error) {
+    await removeUnreferenced(context, caller.tenant, [file.objectKey]).catch((cause: unknown) =>
+      log.warn({ error: String(cause) }, 'a file that was refused could not be cleaned up'),
+    )
+    throw error
   }
 }
 

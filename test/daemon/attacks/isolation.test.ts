@@ -154,7 +154,7 @@ describe('A18: bytes that another tenant holds', () => {
   })
 
   test('take as long as any others', async () => {
-    await until(() => edge.engine.activity().activeJobs === 0)
+    await until(async () => (await edge.engine.activity()).activeJobs === 0)
     let round = 0
     // the quickest of several is what the work itself takes; a busy machine may need more than one look
     await until(async () => {

@@ -150,8 +150,9 @@ test('blocking is refused; info and meta tell what the application is', async ()
 })
 
 test('an agent pays from the daily budget of its space', async () => {
-  const used = () => running.engine.models.inUse().budgets.find(({ counter }) => counter === 'llmTokens')?.used ?? 0
-  const before = used()
+  const used = async () =>
+    (await running.engine.models.inUse()).budgets.find(({ counter }) => counter === 'llmTokens')?.used ?? 0
+  const before = await used()
   await ask('plain, please')
-  await until(() => used() > before)
+  await until(async () => (await used()) > before)
 })

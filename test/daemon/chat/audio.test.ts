@@ -365,7 +365,7 @@ describe('answers that bring their own audio', () => {
         const page = await other.chat('GET', `/messages?user=d&conversation_id=${conversation_id}`)
         return (await bodyOf<{ data: { answer: string }[] }>(page)).data[0]?.answer === ANSWER
       })
-      await until(() => engine.engine.activity().runningQueries === 0)
+      await until(async () => (await engine.engine.activity()).runningQueries === 0)
     } finally {
       await other.end()
       await engine.end()

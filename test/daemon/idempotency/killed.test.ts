@@ -9,6 +9,7 @@ import type { RouteDefinition } from '../../../src/contract/route.js'
 import { allRoutes } from '../../../src/contract/routes.js'
 import { dataLayout } from '../../../src/local/layout.js'
 import { type Planted, plant, requestsOf } from '../../conformance/planted.js'
+import { change } from '../../helpers/copied-store.js'
 import { startEdge, type TestEdge } from '../../helpers/daemon.js'
 import { page, type Site, startSite } from '../../helpers/site.js'
 import { type Ground, REQUESTS, type Wanted } from './requests.js'
@@ -78,7 +79,9 @@ async function killedBefore<T>(work: () => Promise<T>): Promise<{ value: T; data
     const names = readdirSync(edge.dataDir).filter((name) => name !== 'indexes')
     // by another process: one that closes a file of a database loses its own locks on it
     execaSync('cp', ['-r', ...names, dataDir], { cwd: edge.dataDir })
-    finish(...args)
+    // who holds the lock of the killed next knows that it is gone
+    change(dataDir, 'DELETE FROM gateways')
+    return finish(...args)
   }
   try {
     const value = await work()

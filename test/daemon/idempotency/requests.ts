@@ -31,6 +31,9 @@ export interface Ground {
 
 const MODEL = { pluginId: 'builtin', provider: 'lsa', model: 'lsa-200' }
 const NOBODY = "'nobody'"
+/** as a gateway that is there, or its claims would be taken from it */
+const NOBODY_IS_THERE = `INSERT OR REPLACE INTO gateways (id, started_at, beat_at)
+  SELECT ${NOBODY}, now, now FROM (SELECT CAST(unixepoch('subsec') * 1000 AS INTEGER) now);`
 let made = 0
 
 async function space({ call }: Ground, token?: string): Promise<string> {
@@ -104,7 +107,7 @@ export const REQUESTS: Readonly<Record<string, Prepare>> = {
   reindexDocuments: ({ planted }) => ({ json: { documentIds: [planted.open[1]] } }),
   checkDocuments: () => ({ json: { items: [{ filename: 'a.md', sha256: 'a'.repeat(64) }] } }),
   cancelJob: async (at) => {
-    at.sql(`CREATE TRIGGER held AFTER INSERT ON jobs
+    at.sql(`${NOBODY_IS_THERE} CREATE TRIGGER held AFTER INSERT ON jobs
       WHEN (SELECT filename FROM documents WHERE key = NEW.doc_key) = 'held.md'
       BEGIN UPDATE jobs SET claimed_by = ${NOBODY} WHERE key = NEW.key; END`)
     return { values: { id: (await upload(at, 'held.md', false)).compilationJob.id } }
@@ -167,7 +170,7 @@ export const REQUESTS: Readonly<Record<string, Prepare>> = {
   },
   createResearchTask: ({ planted }) => ({ json: { knowledgeSpaceId: planted.space, query: 'Where is the pier?' } }),
   cancelResearchTask: async (at) => {
-    at.sql(`CREATE TRIGGER waits AFTER INSERT ON research_tasks WHEN NEW.query = 'Who waits?'
+    at.sql(`${NOBODY_IS_THERE} CREATE TRIGGER waits AFTER INSERT ON research_tasks WHEN NEW.query = 'Who waits?'
       BEGIN UPDATE research_tasks SET claimed_by = ${NOBODY} WHERE id = NEW.id; END`)
     const json = { knowledgeSpaceId: at.planted.space, query: 'Who waits?' }
     return { values: { id: (await at.call<{ id: string }>('POST', '/research-tasks', { json })).id } }

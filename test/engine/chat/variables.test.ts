@@ -50,8 +50,8 @@ const step = fc.oneof(
 
 test('a conversation holds what a list of names, types and texts would, however its application changes', () => {
   const appId = newId()
-  const who = { appId, userId: newId() }
-  db.writeNow(() => db.now(sql.run("INSERT INTO chat_apps VALUES (?, 't', 's', '{}', 0, 0)", [appId])))
+  const who = { tenant: 't', appId, userId: newId() }
+  db.writeNow(() => db.now(sql.run("INSERT INTO chat_apps VALUES ('t', ?, 's', '{}', 0, 0)", [appId])))
   fc.assert(
     fc.property(fc.array(step, { maxLength: 12 }), (steps) => {
       const id = newId()
@@ -79,7 +79,7 @@ test('a conversation holds what a list of names, types and texts would, however 
           expect(row === undefined).toBe(!model.has(each.name))
           const read = row === undefined ? { rule: '' } : readValue(row.value_type, each.value)
           if (row === undefined || 'rule' in read) continue
-          db.writeNow(() => db.now(writeValue(row, read.text)))
+          db.writeNow(() => db.now(writeValue(who, row, read.text)))
           model.set(each.name, { type: row.value_type, value: read.text })
         } else {
           const expected = [...model].filter(([name]) => name.toLowerCase().includes(each.part.toLowerCase()))

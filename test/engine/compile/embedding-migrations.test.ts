@@ -91,7 +91,7 @@ describe('a space with documents that moves to another embedding model', () => {
       .toBeGreaterThan(1)
     expect(await asked()).toMatchObject({ by: 'old', found: 10, degraded: false })
     expect(await profile()).toEqual(before)
-    expect(test.engine.activity().backgroundTasks).toBeGreaterThan(0)
+    expect((await test.engine.activity()).backgroundTasks).toBeGreaterThan(0)
     newFake.always()
     await stateOf(begun.id, 'published')
     expect(await migration(begun.id)).toMatchObject({ filled: 10, total: 10, refused: 0 })
@@ -101,7 +101,7 @@ describe('a space with documents that moves to another embedding model', () => {
     await expect(test.engine.spaces.cancelMigration(ADA, spaceId, begun.id)).rejects.toMatchObject({
       code: 'already-terminal',
     })
-    await expect.poll(() => test.engine.activity().backgroundTasks, { timeout: 20_000 }).toBe(0)
+    await expect.poll(async () => (await test.engine.activity()).backgroundTasks, { timeout: 20_000 }).toBe(0)
     await test.reopen()
     await expect.poll(asked, { timeout: 20_000 }).toMatchObject({ by: 'new', found: 10 })
   }, 90_000)
@@ -129,7 +129,7 @@ describe('a space with documents that moves to another embedding model', () => {
     const { id } = await test.engine.spaces.startMigration(ADA, spaceId, NEW)
     await expect.poll(async () => (await migration(id)).filled, { timeout: 20_000, interval: 20 }).toBeGreaterThan(1)
     expect((await test.engine.spaces.cancelMigration(ADA, spaceId, id)).state).toBe('canceled')
-    await expect.poll(() => test.engine.activity().backgroundTasks, { timeout: 20_000 }).toBe(0)
+    await expect.poll(async () => (await test.engine.activity()).backgroundTasks, { timeout: 20_000 }).toBe(0)
     const sent = newFake.requests.length
     expect(await profile()).toEqual(before)
     expect(await asked()).toMatchObject({ by: 'old', found: 10, degraded: false })
@@ -214,6 +214,6 @@ describe('a space with documents that moves to another embedding model', () => {
     await test.engine.spaces.startMigration(ADA, spaceId, NEW)
     await test.engine.spaces.delete(ADA, spaceId)
     newFake.always()
-    await expect.poll(() => test.engine.activity().backgroundTasks, { timeout: 30_000 }).toBe(0)
+    await expect.poll(async () => (await test.engine.activity()).backgroundTasks, { timeout: 30_000 }).toBe(0)
   }, 60_000)
 })

@@ -113,10 +113,10 @@ describe('F39: documents that arrive while the embedding provider cannot answer'
   it('keep the daemon at work, so that it does not leave before the vectors are there', async () => {
     fake.always({ kind: 'status', status: 503 })
     await ingest(test.engine, ADA, spaceId, FILES)
-    expect(test.engine.activity().backgroundTasks).toBeGreaterThan(0)
+    expect((await test.engine.activity()).backgroundTasks).toBeGreaterThan(0)
     fake.always()
     await vectorsFollow()
-    await expect.poll(() => test.engine.activity().backgroundTasks, { timeout: 20_000 }).toBe(0)
+    await expect.poll(async () => (await test.engine.activity()).backgroundTasks, { timeout: 20_000 }).toBe(0)
   })
 
   it('get their vectors after a restart in the middle of the outage', async () => {
@@ -165,7 +165,7 @@ describe('an embedding provider that refuses for good', () => {
     expect(missingVectors?.error).toMatch(/refused the credentials \(401\): its key is wrong .*`ks daemon restart`/)
     expect(missingVectors?.error).not.toContain('sk-wrong')
     // nobody but a person helps: the daemon may leave
-    await expect.poll(() => test.engine.activity().backgroundTasks, { timeout: 20_000 }).toBe(0)
+    await expect.poll(async () => (await test.engine.activity()).backgroundTasks, { timeout: 20_000 }).toBe(0)
     await restart(provider())
     await vectorsFollow()
     expect((await status()).missingVectors).toBeUndefined()
@@ -213,7 +213,7 @@ describe('a text that the embedding model refuses', () => {
     })
     const { answer } = await ask(test.engine, ADA, spaceId, 'What is said about the lighthouse keeper?')
     expect(answer).toContain('keeper')
-    await expect.poll(() => test.engine.activity().backgroundTasks, { timeout: 20_000 }).toBe(0)
+    await expect.poll(async () => (await test.engine.activity()).backgroundTasks, { timeout: 20_000 }).toBe(0)
   })
 })
 

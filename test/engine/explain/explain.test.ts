@@ -2,6 +2,8 @@ import { Readable } from 'node:stream'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ExplainBody } from '../../../src/contract/gateway/explain.js'
 import type { RetrievalProfileBody } from '../../../src/contract/gateway/retrieval-profile.js'
+import { explainText } from '../../../src/engine/explain/legs.js'
+import type { Stages } from '../../../src/engine/explain/stages.js'
 import { ADA, ask, ingest, startEngine, type TestEngine } from '../../helpers/engine.js'
 import { until } from '../../helpers/until.js'
 import {
@@ -52,7 +54,10 @@ beforeAll(async () => {
   large = await makeSpace(test.engine, 'large')
   await ingest(test.engine, ADA, small, SMALL)
   await ingest(test.engine, ADA, large, largeDocuments())
-  await until(() => test.engine.activity().backgroundTasks === 0 && test.engine.activity().activeJobs === 0, 60_000)
+  await until(
+    async () => (await test.engine.activity()).backgroundTasks === 0 && (await test.engine.activity()).activeJobs === 0,
+    60_000,
+  )
 }, 120_000)
 afterAll(() => test.end())
 
@@ -288,13 +293,31 @@ describe('a planted miss is explained: ', () => {
     expect([found.verdict, stageOf(found, 'text-leg')?.reason]).toEqual(['index-behind', 'not-in-index'])
   })
 
-  it('21. a text index that has not applied the newest change', async () => {
-    plantUnindexed(test.dataDir, 'late.md', 'Guillemots nest on cliffs.', true)
-    const found = await explain(small, { query: 'guillemots', path: 'late.md' })
-    expect([found.verdict, stageOf(found, 'text-leg')?.reason]).toEqual(['index-behind', 'watermark-behind'])
-    const { watermark, newestChange } = stageOf(found, 'text-leg')!.figures
-    expect(Number(watermark)).toBeLessThan(Number(newestChange))
+  it('21. a text index that has not applied the newest change', () => {
+    const nothing = {
+      hits: [],
+      textCount: 0,
+      textEngine: 'tantivy' as const,
+      degraded: ['the text index is catching up'],
+    }
+    const found = { ...nothing, vectorCount: 0, frequencies: new Map(), rewordings: [], textMs: 0, vectorMs: 0 }
+    const hits = { ...found, vectorMethod: 'none' as const }
+    const passages = { meant: new Map(), all: new Set([7]), termCounts: new Map([['guillemot', 1]]) }
+    const stages: Stages = { list: [], verdict: undefined }
+    const record = { found: hits, hits: [], compared: [], ranked: [] }
+    const probed = { own: hits, wide: hits, watermark: { applied: 3, newest: 5 } }
+    explainText(record, probed, passages, ['guillemot'], stages)
+    expect(stages.list).toMatchObject([
+      { outcome: 'missed', reason: 'watermark-behind', figures: { watermark: 3, newestChange: 5 } },
+    ])
   })
+})
+
+it('a document that another process published is found by the first question', async () => {
+  plantUnindexed(test.dataDir, 'late.md', 'Guillemots nest on cliffs.', true)
+  const found = await explain(small, { query: 'guillemots', path: 'late.md' })
+  expect(found.verdict).toBe('shown')
+  expect(stageOf(found, 'text-leg')).toMatchObject({ outcome: 'passed', reason: 'candidate' })
 })
 
 describe('an explanation', () => {
@@ -326,8 +349,8 @@ describe('an explanation', () => {
   })
 
   it('leaves no trace, no session and no lease behind', async () => {
-    const { runningQueries } = test.engine.activity()
+    const { runningQueries } = await test.engine.activity()
     await explain(small, { query: 'tides', path: 'tides.md' })
-    expect(test.engine.activity().runningQueries).toBe(runningQueries)
+    expect((await test.engine.activity()).runningQueries).toBe(runningQueries)
   })
 })

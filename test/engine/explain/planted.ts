@@ -3,6 +3,7 @@ import Sqlite from 'better-sqlite3'
 import { ExplainBody, Explanation } from '../../../src/contract/gateway/explain.js'
 import type { RetrievalProfileBody } from '../../../src/contract/gateway/retrieval-profile.js'
 import type { Engine } from '../../../src/engine/index.js'
+import { nodeHash } from '../../../src/engine/storage/node-hash.js'
 import { ADA } from '../../helpers/engine.js'
 
 export const PROFILE: RetrievalProfileBody = {
@@ -77,15 +78,20 @@ export function plantUnindexed(dataDir: string, filename: string, text: string, 
   db.transaction(() => {
     const bread = db.prepare("SELECT key FROM documents WHERE filename = 'bread.md'").pluck().get()
     const version = db.prepare('SELECT key FROM versions WHERE doc_key = ?').pluck().get(bread)
-    const docKey = copy('documents', 'key', bread, { id: own('01'), filename })
-    const versionKey = copy('versions', 'key', version, { doc_key: docKey })
-    const changes = { id: own('02'), doc_key: docKey, version_key: versionKey, title: filename, text }
+    // the document that is copied may be deleted by now
+    const docKey = copy('documents', 'key', bread, { id: own('01'), filename, ...(logged && { deleted_at: null }) })
+    const versionKey = copy('versions', 'key', version, { doc_key: docKey, ...(logged && { until_revision: null }) })
+    const place = { title: filename, text, startOffset: 0, endOffset: text.length }
+    const says = { title: filename, text, start_offset: 0, end_offset: text.length, row_hash: nodeHash(place) }
+    const changes = { id: own('02'), doc_key: docKey, version_key: versionKey, ...says }
     const node = copy('nodes', 'version_key', version, changes)
     db.prepare('UPDATE versions SET first_node = ?, last_node = ? WHERE key = ?').run(node, node, versionKey)
-    if (logged)
-      db.prepare(
-        'INSERT INTO projection_log (space_key, op, first_node, last_node) SELECT space_key, 1, ?, ? FROM documents WHERE key = ?',
-      ).run(node, node, docKey)
+    db.prepare('UPDATE node_keys SET last = ?').run(node)
+    if (!logged) return
+    const space = db.prepare('SELECT space_key FROM documents WHERE key = ?').pluck().get(docKey)
+    db.prepare('UPDATE space_counters SET seq = seq + 1 WHERE space_key = ?').run(space)
+    const entry = 'SELECT space_key, seq, 1, ?, ? FROM space_counters WHERE space_key = ?'
+    db.prepare(`INSERT INTO projection_log ${entry}`).run(node, node, space)
   })()
   db.close()
 }

@@ -95,7 +95,7 @@ describe('reading a whole space for its graph', () => {
     server.always({ kind: 'slow', ms: 100 })
     const { id } = await start()
     await expect.poll(async () => (await readings().get(ADA, spaceId, id)).passagesRead).toBeGreaterThan(0)
-    expect(test.engine.activity().backgroundTasks).toBeGreaterThan(0)
+    expect((await test.engine.activity()).backgroundTasks).toBeGreaterThan(0)
     await test.reopen()
     expect(await ends(id, 'completed')).toMatchObject({ passagesRead: 10 })
     expect(new Set(askedShips()).size).toBe(10)
@@ -112,7 +112,7 @@ describe('reading a whole space for its graph', () => {
     await expect.poll(() => server.requests.length).toBe(4)
     expect(await readings().cancel(ADA, spaceId, id)).toMatchObject({ state: 'canceled' })
     await expect(readings().cancel(ADA, spaceId, id)).rejects.toMatchObject({ code: 'already-terminal' })
-    await expect.poll(() => test.engine.activity().backgroundTasks, { timeout: 20_000 }).toBe(0)
+    await expect.poll(async () => (await test.engine.activity()).backgroundTasks, { timeout: 20_000 }).toBe(0)
     expect(server.requests).toHaveLength(4)
   })
 

@@ -41,11 +41,14 @@ it.each([
 it('what is on its way is counted as running or waiting, and nothing is afterwards', async () => {
   const { engine } = test
   await uploadMany(String(spaces[0]))
-  const { activeJobs, waitingJobs } = engine.activity()
+  const { activeJobs, waitingJobs } = await engine.activity()
   expect(waitingJobs).toBeGreaterThan(0)
   expect(activeJobs + waitingJobs).toBeLessThanOrEqual(MANY)
-  expect(engine.jobsOf(BOB.tenant)).toEqual({ activeJobs: 0, waitingJobs: 0 })
-  await until(() => engine.activity().activeJobs > 0 || engine.activity().waitingJobs === 0)
-  await until(() => engine.activity().waitingJobs === 0 && engine.activity().activeJobs === 0, 25_000)
-  expect(engine.jobsOf(ADA.tenant)).toEqual({ activeJobs: 0, waitingJobs: 0 })
+  expect(await engine.jobsOf(BOB.tenant)).toEqual({ activeJobs: 0, waitingJobs: 0 })
+  await until(async () => (await engine.activity()).activeJobs > 0 || (await engine.activity()).waitingJobs === 0)
+  await until(
+    async () => (await engine.activity()).waitingJobs === 0 && (await engine.activity()).activeJobs === 0,
+    25_000,
+  )
+  expect(await engine.jobsOf(ADA.tenant)).toEqual({ activeJobs: 0, waitingJobs: 0 })
 })

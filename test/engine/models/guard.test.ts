@@ -305,7 +305,7 @@ test('daily budgets refuse what they do not hold, count what was really used, an
   const store = memoryBudgetStore()
   const { fake, registry } = await setUp({}, { now: () => now, budgetStore: store, budgets: () => limits })
   const embedder = registry.embedder(named('m'))
-  const used = () => store.used('deployment', '2030-01-01', 'embeddingTokens')
+  const used = () => store.used({ id: 'deployment' }, '2030-01-01', 'embeddingTokens')
 
   await embedder.embed(['one two three'], 'query')
   expect(used()).toBe(3)
@@ -318,7 +318,7 @@ test('daily budgets refuse what they do not hold, count what was really used, an
   expect((await failureOf(registry.reranker(named('rr')).rerank('q', ['d']))).code).toBe('quota-exceeded')
 
   expect(await read(registry.generator(named('chat')), 'hi', { maxTokens: 20 })).toBe('You said: hi')
-  expect(store.used('deployment', '2030-01-01', 'llmTokens')).toBe(4)
+  expect(store.used({ id: 'deployment' }, '2030-01-01', 'llmTokens')).toBe(4)
   expect((await failureOf(read(registry.generator(named('chat')), 'hi'))).code).toBe('quota-exceeded')
 
   limits = { maxEmbeddingTokensPerDay: null }
@@ -327,7 +327,7 @@ test('daily budgets refuse what they do not hold, count what was really used, an
   limits = { maxEmbeddingTokensPerDay: 4 }
   now += 3_600_000
   await embedder.embed(['a new day'], 'query')
-  expect(store.used('deployment', '2030-01-02', 'embeddingTokens')).toBe(3)
+  expect(store.used({ id: 'deployment' }, '2030-01-02', 'embeddingTokens')).toBe(3)
 })
 
 test('each account pays for itself, and a refused call costs nothing', async () => {

@@ -243,7 +243,7 @@ describe('limits', () => {
     const [failed] = (await engine.quality.failed.list(ADA, id, { limit: 1 })).items
     await beside((db) => {
       const { key } = db.prepare('SELECT key FROM spaces WHERE id = ?').get(id) as { key: number }
-      const insert = db.prepare("INSERT INTO golden_questions VALUES (?, 'tenant-a', ?, 'q', '[]', '[]', '{}', 0, 0)")
+      const insert = db.prepare("INSERT INTO golden_questions VALUES ('tenant-a', ?, ?, 'q', '[]', '[]', '{}', 0, 0)")
       for (let i = 0; i < 9999; i++) insert.run(newId(), key)
     })
     const { golden, failed: queries } = engine.quality

@@ -31,7 +31,7 @@ function inDatabase<T>(work: (db: Sqlite.Database) => T): T {
 }
 
 const indexed = () => inDatabase((db) => db.prepare('SELECT count(*) FROM page_index').pluck().get())
-const idle = () => until(() => test.engine.activity().backgroundTasks === 0, 20_000)
+const idle = () => until(async () => (await test.engine.activity()).backgroundTasks === 0, 20_000)
 
 /** Everything but the page index, as a crash right behind the publication leaves it. */
 async function losePageIndex(): Promise<void> {

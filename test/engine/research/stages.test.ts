@@ -6,6 +6,7 @@ import { afterAll, describe, expect, test } from 'vitest'
 import { ResearchStage } from '../../../src/contract/gateway/research.js'
 import { subQuestions } from '../../../src/engine/research/questions.js'
 import { eventsAfter } from '../../../src/engine/rows/research/events.js'
+import type { OwnTask } from '../../../src/engine/rows/research/own-task.js'
 import { isTerminal, mayMove } from '../../../src/engine/rows/research/stages.js'
 import { writeStep } from '../../../src/engine/rows/research/steps.js'
 import { moveTask, taskById } from '../../../src/engine/rows/research/tasks.js'
@@ -32,16 +33,19 @@ afterAll(async () => {
   rmSync(dir, { recursive: true, force: true })
 })
 
-function newTask(stage: ResearchStage, claim: string | null = 'one'): string {
+const ours = { claimed_by: 'one', fence: 1 }
+const CLAIMS = [ours, { claimed_by: 'one', fence: 0 }, { claimed_by: 'another', fence: 1 }]
+
+function newTask(stage: ResearchStage, claim: string | null = 'one'): OwnTask {
   const id = newId()
   db.now(
     sql.run(
       `INSERT INTO research_tasks (id, tenant, subject, space_key, queue_id, query, mode, route, snapshot, profile, stage,
-       claimed_by, created_at, updated_at) VALUES (?, 't', 's', ?, ?, 'x', 'fast', '{}', '{}', '{}', ?, ?, 1, 1)`,
+       claimed_by, fence, created_at, updated_at) VALUES (?, 't', 's', ?, ?, 'x', 'fast', '{}', '{}', '{}', ?, ?, 1, 1, 1)`,
       [id, space, newId(), stage, claim],
     ),
   )
-  return id
+  return { tenant: 't', id }
 }
 
 describe('the stages of a research task', () => {
@@ -60,30 +64,30 @@ describe('the stages of a research task', () => {
     const move = fc.record({
       from: fc.constantFrom(...STAGES),
       to: fc.constantFrom(...STAGES),
-      claim: fc.constantFrom('one', 'another', undefined),
+      claim: fc.constantFrom(...CLAIMS, undefined),
     })
     fc.assert(
       fc.property(fc.array(move, { maxLength: 25 }), (moves) => {
-        const id = newTask('queued')
+        const task = newTask('queued')
         let stage: ResearchStage = 'queued'
         let told = 0
         for (const { from, to, claim } of moves) {
           const asked = { from, to, now: 2, ...(claim === undefined ? {} : { claim }) }
           if (!mayMove(from, to)) {
-            expect(() => db.now(moveTask(id, asked))).toThrow('does not move')
+            expect(() => db.now(moveTask(task, asked))).toThrow('does not move')
             continue
           }
-          // somebody else's claim moves nothing, and an ended task is nobody's
-          const moved = from === stage && claim !== 'another'
-          expect(db.now(moveTask(id, asked))).toBe(moved)
+          // somebody else's claim moves nothing, nor does an earlier one of the same gateway, and an ended task is nobody's
+          const moved = from === stage && (claim === undefined || claim === ours)
+          expect(db.now(moveTask(task, asked))).toBe(moved)
           if (!moved) continue
           stage = to
           told += 1
         }
-        const row = db.now(taskById(id))!
+        const row = db.now(taskById(task))!
         expect(row.stage).toBe(stage)
         expect(row.completed_at !== null).toBe(isTerminal(stage))
-        const events = db.now(eventsAfter(id, 0, 100))
+        const events = db.now(eventsAfter(task, 0, 100))
         expect(events.map(({ sequence }) => sequence)).toEqual(Array.from({ length: told }, (_, place) => place + 1))
         const last = events.filter(({ event }) => event !== 'research.stage')
         expect(last.length).toBe(isTerminal(stage) ? 1 : 0)
@@ -95,16 +99,17 @@ describe('the stages of a research task', () => {
   test('guard what is written: a step of a task that was moved, ended or taken over leaves nothing', () => {
     const step = { key: 'plan', name: 'plan' as const, body: {}, toolCalls: 0, scanned: 0, latencyMs: 1 }
     const at = { now: 3, activeMs: 4 }
-    const id = newTask('planning')
-    const row = db.now(taskById(id))!
-    expect(db.now(writeStep(row, step, { ...at, instance: 'another' }))).toBe(false)
-    expect(db.now(writeStep({ ...row, stage: 'retrieving' }, step, { ...at, instance: 'one' }))).toBe(false)
-    expect(db.now(sql.get('SELECT 1 FROM research_steps WHERE task_id = ?', [id]))).toBeUndefined()
-    expect(db.now(writeStep(row, step, { ...at, instance: 'one' }))).toBe(true)
+    const task = newTask('planning')
+    const row = db.now(taskById(task))!
+    expect(db.now(writeStep({ ...row, claimed_by: 'another' }, step, at))).toBe(false)
+    expect(db.now(writeStep({ ...row, fence: row.fence - 1 }, step, at))).toBe(false)
+    expect(db.now(writeStep({ ...row, stage: 'retrieving' }, step, at))).toBe(false)
+    expect(db.now(sql.get('SELECT 1 FROM research_steps WHERE task_id = ?', [task.id]))).toBeUndefined()
+    expect(db.now(writeStep(row, step, at))).toBe(true)
     // the same step again is refused by the table itself
-    expect(() => db.now(writeStep(row, step, { ...at, instance: 'one' }))).toThrow('UNIQUE')
-    db.now(moveTask(id, { from: 'planning', to: 'canceled', now: 5 }))
-    expect(db.now(writeStep(row, { ...step, key: 'other' }, { ...at, instance: 'one' }))).toBe(false)
+    expect(() => db.now(writeStep(row, step, at))).toThrow('UNIQUE')
+    db.now(moveTask(task, { from: 'planning', to: 'canceled', now: 5 }))
+    expect(db.now(writeStep(row, { ...step, key: 'other' }, at))).toBe(false)
   })
 })
 

@@ -65,8 +65,8 @@ async function fill(name: string): Promise<string> {
   })
   await engine.fs.write(ADA, id, { path: '/workspaces/plan/steps.md', content: `Steps of ${name}.\n` })
   // what follows a publication or a deletion in the background changes rows, too
-  await until(() => {
-    const { activeJobs, waitingJobs, backgroundTasks } = engine.activity()
+  await until(async () => {
+    const { activeJobs, waitingJobs, backgroundTasks } = await engine.activity()
     return activeJobs + waitingJobs + backgroundTasks + read(LEFT_TO_DO).length === 0
   }, 30_000)
   return id

@@ -159,7 +159,7 @@ describe('questions', () => {
     for (let round = 0; round < 10; round++)
       await ask(test.engine, ADA, spaceId, QUESTION).catch((error) => expect(error.code).toBe('quota-exceeded'))
     expect((await ask(test.engine, ADA, spaceId, QUESTION, { sessionId: first })).sessionId).toBe(first)
-    expect(test.engine.activity().runningQueries).toBe(0)
+    expect((await test.engine.activity()).runningQueries).toBe(0)
   })
 
   it('that run count as sessions too', async () => {
@@ -188,8 +188,9 @@ describe('other limits', () => {
     await start()
     quotas.maxActiveJobCount = 2
     let most = 0
-    const sampling = setInterval(() => {
-      most = Math.max(most, test.engine.activity().activeJobs)
+    const sampling = setInterval(async () => {
+      const { activeJobs } = await test.engine.activity()
+      most = Math.max(most, activeJobs)
     }, 1)
     await put(Object.fromEntries(Array.from({ length: 12 }, (_, place) => [`${place}.md`, note(`Port ${place}`)])))
     clearInterval(sampling)

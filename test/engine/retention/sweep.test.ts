@@ -159,14 +159,14 @@ describe('the clean-up removes what has outlived the policy', () => {
 
   it('sessions that were idle too long, and answers kept under idempotency keys', async () => {
     await ask(test.engine, ADA, spaceId, QUESTION)
-    test.engine.idempotency.begin(ADA, 'key', 'print')
-    test.engine.idempotency.finish(ADA, 'key', { status: 201, body: '{}', headers: {} })
+    await test.engine.idempotency.begin(ADA, 'key', 'print')
+    await test.engine.idempotency.finish(ADA, 'key', { status: 201, body: '{}', headers: {} })
     await later(29 * MINUTE)
     await new Promise((resolve) => setTimeout(resolve, 200))
     expect([count('sessions'), count('session_turns'), count('idempotency')]).toEqual([1, 1, 1])
     await later(2 * MINUTE)
     await until(() => count('sessions') === 0 && count('session_turns') === 0)
-    expect(test.engine.idempotency.begin(ADA, 'key', 'print')).toMatchObject({ status: 201 })
+    expect(await test.engine.idempotency.begin(ADA, 'key', 'print')).toMatchObject({ status: 201 })
     await later(DAY)
     await until(() => count('idempotency') === 0)
   })

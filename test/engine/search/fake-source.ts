@@ -1,8 +1,11 @@
 import type {
   ExpectedCounts,
+  FreshBatch,
   IndexBatch,
   IndexedNode,
   ReplaySource,
+  SearchIndexes,
+  SourceHead,
   VectorBatch,
 } from '../../../src/engine/search/ports.js'
 
@@ -29,28 +32,28 @@ export class FakeSource implements ReplaySource {
     this.dimension = dimension
   }
 
-  /** Commits a change to the truth; the batch is what the caller then applies to the indexes. */
-  commit(add: IndexedNode[], remove: number[] = []): IndexBatch {
+  /** Commits a change to the truth; the batch is what the caller then tells the indexes. */
+  commit(add: IndexedNode[], remove: number[] = []): FreshBatch {
     for (const key of remove) this.nodes.delete(key)
     for (const node of add) this.nodes.set(node.key, node)
     this.seq++
-    const batch: IndexBatch = { seq: this.seq, add, remove }
+    const batch: FreshBatch = { first: this.seq, seq: this.seq, add, remove }
     if (this.vectorSpace !== undefined) batch.vectorSpace = this.vectorSpace
     this.log.push(batch)
     return batch
   }
 
-  head(): { seq: number; vectorSpace?: string; dimension?: number } {
+  async head(): Promise<SourceHead> {
     const vectors =
       this.vectorSpace === undefined ? {} : { vectorSpace: this.vectorSpace, dimension: this.dimension ?? 0 }
     return { seq: this.seq, ...vectors }
   }
 
-  oldest(): number {
+  async oldest(): Promise<number> {
     return this.oldestSeq
   }
 
-  expected(): ExpectedCounts {
+  async expected(): Promise<ExpectedCounts> {
     const vectors = this.vectorSpace === undefined ? [] : this.#vectorsOf(this.vectorSpace)
     return {
       seq: this.seq,
@@ -65,10 +68,10 @@ export class FakeSource implements ReplaySource {
     return this.expected()
   }
 
-  async *changes(_space: string, afterSeq: number): AsyncIterable<IndexBatch> {
-    this.changesAsked.push(afterSeq)
-    if (afterSeq > 0) {
-      for (const batch of this.log.filter((entry) => entry.seq > afterSeq)) {
+  async *changes(_space: string, after: number, to: number): AsyncIterable<IndexBatch> {
+    this.changesAsked.push(after)
+    if (after > 0) {
+      for (const batch of this.log.filter(({ seq }) => seq > after && seq <= to)) {
         await this.#wait()
         yield batch
       }
@@ -121,4 +124,9 @@ export function vectorBatch(
 
 function* pages<T>(items: T[], size: number): Iterable<T[]> {
   for (let at = 0; at < items.length; at += size) yield items.slice(at, at + size)
+}
+
+/** Tells the indexes of a change that was committed. */
+export function told(indexes: Pick<SearchIndexes, 'follow'>, space: string, batch: FreshBatch): Promise<void> {
+  return indexes.follow(space, batch.seq, batch)
 }

@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { execa } from 'execa'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createSearchIndexes, type SearchIndexesOptions } from '../../../src/engine/search/indexes.js'
-import type { IndexedNode, SearchHits, SearchIndexes } from '../../../src/engine/search/ports.js'
+import type { FreshBatch, IndexedNode, SearchHits, SearchIndexes } from '../../../src/engine/search/ports.js'
 import { loadTantivy } from '../../../src/engine/search/tantivy-binding.js'
-import { FakeSource, vectorBatch } from './fake-source.js'
+import { FakeSource, told, vectorBatch } from './fake-source.js'
 import { clusteredVectors, seeded } from './random.js'
 
 const SPACE = '0190a1b2-0000-7000-8000-000000000001'
@@ -99,7 +99,7 @@ describe.each(loadTantivy().binding === undefined ? ['fts5' as const] : ['tantiv
   (textEngine) => {
     it('finds what was applied by its words and by its vector, with both scores', async () => {
       start({ textEngine })
-      await indexes.apply(SPACE, source.commit([...nodes(1, 30), node(99, 'the quick brown foxes')]))
+      await told(indexes, SPACE, source.commit([...nodes(1, 30), node(99, 'the quick brown foxes')]))
       const found = await search(['fox', 'quick'], vectors[7])
       expect(found.textEngine).toBe(textEngine)
       expect(found.degraded).toEqual([])
@@ -113,7 +113,7 @@ describe.each(loadTantivy().binding === undefined ? ['fts5' as const] : ['tantiv
 
     it('catches up after a restart of the daemon, from the watermark and with all vectors', async () => {
       start({ textEngine })
-      await indexes.apply(SPACE, source.commit(nodes(1, 200)))
+      await told(indexes, SPACE, source.commit(nodes(1, 200)))
       await indexes.close()
       source.commit(nodes(500, 5), [1, 2])
       start({ textEngine })
@@ -126,7 +126,7 @@ describe.each(loadTantivy().binding === undefined ? ['fts5' as const] : ['tantiv
 
     it('starts anew when its files are missing, behind the oldest change or ahead of the source', async () => {
       start({ textEngine })
-      await indexes.apply(SPACE, source.commit(nodes(1, 50)))
+      await told(indexes, SPACE, source.commit(nodes(1, 50)))
       await indexes.close()
 
       await rm(join(dir, SPACE), { recursive: true })
@@ -150,7 +150,7 @@ describe.each(loadTantivy().binding === undefined ? ['fts5' as const] : ['tantiv
 
     it('fills in at the start what its files lack or hold too much, and says so until then', async () => {
       start({ textEngine })
-      await indexes.apply(SPACE, source.commit(nodes(1, 60)))
+      await told(indexes, SPACE, source.commit(nodes(1, 60)))
       await indexes.close()
       // the log goes on without changes of these passages: nothing that is replayed brings them or takes them away
       source.nodes.set(900, node(900))
@@ -167,12 +167,12 @@ describe.each(loadTantivy().binding === undefined ? ['fts5' as const] : ['tantiv
 
     it('notices while it runs that an index differs from the rows, and fills it', async () => {
       start({ textEngine })
-      await indexes.apply(SPACE, source.commit(nodes(1, 60)))
+      await told(indexes, SPACE, source.commit(nodes(1, 60)))
       await indexes.settle(SPACE)
       source.nodes.set(900, node(900))
       source.nodes.set(901, node(901))
       source.nodes.delete(3)
-      await indexes.apply(SPACE, source.commit(nodes(100, 1)))
+      await told(indexes, SPACE, source.commit(nodes(100, 1)))
       await untilStatus((status) => status.textCount === 62 && status.vectorCount === 62)
       expect(keysOf(await search(['number900', 'number3', 'number7']))).toEqual([7, 900])
       await expect.poll(async () => (await search([], vectors[900])).degraded, { timeout: 10_000 }).toEqual([])
@@ -183,7 +183,7 @@ describe.each(loadTantivy().binding === undefined ? ['fts5' as const] : ['tantiv
 
     it('F08: survives being killed twenty times under queries and changes: none fails, nothing is lost', async () => {
       start({ textEngine })
-      await indexes.apply(SPACE, source.commit(nodes(1, 300)))
+      await told(indexes, SPACE, source.commit(nodes(1, 300)))
       let running = true
       const failures: unknown[] = []
       let queries = 0
@@ -200,7 +200,7 @@ describe.each(loadTantivy().binding === undefined ? ['fts5' as const] : ['tantiv
         while (running) {
           const from = 1_000 + applied * 5
           applied++
-          await indexes.apply(SPACE, source.commit(nodes(from, 5), [applied])).catch((error) => failures.push(error))
+          await told(indexes, SPACE, source.commit(nodes(from, 5), [applied])).catch((error) => failures.push(error))
         }
       }
       const work = [query(), query(), change()]
@@ -239,33 +239,104 @@ describe('search indexes', () => {
       source.commit([node(1, 'third')]),
       source.commit(nodes(10, 250)),
     ]
-    await Promise.all(batches.map((batch) => indexes.apply(SPACE, batch)))
+    await Promise.all(batches.map((batch) => told(indexes, SPACE, batch)))
     expect(keysOf(await search(['first', 'second']))).toEqual([])
     expect(keysOf(await search(['third']))).toEqual([1])
+    await indexes.settle(SPACE)
     expect(await indexes.status(SPACE)).toMatchObject({ textWatermark: 5, textCount: 251, vectorCount: 251 })
+  })
+
+  it('equals the rows whatever it is told of the log: in any order, twice, with gaps, ready made or not', async () => {
+    start()
+    const random = seeded(35)
+    const waiting: Promise<void>[] = []
+    let late: FreshBatch[] = []
+    for (let i = 0; i < 120; i++) {
+      const there = [...source.nodes.keys()]
+      const gone = there.filter(() => random() < 0.05)
+      const again = there.filter(() => random() < 0.02).map((key) => node(key, `zebra common number${key}`))
+      const batch = source.commit([...nodes(1_000 + i * 10, Math.floor(random() * 5)), ...again], gone)
+      late.push(batch)
+      if (random() < 0.7) continue
+      // of what waits, some is told twice, some without its content, and some is never told
+      for (const told of late.sort(() => random() - 0.5)) {
+        const dice = random()
+        if (dice < 0.2) continue
+        waiting.push(indexes.follow(SPACE, told.seq, dice < 0.7 ? told : undefined))
+        if (dice < 0.4) waiting.push(indexes.follow(SPACE, told.seq, told))
+      }
+      late = []
+      if (random() < 0.5) await Promise.all(waiting.splice(0))
+    }
+    await Promise.all(waiting)
+    await indexes.settle(SPACE)
+    const { size } = source.nodes
+    expect(await indexes.status(SPACE)).toMatchObject({ textWatermark: 120, textCount: size, vectorCount: size })
+    const found = await search(['common'], undefined, { k: 1_000 })
+    expect(keysOf(found)).toEqual([...source.nodes.keys()].sort((a, b) => a - b))
+    const changed = [...source.nodes.values()].filter(({ body }) => body.startsWith('zebra')).map(({ key }) => key)
+    expect(changed.length).toBeGreaterThan(0)
+    expect(keysOf(await search(['zebra'], undefined, { k: 1_000 }))).toEqual(changed.sort((a, b) => a - b))
+  })
+
+  it('reads the log for what it lacks alone, and not where it is told the very next entries', async () => {
+    start()
+    await told(indexes, SPACE, source.commit(nodes(1, 3)))
+    expect(source.changesAsked).toEqual([0])
+    for (let i = 0; i < 5; i++) await told(indexes, SPACE, source.commit(nodes(10 + 10 * i, 3)))
+    expect(source.changesAsked).toEqual([0])
+    source.commit(nodes(100, 3))
+    await told(indexes, SPACE, source.commit(nodes(200, 3)))
+    expect(source.changesAsked).toEqual([0, 6])
+    await indexes.follow(SPACE, 3)
+    expect(source.changesAsked).toEqual([0, 6])
+    expect(await indexes.status(SPACE)).toMatchObject({ textWatermark: 8, textCount: 24 })
+  })
+
+  it('a search that needs what another process wrote reads it first', async () => {
+    start()
+    await told(indexes, SPACE, source.commit(nodes(1, 3)))
+    source.commit(nodes(50, 2), [2])
+    const terms = ['number2', 'number51']
+    expect(keysOf(await indexes.search(SPACE, { terms, textK: 10, vectorK: 10 }))).toEqual([2])
+    const found = await indexes.search(SPACE, { seq: source.seq, terms, textK: 10, vectorK: 10 })
+    expect(found.degraded).toEqual([])
+    expect(keysOf(found)).toEqual([51])
+  })
+
+  it('a search says that it could not wait for what another process wrote', async () => {
+    start({ graceMs: 50 })
+    await told(indexes, SPACE, source.commit(nodes(1, 3)))
+    source.commit(nodes(50, 2))
+    source.delayMs = 400
+    const late = await indexes.search(SPACE, { seq: source.seq, terms: ['number51'], textK: 10, vectorK: 10 })
+    expect(late.hits).toEqual([])
+    expect(late.degraded.join()).toContain('catching up')
+    await indexes.follow(SPACE, source.seq)
+    expect(keysOf(await search(['number51']))).toEqual([51])
   })
 
   it('leaves the same index when a batch is applied twice', async () => {
     start()
     const batch = source.commit(nodes(1, 20))
-    await indexes.apply(SPACE, batch)
-    await indexes.apply(SPACE, source.commit([], [5]))
-    await indexes.apply(SPACE, batch)
+    await told(indexes, SPACE, batch)
+    await told(indexes, SPACE, source.commit([], [5]))
+    await told(indexes, SPACE, batch)
     expect(await indexes.status(SPACE)).toMatchObject({ textCount: 19, textWatermark: 2 })
   })
 
   it('loses nothing when changes are applied in another order than they were committed in', async () => {
     start({ watermarkLagMs: 2_000 })
-    await indexes.apply(SPACE, source.commit(nodes(1, 3)))
+    await told(indexes, SPACE, source.commit(nodes(1, 3)))
     const earlier = source.commit(nodes(10, 3))
     const later = source.commit(nodes(20, 3), [1])
-    await indexes.apply(SPACE, later)
-    await indexes.apply(SPACE, earlier)
+    await told(indexes, SPACE, later)
+    await told(indexes, SPACE, earlier)
     const all = [2, 10, 11, 12, 20, 21, 22, 3]
     expect(keysOf(await search(['common'], undefined, { k: 50 }))).toEqual(all.sort((a, b) => a - b))
     const never = source.commit(nodes(30, 1))
     expect(never.seq).toBe(4)
-    await indexes.apply(SPACE, source.commit(nodes(40, 1)))
+    await told(indexes, SPACE, source.commit(nodes(40, 1)))
     killed()
     await new Promise((resolve) => setTimeout(resolve, 50))
     expect(keysOf(await search(['number30', 'number40', 'number1']))).toEqual([30, 40])
@@ -287,23 +358,23 @@ describe('search indexes', () => {
 
   it('applies no change twice and loses none when the source keeps failing for a while', async () => {
     start()
-    await indexes.apply(SPACE, source.commit(nodes(1, 10)))
+    await told(indexes, SPACE, source.commit(nodes(1, 10)))
     const working = source.head.bind(source)
-    source.head = () => {
+    source.head = async () => {
       throw new Error('the database is busy')
     }
     killed()
     await new Promise((resolve) => setTimeout(resolve, 50))
-    await expect(indexes.apply(SPACE, source.commit(nodes(20, 10)))).rejects.toThrow('the database is busy')
+    await expect(told(indexes, SPACE, source.commit(nodes(20, 10)))).rejects.toThrow('the database is busy')
     expect((await search(['number3'])).degraded.join()).toContain('the database is busy')
     source.head = working
-    await indexes.apply(SPACE, source.commit(nodes(40, 10)))
+    await told(indexes, SPACE, source.commit(nodes(40, 10)))
     expect(keysOf(await search(['number3', 'number25', 'number45']))).toEqual([3, 25, 45])
   })
 
   it('filters both legs by document', async () => {
     start()
-    await indexes.apply(SPACE, source.commit(nodes(1, 100)))
+    await told(indexes, SPACE, source.commit(nodes(1, 100)))
     const found = await search(['common'], vectors[3], { docs: [4, 6], k: 50 })
     expect(found.hits).toHaveLength(20)
     expect(found.hits.every(({ key }) => [4, 6].includes((key % 10) + 1))).toBe(true)
@@ -312,7 +383,7 @@ describe('search indexes', () => {
 
   it('clamps what is asked for and refuses what cannot be compared', async () => {
     start()
-    await indexes.apply(SPACE, source.commit(nodes(1, 30)))
+    await told(indexes, SPACE, source.commit(nodes(1, 30)))
     for (const k of [0, -5, Number.NaN]) expect((await search(['common'], undefined, { k })).hits).toHaveLength(1)
     expect((await search(['common'], vectors[1], { k: 10 ** 12 })).hits).toHaveLength(30)
     expect((await search([], undefined)).hits).toEqual([])
@@ -325,30 +396,30 @@ describe('search indexes', () => {
 
     const broken = vectors[0]!.slice()
     broken[3] = Number.POSITIVE_INFINITY
-    const batch = { seq: 9, add: [{ ...node(900), vector: broken }], remove: [], vectorSpace: MODEL }
-    await expect(indexes.apply(SPACE, batch)).rejects.toMatchObject({ code: 'invalid-request' })
+    const batch = { first: 9, seq: 9, add: [{ ...node(900), vector: broken }], remove: [], vectorSpace: MODEL }
+    await expect(told(indexes, SPACE, batch)).rejects.toMatchObject({ code: 'invalid-request' })
     const short = { ...batch, add: [node(900), { ...node(901), vector: new Float32Array(4) }] }
-    await expect(indexes.apply(SPACE, short)).rejects.toMatchObject({ code: 'invalid-request' })
+    await expect(told(indexes, SPACE, short)).rejects.toMatchObject({ code: 'invalid-request' })
     expect(await indexes.status(SPACE)).toMatchObject({ textCount: 30, vectorCount: 30 })
   })
 
   it('counts no rows while counters and indexes agree, and builds nothing anew for a counter that is wrong', async () => {
     start()
-    for (let i = 0; i < 10; i++) await indexes.apply(SPACE, source.commit(nodes(i * 10 + 1, 10)))
+    for (let i = 0; i < 10; i++) await told(indexes, SPACE, source.commit(nodes(i * 10 + 1, 10)))
     await new Promise((resolve) => setTimeout(resolve, 1_200))
     expect(source.counts).toBe(0)
     const asked = source.changesAsked.length
     const wrong = source.expected.bind(source)
-    source.expected = () => ({ ...wrong(), nodes: 103, vectors: 98 })
+    source.expected = async () => ({ ...(await wrong()), nodes: 103, vectors: 98 })
     source.counted = async () => {
       source.counts++
       return wrong()
     }
-    await indexes.apply(SPACE, source.commit(nodes(500, 0)))
+    await told(indexes, SPACE, source.commit(nodes(500, 0)))
     await expect.poll(() => source.counts, { timeout: 10_000 }).toBe(1)
     // a change that comes while the rows are counted has them counted again
     await new Promise((resolve) => setTimeout(resolve, 1_000))
-    await indexes.apply(SPACE, source.commit(nodes(500, 0)))
+    await told(indexes, SPACE, source.commit(nodes(500, 0)))
     await new Promise((resolve) => setTimeout(resolve, 1_500))
     expect(source.counts).toBe(1)
     expect(source.changesAsked.length).toBe(asked)
@@ -358,7 +429,7 @@ describe('search indexes', () => {
   it('says for good that an index differs which no filling makes whole, and goes on answering', async () => {
     source.commit(nodes(1, 30))
     const wrong = source.expected.bind(source)
-    source.expected = () => ({ ...wrong(), nodes: 40, vectors: 41 })
+    source.expected = async () => ({ ...(await wrong()), nodes: 40, vectors: 41 })
     start()
     const found = await search(['number3'], vectors[3])
     expect(keysOf(found)).toContain(3)
@@ -367,13 +438,13 @@ describe('search indexes', () => {
       'the text index holds 30 passages, the rows 40',
       'the vector index holds 30 vectors, the rows 41',
     ])
-    await indexes.apply(SPACE, source.commit(nodes(500, 1)))
+    await told(indexes, SPACE, source.commit(nodes(500, 1)))
     expect(keysOf(await search(['number500']))).toEqual([500])
   })
 
   it('changes from one vector space to another', async () => {
     start()
-    await indexes.apply(SPACE, source.commit(nodes(1, 40)))
+    await told(indexes, SPACE, source.commit(nodes(1, 40)))
     const other = clusteredVectors(40, 8, 4, seeded(2))
     source.extra.set('next', new Map(other.map((vector, i) => [i + 1, vector])))
     const batch = vectorBatch(
@@ -394,7 +465,7 @@ describe('search indexes', () => {
 
   it('loads a vector space that is activated after the process was lost', async () => {
     start()
-    await indexes.apply(SPACE, source.commit(nodes(1, 40)))
+    await told(indexes, SPACE, source.commit(nodes(1, 40)))
     const other = clusteredVectors(40, 8, 4, seeded(2))
     source.extra.set('next', new Map(other.map((vector, i) => [i + 1, vector])))
     await indexes.addVectors(SPACE, vectorBatch('next', [{ key: 1, doc: 1, vector: other[0]! }]))
@@ -407,7 +478,7 @@ describe('search indexes', () => {
 
   it('throws away the files of a space under which the process faults again and again, and rebuilds them', async () => {
     start()
-    await indexes.apply(SPACE, source.commit(nodes(1, 50)))
+    await told(indexes, SPACE, source.commit(nodes(1, 50)))
     // a fault counts for a space only when it was being worked for, which on a busy machine is not sure the first time
     for (let fault = 0; fault < 20 && !(await readdir(dir)).includes('quarantine'); fault++) {
       await search(['number1'])
@@ -427,9 +498,9 @@ describe('search indexes', () => {
     start()
     const script = `
       import { createSearchIndexes } from ${JSON.stringify(new URL('../../../dist/engine/search/indexes.js', import.meta.url).href)}
-      const none = { head: () => ({ seq: 0 }), expected: () => ({ seq: 0, nodes: 0, vectors: 0 }), counted: async () => none.expected(), oldest: () => 0, async *changes() {}, async *vectors() {} }
+      const none = { head: async () => ({ seq: 0 }), expected: async () => ({ seq: 0, nodes: 0, vectors: 0 }), counted: () => none.expected(), oldest: async () => 0, async *changes() {}, async *vectors() {} }
       const indexes = createSearchIndexes({ dir: ${JSON.stringify(join(dir, 'other'))}, source: none })
-      await indexes.apply('space', { seq: 1, add: [{ key: 1, doc: 1, title: '', body: 'word' }], remove: [] })
+      await indexes.follow('space', 1, { first: 1, seq: 1, add: [{ key: 1, doc: 1, title: '', body: 'word' }], remove: [] })
       console.log(indexes.pid())
       setInterval(() => {}, 1000)`
     const daemon = execa(process.execPath, ['--input-type=module', '-e', script], {
@@ -447,7 +518,7 @@ describe('search indexes', () => {
 
   it('uses a graph above its size, and the same file again after a kill', async () => {
     start({ graph: { graphFrom: 800, staleFrom: 200, settleMs: 20 } })
-    await indexes.apply(SPACE, source.commit(nodes(1, 1_000)))
+    await told(indexes, SPACE, source.commit(nodes(1, 1_000)))
     await untilStatus((status) => status.graphCount === 1_000)
     expect(await search(['number5'], vectors[77])).toMatchObject({ vectorMethod: 'hnsw', degraded: [] })
     const before = (await readdir(join(dir, SPACE))).filter((name) => name.startsWith('graph-'))
@@ -461,7 +532,7 @@ describe('search indexes', () => {
   it('keeps few spaces open and opens a closed one again', async () => {
     start({ maxOpen: 2 })
     for (const space of ['a', 'b', 'c', 'd']) {
-      await indexes.apply(space, { ...source.commit(nodes(1, 5)) })
+      await told(indexes, space, { ...source.commit(nodes(1, 5)) })
     }
     for (const space of ['a', 'b', 'c', 'd']) {
       const found = await indexes.search(space, { terms: ['number3'], textK: 5, vectorK: 5 })
@@ -471,7 +542,7 @@ describe('search indexes', () => {
 
   it('removes everything of a dropped space', async () => {
     start()
-    await indexes.apply(SPACE, source.commit(nodes(1, 5)))
+    await told(indexes, SPACE, source.commit(nodes(1, 5)))
     expect(await readdir(dir)).toEqual([SPACE])
     source = Object.assign(source, { nodes: new Map(), log: [], seq: 0, vectorSpace: undefined })
     await indexes.drop(SPACE)
@@ -482,7 +553,7 @@ describe('search indexes', () => {
 
   it('stops waiting when the caller gives up, and refuses work after it is closed', async () => {
     start()
-    await indexes.apply(SPACE, source.commit(nodes(1, 5)))
+    await told(indexes, SPACE, source.commit(nodes(1, 5)))
     const gone = AbortSignal.abort(new Error('nobody waits'))
     await expect(indexes.search(SPACE, { terms: ['a'], textK: 1, vectorK: 1 }, gone)).rejects.toThrow('nobody waits')
     const controller = new AbortController()

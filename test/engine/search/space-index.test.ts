@@ -25,7 +25,7 @@ function slice(from: number, count: number) {
     title: 'Title',
     body: 'common passage',
   }))
-  const [first] = stageSlices(SPACE, { seq: 1, add, remove: [] }, false)
+  const [first] = stageSlices(SPACE, { seq: 1, add, remove: [] })
   if (first === undefined) throw new Error('a batch has a slice')
   return first
 }

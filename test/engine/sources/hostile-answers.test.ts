@@ -61,7 +61,7 @@ test('texts of a Notion page that are made to cost time are read in linear time'
     block('code', '` '.repeat(300_000)),
   ])
   expect(title).toHaveLength(200)
-  expect(plainText('a\n  # b\n1. c\n\n- d')).toBe('a\n  \\# b\n\\1. c\n\n\\- d')
+  expect(plainText('a\n  # b\n1. c\n\n- d')).toBe('a\n  \\# b\n1\\. c\n\n\\- d')
 })
 
 test('of an answer of S3 only what is used reaches its client', () => {

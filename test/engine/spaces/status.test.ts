@@ -105,7 +105,7 @@ describe('status and stats', () => {
     await ingest(test.engine, ADA, spaceId, many(40))
     await until(async () => (await stats()).projections.denseVector.building === 0, 60_000)
     expect((await stats()).projections.denseVector).toMatchObject({ total: 0, ready: 0 })
-    expect(test.engine.activity().backgroundTasks).toBe(0)
+    expect((await test.engine.activity()).backgroundTasks).toBe(0)
   }, 90_000)
 
   it('count what failed, within the window', async () => {

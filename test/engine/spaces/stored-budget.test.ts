@@ -6,6 +6,8 @@ import { createBudgetStore } from '../../../src/engine/spaces/stored-budget.js'
 import { Database } from '../../../src/engine/storage/database.js'
 
 const directory = mkdtempSync(join(tmpdir(), 'ks-budget-'))
+const A = { tenant: 't', id: 'space-a' }
+const B = { tenant: 't', id: 'space-b' }
 afterEach(() => rmSync(directory, { recursive: true, force: true }))
 
 it('counts what a space used by day, gives back, and remembers it over a restart', async () => {
@@ -13,16 +15,18 @@ it('counts what a space used by day, gives back, and remembers it over a restart
   const today = new Date().toISOString().slice(0, 10)
   const db = new Database(path)
   const store = createBudgetStore(db)
-  store.add('space-a', today, 'embeddingTokens', 500)
-  store.add('space-a', today, 'embeddingTokens', -120)
-  store.add('space-b', today, 'embeddingTokens', 7)
-  store.add('space-a', today, 'llmTokens', -3)
+  store.add(A, today, 'embeddingTokens', 500)
+  store.add(A, today, 'embeddingTokens', -120)
+  store.add(B, today, 'embeddingTokens', 7)
+  store.add(A, today, 'llmTokens', -3)
   await db.close()
   const again = new Database(path)
   const reread = createBudgetStore(again)
-  expect(reread.used('space-a', today, 'embeddingTokens')).toBe(380)
-  expect(reread.used('space-b', today, 'embeddingTokens')).toBe(7)
-  expect(reread.used('space-a', today, 'llmTokens')).toBe(0)
-  expect(reread.used('space-a', '2001-01-01', 'embeddingTokens')).toBe(0)
+  expect(await reread.used(A, today, 'embeddingTokens')).toBe(380)
+  expect(await reread.used(B, today, 'embeddingTokens')).toBe(7)
+  expect(await reread.used(A, today, 'llmTokens')).toBe(0)
+  expect(await reread.used(A, '2001-01-01', 'embeddingTokens')).toBe(0)
+  // the same id of another tenant is another account
+  expect(await reread.used({ tenant: 'u', id: 'space-a' }, today, 'embeddingTokens')).toBe(0)
   await again.close()
 })

@@ -23,3 +23,50 @@ describe('half-precision vectors', () => {
     expect([...back]).toEqual([...exact])
   })
 })
+
+describe('a half', () => {
+  const back = (value: number) => {
+    const target = new Float32Array(1)
+    decodeHalfInto(encodeHalf(Float32Array.of(value)), target, 0)
+    return target[0]
+  }
+
+  it('is itself when it is read and written, every one of them', () => {
+    const halves = Uint16Array.from({ length: 65_536 }, (_, half) => half)
+    const floats = new Float32Array(halves.length)
+    expect(decodeHalfInto(new Uint8Array(halves.buffer), floats, 0)).toBe(65_536)
+    const again = new Uint16Array(encodeHalf(floats).buffer)
+    const wrong = halves.filter((half, place) => !Number.isNaN(floats[half]) && again[place] !== half)
+    expect([...wrong]).toEqual([])
+  })
+
+  it('is the nearest to a number between two of them', () => {
+    for (const [low, high] of [
+      [1, 1 + 2 ** -10],
+      [2 ** -14, 2 ** -14 + 2 ** -24],
+      [2 ** -24, 2 ** -23],
+      [0, 2 ** -24],
+      [1024, 1025],
+    ]) {
+      expect(back(low + (high - low) * 0.45)).toBe(low)
+      expect(back(low + (high - low) * 0.55)).toBe(high)
+      expect(back(-low - (high - low) * 0.55)).toBe(-high)
+    }
+  })
+
+  it('knows what is too large and what is too small', () => {
+    expect([1e6, -1e6, Number.POSITIVE_INFINITY].map(back)).toEqual([
+      ...[Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY],
+    ])
+    expect(back(2 ** -26)).toBe(0)
+    expect(Object.is(back(-(2 ** -26)), -0)).toBe(true)
+    expect(back(65_504)).toBe(65_504)
+  })
+
+  it('is written where it is told, and an odd byte is none', () => {
+    const target = new Float32Array(3)
+    expect(decodeHalfInto(encodeHalf(Float32Array.of(1, 2)), target, 1)).toBe(2)
+    expect([...target]).toEqual([0, 1, 2])
+    expect(decodeHalfInto(new Uint8Array([0, 60, 1]), target, 0)).toBe(1)
+  })
+})

@@ -51,3 +51,28 @@ test('a store of any earlier schema ends with the number and the catalogue of a 
   expect(fresh.number).toBe(MIGRATIONS.length)
   for (let count = 1; count < MIGRATIONS.length; count++) expect(migrated(storeOf(count))).toEqual(fresh)
 })
+
+test('a store of schema 34 keeps the entries of its log, and goes on counting behind the last of each space', () => {
+  const sqlite = storeOf(34)
+  sqlite.exec(`
+    INSERT INTO projection_log (seq, space_key, op, first_node, last_node)
+      VALUES (1, 7, 1, 1, 3), (2, 8, 1, 4, 4), (5, 7, -1, 1, 3), (9, 8, 1, 5, 6);
+    INSERT INTO sqlite_sequence (name, seq) VALUES ('nodes', 41);
+    INSERT INTO research_tasks (id, tenant, subject, space_key, queue_id, query, mode, route, snapshot, profile, stage, run_after, created_at, updated_at)
+      VALUES ('t', 'a', 's', 7, 'q', 'why', 'fast', 'fast', '{}', '{}', 'queued', 0, 0, 0);
+    INSERT INTO research_events (task_id, sequence, event, data) VALUES ('t', 1, 'e', '{}'), ('t', 2, 'e', '{}')`)
+  migrate(sqlite, (work) => sqlite.transaction(work)())
+  const rows = (text: string) => sqlite.prepare(text).raw().all()
+  expect(rows('SELECT space_key, seq, op, first_node, last_node FROM projection_log ORDER BY space_key, seq')).toEqual([
+    [7, 1, 1, 1, 3],
+    [7, 5, -1, 1, 3],
+    [8, 2, 1, 4, 4],
+    [8, 9, 1, 5, 6],
+  ])
+  expect(rows('SELECT space_key, seq FROM space_counters ORDER BY space_key')).toEqual([
+    [7, 5],
+    [8, 9],
+  ])
+  expect(rows('SELECT last FROM node_keys')).toEqual([[41]])
+  expect(rows('SELECT events FROM research_tasks')).toEqual([[2]])
+})

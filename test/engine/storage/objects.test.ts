@@ -33,6 +33,7 @@ const put = async (bytes: Buffer) => {
   const key = ObjectStore.key('tenant', staged.sha256)
   await store.syncStaged([staged])
   await store.publish([{ staged, key }])
+  await store.discard(staged.id)
   return key
 }
 
@@ -88,23 +89,38 @@ describe('the object store', () => {
     }
   })
 
-  it('does not remove what is referenced at the moment of removal', async () => {
+  it('removes an object only as long as nobody else has taken its removal over', async () => {
     const key = await put(Buffer.from('held'))
-    expect(await store.remove(key, () => true)).toBe(false)
+    const gone: string[] = []
+    const remove = (isOurs: boolean) =>
+      store.remove(
+        [key],
+        () => isOurs,
+        (one) => gone.push(one),
+      )
+    await remove(false)
+    expect(gone).toEqual([])
     expect(existsSync(store.path(key))).toBe(true)
-    expect(await store.remove(key, () => false)).toBe(true)
-    // an object that is gone already is no failure: two may remove the same one
-    expect(await store.remove(key, () => false)).toBe(true)
+    await remove(true)
     expect(existsSync(store.path(key))).toBe(false)
+    // an object that is gone already is no failure: two may remove the same one
+    await remove(true)
+    expect(gone).toEqual([key, key])
+    expect(readdirSync(join(root, 'tmp'))).toEqual([])
   })
 
-  it('keeps bytes that are uploaded again while they are being removed', async () => {
-    const bytes = Buffer.from('again')
-    for (let round = 0; round < 50; round++) {
-      const key = await put(bytes)
-      await Promise.all([store.remove(key, () => false), put(bytes)])
-      expect(existsSync(store.path(key))).toBe(true)
-      await store.remove(key, () => false)
+  it.each([10, 200_000])('puts an object of %i bytes again after it was removed', async (size) => {
+    const staged = await stage(randomBytes(size))
+    const key = ObjectStore.key('tenant', staged.sha256)
+    for (let round = 0; round < 2; round++) {
+      await store.syncStaged([staged])
+      await store.publish([{ staged, key }])
+      expect((await store.measure(key))?.sha256).toBe(staged.sha256)
+      await store.remove(
+        [key],
+        () => true,
+        () => undefined,
+      )
     }
   })
 

@@ -17,9 +17,9 @@ beforeAll(async () => {
   const insert = (filename: string): number =>
     space.db.now(
       sql.run(
-        `INSERT INTO documents (id, space_key, filename, mime_type, object_key, sha256, size_bytes, parser_status,
-         created_at, updated_at) VALUES (?, ?, ?, 'text/plain', 'o', 's', 7, 'pending', 0, 0)`,
-        [newId(), space.key, filename],
+        `INSERT INTO documents (tenant, id, space_key, filename, mime_type, object_key, sha256, size_bytes, parser_status,
+         created_at, updated_at) VALUES ((SELECT tenant FROM spaces WHERE key = ?), ?, ?, ?, 'text/plain', 'o', 's', 7, 'pending', 0, 0)`,
+        [space.key, newId(), space.key, filename],
       ),
     ).key
   space.db.writeNow(() => {

@@ -82,13 +82,11 @@ export class TestSpace {
       ]),
     )
     this.db.now(
-      sql.run('INSERT INTO publications (id, space_key, revision, fingerprint, created_at) VALUES (?, ?, ?, ?, ?)', [
-        id,
-        this.key,
-        revision,
-        '',
-        at,
-      ]),
+      sql.run(
+        `INSERT INTO publications (tenant, id, space_key, revision, fingerprint, created_at)
+         SELECT tenant, ?, key, ?, '', ? FROM spaces WHERE key = ?`,
+        [id, revision, at, this.key],
+      ),
     )
     return revision
   }
@@ -97,9 +95,11 @@ export class TestSpace {
     const id = spec.id ?? newId()
     const key = this.db.now(
       sql.run(
-        `INSERT INTO documents (id, space_key, source_id, filename, mime_type, object_key, sha256, size_bytes,
-         parser_status, metadata, created_at, updated_at) VALUES (?, ?, ?, ?, ?, 'o', 's', 7, ?, ?, 0, 0)`,
+        `INSERT INTO documents (tenant, id, space_key, source_id, filename, mime_type, object_key, sha256, size_bytes,
+         parser_status, metadata, created_at, updated_at) VALUES (
+         (SELECT tenant FROM spaces WHERE key = ?), ?, ?, ?, ?, ?, 'o', 's', 7, ?, ?, 0, 0)`,
         [
+          this.key,
           id,
           this.key,
           spec.sourceId ?? null,

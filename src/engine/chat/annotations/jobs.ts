@@ -2,21 +2,15 @@ import type { AnnotationJob, AnnotationJobStatus, AnnotationReplyBody } from '..
 import { ChatError, invalidParam } from '../../../contract/chat/errors.js'
 import { untilWritten } from '../../base/until-written.js'
 import type { EngineContext } from '../../context.js'
-import {
-  failLeftJobs,
-  findAnnotationJob,
-  insertJob,
-  moveAnnotationJob,
-  openJob,
-} from '../../rows/chat/annotation-jobs.js'
+import { findAnnotationJob, insertJob, moveAnnotationJob, openJob } from '../../rows/chat/annotation-jobs.js'
 import { setReply } from '../../rows/chat/annotations.js'
 import type { Write } from '../../storage/program.js'
-import type { AppSession } from '../apps.js'
+import { type AppSession, appIn } from '../apps.js'
 import type { AnnotationMatcher } from './match.js'
 
 export type ReplyAction = 'enable' | 'disable'
 
-/** The switches of annotation replies, one after another. Jobs that a crash left are failed when the engine opens. */
+/** The switches of annotation replies, one after another. Jobs that a crash left are failed by the sweep of gateways. */
 export class AnnotationJobs {
   readonly #context: EngineContext
   readonly #matcher: AnnotationMatcher
@@ -26,20 +20,19 @@ export class AnnotationJobs {
   constructor(context: EngineContext, matcher: AnnotationMatcher) {
     this.#context = context
     this.#matcher = matcher
-    context.db.recover(() => failLeftJobs())
   }
 
   /** Begins a switch, or names the one of the same kind that is under way. @throws ChatError `invalid_param` */
   async begin(session: AppSession, action: ReplyAction, body: AnnotationReplyBody): Promise<AnnotationJob> {
     if (action === 'enable' && body.score_threshold === undefined)
       throw invalidParam('score_threshold', 'score_threshold is required')
-    const { db } = this.#context
-    const appId = session.app.id
+    const { db, instance } = this.#context
+    const of = appIn(session)
     const threshold = action === 'enable' ? (body.score_threshold ?? null) : null
     const job = await db.write(function* (): Write<AnnotationJob> {
-      const running = yield* openJob(appId, action)
+      const running = yield* openJob(of, action)
       if (running !== undefined) return { job_id: running.id, job_status: 'processing' }
-      return { job_id: yield* insertJob(appId, action, threshold, Date.now()), job_status: 'waiting' }
+      return { job_id: yield* insertJob(of, action, threshold, instance, Date.now()), job_status: 'waiting' }
     })
     if (job.job_status === 'waiting')
       this.#tail = this.#tail.then(() => this.#run(session, job.job_id, action, threshold))
@@ -47,8 +40,8 @@ export class AnnotationJobs {
   }
 
   /** @throws ChatError `invalid_param` for an unknown job, or one that another action began */
-  async status({ app }: AppSession, action: string, id: string): Promise<AnnotationJobStatus> {
-    const row = await this.#context.db.read(findAnnotationJob(app.id, action, id))
+  async status(session: AppSession, action: string, id: string): Promise<AnnotationJobStatus> {
+    const row = await this.#context.db.read(findAnnotationJob(appIn(session), action, id))
     if (row === undefined) throw new ChatError('invalid_param', 'The job does not exist.', { params: 'job_id' })
     return { job_id: row.id, job_status: row.status, error_msg: row.error }
   }
@@ -61,19 +54,20 @@ export class AnnotationJobs {
   /** Never rejects. Enabling asks the model for every vector first, so that the first turn finds them. */
   async #run(session: AppSession, id: string, action: ReplyAction, threshold: number | null): Promise<void> {
     const { db, log } = this.#context
+    const of = appIn(session)
     try {
-      await db.write(() => moveAnnotationJob(id, 'processing'))
+      await db.write(() => moveAnnotationJob(of, id, 'processing'))
       if (action === 'enable') await this.#matcher.prepare(session, this.#ending.signal)
       await db.write(function* () {
-        yield* setReply(session.app.id, action === 'enable', threshold)
-        yield* moveAnnotationJob(id, 'completed')
+        // one that others took for left changes nothing any more
+        if (yield* moveAnnotationJob(of, id, 'completed')) yield* setReply(of, action === 'enable', threshold)
       })
     } catch (error) {
       const said = error instanceof Error ? error.message : String(error)
       log.warn({ app: session.app.id, error: said }, 'annotation replies could not be switched')
       // at the stop of the service it is left: the next start marks it
       await untilWritten(this.#context, 'the end of a switch', this.#ending.signal, () =>
-        db.write(() => moveAnnotationJob(id, 'error', said)),
+        db.write(() => moveAnnotationJob(of, id, 'error', said)),
       ).catch(() => {})
     }
   }

@@ -5,8 +5,10 @@ import { embedQuestions } from '../../compile/embeddings.js'
 import { isTrained } from '../../compile/vector-spaces.js'
 import type { EngineContext } from '../../context.js'
 import { type AnnotationRow, allAnnotations, type ReplySetting, replySetting } from '../../rows/chat/annotations.js'
+import type { OfApp } from '../../rows/chat/apps.js'
 import type { SpaceRow } from '../../rows/spaces.js'
 import type { Read } from '../../storage/program.js'
+import { appIn } from '../apps.js'
 import { firstLiving } from '../payer.js'
 import { cosine, sameWords, sharedWords } from './likeness.js'
 import { type Asked, asksTheSame, contradicts, readQuestion } from './question.js'
@@ -52,7 +54,7 @@ export class AnnotationMatcher {
    */
   async match(of: App, question: string, signal: AbortSignal): Promise<AnnotationRow | undefined> {
     const { db, log } = this.#context
-    const { enabled, threshold, rows } = await db.read(replying(of.app.id))
+    const { enabled, threshold, rows } = await db.read(replying(appIn(of)))
     if (!enabled) return undefined
     const same = rows.find((row) => sameWords(row.question, question))
     if (same !== undefined || rows.length === 0) return same
@@ -71,7 +73,7 @@ export class AnnotationMatcher {
 
   /** Makes the vectors of every annotation of an application. @throws KsError when the model cannot */
   async prepare(of: App, signal: AbortSignal): Promise<void> {
-    const rows = await this.#context.db.read(allAnnotations(of.app.id))
+    const rows = await this.#context.db.read(allAnnotations(appIn(of)))
     await this.#likeness(
       of,
       rows.map(({ question }) => question),
@@ -140,7 +142,7 @@ export class AnnotationMatcher {
 }
 
 /** Whether an application replies with its annotations, and those where it does. */
-function* replying(appId: string): Read<ReplySetting & { rows: AnnotationRow[] }> {
-  const setting = yield* replySetting(appId)
-  return { ...setting, rows: setting.enabled ? yield* allAnnotations(appId) : [] }
+function* replying(of: OfApp): Read<ReplySetting & { rows: AnnotationRow[] }> {
+  const setting = yield* replySetting(of)
+  return { ...setting, rows: setting.enabled ? yield* allAnnotations(of) : [] }
 }

@@ -9,7 +9,7 @@ import type {
 } from '../../../contract/chat/annotations.js'
 import type { EngineContext } from '../../context.js'
 import { createAnnotation, deleteAnnotation, listAnnotations, updateAnnotation } from '../../rows/chat/annotations.js'
-import type { AppSession } from '../apps.js'
+import { type AppSession, appIn } from '../apps.js'
 import { AnnotationJobs, type ReplyAction } from './jobs.js'
 import { AnnotationMatcher } from './match.js'
 
@@ -35,10 +35,10 @@ export function createAnnotations(context: EngineContext): Annotations {
   const jobs = new AnnotationJobs(context, matcher)
   return {
     operations: {
-      list: ({ app }, query) => db.read(listAnnotations(app.id, query)),
-      create: ({ app }, body) => db.write(() => createAnnotation(app.id, body, Date.now())),
-      update: ({ app }, id, body) => db.write(() => updateAnnotation(app.id, id, body)),
-      delete: ({ app }, id) => db.write(() => deleteAnnotation(app.id, id)),
+      list: (session, query) => db.read(listAnnotations(appIn(session), query)),
+      create: (session, body) => db.write(() => createAnnotation(appIn(session), body, Date.now())),
+      update: (session, id, body) => db.write(() => updateAnnotation(appIn(session), id, body)),
+      delete: (session, id) => db.write(() => deleteAnnotation(appIn(session), id)),
       setReply: (session, action, body) => jobs.begin(session, action, body),
       replyJob: (session, action, id) => jobs.status(session, action, id),
     },

@@ -120,7 +120,7 @@ export async function imagesOf(
 
 /** The files of a message, or those that were sent a few messages before. */
 function* filesShown(who: Who, messageId: string, conversationId: string): Read<AttachedRow[]> {
-  const own = yield* placeOfMessage(messageId)
+  const own = yield* placeOfMessage(who, messageId)
   if (own === undefined) return []
   return yield* newestFiles(who, conversationId, { after: own - IMAGE_TURNS, to: own })
 }

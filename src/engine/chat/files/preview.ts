@@ -1,7 +1,7 @@
 import type { FileHandle } from 'node:fs/promises'
 import { ChatError } from '../../../contract/chat/errors.js'
 import type { EngineContext } from '../../context.js'
-import { fileNamed } from '../../rows/chat/files.js'
+import { appOfFile, fileNamed } from '../../rows/chat/files.js'
 import { damagedObject } from '../../storage/durable-files.js'
 import type { Read } from '../../storage/program.js'
 import { type AppSession, sessionOf } from '../apps.js'
@@ -26,7 +26,7 @@ export async function openFile(
   session: AppSession,
   id: string,
 ): Promise<OpenFile> {
-  const row = await db.read(fileNamed(id))
+  const row = await db.read(fileNamed(session.tenant, id))
   if (row === undefined) throw missing()
   if (row.app_id !== session.app.id)
     throw new ChatError('file_access_denied', 'The file does not belong to this application.')
@@ -44,8 +44,8 @@ export async function openFile(
 
 /** The application of a file, for a request that proved itself by a signed address. */
 export function* sessionOfFile(id: string): Read<AppSession | undefined> {
-  const row = yield* fileNamed(id)
-  return row === undefined ? undefined : yield* sessionOf(row.app_id)
+  const of = yield* appOfFile(id)
+  return of === undefined ? undefined : yield* sessionOf(of)
 }
 
 function missing(hint?: string): ChatError {

@@ -6,11 +6,12 @@ import { KsError } from '../../../contract/errors.js'
 import { newId } from '../../../lib/ids.js'
 import { diskError } from '../../../local/disk-error.js'
 import type { EngineContext } from '../../context.js'
+import { keepObjects } from '../../objects/receive.js'
 import { ensureUser } from '../../rows/chat/conversations.js'
 import { type FileRow, insertFile, readyFile, unusedUploads } from '../../rows/chat/files.js'
 import { ObjectStore, type StagedObject } from '../../storage/objects.js'
-import type { Read } from '../../storage/program.js'
-import type { AppSession } from '../apps.js'
+import type { Read, Write } from '../../storage/program.js'
+import { type AppSession, appIn } from '../apps.js'
 import { type ImageType, imageTypeOf, withHead } from './image-type.js'
 
 /** what was uploaded and never sent is kept this long */
@@ -40,7 +41,7 @@ interface Staged {
 }
 
 /**
- * Receives an image. Order: bytes into a temporary file → fsync → a row that holds them → their name, synced → the row is
+ * Receives an image. Order: bytes into a temporary file → a row that holds them → fsync → their name, synced → the row is
  * ready. A crash in between leaves a row that expires, never one without bytes.
  */
 export function beginUpload(context: EngineContext, session: AppSession): ChatUpload {
@@ -101,20 +102,21 @@ async function stageImage({ objects }: EngineContext, name: string, content: Rea
 }
 
 async function keepFile(
-  { db, objects, now }: EngineContext,
-  { app, tenant }: AppSession,
+  context: EngineContext,
+  session: AppSession,
   user: string,
   { staged, name, type }: Staged,
 ): Promise<FileRow> {
-  await objects.syncStaged([staged])
+  const { db, now } = context
+  const { tenant, app } = session
   const key = ObjectStore.key(tenant, staged.sha256)
   const createdAt = Date.now()
-  const row = await db.write(function* () {
+  function* begin(): Write<FileRow> {
     const made: FileRow = {
       id: newId(),
       tenant,
       app_id: app.id,
-      end_user_id: yield* ensureUser(app.id, user, createdAt),
+      end_user_id: yield* ensureUser(appIn(session), user, createdAt),
       name,
       extension: type.extension,
       mime_type: type.mimeType,
@@ -126,10 +128,19 @@ async function keepFile(
     yield* assertRoom(made, now())
     yield* insertFile(made, now() + UNREADY_MS)
     return made
+  }
+  return keepObjects(context, {
+    tenant,
+    incoming: [{ staged, key }],
+    begin,
+    async commit(held, row) {
+      await db.write(function* () {
+        yield* held()
+        yield* readyFile(row, now() + UNUSED_MS)
+      })
+      return row
+    },
   })
-  await objects.publish([{ staged, key }])
-  await db.write(() => readyFile(row.id, now() + UNUSED_MS))
-  return row
 }
 
 /**
@@ -139,7 +150,7 @@ async function keepFile(
  * @throws ChatError `too_many_files`
  */
 function* assertRoom(row: FileRow, now: number): Read<void> {
-  const { files, bytes } = yield* unusedUploads({ appId: row.app_id, userId: row.end_user_id }, now)
+  const { files, bytes } = yield* unusedUploads({ tenant: row.tenant, appId: row.app_id, userId: row.end_user_id }, now)
   const { unusedFilesPerUser, unusedBytesPerApp } = CHAT_LIMITS
   const hint = 'an upload that no message has is gone after 24 hours'
   if (files >= unusedFilesPerUser)

@@ -39,7 +39,7 @@ export function setVariable(
     const { who } = yield* requireConversation(session, user, conversationId, 'conversation_not_exists')
     const row = yield* findVariable(who, conversationId, variableId)
     if (row === undefined) throw new ChatError('not_found', 'Conversation Variable Not Exists.')
-    return toItem(yield* writeValue(row, checkedValue(session.app, row, value)))
+    return toItem(yield* writeValue(who, row, checkedValue(session.app, row, value)))
   })
 }
 
@@ -55,7 +55,7 @@ export function rememberVariable(
     const row = (yield* variablesOf(who, conversationId)).find((each) => each.name === name)
     if (row === undefined || !names.includes(name))
       throw new ChatError('not_found', `name must be one of ${names.join(', ')}, received ${shown(name)}`)
-    return { name, value: (yield* writeValue(row, checkedValue(app, row, value))).value }
+    return { name, value: (yield* writeValue(who, row, checkedValue(app, row, value))).value }
   })
 }
 

@@ -59,9 +59,9 @@ export class PageIndexer {
   #working: Promise<void> | undefined
 
   /** Begins with what earlier processes left, or made in another format. */
-  start(context: EngineContext): void {
+  async start(context: EngineContext): Promise<void> {
     this.#context = context
-    for (const key of context.db.now(spaceKeys())) this.#due.add(key)
+    for (const key of await context.db.read(spaceKeys())) this.#due.add(key)
     this.wake()
   }
 

@@ -1,6 +1,8 @@
 import type { AnnotationJob } from '../../../contract/chat/annotations.js'
 import { newId } from '../../../lib/ids.js'
 import { type Read, sql, type Write } from '../../storage/program.js'
+import { OF_THE_GONE } from '../gateways.js'
+import type { OfApp } from './apps.js'
 
 /** A row of `chat_annotation_jobs`. */
 export interface AnnotationJobRow {
@@ -9,42 +11,62 @@ export interface AnnotationJobRow {
   error: string
 }
 
-/** Jobs whose process died: they say so from now on. */
-export function* failLeftJobs(): Write<void> {
-  yield* sql.run(
+/** Jobs whose gateway is gone: they say so from now on. @returns how many */
+export function* failLeftJobs(): Write<number> {
+  return (yield* sql.run(
     `UPDATE chat_annotation_jobs SET status = 'error', error = 'the service stopped before the job was done'
-     WHERE status IN ('waiting', 'processing')`,
-  )
+     WHERE status IN ('waiting', 'processing') AND ${OF_THE_GONE}`,
+  )).changes
 }
 
 /** The job of a kind that is under way. */
-export function* openJob(appId: string, action: string): Read<Pick<AnnotationJobRow, 'id'> | undefined> {
+export function* openJob({ tenant, appId }: OfApp, action: string): Read<Pick<AnnotationJobRow, 'id'> | undefined> {
   return yield* sql.get<Pick<AnnotationJobRow, 'id'>>(
     `SELECT id FROM chat_annotation_jobs
-     WHERE app_id = ? AND action = ? AND status IN ('waiting', 'processing') LIMIT 1`,
-    [appId, action],
+     WHERE tenant = ? AND app_id = ? AND action = ? AND status IN ('waiting', 'processing') LIMIT 1`,
+    [tenant, appId, action],
   )
 }
 
-/** A job that waits, inside the caller's transaction. @returns its id */
-export function* insertJob(appId: string, action: string, threshold: number | null, now: number): Write<string> {
+/** A job that waits, for the gateway that makes it, inside the caller's transaction. @returns its id */
+export function* insertJob(
+  { tenant, appId }: OfApp,
+  action: string,
+  threshold: number | null,
+  gateway: string,
+  now: number,
+): Write<string> {
   const id = newId()
   yield* sql.run(
-    `INSERT INTO chat_annotation_jobs (id, app_id, action, score_threshold, status, created_at)
-     VALUES (?, ?, ?, ?, 'waiting', ?)`,
-    [id, appId, action, threshold, now],
+    `INSERT INTO chat_annotation_jobs (tenant, id, app_id, action, score_threshold, status, claimed_by, created_at)
+     VALUES (?, ?, ?, ?, ?, 'waiting', ?, ?)`,
+    [tenant, id, appId, action, threshold, gateway, now],
   )
   return id
 }
 
-export function* findAnnotationJob(appId: string, action: string, id: string): Read<AnnotationJobRow | undefined> {
+export function* findAnnotationJob(
+  { tenant, appId }: OfApp,
+  action: string,
+  id: string,
+): Read<AnnotationJobRow | undefined> {
   return yield* sql.get<AnnotationJobRow>(
-    'SELECT id, status, error FROM chat_annotation_jobs WHERE app_id = ? AND action = ? AND id = ?',
-    [appId, action, id.toLowerCase()],
+    'SELECT id, status, error FROM chat_annotation_jobs WHERE tenant = ? AND app_id = ? AND action = ? AND id = ?',
+    [tenant, appId, action, id.toLowerCase()],
   )
 }
 
-/** Inside the caller's transaction. */
-export function* moveAnnotationJob(id: string, status: AnnotationJobRow['status'], error = ''): Write<void> {
-  yield* sql.run('UPDATE chat_annotation_jobs SET status = ?, error = ? WHERE id = ?', [status, error, id])
+/** Moves a job that has not ended, inside the caller's transaction. @returns whether it had not */
+export function* moveAnnotationJob(
+  { tenant }: OfApp,
+  id: string,
+  status: AnnotationJobRow['status'],
+  error = '',
+): Write<boolean> {
+  const { changes } = yield* sql.run(
+    `UPDATE chat_annotation_jobs SET status = ?, error = ?
+     WHERE tenant = ? AND id = ? AND status IN ('waiting', 'processing')`,
+    [status, error, tenant, id],
+  )
+  return changes === 1
 }

@@ -9,6 +9,7 @@ import { CHAT_LIMITS } from '../../../contract/chat/limits.js'
 import { newId } from '../../../lib/ids.js'
 import { type Read, sql, type Write } from '../../storage/program.js'
 import { readable } from '../../storage/readable.js'
+import type { OfApp } from './apps.js'
 
 export interface AnnotationRow {
   id: string
@@ -26,10 +27,10 @@ export interface ReplySetting {
 
 const COLUMNS = 'id, question, answer, hit_count, created_at'
 
-export function* listAnnotations(appId: string, query: AnnotationsQuery): Read<AnnotationList> {
+export function* listAnnotations(of: OfApp, query: AnnotationsQuery): Read<AnnotationList> {
   const { page, limit, keyword } = query
-  const where = `app_id = ? ${keyword === undefined ? '' : 'AND instr(folded, ?) > 0'}`
-  const values = keyword === undefined ? [appId] : [appId, keyword.toLowerCase()]
+  const where = `tenant = ? AND app_id = ? ${keyword === undefined ? '' : 'AND instr(folded, ?) > 0'}`
+  const values = keyword === undefined ? [of.tenant, of.appId] : [of.tenant, of.appId, keyword.toLowerCase()]
   const total =
     (yield* sql.get<{ n: number }>(`SELECT count(*) n FROM chat_annotations WHERE ${where}`, values))?.n ?? 0
   const rows = yield* sql.all<AnnotationRow>(
@@ -40,9 +41,12 @@ export function* listAnnotations(appId: string, query: AnnotationsQuery): Read<A
 }
 
 /** Inside the caller's transaction. @throws ChatError `too_many_requests` when the application holds as many as it may */
-export function* createAnnotation(appId: string, body: AnnotationBody, now: number): Write<Annotation> {
+export function* createAnnotation(of: OfApp, body: AnnotationBody, now: number): Write<Annotation> {
   const { question, answer } = body
-  const held = yield* sql.get<{ n: number }>('SELECT count(*) n FROM chat_annotations WHERE app_id = ?', [appId])
+  const held = yield* sql.get<{ n: number }>(
+    'SELECT count(*) n FROM chat_annotations WHERE tenant = ? AND app_id = ?',
+    [of.tenant, of.appId],
+  )
   if ((held?.n ?? 0) >= CHAT_LIMITS.annotationsPerApp)
     throw new ChatError(
       'too_many_requests',
@@ -50,66 +54,68 @@ export function* createAnnotation(appId: string, body: AnnotationBody, now: numb
     )
   const id = newId()
   yield* sql.run(
-    'INSERT INTO chat_annotations (id, app_id, question, answer, folded, created_at) VALUES (?, ?, ?, ?, ?, ?)',
-    [id, appId, question, answer, foldedOf(body), now],
+    'INSERT INTO chat_annotations (tenant, id, app_id, question, answer, folded, created_at) VALUES (?, ?, ?, ?, ?, ?, ?)',
+    [of.tenant, id, of.appId, question, answer, foldedOf(body), now],
   )
-  return yield* required(appId, id)
+  return yield* required(of, id)
 }
 
 /** Inside the caller's transaction. @throws ChatError `not_found` */
-export function* updateAnnotation(appId: string, id: string, body: AnnotationBody): Write<Annotation> {
-  yield* sql.run('UPDATE chat_annotations SET question = ?, answer = ?, folded = ? WHERE app_id = ? AND id = ?', [
-    body.question,
-    body.answer,
-    foldedOf(body),
-    appId,
-    id,
-  ])
-  return yield* required(appId, id)
+export function* updateAnnotation(of: OfApp, id: string, body: AnnotationBody): Write<Annotation> {
+  yield* sql.run(
+    'UPDATE chat_annotations SET question = ?, answer = ?, folded = ? WHERE tenant = ? AND app_id = ? AND id = ?',
+    [body.question, body.answer, foldedOf(body), of.tenant, of.appId, id],
+  )
+  return yield* required(of, id)
 }
 
 /** Inside the caller's transaction. @throws ChatError `not_found` */
-export function* deleteAnnotation(appId: string, id: string): Write<void> {
-  yield* required(appId, id)
-  yield* sql.run('DELETE FROM chat_annotations WHERE app_id = ? AND id = ?', [appId, id])
+export function* deleteAnnotation(of: OfApp, id: string): Write<void> {
+  yield* required(of, id)
+  yield* sql.run('DELETE FROM chat_annotations WHERE tenant = ? AND app_id = ? AND id = ?', [of.tenant, of.appId, id])
 }
 
 /** Every annotation of an application, newest first: of two that match alike the newer answers. */
-export function* allAnnotations(appId: string): Read<AnnotationRow[]> {
-  return yield* sql.all<AnnotationRow>(`SELECT ${COLUMNS} FROM chat_annotations WHERE app_id = ? ORDER BY key DESC`, [
-    appId,
-  ])
+export function* allAnnotations(of: OfApp): Read<AnnotationRow[]> {
+  return yield* sql.all<AnnotationRow>(
+    `SELECT ${COLUMNS} FROM chat_annotations WHERE tenant = ? AND app_id = ? ORDER BY key DESC`,
+    [of.tenant, of.appId],
+  )
 }
 
 /** Inside the caller's transaction. */
-export function* countHit(appId: string, id: string): Write<void> {
-  yield* sql.run('UPDATE chat_annotations SET hit_count = hit_count + 1 WHERE app_id = ? AND id = ?', [appId, id])
+export function* countHit(of: OfApp, id: string): Write<void> {
+  yield* sql.run('UPDATE chat_annotations SET hit_count = hit_count + 1 WHERE tenant = ? AND app_id = ? AND id = ?', [
+    of.tenant,
+    of.appId,
+    id,
+  ])
 }
 
 /** Off until a job switched it on. */
-export function* replySetting(appId: string): Read<ReplySetting> {
+export function* replySetting(of: OfApp): Read<ReplySetting> {
   const row = yield* sql.get<{ enabled: number; score_threshold: number }>(
-    'SELECT enabled, score_threshold FROM chat_annotation_replies WHERE app_id = ?',
-    [appId],
+    'SELECT enabled, score_threshold FROM chat_annotation_replies WHERE tenant = ? AND app_id = ?',
+    [of.tenant, of.appId],
   )
   return { enabled: row?.enabled === 1, threshold: row?.score_threshold ?? 1 }
 }
 
 /** Inside the caller's transaction. Switching off keeps the threshold. */
-export function* setReply(appId: string, enabled: boolean, threshold: number | null): Write<void> {
+export function* setReply(of: OfApp, enabled: boolean, threshold: number | null): Write<void> {
   yield* sql.run(
-    `INSERT INTO chat_annotation_replies (app_id, enabled, score_threshold)
-     SELECT id, ?, coalesce(?, 1) FROM chat_apps WHERE id = ?
-     ON CONFLICT (app_id) DO UPDATE SET enabled = excluded.enabled, score_threshold = coalesce(?, score_threshold)`,
-    [enabled ? 1 : 0, threshold, appId, threshold],
+    `INSERT INTO chat_annotation_replies (tenant, app_id, enabled, score_threshold)
+     SELECT tenant, id, ?, coalesce(?, 1) FROM chat_apps WHERE tenant = ? AND id = ?
+     ON CONFLICT (tenant, app_id) DO UPDATE SET enabled = excluded.enabled, score_threshold = coalesce(?, score_threshold)`,
+    [enabled ? 1 : 0, threshold, of.tenant, of.appId, threshold],
   )
 }
 
-function* required(appId: string, id: string): Read<Annotation> {
-  const row = yield* sql.get<AnnotationRow>(`SELECT ${COLUMNS} FROM chat_annotations WHERE app_id = ? AND id = ?`, [
-    appId,
-    id,
-  ])
+function* required(of: OfApp, id: string): Read<Annotation> {
+  const row = yield* sql.get<AnnotationRow>(
+    `SELECT ${COLUMNS} FROM chat_annotations WHERE tenant = ? AND app_id = ? AND id = ?`,
+    [of.tenant, of.appId, id],
+  )
   if (row === undefined) throw new ChatError('not_found', 'Annotation not found')
   return toAnnotation(row)
 }

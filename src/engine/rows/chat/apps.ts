@@ -2,6 +2,12 @@ import { isUuid } from '../../../lib/ids.js'
 import type { Caller } from '../../base/caller.js'
 import { type Read, sql, type Write } from '../../storage/program.js'
 
+/** An application of a tenant: what belongs to it is looked up by both. */
+export interface OfApp {
+  tenant: string
+  appId: string
+}
+
 /** A row of `chat_apps`. */
 export interface AppRow {
   id: string
@@ -74,22 +80,26 @@ export function* removeApp({ tenant, subject }: Caller, id: string): Write<void>
 /** The application of a key that was not revoked. */
 export function* appOfKey(hash: Uint8Array): Read<AppRow | undefined> {
   return yield* sql.get<AppRow>(
-    `SELECT a.* FROM chat_keys k JOIN chat_apps a ON a.id = k.app_id WHERE k.hash = ? AND k.revoked_at IS NULL`,
+    `SELECT a.* FROM chat_keys k JOIN chat_apps a ON a.tenant = k.tenant AND a.id = k.app_id WHERE k.hash = ? AND k.revoked_at IS NULL`,
     [hash],
   )
 }
 
-export function* appById(id: string): Read<AppRow | undefined> {
-  return yield* sql.get<AppRow>('SELECT * FROM chat_apps WHERE id = ?', [id])
+export function* appById({ tenant, appId }: OfApp): Read<AppRow | undefined> {
+  return yield* sql.get<AppRow>('SELECT * FROM chat_apps WHERE tenant = ? AND id = ?', [tenant, appId])
 }
 
-export function* countKeys(appId: string): Read<number> {
-  return (yield* sql.get<{ n: number }>('SELECT count(*) n FROM chat_keys WHERE app_id = ?', [appId]))?.n ?? 0
+export function* countKeys({ tenant, appId }: OfApp): Read<number> {
+  return (
+    (yield* sql.get<{ n: number }>('SELECT count(*) n FROM chat_keys WHERE tenant = ? AND app_id = ?', [tenant, appId]))
+      ?.n ?? 0
+  )
 }
 
 /** Inside the caller's transaction. */
-export function* insertKey(appId: string, row: KeyRow, hash: Uint8Array): Write<void> {
-  yield* sql.run('INSERT INTO chat_keys (id, app_id, hash, hint, created_at) VALUES (?, ?, ?, ?, ?)', [
+export function* insertKey({ tenant, appId }: OfApp, row: KeyRow, hash: Uint8Array): Write<void> {
+  yield* sql.run('INSERT INTO chat_keys (tenant, id, app_id, hash, hint, created_at) VALUES (?, ?, ?, ?, ?, ?)', [
+    tenant,
     row.id,
     appId,
     hash,
@@ -98,15 +108,15 @@ export function* insertKey(appId: string, row: KeyRow, hash: Uint8Array): Write<
   ])
 }
 
-export function* keysOf(appId: string): Read<KeyRow[]> {
-  return yield* sql.all<KeyRow>('SELECT * FROM chat_keys WHERE app_id = ? ORDER BY id', [appId])
+export function* keysOf({ tenant, appId }: OfApp): Read<KeyRow[]> {
+  return yield* sql.all<KeyRow>('SELECT * FROM chat_keys WHERE tenant = ? AND app_id = ? ORDER BY id', [tenant, appId])
 }
 
 /** Revokes a key, or leaves it revoked, inside the caller's transaction. @returns whether it is there */
-export function* markRevoked(appId: string, keyId: string, now: number): Write<boolean> {
+export function* markRevoked({ tenant, appId }: OfApp, keyId: string, now: number): Write<boolean> {
   const { changes } = yield* sql.run(
-    'UPDATE chat_keys SET revoked_at = coalesce(revoked_at, ?) WHERE app_id = ? AND id = ?',
-    [now, appId, keyId],
+    'UPDATE chat_keys SET revoked_at = coalesce(revoked_at, ?) WHERE tenant = ? AND app_id = ? AND id = ?',
+    [now, tenant, appId, keyId],
   )
   return changes > 0
 }

@@ -2,10 +2,11 @@ import type { AgentThought, ChatUsage, RetrieverResource } from '../../../contra
 import { newId } from '../../../lib/ids.js'
 import { type Read, sql, type Write } from '../../storage/program.js'
 import { fromCell, unlessDamaged } from '../../storage/readable.js'
+import { OF_THE_GONE } from '../gateways.js'
+import type { OfApp } from './apps.js'
 
 /** An end user of an application: everything below is looked up by both. */
-export interface Who {
-  appId: string
+export interface Who extends OfApp {
   userId: string
 }
 
@@ -48,19 +49,23 @@ export interface Outcome {
 const MESSAGE_COLUMNS = `id, conversation_id, place, task_id, query, inputs, answer, status, error, resources, thoughts, created_at`
 
 /** Id of an end user that has sent something; undefined for one this application has not seen. */
-export function* findUser(appId: string, name: string): Read<string | undefined> {
-  return (yield* sql.get<{ id: string }>('SELECT id FROM chat_end_users WHERE app_id = ? AND name = ?', [appId, name]))
-    ?.id
+export function* findUser(of: OfApp, name: string): Read<string | undefined> {
+  return (yield* sql.get<{ id: string }>('SELECT id FROM chat_end_users WHERE tenant = ? AND app_id = ? AND name = ?', [
+    of.tenant,
+    of.appId,
+    name,
+  ]))?.id
 }
 
 /** The same, made where it is missing, inside the caller's transaction. */
-export function* ensureUser(appId: string, name: string, now: number): Write<string> {
-  const known = yield* findUser(appId, name)
+export function* ensureUser(of: OfApp, name: string, now: number): Write<string> {
+  const known = yield* findUser(of, name)
   if (known !== undefined) return known
   const id = newId()
-  yield* sql.run('INSERT INTO chat_end_users (id, app_id, name, created_at) VALUES (?, ?, ?, ?)', [
+  yield* sql.run('INSERT INTO chat_end_users (tenant, id, app_id, name, created_at) VALUES (?, ?, ?, ?, ?)', [
+    of.tenant,
     id,
-    appId,
+    of.appId,
     name,
     now,
   ])
@@ -70,8 +75,8 @@ export function* ensureUser(appId: string, name: string, now: number): Write<str
 export function* findConversation(who: Who, id: string): Read<ConversationRow | undefined> {
   return yield* sql.get<ConversationRow>(
     `SELECT id, name, named_by, inputs, created_at, updated_at FROM chat_conversations
-     WHERE app_id = ? AND end_user_id = ? AND id = ?`,
-    [who.appId, who.userId, id],
+     WHERE tenant = ? AND app_id = ? AND end_user_id = ? AND id = ?`,
+    [who.tenant, who.appId, who.userId, id],
   )
 }
 
@@ -93,15 +98,16 @@ export function* conversationsAfter(
   const { column, after, direction } = ORDERS[order]
   return yield* sql.all<ConversationRow>(
     `SELECT id, name, named_by, inputs, created_at, updated_at FROM chat_conversations
-     WHERE app_id = ? AND end_user_id = ? ${last === undefined ? '' : `AND (${column}, id) ${after} (?, ?)`}
+     WHERE tenant = ? AND app_id = ? AND end_user_id = ? ${last === undefined ? '' : `AND (${column}, id) ${after} (?, ?)`}
      ORDER BY ${column} ${direction}, id ${direction} LIMIT ?`,
-    [who.appId, who.userId, ...(last === undefined ? [] : [last[column], last.id]), limit],
+    [who.tenant, who.appId, who.userId, ...(last === undefined ? [] : [last[column], last.id]), limit],
   )
 }
 
 /** Inside the caller's transaction. */
 export function* removeConversation(who: Who, id: string): Write<void> {
-  yield* sql.run('DELETE FROM chat_conversations WHERE app_id = ? AND end_user_id = ? AND id = ?', [
+  yield* sql.run('DELETE FROM chat_conversations WHERE tenant = ? AND app_id = ? AND end_user_id = ? AND id = ?', [
+    who.tenant,
     who.appId,
     who.userId,
     id,
@@ -109,10 +115,10 @@ export function* removeConversation(who: Who, id: string): Write<void> {
 }
 
 /** What a conversation of an application began with. */
-export function* firstQuery(appId: string, conversationId: string): Read<string | undefined> {
+export function* firstQuery(of: OfApp, conversationId: string): Read<string | undefined> {
   return (yield* sql.get<{ query: string }>(
-    'SELECT query FROM chat_messages WHERE app_id = ? AND conversation_id = ? ORDER BY place LIMIT 1',
-    [appId, conversationId],
+    'SELECT query FROM chat_messages WHERE tenant = ? AND app_id = ? AND conversation_id = ? ORDER BY place LIMIT 1',
+    [of.tenant, of.appId, conversationId],
   ))?.query
 }
 
@@ -121,32 +127,56 @@ export function* insertConversation(
   { id, name, inputs, now }: { id: string; name: string; inputs: object; now: number },
 ): Write<void> {
   yield* sql.run(
-    `INSERT INTO chat_conversations (id, app_id, end_user_id, name, named_by, inputs, created_at, updated_at)
-     VALUES (?, ?, ?, ?, 'default', ?, ?, ?)`,
-    [id, who.appId, who.userId, name, JSON.stringify(inputs), now, now],
+    `INSERT INTO chat_conversations (tenant, id, app_id, end_user_id, name, named_by, inputs, created_at, updated_at)
+     VALUES (?, ?, ?, ?, ?, 'default', ?, ?, ?)`,
+    [who.tenant, id, who.appId, who.userId, name, JSON.stringify(inputs), now, now],
   )
 }
 
 export function* renameRow(who: Who, id: string, name: string, by: 'model' | 'user'): Write<void> {
   yield* sql.run(
-    'UPDATE chat_conversations SET name = ?, named_by = ? WHERE app_id = ? AND end_user_id = ? AND id = ?',
-    [name, by, who.appId, who.userId, id],
+    'UPDATE chat_conversations SET name = ?, named_by = ? WHERE tenant = ? AND app_id = ? AND end_user_id = ? AND id = ?',
+    [name, by, who.tenant, who.appId, who.userId, id],
   )
 }
 
-/** A message whose answer is still to come, inside the caller's transaction. */
+/** A message whose answer is still to come from a gateway, inside the caller's transaction. */
 export function* insertMessage(
   who: Who,
-  message: { id: string; taskId: string; conversationId: string; query: string; inputs: object; now: number },
+  message: {
+    id: string
+    taskId: string
+    conversationId: string
+    query: string
+    inputs: object
+    gateway: string
+    now: number
+  },
 ): Write<void> {
-  const { id, taskId, conversationId, query, inputs, now } = message
-  yield* sql.run(
-    `INSERT INTO chat_messages (id, app_id, end_user_id, conversation_id, place, task_id, query, inputs, status, created_at)
-     VALUES (?, ?, ?, ?, 1 + coalesce((SELECT max(place) FROM chat_messages WHERE conversation_id = ?), 0),
-       ?, ?, ?, 'running', ?)`,
-    [id, who.appId, who.userId, conversationId, conversationId, taskId, query, JSON.stringify(inputs), now],
-  )
+  const { id, taskId, conversationId, query, inputs, gateway, now } = message
+  // first: who holds the conversation's row is the only one that counts its messages
   yield* touchConversation(who, conversationId, now, inputs)
+  yield* sql.run(
+    `INSERT INTO chat_messages
+       (tenant, id, app_id, end_user_id, conversation_id, place, task_id, query, inputs, status, claimed_by, created_at)
+     VALUES (?, ?, ?, ?, ?,
+       1 + coalesce((SELECT max(place) FROM chat_messages WHERE tenant = ? AND conversation_id = ?), 0),
+       ?, ?, ?, 'running', ?, ?)`,
+    [
+      who.tenant,
+      id,
+      who.appId,
+      who.userId,
+      conversationId,
+      who.tenant,
+      conversationId,
+      taskId,
+      query,
+      JSON.stringify(inputs),
+      gateway,
+      now,
+    ],
+  )
 }
 
 /** The move away from running; a message that is gone stays gone. */
@@ -154,7 +184,7 @@ export function* finishMessage(who: Who, message: { id: string; conversationId: 
   const now = Date.now()
   const { changes } = yield* sql.run(
     `UPDATE chat_messages SET answer = ?, status = ?, error = ?, resources = ?, thoughts = ?, usage = ?, finished_at = ?
-     WHERE app_id = ? AND end_user_id = ? AND id = ? AND status = 'running'`,
+     WHERE tenant = ? AND app_id = ? AND end_user_id = ? AND id = ? AND status = 'running'`,
     [
       end.answer,
       end.status,
@@ -163,6 +193,7 @@ export function* finishMessage(who: Who, message: { id: string; conversationId: 
       JSON.stringify(end.thoughts),
       JSON.stringify(end.usage),
       now,
+      who.tenant,
       who.appId,
       who.userId,
       message.id,
@@ -174,42 +205,45 @@ export function* finishMessage(who: Who, message: { id: string; conversationId: 
 function* touchConversation(who: Who, id: string, now: number, inputs?: object): Write<void> {
   yield* sql.run(
     `UPDATE chat_conversations SET updated_at = max(updated_at + 1, ?), inputs = coalesce(?, inputs)
-     WHERE app_id = ? AND end_user_id = ? AND id = ?`,
-    [now, inputs === undefined ? null : JSON.stringify(inputs), who.appId, who.userId, id],
+     WHERE tenant = ? AND app_id = ? AND end_user_id = ? AND id = ?`,
+    [now, inputs === undefined ? null : JSON.stringify(inputs), who.tenant, who.appId, who.userId, id],
   )
 }
 
-/** Messages whose process died before their answer: they say so from now on. @returns how many */
+/** Messages whose gateway is gone before their answer: they say so from now on. @returns how many */
 export function* failOrphans(): Write<number> {
   return (yield* sql.run(
     `UPDATE chat_messages SET status = 'error', error = 'the service stopped before the answer was complete',
-       finished_at = ? WHERE status = 'running'`,
+       finished_at = ? WHERE status = 'running' AND ${OF_THE_GONE}`,
     [Date.now()],
   )).changes
 }
 
 export function* findMessage(who: Who, id: string): Read<MessageRow | undefined> {
   const row = yield* sql.get<MessageRow>(
-    `SELECT ${MESSAGE_COLUMNS} FROM chat_messages WHERE app_id = ? AND end_user_id = ? AND id = ?`,
-    [who.appId, who.userId, id],
+    `SELECT ${MESSAGE_COLUMNS} FROM chat_messages WHERE tenant = ? AND app_id = ? AND end_user_id = ? AND id = ?`,
+    [who.tenant, who.appId, who.userId, id],
   )
-  return row === undefined ? undefined : yield* withoutDeleted(row)
+  return row === undefined ? undefined : yield* withoutDeleted(who, row)
 }
 
 /** The place of a message in its conversation. */
-export function* placeOfMessage(id: string): Read<number | undefined> {
-  return (yield* sql.get<{ place: number }>('SELECT place FROM chat_messages WHERE id = ?', [id]))?.place
+export function* placeOfMessage({ tenant }: OfApp, id: string): Read<number | undefined> {
+  return (yield* sql.get<{ place: number }>('SELECT place FROM chat_messages WHERE tenant = ? AND id = ?', [
+    tenant,
+    id,
+  ]))?.place
 }
 
 /** Messages of a conversation before a place, newest first. */
 export function* messagesBefore(who: Who, conversationId: string, place: number, limit: number): Read<MessageRow[]> {
   const rows = yield* sql.all<MessageRow>(
     `SELECT ${MESSAGE_COLUMNS} FROM chat_messages
-       WHERE app_id = ? AND end_user_id = ? AND conversation_id = ? AND place < ? ORDER BY place DESC LIMIT ?`,
-    [who.appId, who.userId, conversationId, place, limit],
+       WHERE tenant = ? AND app_id = ? AND end_user_id = ? AND conversation_id = ? AND place < ? ORDER BY place DESC LIMIT ?`,
+    [who.tenant, who.appId, who.userId, conversationId, place, limit],
   )
   const shown: MessageRow[] = []
-  for (const row of rows) shown.push(yield* withoutDeleted(row))
+  for (const row of rows) shown.push(yield* withoutDeleted(who, row))
   return shown
 }
 
@@ -217,7 +251,7 @@ export function* messagesBefore(who: Who, conversationId: string, place: number,
 export const ANSWER_GONE = 'This answer quoted a document that was deleted.'
 
 /** Deletion is visible to every read at once: what an answer took from a document goes with it, its steps too. */
-function* withoutDeleted(row: MessageRow): Read<MessageRow> {
+function* withoutDeleted({ tenant }: OfApp, row: MessageRow): Read<MessageRow> {
   const resources = unlessDamaged(() => fromCell<RetrieverResource[]>(row.resources))
   if (resources === undefined) {
     // nobody knows any more what it was taken from
@@ -227,9 +261,9 @@ function* withoutDeleted(row: MessageRow): Read<MessageRow> {
   if (resources.length === 0) return row
   const live = new Set(
     (yield* sql.all<{ id: string }>(
-      `SELECT documents.id FROM json_each(?) wanted CROSS JOIN documents ON documents.id = wanted.value
-         WHERE documents.deleted_at IS NULL`,
-      [JSON.stringify(resources.map(({ document_id }) => document_id))],
+      `SELECT documents.id FROM json_each(?) wanted CROSS JOIN documents
+         ON documents.tenant = ? AND documents.id = wanted.value WHERE documents.deleted_at IS NULL`,
+      [JSON.stringify(resources.map(({ document_id }) => document_id)), tenant],
     )).map(({ id }) => id),
   )
   const kept = resources.filter(({ document_id }) => live.has(document_id))

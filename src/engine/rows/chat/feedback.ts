@@ -1,5 +1,6 @@
 import { newId } from '../../../lib/ids.js'
 import { type Read, sql, type Write } from '../../storage/program.js'
+import type { OfApp } from './apps.js'
 import type { MessageRow, Who } from './conversations.js'
 
 /** A row of `chat_feedback`. */
@@ -18,14 +19,18 @@ export interface FeedbackRow {
 /** How an end user rated an answer. */
 export function* ratingOf(who: Who, messageId: string): Read<FeedbackRow['rating'] | undefined> {
   return (yield* sql.get<Pick<FeedbackRow, 'rating'>>(
-    'SELECT rating FROM chat_feedback WHERE message_id = ? AND end_user_id = ?',
-    [messageId, who.userId],
+    'SELECT rating FROM chat_feedback WHERE tenant = ? AND message_id = ? AND end_user_id = ?',
+    [who.tenant, messageId, who.userId],
   ))?.rating
 }
 
 /** Takes a rating back, where there is one, inside the caller's transaction. */
 export function* removeRating(who: Who, messageId: string): Write<void> {
-  yield* sql.run('DELETE FROM chat_feedback WHERE message_id = ? AND end_user_id = ?', [messageId, who.userId])
+  yield* sql.run('DELETE FROM chat_feedback WHERE tenant = ? AND message_id = ? AND end_user_id = ?', [
+    who.tenant,
+    messageId,
+    who.userId,
+  ])
 }
 
 /** Rates an answer, once for each end user, inside the caller's transaction. */
@@ -37,18 +42,18 @@ export function* writeRating(
 ): Write<void> {
   yield* sql.run(
     `INSERT INTO chat_feedback
-       (id, app_id, end_user_id, conversation_id, message_id, rating, content, created_at, updated_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
-     ON CONFLICT (message_id, end_user_id) DO UPDATE SET
+       (tenant, id, app_id, end_user_id, conversation_id, message_id, rating, content, created_at, updated_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+     ON CONFLICT (tenant, message_id, end_user_id) DO UPDATE SET
        rating = excluded.rating, content = excluded.content, updated_at = excluded.updated_at`,
-    [newId(), who.appId, who.userId, message.conversation_id, message.id, rating, content, now, now],
+    [who.tenant, newId(), who.appId, who.userId, message.conversation_id, message.id, rating, content, now, now],
   )
 }
 
 /** A page of the ratings of an application, newest first. */
-export function* ratingsOfApp(appId: string, page: number, limit: number): Read<FeedbackRow[]> {
+export function* ratingsOfApp({ tenant, appId }: OfApp, page: number, limit: number): Read<FeedbackRow[]> {
   return yield* sql.all<FeedbackRow>(
-    'SELECT * FROM chat_feedback WHERE app_id = ? ORDER BY updated_at DESC, id DESC LIMIT ? OFFSET ?',
-    [appId, limit, (page - 1) * limit],
+    'SELECT * FROM chat_feedback WHERE tenant = ? AND app_id = ? ORDER BY updated_at DESC, id DESC LIMIT ? OFFSET ?',
+    [tenant, appId, limit, (page - 1) * limit],
   )
 }

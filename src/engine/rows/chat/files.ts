@@ -1,6 +1,7 @@
 import type { MessageFile } from '../../../contract/chat/messages.js'
 import { newId } from '../../../lib/ids.js'
 import { type Read, sql, type Write } from '../../storage/program.js'
+import type { OfApp } from './apps.js'
 import type { Who } from './conversations.js'
 
 export interface FileRow {
@@ -57,16 +58,16 @@ export function* insertFile(row: FileRow, expiresAt: number): Write<void> {
   )
 }
 
-export function* readyFile(id: string, expiresAt: number): Write<void> {
-  yield* sql.run('UPDATE chat_files SET ready = 1, expires_at = ? WHERE id = ?', [expiresAt, id])
+export function* readyFile({ tenant, id }: Pick<FileRow, 'tenant' | 'id'>, expiresAt: number): Write<void> {
+  yield* sql.run('UPDATE chat_files SET ready = 1, expires_at = ? WHERE tenant = ? AND id = ?', [expiresAt, tenant, id])
 }
 
 /** A file that this end user of the application uploaded and that has not expired. */
 export function* ownFile(who: Who, id: string, now: number): Read<FileRow | undefined> {
   return yield* sql.get<FileRow>(
-    `SELECT ${FILE_COLUMNS} FROM chat_files f WHERE id = ? AND app_id = ? AND end_user_id = ? AND ready = 1
+    `SELECT ${FILE_COLUMNS} FROM chat_files f WHERE tenant = ? AND id = ? AND app_id = ? AND end_user_id = ? AND ready = 1
        AND (expires_at IS NULL OR expires_at > ?)`,
-    [id, who.appId, who.userId, now],
+    [who.tenant, id, who.appId, who.userId, now],
   )
 }
 
@@ -74,8 +75,8 @@ export function* ownFile(who: Who, id: string, now: number): Read<FileRow | unde
 export function* unusedUploads(who: Who, now: number): Read<{ files: number; bytes: number }> {
   const found = yield* sql.get<{ files: number; bytes: number }>(
     `SELECT count(*) FILTER (WHERE end_user_id = ?) files, coalesce(sum(size_bytes), 0) bytes FROM chat_files
-     WHERE app_id = ? AND expires_at > ?`,
-    [who.userId, who.appId, now],
+     WHERE tenant = ? AND app_id = ? AND expires_at > ?`,
+    [who.userId, who.tenant, who.appId, now],
   )
   return found ?? { files: 0, bytes: 0 }
 }
@@ -89,40 +90,54 @@ export function* attachFiles(
 ): Write<string | undefined> {
   for (const [place, { fileId, url }] of attachments.entries()) {
     if ((yield* ownFile(who, fileId, now)) === undefined) return fileId
-    yield* sql.run('UPDATE chat_files SET expires_at = NULL WHERE id = ?', [fileId])
+    yield* sql.run('UPDATE chat_files SET expires_at = NULL WHERE tenant = ? AND id = ?', [who.tenant, fileId])
     yield* sql.run(
-      `INSERT INTO chat_message_files (id, message_id, place, file_id, belongs_to, transfer_method, url)
-       VALUES (?, ?, ?, ?, 'user', ?, ?)`,
-      [newId(), messageId, place, fileId, url === undefined ? 'local_file' : 'remote_url', url ?? null],
+      `INSERT INTO chat_message_files (tenant, id, message_id, place, file_id, belongs_to, transfer_method, url)
+       VALUES (?, ?, ?, ?, ?, 'user', ?, ?)`,
+      [who.tenant, newId(), messageId, place, fileId, url === undefined ? 'local_file' : 'remote_url', url ?? null],
     )
   }
   return undefined
 }
 
 /** The files of a message, in the order they were sent. */
-export function* filesOfMessage(messageId: string): Read<AttachedRow[]> {
+export function* filesOfMessage({ tenant }: OfApp, messageId: string): Read<AttachedRow[]> {
   return yield* sql.all<AttachedRow>(
     `SELECT ${FILE_COLUMNS}, m.id link_id, m.belongs_to, m.transfer_method, m.url
-     FROM chat_message_files m JOIN chat_files f ON f.id = m.file_id WHERE m.message_id = ? ORDER BY m.place`,
-    [messageId],
+     FROM chat_message_files m JOIN chat_files f ON f.tenant = m.tenant AND f.id = m.file_id
+     WHERE m.tenant = ? AND m.message_id = ? ORDER BY m.place`,
+    [tenant, messageId],
   )
 }
 
 /** The files of the newest of some messages that has any. */
 export function* newestFiles(who: Who, conversationId: string, places: { after: number; to: number }) {
   const message = yield* sql.get<{ id: string }>(
-    `SELECT id FROM chat_messages c WHERE app_id = ? AND end_user_id = ? AND conversation_id = ? AND place > ? AND place <= ?
-       AND EXISTS (SELECT 1 FROM chat_message_files WHERE message_id = c.id) ORDER BY place DESC LIMIT 1`,
-    [who.appId, who.userId, conversationId, places.after, places.to],
+    `SELECT id FROM chat_messages c
+     WHERE tenant = ? AND app_id = ? AND end_user_id = ? AND conversation_id = ? AND place > ? AND place <= ?
+       AND EXISTS (SELECT 1 FROM chat_message_files f WHERE f.tenant = c.tenant AND f.message_id = c.id) ORDER BY place DESC LIMIT 1`,
+    [who.tenant, who.appId, who.userId, conversationId, places.after, places.to],
   )
-  return message === undefined ? [] : yield* filesOfMessage(message.id)
+  return message === undefined ? [] : yield* filesOfMessage(who, message.id)
 }
 
-/** A file by its own id or by its id in a message, and whether a message has it. */
-export function* fileNamed(id: string): Read<(FileRow & { attached: 0 | 1 }) | undefined> {
+/** A file of a tenant by its own id or by its id in a message, and whether a message has it. */
+export function* fileNamed(tenant: string, id: string): Read<(FileRow & { attached: 0 | 1 }) | undefined> {
   return yield* sql.get<FileRow & { attached: 0 | 1 }>(
-    `SELECT ${FILE_COLUMNS}, EXISTS (SELECT 1 FROM chat_message_files WHERE file_id = f.id) attached FROM chat_files f
-     WHERE f.id = coalesce((SELECT file_id FROM chat_message_files WHERE id = ?), ?) AND f.ready = 1`,
+    `SELECT ${FILE_COLUMNS},
+       EXISTS (SELECT 1 FROM chat_message_files m WHERE m.tenant = f.tenant AND m.file_id = f.id) attached
+     FROM chat_files f WHERE f.tenant = ? AND f.ready = 1
+       AND f.id = coalesce((SELECT file_id FROM chat_message_files WHERE tenant = ? AND id = ?), ?)`,
+    [tenant, tenant, id, id],
+  )
+}
+
+/** The application of a file, by its own id or by its id in a message. Its signed address is the proof, and names no tenant. */
+export function* appOfFile(id: string): Read<OfApp | undefined> {
+  return yield* sql.get<OfApp>(
+    `SELECT f.tenant, f.app_id appId FROM chat_files f WHERE f.id = ? AND f.ready = 1 UNION ALL
+     SELECT f.tenant, f.app_id appId FROM chat_message_files m JOIN chat_files f ON f.tenant = m.tenant AND f.id = m.file_id
+     WHERE m.id = ? AND f.ready = 1 LIMIT 1`,
     [id, id],
   )
 }
@@ -133,7 +148,7 @@ export function* takeExpired(now: number): Write<FileRow | undefined> {
     `SELECT ${FILE_COLUMNS} FROM chat_files f WHERE expires_at <= ? ORDER BY expires_at LIMIT 1`,
     [now],
   )
-  if (row !== undefined) yield* sql.run('DELETE FROM chat_files WHERE id = ?', [row.id])
+  if (row !== undefined) yield* sql.run('DELETE FROM chat_files WHERE tenant = ? AND id = ?', [row.tenant, row.id])
   return row
 }
 

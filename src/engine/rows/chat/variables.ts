@@ -3,6 +3,7 @@ import { EMPTY_VALUES, readDefault, readValue, type ValueType } from '../../../c
 import type { ConversationVariable } from '../../../contract/chat/variables.js'
 import { newId } from '../../../lib/ids.js'
 import { type Read, sql, type Write } from '../../storage/program.js'
+import type { OfApp } from './apps.js'
 import type { Who } from './conversations.js'
 
 export interface VariableRow {
@@ -20,8 +21,8 @@ export interface VariableRow {
 type Declares = Pick<ChatApp, 'conversationVariables'>
 
 const COLUMNS = 'v.key, v.id, v.name, v.description, v.value_type, v.value, v.created_at, v.updated_at'
-const OF_CONVERSATION = `FROM chat_conversation_variables v JOIN chat_conversations c ON c.id = v.conversation_id
-  WHERE c.app_id = ? AND c.end_user_id = ? AND c.id = ?`
+const OF_CONVERSATION = `FROM chat_conversation_variables v JOIN chat_conversations c
+  ON c.tenant = v.tenant AND c.id = v.conversation_id WHERE v.tenant = ? AND c.app_id = ? AND c.end_user_id = ? AND c.id = ?`
 
 /**
  * Gives a conversation the variables of its application, inside the caller's transaction: new ones begin with their
@@ -36,20 +37,21 @@ export function* alignVariables({ conversationVariables }: Declares, who: Who, i
     if (row === undefined)
       yield* sql.run(
         `INSERT INTO chat_conversation_variables
-           (id, conversation_id, name, description, value_type, value, created_at, updated_at)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-        [newId(), id, name, description, valueType, firstValue(variable), now, now],
+           (tenant, id, conversation_id, name, description, value_type, value, created_at, updated_at)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+        [who.tenant, newId(), id, name, description, valueType, firstValue(variable), now, now],
       )
     else if (row.value_type !== valueType || row.description !== description) {
       const read = readValue(valueType, row.value)
       yield* sql.run(
         `UPDATE chat_conversation_variables SET description = ?, value_type = ?, value = ?, updated_at = ?
-         WHERE conversation_id = ? AND key = ?`,
+         WHERE tenant = ? AND conversation_id = ? AND key = ?`,
         [
           description,
           valueType,
           'text' in read ? read.text : firstValue(variable),
           row.value_type === valueType ? row.updated_at : Math.max(now, row.updated_at),
+          who.tenant,
           id,
           row.key,
         ],
@@ -65,7 +67,12 @@ function firstValue({ valueType, default: value }: ConversationVariable): string
 }
 
 export function* variablesOf(who: Who, conversationId: string): Read<VariableRow[]> {
-  return yield* sql.all<VariableRow>(`SELECT ${COLUMNS} ${OF_CONVERSATION}`, [who.appId, who.userId, conversationId])
+  return yield* sql.all<VariableRow>(`SELECT ${COLUMNS} ${OF_CONVERSATION}`, [
+    who.tenant,
+    who.appId,
+    who.userId,
+    conversationId,
+  ])
 }
 
 /** What the variables that the application has now stand for. */
@@ -82,6 +89,7 @@ export function* currentValues(
 
 export function* findVariable(who: Who, conversationId: string, id: string): Read<VariableRow | undefined> {
   return yield* sql.get<VariableRow>(`SELECT ${COLUMNS} ${OF_CONVERSATION} AND v.id = ?`, [
+    who.tenant,
     who.appId,
     who.userId,
     conversationId,
@@ -97,16 +105,17 @@ export function* variablesAfter(
 ): Read<VariableRow[]> {
   return yield* sql.all<VariableRow>(
     `SELECT ${COLUMNS} ${OF_CONVERSATION} AND v.key > ? AND instr(lower(v.name), ?) > 0 ORDER BY v.key LIMIT ?`,
-    [who.appId, who.userId, conversationId, after, part.toLowerCase(), limit],
+    [who.tenant, who.appId, who.userId, conversationId, after, part.toLowerCase(), limit],
   )
 }
 
 /** Sets a value that was read, inside the caller's transaction. @returns the row as it is now */
-export function* writeValue(row: VariableRow, value: string): Write<VariableRow> {
+export function* writeValue({ tenant }: OfApp, row: VariableRow, value: string): Write<VariableRow> {
   const updated_at = Math.max(Date.now(), row.updated_at)
-  yield* sql.run('UPDATE chat_conversation_variables SET value = ?, updated_at = ? WHERE key = ?', [
+  yield* sql.run('UPDATE chat_conversation_variables SET value = ?, updated_at = ? WHERE tenant = ? AND key = ?', [
     value,
     updated_at,
+    tenant,
     row.key,
   ])
   return { ...row, value, updated_at }

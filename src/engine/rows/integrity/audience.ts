@@ -17,16 +17,32 @@ export function* isHidden(reader: Reader, spaceKey: number, names: Names): Read<
   const asker = askerOf(reader)
   const hidden = yield* sql.get<{ one: number }>(
     `SELECT 1 one WHERE
-       EXISTS (SELECT 1 FROM documents d WHERE d.id IN (?, ?) AND NOT ${mayKnow('d.source_id')})
+       EXISTS (SELECT 1 FROM documents d WHERE d.tenant = ? AND d.id IN (?, ?) AND NOT ${mayKnow('d.source_id')})
        OR EXISTS (SELECT 1 FROM nodes n CROSS JOIN documents d ON d.key = n.doc_key
                   WHERE n.id = ? AND NOT ${mayKnow('d.source_id')})
        OR EXISTS (SELECT 1 FROM versions v INDEXED BY versions_live CROSS JOIN documents d ON d.key = v.doc_key
                   WHERE v.space_key = ? AND v.until_revision IS NULL AND v.from_revision IS NULL
                     AND v.artifact_id IN (?, ?) AND NOT ${mayKnow('d.source_id')})
-       OR EXISTS (SELECT 1 FROM staged_commits c WHERE c.id = ? AND NOT ${mayKnow('c.source_id')})
+       OR EXISTS (SELECT 1 FROM staged_commits c WHERE c.tenant = ? AND c.id = ? AND NOT ${mayKnow('c.source_id')})
        OR EXISTS (SELECT 1 FROM staged_commits c
                   WHERE c.published_object_key = ? AND NOT ${mayKnow('c.source_id')})`,
-    [documentId, id, asker, id, asker, spaceKey, id, artifactId, asker, staged, asker, objectKey, asker],
+    [
+      reader.tenant,
+      documentId,
+      id,
+      asker,
+      id,
+      asker,
+      spaceKey,
+      id,
+      artifactId,
+      asker,
+      reader.tenant,
+      staged,
+      asker,
+      objectKey,
+      asker,
+    ],
   )
   return hidden !== undefined
 }
@@ -34,9 +50,9 @@ export function* isHidden(reader: Reader, spaceKey: number, names: Names): Read<
 /** Of documents, the ids of those that the reader may not know of. */
 export function* hiddenDocuments(reader: Reader, ids: readonly string[]): Read<Set<string>> {
   const rows = yield* sql.all<{ id: string }>(
-    `SELECT d.id FROM json_each(?) wanted CROSS JOIN documents d ON d.id = wanted.value
+    `SELECT d.id FROM json_each(?) wanted CROSS JOIN documents d ON d.tenant = ? AND d.id = wanted.value
      WHERE NOT ${mayKnow('d.source_id')}`,
-    [JSON.stringify(ids), askerOf(reader)],
+    [JSON.stringify(ids), reader.tenant, askerOf(reader)],
   )
   return new Set(rows.map(({ id }) => id))
 }

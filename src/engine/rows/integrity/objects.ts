@@ -1,6 +1,5 @@
 import { type Read, sql } from '../../storage/program.js'
 import type { SpaceRow } from '../spaces.js'
-import { NAMED_BY_WORKSPACE } from '../workspaces.js'
 
 /** Where bytes are, and what they were when they came. */
 export interface ReceivedBytes {
@@ -38,8 +37,9 @@ export function* chatFileBytes(tenant: string, after: string, most: number): Rea
   )
 }
 
-export function* isChatFileThere(id: string): Read<boolean> {
-  return (yield* sql.get<{ id: string }>('SELECT id FROM chat_files WHERE id = ?', [id])) !== undefined
+export function* isChatFileThere(tenant: string, id: string): Read<boolean> {
+  const found = yield* sql.get<{ id: string }>('SELECT id FROM chat_files WHERE tenant = ? AND id = ?', [tenant, id])
+  return found !== undefined
 }
 
 /** Bytes that an agent wrote. */
@@ -92,18 +92,4 @@ export function* isShownBy(space: Pick<SpaceRow, 'key' | 'tenant'>, objectKey: s
     [objectKey, space.tenant, space.tenant],
   )
   return shown?.key === space.key
-}
-
-/** Whether any row still names an object: a document, live or being purged, an open commit, a chat, a workspace. */
-export function* isNamed(objectKey: string, now: number): Read<boolean> {
-  return (
-    (yield* sql.get<{ named: number }>(
-      `SELECT EXISTS (SELECT 1 FROM documents WHERE object_key = ?)
-         OR EXISTS (SELECT 1 FROM staged_commits WHERE published_object_key = ?
-                    AND (status IN ('received', 'object-staged', 'object-verified')
-                         OR status = 'failed-retryable' AND expires_at >= ?))
-         OR EXISTS (SELECT 1 FROM chat_files WHERE object_key = ?) OR ${NAMED_BY_WORKSPACE} named`,
-      [objectKey, objectKey, now, objectKey, objectKey, objectKey],
-    ))?.named === 1
-  )
 }

@@ -86,12 +86,12 @@ export function* writeNode(row: ScannedVersion, old: StoredNode | undefined, nod
   return true
 }
 
-/** Removes passages without a version, of a range of keys. @returns their keys, and the last entry in the projection log */
+/** Removes passages without a version, of a range of keys. @returns how many, and the last entry in the projection log */
 export function* removeStrayNodes(
   spaceKey: number,
   first: number,
   last: number,
-): Write<{ seq: number; remove: number[] }> {
+): Write<{ seq: number; count: number }> {
   const rows = yield* sql.allAsStored<{ key: number }>(
     `SELECT key FROM nodes WHERE space_key = ? AND key BETWEEN ? AND ?
          AND NOT EXISTS (SELECT 1 FROM versions WHERE versions.key = nodes.version_key)`,
@@ -102,7 +102,7 @@ export function* removeStrayNodes(
     yield* removeNode(spaceKey, key)
     seq = yield* logRemoved(spaceKey, key, key)
   }
-  return { seq, remove: rows.map(({ key }) => key) }
+  return { seq, count: rows.length }
 }
 
 /** A document that was not deleted, by the key of its row. */

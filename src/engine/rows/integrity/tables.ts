@@ -51,7 +51,7 @@ export function* rowsOfTable(
 }
 
 function knownSql(name: string, { source }: TableFormat): string {
-  if (QUOTING.has(name)) return quotesKnown('t.id')
+  if (QUOTING.has(name)) return quotesKnown('t')
   return source === undefined ? '1' : mayKnow(`t.${source}`)
 }
 

@@ -6,9 +6,9 @@ export function* oldTraces(
   before: number,
   after: string,
   most: number,
-): Read<{ id: string; bytes: number }[]> {
-  return yield* sql.allAsStored<{ id: string; bytes: number }>(
-    `SELECT id, octet_length(query) + octet_length(steps) bytes FROM traces
+): Read<{ tenant: string; id: string; bytes: number }[]> {
+  return yield* sql.allAsStored<{ tenant: string; id: string; bytes: number }>(
+    `SELECT tenant, id, octet_length(query) + octet_length(steps) bytes FROM traces
      WHERE space_key = ? AND created_at < ? AND id > ? ORDER BY id LIMIT ?`,
     [spaceKey, before, after, most],
   )

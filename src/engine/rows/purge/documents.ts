@@ -1,4 +1,5 @@
 import { type Read, sql, type Write } from '../../storage/program.js'
+import { loosen } from '../objects.js'
 import { removeNode } from './parts.js'
 
 /** parts of documents, and pictures in them, have hundreds of kilobytes each */
@@ -17,23 +18,26 @@ export interface DeletedDocument {
   key: number
   object_key: string
   space_key: number
+  tenant: string
 }
 
 /** @param readers see `Leases.readers`: a query that began before the deletion may still load the passages it found */
 export function* deletedDocument(readers: string): Read<DeletedDocument | undefined> {
   return yield* sql.get<DeletedDocument>(
-    `SELECT key, object_key, space_key FROM documents WHERE deleted_at IS NOT NULL AND ${notRead('deleted_at')}
+    `SELECT key, object_key, space_key,
+       coalesce((SELECT tenant FROM spaces WHERE spaces.key = space_key), '') tenant FROM documents WHERE deleted_at IS NOT NULL AND ${notRead('deleted_at')}
      ORDER BY deleted_at LIMIT 1`,
     [readers],
   )
 }
 
 /** Removes a slice of a deleted document, and with the last one its row. @returns whether there may be more */
-export function* removeSomeOfDocument({ key, space_key }: DeletedDocument): Write<boolean> {
+export function* removeSomeOfDocument({ key, space_key, tenant, object_key }: DeletedDocument): Write<boolean> {
   if (yield* removeNodes(space_key, 'doc_key', key)) return true
   for (const version of yield* sql.all<{ key: number }>('SELECT key FROM versions WHERE doc_key = ?', [key]))
     if (yield* removeVersion(version.key)) return true
   yield* sql.run('DELETE FROM documents WHERE key = ? AND deleted_at IS NOT NULL', [key])
+  yield* loosen({ tenant, key: object_key }, Date.now())
   return false
 }
 

@@ -10,7 +10,7 @@ export function* removeNode(spaceKey: number, nodeKey: number): Write<void> {
 }
 
 /** Removes an answer trace with its evidence bundles. */
-export function* removeTrace(id: string): Write<void> {
-  yield* sql.run('DELETE FROM evidence_bundles WHERE trace_id = ?', [id])
-  yield* sql.run('DELETE FROM traces WHERE id = ?', [id])
+export function* removeTrace({ tenant, id }: { tenant: string; id: string }): Write<void> {
+  yield* sql.run('DELETE FROM evidence_bundles WHERE tenant = ? AND trace_id = ?', [tenant, id])
+  yield* sql.run('DELETE FROM traces WHERE tenant = ? AND id = ?', [tenant, id])
 }

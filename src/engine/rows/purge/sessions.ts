@@ -1,7 +1,8 @@
 import { type Read, sql } from '../../storage/program.js'
+import type { OwnedSession } from '../sessions.js'
 
-export function* expiredSessions(now: number, most: number): Read<{ id: string }[]> {
-  return yield* sql.all<{ id: string }>('SELECT id FROM sessions WHERE expires_at < ? LIMIT ?', [now, most])
+export function* expiredSessions(now: number, most: number): Read<OwnedSession[]> {
+  return yield* sql.all<OwnedSession>('SELECT tenant, id FROM sessions WHERE expires_at < ? LIMIT ?', [now, most])
 }
 
 /** Whether there is a file of a chat that was never sent, or whose messages are gone. */

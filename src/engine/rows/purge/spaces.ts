@@ -10,11 +10,14 @@ const ROWS = 500 // rows a slice removes, so that the event loop is held for mil
 export interface DeletedSpace {
   key: number
   id: string
+  tenant: string
   deleted_at: number
 }
 
 export function* deletedSpace(): Read<DeletedSpace | undefined> {
-  return yield* sql.get<DeletedSpace>('SELECT key, id, deleted_at FROM spaces WHERE deleted_at IS NOT NULL LIMIT 1')
+  return yield* sql.get<DeletedSpace>(
+    'SELECT key, id, tenant, deleted_at FROM spaces WHERE deleted_at IS NOT NULL LIMIT 1',
+  )
 }
 
 /** Deletes a slice of a deleted space's documents. @returns how many there were */
@@ -28,17 +31,30 @@ export function* deleteSomeDocuments(space: DeletedSpace): Write<number> {
 
 /** Removes a slice of the tables that grow with the use of a space. @returns whether there may be more */
 export function* removeSomeOfSpace(spaceKey: number): Write<boolean> {
-  const traces = yield* sql.all<{ id: string }>('SELECT id FROM traces WHERE space_key = ? LIMIT ?', [spaceKey, TRACES])
-  for (const { id } of traces) yield* removeTrace(id)
+  const traces = yield* sql.all<{ tenant: string; id: string }>(
+    'SELECT tenant, id FROM traces WHERE space_key = ? LIMIT ?',
+    [spaceKey, TRACES],
+  )
+  for (const trace of traces) yield* removeTrace(trace)
   if (traces.length > 0) return true
+  if ((yield* removeSomeOfLog(spaceKey)) > 0) return true
   for (const [table, key, rows] of LONG) {
     const { changes } = yield* sql.run(
-      `DELETE FROM ${table} WHERE ${key} IN (SELECT ${key} FROM ${table} WHERE space_key = ? LIMIT ?)`,
+      `DELETE FROM ${table} WHERE (${key}) IN (SELECT ${key} FROM ${table} WHERE space_key = ? LIMIT ?)`,
       [spaceKey, rows],
     )
     if (changes > 0) return true
   }
   return false
+}
+
+/** The oldest entries of the projection log: it has no key but the space's. */
+function* removeSomeOfLog(spaceKey: number): Write<number> {
+  return (yield* sql.run(
+    `DELETE FROM projection_log WHERE space_key = ? AND seq IN
+       (SELECT seq FROM projection_log WHERE space_key = ? ORDER BY seq LIMIT ?)`,
+    [spaceKey, spaceKey, ROWS],
+  )).changes
 }
 
 /** Removes what is left of a space, and its row last. */
@@ -48,17 +64,16 @@ export function* removeSpace(spaceKey: number): Write<void> {
 
 /** Tables with a row for every upload, publication or task, their keys, and how many rows a slice takes. */
 const LONG = [
-  ['staged_commits', 'id', ROWS],
+  ['staged_commits', 'tenant, id', ROWS],
   ['jobs', 'key', ROWS],
-  ['publications', 'id', ROWS],
-  ['projection_log', 'seq', ROWS],
-  ['research_tasks', 'id', TASKS],
+  ['publications', 'tenant, id', ROWS],
+  ['research_tasks', 'tenant, id', TASKS],
   ['local_files', 'key', ROWS],
 ] as const
 
 /** What is left of a space after its documents, children before the rows they hang on. */
 const OF_A_SPACE = [
-  'DELETE FROM session_turns WHERE session_id IN (SELECT id FROM sessions WHERE space_key = ?)',
+  'DELETE FROM session_turns WHERE (tenant, session_id) IN (SELECT tenant, id FROM sessions WHERE space_key = ?)',
   'DELETE FROM sessions WHERE space_key = ?',
   'DELETE FROM missing_reviews WHERE space_key = ?',
   'DELETE FROM missing_review_history WHERE space_key = ?',
@@ -67,11 +82,11 @@ const OF_A_SPACE = [
   'DELETE FROM evidence_bundles WHERE space_key = ?',
   'DELETE FROM traces WHERE space_key = ?',
   'DELETE FROM staged_commits WHERE space_key = ?',
-  'DELETE FROM bulk_items WHERE bulk_id IN (SELECT id FROM bulk_jobs WHERE space_key = ?)',
+  'DELETE FROM bulk_items WHERE (tenant, bulk_id) IN (SELECT tenant, id FROM bulk_jobs WHERE space_key = ?)',
   'DELETE FROM bulk_jobs WHERE space_key = ?',
   'DELETE FROM jobs WHERE space_key = ?',
   'DELETE FROM publications WHERE space_key = ?',
-  'DELETE FROM projection_log WHERE space_key = ?',
+  'DELETE FROM space_counters WHERE space_key = ?',
   'DELETE FROM vectors_due WHERE space_key = ?',
   'DELETE FROM vector_refusals WHERE space_key = ?',
   'DELETE FROM vector_waits WHERE space_key = ?',

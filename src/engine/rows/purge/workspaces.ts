@@ -1,9 +1,11 @@
 import { type Read, sql, type Write } from '../../storage/program.js'
+import { loosen } from '../objects.js'
 
 /** A row that names the bytes of a file. */
 export interface NamedBytes {
   key: number
   object_key: string
+  tenant: string
 }
 
 /** The tables of files that agents wrote: those of workspaces, and those of snapshots. */
@@ -14,32 +16,41 @@ export interface EndedFile extends NamedBytes {
   until_at: number
 }
 
+/** SQL: whose the space of a row is. */
+const TENANT = "coalesce((SELECT tenant FROM spaces WHERE spaces.key = space_key), '') tenant"
+
 /** Files that were removed, or versions that were overwritten, for the longest time first. */
 export function* endedFiles(removed: 0 | 1, most: number): Read<EndedFile[]> {
   return yield* sql.all<EndedFile>(
-    `SELECT key, space_key, object_key, until_at FROM workspace_files INDEXED BY workspace_files_ended
+    `SELECT key, space_key, object_key, until_at, ${TENANT} FROM workspace_files INDEXED BY workspace_files_ended
        WHERE until_seq IS NOT NULL AND removed = ? ORDER BY until_at LIMIT ?`,
     [removed, most],
   )
 }
 
+export interface DeletedSnapshot {
+  tenant: string
+  id: string
+  files: NamedBytes[]
+}
+
 /** A deleted snapshot with some of its files. */
-export function* deletedSnapshot(most: number): Read<{ id: string; files: NamedBytes[] } | undefined> {
-  const deleted = yield* sql.get<{ id: string }>(
-    'SELECT id FROM workspace_snapshots WHERE deleted_at IS NOT NULL ORDER BY deleted_at LIMIT 1',
+export function* deletedSnapshot(most: number): Read<DeletedSnapshot | undefined> {
+  const deleted = yield* sql.get<Omit<DeletedSnapshot, 'files'>>(
+    'SELECT tenant, id FROM workspace_snapshots WHERE deleted_at IS NOT NULL ORDER BY deleted_at LIMIT 1',
   )
   if (deleted === undefined) return undefined
-  const files = yield* sql.all<NamedBytes>('SELECT key, object_key FROM snapshot_files WHERE snapshot_id = ? LIMIT ?', [
-    deleted.id,
-    most,
-  ])
-  return { id: deleted.id, files }
+  const files = yield* sql.all<NamedBytes>(
+    'SELECT key, object_key, tenant FROM snapshot_files WHERE tenant = ? AND snapshot_id = ? LIMIT ?',
+    [deleted.tenant, deleted.id, most],
+  )
+  return { ...deleted, files }
 }
 
 /** Removes a deleted snapshot whose files are gone. */
-export function* removeSnapshot(id: string): Write<void> {
-  yield* sql.run('DELETE FROM snapshot_queries WHERE snapshot_id = ?', [id])
-  yield* sql.run('DELETE FROM workspace_snapshots WHERE id = ? AND deleted_at IS NOT NULL', [id])
+export function* removeSnapshot({ tenant, id }: Omit<DeletedSnapshot, 'files'>): Write<void> {
+  yield* sql.run('DELETE FROM snapshot_queries WHERE tenant = ? AND snapshot_id = ?', [tenant, id])
+  yield* sql.run('DELETE FROM workspace_snapshots WHERE tenant = ? AND id = ? AND deleted_at IS NOT NULL', [tenant, id])
 }
 
 /** Some files that a space's agents wrote, of one table. */
@@ -48,15 +59,18 @@ export function* filesOfSpace(
   most: number,
 ): Read<{ table: FileTable; files: NamedBytes[] } | undefined> {
   for (const table of ['workspace_files', 'snapshot_files'] as const) {
-    const files = yield* sql.all<NamedBytes>(`SELECT key, object_key FROM ${table} WHERE space_key = ? LIMIT ?`, [
-      spaceKey,
-      most,
-    ])
+    const files = yield* sql.all<NamedBytes>(
+      `SELECT key, object_key, ${TENANT} FROM ${table} WHERE space_key = ? LIMIT ?`,
+      [spaceKey, most],
+    )
     if (files.length > 0) return { table, files }
   }
   return undefined
 }
 
 export function* removeFiles(table: FileTable, files: readonly NamedBytes[]): Write<void> {
-  for (const { key } of files) yield* sql.run(`DELETE FROM ${table} WHERE key = ?`, [key])
+  for (const { key, tenant, object_key } of files) {
+    yield* sql.run(`DELETE FROM ${table} WHERE key = ?`, [key])
+    yield* loosen({ tenant, key: object_key }, Date.now())
+  }
 }

@@ -34,21 +34,21 @@ export function* openRepeats(
   return yield* sql.all<{ id: string; status: string }>(
     `SELECT id, status FROM failed_queries WHERE tenant = ? AND space_key = ? AND query_key = ?
        AND status NOT IN ('annotated', 'promoted')
-       AND coalesce((SELECT json_group_array(source_id) FROM (SELECT source_id FROM quoted_sources
-         WHERE owner = failed_queries.id ORDER BY source_id)), '[]') = ? ORDER BY id DESC LIMIT ?`,
+       AND coalesce((SELECT json_group_array(source_id) FROM (SELECT source_id FROM quoted_sources q
+         WHERE q.tenant = failed_queries.tenant AND q.owner = failed_queries.id ORDER BY source_id)), '[]') = ? ORDER BY id DESC LIMIT ?`,
     [tenant, spaceKey, queryKey, JSON.stringify(quotes), most],
   )
 }
 
 /** Counts a repeat, inside the caller's transaction. */
 export function* countRepeat(
-  { id, trigger, mode, traceId }: Pick<NewFailedQuery, 'id' | 'trigger' | 'mode' | 'traceId'>,
+  { id, tenant, trigger, mode, traceId }: Pick<NewFailedQuery, 'id' | 'tenant' | 'trigger' | 'mode' | 'traceId'>,
   now: number,
 ): Write<void> {
   yield* sql.run(
     `UPDATE failed_queries SET occurrences = occurrences + 1, asked_at = ?, updated_at = ?, trigger = ?, mode = ?,
-       answer_trace_id = ? WHERE id = ?`,
-    [now, now, trigger, mode, traceId, id],
+       answer_trace_id = ? WHERE tenant = ? AND id = ?`,
+    [now, now, trigger, mode, traceId, tenant, id],
   )
 }
 
@@ -80,7 +80,7 @@ export function* makeRoomForFailed(tenant: string, spaceKey: number): Write<bool
   )
   if ((held?.n ?? 0) < LIMITS.failedQueriesPerSpace) return true
   const removed = yield* sql.run(
-    `DELETE FROM failed_queries WHERE id = (SELECT id FROM failed_queries WHERE tenant = ? AND space_key = ?
+    `DELETE FROM failed_queries WHERE (tenant, id) = (SELECT tenant, id FROM failed_queries WHERE tenant = ? AND space_key = ?
        AND status IN ('dismissed', 'annotated', 'promoted') ORDER BY updated_at, id LIMIT 1)`,
     [tenant, spaceKey],
   )

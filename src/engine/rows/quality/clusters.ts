@@ -38,7 +38,7 @@ export function* largestClusters(
 ): Read<{ cluster_key: string; n: number }[]> {
   return yield* sql.all<{ cluster_key: string; n: number }>(
     `SELECT cluster_key, count(*) n FROM failed_queries WHERE tenant = ? AND space_key = ? AND (? IS NULL OR status = ?)
-       AND ${quotesKnown('failed_queries.id')}
+       AND ${quotesKnown('failed_queries')}
      GROUP BY cluster_key ORDER BY n DESC, sum(occurrences) DESC, max(asked_at) DESC, cluster_key LIMIT ?`,
     [space.tenant, space.key, status ?? null, status ?? null, askerOf(reader), limit],
   )
@@ -53,7 +53,7 @@ export function* membersOfClusters(
 ): Read<Map<string, string[]>> {
   const rows = yield* sql.all<{ id: string; cluster_key: string }>(
     `SELECT id, cluster_key FROM failed_queries WHERE tenant = ? AND space_key = ? AND (? IS NULL OR status = ?)
-       AND ${quotesKnown('failed_queries.id')} AND cluster_key IN (SELECT value FROM json_each(?)) ORDER BY occurrences DESC, id`,
+       AND ${quotesKnown('failed_queries')} AND cluster_key IN (SELECT value FROM json_each(?)) ORDER BY occurrences DESC, id`,
     [space.tenant, space.key, status ?? null, status ?? null, askerOf(reader), JSON.stringify(keys)],
   )
   const members = new Map<string, string[]>()
@@ -66,9 +66,10 @@ export function* membersOfClusters(
 }
 
 /** SQL: whether a row quotes no restricted source, or just those; most quote none, and a list of each costs more. */
-const QUOTES_NONE = 'NOT EXISTS (SELECT 1 FROM quoted_sources WHERE owner = failed_queries.id)'
-const QUOTES_THESE = `coalesce((SELECT json_group_array(source_id) FROM (SELECT source_id FROM quoted_sources
-         WHERE owner = failed_queries.id ORDER BY source_id)), '[]') = ?`
+const QUOTES_NONE = `NOT EXISTS (SELECT 1 FROM quoted_sources q
+         WHERE q.tenant = failed_queries.tenant AND q.owner = failed_queries.id)`
+const QUOTES_THESE = `coalesce((SELECT json_group_array(source_id) FROM (SELECT source_id FROM quoted_sources q
+         WHERE q.tenant = failed_queries.tenant AND q.owner = failed_queries.id ORDER BY source_id)), '[]') = ?`
 
 /** Failed queries that have their cluster and quote the same restricted sources, newest first. */
 export function* clusteredBeside({ tenant, spaceKey, quotes }: FailedPlace, most: number): Read<MemberRow[]> {

@@ -31,7 +31,7 @@ export function* lookupFailed(reader: Reader, space: SpaceRow, id: string): Read
   if (!isUuid(id)) return undefined
   return yield* sql.get<FailedRow>(
     `SELECT ${COLUMNS} FROM failed_queries WHERE tenant = ? AND space_key = ? AND id = ?
-       AND ${quotesKnown('failed_queries.id')}`,
+       AND ${quotesKnown('failed_queries')}`,
     [space.tenant, space.key, id, askerOf(reader)],
   )
 }
@@ -45,7 +45,7 @@ export function* failedBefore(
   const { before, status, limit } = filter
   return yield* sql.all<FailedRow>(
     `SELECT ${COLUMNS} FROM failed_queries WHERE tenant = ? AND space_key = ? AND (? IS NULL OR id < ?) AND (? IS NULL OR status = ?)
-       AND ${quotesKnown('failed_queries.id')} ORDER BY id DESC LIMIT ?`,
+       AND ${quotesKnown('failed_queries')} ORDER BY id DESC LIMIT ?`,
     [space.tenant, space.key, before ?? null, before ?? null, status ?? null, status ?? null, askerOf(reader), limit],
   )
 }
@@ -54,7 +54,7 @@ export function* failedBefore(
 export function* failedToTriage(reader: Reader, space: SpaceRow, limit: number): Read<FailedRow[]> {
   return yield* sql.all<FailedRow>(
     `SELECT ${COLUMNS} FROM failed_queries WHERE tenant = ? AND space_key = ? AND status = 'pending-triage'
-       AND ${quotesKnown('failed_queries.id')} ORDER BY id LIMIT ?`,
+       AND ${quotesKnown('failed_queries')} ORDER BY id LIMIT ?`,
     [space.tenant, space.key, askerOf(reader), limit],
   )
 }
@@ -62,7 +62,7 @@ export function* failedToTriage(reader: Reader, space: SpaceRow, limit: number):
 export function* failedCounts(reader: Reader, space: SpaceRow): Read<{ status: FailedQueryStatus; n: number }[]> {
   return yield* sql.all<{ status: FailedQueryStatus; n: number }>(
     `SELECT status, count(*) n FROM failed_queries WHERE tenant = ? AND space_key = ?
-       AND ${quotesKnown('failed_queries.id')} GROUP BY status`,
+       AND ${quotesKnown('failed_queries')} GROUP BY status`,
     [space.tenant, space.key, askerOf(reader)],
   )
 }

@@ -41,7 +41,7 @@ export function* insertGolden(reader: Reader, space: SpaceRow, content: GoldenCo
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     [id, space.tenant, space.key, ...encoded(content), now, now],
   )
-  yield* recordQuotes(id, yield* restrictedSources(reader, content.expectedEvidenceIds))
+  yield* recordQuotes({ tenant: space.tenant, id }, yield* restrictedSources(reader, content.expectedEvidenceIds))
   return yield* findGolden(reader, space, id)
 }
 
@@ -56,7 +56,7 @@ export function* lookupGolden(reader: Reader, space: SpaceRow, id: string): Read
   if (!isUuid(id)) return undefined
   const row = yield* sql.get<GoldenRow>(
     `SELECT ${COLUMNS} FROM golden_questions WHERE tenant = ? AND space_key = ? AND id = ?
-       AND ${quotesKnown('golden_questions.id')}`,
+       AND ${quotesKnown('golden_questions')}`,
     [space.tenant, space.key, id, askerOf(reader)],
   )
   return row === undefined ? undefined : toGolden(space, row)
@@ -66,7 +66,7 @@ export function* lookupGolden(reader: Reader, space: SpaceRow, id: string): Read
 export function* goldenAfter(reader: Reader, space: SpaceRow, after: string, limit: number): Read<GoldenRow[]> {
   return yield* sql.all<GoldenRow>(
     `SELECT ${COLUMNS} FROM golden_questions WHERE tenant = ? AND space_key = ? AND id > ?
-       AND ${quotesKnown('golden_questions.id')} ORDER BY id LIMIT ?`,
+       AND ${quotesKnown('golden_questions')} ORDER BY id LIMIT ?`,
     [space.tenant, space.key, after, askerOf(reader), limit],
   )
 }
@@ -83,7 +83,7 @@ export function* updateGolden(
      WHERE tenant = ? AND space_key = ? AND id = ?`,
     [...encoded(content), Date.now(), space.tenant, space.key, id],
   )
-  yield* recordQuotes(id, yield* restrictedSources(reader, content.expectedEvidenceIds))
+  yield* recordQuotes({ tenant: space.tenant, id }, yield* restrictedSources(reader, content.expectedEvidenceIds))
   return yield* findGolden(reader, space, id)
 }
 
@@ -93,7 +93,7 @@ export function* removeGolden(reader: Reader, space: SpaceRow, id: string): Writ
   return (
     (yield* sql.run(
       `DELETE FROM golden_questions WHERE tenant = ? AND space_key = ? AND id = ?
-         AND ${quotesKnown('golden_questions.id')}`,
+         AND ${quotesKnown('golden_questions')}`,
       [space.tenant, space.key, id, askerOf(reader)],
     )).changes > 0
   )

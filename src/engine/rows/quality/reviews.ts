@@ -80,7 +80,8 @@ export function* writeReview(
 export function* reviewHistory(space: SpaceRow, item: MissingItem): Read<HistoryRow[]> {
   return yield* sql.all<HistoryRow>(
     `SELECT history.id, history.actor, history.from_status, history.to_status, history.reason, history.revision, history.created_at
-     FROM missing_reviews review JOIN missing_review_history history ON history.review_id = review.id
+     FROM missing_reviews review JOIN missing_review_history history
+       ON history.tenant = review.tenant AND history.review_id = review.id
      WHERE review.tenant = ? AND review.space_key = ? AND review.trace_id = ? AND review.item_key = ? ORDER BY history.revision`,
     [space.tenant, space.key, item.traceId, item.itemKey],
   )

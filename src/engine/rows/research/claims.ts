@@ -1,31 +1,40 @@
 import { type Read, sql, type Write } from '../../storage/program.js'
+import { OF_THE_GONE } from '../gateways.js'
+import type { OwnTask } from './own-task.js'
 import { moveTask, type TaskRow, taskById } from './tasks.js'
 
 /** Longest time that a task is put off. */
 export const MAX_RETRY_MS = 5 * 60_000
 
-/** Frees what a dead process had claimed; what was at work at `mostEnds` such deaths is given up. */
-export function* freeClaims(mostEnds: number, now: number): Write<void> {
-  yield* sql.run(
+/** a task that was at work at this many deaths of its gateway is given up */
+const MAX_UNCLEAN_ENDS = 5
+
+/** Frees what gateways that are gone had claimed; what was at work at many such ends is given up. @returns how many */
+export function* freeTasks(now: number): Write<number> {
+  const freed = yield* sql.returning<Pick<TaskRow, 'tenant' | 'id' | 'stage' | 'unclean_ends'>>(
     `UPDATE research_tasks SET claimed_by = NULL, unclean_ends = unclean_ends + 1
-     WHERE claimed_by IS NOT NULL AND completed_at IS NULL`,
-  )
-  const hopeless = yield* sql.all<Pick<TaskRow, 'id' | 'stage'>>(
-    'SELECT id, stage FROM research_tasks WHERE completed_at IS NULL AND unclean_ends >= ?',
-    [mostEnds],
+     WHERE claimed_by IS NOT NULL AND completed_at IS NULL AND ${OF_THE_GONE} 
+     RETURNING tenant, id, stage, unclean_ends`,
   )
   const error = 'the daemon died again and again while it worked on this task'
-  for (const { id, stage } of hopeless) yield* moveTask(id, { from: stage, to: 'failed', now, error })
+  for (const task of freed)
+    if (task.unclean_ends >= MAX_UNCLEAN_ENDS) yield* moveTask(task, { from: task.stage, to: 'failed', now, error })
+  return freed.length
+}
+
+/** Whether any task can be claimed. */
+export function* isTaskDue(now: number): Read<boolean> {
+  return (yield* firstDue(0, now)) !== undefined
 }
 
 /** The oldest task that is due, of the next space behind one, around to the first. */
-export function* taskDue(after: number, now: number): Read<{ id: string; space_key: number } | undefined> {
+function* taskDue(after: number, now: number): Read<OwnTask | undefined> {
   return (yield* firstDue(after, now)) ?? (yield* firstDue(0, now))
 }
 
-function* firstDue(after: number, now: number): Read<{ id: string; space_key: number } | undefined> {
-  return yield* sql.get<{ id: string; space_key: number }>(
-    `SELECT t.id, t.space_key FROM research_tasks t INDEXED BY research_tasks_open
+function* firstDue(after: number, now: number): Read<OwnTask | undefined> {
+  return yield* sql.get<OwnTask>(
+    `SELECT t.tenant, t.id FROM research_tasks t INDEXED BY research_tasks_open
      JOIN spaces s ON s.key = t.space_key AND s.deleted_at IS NULL
      WHERE t.completed_at IS NULL AND t.claimed_by IS NULL AND t.space_key > ?
        AND (t.run_after <= ? OR t.run_after > ?)
@@ -34,21 +43,33 @@ function* firstDue(after: number, now: number): Read<{ id: string; space_key: nu
   )
 }
 
-/** Claims a task, inside the caller's transaction. */
-export function* claimTask(id: string, instance: string): Write<TaskRow | undefined> {
-  yield* sql.run('UPDATE research_tasks SET claimed_by = ? WHERE id = ?', [instance, id])
-  return yield* taskById(id)
+/** Claims the task of the next space behind one, around to the first, that was due for longest; where there is one. */
+export function* claimTask(after: number, gateway: string, now: number): Write<TaskRow | undefined> {
+  const due = yield* taskDue(after, now)
+  if (due === undefined) return undefined
+  const claimed = yield* sql.returning<{ id: string }>(
+    `UPDATE research_tasks SET claimed_by = ?, fence = fence + 1
+     WHERE tenant = ? AND id = ? AND claimed_by IS NULL AND completed_at IS NULL RETURNING id`,
+    [gateway, due.tenant, due.id],
+  )
+  return claimed.length === 0 ? undefined : yield* taskById(due)
 }
 
 /** Gives a claim back; the next holder goes on behind its last step. */
-export function* giveBack(id: string, instance: string): Write<void> {
-  yield* sql.run('UPDATE research_tasks SET claimed_by = NULL WHERE id = ? AND claimed_by = ?', [id, instance])
+export function* giveBack({ tenant, id, claimed_by, fence }: Claimed): Write<void> {
+  yield* sql.run(
+    'UPDATE research_tasks SET claimed_by = NULL WHERE tenant = ? AND id = ? AND claimed_by = ? AND fence = ?',
+    [tenant, id, claimed_by, fence],
+  )
 }
 
 /** Gives a claim back until a time. @param attempts that it counts as */
-export function* putOff(id: string, instance: string, attempts: number, until: number): Write<void> {
+export function* putOff({ tenant, id, claimed_by, fence }: Claimed, attempts: number, until: number): Write<void> {
   yield* sql.run(
-    'UPDATE research_tasks SET claimed_by = NULL, attempts = attempts + ?, run_after = ? WHERE id = ? AND claimed_by = ?',
-    [attempts, until, id, instance],
+    `UPDATE research_tasks SET claimed_by = NULL, attempts = attempts + ?, run_after = ?
+     WHERE tenant = ? AND id = ? AND claimed_by = ? AND fence = ?`,
+    [attempts, until, tenant, id, claimed_by, fence],
   )
 }
+
+type Claimed = Pick<TaskRow, 'tenant' | 'id' | 'claimed_by' | 'fence'>

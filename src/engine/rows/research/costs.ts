@@ -1,5 +1,6 @@
 import { type Read, sql, type Write } from '../../storage/program.js'
 import { appendEvent } from './events.js'
+import type { OwnTask } from './own-task.js'
 
 export type StepName = 'plan' | 'retrieve' | 'inspect' | 'analyze' | 'generate'
 
@@ -21,26 +22,30 @@ export interface CostRow {
 }
 
 /** What the calls of a task's models cost, in their order. */
-export function* costsOf(taskId: string): Read<CostRow[]> {
-  return yield* sql.all<CostRow>('SELECT * FROM research_costs WHERE task_id = ? ORDER BY sequence', [taskId])
+export function* costsOf({ tenant, id }: OwnTask): Read<CostRow[]> {
+  return yield* sql.all<CostRow>('SELECT * FROM research_costs WHERE tenant = ? AND task_id = ? ORDER BY sequence', [
+    tenant,
+    id,
+  ])
 }
 
-export function* costOf(taskId: string): Read<number> {
-  const row = yield* sql.get<{ usd: number | null }>('SELECT sum(cost_usd) usd FROM research_costs WHERE task_id = ?', [
-    taskId,
-  ])
+export function* costOf({ tenant, id }: OwnTask): Read<number> {
+  const row = yield* sql.get<{ usd: number | null }>(
+    'SELECT sum(cost_usd) usd FROM research_costs WHERE tenant = ? AND task_id = ?',
+    [tenant, id],
+  )
   return roundUsd(row?.usd ?? 0)
 }
 
 /** Records what a model call cost and tells the new total, inside the caller's transaction. */
-export function* writeCost(taskId: string, step: StepName, spent: Spent, now: number): Write<void> {
+export function* writeCost(task: OwnTask, step: StepName, spent: Spent, now: number): Write<void> {
   const { provider, costUsd, ...usage } = spent
   yield* sql.run(
-    `INSERT INTO research_costs (task_id, sequence, step, provider, cost_usd, usage, recorded_at)
-     VALUES (?, (SELECT coalesce(max(sequence), 0) + 1 FROM research_costs WHERE task_id = ?), ?, ?, ?, ?, ?)`,
-    [taskId, taskId, step, provider, costUsd, JSON.stringify(usage), now],
+    `INSERT INTO research_costs (tenant, task_id, sequence, step, provider, cost_usd, usage, recorded_at)
+     VALUES (?, ?, (SELECT coalesce(max(sequence), 0) + 1 FROM research_costs WHERE tenant = ? AND task_id = ?), ?, ?, ?, ?, ?)`,
+    [task.tenant, task.id, task.tenant, task.id, step, provider, costUsd, JSON.stringify(usage), now],
   )
-  yield* appendEvent(taskId, 'research.cost', { totalUsd: yield* costOf(taskId), step })
+  yield* appendEvent(task, 'research.cost', { totalUsd: yield* costOf(task), step })
 }
 
 /** To a ten-thousandth of a cent: sums of prices a token would show the tails of binary fractions. */

@@ -1,17 +1,28 @@
 import type { ResearchEventData, ResearchEventName } from '../../../contract/gateway/research.js'
 import { type Read, sql, type Write } from '../../storage/program.js'
+import type { OwnTask } from './own-task.js'
 
-/** Adds an event behind the last one, inside the caller's transaction. */
+/**
+ * Adds an event behind the last one, inside the caller's transaction. Its number is taken from the task's row, which is held
+ * until the commit: who reads the events after a number never meets an earlier one later.
+ */
 export function* appendEvent<N extends ResearchEventName>(
-  taskId: string,
+  { tenant, id }: OwnTask,
   event: N,
   data: ResearchEventData<N>,
 ): Write<void> {
-  yield* sql.run(
-    `INSERT INTO research_events (task_id, sequence, event, data)
-     VALUES (?, (SELECT coalesce(max(sequence), 0) + 1 FROM research_events WHERE task_id = ?), ?, ?)`,
-    [taskId, taskId, event, JSON.stringify(data)],
+  const [task] = yield* sql.returning<{ events: number }>(
+    'UPDATE research_tasks SET events = events + 1 WHERE tenant = ? AND id = ? RETURNING events',
+    [tenant, id],
   )
+  if (task === undefined) return
+  yield* sql.run('INSERT INTO research_events (tenant, task_id, sequence, event, data) VALUES (?, ?, ?, ?, ?)', [
+    tenant,
+    id,
+    task.events,
+    event,
+    JSON.stringify(data),
+  ])
 }
 
 export interface EventRow {
@@ -20,9 +31,10 @@ export interface EventRow {
   data: string
 }
 
-export function* eventsAfter(taskId: string, after: number, limit: number): Read<EventRow[]> {
+export function* eventsAfter({ tenant, id }: OwnTask, after: number, limit: number): Read<EventRow[]> {
   return yield* sql.all<EventRow>(
-    'SELECT sequence, event, data FROM research_events WHERE task_id = ? AND sequence > ? ORDER BY sequence LIMIT ?',
-    [taskId, after, limit],
+    `SELECT sequence, event, data FROM research_events WHERE tenant = ? AND task_id = ? AND sequence > ?
+     ORDER BY sequence LIMIT ?`,
+    [tenant, id, after, limit],
   )
 }

@@ -2,6 +2,7 @@ import type { EvidenceBundle } from '../../../contract/gateway/queries.js'
 import { type Read, sql, type Write } from '../../storage/program.js'
 import { costOf, type Spent, type StepName, writeCost } from './costs.js'
 import { appendEvent } from './events.js'
+import type { OwnTask } from './own-task.js'
 import type { TaskRow } from './tasks.js'
 
 /** A step that is over. */
@@ -28,57 +29,54 @@ export interface Used {
   costUsd: number
 }
 
-export function* stepBody(taskId: string, key: string): Read<string | undefined> {
-  return (yield* sql.get<{ body: string }>('SELECT body FROM research_steps WHERE task_id = ? AND step = ?', [
-    taskId,
-    key,
-  ]))?.body
+export function* stepBody({ tenant, id }: OwnTask, key: string): Read<string | undefined> {
+  return (yield* sql.get<{ body: string }>(
+    'SELECT body FROM research_steps WHERE tenant = ? AND task_id = ? AND step = ?',
+    [tenant, id, key],
+  ))?.body
 }
 
 /** Bodies of a task's steps of one name, in their order. */
-export function* bodiesOf(taskId: string, name: StepName): Read<string[]> {
+export function* bodiesOf({ tenant, id }: OwnTask, name: StepName): Read<string[]> {
   const rows = yield* sql.all<{ body: string }>(
-    'SELECT body FROM research_steps WHERE task_id = ? AND name = ? ORDER BY step',
-    [taskId, name],
+    'SELECT body FROM research_steps WHERE tenant = ? AND task_id = ? AND name = ? ORDER BY step',
+    [tenant, id, name],
   )
   return rows.map(({ body }) => body)
 }
 
-export function* usedBy(taskId: string): Read<Used> {
+export function* usedBy(task: OwnTask): Read<Used> {
   const steps = yield* sql.get<{ retrievals: number; scanned: number; calls: number }>(
     `SELECT coalesce(sum(name = 'retrieve'), 0) retrievals, coalesce(sum(scanned), 0) scanned,
-       coalesce(sum(tool_calls), 0) calls FROM research_steps WHERE task_id = ?`,
-    [taskId],
+       coalesce(sum(tool_calls), 0) calls FROM research_steps WHERE tenant = ? AND task_id = ?`,
+    [task.tenant, task.id],
   )
   return {
     retrievalSteps: steps?.retrievals ?? 0,
     scannedResources: steps?.scanned ?? 0,
     toolCalls: steps?.calls ?? 0,
-    costUsd: yield* costOf(taskId),
+    costUsd: yield* costOf(task),
   }
 }
 
 /**
  * Writes a step with all that belongs to it, inside the caller's transaction: result, evidence, cost, their events.
  *
- * @param task as it was when the step began
+ * @param task as it was when the step began, by who claimed it
  * @param activeMs time the task has been at work
  * @returns false, with nothing written, when the task was moved on, ended or taken over meanwhile
  */
-export function* writeStep(
-  task: TaskRow,
-  step: DoneStep,
-  at: { instance: string; now: number; activeMs: number },
-): Write<boolean> {
+export function* writeStep(task: TaskRow, step: DoneStep, at: { now: number; activeMs: number }): Write<boolean> {
   const { changes } = yield* sql.run(
-    'UPDATE research_tasks SET updated_at = ?, active_ms = ?, attempts = 0 WHERE id = ? AND stage = ? AND claimed_by = ?',
-    [at.now, at.activeMs, task.id, task.stage, at.instance],
+    'UPDATE research_tasks SET updated_at = ?, active_ms = ?, attempts = 0 WHERE tenant = ? AND id = ? AND stage = ? AND claimed_by = ? AND fence = ?',
+    [at.now, at.activeMs, task.tenant, task.id, task.stage, task.claimed_by, task.fence],
   )
   if (changes !== 1) return false
   yield* sql.run(
-    `INSERT INTO research_steps (task_id, step, name, space_key, body, tool_calls, scanned, input_tokens,
-       output_tokens, latency_ms, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT INTO research_steps (tenant, task_id, step, name, space_key, body, tool_calls, scanned, input_tokens,
+       output_tokens, latency_ms, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     [
+      task.tenant,
       task.id,
       step.key,
       step.name,
@@ -93,22 +91,24 @@ export function* writeStep(
     ],
   )
   if (step.partial !== undefined) yield* writePartial(task, step.partial)
-  if (step.spent !== undefined) yield* writeCost(task.id, step.name, step.spent, at.now)
+  if (step.spent !== undefined) yield* writeCost(task, step.name, step.spent, at.now)
   return true
 }
 
 function* writePartial(task: TaskRow, bundle: EvidenceBundle): Write<void> {
   const sequence =
-    ((yield* sql.get<{ n: number | null }>('SELECT max(sequence) n FROM research_partials WHERE task_id = ?', [
-      task.id,
-    ]))?.n ?? 0) + 1
-  yield* sql.run('INSERT INTO research_partials (task_id, sequence, space_key, body) VALUES (?, ?, ?, ?)', [
+    ((yield* sql.get<{ n: number | null }>(
+      'SELECT max(sequence) n FROM research_partials WHERE tenant = ? AND task_id = ?',
+      [task.tenant, task.id],
+    ))?.n ?? 0) + 1
+  yield* sql.run('INSERT INTO research_partials (tenant, task_id, sequence, space_key, body) VALUES (?, ?, ?, ?, ?)', [
+    task.tenant,
     task.id,
     sequence,
     task.space_key,
     JSON.stringify(bundle),
   ])
-  yield* appendEvent(task.id, 'research.partial', {
+  yield* appendEvent(task, 'research.partial', {
     sequence,
     evidenceBundleId: bundle.id,
     state: bundle.state,
@@ -121,18 +121,18 @@ export interface PartialRow {
   body: string
 }
 
-export function* partialsAfter(taskId: string, after: number, limit: number): Read<PartialRow[]> {
+export function* partialsAfter({ tenant, id }: OwnTask, after: number, limit: number): Read<PartialRow[]> {
   return yield* sql.all<PartialRow>(
-    'SELECT sequence, body FROM research_partials WHERE task_id = ? AND sequence > ? ORDER BY sequence LIMIT ?',
-    [taskId, after, limit],
+    'SELECT sequence, body FROM research_partials WHERE tenant = ? AND task_id = ? AND sequence > ? ORDER BY sequence LIMIT ?',
+    [tenant, id, after, limit],
   )
 }
 
 /** All evidence that a task has found, the last first. */
-export function* partialBodies(taskId: string): Read<string[]> {
+export function* partialBodies({ tenant, id }: OwnTask): Read<string[]> {
   const rows = yield* sql.all<{ body: string }>(
-    'SELECT body FROM research_partials WHERE task_id = ? ORDER BY sequence DESC',
-    [taskId],
+    'SELECT body FROM research_partials WHERE tenant = ? AND task_id = ? ORDER BY sequence DESC',
+    [tenant, id],
   )
   return rows.map(({ body }) => body)
 }

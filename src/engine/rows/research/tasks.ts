@@ -4,6 +4,7 @@ import { isUuid } from '../../../lib/ids.js'
 import type { Caller } from '../../base/caller.js'
 import { type Read, sql, type Write } from '../../storage/program.js'
 import { appendEvent } from './events.js'
+import type { OwnTask } from './own-task.js'
 import { assertMove, isTerminal } from './stages.js'
 
 /** A row of `research_tasks`, with the id of its space. */
@@ -27,6 +28,8 @@ export interface TaskRow {
   budget_exceeded: number
   active_ms: number
   claimed_by: string | null
+  /** rises with each claim */
+  fence: number
   attempts: number
   unclean_ends: number
   created_at: number
@@ -39,9 +42,9 @@ const TASK = `SELECT t.*, s.id space_id FROM research_tasks t JOIN spaces s ON s
 /** A task of the caller's own. @throws KsError `not-found`, also for another subject's task: it quotes what that one may read */
 export function* findTask(caller: Caller, id: string): Read<TaskRow> {
   const row = isUuid(id)
-    ? yield* sql.get<TaskRow>(`${TASK} WHERE t.id = ? AND t.tenant = ? AND t.subject = ?`, [
-        id,
+    ? yield* sql.get<TaskRow>(`${TASK} WHERE t.tenant = ? AND t.id = ? AND t.subject = ?`, [
         caller.tenant,
+        id,
         caller.subject,
       ])
     : undefined
@@ -49,8 +52,8 @@ export function* findTask(caller: Caller, id: string): Read<TaskRow> {
   return row
 }
 
-export function* taskById(id: string): Read<TaskRow | undefined> {
-  return yield* sql.get<TaskRow>(`${TASK} WHERE t.id = ?`, [id])
+export function* taskById({ tenant, id }: OwnTask): Read<TaskRow | undefined> {
+  return yield* sql.get<TaskRow>(`${TASK} WHERE t.tenant = ? AND t.id = ?`, [tenant, id])
 }
 
 /** Tasks of a caller, newest first. @param before the id that the page before ended with */
@@ -109,6 +112,9 @@ export interface NewTask
   permission_scope: string | null
 }
 
+/** Who works on a task: a gateway, by one of its claims. */
+export type TaskClaim = Pick<TaskRow, 'claimed_by' | 'fence'>
+
 /** Stores a task that is queued and tells of it, inside the caller's transaction. */
 export function* insertTask(task: NewTask): Write<void> {
   const { id, created_at: at } = task
@@ -135,51 +141,75 @@ export function* insertTask(task: NewTask): Write<void> {
       at,
     ],
   )
-  yield* appendEvent(id, 'research.stage', { researchTaskId: id, stage: 'queued', at: new Date(at).toISOString() })
+  yield* appendEvent(task, 'research.stage', { researchTaskId: id, stage: 'queued', at: new Date(at).toISOString() })
 }
 
 /**
  * Moves a task to another stage and tells it, or does neither; inside the caller's transaction.
  *
- * @param claim the instance that works on the task; absent for a move by somebody else, such as a cancellation
+ * @param claim of who works on the task; absent for a move by somebody else, such as a cancellation
  * @returns whether this call moved it; false means that somebody else did, or took it over
  */
 export function* moveTask(
-  id: string,
-  move: { from: ResearchStage; to: ResearchStage; now: number; error?: string; claim?: string },
+  task: OwnTask,
+  move: { from: ResearchStage; to: ResearchStage; now: number; error?: string; claim?: TaskClaim },
 ): Write<boolean> {
+  const { tenant, id } = task
   const { from, to, now, error, claim } = move
   assertMove(from, to)
   const ended = isTerminal(to)
   const { changes } = yield* sql.run(
     `UPDATE research_tasks SET stage = ?, error = ?, updated_at = ?, completed_at = ?, attempts = 0,
        claimed_by = CASE WHEN ? THEN NULL ELSE claimed_by END
-     WHERE id = ? AND stage = ? AND (? IS NULL OR claimed_by = ?)`,
-    [to, error ?? null, now, ended ? now : null, ended ? 1 : 0, id, from, claim ?? null, claim ?? null],
+     WHERE tenant = ? AND id = ? AND stage = ? AND (? IS NULL OR claimed_by = ? AND fence = ?)`,
+    [
+      to,
+      error ?? null,
+      now,
+      ended ? now : null,
+      ended ? 1 : 0,
+      tenant,
+      id,
+      from,
+      claim?.claimed_by ?? null,
+      claim?.claimed_by ?? null,
+      claim?.fence ?? 0,
+    ],
   )
   if (changes !== 1) return false
-  if (to === 'completed') yield* appendEvent(id, 'research.completed', { researchTaskId: id })
-  else if (to === 'canceled') yield* appendEvent(id, 'research.canceled', { researchTaskId: id })
-  else if (to === 'failed') yield* appendEvent(id, 'research.failed', { error: error ?? 'the task failed' })
-  else yield* appendEvent(id, 'research.stage', { researchTaskId: id, stage: to, at: new Date(now).toISOString() })
+  if (to === 'completed') yield* appendEvent(task, 'research.completed', { researchTaskId: id })
+  else if (to === 'canceled') yield* appendEvent(task, 'research.canceled', { researchTaskId: id })
+  else if (to === 'failed') yield* appendEvent(task, 'research.failed', { error: error ?? 'the task failed' })
+  else yield* appendEvent(task, 'research.stage', { researchTaskId: id, stage: to, at: new Date(now).toISOString() })
   return true
 }
 
 /** Moves a task on as `moveTask` does, with the time that it was at work and the limit that ended its stage. */
 export function* moveOn(
-  id: string,
-  move: { from: ResearchStage; to: ResearchStage; now: number; claim: string },
+  task: OwnTask,
+  move: { from: ResearchStage; to: ResearchStage; now: number; claim: TaskClaim },
   activeMs: number,
   stoppedBy: ResearchStop | undefined,
 ): Write<boolean> {
-  if (!(yield* moveTask(id, move))) return false
-  yield* sql.run('UPDATE research_tasks SET active_ms = ? WHERE id = ?', [activeMs, id])
+  if (!(yield* moveTask(task, move))) return false
+  yield* sql.run('UPDATE research_tasks SET active_ms = ? WHERE tenant = ? AND id = ?', [
+    activeMs,
+    task.tenant,
+    task.id,
+  ])
   if (stoppedBy !== undefined)
-    yield* sql.run('UPDATE research_tasks SET stopped_by = ? WHERE id = ?', [JSON.stringify(stoppedBy), id])
+    yield* sql.run('UPDATE research_tasks SET stopped_by = ? WHERE tenant = ? AND id = ?', [
+      JSON.stringify(stoppedBy),
+      task.tenant,
+      task.id,
+    ])
   return true
 }
 
-/** Notes that the budget kept a task from something. */
-export function* noteBudget(id: string): Write<void> {
-  yield* sql.run('UPDATE research_tasks SET budget_exceeded = 1 WHERE id = ?', [id])
+/** Notes, by who works on a task, that the budget kept it from something. */
+export function* noteBudget({ tenant, id, claimed_by, fence }: TaskRow): Write<void> {
+  yield* sql.run(
+    'UPDATE research_tasks SET budget_exceeded = 1 WHERE tenant = ? AND id = ? AND claimed_by = ? AND fence = ?',
+    [tenant, id, claimed_by, fence],
+  )
 }

@@ -1,26 +1,28 @@
 import { type Read, sql, type Write } from '../../storage/program.js'
+import type { OwnTask } from '../research/own-task.js'
 
 /** Answer traces from before a time, oldest first. */
-export function* tracesBefore(spaceKey: number, before: number, most: number): Read<{ id: string }[]> {
-  return yield* sql.all<{ id: string }>(
-    'SELECT id FROM traces WHERE space_key = ? AND created_at < ? ORDER BY created_at LIMIT ?',
+export function* tracesBefore(spaceKey: number, before: number, most: number): Read<{ tenant: string; id: string }[]> {
+  return yield* sql.all<{ tenant: string; id: string }>(
+    'SELECT tenant, id FROM traces WHERE space_key = ? AND created_at < ? ORDER BY created_at LIMIT ?',
     [spaceKey, before, most],
   )
 }
 
 /** Research tasks that ended before a time, oldest first. */
-export function* tasksEndedBefore(spaceKey: number, before: number, most: number): Read<{ id: string }[]> {
-  return yield* sql.all<{ id: string }>(
-    'SELECT id FROM research_tasks WHERE space_key = ? AND completed_at < ? ORDER BY completed_at LIMIT ?',
+export function* tasksEndedBefore(spaceKey: number, before: number, most: number): Read<OwnTask[]> {
+  return yield* sql.all<OwnTask>(
+    'SELECT tenant, id FROM research_tasks WHERE space_key = ? AND completed_at < ? ORDER BY completed_at LIMIT ?',
     [spaceKey, before, most],
   )
 }
 
-export function* removeTask(id: string): Write<void> {
-  yield* sql.run('DELETE FROM research_tasks WHERE id = ?', [id])
+export function* removeTask({ tenant, id }: OwnTask): Write<void> {
+  yield* sql.run('DELETE FROM research_tasks WHERE tenant = ? AND id = ?', [tenant, id])
 }
 
 interface StepEvidence {
+  tenant: string
   task_id: string
   sequence: number
 }
@@ -28,13 +30,19 @@ interface StepEvidence {
 /** What the steps of research tasks found that ended before a time, without the last of it: that is of the report. */
 export function* stepEvidenceBefore(spaceKey: number, before: number, most: number): Read<StepEvidence[]> {
   return yield* sql.all<StepEvidence>(
-    `SELECT p.task_id, p.sequence FROM research_tasks t CROSS JOIN research_partials p ON p.task_id = t.id
+    `SELECT p.tenant, p.task_id, p.sequence FROM research_tasks t
+     CROSS JOIN research_partials p ON p.tenant = t.tenant AND p.task_id = t.id
      WHERE t.space_key = ? AND t.completed_at < ?
-       AND p.sequence < (SELECT max(sequence) FROM research_partials last WHERE last.task_id = t.id) LIMIT ?`,
+       AND p.sequence < (SELECT max(sequence) FROM research_partials last
+                         WHERE last.tenant = t.tenant AND last.task_id = t.id) LIMIT ?`,
     [spaceKey, before, most],
   )
 }
 
-export function* removeStepEvidence({ task_id, sequence }: StepEvidence): Write<void> {
-  yield* sql.run('DELETE FROM research_partials WHERE task_id = ? AND sequence = ?', [task_id, sequence])
+export function* removeStepEvidence({ tenant, task_id, sequence }: StepEvidence): Write<void> {
+  yield* sql.run('DELETE FROM research_partials WHERE tenant = ? AND task_id = ? AND sequence = ?', [
+    tenant,
+    task_id,
+    sequence,
+  ])
 }

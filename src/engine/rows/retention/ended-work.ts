@@ -1,23 +1,30 @@
 import { type Read, sql, type Write } from '../../storage/program.js'
 
+/** A row of a tenant. */
+interface Owned {
+  tenant: string
+  id: string
+}
+
 /** Bulk jobs from before a time whose items all ended before it. */
-export function* bulkJobsEndedBefore(spaceKey: number, before: number, most: number): Read<{ id: string }[]> {
-  return yield* sql.all<{ id: string }>(
-    `SELECT id FROM bulk_jobs WHERE space_key = ? AND created_at < ?
-       AND NOT EXISTS (SELECT 1 FROM bulk_items JOIN jobs ON jobs.id = bulk_items.job_id
-                       WHERE bulk_id = bulk_jobs.id AND (completed_at IS NULL OR completed_at >= ?))
+export function* bulkJobsEndedBefore(spaceKey: number, before: number, most: number): Read<Owned[]> {
+  return yield* sql.all<Owned>(
+    `SELECT tenant, id FROM bulk_jobs WHERE space_key = ? AND created_at < ?
+       AND NOT EXISTS (SELECT 1 FROM bulk_items i JOIN jobs ON jobs.tenant = i.tenant AND jobs.id = i.job_id
+                       WHERE i.tenant = bulk_jobs.tenant AND i.bulk_id = bulk_jobs.id AND (completed_at IS NULL OR completed_at >= ?))
      ORDER BY created_at LIMIT ?`,
     [spaceKey, before, before, most],
   )
 }
 
-export function* removeBulkJob(id: string): Write<void> {
-  yield* sql.run('DELETE FROM bulk_items WHERE bulk_id = ?', [id])
-  yield* sql.run('DELETE FROM bulk_jobs WHERE id = ?', [id])
+export function* removeBulkJob({ tenant, id }: Owned): Write<void> {
+  yield* sql.run('DELETE FROM bulk_items WHERE tenant = ? AND bulk_id = ?', [tenant, id])
+  yield* sql.run('DELETE FROM bulk_jobs WHERE tenant = ? AND id = ?', [tenant, id])
 }
 
 export interface EndedJob {
   key: number
+  tenant: string
   id: string
   completed_at: number
   /** 1 where no document, bulk job or commit needs it */
@@ -32,12 +39,12 @@ export function* jobsEndedBefore(
   most: number,
 ): Read<EndedJob[]> {
   return yield* sql.all<EndedJob>(
-    `SELECT key, id, completed_at,
+    `SELECT key, tenant, id, completed_at,
          NOT EXISTS (SELECT 1 FROM documents WHERE documents.key = jobs.doc_key AND deleted_at IS NULL
                      AND NOT EXISTS (SELECT 1 FROM jobs newer WHERE newer.doc_key = jobs.doc_key
                                      AND (newer.version, newer.key) > (jobs.version, jobs.key)))
-         AND NOT EXISTS (SELECT 1 FROM bulk_items WHERE bulk_items.job_id = jobs.id)
-         AND NOT EXISTS (SELECT 1 FROM staged_commits WHERE staged_commits.job_id = jobs.id
+         AND NOT EXISTS (SELECT 1 FROM bulk_items i WHERE i.tenant = jobs.tenant AND i.job_id = jobs.id)
+         AND NOT EXISTS (SELECT 1 FROM staged_commits c WHERE c.tenant = jobs.tenant AND c.job_id = jobs.id
                          AND status NOT IN ('published', 'gc-complete')) ends
        FROM jobs INDEXED BY jobs_ended
        WHERE space_key = ? AND (completed_at, key) > (?, ?) AND completed_at < ? ORDER BY completed_at, key LIMIT ?`,
@@ -46,26 +53,25 @@ export function* jobsEndedBefore(
 }
 
 /** Removes a job with what its commit went through. */
-export function* removeJob({ key, id }: Pick<EndedJob, 'key' | 'id'>): Write<void> {
-  yield* sql.run('DELETE FROM staged_commits WHERE job_id = ?', [id])
-  yield* sql.run('DELETE FROM jobs WHERE key = ?', [key])
+export function* removeJob({ key, tenant, id }: Pick<EndedJob, 'key' | 'tenant' | 'id'>): Write<void> {
+  yield* sql.run('DELETE FROM staged_commits WHERE tenant = ? AND job_id = ?', [tenant, id])
+  yield* sql.run('DELETE FROM jobs WHERE tenant = ? AND key = ?', [tenant, key])
 }
 
 /** Commits without a job that were collected before a time. */
-export function* commitsCollectedBefore(spaceKey: number, before: number, most: number): Read<{ id: string }[]> {
-  return yield* sql.all<{ id: string }>(
-    `SELECT id FROM staged_commits WHERE space_key = ? AND status = 'gc-complete' AND job_id IS NULL AND updated_at < ?
+export function* commitsCollectedBefore(spaceKey: number, before: number, most: number): Read<Owned[]> {
+  return yield* sql.all<Owned>(
+    `SELECT tenant, id FROM staged_commits WHERE space_key = ? AND status = 'gc-complete' AND job_id IS NULL AND updated_at < ?
      LIMIT ?`,
     [spaceKey, before, most],
   )
 }
 
-export function* removeCommit(id: string): Write<void> {
-  yield* sql.run('DELETE FROM staged_commits WHERE id = ?', [id])
+export function* removeCommit({ tenant, id }: Owned): Write<void> {
+  yield* sql.run('DELETE FROM staged_commits WHERE tenant = ? AND id = ?', [tenant, id])
 }
 
-export interface ExpiredCommit {
-  id: string
+export interface ExpiredCommit extends Owned {
   status: 'failed-retryable' | 'failed-terminal' | 'canceled' | 'gc-pending'
   raw_object_key: string | null
   published_object_key: string | null
@@ -74,11 +80,12 @@ export interface ExpiredCommit {
 /** Commits that failed or were canceled, and were kept long enough. @param kept milliseconds, of those that name no end */
 export function* expiredCommits(spaceKey: number, kept: number, now: number, most: number): Read<ExpiredCommit[]> {
   return yield* sql.all<ExpiredCommit>(
-    `SELECT id, status, raw_object_key, published_object_key FROM staged_commits
+    `SELECT tenant, id, status, raw_object_key, published_object_key FROM staged_commits
      WHERE space_key = ? AND (status = 'gc-pending'
        OR status IN ('failed-terminal', 'canceled') AND coalesce(expires_at, updated_at + ?) < ?
        OR status = 'failed-retryable' AND expires_at < ?
-          AND NOT EXISTS (SELECT 1 FROM jobs WHERE jobs.id = staged_commits.job_id AND completed_at IS NULL))
+          AND NOT EXISTS (SELECT 1 FROM jobs WHERE jobs.tenant = staged_commits.tenant AND jobs.id = staged_commits.job_id
+                          AND completed_at IS NULL))
      LIMIT ?`,
     [spaceKey, kept, now, now, most],
   )

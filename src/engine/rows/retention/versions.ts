@@ -116,18 +116,21 @@ export function* removeSupersededModel(key: number): Write<void> {
   yield* sql.run("DELETE FROM vector_spaces WHERE key = ? AND state = 'superseded'", [key])
 }
 
+interface Replaced {
+  tenant: string
+  id: string
+  replaced_at: number | null
+}
+
 /** The oldest publications of a space, of those that another one replaced, and when. */
-export function* replacedPublications(
-  space: { key: number; head_revision: number },
-  most: number,
-): Read<{ id: string; replaced_at: number | null }[]> {
-  return yield* sql.all<{ id: string; replaced_at: number | null }>(
-    `SELECT p.id, (SELECT n.created_at FROM publications n WHERE n.space_key = p.space_key AND n.revision = p.revision + 1) replaced_at
+export function* replacedPublications(space: { key: number; head_revision: number }, most: number): Read<Replaced[]> {
+  return yield* sql.all<Replaced>(
+    `SELECT p.tenant, p.id, (SELECT n.created_at FROM publications n WHERE n.space_key = p.space_key AND n.revision = p.revision + 1) replaced_at
      FROM publications p WHERE p.space_key = ? AND p.revision < ? ORDER BY p.revision LIMIT ?`,
     [space.key, space.head_revision, most],
   )
 }
 
-export function* removePublication(id: string): Write<void> {
-  yield* sql.run('DELETE FROM publications WHERE id = ?', [id])
+export function* removePublication({ tenant, id }: Omit<Replaced, 'replaced_at'>): Write<void> {
+  yield* sql.run('DELETE FROM publications WHERE tenant = ? AND id = ?', [tenant, id])
 }

@@ -114,12 +114,12 @@ export function* documentsByKey({ space, revision }: Seen, keys: readonly number
 
 /** Where a document stands; it may have been deleted. */
 export function* placeOf(
-  spaceKey: number,
+  space: Seen['space'],
   id: string,
 ): Read<Pick<DocumentEntry, 'id' | 'source_id' | 'folder' | 'base'> | undefined> {
   return yield* sql.get<Pick<DocumentEntry, 'id' | 'source_id' | 'folder' | 'base'>>(
-    'SELECT id, source_id, folder, base FROM documents WHERE space_key = ? AND id = ?',
-    [spaceKey, id],
+    'SELECT id, source_id, folder, base FROM documents WHERE tenant = ? AND id = ? AND space_key = ?',
+    [space.tenant, id, space.key],
   )
 }
 

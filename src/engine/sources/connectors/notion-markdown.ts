@@ -159,9 +159,17 @@ export function pageToMarkdown(properties: unknown, blocks: readonly NotionBlock
   return { title, text: `${parts.filter((part) => part !== '').join('\n\n')}\n` }
 }
 
-/** A text that Markdown takes for nothing else. */
+/** What begins a heading, an item of a list, a rule or an underline where it stands first in a line. */
+const AT_LINE_START = /^([^\S\n\r\u2028\u2029]*)(?:(\d{1,9})([.)])|(#{1,6}|\+|-+|=+))(?=\s|$)/gm
+
+/** A text that Markdown takes for nothing else. A digit cannot be escaped: the mark behind a number is. */
 export function plainText(text: string): string {
-  return text.replace(/([\\`*_[\]<>])/g, '\\$1').replace(/^([^\S\n\r\u2028\u2029]*)([#>+-]|\d+[.)])(?=\s)/gm, '$1\\$2')
+  return text
+    .replace(/([\\`*_[\]<>])/g, '\\$1')
+    .replaceAll('~~', '\\~\\~')
+    .replace(AT_LINE_START, (_, space: string, number: string | undefined, mark: string | undefined, other: string) =>
+      number === undefined ? `${space}\\${other}` : `${space}${number}\\${mark}`,
+    )
 }
 
 function oneLine(text: string): string {

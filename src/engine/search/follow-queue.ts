@@ -1,6 +1,6 @@
 import type { KsError } from '../../contract/errors.js'
 import { ProcessGoneError } from './index-process.js'
-import { type IndexBatch, IndexProcessDied } from './ports.js'
+import { type FreshBatch, IndexProcessDied } from './ports.js'
 
 /**
  * Nodes that one commit takes at most, as far as batches can be parted: searches of all spaces wait for a commit. One of
@@ -12,26 +12,32 @@ const MAX_FAULTS = 3
 /** A group is not tried for longer: the source has it, and the next start replays it. */
 const MAX_RETRY_MS = 60_000
 
+/** An entry of the projection log that somebody waits for. */
+export interface Wanted {
+  seq: number
+  fresh?: FreshBatch
+}
+
 interface Pending {
-  /** a batch to apply, or work that runs while nothing is applied */
-  work: IndexBatch | (() => Promise<void>)
+  /** what is waited for, or work that runs while nothing is applied */
+  work: Wanted | (() => Promise<void>)
   resolve: () => void
   reject: (error: unknown) => void
 }
 
-/** The changes of one space: applied in call order, those that wait together committed together. */
-export class ApplyQueue {
-  readonly #commit: (batches: IndexBatch[]) => Promise<void>
+/** What is waited for in the log of one space: whatever waits together is committed together. */
+export class FollowQueue {
+  readonly #commit: (wanted: Wanted[]) => Promise<void>
   #pending: Pending[] = []
   #running: Promise<void> | undefined
 
-  /** @param commit applies batches in order and resolves when they are visible */
-  constructor(commit: (batches: IndexBatch[]) => Promise<void>) {
+  /** @param commit resolves when all that is wanted can be seen */
+  constructor(commit: (wanted: Wanted[]) => Promise<void>) {
     this.#commit = commit
   }
 
-  push(batch: IndexBatch): Promise<void> {
-    return this.#enqueue(batch)
+  push(wanted: Wanted): Promise<void> {
+    return this.#enqueue(wanted)
   }
 
   /** Runs an action after the changes that wait and before those that come. */
@@ -78,19 +84,19 @@ export class ApplyQueue {
         if (end === 0) end = 1
         break
       }
-      nodes += work.add.length + work.remove.length
+      nodes += (work.fresh?.add.length ?? 0) + (work.fresh?.remove.length ?? 0)
       if (end > 0 && nodes > GROUP_NODES) break
       end++
     }
     return this.#pending.splice(0, end)
   }
 
-  async #commitTried(batches: IndexBatch[]): Promise<void> {
+  async #commitTried(wanted: Wanted[]): Promise<void> {
     const deadline = performance.now() + MAX_RETRY_MS
     let faults = 0
     for (;;) {
       try {
-        return await this.#commit(batches)
+        return await this.#commit(wanted)
       } catch (error) {
         if (!(error instanceof ProcessGoneError)) throw error
         if (error.faulted) faults++

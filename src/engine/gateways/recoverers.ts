@@ -1,0 +1,33 @@
+import { recoverClaims } from '../jobs/recovery.js'
+import { failLeftJobs } from '../rows/chat/annotation-jobs.js'
+import { failOrphans } from '../rows/chat/conversations.js'
+import { migrationRows } from '../rows/embedding-migrations.js'
+import { readingRows } from '../rows/graph/readings.js'
+import { freeRemovals } from '../rows/objects.js'
+import { freeTasks } from '../rows/research/claims.js'
+import { recoverSyncs } from '../rows/source-syncs.js'
+import { abandonUnacknowledged } from '../rows/staged-commits.js'
+import { giveUpUnfinished } from '../rows/vector-spaces.js'
+import type { Write } from '../storage/program.js'
+
+/** What becomes of one kind of work whose gateway is gone. */
+interface Recoverer {
+  /** the work, for the log */
+  what: string
+  /** Takes it from them, inside the sweep's transaction. @param now by which things grow old @returns how much it was */
+  recover(now: number): Write<number>
+}
+
+/** Every kind of work that names its gateway: whoever adds one adds it here. Idempotency keys are looked at when they are used. */
+export const RECOVERERS: readonly Recoverer[] = [
+  { what: 'uploads', recover: abandonUnacknowledged },
+  { what: 'removals', recover: freeRemovals },
+  { what: 'models', recover: giveUpUnfinished },
+  { what: 'jobs', recover: recoverClaims },
+  { what: 'researchTasks', recover: freeTasks },
+  { what: 'syncs', recover: recoverSyncs },
+  { what: 'chatMessages', recover: failOrphans },
+  { what: 'annotationJobs', recover: failLeftJobs },
+  { what: 'embeddingMigrations', recover: migrationRows.free },
+  { what: 'graphReadings', recover: readingRows.free },
+]

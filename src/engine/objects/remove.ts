@@ -1,0 +1,124 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { newId } from '../../lib/ids.js'
+import type { EngineContext } from '../context.js'
+import {
+  beginRemoval,
+  DEAD_REMOVAL_MS,
+  endRemoval,
+  giveUpRemoval,
+  loosen,
+  objectRow,
+  type Removal,
+} from '../rows/objects.js'
+import { ObjectStore } from '../storage/objects.js'
+import type { Write } from '../storage/program.js'
+
+/** What removals need of the engine. */
+export type Removing = Pick<EngineContext, 'instance' | 'db' | 'objects' | 'log'>
+
+/** A removal, and since when by the clock of this process. */
+export interface Begun extends Removal {
+  since: number
+}
+
+/** Objects of one transaction; each costs a few statements and the removal of a file. */
+const AT_ONCE = 64
+/** Whoever removes bytes does so within this time of its row, or not at all: after `DEAD_REMOVAL_MS` others take over. */
+const REMOVED_WITHIN_MS = DEAD_REMOVAL_MS / 3
+const POLL_MS = 10
+
+type Outcome = 'begun' | 'named' | 'busy'
+
+/** A removal that the caller's transaction begins. */
+export function newRemoval({ instance }: Removing): Begun {
+  return { id: newId(), by: instance, at: Date.now(), since: performance.now() }
+}
+
+/**
+ * Removes the bytes that no row names: a row says that they go, they go, and the row goes. A crash in between is taken up
+ * by the clean-up, or by an upload of the same bytes. A key that has no form of one names no bytes: it is told in the log,
+ * and what else is to be removed is removed.
+ *
+ * @param asOf see `isReferenced`
+ * @returns the keys whose bytes are gone now
+ */
+export async function removeUnreferenced(
+  context: Removing,
+  tenant: string,
+  keys: Iterable<string>,
+  asOf?: number,
+): Promise<ReadonlySet<string>> {
+  const gone = new Set<string>()
+  const ours: string[] = []
+  for (const key of new Set(keys))
+    if (ObjectStore.isKeyOf(tenant, key)) ours.push(key)
+    else
+      context.log.error(
+        { key: key.slice(0, 200) },
+        'a row named an object by what is no key; nothing was removed for it',
+      )
+  for (let from = 0; from < ours.length; from += AT_ONCE)
+    for (const key of await removeSome(context, tenant, ours.slice(from, from + AT_ONCE), asOf)) gone.add(key)
+  return gone
+}
+
+async function removeSome(
+  context: Removing,
+  tenant: string,
+  keys: readonly string[],
+  asOf: number | undefined,
+): Promise<string[]> {
+  const { db, objects } = context
+  if (objects.isPinned()) {
+    await db.write(function* () {
+      for (const key of keys) yield* loosen({ tenant, key }, Date.now())
+    })
+    return []
+  }
+  const found = await db.write(() => beginRemovals(context, tenant, keys, asOf))
+  const gone = await finishRemoval(context, tenant, found.begun, found)
+  for (const key of found.busy) if (await isGoneAfterOthers(context, tenant, key)) gone.push(key)
+  return gone
+}
+
+function* beginRemovals(
+  context: Removing,
+  tenant: string,
+  keys: readonly string[],
+  asOf: number | undefined,
+): Write<Begun & Record<Outcome, string[]>> {
+  const removal = newRemoval(context)
+  const outcomes: Record<Outcome, string[]> = { begun: [], named: [], busy: [] }
+  for (const key of keys) outcomes[yield* beginRemoval({ tenant, key }, removal, asOf)].push(key)
+  return { ...removal, ...outcomes }
+}
+
+/** Removes the bytes of objects whose removal is committed, and then their rows. @returns those that are gone */
+export async function finishRemoval(
+  { db, objects }: Removing,
+  tenant: string,
+  keys: readonly string[],
+  { id, at, since }: Begun,
+): Promise<string[]> {
+  if (keys.length === 0) return []
+  const isOurs = () => Math.max(Date.now() - at, performance.now() - since) < REMOVED_WITHIN_MS
+  const gone: string[] = []
+  try {
+    await objects.remove(keys, isOurs, (key) => gone.push(key))
+  } finally {
+    const isGone = new Set(gone)
+    await db.write(function* () {
+      for (const key of keys) yield* (isGone.has(key) ? endRemoval : giveUpRemoval)({ tenant, key }, id)
+    })
+  }
+  return gone
+}
+
+/** Somebody else is removing it: waits for the end of that. */
+async function isGoneAfterOthers({ db, objects }: Removing, tenant: string, key: string): Promise<boolean> {
+  for (const until = performance.now() + DEAD_REMOVAL_MS; performance.now() < until; await sleep(POLL_MS)) {
+    const row = await db.read(objectRow({ tenant, key }))
+    if (row?.state !== 'deleting') return row === undefined && (await objects.describe(key)) === undefined
+  }
+  return false
+}

@@ -1,0 +1,192 @@
+import { type Read, sql, type Write } from '../storage/program.js'
+import { OF_THE_GONE } from './gateways.js'
+import { UNACKNOWLEDGED } from './staged-commits.js'
+import { NAMED_BY_WORKSPACE } from './workspaces.js'
+
+/** An object: its key, which ends with the hash of its bytes, and whose it is. */
+export interface ObjectName {
+  tenant: string
+  key: string
+}
+
+/** A row of `objects`. */
+export interface ObjectRow {
+  tenant: string
+  sha256: string
+  state: 'live' | 'deleting'
+  life: string
+  claimed_by: string | null
+  touched_at: number
+  loose_since: number | null
+}
+
+const SHA256_DIGITS = 64
+/** A removal that was begun so long ago is of a process that died: whoever removes gives up long before. */
+export const DEAD_REMOVAL_MS = 15_000
+
+/** The bytes that a row is about to name are not those that were put: somebody removed the object meanwhile. */
+export class ObjectGone extends Error {}
+
+function idOf({ tenant, key }: ObjectName): [string, string] {
+  return [tenant, key.slice(-SHA256_DIGITS)]
+}
+
+/**
+ * Whether any row names an object: a document, a commit that may still become one, a file of a chat or of an agent.
+ *
+ * @param asOf also what is being purged, and what may be tried again at this time, keeps it
+ */
+export function* isReferenced(key: string, asOf?: number): Read<boolean> {
+  const row = yield* sql.get<{ named: number }>(
+    `SELECT EXISTS (SELECT 1 FROM documents WHERE object_key = ? AND (deleted_at IS NULL OR ? IS NOT NULL))
+       OR EXISTS (SELECT 1 FROM staged_commits WHERE published_object_key = ?
+                  AND (status IN ${UNACKNOWLEDGED} OR status = 'failed-retryable' AND expires_at >= ?))
+       OR EXISTS (SELECT 1 FROM chat_files WHERE object_key = ?) OR ${NAMED_BY_WORKSPACE} named`,
+    [key, asOf ?? null, key, asOf ?? null, key, key, key],
+  )
+  return row?.named === 1
+}
+
+export function* objectRow(name: ObjectName): Read<ObjectRow | undefined> {
+  return yield* sql.get<ObjectRow>('SELECT * FROM objects WHERE tenant = ? AND sha256 = ?', idOf(name))
+}
+
+/** How bytes come: who puts them, and since when it may be that no row holds them; null where one does. */
+export interface Claim {
+  life: string
+  now: number
+  looseSince: number | null
+}
+
+/**
+ * Says, before bytes get their name, that they are coming. What a dead process was removing comes back to life.
+ *
+ * @returns the life that the object has now; nothing while somebody is removing it
+ */
+export function* claimObject(name: ObjectName, { life, now, looseSince }: Claim): Write<string | undefined> {
+  const { changes } = yield* sql.run(
+    `INSERT INTO objects (tenant, sha256, state, life, touched_at, loose_since) VALUES (?, ?, 'live', ?, ?, ?)
+     ON CONFLICT (tenant, sha256) DO NOTHING`,
+    [...idOf(name), life, now, looseSince],
+  )
+  if (changes === 1) return life
+  const row = yield* objectRow(name)
+  if (row?.state === 'live') return row.life
+  if (row === undefined || row.touched_at > now - DEAD_REMOVAL_MS) return undefined
+  const revived = yield* sql.run(
+    `UPDATE objects SET state = 'live', life = ?, touched_at = ?, loose_since = ?
+     WHERE tenant = ? AND sha256 = ? AND life = ?`,
+    [life, now, looseSince, ...idOf(name), row.life],
+  )
+  return revived.changes === 1 ? life : undefined
+}
+
+/** Is part of the transaction that names an object. @throws ObjectGone unless it lives the life in which its bytes came */
+export function* holdObject(name: ObjectName, life: string, now: number): Write<void> {
+  const { changes } = yield* sql.run(
+    `UPDATE objects SET touched_at = ?, loose_since = NULL
+     WHERE tenant = ? AND sha256 = ? AND life = ? AND state = 'live'`,
+    [now, ...idOf(name), life],
+  )
+  if (changes !== 1) throw new ObjectGone(name.key)
+}
+
+/** Who removes, and since when. */
+export interface Removal {
+  /** new, and the life that the objects end with */
+  id: string
+  /** the run of a process that removes */
+  by: string
+  at: number
+}
+
+/**
+ * Begins a removal: from here on nobody can name the object, until its bytes and its row are gone. What a dead process
+ * had begun is taken over.
+ *
+ * @param asOf see `isReferenced`
+ */
+export function* beginRemoval(
+  name: ObjectName,
+  { id, by, at }: Removal,
+  asOf?: number,
+): Write<'begun' | 'named' | 'busy'> {
+  if (yield* isReferenced(name.key, asOf)) return 'named'
+  const { changes } = yield* sql.run(
+    `INSERT INTO objects (tenant, sha256, state, life, claimed_by, touched_at, loose_since)
+     VALUES (?, ?, 'deleting', ?, ?, ?, ?)
+     ON CONFLICT (tenant, sha256) DO UPDATE SET state = 'deleting', life = excluded.life,
+       claimed_by = excluded.claimed_by, touched_at = excluded.touched_at, loose_since = excluded.loose_since
+     WHERE objects.state = 'live' OR objects.touched_at <= ?`,
+    [...idOf(name), id, by, at, at, at - DEAD_REMOVAL_MS],
+  )
+  return changes === 1 ? 'begun' : 'busy'
+}
+
+/** The bytes are gone: the row goes, unless the removal was taken over. */
+export function* endRemoval(name: ObjectName, removal: string): Write<void> {
+  yield* sql.run("DELETE FROM objects WHERE tenant = ? AND sha256 = ? AND life = ? AND state = 'deleting'", [
+    ...idOf(name),
+    removal,
+  ])
+}
+
+/** The bytes had to stay: the object lives, and the clean-up looks at it again. */
+export function* giveUpRemoval(name: ObjectName, removal: string): Write<void> {
+  yield* sql.run(
+    "UPDATE objects SET state = 'live' WHERE tenant = ? AND sha256 = ? AND life = ? AND state = 'deleting'",
+    [...idOf(name), removal],
+  )
+}
+
+/** What gateways that are gone were removing is nobody's: an upload or the clean-up takes it over at once. @returns how much */
+export function* freeRemovals(): Write<number> {
+  return (yield* sql.run(
+    `UPDATE objects SET touched_at = 0
+     WHERE loose_since IS NOT NULL AND state = 'deleting' AND touched_at > 0 AND ${OF_THE_GONE}`,
+  )).changes
+}
+
+/**
+ * Is part of a transaction that takes away a name of an object, or says that it cannot be removed now: where nobody
+ * removes it, the clean-up looks at it again.
+ */
+export function* loosen(name: ObjectName, now: number): Write<void> {
+  yield* sql.run('UPDATE objects SET loose_since = ? WHERE tenant = ? AND sha256 = ? AND loose_since IS NULL', [
+    now,
+    ...idOf(name),
+  ])
+}
+
+/** Objects that nothing may name: removals of processes that died, and what has been loose since before a time. */
+export function* looseObjects(now: number, looseBefore: number, most: number): Read<ObjectRow[]> {
+  return yield* sql.all<ObjectRow>(
+    `SELECT * FROM objects INDEXED BY objects_loose WHERE loose_since IS NOT NULL
+       AND (state = 'deleting' AND touched_at <= ? OR state = 'live' AND loose_since <= ?) LIMIT ?`,
+    [now - DEAD_REMOVAL_MS, looseBefore, most],
+  )
+}
+
+/** An object that some row names after all lives on. @returns whether one does */
+export function* keepNamed(name: ObjectName, row: ObjectRow): Write<boolean> {
+  if (!(yield* isReferenced(name.key))) return false
+  yield* sql.run(`UPDATE objects SET state = 'live', loose_since = NULL WHERE tenant = ? AND sha256 = ? AND life = ?`, [
+    ...idOf(name),
+    row.life,
+  ])
+  return true
+}
+
+/** Rows of a tenant's objects, by hash. */
+export function* objectRows(tenant: string, after: string, most: number): Read<ObjectRow[]> {
+  return yield* sql.allAsStored<ObjectRow>(
+    'SELECT * FROM objects WHERE tenant = ? AND sha256 > ? ORDER BY sha256 LIMIT ?',
+    [tenant, after, most],
+  )
+}
+
+/** Writes the row of an object that some row names and that has none. @returns whether it did */
+export function* noteObject(name: ObjectName, life: string, now: number): Write<boolean> {
+  if (!(yield* isReferenced(name.key, now))) return false
+  return (yield* claimObject(name, { life, now, looseSince: null })) === life
+}

@@ -1,0 +1,5 @@
+/** A research task of a tenant. */
+export interface OwnTask {
+  tenant: string
+  id: string
+}

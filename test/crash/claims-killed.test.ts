@@ -1,0 +1,60 @@
+import { join } from 'node:path'
+import Sqlite from 'better-sqlite3'
+import { afterEach, expect, test } from 'vitest'
+import { type BenchDaemon, startDaemon, temporaryFolder } from '../../bench/lib/daemon.js'
+import { fillSpace } from '../../bench/lib/upload.js'
+import { until } from '../helpers/until.js'
+
+const FILES = 200
+/** far below the minute after which a silent gateway is taken for dead */
+const AT_ONCE_MS = 30_000
+
+let home: ReturnType<typeof temporaryFolder>
+let daemon: BenchDaemon | undefined
+afterEach(async () => {
+  await daemon?.kill()
+  home.remove()
+})
+
+function database<T>(work: (db: Sqlite.Database) => T): T {
+  const db = new Sqlite(join(home.path, 'db', 'main.sqlite'), { timeout: 5000 })
+  try {
+    return work(db)
+  } finally {
+    db.close()
+  }
+}
+
+const count = (sql: string) => database((db) => Number(db.prepare(sql).pluck().get()))
+const OPEN = 'SELECT count(*) FROM jobs WHERE completed_at IS NULL'
+
+test('a daemon that was killed and is started again takes up its claims at once, long before its heartbeat is missed', {
+  timeout: 180_000,
+}, async () => {
+  home = temporaryFolder('claims')
+  daemon = await startDaemon(home.path)
+  const files = Array.from({ length: FILES }, (_, n) => ({
+    ...{ filename: `${n}.md`, text: `# File ${n}\n\nThe boat number ${n} lies in the harbour.\n` },
+  }))
+  const filling = fillSpace(daemon.client, 'harbour', files).catch(() => undefined)
+  await until(() => count(OPEN) > 0)
+  await daemon.kill()
+  daemon = undefined
+  await filling
+  const left = database((db) => {
+    // every document as if it had been in hand at the moment of the kill
+    db.prepare('UPDATE jobs SET claimed_by = (SELECT id FROM gateways) WHERE completed_at IS NULL').run()
+    db.prepare("UPDATE gateways SET beat_at = CAST(unixepoch('subsec') * 1000 AS INTEGER)").run()
+    return Number(db.prepare(`${OPEN} AND claimed_by IS NOT NULL`).pluck().get())
+  })
+  expect(left).toBeGreaterThan(0)
+  daemon = await startDaemon(home.path)
+  const started = performance.now()
+  await until(() => count(OPEN) === 0, AT_ONCE_MS)
+  process.stdout.write(
+    `FIGURE claims-killed: ${left} claims of the dead, all published ${Math.round(performance.now() - started)} ms after the restart\n`,
+  )
+  expect(count("SELECT count(*) FROM jobs WHERE stage <> 'published'")).toBe(0)
+  expect(count(`SELECT count(*) FROM jobs WHERE unclean_ends = 1`)).toBe(left)
+  expect(count('SELECT count(*) FROM gateways')).toBe(1)
+})

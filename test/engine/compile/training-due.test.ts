@@ -1,0 +1,79 @@
+import { describe, expect, it } from 'vitest'
+import { trainingDue } from '../../../src/engine/compile/training.js'
+import { pauseAfter } from '../../../src/engine/compile/vector-filler.js'
+import { LSA_MAX_DOCUMENTS, LSA_MIN_DOCUMENTS } from '../../../src/engine/models/builtin/lsa-corpus.js'
+
+const MINUTE_MS = 60_000
+
+describe('a provider that failed is asked again', () => {
+  const pauses = (attempts: number, retryAfterMs?: number, isPermanent = false) =>
+    Array.from({ length: 50 }, () =>
+      pauseAfter(
+        { class: 'timeout', message: '', isPermanent, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) },
+        attempts,
+      ),
+    )
+
+  it('after a pause that doubles with each failure, and is another each time', () => {
+    const [first, second] = [pauses(0), pauses(1)]
+    expect(new Set(first).size).toBeGreaterThan(10)
+    const longest = Math.max(...first)
+    expect(Math.min(...first)).toBeGreaterThanOrEqual(longest / 2 - 1)
+    expect(Math.max(...second) / longest).toBeGreaterThan(1.5)
+    expect(Math.max(...second) / longest).toBeLessThan(2.5)
+  })
+
+  it('after so long at most, however often it failed', () => {
+    expect(Math.max(...pauses(60))).toBeLessThanOrEqual(Math.max(...pauses(20)) * 2)
+    expect(Math.max(...pauses(60))).toBeLessThan(60 * MINUTE_MS)
+  })
+
+  it('not before it asked for, unless that is for ever', () => {
+    expect(Math.min(...pauses(0, 2 * MINUTE_MS))).toBeGreaterThanOrEqual(2 * MINUTE_MS)
+    expect(Math.max(...pauses(0, 1e12))).toBeLessThan(1e12)
+    expect(Math.min(...pauses(10, 1))).toBeGreaterThan(1)
+  })
+
+  it('after a long and steady while where only somebody can mend it', () => {
+    const permanent = pauses(0, undefined, true)
+    expect(new Set(permanent).size).toBe(1)
+    expect(permanent[0]).toBeGreaterThan(Math.max(...pauses(0)))
+    expect(pauses(9, 5, true)).toEqual(permanent)
+  })
+})
+
+describe('a model is trained', () => {
+  /** Whether it is due in a space of so many passages, and of a model that was trained on so many. */
+  function isDue(nodes: number, trained: number | undefined, busy = false, plugin = 'builtin'): boolean {
+    const space = { key: 1, embedding_plugin: plugin, vector_space: 'v' }
+    const program = trainingDue({} as never, space as never, busy)
+    const active = trained === undefined ? undefined : { key: 1, id: 'v', dimension: 8, trained_nodes: trained }
+    let step = program.next()
+    while (step.done !== true) step = program.next(/FROM versions/.test(step.value.sql) ? { n: nodes } : active)
+    return step.value
+  }
+
+  it('when a space has text enough for its first one', () => {
+    expect(isDue(LSA_MIN_DOCUMENTS - 1, undefined)).toBe(false)
+    expect(isDue(LSA_MIN_DOCUMENTS, undefined)).toBe(true)
+    expect(isDue(LSA_MIN_DOCUMENTS, undefined, true)).toBe(true)
+  })
+
+  it('anew when it has grown by a tenth, fourfold while documents still come', () => {
+    expect(isDue(109, 100)).toBe(false)
+    expect(isDue(111, 100)).toBe(true)
+    expect(isDue(399, 100, true)).toBe(false)
+    expect(isDue(400, 100, true)).toBe(true)
+    expect(isDue(100, 0)).toBe(true)
+  })
+
+  it('of a large space when it has grown by half', () => {
+    expect(isDue(LSA_MAX_DOCUMENTS * 1.4, LSA_MAX_DOCUMENTS)).toBe(false)
+    expect(isDue(LSA_MAX_DOCUMENTS * 1.5, LSA_MAX_DOCUMENTS)).toBe(true)
+    expect(isDue(LSA_MAX_DOCUMENTS * 1.4, LSA_MAX_DOCUMENTS - 1)).toBe(true)
+  })
+
+  it('never where a provider makes the vectors', () => {
+    expect(isDue(1000, undefined, false, 'openai')).toBe(false)
+  })
+})

@@ -1,0 +1,105 @@
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { change, rowsOf } from '../../helpers/copied-store.js'
+import { ADA, startEngine, type TestEngine, uploadOne } from '../../helpers/engine.js'
+import { type Site, startSite } from '../../helpers/site.js'
+import { until } from '../../helpers/until.js'
+
+const BEAT_MS = 15_000
+const TEXT = '# Lighthouse\n\nThe lighthouse of Westerheversand was built in 1908.\n'
+
+let test: TestEngine
+let spaceId: string
+let site: Site | undefined
+
+beforeEach(async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+  test = await startEngine({ sources: { egressAllow: ['127.0.0.2'] } })
+  spaceId = (await test.engine.spaces.create(ADA, { name: 'N', slug: 'n' })).id
+})
+afterEach(async () => {
+  vi.useRealTimers()
+  await test.end()
+  await site?.end()
+  site = undefined
+})
+
+const gateways = () => rowsOf(test.dataDir, 'SELECT id, beat_at FROM gateways ORDER BY started_at')
+const age = (ms: number, where: string) =>
+  change(test.dataDir, `UPDATE gateways SET beat_at = beat_at - ${ms} ${where}`)
+const jobs = () => rowsOf(test.dataDir, 'SELECT stage, claimed_by FROM jobs')
+
+/** A job that another gateway has in hand, which is there. */
+async function jobOfAnother(): Promise<void> {
+  change(
+    test.dataDir,
+    `INSERT INTO gateways (id, started_at, beat_at)
+     SELECT 'another', started_at + 1000000, CAST(unixepoch('subsec') * 1000 AS INTEGER) FROM gateways`,
+  )
+  change(
+    test.dataDir,
+    "CREATE TRIGGER another AFTER INSERT ON jobs BEGIN UPDATE jobs SET claimed_by = 'another' WHERE key = NEW.key; END",
+  )
+  await uploadOne(test.engine, ADA, spaceId, { filename: 'a.md', text: TEXT })
+  change(test.dataDir, 'DROP TRIGGER another')
+}
+
+/** Lets the time of one heartbeat pass, and the beat be written. */
+async function beat(): Promise<void> {
+  const told = () => Number(gateways()[0]?.['beat_at'] ?? 0)
+  const before = told()
+  await new Promise((resolve) => setTimeout(resolve, 5))
+  vi.advanceTimersByTime(BEAT_MS)
+  await until(() => told() > before)
+}
+
+it('an engine renews its row as long as it is open, and takes it away when it is closed', async () => {
+  const [first] = gateways()
+  expect(gateways()).toHaveLength(1)
+  age(20_000, '')
+  await beat()
+  const [later] = gateways()
+  expect(later?.['id']).toBe(first?.['id'])
+  expect(Number(later?.['beat_at'])).toBeGreaterThanOrEqual(Number(first?.['beat_at']))
+  await test.engine.close()
+  expect(gateways()).toEqual([])
+  await test.reopen()
+  expect(gateways()).toHaveLength(1)
+})
+
+it('an engine that runs takes up what another left within a beat of its end, and nothing before', async () => {
+  await jobOfAnother()
+  await beat()
+  expect(jobs()).toEqual([{ stage: 'queued', claimed_by: 'another' }])
+  age(61_000, "WHERE id = 'another'")
+  await beat()
+  await until(() => jobs()[0]?.['stage'] === 'published')
+  expect(gateways()).toHaveLength(1)
+})
+
+it('an engine that slept gives the others the time of one beat before it takes them for dead', async () => {
+  await jobOfAnother()
+  age(90_000, '')
+  await beat()
+  expect(jobs()).toEqual([{ stage: 'queued', claimed_by: 'another' }])
+  await beat()
+  await until(() => jobs()[0]?.['stage'] === 'published')
+})
+
+it('an engine that was taken for dead leaves what it was reading to the others, and is there again', async () => {
+  site = await startSite({ '/': () => undefined })
+  const source = { name: 'Site', type: 'web' as const, uri: `${site.url}/`, permissionScope: [], metadata: {} }
+  const { id } = await test.engine.sources.create(ADA, spaceId, source)
+  const crawl = test.engine.sources.crawl(ADA, spaceId, id).then(
+    () => 'read',
+    (error: unknown) => String(error),
+  )
+  await until(() => site?.hits.includes('/') === true)
+  change(test.dataDir, 'DELETE FROM gateways')
+  change(test.dataDir, "UPDATE sources SET claimed_by = 'another', fence = fence + 1")
+  await beat()
+  expect(await crawl).toContain('another process took it over')
+  expect(rowsOf(test.dataDir, 'SELECT status, claimed_by, fence FROM sources')).toEqual([
+    { status: 'syncing', claimed_by: 'another', fence: 2 },
+  ])
+  expect(gateways()).toHaveLength(1)
+})

@@ -1,0 +1,172 @@
+import { rmSync } from 'node:fs'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Engine, openEngine } from '../../../src/engine/index.js'
+import { newId } from '../../../src/lib/ids.js'
+import { change, copyOf, held, rowsOf } from '../../helpers/copied-store.js'
+import { ADA, engineOptions, ingest, startEngine, type TestEngine, uploadOne } from '../../helpers/engine.js'
+import { type FakeOpenAi, startFakeOpenAi } from '../../helpers/fake-openai.js'
+import { page, type Site, startSite } from '../../helpers/site.js'
+import { until } from '../../helpers/until.js'
+
+const MODEL = { pluginId: 'openai-compatible', provider: 'local', model: 'some-model' }
+const TIDES = '# Tides\n\nThe moon pulls the sea and makes the tides.\n'
+/** what the provider takes for an answer while the copy is made */
+const SLOW_MS = 1500
+/** how long the second engine is watched: it takes its turns at once, and the jobs that it finds take less */
+const WATCHED_MS = 2500
+
+const providersAt = ({ url }: FakeOpenAi) => ({
+  ...engineOptions(''),
+  providers: [{ pluginId: MODEL.pluginId, provider: MODEL.provider, baseUrl: url }],
+  sources: { egressAllow: ['127.0.0.2'], tickMs: 50 },
+})
+
+let fakes: FakeOpenAi[]
+let site: Site
+let first: TestEngine
+let copy = ''
+let answerPage = () => {}
+let ids: { job: string; task: string; source: string; message: string }
+let firstGateway = ''
+let crawled: Promise<unknown>
+
+beforeAll(async () => {
+  fakes = [await startFakeOpenAi({ dimension: 8 }), await startFakeOpenAi({ dimension: 8 })]
+  const { dataDir: _, ...options } = providersAt(fakes[0]!)
+  first = await startEngine(options)
+  const { engine } = first
+  const space = await engine.spaces.create(ADA, { name: 'Sea', slug: 'sea', embeddingProfile: MODEL })
+  await ingest(engine, ADA, space.id, { 'tides.md': TIDES })
+  await engine.spaces.setRetrievalProfile(ADA, space.id, {
+    ...{
+      defaultMode: 'fast',
+      modes: ['fast', 'deep', 'research'],
+      topK: 5,
+      scoreThreshold: 0,
+      rerank: { enabled: false },
+    },
+    reasoningModel: MODEL,
+  })
+  const app = await engine.chat.apps.create(ADA, { name: 'App', knowledgeSpaceIds: [space.id], model: MODEL })
+  const session = (await engine.chat.authenticate(String((await engine.chat.apps.createKey(ADA, app.id)).key)))!
+  site = await startSite({
+    '/': (_request, response) => {
+      answerPage = () => response.setHeader('content-type', 'text/html').end(page('Web', 'A page about the web.'))
+    },
+  })
+  const source = await engine.sources.create(ADA, space.id, {
+    ...{ name: 'Site', type: 'web', uri: `${site.url}/`, permissionScope: [], metadata: {} },
+  })
+  firstGateway = String(rowsOf(first.dataDir, 'SELECT id FROM gateways')[0]?.['id'])
+
+  crawled = engine.sources.crawl(ADA, space.id, source.id)
+  await until(() => site.hits.includes('/'))
+  fakes[0]!.always({ kind: 'slow', ms: SLOW_MS })
+  const task = await engine.research.create(ADA, { knowledgeSpaceId: space.id, query: 'What makes the tides?' })
+  const turn = await engine.chat.send(session, {
+    ...{ query: 'What pulls the sea?', inputs: {}, response_mode: 'streaming', user: 'u', files: [] },
+    auto_generate_name: false,
+  })
+  const { compilationJob } = await uploadOne(engine, ADA, space.id, {
+    filename: 'sea.md',
+    text: '# Sea\n\nSalt water.\n',
+  })
+  await engine.idempotency.begin(ADA, 'a key', 'fingerprint')
+  ids = { job: compilationJob.id, task: task.id, source: source.id, message: turn.ids.messageId }
+  await until(() => {
+    const { jobs, tasks, messages } = held(first.dataDir)
+    return [...jobs!, ...tasks!, ...messages!].filter(({ claimed_by }) => claimed_by === firstGateway).length === 3
+  })
+  copy = copyOf(first.dataDir)
+  holdMore(copy, space.id, app.id)
+}, 60_000)
+
+/** What takes the first engine moments only, as it stands in them. */
+function holdMore(dataDir: string, spaceId: string, appId: string): void {
+  const key = rowsOf(dataDir, 'SELECT key FROM spaces WHERE id = ?', spaceId)[0]?.['key']
+  change(
+    dataDir,
+    `INSERT INTO staged_commits (id, tenant, space_key, idempotency_key, operation_type, status, claimed_by, created_at, updated_at)
+     VALUES (?, 'tenant-a', ?, 'k', 'document-upload', 'received', ?, 1, 1)`,
+    ...[newId(), key, firstGateway],
+  )
+  change(
+    dataDir,
+    `INSERT INTO vector_spaces (id, space_key, revision, dimension, state, claimed_by, created_at)
+     VALUES (?, ?, 2, 8, 'building', ?, 1)`,
+    ...[newId(), key, firstGateway],
+  )
+  change(
+    dataDir,
+    `INSERT INTO chat_annotation_jobs (id, app_id, action, status, claimed_by, created_at)
+     VALUES (?, ?, 'enable', 'processing', ?, 1)`,
+    ...[newId(), appId, firstGateway],
+  )
+  change(
+    dataDir,
+    `INSERT INTO graph_readings (id, space_key, state, budget, total, claimed_by, created_at, updated_at)
+     VALUES (?, ?, 'reading', 1, 1, ?, 1, 1)`,
+    ...[newId(), key, firstGateway],
+  )
+}
+
+afterAll(async () => {
+  await first.end()
+  await site.end()
+  for (const fake of fakes) await fake.close()
+  rmSync(copy, { recursive: true, force: true })
+})
+
+async function onCopy(work: (engine: Engine) => Promise<void>): Promise<void> {
+  const engine = await openEngine({ ...providersAt(fakes[1]!), dataDir: copy })
+  try {
+    await work(engine)
+  } finally {
+    await engine.close()
+  }
+}
+
+test('a second engine that starts on a copy of live claims takes nothing, and the first goes on undisturbed', {
+  timeout: 60_000,
+}, async () => {
+  const before = held(copy)
+  for (const [kind, rows] of Object.entries(before))
+    if (kind !== 'migrations')
+      expect(rows, kind).toContainEqual(
+        expect.objectContaining(kind === 'keys' ? { instance: firstGateway } : { claimed_by: firstGateway }),
+      )
+  await onCopy(async (engine) => {
+    await new Promise((resolve) => setTimeout(resolve, WATCHED_MS))
+    await expect(engine.idempotency.begin(ADA, 'a key', 'fingerprint')).rejects.toThrow('still running')
+    expect(held(copy)).toEqual(before)
+  })
+  expect(held(copy)).toEqual(before)
+
+  fakes[0]!.always()
+  answerPage()
+  expect(await crawled).toMatchObject({ status: 'completed', imported: 1 })
+  const { engine } = first
+  await until(async () => (await engine.jobs.get(ADA, ids.job)).stage === 'published', 20_000)
+  await until(async () => (await engine.research.get(ADA, ids.task)).stage === 'completed', 20_000)
+  await until(() => held(first.dataDir)['messages']?.[0]?.['status'] === 'normal', 20_000)
+})
+
+test('when the first has been silent for a minute, the second takes everything', { timeout: 60_000 }, async () => {
+  expect(change(copy, 'UPDATE gateways SET beat_at = beat_at - 60000')).toBe(1)
+  await onCopy(async (engine) => {
+    const { uploads, models, annotationJobs, messages, sources } = held(copy)
+    expect(uploads).toMatchObject([{ status: 'failed-retryable' }])
+    expect(models).toMatchObject([{ state: 'superseded' }])
+    expect(annotationJobs).toMatchObject([{ status: 'error', error: expect.stringContaining('stopped') }])
+    expect(messages).toMatchObject([{ status: 'error', error: expect.stringContaining('stopped') }])
+    expect(sources).toMatchObject([{ status: 'error', claimed_by: null, sync_started_at: null }])
+    expect(await engine.idempotency.begin(ADA, 'a key', 'fingerprint')).toBeUndefined()
+    await until(async () => (await engine.jobs.get(ADA, ids.job)).stage === 'published', 20_000)
+    await until(async () => (await engine.research.get(ADA, ids.task)).stage === 'completed', 20_000)
+    await until(() => held(copy)['readings']?.[0]?.['state'] === 'completed', 20_000)
+    const gateways = rowsOf(copy, 'SELECT id FROM gateways')
+    expect(gateways.map(({ id }) => id)).not.toContain(firstGateway)
+    expect(gateways).toHaveLength(1)
+  })
+  expect(rowsOf(copy, 'SELECT id FROM gateways')).toEqual([])
+})

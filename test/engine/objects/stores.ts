@@ -1,0 +1,131 @@
+import { createHash } from 'node:crypto'
+import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { keepObjects } from '../../../src/engine/objects/receive.js'
+import { type Removing, removeUnreferenced } from '../../../src/engine/objects/remove.js'
+import { type FileRow, insertFile, readyFile } from '../../../src/engine/rows/chat/files.js'
+import { loosen } from '../../../src/engine/rows/objects.js'
+import { Database } from '../../../src/engine/storage/database.js'
+import { ObjectStore } from '../../../src/engine/storage/objects.js'
+import { sql } from '../../../src/engine/storage/program.js'
+import { newId } from '../../../src/lib/ids.js'
+
+export const TENANT = 'tenant'
+
+export function shaOf(bytes: Buffer): string {
+  return createHash('sha256').update(bytes).digest('hex')
+}
+
+export function keyOf(bytes: Buffer): string {
+  return ObjectStore.key(TENANT, shaOf(bytes))
+}
+
+/** One database and one folder of objects, for any number of gateways. */
+export function temporaryStore() {
+  const root = mkdtempSync(join(tmpdir(), 'ks-agreed-'))
+  const open: Gateway[] = []
+  return {
+    root,
+    async gateway(): Promise<Gateway> {
+      mkdirSync(join(root, 'objects'), { recursive: true })
+      const gateway = new Gateway({
+        instance: newId(),
+        db: new Database(join(root, 'main.sqlite')),
+        objects: await ObjectStore.open(join(root, 'objects')),
+        log: { debug() {}, info() {}, warn() {}, error() {} },
+      })
+      open.push(gateway)
+      return gateway
+    },
+    /** Names of all files below the objects, of temporary ones too. */
+    files: () =>
+      readdirSync(join(root, 'objects'), { recursive: true, withFileTypes: true })
+        .filter((entry) => entry.isFile())
+        .map((entry) => entry.name),
+    async end() {
+      for (const gateway of open) await gateway.context.db.close()
+      rmSync(root, { recursive: true, force: true })
+    },
+  }
+}
+
+/** What one process does with objects; files of chats stand for all rows that name them. */
+export class Gateway {
+  constructor(readonly context: Removing) {}
+
+  /**
+   * Receives bytes and names them.
+   * @param isLoose the row comes with the commit, as that of a workspace does; else it holds the bytes before
+   */
+  async upload(bytes: Buffer, isLoose: boolean): Promise<string> {
+    const { db, objects } = this.context
+    const id = newId()
+    const key = keyOf(bytes)
+    const staged = await objects.stage(newId(), Readable.from([bytes]), 1 << 30, 'a')
+    const insert = () => insertFile(rowOf(id, bytes), 1)
+    await keepObjects(this.context, {
+      tenant: TENANT,
+      incoming: [{ staged, key }],
+      ...(isLoose ? { isLoose } : {}),
+      *begin() {
+        if (!isLoose) yield* insert()
+      },
+      commit: (held) =>
+        db.write(function* () {
+          yield* held()
+          if (isLoose) yield* insert()
+          yield* readyFile({ tenant: TENANT, id }, 1)
+        }),
+    })
+    return id
+  }
+
+  /** Removes the row, and the bytes where no other names them. */
+  async remove(id: string, bytes: Buffer): Promise<ReadonlySet<string>> {
+    await this.context.db.write(function* () {
+      yield* sql.run('DELETE FROM chat_files WHERE id = ?', [id])
+      yield* loosen({ tenant: TENANT, key: keyOf(bytes) }, Date.now())
+    })
+    return removeUnreferenced(this.context, TENANT, [keyOf(bytes)])
+  }
+
+  rows(): Promise<{ id: string; object_key: string; ready: number }[]> {
+    return this.context.db.read(sql.all('SELECT id, object_key, ready FROM chat_files'))
+  }
+
+  objectRows(): Promise<{ sha256: string; state: string; loose_since: number | null }[]> {
+    return this.context.db.read(sql.all('SELECT sha256, state, loose_since FROM objects'))
+  }
+
+  /** Keys of objects that rows of finished uploads name and that are not there whole. */
+  async missing(): Promise<string[]> {
+    const missing: string[] = []
+    for (const { id, object_key: key, ready } of await this.rows()) {
+      if (ready === 0) continue
+      const read = await this.context.objects.measure(key).catch(() => undefined)
+      if (read?.sha256 === key.slice(-64)) continue
+      // it may have been deleted while it was read
+      if ((await this.rows()).some((row) => row.id === id)) missing.push(key)
+    }
+    return missing
+  }
+}
+
+/** A file of a chat that names bytes. */
+export function rowOf(id: string, bytes: Buffer): FileRow {
+  return {
+    id,
+    tenant: TENANT,
+    app_id: 'app',
+    end_user_id: 'user',
+    name: 'a.png',
+    extension: 'png',
+    mime_type: 'image/png',
+    size_bytes: bytes.length,
+    sha256: shaOf(bytes),
+    object_key: keyOf(bytes),
+    created_at: Date.now(),
+  }
+}

@@ -1,0 +1,116 @@
+import { expect, it } from 'vitest'
+import { QueryGate } from '../../../src/engine/query/gate.js'
+
+const never = new AbortController().signal
+
+/** A gate with what became of each query, in the order in which they got in. */
+function gateOf(limit: number, waiting: number) {
+  const gate = new QueryGate(limit, waiting)
+  const order: string[] = []
+  const leave = new Map<string, () => void>()
+  const enter = (tenant: string, name: string, signal = never) => {
+    const entered = gate.enter(tenant, signal).then((end) => {
+      order.push(name)
+      leave.set(name, end)
+    })
+    return {
+      name,
+      outcome: entered.then(
+        () => 'in',
+        (error) => error.code,
+      ),
+    }
+  }
+  const end = async (name: string) => {
+    leave.get(name)?.()
+    await new Promise(setImmediate)
+  }
+  return { gate, order, enter, end }
+}
+
+it('as many as may run at once get in, the others when one leaves, and a place is given back once', async () => {
+  const { gate, order, enter, end } = gateOf(2, 5)
+  for (const name of ['a1', 'a2', 'a3', 'a4']) enter('a', name)
+  await new Promise(setImmediate)
+  expect(order).toEqual(['a1', 'a2'])
+  expect(gate.running).toBe(2)
+  await end('a1')
+  await end('a1')
+  expect(order).toEqual(['a1', 'a2', 'a3'])
+  for (const name of ['a2', 'a3', 'a4']) await end(name)
+  expect(order).toEqual(['a1', 'a2', 'a3', 'a4'])
+  expect(gate.running).toBe(0)
+})
+
+it('tenants that wait take turns, the oldest query of each first', async () => {
+  const { order, enter, end } = gateOf(1, 10)
+  for (const name of ['a1', 'a2', 'a3', 'a4']) enter('a', name)
+  for (const name of ['b1', 'b2']) enter('b', name)
+  enter('c', 'c1')
+  await new Promise(setImmediate)
+  for (let n = 0; n < 7; n++) await end(order.at(-1) ?? '')
+  expect(order).toEqual(['a1', 'a2', 'b1', 'c1', 'a3', 'b2', 'a4'])
+})
+
+it('where all waiting places are taken, a tenant with fewer gets one of the tenant with most', async () => {
+  const { order, enter, end } = gateOf(1, 3)
+  enter('a', 'a0')
+  const a = ['a1', 'a2', 'a3'].map((name) => enter('a', name))
+  const b1 = enter('b', 'b1')
+  expect(await a[2]?.outcome).toBe('busy')
+  // one more would make it the tenant with most
+  expect(await enter('b', 'b2').outcome).toBe('busy')
+  expect(await enter('a', 'a4').outcome).toBe('busy')
+  for (let n = 0; n < 4; n++) await end(order.at(-1) ?? 'a0')
+  expect(order).toEqual(['a0', 'a1', 'b1', 'a2'])
+  expect(await b1.outcome).toBe('in')
+})
+
+it('a refusal says when to come again, and how many run and wait', async () => {
+  const gate = new QueryGate(1, 0)
+  await gate.enter('a', never)
+  await expect(gate.enter('a', never)).rejects.toMatchObject({
+    ...{ code: 'busy', retryAfter: 1, message: expect.stringContaining('1 queries run and 0 wait') },
+  })
+})
+
+it('a query that is abandoned while it waits leaves its place to others', async () => {
+  const { order, enter, end } = gateOf(1, 1)
+  enter('a', 'a1')
+  const abandoned = new AbortController()
+  const gone = enter('a', 'a2', abandoned.signal)
+  abandoned.abort()
+  expect(await gone.outcome).toBe('unavailable')
+  enter('a', 'a3')
+  await new Promise(setImmediate)
+  await end('a1')
+  expect(order).toEqual(['a1', 'a3'])
+})
+
+it('a query that got in is not touched by its signal any more', async () => {
+  const { gate, order, enter, end } = gateOf(1, 1)
+  enter('a', 'a1')
+  const late = new AbortController()
+  enter('a', 'a2', late.signal)
+  await new Promise(setImmediate)
+  await end('a1')
+  late.abort()
+  expect(order).toEqual(['a1', 'a2'])
+  expect(gate.running).toBe(1)
+})
+
+it('queries that run have the right of way from when they are in until they leave', async () => {
+  const told: string[] = []
+  const begin = () => {
+    told.push('begin')
+    return () => told.push('end')
+  }
+  const gate = new QueryGate(1, 1, { begin } as never)
+  const leave = await gate.enter('a', never)
+  const next = gate.enter('a', never)
+  expect(told).toEqual(['begin'])
+  leave()
+  leave()
+  ;(await next)()
+  expect(told).toEqual(['begin', 'end', 'begin', 'end'])
+})

@@ -1,0 +1,133 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { MemorySpace } from '../../../bench/lib/memory-space.js'
+import { PassageCache, termsHeld } from '../../../src/engine/derived/passage.js'
+import { answerType } from '../../../src/engine/query/answer-type.js'
+import { evidenceState } from '../../../src/engine/query/answerability.js'
+import { contradictions } from '../../../src/engine/query/conflicts/contradictions.js'
+import { namesMissing } from '../../../src/engine/query/extractive/names-missing.js'
+import { closestPassage, extractiveAnswer } from '../../../src/engine/query/extractive.js'
+import { piecesOf } from '../../../src/engine/query/pieces.js'
+import { kindAskedFor, kindMissing } from '../../../src/engine/query/question/asked-kind.js'
+import { expectedEvidence } from '../../../src/engine/query/question/expected-evidence.js'
+import { facetsOf } from '../../../src/engine/query/question/facets.js'
+import { partsOf } from '../../../src/engine/query/question/parts.js'
+import { questionWords } from '../../../src/engine/query/question/words.js'
+import { relevantPassages } from '../../../src/engine/query/relevance.js'
+import { analyzeQuery } from '../../../src/lib/text/analyze.js'
+
+/**
+ * What the rules decide of texts that they were made with: the benches say how often that is right, these files what it
+ * is. A change that alters them on purpose writes them anew (`npm test -- test/engine/query/recorded-decisions.test.ts -u`),
+ * and their difference is read with it. Halves that the benches report are not in here.
+ */
+const recorded = (name: string) => join(import.meta.dirname, 'recorded', `${name}.txt`)
+const DATA = join(import.meta.dirname, '..', '..', '..', 'bench', 'meaning', 'data')
+const read = (name: string) => readFileSync(join(DATA, name), 'utf8').trim()
+const linesOf = <T>(name: string): T[] =>
+  read(name)
+    .split('\n')
+    .map((line) => JSON.parse(line))
+
+interface Pair {
+  question: string
+  one: string
+  other: string
+}
+const PAIRS = [
+  ...linesOf<Pair>('contradictions.jsonl').filter((_, place) => place % 2 === 0),
+  ...linesOf<Pair>('contradictions-prose.jsonl'),
+]
+type Languages = Record<string, { tune: { documents: string[]; questions: { text: string }[] } }>
+const LANGUAGES: Languages = JSON.parse(read('languages.json'))
+const ASKED = [
+  ...PAIRS.map(({ question }) => question),
+  ...linesOf<{ half: string; questions: string[] }>('clusters.jsonl')
+    .filter(({ half }) => half === 'tune')
+    .flatMap(({ questions }) => questions),
+  ...Object.values(LANGUAGES).flatMap(({ tune }) => tune.questions.map(({ text }) => text)),
+]
+
+const short = (value: unknown): string =>
+  JSON.stringify(value, (_, inner) => (typeof inner === 'number' ? Number(inner.toPrecision(4)) : inner))
+
+it('pairs of statements', async () => {
+  const lines = PAIRS.flatMap(({ question, one, other }) => {
+    const items = [one, other].map((text, place) => ({ text, title: '', document: String(place) }))
+    const { conflicts, differences } = contradictions(question, analyzeQuery(question), () => 2, items)
+    return [
+      `${question} | ${one} | ${other}`,
+      ...conflicts.map((found) => `  conflict ${short(found)}`),
+      ...differences.map((found) => `  no conflict ${short(found)}`),
+    ]
+  })
+  await expect(`${lines.join('\n')}\n`).toMatchFileSnapshot(recorded('pairs'))
+})
+
+it('what questions ask for', async () => {
+  const lines = [...new Set(ASKED)].flatMap((question) => {
+    const terms = analyzeQuery(question)
+    const half = new Set(terms.filter((_, place) => place % 2 === 0))
+    return [
+      question,
+      `  ${short({ type: answerType(question), facets: facetsOf(question), kind: kindAskedFor(question) })}`,
+      `  ${short({ parts: partsOf(question), words: questionWords(question)(half) })}`,
+      `  ${short(expectedEvidence(question))}`,
+    ]
+  })
+  await expect(`${lines.join('\n')}\n`).toMatchFileSnapshot(recorded('questions'))
+})
+
+/** Questions over a space of texts: what is found, judged and answered. */
+function askedOf(documents: readonly string[], questions: readonly string[]): string[] {
+  const space = new MemorySpace(
+    documents.map((text, place) => ({ id: String(place), title: '', text })),
+    true,
+  )
+  const cache = new PassageCache()
+  return questions.flatMap((query) => {
+    const { terms, ranked, asked } = space.ask(query)
+    const items = ranked.slice(0, 5).map(({ key, final, features }) => {
+      const { title, body } = space.nodes[key] ?? { title: '', body: '' }
+      return { title, text: body, score: final, ...(features && { features }) }
+    })
+    const evidence = items.slice(0, 3)
+    const places = ranked.slice(0, 10).map((one) => {
+      const { title, body } = space.nodes[one.key] ?? { title: '', body: '' }
+      return { ...one, held: termsHeld(cache.of({ key: one.key, title, body }), terms) }
+    })
+    const kept = relevantPassages(places, { idf: space.idf, asked, topK: 10 })
+    const nearest = evidence.map(({ title, text }) => ({ title, body: text, sentence: text }))
+    return [
+      query,
+      `  ranked ${short(ranked.slice(0, 5).map(({ key, final }) => [key, final]))}`,
+      `  kept ${short(kept.map(({ key }) => key))}`,
+      `  state ${short(evidenceState({ query, terms, idf: space.idf, items }))}`,
+      `  answer ${short(extractiveAnswer({ query, evidence, idf: space.idf }))}`,
+      `  closest ${short(closestPassage(evidence))}`,
+      `  missing ${short({ names: namesMissing(query, evidence), kind: kindMissing(query, nearest) })}`,
+      `  pieces ${short(piecesOf(evidence[0]?.text ?? '', new Set(terms)))}`,
+    ]
+  })
+}
+
+describe('questions of small spaces', () => {
+  it.each(Object.keys(LANGUAGES))('in %s', async (language) => {
+    const { tune } = LANGUAGES[language]
+    const lines = askedOf(
+      tune.documents,
+      tune.questions.map(({ text }) => text),
+    )
+    await expect(`${lines.join('\n')}\n`).toMatchFileSnapshot(recorded(`space-${language}`))
+  })
+
+  it('of prose that contradicts itself', async () => {
+    const pairs = linesOf<Pair>('contradictions-prose.jsonl')
+    const lines = askedOf(
+      pairs.flatMap(({ one, other }) => [one, other]),
+      pairs.map(({ question }) => question),
+    )
+    await expect(`${lines.join('\n')}\n`).toMatchFileSnapshot(recorded('space-prose'))
+  })
+})

@@ -1,0 +1,224 @@
+import { describe, expect, it } from 'vitest'
+import { ItemFailure, type Place } from '../../../src/engine/sources/connectors/connector.js'
+import {
+  decodedPath,
+  httpUrl,
+  itemProblem,
+  onlyParameters,
+  onlySecrets,
+  placeProblem,
+  secretText,
+  textParameter,
+} from '../../../src/engine/sources/connectors/place.js'
+import { checkUri, isOwnCrawl, readContent, readCrawlLimits, webHeaders } from '../../../src/engine/sources/content.js'
+import { nextRun, plannedAgain, readSyncPolicy } from '../../../src/engine/sources/sync-policy.js'
+
+const invalid = expect.objectContaining({ code: 'invalid-request' })
+const HOUR_MS = 3_600_000
+
+describe('a plan of syncs', () => {
+  const read = (syncPolicy: unknown) => readSyncPolicy({ syncPolicy })
+
+  it.each([
+    [{ everyHours: 1 }],
+    [{ everyHours: 720 }],
+    [{ dailyAt: ['00:00'] }],
+    [{ dailyAt: ['23:59', '19:00', '09:30'], utcOffset: '+14:00' }],
+    [{ dailyAt: ['12:00'], utcOffset: '-09:30' }],
+    [{ dailyAt: Array.from({ length: 24 }, (_, hour) => `${String(hour).padStart(2, '0')}:00`) }],
+  ])('%j is read as it is', (policy) => {
+    expect(read(policy)).toEqual(policy)
+    expect(readSyncPolicy({})).toBeUndefined()
+  })
+
+  it.each([
+    ['', null],
+    ['', []],
+    ['', 'daily'],
+    ['', {}],
+    ['', { everyHours: 1, dailyAt: ['00:00'] }],
+    ['', { everyHours: 1, weekly: true }],
+    ['.everyHours', { everyHours: 0 }],
+    ['.everyHours', { everyHours: 721 }],
+    ['.everyHours', { everyHours: 1.5 }],
+    ['.everyHours', { everyHours: '1' }],
+    ['.utcOffset', { everyHours: 1, utcOffset: '+01:00' }],
+    ['.dailyAt', { dailyAt: [] }],
+    ['.dailyAt', { dailyAt: '00:00' }],
+    ['.dailyAt', { dailyAt: Array.from({ length: 25 }, () => '00:00') }],
+    ['.dailyAt', { dailyAt: ['24:00'] }],
+    ['.dailyAt', { dailyAt: ['12:60'] }],
+    ['.dailyAt', { dailyAt: ['9:00'] }],
+    ['.dailyAt', { dailyAt: [900] }],
+    ['.utcOffset', { dailyAt: ['00:00'], utcOffset: '01:00' }],
+    ['.utcOffset', { dailyAt: ['00:00'], utcOffset: '+14:01' }],
+    ['.utcOffset', { dailyAt: ['00:00'], utcOffset: 60 }],
+  ])('the refusal names metadata.syncPolicy%s for %j', (key, policy) => {
+    expect(() => read(policy)).toThrow(
+      expect.objectContaining({
+        code: 'invalid-sync-policy',
+        message: expect.stringContaining(`metadata.syncPolicy${key} must be`),
+      }),
+    )
+  })
+
+  const at = (text: string) => Date.parse(`2026-03-${text}:00Z`)
+
+  it.each([
+    [{ everyHours: 3 }, '01T10:30', '01T13:30'],
+    [{ dailyAt: ['09:00', '17:45'] }, '01T08:00', '01T09:00'],
+    [{ dailyAt: ['17:45', '09:00'] }, '01T09:00', '01T17:45'],
+    [{ dailyAt: ['09:00', '17:45'] }, '01T17:45', '02T09:00'],
+    [{ dailyAt: ['01:00'], utcOffset: '+02:30' }, '01T22:00', '01T22:30'],
+    [{ dailyAt: ['01:00'], utcOffset: '+02:30' }, '01T22:30', '02T22:30'],
+    [{ dailyAt: ['23:00'], utcOffset: '-05:00' }, '01T03:00', '01T04:00'],
+    [{ dailyAt: ['23:00'], utcOffset: '-05:00' }, '01T04:00', '02T04:00'],
+  ])('%j after %s runs next at %s', (policy, after, next) => {
+    expect(new Date(nextRun(policy, at(after)))).toEqual(new Date(at(next)))
+  })
+
+  it('a run is planned anew only where it is further off than a whole period', () => {
+    const now = at('01T10:00')
+    expect(plannedAgain({ everyHours: 2 }, now + 2 * HOUR_MS, now)).toBe(now + 2 * HOUR_MS)
+    expect(plannedAgain({ everyHours: 2 }, now + 3 * HOUR_MS, now)).toBe(now + 2 * HOUR_MS)
+    expect(plannedAgain({ everyHours: 2 }, now - HOUR_MS, now)).toBe(now - HOUR_MS)
+    expect(plannedAgain({ dailyAt: ['12:00'] }, now + 23 * HOUR_MS, now)).toBe(now + 23 * HOUR_MS)
+    expect(plannedAgain({ dailyAt: ['12:00'] }, now + 25 * HOUR_MS, now)).toBe(at('01T12:00'))
+  })
+})
+
+describe('what a client says of a source', () => {
+  it('keeps the keys of the client, and none that are written here', () => {
+    const own = { note: 'x', parameters: { maxPages: 3 } }
+    const ours = { tenantId: 't', syncState: {}, sync: 1, crawled: 1, imported: 1, importedFiles: 1 }
+    expect(readContent('web', { ...own, ...ours, credentials: { token: 'a' }, syncPolicy: { everyHours: 1 } })).toEqual(
+      {
+        metadata: { ...own, syncPolicy: { everyHours: 1 } },
+        credentials: { token: 'a' },
+        policy: { everyHours: 1 },
+      },
+    )
+    expect(readContent('upload', {})).toEqual({ metadata: {}, credentials: undefined, policy: undefined })
+  })
+
+  it('credentials that are null or empty take away those that are stored', () => {
+    expect(readContent('web', { credentials: null }).credentials).toBeNull()
+    expect(readContent('web', { credentials: {} }).credentials).toBeNull()
+    expect(() => readContent('web', { credentials: 'secret' })).toThrow(invalid)
+    expect(() => readContent('web', { credentials: ['secret'] })).toThrow(invalid)
+  })
+
+  it('limits of a crawl are checked where the crawler here reads the source, and nowhere else', () => {
+    const metadata = { parameters: { maxPages: 0 } }
+    expect(() => readContent('web', metadata)).toThrow(invalid)
+    expect(readContent('connector', metadata).metadata).toEqual(metadata)
+    expect(readContent('web', { ...metadata, provider: 'other' }).metadata).toEqual({ ...metadata, provider: 'other' })
+    expect(
+      [{}, { pluginId: 'builtin', provider: 'web' }, { pluginId: 'mine' }, { provider: 's3' }].map(isOwnCrawl),
+    ).toEqual([...[true, true, false, false]])
+  })
+
+  it('a crawl has usual limits, and those that are named within bounds', () => {
+    const read = (parameters: unknown) => readCrawlLimits({ parameters })
+    expect(readCrawlLimits({})).toEqual({ maxPages: 200, maxDepth: 5, missingAfter: 1 })
+    const [least, most] = [
+      { maxPages: 1, maxDepth: 0, missingAfter: 0 },
+      { maxPages: 5000, maxDepth: 20, missingAfter: 100 },
+    ]
+    expect(read(least)).toEqual(least)
+    expect(read(most)).toEqual(most)
+    const wrong = [{ maxPages: 0 }, { maxPages: 5001 }, { maxDepth: -1 }, { maxDepth: 21 }, { maxDepth: 1.5 }]
+    for (const parameters of [...wrong, { missingAfter: 101 }, { missingAfter: -1 }, { maxPages: '5' }, [], 'all'])
+      expect(() => read(parameters)).toThrow(invalid)
+  })
+
+  it('a web source signs in with a token or a name and a password', () => {
+    expect(webHeaders(undefined)).toEqual({})
+    expect(webHeaders({})).toEqual({})
+    expect(webHeaders({ token: 'abc' })).toEqual({ authorization: 'Bearer abc' })
+    const basic = (pair: string) => ({ authorization: `Basic ${Buffer.from(pair).toString('base64')}` })
+    expect(webHeaders({ username: 'ada', password: 'x y' })).toEqual(basic('ada:x y'))
+    expect(webHeaders({ username: 'ada' })).toEqual(basic('ada:'))
+    const wrong = [
+      { token: 'a', username: 'b' },
+      { password: 'c' },
+      { token: 'a', realm: 'b' },
+      { token: 'ä' },
+      { token: 1 },
+    ]
+    for (const credentials of [...wrong, { username: 'a\nb' }, { username: 'a', password: 'ü' }])
+      expect(() => webHeaders(credentials)).toThrow(invalid)
+  })
+
+  it('an address names no secret, no other protocol, and no place that is never dialled', () => {
+    const check = (type: 'web' | 'connector', uri: string) => () => checkUri(type, uri, (host) => host === '8.8.8.8')
+    for (const uri of ['no address', 'https://a.example/', 'http://8.8.8.8/']) expect(check('web', uri)).not.toThrow()
+    for (const uri of [
+      'https://ada@a.example/',
+      'https://:secret@a.example/',
+      'ftp://a.example/',
+      'http://10.0.0.1/',
+      'http://[::1]/',
+    ])
+      expect(check('web', uri)).toThrow(invalid)
+    expect(check('connector', 'https://:secret@a.example/')).toThrow(invalid)
+    for (const uri of ['s3://bucket/', 'http://10.0.0.1/']) expect(check('connector', uri)).not.toThrow()
+  })
+})
+
+describe('what a place is asked with', () => {
+  const place = (parameters: Record<string, unknown>): Place => ({
+    uri: 'https://a.example/',
+    parameters: new Map(Object.entries(parameters)),
+    credentials: undefined,
+  })
+
+  it('an address gets a slash at its end and loses its fragment', () => {
+    expect(httpUrl('https://a.example/x#part', 'it').href).toBe('https://a.example/x/')
+    expect(httpUrl('http://a.example/x/', 'it').href).toBe('http://a.example/x/')
+    for (const uri of ['nothing', 'ftp://a.example/', 'https://a.example/?a=1'])
+      expect(() => httpUrl(uri, 'it')).toThrow(invalid)
+    expect(decodedPath(new URL('https://a.example/%C3%A4/'))).toBe('/ä/')
+    expect(() => decodedPath(new URL('https://a.example/%FF/'))).toThrow(invalid)
+  })
+
+  it('a parameter is a text of its form, and a stranger is refused by name', () => {
+    expect(textParameter(place({ branch: 'main' }), 'branch', /^[a-z]+$/)).toBe('main')
+    expect(textParameter(place({ branch: null }), 'branch', /^[a-z]+$/)).toBeUndefined()
+    expect(textParameter(place({}), 'branch', /^[a-z]+$/)).toBeUndefined()
+    expect(() => textParameter(place({ branch: 'MAIN' }), 'branch', /^[a-z]+$/)).toThrow(invalid)
+    expect(() => textParameter(place({ branch: 1 }), 'branch', /1/)).toThrow(invalid)
+    expect(() => onlyParameters(place({ a: 1 }), ['a', 'b'], 'it')).not.toThrow()
+    expect(() => onlyParameters(place({ a: 1, c: 1 }), ['a', 'b'], 'it')).toThrow(/may hold a, b, received "c"/)
+    expect(() => onlyParameters(place({ c: 1 }), [], 'it')).toThrow(/may hold none, received "c"/)
+  })
+
+  it('a secret is plain text, and no message repeats it', () => {
+    expect(secretText({ token: 'a!~' }, 'token')).toBe('a!~')
+    expect(secretText({}, 'token')).toBeUndefined()
+    expect(secretText(undefined, 'token')).toBeUndefined()
+    for (const token of ['a b', 'ä', '', 1]) expect(() => secretText({ token }, 'token')).toThrow(invalid)
+    expect(() => secretText({ token: 'my secret' }, 'token')).not.toThrow(/my secret/)
+    expect(() => onlySecrets(undefined, ['token'], 'it')).not.toThrow()
+    expect(() => onlySecrets({ token: 'a' }, ['token'], 'it')).not.toThrow()
+    expect(() => onlySecrets({ token: 'a', key: 'b' }, ['token'], 'it')).toThrow(invalid)
+  })
+
+  it('the status of an answer is a matter of one item, or of the whole place', () => {
+    const ofItem = (status: number) => {
+      const problem = itemProblem(status)
+      return problem === undefined ? 'fine' : problem instanceof ItemFailure ? `item ${problem.message}` : 'place'
+    }
+    const statuses = [200, 299, 206, 300, 400, 401, 403, 404, 410, 414, 422, 429, 500]
+    expect(statuses.map(ofItem)).toEqual([
+      ...['fine', 'fine', 'item did not come whole', 'place', 'item answered 400', 'place'],
+      ...['item may not be read with these credentials', 'item is not there', 'item is not there'],
+      ...['item answered 414', 'item answered 422', 'place', 'place'],
+    ])
+    const ofPlace = (status: number) => placeProblem(status)?.message ?? 'fine'
+    expect([200, 299, 300, 401, 403, 404].map(ofPlace)).toEqual([
+      ...['fine', 'fine', 'answered 300', 'the credentials are not accepted (answered 401)'],
+      ...['the credentials are not accepted (answered 403)', 'answered 404'],
+    ])
+  })
+})

@@ -1,0 +1,158 @@
+import Sqlite from 'better-sqlite3'
+import { describe, expect, it } from 'vitest'
+import { TABLE_FORMATS } from '../../../src/engine/storage/format-tables.js'
+import { hasForm, type Kind, ownedThrough, wrongWith } from '../../../src/engine/storage/formats.js'
+import { guardOf, isDamaged } from '../../../src/engine/storage/guarded-rows.js'
+import { MIGRATIONS } from '../../../src/engine/storage/schema.js'
+
+const bytes = (length: number) => new Uint8Array(length)
+
+describe('a value of a kind', () => {
+  it.each<[Kind, unknown[], unknown[], string]>([
+    ['key', [0, 1, -1], [1.5, '1', 2 ** 53], 'is not an integer'],
+    ['integer', [0, -7], [0.1, true, '1'], 'is not an integer'],
+    ['number', [0.5, -1, 0], [Number.NaN, Number.POSITIVE_INFINITY, '1'], 'is not a number'],
+    ['text', ['', 'a'], [1, bytes(1)], 'is not text'],
+    ['bytes', [bytes(0)], ['a'], 'holds no bytes'],
+    ['packed', [bytes(1)], ['a'], 'holds no bytes'],
+    ['object-bytes', [bytes(1)], [1], 'holds no bytes'],
+    ['vector', [bytes(1)], ['a'], 'holds no bytes'],
+    ['time', [0, 8.64e15], [-1, 8.64e15 + 2, 1.5, '1'], 'is not a time'],
+    ['flag', [0, 1], [2, -1, true, '1'], 'is neither 0 nor 1'],
+    ['uuid', ['0198c0de-0000-7000-8000-000000000000'], ['0198c0de', 1], 'is not a uuid'],
+    [
+      'sha256',
+      ['a'.repeat(64), '0'.repeat(64)],
+      ['A'.repeat(64), 'a'.repeat(63), 'a'.repeat(65), 1],
+      'is not a SHA-256',
+    ],
+    ['sha256-bytes', [bytes(32)], [bytes(31), bytes(33), 'a'.repeat(32)], 'is not a SHA-256'],
+    ['row-hash', [bytes(16)], [bytes(15), bytes(32), 'a'.repeat(16)], 'is not the hash of a row'],
+    ['object-key', [], ['../up', '', 1], 'is not the key of an object'],
+    ['json', ['1', 'null', '{}', '[]'], ['', '{', 1], 'is not JSON'],
+    ['json-object', ['{}'], ['[]', 'null', '1', '"a"'], 'is not a JSON object'],
+    ['json-object', [], ['{', 1], 'is not JSON'],
+    ['json-array', ['[]'], ['{}', 'null', '1'], 'is not a JSON array'],
+    ['json-array', [], ['[', 1], 'is not JSON'],
+    [['on', 'off'], ['on', 'off'], ['', 'On', 1], 'has no known value'],
+  ])('%j', (kind, right, wrong, what) => {
+    expect(right.map((value) => wrongWith(kind, value))).toEqual(right.map(() => undefined))
+    expect(wrong.map((value) => wrongWith(kind, value))).toEqual(wrong.map(() => what))
+  })
+
+  it('can be wrong though it has the type of its column, of some kinds', () => {
+    const formless: Kind[] = ['key', 'integer', 'number', 'text', 'bytes', 'packed', 'object-bytes', 'vector']
+    const formed: Kind[] = ['time', 'flag', 'uuid', 'sha256', 'sha256-bytes', 'row-hash', 'object-key', 'json', ['on']]
+    expect(formless.map(hasForm)).toEqual(formless.map(() => false))
+    expect(formed.map(hasForm)).toEqual(formed.map(() => true))
+  })
+})
+
+it('where the schema lists the values of a column, its format lists the same', () => {
+  const sqlite = new Sqlite(':memory:')
+  for (const step of MIGRATIONS) sqlite.exec(step)
+  const tables = sqlite
+    .prepare<[], { name: string; sql: string }>("SELECT name, sql FROM sqlite_schema WHERE type = 'table'")
+    .all()
+  sqlite.close()
+  const checked = tables.flatMap(({ name, sql }) =>
+    [...sql.matchAll(/CHECK\s*\((\w+) IN \(('[^)]*)\)\)/g)].map(([, column = '', list = '']) => ({
+      column: `${name}.${column}`,
+      kind: TABLE_FORMATS[name]?.columns[column]?.kind,
+      values: [...list.matchAll(/'([^']*)'/g)].map(([, value]) => value),
+    })),
+  )
+  expect(checked.length).toBeGreaterThan(20)
+  for (const { column, kind, values } of checked)
+    expect({ column, values: typeof kind === 'object' ? [...kind].sort() : kind }).toEqual({
+      column,
+      values: values.sort(),
+    })
+})
+
+/** The values that a column may have where the schema lists none, said a second time. */
+const LISTED: Record<string, readonly string[]> = {
+  'versions.content_type': ['text', 'structured', 'mixed'],
+  'versions.parser': ['native-markdown', 'native-html', 'native-structured', 'unstructured'],
+  'version_parts.part': ['artifact', 'outline', 'items'],
+  'nodes.kind': ['text', 'table', 'code', 'list'],
+  'traces.evidence_state': ['answerable', 'partial', 'not-enough-evidence', 'conflict', 'permission-limited'],
+  'sessions.client_kind': ['api', 'mcp', 'worker', 'admin'],
+}
+
+it.each(Object.entries(LISTED))('%s has the values that are written there', (place, values) => {
+  const [table = '', column = ''] = place.split('.')
+  expect(TABLE_FORMATS[table]?.columns[column]?.kind).toEqual(values)
+})
+
+it('a list of values has no empty one, and none twice', () => {
+  for (const [name, { columns }] of Object.entries(TABLE_FORMATS))
+    for (const [column, { kind }] of Object.entries(columns))
+      if (typeof kind === 'object')
+        expect({
+          column: `${name}.${column}`,
+          odd: kind.filter((value, at) => !/^[\w-]+$/.test(value) || kind.indexOf(value) !== at),
+        }).toEqual({
+          ...{ column: `${name}.${column}`, odd: [] },
+        })
+})
+
+it('a row whose owner is not there belongs to everybody, any other to the space of its owner', () => {
+  const sqlite = new Sqlite(':memory:')
+  sqlite.exec(`CREATE TABLE owners (id TEXT, space_key INTEGER); INSERT INTO owners VALUES ('a', 1), ('b', 2);
+    CREATE TABLE things (owner TEXT); INSERT INTO things VALUES ('a'), ('b'), ('gone')`)
+  const owned = sqlite
+    .prepare(`SELECT t.owner FROM things t, (SELECT 1 AS space) here WHERE ${ownedThrough('owners', 'id', 'owner')}`)
+    .pluck()
+    .all()
+  sqlite.close()
+  expect(owned).toEqual(['a', 'gone'])
+})
+
+describe('a guard of rows', () => {
+  const column = (name: string, of: string | null = name, table: string | null = 'golden_questions') => ({
+    ...{ name, table, column: of },
+  })
+
+  it('is for columns with a form, under whatever name they are asked for', () => {
+    expect(guardOf([column('question'), column('n', null, null), column('x', 'unknown')], () => {})).toBeUndefined()
+    const told: unknown[] = []
+    const guard = guardOf([column('key', 'id'), column('labels', 'tags'), column('made', 'created_at')], (one) =>
+      told.push(one),
+    )
+    const row = { key: '0198c0de-0000-7000-8000-000000000000', labels: '[', made: -1 }
+    guard?.(row)
+    expect(told).toEqual([
+      { table: 'golden_questions', column: 'tags', row: row.key, what: 'is not JSON' },
+      { table: 'golden_questions', column: 'created_at', row: row.key, what: 'is not a time' },
+    ])
+    expect(isDamaged(row)).toBe(true)
+    expect(Object.keys(row)).toEqual(['key', 'labels', 'made'])
+    expect(() => row.labels).toThrow(expect.objectContaining({ code: 'data-damaged' }))
+  })
+
+  it('leaves rows alone that are whole, were not found, or hold NULL', () => {
+    const told: unknown[] = []
+    const guard = guardOf([column('tags')], (one) => told.push(one))
+    const whole = { tags: '[]' }
+    for (const row of [whole, { tags: null }, undefined]) guard?.(row)
+    expect(told).toEqual([])
+    expect(isDamaged(whole)).toBe(false)
+  })
+
+  it('names a row by its id, else by its key, else by nothing', () => {
+    const named = (row: Record<string, unknown>, ...columns: string[]) => {
+      let name = ''
+      guardOf(
+        ['parser_status', ...columns].map((one) => column(one, one, 'documents')),
+        (damage) => {
+          name = damage.row
+        },
+      )?.({ parser_status: 'lost', ...row })
+      return name
+    }
+    const id = '0198c0de-0000-7000-8000-000000000000'
+    expect(named({ id, key: 5 }, 'key', 'id')).toBe(id)
+    expect(named({})).toBe('?')
+  })
+})

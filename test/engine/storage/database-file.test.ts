@@ -1,0 +1,174 @@
+import {
+  closeSync,
+  copyFileSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import Sqlite from 'better-sqlite3'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { databaseState } from '../../../src/engine/storage/database-file.js'
+import { readWal } from '../../../src/engine/storage/wal-file.js'
+
+let folder: string
+let path: string
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'ks-database-file-'))
+  path = join(folder, 'main.sqlite')
+})
+afterEach(() => rmSync(folder, { recursive: true, force: true }))
+
+const PAGE = 1024
+
+/** A database of a few pages; its log stays beside it as a run that was killed leaves it. */
+function written({ rows = 0, logged = 0, version = 1, page = PAGE } = {}) {
+  const live = join(folder, 'live.sqlite')
+  for (const old of [live, `${live}-wal`, `${live}-shm`, path]) rmSync(old, { force: true })
+  const db = new Sqlite(live)
+  db.pragma(`page_size = ${page}`)
+  db.pragma('journal_mode = WAL')
+  db.exec('CREATE TABLE t (a TEXT)')
+  if (version > 0) db.pragma(`user_version = ${version}`)
+  const insert = db.prepare('INSERT INTO t VALUES (?)')
+  for (let n = 0; n < rows; n++) insert.run('x'.repeat(900))
+  db.pragma('wal_checkpoint(TRUNCATE)')
+  db.pragma('wal_autocheckpoint = 0')
+  for (let n = 0; n < logged; n++) insert.run('y'.repeat(900))
+  copyFileSync(live, path)
+  if (logged > 0) copyFileSync(`${live}-wal`, `${path}-wal`)
+  db.close()
+}
+
+function overwrite(at: number, bytes: number[]): void {
+  const file = openSync(path, 'r+')
+  writeSync(file, Buffer.from(bytes), 0, bytes.length, at)
+  closeSync(file)
+}
+
+describe('the state of a database file', () => {
+  it('is missing, empty, blank or whole', () => {
+    expect(databaseState(path)).toEqual({ is: 'missing' })
+    writeFileSync(path, '')
+    expect(databaseState(path)).toEqual({ is: 'empty' })
+    written({ version: 0 })
+    expect(databaseState(path)).toEqual({ is: 'blank' })
+    written({ rows: 5 })
+    expect(databaseState(path)).toEqual({ is: 'whole' })
+  })
+
+  it.each<[string, () => void, RegExp]>([
+    ['shorter than its head', () => truncateSync(path, 99), /^it has 99 bytes, which is less than its head$/],
+    ['of another kind', () => overwrite(0, [0x50]), /^it does not begin as a database does$/],
+    ['of a page size that is no power of two', () => overwrite(16, [4, 2]), /^its head names a page size of 1026$/],
+    ['of pages that are too small', () => overwrite(16, [1, 0]), /^its head names a page size of 256$/],
+    ['of no page size', () => overwrite(16, [0, 0]), /^its head names a page size of 0$/],
+    [
+      'cut short by a byte',
+      () => truncateSync(path, readFileSync(path).length - 1),
+      /^it is cut short: it has \d+ bytes of \d+$/,
+    ],
+  ])('%s, it is damaged', (_, damage, what) => {
+    written({ rows: 5 })
+    damage()
+    expect(databaseState(path)).toEqual({ is: 'damaged', what: expect.stringMatching(what) })
+  })
+
+  it('a head of which the number of pages was not kept is taken without it', () => {
+    written({ rows: 5 })
+    overwrite(92, [0, 0, 0, 9])
+    truncateSync(path, 3 * PAGE)
+    expect(databaseState(path)).toEqual({ is: 'whole' })
+  })
+
+  it('pages that stand in the log are not missed in the file, and others are', () => {
+    written({ rows: 3, logged: 6 })
+    const pages = readWal(`${path}-wal`)?.pages ?? new Set()
+    expect(databaseState(path)).toEqual({ is: 'whole' })
+    const size = readFileSync(path).length
+    // page 2 is the root of the table: it is in the file alone, or in the log as well
+    truncateSync(path, size - PAGE)
+    expect(databaseState(path).is).toBe(pages.has(size / PAGE) ? 'whole' : 'damaged')
+    rmSync(`${path}-wal`)
+    expect(databaseState(path).is).toBe('damaged')
+  })
+
+  it('a log of other pages than the file says nothing of it', () => {
+    written({ rows: 3, logged: 20, page: 2 * PAGE })
+    written({ rows: 3 })
+    expect(readWal(`${path}-wal`)?.pageSize).toBe(2 * PAGE)
+    truncateSync(path, readFileSync(path).length - PAGE)
+    expect(databaseState(path).is).toBe('damaged')
+  })
+})
+
+describe('a write-ahead log', () => {
+  const HEADER = 32
+  const FRAME = 24 + PAGE
+  const log = () => readFileSync(`${path}-wal`)
+  const cutAt = (bytes: number) => {
+    writeFileSync(join(folder, 'cut-wal'), log().subarray(0, bytes))
+    return readWal(join(folder, 'cut-wal'))
+  }
+
+  it('that is not there, or has no header that can be trusted, holds nothing', () => {
+    expect(readWal(`${path}-wal`)).toBeUndefined()
+    written({ logged: 3 })
+    expect(cutAt(HEADER - 1)).toBeUndefined()
+    expect(cutAt(HEADER)).toEqual({ pageSize: PAGE, databasePages: 0, pages: new Set() })
+    for (const at of [0, 9, 25, 29]) {
+      const bytes = log()
+      bytes[at] = (bytes[at] ?? 0) ^ 0x40
+      writeFileSync(join(folder, 'odd-wal'), bytes)
+      expect(readWal(join(folder, 'odd-wal'))).toBeUndefined()
+    }
+  })
+
+  it('holds the pages of whole transactions, and of the last one that was cut nothing', () => {
+    written({ rows: 1, logged: 8 })
+    const frames = (log().length - HEADER) / FRAME
+    let known = 0
+    const ofFrames = Array.from({ length: frames + 1 }, (_, count) => cutAt(HEADER + count * FRAME))
+    for (const [count, content] of ofFrames.entries()) {
+      const bytes = log()
+      const upTo = Array.from({ length: count }, (_, n) => HEADER + n * FRAME)
+      const commits = upTo.filter((at) => bytes.readUInt32BE(at + 4) > 0)
+      const last = commits.at(-1)
+      const held = last === undefined ? [] : upTo.filter((at) => at <= last).map((at) => bytes.readUInt32BE(at))
+      expect(content?.pages).toEqual(new Set(held))
+      expect(content?.databasePages).toBe(last === undefined ? 0 : bytes.readUInt32BE(last + 4))
+      known += held.length
+    }
+    expect(known).toBeGreaterThan(frames)
+    // half a frame is none
+    expect(cutAt(HEADER + FRAME * frames - 1)?.databasePages).toBe(ofFrames[frames - 1]?.databasePages)
+  })
+
+  it('is read up to a frame that is damaged, or of an earlier round', () => {
+    written({ rows: 1, logged: 6 })
+    for (const at of [0, 9, 17, 30]) {
+      const bytes = log()
+      const frames = Math.floor((bytes.length - HEADER) / FRAME)
+      const damaged = HEADER + (frames - 1) * FRAME + at
+      bytes[damaged] = (bytes[damaged] ?? 0) ^ 1
+      writeFileSync(join(folder, 'odd-wal'), bytes)
+      expect(readWal(join(folder, 'odd-wal'))).toEqual(cutAt(HEADER + (frames - 1) * FRAME))
+    }
+  })
+
+  it('shows the head of the database where a transaction wrote its first page', () => {
+    written({ rows: 1, logged: 2 })
+    const db = new Sqlite(path)
+    db.pragma('wal_autocheckpoint = 0')
+    db.pragma('user_version = 77')
+    const head = readWal(`${path}-wal`)?.head
+    db.close()
+    expect(head).toHaveLength(100)
+    expect(head?.readUInt32BE(60)).toBe(77)
+  })
+})

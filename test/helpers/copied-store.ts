@@ -1,0 +1,52 @@
+import { cpSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import Sqlite from 'better-sqlite3'
+
+type Row = Record<string, unknown>
+
+function opened<T>(dataDir: string, work: (db: Sqlite.Database) => T): T {
+  const db = new Sqlite(join(dataDir, 'db', 'main.sqlite'), { timeout: 5000 })
+  try {
+    return work(db)
+  } finally {
+    db.close()
+  }
+}
+
+export function change(dataDir: string, sql: string, ...values: unknown[]): number {
+  return opened(dataDir, (db) => db.prepare(sql).run(...values).changes)
+}
+
+export function rowsOf(dataDir: string, sql: string, ...values: unknown[]): Row[] {
+  return opened(dataDir, (db) => db.prepare(sql).all(...values)) as Row[]
+}
+
+/** A copy of a data directory that an engine works on: its database as it is at one moment, and everything beside it. */
+export function copyOf(dataDir: string): string {
+  const copy = mkdtempSync(join(tmpdir(), 'ks-copy-'))
+  cpSync(dataDir, copy, { recursive: true, filter: (path) => !path.startsWith(join(dataDir, 'db')) })
+  rmSync(join(copy, 'db'), { recursive: true, force: true })
+  cpSync(join(dataDir, 'db'), join(copy, 'db'), { recursive: true, filter: (path) => !/main\.sqlite/.test(path) })
+  opened(dataDir, (db) => db.prepare('VACUUM INTO ?').run(join(copy, 'db', 'main.sqlite')))
+  return copy
+}
+
+/** What each kind of work says of who holds it, and how it stands. */
+export function held(dataDir: string): Record<string, Row[]> {
+  const of = (sql: string) => rowsOf(dataDir, sql)
+  return {
+    jobs: of('SELECT id, stage, claimed_by, fence, unclean_ends FROM jobs WHERE completed_at IS NULL'),
+    tasks: of('SELECT id, stage, claimed_by, fence, unclean_ends FROM research_tasks'),
+    sources: of('SELECT id, status, claimed_by, fence, sync_started_at FROM sources'),
+    messages: of('SELECT id, status, claimed_by, error FROM chat_messages'),
+    annotationJobs: of('SELECT id, status, claimed_by, error FROM chat_annotation_jobs'),
+    uploads: of(
+      "SELECT id, status, claimed_by FROM staged_commits WHERE operation_type = 'document-upload' AND job_id IS NULL",
+    ),
+    models: of("SELECT id, state, claimed_by FROM vector_spaces WHERE state <> 'active'"),
+    readings: of('SELECT id, state, claimed_by, attempts FROM graph_readings'),
+    migrations: of('SELECT id, state, claimed_by, attempts FROM embedding_migrations'),
+    keys: of('SELECT key, instance, status FROM idempotency'),
+  }
+}

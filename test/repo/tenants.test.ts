@@ -1,0 +1,162 @@
+import Sqlite from 'better-sqlite3'
+import ts from 'typescript'
+import { describe, expect, it } from 'vitest'
+import { MIGRATIONS } from '../../src/engine/storage/schema.js'
+import { filesBelow, readFile } from './tree.js'
+
+/**
+ * Statements that name no tenant, by the reason: each the file in `rows` and what it begins with. None of them is reached by
+ * a request with an id of its own.
+ */
+const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
+  'a sweep of the engine over what is due, expired, deleted or left by a dead gateway, in all tenants': [
+    "chat/annotation-jobs.ts: UPDATE chat_annotation_jobs SET status = 'error'",
+    "chat/conversations.ts: UPDATE chat_messages SET status = 'error'",
+    'chat/files.ts: SELECT f.id, f.tenant',
+    'idempotency.ts: SELECT tenant, subject, key',
+    'job-claims.ts: UPDATE jobs INDEXED BY jobs_claimed',
+    'purge/documents.ts: SELECT key, object_key, space_key',
+    'purge/sessions.ts: SELECT tenant, id',
+    'purge/sessions.ts: SELECT 1 one FROM chat_files',
+    'purge/spaces.ts: SELECT key, id, deleted_at',
+    'purge/workspaces.ts: SELECT tenant, id',
+    'quality/clusters.ts: SELECT DISTINCT space_key',
+    'research/claims.ts: UPDATE research_tasks SET claimed_by = NULL, unclean_ends',
+    'source-syncs.ts: UPDATE sources SET status = CASE',
+    'source-syncs.ts: SELECT * FROM sources WHERE next_sync_at > ?',
+    'staged-commits.ts: UPDATE staged_commits INDEXED BY staged_commits_unacknowledged',
+    "staged-commits.ts: UPDATE staged_commits SET status = 'failed-terminal', updated_at = ? WHERE status",
+  ],
+  'a count, or what to begin with, of the whole deployment': [
+    'budgets.ts: SELECT counter, sum(used) used',
+    'job-claims.ts: SELECT space_key, count(*) n FROM jobs INDEXED BY jobs_claimed',
+    'jobs.ts: SELECT count(*) n FROM jobs WHERE completed_at IS NULL',
+    'jobs.ts: SELECT 1 one FROM jobs INDEXED BY jobs_claimed',
+    'research/tasks.ts: SELECT count(*) n FROM research_tasks WHERE completed_at IS NULL',
+    'spaces.ts: SELECT key FROM spaces WHERE deleted_at IS NULL',
+    'warm-up.ts: SELECT id FROM spaces',
+    'storage/store-identity.ts: SELECT 1 one FROM spaces LIMIT 1',
+  ],
+  'the key of an object begins with a digest of its tenant': [
+    'documents.ts: SELECT EXISTS (SELECT 1 FROM documents WHERE object_key = ?',
+    'integrity/objects.ts: SELECT EXISTS (SELECT 1 FROM documents WHERE object_key = ?',
+  ],
+  'the condition is one of two, by space or by tenant': ['research/history.ts: SELECT t.tenant, t.id'],
+  'two statements of one text: the row keys are in a list': [
+    'job-claims.ts: SELECT count(*) n FROM jobs WHERE claimed_by = ?',
+    'job-claims.ts: UPDATE jobs SET claimed_by = NULL WHERE claimed_by = ?',
+  ],
+  'the rows are those of a range of row keys of one space': ['index-rows.ts: SELECT nodes.key'],
+  'compilation goes on from the row of a job that it claimed, and names the job and its commit by their ids': [
+    "document-ends.ts: UPDATE jobs SET stage = 'canceled'",
+    'job-claims.ts: SELECT stage FROM jobs WHERE id = ?',
+    "job-claims.ts: UPDATE jobs SET stage = 'projection_built'",
+    'jobs.ts: SELECT completed_at, waits > 0',
+    'staged-commits.ts: UPDATE staged_commits SET status = ?, updated_at = ?',
+    'staged-commits.ts: UPDATE staged_commits SET resume_status',
+    'staged-commits.ts: UPDATE staged_commits SET status = resume_status',
+    'staged-commits.ts: UPDATE staged_commits SET status = ?, error_code = ?',
+    "staged-commits.ts: UPDATE staged_commits SET status = 'failed-terminal', error_code = ?",
+    "staged-commits.ts: UPDATE staged_commits SET status = 'failed-terminal', updated_at = ? WHERE id = ?",
+  ],
+}
+const SAID = Object.values(EXCEPTIONS).flat()
+
+interface Found {
+  file: string
+  table: string
+  text: string
+}
+
+/** The tables that carry a tenant. */
+function tenantTables(): string[] {
+  const sqlite = new Sqlite(':memory:')
+  for (const step of MIGRATIONS) sqlite.exec(step)
+  return sqlite
+    .prepare<[], { name: string }>(
+      `SELECT m.name FROM sqlite_schema m WHERE m.type = 'table'
+         AND EXISTS (SELECT 1 FROM pragma_table_info(m.name) c WHERE c.name = 'tenant')`,
+    )
+    .all()
+    .map(({ name }) => name)
+}
+
+/** A text, or what a template says with the constants of its file in their places. */
+function textOf(node: ts.Expression, constants: ReadonlyMap<string, string>): string | undefined {
+  if (ts.isStringLiteral(node) || ts.isNoSubstitutionTemplateLiteral(node)) return node.text
+  if (!ts.isTemplateExpression(node)) return undefined
+  return node.templateSpans.reduce(
+    (text, { expression, literal }) => text + (constants.get(expression.getText()) ?? ' ? ') + literal.text,
+    node.head.text,
+  )
+}
+
+/** The statements of a file. */
+function statementsOf(file: string): string[] {
+  const source = ts.createSourceFile(file, readFile(file), ts.ScriptTarget.Latest, true)
+  const constants = new Map<string, string>()
+  const statements: string[] = []
+  const visit = (node: ts.Node): void => {
+    if (ts.isVariableDeclaration(node) && node.initializer !== undefined) {
+      const text = textOf(node.initializer, constants)
+      if (text !== undefined) constants.set(node.name.getText(), text)
+    }
+    const text = ts.isExpression(node) ? textOf(node, constants) : undefined
+    if (text === undefined) ts.forEachChild(node, visit)
+    else if (/^\s*(SELECT|INSERT|UPDATE|DELETE|WITH)\b/.test(text)) statements.push(text.replace(/\s+/g, ' ').trim())
+  }
+  visit(source)
+  return statements
+}
+
+const NO_ALIAS = 'SET|ON|WHERE|JOIN|CROSS|LEFT|INDEXED|ORDER|LIMIT|GROUP|UNION|RETURNING'
+
+/** Whether a statement says of which tenant the rows of a table are, or reaches them by a row key. */
+function isBound(text: string, table: string): boolean {
+  const inserted = new RegExp(`INTO ${table} \\(([^)]*)\\)`).exec(text)
+  if (inserted !== null) return /\btenant\b/.test(inserted[1] ?? '')
+  const uses = text.matchAll(new RegExp(`(?:FROM|JOIN|UPDATE) ${table}\\b(?: (?!(?:${NO_ALIAS})\\b)(\\w+))?`, 'g'))
+  return [...uses].every(([, alias]) => {
+    const name = alias === undefined ? `(?:${table}\\.|(?<![\\w.]))` : `(?:${alias}\\.|(?<![\\w.]))`
+    const column = '(?:tenant|key|space_key|doc_key)'
+    const compared = `${name}${column}\\)? (?:=|IN\\b|<|>|BETWEEN)`
+    return new RegExp(`${compared}|= ${name}${column}\\b|\\(tenant, \\w+\\) (?:=|IN)`).test(text)
+  })
+}
+
+const TABLES = tenantTables()
+const UNBOUND: Found[] = ['src/engine/rows', 'src/engine/storage'].flatMap((folder) =>
+  filesBelow(folder)
+    .filter((file) => !file.includes('/migrations/'))
+    .flatMap((file) =>
+      statementsOf(file).flatMap((text) =>
+        TABLES.filter((table) => new RegExp(`\\b(?:FROM|JOIN|INTO|UPDATE) ${table}\\b`).test(text))
+          .filter((table) => !isBound(text, table))
+          .map((table) => ({ file, table, text })),
+      ),
+    ),
+)
+
+const nameOf = ({ file, text }: Found): string => `${file.replace('src/engine/', '').replace('rows/', '')}: ${text}`
+
+describe('a statement on a table with a tenant', () => {
+  it('names the tenant, or a row key that was read in a row of it, or has a reason', () => {
+    const unsaid = UNBOUND.filter((found) => !SAID.some((said) => nameOf(found).startsWith(said)))
+    expect(unsaid.map((found) => `${found.table}: ${nameOf(found)}`)).toEqual([])
+  })
+
+  it('of every exception is there', () => {
+    expect(SAID.filter((said) => !UNBOUND.some((found) => nameOf(found).startsWith(said)))).toEqual([])
+  })
+
+  it('is found to name none where its condition is taken away', () => {
+    expect(isBound('SELECT id FROM chat_messages WHERE tenant = ? AND id = ?', 'chat_messages')).toBe(true)
+    expect(isBound('SELECT id FROM chat_messages WHERE id = ?', 'chat_messages')).toBe(false)
+    expect(isBound('INSERT INTO chat_keys (tenant, id) VALUES (?, ?)', 'chat_keys')).toBe(true)
+    expect(isBound('INSERT INTO chat_keys (id) VALUES (?)', 'chat_keys')).toBe(false)
+    const joined = 'SELECT 1 FROM chat_message_files m JOIN chat_files f ON f.id = m.file_id WHERE m.tenant = ?'
+    expect(isBound(joined, 'chat_message_files')).toBe(true)
+    expect(isBound(joined, 'chat_files')).toBe(false)
+    expect(isBound(joined.replace('ON f.id', 'ON f.tenant = m.tenant AND f.id'), 'chat_files')).toBe(true)
+  })
+})
