@@ -1,7 +1,8 @@
-import { mkdirSync, rmSync } from 'node:fs'
+import { linkSync, mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { type BenchDaemon, startDaemon, temporaryFolder } from '../../bench/lib/daemon.js'
+import { dataLayout } from '../../src/local/layout.js'
 import { Ledger, makeNote, type Note, settled, verify } from '../crash/ledger.js'
 import { seededRandom } from '../crash/random.js'
 import { integrityOf, issuesOf } from './rig/checks.js'
@@ -47,6 +48,9 @@ test.skipIf(shimTrouble !== undefined)(
       const kept = [0, 0.5, 1, random()][image % 4]!
       const target = join(home.path, `image-${image}`)
       rebuild(journal, { at, random, kept }, dataDir, target)
+      // the directory after the cut is the one before it, and so is the file of its lock
+      rmSync(dataLayout(target).lock, { force: true })
+      linkSync(dataLayout(dataDir).lock, dataLayout(target).lock)
       await check(
         target,
         at,

@@ -98,8 +98,8 @@ function holdMore(dataDir: string, spaceId: string, appId: string): void {
   )
   change(
     dataDir,
-    `INSERT INTO chat_annotation_jobs (id, app_id, action, status, claimed_by, created_at)
-     VALUES (?, ?, 'enable', 'processing', ?, 1)`,
+    `INSERT INTO chat_annotation_jobs (tenant, id, app_id, action, status, claimed_by, created_at)
+     VALUES ('tenant-a', ?, ?, 'enable', 'processing', ?, 1)`,
     ...[newId(), appId, firstGateway],
   )
   change(
