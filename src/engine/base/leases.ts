@@ -25,7 +25,7 @@ export interface LeaseRequest extends Hold {
   type: 'read' | 'delete'
 }
 
-/** A hold on something, as it is told of, whoever has it. */
+/** A hold on something, as it is listed. */
 export interface KnownLease extends Hold {
   id: string
   /** rises with every lease */

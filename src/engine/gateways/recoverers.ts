@@ -18,7 +18,7 @@ interface Recoverer {
   recover(now: number): Write<number>
 }
 
-/** Every kind of work that names its gateway: whoever adds one adds it here. Idempotency keys are looked at when they are used. */
+/** Every kind of work that names its gateway: a new one is added here. Idempotency keys are looked at when they are used. */
 export const RECOVERERS: readonly Recoverer[] = [
   { what: 'uploads', recover: abandonUnacknowledged },
   { what: 'removals', recover: freeRemovals },

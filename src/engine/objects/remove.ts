@@ -23,7 +23,7 @@ export interface Begun extends Removal {
 
 /** Objects of one transaction; each costs a few statements and the removal of a file. */
 const AT_ONCE = 64
-/** Whoever removes bytes does so within this time of its row, or not at all: after `DEAD_REMOVAL_MS` others take over. */
+/** A remover of bytes does so within this time of its row, or not at all: after `DEAD_REMOVAL_MS` others take over. */
 const REMOVED_WITHIN_MS = DEAD_REMOVAL_MS / 3
 const POLL_MS = 10
 

@@ -21,7 +21,7 @@ export interface ObjectRow {
 }
 
 const SHA256_DIGITS = 64
-/** A removal that was begun so long ago is of a process that died: whoever removes gives up long before. */
+/** A removal that was begun so long ago is of a process that died: its remover gives up long before. */
 export const DEAD_REMOVAL_MS = 15_000
 
 /** The bytes that a row is about to name are not those that were put: somebody removed the object meanwhile. */

@@ -151,7 +151,7 @@ export interface ReplaySource {
 export interface SearchIndexes {
   /**
    * Resolves when `search` sees all that a space's projection log says up to the entry `seq`, which is committed; 0 is always
-   * there. What the text index lacks is read from the log, whoever wrote it and in whatever order this is called.
+   * there. What the text index lacks is read from the log, whichever process wrote it, and in whatever order this is called.
    *
    * @param fresh spares reading the log where its entries are the very next ones
    */

@@ -1,4 +1,4 @@
-/** Numbers that are handed out by counters: whoever takes one holds the counter's row until the commit. */
+/** Numbers that are handed out by counters: a transaction that takes one holds the counter's row until the commit. */
 export const SPACE_COUNTERS_SCHEMA = `
 -- seq: of the newest entry of the space's projection log
 CREATE TABLE space_counters (
