@@ -4,13 +4,14 @@ import { LsaCorpus } from '../../src/engine/models/builtin/lsa-corpus.js'
 import type { AskedOf } from '../../src/engine/query/confidence.js'
 import type { Calibration } from '../../src/engine/query/dense.js'
 import { fuse } from '../../src/engine/query/fuse.js'
-import { type Ranked, rankCandidates } from '../../src/engine/query/rank.js'
+import type { Ranked } from '../../src/engine/query/rank.js'
 import { countedWeights } from '../../src/engine/query/term-weights.js'
 import { BACKGROUND_SAMPLES, backgroundOf } from '../../src/engine/search/background.js'
 import type { SearchHit } from '../../src/engine/search/ports.js'
 import { analyzeQuery } from '../../src/lib/text/analyze.js'
 import { chunkWords, type SourceDocument } from './datasets.js'
 import { MemoryBm25 } from './memory-bm25.js'
+import { rankCandidates } from './rank-candidates.js'
 
 const LEG = 200
 const CHUNK_WORDS = 200

@@ -153,12 +153,6 @@ async function openOn(layout: DataLayout, options: EngineOptions): Promise<Engin
   return engine
 }
 
-async function sumOf(counts: readonly (number | Promise<number>)[]): Promise<number> {
-  let sum = 0
-  for (const count of counts) sum += await count
-  return sum
-}
-
 /** What works behind requests, in the order in which it starts. */
 interface Behind {
   vectors: VectorFiller
@@ -268,17 +262,17 @@ function wire(
       const { activeJobs, waitingJobs, training } = runner.activity()
       const tasks = research.runner.activity()
       const indexPid = context.indexes.pid()
+      const counts = await Promise.all([...Object.values(behind), graph.readings].map(({ active }) => active))
       return {
         activeJobs: activeJobs + tasks.active,
         waitingJobs: waitingJobs + tasks.waiting,
         runningQueries: gate.running + chat.running(),
         backgroundTasks:
           training +
-          (await sumOf(Object.values(behind).map(({ active }) => active))) +
+          counts.reduce((sum, count) => sum + count, 0) +
           context.indexes.builds() +
           derivations.running +
           views.running +
-          (await graph.readings.active) +
           sources.sync.running,
         ...defined({ indexPid }),
         parserPids: context.compiler.pids(),

@@ -1,8 +1,7 @@
-import { join } from 'node:path'
-import Sqlite from 'better-sqlite3'
 import { afterEach, expect, test } from 'vitest'
 import { type BenchDaemon, startDaemon, temporaryFolder } from '../../bench/lib/daemon.js'
 import { fillSpace } from '../../bench/lib/upload.js'
+import { sql } from '../engine/integrity/space.js'
 import { until } from '../helpers/until.js'
 
 const FILES = 200
@@ -16,16 +15,7 @@ afterEach(async () => {
   home.remove()
 })
 
-function database<T>(work: (db: Sqlite.Database) => T): T {
-  const db = new Sqlite(join(home.path, 'db', 'main.sqlite'), { timeout: 5000 })
-  try {
-    return work(db)
-  } finally {
-    db.close()
-  }
-}
-
-const count = (sql: string) => database((db) => Number(db.prepare(sql).pluck().get()))
+const count = (text: string) => sql(home.path, (db) => Number(db.prepare(text).pluck().get()))
 const OPEN = 'SELECT count(*) FROM jobs WHERE completed_at IS NULL'
 
 test('a daemon that was killed and is started again takes up its claims at once, long before its heartbeat is missed', {
@@ -41,7 +31,7 @@ test('a daemon that was killed and is started again takes up its claims at once,
   await daemon.kill()
   daemon = undefined
   await filling
-  const left = database((db) => {
+  const left = sql(home.path, (db) => {
     // every document as if it had been in hand at the moment of the kill
     db.prepare('UPDATE jobs SET claimed_by = (SELECT id FROM gateways) WHERE completed_at IS NULL').run()
     db.prepare("UPDATE gateways SET beat_at = CAST(unixepoch('subsec') * 1000 AS INTEGER)").run()

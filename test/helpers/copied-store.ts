@@ -1,18 +1,9 @@
 import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import Sqlite from 'better-sqlite3'
+import { sql as opened } from '../engine/integrity/space.js'
 
 type Row = Record<string, unknown>
-
-function opened<T>(dataDir: string, work: (db: Sqlite.Database) => T): T {
-  const db = new Sqlite(join(dataDir, 'db', 'main.sqlite'), { timeout: 5000 })
-  try {
-    return work(db)
-  } finally {
-    db.close()
-  }
-}
 
 export function change(dataDir: string, sql: string, ...values: unknown[]): number {
   return opened(dataDir, (db) => db.prepare(sql).run(...values).changes)

@@ -68,7 +68,7 @@ export class Runs<Row extends { key: number; next_at: number }> {
 
   async close(): Promise<void> {
     this.#isClosed = true
-    this.#turns.stop()
+    await this.#turns.stop()
     clearTimeout(this.#timer)
     for (const { stop } of this.#running.values()) stop.abort(new KsError('unavailable', 'the daemon is stopping'))
     await Promise.allSettled([...this.#running.values()].map(({ done }) => done))

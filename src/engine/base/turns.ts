@@ -5,8 +5,8 @@ const IDLE_POLL_MS = 5000
 export interface Turns {
   /** Takes a turn soon; once, however often it is asked before that. */
   wake(): void
-  /** No turn is taken any more. */
-  stop(): void
+  /** No turn is taken any more. Resolves when the one that is under way has ended. */
+  stop(): Promise<void>
 }
 
 /**
@@ -18,6 +18,7 @@ export function createTurns(turn: () => void | Promise<void>, failed: (error: un
   let turning = false
   let stopped = false
   let timer: NodeJS.Timeout | undefined
+  let last = Promise.resolve()
   const take = async () => {
     waiting = false
     if (stopped) return
@@ -29,19 +30,23 @@ export function createTurns(turn: () => void | Promise<void>, failed: (error: un
       failed(error)
     }
     turning = false
-    if (waiting) setImmediate(take)
+    if (waiting) setImmediate(begin)
     else if (!stopped) timer = setTimeout(wake, IDLE_POLL_MS).unref()
+  }
+  const begin = () => {
+    last = take()
   }
   const wake = () => {
     if (waiting || stopped) return
     waiting = true
-    if (!turning) setImmediate(take)
+    if (!turning) setImmediate(begin)
   }
   return {
     wake,
     stop() {
       stopped = true
       clearTimeout(timer)
+      return last
     },
   }
 }

@@ -134,10 +134,11 @@ export async function createKey(db: Database, caller: Caller, appId: string): Pr
   const key = `app-${randomBytes(KEY_BYTES).toString('base64url')}`
   return writeAnswer(db, caller, function* () {
     yield* findApp(caller, appId)
-    if ((yield* countKeys({ tenant: caller.tenant, appId })) >= CHAT_LIMITS.keysPerApp)
+    const of = { tenant: caller.tenant, appId }
+    if ((yield* countKeys(of)) >= CHAT_LIMITS.keysPerApp)
       throw new KsError('capacity-exceeded', `a chat application holds at most ${CHAT_LIMITS.keysPerApp} keys`)
     const row: KeyRow = { id: newId(), hint: key.slice(-HINT_CHARACTERS), created_at: Date.now(), revoked_at: null }
-    yield* insertKey({ tenant: caller.tenant, appId }, row, hashOf(key))
+    yield* insertKey(of, row, hashOf(key))
     return { ...toKey(row), key }
   })
 }

@@ -89,7 +89,7 @@ export class ConflictFinder {
 
   async close(): Promise<void> {
     this.#stop.abort(new Error('the engine is closing'))
-    this.#turns.stop()
+    await this.#turns.stop()
     this.#changes.tell()
     clearTimeout(this.#closing)
     await this.#thread?.close()

@@ -44,7 +44,7 @@ async function removeDocuments(
   held: Lease[],
 ): Promise<BulkDelete> {
   const { db } = context
-  // a job that compiles it right now has lost it
+  // listed for as long as it takes; a job that compiles one of them loses it in the transaction
   for (const { key, row } of await db.read(liveOf(caller, spaceId, documentIds))) held.push(leaseOf(context, key, row))
   // whether nobody else holds the bytes shows only afterwards
   const outcome = await writeAnswer(

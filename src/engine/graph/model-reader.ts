@@ -50,7 +50,7 @@ export function modelReader(
   const generator = context.models.generator(model, account(context, space))
   const whole = AbortSignal.any([signal, AbortSignal.timeout(CALL_MILLISECONDS)])
   const atOnce = pLimit(AT_ONCE)
-  const storedReply = async (node: PassageNode): Promise<ModelExtraction | undefined> => {
+  const extractionOf = async (node: PassageNode): Promise<ModelExtraction | undefined> => {
     const known = await db.read(knownExtraction(space.key, model, node))
     if (known !== undefined || whole.aborted) return known
     const limited = AbortSignal.any([whole, AbortSignal.timeout(REPLY_MILLISECONDS)])
@@ -67,7 +67,7 @@ export function modelReader(
       await Promise.all(
         nodes.map((node) =>
           atOnce(async () => {
-            const one = await storedReply(node)
+            const one = await extractionOf(node)
             if (one !== undefined) said.set(node.key, one)
           }),
         ),

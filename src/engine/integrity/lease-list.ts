@@ -35,8 +35,7 @@ export function* listLeases(
 
 /** Leases of a space, as rows and of this process, but for those on documents that the reader may not know of. */
 export function* knownLeases({ leases }: EngineContext, reader: Reader, spaceKey: number): Read<KnownLease[]> {
-  const held = (yield* heldDocuments(spaceKey)).map((one) => compiling(spaceKey, one))
-  const all = [...held, ...leases.of(spaceKey)].sort((a, b) => a.acquiredAt - b.acquiredAt)
+  const all = [...(yield* compilations(spaceKey)), ...leases.of(spaceKey)].sort((a, b) => a.acquiredAt - b.acquiredAt)
   const ids = all.filter(({ targetType }) => targetType === 'document').map(({ targetId }) => targetId)
   if (ids.length === 0) return all
   const hidden = yield* hiddenDocuments(reader, ids)
@@ -45,11 +44,16 @@ export function* knownLeases({ leases }: EngineContext, reader: Reader, spaceKey
 
 /** Whether a compilation holds one of these things, named by id or virtual path, whatever gateway works on it. */
 export function* isCompiling(spaceKey: number, names: readonly (string | undefined)[]): Read<boolean> {
-  const held = (yield* heldDocuments(spaceKey)).map((one) => compiling(spaceKey, one))
-  return held.some(({ targetId, virtualPath }) => names.includes(targetId) || names.includes(virtualPath))
+  return (yield* compilations(spaceKey)).some(
+    ({ targetId, virtualPath }) => names.includes(targetId) || names.includes(virtualPath),
+  )
 }
 
-/** The lease of a compilation: the row of its job, which beats with its gateway. */
+/** Leases of compilations: the rows of their jobs, which beat with their gateways. */
+function* compilations(spaceKey: number): Read<KnownLease[]> {
+  return (yield* heldDocuments(spaceKey)).map((held) => compiling(spaceKey, held))
+}
+
 function compiling(spaceKey: number, held: HeldDocument): KnownLease {
   const heartbeatAt = Math.max(held.claimed_at, held.beat_at ?? 0)
   return {

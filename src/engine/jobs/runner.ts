@@ -34,11 +34,7 @@ export class JobRunner {
   readonly #context: EngineContext
   readonly #stop = new AbortController()
   readonly #turns = createTurns(
-    () => {
-      const turn = this.#turn()
-      this.#turning = turn.catch(() => undefined)
-      return turn
-    },
+    () => this.#turn(),
     (error) => this.#context.log.warn({ error: describe(error) }, 'no job could be taken; it is tried again'),
   )
   readonly #running = new Map<Promise<void>, { spaceKey: number; jobs: number; isAlone: boolean }>()
@@ -51,7 +47,6 @@ export class JobRunner {
   #lastSpace = 0
   #quietTimer: NodeJS.Timeout | undefined
   #purging: Promise<void> | undefined
-  #turning: Promise<void> | undefined
 
   constructor(context: EngineContext) {
     this.#context = context
@@ -89,9 +84,8 @@ export class JobRunner {
   /** Takes no new work and waits until what runs has stopped at a durable step. */
   async close(): Promise<void> {
     this.#stop.abort(new KsError('unavailable', 'the daemon is stopping'))
-    this.#turns.stop()
     clearTimeout(this.#quietTimer)
-    await this.#turning
+    await this.#turns.stop()
     await Promise.allSettled([...this.#running.keys(), ...this.#trainingOf.values(), this.#purging])
   }
 

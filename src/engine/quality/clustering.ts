@@ -81,7 +81,7 @@ export class FailedQueryClustering {
 
   async close(): Promise<void> {
     this.#stop.abort()
-    this.#turns.stop()
+    await this.#turns.stop()
     this.#changes.tell()
     await this.#working
   }

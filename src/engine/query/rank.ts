@@ -64,16 +64,10 @@ export interface RankRequest {
   calibration?: Calibration
 }
 
+/** texts of nodes by key; what is not there any more is left out of the result */
 type Texts = ReadonlyMap<number, { title: string; body: string }>
+/** vectors of nodes by key, of unit length, where the built-in model made them: likeness was measured with those alone */
 type Vectors = ReadonlyMap<number, Float32Array>
-
-/** Where ranking reads what it asks for. */
-export interface RankSource {
-  /** texts of nodes by key; what is not there any more is left out of the result */
-  load: (keys: number[]) => Texts
-  /** vectors of nodes by key, of unit length, where the built-in model made them: likeness was measured with those alone */
-  vectors?: (keys: number[]) => Vectors
-}
 
 export interface Ranked {
   key: number
@@ -110,17 +104,8 @@ export interface Compared extends Fused {
 
 /**
  * Ranks what both indexes found: fusion, then a comparison of the best candidates' texts with the query. Takes what
- * there is: without vectors the text leg ranks alone, and the other way round.
- */
-export function rankCandidates({ load, vectors, ...request }: RankRequest & RankSource): Ranking {
-  const { texts, compared } = beginRanking(request)
-  const { open, finish } = compared(load(texts))
-  return finish(open.length === 0 ? undefined : vectors?.(open))
-}
-
-/**
- * The same step by step, for what has to wait for its reads: the nodes whose texts are wanted, then, with their texts, those
- * whose vectors are.
+ * there is: without vectors the text leg ranks alone, and the other way round. It goes step by step, since it has to wait
+ * for reads: the nodes whose texts are wanted, then, with their texts, those whose vectors are.
  */
 export function beginRanking(request: RankRequest): {
   texts: number[]

@@ -28,17 +28,12 @@ export class ResearchRunner {
   readonly #shared: QueryShared
   readonly #stop = new AbortController()
   readonly #turns = createTurns(
-    () => {
-      const turn = this.#turn()
-      this.#turning = turn.catch(() => undefined)
-      return turn
-    },
+    () => this.#turn(),
     (error) => this.#context.log.warn({ error: String(error) }, 'no research task could be taken; it is tried again'),
   )
   readonly #running = new Map<string, Running>()
   readonly #listeners = new Map<string, Set<() => void>>()
   #lastSpace = 0
-  #turning: Promise<void> | undefined
 
   constructor(context: EngineContext, shared: QueryShared) {
     this.#context = context
@@ -80,8 +75,7 @@ export class ResearchRunner {
   /** Takes no new work and waits until what runs has let go; it goes on behind its last step. */
   async close(): Promise<void> {
     this.#stop.abort(new KsError('unavailable', 'the daemon is stopping'))
-    this.#turns.stop()
-    await this.#turning
+    await this.#turns.stop()
     await Promise.allSettled([...this.#running.values()].map(({ ended }) => ended))
   }
 

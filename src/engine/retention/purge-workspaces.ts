@@ -57,7 +57,12 @@ export async function purgeWorkspacesOf(context: EngineContext, spaceKey: number
 async function forget(context: EngineContext, table: FileTable, files: readonly NamedBytes[]): Promise<void> {
   if (files.length === 0) return
   await context.db.write(() => removeFiles(table, files))
-  const keysOf = new Map<string, string[]>()
-  for (const { tenant, object_key: key } of files) keysOf.set(tenant, [...(keysOf.get(tenant) ?? []), key])
-  for (const [tenant, keys] of keysOf) await removeUnreferenced(context, tenant, keys)
+  for (const tenant of new Set(files.map((file) => file.tenant))) {
+    const ours = files.filter((file) => file.tenant === tenant)
+    await removeUnreferenced(
+      context,
+      tenant,
+      ours.map((file) => file.object_key),
+    )
+  }
 }

@@ -17,7 +17,7 @@ import {
 } from './ports.js'
 import { toHits, toMessage } from './search-messages.js'
 import { checkBatch, checkVectorBatch } from './slices.js'
-import { SpaceSession } from './space-session.js'
+import { CATCHING_UP, SpaceSession } from './space-session.js'
 import type { TextEngine } from './text-index.js'
 import { WATERMARK_LAG_MS } from './watermark.js'
 
@@ -49,7 +49,6 @@ const MAX_RETRY_MS = 15_000
 const FAULTS_TO_DISCARD = 2
 /** Files that were just built are not what makes the process fault: they are kept for so long. */
 const KEEP_REBUILT_MS = 10 * 60_000
-const BEHIND = 'the text index is catching up'
 /** A replay that failed is tried again by the next use after this. */
 const RETRY_SESSION_MS = 1_000
 
@@ -242,9 +241,9 @@ class Indexes implements SearchIndexes {
     if (seq <= Math.max(this.#at(space), this.#told.get(space) ?? 0)) return []
     const seen = this.follow(space, seq).then(
       () => [],
-      () => [BEHIND],
+      () => [CATCHING_UP],
     )
-    return await Promise.race([seen, sleep(this.#options.graceMs ?? GRACE_MS, [BEHIND], { ref: false })])
+    return await Promise.race([seen, sleep(this.#options.graceMs ?? GRACE_MS, [CATCHING_UP], { ref: false })])
   }
 
   #queue(space: string): FollowQueue {

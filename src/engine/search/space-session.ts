@@ -5,6 +5,9 @@ import type { CountReply, IndexRequest, OpenReply, StageRequest } from './protoc
 import { allFinite } from './scan.kernel.js'
 import { stageSlices, vectorSlices } from './slices.js'
 
+/** What searches say of a text index that has not come to the end of the log yet. */
+export const CATCHING_UP = 'the text index is catching up'
+
 /**
  * One space in one index process: finds out what the indexes there lack and replays it from the source. When the
  * process ends or closes the space, the session is thrown away and the next use begins another.
@@ -18,7 +21,7 @@ export class SpaceSession {
   /** settles when the text index has caught up */
   readonly text: Promise<void>
   /** why the text index is behind, while it is */
-  textNote: string | undefined = 'the text index is catching up'
+  textNote: string | undefined = CATCHING_UP
   /** the entry of the projection log up to which the text index holds all */
   #at = 0
   /** an index differs from the rows although it was just filled from them, or its vectors could not be loaded */

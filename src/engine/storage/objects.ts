@@ -187,15 +187,11 @@ export class ObjectStore {
       const there = await lstat(target).catch(ignoreMissing)
       const isThere = there?.isFile() === true && there.size === staged.size
       // and it may be removed while it is read
-      if (isThere && (await this.#hash(key).catch(ignoreMissing)) === staged.sha256) {
-        if (staged.bytes !== undefined) await this.discard(staged.id)
-      } else
-        await rename(
-          staged.bytes === undefined
-            ? await secondName(this.#stagedPath(staged.id), this.#stagedPath(newId()))
-            : this.#stagedPath(staged.id),
-          target,
-        )
+      const isWhole = isThere && (await this.#hash(key).catch(ignoreMissing)) === staged.sha256
+      const isInMemory = staged.bytes !== undefined
+      const name = this.#stagedPath(staged.id)
+      if (!isWhole) await rename(isInMemory ? name : await secondName(name, this.#stagedPath(newId())), target)
+      else if (isInMemory) await this.discard(staged.id)
     }
     await Promise.all([...directories].map(syncPath))
   }

@@ -18,8 +18,7 @@ export function unlessDatabaseDamaged<T>(work: () => T, otherwise: T): T {
   try {
     return work()
   } catch (error) {
-    if (error instanceof DatabaseDamaged) return otherwise
-    throw error
+    return insteadOf(error, otherwise)
   }
 }
 
@@ -28,8 +27,11 @@ export async function readUnlessDamaged<T>(reading: Promise<T>, otherwise: T): P
   try {
     return await reading
   } catch (error) {
-    return unlessDatabaseDamaged(() => {
-      throw error
-    }, otherwise)
+    return insteadOf(error, otherwise)
   }
+}
+
+function insteadOf<T>(error: unknown, otherwise: T): T {
+  if (error instanceof DatabaseDamaged) return otherwise
+  throw error
 }

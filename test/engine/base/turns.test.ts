@@ -21,7 +21,7 @@ test('many wakes before a turn are one turn, and a wake within it is the next', 
   runner.wake()
   await sleep(20)
   expect(turns).toBe(3)
-  runner.stop()
+  await runner.stop()
 })
 
 test('no turn is taken after the end, also not one that was waited for', async () => {
@@ -30,7 +30,7 @@ test('no turn is taken after the end, also not one that was waited for', async (
     turns++
   }, never)
   runner.wake()
-  runner.stop()
+  await runner.stop()
   runner.wake()
   await sleep(20)
   expect(turns).toBe(0)
@@ -52,5 +52,25 @@ test('a turn that throws is told of, and the next ones are taken', async () => {
   expect(told).toEqual([full])
   runner.wake()
   await until(() => turns === 2)
-  runner.stop()
+  await runner.stop()
+})
+
+test('the end waits for the turn that is under way', async () => {
+  const steps: string[] = []
+  let end = () => {}
+  const runner = createTurns(async () => {
+    steps.push('begun')
+    await new Promise<void>((resolve) => {
+      end = resolve
+    })
+    steps.push('ended')
+  }, never)
+  runner.wake()
+  await until(() => steps.length === 1)
+  const stopped = runner.stop().then(() => steps.push('stopped'))
+  await sleep(20)
+  expect(steps).toEqual(['begun'])
+  end()
+  await stopped
+  expect(steps).toEqual(['begun', 'ended', 'stopped'])
 })

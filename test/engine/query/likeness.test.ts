@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { rankCandidates } from '../../../bench/lib/rank-candidates.js'
 import { likenessOf } from '../../../src/engine/query/likeness.js'
-import { rankCandidates } from '../../../src/engine/query/rank.js'
 
 const unit = (...numbers: number[]): Float32Array => {
   const length = Math.hypot(...numbers)

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { rankCandidates } from '../../../bench/lib/rank-candidates.js'
 import { PassageCache } from '../../../src/engine/derived/passage.js'
-import { RERANK_LIMIT, rankCandidates } from '../../../src/engine/query/rank.js'
+import { RERANK_LIMIT } from '../../../src/engine/query/rank.js'
 import { countedWeights } from '../../../src/engine/query/term-weights.js'
 import type { SearchHit } from '../../../src/engine/search/ports.js'
 import { analyzeQuery } from '../../../src/lib/text/analyze.js'

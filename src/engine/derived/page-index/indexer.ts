@@ -104,7 +104,7 @@ export class PageIndexer {
 
   async close(): Promise<void> {
     this.#stop.abort()
-    this.#turns.stop()
+    await this.#turns.stop()
     this.#changes.tell()
     await this.#working
   }

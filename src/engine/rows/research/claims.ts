@@ -13,7 +13,7 @@ const MAX_UNCLEAN_ENDS = 5
 export function* freeTasks(now: number): Write<number> {
   const freed = yield* sql.returning<Pick<TaskRow, 'tenant' | 'id' | 'stage' | 'unclean_ends'>>(
     `UPDATE research_tasks SET claimed_by = NULL, unclean_ends = unclean_ends + 1
-     WHERE claimed_by IS NOT NULL AND completed_at IS NULL AND ${OF_THE_GONE} 
+     WHERE claimed_by IS NOT NULL AND completed_at IS NULL AND ${OF_THE_GONE}
      RETURNING tenant, id, stage, unclean_ends`,
   )
   const error = 'the daemon died again and again while it worked on this task'
