@@ -105,7 +105,8 @@ describe('status and stats', () => {
     await ingest(test.engine, ADA, spaceId, many(40))
     await until(async () => (await stats()).projections.denseVector.building === 0, 60_000)
     expect((await stats()).projections.denseVector).toMatchObject({ total: 0, ready: 0 })
-    expect((await test.engine.activity()).backgroundTasks).toBe(0)
+    // other work behind a publication counts too, and comes to an end; a model that is owed would not
+    await until(async () => (await test.engine.activity()).backgroundTasks === 0, 60_000)
   }, 90_000)
 
   it('count what failed, within the window', async () => {
