@@ -1,11 +1,13 @@
 import { offer, type RowFilter, rowsFrom, scanBlock, type TopRows, topRows, worstOfBest } from './scan.kernel.js'
 import type { Sketch } from './sketch.kernel.js'
-import { BLOCK_ROWS, type VectorRows } from './vector-rows.js'
+import { BLOCK_ROWS, RUN_ROWS, type VectorRows } from './vector-rows.js'
 
 /** 16,384 rows of a full comparison take a few milliseconds: then others get their turn. */
 const BLOCKS_PER_TURN = 32
 /** A millisecond and a half of sketches. */
-const SKETCHED_ROWS_PER_TURN = 65_536
+const SKETCHED_ROWS_PER_TURN = RUN_ROWS
+/** So few are compared in full sooner than by sketches. */
+const FEW_ROWS = 64
 
 /** One event-loop turn. */
 export const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
@@ -43,6 +45,38 @@ async function scanSketched(
     if (cosine !== undefined) offer(top, row, cosine)
   }
   return top
+}
+
+/** Offers the rows outside of the graph that may be among the best. What it costs grows with them, not with the space. */
+export async function offerOutside(rows: VectorRows, query: Float32Array, top: TopRows): Promise<void> {
+  const runs = rows.outsideRuns()
+  const listed: number[] = []
+  for (let i = 0; i < runs.length; i += 2)
+    for (let row = runs[i] ?? 0; row < (runs[i + 1] ?? 0); row++) listed.push(row)
+  const { sketch } = rows
+  if (sketch === undefined || listed.length <= FEW_ROWS) return offerRows(rows, query, listed, top)
+  const scores = new Float32Array(listed.length)
+  const best = topRows(top.capacity)
+  let error = 0
+  for (let i = 0, at = 0, untilTurn = SKETCHED_ROWS_PER_TURN; i < runs.length; ) {
+    // another search may have set its query in the meantime; rows that came since have worse sketches at the most
+    error = Math.max(error, sketch.setQuery(query))
+    for (; i < runs.length && at < untilTurn; i += 2) {
+      const [first = 0, end = 0] = runs.subarray(i, i + 2)
+      sketch.compareWithSet(first, end, scores, at)
+      for (let j = at; j < at + end - first; j++) offer(best, j, scores[j] ?? 0)
+      at += end - first
+    }
+    untilTurn = at + SKETCHED_ROWS_PER_TURN
+    if (i < runs.length) await turn()
+  }
+  const least = best.size < best.capacity ? Number.NEGATIVE_INFINITY : (best.scores[0] ?? 0) - 2 * error
+  await offerRows(
+    rows,
+    query,
+    listed.filter((_, place) => (scores[place] ?? 0) >= least),
+    top,
+  )
 }
 
 async function scanInFull(rows: VectorRows, query: Float32Array, k: number, filter: RowFilter): Promise<TopRows> {

@@ -4,7 +4,7 @@ import { syncPath } from '../../local/file-system.js'
 import { Graph } from './graph.js'
 import { buildGraph } from './graph-build.js'
 import { encodePoints, graphDirectory, listGraphs, makeBuildDirectory } from './graph-files.js'
-import { BLOCK_ROWS, IN_BUILD, IN_GRAPH, type VectorRows } from './vector-rows.js'
+import { BLOCK_ROWS, IN_BUILD, IN_FILE, type VectorRows } from './vector-rows.js'
 
 /** Numbers a test may shrink. */
 export interface GraphLimits {
@@ -23,8 +23,11 @@ const GRAPH_FROM = 8_000
 const STALE_FROM = 5_000
 const SETTLE_MS = 500
 const STALE_SHARE = 0.2
-/** A rest below this part of `staleFrom` is compared exactly for good: it costs next to nothing. */
-const REST_FROM = 0.05
+/** A rest up to this part of `staleFrom` is taken into the graph in memory; from there on its file is made anew. */
+const FILE_FROM = 0.4
+/** How long points are taken in before others get their turn, and how long they then have it. */
+const ABSORB_MS = 1
+const ABSORB_PAUSE_MS = 5
 /** After a failed build nothing is tried for this long. */
 const RETRY_BUILD_MS = 60_000
 
@@ -47,6 +50,7 @@ export class GraphKeeper {
   #building = false
   #retryAt = 0
   #settle: NodeJS.Timeout | undefined
+  #absorb: NodeJS.Timeout | undefined
   #closed = false
 
   constructor(rows: VectorRows, options: GraphKeeperOptions) {
@@ -78,7 +82,7 @@ export class GraphKeeper {
   /** Starts a build when the graph is missing or too far behind. */
   consider(): void {
     if (this.#building || this.#closed || performance.now() < this.#retryAt) return
-    const { live, graphLive } = this.#rows
+    const { live, graphLive, fileLive } = this.#rows
     if (live < this.#limits.graphFrom) return
     if (this.graph === undefined) {
       this.#startBuild()
@@ -87,8 +91,43 @@ export class GraphKeeper {
     const stale = Math.max(this.#limits.staleFrom, STALE_SHARE * live)
     const rest = live - graphLive
     if (this.dead > stale) this.#startBuild()
-    else if (rest > stale) this.#startBuild(this.graph)
-    else if (rest > REST_FROM * this.#limits.staleFrom) this.#buildWhenQuiet()
+    else if (live - fileLive > stale) this.#startBuild(this.graph)
+    else {
+      const small = FILE_FROM * this.#limits.staleFrom
+      if (live - fileLive > small) this.#buildWhenQuiet()
+      if (rest > 0 && rest <= small) this.#absorbSoon()
+    }
+  }
+
+  /** Takes rows that are outside into the graph, a few at a time. What a restart forgets is taken in again. */
+  #absorbSoon(): void {
+    this.#absorb ??= setTimeout(() => {
+      this.#absorb = undefined
+      try {
+        this.#absorbSome()
+        this.consider()
+      } catch (error) {
+        this.#retryAt = performance.now() + RETRY_BUILD_MS
+        this.#options.log(`vectors were not taken into a graph, they are compared one by one: ${String(error)}`)
+      }
+    }, ABSORB_PAUSE_MS).unref()
+  }
+
+  #absorbSome(): void {
+    const { graph } = this
+    // the points of a running build are chosen: what joined the graph before it would be outside of it again
+    if (graph === undefined || this.#building || this.#closed) return
+    const runs = this.#rows.outsideRuns()
+    const vector = new Array<number>(this.#rows.dimension).fill(0)
+    const until = performance.now() + ABSORB_MS
+    for (let i = 0; i < runs.length; i += 2) {
+      for (let row = runs[i] ?? 0; row < (runs[i + 1] ?? 0); row++) {
+        this.#rows.readInto(row, vector)
+        graph.add(row, vector)
+        this.#rows.joinedGraph(row)
+        if (performance.now() > until) return
+      }
+    }
   }
 
   #buildWhenQuiet(): void {
@@ -122,8 +161,8 @@ export class GraphKeeper {
     const number = (this.graph?.build ?? 0) + 1
     const temporary = await makeBuildDirectory(dir, vectorSpace, number)
     try {
-      const rows = this.#rows.takeForBuild(base === undefined ? 0 : IN_GRAPH)
-      const points = encodePoints(this.#rows.graphPoints(base === undefined ? IN_BUILD : IN_BUILD | IN_GRAPH))
+      const rows = this.#rows.takeForBuild(base === undefined ? 0 : IN_FILE)
+      const points = encodePoints(this.#rows.graphPoints(base === undefined ? IN_BUILD : IN_BUILD | IN_FILE))
       const job = {
         dir: temporary,
         vectorSpace,
@@ -157,6 +196,7 @@ export class GraphKeeper {
   close(): void {
     this.#closed = true
     clearTimeout(this.#settle)
+    clearTimeout(this.#absorb)
     this.#stopBuild?.()
   }
 }

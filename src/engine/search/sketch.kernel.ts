@@ -99,18 +99,29 @@ export class Sketch {
    * @returns the most that one of them can be wrong by, for unit vectors
    */
   compare(query: Float32Array, first: number, end: number, into: Float32Array): number {
-    const error = this.#setQuery(query)
+    const error = this.setQuery(query)
+    this.compareWithSet(first, end, into, first)
+    return error
+  }
+
+  /** The same with the query that was set last, written from `at` on. */
+  compareWithSet(first: number, end: number, into: Float32Array, at: number): void {
     for (let row = first; row < end; row += SKETCH_ROWS_PER_CALL) {
       const count = Math.min(SKETCH_ROWS_PER_CALL, end - row)
       this.#dots(0, this.#rowsAt + row * this.#stride, count, this.#stride, this.#outAt)
       const out = new Int32Array(this.#memory.buffer, this.#outAt, count)
-      for (let i = 0; i < count; i++) into[row + i] = out[i]! * this.#scales[row + i]! * this.#queryScale
+      for (let i = 0; i < count; i++) into[at + row - first + i] = out[i]! * this.#scales[row + i]! * this.#queryScale
     }
-    return error
   }
 
-  /** |q.v - q'.v'| <= |q| |v - v'| + |q - q'| |v'|, and |v'| <= 1 + |v - v'|. */
-  #setQuery(query: Float32Array): number {
+  /**
+   * Sets the query of the next comparisons, until another one is set.
+   *
+   * |q.v - q'.v'| <= |q| |v - v'| + |q - q'| |v'|, and |v'| <= 1 + |v - v'|.
+   *
+   * @returns the most that one of their results can be wrong by, for unit vectors
+   */
+  setQuery(query: Float32Array): number {
     const levels = new Int16Array(this.#memory.buffer, 0, this.#stride)
     let largest = 0
     for (let i = 0; i < this.#dimension; i++) largest = Math.max(largest, Math.abs(query[i]!))

@@ -1,5 +1,5 @@
 import { BACKGROUND_SAMPLES, type Background, backgroundOf } from './background.js'
-import { offerRows, scan } from './exact-scan.js'
+import { offerOutside, offerRows, scan } from './exact-scan.js'
 import type { Graph } from './graph.js'
 import { GraphKeeper, type GraphKeeperOptions } from './graph-keeper.js'
 import { offer, type TopRows, topRows } from './scan.kernel.js'
@@ -134,10 +134,7 @@ export class VectorIndex {
     }
     const top = topRows(k)
     this.#offerNearest(this.#graph, query, k, top)
-    if (rows.live > rows.graphLive) {
-      const rest = await scan(rows, query, k, { mask: LIVE | PENDING | IN_GRAPH, wanted: LIVE })
-      for (let i = 0; i < rest.size; i++) offer(top, rest.rows[i] ?? 0, rest.scores[i] ?? 0)
-    }
+    if (rows.live > rows.graphLive) await offerOutside(rows, query, top)
     return { top, method: 'hnsw' }
   }
 

@@ -10,6 +10,11 @@ export const IN_GRAPH = 2
 export const IN_BUILD = 4
 /** Row is known from a loaded graph file; its vector has not come from the source yet. */
 export const PENDING = 8
+/** Row's vector is a point of the graph's file too; one that was taken in since is only in memory. */
+export const IN_FILE = 16
+
+/** Rows of one run at most: comparing their sketches takes a millisecond and a half. */
+export const RUN_ROWS = 65_536
 
 /** Rows of a block. Blocks never move, so a build thread may read them while rows are added. */
 export const BLOCK_ROWS = 512
@@ -49,6 +54,8 @@ export class VectorRows {
   live = 0
   /** live rows whose vectors are points of the loaded graph */
   graphLive = 0
+  /** live rows whose vectors are in the file of the loaded graph */
+  fileLive = 0
   flags = new Uint8Array(BLOCK_ROWS)
   keys = new Float64Array(BLOCK_ROWS)
   /** by which exact search is fast; absent where the platform has no vector instructions */
@@ -59,6 +66,9 @@ export class VectorRows {
   readonly #free: number[] = []
   /** rows still to come from the source, with the fingerprints of their vectors */
   readonly #pending = new Map<number, number>()
+  /** of each block, rows that can be compared and are not in the graph */
+  readonly #outside: number[] = []
+  #runs: Uint32Array | undefined
 
   /** @param sketched whether to keep sketches as well */
   constructor(dimension: number, sketched = true) {
@@ -102,14 +112,13 @@ export class VectorRows {
   reserve(points: GraphPoints): void {
     points.rows.forEach((row, i) => {
       while (this.end <= row) this.#append()
-      this.flags[row] = IN_GRAPH
+      this.flags[row] = IN_GRAPH | IN_FILE
       const key = points.keys[i] ?? DEAD
       if (key === DEAD) return
       this.#link(row, key, points.docs[i] ?? 0)
-      this.flags[row] = LIVE | IN_GRAPH | PENDING
+      this.#setFlags(row, LIVE | IN_GRAPH | IN_FILE | PENDING)
       this.#pending.set(row, points.fingerprints[i] ?? Number.NaN)
       this.live++
-      this.graphLive++
     })
     this.#collectFree()
   }
@@ -177,15 +186,17 @@ export class VectorRows {
    * @param built what is in the graph now: `all` rows taken, those `added` to the graph before, or `none`
    */
   buildEnded(built: 'all' | 'added' | 'none'): void {
-    this.graphLive = 0
     for (let row = 0; row < this.end; row++) {
       const flags = this.flags[row] ?? 0
       const inBuild = (flags & IN_BUILD) !== 0
       let next = flags & ~IN_BUILD
-      if (built === 'all') next = inBuild ? next | IN_GRAPH : next & ~IN_GRAPH
-      if (built === 'added' && inBuild) next |= IN_GRAPH
-      this.flags[row] = next
-      if ((next & (LIVE | IN_GRAPH)) === (LIVE | IN_GRAPH)) this.graphLive++
+      if (built === 'all') next &= ~IN_FILE
+      if (built !== 'none') {
+        if (inBuild) next |= IN_FILE
+        // the new graph is what its file holds: what the one before took in meanwhile is outside again
+        next = (next & IN_FILE) === 0 ? next & ~IN_GRAPH : next | IN_GRAPH
+      }
+      this.#setFlags(row, next)
     }
     this.#collectFree()
   }
@@ -193,6 +204,46 @@ export class VectorRows {
   #collectFree(): void {
     this.#free.length = 0
     for (let row = 0; row < this.end; row++) if (this.flags[row] === 0) this.#free.push(row)
+  }
+
+  /** The row's vector became a point of the graph in memory. */
+  joinedGraph(row: number): void {
+    this.#setFlags(row, (this.flags[row] ?? 0) | IN_GRAPH)
+  }
+
+  /** Rows that can be compared and are not in the graph, as pairs: the first of a run, and what follows its last. */
+  outsideRuns(): Uint32Array {
+    if (this.#runs !== undefined) return this.#runs
+    const runs: number[] = []
+    for (const [block, count] of this.#outside.entries()) {
+      const from = block * BLOCK_ROWS
+      for (let row = from; count > 0 && row < Math.min(from + BLOCK_ROWS, this.end); row++) {
+        if (!isOutside(this.flags[row] ?? 0)) continue
+        const goesOn = runs.at(-1) === row && row - (runs.at(-2) ?? 0) < RUN_ROWS
+        if (goesOn) runs[runs.length - 1] = row + 1
+        else runs.push(row, row + 1)
+      }
+    }
+    this.#runs = Uint32Array.from(runs)
+    return this.#runs
+  }
+
+  /** Copies a vector into an array of numbers. */
+  readInto(row: number, into: number[]): void {
+    const block = this.blocks[Math.floor(row / BLOCK_ROWS)]
+    if (block !== undefined) readRow(block, (row % BLOCK_ROWS) * this.dimension, into)
+  }
+
+  #setFlags(row: number, next: number): void {
+    const before = this.flags[row] ?? 0
+    this.flags[row] = next
+    this.graphLive += hasAll(next, LIVE | IN_GRAPH) - hasAll(before, LIVE | IN_GRAPH)
+    this.fileLive += hasAll(next, LIVE | IN_FILE) - hasAll(before, LIVE | IN_FILE)
+    const more = Number(isOutside(next)) - Number(isOutside(before))
+    if (more === 0) return
+    const block = Math.floor(row / BLOCK_ROWS)
+    this.#outside[block] = (this.#outside[block] ?? 0) + more
+    this.#runs = undefined
   }
 
   #is(row: number, flag: number): boolean {
@@ -211,6 +262,7 @@ export class VectorRows {
     if (row % BLOCK_ROWS === 0) {
       const bytes = BLOCK_ROWS * this.dimension * Uint16Array.BYTES_PER_ELEMENT
       this.blocks.push(new Uint16Array(new SharedArrayBuffer(bytes)))
+      this.#outside.push(0)
     }
     if (row >= this.flags.length) this.#grow()
     return row
@@ -234,7 +286,7 @@ export class VectorRows {
       this.live--
     }
     this.#link(row, entry.key, entry.doc)
-    this.flags[row] = ((this.flags[row] ?? 0) & ~PENDING) | LIVE
+    this.#setFlags(row, ((this.flags[row] ?? 0) & ~PENDING) | LIVE)
     this.#pending.delete(row)
     this.live++
   }
@@ -252,10 +304,9 @@ export class VectorRows {
     this.#docs.remove(row)
     this.#rowOfKey.delete(this.keys[row] ?? NONE)
     this.#pending.delete(row)
-    this.flags[row] = (this.flags[row] ?? 0) & ~(LIVE | PENDING)
+    this.#setFlags(row, (this.flags[row] ?? 0) & ~(LIVE | PENDING))
     this.live--
-    if (this.#is(row, IN_GRAPH)) this.graphLive--
-    if (!this.#is(row, IN_GRAPH | IN_BUILD)) this.#free.push(row)
+    if (!this.#is(row, IN_GRAPH | IN_BUILD | IN_FILE)) this.#free.push(row)
   }
 
   #link(row: number, key: number, doc: number): void {
@@ -263,4 +314,12 @@ export class VectorRows {
     this.#rowOfKey.set(key, row)
     this.#docs.add(row, doc)
   }
+}
+
+function isOutside(flags: number): boolean {
+  return (flags & (LIVE | PENDING | IN_GRAPH)) === LIVE
+}
+
+function hasAll(flags: number, wanted: number): number {
+  return (flags & wanted) === wanted ? 1 : 0
 }

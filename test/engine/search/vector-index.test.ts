@@ -209,6 +209,79 @@ describe('vector graph', () => {
     expect(index.rows.end).toBeLessThanOrEqual(1_000)
   })
 
+  it('compares beside the graph only the rows outside of it, and takes them in once things come to rest', async () => {
+    const index = await built(clusteredVectors(600, DIMENSION, 10, seeded(1)))
+    index.put(entries(clusteredVectors(20, DIMENSION, 10, seeded(2)), 1_001), false)
+    index.put(entries(clusteredVectors(1, DIMENSION, 1, seeded(3)), 7), false)
+    expect([...index.rows.outsideRuns()]).toEqual([600, 621])
+    await until(() => index.graphCount === 620)
+    expect([...index.rows.outsideRuns()]).toEqual([])
+    expect(index.graphDead).toBe(1)
+    index.remove([1_001])
+    expect(index.graphDead).toBe(2)
+    const manifest: { points: number } = JSON.parse(await readFile(await graphPath('MANIFEST.json'), 'utf8'))
+    expect(manifest.points).toBe(600)
+  })
+
+  it('misses none of the best among many rows outside of it', async () => {
+    const index = make({ ...small, staleFrom: 5_000, settleMs: 60_000 })
+    const vectors = clusteredVectors(600, DIMENSION, 10, seeded(1))
+    index.put(entries(vectors), false)
+    await until(() => index.graphCount === 600)
+    const later = clusteredVectors(3_000, DIMENSION, 10, seeded(2))
+    index.put(entries(later, 1_001), false)
+    index.remove(Array.from({ length: 300 }, (_, i) => 1_001 + i * 10))
+    const truth = new Map(later.map((vector, i) => [1_001 + i, vector]))
+    for (let i = 0; i < 300; i++) truth.delete(1_001 + i * 10)
+    for (const query of later.slice(0, 20)) {
+      const { keys } = await index.search(query, 50)
+      const best = nearest(truth, query, 10)
+      const all = new Map([...truth, ...vectors.map((vector, i): [number, Float32Array] => [i + 1, vector])])
+      const here = new Set(nearest(all, query, 50))
+      expect(keys).toEqual(expect.arrayContaining(best.filter((key) => here.has(key))))
+    }
+  })
+
+  it('finds as an exact comparison does after many small additions and removals, also after a restart', async () => {
+    const random = seeded(11)
+    const vectors = clusteredVectors(600, DIMENSION, 10, random)
+    const later = clusteredVectors(600, DIMENSION, 10, random)
+    const truth = new Map(vectors.map((vector, i) => [i + 1, vector]))
+    const index = await built(vectors)
+    for (let round = 0; round < 100; round++) {
+      const added = later.slice(round * 6, round * 6 + 6)
+      index.put(entries(added, 10_000 + round * 6), false)
+      added.forEach((vector, i) => {
+        truth.set(10_000 + round * 6 + i, vector)
+      })
+      const gone = [...truth.keys()].filter(() => random() < 5 / truth.size)
+      index.remove(gone)
+      for (const key of gone) truth.delete(key)
+      if (round % 10 === 0) await until(() => index.graphCount === truth.size)
+    }
+    await until(() => index.graphCount === truth.size && index.graphDead <= 240)
+    const recall = async (of: VectorIndex) => {
+      let found = 0
+      for (const query of later.slice(0, 100)) {
+        const { keys } = await of.search(query, 10)
+        expect(keys.every((key) => truth.has(key))).toBe(true)
+        found += nearest(truth, query, 10).filter((key) => keys.includes(key)).length
+      }
+      return found / 1_000
+    }
+    expect(await recall(index)).toBeGreaterThanOrEqual(0.98)
+    index.close()
+    const next = make(small)
+    await next.beginLoad()
+    next.put(
+      [...truth].map(([key, vector]) => ({ key, doc: (key % 20) + 1, vector })),
+      true,
+    )
+    next.endLoad()
+    await until(() => next.graphCount === truth.size)
+    expect(await recall(next)).toBeGreaterThanOrEqual(0.98)
+  })
+
   it('is used again after a restart, with the vectors the source still has', async () => {
     const vectors = clusteredVectors(600, DIMENSION, 10, seeded(4))
     const { next, messages } = await reload(vectors, async () => {})
