@@ -29,7 +29,7 @@ export function* restrictedSources(reader: Reader, ids: readonly string[]): Read
      CROSS JOIN documents d ON d.key = coalesce((SELECT doc_key FROM nodes WHERE id = wanted.value),
        (SELECT key FROM documents WHERE tenant = ? AND id = wanted.value))
        AND d.tenant = ?
-     WHERE EXISTS (SELECT 1 FROM source_readers) AND d.source_id IN (SELECT source_id FROM source_readers) AND ${mayKnow('d.source_id')} ORDER BY d.source_id`,
+     WHERE d.source_id IN (SELECT source_id FROM source_readers) AND ${mayKnow('d.source_id')} ORDER BY d.source_id`,
     [JSON.stringify(ids), reader.tenant, reader.tenant, askerOf(reader)],
   )
   return rows.map(({ source_id }) => source_id)
