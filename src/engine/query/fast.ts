@@ -146,13 +146,9 @@ export async function retrieveFast(
   observe?.({ found, hits, compared, ranked, ...defined({ model: byModel.used }) })
   const kept = ranked.filter((candidate) => candidate.final >= profile.scoreThreshold)
   const missing = kept.slice(0, profile.topK).filter((candidate) => !loaded.has(candidate.key))
-  for (const [key, row] of await db.read(
-    loadPassages(
-      space.key,
-      missing.map((candidate) => candidate.key),
-    ),
-  ))
-    loaded.set(key, row)
+  const rest = missing.map((candidate) => candidate.key)
+  // mostly none: texts were loaded for more than are kept
+  if (rest.length > 0) for (const [key, row] of await db.read(loadPassages(space.key, rest))) loaded.set(key, row)
   const passages = kept.slice(0, profile.topK).flatMap(({ key, ...scores }): RankedPassage[] => {
     const passage = loaded.get(key)
     if (passage === undefined) return []

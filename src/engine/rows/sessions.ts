@@ -40,12 +40,15 @@ export function* countSessions(spaceKey: number, now: number): Read<number> {
   return (yield* sql.get<{ n: number }>(text, [spaceKey, now]))?.n ?? 0
 }
 
-/** Ids of the sessions of one question, the longest idle first. */
+/**
+ * Ids of the sessions of one question, the longest idle first: those that end soonest, in the order of an index, so that
+ * it takes no longer in a space that is full of sessions.
+ */
 export function* oneOffs(spaceKey: number, now: number, most: number): Read<string[]> {
   const rows = yield* sql.all<{ id: string }>(
-    `SELECT id FROM sessions WHERE space_key = ? AND expires_at > ?
+    `SELECT id FROM sessions INDEXED BY sessions_space WHERE space_key = ? AND expires_at > ?
          AND NOT EXISTS (SELECT 1 FROM session_turns t WHERE t.tenant = sessions.tenant AND t.session_id = sessions.id AND t.place > 1)
-       ORDER BY heartbeat_at LIMIT ?`,
+       ORDER BY expires_at LIMIT ?`,
     [spaceKey, now, most],
   )
   return rows.map(({ id }) => id)

@@ -1,0 +1,63 @@
+import { join } from 'node:path'
+import Sqlite from 'better-sqlite3'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { Database } from '../../../src/engine/storage/database.js'
+import { ADA, ask, ingest, startEngine, type TestEngine } from '../../helpers/engine.js'
+
+const FILES = {
+  'lighthouse.md': '# Lighthouse\n\nThe lighthouse of Westerheversand was built in 1908 and is forty metres tall.\n',
+  'retention.md': '# Retention\n\nAnswer traces are kept for 90 days unless the policy says otherwise.\n',
+}
+const QUESTION = 'When was the lighthouse built?'
+
+let test: TestEngine
+let spaceId: string
+
+beforeEach(async () => {
+  test = await startEngine({ quotas: { maxActiveSessionCount: 1 } })
+  spaceId = (await test.engine.spaces.create(ADA, { name: 'N', slug: 'n' })).id
+  await ingest(test.engine, ADA, spaceId, FILES)
+  await ask(test.engine, ADA, spaceId, QUESTION)
+})
+afterEach(async () => {
+  vi.restoreAllMocks()
+  await test.end()
+})
+
+/** The statements that a question runs. */
+async function statementsOf(query: string): Promise<string[]> {
+  const execute = vi.spyOn(Database.prototype, 'execute')
+  await ask(test.engine, ADA, spaceId, query)
+  const statements = execute.mock.calls.map(([{ sql }]) => sql)
+  execute.mockRestore()
+  return statements
+}
+
+/** How SQLite goes about a statement. */
+function planOf(statement: string): string[] {
+  const sqlite = new Sqlite(join(test.dataDir, 'db', 'main.sqlite'), { readonly: true })
+  try {
+    const asked = statement.replaceAll('?', 'NULL')
+    const rows = sqlite.prepare<[], { detail: string }>(`EXPLAIN QUERY PLAN ${asked}`).all()
+    return rows.map(({ detail }) => detail)
+  } finally {
+    sqlite.close()
+  }
+}
+
+describe('the statements of a question', () => {
+  it('load the texts of its passages once', async () => {
+    const loads = (await statementsOf(QUESTION)).filter((statement) => statement.includes('nodes.row_hash'))
+    expect(loads).toHaveLength(1)
+  })
+
+  it('find the sessions that give way without sorting all of the space', async () => {
+    const [giveWay] = (await statementsOf(QUESTION)).filter((statement) =>
+      /SELECT id FROM sessions INDEXED/.test(statement),
+    )
+    expect(giveWay).toBeDefined()
+    const plan = planOf(giveWay ?? '')
+    expect(plan.join('\n')).toContain('INDEX sessions_space')
+    expect(plan.join('\n')).not.toContain('TEMP B-TREE')
+  })
+})
