@@ -5,6 +5,8 @@ import { ADA, ingest, startEngine, type TestEngine } from '../../helpers/engine.
 import { until } from '../../helpers/until.js'
 
 const NOTES = 60
+/** tests of the engine run the program of every write twice, see `test/programs-run-twice.ts` */
+const RUNS = 2
 
 let test: TestEngine
 let spaceId: string
@@ -37,6 +39,7 @@ function countIn(text: string): number[] {
       const made = work()
       const value = isProgram(made) ? ((yield* made) as T) : made
       if (now > 0) counts.push(now)
+      now = 0 // a write may be made of another
       return value
     }
   const { write, execute } = Database.prototype
@@ -44,7 +47,7 @@ function countIn(text: string): number[] {
     return write.call(this, counted(work))
   })
   vi.spyOn(Database.prototype, 'execute').mockImplementation(function (this: Database, asked) {
-    if (asked.sql.includes(text)) now++
+    if (asked.verb === 'run' && asked.sql.includes(text)) now++
     return execute.call(this, asked)
   })
   return counts
@@ -56,15 +59,15 @@ it('stores the page indexes of small documents many at a time', async () => {
   const counts = countIn('INTO page_index')
   await ingest(test.engine, ADA, spaceId, notes())
   await idle()
-  expect(sum(counts)).toBe(NOTES)
-  expect(counts.length).toBeLessThan(NOTES / 4)
+  expect(sum(counts)).toBe(NOTES * RUNS)
+  expect(counts.length).toBeLessThan((NOTES / 4) * RUNS)
   expect(Math.max(...counts)).toBeLessThanOrEqual(32)
 })
 
 it('moves the job of a document in three updates from its claim to its publication', async () => {
   const counts = countIn('UPDATE jobs SET stage')
   const accepted = await ingest(test.engine, ADA, spaceId, notes())
-  expect(sum(counts)).toBe(3 * NOTES)
+  expect(sum(counts)).toBe(3 * NOTES * RUNS)
   for (const { compilationJob } of accepted)
     expect((await test.engine.jobs.get(ADA, compilationJob.id)).stage).toBe('published')
 })
