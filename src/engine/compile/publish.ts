@@ -160,9 +160,7 @@ function* stillHeld(built: readonly Built[]): Read<{ held: Built[]; lost: string
 
 function* publishOne(space: SpaceRow, item: Built, revision: number): Write<Omit<Published, 'lost'>> {
   const { job, document, versionKey } = item
-  const held = { claim: job }
-  yield* moveJob(job.id, 'projection_built', 'smoke_eval_passed', held)
-  yield* moveJob(job.id, 'smoke_eval_passed', 'published', held)
+  yield* moveJob(job.id, 'projection_built', 'published', { claim: job })
   yield* advance(job.id, ['nodes-built', 'projections-built', 'published'])
   const seq = yield* showVersion(space.key, document.key, versionKey, revision)
   const keep = (yield* retentionOf(space.key)).parseArtifactVersions

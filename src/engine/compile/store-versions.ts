@@ -270,10 +270,8 @@ function* finishWanted(item: KeyedWork, begun: Begun): Write<Built | undefined> 
 /** All of a version is stored: its job goes on, inside the caller's transaction. */
 function* finish({ work, document, firstNode }: KeyedWork, { versionKey }: Begun): Write<Built> {
   const { job } = work
-  const held = { claim: job }
-  yield* moveJob(job.id, 'queued', 'parsed', held)
-  yield* moveJob(job.id, 'parsed', 'outline_built', held)
-  yield* moveJob(job.id, 'outline_built', 'nodes_generated', held)
+  // in one update: nobody sees a stage between them, of one transaction
+  yield* moveJob(job.id, 'queued', 'nodes_generated', { claim: job })
   yield* advance(job.id, ['metadata-prepared', 'artifacts-built', 'nodes-built'])
   const nodes = document.nodes.map(({ ordinal, title, text }) => ({ key: firstNode + ordinal, title, text }))
   return { ...work, job: { ...job, stage: 'nodes_generated' }, versionKey, nodes }

@@ -11,7 +11,7 @@ import {
   type Place,
 } from '../../rows/derivations.js'
 import { isPublishing } from '../../rows/jobs.js'
-import { writePageIndex } from '../../rows/page-indexes.js'
+import { type PackedPageIndex, writePageIndex } from '../../rows/page-indexes.js'
 import { type SpaceRow, spaceByKey, spaceKeys } from '../../rows/spaces.js'
 import type { Read } from '../../storage/program.js'
 import { isWriteStopped } from '../../storage/write-stop.js'
@@ -26,6 +26,9 @@ const SLICE = 12
 const LOOKED_UP = 250
 /** While documents are on their way to publication, time that is left to them for each time of work. */
 const PAUSE_SHARE = 20
+/** Page indexes that one transaction stores at most, and about how many bytes of them: some milliseconds. */
+const STORED_AT_ONCE = 32
+const STORED_BYTES = 512 * 1024
 /** A question waits so long for what is nearly there, … */
 const PATIENCE_MS = 250
 /** … that is for so many nodes: what is more is not made in that time. */
@@ -35,6 +38,13 @@ type NamedVersion = LiveVersion & {
   docKey: number
   title: string
   filename: string
+}
+
+/** The page index of a version, ready to be stored. */
+interface MadeIndex {
+  docKey: number
+  versionKey: number
+  packed: PackedPageIndex
 }
 
 /**
@@ -172,15 +182,23 @@ export class PageIndexer {
       for (const known of [this.#places, this.#done]) known.delete(spaceKey)
       return true
     }
-    for (const version of versions) {
-      if (version.meets === 0 && !(await this.#index(spaceKey, version))) {
-        const { revision = -1, unreadable = 0 } = this.#done.get(spaceKey) ?? {}
-        this.#done.set(spaceKey, { revision, unreadable: unreadable + 1 })
+    let made: MadeIndex[] = []
+    for (const [place, version] of versions.entries()) {
+      if (version.meets === 0) {
+        const index = await this.#index(spaceKey, version)
+        if (index !== undefined) made.push(index)
+        else if (!this.#stop.signal.aborted) this.#noteUnreadable(spaceKey)
       }
       if (this.#stop.signal.aborted) return true
+      const isLast = place === versions.length - 1
+      const isElsewhere = this.#hurried.size > 0 && !this.#hurried.has(spaceKey)
+      if (!isLast && !isElsewhere && isSmall(made)) continue
+      await this.#store(spaceKey, made)
+      made = []
+      // not before: what was not stored is made again
       const { revision, nodes, key } = version
       this.#places.set(spaceKey, { revision, nodes, key })
-      if (this.#hurried.size > 0 && !this.#hurried.has(spaceKey)) return false
+      if (isElsewhere) return false
     }
     if (versions.length === LOOKED_UP) return false
     const unreadable = this.#done.get(spaceKey)?.unreadable ?? 0
@@ -188,8 +206,13 @@ export class PageIndexer {
     return (await context.db.read(spaceByKey(spaceKey)))?.head_revision === space.head_revision
   }
 
-  /** @returns false for a version that cannot be read */
-  async #index(spaceKey: number, version: NamedVersion): Promise<boolean> {
+  #noteUnreadable(spaceKey: number): void {
+    const { revision = -1, unreadable = 0 } = this.#done.get(spaceKey) ?? {}
+    this.#done.set(spaceKey, { revision, unreadable: unreadable + 1 })
+  }
+
+  /** @returns nothing for a version that cannot be read, and when the daemon stops */
+  async #index(spaceKey: number, version: NamedVersion): Promise<MadeIndex | undefined> {
     const { db, log } = this.#started()
     const builder = new PageIndexBuilder(`${version.title}\n${version.filename}`)
     try {
@@ -201,17 +224,26 @@ export class PageIndexer {
         after = nodes.at(-1)?.ordinal ?? after
         if (nodes.length < SLICE) break
         await this.#letOthers(spaceKey, performance.now() - began)
-        if (this.#stop.signal.aborted) return true
+        if (this.#stop.signal.aborted) return undefined
       }
     } catch (error) {
       log.warn({ version: version.key, error: String(error) }, 'a document cannot be read for the page index')
-      return false
+      return undefined
     }
     const began = performance.now()
     const packed = await packPageIndex(builder.finish())
-    await db.write(() => writePageIndex({ spaceKey, docKey: version.docKey, versionKey: version.key }, packed))
     await this.#letOthers(spaceKey, performance.now() - began)
-    return true
+    return { docKey: version.docKey, versionKey: version.key, packed }
+  }
+
+  /** Stores indexes in one transaction: a sync of the log costs more than to make one of them. */
+  async #store(spaceKey: number, made: readonly MadeIndex[]): Promise<void> {
+    if (made.length === 0) return
+    const began = performance.now()
+    await this.#started().db.write(function* () {
+      for (const { docKey, versionKey, packed } of made) yield* writePageIndex({ spaceKey, docKey, versionKey }, packed)
+    })
+    await this.#letOthers(spaceKey, performance.now() - began)
   }
 
   /** @param worked milliseconds since the last time */
@@ -242,4 +274,10 @@ function* versionsAfter(
   const names = new Map((yield* namesOfVersions(missing)).map((version) => [version.key, version]))
   const versions = found.map((one) => ({ docKey: 0, title: '', filename: '', ...one, ...names.get(one.key) }))
   return { space, versions }
+}
+
+/** Whether more indexes may be stored together with these. */
+function isSmall(made: readonly MadeIndex[]): boolean {
+  const bytes = made.reduce((sum, { packed }) => sum + packed.profile.length + packed.ranges.length, 0)
+  return made.length < STORED_AT_ONCE && bytes < STORED_BYTES
 }
