@@ -84,11 +84,13 @@ async function mutate(paths, options) {
     { chosen, judge, scoreOf },
     { Runner },
     { distancesTo, filesBelow, importsOf, remoteness },
+    { QUICK_MS, throughQuick },
   ] = await Promise.all([
     import('./mutate/baseline.js'),
     import('./mutate/judge.js'),
     import('./mutate/runner.js'),
     import('./mutate/neighbourhood.js'),
+    import('./mutate/quick.js'),
   ])
   const { drawn } = await import('./mutate/draw.js')
   const budgets = { seconds: numberOf('seconds', options.seconds), minutes: numberOf('baseline', options.baseline) }
@@ -158,25 +160,43 @@ async function mutate(paths, options) {
     async function judged() {
       // by what they change, which is no order of files: a run that is ended early has tried some of everything
       const place = ({ id }) => keys.get(id) ?? ''
-      const waiting = [...mutants].sort((a, b) => (place(a) < place(b) ? -1 : 1))
+      const ordered = [...mutants].sort((a, b) => (place(a) < place(b) ? -1 : 1))
+      const testsOf = new Map(ordered.map((mutant) => [mutant, testsReaching(mutant)]))
+      const isQuick = ({ milliseconds }) => milliseconds <= QUICK_MS
       const done = []
+      const decide = (mutant, verdict) => {
+        done.push({ ...mutant, ...verdict, reachedBy: testsOf.get(mutant)?.length ?? 0 })
+        say(`${done.length} of ${mutants.length}: ${verdict.status} ${lineOf(mutant)}`)
+      }
+      const own = Array.from({ length: workers }, () => startRunner())
+      const waiting = await throughQuick(ordered, (mutant) => testsOf.get(mutant)?.filter(isQuick) ?? [], own, {
+        told: (place) => join(folder, `told-${place}`),
+        decided: decide,
+        red: (test) => {
+          say(`fails without any mutant, and is left out: ${test}`)
+          map.delete(test)
+        },
+      })
       await Promise.all(
-        Array.from({ length: workers }, async () => {
-          const runner = startRunner()
+        own.map(async (runner) => {
           for (let mutant = waiting.shift(); mutant !== undefined; mutant = waiting.shift()) {
-            const { id, file } = mutant
-            const tests = reaching(map, { file, key: keys.get(id) ?? '' }, hashes.get(file) ?? '').map((test) => ({
-              ...{ test, milliseconds: map.get(test)?.milliseconds ?? 0, remote: remote(test, file) },
-            }))
-            const isGreen = (test) => greenNow(runner, test)
-            const verdict = await judge(runner, id, chosen(tests, budgets.seconds * 1000), isGreen)
-            done.push({ ...mutant, ...verdict, reachedBy: tests.length })
-            say(`${done.length} of ${mutants.length}: ${verdict.status} ${lineOf(mutant)}`)
+            const slow = testsOf.get(mutant)?.filter((test) => !isQuick(test) && map.has(test.test)) ?? []
+            const verdict = await judge(runner, mutant.id, slow, (test) => greenNow(runner, test))
+            const isReached = testsOf.get(mutant)?.some(({ test }) => map.has(test)) === true
+            const ended = verdict.status === 'unreached' && isReached
+            decide(mutant, ended ? { ...verdict, status: 'survived' } : verdict)
           }
           runner.stop()
         }),
       )
       return done.sort((a, b) => a.id - b.id)
+    }
+
+    function testsReaching({ id, file }) {
+      const tests = reaching(map, { file, key: keys.get(id) ?? '' }, hashes.get(file) ?? '').map((test) => ({
+        ...{ test, milliseconds: map.get(test)?.milliseconds ?? 0, remote: remote(test, file) },
+      }))
+      return chosen(tests, budgets.seconds * 1000)
     }
 
     async function greenNow(runner, test) {

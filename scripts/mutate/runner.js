@@ -1,10 +1,13 @@
 /** Runs test files in a process of its own, and ends that process with all its children where they take too long. */
 import { fork } from 'node:child_process'
+import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const PROGRAM = fileURLToPath(new URL('vitest-run.js', import.meta.url))
 const START_MS = 120_000
+/** how often it is looked whether a test that runs for many mutants goes on */
+const LOOK_MS = 200
 
 /**
  * @typedef {object} Outcome
@@ -27,10 +30,10 @@ export class Runner {
   /**
    * @param {number} mutant 0 for none
    * @param {readonly string[]} tests
-   * @param {{ bail: boolean, timeoutMs: number }} how
+   * @param {{ bail: boolean, timeoutMs: number, many?: readonly number[], told?: string }} how
    * @returns {Promise<Outcome>}
    */
-  async run(mutant, tests, { bail, timeoutMs }) {
+  async run(mutant, tests, { bail, timeoutMs, many, told }) {
     this.#child ??= await this.#start()
     const child = this.#child
     /** @type {Outcome} */
@@ -38,7 +41,7 @@ export class Runner {
     return await new Promise((resolve) => {
       const end = () => {
         clearTimeout(timer)
-        child.off('message', told)
+        child.off('message', heard)
         child.off('exit', died)
         resolve(outcome)
       }
@@ -52,16 +55,53 @@ export class Runner {
         this.#child = undefined
         end()
       }
-      const told = (message) => {
+      const heard = (message) => {
         if (message.type === 'file') outcome.files.push({ ...message, file: relative(this.#root, message.file) })
         if (message.type !== 'done') return
         if (message.error !== undefined) outcome.error = message.error
         end()
       }
-      child.on('message', told)
+      child.on('message', heard)
       child.on('exit', died)
-      child.send({ mutant, tests, bail })
+      child.send({ mutant, tests, bail, many, told })
     })
+  }
+
+  /**
+   * Runs one test file without a mutant and, where it passes, with each of many in the same process. It ends early with
+   * the process or when a mutant takes too long: the last one that was begun has then no `ok`.
+   *
+   * @param {readonly number[]} mutants
+   * @param {string} test
+   * @param {{ told: string, greenMs: number, timeoutMs: number }} how `told` a file for what is told, the times of the
+   *   first run and of one mutant
+   * @returns {Promise<{ isGreen: boolean, timedOut: boolean, begun: { id: number, ok?: boolean }[] }>} in their order
+   */
+  async runMany(mutants, test, { told, greenMs, timeoutMs }) {
+    rmSync(told, { force: true })
+    let seen = 0
+    let since = performance.now()
+    let timedOut = false
+    const looking = setInterval(() => {
+      const size = linesOf(told).length
+      if (size !== seen) since = performance.now()
+      seen = size
+      if (performance.now() - since < (seen === 0 ? greenMs : timeoutMs)) return
+      timedOut = true
+      this.stop()
+    }, LOOK_MS)
+    const timeLimit = greenMs + mutants.length * timeoutMs
+    const { files } = await this.run(0, [test], { bail: false, timeoutMs: timeLimit, many: mutants, told })
+    clearInterval(looking)
+    /** @type {Map<number, { id: number, ok?: boolean }>} */
+    const begun = new Map()
+    const lines = linesOf(told)
+    for (const [place, line] of lines.entries()) {
+      const { id, ok } = JSON.parse(line)
+      begun.set(place - (ok === undefined ? 0 : 1), { id, ...(ok === undefined ? {} : { ok }) })
+    }
+    const isGreen = lines.length > 0 || (files.length > 0 && files.every(({ ok }) => ok))
+    return { isGreen, timedOut, begun: [...begun.values()] }
   }
 
   /** Ends the process and what it has started. */
@@ -78,6 +118,8 @@ export class Runner {
 
   async #start() {
     // a group of its own, so that forks that hang end with it
+    // certificates that no test needs are read by every process, which takes longer than its own start
+    delete this.#env.NODE_EXTRA_CA_CERTS
     const child = fork(PROGRAM, [], {
       cwd: this.#root,
       env: this.#env,
@@ -98,4 +140,9 @@ export class Runner {
     })
     return child
   }
+}
+
+/** Whole lines of a file that may not be there yet. @param {string} path */
+function linesOf(path) {
+  return existsSync(path) ? readFileSync(path, 'utf8').split('\n').slice(0, -1) : []
 }

@@ -45,6 +45,7 @@ const vitest = await createVitest(
     ...{ root, config: false, watch: false, pool: 'forks', maxWorkers: 1, fileParallelism: false },
     include: ['test/**/*.test.ts'],
     setupFiles: ['scripts/mutate/setup.js', 'test/setup.ts'],
+    runner: join(root, 'scripts/mutate/many-runner.js'),
     env: { KS_CHECK_RESPONSES: '1', NO_COLOR: '1' },
     ...{ testTimeout: MINUTE, hookTimeout: MINUTE, reporters: [reporter] },
   },
@@ -52,7 +53,10 @@ const vitest = await createVitest(
 )
 await vitest.standalone()
 
-process.on('message', ({ mutant, tests, bail }) => {
+process.on('message', ({ mutant, tests, bail, many, told }) => {
+  // a process that runs tests gets what stands here
+  process.env.MUTATE_MANY = many === undefined ? '' : JSON.stringify(many)
+  process.env.MUTATE_TOLD = told ?? ''
   run(mutant, tests, bail).then(
     () => process.send?.({ type: 'done' }),
     (error) => process.send?.({ type: 'done', error: String(error) }),

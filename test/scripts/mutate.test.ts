@@ -8,6 +8,7 @@ import { instrument } from '../../scripts/mutate/instrument.js'
 import { chosen, judge, scoreOf } from '../../scripts/mutate/judge.js'
 import { mutantsOf } from '../../scripts/mutate/mutants.js'
 import { distancesTo, importsOf, remoteness } from '../../scripts/mutate/neighbourhood.js'
+import { readRun } from '../../scripts/mutate/quick.js'
 import { Runner } from '../../scripts/mutate/runner.js'
 import { sample } from '../../scripts/mutate/sample.js'
 import { sqlChanges } from '../../scripts/mutate/sql.js'
@@ -251,6 +252,29 @@ describe('the verdict on a mutant', () => {
     const verdicts = await Promise.all([verdictOf('red'), verdictOf('stuck'), verdictOf('green'), verdictOf()])
     expect(scoreOf(verdicts)).toBe(0.5)
   })
+})
+
+it('a mutant counts as noticed in a process of many once a later run passes there, or where it ends the process', () => {
+  const read = (begun: { id: number; ok?: boolean }[], timedOut = false) => {
+    const { outcomes, doubted } = readRun(begun, timedOut)
+    return { outcomes: Object.fromEntries(outcomes), doubted }
+  }
+  const passed = { id: 0, ok: true }
+  const red = { id: 0, ok: false }
+  expect(read([{ id: 1, ok: false }, { id: 2, ok: true }, { id: 3, ok: false }, passed])).toEqual({
+    outcomes: { 1: 'killed', 2: 'passed', 3: 'killed' },
+    doubted: [],
+  })
+  expect(read([{ id: 1, ok: true }, { id: 2, ok: false }, { id: 3, ok: false }, red])).toEqual({
+    outcomes: { 1: 'passed' },
+    doubted: [2, 3],
+  })
+  expect(read([{ id: 1, ok: true }, { id: 2 }], true)).toEqual({ outcomes: { 1: 'passed', 2: 'timeout' }, doubted: [] })
+  expect(read([{ id: 1, ok: false }, { id: 2, ok: false }, { id: 3 }])).toEqual({
+    outcomes: { 3: 'killed' },
+    doubted: [1],
+  })
+  expect(read([])).toEqual({ outcomes: {}, doubted: [] })
 })
 
 it('a file is tried, survivors are told with their places, and no source is changed', async () => {
