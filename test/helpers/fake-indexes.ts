@@ -1,0 +1,150 @@
+import { createReplaySource } from '../../src/engine/compile/replay.js'
+import type {
+  FreshBatch,
+  IndexBatch,
+  IndexedNode,
+  IndexStatus,
+  SearchHits,
+  SearchIndexes,
+  SearchRequest,
+  VectorBatch,
+} from '../../src/engine/search/ports.js'
+import type { Database } from '../../src/engine/storage/database.js'
+
+interface Held {
+  seq: number
+  nodes: Map<number, IndexedNode>
+  vectors: Map<string, Map<number, { doc: number; vector: Float32Array }>>
+}
+
+/** The indexes by their contract, in memory: they follow the log, and hold what it and the vectors told them. */
+export class FakeIndexes implements SearchIndexes {
+  /** thrown by the calls of this name */
+  readonly failing = new Map<'follow' | 'addVectors' | 'search' | 'activateVectors', unknown>()
+  /** why a leg cannot be asked */
+  degradedBy: string[] = []
+  /** of spaces by id: what they were told to keep */
+  readonly activated: { space: string; vectorSpace: string }[] = []
+  readonly searched: SearchRequest[] = []
+  readonly dropped: string[] = []
+  readonly rebuilt: string[] = []
+  /** batches of vectors by their sizes */
+  readonly vectorBatches: number[] = []
+  /** what was told of the log ready made, by its entries */
+  readonly fresh: FreshBatch[] = []
+  readonly #db: Database
+  readonly #held = new Map<string, Held>()
+
+  constructor(db: Database) {
+    this.#db = db
+  }
+
+  of(space: string): Held {
+    const held = this.#held.get(space) ?? { seq: 0, nodes: new Map(), vectors: new Map() }
+    this.#held.set(space, held)
+    return held
+  }
+
+  /** Passages that the index of a space holds, by their text. */
+  texts(space: string): string[] {
+    return [...this.of(space).nodes.values()].map(({ body }) => body).sort()
+  }
+
+  /** Keys of passages whose vectors the index holds. */
+  vectorKeys(space: string, vectorSpace: string): number[] {
+    return [...(this.of(space).vectors.get(vectorSpace)?.keys() ?? [])].sort((a, b) => a - b)
+  }
+
+  async follow(space: string, seq: number, fresh?: FreshBatch): Promise<void> {
+    this.#fail('follow')
+    if (fresh !== undefined) this.fresh.push(fresh)
+    const logged = (await createReplaySource(this.#db).head(space)).seq
+    // an entry that is not committed is never there: the real indexes would be waited for in vain
+    if (seq > logged) throw new Error(`entry ${seq} is asked for, the log has ${logged}`)
+    const held = this.of(space)
+    if (fresh !== undefined && fresh.first === held.seq + 1) this.#apply(held, fresh)
+    if (held.seq >= seq) return
+    for await (const batch of createReplaySource(this.#db).changes(space, held.seq, seq)) this.#apply(held, batch)
+  }
+
+  #apply(held: Held, { seq, add, remove }: IndexBatch): void {
+    for (const node of add) held.nodes.set(node.key, node)
+    for (const key of remove) {
+      held.nodes.delete(key)
+      for (const keys of held.vectors.values()) keys.delete(key)
+    }
+    held.seq = seq
+  }
+
+  async addVectors(space: string, { vectorSpace, dimension, keys, docs, vectors }: VectorBatch): Promise<void> {
+    this.#fail('addVectors')
+    this.vectorBatches.push(keys.length)
+    const held = this.of(space).vectors
+    const mine = held.get(vectorSpace) ?? new Map<number, { doc: number; vector: Float32Array }>()
+    held.set(vectorSpace, mine)
+    keys.forEach((key, place) => {
+      const vector = vectors.slice(place * dimension, (place + 1) * dimension)
+      mine.set(key, { doc: docs[place] ?? -1, vector })
+    })
+  }
+
+  async activateVectors(space: string, vectorSpace: string): Promise<void> {
+    this.#fail('activateVectors')
+    this.activated.push({ space, vectorSpace })
+    const { vectors } = this.of(space)
+    for (const id of [...vectors.keys()]) if (id !== vectorSpace) vectors.delete(id)
+  }
+
+  async search(space: string, request: SearchRequest): Promise<SearchHits> {
+    this.#fail('search')
+    this.searched.push(request)
+    const hits = [...this.of(space).nodes.values()]
+      .filter(({ doc }) => request.docs?.includes(doc) !== false)
+      .filter(({ title, body }) => request.terms.some((term) => `${title} ${body}`.toLowerCase().includes(term)))
+      .slice(0, request.textK)
+      .map(({ key }) => ({ key, bm25: 1 }))
+    return {
+      ...{ hits, textCount: hits.length, frequencies: new Map(), rewordings: [], vectorCount: 0, textMs: 0 },
+      ...{ vectorMs: 0, textEngine: 'fts5', vectorMethod: 'none', degraded: this.degradedBy },
+    }
+  }
+
+  async status(space: string): Promise<IndexStatus> {
+    const { seq, nodes } = this.of(space)
+    const counts = { textWatermark: seq, textCount: nodes.size, vectorCount: 0, graphCount: 0 }
+    return { space, textEngine: 'fts5', ...counts, degraded: this.degradedBy }
+  }
+
+  async degraded(): Promise<string[]> {
+    return this.degradedBy
+  }
+
+  async settle(): Promise<void> {}
+
+  async rebuild(space: string): Promise<void> {
+    this.rebuilt.push(space)
+    this.#held.delete(space)
+    await this.follow(space, (await createReplaySource(this.#db).head(space)).seq)
+  }
+
+  async drop(space: string): Promise<void> {
+    this.dropped.push(space)
+    this.#held.delete(space)
+  }
+
+  pid(): undefined {
+    return undefined
+  }
+
+  builds(): number {
+    return 0
+  }
+
+  hurry(): void {}
+
+  async close(): Promise<void> {}
+
+  #fail(name: 'follow' | 'addVectors' | 'search' | 'activateVectors'): void {
+    if (this.failing.has(name)) throw this.failing.get(name)
+  }
+}

@@ -1,0 +1,265 @@
+import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import type { AcceptedDocument } from '../../src/contract/gateway/documents.js'
+import type { Caller } from '../../src/engine/base/caller.js'
+import { Leases } from '../../src/engine/base/leases.js'
+import type { ModelReference } from '../../src/engine/base/model-reference.js'
+import type { EngineOptions } from '../../src/engine/base/options.js'
+import type { Work } from '../../src/engine/compile/work.js'
+import type { EngineContext } from '../../src/engine/context.js'
+import { beginUpload } from '../../src/engine/documents/upload.js'
+import type { CompileFailure, CompileResult, PreparedDocument } from '../../src/engine/parse/compiled.js'
+import { prepareDocument } from '../../src/engine/parse/prepare.js'
+import { beat } from '../../src/engine/rows/gateways.js'
+import { claimJobs } from '../../src/engine/rows/job-claims.js'
+import { documentOf } from '../../src/engine/rows/job-documents.js'
+import { type JobRow, latestJob } from '../../src/engine/rows/jobs.js'
+import { insertSpace } from '../../src/engine/rows/space-changes.js'
+import { findSpace, type SpaceRow } from '../../src/engine/rows/spaces.js'
+import { DEFAULT_POLICIES, type Policies } from '../../src/engine/spaces/manifest.js'
+import type { Database } from '../../src/engine/storage/database.js'
+import { openStore } from '../../src/engine/storage/open-store.js'
+import { type Bindable, sql, type Write } from '../../src/engine/storage/program.js'
+import { newId } from '../../src/lib/ids.js'
+import { dataLayout } from '../../src/local/layout.js'
+import { ADA, engineOptions } from './engine.js'
+import { FakeIndexes } from './fake-indexes.js'
+
+export const BUILTIN: ModelReference = { pluginId: 'builtin', provider: 'lsa', model: 'lsa-200' }
+export const PROVIDED: ModelReference = { pluginId: 'openai-compatible', provider: 'local', model: 'some-model' }
+
+export interface Said {
+  level: 'debug' | 'info' | 'warn' | 'error'
+  fields: Record<string, unknown>
+  message: string
+}
+
+/** A store on a real database with real objects, and everything around it faked: no process, no thread, no timer. */
+export interface SmallStore {
+  dataDir: string
+  db: Database
+  context: EngineContext
+  indexes: FakeIndexes
+  /** what was logged */
+  said: Said[]
+  /** every call of `context.wake`, with its space */
+  woken: (number | undefined)[]
+  /** called whenever work gives way to questions: between two transactions */
+  betweenSteps: () => void | Promise<void>
+  /** what the model of a provider, or a trained one, makes of a text; by its length where a test sets nothing */
+  embed: (texts: string[]) => (Float32Array | undefined)[] | Promise<(Float32Array | undefined)[]>
+  /** texts that a model was asked for, by call */
+  asked: string[][]
+  space(changes?: { model?: ModelReference; policies?: Partial<Policies>; caller?: Caller }): SpaceRow
+  /** a space as its row is now */
+  again(space: SpaceRow): SpaceRow
+  upload(space: SpaceRow, files: Record<string, string>, caller?: Caller): Promise<AcceptedDocument[]>
+  /** uploads files and claims their jobs for this gateway */
+  work(space: SpaceRow, files: Record<string, string>): Promise<Work[]>
+  /** claims the newest job of a document */
+  claimed(docKey: number, gateway?: string): Work
+  job(id: number | string): JobRow
+  rows<T = Record<string, unknown>>(text: string, ...values: Bindable[]): T[]
+  write<T>(program: () => Write<T>): T
+  run(text: string, ...values: Bindable[]): void
+  end(): Promise<void>
+}
+
+/** An empty store, migrated once: each test gets a copy. */
+let empty: Promise<string> | undefined
+
+async function makeEmpty(): Promise<string> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'ks-empty-'))
+  process.once('exit', () => rmSync(dataDir, { recursive: true, force: true }))
+  const { log } = engineOptions(dataDir)
+  const { db, identity } = await openStore(dataLayout(dataDir), log, () => undefined)
+  await db.close(() => identity.closed())
+  return dataDir
+}
+
+export async function openSmallStore(changes: Partial<EngineOptions> = {}): Promise<SmallStore> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'ks-store-'))
+  empty ??= makeEmpty()
+  cpSync(await empty, dataDir, { recursive: true })
+  const said: Said[] = []
+  const note = (level: Said['level']) => (fields: Record<string, unknown>, message: string) =>
+    void said.push({ level, fields, message })
+  const log = { debug: note('debug'), info: note('info'), warn: note('warn'), error: note('error') }
+  const options = engineOptions(dataDir, { log, ...changes })
+  const opened = await openStore(dataLayout(dataDir), log, (error) => options.room?.note(error))
+  const { db } = opened
+  const instance = newId()
+  db.writeNow(() => beat(instance, undefined))
+  const indexes = new FakeIndexes(db)
+  const write = <T>(program: () => Write<T>): T => db.writeNow(program)
+  const rows = <T>(text: string, ...values: Bindable[]): T[] => db.now(sql.all<T>(text, values))
+  const again = (space: SpaceRow) => db.now(findSpace(space.tenant, space.id))
+  const store: SmallStore = {
+    dataDir,
+    db,
+    indexes,
+    said,
+    woken: [],
+    asked: [],
+    betweenSteps: () => undefined,
+    embed: (texts) => texts.map(vectorOf),
+    context: {
+      ...opened,
+      instance,
+      indexes,
+      compiler: {
+        compile: async (requests) => Promise.all(requests.map(read)),
+        warm() {},
+        pids: () => [],
+        close: noop,
+      },
+      // a model that is a function of the text: the real one is a thread
+      lsa: fakeLsa(() => store) as never,
+      models: fakeModels(() => store) as never,
+      vectors: { wake() {}, askAgain: noop, missing: noop as never, patience: noop },
+      migrations: { wake() {}, ended: noop },
+      pageIndexes: { published() {}, missing: async () => 0 },
+      conflicts: { published() {}, catchUp: async () => true, unreadable: () => 0 },
+      failedClusters: { captured() {}, catchUp: noop },
+      leases: new Leases(),
+      rightOfWay: { begin: () => () => undefined, giveWay: async () => store.betweenSteps() } as never,
+      options,
+      log,
+      now: options.now ?? Date.now,
+      wake: (spaceKey) => void store.woken.push(spaceKey),
+    },
+    space({ model = BUILTIN, policies = {}, caller = ADA } = {}) {
+      const id = newId()
+      const named = { id, tenant: caller.tenant, name: id, slug: id, description: undefined }
+      write(() => insertSpace({ ...named, policies: { ...DEFAULT_POLICIES, ...policies }, model, now: Date.now() }))
+      return db.now(findSpace(caller.tenant, id))
+    },
+    again,
+    async upload(space, files, caller = ADA) {
+      const upload = await beginUpload(store.context, caller, space.id, { many: true })
+      for (const [filename, text] of Object.entries(files))
+        await upload.add({ filename, content: Readable.from([Buffer.from(text)]) })
+      return await upload.commit({})
+    },
+    async work(space, files) {
+      const accepted = await store.upload(space, files)
+      return accepted.map(({ compilationJob }) => store.claimed(store.job(compilationJob.id).doc_key))
+    },
+    claimed(docKey, gateway = instance) {
+      const latest = db.now(latestJob(docKey))
+      const [job] = latest === undefined ? [] : write(() => claimJobs([latest], gateway))
+      const document = db.now(documentOf({ doc_key: docKey }))
+      if (job === undefined || document === undefined) throw new Error('there is no job to be claimed')
+      return { job, document }
+    },
+    job(id) {
+      const [row] = rows<JobRow>(`SELECT * FROM jobs WHERE ${typeof id === 'number' ? 'key' : 'id'} = ?`, id)
+      if (row === undefined) throw new Error(`there is no job ${id}`)
+      return row
+    },
+    rows,
+    write,
+    run: (text, ...values) => void write(() => sql.run(text, values)),
+    async end() {
+      await db.close(() => opened.identity.closed())
+      rmSync(dataDir, { recursive: true, force: true })
+    },
+  }
+  return store
+}
+
+const noop = async (): Promise<undefined> => undefined
+
+/** A unit vector that tells texts apart by their length. */
+export function vectorOf(text: string): Float32Array {
+  const angle = text.length / 100
+  return Float32Array.of(Math.cos(angle), Math.sin(angle))
+}
+
+function fakeLsa(store: () => SmallStore) {
+  const loaded = new Set<string>()
+  return {
+    has: (id: string) => loaded.has(id),
+    load: async (id: string) => void loaded.add(id),
+    unload: (id: string) => void loaded.delete(id),
+    async embed(id: string, texts: string[]) {
+      if (!loaded.has(id)) throw new Error(`the model of ${id} is not loaded`)
+      store().asked.push(texts)
+      return { vectors: await store().embed(texts), hitRate: 1 }
+    },
+    idf: async (_: string, terms: string[]) => new Map(terms.map((term) => [term, term.length])),
+    close: noop,
+  }
+}
+
+/** texts in one request to the model of a provider */
+export const MAX_BATCH = 4
+
+function fakeModels(store: () => SmallStore) {
+  return {
+    embedder: (reference: ModelReference) => ({
+      reference,
+      maxBatch: MAX_BATCH,
+      async embed(texts: string[]) {
+        store().asked.push(texts)
+        return await store().embed(texts)
+      },
+    }),
+    has: () => true,
+  }
+}
+
+/** Text of so many passages, each a paragraph of its own. */
+export function passages(...texts: string[]): string {
+  return texts.join('\n\n')
+}
+
+async function read({ path, filename }: { path: string; filename: string }): Promise<CompileResult> {
+  const text = readFileSync(path, 'utf8')
+  const [, code] = /^!(\S+)/.exec(text) ?? []
+  if (code !== undefined) {
+    // the code of a failure, as a test wrote it into the file
+    return { ok: false, failure: { code: code as CompileFailure['code'], message: `${filename} is ${code}` } }
+  }
+  return { ok: true, document: await preparedDocument(filename, text) }
+}
+
+/** A document of which each paragraph is a passage. */
+export async function preparedDocument(title: string, text: string): Promise<PreparedDocument> {
+  const texts = text === '' ? [] : text.split('\n\n')
+  let end = -2
+  const nodes = texts.map((one, ordinal) => {
+    const startOffset = end + 2
+    end = startOffset + one.length
+    return {
+      ...{
+        ordinal,
+        title,
+        text: one,
+        sectionPath: [title],
+        outlineNodeId: 's1',
+        sourceElementIds: [`e${ordinal + 1}`],
+      },
+      ...{ startOffset, endOffset: end, kind: 'text' as const },
+    }
+  })
+  return await prepareDocument({
+    ...{ contentType: 'text', parser: 'native-markdown', title, mediaType: 'text/plain', language: 'en', text },
+    elements: nodes.map((node) => ({
+      ...{ id: `e${node.ordinal + 1}`, type: 'paragraph' as const, text: node.text, sectionPath: [title] },
+      metadata: { startOffset: node.startOffset, endOffset: node.endOffset },
+    })),
+    outline: [
+      {
+        ...{ id: 's1', title, level: 1, tocSource: 'document', sectionPath: [title], children: [] },
+        ...{ sourceElementIds: nodes.flatMap(({ sourceElementIds }) => sourceElementIds) },
+        ...{ startOffset: 0, endOffset: text.length },
+      },
+    ],
+    nodes,
+    items: [],
+    metadata: { pageCount: 1 },
+  })
+}
