@@ -34,12 +34,17 @@ export interface ReadVersion {
 
 /** Unpacks what can be unpacked; a part that is damaged is absent. */
 export async function readVersion(row: Packed): Promise<ReadVersion> {
+  const items = await unpacked(row.items, isList<StoredItem>)
+  return { ...(await readPlaces(row)), ...defined({ items }) }
+}
+
+/** What passages point to: the elements of the artifact and the sections of the outline. */
+export async function readPlaces(
+  row: Pick<Packed, 'artifact' | 'outline'>,
+): Promise<Pick<ReadVersion, 'artifact' | 'outline'>> {
   const artifact = await unpacked(row.artifact, isArtifact)
   const outline = await unpacked(row.outline, isList<CompiledOutlineNode>)
-  const items = await unpacked(row.items, isList<StoredItem>)
-  return {
-    ...defined({ artifact, outline, items }),
-  }
+  return { ...defined({ artifact, outline }) }
 }
 
 async function unpacked<T>(bytes: Uint8Array, fits: (value: unknown) => value is T): Promise<T | undefined> {
@@ -156,9 +161,9 @@ function* checkDocuments(scan: Scan, after: string): Read<{ rows: DocumentState[
 }
 
 function* checkDocument(scan: Scan, row: DocumentState): Read<Finding[]> {
+  if (row.published === 1 || row.parser_status === 'failed') return []
   const job = yield* latestJob(row.key)
-  const open = job !== undefined && unlessDamaged(() => job.completed_at) === null
-  if (row.published === 1 || open || row.parser_status === 'failed') return []
+  if (job !== undefined && unlessDamaged(() => job.completed_at) === null) return []
   const target = { type: 'artifact-object', documentAssetId: row.id } as const
   const name = JSON.stringify(row.filename)
   // a model of a provider costs money and may be away: then a person decides

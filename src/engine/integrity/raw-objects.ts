@@ -12,9 +12,9 @@ import { workspaceObjectPhases } from './workspace-objects.js'
 
 /** Bytes that one slice hashes, and documents and files that it looks at. */
 const SLICE_BYTES = 256 * 1024 * 1024
-const SLICE_ROWS = 64
+const SLICE_ROWS = 200
 const SLICE_FILES = 200
-const READS_AT_ONCE = 4
+const READS_AT_ONCE = 16
 /** What is younger may belong to work that goes on. */
 export const GRACE_MS = 60 * 60 * 1000
 
@@ -57,8 +57,9 @@ export async function checkBytes(objects: ObjectStore, held: Held): Promise<Find
   const name = JSON.stringify(held.name)
   const remedy = { by: 'person', advice: `upload ${name} again: the same bytes take their place` } as const
   const read = await objects.measure(held.object_key).catch((error: unknown) => ({ error: String(error) }))
+  const isWhole = read !== undefined && 'sha256' in read && read.size === held.size_bytes && read.sha256 === held.sha256
   // it may have been deleted while it was read
-  if (!(await held.stillThere())) return undefined
+  if (isWhole || !(await held.stillThere())) return undefined
   if (read === undefined)
     return finding('missing-raw-object', 'raw-object-missing', `the bytes of ${name} are not there`, target, remedy)
   if ('error' in read)
@@ -73,7 +74,6 @@ export async function checkBytes(objects: ObjectStore, held: Held): Promise<Find
     const message = `${name} has ${read.size} bytes on disk, ${held.size_bytes} were received`
     return finding('size-mismatch', 'raw-object-size', message, target, remedy)
   }
-  if (read.sha256 === held.sha256) return undefined
   const message = `the bytes of ${name} are not those that were received: their hash differs`
   return finding('checksum-mismatch', 'raw-object-hash', message, target, remedy)
 }
@@ -128,11 +128,15 @@ const emptyRows: Phase = async (scan, after) => {
   const { context, space, now } = scan
   const rows = await context.db.read(objectRows(space.tenant, String(after ?? ''), SLICE_FILES))
   const findings: Finding[] = []
-  for (const row of rows) {
+  const keys = rows.map((row) => ObjectStore.key(row.tenant, row.sha256))
+  const there = await Promise.all(
+    keys.map((key) => (ObjectStore.isKey(key) ? context.objects.describe(key) : undefined)),
+  )
+  for (const [place, row] of rows.entries()) {
     const key = ObjectStore.key(row.tenant, row.sha256)
     // damage of the row itself is told with that of all rows
     if (!ObjectStore.isKey(key) || !isOld({ modifiedAt: row.touched_at }, now)) continue
-    if ((await context.objects.describe(key)) !== undefined) continue
+    if (there[place] !== undefined) continue
     if (!(await context.db.read(isEmptyRow(scan, key)))) continue
     const message = `object ${key.slice(-8)} has a row and no bytes, and nothing names it`
     const target = { type: 'raw-object', objectKey: key } as const

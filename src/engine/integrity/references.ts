@@ -3,7 +3,7 @@ import type { CompiledOutlineNode } from '../parse/compiled.js'
 import { type NodeReferences, nodeReferences, placedNodes } from '../rows/integrity/nodes.js'
 import type { ScannedVersion } from '../rows/integrity/versions.js'
 import { fromCell, unlessDamaged } from '../storage/readable.js'
-import { readVersion, versionPhase } from './artifacts.js'
+import { readPlaces, versionPhase } from './artifacts.js'
 import { type Finding, finding, type Remedy, type Scan } from './findings.js'
 import { type Phase, SLICE_FINDINGS, sliceOf } from './phase.js'
 import { projections } from './projections.js'
@@ -19,7 +19,7 @@ async function checkReferences(scan: Scan, row: ScannedVersion): Promise<Finding
   const { db } = scan.context
   const remedy: Remedy = { by: 'reading-again', versionKey: row.key }
   const owner = { documentAssetId: row.document_id, parseArtifactId: row.artifact_id }
-  const { artifact, outline } = await readVersion(row)
+  const { artifact, outline } = await readPlaces(row)
   const sections = outline === undefined ? undefined : new Set(sectionIds(outline))
   const elements = artifact === undefined ? undefined : new Set(artifact.elements.map((element) => element.id))
   const findings: Finding[] = []

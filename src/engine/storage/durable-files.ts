@@ -41,6 +41,21 @@ export async function readWhole(handle: FileHandle): Promise<Buffer<ArrayBuffer>
   return bytes.subarray(0, length)
 }
 
+const SMALL_BYTES = 32 * 1024
+
+/** All bytes of a small file, which is closed then; nothing of a larger one. */
+export async function readSmall(handle: FileHandle): Promise<Buffer | undefined> {
+  try {
+    if ((await handle.stat()).size > SMALL_BYTES) return undefined
+    const bytes = await readWhole(handle)
+    await handle.close()
+    return bytes
+  } catch (error) {
+    await handle.close()
+    throw error
+  }
+}
+
 /** A new file with these bytes, on the disk when this resolves. @throws `EEXIST` */
 export async function writeDurably(path: string, bytes: Buffer): Promise<void> {
   const handle = await open(path, 'wx', OBJECT_MODE)

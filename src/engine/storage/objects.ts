@@ -15,6 +15,7 @@ import {
   hasMoved,
   makeDirectories,
   OBJECT_MODE,
+  readSmall,
   readWhole,
   secondName,
   writeDurably,
@@ -184,9 +185,7 @@ export class ObjectStore {
         directories.add(directory)
       }
       // bytes that are there but damaged are replaced: sending a document again heals it
-      const there = await lstat(target).catch(ignoreMissing)
-      const isThere = there?.isFile() === true && there.size === staged.size
-      // and it may be removed while it is read
+      const isThere = (await this.describe(key))?.size === staged.size // and it may be removed while it is read
       const isWhole = isThere && (await this.#hash(key).catch(ignoreMissing)) === staged.sha256
       const isInMemory = staged.bytes !== undefined
       const name = this.#stagedPath(staged.id)
@@ -245,10 +244,12 @@ export class ObjectStore {
     return bytes
   }
 
-  /** SHA-256 of an object, read in pieces so that others get their turns. @throws like `open` */
+  /** SHA-256 of an object; a large one is read in pieces so that others get their turns. @throws like `open` */
   async #hash(key: string): Promise<string> {
     const hash = createHash('sha256')
     const handle = await this.open(key)
+    const small = await readSmall(handle)
+    if (small !== undefined) return hash.update(small).digest('hex')
     for await (const chunk of handle.createReadStream({ highWaterMark: READ_BYTES })) hash.update(chunk)
     return hash.digest('hex')
   }
@@ -271,10 +272,16 @@ export class ObjectStore {
   async list(tenant: string, after: string, limit: number): Promise<StoredFile[]> {
     const tenantKey = ObjectStore.prefix(tenant)
     const found: StoredFile[] = []
-    const add = async (key: string): Promise<void> => {
-      if (key <= after) return
-      const at = await lstat(join(this.#root, key)).catch(ignoreMissing)
-      if (at !== undefined) found.push({ key, ...timesOf(at), isObject: isObjectKey(key) && at.isFile() })
+    const add = async (...keys: string[]): Promise<void> => {
+      const left = keys.filter((key) => key > after)
+      while (left.length > 0 && found.length < limit) {
+        const some = left.splice(0, limit - found.length)
+        const there = await Promise.all(some.map((key) => lstat(join(this.#root, key)).catch(ignoreMissing)))
+        for (const [place, at] of there.entries()) {
+          const key = some[place] ?? ''
+          if (at !== undefined) found.push({ key, ...timesOf(at), isObject: isObjectKey(key) && at.isFile() })
+        }
+      }
     }
     for (const top of await entriesIn(join(this.#root, tenantKey))) {
       if (top !== 'sha256/') {
@@ -288,10 +295,8 @@ export class ObjectStore {
         }
         const prefix = tenantKey + top + folder
         if (prefix.slice(0, after.length) < after.slice(0, prefix.length)) continue
-        for (const name of await entriesIn(join(this.#root, prefix))) {
-          await add(prefix + withoutSlash(name))
-          if (found.length >= limit) return found
-        }
+        await add(...(await entriesIn(join(this.#root, prefix))).map((name) => prefix + withoutSlash(name)))
+        if (found.length >= limit) return found
       }
     }
     return found

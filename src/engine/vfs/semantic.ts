@@ -9,7 +9,7 @@ import type { Read } from '../storage/program.js'
 import { readable } from '../storage/readable.js'
 import type { Coverage, CoverageOf } from '../views/coverage.js'
 import { communityReport, reportMarkdown } from '../views/reports.js'
-import type { SemanticViews } from '../views/views.js'
+import { FIRST_MILLISECONDS, type SemanticViews } from '../views/views.js'
 import { documentItem } from './document-item.js'
 import { visibleByKey } from './documents.js'
 import { ENTITIES, Entities } from './entities.js'
@@ -18,7 +18,7 @@ import { DOCUMENTS, documentFolder } from './knowledge-items.js'
 import { type After, integerAt, PLAIN_TEXT, type Place, placeOf, type Step, type TextUnit } from './namespace.js'
 import { fixedFolder, knowledgeFolder, REPORT, reportFile, viewFolder } from './semantic-items.js'
 import { elementAt, type StoredTexts } from './stored-text.js'
-import type { View } from './view.js'
+import { passing, type View } from './view.js'
 
 /** What brings views and graph up to date before they are listed. */
 export interface SemanticReadiness {
@@ -59,7 +59,8 @@ export class Semantic {
   async resolve(segments: readonly string[]): Promise<Place | undefined> {
     const [first, slug, ...path] = segments
     if (first === ENTITIES) {
-      const behind = graphBehind(await this.#readiness.derivations.catchUp(this.#view.space, CATCH_UP_MILLISECONDS))
+      const patience = this.#patience(CATCH_UP_MILLISECONDS)
+      const behind = graphBehind(await this.#readiness.derivations.catchUp(this.#view.space, patience))
       if (behind !== undefined) this.#view.lacks.add(behind)
       return this.#entities().resolve(segments.slice(1))
     }
@@ -81,18 +82,19 @@ export class Semantic {
   /** Every folder and file of views and entities. The place of a step: its folder, and its place there. */
   async *walk(after: After | undefined): AsyncGenerator<Step> {
     const started = after === undefined ? 0 : integerAt(after, 0)
+    const below = new Semantic(passing(this.#view), this.#texts, this.#readiness)
     for (const [place, item] of this.folders().entries()) {
       if (place < started) continue
       const within = place === started ? after?.slice(1) : undefined
       if (within === undefined) yield { item, after: [place] }
-      const steps = (await this.resolve([item.name]))?.walk(within?.length === 0 ? undefined : within)
+      const steps = (await below.resolve([item.name]))?.walk(within?.length === 0 ? undefined : within)
       if (steps !== undefined) for await (const step of steps) yield { ...step, after: [place, ...step.after] }
     }
   }
 
   async #kind(name: KindFolder): Promise<Place> {
     const { db, space } = this.#view
-    await this.#readiness.views.ready(space, KINDS[name])
+    await this.#readiness.views.ready(space, KINDS[name], this.#patience(FIRST_MILLISECONDS))
     const { build, rows } = await db.read(listed(space.key, KINDS[name]))
     const coverageOf = await this.#coverage()
     this.#tellCoverage(`the ${name}`, build === undefined ? undefined : coverageOf(build))
@@ -144,6 +146,10 @@ export class Semantic {
     const { lacks } = this.#view
     if (coverage === undefined) lacks.add(`${what}: still being made`)
     else if (coverage.stale) lacks.add(`${what}: ${wordsOf(coverage)}`)
+  }
+
+  #patience(most: number): number {
+    return Math.max(0, Math.min(most, this.#view.waitsUntil - performance.now()))
   }
 
   #coverage(): Promise<CoverageOf> {

@@ -26,7 +26,7 @@ import { Semantic, type SemanticReadiness } from './semantic.js'
 import { Sources } from './sources.js'
 import { StoredTexts } from './stored-text.js'
 import { DEFAULT_DEPTH, tree } from './tree.js'
-import { type PagedView, type View, Views } from './view.js'
+import { type PagedView, passing, type View, Views } from './view.js'
 import { type ObjectBytes, Workspaces } from './workspaces.js'
 
 /** What is read of the virtual file system. */
@@ -91,8 +91,9 @@ async function treeOf(readers: Readers, caller: Caller, spaceId: string, query: 
   const depth = query.depth ?? DEFAULT_DEPTH
   const opened = await openPaged(readers, caller, spaceId, { operation: 'tree', filters: [depth], query })
   const { view, path, place } = opened
+  const below = passing(view)
   const open = (child: string): Promise<Place | undefined> =>
-    resolve(readers, view, { ...opened.parsed, segments: child.split('/').slice(2), path: child })
+    resolve(readers, below, { ...opened.parsed, segments: child.split('/').slice(2), path: child })
   const result = await tree(view, place, { limit: pageSize(query), depth }, open)
   return { path, ...result, ...view.consistency, ...lacksOf(view) }
 }

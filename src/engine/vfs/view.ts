@@ -29,8 +29,18 @@ export interface View {
   /** ids of sources whose documents the caller may not read */
   denied: readonly string[]
   clock: Clock
+  /** what is still being made is waited for until then, by `performance.now()`, and within its own bounds */
+  waitsUntil: number
   /** why the answer may lack something */
   lacks: Set<string>
+}
+
+/** How long an answer waits, in all, for what it only comes by: what a path names is waited for by itself. */
+const PASSING_MILLISECONDS = 100
+
+/** The view of what stands below the path that was asked for: there what is still being made is hardly waited for. */
+export function passing<V extends View>(view: V): V {
+  return { ...view, waitsUntil: Math.min(view.waitsUntil, performance.now() + PASSING_MILLISECONDS) }
 }
 
 /** A view and what a paged answer needs beside it. */
@@ -71,7 +81,8 @@ export class Views {
   }
 
   #viewOf(caller: Caller, head: Head): View {
-    return { db: this.#db, caller, ...head, preview: false, clock: new Clock(), lacks: new Set<string>() }
+    const waitsUntil = Number.POSITIVE_INFINITY
+    return { db: this.#db, caller, ...head, preview: false, clock: new Clock(), waitsUntil, lacks: new Set<string>() }
   }
 
   /** @throws KsError `not-found`, `invalid-cursor` also for a snapshot that expired */

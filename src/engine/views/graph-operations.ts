@@ -29,7 +29,7 @@ import { findSpace } from '../rows/spaces.js'
 import type { Read } from '../storage/program.js'
 import { listCommunities } from './communities.js'
 import type { CoverageOf } from './coverage.js'
-import type { SemanticViews } from './views.js'
+import { FIRST_MILLISECONDS, type SemanticViews } from './views.js'
 
 /** An answer that says so where documents were not read for it yet. */
 type MaybeLacking<T> = T & { degradedReasons?: string[] }
@@ -98,7 +98,7 @@ export function createGraph(
       views.materializeCommunities(await db.read(findSpace(caller.tenant, spaceId)), body),
     communities: async (caller, spaceId, { slug }) => {
       const space = await db.read(findSpace(caller.tenant, spaceId))
-      await views.ready(space, 'community')
+      await views.ready(space, 'community', FIRST_MILLISECONDS)
       const coverageOf = await views.coverage(space.key)
       return db.read(communitiesOf(coverageOf, caller, spaceId, slug))
     },

@@ -33,7 +33,7 @@ import { slugOf } from './slug.js'
 /** How long a call waits for documents whose terms and entities were not read yet. */
 const CATCH_UP_MILLISECONDS = 30_000
 /** How long the first listing of a kind waits for its views; later ones show those that are there. */
-const FIRST_MILLISECONDS = 2500
+export const FIRST_MILLISECONDS = 2500
 /** Time from the end of a derivation to the next one that a reader starts, however often the space publishes. */
 const REST_MILLISECONDS = 60_000
 /** Derivations that deletions may cut off before a reader is told of none. */
@@ -113,8 +113,10 @@ export class SemanticViews {
   /**
    * Makes the views of a kind ready to be listed: the first time it waits for them, within a bound; when the space has
    * published since, or more of its documents were read, they are derived anew behind the reader.
+   *
+   * @param milliseconds for which the first listing waits at most
    */
-  async ready(space: SpaceRow, kind: ViewKind): Promise<void> {
+  async ready(space: SpaceRow, kind: ViewKind, milliseconds: number): Promise<void> {
     const build = await this.#context.db.read(lastBuild(space.key, kind))
     if (build !== undefined && !(await this.#isDue(space, build))) {
       if (kind === 'topic') this.#named.complete(space, REST_MILLISECONDS)
@@ -126,10 +128,7 @@ export class SemanticViews {
     )
     if (build !== undefined) return
     const waiting = new AbortController()
-    await Promise.race([
-      derived,
-      sleep(FIRST_MILLISECONDS, undefined, { signal: waiting.signal }).catch(() => undefined),
-    ])
+    await Promise.race([derived, sleep(milliseconds, undefined, { signal: waiting.signal }).catch(() => undefined)])
     waiting.abort()
   }
 
