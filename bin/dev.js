@@ -1,8 +1,13 @@
 #!/usr/bin/env node
 // `ks` from a working copy: builds what changed first, then runs it.
-import { fileURLToPath } from 'node:url'
-import { buildIfStale } from '../scripts/build.js'
+'use strict'
+const { join } = require('node:path')
 
-buildIfStale()
-const { main } = await import('../dist/cli/main.js')
-await main(process.argv.slice(2), fileURLToPath(new URL('..', import.meta.url)))
+void run()
+
+async function run() {
+  const { buildIfStale } = await import('../scripts/build.js')
+  buildIfStale()
+  const { main } = await import('../dist/cli/main.js')
+  await main(process.argv.slice(2), join(__dirname, '..', '/'))
+}

@@ -1,5 +1,5 @@
 /**
- * Builds `dist`: TypeScript, the oclif manifest and the bundle of `kchat`; by hand also `docs/openapi.json` and the tables
+ * Builds `dist`: TypeScript, the oclif manifest and the bundles of the programs; by hand also `docs/openapi.json` and the tables
  * of `docs/cli.md`. A stamp of the sources makes a second build free; a lock file lets several test runs share one
  * checkout.
  *
@@ -20,7 +20,7 @@ const LOCK = join(DIST, '.building')
 const STALE_LOCK_MS = 180_000
 const LOCK_POLL_MS = 100
 /** what is made of the output of the compiler */
-const STEPS = ['scripts/oclif-manifest.js', 'scripts/bundle.js']
+const STEPS = ['scripts/oclif-manifest.js', 'scripts/bundle.js', 'scripts/code-cache.js']
 
 /**
  * Builds when the sources are not those of the last build.
@@ -55,7 +55,11 @@ function isBuilt() {
 /** Path, size and time of every source file, and the settings of the compiler. */
 function sourcesFingerprint() {
   const hash = createHash('sha256')
-  for (const path of [...filesOf(join(ROOT, 'src')), ...filesOf(join(ROOT, 'scripts'))].sort()) {
+  for (const path of [
+    ...filesOf(join(ROOT, 'src')),
+    ...filesOf(join(ROOT, 'scripts')),
+    ...filesOf(join(ROOT, 'bin')),
+  ].sort()) {
     const { size, mtimeMs } = statSync(path)
     hash.update(`${relative(ROOT, path)} ${size} ${mtimeMs}\n`)
   }
@@ -65,6 +69,7 @@ function sourcesFingerprint() {
 
 /** tsc leaves the output of deleted sources behind; a stale command file would still be found by oclif. Bundles go too. */
 function removeOrphans() {
+  rmSync(join(DIST, 'bundle'), { recursive: true, force: true })
   for (const path of filesOf(DIST)) {
     const match = /^(.*)\.js(\.map)?$/.exec(relative(DIST, path))
     if (match === null) continue

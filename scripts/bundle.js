@@ -4,8 +4,10 @@
  * two thousand. What is loaded lazily stays apart. Without bundles `bin/kchat.js` and `bin/ksd.js` take the modules
  * themselves; child processes and workers always do.
  */
-import { join, relative, sep } from 'node:path'
+import { join } from 'node:path'
 import { ROOT } from './build.js'
+import { bundleKs } from './bundle-ks.js'
+import { placesOfModules } from './places-of-modules.js'
 
 const OUTPUT = join(ROOT, 'dist', 'bundle')
 
@@ -16,18 +18,6 @@ const START = /[\\/](kchat[\\/]main|client[\\/]sse)\.js$/
 /** Packages of ksd that stay packages: native, or loaded by few runs. */
 const APART =
   /^(better-sqlite3|hnswlib-node|@oxdev03\/.*|pino|undici|@aws-sdk|isomorphic-git|unpdf|mammoth|@e965\/xlsx)($|\/)/
-
-/** A module that is joined still finds child processes, workers and packages from its own place. */
-const placesOfModules = {
-  name: 'places-of-modules',
-  /** @param {string} code @param {string} id */
-  transform(code, id) {
-    if (id.includes('node_modules') || !code.includes('import.meta.')) return undefined
-    const place = relative(OUTPUT, id).split(sep).join('/')
-    const url = `new URL(${JSON.stringify(place)}, import.meta.url).href`
-    return { code: code.replaceAll('import.meta.url', `(${url})`), map: null }
-  },
-}
 
 const rolldown = await bundler()
 if (rolldown !== undefined) {
@@ -42,11 +32,12 @@ if (rolldown !== undefined) {
     {
       input: { ksd: join(ROOT, 'dist', 'daemon', 'main.js') },
       external: (id) => APART.test(id),
-      plugins: [placesOfModules],
+      plugins: [placesOfModules(OUTPUT, 'esm')],
     },
     // of a class that two modules have, the name is told in logs
     { keepNames: true },
   )
+  await bundleKs(rolldown)
 }
 
 /** As deep below the root as the modules of `kchat` were: they find files of the package from where they are. */

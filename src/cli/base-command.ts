@@ -31,6 +31,14 @@ export abstract class BaseCommand extends Command {
   private layout: Layout | undefined
   private connected: Promise<Client> | undefined
 
+  /** Runs the command with the configuration that it was given; oclif's static `run` would load it anew. */
+  async start(): Promise<void> {
+    await this._run()
+  }
+
+  /** oclif would load its logger here, and look for deprecated commands, of which there are none. */
+  protected override async init(): Promise<void> {}
+
   protected override async parse<F extends Values, B extends Values, A extends Values>(
     options?: Input<F, B, A>,
     argv?: string[],
@@ -189,7 +197,8 @@ export abstract class BaseCommand extends Command {
     if (verbose) this.sayWhere()
     return await connect(this.settings.place.value, {
       autostart: this.settings.autostart,
-      signal: this.deadline.signal,
+      // without a limit nothing would ever abort it
+      ...(this.common.timeoutMs === undefined ? {} : { signal: this.deadline.signal }),
       ...(debug ? { onExchange: (line: string) => this.out.warn(`debug: ${line}`) } : {}),
       onSlowStart: () => {
         if (this.out.isErrTerminal) this.out.note(`Starting the local daemon${this.out.symbols.ellipsis}`)

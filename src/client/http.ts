@@ -157,10 +157,10 @@ export class Transport {
 
 /** Reads a whole answer as text. @throws ConnectionError when it breaks off */
 export async function readText(response: IncomingMessage): Promise<string> {
-  response.setEncoding('utf8')
-  let text = ''
-  for await (const chunk of streamOf(response)) text += chunk
-  return text
+  // put together at the end: the decoder of a stream costs a short command more than its answer
+  const chunks: Buffer[] = []
+  for await (const chunk of streamOf(response)) chunks.push(Buffer.from(chunk))
+  return Buffer.concat(chunks).toString('utf8')
 }
 
 /** The pieces of an answer; a broken connection becomes a `ConnectionError`. */

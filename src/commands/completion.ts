@@ -1,8 +1,10 @@
 import * as Args from '@oclif/core/args'
+import type { Command } from '@oclif/core/command'
 import { BaseCommand } from '../cli/base-command.js'
 import { usageError } from '../cli/cli-error.js'
 import { commonFlags } from '../cli/common-flags.js'
 import { type CompletionCommand, completionScript, SHELLS } from '../cli/completion.js'
+import { wholeConfig } from '../cli/whole-config.js'
 
 export default class Completion extends BaseCommand {
   static override summary = 'print the completion script of a shell'
@@ -16,13 +18,14 @@ export default class Completion extends BaseCommand {
     const { args } = await this.parse(Completion)
     const shell = SHELLS.find((known) => known === args.shell)
     if (shell === undefined) throw usageError(`no completion for ${JSON.stringify(args.shell)}`)
-    this.out.raw(completionScript(shell, this.config.bin, this.table()))
+    const { bin, commands } = await wholeConfig(this.config.root)
+    this.out.raw(completionScript(shell, bin, this.table(commands)))
   }
 
-  private table(): CompletionCommand[] {
+  private table(known: Command.Loadable[]): CompletionCommand[] {
     // oclif lists a command once more for each of its aliases.
-    const aliases = new Set(this.config.commands.flatMap((command) => command.aliases))
-    const commands = this.config.commands.filter((command) => !aliases.has(command.id))
+    const aliases = new Set(known.flatMap((command) => command.aliases))
+    const commands = known.filter((command) => !aliases.has(command.id))
     return commands.flatMap((command) => {
       const flags = Object.entries({ ...command.flags, ...commonFlags }).map(([name, flag]) => ({
         name,

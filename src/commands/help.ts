@@ -1,6 +1,7 @@
-import { loadHelpClass } from '@oclif/core/help'
 import { BaseCommand } from '../cli/base-command.js'
+import { KsHelp } from '../cli/help.js'
 import { HELP_TOPICS } from '../cli/help-topics.js'
+import { wholeConfig } from '../cli/whole-config.js'
 
 export default class HelpCommand extends BaseCommand {
   static override summary = 'show help for a command or a topic: exit-codes, environment, formats, ids'
@@ -15,7 +16,7 @@ export default class HelpCommand extends BaseCommand {
       this.out.line(topic())
       return
     }
-    const Help = await loadHelpClass(this.config)
-    await new Help(this.config, this.config.pjson.oclif.helpOptions).showHelp(words)
+    const config = await wholeConfig(this.config.root)
+    await new KsHelp(config, config.pjson.oclif.helpOptions).showHelp(words)
   }
 }

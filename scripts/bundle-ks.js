@@ -1,0 +1,95 @@
+/**
+ * Joins the compiled modules of `ks` into one file that all commands share and a few for each of them, `dist/bundle/ks`.
+ * They are CommonJS, which Node loads in half the time, and which takes what V8 compiled before (`code-cache.js`).
+ */
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { ROOT } from './build.js'
+import { lazyBuiltins, lazyRequires } from './lazy-requires.js'
+import { placesOfModules } from './places-of-modules.js'
+
+export const KS_BUNDLE = join(ROOT, 'dist', 'bundle', 'ks')
+/** Packages that become part of the bundle, with all that they need; others stay packages. */
+const INLINED = /^(@oclif\/core|cli-table3|string-width|p-limit|ignore|eventsource-parser|uuid)($|\/)/
+/** What oclif would take for sources in TypeScript, which `ks` never runs. */
+const NEVER = /^(typescript|ts-node|tsx)($|\/)/
+/** what nearly every command needs, with all that it needs in turn */
+const SHARED =
+  /@oclif[\\/]core|rolldown[\\/]runtime|dist[\\/](cli[\\/](start|base-command|connect|output|common-flags|resources|resolve|columns)|client[\\/](client|local-daemon|pages|routes|sse))\.js$/
+const ENTRY = 'ks'
+
+/** @param {typeof import('rolldown').rolldown} rolldown */
+export async function bundleKs(rolldown) {
+  rmSync(KS_BUNDLE, { recursive: true, force: true })
+  mkdirSync(KS_BUNDLE, { recursive: true })
+  const bundle = await rolldown({
+    platform: 'node',
+    input: { [ENTRY]: ENTRY },
+    external: isApart,
+    plugins: [
+      entryModule(),
+      ownSourceMaps,
+      lazyRequires(/@oclif[\\/]core[\\/]lib[\\/]/),
+      placesOfModules(KS_BUNDLE, 'cjs'),
+      lazyBuiltins,
+    ],
+  })
+  const { output } = await bundle.write({
+    dir: KS_BUNDLE,
+    format: 'cjs',
+    entryFileNames: '[name]-[hash].js',
+    chunkFileNames: '[name]-[hash].js',
+    sourcemap: true,
+    // V8 reads such a text as it is on disk
+    charset: 'ascii',
+    comments: false,
+    codeSplitting: { groups: [{ name: 'shared', test: SHARED }] },
+  })
+  await bundle.close()
+  const main = output.find(({ isEntry }) => isEntry)?.fileName
+  // the package itself is one of ES modules
+  writeFileSync(join(KS_BUNDLE, 'package.json'), `${JSON.stringify({ type: 'commonjs', main })}\n`)
+}
+
+/** Whether a module stays a package. */
+function isApart(id, importer) {
+  if (NEVER.test(id)) return true
+  return /^[^./\0]/.test(id) && id !== ENTRY && !INLINED.test(id) && importer?.includes('node_modules') !== true
+}
+
+/** Of what the compiler made, its own maps, so that a trace can name the sources. */
+const ownSourceMaps = {
+  name: 'own-source-maps',
+  /** @param {string} id */
+  load(id) {
+    if (!id.startsWith(join(ROOT, 'dist'))) return undefined
+    return { code: readFileSync(id, 'utf8'), map: JSON.parse(readFileSync(`${id}.map`, 'utf8')) }
+  },
+}
+
+/** A module that knows all commands by their ids and loads the one that is asked for. */
+function entryModule() {
+  const path = `\0${ENTRY}`
+  return {
+    name: 'entry-of-ks',
+    resolveId: (id) => (id === ENTRY ? path : undefined),
+    load: (id) => (id === path ? entryText() : undefined),
+  }
+}
+
+function entryText() {
+  const { commands } = JSON.parse(readFileSync(join(ROOT, 'oclif.manifest.json'), 'utf8'))
+  const lines = Object.values(commands).flatMap((command) => {
+    const { id, aliases = [], hiddenAliases = [], args = {}, strict = true, relativePath } = command
+    const names = Object.fromEntries(Object.keys(args).map((name) => [name, {}]))
+    const load = `() => import(${JSON.stringify(join(ROOT, ...relativePath))})`
+    const value = `{ id: ${JSON.stringify(id)}, strict: ${strict}, args: ${JSON.stringify(names)}, load: ${load} }`
+    return [id, ...aliases, ...hiddenAliases].map((name) => `${JSON.stringify(name)}: ${value}`)
+  })
+  return [
+    `import { start } from ${JSON.stringify(join(ROOT, 'dist', 'cli', 'start.js'))}`,
+    `const commands = {\n${lines.join(',\n')}\n}`,
+    'export { commands }',
+    'export const main = (argv, root) => start(argv, root, commands)',
+  ].join('\n')
+}
