@@ -8,6 +8,7 @@ import {
   writeClaims,
   writeDisagreements,
 } from '../rows/conflicts.js'
+import type { Write } from '../storage/program.js'
 import type { Candidate } from './claim-index.js'
 import type { ClaimsOfVersion, FoundDisagreement } from './messages.js'
 import type { ClaimThread } from './thread.js'
@@ -22,6 +23,11 @@ const CLAIMS = 200
 const CANDIDATES = 32
 /** Disagreements of two documents that are kept. */
 const MOST_OF_TWO = 10
+/** Versions, bytes of their claims and disagreements that one transaction stores at most: some milliseconds. */
+const STORED_AT_ONCE = 32
+const STORED_BYTES = 256 * 1024
+/** What was found stands in the database after so long: who lists it meanwhile is shown it. */
+const STORED_AFTER_MS = 1000
 /** Two documents that share so many long sentences are forms of one kind, or editions of one text. */
 const MOST_COPIED = 6
 
@@ -33,6 +39,15 @@ interface Said {
   nodes: Map<string, number>
 }
 
+/** A version that was compared, ready to be stored. */
+interface Compared {
+  version: number
+  /** where they are not stored yet */
+  claims: Uint8Array | undefined
+  found: readonly FoundDisagreement[]
+  nodes: ReadonlyMap<string, number>
+}
+
 /** One space in the thread that compares: what of it was compared before, and its next versions. */
 export class ComparedSpace {
   readonly #context: EngineContext
@@ -40,6 +55,8 @@ export class ComparedSpace {
   readonly key: number
   /** lets other work go on; told the milliseconds that were worked. Throws where the work is to end. */
   readonly #letOthers: (worked: number) => Promise<void>
+  #compared: Compared[] = []
+  #comparedSince = 0
 
   private constructor(
     context: EngineContext,
@@ -77,31 +94,81 @@ export class ComparedSpace {
   }
 
   /**
-   * Compares a version with all that were compared before, and stores what disagrees. Cut short it is begun anew, and
-   * finds the same.
+   * Compares a version with all that were compared before. What disagrees waits for `store`: cut short before that, the
+   * version is begun anew, and the same is found.
    */
   async compare(version: number): Promise<void> {
     const { db } = this.#context
-    if ((await db.read(claimsOfVersion(this.key, version))) === undefined) {
-      const claims = await this.#read(version)
-      await db.write(() => writeClaims(this.key, version, claims))
-    }
     const row = await db.read(claimsOfVersion(this.key, version))
     // replaced or deleted meanwhile
     if (row === undefined) return
-    const of: ClaimsOfVersion = { version, document: row.doc_key, claims: row.claims }
+    const claims = row.claims ?? (await this.#read(version))
+    let isStored = row.claims !== null
+    if (!isStored && claims.length > STORED_BYTES) {
+      // took long to read: not a second time
+      await db.write(() => writeClaims(this.key, version, claims))
+      isStored = true
+    }
+    const of: ClaimsOfVersion = { version, document: row.doc_key, claims }
     const said: Said = { found: [], copied: new Map(), nodes: new Map() }
     for (let from = 0; ; from += CLAIMS) {
-      const { candidates, claims } = await this.#timed(() =>
+      const { candidates, claims: count } = await this.#timed(() =>
         this.#thread.ask('candidates', { type: 'match', of, from, to: from + CLAIMS }),
       )
       for (let at = 0; at < candidates.length; at += CANDIDATES)
         await this.#compareSome(candidates.slice(at, at + CANDIDATES), said)
-      if (from + CLAIMS >= claims) break
+      if (from + CLAIMS >= count) break
     }
-    await this.#write(said)
     await this.#thread.ask('done', { type: 'add', versions: [of] })
-    await db.write(() => markCompared(this.key, version))
+    if (this.#compared.length === 0) this.#comparedSince = performance.now()
+    const found = disagreementsOf(said)
+    this.#compared.push({ version, claims: isStored ? undefined : claims, found, nodes: said.nodes })
+  }
+
+  /** Whether what was compared is to be stored. */
+  get isWaiting(): boolean {
+    return this.#compared.length > 0
+  }
+
+  /** Whether so much was compared since the last `store` that it is to be stored. */
+  get isFull(): boolean {
+    const bytes = this.#compared.reduce((sum, { claims }) => sum + (claims?.length ?? 0), 0)
+    const found = this.#compared.reduce((sum, one) => sum + one.found.length, 0)
+    return (
+      this.#compared.length >= STORED_AT_ONCE ||
+      bytes >= STORED_BYTES ||
+      found >= CANDIDATES ||
+      performance.now() - this.#comparedSince >= STORED_AFTER_MS
+    )
+  }
+
+  /** Stores what was compared: many versions in one transaction, for a sync of the log costs more than to compare one. */
+  async store(): Promise<void> {
+    const { db, now } = this.#context
+    const compared = this.#compared
+    this.#compared = []
+    const last = compared.at(-1)
+    if (last === undefined) return
+    const { key } = this
+    // only the last may have more than a transaction is to hold: it is compared when the rest of them stands too
+    const rest = last.found.slice(CANDIDATES)
+    await this.#write(function* () {
+      for (const { version, claims, found, nodes } of compared) {
+        if (claims !== undefined) yield* writeClaims(key, version, claims)
+        const slice = found.slice(0, CANDIDATES)
+        yield* writeDisagreements(key, slice, (place) => nodes.get(nameOf(place)), now())
+        if (version !== last.version || rest.length === 0) yield* markCompared(key, version)
+      }
+    })
+    for (let at = 0; at < rest.length; at += CANDIDATES) {
+      const slice = rest.slice(at, at + CANDIDATES)
+      await this.#write(() => writeDisagreements(key, slice, (place) => last.nodes.get(nameOf(place)), now()))
+    }
+    if (rest.length > 0) await db.write(() => markCompared(key, last.version))
+  }
+
+  #write(program: () => Write<void>): Promise<void> {
+    return this.#timed(() => this.#context.db.write(program))
   }
 
   async #read(version: number): Promise<Uint8Array> {
@@ -131,32 +198,25 @@ export class ComparedSpace {
     if (found.length > 0) for (const passage of passages) said.nodes.set(nameOf(passage), passage.node)
   }
 
-  /** Stores what was found of a version, the first of each other one. */
-  async #write({ found, copied, nodes }: Said): Promise<void> {
-    const { db, now } = this.#context
-    const kept = new Map<number, number>()
-    const stored = found.flatMap((one): FoundDisagreement[] => {
-      const { version } = one.other
-      const count = (kept.get(version) ?? 0) + 1
-      kept.set(version, count)
-      if (count > MOST_OF_TWO) return []
-      const areForms = one.relation === 'contradiction' && (copied.get(version) ?? 0) >= MOST_COPIED
-      return [areForms ? { ...one, relation: 'other', reason: `${one.reason}; forms or editions of one text` } : one]
-    })
-    for (let at = 0; at < stored.length; at += CANDIDATES) {
-      const slice = stored.slice(at, at + CANDIDATES)
-      const began = performance.now()
-      await db.write(() => writeDisagreements(this.key, slice, (place) => nodes.get(nameOf(place)), now()))
-      await this.#letOthers(performance.now() - began)
-    }
-  }
-
   async #timed<T>(work: () => Promise<T>): Promise<T> {
     const began = performance.now()
     const made = await work()
     await this.#letOthers(performance.now() - began)
     return made
   }
+}
+
+/** What is kept of what was found of a version: the first of each other one. */
+function disagreementsOf({ found, copied }: Said): FoundDisagreement[] {
+  const kept = new Map<number, number>()
+  return found.flatMap((one): FoundDisagreement[] => {
+    const { version } = one.other
+    const count = (kept.get(version) ?? 0) + 1
+    kept.set(version, count)
+    if (count > MOST_OF_TWO) return []
+    const areForms = one.relation === 'contradiction' && (copied.get(version) ?? 0) >= MOST_COPIED
+    return [areForms ? { ...one, relation: 'other', reason: `${one.reason}; forms or editions of one text` } : one]
+  })
 }
 
 function nameOf({ version, ordinal }: { version: number; ordinal: number }): string {

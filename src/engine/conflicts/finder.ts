@@ -165,9 +165,15 @@ export class ConflictFinder {
     }
     const after = this.#places.get(spaceKey) ?? BEGINNING
     const versions = await liveAfter(context.db, spaceKey, after, IS_COMPARED, LOOKED_UP)
-    for (const version of versions) {
+    for (const [place, version] of versions.entries()) {
       if (version.meets === 0) await this.#compare(spaceKey, version.key)
       this.#stop.signal.throwIfAborted()
+      const open = this.#open?.key === spaceKey ? this.#open : undefined
+      if (open?.isWaiting === true) {
+        if (place < versions.length - 1 && !open.isFull) continue
+        await open.store()
+      }
+      // not before: what was not stored is compared again
       const { revision, nodes, key } = version
       this.#places.set(spaceKey, { revision, nodes, key })
     }
@@ -184,6 +190,8 @@ export class ConflictFinder {
       await space.compare(version)
     } catch (error) {
       this.#stop.signal.throwIfAborted()
+      // those before it are compared
+      await this.#open?.store()
       await this.#closeThread()
       const failed = this.#unreadable.get(spaceKey) ?? new Set()
       this.#unreadable.set(spaceKey, failed.add(version))

@@ -52,10 +52,15 @@ export function* comparedAfter(spaceKey: number, after: number, limit: number): 
   )
 }
 
-/** The claims of a version that a space shows; nothing where they were not read yet. */
-export function* claimsOfVersion(spaceKey: number, version: number): Read<ClaimsRow | undefined> {
-  return yield* sql.get<ClaimsRow>(
-    `SELECT c.version_key, v.doc_key, c.compared, c.claims ${OF_LIVE} AND c.version_key = ?`,
+/** A version that a space shows, with its claims where they were read before; nothing where the space shows it no more. */
+export function* claimsOfVersion(
+  spaceKey: number,
+  version: number,
+): Read<{ doc_key: number; claims: Uint8Array | null } | undefined> {
+  return yield* sql.get<{ doc_key: number; claims: Uint8Array | null }>(
+    `SELECT v.doc_key, c.claims FROM versions v
+     LEFT JOIN conflict_claims c ON c.version_key = v.key AND c.space_key = v.space_key AND c.format = ${CLAIMS_FORMAT}
+     WHERE v.space_key = ? AND v.key = ? AND v.until_revision IS NULL`,
     [spaceKey, version],
   )
 }

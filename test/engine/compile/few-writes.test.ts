@@ -64,6 +64,15 @@ it('stores the page indexes of small documents many at a time', async () => {
   expect(Math.max(...counts)).toBeLessThanOrEqual(32)
 })
 
+it('stores what small documents claim many at a time', async () => {
+  const claims = countIn('INTO conflict_claims')
+  await ingest(test.engine, ADA, spaceId, notes())
+  const listed = () => test.engine.quality.conflicts(ADA, spaceId, { limit: 50, includeDifferences: 'true' })
+  await until(async () => (await listed()).pendingDocuments === 0, 20_000)
+  expect(sum(claims)).toBe(NOTES * RUNS)
+  expect(claims.length).toBeLessThan((NOTES / 4) * RUNS)
+})
+
 it('moves the job of a document in three updates from its claim to its publication', async () => {
   const counts = countIn('UPDATE jobs SET stage')
   const accepted = await ingest(test.engine, ADA, spaceId, notes())

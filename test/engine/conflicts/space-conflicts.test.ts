@@ -70,6 +70,19 @@ describe('the conflicts of a space', () => {
     expect(difference).toMatchObject({ kind: 'number', relation: 'newer' })
   })
 
+  it('are found of each two documents of many that say much against each other', async () => {
+    const towns = ['Hamburg', 'Bremen', 'Kiel', 'Lübeck', 'Rostock', 'Emden', 'Stade', 'Wismar']
+    const report = (nth: number) =>
+      towns.map((town, place) => `The harbour of ${town} has ${10 + 7 * place + nth} berths.`).join('\n\n')
+    const files = Array.from({ length: 7 }, (_, nth) => [`report-${nth}.md`, `# Report\n\n${report(nth)}\n`])
+    await ingest(test.engine, ADA, spaceId, Object.fromEntries(files))
+    await compared()
+    const pairs = inDatabase((db) =>
+      db.prepare('SELECT count(*) n FROM conflicts GROUP BY one_version, other_version').pluck().all(),
+    )
+    expect(pairs).toEqual(Array.from({ length: 21 }, () => towns.length))
+  })
+
   it('go when one of the documents is replaced', async () => {
     await ingest(test.engine, ADA, spaceId, { 'handbook.md': HANDBOOK, 'guide.md': GUIDE })
     expect((await compared()).items).toHaveLength(2)
