@@ -3,11 +3,14 @@ import { foldAccents } from './fold.js'
 import { type Language, SCRIPTS, type Script, scriptOf } from './languages.js'
 import { englishStem, stemIn } from './stems.js'
 import { DOCUMENT_STOP_WORDS } from './stop-words.js'
+import { HASH_START, hashUnit, WordTable } from './word-table.js'
 
 /** Longer runs are base64, hashes or noise; both sides cut alike, so they still match themselves. */
 const MAX_TERM_LENGTH = 64
-/** Words remembered with their terms, in each of two generations: English text repeats most of its words. */
-const CACHE_WORDS = 32_768
+/** Words remembered with their terms: English text repeats most of its words. */
+const CACHE_WORDS = 65_536
+/** Longer ones are noise, which does not come again. */
+const CACHE_LENGTH = 128
 
 const SEPARATOR = 0
 const WORD = 1
@@ -136,18 +139,15 @@ export function formIn(word: Word, language: Language): OtherForm {
   return form
 }
 
-let young = new Map<string, Word>()
-let old = new Map<string, Word>()
+const known = new WordTable<Word>(CACHE_WORDS)
 
-function lookUp(found: string): Word {
-  const known = young.get(found)
-  if (known !== undefined) return known
-  const word = old.get(found) ?? makeWord(found)
-  if (young.size >= CACHE_WORDS) {
-    old = young
-    young = new Map()
-  }
-  young.set(detach(found), word)
+/** The word of a stretch of text, whose hash is known. */
+function lookUp(text: string, start: number, end: number, hash: number): Word {
+  const remembered = known.get(text, start, end, hash)
+  if (remembered !== undefined) return remembered
+  const found = text.slice(start, end)
+  const word = makeWord(found.replaceAll(',', ''))
+  if (found.length <= CACHE_LENGTH) known.set(detach(found), hash, word)
   return word
 }
 
@@ -162,15 +162,23 @@ function isThousandsComma(text: string, index: number): boolean {
   return !isWordUnit(text.charCodeAt(index + 4))
 }
 
+/** Of the word that `wordEnd` went along last. */
+let lastHash = HASH_START
+
 /** End of the word that starts at `start`. Underscores inside a word belong to it. */
 function wordEnd(text: string, start: number): number {
   let end = start
+  let hash = HASH_START
   for (; end < text.length; end++) {
     const unit = text.charCodeAt(end)
-    if (isWordUnit(unit)) continue
-    if (unit === 95 ? end > start : unit < 128 ? isThousandsComma(text, end) : classAt(text, end) === WORD) continue
-    break
+    if (!isWordUnit(unit)) {
+      const isInside =
+        unit === 95 ? end > start : unit < 128 ? isThousandsComma(text, end) : classAt(text, end) === WORD
+      if (!isInside) break
+    }
+    hash = hashUnit(hash, unit)
   }
+  lastHash = hash
   return end
 }
 
@@ -206,8 +214,7 @@ export function tokensOf(text: string): Token[] {
       index = end
     } else {
       const end = wordEnd(text, index)
-      const found = text.slice(index, end)
-      const word = lookUp(found.includes(',') ? found.replaceAll(',', '') : found)
+      const word = lookUp(text, index, end, lastHash)
       // an accent that stands alone, or on a character of an unspaced script, is no word
       if (word.terms.length > 0) tokens.push(word)
       index = skipContraction(text, end)
