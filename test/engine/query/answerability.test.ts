@@ -108,3 +108,72 @@ describe('the evidence state', () => {
     for (const verdict of [years, things, same, weaker]) expect(verdict.state).toBe('answerable')
   })
 })
+
+describe('the borders of the evidence state', () => {
+  const ENGINE = 'Watt improved the steam engine.'
+  const state = (query: string, items: JudgedItem[], more: object = {}) =>
+    evidenceState({ query, terms: analyzeQuery(query), idf: () => 2, asked: ASKED, items, ...more }).state
+
+  it('are a confidence of a tenth, below which nothing is near, and of a half, from which it answers', () => {
+    const at = (score: number) => state('who improved the steam engine', [item(ENGINE, score)])
+    expect([0.09, 0.1, 0.49, 0.5].map(at)).toEqual(['not-enough-evidence', 'partial', 'partial', 'answerable'])
+  })
+
+  it('are half of the weight of the question, which the items may hold together', () => {
+    const query = 'steam engine Brazil coffee'
+    const idf = (heavy: number) => ({ idf: (term: string) => (term === 'coffe' ? heavy : 1) })
+    expect(state(query, [item('A steam engine.')])).toBe('answerable')
+    expect(state(query, [item('A steam engine.')], idf(2))).toBe('partial')
+    expect(state(query, [item('A steam engine.'), item('Good coffee.', 0.2)], idf(2))).toBe('answerable')
+    // what stands beyond the fifth is not looked at
+    const far = [...Array.from({ length: 4 }, () => item('Nothing.', 0.2)), item('Good coffee.', 0.2)]
+    expect(state(query, [item('A steam engine.'), ...far], idf(2))).toBe('partial')
+    expect(state(query, [item('A steam engine.'), ...far.slice(1)], idf(2))).toBe('answerable')
+  })
+
+  it('do not hold where vectors or a rerank model are sure: it may be said in other words', () => {
+    const query = 'Brazilian coffee exports by steam'
+    const sure = (signs: object) => state(query, [item(ENGINE)], { asked: { ...ASKED, ...signs } })
+    expect(sure({})).toBe('partial')
+    expect(sure({ byVectors: 0.5 })).toBe('answerable')
+    expect(sure({ byRerank: 0.5 })).toBe('answerable')
+    expect(sure({ byVectors: 0.49, byRerank: 0.2 })).toBe('partial')
+  })
+
+  it('count what a title holds, what is known to be held, and what stands for a word', () => {
+    const query = 'Brazilian coffee exports'
+    const judged = (one: JudgedItem, more: object = {}) =>
+      evidenceState({ query, terms: analyzeQuery(query), idf: () => 2, asked: ASKED, items: [one], ...more })
+    expect(judged(item('Exports.', 0.9, 'Brazilian coffee')).uncovered).toEqual([])
+    expect(judged({ ...item('Nothing.'), held: analyzeQuery('coffee exports') }).uncovered).toEqual(['Brazilian'])
+    const rewordings = [{ asked: analyzeQuery('coffee'), told: analyzeQuery('beans') }]
+    expect(judged(item('Brazilian beans.'), { rewordings }).uncovered).toEqual(['exports'])
+    expect(judged(item('Brazilian coffee.'), { wordsOf: () => ['as told'] }).uncovered).toEqual(['as told'])
+  })
+
+  it('do not ask for the word of a measure where a text says a number', () => {
+    const query = 'How tall is the tower?'
+    expect(
+      evidenceState({ query, terms: analyzeQuery(query), idf: () => 2, items: [item('The tower has 40 floors.')] }),
+    ).toEqual({
+      ...{ state: 'answerable', conflicts: [], differences: [], uncovered: [] },
+    })
+    expect(judge(query, [item('The tower has a door.')]).uncovered).toEqual(['tall'])
+    expect(judge('How long?', [item('It takes 2 hours.')]).uncovered).toEqual(['long'])
+  })
+
+  it('are crossed by a question about somebody whom no passage names, and not by a statement', () => {
+    const sales = [item('Amcor had net sales of 14,694 million.')]
+    expect(state('What were the net sales of Amcor?', sales)).toBe('answerable')
+    expect(state('What were the net sales of Boeing?', sales)).toBe('partial')
+    expect(state('What were the net sales of Boeing？', sales)).toBe('partial')
+    expect(state('the net sales of Boeing', sales)).toBe('answerable')
+  })
+
+  it('name what is open of evidence that is not enough, and tell no conflict of it', () => {
+    const query = 'height of the Hilden tower'
+    const items = [212, 198].map((metres) => item(`The Hilden tower has a height of ${metres} metres.`, 0.05))
+    expect(judge(query, items)).toEqual({ state: 'not-enough-evidence', conflicts: [], differences: [], uncovered: [] })
+    expect(judge(query, [item('The tower.', 0.05)]).uncovered).toEqual(['height', 'Hilden'])
+  })
+})

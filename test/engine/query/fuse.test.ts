@@ -81,3 +81,48 @@ describe('fusion', () => {
     )
   })
 })
+
+it('the vector leg has the share that it is given, and the whole where it is alone', () => {
+  const hits = [
+    { key: 1, bm25: 4, cosine: 0.2 },
+    { key: 2, bm25: 2, cosine: 0.6 },
+    { key: 3, bm25: 3, cosine: 0.4 },
+  ]
+  const scores = (share: number) => new Map(fuse(hits, share).map(({ key, fused }) => [key, fused]))
+  expect(scores(0.6).get(1)).toBeCloseTo(0.4, 10)
+  expect(scores(0.6).get(2)).toBeCloseTo(0.6, 10)
+  expect(scores(0.6).get(3)).toBeCloseTo(0.5, 10)
+  expect(fuse(hits, 0.6).map(({ key }) => key)).toEqual([2, 3, 1])
+  const alone = fuse(
+    [
+      { key: 1, cosine: 0.2 },
+      { key: 2, cosine: 0.6 },
+    ],
+    0.1,
+  )
+  expect(alone.map(({ fused }) => fused)).toEqual([1, 0])
+  const text = fuse(
+    [
+      { key: 1, bm25: 1 },
+      { key: 2, bm25: 3 },
+    ],
+    0.9,
+  )
+  expect(text.map(({ fused }) => fused)).toEqual([1, 0])
+})
+
+it('what the text leg did not find counts as a text score of 0, and scores of both legs are kept', () => {
+  const fused = fuse([
+    { key: 1, bm25: 10 },
+    { key: 2, bm25: 5 },
+    { key: 3, cosine: 0.3 },
+  ])
+  expect(fused.map(({ key, fused: score }) => [key, score])).toEqual([
+    [1, 0.75],
+    [2, 0.375],
+    [3, 0.25],
+  ])
+  expect(fused[2]).toEqual({ key: 3, cosine: 0.3, fused: 0.25 })
+  expect(minMax([undefined, 7, undefined])).toEqual([0, 1, 0])
+  expect(minMax([-2, 0, 2])).toEqual([0, 0.5, 1])
+})

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { rankCandidates } from '../../../bench/lib/rank-candidates.js'
 import { PassageCache } from '../../../src/engine/derived/passage.js'
-import { RERANK_LIMIT } from '../../../src/engine/query/rank.js'
+import { RANK_WEIGHTS, RERANK_LIMIT } from '../../../src/engine/query/rank.js'
 import { countedWeights } from '../../../src/engine/query/term-weights.js'
 import type { SearchHit } from '../../../src/engine/search/ports.js'
 import { analyzeQuery } from '../../../src/lib/text/analyze.js'
@@ -115,5 +115,156 @@ describe('the weights of terms', () => {
     expect(weight('valley')).toBeGreaterThan(weight('steam'))
     expect(weight('unicorn')).toBeGreaterThan(weight('valley'))
     expect(countedWeights(() => 1, 1)('only')).toBeGreaterThan(1)
+  })
+})
+
+describe('the numbers of a ranking', () => {
+  const hitsOf = (count: number): SearchHit[] =>
+    Array.from({ length: count }, (_, place) => ({ key: place + 1, bm25: 100 - place, cosine: 0.5 }))
+  const words = (keys: number[]) =>
+    new Map(keys.map((key) => [key, { title: '', body: `lamp ${'glass '.repeat(key % 7)}` }]))
+  const request = { terms: ['lamp', 'iron'], hits: hitsOf(40), load: words, idf: () => 3, nodes: 40 }
+
+  it('are the confidence times how near a passage comes to the best, then to the last that was compared', () => {
+    const { ranked } = rankCandidates(request)
+    const [best] = ranked
+    const head = ranked.slice(0, RERANK_LIMIT)
+    const tail = ranked.slice(RERANK_LIMIT)
+    for (const { final, rerank = 0 } of head) expect(final).toBeCloseTo(best!.final * rerank, 10)
+    const last = head.at(-1)!.final
+    expect(tail).toHaveLength(40 - RERANK_LIMIT)
+    expect(tail[0]!.final).toBeCloseTo(last, 10)
+    for (const { final, retrieval, rerank, features } of tail) {
+      expect(final).toBeCloseTo((last * retrieval) / tail[0]!.retrieval, 10)
+      expect([rerank, features]).toEqual([undefined, undefined])
+    }
+  })
+
+  it('add up legs and features by their weights', () => {
+    const weights = { text: 2, dense: 3, titleCoverage: 5, pairs: 7, sentenceCoverage: 11, earliness: 13, likeness: 0 }
+    const texts = new Map([
+      [1, { title: 'Lamp', body: 'Glass and iron. A lamp iron.' }],
+      [2, { title: 'Iron', body: 'Nothing here of it, but a lamp.' }],
+      [3, { title: '', body: 'Glass.' }],
+    ])
+    const hits = [
+      { key: 1, bm25: 2, cosine: 0.1 },
+      { key: 2, bm25: 6, cosine: 0.3 },
+      { key: 3, bm25: 4, cosine: 0.5 },
+    ]
+    const { compared } = rankCandidates({ ...request, hits, weights, load: () => texts })
+    expect(compared).toHaveLength(3)
+    for (const { score, legs, features } of compared)
+      expect(score).toBeCloseTo(
+        2 * legs.text +
+          3 * legs.dense +
+          5 * features.titleCoverage +
+          7 * features.pairs +
+          11 * features.sentenceCoverage +
+          13 * features.earliness,
+        10,
+      )
+    expect(new Map(compared.map(({ key, legs }) => [key, legs]))).toEqual(
+      new Map([
+        [1, { text: 0, dense: 0 }],
+        [2, { text: 1, dense: expect.closeTo(0.5, 10) }],
+        [3, { text: 0.5, dense: 1 }],
+      ]),
+    )
+    expect(compared.map(({ score }) => score)).toEqual(compared.map(({ score }) => score).sort((a, b) => b - a))
+  })
+
+  it('are those of the older passage first where two are alike', () => {
+    const hits = [7, 3, 5].map((key) => ({ key, bm25: 1 }))
+    const alike = { ...request, hits, load: (keys: number[]) => new Map(keys.map((key) => [key, TEXTS.get(0)!])) }
+    expect(rankCandidates(alike).ranked.map(({ key }) => key)).toEqual([3, 5, 7])
+  })
+
+  it('without reranking are the confidence times the share of the best in the order of fusion', () => {
+    const loaded: number[] = []
+    const load = (keys: number[]) => {
+      loaded.push(...keys)
+      return words(keys)
+    }
+    const { ranked } = rankCandidates({ ...request, load, rerank: false })
+    expect(loaded).toEqual([1, 2, 3, 4, 5])
+    const [best] = ranked
+    for (const { final, retrieval } of ranked)
+      expect(final).toBeCloseTo((best!.final * retrieval) / best!.retrieval, 10)
+    expect(ranked.map(({ key }) => key)).toEqual(hitsOf(40).map(({ key }) => key))
+    expect(ranked.map(({ features }) => features !== undefined)).toEqual(
+      Array.from({ length: 40 }, (_, place) => place < 5),
+    )
+  })
+
+  it('say what was asked: its weight, the size of the space, how far a full leg falls', () => {
+    expect(rankCandidates(request).asked).toEqual({ weight: 6, nodes: 40, falloff: 0 })
+    const full = { ...request, hits: hitsOf(200).map((hit, place) => ({ ...hit, bm25: 10 - place / 40 })) }
+    expect(rankCandidates(full).asked.falloff).toBeCloseTo((10 - 199 / 40) / 10, 10)
+  })
+})
+
+describe('vectors in a ranking', () => {
+  const texts = new Map([1, 2, 3].map((key) => [key, { title: '', body: 'lamp glass' }]))
+  const ask = (hits: SearchHit[], more: object = {}) =>
+    rankCandidates({ terms: ['lamp'], hits, load: () => texts, idf: () => 3, nodes: 1000, ...more })
+  const calibration = { background: { middle: 0.3, spread: 0.1, samples: 50 }, nodes: 1000 }
+
+  it('alone of the built-in model are as sure as the best cosine, from 0 to 1', () => {
+    expect(
+      ask([
+        { key: 1, cosine: 0.4 },
+        { key: 2, cosine: 0.7 },
+      ]).ranked[0]!.final,
+    ).toBeCloseTo(0.7, 10)
+    expect(ask([{ key: 1, cosine: -0.4 }]).ranked[0]!.final).toBe(0)
+    expect(ask([{ key: 1, cosine: 1.0000001 }]).ranked[0]!.final).toBe(1)
+  })
+
+  it('speak for a passage that is nearer to the best cosine than to the worst', () => {
+    const hits = [
+      { key: 1, bm25: 3, cosine: 0.9 },
+      { key: 2, bm25: 2, cosine: 0.5 },
+      { key: 3, bm25: 1, cosine: 0.1 },
+    ]
+    const speaks = (found: SearchHit[], more?: object) =>
+      new Set(ask(found, more).ranked.flatMap(({ key, byMeaning }) => (byMeaning === true ? [key] : [])))
+    expect(speaks(hits)).toEqual(new Set([1, 2]))
+    expect(speaks(hits.map((hit) => (hit.key === 2 ? { ...hit, cosine: 0.48 } : hit)))).toEqual(new Set([1]))
+    expect(
+      speaks([
+        { key: 1, bm25: 3 },
+        { key: 2, bm25: 2, cosine: 0.5 },
+      ]),
+    ).toEqual(new Set([2]))
+    // of another model, those that stand above what chance reaches
+    expect(speaks(hits, { calibration })).toEqual(new Set([1]))
+  })
+
+  it('of a calibrated model raise the confidence, and never lower that of the words', () => {
+    const near = [{ key: 1, bm25: 3, cosine: 0.95 }]
+    const far = [{ key: 1, bm25: 3, cosine: 0.31 }]
+    const byWords = ask([{ key: 1, bm25: 3 }], { nodes: 1e6 }).ranked[0]!.final
+    const raised = ask(near, { nodes: 1e6, calibration })
+    expect(raised.ranked[0]!.final).toBeGreaterThan(byWords)
+    expect(raised.ranked[0]!.final).toBeCloseTo(raised.asked.byVectors ?? 0, 10)
+    expect(ask(far, { nodes: 1e6, calibration }).ranked[0]!.final).toBeCloseTo(byWords, 10)
+    const alone = ask([{ key: 1, cosine: 0.95 }], { calibration })
+    expect(alone.ranked[0]!.final).toBeCloseTo(alone.asked.byVectors ?? 0, 10)
+    expect(ask([{ key: 1, bm25: 3 }], { calibration }).asked.byVectors).toBeUndefined()
+  })
+
+  it('of what is like the best add its likeness, as far as the question is open', () => {
+    const vectors = new Map([1, 2, 3].map((key) => [key, Float32Array.from(key === 3 ? [0, 1] : [1, 0])]))
+    const hits = [1, 2, 3].map((key) => ({ key, bm25: 10 - key }))
+    const more = { terms: ['lamp', 'iron'], vectors: () => vectors }
+    const before = new Map(ask(hits, { terms: more.terms }).compared.map(({ key, score }) => [key, score]))
+    const { compared } = ask(hits, more)
+    for (const { key, score, likeness } of compared)
+      expect(score).toBeCloseTo((before.get(key) ?? 0) + RANK_WEIGHTS.likeness * likeness, 10)
+    const likeness = compared.map((one) => one.likeness)
+    // one of two terms of one weight is found: half of the question is open
+    expect([Math.max(...likeness), Math.min(...likeness)]).toEqual([0.5, 0])
+    expect(compared.at(-1)).toMatchObject({ key: 3, likeness: 0 })
   })
 })

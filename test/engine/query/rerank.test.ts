@@ -73,3 +73,80 @@ describe('comparing a passage with a query', () => {
     expect(featuresOf('engine', '', '').coverage).toBe(0)
   })
 })
+
+describe('the features of a passage, by the rules that they follow', () => {
+  const passage = (title: string, body: string) => analysePassage({ key: 1, title, body })
+  const of = (terms: string[], weights: Record<string, number>, title: string, body: string, average?: number) => {
+    const read = passage(title, body)
+    return measure(
+      prepareQuery(terms, (term) => weights[term] ?? 1),
+      read,
+      average ?? weighedLength(read),
+    )
+  }
+
+  it('count a passage as long as its body and twice its title', () => {
+    expect(weighedLength(passage('lamp post', 'iron lamp glass'))).toBe(7)
+    expect(weighedLength(passage('', ''))).toBe(0)
+  })
+
+  it('weigh matches by the curve of BM25, of the title double, and long passages less', () => {
+    const curve = (count: number, length: number) => count / (count + 1.2 * (0.25 + 0.75 * length))
+    expect(of(['lamp'], {}, '', 'lamp').strength).toBeCloseTo(curve(1, 1), 10)
+    expect(of(['lamp'], {}, '', 'lamp lamp lamp').strength).toBeCloseTo(curve(3, 1), 10)
+    expect(of(['lamp'], {}, 'lamp', 'iron').strength).toBeCloseTo(curve(2, 1), 10)
+    expect(of(['lamp'], {}, 'lamp', 'lamp').strength).toBeCloseTo(curve(3, 1), 10)
+    expect(of(['lamp'], {}, '', 'lamp iron glass post', 2).strength).toBeCloseTo(curve(1, 2), 10)
+    // an average of nothing is one word
+    expect(of(['lamp'], {}, '', 'lamp iron', 0).strength).toBeCloseTo(curve(1, 2), 10)
+    const two = { lamp: 3, iron: 1 }
+    expect(of(['lamp', 'iron'], two, '', 'lamp').strength).toBeCloseTo((3 / 4) * curve(1, 1), 10)
+  })
+
+  it('cover as much of the query as the found terms weigh, each once', () => {
+    const weights = { lamp: 6, iron: 3, post: 1 }
+    const features = of(['lamp', 'iron', 'post', 'lamp'], weights, 'Post', 'Iron rusts. A lamp and a lamp.')
+    expect(features.coverage).toBeCloseTo(1, 10)
+    expect(features.titleCoverage).toBeCloseTo(0.1, 10)
+    expect(features.bodyCoverage).toBeCloseTo(0.9, 10)
+    expect(features.sentenceCoverage).toBeCloseTo(0.6, 10)
+  })
+
+  it('take a term that tells nothing for none', () => {
+    const features = of(['lamp', 'iron'], { lamp: 2, iron: -5 }, '', 'Iron and lamp.')
+    expect(features.coverage).toBe(1)
+    expect(of(['lamp', 'iron'], { lamp: 2, iron: -5 }, '', 'Iron.').coverage).toBe(0)
+    const nothing = of(['lamp'], { lamp: -1 }, '', 'lamp')
+    expect(nothing).toMatchObject({ coverage: 0, strength: 0, sentenceCoverage: 0 })
+  })
+
+  it('count a neighbouring pair as its weaker term, more where it comes again, and one at the most', () => {
+    const terms = ['lamp', 'post', 'iron']
+    const weights = { lamp: 4, post: 2, iron: 1 }
+    // pairs weigh 2 and 1; a pair found once counts two thirds of its weight
+    expect(of(terms, weights, '', 'lamp post').pairs).toBeCloseTo(2 / (3 * 1.5), 10)
+    expect(of(terms, weights, '', 'post iron').pairs).toBeCloseTo(1 / (3 * 1.5), 10)
+    expect(of(terms, weights, '', 'lamp post, glass, lamp post').pairs).toBeCloseTo((2 * (1 + Math.LN2)) / 4.5, 10)
+    expect(of(terms, weights, '', 'lamp post iron').pairs).toBeCloseTo(3 / 4.5, 10)
+    expect(of(terms, weights, '', 'lamp post iron '.repeat(9)).pairs).toBe(1)
+    expect(of(terms, weights, '', 'post lamp').pairs).toBe(0)
+    expect(of(terms, weights, '', 'lamp glass post').pairs).toBe(0)
+    expect(of(['lamp', 'lamp'], {}, '', 'lamp lamp glass').pairs).toBe(1)
+  })
+
+  it('fall from one with each term before the first match, to a half after twenty', () => {
+    expect(of(['lamp'], {}, '', 'lamp').earliness).toBe(1)
+    expect(of(['lamp'], {}, '', 'glass lamp lamp').earliness).toBeCloseTo(20 / 21, 10)
+    expect(of(['lamp'], {}, '', `${'glass '.repeat(60)}lamp`).earliness).toBeCloseTo(0.25, 10)
+  })
+
+  it('count what other words say as three quarters of the words asked for', () => {
+    const rewordings = [{ asked: ['urlaubstag'], told: ['urlaub', 'tag'] }]
+    const query = prepareQuery(['urlaubstag'], () => 2, rewordings)
+    const coverage = (title: string, body: string) => measure(query, passage(title, body), 5).coverage
+    expect(coverage('', 'Urlaub, Tag')).toBeCloseTo(0.75, 10)
+    expect(coverage('Urlaub', 'Tag')).toBeCloseTo(0.75, 10)
+    expect(coverage('', 'Urlaubstag Urlaub Tag')).toBe(1)
+    expect(coverage('', 'Urlaub')).toBe(0)
+  })
+})

@@ -1,0 +1,99 @@
+import { describe, expect, it } from 'vitest'
+import type { EvidenceItem } from '../../../src/contract/gateway/queries.js'
+import { tokensAtMost } from '../../../src/engine/models/tokens.js'
+import { fitPassages, fitTurns } from '../../../src/engine/query/window.js'
+
+const SENTENCE = 'The tide gauge of Brest has been read every hour since the year 1711. '
+const itemOf = (text: string, metadata: Record<string, unknown> = {}): EvidenceItem => ({
+  nodeId: 'node',
+  text,
+  score: 1,
+  scores: { retrieval: 1, final: 1 },
+  freshness: 'fresh',
+  citations: [],
+  conflicts: [],
+  metadata: { title: 'Gauge', ...metadata },
+})
+const size = (given: unknown) => tokensAtMost(JSON.stringify(given))
+
+describe('passages as a model is given them', () => {
+  it('have their number by rank, and names of document and file only where those say more', () => {
+    const only = (metadata: object) => fitPassages([itemOf('Text.', { ...metadata })], 1000)[0]
+    expect(only({})).toEqual({ number: 1, title: 'Gauge', text: 'Text.' })
+    expect(only({ documentTitle: 'Tides', filename: 'tides.md' })).toEqual({
+      ...{ number: 1, title: 'Gauge', document: 'Tides', file: 'tides.md', text: 'Text.' },
+    })
+    expect(only({ documentTitle: 'Gauge', filename: 'Gauge' })).not.toHaveProperty('document')
+    expect(only({ documentTitle: 'Gauge', filename: 'Gauge' })).not.toHaveProperty('file')
+    expect(only({ documentTitle: 'tides.md', filename: 'tides.md' })).toMatchObject({ document: 'tides.md' })
+    expect(only({ documentTitle: 'tides.md', filename: 'tides.md' })).not.toHaveProperty('file')
+    expect(only({ documentTitle: 7, filename: undefined })).toEqual({ number: 1, title: 'Gauge', text: 'Text.' })
+    expect(fitPassages([itemOf('A.'), itemOf('B.'), itemOf('C.')], 1000).map(({ number }) => number)).toEqual([1, 2, 3])
+  })
+
+  it('fit into the room, whole but for the last one', () => {
+    const items = Array.from({ length: 9 }, () => itemOf(SENTENCE.repeat(20)))
+    const one = size({ number: 1, title: 'Gauge', text: SENTENCE.repeat(20) })
+    for (const room of [one, 2 * one - 1, 2 * one, 3 * one + 60, 5 * one + 200]) {
+      const given = fitPassages(items, room)
+      const whole = given.filter(({ isCut }) => isCut !== true)
+      expect(whole).toHaveLength(Math.floor(room / one))
+      for (const { text } of whole) expect(text).toBe(SENTENCE.repeat(20))
+      expect(given.length - whole.length).toBeLessThanOrEqual(1)
+      // each count is rounded up
+      const used = given.reduce((sum, { isCut: _, ...passage }) => sum + size(passage), 0)
+      expect(used).toBeLessThanOrEqual(room + given.length)
+    }
+  })
+
+  it('that are cut are the last, end behind a sentence, and are left out where there is no room for one', () => {
+    const items = [itemOf(SENTENCE.repeat(20)), itemOf(SENTENCE.repeat(20)), itemOf('Short.')]
+    const one = size({ number: 1, title: 'Gauge', text: SENTENCE.repeat(20) })
+    const given = fitPassages(items, one + Math.floor(one / 2))
+    expect(given).toHaveLength(2)
+    expect(given[1]).toMatchObject({ number: 2, isCut: true })
+    expect(given[1]?.text).toMatch(/^The tide .* 1711\.$/)
+    expect(fitPassages(items, one + 10)).toHaveLength(1)
+  })
+
+  it('have something of the best however little room there is', () => {
+    for (const room of [0, -500, 50]) {
+      const [first, second] = fitPassages([itemOf(SENTENCE.repeat(90)), itemOf('B.')], room)
+      expect(first?.isCut).toBe(true)
+      expect(first?.text.startsWith('The tide gauge')).toBe(true)
+      expect(second).toBeUndefined()
+    }
+    expect(fitPassages([itemOf('word'.repeat(3000))], 0)[0]?.text).toMatch(/^wordword/)
+    expect(fitPassages([itemOf('A.'), itemOf('B.')], 0)).toHaveLength(2)
+    expect(fitPassages([], 1000)).toEqual([])
+  })
+})
+
+describe('earlier turns as a model is given them', () => {
+  const turns = Array.from({ length: 8 }, (_, place) => ({ query: `Question ${place}?`, answer: SENTENCE.trim() }))
+  const cost = ({ query, answer }: { query: string; answer: string }) => tokensAtMost(query) + tokensAtMost(answer)
+
+  it('are the latest that fit into a quarter of what there is, oldest first', () => {
+    const [turn = { query: '', answer: '' }] = turns
+    for (const many of [4, 5, 7]) {
+      const room = 4 * many * cost(turn)
+      expect(fitTurns(turns, room)).toEqual(turns.slice(-many))
+      expect(fitTurns(turns, room - 4)).toEqual(turns.slice(-many + 1))
+    }
+    expect(fitTurns(turns, 1e6)).toEqual(turns)
+    expect(fitTurns([], 1000)).toEqual([])
+  })
+
+  it('are cut where they are long, so that one leaves room for another', () => {
+    const long = [0, 1, 2].map((place) => ({ query: `Question ${place}?`, answer: SENTENCE.repeat(200) }))
+    const fitting = fitTurns(long, 2000)
+    expect(fitting.length).toBeGreaterThan(1)
+    expect(fitting.at(-1)?.query).toBe('Question 2?')
+    for (const { answer } of fitting) {
+      expect(tokensAtMost(answer)).toBeLessThanOrEqual(125)
+      expect(SENTENCE.repeat(200).startsWith(answer)).toBe(true)
+      expect(answer).not.toBe('')
+    }
+    expect(fitting.reduce((sum, turn) => sum + cost(turn), 0)).toBeLessThanOrEqual(500)
+  })
+})

@@ -1,0 +1,62 @@
+import { describe, expect, it } from 'vitest'
+import type { GenerationEvent } from '../../../src/engine/models/types.js'
+import { withoutThinking } from '../../../src/engine/query/without-thinking.js'
+
+async function* saying(...pieces: string[]): AsyncGenerator<GenerationEvent> {
+  for (const text of pieces) yield { type: 'delta', text }
+  yield { type: 'end' } as GenerationEvent
+}
+
+async function heard(...pieces: string[]) {
+  const texts: string[] = []
+  let ends = 0
+  for await (const event of withoutThinking(saying(...pieces)))
+    if (event.type === 'delta') texts.push(event.text)
+    else ends++
+  return { texts, text: texts.join(''), ends }
+}
+
+describe('what a model says', () => {
+  it('goes out as it comes from its first word on, with its end', async () => {
+    expect(await heard('The lamp', ' is ', 'lit.')).toEqual({
+      texts: ['The lamp', ' is ', 'lit.'],
+      text: 'The lamp is lit.',
+      ends: 1,
+    })
+  })
+
+  it.each([
+    [['<think>hm</think>It is lit.']],
+    [['<th', 'ink>h', 'm</thi', 'nk>', 'It is lit.']],
+    [['  \n<think>one</think>\n<think>two</think>\n\nIt is lit.']],
+    [['<think>', 'a < b and <b>', 'x'.repeat(5000), '</think> ', 'It is', ' lit.']],
+    [['<think></think>It is lit.']],
+  ])('is without the thoughts before it: %j', async (pieces) => {
+    expect((await heard(...pieces)).text).toBe('It is lit.')
+  })
+
+  it('comes in whatever pieces', async () => {
+    const said = ' <think>one </think> <think>two</think>The <think> tag is no thought here.'
+    for (let size = 1; size < said.length; size++) {
+      const pieces: string[] = []
+      for (let at = 0; at < said.length; at += size) pieces.push(said.slice(at, at + size))
+      expect((await heard(...pieces)).text, `pieces of ${size}`).toBe('The <think> tag is no thought here.')
+    }
+  })
+
+  it('keeps a tag that only begins like one', async () => {
+    expect((await heard('<thin', 'g> is a tag.')).text).toBe('<thing> is a tag.')
+  })
+
+  it.each([[[]], [['']], [['  \n', ' ']], [['<think>only thoughts</think>', ' \n']], [['<think>no end']], [['<thi']]])(
+    'that is no word is a failure of the provider, and nothing of it goes out: %j',
+    async (pieces) => {
+      const out: GenerationEvent[] = []
+      const read = async () => {
+        for await (const event of withoutThinking(saying(...pieces))) out.push(event)
+      }
+      await expect(read()).rejects.toMatchObject({ code: 'provider-failed' })
+      expect(out).toEqual([])
+    },
+  )
+})
