@@ -1,0 +1,235 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { JobRunner } from '../../../src/engine/jobs/runner.js'
+import { beat } from '../../../src/engine/rows/gateways.js'
+import type { SpaceRow } from '../../../src/engine/rows/spaces.js'
+import type { SmallStore } from '../../helpers/store.js'
+import { until } from '../../helpers/until.js'
+import { gate, openSmallRunner, type SmallRunner } from './small-runner.js'
+
+let small: SmallRunner
+let store: SmallStore
+
+beforeEach(async () => {
+  small = await openSmallRunner()
+  store = small.store
+})
+afterEach(() => small.end())
+
+const one = (name: string) => ({ [name]: `text of ${name}` })
+
+describe('jobs are run', () => {
+  it('to their publication, and who waits for one is told then', async () => {
+    const space = store.space()
+    const held = gate()
+    small.before = () => held.opened
+    const id = await small.sendOne(space, 'a.md')
+    let told = false
+    const settled = small.runner.settled(id).then(() => {
+      told = true
+    })
+    await small.reading('a.md')
+    expect(small.runner.activity()).toEqual({ activeJobs: 1, waitingJobs: 0, training: 0 })
+    expect(store.job(id)).toMatchObject({ claimed_by: store.context.instance, stage: 'queued' })
+    expect(told).toBe(false)
+    expect(small.visible()).toEqual([])
+    held.open()
+    await settled
+    expect(store.job(id)).toMatchObject({ stage: 'published', claimed_by: null, attempts: 0 })
+    expect(small.visible()).toEqual(['a.md'])
+    await small.idle()
+    expect(small.runner.activity()).toEqual({ activeJobs: 0, waitingJobs: 0, training: 0 })
+    // also who asks afterwards, and who asks for a job that is not there
+    await small.runner.settled(id)
+    await small.runner.settled('no job')
+  })
+
+  it('at the start, and whenever somebody wakes the runner', async () => {
+    const space = store.space()
+    await store.upload(space, one('a.md'))
+    small.runner.start()
+    await until(() => small.visible().length === 1)
+    await small.idle()
+    await store.upload(space, one('b.md'))
+    expect(small.batches).toEqual([['a.md']])
+    small.runner.wake()
+    await until(() => small.visible().length === 2)
+  })
+
+  it('two small.batches at once and no third, spaces in turn', async () => {
+    const spaces = [store.space(), store.space(), store.space()]
+    const gates = [gate(), gate(), gate()]
+    small.before = ([name]) => gates[Number(name?.[0])]?.opened
+    for (const [n, space] of spaces.entries()) await store.upload(space, one(`${n}.md`))
+    small.runner.wake()
+    await until(() => small.batches.length === 2)
+    expect(small.batches).toEqual([['0.md'], ['1.md']])
+    expect(small.runner.activity()).toMatchObject({ activeJobs: 2, waitingJobs: 1 })
+    small.runner.wake()
+    gates[1]?.open()
+    await small.reading('2.md')
+    expect(small.visible()).toEqual(['1.md'])
+    gates[0]?.open()
+    gates[2]?.open()
+    await until(() => small.visible().length === 3)
+  })
+
+  it('of a small space before the rest of a large one', async () => {
+    const [large, little] = [store.space(), store.space()]
+    const many = Object.fromEntries(Array.from({ length: 100 }, (_, n) => [`l${n}.md`, `text ${n}`]))
+    await store.upload(large, many)
+    await store.upload(little, one('small.md'))
+    small.runner.wake()
+    await until(() => small.visible().length === 101)
+    const turn = small.batches.findIndex((files) => files.includes('small.md'))
+    expect(small.batches.slice(0, turn).flat().length).toBeLessThan(100)
+    expect(small.batches.flat().length).toBe(101)
+  })
+
+  it('once, by one of two runners on one store', async () => {
+    const space = store.space()
+    const other = new JobRunner({ ...store.context, instance: 'another' })
+    store.write(() => beat('another', undefined))
+    const many = Object.fromEntries(Array.from({ length: 90 }, (_, n) => [`${n}.md`, `text ${n}`]))
+    await store.upload(space, many)
+    small.runner.wake()
+    other.wake()
+    await until(() => small.visible().length === 90)
+    expect(small.batches.flat().sort()).toEqual(Object.keys(many).sort())
+    expect(store.rows('SELECT DISTINCT fence FROM jobs')).toEqual([{ fence: 1 }])
+    await other.close()
+  })
+
+  it('but not those that another gateway holds', async () => {
+    const space = store.space()
+    const [id = ''] = await store.upload(space, one('a.md')).then((all) => all.map((it) => it.compilationJob.id))
+    store.run("UPDATE jobs SET claimed_by = 'another', fence = 7")
+    await small.sendOne(space, 'b.md')
+    await until(() => small.visible().length === 1)
+    expect(small.visible()).toEqual(['b.md'])
+    expect(small.batches).toEqual([['b.md']])
+    expect(store.job(id)).toMatchObject({ claimed_by: 'another', fence: 7, stage: 'queued' })
+  })
+})
+
+describe('a job that may be what ends processes', () => {
+  const suspect = (id: string) => store.run('UPDATE jobs SET unclean_ends = 2 WHERE id = ?', id)
+  const upload = async (space: SpaceRow, name: string) =>
+    (await store.upload(space, one(name)))[0]?.compilationJob.id ?? ''
+
+  it('runs alone: nothing is begun beside it', async () => {
+    const held = gate()
+    small.before = ([name]) => (name === 'bad.md' ? held.opened : undefined)
+    suspect(await upload(store.space(), 'bad.md'))
+    await upload(store.space(), 'good.md')
+    small.runner.wake()
+    await small.reading('bad.md')
+    small.runner.wake()
+    await new Promise((resolve) => setTimeout(resolve, 30))
+    expect(small.batches).toEqual([['bad.md']])
+    held.open()
+    await until(() => small.visible().length === 2)
+  })
+
+  it('is not begun beside others, and has its turn behind them', async () => {
+    const held = gate()
+    small.before = ([name]) => (name === 'good.md' ? held.opened : undefined)
+    await upload(store.space(), 'good.md')
+    const id = await upload(store.space(), 'bad.md')
+    suspect(id)
+    small.runner.wake()
+    await small.reading('good.md')
+    small.runner.wake()
+    await new Promise((resolve) => setTimeout(resolve, 30))
+    expect(small.batches).toEqual([['good.md']])
+    expect(store.job(id).claimed_by).toBeNull()
+    held.open()
+    await until(() => small.visible().length === 2)
+  })
+})
+
+describe('jobs that their batch has left', () => {
+  it('are taken up again', async () => {
+    const space = store.space()
+    const { compile } = store.context.compiler
+    let isFirst = true
+    store.context.compiler.compile = async (requests, signal) => {
+      const results = await compile(requests, signal)
+      if (!isFirst) return results
+      isFirst = false
+      return results.slice(0, 1)
+    }
+    await small.send(space, { 'a.md': 'one', 'b.md': 'two' })
+    await until(() => small.visible().length === 2)
+    await small.idle()
+    expect(small.batches.flat().sort()).toEqual(['a.md', 'b.md', 'b.md'])
+    expect(store.rows('SELECT stage, attempts FROM jobs')).toEqual([
+      { stage: 'published', attempts: 0 },
+      { stage: 'published', attempts: 0 },
+    ])
+  })
+
+  it('are not touched where others have taken them over', async () => {
+    small.before = () => {
+      store.run("UPDATE jobs SET claimed_by = 'another', fence = fence + 1")
+      throw new Error('it broke')
+    }
+    const id = await small.sendOne(store.space(), 'a.md')
+    await small.reading('a.md')
+    await until(() => small.runner.activity().activeJobs === 0)
+    expect(store.job(id)).toMatchObject({ claimed_by: 'another', fence: 2, attempts: 0, error: null, run_after: 0 })
+  })
+})
+
+describe('a full disk', () => {
+  it('lets no work begin, and who waits is not kept', async () => {
+    const [accepted] = await store.upload(store.space(), one('a.md'))
+    const id = accepted?.compilationJob.id ?? ''
+    small.isFull = true
+    small.runner.wake()
+    await small.runner.settled(id)
+    await new Promise((resolve) => setTimeout(resolve, 30))
+    expect(small.batches).toEqual([])
+    expect(store.job(id)).toMatchObject({ claimed_by: null, stage: 'queued', attempts: 0, waits: 0 })
+    small.isFull = false
+    small.runner.wake()
+    await until(() => small.visible().length === 1)
+  })
+})
+
+describe('a runner that is closed', () => {
+  it('waits for what runs, gives it back at once and counts no try, and takes nothing new', async () => {
+    const space = store.space()
+    small.before = (_, signal) =>
+      new Promise((_resolve, reject) => signal?.addEventListener('abort', () => reject(signal.reason)))
+    const id = await small.sendOne(space, 'a.md')
+    await small.reading('a.md')
+    await small.runner.close()
+    expect(store.job(id)).toMatchObject({ claimed_by: null, run_after: 0, attempts: 0, waits: 0, error: null })
+    expect(store.rows('SELECT status FROM staged_commits')).toEqual([{ status: 'metadata-prepared' }])
+    small.before = () => undefined
+    await small.sendOne(space, 'b.md')
+    await new Promise((resolve) => setTimeout(resolve, 30))
+    expect(small.batches).toEqual([['a.md']])
+    const next = new JobRunner(store.context)
+    next.wake()
+    await until(() => small.visible().length === 2)
+    await next.close()
+  })
+
+  it('ends when what runs has ended', async () => {
+    const held = gate()
+    small.before = () => held.opened
+    const id = await small.sendOne(store.space(), 'a.md')
+    await small.reading('a.md')
+    let isClosed = false
+    const closed = small.runner.close().then(() => {
+      isClosed = true
+    })
+    await new Promise((resolve) => setTimeout(resolve, 30))
+    expect(isClosed).toBe(false)
+    held.open()
+    await closed
+    expect(store.job(id).claimed_by).toBeNull()
+    expect(store.rows('SELECT key FROM jobs WHERE claimed_by IS NOT NULL')).toEqual([])
+  })
+})
