@@ -20,7 +20,7 @@ import {
   secondName,
   writeDurably,
 } from './durable-files.js'
-import { entriesIn, sortedNames, withoutSlash } from './folder-entries.js'
+import { entriesIn, sortedNames } from './folder-entries.js'
 
 /** Bytes that were received but belong to nothing yet. */
 export interface StagedObject {
@@ -38,6 +38,8 @@ const STAGED_NAME = /^[0-9a-f-]{36}$/
 const IN_THE_WAY = ['EEXIST', 'ENOTDIR', 'EISDIR', 'ENOTEMPTY']
 /** A pin that was not renewed for so long is of a backup that was killed. */
 const PIN_MS = 60_000
+/** the folder of a tenant's objects */
+const OBJECTS = 'sha256/'
 const HEX_FOLDER = /^[0-9a-f]{2}\/$/
 const READ_BYTES = 256 * 1024
 const SHA256_DIGITS = 64
@@ -283,19 +285,19 @@ export class ObjectStore {
         }
       }
     }
-    for (const top of await entriesIn(join(this.#root, tenantKey))) {
-      if (top !== 'sha256/') {
-        await add(tenantKey + withoutSlash(top))
+    for (const top of await entriesIn(join(this.#root, tenantKey), (name) => name === OBJECTS)) {
+      if (top !== OBJECTS) {
+        await add(tenantKey + top)
         continue
       }
-      for (const folder of await entriesIn(join(this.#root, tenantKey, top))) {
+      for (const folder of await entriesIn(join(this.#root, tenantKey, top), (name) => HEX_FOLDER.test(name))) {
         if (!HEX_FOLDER.test(folder)) {
-          await add(tenantKey + top + withoutSlash(folder))
+          await add(tenantKey + top + folder)
           continue
         }
         const prefix = tenantKey + top + folder
         if (prefix.slice(0, after.length) < after.slice(0, prefix.length)) continue
-        await add(...(await entriesIn(join(this.#root, prefix))).map((name) => prefix + withoutSlash(name)))
+        await add(...(await entriesIn(join(this.#root, prefix), () => false)).map((name) => prefix + name))
         if (found.length >= limit) return found
       }
     }

@@ -148,8 +148,9 @@ export class Semantic {
     else if (coverage.stale) lacks.add(`${what}: ${wordsOf(coverage)}`)
   }
 
+  /** Whole milliseconds: timers of the platform take no others. */
   #patience(most: number): number {
-    return Math.max(0, Math.min(most, this.#view.waitsUntil - performance.now()))
+    return Math.max(0, Math.min(most, Math.ceil(this.#view.waitsUntil - performance.now())))
   }
 
   #coverage(): Promise<CoverageOf> {

@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import {
   existsSync,
   lstatSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -12,6 +13,7 @@ import {
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { Readable } from 'node:stream'
+import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { DEFAULT_LIMITS } from '../../../src/engine/parse/limits.js'
 import { readDocument } from '../../../src/engine/parse/read-document.js'
@@ -134,4 +136,69 @@ describe('the object store', () => {
   it('refuses keys that are not object keys', () => {
     for (const key of ['../x', 'a/sha256/ab/../../x', '/etc/passwd', '']) expect(() => store.path(key)).toThrow(/form/)
   })
+
+  it('lists a tenant page by page as a plain listing does, with what does not belong there', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.uniqueArray(ENTRY, { maxLength: 30 }),
+        fc.integer({ min: 1, max: 40 }),
+        KEY,
+        async (...drawn) => {
+          const [entries, limit, after] = drawn
+          const folder = mkdtempSync(join(tmpdir(), 'ks-listed-'))
+          try {
+            const listed = await ObjectStore.open(folder)
+            mkdirSync(join(folder, PREFIX))
+            for (const entry of entries) make(join(folder, PREFIX), entry)
+            make(join(folder, ObjectStore.prefix('somebody else')), 'sha256/ab/x')
+            const plain = plainly(join(folder, PREFIX)).map((name) => PREFIX + name)
+            const keys = async (from: string, most: number) =>
+              (await listed.list('tenant', from, most)).map(({ key }) => key)
+            const start = PREFIX + after
+            expect(await keys(start, limit)).toEqual(plain.filter((key) => key > start).slice(0, limit))
+            const paged: string[] = []
+            for (let page = await keys('', limit); page.length > 0; page = await keys(paged.at(-1) ?? '', limit))
+              paged.push(...page)
+            expect(paged).toEqual(plain)
+          } finally {
+            rmSync(folder, { recursive: true, force: true })
+          }
+        },
+      ),
+      { numRuns: 60 },
+    )
+  })
 })
+
+const PREFIX = ObjectStore.prefix('tenant')
+const HASH = fc
+  .constantFrom('00', '0f', 'ab', 'ff')
+  .chain((start) => fc.stringMatching(/^[0-9a-f]{62}$/).map((rest) => start + rest))
+/** Names that sort before, at and behind the slash that ends a folder's name. */
+const NAME = fc.constantFrom('ab', 'ab-', 'ab.x', 'ab0', 'abc', 'AB', 'sha256', 'sha256-', 'sha256x', 'x', '~')
+const KEY = fc.oneof(
+  HASH.map((hash) => `sha256/${hash.slice(0, 2)}/${hash}`),
+  NAME.map((name) => `sha256/ab/${name}`),
+  NAME.map((name) => `sha256/${name}`),
+  NAME,
+)
+/** With a slash at its end a folder, otherwise a file. */
+const ENTRY = fc.tuple(KEY, fc.boolean()).map(([key, isFolder]) => (isFolder ? `${key}/` : key))
+
+/** Makes a file or a folder; none where a file stands in the way, or a folder in that of a file. */
+function make(folder: string, entry: string): void {
+  try {
+    mkdirSync(join(folder, entry.endsWith('/') ? entry : dirname(entry)), { recursive: true })
+    if (!entry.endsWith('/')) writeFileSync(join(folder, entry), entry)
+  } catch {}
+}
+
+/** Every file below a tenant's folder, and every folder that is none of objects, in the order of their names. */
+function plainly(folder: string, inside = ''): string[] {
+  const names = readdirSync(join(folder, inside), { withFileTypes: true }).flatMap((entry) => {
+    const name = inside + entry.name
+    const isOpened = entry.isDirectory() && /^sha256(\/[0-9a-f]{2})?$/.test(name)
+    return isOpened ? plainly(folder, `${name}/`) : [name]
+  })
+  return inside === '' ? names.sort() : names
+}

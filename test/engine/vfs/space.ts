@@ -9,6 +9,7 @@ import { Database } from '../../../src/engine/storage/database.js'
 import { nodeHash } from '../../../src/engine/storage/node-hash.js'
 import { pack } from '../../../src/engine/storage/packed.js'
 import { sql } from '../../../src/engine/storage/program.js'
+import type { SemanticReadiness } from '../../../src/engine/vfs/semantic.js'
 import { createFileSystem, type FileSystemReader } from '../../../src/engine/vfs/vfs.js'
 import { newId } from '../../../src/lib/ids.js'
 
@@ -33,7 +34,10 @@ export interface AddedDocument {
 
 /** There is nothing to bring up to date: rows are written as tests need them. */
 const WHOLE = () => ({ coveredDocuments: 0, totalDocuments: 0, stale: false })
-const READ = { derivations: { catchUp: async () => 0 }, views: { ready: async () => {}, coverage: async () => WHOLE } }
+const READ: SemanticReadiness = {
+  derivations: { catchUp: async () => 0 },
+  views: { ready: async () => {}, coverage: async () => WHOLE },
+}
 
 /** A space in a real database of its own, filled row by row as the compiler would. */
 export class TestSpace {
@@ -44,13 +48,14 @@ export class TestSpace {
   readonly key: number
   readonly #folder: string
 
-  constructor(policy: Partial<typeof DEFAULT_POLICIES.consistencyPolicy> = {}) {
+  /** @param semantic what brings views and graph up to date; absent = they are */
+  constructor(policy: Partial<typeof DEFAULT_POLICIES.consistencyPolicy> = {}, semantic = READ) {
     this.#folder = mkdtempSync(join(tmpdir(), 'ks-vfs-'))
     this.db = new Database(join(this.#folder, 'ks.db'))
     this.fs = createFileSystem({
       db: this.db,
       objects: { bytes: (key) => readFile(join(this.#folder, key)) },
-      semantic: READ,
+      semantic,
     })
     this.key = this.addSpace(this.id, 'acme', policy)
   }
