@@ -1,7 +1,7 @@
 'use strict'
 const { readFileSync } = require('node:fs')
 const { join } = require('node:path')
-const { Script, constants } = require('node:vm')
+const { Script } = require('node:vm')
 
 /**
  * Loads a bundle of CommonJS files, each with what V8 made of it when it was built (`scripts/code-cache.js`).
@@ -22,7 +22,8 @@ exports.loadBundle = (folder, onScript) => {
     if (!name.startsWith('./')) return require(name)
     const known = loaded.get(name)
     if (known !== undefined) return known.exports
-    const module = { exports: {} }
+    // V8 forgets what a script that it kept may import by itself, so that is done from here
+    const module = { exports: {}, importModule: (/** @type {string} */ specifier) => import(specifier) }
     loaded.set(name, module)
     const filename = join(folder, name)
     const script = compiled(filename)
@@ -38,7 +39,6 @@ function compiled(filename) {
   return new Script(`(function (exports, require, module, __filename, __dirname) { ${source}\n})`, {
     filename,
     cachedData: read(`${filename}.cache`),
-    importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
   })
 }
 

@@ -5,7 +5,7 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ROOT } from './build.js'
-import { lazyBuiltins, lazyRequires } from './lazy-requires.js'
+import { importsOfLoader, lazyBuiltins, lazyRequires } from './lazy-requires.js'
 import { placesOfModules } from './places-of-modules.js'
 
 export const KS_BUNDLE = join(ROOT, 'dist', 'bundle', 'ks')
@@ -32,6 +32,7 @@ export async function bundleKs(rolldown) {
       lazyRequires(/@oclif[\\/]core[\\/]lib[\\/]/),
       placesOfModules(KS_BUNDLE, 'cjs'),
       lazyBuiltins,
+      importsOfLoader,
     ],
   })
   const { output } = await bundle.write({

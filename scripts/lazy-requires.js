@@ -44,3 +44,15 @@ export const lazyBuiltins = {
     return { code: declared.replace(uses, (_, name) => `(${name}$lazy())`), map: null }
   },
 }
+
+/** Lets a finished CommonJS chunk import packages through what loads it, or by itself where Node does (`bin/bundle.js`). */
+export const importsOfLoader = {
+  name: 'imports-of-loader',
+  /** @param {string} code */
+  renderChunk(code) {
+    const changed = code.replace(/(?<![\w$.#])import\(/g, 'importModule(')
+    if (changed === code) return undefined
+    const own = 'const importModule = module.importModule ?? ((specifier) => import(specifier));'
+    return { code: `${own} ${changed}`, map: null }
+  },
+}

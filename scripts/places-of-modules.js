@@ -1,5 +1,7 @@
 import { relative, sep } from 'node:path'
 
+const BUILTIN = 'process.getBuiltinModule'
+
 /**
  * A module that is joined still finds child processes, workers and packages from its own place.
  *
@@ -16,7 +18,8 @@ export function placesOfModules(output, format) {
       const url =
         format === 'esm'
           ? `new URL(${place}, import.meta.url).href`
-          : `require('node:url').pathToFileURL(require('node:path').join(__dirname, ${place})).href`
+          : // a module may have a `require` of its own
+            `${BUILTIN}('node:url').pathToFileURL(${BUILTIN}('node:path').join(__dirname, ${place})).href`
       return { code: code.replaceAll('import.meta.url', `(${url})`), map: null }
     },
   }
