@@ -49,8 +49,6 @@ const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
   'the rows are those of a range of row keys of one space': ['index-rows.ts: SELECT nodes.key'],
   'compilation goes on from the row of a job that it claimed, and names the job and its commit by their ids': [
     "document-ends.ts: UPDATE jobs SET stage = 'canceled'",
-    'job-claims.ts: SELECT stage FROM jobs WHERE id = ?',
-    "job-claims.ts: UPDATE jobs SET stage = 'projection_built'",
     'jobs.ts: SELECT completed_at, waits > 0',
     'staged-commits.ts: UPDATE staged_commits SET status = ?, updated_at = ?',
     'staged-commits.ts: UPDATE staged_commits SET resume_status',

@@ -2,9 +2,9 @@ import type { EngineContext } from '../context.js'
 import { retireDocument } from '../documents/delete.js'
 import { removeUnreferenced } from '../objects/remove.js'
 import { type DocumentRow, documentsNamed } from '../rows/documents.js'
-import { projectionBuilt } from '../rows/job-claims.js'
+import { publishJob } from '../rows/job-claims.js'
 import { markPublished } from '../rows/job-documents.js'
-import { isHeld, moveJob, openJob } from '../rows/jobs.js'
+import { isHeld, openJob } from '../rows/jobs.js'
 import { publishNext } from '../rows/publications.js'
 import { type SpaceRow, spaceByKey } from '../rows/spaces.js'
 import { advance } from '../rows/staged-commits.js'
@@ -76,7 +76,7 @@ function* publish(
     if (current?.key !== vectorSpace?.key) return undefined
   }
   const going: Built[] = []
-  for (const item of held) if (yield* projectionBuilt(item.job.id)) going.push(item)
+  for (const item of held) if (yield* publishJob(item.job)) going.push(item)
   if (going.length === 0) return { seq: 0, retired: [], lost }
   if (vectorSpace !== undefined) {
     const ours = new Set(going.map(({ document }) => document.key))
@@ -89,9 +89,10 @@ function* publish(
     space.key,
     going.map(({ document, job }) => `${document.id}@${job.version}`).join(' '),
   )
+  const keep = (yield* retentionOf(space.key)).parseArtifactVersions
   const published: Published = { seq: 0, retired: [], lost }
   for (const item of going) {
-    const { seq, retired } = yield* publishOne(space, item, revision)
+    const { seq, retired } = yield* publishOne(space, item, revision, keep)
     published.seq = Math.max(published.seq, seq)
     published.retired.push(...retired)
     if (isProvided && item.nodes.length > 0) yield* oweVectors(space.key, item.versionKey)
@@ -158,12 +159,15 @@ function* stillHeld(built: readonly Built[]): Read<{ held: Built[]; lost: string
   return { held, lost }
 }
 
-function* publishOne(space: SpaceRow, item: Built, revision: number): Write<Omit<Published, 'lost'>> {
-  const { job, document, versionKey } = item
-  yield* moveJob(job.id, 'projection_built', 'published', { claim: job })
+/** @param keep how many of a document's versions stay */
+function* publishOne(
+  space: SpaceRow,
+  { job, document, versionKey }: Built,
+  revision: number,
+  keep: number,
+): Write<Omit<Published, 'lost'>> {
   yield* advance(job.id, ['nodes-built', 'projections-built', 'published'])
   const seq = yield* showVersion(space.key, document.key, versionKey, revision)
-  const keep = (yield* retentionOf(space.key)).parseArtifactVersions
   if (job.version > keep) yield* markObsolete(document.key, job.version - keep)
   yield* markPublished(document, job.version, versionKey)
   const namesakes = yield* retireNamesakes(document, revision)

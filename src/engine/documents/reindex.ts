@@ -59,7 +59,7 @@ function* select(
 export function* queueAgain(space: SpaceRow, row: DocumentRow) {
   const last = yield* latestJob(row.key)
   if (last !== undefined && last.completed_at === null) return last
-  const job = yield* beginJob(space, row.key)
+  const job = yield* beginJob(space, row)
   yield* beginReindexCommit(space, row, job.id, Date.now())
   return job
 }

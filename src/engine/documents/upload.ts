@@ -195,19 +195,18 @@ function* admit(caller: Caller, space: SpaceRow, sourceId: string | null, item: 
     yield* settleUpload(item.commitId, ['received', 'object-staged', 'canceled'], { documentId: same.id, jobId: null })
     return accepted(space, same, latest)
   }
-  const row = same ?? (yield* makeDocument(caller, space, sourceId, item))
-  const job = yield* beginJob(space, row.key)
+  const row = same ?? (yield* makeDocument(space, sourceId, item))
+  const job = yield* beginJob(space, row)
   // this transaction is the acknowledgement: the bytes are durable, verified by their hash, and have their row
   const path = ['received', 'object-staged', 'object-verified', 'metadata-prepared'] as const
   yield* settleUpload(item.commitId, path, { documentId: row.id, jobId: job.id })
   return accepted(space, same === undefined ? row : yield* findDocument(caller, space.key, row.id), job)
 }
 
-function* makeDocument(caller: Caller, space: SpaceRow, sourceId: string | null, item: Received): Write<DocumentRow> {
-  const id = newId()
+function* makeDocument(space: SpaceRow, sourceId: string | null, item: Received): Write<DocumentRow> {
   const made = {
     tenant: space.tenant,
-    id,
+    id: newId(),
     space_key: space.key,
     source_id: sourceId,
     metadata: item.metadata,
@@ -217,8 +216,7 @@ function* makeDocument(caller: Caller, space: SpaceRow, sourceId: string | null,
     sha256: item.staged.sha256,
     size_bytes: item.staged.size,
   }
-  yield* insertDocument(made, Date.now())
-  return yield* findDocument(caller, space.key, id)
+  return yield* insertDocument(made, Date.now())
 }
 
 function accepted(space: SpaceRow, row: DocumentRow, job: JobRow): AcceptedDocument {

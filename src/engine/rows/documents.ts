@@ -100,12 +100,12 @@ type NewDocument = Pick<
 > &
   Pick<DocumentRow, 'sha256' | 'size_bytes'> & { metadata: object }
 
-export function* insertDocument(made: NewDocument, now: number): Write<void> {
+export function* insertDocument(made: NewDocument, now: number): Write<DocumentRow> {
   const pathName = virtualName(made.filename)
-  yield* sql.run(
+  const [row] = yield* sql.returning<DocumentRow>(
     `INSERT INTO documents (tenant, id, space_key, source_id, metadata, filename, path_name, mime_type, object_key, sha256, size_bytes,
        parser_status, created_at, updated_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending', ?, ?)`,
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending', ?, ?) RETURNING *`,
     [
       made.tenant,
       made.id,
@@ -122,6 +122,8 @@ export function* insertDocument(made: NewDocument, now: number): Write<void> {
       now,
     ],
   )
+  if (row === undefined) throw new KsError('internal', 'a document vanished while it was made')
+  return row
 }
 
 export function toAsset(row: DocumentRow, spaceId: string): DocumentAsset {

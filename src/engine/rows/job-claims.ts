@@ -145,16 +145,21 @@ export function* jobsPutOff(reader: Reader, spaceKey: number): Read<JobRow[]> {
 }
 
 /**
- * Moves a job whose nodes are in the index to `projection_built`; one that a crash caught behind it goes on from there.
+ * Ends a job whose nodes are in the index as published, inside the transaction that publishes its version: nobody sees the
+ * stages between. Stores of earlier releases may hold one that a crash caught at such a stage.
  *
- * @returns false for a job that has ended
+ * @returns false for a job that has ended, or that others hold
  */
-export function* projectionBuilt(jobId: string): Write<boolean> {
-  if (yield* moveJob(jobId, 'nodes_generated', 'projection_built')) return true
-  const row = yield* sql.get<{ stage: string }>('SELECT stage FROM jobs WHERE id = ? AND completed_at IS NULL', [jobId])
-  if (row?.stage === 'smoke_eval_passed')
-    yield* sql.run("UPDATE jobs SET stage = 'projection_built' WHERE id = ?", [jobId])
-  return row?.stage === 'projection_built' || row?.stage === 'smoke_eval_passed'
+export function* publishJob({ tenant, id, claimed_by, fence }: JobRow): Write<boolean> {
+  const now = Date.now()
+  return (
+    (yield* sql.run(
+      `UPDATE jobs SET stage = 'published', error = NULL, updated_at = ?, completed_at = ?, claimed_by = NULL
+       WHERE tenant = ? AND id = ? AND stage IN ('nodes_generated', 'projection_built', 'smoke_eval_passed')
+         AND claimed_by = ? AND fence = ?`,
+      [now, now, tenant, id, claimed_by, fence],
+    )).changes === 1
+  )
 }
 
 /** Jobs that gateways had claimed which are gone are free again, and have ended uncleanly once more. @returns them */

@@ -4,6 +4,7 @@ import { defined } from '../../lib/defined.js'
 import { newId } from '../../lib/ids.js'
 import type { Caller } from '../base/caller.js'
 import { type Read, sql, type Write } from '../storage/program.js'
+import type { DocumentRow } from './documents.js'
 import { askerOf, mayKnow, type Reader } from './permissions.js'
 
 /** A row of `jobs`. */
@@ -101,23 +102,25 @@ export function endedInVain(job: JobRow | undefined): boolean {
  * Makes the job that compiles the next version of a document, inside the caller's transaction. What failed is on its way
  * again; a version that was published before goes on answering.
  */
-export function* beginJob(space: { key: number; tenant: string }, docKey: number): Write<JobRow> {
+export function* beginJob(
+  space: { key: number; tenant: string },
+  { key, source_id, parser_status, error }: DocumentRow,
+): Write<JobRow> {
   const now = Date.now()
-  const made = yield* sql.get<{ version: number | null }>(
-    'SELECT max(version) version FROM versions WHERE doc_key = ?',
-    [docKey],
+  const [job] = yield* sql.returning<JobRow>(
+    `INSERT INTO jobs (id, queue_id, tenant, space_key, doc_key, version, stage, created_at, updated_at, source_id)
+     VALUES (?, ?, ?, ?, ?, 1 + coalesce((SELECT max(version) FROM versions WHERE doc_key = ?), 0), 'queued', ?, ?, ?)
+     RETURNING *`,
+    [newId(), newId(), space.tenant, space.key, key, key, now, now, source_id],
   )
-  yield* sql.run(
-    `INSERT INTO jobs (id, queue_id, tenant, space_key, doc_key, version, stage, created_at, updated_at)
-     VALUES (?, ?, ?, ?, ?, ?, 'queued', ?, ?)`,
-    [newId(), newId(), space.tenant, space.key, docKey, (made?.version ?? 0) + 1, now, now],
-  )
-  yield* sql.run(
-    `UPDATE documents SET parser_status = CASE parser_status WHEN 'failed' THEN 'pending' ELSE parser_status END,
-       error_code = NULL, error = NULL, updated_at = ? WHERE key = ? AND (error IS NOT NULL OR parser_status = 'failed')`,
-    [now, docKey],
-  )
-  const job = yield* latestJob(docKey)
+  // not of one that was just made; others may have been read before this transaction
+  if (error !== null || parser_status !== 'pending')
+    yield* sql.run(
+      `UPDATE documents SET parser_status = CASE parser_status WHEN 'failed' THEN 'pending' ELSE parser_status END,
+         error_code = NULL, error = NULL, updated_at = ?
+       WHERE key = ? AND (error IS NOT NULL OR parser_status = 'failed')`,
+      [now, key],
+    )
   if (job === undefined) throw new KsError('internal', 'a job vanished while it was made')
   return job
 }

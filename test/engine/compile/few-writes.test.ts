@@ -73,10 +73,10 @@ it('stores what small documents claim many at a time', async () => {
   expect(claims.length).toBeLessThan((NOTES / 4) * RUNS)
 })
 
-it('moves the job of a document in three updates from its claim to its publication', async () => {
+it('moves the job of a document in two updates from its claim to its publication', async () => {
   const counts = countIn('UPDATE jobs SET stage')
   const accepted = await ingest(test.engine, ADA, spaceId, notes())
-  expect(sum(counts)).toBe(3 * NOTES * RUNS)
+  expect(sum(counts)).toBe(2 * NOTES * RUNS)
   for (const { compilationJob } of accepted)
     expect((await test.engine.jobs.get(ADA, compilationJob.id)).stage).toBe('published')
 })
