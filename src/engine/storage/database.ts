@@ -6,6 +6,7 @@ import { diskError } from '../../local/disk-error.js'
 import { Checkpointer } from './checkpointer.js'
 import { askDisk } from './disk-probe.js'
 import type { Damage } from './formats.js'
+import { Gathering } from './gathering.js'
 import { guardOf, type RowGuard } from './guarded-rows.js'
 import { migrate } from './migrate.js'
 import { PageCheck } from './page-check.js'
@@ -36,7 +37,7 @@ const GROUP_MILLISECONDS = 8
 
 /**
  * The one connection to the source of truth. Statements are prepared once. Writes go through `write`, which
- * commits everything that is waiting in one transaction: callers pay one fsync together.
+ * commits everything that is asked at the same time in one transaction: callers pay one fsync together.
  */
 export class Database {
   readonly #sqlite: Sqlite.Database
@@ -45,7 +46,10 @@ export class Database {
   readonly #checkpointer: Checkpointer
   readonly #pages: PageCheck
   #waiting: Waiting[] = []
-  #scheduled = false
+  readonly #gathering = new Gathering(
+    () => this.#waiting.length,
+    () => this.#flush(),
+  )
   readonly #folder: string
   readonly #refused: (error: unknown) => void
   /** writes of the start that found no room: they come before all others */
@@ -148,9 +152,7 @@ export class Database {
     if (refused !== undefined) return Promise.reject(refused)
     return new Promise<T>((resolve, reject) => {
       this.#waiting.push({ run: () => this.#runWork(work), resolve: resolve as (value: never) => void, reject })
-      if (this.#scheduled) return
-      this.#scheduled = true
-      setImmediate(() => this.#flush())
+      this.#gathering.ask()
     })
   }
 
@@ -218,7 +220,6 @@ export class Database {
   }
 
   #flush(): void {
-    this.#scheduled = false
     const batch = this.#waiting
     if (batch.length === 0) return
     this.#waiting = []
@@ -245,10 +246,7 @@ export class Database {
       return
     }
     for (const { waiting, value } of done) waiting.resolve(value as never)
-    if (this.#waiting.length > 0 && !this.#scheduled) {
-      this.#scheduled = true
-      setImmediate(() => this.#flush())
-    }
+    if (this.#waiting.length > 0) this.#gathering.goOn()
   }
 
   /** Runs one write in a savepoint; a write that throws is told so and leaves nothing. */

@@ -2,7 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { Checkpointer } from '../../../src/engine/storage/checkpointer.js'
 import { Database } from '../../../src/engine/storage/database.js'
 import { sql } from '../../../src/engine/storage/program.js'
 
@@ -36,6 +37,34 @@ describe('the database', () => {
     const other = new Sqlite(path(), { readonly: true })
     expect(other.prepare('SELECT count(*) n FROM revoked_tokens').get()).toEqual({ n: 3 })
     other.close()
+    await db.close()
+  })
+
+  it('commits writes of the same moment together, and does not wait for ever while more come', async () => {
+    const commits = vi.spyOn(Checkpointer.prototype, 'wrote')
+    const db = new Database(path())
+    commits.mockClear()
+    const turn = () => new Promise((resolve) => setImmediate(resolve))
+    const first = db.write(() => insert(db, 'a'))
+    await turn()
+    const second = db.write(() => insert(db, 'b'))
+    await Promise.all([first, second])
+    expect(commits).toHaveBeenCalledOnce()
+    let isWritten = false
+    const third = db
+      .write(() => insert(db, 'c'))
+      .then(() => {
+        isWritten = true
+      })
+    const others: Promise<unknown>[] = []
+    while (!isWritten) {
+      const jti = `more ${others.length}`
+      others.push(db.write(() => insert(db, jti)))
+      await turn()
+    }
+    await Promise.all([third, ...others])
+    expect(held(db)).toHaveLength(3 + others.length)
+    commits.mockRestore()
     await db.close()
   })
 
