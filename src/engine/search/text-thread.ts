@@ -74,6 +74,8 @@ function ask(request: ThreadRequest): Promise<void> {
   // what was never written to has nothing to give back
   if (worker === undefined && request.op !== 'stage') return Promise.resolve()
   worker ??= start()
+  // a process stays alive for what it waits for, and no longer
+  worker.ref()
   const message: ToThread = { id: nextId++, request }
   const answer = new Promise<void>((resolve, reject) => {
     waiting.set(message.id, { sent: performance.now(), resolve, reject })
@@ -92,12 +94,12 @@ function start(): Worker {
     answered = performance.now()
     const asked = waiting.get(id)
     waiting.delete(id)
+    if (waiting.size === 0) thread.unref()
     if (error === undefined) asked?.resolve()
     else asked?.reject(error)
   })
   thread.on('error', (error) => process.stderr.write(`the thread that writes text indexes: ${String(error)}\n`))
   // It ends by a fault alone. What it held is lost and stays locked, so the process ends with it, as by a fault of its own.
   thread.on('exit', () => process.abort())
-  thread.unref()
   return thread
 }
