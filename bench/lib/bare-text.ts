@@ -15,9 +15,9 @@ export async function bareTextIndex(dir: string, texts: readonly string[]): Prom
       doc: start + place + 1,
       text: analyzeDocument(text).join(' '),
     }))
-    index.stage(nodes, [])
+    await index.stage(nodes, [])
     await turn()
   }
-  index.commit(1)
+  await index.commit(1)
   return index
 }

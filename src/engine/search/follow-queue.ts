@@ -3,10 +3,10 @@ import { ProcessGoneError } from './index-process.js'
 import { type FreshBatch, IndexProcessDied } from './ports.js'
 
 /**
- * Nodes that one commit takes at most, as far as batches can be parted: searches of all spaces wait for a commit. One of
- * 500 takes about 1.4 times as long as one of 100, one of 4,000 seven times.
+ * Nodes that one commit takes at most, as far as batches can be parted: who waits for a change of another space waits for
+ * it, too. Up to some 2,000 a commit takes the same time whatever is in it.
  */
-const GROUP_NODES = 500
+const GROUP_NODES = 2_000
 /** Faults of the process under one group before its callers are told; ends from outside do not count. */
 const MAX_FAULTS = 3
 /** A group is not tried for longer: the source has it, and the next start replays it. */

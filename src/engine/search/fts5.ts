@@ -10,6 +10,7 @@ import {
   type TextIndex,
   type TextNode,
   type TextOptions,
+  termsOf,
   weighRewordings,
   weighTerms,
 } from './text-index.js'
@@ -123,7 +124,7 @@ class Fts5Text implements TextIndex {
     for (const node of add) {
       this.#remove(node.key)
       this.#insertNode.run(node.key, node.doc)
-      this.#insertWords.run(node.key, node.text)
+      this.#insertWords.run(node.key, termsOf(node))
     }
   }
 

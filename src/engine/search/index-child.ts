@@ -5,6 +5,7 @@ import type { GraphLimits } from './graph-keeper.js'
 import { chooseEngine } from './open-text.js'
 import type { ErrorReason, FromChild, IndexRequest, ToChild } from './protocol.js'
 import { SpaceClosedError, SpacePool } from './space-pool.js'
+import { writingForMs } from './text-thread.js'
 
 /**
  * Entry of the index process. It holds the native libraries, which can block for seconds or end the process, away
@@ -120,8 +121,16 @@ process.on('message', (message: ToChild) => {
   schedule()
 })
 // The daemon is gone: nobody needs this process, and what is not committed is replayed.
-process.on('disconnect', () => process.exit(0))
+// A thread in native code would be waited for.
+process.on('disconnect', () => (writingForMs() > 0 ? process.kill(process.pid, 'SIGKILL') : process.exit(0)))
 // Ctrl-C in a terminal reaches the whole group; the daemon decides when this process ends.
 process.on('SIGINT', () => {})
+
+/** Writing that takes longer is told of, so that the daemon notices a thread that hangs. */
+const LONG_WRITING_MS = 1_000
+setInterval(() => {
+  const forMs = writingForMs()
+  if (forMs > LONG_WRITING_MS) send({ kind: 'writing', forMs })
+}, LONG_WRITING_MS).unref()
 
 if (reason !== '') log(`text search uses FTS5: ${reason}`)

@@ -32,6 +32,8 @@ const HANG_WHILE_STOPPING_MS = 4_000
 const CLOSE_MS = 10_000
 /** Bytes sent and not yet answered; more wait here, not in the pipe. */
 const WINDOW_BYTES = 4 * 1024 * 1024
+/** Requests that wait for no writing. */
+const READS = new Set<IndexRequest['op']>(['search', 'status'])
 const STDERR_TAIL = 2_000
 /**
  * How the C library keeps memory: few arenas, because each thread of the text index would keep tens of megabytes, and
@@ -81,7 +83,9 @@ export class IndexProcess {
   #starting: Promise<void> | undefined
   #watch: NodeJS.Timeout | undefined
   #hangMs = HANG_MS
-  #endHung = () => {}
+  #hurriedAt = Number.NEGATIVE_INFINITY
+  /** ends the process if this is too long for a sign of life */
+  #endHung = (_silentMs: number) => {}
   #answered = performance.now()
   #closed = false
 
@@ -180,8 +184,8 @@ export class IndexProcess {
     this.#child = child
     this.generation++
     this.#answered = performance.now()
-    this.#endHung = () => {
-      if (this.#waiting.size === 0 || performance.now() - this.#answered < this.#hangMs) return
+    this.#endHung = (silentMs) => {
+      if (silentMs < this.#hangMs) return
       this.#options.log('the search index process does not answer and is ended')
       hung = true
       child.kill('SIGKILL')
@@ -191,14 +195,23 @@ export class IndexProcess {
 
   #watchForHang(): void {
     clearInterval(this.#watch)
-    this.#watch = setInterval(() => this.#endHung(), this.#hangMs / 4).unref()
+    this.#watch = setInterval(() => {
+      if (this.#waiting.size > 0) this.#endHung(performance.now() - this.#answered)
+    }, this.#hangMs / 4).unref()
   }
 
   /** The daemon is stopping: a process that hangs is not waited for long. */
   hurry(): void {
     this.#hangMs = HANG_WHILE_STOPPING_MS
     this.#answered = performance.now()
+    this.#hurriedAt = performance.now()
     if (this.#child !== undefined) this.#watchForHang()
+  }
+
+  /** The thread that writes text indexes may hang while searches are answered beside it. */
+  #heardOfWriting(forMs: number): void {
+    const waitsForIt = [...this.#waiting.values()].some(({ request }) => !READS.has(request.op))
+    if (waitsForIt) this.#endHung(Math.min(forMs, performance.now() - this.#hurriedAt))
   }
 
   #send(child: ChildProcess, request: IndexRequest, bytes: number): Promise<unknown> {
@@ -225,6 +238,9 @@ export class IndexProcess {
       case 'building':
         if (message.running) this.#building.add(message.space)
         else this.#building.delete(message.space)
+        return
+      case 'writing':
+        this.#heardOfWriting(message.forMs)
         return
       case 'reply':
         this.#settle(message.id)?.resolve(message.value)

@@ -145,4 +145,6 @@ export type FromChild =
   | { kind: 'closed'; space: string }
   /** native code works for a space without a request */
   | { kind: 'building'; space: string; running: boolean }
+  /** one piece of the writing of text indexes takes so long; told every second while searches are answered beside it */
+  | { kind: 'writing'; forMs: number }
   | { kind: 'log'; message: string }

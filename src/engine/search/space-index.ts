@@ -1,7 +1,6 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { defined } from '../../lib/defined.js'
-import { analyzeTitled } from '../../lib/text/analyze.js'
 import { removeBuildRemains, removeOtherGraphs } from './graph-files.js'
 import type { GraphLimits } from './graph-keeper.js'
 import { openText } from './open-text.js'
@@ -90,7 +89,7 @@ export class SpaceIndex {
     const text = this.#text ?? (await this.#create())
     const nodes: TextNode[] = []
     request.keys.forEach((key, i) => {
-      const text = joinTerms(request.titles[i] ?? '', request.bodies[i] ?? '')
+      const text = { title: request.titles[i] ?? '', body: request.bodies[i] ?? '' }
       nodes.push({ key, doc: request.docs[i] ?? 0, text })
     })
     clearTimeout(this.#rest)
@@ -257,9 +256,9 @@ export class SpaceIndex {
   }
 
   /** After an error the index is opened anew from its files, so that nothing half staged stays. */
-  async #guarded(action: () => void): Promise<void> {
+  async #guarded(action: () => Promise<void> | void): Promise<void> {
     try {
-      action()
+      await action()
     } catch (error) {
       await this.#recover()
       throw error
@@ -268,13 +267,13 @@ export class SpaceIndex {
 
   #restLater(): void {
     clearTimeout(this.#rest)
-    this.#rest = setTimeout(() => this.#restNow(), REST_AFTER_MS)
+    this.#rest = setTimeout(() => void this.#restNow(), REST_AFTER_MS)
     this.#rest.unref()
   }
 
-  #restNow(): void {
+  async #restNow(): Promise<void> {
     try {
-      this.#text?.rest()
+      await this.#text?.rest()
     } catch (error) {
       this.#options.log(`a text index could not rest: ${String(error)}`)
     }
@@ -285,13 +284,6 @@ export class SpaceIndex {
     await this.#text?.close().catch(() => {})
     this.#text = await openText({ ...this.#options, create: false })
   }
-}
-
-/** Title terms count twice: a title is short, and what it names the passage is about. */
-function joinTerms(title: string, body: string): string {
-  const terms = analyzeTitled(title, body)
-  const titleTerms = terms.title.join(' ')
-  return `${titleTerms} ${titleTerms} ${terms.body.join(' ')}`
 }
 
 function* entriesOf(keys: Float64Array, docs: Float64Array, values: Float32Array, dimension: number) {

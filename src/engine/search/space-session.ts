@@ -326,8 +326,8 @@ function reasonOf(error: unknown): string {
 /** Changes that come while a text index is compared are followed so often; what comes later is compared later. */
 const MAX_LOOKS = 20
 
-/** A replay makes what it has visible after so many nodes: searches of all spaces wait for a commit. */
-const REPLAY_COMMIT_NODES = 2_000
+/** A replay makes what it has visible after so many nodes: changes of other spaces wait for a commit. */
+const REPLAY_COMMIT_NODES = 8_000
 
 /** A stored vector that holds no numbers is left out: refusing the page would keep the others away for good. */
 function withoutBroken(batch: VectorBatch): VectorBatch {

@@ -59,6 +59,15 @@ export interface TantivySearcher {
   docFreq(field: string, term: string): number
 }
 
+/** The fields of a text index, for its reader and its writer. */
+export function buildSchema(binding: TantivyBinding): TantivySchema {
+  const builder = new binding.SchemaBuilder()
+  builder.addTextField('key', { stored: true, tokenizerName: 'raw', indexOption: 'basic' })
+  builder.addTextField('doc', { tokenizerName: 'raw', indexOption: 'basic' })
+  builder.addTextField('text', { tokenizerName: 'whitespace', indexOption: 'freq' })
+  return builder.build()
+}
+
 /** Platforms with a binding in the registry. Elsewhere FTS5 serves. */
 const PACKAGES: Record<string, string> = {
   'linux-x64': '@oxdev03/node-tantivy-binding-linux-x64-gnu',

@@ -1,13 +1,13 @@
 import { mkdir } from 'node:fs/promises'
 import type { CompoundQuestion } from '../../lib/text/compounds.js'
-import type {
-  DocAddress,
-  TantivyBinding,
-  TantivyHandle,
-  TantivyQuery,
-  TantivySchema,
-  TantivySearcher,
-  TantivyWriter,
+import {
+  buildSchema,
+  type DocAddress,
+  type TantivyBinding,
+  type TantivyHandle,
+  type TantivyQuery,
+  type TantivySchema,
+  type TantivySearcher,
 } from './tantivy-binding.js'
 import { checkTantivyFiles } from './tantivy-files.js'
 import {
@@ -22,18 +22,15 @@ import {
   weighRewordings,
   weighTerms,
 } from './text-index.js'
+import { ThreadWriter } from './text-thread.js'
 import { LaggedWatermark, readWatermark, writeWatermark } from './watermark.js'
 
 /**
  * Tantivy behind a fence. The binding ends the process on several inputs, so queries are built from objects, never
  * parsed; limits are checked here; a document's address is used with the searcher that gave it only; and long loops
- * give the event loop a turn, because native objects are freed there.
+ * give the event loop a turn, because native objects are freed there. What is here reads; `text-thread.ts` writes.
  */
 
-/** Postings wait here before they become a segment. The least the library takes is 15 MB. */
-const WRITER_HEAP_BYTES = 32_000_000
-/** One thread: a second one makes twice the segments for a third more speed. */
-const WRITER_THREADS = 1
 const CALLS_PER_TURN = 100
 const MAX_K = 1_000
 /** Keys remembered by address until the next commit: reading a stored key costs a few microseconds each. */
@@ -66,18 +63,10 @@ export async function openTantivy(
   try {
     const handle = new binding.Index(schema, dir, true)
     handle.configReader('manual')
-    return new TantivyText(binding, schema, handle, watermark, watermarks)
+    return new TantivyText(binding, schema, handle, new ThreadWriter(dir), watermark, watermarks)
   } catch (error) {
     throw new DamagedIndexError(`${dir} cannot be opened: ${String(error)}`, { cause: error })
   }
-}
-
-function buildSchema(binding: TantivyBinding): TantivySchema {
-  const builder = new binding.SchemaBuilder()
-  builder.addTextField('key', { stored: true, tokenizerName: 'raw', indexOption: 'basic' })
-  builder.addTextField('doc', { tokenizerName: 'raw', indexOption: 'basic' })
-  builder.addTextField('text', { tokenizerName: 'whitespace', indexOption: 'freq' })
-  return builder.build()
 }
 
 class TantivyText implements TextIndex {
@@ -87,7 +76,8 @@ class TantivyText implements TextIndex {
   readonly #schema: TantivySchema
   readonly #handle: TantivyHandle
   readonly #watermarks: LaggedWatermark
-  #writer: TantivyWriter | undefined
+  readonly #writer: ThreadWriter
+  /** something was staged since the last commit */
   #staged = false
   #searcher: TantivySearcher
   #keys = new Map<number, number>()
@@ -97,12 +87,14 @@ class TantivyText implements TextIndex {
     binding: TantivyBinding,
     schema: TantivySchema,
     handle: TantivyHandle,
+    writer: ThreadWriter,
     watermark: number,
     watermarks: LaggedWatermark,
   ) {
     this.#binding = binding
     this.#schema = schema
     this.#handle = handle
+    this.#writer = writer
     this.watermark = watermark
     this.#watermarks = watermarks
     handle.reload()
@@ -113,24 +105,14 @@ class TantivyText implements TextIndex {
     return this.#searcher.numDocs
   }
 
-  stage(add: readonly TextNode[], remove: readonly number[]): void {
+  async stage(add: readonly TextNode[], remove: readonly number[]): Promise<void> {
     this.#staged = true
-    this.#writer ??= this.#handle.writer(WRITER_HEAP_BYTES, WRITER_THREADS)
-    for (const key of remove) this.#writer.deleteDocumentsByTerm('key', String(key))
-    for (const node of add) {
-      const key = String(node.key)
-      const document = new this.#binding.Document()
-      document.addText('key', key)
-      document.addText('doc', String(node.doc))
-      document.addText('text', node.text)
-      this.#writer.deleteDocumentsByTerm('key', key)
-      this.#writer.addDocument(document)
-    }
+    await this.#writer.stage(add, remove)
   }
 
-  commit(watermark: number): void {
-    if (this.#writer !== undefined) {
-      this.#writer.commit()
+  async commit(watermark: number): Promise<void> {
+    if (this.#staged) {
+      await this.#writer.commit()
       this.#staged = false
       this.#refresh()
       clearTimeout(this.#reload)
@@ -142,8 +124,8 @@ class TantivyText implements TextIndex {
     this.#watermarks.note(watermark)
   }
 
-  rollback(): void {
-    this.#writer?.rollback()
+  async rollback(): Promise<void> {
+    await this.#writer.rollback()
     this.#staged = false
   }
 
@@ -198,21 +180,14 @@ class TantivyText implements TextIndex {
     ])
   }
 
-  rest(): void {
-    if (!this.#staged) this.#release()
-  }
-
-  /** Lets the writer go, and with it whatever is staged. */
-  #release(): void {
-    const writer = this.#writer
-    this.#writer = undefined
-    writer?.waitMergingThreads()
+  rest(): Promise<void> {
+    return this.#writer.rest()
   }
 
   async close(): Promise<void> {
     clearTimeout(this.#reload)
     try {
-      this.#release()
+      await this.#writer.close()
     } finally {
       await this.#watermarks.stop()
     }

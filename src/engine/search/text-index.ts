@@ -1,14 +1,24 @@
+import { analyzeTitled } from '../../lib/text/analyze.js'
 import { type CompoundQuestion, type Rewording, rewordingsOf } from '../../lib/text/compounds.js'
 
 /** What both text engines do, and what they share. One index belongs to one space. */
 
 export type TextEngine = 'tantivy' | 'fts5'
 
-/** A node, ready for the index: terms joined with single spaces. */
+/** A node for the index. */
 export interface TextNode {
   key: number
   doc: number
-  text: string
+  /** terms joined with single spaces, or what they are to be taken from */
+  text: string | { title: string; body: string }
+}
+
+/** The terms of a node. Those of a title count twice: it is short, and what it names the passage is about. */
+export function termsOf({ text }: TextNode): string {
+  if (typeof text === 'string') return text
+  const terms = analyzeTitled(text.title, text.body)
+  const titleTerms = terms.title.join(' ')
+  return `${titleTerms} ${titleTerms} ${terms.body.join(' ')}`
 }
 
 export interface TextHits {
@@ -35,18 +45,18 @@ export interface TextIndex {
   /** committed nodes */
   count(): number
   /** Takes nodes out, then puts nodes in (replacing those of the same key). Invisible until `commit`. */
-  stage(add: readonly TextNode[], remove: readonly number[]): void
+  stage(add: readonly TextNode[], remove: readonly number[]): Promise<void> | void
   /** Makes everything staged durable and visible, then moves the watermark, which never goes back. */
-  commit(watermark: number): void
+  commit(watermark: number): Promise<void> | void
   /** Forgets what is staged. */
-  rollback(): void
+  rollback(): Promise<void> | void
   /**
    * The best `k` nodes with any of the terms; with `docs` only nodes of these documents, with `compounds` also those that
    * say a compound of the terms in parts, or two of them in one word.
    */
   search(terms: readonly string[], k: number, docs?: readonly number[], compounds?: CompoundQuestion): Promise<TextHits>
   /** Releases what only writing needs; nothing while something is staged. */
-  rest(): void
+  rest(): Promise<void> | void
   close(): Promise<void>
 }
 

@@ -85,11 +85,11 @@ async function makeEarlier({ dataDir }: TestEngine, id: string): Promise<void> {
   const { watermark } = index
   // whole words were terms
   const text = (node: EarlierNode) => (`${node.title} ${node.text}`.toLowerCase().match(/[a-z0-9]+/g) ?? []).join(' ')
-  index.stage(
+  await index.stage(
     nodes.map((node) => ({ key: node.key, doc: node.doc, text: text(node) })),
     [],
   )
-  index.commit(watermark)
+  await index.commit(watermark)
   await index.close()
   ofEarlierIndex(join(dir, engine))
 }

@@ -26,8 +26,8 @@ export function runTextIndexSuite(name: string, open: (dir: string) => Promise<T
     }
     /** Enough other nodes for a term of one node to be a rare one. */
     const filler = Array.from({ length: 20 }, (_, i) => ({ key: 10_000 + i, doc: 77, text: `filler${i} padding` }))
-    const fill = (count: number) => {
-      index.stage(
+    const fill = async (count: number) => {
+      await index.stage(
         Array.from({ length: count }, (_, i) => ({
           key: i + 1,
           doc: (i % 10) + 1,
@@ -35,19 +35,19 @@ export function runTextIndexSuite(name: string, open: (dir: string) => Promise<T
         })),
         [],
       )
-      index.commit(count)
+      await index.commit(count)
     }
 
     it('shows what was staged only after the commit', async () => {
-      index.stage([{ key: 1, doc: 1, text: 'alpha beta' }], [])
+      await index.stage([{ key: 1, doc: 1, text: 'alpha beta' }], [])
       expect(await keysOf(['alpha'])).toEqual([])
-      index.commit(1)
+      await index.commit(1)
       expect(await keysOf(['alpha'])).toEqual([1])
       expect(index.count()).toBe(1)
     })
 
     it('finds what says a compound in parts, all of them, and what says parts in a compound', async () => {
-      index.stage(
+      await index.stage(
         [
           { key: 1, doc: 1, text: 'anspruch urlaub tag' },
           { key: 2, doc: 1, text: 'urlaubsanspruch tag' },
@@ -56,7 +56,7 @@ export function runTextIndexSuite(name: string, open: (dir: string) => Promise<T
         ],
         [],
       )
-      index.commit(1)
+      await index.commit(1)
       const languages = ['de'] as const
       const search = async (words: { said: string; term: string }[], docs?: number[]) => {
         const terms = words.map(({ term }) => term)
@@ -76,11 +76,11 @@ export function runTextIndexSuite(name: string, open: (dir: string) => Promise<T
     })
 
     it('ranks a node with more of the asked terms first and gives higher scores to better hits', async () => {
-      index.stage(
+      await index.stage(
         [{ key: 1, doc: 1, text: 'alpha beta gamma' }, { key: 2, doc: 1, text: 'alpha delta epsilon' }, ...filler],
         [],
       )
-      index.commit(1)
+      await index.commit(1)
       const { keys, scores } = await index.search(['alpha', 'beta'], 10)
       expect(keys).toEqual([1, 2])
       expect(scores[0]).toBeGreaterThan(scores[1] ?? Number.NaN)
@@ -88,14 +88,17 @@ export function runTextIndexSuite(name: string, open: (dir: string) => Promise<T
     })
 
     it('gives more weight to a term that is asked twice', async () => {
-      index.stage([{ key: 1, doc: 1, text: 'alpha other' }, { key: 2, doc: 1, text: 'beta other' }, ...filler], [])
-      index.commit(1)
+      await index.stage(
+        [{ key: 1, doc: 1, text: 'alpha other' }, { key: 2, doc: 1, text: 'beta other' }, ...filler],
+        [],
+      )
+      await index.commit(1)
       expect((await keysOf(['alpha', 'beta', 'beta']))[0]).toBe(2)
       expect((await keysOf(['alpha', 'alpha', 'beta']))[0]).toBe(1)
     })
 
     it('answers a query of one term, and nothing to no terms', async () => {
-      fill(5)
+      await fill(5)
       expect(await keysOf(['word3'])).toEqual([4])
       expect(await keysOf([])).toEqual([])
       expect(await keysOf([''])).toEqual([])
@@ -109,7 +112,7 @@ export function runTextIndexSuite(name: string, open: (dir: string) => Promise<T
     })
 
     it('returns at most k hits, and at most 1,000', async () => {
-      fill(1_200)
+      await fill(1_200)
       expect(await keysOf(['common'], 1)).toHaveLength(1)
       expect(await keysOf(['common'], 37)).toHaveLength(37)
       expect(new Set(await keysOf(['common'], 1_000)).size).toBe(1_000)
@@ -118,7 +121,7 @@ export function runTextIndexSuite(name: string, open: (dir: string) => Promise<T
     })
 
     it('finds only nodes of the documents of a filter, and scores them as without it', async () => {
-      fill(200)
+      await fill(200)
       const filtered = await index.search(['odd', 'word7'], 100, [8])
       expect(filtered.keys.every((key) => (key - 1) % 10 === 7)).toBe(true)
       expect(filtered.keys).toHaveLength(20)
@@ -132,10 +135,10 @@ export function runTextIndexSuite(name: string, open: (dir: string) => Promise<T
     })
 
     it('replaces a node of the same key and keeps one of a key that is removed and added', async () => {
-      index.stage([{ key: 1, doc: 1, text: 'before' }], [])
-      index.commit(1)
-      index.stage([{ key: 1, doc: 2, text: 'after' }], [1])
-      index.commit(2)
+      await index.stage([{ key: 1, doc: 1, text: 'before' }], [])
+      await index.commit(1)
+      await index.stage([{ key: 1, doc: 2, text: 'after' }], [1])
+      await index.commit(2)
       expect(await keysOf(['before'])).toEqual([])
       expect(await keysOf(['after'])).toEqual([1])
       expect(await keysOf(['after'], 10, [2])).toEqual([1])
@@ -144,39 +147,39 @@ export function runTextIndexSuite(name: string, open: (dir: string) => Promise<T
 
     it('is the same after a batch is applied twice', async () => {
       for (const seq of [1, 1]) {
-        index.stage(
+        await index.stage(
           [
             { key: 1, doc: 1, text: 'one' },
             { key: 2, doc: 1, text: 'two' },
           ],
           [3],
         )
-        index.commit(seq)
+        await index.commit(seq)
       }
       expect(index.count()).toBe(2)
       expect(await keysOf(['one', 'two'])).toHaveLength(2)
     })
 
     it('removes nodes and takes unknown keys for removed', async () => {
-      fill(10)
-      index.stage([], [1, 2, 777])
-      index.commit(11)
+      await fill(10)
+      await index.stage([], [1, 2, 777])
+      await index.commit(11)
       expect(index.count()).toBe(8)
       expect(await keysOf(['word0', 'word1', 'word2'])).toEqual([3])
     })
 
     it('forgets what is rolled back', async () => {
-      fill(3)
-      index.stage([{ key: 50, doc: 1, text: 'lost' }], [1])
-      index.rollback()
-      index.commit(4)
+      await fill(3)
+      await index.stage([{ key: 50, doc: 1, text: 'lost' }], [1])
+      await index.rollback()
+      await index.commit(4)
       expect(await keysOf(['lost'])).toEqual([])
       expect(await keysOf(['word0'])).toEqual([1])
     })
 
     it('keeps content and watermark over a reopening, and the watermark never goes back', async () => {
-      fill(20)
-      index.commit(7)
+      await fill(20)
+      await index.commit(7)
       expect(index.watermark).toBe(20)
       await reopen()
       expect(index.watermark).toBe(20)
@@ -185,8 +188,8 @@ export function runTextIndexSuite(name: string, open: (dir: string) => Promise<T
     })
 
     it('does not move the watermark past what was never committed', async () => {
-      fill(5)
-      index.stage([{ key: 9, doc: 1, text: 'unfinished' }], [])
+      await fill(5)
+      await index.stage([{ key: 9, doc: 1, text: 'unfinished' }], [])
       await reopen()
       expect(index.watermark).toBe(5)
       expect(await keysOf(['unfinished'])).toEqual([])
@@ -194,56 +197,56 @@ export function runTextIndexSuite(name: string, open: (dir: string) => Promise<T
 
     it('keeps the rarest of more than 64 terms', async () => {
       const shared = Array.from({ length: 100 }, (_, i) => `shared${i}`)
-      index.stage(
+      await index.stage(
         [1, 2, 3].map((key) => ({ key, doc: 1, text: shared.join(' ') })),
         [],
       )
-      index.stage([{ key: 1_000, doc: 1, text: 'needle' }], [])
-      index.commit(301)
+      await index.stage([{ key: 1_000, doc: 1, text: 'needle' }], [])
+      await index.commit(301)
       expect(await keysOf([...shared, 'needle'], 1_000)).toContain(1_000)
       expect(await keysOf(Array.from({ length: 5_000 }, (_, i) => `x${i}`))).toEqual([])
     })
 
     it('A69: takes any text for terms: signs, other scripts, quotes and control characters', async () => {
       const odd = ['c++', '.net', "o'neil", '"', 'a"b', '检索', 'größe', '😀', 'foo:bar', 'NEAR(a', '*', '\0', '\ud800']
-      index.stage([{ key: 1, doc: 1, text: odd.filter((term) => !term.includes('\0')).join(' ') }], [])
-      index.commit(1)
+      await index.stage([{ key: 1, doc: 1, text: odd.filter((term) => !term.includes('\0')).join(' ') }], [])
+      await index.commit(1)
       for (const term of ['c++', '.net', '检索', 'größe', '😀', 'foo:bar']) expect(await keysOf([term])).toEqual([1])
       for (const term of odd) expect(await keysOf([term, 'absent'])).toBeInstanceOf(Array)
       expect(await keysOf(['x'.repeat(100_000)])).toEqual([])
     })
 
     it('goes on writing after a rest', async () => {
-      fill(3)
-      index.rest()
-      index.stage([{ key: 10, doc: 1, text: 'later' }], [])
-      index.commit(4)
+      await fill(3)
+      await index.rest()
+      await index.stage([{ key: 10, doc: 1, text: 'later' }], [])
+      await index.commit(4)
       expect(await keysOf(['later'])).toEqual([10])
     })
 
     it('keeps what is staged when it is told to rest before the commit', async () => {
-      fill(3)
-      index.stage([{ key: 10, doc: 1, text: 'staged' }], [1])
-      index.rest()
-      index.stage([{ key: 11, doc: 1, text: 'staged' }], [])
-      index.commit(4)
+      await fill(3)
+      await index.stage([{ key: 10, doc: 1, text: 'staged' }], [1])
+      await index.rest()
+      await index.stage([{ key: 11, doc: 1, text: 'staged' }], [])
+      await index.commit(4)
       expect(await keysOf(['staged'])).toEqual([10, 11])
       expect(index.count()).toBe(4)
-      index.rest()
+      await index.rest()
       expect(await keysOf(['common'])).toEqual([2, 3])
     })
 
     it('keeps keys beyond 32 bits', async () => {
       const key = 2 ** 40 + 5
-      index.stage([{ key, doc: 2 ** 41, text: 'large' }], [])
-      index.commit(1)
+      await index.stage([{ key, doc: 2 ** 41, text: 'large' }], [])
+      await index.commit(1)
       expect(await keysOf(['large'], 5, [2 ** 41])).toEqual([key])
     })
 
     it('leaves few files after many small commits', async () => {
       for (let i = 1; i <= 60; i++) {
-        index.stage([{ key: i, doc: 1, text: `small${i} shared` }], [])
-        index.commit(i)
+        await index.stage([{ key: i, doc: 1, text: `small${i} shared` }], [])
+        await index.commit(i)
       }
       await reopen()
       expect(await keysOf(['shared'], 100)).toHaveLength(60)

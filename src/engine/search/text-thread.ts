@@ -1,0 +1,105 @@
+import { Worker } from 'node:worker_threads'
+import { entryUrl } from '../../lib/entry.js'
+import type { TextNode } from './text-index.js'
+
+/** What the thread is asked. Requests are done one after another, in the order sent. */
+export type ThreadRequest =
+  | { op: 'stage'; index: number; dir: string; add: readonly TextNode[]; remove: readonly number[] }
+  | { op: 'commit' | 'rollback' | 'rest' | 'close'; index: number }
+
+export interface ToThread {
+  id: number
+  request: ThreadRequest
+}
+
+export interface FromThread {
+  id: number
+  /** why it could not be done */
+  error?: unknown
+}
+
+interface Waiting {
+  sent: number
+  resolve: () => void
+  reject: (error: unknown) => void
+}
+
+let worker: Worker | undefined
+/** in the order sent: the first is what the thread works at */
+const waiting = new Map<number, Waiting>()
+let nextId = 1
+let nextIndex = 1
+let answered = 0
+
+/** Writes one text index in the thread that writes all of this process: a commit there holds up no search here. */
+export class ThreadWriter {
+  readonly #index = nextIndex++
+  readonly #dir: string
+
+  /** @param dir where an index is */
+  constructor(dir: string) {
+    this.#dir = dir
+  }
+
+  stage(add: readonly TextNode[], remove: readonly number[]): Promise<void> {
+    return ask({ op: 'stage', index: this.#index, dir: this.#dir, add, remove })
+  }
+
+  commit(): Promise<void> {
+    return ask({ op: 'commit', index: this.#index })
+  }
+
+  rollback(): Promise<void> {
+    return ask({ op: 'rollback', index: this.#index })
+  }
+
+  /** Gives back what only writing needs, unless something is staged. */
+  rest(): Promise<void> {
+    return ask({ op: 'rest', index: this.#index })
+  }
+
+  /** The same, with whatever is staged. */
+  close(): Promise<void> {
+    return ask({ op: 'close', index: this.#index })
+  }
+}
+
+/** For how long the thread has worked at what it does now; 0 while it does nothing. */
+export function writingForMs(): number {
+  const [first] = waiting.values()
+  return first === undefined ? 0 : performance.now() - Math.max(first.sent, answered)
+}
+
+function ask(request: ThreadRequest): Promise<void> {
+  // what was never written to has nothing to give back
+  if (worker === undefined && request.op !== 'stage') return Promise.resolve()
+  worker ??= start()
+  // a process stays alive for what it waits for, and no longer
+  worker.ref()
+  const message: ToThread = { id: nextId++, request }
+  const answer = new Promise<void>((resolve, reject) => {
+    waiting.set(message.id, { sent: performance.now(), resolve, reject })
+  })
+  worker.postMessage(message)
+  return answer
+}
+
+function start(): Worker {
+  const thread = new Worker(entryUrl(import.meta.url, './text-thread.worker.js'), {
+    workerData: { faultsOn: process.env.KS_FAULT === 'index' },
+    env: {},
+    execArgv: [],
+  })
+  thread.on('message', ({ id, error }: FromThread) => {
+    answered = performance.now()
+    const asked = waiting.get(id)
+    waiting.delete(id)
+    if (waiting.size === 0) thread.unref()
+    if (error === undefined) asked?.resolve()
+    else asked?.reject(error)
+  })
+  thread.on('error', (error) => process.stderr.write(`the thread that writes text indexes: ${String(error)}\n`))
+  // It ends by a fault alone. What it held is lost and stays locked, so the process ends with it, as by a fault of its own.
+  thread.on('exit', () => process.abort())
+  return thread
+}

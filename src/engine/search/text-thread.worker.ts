@@ -1,0 +1,108 @@
+import { parentPort, workerData } from 'node:worker_threads'
+import { buildSchema, loadTantivy, type TantivyBinding, type TantivyWriter } from './tantivy-binding.js'
+import { type TextNode, termsOf } from './text-index.js'
+import type { FromThread, ThreadRequest, ToThread } from './text-thread.js'
+
+/**
+ * Entry of the thread that writes the text indexes of the index process. It takes terms from passages, stages, commits and
+ * merges; who searches has a reader of its own on the same files.
+ *
+ * Test-only fault: with `faultsOn` a passage with the word `ks-fault-hold-MS` makes the next commit of its index take that
+ * much longer. Without it the word means nothing.
+ */
+
+/** Postings wait here before they become a segment. The least the library takes is 15 MB. */
+const WRITER_HEAP_BYTES = 32_000_000
+/** One thread: a second one makes twice the segments for a third more speed. */
+const WRITER_THREADS = 1
+
+interface Open {
+  writer: TantivyWriter
+  isStaged: boolean
+  holdMs: number
+}
+
+const { faultsOn }: { faultsOn: boolean } = workerData
+const open = new Map<number, Open>()
+
+function handle(request: ThreadRequest): void {
+  if (request.op === 'stage') {
+    stage(request)
+    return
+  }
+  const index = open.get(request.index)
+  if (index === undefined) return
+  switch (request.op) {
+    case 'commit':
+      if (index.holdMs > 0) hold(index.holdMs)
+      index.holdMs = 0
+      index.writer.commit()
+      index.isStaged = false
+      return
+    case 'rollback':
+      index.writer.rollback()
+      index.isStaged = false
+      return
+    case 'rest':
+      // what is staged has nowhere else to be
+      if (!index.isStaged) release(request.index, index)
+      return
+    case 'close':
+      release(request.index, index)
+  }
+}
+
+function stage({ index, dir, add, remove }: Extract<ThreadRequest, { op: 'stage' }>): void {
+  const binding = bindingHere()
+  let into = open.get(index)
+  if (into === undefined) {
+    const writer = new binding.Index(buildSchema(binding), dir, true).writer(WRITER_HEAP_BYTES, WRITER_THREADS)
+    into = { writer, isStaged: false, holdMs: 0 }
+    open.set(index, into)
+  }
+  const { writer } = into
+  into.isStaged = true
+  for (const key of remove) writer.deleteDocumentsByTerm('key', String(key))
+  for (const node of add) {
+    const key = String(node.key)
+    const document = new binding.Document()
+    document.addText('key', key)
+    document.addText('doc', String(node.doc))
+    document.addText('text', termsOf(node))
+    writer.deleteDocumentsByTerm('key', key)
+    writer.addDocument(document)
+    if (faultsOn) into.holdMs += askedHoldMs(node)
+  }
+}
+
+/** Lets a writer go, and with it whatever is staged, once its merges are done. */
+function release(key: number, { writer }: Open): void {
+  open.delete(key)
+  writer.waitMergingThreads()
+}
+
+function bindingHere(): TantivyBinding {
+  const { binding, reason } = loadTantivy()
+  if (binding === undefined) throw new Error(reason)
+  return binding
+}
+
+function askedHoldMs({ text }: TextNode): number {
+  const said = typeof text === 'string' ? text : text.body
+  return Number(/ks-fault-hold-(\d+)/.exec(said)?.[1] ?? 0)
+}
+
+function hold(ms: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
+}
+
+parentPort?.on('message', ({ id, request }: ToThread) => {
+  const answer: FromThread = { id }
+  try {
+    handle(request)
+  } catch (error) {
+    // as words and numbers, which is all that comes over
+    answer.error = error instanceof Error ? error : new Error(String(error))
+  }
+  parentPort?.postMessage(answer)
+})

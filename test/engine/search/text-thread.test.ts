@@ -1,0 +1,109 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { createSearchIndexes } from '../../../src/engine/search/indexes.js'
+import type { IndexedNode, ReplaySource, SearchIndexes } from '../../../src/engine/search/ports.js'
+import { loadTantivy } from '../../../src/engine/search/tantivy-binding.js'
+import { FakeSource, told } from './fake-source.js'
+
+const QUIET = '0190a1b2-0000-7000-8000-000000000001'
+const BUSY = '0190a1b2-0000-7000-8000-000000000002'
+
+let dir = ''
+let sources: Record<string, FakeSource> = {}
+let indexes: SearchIndexes
+let messages: string[] = []
+
+const quiet = () => of(QUIET)
+const busy = () => of(BUSY)
+
+function of(space: string): FakeSource {
+  const source = sources[space]
+  if (source === undefined) throw new Error(`there is no space ${space}`)
+  return source
+}
+
+/** Each space has a truth of its own. */
+const perSpace: ReplaySource = {
+  head: (space) => of(space).head(),
+  oldest: (space) => of(space).oldest(),
+  expected: (space) => of(space).expected(),
+  counted: (space) => of(space).counted(),
+  changes: (space, after, to) => of(space).changes(space, after, to),
+  vectors: (space, vectorSpace) => of(space).vectors(space, vectorSpace),
+}
+
+const node = (key: number, body: string): IndexedNode => ({ key, doc: 1, title: 'Title', body })
+
+async function keysOf(space: string, term: string): Promise<number[]> {
+  const { hits } = await indexes.search(space, { terms: [term], textK: 10, vectorK: 10 })
+  return hits.map(({ key }) => key)
+}
+
+beforeEach(async () => {
+  process.env['KS_FAULT'] = 'index'
+  dir = await mkdtemp(join(tmpdir(), 'ks-thread-'))
+  sources = { [QUIET]: new FakeSource(), [BUSY]: new FakeSource() }
+  messages = []
+  indexes = createSearchIndexes({
+    dir,
+    source: perSpace,
+    textEngine: 'tantivy',
+    watermarkLagMs: 0,
+    log: (message) => messages.push(message),
+  })
+  await told(indexes, QUIET, quiet().commit([node(1, 'heron')]))
+  await told(indexes, BUSY, busy().commit([node(1, 'plover')]))
+})
+afterEach(async () => {
+  await indexes.close()
+  delete process.env['KS_FAULT']
+  await rm(dir, { recursive: true, force: true, maxRetries: 3 })
+})
+
+describe.skipIf(loadTantivy().binding === undefined)('the thread that writes text indexes', () => {
+  it('commits one space while questions of it and of others are answered, and who follows waits for what can be seen', async () => {
+    let isDone = false
+    const following = told(indexes, BUSY, busy().commit([node(2, 'kestrel ks-fault-hold-3000')])).then(() => {
+      isDone = true
+    })
+    let answered = 0
+    while (!isDone) {
+      expect(await keysOf(QUIET, 'heron')).toEqual([1])
+      expect(await keysOf(BUSY, 'plover')).toEqual([1])
+      const seen = await keysOf(BUSY, 'kestrel')
+      if (!isDone && seen.length === 0) answered++
+    }
+    await following
+    // in the thread of the searches the commit would let through only what came before it
+    expect(answered).toBeGreaterThan(20)
+    expect(await keysOf(BUSY, 'kestrel')).toEqual([2])
+  })
+
+  it('takes changes of other spaces once a long commit ends, and none is lost', async () => {
+    const held = told(indexes, BUSY, busy().commit([node(2, 'kestrel ks-fault-hold-1000')]))
+    const others = Array.from({ length: 10 }, (_, i) =>
+      told(indexes, i % 2 === 0 ? QUIET : BUSY, of(i % 2 === 0 ? QUIET : BUSY).commit([node(10 + i, 'curlew')])),
+    )
+    await Promise.all([held, ...others])
+    expect((await keysOf(QUIET, 'curlew')).sort()).toEqual([10, 12, 14, 16, 18])
+    expect((await keysOf(BUSY, 'curlew')).sort()).toEqual([11, 13, 15, 17, 19])
+    expect(await indexes.status(BUSY)).toMatchObject({ textCount: 7, textWatermark: 7 })
+  })
+
+  it('is ended with its process when it hangs, although searches are answered', async () => {
+    const before = indexes.pid()
+    indexes.hurry()
+    const following = told(indexes, BUSY, busy().commit([node(2, 'kestrel ks-fault-hold-600000')]))
+    following.catch(() => {})
+    while (indexes.pid() === before) expect(await keysOf(QUIET, 'heron')).toEqual([1])
+    expect(messages.join('\n')).toContain('does not answer and is ended')
+    await expect.poll(() => keysOf(QUIET, 'heron'), { timeout: 10_000 }).toEqual([1])
+    // the passage is gone from the truth before it is tried again and again
+    busy().nodes.delete(2)
+    busy().log.splice(1)
+    await indexes.close()
+    await expect(following).rejects.toThrow()
+  }, 60_000)
+})
