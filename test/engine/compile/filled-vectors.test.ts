@@ -180,6 +180,16 @@ describe('vectors that a provider owes', () => {
     expect(store.rows('SELECT node_key FROM vector_refusals')).toEqual([poison])
     expect(store.rows('SELECT due, refused FROM vectors_due')).toEqual([{ due: 0, refused: 1 }])
   })
+
+  it('are owed no more where the space has another model by now', async () => {
+    store.embed = () => {
+      store.run("UPDATE spaces SET vector_space = ?, embedding_plugin = 'builtin' WHERE key = ?", newId(), space.key)
+      return [vectorOf('x')]
+    }
+    await publish(space, { 'a.md': 'one' })
+    await until(() => store.rows('SELECT 1 FROM vectors_due').length === 0)
+    expect(made()).toEqual([])
+  })
 })
 
 describe('a space that moves to another model', () => {
