@@ -23,10 +23,7 @@ export class FakeIndexes implements SearchIndexes {
   readonly failing = new Map<'follow' | 'addVectors' | 'search' | 'activateVectors', unknown>()
   /** why a leg cannot be asked */
   degradedBy: string[] = []
-  /** of spaces by id: what they were told to keep */
-  readonly activated: { space: string; vectorSpace: string }[] = []
   readonly searched: SearchRequest[] = []
-  readonly dropped: string[] = []
   readonly rebuilt: string[] = []
   /** batches of vectors by their sizes */
   readonly vectorBatches: number[] = []
@@ -90,7 +87,6 @@ export class FakeIndexes implements SearchIndexes {
 
   async activateVectors(space: string, vectorSpace: string): Promise<void> {
     this.#fail('activateVectors')
-    this.activated.push({ space, vectorSpace })
     const { vectors } = this.of(space)
     for (const id of [...vectors.keys()]) if (id !== vectorSpace) vectors.delete(id)
   }
@@ -110,8 +106,10 @@ export class FakeIndexes implements SearchIndexes {
   }
 
   async status(space: string): Promise<IndexStatus> {
-    const { seq, nodes } = this.of(space)
-    const counts = { textWatermark: seq, textCount: nodes.size, vectorCount: 0, graphCount: 0 }
+    const { seq, nodes, vectors } = this.of(space)
+    const { vectorSpace = '' } = await createReplaySource(this.#db).head(space)
+    const vectorCount = vectors.get(vectorSpace)?.size ?? 0
+    const counts = { textWatermark: seq, textCount: nodes.size, vectorCount, graphCount: 0 }
     return { space, textEngine: 'fts5', ...counts, degraded: this.degradedBy }
   }
 
@@ -124,11 +122,14 @@ export class FakeIndexes implements SearchIndexes {
   async rebuild(space: string): Promise<void> {
     this.rebuilt.push(space)
     this.#held.delete(space)
-    await this.follow(space, (await createReplaySource(this.#db).head(space)).seq)
+    const source = createReplaySource(this.#db)
+    const { seq, vectorSpace } = await source.head(space)
+    await this.follow(space, seq)
+    if (vectorSpace === undefined) return
+    for await (const batch of source.vectors(space, vectorSpace)) await this.addVectors(space, batch)
   }
 
   async drop(space: string): Promise<void> {
-    this.dropped.push(space)
     this.#held.delete(space)
   }
 

@@ -27,10 +27,10 @@ import { dataLayout } from '../../src/local/layout.js'
 import { ADA, engineOptions } from './engine.js'
 import { FakeIndexes } from './fake-indexes.js'
 
-export const BUILTIN: ModelReference = { pluginId: 'builtin', provider: 'lsa', model: 'lsa-200' }
+const BUILTIN: ModelReference = { pluginId: 'builtin', provider: 'lsa', model: 'lsa-200' }
 export const PROVIDED: ModelReference = { pluginId: 'openai-compatible', provider: 'local', model: 'some-model' }
 
-export interface Said {
+interface Said {
   level: 'debug' | 'info' | 'warn' | 'error'
   fields: Record<string, unknown>
   message: string
