@@ -50,7 +50,8 @@ describe('the clauses of a sentence', () => {
       const last = read(...sentences).at(-1)
       expect(shown(last ?? only('x y'))).toContain('museum')
     }
-    const apart = readStatements(['The museum is old.', 'Nothing.', 'It closes at six.'], [true, false, true])
+    const far = ['The museum is old.', 'Nothing.', 'Nothing.', 'It closes at six.']
+    const apart = readStatements(far, [true, false, false, true])
     expect(shown(apart.at(-1) ?? only('x y'))).not.toContain('museum')
     expect(apart.map(({ sentence }) => sentence)).toEqual(['The museum is old.', 'It closes at six.'])
   })
