@@ -97,7 +97,7 @@ const KEYWORDS: readonly (readonly [readonly Facet[], RegExp])[] = [
   ],
   [
     ['person'],
-    /\p{L}*(?:leitung|leiter(?:in)?|verantwortliche[rn]?|zuständige[rn]?|ansprechpartner(?:in)?)(?!\p{L})|(?<!\p{L})(?:responsable|fondateur|directeur|directrice|fundador|director|directora)(?!\p{L})|负责人|責任者|担当/iu,
+    /\p{L}*(?:(?<!an)leitung|leiter(?:in)?|verantwortliche[rn]?|zuständige[rn]?|ansprechpartner(?:in)?)(?!\p{L})|(?<!\p{L})(?:responsable|fondateur|directeur|directrice|fundador|director|directora)(?!\p{L})|负责人|責任者|担当/iu,
   ],
   [['place'], /(?<!\p{L})(?:ort|standort|adresse|lieu|lugar|dirección|ubicación)(?!\p{L})|地[点點址]|位置|場所|どこ/iu],
   [

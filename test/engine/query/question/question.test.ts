@@ -1,0 +1,201 @@
+import { describe, expect, it } from 'vitest'
+import { kindAskedFor, kindMissing, lacksKind } from '../../../../src/engine/query/question/asked-kind.js'
+import { expectedEvidence } from '../../../../src/engine/query/question/expected-evidence.js'
+import { type Facet, facetsAgree, facetsOf } from '../../../../src/engine/query/question/facets.js'
+import { partsOf } from '../../../../src/engine/query/question/parts.js'
+import { questionWords } from '../../../../src/engine/query/question/words.js'
+import { analyzeQuery } from '../../../../src/lib/text/analyze.js'
+
+describe('the words of a question that make terms', () => {
+  const words = (query: string, ...wanted: string[]) =>
+    questionWords(query)(new Set(wanted.flatMap((one) => analyzeQuery(one))))
+
+  it('are told once, as it spells them, in its order', () => {
+    expect(words('Engines and the ENGINE of steam?', 'steam', 'engine')).toEqual(['Engines', 'ENGINE', 'steam'])
+    expect(words('the engine, the engine', 'engine')).toEqual(['engine'])
+    expect(words('Who improved it?', 'steam')).toEqual([])
+    expect(words('', 'steam')).toEqual([])
+  })
+
+  it('of an unspaced script are the stretches that do', () => {
+    const read = questionWords('法国的首都')
+    expect(read(new Set(['法国']))).toEqual(['法国'])
+    expect(read(new Set(['法国', '国的']))).toEqual(['法国的'])
+    expect(read(new Set(['法国', '首都']))).toEqual(['法国', '首都'])
+  })
+})
+
+describe('the questions that a query asks', () => {
+  it.each<[string, string[]]>([
+    ['When does it open, and who runs it?', ['When does it open', 'who runs it']],
+    ['When does it open? Who runs it?', ['When does it open', 'Who runs it']],
+    ['几点开放的呢这个？谁负责管理这里？', ['几点开放的呢这个', '谁负责管理这里'].filter((part) => part.length >= 8)],
+    ['When does it open or where is it kept?', ['When does it open', 'where is it kept']],
+  ])('%s', (query, parts) => {
+    expect(partsOf(query)).toEqual(parts.length > 1 ? parts : [query])
+  })
+
+  it('are itself where it asks one, or where the others are scraps', () => {
+    for (const query of [
+      'When does it open?',
+      'salt and pepper',
+      'When does it open, and why?',
+      '',
+      'Really? When does it open?',
+    ])
+      expect(partsOf(query)).toEqual([query])
+    expect(partsOf('When does it open and where now')).toHaveLength(2)
+  })
+})
+
+describe('what a question wants to know of its subject', () => {
+  it.each<[string, Facet[]]>([
+    ['How many days do we have?', ['time', 'duration']],
+    ['How often is it cleaned?', ['frequency']],
+    ['After how many hours is it cleaned?', ['frequency']],
+    ['How much does it weigh?', ['measure']],
+    ['By whom are fees set?', ['person']],
+    ['What is the deadline?', ['time', 'frequency', 'duration']],
+    ['How much does it cost?', ['price']],
+    ['What are the fees?', ['price']],
+    ['How much milk?', ['count', 'price']],
+    ['How many weeks?', ['duration']],
+    ['How many metres?', ['length', 'count']],
+    ['How long?', ['duration', 'length']],
+    ['How many lamps?', ['count']],
+    ['How do I light it?', ['method']],
+    ['How high?', ['measure']],
+    ['Why?', ['reason']],
+    ['Who?', ['person']],
+    ['Where?', ['place']],
+    ['When?', ['time', 'frequency']],
+    ['What are the effects of it?', ['effect']],
+    ['May dogs come in?', ['permission']],
+    ['What does the lamp do?', ['role']],
+    ['Was kostet es?', ['price', 'count']],
+    ['Wie lange dauert es?', ['duration', 'length', 'time']],
+    ['Wer leitet es?', ['person']],
+    ['Warum?', ['reason']],
+    ['Höhe der Gebühr', ['price', 'count']],
+    ['Anzahl der Plätze', ['count', 'price']],
+    ['Öffnungszeiten der Halle', ['time', 'frequency']],
+    ['Leiter der Halle', ['person']],
+    ['adresse de la salle', ['place']],
+    ['Anleitung zur Lampe', ['method']],
+    ['Leitung der Halle', ['person']],
+    ['Hunde erlaubt', ['permission']],
+    ['causa del incendio', ['reason']],
+    ['Wieviel Prozent der Mitglieder stimmten ab?', ['count']],
+    ['steam pressure limits', ['measure']],
+    ['a lamp of brass', []],
+  ])('%s', (question, facets) => {
+    expect(facetsOf(question)).toEqual(facets)
+  })
+
+  it('agrees with what another wants where they share something, or one does not tell', () => {
+    expect(facetsAgree(['price', 'count'], ['count'])).toBe(true)
+    expect(facetsAgree(['price'], ['time'])).toBe(false)
+    expect(facetsAgree([], ['time'])).toBe(true)
+    expect(facetsAgree(['time'], [])).toBe(true)
+    expect(facetsAgree([], [])).toBe(true)
+  })
+})
+
+describe('the kind of thing whose absence can be told', () => {
+  it.each([
+    ['What is the phone number?', 'contact'],
+    ['What is her e-mail address?', 'contact'],
+    ['How many lamps?', 'number'],
+    ['When is it?', 'time'],
+    ['Who lit it?', 'person'],
+    ['It was lit by whom?', 'person'],
+    ['The man who lit it', 'other'],
+    ['What is a lamp?', 'other'],
+    ['How much does it cost?', 'other'],
+  ])('%s: %s', (question, kind) => {
+    expect(kindAskedFor(question)).toBe(kind)
+  })
+
+  it('is there where anything like it is', () => {
+    const lacks = (kind: Parameters<typeof lacksKind>[0], ...texts: string[]) =>
+      texts.map((text) => lacksKind(kind, text))
+    expect(lacks('number', 'a lamp', 'two lamps', '2 lamps', '灯', '二灯')).toEqual([true, false, false, true, false])
+    expect(lacks('time', 'a lamp', 'every monday', '1908', '三年')).toEqual([true, false, false, false])
+    expect(lacks('person', 'a lamp', 'it was Ada', 'a keeper', '王', 'Lamp\nGlass')).toEqual([
+      true,
+      false,
+      false,
+      false,
+      true,
+    ])
+    expect(lacks('contact', 'room 12', 'call 030 123456', 'a@b')).toEqual([true, false, false])
+    expect(lacksKind('other', '')).toBe(false)
+  })
+
+  it('is missing where no passage shows it near its best sentence', () => {
+    const near = (body: string, sentence = body) => [{ title: '', body, sentence }]
+    expect(kindMissing('Who lit it?', [])).toBe(false)
+    expect(kindMissing('Where is the lamp?', near('the lamp shines.'))).toBe(true)
+    expect(kindMissing('Where is the lamp?', near('the lamp is in the hall.'))).toBe(false)
+    expect(kindMissing('How much is a lamp?', near('a lamp costs 5 euros.'))).toBe(false)
+    // any number is a weak sign of a price
+    expect(kindMissing('How much is a lamp?', near('a lamp has 5 wicks.'))).toBe(true)
+    expect(kindMissing('Which year was it lit?', near('lit in may.'))).toBe(true)
+    expect(kindMissing('Which year was it lit?', near('lit in may 1908.'))).toBe(false)
+    expect(kindMissing('Why is it lit?', near('it is lit.'))).toBe(false)
+    const some = [...near('the lamp shines.'), ...near('the lamp is in the hall.')]
+    expect(kindMissing('Where is the lamp?', some)).toBe(false)
+  })
+
+  it('is near two sentences before and behind the best one, and no further', () => {
+    const body = (at: number) =>
+      Array.from({ length: 7 }, (_, place) =>
+        place === at ? 'It is in the hall.' : place === 3 ? 'The lamp shines.' : 'It glows.',
+      ).join(' ')
+    const missing = (at: number) =>
+      kindMissing('Where is the lamp?', [{ title: '', body: body(at), sentence: 'The lamp shines.' }])
+    expect([0, 1, 2, 4, 5, 6].map(missing)).toEqual([true, false, false, false, false, true])
+  })
+})
+
+describe('what would answer', () => {
+  const one = (query: string) => expectedEvidence(query)[0]
+
+  it.each([
+    ['What is the price of a berth?', 'price', 'a berth'],
+    ['Can you tell me when the kiosk opens?', 'time', 'the kiosk opens'],
+    ['Hello, where is the kiosk?', 'place', 'the kiosk'],
+    ['What does the sign stand for?', 'definition', 'the sign stand for'],
+    ['How many berths are there?', 'count', 'berths'],
+    ['Is there a kiosk?', 'permission', 'a kiosk'],
+    ['Wieviel Prozent der Boote sanken im Hafen?', 'share', 'Wieviel Prozent der Boote sanken im Hafen'],
+    ['How often does it run?', 'frequency', 'run'],
+  ])('%s', (query, kind, subject) => {
+    expect(one(query)).toMatchObject({ kind, subject })
+  })
+
+  it('has no kind where the question tells none, and no subject where it names nothing', () => {
+    expect(one('berths of the harbour')).toEqual({
+      ...{ text: 'a text about this: berths of the harbour', subject: 'berths of the harbour' },
+    })
+    expect(one('???')).toEqual({ text: 'a text', subject: '' })
+  })
+
+  it('is told of five questions at most, each cut where it is long', () => {
+    const query = Array.from({ length: 7 }, (_, i) => `Where is the lamp number ${i}?`).join(' ')
+    expect(expectedEvidence(query)).toHaveLength(5)
+    const subject = (length: number) => one(`Where is ${'x'.repeat(length)}?`)?.subject
+    expect(subject(160)).toBe('x'.repeat(160))
+    expect(subject(161)).toBe(`${'x'.repeat(160)}…`)
+  })
+
+  it.each([
+    ['Warum ist die Halle zu?', 'eine Erklärung des Grundes: Warum ist die Halle zu'],
+    ['Où est la salle du port ?', 'un texte qui nomme le lieu : Où est la salle du port'],
+    ['¿Cuándo abre la sala del puerto?', 'un texto que indique una fecha o una hora: Cuándo abre la sala del puerto'],
+    ['谁写的？', '指出人物或机构的文字：谁写的'],
+    ['灯はどこですか', 'a text that names the place: 灯はどこですか'],
+  ])('is told in the language of the question: %s', (query, text) => {
+    expect(one(query)?.text).toBe(text)
+  })
+})
