@@ -4,7 +4,7 @@ import type { Figure } from './report.js'
 interface Panel {
   title: string
   unit: string
-  /** lines of figures' points, each with what it is called beside its last point */
+  /** lines of figures' points, each with what it is called */
   lines: Record<string, string>
 }
 
@@ -95,11 +95,8 @@ function drawn({ title, unit, lines }: Panel, figures: readonly Figure[]): strin
       ({ size, value }) =>
         `<circle class="${colour}" cx="${x(size).toFixed(1)}" cy="${y(value).toFixed(1)}" r="3"><title>${short(size)} passages: ${Number(value.toPrecision(3))} ${unit}</title></circle>`,
     )
-    const last = points.at(-1)
-    const named =
-      last === undefined
-        ? ''
-        : `<text class="small ${colour}" text-anchor="end" x="${x(last.size).toFixed(1)}" y="${(y(last.value) - 8).toFixed(1)}">${label}</text>`
+    // not beside the lines, which meet: above them, one under the other
+    const named = `<text class="small ${colour}" text-anchor="end" x="${right}" y="${20 + place * 14}">${label}</text>`
     return `<path class="line ${colour}" d="${path.join(' ')}"/>${dots.join('')}${named}`
   })
   return [head, ...rows, ...columns, below, ...marks].join('\n')
