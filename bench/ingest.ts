@@ -1,91 +1,191 @@
 /**
- * Ingest as a person does it: 20,000 Markdown notes of 1 KiB in a folder, `ks ingest --wait`, and once more when nothing
- * has changed. Memory is the peak of each process, the event loop is the daemon's own measure.
+ * 20,000 Markdown notes of 1 KiB: over HTTP into a new daemon beside LanceDB, which is given the vectors, in turns; then
+ * as a person does it, `ks ingest --wait` of a folder, and once more when nothing has changed. Memory is the peak of each
+ * process, the event loop is the daemon's own measure. `ingest NOTES ROUNDS`
  */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
-import { setTimeout as sleep } from 'node:timers/promises'
-import { runKs, startDaemon, temporaryFolder } from './lib/daemon.js'
-import { type Figure, report } from './lib/report.js'
-import { numbers, prose, zipfWord } from './lib/words.js'
+import { withVectors } from './lib/built-in-vectors.js'
+import { makeNotes } from './lib/corpus.js'
+import { type BenchDaemon, runKs, startDaemon, temporaryFolder } from './lib/daemon.js'
+import { type Filled, startPeer, writeWorkload } from './lib/peers/host.js'
+import { installPeers } from './lib/peers/install.js'
+import { type Peaks, processorMs, withPeaks } from './lib/process-memory.js'
+import { type Figure, percentile, report } from './lib/report.js'
+import { acrossRounds, ratioOf } from './lib/turns.js'
+import { fillSpace } from './lib/upload.js'
 
-const FILES = Number(process.argv[2] ?? 20_000)
-const FILE_CHARACTERS = 1024
+const [, , count = '20000', turns = '2'] = process.argv
+const NOTES = Number(count)
+const ROUNDS = Number(turns)
+const NOTE_CHARACTERS = 1024
 const FILES_A_FOLDER = 500
 const SEED = 20_000
-const SAMPLE_MS = 1000
-const MEGABYTE = 1024 ** 2
+const MEGABYTE = 1e6
 const RESOLUTION_MS = 10
 const NANOSECONDS = 1e6
 
 /** A person at the keyboard of the same machine should not notice: one frame at 20 Hz. */
 const LAG_P99_BAR_MS = 50
+const MEMORY_BAR_MB = 450
 
+interface Taken {
+  seconds: number
+  cpuSeconds: number
+  peaks: Peaks
+  lag: { p99: number; max: number }
+  /** what delayed this process, which had nothing to do: the load of the machine, which delays the daemon too */
+  idleP99: number
+  published: number
+}
+
+installPeers()
 const home = temporaryFolder('bench-ingest')
-const dataDir = join(home.path, 'data')
+const notes = makeNotes(NOTES, SEED, NOTE_CHARACTERS)
+writeWorkload(
+  home.path,
+  withVectors(
+    notes.map(({ filename, text }) => ({ title: filename, text })),
+    notes.slice(0, 100).map(({ text }) => text.slice(2, 40)),
+  ),
+)
 const folder = join(home.path, 'notes')
-writeNotes(folder, FILES)
-
-const daemon = await startDaemon(dataDir)
+for (const [place, { filename, text }] of notes.entries()) {
+  const inside = join(folder, String(Math.floor(place / FILES_A_FOLDER)))
+  if (place % FILES_A_FOLDER === 0) mkdirSync(inside, { recursive: true })
+  writeFileSync(join(inside, filename), text)
+}
 try {
-  const { client } = daemon
-  await client.request('POST /knowledge-spaces', { body: { name: 'Notes', slug: 'notes' } })
-  await client.request('GET /daemon/status', { query: { reset: 'true' } })
-  const peaks = new Map<string, number>()
-  const sampling = new AbortController()
-  const sampled = samplePeaks(peaks, sampling.signal)
-  // this process has nothing to do: what delays it is the load of the machine, which delays the daemon too
-  const idle = monitorEventLoopDelay({ resolution: RESOLUTION_MS })
-  idle.enable()
-  const first = await timed(['ingest', folder, '--space', 'notes', '--wait'])
-  const status = await client.request('GET /daemon/status', { query: { reset: 'true' } })
-  idle.disable()
-  sampling.abort()
-  await sampled
-  const [space] = (await client.request('GET /knowledge-spaces', {})).items
-  const { storage } = await client.request('GET /knowledge-spaces/{id}/stats', { path: { id: space?.id ?? '' } })
-  const second = await timed(['ingest', folder, '--space', 'notes', '--wait'])
-  const idleP99 = Math.max(0, idle.percentile(99) / NANOSECONDS - RESOLUTION_MS)
-  const figures: Figure[] = [
-    { name: 'documents published', value: storage.documentCount, unit: '', bar: { atLeast: FILES } },
-    { name: 'first run', value: first, unit: 's' },
-    { name: 'rate', value: FILES / first, unit: 'documents/s' },
-    { name: 'event loop p99', value: status.eventLoop?.p99 ?? 0, unit: 'ms', bar: { atMost: LAG_P99_BAR_MS } },
-    { name: 'event loop p99 of an idle process beside', value: idleP99, unit: 'ms' },
-    { name: 'event loop max', value: status.eventLoop?.max ?? 0, unit: 'ms' },
-    ...[...peaks].map(([role, bytes]) => ({ name: `peak memory of ${role}`, value: bytes / MEGABYTE, unit: 'MiB' })),
-    { name: 'second run, nothing changed', value: second, unit: 's' },
-    { name: 'second run / first run', value: second / first, unit: '' },
-  ]
-  report('ingest', figures)
+  const ours: Taken[] = []
+  const theirs: Filled[] = []
+  const byHttp = async (round: number) =>
+    ours.push(
+      await inDaemon(`http-${round}`, async ({ client }) => {
+        await fillSpace(client, 'notes', notes)
+      }),
+    )
+  const byLance = async (round: number) => {
+    const peer = await startPeer('lancedb', home.path, join(home.path, `lancedb-${round}`))
+    await peer.stop()
+    theirs.push(peer)
+  }
+  for (let round = 0; round < ROUNDS; round++)
+    for (const one of round % 2 === 0 ? [byHttp, byLance] : [byLance, byHttp]) await one(round)
+  let again = Number.NaN
+  const cli = await inDaemon(
+    'cli',
+    async ({ dataDir }) => {
+      await ks(dataDir, ['ingest', folder, '--space', 'notes', '--create', '--wait'])
+    },
+    async ({ dataDir }) => {
+      again = await ks(dataDir, ['ingest', folder, '--space', 'notes', '--wait'])
+    },
+  )
+  report('ingest', figuresOf(ours, theirs, cli, again))
 } finally {
-  await daemon.stop()
   home.remove()
 }
 
+/** Takes the notes in with a daemon of its own. @param after done before it stops, and not measured here */
+async function inDaemon(
+  name: string,
+  take: (daemon: BenchDaemon) => Promise<void>,
+  after: (daemon: BenchDaemon) => Promise<void> = async () => undefined,
+): Promise<Taken> {
+  const daemon = await startDaemon(join(home.path, name))
+  try {
+    const { client } = daemon
+    await client.request('GET /daemon/status', { query: { reset: 'true' } })
+    const idle = monitorEventLoopDelay({ resolution: RESOLUTION_MS })
+    if (name === 'cli') idle.enable()
+    const began = performance.now()
+    const [seconds, peaks] = await withPeaks(client, async () => {
+      await take(daemon)
+      return (performance.now() - began) / 1000
+    })
+    idle.disable()
+    const { eventLoop } = await client.request('GET /daemon/status', { query: { reset: 'true' } })
+    const { items } = await client.request('GET /knowledge-spaces', {})
+    const stats = await client.request('GET /knowledge-spaces/{id}/stats', { path: { id: items[0]?.id ?? '' } })
+    const taken = {
+      seconds,
+      cpuSeconds: processorMs(daemon.pid) / 1000,
+      peaks,
+      lag: { p99: eventLoop?.p99 ?? Number.NaN, max: eventLoop?.max ?? Number.NaN },
+      idleP99: Math.max(0, idle.percentile(99) / NANOSECONDS - RESOLUTION_MS),
+      published: stats.storage.documentCount,
+    }
+    await after(daemon)
+    return taken
+  } finally {
+    await daemon.stop()
+  }
+}
+
 /** Seconds of one `ks` command. */
-async function timed(args: string[]): Promise<number> {
+async function ks(dataDir: string, args: string[]): Promise<number> {
   const result = await runKs(dataDir, args)
   if (result.code !== 0) throw new Error(`ks ${args[0]} exited with ${result.code}: ${result.stderr.slice(-2000)}`)
   return result.ms / 1000
 }
 
-/** Keeps the highest peak of each kind of process; parsers come and go. */
-async function samplePeaks(peaks: Map<string, number>, signal: AbortSignal): Promise<void> {
-  while (!signal.aborted) {
-    const { processes = [] } = await daemon.client.request('GET /daemon/status', {})
-    for (const { role, peakRss } of processes) peaks.set(role, Math.max(peaks.get(role) ?? 0, peakRss))
-    await sleep(SAMPLE_MS, undefined, { signal }).catch(() => undefined)
-  }
-}
-
-function writeNotes(root: string, count: number): void {
-  const random = numbers(SEED)
-  for (let place = 0; place < count; place++) {
-    const inside = join(root, String(Math.floor(place / FILES_A_FOLDER)))
-    if (place % FILES_A_FOLDER === 0) mkdirSync(inside, { recursive: true })
-    const title = `# ${zipfWord(random)} ${zipfWord(random)} ${place}\n\n`
-    writeFileSync(join(inside, `note-${place}.md`), title + prose(random, FILE_CHARACTERS - title.length))
-  }
+function figuresOf(ours: readonly Taken[], theirs: readonly Filled[], cli: Taken, again: number): Figure[] {
+  const seconds = { ours: ours.map((one) => [one.seconds]), theirs: theirs.map((one) => [one.seconds]) }
+  const rate = (all: readonly { seconds: number }[]) => acrossRounds(all.map((one) => NOTES / one.seconds))
+  const peak = (of: (peaks: Peaks) => number) => acrossRounds(ours.map(({ peaks }) => of(peaks) / MEGABYTE))
+  const lance = percentile(
+    theirs.map((one) => one.seconds),
+    0.5,
+  )
+  return [
+    {
+      name: 'notes published',
+      value: Math.min(cli.published, ...ours.map((one) => one.published)),
+      unit: '',
+      bar: { atLeast: NOTES },
+    },
+    { name: 'over HTTP', ...rate(ours), unit: 'notes/s', beside: 'embedding and everything else' },
+    { name: 'LanceDB', ...rate(theirs), unit: 'notes/s', beside: 'its graph and text index built, vectors given' },
+    {
+      name: `${NOTES} notes over HTTP, rate / LanceDB's`,
+      ...ratioOf(seconds.theirs, seconds.ours),
+      unit: '',
+      bar: { atLeast: 1 },
+      beside: `LanceDB with its graph, vectors given, ${(NOTES / lance).toFixed(0)} notes/s; in turns`,
+    },
+    {
+      name: 'processor time a note, without the reading processes that ended',
+      ...acrossRounds(ours.map((one) => (one.cpuSeconds * 1000) / NOTES)),
+      unit: 'ms',
+    },
+    {
+      name: 'daemon + index + reading processes, peaks',
+      ...peak(({ daemon, index, parser }) => daemon + index + parser),
+      unit: 'MB',
+      bar: { atMost: MEMORY_BAR_MB },
+      beside: `LanceDB ${(Math.max(...theirs.map((one) => one.peakBytes)) / MEGABYTE).toFixed(0)} MB beside the notes`,
+    },
+    ...(['daemon', 'index', 'parser'] as const).map((role) => ({
+      name: `peak of ${role}`,
+      ...peak((peaks) => peaks[role]),
+      unit: 'MB',
+    })),
+    {
+      name: 'ks ingest --wait',
+      value: NOTES / cli.seconds,
+      unit: 'notes/s',
+      beside: 'a folder, reading and hashing it',
+    },
+    {
+      name: 'event loop p99',
+      value: cli.lag.p99,
+      unit: 'ms',
+      bar: { atMost: LAG_P99_BAR_MS },
+      beside: `${cli.idleP99.toFixed(1)} ms in an idle process`,
+    },
+    { name: 'event loop max', value: cli.lag.max, unit: 'ms' },
+    { name: 'ks ingest, nothing changed', value: again, unit: 's' },
+    { name: 'ks ingest, nothing changed / first run', value: again / cli.seconds, unit: '' },
+  ]
 }

@@ -1,139 +1,175 @@
 /**
- * Latency of a question over HTTP, fast mode, in a space of 100,000 passages: alone, and while notes are ingested into
- * another space. The bare text search of the same passages runs in this process for the ratio.
+ * What a question costs over HTTP, mode fast, in spaces of several sizes: one, 8 and 32 at a time; beside LanceDB in
+ * process and the bare libraries, in turns; after small uploads beside an untouched copy, in turns; and what a passage
+ * costs in memory. `query PASSAGES … [--stores FOLDER] [--rounds 3] [--no-peers] [--no-uploads]`
  */
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Client } from '../src/client/client.js'
-import { analyzeQuery } from '../src/lib/text/analyze.js'
-import { ask } from './lib/ask.js'
-import { bareTextIndex } from './lib/bare-text.js'
-import { startDaemon, temporaryFolder } from './lib/daemon.js'
-import { type Figure, percentile, report } from './lib/report.js'
-import { untilSettled } from './lib/settled.js'
-import { fillSpace } from './lib/upload.js'
-import { numbers, prose, queryFrom, zipfWord } from './lib/words.js'
+import { parseArgs } from 'node:util'
+import { askAll, overHttp } from './lib/ask.js'
+import { makeCorpus } from './lib/corpus.js'
+import { temporaryFolder } from './lib/daemon.js'
+import { installPeers } from './lib/peers/install.js'
+import { afterUploads } from './lib/query/after-uploads.js'
+import { besideItsPeers } from './lib/query/beside-peers.js'
+import { openSpace, type Space } from './lib/query/space.js'
+import { type Figure, printFigures, report } from './lib/report.js'
+import { type Store, storeOf } from './lib/stores.js'
+import { acrossRounds, inTurns, percentileOf, ratioOf } from './lib/turns.js'
 
-const NODES = Number(process.argv[2] ?? 100_000)
-const SECTIONS_A_FILE = 20
-/** about 95 words, as a passage of documentation has; a section this long is one node */
-const SECTION_CHARACTERS = 600
-const QUERIES = 1000
-const WARM_UP = 100
-const INGESTED_BESIDE = 4000
-const AT_ONCE = 300
-const BARE_TOP = 10
-const SEED = 100_000
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    stores: { type: 'string' },
+    rounds: { type: 'string', default: '3' },
+    'no-peers': { type: 'boolean', default: false },
+    'no-uploads': { type: 'boolean', default: false },
+  },
+})
+const SIZES = (positionals.length > 0 ? positionals : ['10000', '20000', '100000']).map(Number).sort((a, b) => a - b)
+const ROUNDS = Number(values.rounds)
+/** Larger spaces are asked beside the one before, and beside nothing else: their peers would take hours to build. */
+const LARGEST_COMPARED = 100_000
+const LARGEST = Math.max(...SIZES.filter((size) => size <= LARGEST_COMPARED))
+/** The size at which LanceDB is the bar. */
+const LANCE_SIZE = SIZES.includes(20_000) ? 20_000 : LARGEST
+const AT_ONCE = [1, 8, 32]
+const QUERIES_A_ROUND = 300
+const MEGABYTE = 1e6
 
-/** Stages of a query that its answer tells the time of, ms. */
-const STAGES = ['ftsMs', 'denseMs', 'fusionAndRerankMs', 'totalMs'] as const
+const BARS = { tail: 2, larger: 2.5 }
 
-const random = numbers(SEED)
-const sections = Array.from({ length: NODES }, () => prose(random, SECTION_CHARACTERS))
-const queries = Array.from({ length: QUERIES }, () => queryFrom(random, sections[Math.floor(random() * NODES)]!))
-
+if (!values['no-peers']) installPeers()
 const home = temporaryFolder('bench-query')
-const daemon = await startDaemon(join(home.path, 'data'))
+const figures: Figure[] = []
+let before: Space | undefined
 try {
-  const { client } = daemon
-  const { spaceId } = await fillSpace(client, 'passages', files())
-  const { projections } = await client.request('GET /knowledge-spaces/{id}/stats', { path: { id: spaceId } })
-  const atOnce = await timeAll(client, spaceId, queries.slice(0, AT_ONCE))
-  const settledAfter = await settled(client, spaceId)
-  const alone = await timeAll(client, spaceId, queries)
-  const beside = await underIngest(client, spaceId)
-  const bare = await bareSearch(join(home.path, 'bare'))
-  const figures: Figure[] = [
-    { name: 'passages', value: projections.fts.ready, unit: '', bar: { atLeast: NODES } },
-    ...latencies('right after the ingest, request to end', atOnce.ms),
-    { name: 'indexes settled after', value: settledAfter, unit: 's' },
-    ...latencies('alone, request to end', alone.ms),
-    ...latencies('alone, first byte to end', alone.streamMs, [20, 50]),
-    ...STAGES.map((stage) => ({
-      name: `alone, ${stage} p50`,
-      value: percentile(alone.stages[stage], 0.5),
-      unit: 'ms',
-    })),
-    ...latencies('under ingest, request to end', beside.ms),
-    ...latencies('bare text search', bare),
-    { name: 'p50 alone / bare text search', value: percentile(alone.ms, 0.5) / percentile(bare, 0.5), unit: '' },
-    { name: 'p95 under ingest / alone', value: percentile(beside.ms, 0.95) / percentile(alone.ms, 0.95), unit: '' },
-  ]
+  for (const size of SIZES) {
+    const corpus = makeCorpus(size)
+    const store = await storeOf(corpus, { folder: values.stores ?? home.path })
+    const space = await openSpace(corpus, store, join(home.path, `work-${size}`))
+    try {
+      const measured = [...fillingOf(size, store), ...(await asked(space)), ...(await memoryOf(space))]
+      if (size > LARGEST_COMPARED && before !== undefined) measured.push(...(await besideSmaller(space, before)))
+      if (size <= LARGEST_COMPARED) {
+        const bars = { lance: size === LANCE_SIZE, bare: size === LARGEST, uploads: size === LARGEST }
+        if (!values['no-uploads']) measured.push(...(await afterUploads(space, store, ROUNDS, bars)))
+        if (!values['no-peers']) measured.push(...(await besideItsPeers(space, ROUNDS, bars)))
+      }
+      printFigures(measured)
+      figures.push(...measured)
+    } finally {
+      await before?.close()
+      before = space
+    }
+    if (values.stores === undefined) rmSync(store.dataDir, { recursive: true, force: true })
+  }
   report('query', figures)
 } finally {
-  await daemon.stop()
-  if (process.env['KS_BENCH_KEEP'] === undefined) home.remove()
-  else process.stderr.write(`kept ${home.path}\n`)
+  await before?.close()
+  home.remove()
 }
 
-function files() {
-  return Array.from({ length: Math.ceil(NODES / SECTIONS_A_FILE) }, (_, place) => {
-    const inside = sections.slice(place * SECTIONS_A_FILE, (place + 1) * SECTIONS_A_FILE)
-    const body = inside.map((text, number) => `## ${zipfWord(random)} ${number}\n\n${text}\n`)
-    return { filename: `file-${place}.md`, text: `# ${zipfWord(random)} ${place}\n\n${body.join('\n')}` }
-  })
+function fillingOf(size: number, { filling }: Store): Figure[] {
+  const shown = passages(size)
+  if (filling === undefined) return []
+  const { seconds, settledSeconds, published, peaks } = filling
+  return [
+    { name: `${shown}, published`, value: published, unit: '', bar: { atLeast: size } },
+    {
+      name: `${shown}, taken in`,
+      value: size / seconds,
+      unit: 'passages/s',
+      beside: `over HTTP, 20 to a file; work behind it ended after ${(settledSeconds / seconds).toFixed(2)} times as long`,
+      point: { line: 'ingest', size },
+    },
+    ...(['daemon', 'index', 'parser'] as const).map((role) => ({
+      name: `${shown}, ${role}'s peak while taking them in`,
+      value: peaks[role] / MEGABYTE,
+      unit: 'MB',
+    })),
+  ]
 }
 
-interface Times {
-  ms: number[]
-  streamMs: number[]
-  stages: Record<(typeof STAGES)[number], number[]>
-}
-
-async function timeAll(client: Client, spaceId: string, asked: Iterable<string>): Promise<Times> {
-  const times: Times = { ms: [], streamMs: [], stages: { ftsMs: [], denseMs: [], fusionAndRerankMs: [], totalMs: [] } }
-  for (const query of asked) {
-    const answer = await ask(client, spaceId, query)
-    times.ms.push(answer.ms)
-    times.streamMs.push(answer.streamMs)
-    const metrics = answer.metadata['metrics'] as Record<string, number>
-    for (const stage of STAGES) times.stages[stage].push(metrics[stage] ?? 0)
+async function asked({ corpus, client, spaceId, size }: Space): Promise<Figure[]> {
+  const found: Figure[] = []
+  for (const atOnce of AT_ONCE) {
+    const rounds = []
+    for (let round = 0; round < ROUNDS; round++)
+      rounds.push(await askAll(client, spaceId, corpus.queries.slice(-QUERIES_A_ROUND), atOnce))
+    const ms = rounds.map((one) => one.ms)
+    const shown = `${passages(size)}, ${atOnce} at once`
+    for (const share of [0.5, 0.95, 0.99]) {
+      const line = `p${share * 100}`
+      found.push({
+        name: `${shown}, ${line}`,
+        ...percentileOf(ms, share),
+        unit: 'ms',
+        ...(share < 0.99 || atOnce === 1 ? { beside: 'over HTTP, to the end of the answer' } : {}),
+        ...(atOnce === 1 && share < 0.99 ? { point: { line, size } } : {}),
+      })
+    }
+    const rate = acrossRounds(rounds.map(({ seconds }) => QUERIES_A_ROUND / seconds))
+    found.push({ name: shown, ...rate, unit: 'queries/s', beside: `${ROUNDS} rounds of ${QUERIES_A_ROUND}` })
+    if (atOnce === 1)
+      found.push({
+        name: `${passages(size)}, p95 / p50`,
+        ...ratioOf(
+          ms.map((all) => [percentileOf([all], 0.95).value]),
+          ms,
+        ),
+        unit: '',
+        beside: 'one at a time',
+        ...(size === LARGEST ? { bar: { atMost: BARS.tail } } : {}),
+      })
   }
-  return times
+  return found
 }
 
-/** Right after a large ingest the vector graph is still being built; a warm query is one after that. @returns s */
-async function settled(client: Client, spaceId: string): Promise<number> {
-  const started = performance.now()
-  await untilSettled(client)
-  await timeAll(client, spaceId, queries.slice(0, WARM_UP))
-  return (performance.now() - started) / 1000
-}
-
-/** Questions for as long as the notes of another space are being taken in. */
-async function underIngest(client: Client, spaceId: string): Promise<Times> {
-  const notes = Array.from({ length: INGESTED_BESIDE }, (_, place) => ({
-    filename: `note-${place}.md`,
-    text: `# note ${place}\n\n${prose(random, SECTION_CHARACTERS)}`,
+/** What the daemon and its index process hold after the questions. */
+async function memoryOf({ client, size }: Space): Promise<Figure[]> {
+  const { processes = [] } = await client.request('GET /daemon/status', {})
+  return (['daemon', 'index'] as const).map((role) => ({
+    name: `${passages(size)}, ${role}'s memory a passage`,
+    value: processes.filter((one) => one.role === role).reduce((sum, { rss }) => sum + rss, 0) / size,
+    unit: 'B',
+    beside: 'resident, after the questions',
+    point: { line: `memory of ${role}`, size },
   }))
-  let done = false
-  const ingesting = fillSpace(client, 'beside', notes).finally(() => {
-    done = true
-  })
-  function* untilDone() {
-    for (let place = 0; !done; place++) yield queries[place % QUERIES]!
-  }
-  const times = await timeAll(client, spaceId, untilDone())
-  await ingesting
-  return times
 }
 
-async function bareSearch(dir: string): Promise<number[]> {
-  const index = await bareTextIndex(dir, sections)
-  const times: number[] = []
-  for (const query of queries) {
-    const terms = analyzeQuery(query)
-    const started = performance.now()
-    await index.search(terms, BARE_TOP)
-    times.push(performance.now() - started)
+/** A space beside the next smaller one, in turns: what another minute of the machine would have blurred. */
+async function besideSmaller(large: Space, small: Space): Promise<Figure[]> {
+  const rounds = { large: [] as number[][], small: [] as number[][] }
+  const sides = {
+    large: overHttp(large.client, large.spaceId, large.corpus.queries),
+    small: overHttp(small.client, small.spaceId, small.corpus.queries),
   }
-  await index.close()
-  return times
+  for (let round = 0; round < ROUNDS; round++) {
+    const times = await inTurns(sides, [...large.corpus.queries.keys()].slice(-QUERIES_A_ROUND))
+    rounds.large.push(times.large)
+    rounds.small.push(times.small)
+  }
+  const held = async ({ client, size }: Space) =>
+    ((await client.request('GET /daemon/status', {})).processes ?? []).reduce((sum, { rss }) => sum + rss, 0) / size
+  return [
+    {
+      name: `${passages(large.size)}, p50 / at ${passages(small.size)}`,
+      ...ratioOf(rounds.large, rounds.small),
+      unit: '',
+      bar: { atMost: BARS.larger },
+      beside: 'the smaller space, in turns',
+    },
+    {
+      name: `${passages(large.size)}, memory a passage / at ${passages(small.size)}`,
+      value: (await held(large)) / (await held(small)),
+      unit: '',
+      bar: { atMost: 1 },
+      beside: 'resident, all processes',
+    },
+  ]
 }
 
-function latencies(name: string, times: number[], bars: number[] = []): Figure[] {
-  return [0.5, 0.95, 0.99].map((share, place) => {
-    const figure = { name: `${name} p${Math.round(share * 100)}`, value: percentile(times, share), unit: 'ms' }
-    const atMost = bars[place]
-    return atMost === undefined ? figure : { ...figure, bar: { atMost } }
-  })
+function passages(size: number): string {
+  return `${size.toLocaleString('en-US')} passages`
 }

@@ -4,11 +4,11 @@
  * `restart DOCUMENTS ROUNDS`
  */
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { ask } from './lib/ask.js'
-import { type BenchDaemon, startDaemon, temporaryFolder } from './lib/daemon.js'
+import { startDaemon, temporaryFolder } from './lib/daemon.js'
 import { multiplyDocuments } from './lib/many-documents.js'
 import { percentile, report } from './lib/report.js'
+import { untilSettled } from './lib/settled.js'
 import { fillSpace } from './lib/upload.js'
 import { numbers, prose, queryFrom } from './lib/words.js'
 
@@ -18,8 +18,7 @@ const ROUNDS = Number(process.argv[3] ?? 5)
 const RESTART_BAR_S = 5
 const TEXT_CHARACTERS = 600
 const SEED = 50_001
-const POLL_MS = 500
-const QUIET_POLLS = 10
+const QUIET_MS = 5000
 /** both indexes are built and a model is trained, once */
 const SETTLE_LIMIT_MS = 1_800_000
 
@@ -34,7 +33,7 @@ try {
   multiplyDocuments(dataDir, DOCUMENTS)
   daemon = await startDaemon(dataDir)
   await ask(daemon.client, spaceId, queryFrom(random, text))
-  await settled(daemon)
+  await untilSettled(daemon.client, QUIET_MS, SETTLE_LIMIT_MS)
   const { storage } = await daemon.client.request('GET /knowledge-spaces/{id}/stats', { path: { id: spaceId } })
   const listening: number[] = []
   const answered: number[] = []
@@ -45,7 +44,7 @@ try {
     listening.push((performance.now() - started) / 1000)
     await ask(daemon.client, spaceId, queryFrom(random, prose(random, TEXT_CHARACTERS)))
     answered.push((performance.now() - started) / 1000)
-    await settled(daemon)
+    await untilSettled(daemon.client, QUIET_MS, SETTLE_LIMIT_MS)
   }
   const name = 'kill -9 to the first answer'
   report('restart', [
@@ -57,15 +56,4 @@ try {
 } finally {
   await daemon.stop()
   home.remove()
-}
-
-/** Waits until the daemon has had nothing to do for some time: no jobs, no training, no graphs. */
-async function settled({ client }: BenchDaemon): Promise<void> {
-  const end = performance.now() + SETTLE_LIMIT_MS
-  for (let quiet = 0; quiet < QUIET_POLLS; await sleep(POLL_MS)) {
-    const { activity } = await client.request('GET /daemon/status', {})
-    const tasks = activity.activeJobs + activity.waitingJobs + (activity.backgroundTasks ?? 0)
-    quiet = tasks === 0 ? quiet + 1 : 0
-    if (performance.now() > end) throw new Error('the daemon did not come to rest in time')
-  }
 }

@@ -1,5 +1,6 @@
 import type { Client } from '../../src/client/client.js'
 import type { EvidenceBundle, QueryBody } from '../../src/contract/gateway/queries.js'
+import type { Side } from './turns.js'
 
 export interface Answer {
   text: string
@@ -31,6 +32,33 @@ export async function ask(
     return { text, bundle: bundleOf(metadata), metadata, ms: ended - started, streamMs: ended - opened }
   }
   throw new Error('the stream ended without a terminal frame')
+}
+
+/**
+ * Asks questions, so many at a time, each as soon as one before it is answered.
+ *
+ * @returns the time of each question in the order they were answered in, and of all together
+ */
+export async function askAll(
+  client: Client,
+  knowledgeSpaceId: string,
+  queries: readonly string[],
+  atOnce = 1,
+): Promise<{ ms: number[]; seconds: number }> {
+  const ms: number[] = []
+  const waiting = [...queries].values()
+  const started = performance.now()
+  const asking = async (): Promise<void> => {
+    for (const query of waiting) ms.push((await ask(client, knowledgeSpaceId, query)).ms)
+  }
+  await Promise.all(Array.from({ length: atOnce }, asking))
+  return { ms, seconds: (performance.now() - started) / 1000 }
+}
+
+/** A space over HTTP as one of the sides that are asked in turns. */
+export function overHttp(client: Client, spaceId: string, queries: readonly string[]): Side {
+  const at = (places: readonly number[]) => places.map((place) => queries[place]!)
+  return async (places) => (await askAll(client, spaceId, at(places))).ms
 }
 
 function bundleOf(metadata: Record<string, unknown>): EvidenceBundle | undefined {

@@ -9,15 +9,24 @@ export interface Figure {
   unit: string
   /** `atLeast`/`atMost` the number */
   bar?: { atLeast: number } | { atMost: number }
+  /** the lowest and the highest of the rounds whose middle the value is */
+  spread?: [number, number]
   /** said beside the figure */
   note?: string
+  /** what the value is relative to, or made under: a figure with this or a bar stands in the table of `npm run bench` */
+  beside?: string
+  /** a point of the plot of cost against size: whose line, and at how many passages */
+  point?: { line: string; size: number }
 }
 
-interface Stored {
+export interface Stored {
   name: string
   at: string
   figures: Figure[]
 }
+
+/** Set by `npm run bench`: where the figures go for its table, and whether the sizes are too small for the bars. */
+const { KS_BENCH_FIGURES: FIGURES_FILE, KS_BENCH_QUICK: QUICK } = process.env
 
 const RESULTS = join(ROOT, 'bench', 'results')
 
@@ -38,10 +47,13 @@ export function report(name: string, figures: Figure[]): void {
   const failed = figures.filter((figure) => !holds(figure))
   const barred = figures.filter((figure) => figure.bar !== undefined).length
   process.stdout.write(`${name}: ${barred - failed.length} of ${barred} bars held\n`)
+  const stored: Stored = { name, at: new Date().toISOString(), figures }
+  const text = `${JSON.stringify(stored, null, 2)}\n`
+  if (FIGURES_FILE !== undefined) writeFileSync(FIGURES_FILE, text)
+  if (QUICK !== undefined) return
   mkdirSync(RESULTS, { recursive: true })
   if (before !== undefined) renameSync(path, join(RESULTS, `${name}-previous.json`))
-  const stored: Stored = { name, at: new Date().toISOString(), figures }
-  writeFileSync(path, `${JSON.stringify(stored, null, 2)}\n`)
+  writeFileSync(path, text)
   if (failed.length > 0) process.exitCode = 1
 }
 
@@ -52,22 +64,29 @@ export function printFigures(figures: readonly Figure[]): void {
 
 function row(figure: Figure, before: Figure | undefined): string[] {
   const verdict = figure.bar === undefined ? '' : holds(figure) ? 'pass' : 'FAIL'
-  const note = figure.note === undefined ? '' : ` (${figure.note})`
+  const notes = [spreadText(figure), figure.beside, figure.note].filter((note) => note !== undefined)
+  const note = notes.length === 0 ? '' : ` (${notes.join('; ')})`
   const old = before === undefined ? '' : format(before)
   return [figure.name, `${format(figure)}${note}`, barText(figure), verdict, old]
 }
 
-function holds({ bar, value }: Figure): boolean {
+/** Whether a figure reaches its bar; one without a bar does. */
+export function holds({ bar, value }: Figure): boolean {
   if (bar === undefined) return true
   return 'atLeast' in bar ? value >= bar.atLeast : value <= bar.atMost
 }
 
-function barText({ bar, unit }: Figure): string {
+/** The rounds' lowest and highest, where there were several. */
+export function spreadText({ spread }: Figure): string | undefined {
+  return spread === undefined || spread[0] === spread[1] ? undefined : `${number(spread[0])} to ${number(spread[1])}`
+}
+
+export function barText({ bar, unit }: Figure): string {
   if (bar === undefined) return ''
   return 'atLeast' in bar ? `>= ${number(bar.atLeast)} ${unit}` : `<= ${number(bar.atMost)} ${unit}`
 }
 
-function format({ value, unit }: Figure): string {
+export function format({ value, unit }: Figure): string {
   return `${number(value)} ${unit}`.trimEnd()
 }
 
@@ -77,8 +96,12 @@ function number(value: number): string {
   return Math.abs(value) >= 1000 ? Math.round(value).toLocaleString('en-US') : String(Number(value.toPrecision(4)))
 }
 
-/** Columns parted by two spaces, as wide as their longest cell. */
 export function printTable(header: string[], rows: string[][]): void {
+  process.stdout.write(tableText(header, rows))
+}
+
+/** Columns parted by two spaces, as wide as their longest cell. */
+export function tableText(header: string[], rows: string[][]): string {
   const all = [header, ...rows]
   const widths = header.map((_, column) => Math.max(...all.map((cells) => cells[column]?.length ?? 0)))
   const lines = all.map((cells) =>
@@ -87,7 +110,7 @@ export function printTable(header: string[], rows: string[][]): void {
       .join('  ')
       .trimEnd(),
   )
-  process.stdout.write(`${lines.join('\n')}\n`)
+  return `${lines.join('\n')}\n`
 }
 
 function readStored(path: string): Stored | undefined {

@@ -1,4 +1,4 @@
-import type { BenchDocument, BenchQuery } from './workload.js'
+import { type BenchDocument, type BenchQuery, nearest } from './workload.js'
 
 /** Hits a query shows. */
 export const TOP = 10
@@ -15,8 +15,8 @@ export interface PeerEngine {
   searchable(): Promise<void>
   /** Resolves when no index work is left. */
   settled(): Promise<void>
-  /** Keys of the hybrid query's hits, with the texts read as an application needs them. */
-  hybrid(query: BenchQuery): Promise<number[]>
+  /** Keys of the hybrid query's hits, `TOP` unless told otherwise, with the texts read as an application needs them. */
+  hybrid(query: BenchQuery, top?: number): Promise<number[]>
   /** Keys of the vector query's hits alone. */
   nearest(vector: Float32Array): Promise<number[]>
   /** Process of the engine beside this one, where it has one. */
@@ -36,4 +36,22 @@ export function fuse(first: readonly number[], second: readonly number[]): numbe
     .sort((a, b) => b[1] - a[1])
     .slice(0, TOP)
     .map(([key]) => key)
+}
+
+/** The share of the truly nearest `TOP` that an engine's vector search finds, and its times. */
+export async function recallOf(
+  engine: PeerEngine,
+  documents: readonly BenchDocument[],
+  queries: readonly BenchQuery[],
+) {
+  const ms: number[] = []
+  let found = 0
+  for (const { vector } of queries) {
+    const began = performance.now()
+    const keys = await engine.nearest(vector)
+    ms.push(performance.now() - began)
+    const expected = new Set(nearest(documents, vector, TOP))
+    found += keys.slice(0, TOP).filter((key) => expected.has(key)).length
+  }
+  return { recall: found / (queries.length * TOP), ms }
 }

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { type PeerEngine, TOP } from './engine.js'
 import { requirePeer } from './install.js'
-import { type BenchDocument, DIMENSION } from './workload.js'
+import type { BenchDocument } from './workload.js'
 
 /** The part of `@lancedb/lancedb` that is used here; its own types are not there before it is installed. */
 interface Lance {
@@ -41,9 +41,10 @@ const SEARCH_WIDTH = 64
 /**
  * HNSW-SQ for vectors, its own full-text index, reciprocal rank fusion, everything in one process.
  *
- * @param width what the graph is built with: `ours` = the same links and width as our graph, `default` = the library's
+ * @param width what the graph is built with: `ours` = the same links and width as our graph, `default` = the library's,
+ *   `none` = there is none, all vectors are compared
  */
-export async function openLance(folder: string, width: 'ours' | 'default'): Promise<PeerEngine> {
+export async function openLance(folder: string, width: 'ours' | 'default' | 'none'): Promise<PeerEngine> {
   const lance: Lance = requirePeer('@lancedb/lancedb')
   const connection = await lance.connect(join(folder, 'lance'))
   const reranker = await lance.rerankers.RRFReranker.create()
@@ -62,22 +63,22 @@ export async function openLance(folder: string, width: 'ours' | 'default'): Prom
     async searchable() {
       const graph = { distanceType: 'dot', numPartitions: 1 }
       const options = width === 'ours' ? { ...graph, m: 16, efConstruction: 100 } : graph
-      await opened().createIndex('vector', { config: lance.Index.hnswSq(options) })
+      if (width !== 'none') await opened().createIndex('vector', { config: lance.Index.hnswSq(options) })
       await opened().createIndex('text', { config: lance.Index.fts({ withPosition: false }) })
     },
     async settled() {
       await opened().optimize()
     },
-    async hybrid({ text, vector }) {
+    async hybrid({ text, vector }, top = TOP) {
       const rows = await opened()
         .query()
         .nearestTo(vector)
         .distanceType('dot')
-        .ef(SEARCH_WIDTH)
+        .ef(Math.max(SEARCH_WIDTH, top))
         .fullTextSearch(text, { columns: ['text'] })
         .rerank(reranker)
         .select(['key', 'title', 'text'])
-        .limit(TOP)
+        .limit(top)
         .toArray()
       return rows.map(({ key }) => Number(key))
     },
@@ -91,6 +92,5 @@ export async function openLance(folder: string, width: 'ours' | 'default'): Prom
 }
 
 function toRow({ key, title, text, vector }: BenchDocument): Row {
-  if (vector.length !== DIMENSION) throw new Error(`a vector has ${vector.length} numbers`)
   return { key, title, text: `${title} ${text}`, vector: Array.from(vector) }
 }

@@ -2,10 +2,10 @@ import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { CANDIDATES, fuse, type PeerEngine, TOP } from './engine.js'
 import { requirePeer } from './install.js'
-import { type BenchDocument, DIMENSION } from './workload.js'
+import type { BenchDocument } from './workload.js'
 
 /** FTS5 and sqlite-vec in one SQLite file, fused by hand: what a person builds in an afternoon. */
-export async function openSqliteVec(folder: string): Promise<PeerEngine> {
+export async function openSqliteVec(folder: string, dimension: number): Promise<PeerEngine> {
   const vec: { load(db: Database.Database): void } = requirePeer('sqlite-vec')
   const db = new Database(join(folder, 'vec.sqlite'))
   vec.load(db)
@@ -14,7 +14,7 @@ export async function openSqliteVec(folder: string): Promise<PeerEngine> {
   db.exec(`
     CREATE TABLE nodes(key INTEGER PRIMARY KEY, title TEXT NOT NULL, text TEXT NOT NULL);
     CREATE VIRTUAL TABLE words USING fts5(title, text, content='nodes', content_rowid='key', tokenize='porter unicode61');
-    CREATE VIRTUAL TABLE vectors USING vec0(key INTEGER PRIMARY KEY, vector FLOAT[${DIMENSION}]);`)
+    CREATE VIRTUAL TABLE vectors USING vec0(key INTEGER PRIMARY KEY, vector FLOAT[${dimension}]);`)
   const insertNode = db.prepare('INSERT INTO nodes(key, title, text) VALUES (?, ?, ?)')
   const insertWords = db.prepare('INSERT INTO words(rowid, title, text) VALUES (?, ?, ?)')
   const insertVector = db.prepare('INSERT INTO vectors(key, vector) VALUES (?, ?)')

@@ -57,7 +57,7 @@ export function nearest(documents: readonly BenchDocument[], query: Float32Array
   return documents
     .map(({ key, vector }) => {
       let score = 0
-      for (let i = 0; i < DIMENSION; i++) score += vector[i]! * query[i]!
+      for (let i = 0; i < query.length; i++) score += vector[i]! * query[i]!
       return { key, score }
     })
     .sort((a, b) => b.score - a.score)

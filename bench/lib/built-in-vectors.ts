@@ -1,0 +1,30 @@
+import { embedText, openModel } from '../../src/engine/models/builtin/lsa.js'
+import { LsaCorpus } from '../../src/engine/models/builtin/lsa-corpus.js'
+import type { Workload } from './peers/workload.js'
+
+interface Passage {
+  title: string
+  text: string
+}
+
+/**
+ * Passages and questions with the vectors that the product's built-in model gives them, for an engine that makes none:
+ * the same model, trained on the same texts, in this process.
+ */
+export function withVectors(passages: readonly Passage[], queries: readonly string[]): Workload {
+  const corpus = new LsaCorpus()
+  for (const { title, text } of passages) corpus.add(`${title}\n${text}`)
+  const model = corpus.train()
+  if (model === undefined) throw new Error(`${passages.length} passages are too few to train a model on`)
+  const space = openModel(model)
+  const embed = (text: string) => embedText(space, text) ?? new Float32Array(model.dimension)
+  return {
+    documents: passages.map(({ title, text }, place) => ({
+      key: place + 1,
+      title,
+      text,
+      vector: embed(`${title}\n${text}`),
+    })),
+    queries: queries.map((text) => ({ text, vector: embed(text) })),
+  }
+}
