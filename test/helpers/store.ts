@@ -15,7 +15,7 @@ import { prepareDocument } from '../../src/engine/parse/prepare.js'
 import { beat } from '../../src/engine/rows/gateways.js'
 import { claimJobs } from '../../src/engine/rows/job-claims.js'
 import { documentOf } from '../../src/engine/rows/job-documents.js'
-import { type JobRow, latestJob } from '../../src/engine/rows/jobs.js'
+import { beginJob, type JobRow, latestJob } from '../../src/engine/rows/jobs.js'
 import { insertSpace } from '../../src/engine/rows/space-changes.js'
 import { findSpace, type SpaceRow } from '../../src/engine/rows/spaces.js'
 import { DEFAULT_POLICIES, type Policies } from '../../src/engine/spaces/manifest.js'
@@ -58,6 +58,8 @@ export interface SmallStore {
   upload(space: SpaceRow, files: Record<string, string>, caller?: Caller): Promise<AcceptedDocument[]>
   /** uploads files and claims their jobs for this gateway */
   work(space: SpaceRow, files: Record<string, string>): Promise<Work[]>
+  /** makes another job of a document */
+  begin(space: SpaceRow, docKey: number): void
   /** claims the newest job of a document */
   claimed(docKey: number, gateway?: string): Work
   job(id: number | string): JobRow
@@ -146,6 +148,11 @@ export async function openSmallStore(changes: Partial<EngineOptions> = {}): Prom
     async work(space, files) {
       const accepted = await store.upload(space, files)
       return accepted.map(({ compilationJob }) => store.claimed(store.job(compilationJob.id).doc_key))
+    },
+    begin(space, docKey) {
+      const document = db.now(documentOf({ doc_key: docKey }))
+      if (document === undefined) throw new Error(`there is no document ${docKey}`)
+      write(() => beginJob(space, document))
     },
     claimed(docKey, gateway = instance) {
       const latest = db.now(latestJob(docKey))

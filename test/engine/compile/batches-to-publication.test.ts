@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { compileBatch, failJob } from '../../../src/engine/compile/pipeline.js'
 import type { Work } from '../../../src/engine/compile/work.js'
-import { beginJob } from '../../../src/engine/rows/jobs.js'
 import type { SpaceRow } from '../../../src/engine/rows/spaces.js'
 import { activate, insertTrained, type VectorSpace } from '../../../src/engine/rows/vector-spaces.js'
 import { DEFAULT_POLICIES } from '../../../src/engine/spaces/manifest.js'
@@ -206,7 +205,7 @@ describe('a job that ends in vain', () => {
     const [first] = await store.work(space, { 'a.md': 'text' })
     if (first === undefined) throw new Error('nothing was claimed')
     await compiled(space, [first])
-    store.write(() => beginJob(space, first.document.key))
+    store.begin(space, first.document.key)
     const work = store.claimed(first.document.key)
     store.indexes.failing.set('search', new Error('stumbled'))
     await expect(compiled(space, [work])).rejects.toThrow('stumbled')

@@ -4,7 +4,6 @@ import { publishBatch } from '../../../src/engine/compile/publish.js'
 import { storeVersions } from '../../../src/engine/compile/store-versions.js'
 import type { Built, Work } from '../../../src/engine/compile/work.js'
 import { hideDocument } from '../../../src/engine/rows/document-ends.js'
-import { beginJob } from '../../../src/engine/rows/jobs.js'
 import type { SpaceRow } from '../../../src/engine/rows/spaces.js'
 import { activate, insertTrained, type VectorSpace } from '../../../src/engine/rows/vector-spaces.js'
 import { newId } from '../../../src/lib/ids.js'
@@ -283,7 +282,7 @@ describe('vectors of a provider', () => {
 describe('what a publication replaces', () => {
   /** Compiles a document again. */
   async function anew(space: SpaceRow, docKey: number, text: string): Promise<Built[]> {
-    store.write(() => beginJob(space, docKey))
+    store.begin(space, docKey)
     return build(space, [store.claimed(docKey)], [text])
   }
 

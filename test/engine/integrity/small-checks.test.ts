@@ -137,6 +137,12 @@ const DAMAGES: [what: string, statement: string, codes: string[]][] = [
     ['artifact-hash', 'element-missing'],
   ],
   ['a passage with other words', "UPDATE nodes SET text = 'twa' WHERE text = 'two'", ['node-hash']],
+  [
+    'a passage that begins elsewhere',
+    "UPDATE nodes SET start_offset = start_offset - 1 WHERE text = 'two'",
+    ['node-hash'],
+  ],
+  ['a passage that ends elsewhere', "UPDATE nodes SET end_offset = end_offset + 1 WHERE text = 'two'", ['node-hash']],
   ['a passage in no section', "UPDATE nodes SET outline_node = 's9' WHERE text = 'two'", ['section-missing']],
   ['a passage of no element', `UPDATE nodes SET elements = '["e9"]' WHERE text = 'two'`, ['element-missing']],
   ['a lost passage', "DELETE FROM nodes WHERE text = 'two'", ['node-missing', 'text-count']],

@@ -4,7 +4,6 @@ import { type ReadWork, storeVersions } from '../../../src/engine/compile/store-
 import type { Work } from '../../../src/engine/compile/work.js'
 import { cancelJob, getJob } from '../../../src/engine/jobs/jobs.js'
 import { retryFailed, retryJob } from '../../../src/engine/jobs/retry.js'
-import { beginJob } from '../../../src/engine/rows/jobs.js'
 import type { SpaceRow } from '../../../src/engine/rows/spaces.js'
 import { DEFAULT_POLICIES } from '../../../src/engine/spaces/manifest.js'
 import { ADA, BOB } from '../../helpers/engine.js'
@@ -209,7 +208,7 @@ describe('a job that is canceled', () => {
     const space = store.space()
     const first = await published(space)
     store.run("UPDATE documents SET parser_status = 'parsed'")
-    store.write(() => beginJob(space, store.job(first).doc_key))
+    store.begin(space, store.job(first).doc_key)
     const second = jobIds().at(-1) ?? ''
     await cancel(second)
     expect(

@@ -66,7 +66,8 @@ export function* writeNode(row: ScannedVersion, old: StoredNode | undefined, nod
     node.kind,
   ]
   if (old !== undefined) {
-    const before = [old.title, old.text, old.section, old.outline_node, old.elements]
+    const places = [old.start_offset, old.end_offset, old.page, old.kind]
+    const before = [old.title, old.text, old.section, old.outline_node, old.elements, ...places]
     const isSame = before.every((value, place) => value === values[place]) && Buffer.compare(old.row_hash, hash) === 0
     if (isSame) return false
     yield* sql.run(
