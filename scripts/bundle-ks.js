@@ -15,7 +15,9 @@ const INLINED = /^(@oclif\/core|cli-table3|string-width|p-limit|ignore|eventsour
 const NEVER = /^(typescript|ts-node|tsx)($|\/)/
 /** what nearly every command needs, with all that it needs in turn */
 const SHARED =
-  /@oclif[\\/]core|rolldown[\\/]runtime|dist[\\/](cli[\\/](start|base-command|connect|output|common-flags|resources|resolve|columns)|client[\\/](client|local-daemon|pages|routes|sse))\.js$/
+  /@oclif[\\/]core|rolldown[\\/]runtime|dist[\\/](cli[\\/](start|base-command|connect|output|common-flags|resources|resolve|columns|words|stdin)|client[\\/](client|local-daemon|pages|routes|sse))\.js$/
+/** what the commands that ingest files have in common */
+const INGEST = /dist[\\/]cli[\\/](ingest[\\/]|interrupt\.js|ensure-space\.js)/
 const ENTRY = 'ks'
 
 /** @param {typeof import('rolldown').rolldown} rolldown */
@@ -44,7 +46,12 @@ export async function bundleKs(rolldown) {
     // V8 reads such a text as it is on disk
     charset: 'ascii',
     comments: false,
-    codeSplitting: { groups: [{ name: 'shared', test: SHARED }] },
+    codeSplitting: {
+      groups: [
+        { name: 'shared', test: SHARED, priority: 1 },
+        { name: 'ingest', test: INGEST },
+      ],
+    },
   })
   await bundle.close()
   const main = output.find(({ isEntry }) => isEntry)?.fileName

@@ -34,10 +34,11 @@ export async function start(argv: string[], root: string, commands: BundledComma
   try {
     const config = new BundledConfig(root, commands)
     const [id = '', ...rest] = normalizeArgv(config, argv)
-    const command = asksForHelp(argv) || !Object.hasOwn(commands, id) ? undefined : commands[id]
+    const isHelp = asksForHelp(argv)
+    const command = isHelp || !Object.hasOwn(commands, id) ? undefined : commands[id]
     if (command === undefined) {
       const { explain } = await import('./explain.js')
-      await explain(argv, id, root)
+      await explain(argv, id, root, isHelp)
       return
     }
     const { default: Loaded } = await command.load()

@@ -116,11 +116,11 @@ export default class Query extends BaseCommand {
     if (this.out.isQuiet) return
     const shown = cited(said, answer.evidence)
     if (shown.length > 0) this.out.line()
-    for (const line of citationLines(shown, this.out.unicode, this.common.verbose)) this.out.line(line)
+    for (const line of await citationLines(shown, this.out.unicode, this.common.verbose)) this.out.line(line)
     if (show.evidence) {
       for (const item of answer.evidence) {
         this.out.line()
-        for (const line of citationLines([item], this.out.unicode, true)) this.out.line(line.slice(INDENT))
+        for (const line of await citationLines([item], this.out.unicode, true)) this.out.line(line.slice(INDENT))
         this.out.line(item.text.replace(/^/gm, '    '))
       }
     }

@@ -69,7 +69,7 @@ export default class Quickstart extends BaseCommand {
         onDelta: (text) => (prose ? this.out.prose(text) : undefined),
       },
     )
-    if (prose) this.conclude(answer, space.slug)
+    if (prose) await this.conclude(answer, space.slug)
     else this.out.json({ space: space.slug, created: space.created, files: records, question, ...answerJson(answer) })
   }
 
@@ -80,11 +80,11 @@ export default class Quickstart extends BaseCommand {
     for (const line of [failure.message, ...failure.details]) this.out.note(line)
   }
 
-  private conclude(answer: Answer, slug: string): void {
+  private async conclude(answer: Answer, slug: string): Promise<void> {
     const shown = cited(answer.answer, answer.evidence)
     this.out.endProse()
     this.out.line(answer.answer.endsWith('\n') ? '' : '\n')
-    for (const line of citationLines(shown, this.out.unicode)) this.out.line(line)
+    for (const line of await citationLines(shown, this.out.unicode)) this.out.line(line)
     this.out.note(`\n${footer(answer, this.out.symbols, this.out.short(answer.traceId))}\n\nTry next:`)
     for (const step of nextSteps(slug, shown)) this.out.note(`  ${step}`)
   }

@@ -1,6 +1,6 @@
-import stringWidth from 'string-width'
 import { isRecord, textOf } from '../../lib/json/values.js'
 import { ttyLine } from '../terminal.js'
+import { widthOf } from '../text-width.js'
 
 /** A passage an answer rests on, as people are shown it. */
 export interface Evidence {
@@ -98,14 +98,19 @@ export function cited(answer: string, evidence: readonly Evidence[]): Evidence[]
  *
  * @param withWhy also says why each is there
  */
-export function citationLines(evidence: readonly Evidence[], unicode: boolean, withWhy = false): string[] {
+export async function citationLines(
+  evidence: readonly Evidence[],
+  unicode: boolean,
+  withWhy = false,
+): Promise<string[]> {
   const places = evidence.map((item) => `[${item.number}] ${placeOf(item, unicode)}`)
   const pages = evidence.map((item) => (item.page === undefined ? '' : `p. ${item.page}`))
-  const placeWidth = Math.max(0, ...places.map((place) => stringWidth(place)))
+  const width = await widthOf(places)
+  const placeWidth = Math.max(0, ...places.map(width))
   const pageWidth = Math.max(0, ...pages.map((page) => page.length))
   return evidence.flatMap((item, index) => {
     const place = places[index] ?? ''
-    const gap = ' '.repeat(placeWidth - stringWidth(place))
+    const gap = ' '.repeat(placeWidth - width(place))
     const page = pageWidth === 0 ? '' : `   ${(pages[index] ?? '').padEnd(pageWidth)}`
     const line = `  ${place}${gap}${page}   ${item.score === undefined ? '' : item.score.toFixed(2)}`.trimEnd()
     const below = [item.address === undefined ? undefined : ttyLine(item.address), withWhy ? whyLine(item) : undefined]
