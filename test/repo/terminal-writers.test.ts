@@ -10,8 +10,8 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
  * obey is taken out by `tty`, `ttyLine`, `cell` and `toJson` (src/cli/terminal.ts, columns.ts, output.ts).
  */
 const WRITERS: Readonly<Record<string, string>> = {
+  'src/cli/fail.ts': 'stackOf is safe',
   'src/cli/guard-output.ts': 'an error of the system',
-  'src/cli/main.ts': 'stackOf is safe',
   'src/cli/output.ts': 'it is the one place',
   'src/cli/prompt.ts': 'each question goes through tty',
   'src/cli/ingest/records.ts': 'cells',
