@@ -127,6 +127,15 @@ const NEEDS: readonly Need[] = [
     make: async (world) => ({ [ID]: world.shown(await job(world)) }),
   },
   {
+    // an example before it may have begun a move that has not ended
+    when: /spaces set-embedding/,
+    make: async (world, line) => {
+      await noSpace(world, 'example-space')
+      await space(world, spaceOf(line))
+      return {}
+    },
+  },
+  {
     when: /spaces cancel-embedding/,
     make: async (world) => {
       // a move to a model that never answers
