@@ -8,6 +8,8 @@ import { uploadSingly, uploadToSearchable } from '../upload.js'
 import { openSpace, type Space } from './space.js'
 
 const FIRST = 25
+/** many, and yet fewer than a graph of vectors was seen to be built anew for */
+const SOME = 200
 const ALL = 1_000
 const QUERIES_A_ROUND = 200
 const SEED = 1_000
@@ -15,7 +17,7 @@ const BAR = 1.1
 
 /**
  * What small uploads leave behind: two copies of a store, one of which takes them, asked the same questions in turns;
- * before any, after 25, and after 1,000, as soon as the last is published and again when nothing goes on any more.
+ * before any, after 25, 200 and 1,000, as soon as the last is published, and again when nothing goes on any more.
  */
 export async function afterUploads(
   untouched: Space,
@@ -62,7 +64,10 @@ export async function afterUploads(
         ),
       )
     const first = await compared(`after ${FIRST} small uploads`, bar)
-    await uploadSingly(client, spaceId, makeNotes(ALL - FIRST, SEED))
+    const notes = makeNotes(ALL - FIRST, SEED)
+    await uploadSingly(client, spaceId, notes.slice(0, SOME - FIRST))
+    const some = await compared(`after ${SOME} small uploads`, bar)
+    await uploadSingly(client, spaceId, notes.slice(SOME - FIRST))
     const all = await compared(`right after ${ALL.toLocaleString('en-US')} small uploads`, bar)
     await untilSettled(client)
     const rested = await compared(`after ${ALL.toLocaleString('en-US')} small uploads, at rest`, bar)
@@ -75,6 +80,7 @@ export async function afterUploads(
       },
       control,
       first,
+      some,
       all,
       rested,
     ]
