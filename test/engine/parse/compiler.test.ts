@@ -94,10 +94,10 @@ describe('The compiler', () => {
 
   it('stops a file that takes too long, and reads the others of its batch', async () => {
     const requests = [file('a.md'), file('ks-fault-hang.md'), file('b.md')]
-    const results = await compiler({ limits: { timeoutMs: 400 } }).compile(requests)
+    const results = await compiler({ limits: { timeoutMs: 4000 } }).compile(requests)
     expect(results.map((result) => (result.ok ? 'ok' : result.failure))).toEqual([
       'ok',
-      { code: 'timeout', message: 'ks-fault-hang.md took longer to read than the limit of 0.4 s' },
+      { code: 'timeout', message: 'ks-fault-hang.md took longer to read than the limit of 4 s' },
       'ok',
     ])
   })
