@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { renameSync } from 'node:fs'
 import { type FileHandle, link, mkdir, open } from 'node:fs/promises'
 import { dirname } from 'node:path'
@@ -43,8 +44,17 @@ export async function readWhole(handle: FileHandle): Promise<Buffer<ArrayBuffer>
 
 const SMALL_BYTES = 32 * 1024
 
+/** SHA-256 of a file, which is closed then; a large one is read in pieces of so many bytes. */
+export async function hashOf(handle: FileHandle, pieceBytes: number): Promise<string> {
+  const hash = createHash('sha256')
+  const small = await readSmall(handle)
+  if (small !== undefined) return hash.update(small).digest('hex')
+  for await (const chunk of handle.createReadStream({ highWaterMark: pieceBytes })) hash.update(chunk)
+  return hash.digest('hex')
+}
+
 /** All bytes of a small file, which is closed then; nothing of a larger one. */
-export async function readSmall(handle: FileHandle): Promise<Buffer | undefined> {
+async function readSmall(handle: FileHandle): Promise<Buffer | undefined> {
   try {
     if ((await handle.stat()).size > SMALL_BYTES) return undefined
     const bytes = await readWhole(handle)

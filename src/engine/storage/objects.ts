@@ -12,10 +12,10 @@ import { isCode } from '../../local/private-file.js'
 import {
   damagedObject,
   hasHash,
+  hashOf,
   hasMoved,
   makeDirectories,
   OBJECT_MODE,
-  readSmall,
   readWhole,
   secondName,
   writeDurably,
@@ -248,12 +248,7 @@ export class ObjectStore {
 
   /** SHA-256 of an object; a large one is read in pieces so that others get their turns. @throws like `open` */
   async #hash(key: string): Promise<string> {
-    const hash = createHash('sha256')
-    const handle = await this.open(key)
-    const small = await readSmall(handle)
-    if (small !== undefined) return hash.update(small).digest('hex')
-    for await (const chunk of handle.createReadStream({ highWaterMark: READ_BYTES })) hash.update(chunk)
-    return hash.digest('hex')
+    return await hashOf(await this.open(key), READ_BYTES)
   }
 
   /** Reads an object again, whole. @returns nothing when there is no such file */
