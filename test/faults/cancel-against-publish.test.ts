@@ -30,7 +30,6 @@ interface Moment {
 
 interface Move {
   job: string
-  from: string
   to: string
   isDone: boolean
 }
@@ -78,10 +77,13 @@ class Watch {
     })
     vi.spyOn(Database.prototype, 'execute').mockImplementation(function (this: Database, asked) {
       const done = execute.call(this, asked)
-      const [to, , , , , job, from] = asked.values
+      const isDone = (done as Changed | undefined)?.changes === 1
       if (asked.sql.startsWith('UPDATE jobs SET stage = ?, error = ?')) {
-        const isDone = (done as Changed).changes === 1
-        watch.moves.push({ job: String(job), from: String(from), to: String(to), isDone })
+        const [to, , , , , job] = asked.values
+        watch.moves.push({ job: String(job), to: String(to), isDone })
+      } else if (asked.sql.startsWith("UPDATE jobs SET stage = 'published'")) {
+        const [, , , job] = asked.values
+        watch.moves.push({ job: String(job), to: 'published', isDone })
       }
       return done
     })

@@ -134,6 +134,8 @@ describe('semantic views', () => {
     expect(grep.matches[0]?.path).toMatch(/^\/knowledge\/topics\/baking\/bread-/)
     const tree = await test.engine.fs.tree(ADA, spaceId, { path: '/knowledge', limit: 500, depth: 3 })
     expect(tree.root.children?.map(({ name }) => name)).toEqual(['communities', 'documents', 'entities', 'topics'])
+    // pages of a walk hardly wait for what is being made; who asks for it by its own name does
+    await ls('/knowledge/communities')
     const paths: string[] = []
     for (let cursor: string | undefined; ; ) {
       const page = await test.engine.fs.find(ADA, spaceId, { path: '/knowledge', limit: 7, cursor })
