@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { cancelMigration, getMigration, startMigration } from '../../../src/engine/compile/migration-operations.js'
 import type { SpaceRow } from '../../../src/engine/rows/spaces.js'
+import type { Write } from '../../../src/engine/storage/program.js'
 import { newId } from '../../../src/lib/ids.js'
 import { ADA, BOB } from '../../helpers/engine.js'
 import { openSmallStore, PROVIDED, type SmallStore } from '../../helpers/store.js'
@@ -68,10 +69,18 @@ describe('a move to another embedding model', () => {
 
   it('that is asked for under a key has its answer kept with it', async () => {
     const answers: unknown[] = []
-    const caller = { ...ADA, answered: (answer: unknown) => void answers.push(answer) }
+    const caller = {
+      ...ADA,
+      // biome-ignore lint/correctness/useYield: a program without a statement
+      *answered(answer: unknown): Write<void> {
+        answers.push(answer)
+      },
+    }
     const begun = await start(OTHER, caller)
+    // a transaction may be tried more than once: its last answer counts
+    expect(answers.at(-1)).toEqual(begun)
     const canceled = await cancel(begun.id, caller)
-    expect(answers).toEqual([begun, canceled])
+    expect(answers.at(-1)).toEqual(canceled)
   })
 })
 

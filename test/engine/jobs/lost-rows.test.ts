@@ -54,7 +54,7 @@ describe('rows that a damaged database has lost', () => {
       },
     } as never
     small.hurry()
-    await until(() => isTaken && small.runner.activity().activeJobs === 0)
+    await until(async () => isTaken && (await small.runner.activity()).activeJobs === 0)
     expect(store.job(id)).toMatchObject({ claimed_by: 'another', stage: 'nodes_generated' })
     expect(small.batches).toEqual([['a.md']])
   })

@@ -28,8 +28,8 @@ afterEach(async () => {
 })
 
 /** Asks again and again, by a clock that goes. */
-async function until(condition: () => boolean): Promise<void> {
-  for (let tries = 0; !condition(); tries++) {
+async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  for (let tries = 0; !(await condition()); tries++) {
     if (tries === TRIES) throw new Error('still not so')
     await sleep(10)
   }
@@ -42,12 +42,12 @@ async function pass(milliseconds: number): Promise<void> {
 /** All that was begun has come to an end, or to a pause. */
 async function settle(): Promise<void> {
   for (let turn = 0; turn < 50; turn++) await new Promise((resolve) => setImmediate(resolve))
-  await until(() => small.runner.activity().training === 0)
+  await until(async () => (await small.runner.activity()).training === 0)
 }
 async function sent(space: SpaceRow, name: string, text: string): Promise<void> {
   const id = await small.sendOne(space, name, text)
   await until(() => store.job(id).completed_at !== null)
-  await until(() => small.runner.activity().activeJobs === 0)
+  await until(async () => (await small.runner.activity()).activeJobs === 0)
   await settle()
 }
 const active = () => modelsOf(store).filter(({ state }) => state === 'active')
@@ -103,7 +103,7 @@ describe('the model of a space', () => {
     await vi.advanceTimersByTimeAsync(QUIET_MS)
     await until(() => calls === 1)
     await vi.advanceTimersByTimeAsync(10 * QUIET_MS)
-    expect(small.runner.activity().training).toBe(1)
+    expect((await small.runner.activity()).training).toBe(1)
     expect(modelsOf(store)).toHaveLength(1)
     held.open()
     await until(() => active().length === 1)
@@ -125,7 +125,7 @@ describe('the model of a space', () => {
     }
     small.runner.wake(space.key)
     await pass(QUIET_MS)
-    await until(() => tries === 1 && small.runner.activity().training === 0)
+    await until(async () => tries === 1 && (await small.runner.activity()).training === 0)
     expect(store.said).toContainEqual(
       expect.objectContaining({ level: 'warn', fields: expect.objectContaining({ space: space.id }) }),
     )
@@ -148,7 +148,7 @@ describe('the model of a space', () => {
     }
     small.runner.wake(space.key)
     await pass(QUIET_MS)
-    await until(() => tries === 1 && small.runner.activity().training === 0)
+    await until(async () => tries === 1 && (await small.runner.activity()).training === 0)
     await pass(2 * QUIET_MS)
     await until(() => active().length === 1)
   })
