@@ -7,6 +7,7 @@ import { createIntegrity, type IntegrityOperations } from '../../../src/engine/i
 import type { SpaceRow } from '../../../src/engine/rows/spaces.js'
 import { activate, insertTrained, type VectorSpace } from '../../../src/engine/rows/vector-spaces.js'
 import { ObjectStore } from '../../../src/engine/storage/objects.js'
+import { sql, type Write } from '../../../src/engine/storage/program.js'
 import { newId } from '../../../src/lib/ids.js'
 import { ADA } from '../../helpers/engine.js'
 import { openSmallStore, type SmallStore } from '../../helpers/store.js'
@@ -36,6 +37,8 @@ export interface SmallSpaces {
   temporary(id: string, how?: { bytes?: string; ageMs?: number }): void
   /** the row of a commit, by default of an upload that failed for good long ago */
   commit(space: SpaceRow, id: string, columns?: Record<string, string | number | null>): void
+  /** so many of these, with ids from a number on */
+  commits(space: SpaceRow, from: number, count: number, columns?: Record<string, string | number | null>): void
   isThere(objectKey: string): boolean
   pathOf(objectKey: string): string
   /** lets only one subject know of what came from a source */
@@ -92,15 +95,11 @@ export async function openSmallSpaces(): Promise<SmallSpaces> {
       return key
     },
     temporary: (id, { bytes = 'half of it', ageMs = 3 * HOUR_MS } = {}) => put(pathOf(`tmp/${id}`), bytes, ageMs),
-    commit(space, id, columns = {}) {
-      const row = {
-        ...{ id, tenant: space.tenant, space_key: space.key, idempotency_key: id, operation_type: 'document-upload' },
-        ...{ status: 'failed-terminal', expires_at: 1, created_at: 1, updated_at: 1, ...columns },
-      }
-      const names = Object.keys(row)
-      const places = names.map(() => '?').join(', ')
-      store.run(`INSERT INTO staged_commits (${names.join(', ')}) VALUES (${places})`, ...Object.values(row))
-    },
+    commit: (space, id, columns) => store.write(() => insertCommit(space, id, columns)),
+    commits: (space, from, count, columns) =>
+      store.write(function* () {
+        for (let end = from; end < from + count; end++) yield* insertCommit(space, uuid(end), columns)
+      }),
     isThere: (key) => existsSync(pathOf(key)),
     restrict: (space, sourceId, subject) =>
       store.run(
@@ -110,6 +109,16 @@ export async function openSmallSpaces(): Promise<SmallSpaces> {
         space.key,
       ),
   }
+}
+
+function* insertCommit(space: SpaceRow, id: string, columns: Record<string, string | number | null> = {}): Write<void> {
+  const row = {
+    ...{ id, tenant: space.tenant, space_key: space.key, idempotency_key: id, operation_type: 'document-upload' },
+    ...{ status: 'failed-terminal', expires_at: 1, created_at: 1, updated_at: 1, ...columns },
+  }
+  const names = Object.keys(row)
+  const places = names.map(() => '?').join(', ')
+  yield* sql.run(`INSERT INTO staged_commits (${names.join(', ')}) VALUES (${places})`, Object.values(row))
 }
 
 /** A candidate that no dry run made. */
