@@ -204,9 +204,11 @@ describe('a deep check', () => {
     await small.publish(other, { 'b.md': 'tiger' })
     asked.length = 0
     let settled = 0
-    small.store.indexes.settle = async (id) => {
-      if (id === space.id) settled++
-    }
+    Object.assign(small.store.indexes, {
+      settle: async (id: string) => {
+        if (id === space.id) settled++
+      },
+    })
     meanwhile = () => expect(settled).toBeGreaterThan(0)
     await deep()
     expect(asked.flatMap(({ terms }) => terms)).toEqual(['lion'])

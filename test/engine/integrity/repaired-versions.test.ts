@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { repairVersion } from '../../../src/engine/integrity/repair-version.js'
 import type { SpaceRow } from '../../../src/engine/rows/spaces.js'
+import { pack } from '../../../src/engine/storage/packed.js'
 import { ADA } from '../../helpers/engine.js'
 import { PROVIDED, passages } from '../../helpers/store.js'
 import { openSmallSpaces, type SmallSpaces } from './small-space.js'
@@ -103,6 +104,60 @@ describe('a passage of no version', () => {
 })
 
 describe('a version', () => {
+  it.each([
+    ['artifact', null],
+    ['artifact', 'text'],
+    ['artifact', { text: 7, elements: [] }],
+    ['artifact', { text: 'one' }],
+    ['artifact', { elements: [] }],
+    ['artifact', { text: 'one', elements: [7] }],
+    ['artifact', { text: 'one', elements: {} }],
+    ['outline', {}],
+    ['outline', [null]],
+    ['items', 'none'],
+  ])('whose %s is packed of %j cannot be read, and is written anew', async (part, value) => {
+    await small.publish(space, { 'a.md': 'one' })
+    const before = rows('SELECT artifact, outline, items FROM versions')
+    small.store.run(`UPDATE versions SET ${part} = ?`, await pack(value))
+    const [version] = rows('SELECT artifact_id FROM versions')
+    expect(await small.issues(space, 'artifact-segments')).toMatchObject([
+      {
+        ...{ code: `${part}-unreadable`, type: 'segment-hash-mismatch', severity: 'error' },
+        message: `the ${part} of version 1 of "a.md" cannot be unpacked`,
+        target: { type: 'artifact-object', id: version?.artifact_id, parseArtifactId: version?.artifact_id },
+      },
+    ])
+    expect((await small.repair(space, 'artifact-segments')).map(({ status }) => status)).toEqual(['repaired'])
+    expect(rows('SELECT artifact, outline, items FROM versions')).toEqual(before)
+  })
+
+  it('whose pictures are lost or others is read again', async () => {
+    await small.publish(space, { 'a.md': 'one' })
+    const place = { parseElementId: 'e1', sectionPath: [], sourceMetadata: {}, modality: 'image' }
+    const asset = { contentType: 'image/png', sha256: 'ab'.repeat(32), size: 1 }
+    small.store.run('UPDATE versions SET items = ?', await pack([{ ...place, asset }, place, { ...place, asset }]))
+    const [version] = rows('SELECT key, artifact_id FROM versions')
+    small.store.run(
+      "INSERT INTO item_assets (version_key, item_id, content_type, sha256, bytes) VALUES (?, 'image-3', 'image/png', ?, x'00')",
+      ...[Number(version?.key), asset.sha256],
+    )
+    const issues = await small.issues(space, 'artifact-segments')
+    expect(issues).toMatchObject([
+      {
+        ...{ code: 'item-missing', type: 'missing-artifact-object', severity: 'error' },
+        ...{ message: 'image-1 of version 1 of "a.md" has no bytes', repairability: 'auto-repairable' },
+        target: { type: 'artifact-segment', id: 'image-1', parseArtifactId: version?.artifact_id },
+      },
+      {
+        ...{ code: 'item-hash', type: 'segment-hash-mismatch', severity: 'error' },
+        target: { type: 'artifact-segment', id: 'image-3' },
+      },
+    ])
+    await small.repair(space, 'artifact-segments')
+    expect(await small.issues(space, 'artifact-segments')).toEqual([])
+    expect(rows('SELECT 1 FROM item_assets')).toEqual([])
+  })
+
   it('that is gone by now, or of another space, is not repaired', async () => {
     const other = small.store.space()
     await small.publish(space, { 'a.md': 'one' })

@@ -83,6 +83,11 @@ describe('objects', () => {
       return ObjectStore.key(tenant, `cd${digit.repeat(62)}`)
     }
     const empty = row('1')
+    // damage of a row is told with that of all rows
+    small.store.run(
+      "INSERT INTO objects (tenant, sha256, state, life, touched_at) VALUES (?, 'odd', 'live', 'a life', 1)",
+      ADA.tenant,
+    )
     row('2', { age: HOUR_MS - 60_000 })
     row('3', { state: 'deleting' })
     row('4', { tenant: BOB.tenant })

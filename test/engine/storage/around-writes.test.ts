@@ -1,8 +1,8 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { KsError } from '../../../src/contract/errors.js'
 import { Database } from '../../../src/engine/storage/database.js'
 import { giveBackPages } from '../../../src/engine/storage/free-pages.js'
@@ -18,8 +18,16 @@ let folder: string
 let refused: unknown[]
 let db: Database
 const open = () => new Database(join(folder, 'main.sqlite'), (error) => void refused.push(error))
+/** migrated once: each test gets a copy */
+let empty: string
+beforeAll(async () => {
+  empty = mkdtempSync(join(tmpdir(), 'ks-empty-'))
+  await new Database(join(empty, 'main.sqlite')).close()
+})
+afterAll(() => rmSync(empty, { recursive: true, force: true }))
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'ks-statements-'))
+  cpSync(empty, folder, { recursive: true })
   refused = []
   db = open()
 })

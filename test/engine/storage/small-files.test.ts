@@ -91,7 +91,7 @@ describe('durable files', () => {
     expect([hasMoved(at('f'), at('h')), hasMoved(at('f'), at('i'))]).toEqual([true, false])
     expect([existsSync(at('f')), existsSync(at('h')), existsSync(at('i'))]).toEqual([false, true, false])
     mkdirSync(at('full', 'of'), { recursive: true })
-    expect(() => hasMoved(at('full'), at('h'))).toThrow()
+    expect(() => hasMoved(at('h'), at('full'))).toThrow()
   })
 })
 
@@ -116,7 +116,7 @@ describe('names in a folder', () => {
     writeFileSync(at('file'), '')
     for (const name of ['nowhere', 'file']) expect(await entriesIn(at(name), () => true)).toEqual([])
     expect(await sortedNames(at('nowhere'))).toEqual([])
-    await expect(sortedNames(at('file'))).rejects.toMatchObject({ code: 'ENOTDIR' })
+    expect(await sortedNames(at('file'))).toEqual([])
     await expect(entriesIn(at('x'.repeat(300)), () => true)).rejects.toMatchObject({ code: 'ENAMETOOLONG' })
   })
 })

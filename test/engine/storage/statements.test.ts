@@ -1,8 +1,8 @@
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { KsError } from '../../../src/contract/errors.js'
 import { Database } from '../../../src/engine/storage/database.js'
 import type { Damage } from '../../../src/engine/storage/formats.js'
@@ -13,8 +13,16 @@ let folder: string
 let refused: unknown[]
 let db: Database
 const open = () => new Database(join(folder, 'main.sqlite'), (error) => void refused.push(error))
+/** migrated once: each test gets a copy */
+let empty: string
+beforeAll(async () => {
+  empty = mkdtempSync(join(tmpdir(), 'ks-empty-'))
+  await new Database(join(empty, 'main.sqlite')).close()
+})
+afterAll(() => rmSync(empty, { recursive: true, force: true }))
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'ks-statements-'))
+  cpSync(empty, folder, { recursive: true })
   refused = []
   db = open()
 })
@@ -37,7 +45,7 @@ describe('a program of statements', () => {
   it('gets rows, their number and their keys, and ends with what it returns', async () => {
     function* program(): Write<unknown> {
       const { changes, key } = yield* sql.run(
-        "INSERT INTO publications (tenant, id, space_key, revision, reason, created_at) VALUES ('t', 'p', 1, 1, 'r', 1)",
+        "INSERT INTO vector_spaces (id, space_key, revision, dimension, state, created_at) VALUES ('v', 1, 1, 2, 'building', 1)",
       )
       const [returned] = yield* sql.returning<{ jti: string }>(
         "INSERT INTO revoked_tokens VALUES ('b', 2) RETURNING jti",
@@ -59,7 +67,7 @@ describe('a program of statements', () => {
   it('is thrown what its statement throws, and may go on', () => {
     function* program(): Read<string> {
       try {
-        yield* sql.get('SELECT nothing FROM nowhere')
+        yield* sql.get('SELECT x FROM nowhere')
         return 'it worked'
       } catch (error) {
         const row = yield* sql.get<{ one: number }>('SELECT 1 one')
@@ -67,7 +75,7 @@ describe('a program of statements', () => {
       }
     }
     expect(db.now(program())).toBe('true 1')
-    expect(() => db.now(sql.get('SELECT nothing FROM nowhere'))).toThrow('no such table')
+    expect(() => db.now(sql.get('SELECT x FROM nowhere'))).toThrow('no such table')
   })
 
   it('is told from other work', async () => {
@@ -86,7 +94,7 @@ describe('a program of statements', () => {
 
 describe('a transaction', () => {
   it('that throws leaves nothing, at once or with others', async () => {
-    const error = new KsError('conflict', 'no')
+    const error = new KsError('invalid-request', 'no')
     function* half(jti: string): Write<never> {
       yield* insert(jti)
       throw error
@@ -165,7 +173,7 @@ describe('what recovers the rows at the start', () => {
 
   it('fails the start where it fails for another reason', () => {
     expect(() => db.recover(failing(new Error('a mistake')))).toThrow('a mistake')
-    expect(() => db.recover(failing(new KsError('conflict', 'no')))).toThrow('no')
+    expect(() => db.recover(failing(new KsError('invalid-request', 'no')))).toThrow('no')
   })
 })
 
@@ -173,11 +181,11 @@ describe('a disk that fails', () => {
   it('stops all writes until one of our own is durable', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     await db.write(() => insert('before'))
-    expect(() => db.writeNow(failing(ioError()))).toThrow('disk I/O error')
+    expect(() => db.writeNow(failing(ioError()))).toThrow('reported an error')
     expect([db.broken, db.damage]).toEqual([true, undefined])
     expect(held()).toEqual(['before'])
-    await expect(db.write(() => insert('a'))).rejects.toThrow('disk I/O error')
-    expect(() => db.writeNow(() => insert('b'))).toThrow('disk I/O error')
+    await expect(db.write(() => insert('a'))).rejects.toThrow('reported an error')
+    expect(() => db.writeNow(() => insert('b'))).toThrow('reported an error')
     vi.advanceTimersByTime(900)
     expect(db.broken).toBe(true)
     vi.advanceTimersByTime(200)
