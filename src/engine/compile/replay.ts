@@ -3,7 +3,6 @@ import { indexHead, type TextRow, textsBetween, vectorSpaceOf, vectorsAfter } fr
 import { changesBetween, type LoggedChange } from '../rows/projection-log.js'
 import type { IndexBatch, IndexedNode, ReplaySource, VectorBatch } from '../search/ports.js'
 import type { Database } from '../storage/database.js'
-import { decodeHalfInto } from '../storage/half.js'
 import { countedRows, expectedOf } from './expected-counts.js'
 
 const TEXT_BATCH = 500 // nodes a slice: a few milliseconds of the event loop
@@ -93,16 +92,17 @@ async function* vectors(db: Database, space: string, vectorSpace: string): Async
   for (;;) {
     const rows = await db.read(vectorsAfter(owner.key, after, VECTOR_BATCH))
     if (rows.length === 0) return
-    const block = new Float32Array(rows.length * owner.dimension)
-    rows.forEach((row, index) => {
-      decodeHalfInto(row.vector, block, index * owner.dimension)
-    })
+    // as they are stored: the index keeps halves too
+    const halves = new Uint16Array(rows.length * owner.dimension)
+    const bytes = new Uint8Array(halves.buffer)
+    const size = owner.dimension * Uint16Array.BYTES_PER_ELEMENT
+    for (const [index, row] of rows.entries()) bytes.set(row.vector.subarray(0, size), index * size)
     yield {
       vectorSpace,
       dimension: owner.dimension,
       keys: rows.map((row) => row.node_key),
       docs: rows.map((row) => row.doc_key),
-      vectors: block,
+      vectors: halves,
     }
     after = rows.at(-1)?.node_key ?? after
     await turn()

@@ -1,6 +1,6 @@
 import { MAX_DIMENSION, MAX_FILTER_DOCS, MAX_K, SLICE_NODES } from './limits.js'
 import type { IndexRequest, SearchMessage, StageRequest, VectorsRequest } from './protocol.js'
-import { allFinite } from './scan.kernel.js'
+import { allFinite, allFiniteHalves } from './scan.kernel.js'
 
 /**
  * Refuses what the native libraries would take amiss: they accept NaN silently and end the process on odd numbers.
@@ -54,14 +54,19 @@ function checkVectors(request: VectorsRequest): void {
   checkValues(request.values, request.keys.length, request.dimension)
 }
 
+/** @param values numbers, or the bits of halves */
+export function areFinite(values: Float32Array | Uint16Array): boolean {
+  return values instanceof Uint16Array ? allFiniteHalves(values) : allFinite(values)
+}
+
 /** @throws RangeError when there are not `count` vectors of finite numbers */
-export function checkValues(values: Float32Array, count: number, dimension: number): void {
+export function checkValues(values: Float32Array | Uint16Array, count: number, dimension: number): void {
   if (values.length !== count * dimension) {
     throw new RangeError(
       `${count} vectors of ${dimension} dimensions are ${count * dimension} numbers, not ${values.length}`,
     )
   }
-  if (!allFinite(values)) throw new RangeError('a vector holds only finite numbers')
+  if (!areFinite(values)) throw new RangeError('a vector holds only finite numbers')
 }
 
 /** @throws RangeError unless 1 to 8,192 */

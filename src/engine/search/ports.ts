@@ -50,8 +50,8 @@ export interface VectorBatch {
   dimension: number
   keys: number[]
   docs: number[]
-  /** keys.length x dimension, row by row */
-  vectors: Float32Array
+  /** keys.length x dimension, row by row: numbers, or the bits of halves as they are stored */
+  vectors: Float32Array | Uint16Array
 }
 
 export interface SearchRequest {

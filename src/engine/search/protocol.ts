@@ -36,7 +36,8 @@ export interface VectorsRequest {
   dimension: number
   keys: Float64Array
   docs: Float64Array
-  values: Float32Array
+  /** numbers, or the bits of halves */
+  values: Float32Array | Uint16Array
   /** they come from the source's stream */
   replayed: boolean
 }

@@ -286,7 +286,7 @@ export class SpaceIndex {
   }
 }
 
-function* entriesOf(keys: Float64Array, docs: Float64Array, values: Float32Array, dimension: number) {
+function* entriesOf(keys: Float64Array, docs: Float64Array, values: VectorsRequest['values'], dimension: number) {
   for (const [i, key] of keys.entries()) {
     yield { key, doc: docs[i] ?? 0, vector: values.subarray(i * dimension, (i + 1) * dimension) }
   }

@@ -2,11 +2,12 @@ import { type Comparison, compareCounts, type Drift, type Leg, textDiffers } fro
 import { type IndexProcess, ProcessGoneError } from './index-process.js'
 import type { FreshBatch, ReplaySource, VectorBatch } from './ports.js'
 import type { CountReply, IndexRequest, OpenReply, StageRequest } from './protocol.js'
-import { allFinite } from './scan.kernel.js'
-import { stageSlices, vectorSlices } from './slices.js'
+import { stageSlices, vectorSlices, withoutBroken } from './slices.js'
 
 /** What searches say of a text index that has not come to the end of the log yet. */
 export const CATCHING_UP = 'the text index is catching up'
+/** What they say of vectors that are still coming. */
+const LOADING = 'vectors are being loaded'
 
 /**
  * One space in one index process: finds out what the indexes there lack and replays it from the source. When the
@@ -85,12 +86,17 @@ export class SpaceSession {
     return load !== undefined && load.note === undefined
   }
 
+  /** Whether all of the text can be found, and the vectors of a vector space are on their way. */
+  isLoading(vectorSpace: string | undefined): boolean {
+    return this.textNote === undefined && vectorSpace !== undefined && this.#loads.get(vectorSpace)?.note === LOADING
+  }
+
   /** Streams the vectors of a vector space, once. */
   load(vectorSpace: string, begun?: Sent): Promise<unknown> {
     if (this.#hasAll) return Promise.resolve()
     const known = this.#loads.get(vectorSpace)
     if (known !== undefined) return known.done
-    const load: Load = { done: this.#loadWhole(vectorSpace, begun), note: 'vectors are being loaded' }
+    const load: Load = { done: this.#loadWhole(vectorSpace, begun), note: LOADING }
     this.#loads.set(vectorSpace, load)
     load.done.then(
       (note) => {
@@ -328,18 +334,3 @@ const MAX_LOOKS = 20
 
 /** A replay makes what it has visible after so many nodes: changes of other spaces wait for a commit. */
 const REPLAY_COMMIT_NODES = 8_000
-
-/** A stored vector that holds no numbers is left out: refusing the page would keep the others away for good. */
-function withoutBroken(batch: VectorBatch): VectorBatch {
-  if (allFinite(batch.vectors)) return batch
-  const { dimension } = batch
-  const good = batch.keys
-    .map((_, i) => i)
-    .filter((i) => allFinite(batch.vectors.subarray(i * dimension, (i + 1) * dimension)))
-  const vectors = new Float32Array(good.length * dimension)
-  good.forEach((from, to) => {
-    vectors.set(batch.vectors.subarray(from * dimension, (from + 1) * dimension), to * dimension)
-  })
-  const pick = (values: number[]) => good.map((i) => values[i] ?? 0)
-  return { ...batch, keys: pick(batch.keys), docs: pick(batch.docs), vectors }
-}

@@ -37,7 +37,8 @@ export interface GraphPoints {
 export interface VectorEntry {
   key: number
   doc: number
-  vector: Float32Array
+  /** numbers, or the bits of halves */
+  vector: Float32Array | Uint16Array
 }
 
 /**
@@ -250,11 +251,18 @@ export class VectorRows {
     return ((this.flags[row] ?? 0) & flag) !== 0
   }
 
-  #matches(row: number, vector: Float32Array): boolean {
+  #matches(row: number, vector: VectorEntry['vector']): boolean {
     const expected = this.#pending.get(row)
-    if (expected !== undefined) return Math.abs(fingerprint(vector) - expected) < SAME_FINGERPRINT
+    if (expected !== undefined) return Math.abs(fingerprint(this.#numbers(vector)) - expected) < SAME_FINGERPRINT
     const block = this.blocks[Math.floor(row / BLOCK_ROWS)]
     return block !== undefined && equalsRow(vector, block, (row % BLOCK_ROWS) * this.dimension)
+  }
+
+  /** A vector as numbers; those of halves stand in an array that the next call uses again. */
+  #numbers(vector: VectorEntry['vector']): Float32Array {
+    if (vector instanceof Float32Array) return vector
+    readRow(vector, 0, this.#scratch)
+    return this.#scratch
   }
 
   #append(): number {

@@ -8,6 +8,7 @@ import type {
   SourceHead,
   VectorBatch,
 } from '../../../src/engine/search/ports.js'
+import { toHalf } from '../../../src/engine/storage/half.js'
 
 /** What the database is to the indexes, in memory: live nodes and a log of changes, one sequence a batch. */
 export class FakeSource implements ReplaySource {
@@ -87,7 +88,9 @@ export class FakeSource implements ReplaySource {
     for (const page of pages(this.#vectorsOf(vectorSpace), this.pageSize)) {
       await this.#wait()
       this.vectorPages++
-      yield vectorBatch(vectorSpace, page)
+      // as the database has them
+      const batch = vectorBatch(vectorSpace, page)
+      yield { ...batch, vectors: Uint16Array.from(batch.vectors, toHalf) }
     }
   }
 

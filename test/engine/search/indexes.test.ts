@@ -345,7 +345,7 @@ describe('search indexes', () => {
   it('answers what is there while vectors are still coming, and says so', async () => {
     for (let i = 0; i < 20; i++) source.commit(nodes(i * 50 + 1, 50))
     source.delayMs = 60
-    start({ graceMs: 100 })
+    start({ graceMs: 100, vectorsGraceMs: 100 })
     const early = await search(['number7'], vectors[900])
     expect(early.degraded.join()).toMatch(/catching up|being loaded/)
     source.delayMs = 0
@@ -354,6 +354,55 @@ describe('search indexes', () => {
     await expect.poll(async () => (await search(['number7'], vectors[900])).degraded).toEqual([])
     const late = await search(['number7'], vectors[900])
     expect(keysOf(late)).toEqual(expect.arrayContaining([7, 900]))
+  })
+
+  it('waits a bounded time for vectors alone, and for a caller no longer than that one does', async () => {
+    start()
+    await told(indexes, SPACE, source.commit(nodes(1, 100)))
+    await indexes.settle(SPACE)
+    await indexes.close()
+    let pass = () => {}
+    const held = new Promise<void>((resolve) => {
+      pass = resolve
+    })
+    const stored = source.vectors.bind(source)
+    source.vectors = async function* (...of) {
+      await held
+      yield* stored(...of)
+    }
+    start({ graceMs: 0, vectorsGraceMs: 60_000 })
+    // the text is there, so it is the vectors that are waited for
+    await expect.poll(async () => (await indexes.status(SPACE)).degraded).toEqual(['vectors are being loaded'])
+    const stop = new AbortController()
+    const request = { terms: ['number7'], textK: 10, vector: vectors[7]!, vectorSpace: MODEL, vectorK: 10 }
+    const left = indexes.search(SPACE, request, stop.signal)
+    const first = indexes.search(SPACE, request)
+    stop.abort(new Error('nobody waits'))
+    await expect(left).rejects.toThrow('nobody waits')
+    pass()
+    expect((await first).degraded).toEqual([])
+  })
+
+  it('says that it lacks vectors once it has waited long enough for them', async () => {
+    start()
+    await told(indexes, SPACE, source.commit(nodes(1, 100)))
+    await indexes.settle(SPACE)
+    await indexes.close()
+    const stored = source.vectors.bind(source)
+    let pass = () => {}
+    const held = new Promise<void>((resolve) => {
+      pass = resolve
+    })
+    source.vectors = async function* (...of) {
+      await held
+      yield* stored(...of)
+    }
+    start({ graceMs: 0, vectorsGraceMs: 1 })
+    await expect
+      .poll(async () => (await search(['number7'], vectors[7])).degraded)
+      .toContain('vectors are being loaded')
+    pass()
+    await expect.poll(async () => (await search(['number7'], vectors[7])).degraded).toEqual([])
   })
 
   it('applies no change twice and loses none when the source keeps failing for a while', async () => {
