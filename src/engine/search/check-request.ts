@@ -1,5 +1,5 @@
 import { MAX_DIMENSION, MAX_FILTER_DOCS, MAX_K, SLICE_NODES } from './limits.js'
-import type { IndexRequest, SearchMessage, StageRequest, VectorsRequest } from './protocol.js'
+import type { ConfirmRequest, IndexRequest, SearchMessage, StageRequest, VectorsRequest } from './protocol.js'
 import { allFinite, allFiniteHalves } from './scan.kernel.js'
 
 /**
@@ -14,6 +14,7 @@ export function checkRequest(request: IndexRequest): void {
   if (request.op === 'stage') checkStage(request)
   if (request.op === 'vectors') checkVectors(request)
   if (request.op === 'load') checkDimension(request.dimension)
+  if (request.op === 'confirm') checkConfirm(request)
   if (request.op === 'commit' && !Number.isSafeInteger(request.watermark)) {
     throw new RangeError(`a watermark is a whole number, not ${request.watermark}`)
   }
@@ -52,6 +53,14 @@ function checkVectors(request: VectorsRequest): void {
   checkKeys(request.docs)
   if (request.docs.length !== request.keys.length) throw new RangeError('every vector has a key and a document')
   checkValues(request.values, request.keys.length, request.dimension)
+}
+
+function checkConfirm({ dimension, keys, docs, sums }: ConfirmRequest): void {
+  checkDimension(dimension)
+  checkKeys(keys)
+  checkKeys(docs)
+  if (docs.length !== keys.length || sums.length !== keys.length)
+    throw new RangeError('every vector has a key, a document and a checksum')
 }
 
 /** @param values numbers, or the bits of halves */

@@ -1,3 +1,4 @@
+import { type Begun, begunBy, confirmVectors } from './confirm-vectors.js'
 import { type Comparison, compareCounts, type Drift, type Leg, textDiffers } from './count-check.js'
 import { type IndexProcess, ProcessGoneError } from './index-process.js'
 import type { FreshBatch, ReplaySource, VectorBatch } from './ports.js'
@@ -92,7 +93,7 @@ export class SpaceSession {
   }
 
   /** Streams the vectors of a vector space, once. */
-  load(vectorSpace: string, begun?: Sent): Promise<unknown> {
+  load(vectorSpace: string, begun?: Begun): Promise<unknown> {
     if (this.#hasAll) return Promise.resolve()
     const known = this.#loads.get(vectorSpace)
     if (known !== undefined) return known.done
@@ -188,7 +189,9 @@ export class SpaceSession {
     if (head.vectorSpace !== undefined) {
       // Sent before any change can follow, so that a graph file finds an empty place.
       const begun =
-        head.dimension === undefined ? undefined : await this.#sendPhase(head.vectorSpace, head.dimension, 'begin')
+        head.dimension === undefined
+          ? undefined
+          : begunBy(head.dimension, await this.#sendPhase(head.vectorSpace, head.dimension, 'begin'))
       this.load(head.vectorSpace, begun).catch(() => {})
     }
     // An index ahead of its source comes from before a restore.
@@ -259,7 +262,7 @@ export class SpaceSession {
   }
 
   /** Loads a vector space and compares it with the rows; one that differs is loaded anew. @returns what is still wrong */
-  async #loadWhole(vectorSpace: string, begun: Sent | undefined): Promise<string | undefined> {
+  async #loadWhole(vectorSpace: string, begun: Begun | undefined): Promise<string | undefined> {
     await this.#stream(vectorSpace, begun, false)
     const first = await this.#compareVectors(vectorSpace)
     if (first === undefined) return undefined
@@ -277,8 +280,8 @@ export class SpaceSession {
     return compared.state === 'different' ? compared.sentence : undefined
   }
 
-  async #stream(vectorSpace: string, begun: Sent | undefined, fresh: boolean): Promise<void> {
-    await begun?.answer
+  async #stream(vectorSpace: string, begun: Begun | undefined, fresh: boolean): Promise<void> {
+    if (begun !== undefined && (await begun.filled) > 0) return this.#confirm(vectorSpace, begun.dimension)
     let dimension: number | undefined
     let open = begun !== undefined
     for await (const batch of this.#source.vectors(this.#space, vectorSpace)) {
@@ -290,6 +293,14 @@ export class SpaceSession {
     }
     dimension ??= (await this.#source.head(this.#space)).dimension
     if (open && dimension !== undefined) await (await this.#sendPhase(vectorSpace, dimension, 'end')).answer
+  }
+
+  async #confirm(vectorSpace: string, dimension: number): Promise<void> {
+    const of = { space: this.#space, vectorSpace, dimension, generation: this.generation }
+    const lacking = await confirmVectors(this.#process, this.#source, of)
+    for await (const batch of this.#source.vectorsOf(this.#space, vectorSpace, lacking))
+      await this.addVectors(withoutBroken(batch), true)
+    await (await this.#sendPhase(vectorSpace, dimension, 'end')).answer
   }
 
   #sendPhase(vectorSpace: string, dimension: number, phase: 'begin' | 'end', fresh = false): Promise<Sent> {

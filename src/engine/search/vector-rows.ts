@@ -1,3 +1,4 @@
+import { crc32 } from 'node:zlib'
 import { DocLists } from './doc-lists.js'
 import { dotAt, equalsRow, fingerprint, readRow, writeRow } from './scan.kernel.js'
 import { Sketch } from './sketch.kernel.js'
@@ -67,6 +68,8 @@ export class VectorRows {
   readonly #free: number[] = []
   /** rows still to come from the source, with the fingerprints of their vectors */
   readonly #pending = new Map<number, number>()
+  /** of those, the ones whose vectors a graph's file brought */
+  readonly #filled = new Set<number>()
   /** of each block, rows that can be compared and are not in the graph */
   readonly #outside: number[] = []
   #runs: Uint32Array | undefined
@@ -122,6 +125,28 @@ export class VectorRows {
       this.live++
     })
     this.#collectFree()
+  }
+
+  /** Writes the vector that a graph's file has for one of its points; it counts once it is confirmed. @returns whether it waits */
+  fill(row: number, vector: Float32Array): boolean {
+    const block = this.blocks[Math.floor(row / BLOCK_ROWS)]
+    if (block === undefined || !this.#is(row, PENDING)) return false
+    writeRow(vector, block, (row % BLOCK_ROWS) * this.dimension)
+    this.#filled.add(row)
+    return true
+  }
+
+  /** Takes the vector that came with a file for that of a key. @returns whether there was one with this checksum */
+  confirm(key: number, doc: number, sum: number): boolean {
+    const row = this.#rowOfKey.get(key)
+    if (row === undefined || !this.#filled.has(row) || !this.#is(row, PENDING)) return false
+    const block = this.blocks[Math.floor(row / BLOCK_ROWS)]
+    if (block === undefined) return false
+    const { buffer, byteOffset, BYTES_PER_ELEMENT } = block
+    const from = byteOffset + (row % BLOCK_ROWS) * this.dimension * BYTES_PER_ELEMENT
+    if (crc32(new Uint8Array(buffer, from, this.dimension * BYTES_PER_ELEMENT)) !== sum) return false
+    this.#settle(row, key, doc)
+    return true
   }
 
   /** What a graph of the rows with any of these flags holds; dead rows stand there with the key `DEAD`. */
@@ -288,14 +313,20 @@ export class VectorRows {
   #write(row: number, entry: VectorEntry): void {
     const block = this.blocks[Math.floor(row / BLOCK_ROWS)]
     if (block !== undefined) writeRow(entry.vector, block, (row % BLOCK_ROWS) * this.dimension)
+    this.#settle(row, entry.key, entry.doc)
+  }
+
+  /** The vector of a row is there: from here on it is found. */
+  #settle(row: number, key: number, doc: number): void {
     this.#sketchRow(row)
     if (this.#is(row, LIVE)) {
       this.#docs.remove(row)
       this.live--
     }
-    this.#link(row, entry.key, entry.doc)
+    this.#link(row, key, doc)
     this.#setFlags(row, ((this.flags[row] ?? 0) & ~PENDING) | LIVE)
     this.#pending.delete(row)
+    this.#filled.delete(row)
     this.live++
   }
 
@@ -312,6 +343,7 @@ export class VectorRows {
     this.#docs.remove(row)
     this.#rowOfKey.delete(this.keys[row] ?? NONE)
     this.#pending.delete(row)
+    this.#filled.delete(row)
     this.#setFlags(row, (this.flags[row] ?? 0) & ~(LIVE | PENDING))
     this.live--
     if (!this.#is(row, IN_GRAPH | IN_BUILD | IN_FILE)) this.#free.push(row)

@@ -1,3 +1,4 @@
+import { crc32 } from 'node:zlib'
 import type {
   ExpectedCounts,
   FreshBatch,
@@ -7,6 +8,7 @@ import type {
   SearchIndexes,
   SourceHead,
   VectorBatch,
+  VectorSums,
 } from '../../../src/engine/search/ports.js'
 import { toHalf } from '../../../src/engine/storage/half.js'
 
@@ -22,6 +24,8 @@ export class FakeSource implements ReplaySource {
   /** pages served so far, to see what was asked for */
   changesAsked: number[] = []
   vectorPages = 0
+  /** keys of vectors that were asked for one by one */
+  sent: number[] = []
   /** how often every row was counted */
   counts = 0
   pageSize = 50
@@ -91,6 +95,22 @@ export class FakeSource implements ReplaySource {
       // as the database has them
       const batch = vectorBatch(vectorSpace, page)
       yield { ...batch, vectors: Uint16Array.from(batch.vectors, toHalf) }
+    }
+  }
+
+  async *sums(space: string, vectorSpace: string): AsyncIterable<VectorSums> {
+    for await (const { dimension, keys, docs, vectors } of this.vectors(space, vectorSpace)) {
+      const halves = (place: number) => new Uint8Array(vectors.slice(place * dimension, (place + 1) * dimension).buffer)
+      const sums = Uint32Array.from(keys, (_, place) => crc32(halves(place)))
+      yield { dimension, keys: Float64Array.from(keys), docs: Float64Array.from(docs), sums }
+    }
+  }
+
+  async *vectorsOf(_space: string, vectorSpace: string, keys: readonly number[]): AsyncIterable<VectorBatch> {
+    const wanted = this.#vectorsOf(vectorSpace).filter(({ key }) => keys.includes(key))
+    for (const page of pages(wanted, this.pageSize)) {
+      this.sent.push(...page.map(({ key }) => key))
+      yield vectorBatch(vectorSpace, page)
     }
   }
 

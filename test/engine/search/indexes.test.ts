@@ -578,6 +578,26 @@ describe('search indexes', () => {
     expect((await readdir(join(dir, SPACE))).filter((name) => name.startsWith('graph-'))).toEqual(before)
   })
 
+  it('takes vectors from the file of a graph after a kill, and only those that changed since from the source', async () => {
+    start({ graph: { graphFrom: 800, staleFrom: 200, settleMs: 20 } })
+    await told(indexes, SPACE, source.commit(nodes(1, 1_000)))
+    await untilStatus((status) => status.graphCount === 1_000)
+    await indexes.close()
+    // while nobody told the indexes: one is gone, one is new, and one has the vector of another
+    const [fifth, last] = [source.nodes.get(5), source.nodes.get(1_000)]
+    source.commit([...nodes(1_001, 1), { ...fifth!, vector: last!.vector! }], [7])
+    source.sent = []
+    start({ graph: { graphFrom: 800, staleFrom: 200, settleMs: 20 } })
+    await indexes.settle(SPACE)
+    expect(source.sent.sort((a, b) => a - b)).toEqual([5, 1_001])
+    expect(await indexes.status(SPACE)).toMatchObject({ vectorCount: 1_000, degraded: [] })
+    const near = async (key: number) => (await search([], vectors[key])).hits.find((hit) => hit.key === key)?.cosine
+    expect(await near(77)).toBeCloseTo(1, 3)
+    expect(await near(7)).toBeUndefined()
+    const twins = (await search([], last!.vector!)).hits.filter(({ cosine }) => (cosine ?? 0) > 0.999)
+    expect(twins.map(({ key }) => key).sort((a, b) => a - b)).toEqual([5, 1_000])
+  })
+
   it('keeps few spaces open and opens a closed one again', async () => {
     start({ maxOpen: 2 })
     for (const space of ['a', 'b', 'c', 'd']) {
