@@ -1,12 +1,14 @@
+import { type Begun, begunBy, confirmVectors } from './confirm-vectors.js'
 import { type Comparison, compareCounts, type Drift, type Leg, textDiffers } from './count-check.js'
 import { type IndexProcess, ProcessGoneError } from './index-process.js'
 import type { FreshBatch, ReplaySource, VectorBatch } from './ports.js'
 import type { CountReply, IndexRequest, OpenReply, StageRequest } from './protocol.js'
-import { allFinite } from './scan.kernel.js'
-import { stageSlices, vectorSlices } from './slices.js'
+import { stageSlices, vectorSlices, withoutBroken } from './slices.js'
 
 /** What searches say of a text index that has not come to the end of the log yet. */
 export const CATCHING_UP = 'the text index is catching up'
+/** What they say of vectors that are still coming. */
+const LOADING = 'vectors are being loaded'
 
 /**
  * One space in one index process: finds out what the indexes there lack and replays it from the source. When the
@@ -85,12 +87,17 @@ export class SpaceSession {
     return load !== undefined && load.note === undefined
   }
 
+  /** Whether all of the text can be found, and the vectors of a vector space are on their way. */
+  isLoading(vectorSpace: string | undefined): boolean {
+    return this.textNote === undefined && vectorSpace !== undefined && this.#loads.get(vectorSpace)?.note === LOADING
+  }
+
   /** Streams the vectors of a vector space, once. */
-  load(vectorSpace: string, begun?: Sent): Promise<unknown> {
+  load(vectorSpace: string, begun?: Begun): Promise<unknown> {
     if (this.#hasAll) return Promise.resolve()
     const known = this.#loads.get(vectorSpace)
     if (known !== undefined) return known.done
-    const load: Load = { done: this.#loadWhole(vectorSpace, begun), note: 'vectors are being loaded' }
+    const load: Load = { done: this.#loadWhole(vectorSpace, begun), note: LOADING }
     this.#loads.set(vectorSpace, load)
     load.done.then(
       (note) => {
@@ -182,7 +189,9 @@ export class SpaceSession {
     if (head.vectorSpace !== undefined) {
       // Sent before any change can follow, so that a graph file finds an empty place.
       const begun =
-        head.dimension === undefined ? undefined : await this.#sendPhase(head.vectorSpace, head.dimension, 'begin')
+        head.dimension === undefined
+          ? undefined
+          : begunBy(head.dimension, await this.#sendPhase(head.vectorSpace, head.dimension, 'begin'))
       this.load(head.vectorSpace, begun).catch(() => {})
     }
     // An index ahead of its source comes from before a restore.
@@ -253,7 +262,7 @@ export class SpaceSession {
   }
 
   /** Loads a vector space and compares it with the rows; one that differs is loaded anew. @returns what is still wrong */
-  async #loadWhole(vectorSpace: string, begun: Sent | undefined): Promise<string | undefined> {
+  async #loadWhole(vectorSpace: string, begun: Begun | undefined): Promise<string | undefined> {
     await this.#stream(vectorSpace, begun, false)
     const first = await this.#compareVectors(vectorSpace)
     if (first === undefined) return undefined
@@ -271,8 +280,8 @@ export class SpaceSession {
     return compared.state === 'different' ? compared.sentence : undefined
   }
 
-  async #stream(vectorSpace: string, begun: Sent | undefined, fresh: boolean): Promise<void> {
-    await begun?.answer
+  async #stream(vectorSpace: string, begun: Begun | undefined, fresh: boolean): Promise<void> {
+    if (begun !== undefined && (await begun.filled) > 0) return this.#confirm(vectorSpace, begun.dimension)
     let dimension: number | undefined
     let open = begun !== undefined
     for await (const batch of this.#source.vectors(this.#space, vectorSpace)) {
@@ -284,6 +293,14 @@ export class SpaceSession {
     }
     dimension ??= (await this.#source.head(this.#space)).dimension
     if (open && dimension !== undefined) await (await this.#sendPhase(vectorSpace, dimension, 'end')).answer
+  }
+
+  async #confirm(vectorSpace: string, dimension: number): Promise<void> {
+    const of = { space: this.#space, vectorSpace, dimension, generation: this.generation }
+    const lacking = await confirmVectors(this.#process, this.#source, of)
+    for await (const batch of this.#source.vectorsOf(this.#space, vectorSpace, lacking))
+      await this.addVectors(withoutBroken(batch), true)
+    await (await this.#sendPhase(vectorSpace, dimension, 'end')).answer
   }
 
   #sendPhase(vectorSpace: string, dimension: number, phase: 'begin' | 'end', fresh = false): Promise<Sent> {
@@ -328,18 +345,3 @@ const MAX_LOOKS = 20
 
 /** A replay makes what it has visible after so many nodes: changes of other spaces wait for a commit. */
 const REPLAY_COMMIT_NODES = 8_000
-
-/** A stored vector that holds no numbers is left out: refusing the page would keep the others away for good. */
-function withoutBroken(batch: VectorBatch): VectorBatch {
-  if (allFinite(batch.vectors)) return batch
-  const { dimension } = batch
-  const good = batch.keys
-    .map((_, i) => i)
-    .filter((i) => allFinite(batch.vectors.subarray(i * dimension, (i + 1) * dimension)))
-  const vectors = new Float32Array(good.length * dimension)
-  good.forEach((from, to) => {
-    vectors.set(batch.vectors.subarray(from * dimension, (from + 1) * dimension), to * dimension)
-  })
-  const pick = (values: number[]) => good.map((i) => values[i] ?? 0)
-  return { ...batch, keys: pick(batch.keys), docs: pick(batch.docs), vectors }
-}
