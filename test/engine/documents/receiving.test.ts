@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { KsError } from '../../../src/contract/errors.js'
 import { beginUpload } from '../../../src/engine/documents/upload.js'
 import type { SpaceRow } from '../../../src/engine/rows/spaces.js'
+import { sql, type Write } from '../../../src/engine/storage/program.js'
 import { ADA, BOB } from '../../helpers/engine.js'
 import { openSmallStore, type SmallStore } from '../../helpers/store.js'
 
@@ -130,7 +131,14 @@ describe('an upload', () => {
 
   it('keeps what the request is answered with, where it has a key', async () => {
     const answers: unknown[] = []
-    const caller = { ...ADA, answered: (answer: unknown) => void answers.push(answer) } as typeof ADA
+    const caller = {
+      ...ADA,
+      *answered(answer: unknown): Write<void> {
+        // a program may be run again
+        answers[0] = answer
+        yield* sql.run("INSERT INTO revoked_tokens (jti, expires_at) VALUES ('answered', 1)")
+      },
+    }
     const plain = await begin(true, caller)
     await plain.add(file('a.md', 'one'))
     await plain.commit({})
@@ -139,6 +147,7 @@ describe('an upload', () => {
     await upload.add(file('b.md', 'two'))
     const accepted = await upload.commit({})
     expect(answers).toEqual([{ said: accepted }])
+    expect(store.rows('SELECT jti FROM revoked_tokens')).toEqual([{ jti: 'answered' }])
   })
 })
 
