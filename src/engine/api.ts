@@ -124,7 +124,7 @@ export interface Engine {
   idempotency: Idempotency
   tokens: {
     isRevoked(jti: string): Promise<boolean>
-    revoke(jti: string, expiresAt: number): void
+    revoke(jti: string, expiresAt: number): Promise<void>
   }
   health(): Promise<Health>
   /** Resolves when all that can be read now is durable, or could not be made so: an answer to somebody outside waits for it. */

@@ -20,7 +20,7 @@ import { countClaimed, dropClaims } from '../rows/job-claims.js'
 import { countOpen, settledJobs } from '../rows/jobs.js'
 import { type SpaceRow, spaceByKey } from '../rows/spaces.js'
 import type { Read } from '../storage/program.js'
-import { isWriteStopped, unlessDatabaseDamaged } from '../storage/write-stop.js'
+import { isWriteStopped, readUnlessDamaged } from '../storage/write-stop.js'
 import { claim, isSuspect, nextBatch } from './batch.js'
 import { release, type Why } from './release.js'
 
@@ -64,10 +64,9 @@ export class JobRunner {
     this.#turns.wake()
   }
 
-  activity(): { activeJobs: number; waitingJobs: number; training: number } {
+  async activity(): Promise<{ activeJobs: number; waitingJobs: number; training: number }> {
+    const open = await readUnlessDamaged(this.#context.db.read(countOpen()), 0)
     const active = [...this.#running.values()].reduce((sum, batch) => sum + batch.jobs, 0)
-    const { db } = this.#context
-    const open = unlessDatabaseDamaged(() => db.now(countOpen()), 0)
     return { activeJobs: active, waitingJobs: Math.max(0, open - active), training: this.#trainingOf.size }
   }
 
