@@ -16,7 +16,7 @@ import {
 import { latestJob } from '../rows/jobs.js'
 import { type Packed, withParts } from '../rows/version-parts.js'
 import { nodeHash } from '../storage/node-hash.js'
-import { pack, unpack } from '../storage/packed.js'
+import { PACKED_NOTHING, unpack } from '../storage/packed.js'
 import type { Read } from '../storage/program.js'
 import { unlessDamaged } from '../storage/readable.js'
 import { type Finding, finding, type Remedy, type Scan } from './findings.js'
@@ -34,12 +34,10 @@ export interface ReadVersion {
   items?: StoredItem[]
 }
 
-/** What most documents have: unpacking it costs as much as unpacking what they say. */
-const NO_ITEMS = Buffer.from(await pack([]))
-
 /** Unpacks what can be unpacked; a part that is damaged is absent. */
 export async function readVersion(row: Packed): Promise<ReadVersion> {
-  const items = NO_ITEMS.equals(row.items) ? [] : await unpacked(row.items, isList<StoredItem>)
+  // most documents have none: unpacking that costs as much as unpacking what they say
+  const items = PACKED_NOTHING.equals(row.items) ? [] : await unpacked(row.items, isList<StoredItem>)
   return { ...(await readPlaces(row)), ...defined({ items }) }
 }
 

@@ -1,7 +1,7 @@
 import { type Begun, begunBy, confirmVectors } from './confirm-vectors.js'
 import { type Comparison, compareCounts, type Drift, type Leg, textDiffers } from './count-check.js'
 import { type IndexProcess, ProcessGoneError } from './index-process.js'
-import type { FreshBatch, ReplaySource, VectorBatch } from './ports.js'
+import type { FreshBatch, ReplaySource, SourceHead, VectorBatch } from './ports.js'
 import type { CountReply, IndexRequest, OpenReply, StageRequest } from './protocol.js'
 import { stageSlices, vectorSlices, withoutBroken } from './slices.js'
 
@@ -39,6 +39,7 @@ export class SpaceSession {
   readonly #source: ReplaySource
   readonly #log: (message: string) => void
   readonly #loads = new Map<string, Load>()
+  readonly #first: Promise<OpenReply & { head: SourceHead }>
   /** no vectors existed when the session began: whatever vector space comes, it is here from its first vector */
   #hasAll = false
 
@@ -55,6 +56,7 @@ export class SpaceSession {
     this.#log = log
     this.generation = process.generation
     this.opened = process.ask({ op: 'open', space, discard }, this.generation)
+    this.#first = this.#beginFirst()
     this.text = this.#catchUp()
     this.text.catch((error: unknown) => {
       this.failed = true
@@ -75,8 +77,8 @@ export class SpaceSession {
 
   /** Resolves when everything a search needs is there, or cannot be had. */
   async settled(vectorSpace: string | undefined): Promise<void> {
-    const load = vectorSpace === undefined ? undefined : this.load(vectorSpace)
-    await Promise.allSettled([this.text, load])
+    await this.#first.catch(() => {})
+    await Promise.allSettled([this.text, vectorSpace === undefined ? undefined : this.load(vectorSpace)])
   }
 
   /** Whether a search would wait for nothing. */
@@ -181,19 +183,21 @@ export class SpaceSession {
     return this.#process.ask({ op: 'count', space: this.#space, vectorSpace }, this.generation)
   }
 
+  /** Begins to load the vectors in use, before anybody who waits for them does: then a graph's file is read first. */
+  async #beginFirst(): Promise<OpenReply & { head: SourceHead }> {
+    const opened = await this.opened
+    const head = await this.#source.head(this.#space)
+    const { vectorSpace, dimension } = head
+    this.#hasAll = head.seq === 0 && vectorSpace === undefined
+    // Sent before any change can follow, so that a graph file finds an empty place.
+    const sent = vectorSpace && dimension && (await this.#sendPhase(vectorSpace, dimension, 'begin'))
+    if (vectorSpace !== undefined) this.load(vectorSpace, sent ? begunBy(dimension, sent) : undefined).catch(() => {})
+    return { ...opened, head }
+  }
+
   async #catchUp(): Promise<void> {
     const space = this.#space
-    const { watermark, textCount } = await this.opened
-    const head = await this.#source.head(space)
-    this.#hasAll = head.seq === 0 && head.vectorSpace === undefined
-    if (head.vectorSpace !== undefined) {
-      // Sent before any change can follow, so that a graph file finds an empty place.
-      const begun =
-        head.dimension === undefined
-          ? undefined
-          : begunBy(head.dimension, await this.#sendPhase(head.vectorSpace, head.dimension, 'begin'))
-      this.load(head.vectorSpace, begun).catch(() => {})
-    }
+    const { head, watermark, textCount } = await this.#first
     // An index ahead of its source comes from before a restore.
     const usable = watermark > 0 && watermark >= (await this.#source.oldest(space)) && watermark <= head.seq
     if (!usable && textCount + watermark > 0) await this.#process.ask({ op: 'reset', space }, this.generation)
@@ -296,9 +300,10 @@ export class SpaceSession {
   }
 
   async #confirm(vectorSpace: string, dimension: number): Promise<void> {
-    const of = { space: this.#space, vectorSpace, dimension, generation: this.generation }
+    const space = this.#space
+    const of = { space, vectorSpace, dimension, generation: this.generation }
     const lacking = await confirmVectors(this.#process, this.#source, of)
-    for await (const batch of this.#source.vectorsOf(this.#space, vectorSpace, lacking))
+    for await (const batch of this.#source.vectorsOf(space, vectorSpace, lacking))
       await this.addVectors(withoutBroken(batch), true)
     await (await this.#sendPhase(vectorSpace, dimension, 'end')).answer
   }
@@ -321,9 +326,7 @@ export class SpaceSession {
   }
 
   /** Sends once the window lets it go; the answer comes later. */
-  #send(request: IndexRequest): Promise<Sent> {
-    return this.#process.send(request, this.generation)
-  }
+  #send = (request: IndexRequest): Promise<Sent> => this.#process.send(request, this.generation)
 }
 
 interface Sent {

@@ -2,8 +2,9 @@ import { BACKGROUND_SAMPLES, type Background, backgroundOf } from './background.
 import { offerOutside, offerRows, scan } from './exact-scan.js'
 import type { Graph } from './graph.js'
 import { GraphKeeper, type GraphKeeperOptions } from './graph-keeper.js'
+import type { VectorEntry } from './graph-points.js'
 import { offer, type TopRows, topRows } from './scan.kernel.js'
-import { IN_GRAPH, LIVE, PENDING, type VectorEntry, VectorRows } from './vector-rows.js'
+import { IN_GRAPH, LIVE, PENDING, VectorRows } from './vector-rows.js'
 
 /** Allowed rows up to which a filtered search leaves the graph alone. */
 const FILTERED_EXACT_ROWS = 20_000

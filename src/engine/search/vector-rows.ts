@@ -1,5 +1,6 @@
 import { crc32 } from 'node:zlib'
 import { DocLists } from './doc-lists.js'
+import { DEAD, type GraphPoints, type VectorEntry } from './graph-points.js'
 import { dotAt, equalsRow, fingerprint, readRow, writeRow } from './scan.kernel.js'
 import { Sketch } from './sketch.kernel.js'
 
@@ -22,25 +23,6 @@ export const BLOCK_ROWS = 512
 const NONE = -1
 /** Fingerprints are kept in single precision; those of different vectors are mostly further apart. */
 const SAME_FINGERPRINT = 1e-3
-
-/** Key of a graph point whose node is gone. */
-export const DEAD = -1
-
-/** The points of a graph, by position: its labels are row numbers. */
-export interface GraphPoints {
-  rows: Uint32Array
-  keys: Float64Array
-  docs: Float64Array
-  fingerprints: Float32Array
-}
-
-/** A vector of one key, as it comes from a batch. */
-export interface VectorEntry {
-  key: number
-  doc: number
-  /** numbers, or the bits of halves */
-  vector: Float32Array | Uint16Array
-}
 
 /**
  * The vectors of one vector space: rows in shared blocks, a map from key to row and the rows of each document.
