@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, it } from 'vitest'
+import { encodeCursor, filterHash } from '../../../src/engine/base/cursor.js'
 import { EXPIRES_AFTER_MS } from '../../../src/engine/base/leases.js'
 import { isCompiling, knownLeases } from '../../../src/engine/integrity/lease-list.js'
 import type { SpaceRow } from '../../../src/engine/rows/spaces.js'
@@ -90,7 +91,8 @@ it('a cursor of another space, or of another list, is refused', async () => {
   await expect(small.integrity.leases(ADA, other.id, { limit: 1, cursor: nextCursor })).rejects.toMatchObject({
     code: 'invalid-cursor',
   })
-  await expect(list({ cursor: 'x' })).rejects.toMatchObject({ code: 'invalid-cursor' })
+  const noId = encodeCursor({ after: [7] }, filterHash('leases', space.id))
+  for (const cursor of ['x', noId]) await expect(list({ cursor })).rejects.toMatchObject({ code: 'invalid-cursor' })
 })
 
 it('at most a thousand are listed at once', async () => {
