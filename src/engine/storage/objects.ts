@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { type Stats, statSync } from 'node:fs'
-import { type FileHandle, lstat, mkdir, open, readdir, realpath, rename, unlink } from 'node:fs/promises'
+import { type FileHandle, lstat, mkdir, open, readdir, realpath, unlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { KsError } from '../../contract/errors.js'
@@ -14,13 +14,13 @@ import {
   hasHash,
   hashOf,
   hasMoved,
-  makeDirectories,
   OBJECT_MODE,
   readWhole,
   secondName,
   writeDurably,
 } from './durable-files.js'
 import { entriesIn, sortedNames } from './folder-entries.js'
+import { ObjectFolders, sizeOfFile } from './object-folders.js'
 
 /** Bytes that were received but belong to nothing yet. */
 export interface StagedObject {
@@ -42,6 +42,7 @@ const PIN_MS = 60_000
 const OBJECTS = 'sha256/'
 const HEX_FOLDER = /^[0-9a-f]{2}\/$/
 const READ_BYTES = 256 * 1024
+const NAMED_AT_ONCE = 32 // names that are given in a row
 const SHA256_DIGITS = 64
 
 /** A temporary file. */
@@ -71,6 +72,7 @@ export interface StoredFile {
  */
 export class ObjectStore {
   readonly #root: string
+  readonly #folders = new ObjectFolders()
 
   /** @param realRoot where the store really lies: an operator may have put it on another disk */
   private constructor(
@@ -166,10 +168,12 @@ export class ObjectStore {
   /**
    * Gives staged objects their final names and makes the names durable. An object that is there already is kept. A file
    * that holds what memory does not stays under its temporary name too, until it is discarded: it may have to be put again.
+   *
+   * @param pause waited for now and then
    */
-  async publish(entries: { staged: StagedObject; key: string }[]): Promise<void> {
+  async publish(entries: { staged: StagedObject; key: string }[], pause?: () => Promise<void>): Promise<void> {
     try {
-      await onDisk(() => this.#publish(entries))
+      await onDisk(() => this.#publish(entries, pause))
     } catch (error) {
       if (!IN_THE_WAY.some((code) => isCode(error, code))) throw error
       const message = 'something else stands where an object or its folder belongs: `ks fsck` names it'
@@ -177,24 +181,23 @@ export class ObjectStore {
     }
   }
 
-  async #publish(entries: { staged: StagedObject; key: string }[]): Promise<void> {
-    const directories = new Set<string>()
-    for (const { staged, key } of entries) {
+  async #publish(entries: { staged: StagedObject; key: string }[], pause?: () => Promise<void>): Promise<void> {
+    const folders = new Set<string>()
+    for (const [place, { staged, key }] of entries.entries()) {
+      if (place > 0 && place % NAMED_AT_ONCE === 0) await pause?.()
       const target = this.path(key)
-      const directory = dirname(target)
-      if (!directories.has(directory)) {
-        for (const created of await makeDirectories(directory)) directories.add(created)
-        directories.add(directory)
-      }
+      folders.add(dirname(target))
+      await this.#folders.make(dirname(target))
       // bytes that are there but damaged are replaced: sending a document again heals it
-      const isThere = (await this.describe(key))?.size === staged.size // and it may be removed while it is read
+      const isThere = sizeOfFile(target) === staged.size // and it may be removed while it is read
       const isWhole = isThere && (await this.#hash(key).catch(ignoreMissing)) === staged.sha256
       const isInMemory = staged.bytes !== undefined
       const name = this.#stagedPath(staged.id)
-      if (!isWhole) await rename(isInMemory ? name : await secondName(name, this.#stagedPath(newId())), target)
+      if (!isWhole)
+        await this.#folders.name(isInMemory ? name : await secondName(name, this.#stagedPath(newId())), target)
       else if (isInMemory) await this.discard(staged.id)
     }
-    await Promise.all([...directories].map(syncPath))
+    await this.#folders.sync(folders)
   }
 
   /** Whether a backup is being taken: then no object goes, for its rows may be in the copy of the database. */
