@@ -28,6 +28,8 @@ export async function bundleKs(rolldown) {
     platform: 'node',
     input: { [ENTRY]: ENTRY },
     external: isApart,
+    // what all commands share is loaded at once, also what a module asks for later
+    checks: { ineffectiveDynamicImport: false },
     plugins: [
       entryModule(),
       ownSourceMaps,
@@ -43,6 +45,8 @@ export async function bundleKs(rolldown) {
     entryFileNames: '[name]-[hash].js',
     chunkFileNames: '[name]-[hash].js',
     sourcemap: true,
+    // as the modules are that it is made of
+    strict: true,
     // V8 reads such a text as it is on disk
     charset: 'ascii',
     comments: false,

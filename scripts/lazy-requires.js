@@ -53,6 +53,8 @@ export const importsOfLoader = {
     const changed = code.replace(/(?<![\w$.#])import\(/g, 'importModule(')
     if (changed === code) return undefined
     const own = 'const importModule = module.importModule ?? ((specifier) => import(specifier));'
-    return { code: `${own} ${changed}`, map: null }
+    // a directive counts only where it stands first
+    const strict = /^"use strict";\s*/.exec(changed)?.[0] ?? ''
+    return { code: `${strict}${own} ${changed.slice(strict.length)}`, map: null }
   },
 }

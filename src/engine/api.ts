@@ -124,7 +124,7 @@ export interface Engine {
   idempotency: Idempotency
   tokens: {
     isRevoked(jti: string): Promise<boolean>
-    revoke(jti: string, expiresAt: number): void
+    revoke(jti: string, expiresAt: number): Promise<void>
   }
   health(): Promise<Health>
   /** What is wrong with the database, in a sentence, once damage of its file was met. */

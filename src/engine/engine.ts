@@ -245,7 +245,7 @@ function wire(
     idempotency: createIdempotency(context),
     tokens: {
       isRevoked: (jti) => db.read(isRevoked(jti)),
-      revoke: (jti, expiresAt) => db.writeNow(() => revokeToken(jti, expiresAt, Date.now())),
+      revoke: (jti, expiresAt) => db.write(() => revokeToken(jti, expiresAt, Date.now())),
     },
     health: async () => {
       // the index process starts with the first use; one that died is started again at once
@@ -259,8 +259,10 @@ function wire(
     },
     damage: () => db.damage?.message,
     activity: async () => {
-      const { activeJobs, waitingJobs, training } = runner.activity()
-      const tasks = research.runner.activity()
+      const [{ activeJobs, waitingJobs, training }, tasks] = await Promise.all([
+        runner.activity(),
+        research.runner.activity(),
+      ])
       const indexPid = context.indexes.pid()
       const counts = await Promise.all([...Object.values(behind), graph.readings].map(({ active }) => active))
       return {

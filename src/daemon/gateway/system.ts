@@ -15,9 +15,9 @@ export function systemHandlers({ engine, status, openapi }: HandlerDeps) {
       if (!operator) throw new KsError('scope-missing', 'only the operator of this daemon may read its metrics')
       return metricsText(await status.read({ reset: false }), engine.models.records())
     },
-    revokeToken: ({ params, operator }) => {
+    revokeToken: async ({ params, operator }) => {
       if (!operator) throw new KsError('scope-missing', 'only the operator of this daemon may revoke tokens')
-      engine.tokens.revoke(params.jti, Date.now() + FOR_GOOD_MS)
+      await engine.tokens.revoke(params.jti, Date.now() + FOR_GOOD_MS)
       return undefined
     },
   } satisfies Handlers<typeof systemRoutes>

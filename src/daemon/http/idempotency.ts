@@ -3,6 +3,7 @@ import { KsError } from '../../contract/errors.js'
 import { LIMITS } from '../../contract/limits.js'
 import type { Engine } from '../../engine/api.js'
 import type { Caller } from '../../engine/base/caller.js'
+import type { Write } from '../../engine/base/statements.js'
 import { defined } from '../../lib/defined.js'
 import type { Reply } from './reply.js'
 
@@ -68,10 +69,10 @@ export async function underKey(
     return { status, body, headers, ...defined({ content }) }
   }
   let isOver = false
-  const answered = (result: unknown) => {
+  const answered = function* (result: unknown): Write<void> {
     // what goes on behind the answer answers nothing any more
     const response = isOver ? undefined : stored(replyOf(result), claim.content?.digestOfRead())
-    if (response !== undefined) engine.idempotency.keep(caller, key, response)
+    if (response !== undefined) yield* engine.idempotency.keep(caller, key, response)
   }
   let reply: Reply
   let content: string | undefined

@@ -29,10 +29,10 @@ export interface Idempotency {
    */
   begin(caller: Caller, key: string, fingerprint: string): Promise<StoredResponse | undefined>
   /**
-   * Keeps the answer inside the caller's transaction.
+   * Keeps the answer, as a part of the program whose effect it tells.
    * @throws KsError `idempotency-conflict` where another gateway has the key by now: the effect must not come twice
    */
-  keep(caller: Caller, key: string, response: StoredResponse): void
+  keep(caller: Caller, key: string, response: StoredResponse): Write<void>
   /** Keeps the answer, where it is not the one that is kept already. */
   finish(caller: Caller, key: string, response: StoredResponse): Promise<void>
   /** Gives the key back, unless an answer was kept with the effect: the request had none. */
@@ -64,8 +64,8 @@ export function createIdempotency(context: EngineContext): Idempotency {
       if (unwritten.get(id) === owed) unwritten.delete(id)
       return kept
     },
-    keep(caller, key, response) {
-      if (!db.now(keep(caller, key, response)))
+    *keep(caller, key, response) {
+      if (!(yield* keep(caller, key, response)))
         throw new KsError('idempotency-conflict', 'this Idempotency-Key was taken up by another process')
     },
     async finish(caller, key, response) {

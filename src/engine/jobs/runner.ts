@@ -21,7 +21,7 @@ import { countClaimed, dropClaims } from '../rows/job-claims.js'
 import { countOpen, settledJobs } from '../rows/jobs.js'
 import { type SpaceRow, spaceByKey } from '../rows/spaces.js'
 import type { Read } from '../storage/program.js'
-import { isWriteStopped, unlessDatabaseDamaged } from '../storage/write-stop.js'
+import { isWriteStopped, readUnlessDamaged } from '../storage/write-stop.js'
 import { claim, isSuspect, nextBatch } from './batch.js'
 import { release, type Why } from './release.js'
 import { besideCompiling, compiling, type Running } from './running.js'
@@ -70,10 +70,9 @@ export class JobRunner {
     this.#turns.wake()
   }
 
-  activity(): { activeJobs: number; waitingJobs: number; training: number } {
+  async activity(): Promise<{ activeJobs: number; waitingJobs: number; training: number }> {
+    const open = await readUnlessDamaged(this.#context.db.read(countOpen()), 0)
     const active = compiling(this.#running.values()).reduce((sum, batch) => sum + batch.jobs, 0)
-    const { db } = this.#context
-    const open = unlessDatabaseDamaged(() => db.now(countOpen()), 0)
     return { activeJobs: active, waitingJobs: Math.max(0, open - active), training: this.#trainingOf.size }
   }
 

@@ -7,7 +7,7 @@ import type { QueryShared } from '../query/stages.js'
 import { passesByItself } from '../queue/retry-policy.js'
 import { claimTask, giveBack, isTaskDue, MAX_RETRY_MS, putOff } from '../rows/research/claims.js'
 import { allOpenTasks, moveTask, type TaskRow, taskById } from '../rows/research/tasks.js'
-import { unlessDatabaseDamaged } from '../storage/write-stop.js'
+import { readUnlessDamaged } from '../storage/write-stop.js'
 import { advance } from './advance.js'
 import { frozenOf } from './task.js'
 import { TaskFailed, TaskGone, TaskRun } from './task-run.js'
@@ -45,9 +45,8 @@ export class ResearchRunner {
     this.#turns.wake()
   }
 
-  activity(): { active: number; waiting: number } {
-    const { db } = this.#context
-    const open = unlessDatabaseDamaged(() => db.now(allOpenTasks()), 0)
+  async activity(): Promise<{ active: number; waiting: number }> {
+    const open = await readUnlessDamaged(this.#context.db.read(allOpenTasks()), 0)
     return { active: this.#running.size, waiting: Math.max(0, open - this.#running.size) }
   }
 

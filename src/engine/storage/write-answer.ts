@@ -15,10 +15,10 @@ export function writeAnswer<T>(
   answer: (result: T) => unknown = (result) => result,
 ): Promise<T> {
   if (answered === undefined) return db.write(work)
-  return db.write(() => {
+  return db.write(function* () {
     const made = work()
-    const result = isProgram(made) ? db.now(made as Write<T>) : made
-    answered(answer(result))
+    const result = isProgram(made) ? yield* made : made
+    yield* answered(answer(result))
     return result
   })
 }

@@ -14,24 +14,11 @@ export function isWriteStopped({ db, options }: Writing): boolean {
 }
 
 /** What a report of how things are says; something else where the database is too damaged to tell. */
-export function unlessDatabaseDamaged<T>(work: () => T, otherwise: T): T {
-  try {
-    return work()
-  } catch (error) {
-    return insteadOf(error, otherwise)
-  }
-}
-
-/** The same of what is read behind the caller. */
 export async function readUnlessDamaged<T>(reading: Promise<T>, otherwise: T): Promise<T> {
   try {
     return await reading
   } catch (error) {
-    return insteadOf(error, otherwise)
+    if (error instanceof DatabaseDamaged) return otherwise
+    throw error
   }
-}
-
-function insteadOf<T>(error: unknown, otherwise: T): T {
-  if (error instanceof DatabaseDamaged) return otherwise
-  throw error
 }

@@ -28,7 +28,7 @@ describe('jobs are run', () => {
       told = true
     })
     await small.reading('a.md')
-    expect(small.runner.activity()).toEqual({ activeJobs: 1, waitingJobs: 0, training: 0 })
+    expect(await small.runner.activity()).toEqual({ activeJobs: 1, waitingJobs: 0, training: 0 })
     expect(store.job(id)).toMatchObject({ claimed_by: store.context.instance, stage: 'queued' })
     expect(told).toBe(false)
     expect(small.visible()).toEqual([])
@@ -37,7 +37,7 @@ describe('jobs are run', () => {
     expect(store.job(id)).toMatchObject({ stage: 'published', claimed_by: null, attempts: 0 })
     expect(small.visible()).toEqual(['a.md'])
     await small.idle()
-    expect(small.runner.activity()).toEqual({ activeJobs: 0, waitingJobs: 0, training: 0 })
+    expect(await small.runner.activity()).toEqual({ activeJobs: 0, waitingJobs: 0, training: 0 })
     // also who asks afterwards, and who asks for a job that is not there
     await small.runner.settled(id)
     await small.runner.settled('no job')
@@ -63,7 +63,7 @@ describe('jobs are run', () => {
     small.runner.wake()
     await until(() => small.batches.length === 2)
     expect(small.batches).toEqual([['0.md'], ['1.md']])
-    expect(small.runner.activity()).toMatchObject({ activeJobs: 2, waitingJobs: 1 })
+    expect(await small.runner.activity()).toMatchObject({ activeJobs: 2, waitingJobs: 1 })
     small.runner.wake()
     gates[1]?.open()
     await small.reading('2.md')
@@ -175,7 +175,7 @@ describe('jobs that their batch has left', () => {
     }
     const id = await small.sendOne(store.space(), 'a.md')
     await small.reading('a.md')
-    await until(() => small.runner.activity().activeJobs === 0)
+    await until(async () => (await small.runner.activity()).activeJobs === 0)
     expect(store.job(id)).toMatchObject({ claimed_by: 'another', fence: 2, attempts: 0, error: null, run_after: 0 })
   })
 })

@@ -72,9 +72,9 @@ export async function openSmallRunner(): Promise<SmallRunner> {
       return rows.map(({ filename }) => filename)
     },
     idle: () =>
-      until(() => {
+      until(async () => {
         const claimed = store.rows('SELECT key FROM jobs WHERE claimed_by IS NOT NULL')
-        return claimed.length === 0 && runner.activity().activeJobs === 0
+        return claimed.length === 0 && (await runner.activity()).activeJobs === 0
       }),
     reading: (name) => until(() => it.batches.some((files) => files.includes(name))),
     hurry() {

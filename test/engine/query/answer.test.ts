@@ -1,0 +1,266 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { KsError } from '../../../src/contract/errors.js'
+import type { EvidenceBundle, EvidenceState } from '../../../src/contract/gateway/queries.js'
+import type { EngineContext } from '../../../src/engine/context.js'
+import { type AnswerPart, answerQuery } from '../../../src/engine/query/answer.js'
+import type { Retrieved } from '../../../src/engine/query/fast.js'
+import type { SpaceRow } from '../../../src/engine/rows/spaces.js'
+import { openSmallStore, type SmallStore } from '../../helpers/store.js'
+import { admitted, evidenceOf, MODEL, never, type Reply, speaking } from './small-space.js'
+
+let store: SmallStore
+let space: SpaceRow
+let context: EngineContext
+beforeAll(async () => {
+  store = await openSmallStore()
+  space = store.space()
+})
+afterAll(() => store.end())
+beforeEach(() => {
+  context = { ...store.context }
+})
+
+const ITEMS = [
+  evidenceOf('tower', 'The tower of Brest is 40 metres high.'),
+  evidenceOf('lamp', 'The lamp was lit in 1908.'),
+]
+const bundleOf = (state: EvidenceState, more: Partial<EvidenceBundle> = {}): EvidenceBundle => ({
+  ...{ id: 'i', query: QUESTION, createdAt: '', state, items: ITEMS, missingEvidence: [] },
+  ...more,
+})
+const QUESTION = 'How high is the tower of Brest?'
+const NOTHING = 'No passage in this space answers the question.'
+const CLOSEST = 'Closest passages: '
+const LIMIT = { filtered: 2, better: true, near: true }
+
+interface Asked {
+  query?: string
+  turns?: { query: string; answer: string }[]
+  bundle?: EvidenceBundle
+  permission?: typeof LIMIT
+  profile?: object
+  signal?: AbortSignal
+}
+
+async function answered({
+  query = QUESTION,
+  turns = [],
+  bundle = bundleOf('answerable'),
+  permission,
+  profile,
+  signal = never,
+}: Asked = {}) {
+  const parts: AnswerPart[] = []
+  const retrieved = { idf: () => 3, ...(permission && { permission }) } as unknown as Retrieved
+  const at = admitted(store, space, { profile: profile ?? {} })
+  for await (const part of answerQuery(context, at, turns, query, bundle, retrieved, signal)) parts.push(part)
+  const text = parts.flatMap((part) => (part.type === 'delta' ? [part.text] : [])).join('')
+  const end = parts.at(-1)
+  if (end?.type !== 'end') throw new Error('the answer has no end')
+  return { parts, text, metadata: end.metadata, bundle: end.bundle }
+}
+const missing = ({ bundle }: { bundle: EvidenceBundle }) =>
+  bundle.missingEvidence.map(({ reason, text }) => `${reason}: ${text}`)
+
+describe("an answer of the evidence's own sentences", () => {
+  it('cites the passage of each', async () => {
+    const { text, metadata, bundle } = await answered()
+    expect(text).toBe('The tower of Brest is 40 metres high. [1]')
+    expect(metadata).toEqual({ generator: 'extractive', synthesis: 'extractive', decidedBy: 'rules', cited: [1] })
+    expect(bundle).toEqual(bundleOf('answerable'))
+  })
+
+  it('of several sentences stands in one line, and names each passage once', async () => {
+    const items = [
+      evidenceOf('one', 'The tower of Brest is high. Its lamp of Brest is bright.'),
+      evidenceOf('two', 'The keeper of Brest sleeps there.'),
+    ]
+    const query = 'tower of Brest, lamp of Brest and keeper'
+    const { text, metadata } = await answered({ query, bundle: bundleOf('answerable', { items }) })
+    expect(text).toBe(
+      'The tower of Brest is high. [1] Its lamp of Brest is bright. [1] The keeper of Brest sleeps there. [2]',
+    )
+    expect(metadata.cited).toEqual([1, 2])
+  })
+
+  it('is told as the closest passages where it is not sure that they answer', async () => {
+    expect((await answered({ bundle: bundleOf('partial') })).text).toBe(
+      `${CLOSEST}The tower of Brest is 40 metres high. [1]`,
+    )
+  })
+
+  it('is the beginning of the closest passage where no sentence holds a word of the question', async () => {
+    const ask = (state: EvidenceState, permission?: typeof LIMIT) =>
+      answered({ query: 'quantum chromodynamics', bundle: bundleOf(state), ...(permission && { permission }) })
+    const open = await ask('answerable')
+    expect(open.text).toBe(`${CLOSEST}The tower of Brest is 40 metres high. [1]`)
+    expect(open.bundle.state).toBe('partial')
+    expect(open.metadata).toMatchObject({ synthesis: 'extractive', cited: [1] })
+    expect((await ask('answerable', LIMIT)).bundle.state).toBe('permission-limited')
+    expect((await ask('answerable', { ...LIMIT, near: false })).bundle.state).toBe('partial')
+    expect((await ask('permission-limited', LIMIT)).bundle.state).toBe('permission-limited')
+  })
+
+  it('says that nothing answers where there is nothing to quote', async () => {
+    const ask = (state: EvidenceState, permission?: typeof LIMIT) =>
+      answered({ bundle: bundleOf(state, { items: [] }), ...(permission && { permission }) })
+    const empty = await ask('partial')
+    expect(empty.text).toBe(NOTHING)
+    expect(empty.bundle.state).toBe('not-enough-evidence')
+    expect(missing(empty)).toEqual([expect.stringMatching(/^not-retrieved: /)])
+    expect(empty.metadata).toEqual({ generator: 'extractive', synthesis: 'none', decidedBy: 'rules', cited: [] })
+    expect((await ask('partial', LIMIT)).bundle.state).toBe('permission-limited')
+    expect((await ask('permission-limited')).bundle.state).toBe('permission-limited')
+    const refused = await answered({ bundle: bundleOf('not-enough-evidence') })
+    expect([refused.text, refused.bundle.state, refused.metadata.synthesis]).toEqual([
+      NOTHING,
+      'not-enough-evidence',
+      'none',
+    ])
+  })
+
+  it('to small talk is small talk, and finds no passage of use', async () => {
+    const thanks = await answered({ query: 'Thanks!' })
+    expect(thanks.text).not.toContain('[1]')
+    expect(thanks.text).not.toBe(NOTHING)
+    expect(thanks.bundle.state).toBe('not-enough-evidence')
+    expect(thanks.metadata.synthesis).toBe('none')
+    expect((await answered({ query: 'Thanks!', bundle: bundleOf('permission-limited') })).bundle.state).toBe(
+      'permission-limited',
+    )
+  })
+})
+
+describe('an answer to a question that goes on from another', () => {
+  const turns = [{ query: QUESTION, answer: '40 metres.' }]
+
+  it('says what is more on that', async () => {
+    const query = 'And when was its lamp lit?'
+    const items = [evidenceOf('lamp', 'The lamp of the tower of Brest was lit in 1908.')]
+    const more = await answered({ query, turns, bundle: bundleOf('answerable', { items }) })
+    expect(more.text).toBe('The lamp of the tower of Brest was lit in 1908. [1]')
+  })
+
+  it('says that no passage says more, where none does', async () => {
+    const more =
+      'This question goes on from the one before it, and no passage says more on that. Ask it as a whole question.'
+    const known = [
+      { reason: 'not-retrieved' as const, text: 'old', metadata: {} },
+      { reason: 'stale' as const, text: 'old', metadata: {} },
+    ]
+    const found = await answered({
+      query: 'And its keepers?',
+      turns,
+      bundle: bundleOf('partial', { missingEvidence: known }),
+    })
+    expect(found.text).toBe(more)
+    expect(found.bundle.state).toBe('not-enough-evidence')
+    expect(missing(found)).toEqual([
+      'not-retrieved: the question goes on from the one before it, and no passage says more on that',
+      'stale: old',
+    ])
+    const refused = bundleOf('not-enough-evidence')
+    expect((await answered({ query: 'And its keepers?', turns, bundle: refused })).text).toBe(more)
+    // a long one might stand by itself
+    expect((await answered({ query: 'And which keepers painted boats?', turns, bundle: refused })).text).toBe(NOTHING)
+  })
+})
+
+describe('an answer of a model', () => {
+  const profile = { reasoningModel: MODEL }
+  const ask = (reply: Reply, more: Asked = {}) => {
+    const asked = speaking(context, reply)
+    return answered({ profile, ...more }).then((found) => ({ ...found, asked }))
+  }
+
+  it('says what it was made of, and by whom it was decided', async () => {
+    const { text, metadata, bundle, asked } = await ask('It is 40 metres high [1].', { bundle: bundleOf('partial') })
+    expect(text).toBe('It is 40 metres high [1].')
+    expect(metadata).toEqual({
+      ...{ generator: 'model', synthesis: 'model', decidedBy: 'model', reasoningModel: MODEL, model: MODEL.model },
+      ...{ provider: MODEL.provider, providerFinishReason: 'stop', cited: [1] },
+      context: { contextTokens: 8000, passages: 2, cut: 0, leftOut: 0 },
+      providerMetadata: { usage: { inputTokens: 5, outputTokens: 2 } },
+    })
+    expect(bundle.state).toBe('answerable')
+    expect(asked).toHaveLength(1)
+    const silent = await ask([
+      { type: 'delta', text: 'It is.' },
+      { type: 'end', finishReason: 'stop' },
+    ])
+    expect(silent.metadata).not.toHaveProperty('providerMetadata')
+  })
+
+  it('has its citations as everybody reads them, and cites no passage that it was not given', async () => {
+    const { text, metadata } = await ask('It is [1, 2], not [7].')
+    expect(text).toBe('It is [1][2], not [7].')
+    expect(metadata.cited).toEqual([1, 2])
+  })
+
+  it('is of the state that its mark says, which nobody sees', async () => {
+    const some = await ask('[part] It is high [1].')
+    expect([some.text, some.bundle.state]).toEqual(['It is high [1].', 'partial'])
+    const none = await ask('[none] They do not say.')
+    expect([none.text, none.bundle.state]).toEqual(['They do not say.', 'not-enough-evidence'])
+    const alone = await ask('[none]')
+    expect([alone.text, alone.bundle.state]).toEqual([NOTHING, 'not-enough-evidence'])
+    const limited = await ask('[part] It is high [1].', { permission: LIMIT })
+    expect([limited.bundle.state, limited.metadata.decidedBy]).toEqual(['permission-limited', 'rules'])
+    expect(missing(limited)).toEqual([expect.stringMatching(/^permission-filtered: 2 passages/)])
+  })
+
+  it('is shown whole where it ends in what may be a mark', async () => {
+    expect((await ask('[no')).text).toBe('[no')
+    expect((await ask('It is [1')).text).toBe('It is [1')
+  })
+
+  it('is asked for whatever the words of the passages have in common with the question', async () => {
+    const found = await ask('It is [1].', { bundle: bundleOf('not-enough-evidence') })
+    expect([found.text, found.bundle.state]).toEqual(['It is [1].', 'answerable'])
+    const talk = await ask('You are welcome.', { query: 'Thanks!' })
+    expect(talk.text).toBe('You are welcome.')
+  })
+
+  it('is not asked for where nothing was found', async () => {
+    const found = await ask('It is [1].', { bundle: bundleOf('not-enough-evidence', { items: [] }) })
+    expect([found.text, found.asked]).toEqual([NOTHING, []])
+  })
+
+  it('comes from the model of the daemon where the profile names none', async () => {
+    context.options = { ...context.options, defaultGenerator: MODEL }
+    expect((await ask('It is [1].', { profile: {} })).metadata.generator).toBe('model')
+  })
+
+  it('is given the earlier turns', async () => {
+    const turns = [{ query: 'First?', answer: 'One.' }]
+    const { asked } = await ask('It is [1].', { turns })
+    expect(asked[0]?.messages.map(({ content }) => content).slice(1, 3)).toEqual(['First?', 'One.'])
+  })
+
+  it("gives way to the evidence's own sentences where the model fails before its first word", async () => {
+    const failed = await ask(new KsError('provider-failed', 'the provider is off'))
+    expect(failed.text).toBe('The tower of Brest is 40 metres high. [1]')
+    expect(failed.parts[0]).toMatchObject({
+      type: 'failed-attempt',
+      metadata: {
+        synthesis: 'model',
+        model: MODEL.model,
+        provider: MODEL.provider,
+        errorClass: 'provider-failed',
+        degraded: true,
+      },
+      degraded: { part: 'answer', class: 'unavailable', reason: expect.stringContaining('the provider is off') },
+    })
+    expect((await ask(new Error('off'))).parts[0]).toMatchObject({ metadata: { errorClass: 'internal' } })
+    expect((await ask(new Error('off'), { query: 'Thanks!' })).text).not.toContain('Thanks')
+  })
+
+  it('fails where the model fails within it, or the query was abandoned', async () => {
+    await expect(ask([{ type: 'delta', text: 'It is' }, new Error('off')])).rejects.toThrow('off')
+    const gone = new AbortController()
+    gone.abort(new Error('gone'))
+    await expect(ask(new Error('off'), { signal: gone.signal })).rejects.toThrow('off')
+    // of a mark nothing was said yet
+    expect((await ask([{ type: 'delta', text: '[none] ' }, new Error('off')])).metadata.generator).toBe('extractive')
+  })
+})

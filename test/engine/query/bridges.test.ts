@@ -1,0 +1,160 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { PassageCache } from '../../../src/engine/derived/passage.js'
+import { type BridgeRequest, findBridges } from '../../../src/engine/query/bridges.js'
+import type { Read } from '../../../src/engine/storage/program.js'
+import { openSmallStore, type SmallStore } from '../../helpers/store.js'
+
+let store: SmallStore
+beforeAll(async () => {
+  store = await openSmallStore()
+  store.run('PRAGMA foreign_keys = OFF')
+})
+afterAll(() => store.end())
+beforeEach(() => store.run('DELETE FROM graph_mentions'))
+
+/** Lets nodes mention an entity. */
+function mention(entity: number, ...nodes: number[]): void {
+  const columns = store.rows<{ name: string; type: string; required: number }>(
+    `SELECT name, type, "notnull" required FROM pragma_table_info('graph_mentions')`,
+  )
+  const others = columns.filter(({ name, required }) => required === 1 && name !== 'node_key' && name !== 'entity_key')
+  for (const node of nodes)
+    store.run(
+      `INSERT INTO graph_mentions (entity_key, node_key${others.map(({ name }) => `, ${name}`).join('')})
+       VALUES (?, ?${others.map(({ type }) => (type === 'TEXT' ? `, ''` : ', 1')).join('')})`,
+      ...[entity, node],
+    )
+}
+
+const TEXTS: Record<number, string> = {
+  1: 'The lamp of Brest.',
+  2: 'The iron of Lyon.',
+  3: 'The lamp and the iron.',
+  4: 'The lamp.',
+  5: 'Nothing of it.',
+}
+
+/** A program that shows these passages, by key. */
+function* shown(passages: [number, string, string?][]): Read<Map<number, { title: string; body: string }>> {
+  return new Map(passages.map(([key, body, title = '']) => [key, { title, body }]))
+}
+
+function bridges(seeds: number[], more: Partial<BridgeRequest> = {}) {
+  const request: BridgeRequest = {
+    ...{ seeds, terms: ['lamp', 'iron'], idf: () => 2, cache: new PassageCache(), late: () => false },
+    load: (keys) => shown(keys.flatMap((key) => (TEXTS[key] === undefined ? [] : [[key, TEXTS[key]]]))),
+    ...more,
+  }
+  return store.db.now(findBridges(request))
+}
+const score = (found: ReturnType<typeof bridges>, key: number) => found.find((one) => one.key === key)?.score
+
+/** of a name in so many passages */
+const strength = (mentions: number) => 1 / Math.log2(1 + mentions)
+
+describe('the second hop', () => {
+  it('leads from what was found over a name to what mentions it too', () => {
+    mention(70, 1, 2)
+    mention(71, 3, 4)
+    expect(bridges([1]).map(({ key }) => key)).toEqual([2])
+    expect(bridges([2]).map(({ key }) => key)).toEqual([1])
+    expect(bridges([5])).toEqual([])
+    expect(bridges([])).toEqual([])
+  })
+
+  it('counts by how much of the question is added, and how telling the name is', () => {
+    mention(70, 1, 2, 4)
+    const found = bridges([1])
+    expect(score(found, 2)).toBeCloseTo(strength(3) * (0.1 + 0.5), 10)
+    expect(score(found, 4)).toBeCloseTo(strength(3) * 0.1, 10)
+    expect(found.map(({ key }) => key)).toEqual([2, 4])
+    const idf = (term: string) => (term === 'iron' ? 9 : 1)
+    expect(score(bridges([1], { idf }), 2)).toBeCloseTo(strength(3) * (0.1 + 0.9), 10)
+    expect(score(bridges([1], { terms: ['lamp', 'iron', 'iron'] }), 2)).toBeCloseTo(strength(3) * 0.6, 10)
+    expect(bridges([1], { idf: () => -1 })).toEqual([])
+  })
+
+  it('counts by the place of the passage that it begins at, and the best of several ways', () => {
+    mention(70, 1, 2)
+    mention(71, 4, 3)
+    const found = bridges([4, 1])
+    expect(score(found, 3)).toBeCloseTo(strength(2) * (0.1 + 0.5), 10)
+    expect(score(found, 2)).toBeCloseTo((strength(2) * (0.1 + 0.5)) / 1.5, 10)
+    mention(72, 4, 2)
+    expect(score(bridges([4, 1]), 2)).toBeCloseTo(strength(2) * (0.1 + 0.5), 10)
+  })
+
+  it('takes the older of two that are alike first', () => {
+    TEXTS[8] = TEXTS[9] = 'The iron.'
+    mention(70, 1, 9, 8)
+    expect(bridges([1]).map(({ key }) => key)).toEqual([8, 9])
+  })
+
+  it('may lead to what was found itself, where another passage leads there', () => {
+    mention(70, 1, 2)
+    expect(
+      bridges([1, 2])
+        .map(({ key }) => key)
+        .sort(),
+    ).toEqual([1, 2])
+  })
+
+  it('leads nowhere over a name that stands in more than 24 passages', () => {
+    const many = (count: number) => Array.from({ length: count }, (_, n) => 100 + n)
+    mention(70, 1, 2, ...many(22))
+    expect(bridges([1]).map(({ key }) => key)).toEqual([2])
+    expect(score(bridges([1]), 2)).toBeCloseTo(strength(24) * 0.6, 10)
+    mention(70, 200)
+    expect(bridges([1])).toEqual([])
+  })
+
+  it('follows 24 names of a passage', () => {
+    for (let n = 0; n < 30; n++) {
+      TEXTS[300 + n] = 'The iron.'
+      mention(500 + n, 1, 300 + n)
+    }
+    expect(bridges([1])).toHaveLength(24)
+  })
+
+  it('looks at 160 passages, those with the strongest names', () => {
+    for (let n = 0; n < 10; n++)
+      for (let m = 0; m < 20; m++) {
+        TEXTS[1000 + 20 * n + m] = 'The iron.'
+        mention(500 + n, 1000 + 20 * n + m)
+      }
+    for (let n = 0; n < 10; n++) mention(500 + n, 1)
+    mention(600, 1, 2)
+    const found = bridges([1])
+    expect(found).toHaveLength(160)
+    expect(found[0]?.key).toBe(2)
+    expect(Math.max(...found.map(({ key }) => key))).toBe(1158)
+  })
+
+  it('leaves out what the reader may not see', () => {
+    mention(70, 1, 2, 3)
+    expect(bridges([1], { load: () => shown([[1, 'The lamp of Brest.']]) })).toEqual([])
+    // what a first passage holds that may not be seen is not known
+    expect(score(bridges([1], { load: () => shown([[3, 'The lamp and the iron.']]) }), 3)).toBeCloseTo(
+      strength(3) * 1.1,
+      10,
+    )
+  })
+
+  it('ends where it takes too long', () => {
+    mention(70, 1, 2)
+    mention(71, 4, 3)
+    let looks = 0
+    expect(bridges([1, 4], { late: () => ++looks > 1 }).map(({ key }) => key)).toEqual([2])
+    expect(bridges([1, 4], { late: () => true })).toEqual([])
+  })
+
+  it('knows words of titles too', () => {
+    mention(70, 1, 2)
+    const load = () =>
+      shown([
+        [1, 'Nothing.'],
+        [2, 'Nothing.', 'Iron'],
+      ])
+    expect(score(bridges([1], { load }), 2)).toBeCloseTo(strength(2) * 0.6, 10)
+  })
+})

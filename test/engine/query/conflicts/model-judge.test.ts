@@ -1,0 +1,125 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { EvidenceBundle } from '../../../../src/contract/gateway/queries.js'
+import type { EngineContext } from '../../../../src/engine/context.js'
+import { judgeWithModel, pairKey } from '../../../../src/engine/query/conflicts/model-judge.js'
+import type { SpaceRow } from '../../../../src/engine/rows/spaces.js'
+import { newId } from '../../../../src/lib/ids.js'
+import { openSmallStore, type SmallStore } from '../../../helpers/store.js'
+import { admitted, MODEL, never, speaking } from '../small-space.js'
+
+let store: SmallStore
+let space: SpaceRow
+let context: EngineContext
+beforeAll(async () => {
+  store = await openSmallStore()
+  space = store.space()
+})
+afterAll(() => store.end())
+beforeEach(() => {
+  context = { ...store.context }
+})
+
+/** Sentences that no other test has asked about. */
+const pairs = (count: number): [string, string][] => {
+  const name = newId()
+  return Array.from({ length: count }, (_, n) => [
+    `The tower ${name} is ${n} m high.`,
+    `The tower ${name} is ${n + 50} m high.`,
+  ])
+}
+type Bundle = EvidenceBundle & { left: number }
+
+/** Evidence whose sentences contradict each other where they are not known to agree. */
+const judge = (of: [string, string][], profile: object = { reasoningModel: MODEL }, signal = never) =>
+  judgeWithModel(
+    context,
+    admitted(store, space, { profile }),
+    (agree) => {
+      const left = of.filter(([one, other]) => !agree(one, other)).length
+      return { state: left > 0 ? 'conflict' : 'answerable', left } as unknown as Bundle
+    },
+    signal,
+  ) as Promise<Bundle>
+const said = (...verdicts: ('contradict' | 'compatible')[]) => JSON.stringify(verdicts)
+
+describe('what rules take for a contradiction', () => {
+  it('is none where a model finds that both can be true', async () => {
+    const asked = speaking(context, said('compatible', 'contradict'))
+    const of = pairs(2)
+    expect(await judge(of)).toEqual({ state: 'conflict', left: 1 })
+    expect(asked).toHaveLength(1)
+    expect(JSON.parse(asked[0]?.messages[1]?.content ?? '')).toEqual({ pairs: of })
+    expect(asked[0]?.options.maxTokens).toBe(120)
+    speaking(context, said('compatible', 'compatible'))
+    expect(await judge(pairs(2))).toEqual({ state: 'answerable', left: 0 })
+    speaking(context, said('contradict'))
+    expect(await judge(pairs(1))).toEqual({ state: 'conflict', left: 1 })
+  })
+
+  it('is asked about once, in whatever order it comes again', async () => {
+    const [pair = ['', '']] = pairs(1)
+    speaking(context, said('compatible'))
+    await judge([pair])
+    const again = speaking(context)
+    expect(await judge([pair])).toMatchObject({ left: 0 })
+    expect(await judge([[pair[1], pair[0]]])).toMatchObject({ left: 0 })
+    expect(again).toHaveLength(0)
+    // what another model has said is its own word
+    const other = speaking(context, said('contradict'))
+    expect(await judge([pair], { reasoningModel: { ...MODEL, model: 'another' } })).toMatchObject({ left: 1 })
+    expect(other).toHaveLength(1)
+    expect(pairKey(MODEL, pair)).toBe(pairKey(MODEL, [pair[1], pair[0]]))
+    expect(pairKey(MODEL, pair)).not.toBe(pairKey({ ...MODEL, provider: 'another' }, pair))
+  })
+
+  it('is remembered as one also where the model found it to be one', async () => {
+    const of = pairs(1)
+    speaking(context, said('contradict'))
+    await judge(of)
+    const again = speaking(context)
+    expect(await judge(of)).toMatchObject({ left: 1 })
+    expect(again).toHaveLength(0)
+  })
+
+  it('is asked about for four pairs, and the word of the rules stands for the rest', async () => {
+    const asked = speaking(context, said('compatible', 'compatible', 'compatible', 'compatible'))
+    expect(await judge(pairs(6))).toMatchObject({ left: 2 })
+    expect(JSON.parse(asked[0]?.messages[1]?.content ?? '').pairs).toHaveLength(4)
+  })
+
+  it('stands without a model, without a contradiction, and where the model is no use', async () => {
+    const none = speaking(context)
+    expect(await judge(pairs(1), {})).toMatchObject({ left: 1 })
+    expect(await judge([])).toMatchObject({ left: 0, state: 'answerable' })
+    expect(none).toHaveLength(0)
+    for (const reply of ['no idea', said('compatible'), '["compatible", "perhaps"]', '{"a": "compatible"}']) {
+      const asked = speaking(context, reply, reply)
+      expect(await judge(pairs(2))).toMatchObject({ left: 2 })
+      expect(asked).toHaveLength(2)
+    }
+    speaking(context, new Error('off'))
+    expect(await judge(pairs(1))).toMatchObject({ left: 1 })
+  })
+
+  it('is put to the model of the daemon where the profile names none', async () => {
+    context.options = { ...context.options, defaultGenerator: MODEL }
+    speaking(context, said('compatible'))
+    expect(await judge(pairs(1), {})).toMatchObject({ left: 0 })
+  })
+
+  it('is told in no more characters than are needed', async () => {
+    const asked = speaking(context, said('compatible'))
+    await judge([[`${newId()} ${'word '.repeat(400)}`, `The tower ${newId()}.`]])
+    const [[one, other] = ['', '']] = JSON.parse(asked[0]?.messages[1]?.content ?? '').pairs
+    expect(one.length).toBeLessThanOrEqual(600)
+    expect(one.length).toBeGreaterThan(500)
+    expect(other).toMatch(/^The tower/)
+  })
+
+  it("is nobody's where the query was abandoned", async () => {
+    const gone = new AbortController()
+    gone.abort(new Error('gone'))
+    speaking(context, new Error('off'))
+    await expect(judge(pairs(1), undefined, gone.signal)).rejects.toThrow('gone')
+  })
+})

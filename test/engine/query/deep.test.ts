@@ -1,0 +1,170 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { EngineContext } from '../../../src/engine/context.js'
+import { retrieveDeep } from '../../../src/engine/query/deep.js'
+import type { SpaceRow } from '../../../src/engine/rows/spaces.js'
+import type { SearchHit } from '../../../src/engine/search/ports.js'
+import { openSmallStore, passages, type SmallStore } from '../../helpers/store.js'
+import { admitted, finding, keysOf, never, publish, restrict, sharedBy } from './small-space.js'
+
+const FOUND = 'Ada Keller leads the Orion Institute.'
+const HOP = 'The Orion Institute was founded by Grace Miller in 1911.'
+const FAR = 'Grace Miller was born in Brest.'
+const OTHER = 'The sea is deep there.'
+
+let store: SmallStore
+let context: EngineContext
+let space: SpaceRow
+let keys: Map<string, number>
+let first: { space: SpaceRow; keys: Map<string, number> }
+let shared: ReturnType<typeof sharedBy>
+
+async function another(): Promise<void> {
+  space = store.space()
+  await publish(store, space, { 'a.md': passages(FOUND, OTHER), 'b.md': HOP, 'c.md': FAR })
+  keys = keysOf(store, space)
+}
+beforeAll(async () => {
+  store = await openSmallStore()
+  context = { ...store.context }
+  shared = sharedBy(context)
+  await another()
+  first = { space, keys }
+})
+afterAll(() => store.end())
+beforeEach(() => {
+  ;({ space, keys } = first)
+  finding(store, () => [hit(FOUND, { bm25: 3 }), hit(OTHER, { bm25: 2 })])
+})
+
+const hit = (text: string, more: Partial<SearchHit> = {}): SearchHit => ({
+  key: keys.get(text) ?? -1,
+  bm25: 1,
+  ...more,
+})
+interface Asked {
+  query?: string
+  profile?: object
+  docs?: number[]
+  active?: string[]
+}
+const ask = ({
+  query = 'Who founded the institute that Ada Keller leads?',
+  profile = {},
+  docs,
+  active = [],
+}: Asked = {}) =>
+  retrieveDeep(
+    context,
+    shared,
+    { ...admitted(store, space, { profile }), ...(docs ? { docs } : {}) },
+    { query, activeEntityIds: active, embedding: { embedded: undefined } },
+    never,
+  )
+const texts = ({ ranked }: Awaited<ReturnType<typeof ask>>) => ranked.map(({ passage }) => passage.body)
+const by = ({ ranked }: Awaited<ReturnType<typeof ask>>, text: string) =>
+  ranked.find(({ passage }) => passage.body === text)?.byGraph
+
+describe('mode deep', () => {
+  it('finds over names what neither index found, and says that it did', async () => {
+    const found = await ask()
+    expect(texts(found)).toEqual(expect.arrayContaining([FOUND, HOP, OTHER]))
+    expect(by(found, HOP)).toBe('second-hop')
+    expect(found.metrics).toMatchObject({ graphPendingDocuments: 0, graphProjectionFilteredCount: 0 })
+    expect(found.metrics.graphBridgeCount).toBeGreaterThan(0)
+    expect(found.metrics.graphAddedCandidates).toBeGreaterThan(0)
+    expect(found.degraded).toEqual([])
+  })
+
+  it('finds nothing over the graph that its reader may not read', async () => {
+    await another()
+    restrict(store, space, ['b.md'], 'eve')
+    const found = await ask()
+    expect(texts(found)).not.toContain(HOP)
+  })
+
+  it('stays within the documents of the query', async () => {
+    const [doc] = store.rows<{ key: number }>(
+      "SELECT key FROM documents WHERE filename = 'a.md' AND space_key = ?",
+      space.key,
+    )
+    expect(texts(await ask({ docs: [doc?.key ?? -1] }))).not.toContain(HOP)
+  })
+
+  it('shows nothing that was published after its snapshot', async () => {
+    await another()
+    const early = admitted(store, space)
+    await publish(store, space, { 'd.md': 'Orion Institute was founded by nobody, says Ada Keller.' })
+    const found = await retrieveDeep(
+      ...([context, shared, early] as const),
+      { query: 'Who founded the institute?', activeEntityIds: [], embedding: { embedded: undefined } },
+      never,
+    )
+    expect(texts(found).join()).not.toContain('nobody')
+    expect(found.metrics.graphProjectionFilteredCount).toBeGreaterThanOrEqual(0)
+  })
+
+  it('says how many documents the graph does not know yet', async () => {
+    const derivations = { catchUp: async () => 3 } as never
+    const found = await retrieveDeep(
+      ...([context, { ...shared, derivations }, admitted(store, space)] as const),
+      { query: 'Who?', activeEntityIds: [], embedding: { embedded: undefined } },
+      never,
+    )
+    expect(found.degraded).toEqual([
+      { part: 'graph', class: 'unavailable', reason: 'the graph of 3 documents is still being built' },
+    ])
+    expect(found.metrics).toMatchObject({ graphPendingDocuments: 3 })
+  })
+
+  it('keeps places for what a second hop leads to', async () => {
+    await another()
+    // enough that fits better, so that the second hop would not be among the first
+    await publish(store, space, {
+      'many.md': passages(...Array.from({ length: 9 }, (_, n) => `Keller leads and founded institute number ${n}.`)),
+    })
+    keys = keysOf(store, space)
+    const many = [...keys.keys()].filter((text) => text.startsWith('Keller'))
+    finding(store, () => [hit(FOUND, { bm25: 9 }), ...many.map((text, place) => hit(text, { bm25: 8 - place / 9 }))])
+    const five = await ask({ profile: { topK: 5 } })
+    expect(five.ranked).toHaveLength(5)
+    expect(texts(five).at(-1)).toBe(HOP)
+    // three in ten
+    const three = await ask({ profile: { topK: 3 } })
+    expect(texts(three)).not.toContain(HOP)
+    // its score is that of where it stands
+    const finals = five.ranked.map(({ final }) => final)
+    expect(finals).toEqual([...finals].sort((a, b) => b - a))
+    // a model that has compared it decides by itself
+    const model = { pluginId: 'openai-compatible', provider: 'local', model: 'cross' }
+    const plain = context.models
+    const rerank = async (_: string, documents: string[]) =>
+      documents.map((text) => (text.includes('founded by') ? 0 : 0.9))
+    context.models = { ...plain, reranker: () => ({ rerank }) } as never
+    expect(texts(await ask({ profile: { topK: 5, rerank: { enabled: true, model } } }))).not.toContain(HOP)
+    context.models = plain
+  })
+
+  it('favours what mentions an entity that the caller works with', async () => {
+    finding(store, () => [hit(FOUND, { bm25: 3 }), hit(FAR, { bm25: 2.9 })])
+    const plain = await ask({ query: 'Grace Ada' })
+    const entities = store.rows<{ id: string; name: string }>(
+      'SELECT * FROM graph_entities WHERE space_key = ?',
+      space.key,
+    )
+    const grace = entities.find((one) => Object.values(one).includes('Grace Miller'))
+    const active = await ask({ query: 'Grace Ada', active: [grace?.id ?? ''] })
+    const final = (found: typeof plain, text: string) =>
+      found.ranked.find(({ passage }) => passage.body === text)?.final ?? 0
+    expect(final(active, FAR)).toBeCloseTo(Math.min(1, 1.35 * final(plain, FAR)), 10)
+    expect(final(active, FOUND)).toBeCloseTo(final(plain, FOUND), 10)
+    const finals = active.ranked.map((one) => one.final)
+    expect(finals).toEqual([...finals].sort((a, b) => b - a))
+  })
+
+  it('works where neither index found anything', async () => {
+    finding(store, () => [])
+    const found = await ask({ query: 'Ada Keller' })
+    expect(texts(found)).toContain(FOUND)
+    expect(by(found, FOUND)).toBe('graph')
+  })
+})

@@ -1,0 +1,307 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { EngineContext } from '../../../src/engine/context.js'
+import { PassageCache } from '../../../src/engine/derived/passage.js'
+import {
+  embedForFast,
+  type FastRecord,
+  type GraphStage,
+  type QueryEmbedding,
+  retrieveFast,
+} from '../../../src/engine/query/fast.js'
+import type { SpaceRow } from '../../../src/engine/rows/spaces.js'
+import type { SearchHit } from '../../../src/engine/search/ports.js'
+import { openSmallStore, PROVIDED, passages, type SmallStore } from '../../helpers/store.js'
+import { admitted, finding, keysOf, model, never, publish, restrict } from './small-space.js'
+
+const LAMP = 'The lamp of Brest is lit at night.'
+const IRON = 'The iron lamp of Lyon was made there.'
+const KEEPER = 'A keeper sleeps in the tower.'
+
+let store: SmallStore
+let context: EngineContext
+let space: SpaceRow
+let keys: Map<string, number>
+beforeAll(async () => {
+  store = await openSmallStore()
+  await another()
+})
+afterAll(() => store.end())
+beforeEach(() => {
+  context = { ...store.context }
+})
+
+/** Another space, for tests that change theirs. */
+async function another(more: Record<string, string> = {}, model?: typeof PROVIDED): Promise<void> {
+  space = store.space(model && { model })
+  await publish(store, space, { 'a.md': passages(LAMP, KEEPER), 'b.md': IRON, ...more })
+  keys = keysOf(store, space)
+}
+
+const hit = (text: string, more: Partial<SearchHit> = {}): SearchHit => ({
+  key: keys.get(text) ?? -1,
+  bm25: 1,
+  ...more,
+})
+const PLAIN: QueryEmbedding = { embedded: undefined }
+
+interface Asked {
+  query?: string
+  profile?: object
+  embedding?: QueryEmbedding
+  observe?: (record: FastRecord) => void
+  expand?: Parameters<typeof retrieveFast>[7]
+  docs?: number[]
+}
+const ask = ({ query = 'lamp of Brest', profile = {}, embedding = PLAIN, observe, expand, docs }: Asked = {}) =>
+  retrieveFast(
+    ...([context, new PassageCache(), { ...admitted(store, space, { profile }), ...(docs ? { docs } : {}) }] as const),
+    ...([query, embedding, never, observe, expand] as const),
+  )
+const texts = ({ ranked }: Awaited<ReturnType<typeof ask>>) => ranked.map(({ passage }) => passage.body)
+
+describe('a search of both indexes', () => {
+  it('asks them for the terms of the question, and keeps what fits best', async () => {
+    const asked = finding(store, () => [hit(IRON, { bm25: 3 }), hit(LAMP, { bm25: 2.9 }), hit(KEEPER, { bm25: 1 })])
+    const found = await ask()
+    expect(asked).toMatchObject([
+      { terms: ['lamp', 'brest'], textK: 200, vectorK: 200, compounds: {}, seq: admitted(store, space).seq },
+    ])
+    for (const name of ['vector', 'vectorSpace', 'wantsBackground', 'docs']) expect(asked[0]).not.toHaveProperty(name)
+    expect(texts(found)).toEqual([LAMP, IRON, KEEPER])
+    expect(found.terms).toEqual(['lamp', 'brest'])
+    expect(found.ranked.map(({ held }) => held)).toEqual([['lamp', 'brest'], ['lamp'], []])
+    expect(found.degraded).toEqual([])
+    expect(found).not.toHaveProperty('permission')
+    expect(found.ranked[0]).not.toHaveProperty('byGraph')
+  })
+
+  it('gives as many as the profile has places for, none below its threshold', async () => {
+    finding(store, () => [hit(LAMP, { bm25: 3 }), hit(IRON, { bm25: 2 }), hit(KEEPER, { bm25: 0.1 })])
+    const all = await ask()
+    expect(texts(await ask({ profile: { topK: 2 } }))).toEqual(texts(all).slice(0, 2))
+    const threshold = all.ranked[1]?.final ?? 1
+    const some = await ask({ profile: { scoreThreshold: threshold } })
+    expect(some.ranked.map(({ final }) => final)).toEqual(all.ranked.map(({ final }) => final).slice(0, 2))
+    expect(some.metrics).toMatchObject({ scoreThresholdFilteredCount: 1, finalCandidateCount: 2 })
+    expect(all.metrics).toMatchObject({ scoreThresholdFilteredCount: 0, finalCandidateCount: 3 })
+  })
+
+  it('says what was counted', async () => {
+    finding(store, () => ({
+      ...{ hits: [hit(LAMP), hit(IRON), { key: 9999, bm25: 1 }], textCount: 3, vectorCount: 4, textMs: 1.2345 },
+      ...{ vectorMs: 2.3456, vectorMethod: 'hnsw', textEngine: 'tantivy' },
+    }))
+    const { metrics } = await ask()
+    expect(metrics).toMatchObject({
+      ...{ ftsCandidateCount: 3, denseCandidateCount: 4, ftsMs: 1.23, denseMs: 2.35, denseMethod: 'hnsw' },
+      ...{ ftsEngine: 'tantivy', fusionCandidateCount: 2, projectionFilteredCount: 1, permissionFilteredCount: 0 },
+      ...{ rerankCandidateCount: 2, rerankMethod: 'builtin', tableCandidateCount: 0, metadataFilteredCount: 0 },
+      ...{ multimodalCandidateCount: 0, imageCandidateCount: 0, visualCandidateCount: 0 },
+      ...{ totalMs: expect.any(Number), fusionAndRerankMs: expect.any(Number) },
+    })
+    expect(metrics).not.toHaveProperty('rerankMs')
+    expect(metrics).not.toHaveProperty('denseBackground')
+    expect((await ask({ profile: { rerank: { enabled: false } } })).metrics).toMatchObject({
+      ...{ rerankCandidateCount: 0, rerankMethod: 'none' },
+    })
+  })
+
+  it('weighs terms by how many passages hold them', async () => {
+    finding(store, () => ({ hits: [hit(LAMP)], textCount: 1, frequencies: new Map([['lamp', 2]]) }))
+    const { idf, asked } = await ask()
+    expect(idf('lamp')).toBeCloseTo(Math.log(1 + 28.5 / 2.5), 10)
+    expect(idf('brest')).toBeCloseTo(Math.log(1 + 30.5 / 0.5), 10)
+    expect(asked).toMatchObject({ nodes: 3 })
+    expect(asked).not.toHaveProperty('byRerank')
+  })
+
+  it('tells who looks on what was found and how it was ranked', async () => {
+    const found = [hit(LAMP), { key: 9999, bm25: 1 }, hit(KEEPER, { bm25: 0.5 })]
+    finding(store, () => found)
+    const records: FastRecord[] = []
+    await ask({ profile: { topK: 1 }, observe: (record) => records.push(record) })
+    expect(records).toHaveLength(1)
+    expect(records[0]).toMatchObject({ found: { hits: found }, hits: [found[0], found[2]] })
+    expect(records[0]?.ranked.map(({ key }) => key)).toEqual([keys.get(LAMP), keys.get(KEEPER)])
+    expect(records[0]?.compared).toHaveLength(2)
+    expect(records[0]).not.toHaveProperty('model')
+  })
+
+  it('stays within the documents of the query', async () => {
+    const asked = finding(store, () => [])
+    await ask({ docs: [7] })
+    expect(asked[0]?.docs).toEqual([7])
+  })
+
+  it('says what an index cannot do, what was not embedded, and which vectors are missing', async () => {
+    finding(store, () => ({ hits: [hit(LAMP)], degraded: ['the text index is being rebuilt'] }))
+    const degraded = { part: 'embedding', class: 'timeout', reason: 'no vector' } as const
+    context.vectors = { ...context.vectors, missing: async () => ({ passages: 1, class: 'auth' }) }
+    expect((await ask({ embedding: { embedded: undefined, degraded } })).degraded).toEqual([
+      { part: 'text-index', class: 'unavailable', reason: 'the text index is being rebuilt' },
+      degraded,
+      { part: 'vectors', class: 'auth', reason: 'vectors of 1 passage are missing' },
+    ])
+    context.vectors = { ...context.vectors, missing: async () => ({ passages: 2, class: undefined }) }
+    expect((await ask()).degraded.at(-1)).toEqual({
+      ...{ part: 'vectors', class: 'unavailable', reason: 'vectors of 2 passages are missing' },
+    })
+  })
+
+  it('gives nothing that is gone by the time its text is read', async () => {
+    await another()
+    finding(store, () => [hit(LAMP), hit(IRON)])
+    store.run("UPDATE documents SET deleted_at = 1 WHERE filename = 'b.md' AND space_key = ?", space.key)
+    expect(texts(await ask())).toEqual([LAMP])
+  })
+
+  it('holds words of the question that a passage says in others', async () => {
+    const rewordings = [{ asked: ['lamp', 'glass'], told: ['lampglass'] }]
+    await another({ 'c.md': 'The lampglass is old.' })
+    finding(store, () => ({ hits: [hit('The lampglass is old.')], rewordings: rewordings as never }))
+    const found = await ask({ query: 'glass lamp' })
+    expect(found.ranked[0]?.held).toEqual(['glass', 'lamp'])
+    expect(found.rewordings).toEqual(rewordings)
+  })
+})
+
+describe('a search with what may not be read', () => {
+  it('leaves it out, says how much it was, and whether it was better', async () => {
+    await another()
+    restrict(store, space, ['a.md'], 'eve')
+    finding(store, () => ({
+      hits: [hit(LAMP, { bm25: 3 }), hit(IRON, { bm25: 1 })],
+      frequencies: new Map([['lamp', 4]]),
+    }))
+    const found = await ask()
+    expect(texts(found)).toEqual([IRON])
+    expect(found.permission).toMatchObject({ filtered: 1, better: true })
+    expect(found.metrics).toMatchObject({ permissionFilteredCount: 1, fusionCandidateCount: 2 })
+    // the words of what may not be read do not count
+    expect(found.idf('lamp')).toBeCloseTo(Math.log(1 + 28.5 / 2.5), 10)
+    finding(store, () => [hit(LAMP, { bm25: 0.1 }), hit(IRON, { bm25: 3 })])
+    expect((await ask({ query: 'iron lamp made Lyon' })).permission).toEqual({
+      filtered: 1,
+      better: false,
+      near: false,
+    })
+  })
+})
+
+describe('a search with vectors', () => {
+  const VECTOR = Float32Array.of(1, 0)
+  const embedding = { embedded: { vector: VECTOR, vectorSpaceId: 'v', dimension: 2 } }
+
+  it('asks the vector index too, of a provider with the background of the space', async () => {
+    const asked = finding(store, () => [hit(LAMP, { cosine: 0.9 })])
+    await ask({ embedding })
+    expect(asked[0]).toMatchObject({ vector: VECTOR, vectorSpace: 'v', wantsBackground: false })
+    await another({}, PROVIDED)
+    const background = { middle: 0.123456, spread: 0.0123456, samples: 9 }
+    const provided = finding(store, () => ({
+      hits: [hit(LAMP, { cosine: 0.9 }), hit(IRON, { cosine: 0.1 })],
+      background,
+    }))
+    const found = await ask({ embedding })
+    expect(provided[0]).toMatchObject({ wantsBackground: true })
+    expect(found.metrics).toMatchObject({ denseBackground: { middle: 0.1235, spread: 0.0123, samples: 9 } })
+    expect(found.asked.byVectors).toBeGreaterThan(0.9)
+  })
+
+  it("of the space's own model compares passages with the best", async () => {
+    await another()
+    model(store, space)
+    await publish(store, space, { 'c.md': passages('An iron ship.', 'Another iron gate here.') })
+    keys = keysOf(store, space)
+    const vectorSpaceId = store.again(space).vector_space
+    const hits = () => [hit(LAMP, { bm25: 2 }), hit('An iron ship.'), hit('Another iron gate here.')]
+    const likeness = async (more: QueryEmbedding) => {
+      finding(store, hits)
+      const records: FastRecord[] = []
+      await ask({ query: 'iron lamp glass', embedding: more, observe: (record) => records.push(record) })
+      return records[0]?.compared.map((one) => one.likeness) ?? []
+    }
+    expect(await likeness(PLAIN)).toEqual([0, 0, 0])
+    expect(Math.max(...(await likeness({ embedded: { ...embedding.embedded, vectorSpaceId } })))).toBeGreaterThan(0)
+  })
+
+  it('embeds the question, and does without where that fails', async () => {
+    await another()
+    expect(await embedForFast(context, admitted(store, space), 'lamp', never)).toEqual({ embedded: undefined })
+    model(store, space)
+    const at = admitted(store, space)
+    store.embed = () => [VECTOR]
+    expect(await embedForFast(context, at, 'lamp', never)).toEqual({
+      embedded: { vector: VECTOR, vectorSpaceId: at.space.vector_space, dimension: 2 },
+    })
+    store.embed = () => {
+      throw new Error('off')
+    }
+    expect(await embedForFast(context, at, 'lamp', never)).toEqual({
+      embedded: undefined,
+      degraded: {
+        part: 'embedding',
+        class: 'unavailable',
+        reason: 'the question could not be embedded: an unexpected failure',
+      },
+    })
+    const gone = new AbortController()
+    gone.abort(new Error('gone'))
+    await expect(embedForFast(context, at, 'lamp', gone.signal)).rejects.toThrow('gone')
+  })
+})
+
+describe('a search that is expanded', () => {
+  it('ranks what was added with the rest, says where it came from, and keeps the last word on the order', async () => {
+    finding(store, () => [hit(LAMP, { bm25: 2 })])
+    const given: unknown[] = []
+    const expand = async (hits: SearchHit[], asked: { terms: readonly string[] }): Promise<GraphStage> => {
+      given.push(hits, asked.terms)
+      return {
+        hits: [...hits, hit(KEEPER, { bm25: 0.5 })],
+        reorder: (ranked, byModel) => (byModel ? ranked : [...ranked].reverse()),
+        reached: new Map([[keys.get(KEEPER) ?? -1, 'second-hop']]),
+        metrics: { graphAddedCandidates: 1 },
+      }
+    }
+    const found = await ask({ expand })
+    expect(given).toEqual([[hit(LAMP, { bm25: 2 })], ['lamp', 'brest']])
+    expect(texts(found)).toEqual([KEEPER, LAMP])
+    expect(found.ranked.map(({ byGraph }) => byGraph)).toEqual(['second-hop', undefined])
+    expect(found.metrics).toMatchObject({ graphAddedCandidates: 1, fusionCandidateCount: 1, rerankCandidateCount: 2 })
+  })
+})
+
+describe('a search whose order a model decides', () => {
+  const reranker = { pluginId: 'openai-compatible', provider: 'local', model: 'cross' }
+  const profile = { rerank: { enabled: true, model: reranker } }
+  const scored = (scores: number[] | Error) => {
+    const rerank = async () => {
+      if (scores instanceof Error) throw scores
+      return scores
+    }
+    context.models = { ...context.models, reranker: () => ({ rerank }) } as never
+  }
+
+  it('says which one it was, and what it found relevant', async () => {
+    finding(store, () => [hit(LAMP, { bm25: 3 }), hit(IRON, { bm25: 2 }), hit(KEEPER)])
+    scored([0.1, 0.95, 0.05])
+    const found = await ask()
+    expect(found.metrics.rerankMethod).toBe('builtin')
+    const byModel = await ask({ profile })
+    expect(byModel.metrics).toMatchObject({
+      ...{ rerankMethod: 'model', rerankModel: reranker, rerankCandidateCount: 3, rerankMs: expect.any(Number) },
+    })
+    expect(texts(byModel)[0]).toBe(texts(found)[1])
+    expect(byModel.asked.byRerank).toBe(0.95)
+    scored(new Error('off'))
+    const failed = await ask({ profile })
+    expect(failed.metrics).toMatchObject({
+      rerankMethod: 'builtin',
+      rerankMs: expect.any(Number),
+      rerankCandidateCount: 3,
+    })
+    expect(failed.degraded).toMatchObject([{ part: 'rerank' }])
+    expect(texts(failed)).toEqual(texts(found))
+  })
+})

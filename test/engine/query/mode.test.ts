@@ -1,0 +1,144 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { KsError } from '../../../src/contract/errors.js'
+import type { QueryBody } from '../../../src/contract/gateway/queries.js'
+import type { EngineContext } from '../../../src/engine/context.js'
+import { BUILTIN_ANSWER } from '../../../src/engine/models/registry.js'
+import { resolveMode } from '../../../src/engine/query/mode.js'
+import type { SpaceRow } from '../../../src/engine/rows/spaces.js'
+import { openSmallStore, type SmallStore } from '../../helpers/store.js'
+import { bodyOf, MODEL, never, speaking } from './small-space.js'
+
+let store: SmallStore
+let context: EngineContext
+let space: SpaceRow
+beforeAll(async () => {
+  store = await openSmallStore()
+  space = store.space()
+})
+afterAll(() => store.end())
+beforeEach(() => {
+  context = { ...store.context }
+})
+
+const PROFILE = {
+  revision: 4,
+  defaultMode: 'deep' as const,
+  modes: ['fast' as const, 'deep' as const],
+  topK: 10,
+  scoreThreshold: 0,
+  rerank: { enabled: true },
+}
+const route = (
+  mode?: QueryBody['mode'],
+  profile: object = { reasoningModel: MODEL },
+  query = 'How high?',
+  signal = never,
+) => resolveMode(context, space, { ...PROFILE, ...profile }, bodyOf(space, query, mode && { mode }), signal)
+const END = { type: 'end', finishReason: 'stop' } as const
+/** A reply of a model that says it is called so. */
+const by = (model: unknown, text = '{"mode":"fast"}') => [
+  { type: 'delta' as const, text },
+  { ...END, ...(model === undefined ? {} : { metadata: { model } }) },
+]
+
+describe('the mode of a query', () => {
+  it('is the one of the profile where the query names none, and the one that it names', async () => {
+    const asked = speaking(context)
+    expect(await route()).toEqual({
+      ...{ requestedMode: 'deep', resolvedMode: 'deep', resolver: 'explicit', selectionSource: 'profile-default' },
+      ...{ degraded: false, profileRevision: 4 },
+    })
+    expect(await route('fast')).toEqual({
+      ...{ requestedMode: 'fast', resolvedMode: 'fast', resolver: 'explicit', selectionSource: 'request' },
+      ...{ degraded: false, profileRevision: 4 },
+    })
+    expect(asked).toEqual([])
+  })
+
+  it('is chosen by the reasoning model where the query leaves it open', async () => {
+    const asked = speaking(context, '{"mode":"fast"}')
+    expect(await route('auto')).toEqual({
+      ...{ requestedMode: 'auto', resolvedMode: 'fast', resolver: 'llm', selectionSource: 'reasoning-model' },
+      ...{ degraded: false, profileRevision: 4, reasoningModel: MODEL, promptVersion: 'route-1' },
+      usage: { inputTokens: 5, outputTokens: 2 },
+    })
+    const [system, user] = asked[0]?.messages ?? []
+    expect(system).toMatchObject({ role: 'system', content: expect.stringContaining('"deep"') })
+    expect(user).toEqual({ role: 'user', content: '{"question":"How high?"}' })
+    expect(asked[0]?.options.maxTokens).toBe(50)
+  })
+
+  it('is asked for once more where the reply is of no use', async () => {
+    const asked = speaking(context, 'Well, deep I think.', '{"mode":"deep"}')
+    expect(await route('auto')).toMatchObject({ resolvedMode: 'deep', resolver: 'llm' })
+    expect(asked).toHaveLength(2)
+  })
+
+  it('is asked for with as much of the question as it needs', async () => {
+    const asked = speaking(context, '{"mode":"fast"}')
+    await route('auto', undefined, `How high? ${'word '.repeat(3000)}`)
+    const question: string = JSON.parse(asked[0]?.messages[1]?.content ?? '{}').question
+    expect(question.startsWith('How high?')).toBe(true)
+    expect(question.length).toBeLessThanOrEqual(4000)
+  })
+
+  it.each([
+    ['no reasoning model', {}, 'reasoning-model-unavailable'],
+    ['the one that quotes', { reasoningModel: BUILTIN_ANSWER }, 'reasoning-model-unavailable'],
+  ])('is that of the profile where there is %s', async (_, profile, errorClass) => {
+    const asked = speaking(context)
+    const found = await route('auto', profile)
+    expect(found).toMatchObject({
+      ...{ requestedMode: 'auto', resolvedMode: 'deep', resolver: 'fallback', selectionSource: 'profile-default' },
+      ...{ degraded: true, errorClass, profileRevision: 4, failure: { part: 'route', class: 'unavailable' } },
+    })
+    expect(found).not.toHaveProperty('promptVersion')
+    expect(asked).toEqual([])
+  })
+
+  it.each<[string, ReturnType<typeof by> | string, string]>([
+    ['names none', '{"mode":"quick"}', 'invalid-reply'],
+    ['is no object', '["fast"]', 'invalid-reply'],
+    ['has another shape', '{"kind":"fast"}', 'invalid-reply'],
+    ['names one that the profile does not allow', '{"mode":"research"}', 'mode-unavailable'],
+    ['comes from another model', by('another'), 'model-identity-mismatch'],
+    ['comes from nobody knows which', by(7), 'model-identity-mismatch'],
+  ])('is that of the profile where the reply %s', async (_, reply, errorClass) => {
+    speaking(context, reply, reply)
+    expect(await route('auto')).toMatchObject({
+      ...{ resolvedMode: 'deep', resolver: 'fallback', degraded: true, errorClass },
+      ...{ reasoningModel: MODEL, promptVersion: 'route-1' },
+      failure: { part: 'route', reason: expect.stringMatching(/^auto fell back to the profile's default mode: /) },
+    })
+  })
+
+  it.each(['some-model', 'Some_Model', 'org/some-model', 'some-model-2025-01-31', 'some', undefined])(
+    'is taken from a model that calls itself %s',
+    async (served) => {
+      speaking(context, by(served))
+      expect((await route('auto')).resolver).toBe('llm')
+    },
+  )
+
+  it('is taken from a model whose name was given with its folder', async () => {
+    speaking(context, by('some-model'))
+    expect((await route('auto', { reasoningModel: { ...MODEL, model: 'org/some-model' } })).resolver).toBe('llm')
+  })
+
+  it('is that of the profile where the model fails, and the failure is told', async () => {
+    speaking(context, new KsError('quota-exceeded', 'no tokens are left today'))
+    expect(await route('auto')).toMatchObject({
+      ...{ resolvedMode: 'deep', resolver: 'fallback', errorClass: 'quota-exceeded', reasoningModel: MODEL },
+      ...{ promptVersion: 'route-1', failure: { part: 'route', class: 'budget-spent' } },
+    })
+    speaking(context, new Error('off'))
+    expect(await route('auto')).toMatchObject({ errorClass: 'provider-failed', failure: { class: 'unavailable' } })
+  })
+
+  it("is nobody's any more where the query was abandoned", async () => {
+    const gone = new AbortController()
+    gone.abort(new Error('gone'))
+    speaking(context, new Error('off'))
+    await expect(route('auto', undefined, 'How high?', gone.signal)).rejects.toThrow('off')
+  })
+})

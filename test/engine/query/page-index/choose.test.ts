@@ -1,0 +1,226 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { PageIndexBuilder } from '../../../../src/engine/derived/page-index/build.js'
+import { packPageIndex } from '../../../../src/engine/derived/page-index/store.js'
+import { termHash } from '../../../../src/engine/derived/passage.js'
+import { chooseDocuments } from '../../../../src/engine/query/page-index/choose.js'
+import { writePageIndex } from '../../../../src/engine/rows/page-indexes.js'
+import type { SpaceRow } from '../../../../src/engine/rows/spaces.js'
+import { openSmallStore, type SmallStore } from '../../../helpers/store.js'
+import { admitted, never, publish } from '../small-space.js'
+
+let store: SmallStore
+let space: SpaceRow
+beforeAll(async () => {
+  store = await openSmallStore()
+})
+afterAll(() => store.end())
+beforeEach(() => {
+  space = store.space()
+})
+
+interface Version {
+  key: number
+  doc_key: number
+  filename: string
+}
+const versions = () =>
+  store.rows<Version>(
+    'SELECT v.key, v.doc_key, d.filename FROM versions v JOIN documents d ON d.key = v.doc_key WHERE d.space_key = ? ORDER BY v.key',
+    space.key,
+  )
+
+/** Publishes documents with their page indexes. */
+async function documents(texts: Record<string, string>): Promise<void> {
+  await publish(store, space, texts)
+  for (const { key, doc_key, filename } of versions()) {
+    const builder = new PageIndexBuilder(filename.replace('.md', ''))
+    builder.add({ key, text: texts[filename] ?? '', section: [], outlineNode: 's', page: null })
+    const packed = await packPageIndex(builder.finish())
+    store.write(() => writePageIndex({ spaceKey: space.key, docKey: doc_key, versionKey: key }, packed))
+  }
+}
+
+const term = (name: string, weight = 1) => ({ term: name, hash: termHash(name), weight })
+interface Asked {
+  terms?: ReturnType<typeof term>[]
+  known?: ReadonlyMap<string, number>
+  docs?: number[]
+  except?: Set<number>
+  signal?: AbortSignal
+}
+const choose = ({
+  terms = [term('lamp'), term('iron')],
+  known,
+  docs,
+  except = new Set(),
+  signal = never,
+}: Asked = {}) =>
+  chooseDocuments(
+    ...([store.db, space.key, admitted(store, space).snapshot] as const),
+    { terms, known, except, ...(docs && { docs }) },
+    signal,
+  )
+const names = ({ chosen }: Awaited<ReturnType<typeof choose>>) => {
+  const known = new Map(versions().map(({ key, filename }) => [key, filename.replace('.md', '')]))
+  return chosen.map(({ versionKey }) => known.get(versionKey))
+}
+/** How much so many occurrences in so many terms count. */
+const held = (count: number, length: number) => {
+  const density = (10_000 * count) / length
+  return density / (density + 5)
+}
+const weight = (scanned: number, holding: number) => Math.log(1 + (scanned - holding + 0.5) / (holding + 0.5))
+
+describe('the documents that are walked', () => {
+  it('are those that hold a term of the question, the best one first', async () => {
+    await documents({ one: 'lamp glass', two: 'glass sea', three: 'lamp iron glass' })
+    const choice = await choose({ docs: versions().map(({ doc_key }) => doc_key) })
+    expect(names(choice)).toEqual(['three', 'one'])
+    expect(names(await choose())).toEqual(['three'])
+    expect(choice).toMatchObject({ scanned: 3, matched: 2, truncated: false })
+    expect(choice.weights[0]).toBeCloseTo(weight(3, 2), 10)
+    expect(choice.weights[1]).toBeCloseTo(weight(3, 1), 10)
+    const score = weight(3, 2) * held(1, 3) + weight(3, 1) * held(1, 3)
+    expect(choice.chosen[0]?.score).toBe(1)
+    expect(choice.chosen[1]?.score).toBeCloseTo((weight(3, 2) * held(1, 2)) / score, 10)
+    expect(choice.chosen[0]?.docKey).toBe(versions()[2]?.doc_key)
+  })
+
+  it('are none of none', async () => {
+    expect(await choose()).toEqual({
+      ...{ chosen: [], scanned: 0, matched: 0, truncated: false, weights: [Math.log(2), Math.log(2)] },
+    })
+  })
+
+  it('hold it densely', async () => {
+    const rare = `lamp ${'glass '.repeat(4999)}`
+    await documents({ rare, dense: 'lamp glass' })
+    const [best, other] = (await choose({ terms: [term('lamp')] })).chosen
+    expect(best?.versionKey).toBe(versions()[1]?.key)
+    // one in 5,000 is two in 10,000
+    expect(other).toBeUndefined()
+    const known = new Map([['lamp', 1]])
+    const both = await choose({ terms: [term('lamp')], known, docs: versions().map(({ doc_key }) => doc_key) })
+    expect(both.chosen[1]?.score).toBeCloseTo(held(1, 5000) / held(1, 2), 10)
+    expect(held(1, 5000)).toBeCloseTo(2 / 7, 10)
+  })
+
+  it('are named after what is asked for', async () => {
+    await documents({ lamp: 'glass sea', plain: 'lamp lamp glass' })
+    const choice = await choose({ known: new Map([['lamp', 1]]) })
+    expect(names(choice)).toEqual(['lamp', 'plain'])
+    expect(choice.chosen[0]?.named).toEqual(new Set([termHash('lamp')]))
+    expect(choice.chosen[1]?.named).toEqual(new Set())
+    expect(choice.chosen[1]?.score).toBeCloseTo(held(2, 3) / 1.5, 10)
+    expect(choice.weights[0]).toBe(1)
+    // it counts among those that hold it
+    expect((await choose()).weights[0]).toBeCloseTo(weight(2, 2), 10)
+  })
+
+  it('weigh terms by what the space knows of them, and by how much of the question they are', async () => {
+    await documents({ one: 'lamp glass', two: 'iron glass' })
+    const known = new Map([
+      ['lamp', 1],
+      ['iron', 1.2],
+    ])
+    expect(names(await choose({ known }))).toEqual(['two', 'one'])
+    expect(names(await choose({ known, terms: [term('lamp'), term('iron', 0.8)] }))).toEqual(['one', 'two'])
+  })
+
+  it('come at least half as near as the best, but where the caller names them', async () => {
+    await documents({ one: 'lamp glass', two: 'iron glass' })
+    const [first, second] = versions()
+    const at = (share: number) => ({
+      known: new Map([
+        ['lamp', 1],
+        ['iron', share],
+      ]),
+    })
+    expect(names(await choose(at(0.51)))).toEqual(['one', 'two'])
+    expect(await choose(at(0.5))).toMatchObject({ chosen: [{}, { score: 0.5 }], truncated: false })
+    expect(names(await choose(at(0.49)))).toEqual(['one'])
+    const docs = [first?.doc_key ?? -1, second?.doc_key ?? -1]
+    expect(names(await choose({ ...at(0.1), docs }))).toEqual(['one', 'two'])
+    expect(names(await choose({ docs: docs.slice(1) }))).toEqual(['two'])
+  })
+
+  it('are the newer first of two that are alike', async () => {
+    await documents({ one: 'lamp', two: 'lamp' })
+    expect(names(await choose())).toEqual(['two', 'one'])
+  })
+
+  it('are none that are left out', async () => {
+    await documents({ one: 'lamp', two: 'lamp' })
+    const [first] = versions()
+    const except = new Set([first?.doc_key ?? -1])
+    const choice = await choose({ except })
+    expect(names(choice)).toEqual(['two'])
+    expect(choice).toMatchObject({ scanned: 1, matched: 1 })
+    expect((await choose({ except, docs: [first?.doc_key ?? -1] })).chosen).toEqual([])
+  })
+
+  it('are sixteen at the most, and as many as have 6,000 ranges together', async () => {
+    await documents(Object.fromEntries(Array.from({ length: 17 }, (_, n) => [`d${n}`, 'lamp glass'])))
+    const many = await choose()
+    expect(many.chosen).toHaveLength(16)
+    expect(many).toMatchObject({ matched: 17, truncated: true })
+    const ranges = (count: number) =>
+      store.run('UPDATE page_index SET range_count = ? WHERE space_key = ?', count, space.key)
+    ranges(2000)
+    expect(await choose()).toMatchObject({ chosen: [{}, {}, {}], truncated: true })
+    ranges(7000)
+    expect(await choose()).toMatchObject({ chosen: [{}], truncated: true })
+  })
+
+  it('are not looked for where every term weighs nothing', async () => {
+    await documents({ one: 'lamp' })
+    const choice = await choose({ known: new Map([['lamp', 0]]) })
+    expect(choice.chosen.map(({ score }) => score)).toEqual([0])
+  })
+})
+
+describe('many documents', () => {
+  /** Makes the summary of one document that of many. */
+  function copies(count: number): void {
+    store.run('PRAGMA foreign_keys = OFF')
+    const columns = (table: string, key: string) =>
+      store
+        .rows<{ name: string }>(`SELECT name FROM pragma_table_info('${table}')`)
+        .map(({ name }) => name)
+        .filter((name) => name !== key)
+        .join(', ')
+    const [only] = versions()
+    const series = `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${count})`
+    const base = 1_000_000 * space.key
+    const own = columns('versions', 'key')
+      .replace(/\bid\b/, "'v' || (? + i)")
+      .replace(/\bversion\b/, '1000 + i')
+    store.run(
+      `${series} INSERT INTO versions (key, ${columns('versions', 'key')}) SELECT ? + i, ${own} FROM versions, n WHERE key = ?`,
+      ...[base, ...(own.includes('?') ? [base] : []), only?.key ?? -1],
+    )
+    store.run(
+      `${series} INSERT INTO page_index (version_key, ${columns('page_index', 'version_key')})
+       SELECT ? + i, ${columns('page_index', 'version_key')} FROM page_index, n WHERE version_key = ?`,
+      ...[base, only?.key ?? -1],
+    )
+  }
+
+  it('are read in batches to the end', async () => {
+    await documents({ one: 'lamp' })
+    copies(999)
+    expect(await choose()).toMatchObject({ scanned: 1000, matched: 1000, truncated: true })
+    space = store.space()
+    await documents({ one: 'sea' })
+    copies(1000)
+    expect(await choose()).toMatchObject({ scanned: 1001, matched: 0, truncated: false })
+  })
+
+  it('are not read on where the query was abandoned', async () => {
+    await documents({ one: 'lamp' })
+    copies(1500)
+    const gone = new AbortController()
+    gone.abort(new Error('gone'))
+    await expect(choose({ signal: gone.signal })).rejects.toThrow('gone')
+  })
+})

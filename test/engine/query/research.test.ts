@@ -1,0 +1,177 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { Derivations } from '../../../src/engine/derived/derivation.js'
+import { PassageCache } from '../../../src/engine/derived/passage.js'
+import { retrieveResearch } from '../../../src/engine/query/research.js'
+import type { SpaceRow } from '../../../src/engine/rows/spaces.js'
+import { openSmallStore, passages, type SmallStore } from '../../helpers/store.js'
+import { admitted, model, never, publish, restrict } from './small-space.js'
+
+const TOWER = 'The tower of Brest is 40 metres high and was built of granite.'
+const LAMP = 'The lamp of the tower was lit in 1908.'
+const SEA = 'The sea is deep there and cold in winter.'
+const LYON = 'The bridge of Lyon is 90 metres long.'
+
+let store: SmallStore
+let space: SpaceRow
+/** Publishes documents and makes their page indexes. */
+async function documents(files: Record<string, string>, more: { trained?: boolean } = {}): Promise<void> {
+  space = store.space()
+  if (more.trained === true) model(store, space)
+  await publish(store, space, files)
+  expect(await new Derivations(store.context).catchUp(store.again(space), 20_000)).toBe(0)
+}
+const FILES = { 'brest.md': passages(TOWER, LAMP, SEA), 'lyon.md': LYON }
+let first: SpaceRow
+beforeAll(async () => {
+  store = await openSmallStore()
+  await documents(FILES)
+  first = space
+})
+afterAll(() => store.end())
+beforeEach(() => {
+  space = first
+})
+
+const ask = (query: string, { profile = {}, docs }: { profile?: object; docs?: number[] } = {}) =>
+  retrieveResearch(
+    ...([store.context, new PassageCache()] as const),
+    { ...admitted(store, space, { profile }), ...(docs ? { docs } : {}) },
+    query,
+    never,
+  )
+const texts = ({ ranked }: Awaited<ReturnType<typeof ask>>) => ranked.map(({ passage }) => passage.body)
+const docKey = (filename: string) =>
+  store.rows<{ key: number }>('SELECT key FROM documents WHERE filename = ? AND space_key = ?', filename, space.key)[0]
+    ?.key ?? -1
+
+describe('mode research', () => {
+  it('walks from documents to the passages that answer', async () => {
+    const found = await ask('How high is the tower of Brest?')
+    expect(texts(found)[0]).toBe(TOWER)
+    expect(found.terms).toEqual(['high', 'tower', 'brest'])
+    expect(found.ranked[0]).toMatchObject({ held: ['high', 'tower', 'brest'], retrieval: 1 })
+    expect(found.ranked[0]?.navigation).toMatchObject({
+      documentScore: 1,
+      section: 's1',
+      summaryScore: expect.any(Number),
+    })
+    expect(found.degraded).toEqual([])
+    expect(found).not.toHaveProperty('permission')
+  })
+
+  it('counts what it walked over', async () => {
+    const { metrics, ranked } = await ask('How high is the tower of Brest?')
+    expect(metrics).toMatchObject({
+      ...{ pageIndexScoreVersion: 'page-index-1', pageIndexScannedOutlines: 2, pageIndexScannedNodes: 1 },
+      ...{
+        pageIndexMatchedNodes: 1,
+        pageIndexOpenedRanges: 1,
+        pageIndexOpenedNodes: 3,
+        pageIndexCandidateTruncated: false,
+      },
+      ...{ pageIndexPendingDocuments: 0, summaryCandidateCount: 1, selectedDocumentCount: 1, selectedSectionCount: 1 },
+      ...{ finalCandidateCount: ranked.length, permissionFilteredCount: 0, projectionFilteredCount: 0 },
+      ...{ scoreThresholdFilteredCount: 0, thresholdFilteredCandidateCount: 0, metadataFilteredCount: 0 },
+      ...{ ftsCandidateCount: 0, denseCandidateCount: 0, rerankCandidateCount: 0, fusionCandidateCount: 0, ftsMs: 0 },
+      ...{ denseMs: 0, multimodalCandidateCount: 0, imageCandidateCount: 0, visualCandidateCount: 0 },
+    })
+    for (const name of ['summaryMs', 'navigationMs', 'readingMs', 'totalMs'])
+      expect(metrics[name]).toBeGreaterThanOrEqual(0)
+  })
+
+  it('gives the best of each page first, then the others of it', async () => {
+    const { ranked } = await ask('How high is the tower of Brest?')
+    expect(ranked.map(({ passage }) => passage.body)).toEqual([TOWER, LAMP, SEA])
+    const finals = ranked.map(({ final }) => final)
+    expect(finals).toEqual([...finals].sort((a, b) => b - a))
+    expect(ranked[0]?.alone).toBeCloseTo(ranked[0]?.final ?? 0, 10)
+    // the name of its file alone
+    expect(ranked[2]?.held).toEqual(['brest'])
+  })
+
+  it('gives as many as the profile has places for, none below its threshold', async () => {
+    const query = 'tower lamp'
+    const all = await ask(query)
+    expect((await ask(query, { profile: { topK: 1 } })).ranked).toHaveLength(1)
+    const over = (all.ranked[0]?.final ?? 0) + 0.0001
+    const none = await ask(query, { profile: { scoreThreshold: over } })
+    expect(none.ranked).toEqual([])
+    expect(none.metrics).toMatchObject({ scoreThresholdFilteredCount: all.ranked.length, finalCandidateCount: 0 })
+  })
+
+  it('finds nothing where no document holds a word of the question', async () => {
+    const found = await ask('quantum chromodynamics')
+    expect(found.ranked).toEqual([])
+    expect(found.metrics).toMatchObject({ pageIndexOpenedRanges: 0, selectedDocumentCount: 0 })
+  })
+
+  it('stays within the documents of the query', async () => {
+    const query = 'metres of tower and bridge'
+    expect(texts(await ask(query))).toEqual(expect.arrayContaining([TOWER, LYON]))
+    expect(texts(await ask(query, { docs: [docKey('lyon.md')] }))).toEqual([LYON])
+  })
+
+  it('shows nothing that is gone or was published after its snapshot', async () => {
+    await documents(FILES)
+    const early = admitted(store, space)
+    await publish(store, space, { 'late.md': 'The tower of Brest is 50 metres high.' })
+    await new Derivations(store.context).catchUp(store.again(space), 20_000)
+    const found = await retrieveResearch(store.context, new PassageCache(), early, 'tower of Brest', never)
+    expect(texts(found).join()).not.toContain('50 metres')
+    expect(texts(await ask('tower of Brest')).join()).toContain('50 metres')
+  })
+
+  it('leaves out what may not be read, and says whether it was better', async () => {
+    await documents(FILES)
+    restrict(store, space, ['brest.md'], 'eve')
+    const found = await ask('How high is the tower of Brest, and how long the bridge?')
+    expect(texts(found)).toEqual([LYON])
+    expect(found.permission).toMatchObject({ filtered: 3, better: true })
+    expect(found.metrics).toMatchObject({ permissionFilteredCount: 3 })
+    expect((await ask('How long is the bridge of Lyon?')).permission).toBeUndefined()
+  })
+
+  it('is surer of a page in the document of whom the question names', async () => {
+    const text = 'Its sales rose by a fifth.'
+    await documents({ 'Orion_Holdings.md': text, 'other.md': 'Nothing of it.' })
+    const query = 'By how much did the sales of Orion rise in the crisis?'
+    const named = (await ask(query)).ranked[0]?.alone ?? 0
+    expect(named).toBeGreaterThanOrEqual(0.3)
+    await documents({ 'plain.md': text, 'other.md': 'Nothing of it.' })
+    expect((await ask(query)).ranked[0]?.alone ?? 0).toBeLessThan(0.3)
+  })
+
+  it('weighs words as the model of the space does, where it has one', async () => {
+    await documents(FILES, { trained: true })
+    const { idf, asked, ranked } = await ask('How high is the tower of Brest?')
+    // the model of these tests takes the length of a word for its weight
+    expect([idf('tower'), idf('brest'), idf('unknown')]).toEqual([5, 5, 1])
+    expect(asked).toMatchObject({ weight: 14, nodes: 4, falloff: 0.15 })
+    expect(ranked[0]?.passage.body).toBe(TOWER)
+    space = first
+    expect((await ask('How high is the tower of Brest?')).asked).toMatchObject({ nodes: 2 })
+  })
+
+  it('opens the best pages, of many no more than can be read', async () => {
+    const many = Array.from({ length: 264 }, (_, n) =>
+      n % 8 === 0 ? `Tower number ${n} of Brest.` : `Wall number ${n}.`,
+    )
+    await documents({ 'many.md': passages(...many) })
+    const { metrics } = await ask('tower of Brest', { profile: { topK: 50 } })
+    expect(metrics).toMatchObject({
+      pageIndexScannedNodes: 33,
+      pageIndexMatchedNodes: 33,
+      pageIndexCandidateTruncated: true,
+    })
+    expect(metrics.pageIndexOpenedRanges).toBe(25)
+    expect(metrics.pageIndexOpenedNodes).toBe(200)
+  })
+
+  it("is nobody's where the query was abandoned", async () => {
+    const gone = new AbortController()
+    gone.abort(new Error('gone'))
+    await expect(
+      retrieveResearch(store.context, new PassageCache(), admitted(store, space), 'tower', gone.signal),
+    ).rejects.toThrow('gone')
+  })
+})

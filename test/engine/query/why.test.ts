@@ -1,0 +1,60 @@
+import { describe, expect, it } from 'vitest'
+import { answerConfidence } from '../../../src/engine/query/confidence.js'
+import type { RankedPassage } from '../../../src/engine/query/evidence.js'
+import { aloneOf, whyOf } from '../../../src/engine/query/why.js'
+
+const ASKED = { weight: 8, nodes: 1000, falloff: 0 }
+const FEATURES = {
+  coverage: 0.5,
+  titleCoverage: 0,
+  bodyCoverage: 0.5,
+  sentenceCoverage: 0.4,
+  strength: 0.2,
+  pairs: 0.1,
+  earliness: 1,
+}
+const passage = (more: Partial<RankedPassage>): RankedPassage =>
+  ({ passage: { key: 1 }, final: 1, retrieval: 1, ...more }) as RankedPassage
+const words = (terms: ReadonlySet<string>) => [...terms].map((term) => term.toUpperCase())
+const why = (...ranked: Partial<RankedPassage>[]) => whyOf(ranked.map(passage), words, ASKED)
+
+describe('why a passage is there', () => {
+  it('names the words of the question that it holds, and those that none before it holds', () => {
+    const told = why({ held: ['lamp', 'iron'] }, { held: ['iron', 'glass'] }, { held: ['glass'] }, {})
+    expect(told.map((one) => one.words)).toEqual([['LAMP', 'IRON'], ['IRON', 'GLASS'], ['GLASS'], []])
+    expect(told.map((one) => one.adds)).toEqual([['LAMP', 'IRON'], ['GLASS'], [], []])
+  })
+
+  it('says which part of the search it came by', () => {
+    const navigation = { section: 's', summaryScore: 1, documentScore: 1 }
+    const told = why(
+      { navigation, byGraph: 'graph', held: ['lamp'] },
+      { byGraph: 'graph', held: ['lamp'] },
+      { byGraph: 'second-hop' },
+      { held: [], byMeaning: true },
+      {},
+      { held: ['lamp'], byMeaning: true },
+      { held: ['lamp'] },
+    )
+    expect(told.map(({ by }) => by)).toEqual([
+      'sections',
+      'graph',
+      'second-hop',
+      'meaning',
+      'meaning',
+      'words-and-meaning',
+      'words',
+    ])
+  })
+
+  it('tells its own confidence in four digits, where its text was compared', () => {
+    const [compared, known, neither] = why({ features: FEATURES }, { alone: 0.123456, features: FEATURES }, {})
+    const confidence = answerConfidence(FEATURES, ASKED)
+    expect(compared?.confidence).toBe(Math.round(confidence * 10_000) / 10_000)
+    expect(known?.confidence).toBe(0.1235)
+    expect(neither).not.toHaveProperty('confidence')
+    expect(aloneOf({ features: FEATURES }, ASKED)).toBe(confidence)
+    expect(aloneOf({ alone: 0, features: FEATURES }, ASKED)).toBe(0)
+    expect(aloneOf({}, ASKED)).toBeUndefined()
+  })
+})
