@@ -83,8 +83,12 @@ export async function storeVersions(
     done.catch(() => undefined)
     applied.push(done)
   }
-  const applyTogether =
-    later === undefined ? apply : (seq: number, nodes?: readonly IndexedNode[]) => later.push(toFollow(seq, nodes))
+  const applyLater = (into: ToFollow[]) => (seq: number, nodes?: readonly IndexedNode[]) => {
+    // questions see nothing of it, and do not wait for it
+    context.indexes.underWay(space.id, seq)
+    into.push(toFollow(seq, nodes))
+  }
+  const applyTogether = later === undefined ? apply : applyLater(later)
   const weighed = (await withKeys(context, read)).map((item) => ({ item, weight: weightOf(item.document) }))
   for (const group of cut(weighed, ({ weight }) => weight, SLICE_DOCUMENTS)) {
     signal.throwIfAborted()

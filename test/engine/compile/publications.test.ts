@@ -64,6 +64,8 @@ it('a small version that is stored for later is not in the index yet, and what t
   const { built, toFollow } = await storedIn(space, 'a.md')
   expect(built).toHaveLength(1)
   expect(store.indexes.texts(space.id)).toEqual([])
+  // and no question waits for it
+  expect(store.indexes.told.get(space.id)).toBe(1)
   expect(toFollow).toMatchObject([{ seq: 1, fresh: { first: 1, seq: 1, add: [{ body: 'text of a.md' }] } }])
 })
 
