@@ -1,10 +1,9 @@
 import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Corpus } from './corpus.js'
 import { startDaemon } from './daemon.js'
 import { type Peaks, withPeaks } from './process-memory.js'
 import { untilSettled } from './settled.js'
-import { fillSpace } from './upload.js'
+import { fillSpace, type UploadFile } from './upload.js'
 
 /** The data directory of a stopped daemon with one space of a corpus. */
 export interface Store {
@@ -22,20 +21,27 @@ export interface Filling {
   peaks: Peaks
 }
 
+/** What a store is filled with; the name of its folder where it is not the number of its passages. */
+export interface Filler {
+  passages: { length: number }
+  name?: string
+  files(): Iterable<UploadFile>
+}
+
 const SETTLE_LIMIT_MS = 7_200_000
 /** a model is trained and a graph built some seconds after there is reason to */
 const QUIET_MS = 3000
 
 /**
- * Fills a store over HTTP, or takes that which an earlier run left in the same folder, under the number of its passages.
+ * Fills a store over HTTP, or takes that which an earlier run left in the same folder, under its name.
  *
  * @param program the daemon to fill it with, in place of this checkout's
  */
 export async function storeOf(
-  corpus: Corpus,
+  filler: Filler,
   { folder, program }: { folder: string; program?: string },
 ): Promise<Store> {
-  const dir = join(folder, String(corpus.passages.length))
+  const dir = join(folder, filler.name ?? String(filler.passages.length))
   const dataDir = join(dir, 'data')
   const facts = join(dir, 'space.json')
   if (existsSync(facts)) return { dataDir, spaceId: JSON.parse(readFileSync(facts, 'utf8')).spaceId }
@@ -46,7 +52,7 @@ export async function storeOf(
     const started = performance.now()
     const since = () => (performance.now() - started) / 1000
     const [{ spaceId, seconds }, peaks] = await withPeaks(client, async () => {
-      const filled = { ...(await fillSpace(client, 'passages', corpus.files())), seconds: since() }
+      const filled = { ...(await fillSpace(client, 'passages', filler.files())), seconds: since() }
       await untilSettled(client, QUIET_MS, SETTLE_LIMIT_MS)
       return filled
     })

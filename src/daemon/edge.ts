@@ -146,7 +146,10 @@ async function answerOf<S, F>(exchange: Exchange, dialect: Dialect<S, F>): Promi
     return refused(exchange, dialect, failures.wrongMethod(path.allow, request.method), { allow: path.allow })
   if (session !== undefined) await dialect.admit(exchange, operation, session)
   await admitWrite(options.room, operation.route)
-  return dialect.operate(exchange, operation, session)
+  const answer = await dialect.operate(exchange, operation, session)
+  // it may tell of what others have written and still wait for; a route that is open to all tells of nothing that is stored
+  if (session !== undefined && !exchange.streaming) await options.deps.engine.durable()
+  return answer
 }
 
 /** The response to a request that is refused, perhaps while its body still arrives. */

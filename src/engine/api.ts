@@ -127,6 +127,8 @@ export interface Engine {
     revoke(jti: string, expiresAt: number): Promise<void>
   }
   health(): Promise<Health>
+  /** Resolves when all that can be read now is durable, or could not be made so: an answer to somebody outside waits for it. */
+  durable(): Promise<void>
   /** What is wrong with the database, in a sentence, once damage of its file was met. */
   damage(): string | undefined
   /** Running and waiting work, for `daemon status` and for the idle exit. */

@@ -257,6 +257,7 @@ function wire(
       }
       return { ok: components.database, runtime: 'container-runtime', components }
     },
+    durable: () => db.durable(),
     damage: () => db.damage?.message,
     activity: async () => {
       const [{ activeJobs, waitingJobs, training }, tasks] = await Promise.all([

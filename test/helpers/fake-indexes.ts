@@ -10,6 +10,7 @@ import type {
   VectorBatch,
 } from '../../src/engine/search/ports.js'
 import type { Database } from '../../src/engine/storage/database.js'
+import { FLOATS } from '../../src/engine/storage/half.js'
 
 interface Held {
   seq: number
@@ -87,7 +88,7 @@ export class FakeIndexes implements SearchIndexes {
     const mine = held.get(vectorSpace) ?? new Map<number, { doc: number; vector: Float32Array }>()
     held.set(vectorSpace, mine)
     keys.forEach((key, place) => {
-      const vector = vectors.slice(place * dimension, (place + 1) * dimension)
+      const vector = floatsOf(vectors.slice(place * dimension, (place + 1) * dimension))
       mine.set(key, { doc: docs[place] ?? -1, vector })
     })
   }
@@ -155,4 +156,9 @@ export class FakeIndexes implements SearchIndexes {
   #fail(name: 'follow' | 'addVectors' | 'search' | 'activateVectors'): void {
     if (this.failing.has(name)) throw this.failing.get(name)
   }
+}
+
+/** Vectors come as numbers, or as the bits of halves. */
+function floatsOf(vector: VectorBatch['vectors']): Float32Array {
+  return vector instanceof Float32Array ? vector : Float32Array.from(vector, (half) => FLOATS[half] ?? 0)
 }

@@ -129,5 +129,8 @@ function replaySource(db: Database.Database, head: () => number): ReplaySource {
         yield { vectorSpace, dimension: DIMENSION, keys, docs: keys, vectors: block }
       }
     },
+    // its indexes are filled and asked in one run: no file of a graph is opened again
+    async *sums() {},
+    async *vectorsOf() {},
   }
 }

@@ -41,24 +41,57 @@ interface Which {
   deep: boolean
 }
 
-/** Issues of the named checks, over all pages. `onPage` hears how many things were looked at. */
+/**
+ * Issues of the named checks, over all pages, in the order of the checks. Checks run beside each other: one waits for the
+ * disk or a thread while another computes. `onPage` hears how many things were looked at.
+ */
 export async function* issuesOf(
   client: Client,
   { id, checks, deep }: Which,
   onPage: (scanned: number) => void,
 ): AsyncGenerator<ConsistencyIssue> {
-  for (const check of checks) {
-    let cursor: string | undefined
-    do {
-      const page = await client.request('GET /knowledge-spaces/{id}/fsck', {
-        path: { id },
-        query: { check, deep: deep ? 'true' : 'false', ...defined({ cursor }) },
-      })
+  const running = checks.map((check) => ahead(pagesOf(client, { id, check, deep })))
+  for (const pages of running)
+    for await (const page of pages) {
       onPage(page.summary.scanned)
       yield* page.issues
-      cursor = page.cursor
-    } while (cursor !== undefined)
+    }
+}
+
+async function* pagesOf(client: Client, { id, check, deep }: { id: string; check: FsckCheck; deep: boolean }) {
+  let cursor: string | undefined
+  do {
+    const page = await client.request('GET /knowledge-spaces/{id}/fsck', {
+      path: { id },
+      query: { check, deep: deep ? 'true' : 'false', ...defined({ cursor }) },
+    })
+    yield page
+    cursor = page.cursor
+  } while (cursor !== undefined)
+}
+
+/** Pages that may wait to be shown: a check that finds much stands still until then. */
+const PAGES_AHEAD = 16
+
+/** What a generator yields, fetched before it is asked for; it begins at once. */
+function ahead<T>(pages: AsyncGenerator<T>): AsyncGenerator<T> {
+  const fetched: Promise<IteratorResult<T, unknown>>[] = []
+  const fill = (): void => {
+    // a generator answers one call after the other
+    while (fetched.length < PAGES_AHEAD) {
+      const next = pages.next()
+      // told to who asks for it
+      next.catch(() => {})
+      fetched.push(next)
+    }
   }
+  fill()
+  return (async function* () {
+    for (let next = await fetched.shift(); next !== undefined && next.done !== true; next = await fetched.shift()) {
+      fill()
+      yield next.value
+    }
+  })()
 }
 
 /** Repairs, or says what would be repaired, check by check and page by page. */

@@ -1,7 +1,8 @@
 import type { EngineContext } from '../context.js'
 import type { CompileFailure } from '../parse/compiled.js'
+import { requeue } from '../rows/job-claims.js'
 import { markFailed } from '../rows/job-documents.js'
-import { type JobRow, moveJob, openJob } from '../rows/jobs.js'
+import { isHeld, type JobRow, moveJob, openJob } from '../rows/jobs.js'
 import { nodesOfVersion } from '../rows/nodes.js'
 import { lastSequence } from '../rows/projection-log.js'
 import type { SpaceRow } from '../rows/spaces.js'
@@ -37,7 +38,8 @@ export async function compileBatch(
 ): Promise<void> {
   const fresh = batch.filter(({ job }) => job.stage === 'queued')
   const resumed = batch.filter(({ job }) => job.stage !== 'queued')
-  const reloaded = resumed.length === 0 ? [] : await context.db.read(reload(resumed))
+  const { reloaded, lost } = await context.db.read(reload(resumed))
+  if (lost.length > 0) fresh.push(...(await context.db.write(() => beginAnew(lost))))
   const toFollow: ToFollow[] = []
   const built = [...(await buildNodes(context, space, fresh, toFollow, signal)), ...reloaded]
   // whether the index got their passages before the crash is not known
@@ -89,14 +91,24 @@ async function buildNodes(
   return built
 }
 
-/** The jobs whose nodes an earlier run of the process built. */
-function* reload(resumed: readonly Work[]): Read<Built[]> {
-  const built: Built[] = []
+/** The jobs whose nodes an earlier run of the process built, and those of which nothing is left. */
+function* reload(resumed: readonly Work[]): Read<{ reloaded: Built[]; lost: Work[] }> {
+  const reloaded: Built[] = []
+  const lost: Work[] = []
   for (const work of resumed) {
     const versionKey = yield* versionKeyOf(work.document.key, work.job.version)
-    if (versionKey !== undefined) built.push({ ...work, versionKey, nodes: yield* nodesOfVersion(versionKey) })
+    if (versionKey === undefined) lost.push(work)
+    else reloaded.push({ ...work, versionKey, nodes: yield* nodesOfVersion(versionKey) })
   }
-  return built
+  return { reloaded, lost }
+}
+
+/** A job whose version was lost, as a damaged database loses rows, reads its file again: it would be taken up for ever. */
+function* beginAnew(lost: readonly Work[]): Write<Work[]> {
+  const fresh: Work[] = []
+  for (const { job, document } of lost)
+    if ((yield* isHeld(job)) && (yield* requeue(job.key))) fresh.push({ job: { ...job, stage: 'queued' }, document })
+  return fresh
 }
 
 /** Ends a job that cannot succeed, by who claimed it. The document says why; a version that was published before goes on answering. */

@@ -1,9 +1,17 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import { indexHead, type TextRow, textsBetween, vectorSpaceOf, vectorsAfter } from '../rows/index-rows.js'
+import { crc32 } from 'node:zlib'
+import {
+  indexHead,
+  type TextRow,
+  textsBetween,
+  type VectorRow,
+  vectorSpaceOf,
+  vectorsAfter,
+  vectorsOfNodes,
+} from '../rows/index-rows.js'
 import { changesBetween, type LoggedChange } from '../rows/projection-log.js'
-import type { IndexBatch, IndexedNode, ReplaySource, VectorBatch } from '../search/ports.js'
+import type { IndexBatch, IndexedNode, ReplaySource, VectorBatch, VectorSums } from '../search/ports.js'
 import type { Database } from '../storage/database.js'
-import { decodeHalfInto } from '../storage/half.js'
 import { countedRows, expectedOf } from './expected-counts.js'
 
 const TEXT_BATCH = 500 // nodes a slice: a few milliseconds of the event loop
@@ -25,6 +33,8 @@ export function createReplaySource(db: Database): ReplaySource {
     counted: (space) => countedRows(db, space),
     changes: (space, after, to) => changes(db, space, after, to),
     vectors: (space, vectorSpace) => vectors(db, space, vectorSpace),
+    sums: (space, vectorSpace) => sums(db, space, vectorSpace),
+    vectorsOf: (space, vectorSpace, keys) => vectorsOf(db, space, vectorSpace, keys),
   }
 }
 
@@ -87,24 +97,64 @@ function toIndexed(row: TextRow): IndexedNode {
 }
 
 async function* vectors(db: Database, space: string, vectorSpace: string): AsyncIterable<VectorBatch> {
+  for await (const { dimension, rows } of vectorRows(db, space, vectorSpace))
+    yield batchOf(vectorSpace, dimension, rows)
+}
+
+async function* sums(db: Database, space: string, vectorSpace: string): AsyncIterable<VectorSums> {
+  for await (const { dimension, rows } of vectorRows(db, space, vectorSpace))
+    yield {
+      dimension,
+      keys: Float64Array.from(rows, (row) => row.node_key),
+      docs: Float64Array.from(rows, (row) => row.doc_key),
+      sums: Uint32Array.from(rows, (row) => crc32(row.vector)),
+    }
+}
+
+async function* vectorsOf(
+  db: Database,
+  space: string,
+  vectorSpace: string,
+  keys: readonly number[],
+): AsyncIterable<VectorBatch> {
+  const owner = await db.read(vectorSpaceOf(space, vectorSpace))
+  if (owner === undefined) return
+  for (let from = 0; from < keys.length; from += VECTOR_BATCH) {
+    const rows = await db.read(vectorsOfNodes(owner.key, keys.slice(from, from + VECTOR_BATCH)))
+    yield batchOf(vectorSpace, owner.dimension, rows)
+    await turn()
+  }
+}
+
+/** Every live vector as it is stored, in batches. */
+async function* vectorRows(
+  db: Database,
+  space: string,
+  vectorSpace: string,
+): AsyncIterable<{ dimension: number; rows: VectorRow[] }> {
   const owner = await db.read(vectorSpaceOf(space, vectorSpace))
   if (owner === undefined) return
   let after = 0
   for (;;) {
     const rows = await db.read(vectorsAfter(owner.key, after, VECTOR_BATCH))
     if (rows.length === 0) return
-    const block = new Float32Array(rows.length * owner.dimension)
-    rows.forEach((row, index) => {
-      decodeHalfInto(row.vector, block, index * owner.dimension)
-    })
-    yield {
-      vectorSpace,
-      dimension: owner.dimension,
-      keys: rows.map((row) => row.node_key),
-      docs: rows.map((row) => row.doc_key),
-      vectors: block,
-    }
+    yield { dimension: owner.dimension, rows }
     after = rows.at(-1)?.node_key ?? after
     await turn()
+  }
+}
+
+/** Vectors as they are stored: the index keeps halves too. */
+function batchOf(vectorSpace: string, dimension: number, rows: readonly VectorRow[]): VectorBatch {
+  const halves = new Uint16Array(rows.length * dimension)
+  const bytes = new Uint8Array(halves.buffer)
+  const size = dimension * Uint16Array.BYTES_PER_ELEMENT
+  for (const [index, row] of rows.entries()) bytes.set(row.vector.subarray(0, size), index * size)
+  return {
+    vectorSpace,
+    dimension,
+    keys: rows.map((row) => row.node_key),
+    docs: rows.map((row) => row.doc_key),
+    vectors: halves,
   }
 }

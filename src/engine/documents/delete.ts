@@ -53,11 +53,18 @@ async function removeDocuments(
     () => removeAll(caller, spaceId, documentIds),
     (done) => toReport(done, new Set()),
   )
-  await context.indexes.follow(spaceId, Math.max(0, ...[...outcome.removed.values()].map(({ seq }) => seq)))
   context.wake()
   const named = outcome.rows.flatMap(({ id, row }) => (row === undefined ? [] : [{ id, key: row.object_key }]))
   const keys = named.map(({ key }) => key)
-  const gone = await removeUnreferenced(context, caller.tenant, keys)
+  let seq = 0
+  for (const made of outcome.removed.values()) seq = Math.max(seq, made.seq)
+  const [followed, removed] = await Promise.allSettled([
+    context.indexes.follow(spaceId, seq),
+    removeUnreferenced(context, caller.tenant, keys),
+  ])
+  if (followed.status === 'rejected') throw followed.reason
+  if (removed.status === 'rejected') throw removed.reason
+  const gone = removed.value
   const withBytes = named.flatMap(({ id, key }) => (gone.has(key) ? [id] : []))
   return toReport(outcome, new Set(withBytes))
 }

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { defined } from '../../lib/defined.js'
+import { Clock } from '../base/clock.js'
 import { isTrained } from '../compile/vector-spaces.js'
 import type { CompiledElement, CompiledOutlineNode } from '../parse/compiled.js'
 import { itemName, type StoredArtifact, type StoredItem } from '../parse/stored.js'
@@ -15,13 +16,14 @@ import {
 import { latestJob } from '../rows/jobs.js'
 import { type Packed, withParts } from '../rows/version-parts.js'
 import { nodeHash } from '../storage/node-hash.js'
-import { unpack } from '../storage/packed.js'
+import { PACKED_NOTHING, unpack } from '../storage/packed.js'
 import type { Read } from '../storage/program.js'
 import { unlessDamaged } from '../storage/readable.js'
 import { type Finding, finding, type Remedy, type Scan } from './findings.js'
 import { type Phase, SLICE_FINDINGS, sliceOf } from './phase.js'
 
-const SLICE_VERSIONS = 8
+/** Versions of small documents are read many at a time, those of large ones one by one. */
+const SLICE_VERSIONS = { most: 64, bytes: 512 * 1024 }
 const SLICE_DOCUMENTS = 200
 const SLICE_NODES = 200
 
@@ -34,7 +36,8 @@ export interface ReadVersion {
 
 /** Unpacks what can be unpacked; a part that is damaged is absent. */
 export async function readVersion(row: Packed): Promise<ReadVersion> {
-  const items = await unpacked(row.items, isList<StoredItem>)
+  // most documents have none: unpacking that costs as much as unpacking what they say
+  const items = PACKED_NOTHING.equals(row.items) ? [] : await unpacked(row.items, isList<StoredItem>)
   return { ...(await readPlaces(row)), ...defined({ items }) }
 }
 
@@ -70,26 +73,35 @@ export function artifactHash(text: string, outline: CompiledOutlineNode[]): stri
   return createHash('sha256').update(text).update(JSON.stringify(outline)).digest('hex')
 }
 
-/** A phase that checks one version after the other. */
-export function versionPhase(check: (scan: Scan, row: ScannedVersion) => Promise<Finding[]>): Phase {
+/** Checks one version. */
+export type VersionCheck = (row: ScannedVersion) => Promise<Finding[]>
+
+/** A phase that checks one version after the other. @param prepare reads what the next of them need together */
+export function versionPhase(prepare: (scan: Scan, rows: ScannedVersion[]) => Promise<VersionCheck>): Phase {
   return async (scan, after) => {
-    const rows = await scan.context.db.read(versionsAfter(scan.space.key, Number(after ?? 0), SLICE_VERSIONS))
+    const { db } = scan.context
+    const { rows, next } = await db.read(versionsAfter(scan.space.key, Number(after ?? 0), SLICE_VERSIONS))
     const findings: Finding[] = []
-    let scanned = 0
-    let last: ScannedVersion | undefined
-    for (const row of rows) {
-      if (findings.length > SLICE_FINDINGS / 2) break
-      const found = await check(scan, await scan.context.db.read(withParts(row)))
-      if (found.length > 0 && (await scan.context.db.read(ownerOfKept(row.key))) !== undefined) findings.push(...found)
-      last = row
-      scanned++
+    const check = await prepare(scan, rows)
+    const clock = new Clock()
+    for (const [place, row] of rows.entries()) {
+      const last = rows[place - 1]
+      if (findings.length > SLICE_FINDINGS / 2 && last !== undefined)
+        return { scanned: place, findings, next: last.key }
+      if (clock.due) await clock.turn()
+      const found = await check(isInRow(row) ? row : await db.read(withParts(row)))
+      if (found.length > 0 && (await db.read(ownerOfKept(row.key))) !== undefined) findings.push(...found)
     }
-    const more = scanned < rows.length || rows.length === SLICE_VERSIONS
-    return { scanned, findings, ...(more && last !== undefined ? { next: last.key } : {}) }
+    return { scanned: rows.length, findings, ...(next === undefined ? {} : { next }) }
   }
 }
 
-const versions = versionPhase(checkVersion)
+/** Whether nothing of a version stands beside its row. */
+function isInRow({ artifact, outline, items }: Packed): boolean {
+  return artifact.length > 0 && outline.length > 0 && items.length > 0
+}
+
+const versions = versionPhase(async (scan) => (row) => checkVersion(scan, row))
 
 async function checkVersion(scan: Scan, row: ScannedVersion): Promise<Finding[]> {
   const remedy: Remedy = { by: 'reading-again', versionKey: row.key }

@@ -7,8 +7,9 @@ import { isShownBy } from '../rows/integrity/objects.js'
 import { oldTraces } from '../rows/integrity/traces.js'
 import { supersededVectorSpaces } from '../rows/integrity/vectors.js'
 import { abandonedVersions } from '../rows/integrity/versions.js'
+import { namesOf } from '../rows/objects.js'
 import { retentionOf } from '../spaces/retention-policy.js'
-import type { StoredFile } from '../storage/objects.js'
+import type { StoredFile } from '../storage/object-list.js'
 import type { Read } from '../storage/program.js'
 import type { Scan } from './findings.js'
 import { type Phase, sliceOf } from './phase.js'
@@ -52,7 +53,11 @@ export function targetName(target: IntegrityTarget): string {
 const orphans: Phase<GcCandidate> = async (scan, after) => {
   const { context, space } = scan
   const files = await context.objects.list(space.tenant, String(after ?? ''), SLICE)
-  const found = (await context.db.read(collectable(scan, files))).map((file) =>
+  const keys = files.flatMap(({ key, isObject }) => (isObject ? [key] : []))
+  const names = await context.db.read(namesOf(space.tenant, keys, scan.now))
+  const nameless = files.filter(({ key }) => names.get(key) === 'noted' || names.get(key) === 'unknown')
+  const stored = await context.objects.described(nameless)
+  const found = (await context.db.read(collectable(scan, stored))).map((file) =>
     candidate(scan, {
       type: 'staged-object',
       target: { type: 'raw-object', objectKey: file.key },

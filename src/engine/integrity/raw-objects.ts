@@ -3,8 +3,10 @@ import { defined } from '../../lib/defined.js'
 import type { EngineContext } from '../context.js'
 import { collectableCommits, isEndedUpload } from '../rows/integrity/commits.js'
 import { documentBytes, isDocumentThere, isShownBy, type ReceivedBytes } from '../rows/integrity/objects.js'
-import { isReferenced, objectRow, objectRows } from '../rows/objects.js'
-import { ObjectStore, type StoredFile } from '../storage/objects.js'
+import { isReferenced, namesOf, objectRow, objectRows } from '../rows/objects.js'
+import type { StoredFile } from '../storage/object-list.js'
+import type { Measured } from '../storage/object-thread.js'
+import { ObjectStore } from '../storage/objects.js'
 import type { Read } from '../storage/program.js'
 import { type Finding, finding, type Scan } from './findings.js'
 import { type Phase, sliceOf } from './phase.js'
@@ -14,7 +16,6 @@ import { workspaceObjectPhases } from './workspace-objects.js'
 const SLICE_BYTES = 256 * 1024 * 1024
 const SLICE_ROWS = 200
 const SLICE_FILES = 200
-const READS_AT_ONCE = 16
 /** What is younger may belong to work that goes on. */
 export const GRACE_MS = 60 * 60 * 1000
 
@@ -27,23 +28,21 @@ const documents: Phase = async (scan, after) => {
     return bytes > SLICE_BYTES
   })
   const taken = within <= 0 ? rows.slice(0, within === 0 ? 1 : SLICE_ROWS) : rows.slice(0, within)
+  const measured = await scan.context.objects.measureAll(taken.map((row) => row.object_key))
   const findings: Finding[] = []
-  for (let from = 0; from < taken.length; from += READS_AT_ONCE) {
-    const group = taken.slice(from, from + READS_AT_ONCE)
-    for (const found of await Promise.all(group.map((row) => checkRaw(scan, row)))) if (found) findings.push(found)
+  for (const [place, row] of taken.entries()) {
+    const found = await checkRaw(scan, row, measured[place])
+    if (found !== undefined) findings.push(found)
   }
   const last = taken.at(-1)
   const more = taken.length < rows.length || rows.length === SLICE_ROWS
   return { scanned: taken.length, findings, ...(more && last !== undefined ? { next: last.id } : {}) }
 }
 
-function checkRaw({ context, space }: Scan, row: ReceivedBytes): Promise<Finding | undefined> {
-  const { db, objects } = context
-  return checkBytes(objects, {
-    ...row,
-    target: { type: 'raw-object', id: row.id, objectKey: row.object_key, documentAssetId: row.id },
-    stillThere: () => db.read(isDocumentThere(space.key, row.id)),
-  })
+function checkRaw({ context, space }: Scan, row: ReceivedBytes, measured: Measured): Promise<Finding | undefined> {
+  const target = { type: 'raw-object', id: row.id, objectKey: row.object_key, documentAssetId: row.id } as const
+  const stillThere = () => context.db.read(isDocumentThere(space.key, row.id))
+  return compareBytes({ ...row, target, stillThere }, measured)
 }
 
 interface Held extends Omit<ReceivedBytes, 'id'> {
@@ -53,10 +52,14 @@ interface Held extends Omit<ReceivedBytes, 'id'> {
 
 /** Reads the bytes of an object again and compares them with what was received. */
 export async function checkBytes(objects: ObjectStore, held: Held): Promise<Finding | undefined> {
+  const read = await objects.measure(held.object_key).catch((error: unknown) => ({ error: String(error) }))
+  return await compareBytes(held, read)
+}
+
+async function compareBytes(held: Held, read: Measured): Promise<Finding | undefined> {
   const { target } = held
   const name = JSON.stringify(held.name)
   const remedy = { by: 'person', advice: `upload ${name} again: the same bytes take their place` } as const
-  const read = await objects.measure(held.object_key).catch((error: unknown) => ({ error: String(error) }))
   const isWhole = read !== undefined && 'sha256' in read && read.size === held.size_bytes && read.sha256 === held.sha256
   // it may have been deleted while it was read
   if (isWhole || !(await held.stillThere())) return undefined
@@ -82,7 +85,11 @@ export async function checkBytes(objects: ObjectStore, held: Held): Promise<Find
 const strangers: Phase = async (scan, after) => {
   const { context, space } = scan
   const files = await context.objects.list(space.tenant, String(after ?? ''), SLICE_FILES)
-  const findings = await context.db.read(straysAmong(scan, files))
+  const keys = files.flatMap(({ key, isObject }) => (isObject ? [key] : []))
+  const names = await context.db.read(namesOf(space.tenant, keys, scan.now))
+  // of almost all there is nothing to be said: only the others are looked at one by one
+  const doubtful = files.filter(({ key }) => names.get(key) !== 'named-and-noted')
+  const findings = await context.db.read(straysAmong(scan, await context.objects.described(doubtful)))
   return sliceOf(files, SLICE_FILES, findings, (row) => row.key)
 }
 
@@ -128,15 +135,14 @@ const emptyRows: Phase = async (scan, after) => {
   const { context, space, now } = scan
   const rows = await context.db.read(objectRows(space.tenant, String(after ?? ''), SLICE_FILES))
   const findings: Finding[] = []
-  const keys = rows.map((row) => ObjectStore.key(row.tenant, row.sha256))
-  const there = await Promise.all(
-    keys.map((key) => (ObjectStore.isKey(key) ? context.objects.describe(key) : undefined)),
-  )
-  for (const [place, row] of rows.entries()) {
+  const old = rows.flatMap((row) => {
     const key = ObjectStore.key(row.tenant, row.sha256)
     // damage of the row itself is told with that of all rows
-    if (!ObjectStore.isKey(key) || !isOld({ modifiedAt: row.touched_at }, now)) continue
-    if (there[place] !== undefined) continue
+    return ObjectStore.isKey(key) && isOld({ modifiedAt: row.touched_at }, now) ? [key] : []
+  })
+  const names = await context.db.read(namesOf(space.tenant, old, now))
+  for (const key of old) {
+    if (names.get(key) !== 'noted' || (await context.objects.describe(key)) !== undefined) continue
     if (!(await context.db.read(isEmptyRow(scan, key)))) continue
     const message = `object ${key.slice(-8)} has a row and no bytes, and nothing names it`
     const target = { type: 'raw-object', objectKey: key } as const

@@ -1,21 +1,43 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import type { CompiledOutlineNode } from '../parse/compiled.js'
-import { type NodeReferences, nodeReferences, placedNodes } from '../rows/integrity/nodes.js'
+import { type NodeReferences, nodeReferences, placedNodes, referencesOf } from '../rows/integrity/nodes.js'
 import type { ScannedVersion } from '../rows/integrity/versions.js'
 import { fromCell, unlessDamaged } from '../storage/readable.js'
-import { readPlaces, versionPhase } from './artifacts.js'
+import { readPlaces, type VersionCheck, versionPhase } from './artifacts.js'
 import { type Finding, finding, type Remedy, type Scan } from './findings.js'
 import { type Phase, SLICE_FINDINGS, sliceOf } from './phase.js'
 import { projections } from './projections.js'
 import { missingVectors, vectors } from './vectors.js'
 
 const SLICE_NODES = 500
+/** Passages of small documents are read together up to so many. */
+const NODES_TOGETHER = 500
 const SLICE_STRAYS = 200
 
 /** What a version's passages point to: sections of its outline, elements of its artifact; and that all are there. */
-const versions = versionPhase(checkReferences)
+const versions = versionPhase(prepareReferences)
 
-async function checkReferences(scan: Scan, row: ScannedVersion): Promise<Finding[]> {
+async function prepareReferences(scan: Scan, rows: ScannedVersion[]): Promise<VersionCheck> {
+  let sum = 0
+  const small = rows.filter((row) => {
+    sum += row.node_count
+    return sum <= NODES_TOGETHER
+  })
+  const together = await scan.context.db.read(
+    referencesOf(
+      small.map(({ key }) => key),
+      2 * NODES_TOGETHER,
+    ),
+  )
+  return (row) => checkReferences(scan, row, together?.get(row.key))
+}
+
+/** @param known the version's passages, where they were read before */
+async function checkReferences(
+  scan: Scan,
+  row: ScannedVersion,
+  known: NodeReferences[] | undefined,
+): Promise<Finding[]> {
   const { db } = scan.context
   const remedy: Remedy = { by: 'reading-again', versionKey: row.key }
   const owner = { documentAssetId: row.document_id, parseArtifactId: row.artifact_id }
@@ -26,7 +48,7 @@ async function checkReferences(scan: Scan, row: ScannedVersion): Promise<Finding
   let count = 0
   let after = -1
   for (;;) {
-    const nodes = await db.read(nodeReferences(row.key, after, SLICE_NODES))
+    const nodes = known ?? (await db.read(nodeReferences(row.key, after, SLICE_NODES)))
     count += nodes.length
     for (const node of nodes) {
       if (findings.length >= SLICE_FINDINGS / 4) break
@@ -36,7 +58,7 @@ async function checkReferences(scan: Scan, row: ScannedVersion): Promise<Finding
       findings.push(finding('broken-path-target', lost.code, `passage ${node.id} ${lost.what}`, target, remedy))
     }
     after = nodes.at(-1)?.ordinal ?? after
-    if (nodes.length < SLICE_NODES) break
+    if (known !== undefined || nodes.length < SLICE_NODES) break
     await turn()
   }
   if (count !== row.node_count) {

@@ -53,10 +53,15 @@ export function* nextBatch(
   const running = yield* compiledOfSpaces()
   for (const [key, jobs] of beside) running.set(key, (running.get(key) ?? 0) + jobs)
   for (const [key, jobs] of running) if ((yield* mostJobs(context, key)) <= jobs) full.push(key)
-  const spaceKey = (yield* spaceDueAfter(last, due, full)) ?? (yield* spaceDueAfter(0, due, full))
-  if (spaceKey === undefined) return undefined
-  const room = (yield* mostJobs(context, spaceKey)) - (running.get(spaceKey) ?? 0)
-  return { spaceKey, work: yield* selectBatch(spaceKey, due, Math.min(BATCH_JOBS, room)) }
+  for (;;) {
+    const spaceKey = (yield* spaceDueAfter(last, due, full)) ?? (yield* spaceDueAfter(0, due, full))
+    if (spaceKey === undefined) return undefined
+    const room = (yield* mostJobs(context, spaceKey)) - (running.get(spaceKey) ?? 0)
+    const work = yield* selectBatch(spaceKey, due, Math.min(BATCH_JOBS, room))
+    if (work.length > 0) return { spaceKey, work }
+    // documents that a damaged database has lost: the other spaces do not wait for them
+    full.push(spaceKey)
+  }
 }
 
 /** How many jobs of a space may run at once, by its quota. */

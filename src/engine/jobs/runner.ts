@@ -217,7 +217,7 @@ export class JobRunner {
   async #claim(): Promise<{ spaceKey: number; work: Work[] } | undefined> {
     const { db } = this.#context
     const next = await db.read(nextBatch(this.#context, this.#lastSpace, besideCompiling(this.#running.values())))
-    if (next === undefined || next.work.length === 0) return undefined
+    if (next === undefined) return undefined
     // it has its turn when what runs has ended
     if (this.#running.size > 0 && next.work.some(({ job }) => isSuspect(job))) return undefined
     this.#lastSpace = next.spaceKey

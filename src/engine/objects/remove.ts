@@ -21,8 +21,10 @@ export interface Begun extends Removal {
   since: number
 }
 
-/** Objects of one transaction; each costs a few statements and the removal of a file. */
-const AT_ONCE = 64
+/** Objects of one transaction; each costs a few statements and the removal of a file: some milliseconds of the event loop. */
+const AT_ONCE = 256
+/** Transactions under way at a time: those of the same moment share a commit, and the disk has several folders to sync. */
+const UNDER_WAY = 4
 /** A remover of bytes does so within this time of its row, or not at all: after `DEAD_REMOVAL_MS` others take over. */
 const REMOVED_WITHIN_MS = DEAD_REMOVAL_MS / 3
 const POLL_MS = 10
@@ -57,9 +59,21 @@ export async function removeUnreferenced(
         { key: key.slice(0, 200) },
         'a row named an object by what is no key; nothing was removed for it',
       )
-  for (let from = 0; from < ours.length; from += AT_ONCE)
-    for (const key of await removeSome(context, tenant, ours.slice(from, from + AT_ONCE), asOf)) gone.add(key)
+  // neighbours lie in one folder, which is synced once
+  ours.sort()
+  const left = groupsOf(ours).values()
+  const worker = async (): Promise<void> => {
+    for (const group of left) for (const key of await removeSome(context, tenant, group, asOf)) gone.add(key)
+  }
+  const ended = await Promise.allSettled(Array.from({ length: UNDER_WAY }, worker))
+  for (const one of ended) if (one.status === 'rejected') throw one.reason
   return gone
+}
+
+function groupsOf(keys: readonly string[]): string[][] {
+  const groups: string[][] = []
+  for (let from = 0; from < keys.length; from += AT_ONCE) groups.push(keys.slice(from, from + AT_ONCE))
+  return groups
 }
 
 async function removeSome(

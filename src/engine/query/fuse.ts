@@ -45,6 +45,12 @@ export function fuse(hits: readonly SearchHit[], denseShare = DENSE_SHARE): Fuse
   const share = hasText ? (hasDense ? denseShare : 0) : 1
   const text = hasText ? lexical(hits) : []
   const dense = hasDense ? minMax(hits.map((hit) => hit.cosine)) : []
-  const fused = hits.map((hit, i) => ({ ...hit, fused: (1 - share) * (text[i] ?? 0) + share * (dense[i] ?? 0) }))
+  const fused = hits.map((hit, i) => toFused(hit, (1 - share) * (text[i] ?? 0) + share * (dense[i] ?? 0)))
   return fused.sort((a, b) => b.fused - a.fused || a.key - b.key)
+}
+
+/** Written out: a spread of hundreds of hits of three shapes takes four times as long. */
+function toFused({ key, bm25, cosine }: SearchHit, fused: number): Fused {
+  if (bm25 === undefined) return cosine === undefined ? { key, fused } : { key, fused, cosine }
+  return cosine === undefined ? { key, fused, bm25 } : { key, fused, bm25, cosine }
 }

@@ -209,7 +209,7 @@ async function* answerFrames(run: Run, shared: QueryShared): AsyncGenerator<Answ
 async function commit(run: Run, route: Route, bundle: EvidenceBundle, answer: string): Promise<void> {
   const { context, caller, admitted, body, session, traceId, recorder } = run
   const { db } = context
-  await db.write(function* () {
+  await db.record(function* () {
     yield* insertTrace({
       id: traceId,
       tenant: caller.tenant,
@@ -237,7 +237,7 @@ async function commitFailure(run: Run, errorClass: string, error: string): Promi
   const now = new Date().toISOString()
   const metadata = { eventCount: deltas + 1, errorClass, error }
   try {
-    await context.db.write(() =>
+    await context.db.record(() =>
       insertTrace({
         id: traceId,
         tenant: caller.tenant,

@@ -8,8 +8,8 @@ export const EXTRACTION_VERSION = 6
 export const IS_INDEXED = `EXISTS (SELECT 1 FROM page_index p WHERE p.version_key = v.key AND p.format = ${PAGE_INDEX_FORMAT})`
 
 /** SQL: whether version `v` was read for page index and graph. */
-export const IS_READ = `(${IS_INDEXED}
-  AND EXISTS (SELECT 1 FROM graph_versions g WHERE g.version_key = v.key AND g.extraction_version = ${EXTRACTION_VERSION}))`
+export const IS_READ = `(EXISTS (SELECT 1 FROM graph_versions g WHERE g.version_key = v.key AND g.extraction_version = ${EXTRACTION_VERSION})
+  AND ${IS_INDEXED})`
 
 /** the rows of versions are large: a reading without documents does without both */
 const DOCUMENTS = 'CROSS JOIN versions row ON row.key = v.key CROSS JOIN documents d ON d.key = row.doc_key'

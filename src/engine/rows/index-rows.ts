@@ -76,6 +76,17 @@ export function* vectorsAfter(vectorSpace: number, after: number, most: number):
   )
 }
 
+/** The same of some passages, by their keys. */
+export function* vectorsOfNodes(vectorSpace: number, nodeKeys: readonly number[]): Read<VectorRow[]> {
+  return yield* sql.all<VectorRow>(
+    `SELECT vectors.node_key, nodes.doc_key, vectors.vector FROM json_each(?) wanted
+     CROSS JOIN vectors ON vectors.vector_space = ? AND vectors.node_key = wanted.value
+     CROSS JOIN nodes ON nodes.key = vectors.node_key CROSS JOIN versions INDEXED BY versions_at ON versions.key = nodes.version_key
+     WHERE versions.until_revision IS NULL ORDER BY vectors.node_key`,
+    [JSON.stringify(nodeKeys), vectorSpace],
+  )
+}
+
 /** Rows that were looked at, the last of them, and how many of them are visible. */
 export interface CountedSlice {
   looked: number

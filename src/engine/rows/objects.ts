@@ -1,7 +1,7 @@
 import { type Read, sql, type Write } from '../storage/program.js'
 import { OF_THE_GONE } from './gateways.js'
 import { UNACKNOWLEDGED } from './staged-commits.js'
-import { NAMED_BY_WORKSPACE } from './workspaces.js'
+import { namedByWorkspace } from './workspaces.js'
 
 /** An object: its key, which ends with the hash of its bytes, and whose it is. */
 export interface ObjectName {
@@ -32,19 +32,41 @@ function idOf({ tenant, key }: ObjectName): [string, string] {
 }
 
 /**
+ * SQL: whether any row names the object `wanted.key`: a document, a commit that may still become one, a file of a chat or
+ * of an agent. With a time in `wanted.as_of` also what is being purged, and what may be tried again then, keeps it.
+ */
+const NAMED = `(EXISTS (SELECT 1 FROM documents WHERE object_key = wanted.key AND (deleted_at IS NULL OR wanted.as_of IS NOT NULL))
+       OR EXISTS (SELECT 1 FROM staged_commits WHERE published_object_key = wanted.key
+                  AND (status IN ${UNACKNOWLEDGED} OR status = 'failed-retryable' AND expires_at >= wanted.as_of))
+       OR EXISTS (SELECT 1 FROM chat_files WHERE object_key = wanted.key) OR ${namedByWorkspace('wanted.key')})`
+
+/**
  * Whether any row names an object: a document, a commit that may still become one, a file of a chat or of an agent.
  *
  * @param asOf also what is being purged, and what may be tried again at this time, keeps it
  */
 export function* isReferenced(key: string, asOf?: number): Read<boolean> {
-  const row = yield* sql.get<{ named: number }>(
-    `SELECT EXISTS (SELECT 1 FROM documents WHERE object_key = ? AND (deleted_at IS NULL OR ? IS NOT NULL))
-       OR EXISTS (SELECT 1 FROM staged_commits WHERE published_object_key = ?
-                  AND (status IN ${UNACKNOWLEDGED} OR status = 'failed-retryable' AND expires_at >= ?))
-       OR EXISTS (SELECT 1 FROM chat_files WHERE object_key = ?) OR ${NAMED_BY_WORKSPACE} named`,
-    [key, asOf ?? null, key, asOf ?? null, key, key, key],
-  )
+  const row = yield* sql.get<{ named: number }>(`SELECT ${NAMED} named FROM (SELECT ? key, ? as_of) wanted`, [
+    key,
+    asOf ?? null,
+  ])
   return row?.named === 1
+}
+
+/** Whether rows name an object, and whether it has a row of its own. */
+export type Names = 'named-and-noted' | 'named' | 'noted' | 'unknown'
+
+/** What `isReferenced` and `objectRow` say of many objects of a tenant. */
+export function* namesOf(tenant: string, keys: readonly string[], asOf: number): Read<Map<string, Names>> {
+  const rows = yield* sql.allAsStored<{ key: string; named: number; noted: number }>(
+    `SELECT wanted.key, ${NAMED} named,
+       EXISTS (SELECT 1 FROM objects WHERE tenant = ? AND sha256 = substr(wanted.key, -${SHA256_DIGITS})) noted
+     FROM (SELECT value key, ? as_of FROM json_each(?)) wanted`,
+    [tenant, asOf, JSON.stringify(keys)],
+  )
+  const noted = (row: { named: number; noted: number }): Names =>
+    row.named === 1 ? (row.noted === 1 ? 'named-and-noted' : 'named') : row.noted === 1 ? 'noted' : 'unknown'
+  return new Map(rows.map((row) => [row.key, noted(row)]))
 }
 
 export function* objectRow(name: ObjectName): Read<ObjectRow | undefined> {

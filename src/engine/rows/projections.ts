@@ -7,13 +7,15 @@ export interface NodeCounts {
 }
 
 export function* countNodes(spaceKey: number): Read<NodeCounts> {
-  const row = yield* sql.get<{ ready: number | null; building: number | null }>(
-    `SELECT sum(CASE WHEN from_revision IS NOT NULL THEN node_count ELSE 0 END) ready,
-            sum(CASE WHEN from_revision IS NULL THEN node_count ELSE 0 END) building
-     FROM versions WHERE space_key = ? AND until_revision IS NULL`,
-    [spaceKey],
+  // all of them are counted by triggers, and few are on their way
+  const row = yield* sql.get<{ live: number | null; building: number | null }>(
+    `SELECT (SELECT node_count FROM space_usage WHERE space_key = ?) live,
+       (SELECT sum(node_count) FROM versions INDEXED BY versions_live
+        WHERE space_key = ? AND until_revision IS NULL AND from_revision IS NULL) building`,
+    [spaceKey, spaceKey],
   )
-  return { ready: row?.ready ?? 0, building: row?.building ?? 0 }
+  const building = row?.building ?? 0
+  return { ready: (row?.live ?? 0) - building, building }
 }
 
 /** Documents without any version. */
@@ -29,7 +31,7 @@ export function* countFailedDocuments(spaceKey: number): Read<number> {
 /** Whether documents of a space are compiled, or vectors for another model are made. */
 export function* isBuilding(spaceKey: number): Read<boolean> {
   const row = yield* sql.get<{ busy: number }>(
-    `SELECT EXISTS (SELECT 1 FROM jobs WHERE space_key = ? AND completed_at IS NULL)
+    `SELECT EXISTS (SELECT 1 FROM jobs INDEXED BY jobs_open WHERE space_key = ? AND completed_at IS NULL)
        OR EXISTS (SELECT 1 FROM vector_spaces WHERE space_key = ? AND state = 'building') busy`,
     [spaceKey, spaceKey],
   )
@@ -42,27 +44,19 @@ export function* activeVectorSpace(id: string): Read<number | undefined> {
   return model?.key
 }
 
-/** Counts some vectors of a vector space. @returns also the node of the last one, null where there was none */
-export function* countVectors(
-  vectorSpace: number,
-  after: number,
-  most: number,
-): Read<{ n: number; last: number | null }> {
-  const slice = yield* sql.get<{ n: number; last: number | null }>(
-    `SELECT count(*) n, max(node_key) last FROM
-         (SELECT node_key FROM vectors WHERE vector_space = ? AND node_key > ? ORDER BY node_key LIMIT ?)`,
-    [vectorSpace, after, most],
-  )
-  return slice ?? { n: 0, last: null }
+/** Vectors of a vector space whose nodes are current or being built; triggers count them. */
+export function* liveVectors(vectorSpace: number): Read<number> {
+  const counted = yield* sql.get<{ live: number }>('SELECT live FROM vector_counts WHERE vector_space = ?', [
+    vectorSpace,
+  ])
+  return counted?.live ?? 0
 }
 
-/** Keys of versions that may have vectors and are not published, or not any more. */
-export function* versionsNotShown(spaceKey: number): Read<number[]> {
+/** Keys of versions that are being built. */
+export function* versionsBeingBuilt(spaceKey: number): Read<number[]> {
   const versions = yield* sql.all<{ key: number }>(
-    `SELECT key FROM versions INDEXED BY versions_inactive
-       WHERE space_key = ? AND until_revision IS NOT NULL AND first_node IS NOT NULL
-     UNION ALL SELECT key FROM versions WHERE space_key = ? AND until_revision IS NULL AND from_revision IS NULL`,
-    [spaceKey, spaceKey],
+    'SELECT key FROM versions INDEXED BY versions_live WHERE space_key = ? AND until_revision IS NULL AND from_revision IS NULL',
+    [spaceKey],
   )
   return versions.map(({ key }) => key)
 }

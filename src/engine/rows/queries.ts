@@ -2,7 +2,7 @@ import { isDamaged } from '../storage/guarded-rows.js'
 import { decodeHalfInto } from '../storage/half.js'
 import { saysWhatWasStored } from '../storage/node-hash.js'
 import { type Read, sql } from '../storage/program.js'
-import { jsonAt } from '../storage/readable.js'
+import { fromCell, jsonAt } from '../storage/readable.js'
 
 /** A passage with all that evidence says of it. */
 export interface PassageRow {
@@ -35,15 +35,17 @@ export interface PassageRow {
  * that was deleted after the snapshot is left out when its text is loaded.
  */
 export function* visibleKeys(spaceKey: number, snapshot: { headRevision: number }, keys: number[]): Read<Set<number>> {
-  const rows = yield* sql.all<{ key: number }>(
-    `SELECT nodes.key FROM json_each(?) wanted
+  // as one value: a row for each of hundreds of keys costs half as much again
+  const found = yield* sql.get<{ keys: string }>(
+    `SELECT json_group_array(nodes.key) keys FROM json_each(?) wanted
      CROSS JOIN nodes INDEXED BY nodes_place ON nodes.key = wanted.value
      CROSS JOIN versions INDEXED BY versions_at ON versions.key = nodes.version_key
      WHERE nodes.space_key = ? AND versions.from_revision <= ?
        AND (versions.until_revision IS NULL OR versions.until_revision > ?)`,
     [JSON.stringify(keys), spaceKey, snapshot.headRevision, snapshot.headRevision],
   )
-  return new Set(rows.map((row) => row.key))
+  const visible: number[] = found === undefined ? [] : fromCell(found.keys)
+  return new Set(visible)
 }
 
 /** Passages by key, of those that still exist. One that is damaged, or does not say what was stored, is left out. */

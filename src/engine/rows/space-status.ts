@@ -38,7 +38,7 @@ export function* failedCommitCounts(caller: Caller, spaceKey: number, since: num
 
 export function* failedCommits(caller: Caller, spaceKey: number, most: number): Read<FailedCommitRow[]> {
   return yield* sql.all<FailedCommitRow>(
-    `SELECT id, status, error_code, expires_at, updated_at FROM staged_commits WHERE space_key = ?
+    `SELECT id, status, error_code, expires_at, updated_at FROM staged_commits INDEXED BY staged_commits_space WHERE space_key = ?
        AND status IN ('failed-retryable', 'failed-terminal') AND ${mayKnow('staged_commits.source_id')} ORDER BY id LIMIT ?`,
     [spaceKey, askerOf(caller), most],
   )

@@ -111,9 +111,11 @@ export function* placeOfKey(spaceKey: number, key: number): Read<FileKey | undef
   return row === undefined ? undefined : [row.folder, row.base]
 }
 
-/** SQL: whether an object is named by a file or a snapshot. Takes the object's key twice. */
-export const NAMED_BY_WORKSPACE = `EXISTS (SELECT 1 FROM workspace_files WHERE object_key = ?)
-  OR EXISTS (SELECT 1 FROM snapshot_files WHERE object_key = ?)`
+/** SQL: whether an object is named by a file or a snapshot. @param key of the object */
+export function namedByWorkspace(key: string): string {
+  return `EXISTS (SELECT 1 FROM workspace_files WHERE object_key = ${key})
+  OR EXISTS (SELECT 1 FROM snapshot_files WHERE object_key = ${key})`
+}
 
 export function fileItem(row: WorkspaceFile): VirtualItem {
   const segments = segmentsOf(row)

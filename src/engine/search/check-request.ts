@@ -1,6 +1,6 @@
 import { MAX_DIMENSION, MAX_FILTER_DOCS, MAX_K, SLICE_NODES } from './limits.js'
-import type { IndexRequest, SearchMessage, StageRequest, VectorsRequest } from './protocol.js'
-import { allFinite } from './scan.kernel.js'
+import type { ConfirmRequest, IndexRequest, SearchMessage, StageRequest, VectorsRequest } from './protocol.js'
+import { allFinite, allFiniteHalves } from './scan.kernel.js'
 
 /**
  * Refuses what the native libraries would take amiss: they accept NaN silently and end the process on odd numbers.
@@ -14,6 +14,7 @@ export function checkRequest(request: IndexRequest): void {
   if (request.op === 'stage') checkStage(request)
   if (request.op === 'vectors') checkVectors(request)
   if (request.op === 'load') checkDimension(request.dimension)
+  if (request.op === 'confirm') checkConfirm(request)
   if (request.op === 'commit' && !Number.isSafeInteger(request.watermark)) {
     throw new RangeError(`a watermark is a whole number, not ${request.watermark}`)
   }
@@ -54,14 +55,27 @@ function checkVectors(request: VectorsRequest): void {
   checkValues(request.values, request.keys.length, request.dimension)
 }
 
+function checkConfirm({ dimension, keys, docs, sums }: ConfirmRequest): void {
+  checkDimension(dimension)
+  checkKeys(keys)
+  checkKeys(docs)
+  if (docs.length !== keys.length || sums.length !== keys.length)
+    throw new RangeError('every vector has a key, a document and a checksum')
+}
+
+/** @param values numbers, or the bits of halves */
+export function areFinite(values: Float32Array | Uint16Array): boolean {
+  return values instanceof Uint16Array ? allFiniteHalves(values) : allFinite(values)
+}
+
 /** @throws RangeError when there are not `count` vectors of finite numbers */
-export function checkValues(values: Float32Array, count: number, dimension: number): void {
+export function checkValues(values: Float32Array | Uint16Array, count: number, dimension: number): void {
   if (values.length !== count * dimension) {
     throw new RangeError(
       `${count} vectors of ${dimension} dimensions are ${count * dimension} numbers, not ${values.length}`,
     )
   }
-  if (!allFinite(values)) throw new RangeError('a vector holds only finite numbers')
+  if (!areFinite(values)) throw new RangeError('a vector holds only finite numbers')
 }
 
 /** @throws RangeError unless 1 to 8,192 */

@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs'
 import { lstat, mkdir, open, readdir, readFile, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { syncPath } from '../../local/file-system.js'
-import type { GraphPoints } from './vector-rows.js'
+import type { GraphPoints } from './graph-points.js'
 
 /**
  * A graph on disk: a directory with the library's file, a table of its points and a manifest with the SHA-256 of

@@ -4,6 +4,7 @@ import { syncPath } from '../../local/file-system.js'
 import { Graph } from './graph.js'
 import { buildGraph } from './graph-build.js'
 import { encodePoints, graphDirectory, listGraphs, makeBuildDirectory } from './graph-files.js'
+import { readVectors } from './graph-vectors.js'
 import { BLOCK_ROWS, IN_BUILD, IN_FILE, type VectorRows } from './vector-rows.js'
 
 /** Numbers a test may shrink. */
@@ -65,9 +66,15 @@ export class GraphKeeper {
     return this.graph === undefined ? 0 : this.graph.points - this.#rows.graphLive
   }
 
-  /** Loads a graph file that fits, into an empty store. Its points wait for their vectors. */
-  async load(): Promise<void> {
+  /**
+   * Loads a graph file that fits, into an empty store. Its points wait for their vectors, or for the source to confirm those
+   * that the file holds.
+   *
+   * @returns how many vectors came with it
+   */
+  async load(): Promise<number> {
     const { dir, vectorSpace, log } = this.#options
+    let filled = 0
     for (const { path, build } of await listGraphs(dir, vectorSpace)) {
       const graph = await Graph.load(path, build, vectorSpace, this.#rows.dimension).catch((error: unknown) => {
         log(`a graph file is not used: ${String(error)}`)
@@ -75,8 +82,24 @@ export class GraphKeeper {
       if (graph !== undefined && this.graph === undefined && this.#rows.end === 0) {
         this.#rows.reserve(graph.files.points)
         this.graph = graph
+        filled = await this.#fill(graph)
       } else await rm(path, { recursive: true, force: true })
     }
+    return filled
+  }
+
+  async #fill(graph: Graph): Promise<number> {
+    let filled = 0
+    try {
+      await readVectors(graph.files.path, this.#rows.dimension, (row, vector) => {
+        if (this.#rows.fill(row, vector)) filled++
+      })
+    } catch (error) {
+      // they come from the source, as all did
+      this.#options.log(`the vectors of a graph file were not read: ${String(error)}`)
+      return 0
+    }
+    return filled
   }
 
   /** Starts a build when the graph is missing or too far behind. */

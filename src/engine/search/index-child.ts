@@ -104,6 +104,8 @@ function handle(request: IndexRequest): unknown {
       return pool.change(request.space, (index) => index.load(request))
     case 'vectors':
       return pool.change(request.space, (index) => index.putVectors(request))
+    case 'confirm':
+      return pool.change(request.space, (index) => index.confirm(request))
     case 'activate':
       return pool.change(request.space, (index) => index.activate(request.vectorSpace))
     case 'count':

@@ -3,6 +3,7 @@ import { KsError } from '../../contract/errors.js'
 import { defined } from '../../lib/defined.js'
 import { CountAudit } from './count-audit.js'
 import { FollowQueue, type Wanted } from './follow-queue.js'
+import { type Grace, graceOf } from './grace.js'
 import type { GraphLimits } from './graph-keeper.js'
 import { IndexProcess, ProcessGoneError } from './index-process.js'
 import {
@@ -33,6 +34,8 @@ export interface SearchIndexesOptions {
   maxOpen?: number
   /** how long the first searches of a space wait for its replay, default 500 ms */
   graceMs?: number
+  /** the same where the text is whole and only vectors are still loaded, default 4 s */
+  vectorsGraceMs?: number
   /** how far a watermark on disk stays behind, default 2 s */
   watermarkLagMs?: number
   /** waited for between changes, where searches go first */
@@ -55,8 +58,7 @@ const RETRY_SESSION_MS = 1_000
 interface SessionEntry {
   session: SpaceSession
   since: number
-  /** the grace of its first searches is over */
-  late: Promise<unknown>
+  grace: Grace
 }
 
 /**
@@ -143,7 +145,7 @@ class Indexes implements SearchIndexes {
     const answer = this.#tried(async () => {
       const entry = await this.#session(space)
       await entry.session.opened
-      await graceOf(entry, message.vectorSpace)
+      await entry.grace(message.vectorSpace, true)
       const behind = await this.#untilSeen(space, request.seq ?? 0)
       const reply = await this.#process.ask(message, entry.session.generation)
       return toHits(reply, [...entry.session.notes(message.vectorSpace), ...behind])
@@ -170,7 +172,7 @@ class Indexes implements SearchIndexes {
     if (seq === 0) return []
     return this.#tried(async () => {
       const entry = await this.#session(space)
-      await graceOf(entry, vectorSpace)
+      await entry.grace(vectorSpace, false)
       return entry.session.notes(vectorSpace)
     })
   }
@@ -290,9 +292,10 @@ class Indexes implements SearchIndexes {
       this.#faults.delete(space)
       this.#discardedAt.set(space, performance.now())
     }
-    const { source, log, graceMs } = this.#options
+    const { source, log, graceMs, vectorsGraceMs } = this.#options
     const session = new SpaceSession(space, this.#process, source, discard, (message) => log?.(message))
-    const entry = { session, since: performance.now(), late: graceAfter(session, graceMs ?? GRACE_MS) }
+    const grace = graceOf(session, graceMs ?? GRACE_MS, vectorsGraceMs)
+    const entry = { session, since: performance.now(), grace }
     this.#sessions.set(space, entry)
     this.#audit.changed(space)
     return entry
@@ -322,17 +325,6 @@ class Indexes implements SearchIndexes {
       }
     }
   }
-}
-
-/** Waits for what a session still loads, until the grace of its first searches is over. */
-async function graceOf({ session, late }: SessionEntry, vectorSpace: string | undefined): Promise<void> {
-  if (!session.isSettled(vectorSpace)) await Promise.race([session.settled(vectorSpace), late])
-}
-
-/** Ends a fixed time after the space was opened, or could not be. */
-async function graceAfter(session: SpaceSession, graceMs: number): Promise<void> {
-  await session.opened.catch(() => {})
-  await sleep(graceMs, undefined, { ref: false })
 }
 
 function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {

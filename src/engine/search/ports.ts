@@ -50,8 +50,17 @@ export interface VectorBatch {
   dimension: number
   keys: number[]
   docs: number[]
-  /** keys.length x dimension, row by row */
-  vectors: Float32Array
+  /** keys.length x dimension, row by row: numbers, or the bits of halves as they are stored */
+  vectors: Float32Array | Uint16Array
+}
+
+/** Which vectors a vector space has, and a checksum of each. */
+export interface VectorSums {
+  dimension: number
+  keys: Float64Array
+  docs: Float64Array
+  /** CRC-32 of the bytes of its halves, as they are stored */
+  sums: Uint32Array
 }
 
 export interface SearchRequest {
@@ -145,6 +154,10 @@ export interface ReplaySource {
   changes(space: string, after: number, to: number): AsyncIterable<IndexBatch>
   /** every live vector of a vector space, in small batches */
   vectors(space: string, vectorSpace: string): AsyncIterable<VectorBatch>
+  /** the same without the vectors, for an index that has most of them in a file */
+  sums(space: string, vectorSpace: string): AsyncIterable<VectorSums>
+  /** the live ones of some nodes */
+  vectorsOf(space: string, vectorSpace: string, keys: readonly number[]): AsyncIterable<VectorBatch>
 }
 
 /** The daemon's view of the index process. All methods are safe to call while the process restarts. */

@@ -36,9 +36,22 @@ export interface VectorsRequest {
   dimension: number
   keys: Float64Array
   docs: Float64Array
-  values: Float32Array
+  /** numbers, or the bits of halves */
+  values: Float32Array | Uint16Array
   /** they come from the source's stream */
   replayed: boolean
+}
+
+/** Vectors that the source has. Those that came with a graph's file and have the same checksum are taken from there. */
+export interface ConfirmRequest {
+  op: 'confirm'
+  space: string
+  vectorSpace: string
+  dimension: number
+  keys: Float64Array
+  docs: Float64Array
+  /** CRC-32 of each vector's halves */
+  sums: Uint32Array
 }
 
 export interface SearchMessage {
@@ -75,6 +88,7 @@ export type IndexRequest =
   | { op: 'commit'; space: string; watermark: number; staged: number }
   | LoadRequest
   | VectorsRequest
+  | ConfirmRequest
   | { op: 'activate'; space: string; vectorSpace: string }
   | SearchMessage
   | { op: 'status'; space: string }
@@ -120,12 +134,24 @@ export interface CountReply {
   vectorCount: number
 }
 
+export interface LoadReply {
+  /** vectors that a graph's file brought, which wait to be confirmed */
+  filled: number
+}
+
+export interface ConfirmReply {
+  /** keys whose vectors have to be sent */
+  lacking: Float64Array
+}
+
 /** The answer of each request; what is not named here is answered with nothing. */
 export interface Replies {
   open: OpenReply
   search: SearchReply
   status: StatusReply
   count: CountReply
+  load: LoadReply
+  confirm: ConfirmReply
 }
 
 export type ReplyOf<R extends IndexRequest> = R['op'] extends keyof Replies ? Replies[R['op']] : undefined

@@ -125,13 +125,24 @@ export function allFinite(values: Float32Array): boolean {
   return sum === 0
 }
 
-/** Writes a vector into a row, as halves. */
-export function writeRow(vector: Float32Array, block: Uint16Array, offset: number): void {
-  for (let i = 0; i < vector.length; i++) block[offset + i] = toHalf(vector[i]!)
+/** The same of the bits of halves: those with every bit of the exponent are none. */
+export function allFiniteHalves(halves: Uint16Array): boolean {
+  for (let i = 0; i < halves.length; i++) if ((halves[i]! & 0x7c00) === 0x7c00) return false
+  return true
+}
+
+/** Writes a vector into a row, as halves; one that comes as halves is copied. */
+export function writeRow(vector: Float32Array | Uint16Array, block: Uint16Array, offset: number): void {
+  if (vector instanceof Uint16Array) block.set(vector, offset)
+  else for (let i = 0; i < vector.length; i++) block[offset + i] = toHalf(vector[i]!)
 }
 
 /** Whether a row is what `writeRow` makes of a vector. */
-export function equalsRow(vector: Float32Array, block: Uint16Array, offset: number): boolean {
+export function equalsRow(vector: Float32Array | Uint16Array, block: Uint16Array, offset: number): boolean {
+  if (vector instanceof Uint16Array) {
+    for (let i = 0; i < vector.length; i++) if (block[offset + i] !== vector[i]) return false
+    return true
+  }
   for (let i = 0; i < vector.length; i++) if (block[offset + i] !== toHalf(vector[i]!)) return false
   return true
 }

@@ -1,6 +1,6 @@
 import { KsError } from '../../contract/errors.js'
 import { defined } from '../../lib/defined.js'
-import { checkDimension, checkValues } from './check-request.js'
+import { areFinite, checkDimension, checkValues } from './check-request.js'
 import { SLICE_CHARACTERS, SLICE_NODES, SLICE_VECTOR_BYTES } from './limits.js'
 import type { IndexBatch, IndexedNode, VectorBatch } from './ports.js'
 import type { NodeVectors, StageRequest, VectorsRequest } from './protocol.js'
@@ -76,7 +76,7 @@ function packVectors(nodes: readonly IndexedNode[], vectorSpace: string): NodeVe
 /** Cuts a batch of vectors into slices. */
 export function* vectorSlices(space: string, batch: VectorBatch, replayed: boolean): Iterable<VectorsRequest> {
   const { vectorSpace, dimension } = batch
-  const rows = Math.max(1, Math.floor(SLICE_VECTOR_BYTES / (dimension * Float32Array.BYTES_PER_ELEMENT)))
+  const rows = Math.max(1, Math.floor(SLICE_VECTOR_BYTES / (dimension * batch.vectors.BYTES_PER_ELEMENT)))
   for (let start = 0; start < batch.keys.length; start += rows) {
     const end = Math.min(start + rows, batch.keys.length)
     yield {
@@ -90,6 +90,21 @@ export function* vectorSlices(space: string, batch: VectorBatch, replayed: boole
       replayed,
     }
   }
+}
+
+/** A stored vector that holds no numbers is left out: refusing the page would keep the others away for good. */
+export function withoutBroken(batch: VectorBatch): VectorBatch {
+  const { dimension } = batch
+  if (areFinite(batch.vectors)) return batch
+  const good = batch.keys
+    .map((_, i) => i)
+    .filter((i) => areFinite(batch.vectors.subarray(i * dimension, (i + 1) * dimension)))
+  const vectors = batch.vectors.slice(0, good.length * dimension)
+  good.forEach((from, to) => {
+    vectors.set(batch.vectors.subarray(from * dimension, (from + 1) * dimension), to * dimension)
+  })
+  const pick = (values: number[]) => good.map((i) => values[i] ?? 0)
+  return { ...batch, keys: pick(batch.keys), docs: pick(batch.docs), vectors }
 }
 
 /**

@@ -5,7 +5,10 @@ import { removeBuildRemains, removeOtherGraphs } from './graph-files.js'
 import type { GraphLimits } from './graph-keeper.js'
 import { openText } from './open-text.js'
 import type {
+  ConfirmReply,
+  ConfirmRequest,
   CountReply,
+  LoadReply,
   LoadRequest,
   NodeVectors,
   OpenReply,
@@ -120,14 +123,19 @@ export class SpaceIndex {
     index.put(entriesOf(request.keys, request.docs, request.values, request.dimension), request.replayed)
   }
 
-  async load({ vectorSpace, dimension, phase, fresh }: LoadRequest): Promise<void> {
+  async load({ vectorSpace, dimension, phase, fresh }: LoadRequest): Promise<LoadReply> {
     if (fresh) {
       this.#vectors.get(vectorSpace)?.close()
       this.#vectors.delete(vectorSpace)
     }
     const index = this.#vectorIndex(vectorSpace, dimension)
-    if (phase === 'begin') await index.beginLoad()
-    else index.endLoad()
+    if (phase === 'begin') return { filled: await index.beginLoad() }
+    index.endLoad()
+    return { filled: 0 }
+  }
+
+  confirm({ vectorSpace, dimension, keys, docs, sums }: ConfirmRequest): ConfirmReply {
+    return { lacking: this.#vectorIndex(vectorSpace, dimension).confirm(keys, docs, sums) }
   }
 
   /** What is committed, and the vectors of a vector space. */
@@ -286,7 +294,7 @@ export class SpaceIndex {
   }
 }
 
-function* entriesOf(keys: Float64Array, docs: Float64Array, values: Float32Array, dimension: number) {
+function* entriesOf(keys: Float64Array, docs: Float64Array, values: VectorsRequest['values'], dimension: number) {
   for (const [i, key] of keys.entries()) {
     yield { key, doc: docs[i] ?? 0, vector: values.subarray(i * dimension, (i + 1) * dimension) }
   }

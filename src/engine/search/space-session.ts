@@ -1,12 +1,14 @@
+import { type Begun, begunBy, confirmVectors } from './confirm-vectors.js'
 import { type Comparison, compareCounts, type Drift, type Leg, textDiffers } from './count-check.js'
 import { type IndexProcess, ProcessGoneError } from './index-process.js'
-import type { FreshBatch, ReplaySource, VectorBatch } from './ports.js'
+import type { FreshBatch, ReplaySource, SourceHead, VectorBatch } from './ports.js'
 import type { CountReply, IndexRequest, OpenReply, StageRequest } from './protocol.js'
-import { allFinite } from './scan.kernel.js'
-import { stageSlices, vectorSlices } from './slices.js'
+import { stageSlices, vectorSlices, withoutBroken } from './slices.js'
 
 /** What searches say of a text index that has not come to the end of the log yet. */
 export const CATCHING_UP = 'the text index is catching up'
+/** What they say of vectors that are still coming. */
+const LOADING = 'vectors are being loaded'
 
 /**
  * One space in one index process: finds out what the indexes there lack and replays it from the source. When the
@@ -37,6 +39,7 @@ export class SpaceSession {
   readonly #source: ReplaySource
   readonly #log: (message: string) => void
   readonly #loads = new Map<string, Load>()
+  readonly #first: Promise<OpenReply & { head: SourceHead }>
   /** no vectors existed when the session began: whatever vector space comes, it is here from its first vector */
   #hasAll = false
 
@@ -53,6 +56,7 @@ export class SpaceSession {
     this.#log = log
     this.generation = process.generation
     this.opened = process.ask({ op: 'open', space, discard }, this.generation)
+    this.#first = this.#beginFirst()
     this.text = this.#catchUp()
     this.text.catch((error: unknown) => {
       this.failed = true
@@ -73,8 +77,8 @@ export class SpaceSession {
 
   /** Resolves when everything a search needs is there, or cannot be had. */
   async settled(vectorSpace: string | undefined): Promise<void> {
-    const load = vectorSpace === undefined ? undefined : this.load(vectorSpace)
-    await Promise.allSettled([this.text, load])
+    await this.#first.catch(() => {})
+    await Promise.allSettled([this.text, vectorSpace === undefined ? undefined : this.load(vectorSpace)])
   }
 
   /** Whether a search would wait for nothing. */
@@ -85,12 +89,17 @@ export class SpaceSession {
     return load !== undefined && load.note === undefined
   }
 
+  /** Whether all of the text can be found, and the vectors of a vector space are on their way. */
+  isLoading(vectorSpace: string | undefined): boolean {
+    return this.textNote === undefined && vectorSpace !== undefined && this.#loads.get(vectorSpace)?.note === LOADING
+  }
+
   /** Streams the vectors of a vector space, once. */
-  load(vectorSpace: string, begun?: Sent): Promise<unknown> {
+  load(vectorSpace: string, begun?: Begun): Promise<unknown> {
     if (this.#hasAll) return Promise.resolve()
     const known = this.#loads.get(vectorSpace)
     if (known !== undefined) return known.done
-    const load: Load = { done: this.#loadWhole(vectorSpace, begun), note: 'vectors are being loaded' }
+    const load: Load = { done: this.#loadWhole(vectorSpace, begun), note: LOADING }
     this.#loads.set(vectorSpace, load)
     load.done.then(
       (note) => {
@@ -174,17 +183,21 @@ export class SpaceSession {
     return this.#process.ask({ op: 'count', space: this.#space, vectorSpace }, this.generation)
   }
 
+  /** Begins to load the vectors in use, before anybody who waits for them does: then a graph's file is read first. */
+  async #beginFirst(): Promise<OpenReply & { head: SourceHead }> {
+    const opened = await this.opened
+    const head = await this.#source.head(this.#space)
+    const { vectorSpace, dimension } = head
+    this.#hasAll = head.seq === 0 && vectorSpace === undefined
+    // Sent before any change can follow, so that a graph file finds an empty place.
+    const sent = vectorSpace && dimension && (await this.#sendPhase(vectorSpace, dimension, 'begin'))
+    if (vectorSpace !== undefined) this.load(vectorSpace, sent ? begunBy(dimension, sent) : undefined).catch(() => {})
+    return { ...opened, head }
+  }
+
   async #catchUp(): Promise<void> {
     const space = this.#space
-    const { watermark, textCount } = await this.opened
-    const head = await this.#source.head(space)
-    this.#hasAll = head.seq === 0 && head.vectorSpace === undefined
-    if (head.vectorSpace !== undefined) {
-      // Sent before any change can follow, so that a graph file finds an empty place.
-      const begun =
-        head.dimension === undefined ? undefined : await this.#sendPhase(head.vectorSpace, head.dimension, 'begin')
-      this.load(head.vectorSpace, begun).catch(() => {})
-    }
+    const { head, watermark, textCount } = await this.#first
     // An index ahead of its source comes from before a restore.
     const usable = watermark > 0 && watermark >= (await this.#source.oldest(space)) && watermark <= head.seq
     if (!usable && textCount + watermark > 0) await this.#process.ask({ op: 'reset', space }, this.generation)
@@ -253,7 +266,7 @@ export class SpaceSession {
   }
 
   /** Loads a vector space and compares it with the rows; one that differs is loaded anew. @returns what is still wrong */
-  async #loadWhole(vectorSpace: string, begun: Sent | undefined): Promise<string | undefined> {
+  async #loadWhole(vectorSpace: string, begun: Begun | undefined): Promise<string | undefined> {
     await this.#stream(vectorSpace, begun, false)
     const first = await this.#compareVectors(vectorSpace)
     if (first === undefined) return undefined
@@ -271,8 +284,8 @@ export class SpaceSession {
     return compared.state === 'different' ? compared.sentence : undefined
   }
 
-  async #stream(vectorSpace: string, begun: Sent | undefined, fresh: boolean): Promise<void> {
-    await begun?.answer
+  async #stream(vectorSpace: string, begun: Begun | undefined, fresh: boolean): Promise<void> {
+    if (begun !== undefined && (await begun.filled) > 0) return this.#confirm(vectorSpace, begun.dimension)
     let dimension: number | undefined
     let open = begun !== undefined
     for await (const batch of this.#source.vectors(this.#space, vectorSpace)) {
@@ -284,6 +297,15 @@ export class SpaceSession {
     }
     dimension ??= (await this.#source.head(this.#space)).dimension
     if (open && dimension !== undefined) await (await this.#sendPhase(vectorSpace, dimension, 'end')).answer
+  }
+
+  async #confirm(vectorSpace: string, dimension: number): Promise<void> {
+    const space = this.#space
+    const of = { space, vectorSpace, dimension, generation: this.generation }
+    const lacking = await confirmVectors(this.#process, this.#source, of)
+    for await (const batch of this.#source.vectorsOf(space, vectorSpace, lacking))
+      await this.addVectors(withoutBroken(batch), true)
+    await (await this.#sendPhase(vectorSpace, dimension, 'end')).answer
   }
 
   #sendPhase(vectorSpace: string, dimension: number, phase: 'begin' | 'end', fresh = false): Promise<Sent> {
@@ -304,9 +326,7 @@ export class SpaceSession {
   }
 
   /** Sends once the window lets it go; the answer comes later. */
-  #send(request: IndexRequest): Promise<Sent> {
-    return this.#process.send(request, this.generation)
-  }
+  #send = (request: IndexRequest): Promise<Sent> => this.#process.send(request, this.generation)
 }
 
 interface Sent {
@@ -328,18 +348,3 @@ const MAX_LOOKS = 20
 
 /** A replay makes what it has visible after so many nodes: changes of other spaces wait for a commit. */
 const REPLAY_COMMIT_NODES = 8_000
-
-/** A stored vector that holds no numbers is left out: refusing the page would keep the others away for good. */
-function withoutBroken(batch: VectorBatch): VectorBatch {
-  if (allFinite(batch.vectors)) return batch
-  const { dimension } = batch
-  const good = batch.keys
-    .map((_, i) => i)
-    .filter((i) => allFinite(batch.vectors.subarray(i * dimension, (i + 1) * dimension)))
-  const vectors = new Float32Array(good.length * dimension)
-  good.forEach((from, to) => {
-    vectors.set(batch.vectors.subarray(from * dimension, (from + 1) * dimension), to * dimension)
-  })
-  const pick = (values: number[]) => good.map((i) => values[i] ?? 0)
-  return { ...batch, keys: pick(batch.keys), docs: pick(batch.docs), vectors }
-}

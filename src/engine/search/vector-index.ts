@@ -2,8 +2,9 @@ import { BACKGROUND_SAMPLES, type Background, backgroundOf } from './background.
 import { offerOutside, offerRows, scan } from './exact-scan.js'
 import type { Graph } from './graph.js'
 import { GraphKeeper, type GraphKeeperOptions } from './graph-keeper.js'
+import type { VectorEntry } from './graph-points.js'
 import { offer, type TopRows, topRows } from './scan.kernel.js'
-import { IN_GRAPH, LIVE, PENDING, type VectorEntry, VectorRows } from './vector-rows.js'
+import { IN_GRAPH, LIVE, PENDING, VectorRows } from './vector-rows.js'
 
 /** Allowed rows up to which a filtered search leaves the graph alone. */
 const FILTERED_EXACT_ROWS = 20_000
@@ -56,10 +57,24 @@ export class VectorIndex {
     return this.rows.live - this.rows.pending
   }
 
-  /** Begins taking the source's vectors. A graph file that fits is used again; its points wait for their vectors. */
-  async beginLoad(): Promise<void> {
+  /**
+   * Begins taking the source's vectors. A graph file that fits is used again; its points wait for their vectors, or for the
+   * source to confirm those that the file holds.
+   *
+   * @returns how many vectors came with a file
+   */
+  async beginLoad(): Promise<number> {
     this.loading = true
-    if (this.rows.end === 0) await this.#keeper.load()
+    return this.rows.end === 0 ? await this.#keeper.load() : 0
+  }
+
+  /** Takes the vectors of a file for those of the source where the source has the same. @returns keys of those it lacks */
+  confirm(keys: Float64Array, docs: Float64Array, sums: Uint32Array): Float64Array {
+    const lacking = keys.filter((key, i) => {
+      if (this.#removed.has(key) || this.rows.has(key)) return false
+      return !this.rows.confirm(key, docs[i] ?? 0, sums[i] ?? 0)
+    })
+    return lacking
   }
 
   /** All vectors of the source have come. */

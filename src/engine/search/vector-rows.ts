@@ -1,4 +1,6 @@
+import { crc32 } from 'node:zlib'
 import { DocLists } from './doc-lists.js'
+import { DEAD, type GraphPoints, type VectorEntry } from './graph-points.js'
 import { dotAt, equalsRow, fingerprint, readRow, writeRow } from './scan.kernel.js'
 import { Sketch } from './sketch.kernel.js'
 
@@ -21,24 +23,6 @@ export const BLOCK_ROWS = 512
 const NONE = -1
 /** Fingerprints are kept in single precision; those of different vectors are mostly further apart. */
 const SAME_FINGERPRINT = 1e-3
-
-/** Key of a graph point whose node is gone. */
-export const DEAD = -1
-
-/** The points of a graph, by position: its labels are row numbers. */
-export interface GraphPoints {
-  rows: Uint32Array
-  keys: Float64Array
-  docs: Float64Array
-  fingerprints: Float32Array
-}
-
-/** A vector of one key, as it comes from a batch. */
-export interface VectorEntry {
-  key: number
-  doc: number
-  vector: Float32Array
-}
 
 /**
  * The vectors of one vector space: rows in shared blocks, a map from key to row and the rows of each document.
@@ -66,6 +50,8 @@ export class VectorRows {
   readonly #free: number[] = []
   /** rows still to come from the source, with the fingerprints of their vectors */
   readonly #pending = new Map<number, number>()
+  /** of those, the ones whose vectors a graph's file brought */
+  readonly #filled = new Set<number>()
   /** of each block, rows that can be compared and are not in the graph */
   readonly #outside: number[] = []
   #runs: Uint32Array | undefined
@@ -121,6 +107,28 @@ export class VectorRows {
       this.live++
     })
     this.#collectFree()
+  }
+
+  /** Writes the vector that a graph's file has for one of its points; it counts once it is confirmed. @returns whether it waits */
+  fill(row: number, vector: Float32Array): boolean {
+    const block = this.blocks[Math.floor(row / BLOCK_ROWS)]
+    if (block === undefined || !this.#is(row, PENDING)) return false
+    writeRow(vector, block, (row % BLOCK_ROWS) * this.dimension)
+    this.#filled.add(row)
+    return true
+  }
+
+  /** Takes the vector that came with a file for that of a key. @returns whether there was one with this checksum */
+  confirm(key: number, doc: number, sum: number): boolean {
+    const row = this.#rowOfKey.get(key)
+    if (row === undefined || !this.#filled.has(row) || !this.#is(row, PENDING)) return false
+    const block = this.blocks[Math.floor(row / BLOCK_ROWS)]
+    if (block === undefined) return false
+    const { buffer, byteOffset, BYTES_PER_ELEMENT } = block
+    const from = byteOffset + (row % BLOCK_ROWS) * this.dimension * BYTES_PER_ELEMENT
+    if (crc32(new Uint8Array(buffer, from, this.dimension * BYTES_PER_ELEMENT)) !== sum) return false
+    this.#settle(row, key, doc)
+    return true
   }
 
   /** What a graph of the rows with any of these flags holds; dead rows stand there with the key `DEAD`. */
@@ -250,11 +258,18 @@ export class VectorRows {
     return ((this.flags[row] ?? 0) & flag) !== 0
   }
 
-  #matches(row: number, vector: Float32Array): boolean {
+  #matches(row: number, vector: VectorEntry['vector']): boolean {
     const expected = this.#pending.get(row)
-    if (expected !== undefined) return Math.abs(fingerprint(vector) - expected) < SAME_FINGERPRINT
+    if (expected !== undefined) return Math.abs(fingerprint(this.#numbers(vector)) - expected) < SAME_FINGERPRINT
     const block = this.blocks[Math.floor(row / BLOCK_ROWS)]
     return block !== undefined && equalsRow(vector, block, (row % BLOCK_ROWS) * this.dimension)
+  }
+
+  /** A vector as numbers; those of halves stand in an array that the next call uses again. */
+  #numbers(vector: VectorEntry['vector']): Float32Array {
+    if (vector instanceof Float32Array) return vector
+    readRow(vector, 0, this.#scratch)
+    return this.#scratch
   }
 
   #append(): number {
@@ -280,14 +295,20 @@ export class VectorRows {
   #write(row: number, entry: VectorEntry): void {
     const block = this.blocks[Math.floor(row / BLOCK_ROWS)]
     if (block !== undefined) writeRow(entry.vector, block, (row % BLOCK_ROWS) * this.dimension)
+    this.#settle(row, entry.key, entry.doc)
+  }
+
+  /** The vector of a row is there: from here on it is found. */
+  #settle(row: number, key: number, doc: number): void {
     this.#sketchRow(row)
     if (this.#is(row, LIVE)) {
       this.#docs.remove(row)
       this.live--
     }
-    this.#link(row, entry.key, entry.doc)
+    this.#link(row, key, doc)
     this.#setFlags(row, ((this.flags[row] ?? 0) & ~PENDING) | LIVE)
     this.#pending.delete(row)
+    this.#filled.delete(row)
     this.live++
   }
 
@@ -304,6 +325,7 @@ export class VectorRows {
     this.#docs.remove(row)
     this.#rowOfKey.delete(this.keys[row] ?? NONE)
     this.#pending.delete(row)
+    this.#filled.delete(row)
     this.#setFlags(row, (this.flags[row] ?? 0) & ~(LIVE | PENDING))
     this.live--
     if (!this.#is(row, IN_GRAPH | IN_BUILD | IN_FILE)) this.#free.push(row)

@@ -8,19 +8,17 @@ import {
   activeVectorSpace,
   countFailedDocuments,
   countNodes,
-  countVectors,
   countVectorsOf,
   graphSize,
   isBuilding,
-  versionsNotShown,
+  liveVectors,
+  versionsBeingBuilt,
 } from '../rows/projections.js'
 import type { SpaceRow } from '../rows/spaces.js'
 import { missingOf } from '../rows/vectors-due.js'
 import type { Database } from '../storage/database.js'
 import type { Read } from '../storage/program.js'
 
-/** vectors counted before others get a turn: each has its own 400 bytes in the pages that are read */
-const COUNTED_A_TURN = 20_000
 /** versions whose vectors are looked up before others get a turn */
 const VERSIONS_A_TURN = 100
 
@@ -70,27 +68,14 @@ function* vectorsComplete(context: EngineContext, space: SpaceRow): Read<boolean
 async function readyVectors(db: Database, space: SpaceRow): Promise<number> {
   const model = await db.read(activeVectorSpace(space.vector_space))
   if (model === undefined) return 0
-  let all = 0
-  let after = 0
-  for (;;) {
-    const slice = await db.read(countVectors(model, after, COUNTED_A_TURN))
-    all += slice.n
-    if (slice.last === null || slice.n < COUNTED_A_TURN) break
-    after = slice.last
-    await turn()
-  }
-  return all - (await otherVectors(db, space.key, model))
-}
-
-/** Vectors of nodes that are not published, or not any more: there are few, so these are looked up one by one. */
-async function otherVectors(db: Database, spaceKey: number, model: number): Promise<number> {
-  let found = 0
-  const versions = await db.read(versionsNotShown(spaceKey))
+  // of versions that are being built there are few: their vectors are looked up one by one
+  const versions = await db.read(versionsBeingBuilt(space.key))
+  let others = 0
   for (let from = 0; from < versions.length; from += VERSIONS_A_TURN) {
-    found += await db.read(countVectorsOf(model, versions.slice(from, from + VERSIONS_A_TURN)))
+    others += await db.read(countVectorsOf(model, versions.slice(from, from + VERSIONS_A_TURN)))
     await turn()
   }
-  return found
+  return (await db.read(liveVectors(model))) - others
 }
 
 /**

@@ -19,8 +19,10 @@ import {
   secondName,
   writeDurably,
 } from './durable-files.js'
-import { entriesIn, sortedNames } from './folder-entries.js'
+import { sortedNames } from './folder-entries.js'
 import { ObjectFolders, sizeOfFile } from './object-folders.js'
+import { describeFiles, type ListedFile, listFiles, type StoredFile } from './object-list.js'
+import { type Measured, ObjectThread } from './object-thread.js'
 
 /** Bytes that were received but belong to nothing yet. */
 export interface StagedObject {
@@ -38,9 +40,6 @@ const STAGED_NAME = /^[0-9a-f-]{36}$/
 const IN_THE_WAY = ['EEXIST', 'ENOTDIR', 'EISDIR', 'ENOTEMPTY']
 /** A pin that was not renewed for so long is of a backup that was killed. */
 const PIN_MS = 60_000
-/** the folder of a tenant's objects */
-const OBJECTS = 'sha256/'
-const HEX_FOLDER = /^[0-9a-f]{2}\/$/
 const READ_BYTES = 256 * 1024
 const NAMED_AT_ONCE = 32 // names that are given in a row
 const SHA256_DIGITS = 64
@@ -55,17 +54,6 @@ interface LocalFile {
   root: string
 }
 
-/** A file below a tenant's folder. */
-export interface StoredFile {
-  key: string
-  size: number
-  modifiedAt: number
-  /** when this file came to be as it is; a file that comes back under its name has another */
-  changedAt: number
-  /** whether it has the form of an object; anything else was put there by somebody else */
-  isObject: boolean
-}
-
 /**
  * Content-addressed files: `objects/<tenant>/sha256/ab/<hex>`, immutable, one namespace a tenant so that nobody can tell
  * what others hold. Bytes become durable in the order file, name, directory.
@@ -73,6 +61,7 @@ export interface StoredFile {
 export class ObjectStore {
   readonly #root: string
   readonly #folders = new ObjectFolders()
+  readonly #thread = new ObjectThread()
 
   /** @param realRoot where the store really lies: an operator may have put it on another disk */
   private constructor(
@@ -262,6 +251,22 @@ export class ObjectStore {
     return sha256 === undefined ? undefined : { size: found.size, sha256, modifiedAt: found.mtimeMs }
   }
 
+  /**
+   * Reads many objects again, in a thread.
+   *
+   * @returns what became of each, in their order: nothing where there is no such file, or why it cannot be read
+   */
+  async measureAll(keys: readonly string[]): Promise<Measured[]> {
+    const known = keys.filter(isObjectKey)
+    const paths = known.map((key) => this.path(key))
+    const measured = await this.#thread.measure(this.realRoot, paths).catch(() => undefined)
+    const found = new Map(measured === undefined ? [] : known.map((key, place) => [key, measured[place]]))
+    const all: Measured[] = []
+    // what is no key is refused here, and where the thread ended all is read here
+    for (const key of keys) all.push(found.has(key) ? found.get(key) : await this.measure(key).catch(unreadable))
+    return all
+  }
+
   /** Size and age of an object. @returns nothing when there is no such file, or something else in its place */
   async describe(key: string): Promise<{ size: number; modifiedAt: number } | undefined> {
     const found = await lstat(this.path(key)).catch(ignoreMissing)
@@ -269,37 +274,13 @@ export class ObjectStore {
   }
 
   /** Files of a tenant after `after` in the order of their keys; what is no object has no form of a key. */
-  async list(tenant: string, after: string, limit: number): Promise<StoredFile[]> {
-    const tenantKey = ObjectStore.prefix(tenant)
-    const found: StoredFile[] = []
-    const add = async (...keys: string[]): Promise<void> => {
-      const left = keys.filter((key) => key > after)
-      while (left.length > 0 && found.length < limit) {
-        const some = left.splice(0, limit - found.length)
-        const there = await Promise.all(some.map((key) => lstat(join(this.#root, key)).catch(ignoreMissing)))
-        for (const [place, at] of there.entries()) {
-          const key = some[place] ?? ''
-          if (at !== undefined) found.push({ key, ...timesOf(at), isObject: isObjectKey(key) && at.isFile() })
-        }
-      }
-    }
-    for (const top of await entriesIn(join(this.#root, tenantKey), (name) => name === OBJECTS)) {
-      if (top !== OBJECTS) {
-        await add(tenantKey + top)
-        continue
-      }
-      for (const folder of await entriesIn(join(this.#root, tenantKey, top), (name) => HEX_FOLDER.test(name))) {
-        if (!HEX_FOLDER.test(folder)) {
-          await add(tenantKey + top + folder)
-          continue
-        }
-        const prefix = tenantKey + top + folder
-        if (prefix.slice(0, after.length) < after.slice(0, prefix.length)) continue
-        await add(...(await entriesIn(join(this.#root, prefix), () => false)).map((name) => prefix + name))
-        if (found.length >= limit) return found
-      }
-    }
-    return found
+  list(tenant: string, after: string, limit: number): Promise<ListedFile[]> {
+    return listFiles(this.#root, ObjectStore.prefix(tenant), after, limit)
+  }
+
+  /** Sizes and times of files that were listed; what is not there any more is left out. */
+  described(files: readonly ListedFile[]): Promise<StoredFile[]> {
+    return describeFiles(this.#root, files)
   }
 
   /** Files that are being received or were left behind, by their ids. */
@@ -347,4 +328,8 @@ export class ObjectStore {
 
 function timesOf({ size, mtimeMs, ctimeMs }: Stats) {
   return { size, modifiedAt: mtimeMs, changedAt: ctimeMs }
+}
+
+function unreadable(error: unknown): Measured {
+  return { error: String(error) }
 }

@@ -5,6 +5,9 @@ import { parseInSlices } from '../../lib/json/parse.js'
 
 const INLINE_BYTES = 64 * 1024 // above this, packing is handed to zlib's threads
 
+/** What `pack` makes of an empty list. */
+export const PACKED_NOTHING = deflateSync(JSON.stringify([]), { level: 1 })
+
 /** JSON, deflated: the form in which artifacts, outlines and items are stored. */
 export function pack(value: unknown): Promise<Uint8Array> {
   const text = Buffer.from(JSON.stringify(value))

@@ -28,3 +28,14 @@ export function checkpoint(sqlite: Sqlite.Database, mode: 'PASSIVE' | 'TRUNCATE'
   const rows = sqlite.pragma(`wal_checkpoint(${mode})`) as { busy: number; log: number; checkpointed: number }[]
   return rows.every((row) => row.busy === 0 && row.log === row.checkpointed)
 }
+
+/** Whether a commit syncs the log itself; not to be changed inside a transaction. What moves the log syncs it always. */
+export function syncAtCommit(sqlite: Sqlite.Database, doesSync: boolean): void {
+  sqlite.exec(`PRAGMA synchronous = ${doesSync ? 'FULL' : 'NORMAL'}`)
+}
+
+/** How many frames the log holds as far as SQLite knows. */
+export function framesOfLog(sqlite: Sqlite.Database): number {
+  const [found] = sqlite.pragma('wal_checkpoint(NOOP)') as { log: number }[]
+  return Math.max(0, found?.log ?? 0)
+}

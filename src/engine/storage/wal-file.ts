@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
+import { closeSync, fdatasyncSync, fstatSync, openSync, readSync, writeSync } from 'node:fs'
 import { defined } from '../../lib/defined.js'
 import { isCode } from '../../local/private-file.js'
 
@@ -37,26 +37,48 @@ export function readWal(path: string): WalContent | undefined {
   }
 }
 
+/**
+ * Writes the log again, byte for byte as it reads, and syncs it. After a sync that failed the kernel takes for written
+ * what may never have reached the disk, and a second sync would tell nothing; what is written again, it has to write again.
+ * To be called with the lock of writers in hand: nobody else writes to the log then, nor empties it.
+ *
+ * @param frames that SQLite knows in it
+ * @throws an `Error` where it does not read as it was written, and what the disk says
+ */
+export function rewriteWal(path: string, frames: number): void {
+  const file = openSync(path, 'r+')
+  try {
+    const header = readHeader(file, fstatSync(file).size)
+    if (header === undefined) {
+      if (frames === 0) return
+      throw new Error(`the log ${path} has lost its header`)
+    }
+    let count = 0
+    for (const { bytes, at } of framesOf(file, fstatSync(file).size, header)) {
+      if (count === frames) break
+      writeWhole(file, bytes, at)
+      count++
+    }
+    if (count < frames) throw new Error(`of ${frames} frames of the log ${path} ${count} read as they were written`)
+    writeWhole(file, header.bytes, 0)
+    fdatasyncSync(file)
+  } finally {
+    closeSync(file)
+  }
+}
+
+function writeWhole(file: number, bytes: Buffer, at: number): void {
+  for (let done = 0; done < bytes.length; ) done += writeSync(file, bytes, done, bytes.length - done, at + done)
+}
+
 function readFrames(file: number, size: number): WalContent | undefined {
-  const header = Buffer.alloc(HEADER_BYTES)
-  if (size < HEADER_BYTES || readSync(file, header, 0, HEADER_BYTES, 0) < HEADER_BYTES) return undefined
-  const magic = header.readUInt32BE(0)
-  if ((magic & ~1) >>> 0 !== MAGIC) return undefined
-  const little = (magic & 1) === 0
-  let sum = checksum(header, 0, 24, little, [0, 0])
-  if (sum[0] !== header.readUInt32BE(24) || sum[1] !== header.readUInt32BE(28)) return undefined
-  const pageSize = header.readUInt32BE(8)
-  const frame = Buffer.alloc(FRAME_HEADER_BYTES + pageSize)
+  const header = readHeader(file, size)
+  if (header === undefined) return undefined
   const pages = new Set<number>()
   let databasePages = 0
   let head: Buffer | undefined
   let open: { page: number; head?: Buffer }[] = []
-  for (let at = HEADER_BYTES; at + frame.length <= size; at += frame.length) {
-    if (readSync(file, frame, 0, frame.length, at) < frame.length) break
-    if (frame.compare(header, 16, 24, 8, 16) !== 0) break // of an earlier round of the log
-    sum = checksum(frame, 0, 8, little, sum)
-    sum = checksum(frame, FRAME_HEADER_BYTES, frame.length, little, sum)
-    if (sum[0] !== frame.readUInt32BE(16) || sum[1] !== frame.readUInt32BE(20)) break
+  for (const { bytes: frame } of framesOf(file, size, header)) {
     const page = frame.readUInt32BE(0)
     open.push({
       page,
@@ -71,7 +93,39 @@ function readFrames(file: number, size: number): WalContent | undefined {
     }
     open = []
   }
-  return { pageSize, databasePages, pages, ...defined({ head }) }
+  return { pageSize: header.pageSize, databasePages, pages, ...defined({ head }) }
+}
+
+interface Header {
+  bytes: Buffer
+  little: boolean
+  sum: [number, number]
+  pageSize: number
+}
+
+function readHeader(file: number, size: number): Header | undefined {
+  const bytes = Buffer.alloc(HEADER_BYTES)
+  if (size < HEADER_BYTES || readSync(file, bytes, 0, HEADER_BYTES, 0) < HEADER_BYTES) return undefined
+  const magic = bytes.readUInt32BE(0)
+  if ((magic & ~1) >>> 0 !== MAGIC) return undefined
+  const little = (magic & 1) === 0
+  const sum = checksum(bytes, 0, 24, little, [0, 0])
+  if (sum[0] !== bytes.readUInt32BE(24) || sum[1] !== bytes.readUInt32BE(28)) return undefined
+  return { bytes, little, sum, pageSize: bytes.readUInt32BE(8) }
+}
+
+/** The frames of this round of the log, as far as they read as they were written. The buffer is used again for each. */
+function* framesOf(file: number, size: number, { bytes: header, little, sum: first, pageSize }: Header) {
+  const bytes = Buffer.alloc(FRAME_HEADER_BYTES + pageSize)
+  let sum = first
+  for (let at = HEADER_BYTES; at + bytes.length <= size; at += bytes.length) {
+    if (readSync(file, bytes, 0, bytes.length, at) < bytes.length) return
+    if (bytes.compare(header, 16, 24, 8, 16) !== 0) return // of an earlier round of the log
+    sum = checksum(bytes, 0, 8, little, sum)
+    sum = checksum(bytes, FRAME_HEADER_BYTES, bytes.length, little, sum)
+    if (sum[0] !== bytes.readUInt32BE(16) || sum[1] !== bytes.readUInt32BE(20)) return
+    yield { bytes, at }
+  }
 }
 
 /** The checksum of SQLite's log: two sums over pairs of 32-bit words, carried on from frame to frame. */

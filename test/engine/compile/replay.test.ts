@@ -1,3 +1,4 @@
+import { crc32 } from 'node:zlib'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { compileBatch } from '../../../src/engine/compile/pipeline.js'
 import { createReplaySource } from '../../../src/engine/compile/replay.js'
@@ -6,6 +7,7 @@ import type { SpaceRow } from '../../../src/engine/rows/spaces.js'
 import { activate, insertTrained, type VectorSpace } from '../../../src/engine/rows/vector-spaces.js'
 import { dropUnpublished } from '../../../src/engine/rows/versions.js'
 import type { IndexBatch, ReplaySource } from '../../../src/engine/search/ports.js'
+import { FLOATS } from '../../../src/engine/storage/half.js'
 import { newId } from '../../../src/lib/ids.js'
 import { openSmallStore, passages, type SmallStore, vectorOf } from '../../helpers/store.js'
 
@@ -167,7 +169,10 @@ describe('the vectors of a space', () => {
     const of = async (id: string) => {
       const batches = await all(source.vectors(space.id, id))
       return batches.flatMap(({ keys, docs, vectors, dimension }) =>
-        keys.map((key, n) => ({ key, doc: docs[n], vector: [...vectors.slice(n * dimension, (n + 1) * dimension)] })),
+        keys.map((key, n) => {
+          const halves = [...vectors.slice(n * dimension, (n + 1) * dimension)]
+          return { key, doc: docs[n], vector: halves.map((half) => FLOATS[half] ?? 0) }
+        }),
       )
     }
     const found = await of(old.id)
@@ -193,6 +198,33 @@ describe('the vectors of a space', () => {
     const keys = batches.flatMap((batch) => batch.keys)
     expect(new Set(keys).size).toBe(2100)
     for (const batch of batches) expect(batch.vectors.length).toBe(batch.keys.length * batch.dimension)
+  })
+})
+
+describe('the checksums of a space’s vectors', () => {
+  it('are those of the bytes of the vectors, and of any of them the vectors are given', async () => {
+    const space = store.space()
+    const using = model(space)
+    const [a = 0] = await publish(space, { 'a.md': passages('one', 'three'), 'b.md': 'four five' })
+    const told = await all(source.sums(space.id, using.id))
+    const stored = await all(source.vectors(space.id, using.id))
+    for (const [n, batch] of stored.entries()) {
+      const sumAt = (place: number) =>
+        crc32(
+          Uint8Array.from(
+            new Uint8Array(batch.vectors.slice(place * batch.dimension, (place + 1) * batch.dimension).buffer),
+          ),
+        )
+      expect([...(told[n]?.keys ?? [])]).toEqual(batch.keys)
+      expect([...(told[n]?.docs ?? [])]).toEqual(batch.docs)
+      expect([...(told[n]?.sums ?? [])]).toEqual(batch.keys.map((_, place) => sumAt(place)))
+    }
+    const [first = 0, , last = 0] = stored.flatMap(({ keys }) => keys)
+    const some = await all(source.vectorsOf(space.id, using.id, [last, first, 999_999]))
+    expect(some.flatMap(({ keys }) => keys)).toEqual([first, last])
+    store.run('UPDATE versions SET until_revision = 9 WHERE doc_key = ?', a)
+    expect((await all(source.vectorsOf(space.id, using.id, [first]))).flatMap(({ keys }) => keys)).toEqual([])
+    expect(await all(source.vectorsOf(space.id, newId(), [last]))).toEqual([])
   })
 })
 

@@ -284,6 +284,8 @@ async function spoilIndex(dataDir: string, space: string, change: { add: Indexed
       counted: async () => ({ seq, nodes, vectors: 0 }),
       async *changes() {},
       async *vectors() {},
+      async *sums() {},
+      async *vectorsOf() {},
     },
   })
   await indexes.settle(space)

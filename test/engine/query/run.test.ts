@@ -198,14 +198,14 @@ describe('a query that fails', () => {
   })
 
   it('for its trace cannot be kept is answered all the same, and says that it failed', async () => {
-    const write = context.db.write.bind(context.db)
+    const record = context.db.record.bind(context.db)
     let calls = 0
     context.db = Object.assign(Object.create(context.db), {
       read: context.db.read.bind(context.db),
       now: context.db.now.bind(context.db),
-      write: async (program: never) => {
+      record: async (program: never) => {
         if (++calls === 1) throw new KsError('unavailable', 'the disk is full')
-        return write(program)
+        return record(program)
       },
     })
     const { events, traceId } = await ask()
@@ -218,7 +218,7 @@ describe('a query that fails', () => {
     context.db = Object.assign(Object.create(context.db), {
       read: context.db.read.bind(context.db),
       now: context.db.now.bind(context.db),
-      write: async () => {
+      record: async () => {
         throw new Error('off')
       },
     })

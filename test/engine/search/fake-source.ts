@@ -1,3 +1,4 @@
+import { crc32 } from 'node:zlib'
 import type {
   ExpectedCounts,
   FreshBatch,
@@ -7,7 +8,9 @@ import type {
   SearchIndexes,
   SourceHead,
   VectorBatch,
+  VectorSums,
 } from '../../../src/engine/search/ports.js'
+import { toHalf } from '../../../src/engine/storage/half.js'
 
 /** What the database is to the indexes, in memory: live nodes and a log of changes, one sequence a batch. */
 export class FakeSource implements ReplaySource {
@@ -21,6 +24,8 @@ export class FakeSource implements ReplaySource {
   /** pages served so far, to see what was asked for */
   changesAsked: number[] = []
   vectorPages = 0
+  /** keys of vectors that were asked for one by one */
+  sent: number[] = []
   /** how often every row was counted */
   counts = 0
   pageSize = 50
@@ -87,6 +92,24 @@ export class FakeSource implements ReplaySource {
     for (const page of pages(this.#vectorsOf(vectorSpace), this.pageSize)) {
       await this.#wait()
       this.vectorPages++
+      // as the database has them
+      const batch = vectorBatch(vectorSpace, page)
+      yield { ...batch, vectors: Uint16Array.from(batch.vectors, toHalf) }
+    }
+  }
+
+  async *sums(space: string, vectorSpace: string): AsyncIterable<VectorSums> {
+    for await (const { dimension, keys, docs, vectors } of this.vectors(space, vectorSpace)) {
+      const halves = (place: number) => new Uint8Array(vectors.slice(place * dimension, (place + 1) * dimension).buffer)
+      const sums = Uint32Array.from(keys, (_, place) => crc32(halves(place)))
+      yield { dimension, keys: Float64Array.from(keys), docs: Float64Array.from(docs), sums }
+    }
+  }
+
+  async *vectorsOf(_space: string, vectorSpace: string, keys: readonly number[]): AsyncIterable<VectorBatch> {
+    const wanted = this.#vectorsOf(vectorSpace).filter(({ key }) => keys.includes(key))
+    for (const page of pages(wanted, this.pageSize)) {
+      this.sent.push(...page.map(({ key }) => key))
       yield vectorBatch(vectorSpace, page)
     }
   }

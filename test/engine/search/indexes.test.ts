@@ -358,7 +358,7 @@ describe('search indexes', () => {
   it('answers what is there while vectors are still coming, and says so', async () => {
     for (let i = 0; i < 20; i++) source.commit(nodes(i * 50 + 1, 50))
     source.delayMs = 60
-    start({ graceMs: 100 })
+    start({ graceMs: 100, vectorsGraceMs: 100 })
     const early = await search(['number7'], vectors[900])
     expect(early.degraded.join()).toMatch(/catching up|being loaded/)
     source.delayMs = 0
@@ -367,6 +367,55 @@ describe('search indexes', () => {
     await expect.poll(async () => (await search(['number7'], vectors[900])).degraded).toEqual([])
     const late = await search(['number7'], vectors[900])
     expect(keysOf(late)).toEqual(expect.arrayContaining([7, 900]))
+  })
+
+  it('waits a bounded time for vectors alone, and for a caller no longer than that one does', async () => {
+    start()
+    await told(indexes, SPACE, source.commit(nodes(1, 100)))
+    await indexes.settle(SPACE)
+    await indexes.close()
+    let pass = () => {}
+    const held = new Promise<void>((resolve) => {
+      pass = resolve
+    })
+    const stored = source.vectors.bind(source)
+    source.vectors = async function* (...of) {
+      await held
+      yield* stored(...of)
+    }
+    start({ graceMs: 0, vectorsGraceMs: 60_000 })
+    // the text is there, so it is the vectors that are waited for
+    await expect.poll(async () => (await indexes.status(SPACE)).degraded).toEqual(['vectors are being loaded'])
+    const stop = new AbortController()
+    const request = { terms: ['number7'], textK: 10, vector: vectors[7]!, vectorSpace: MODEL, vectorK: 10 }
+    const left = indexes.search(SPACE, request, stop.signal)
+    const first = indexes.search(SPACE, request)
+    stop.abort(new Error('nobody waits'))
+    await expect(left).rejects.toThrow('nobody waits')
+    pass()
+    expect((await first).degraded).toEqual([])
+  })
+
+  it('says that it lacks vectors once it has waited long enough for them', async () => {
+    start()
+    await told(indexes, SPACE, source.commit(nodes(1, 100)))
+    await indexes.settle(SPACE)
+    await indexes.close()
+    const stored = source.vectors.bind(source)
+    let pass = () => {}
+    const held = new Promise<void>((resolve) => {
+      pass = resolve
+    })
+    source.vectors = async function* (...of) {
+      await held
+      yield* stored(...of)
+    }
+    start({ graceMs: 0, vectorsGraceMs: 1 })
+    await expect
+      .poll(async () => (await search(['number7'], vectors[7])).degraded)
+      .toContain('vectors are being loaded')
+    pass()
+    await expect.poll(async () => (await search(['number7'], vectors[7])).degraded).toEqual([])
   })
 
   it('applies no change twice and loses none when the source keeps failing for a while', async () => {
@@ -540,6 +589,26 @@ describe('search indexes', () => {
     expect(after.hits.find(({ key }) => key === 77)?.cosine).toBeCloseTo(1, 3)
     await untilStatus((status) => status.vectorCount === 1_000 && status.graphCount === 1_000)
     expect((await readdir(join(dir, SPACE))).filter((name) => name.startsWith('graph-'))).toEqual(before)
+  })
+
+  it('takes vectors from the file of a graph after a kill, and only those that changed since from the source', async () => {
+    start({ graph: { graphFrom: 800, staleFrom: 200, settleMs: 20 } })
+    await told(indexes, SPACE, source.commit(nodes(1, 1_000)))
+    await untilStatus((status) => status.graphCount === 1_000)
+    await indexes.close()
+    // while nobody told the indexes: one is gone, one is new, and one has the vector of another
+    const [fifth, last] = [source.nodes.get(5), source.nodes.get(1_000)]
+    source.commit([...nodes(1_001, 1), { ...fifth!, vector: last!.vector! }], [7])
+    source.sent = []
+    start({ graph: { graphFrom: 800, staleFrom: 200, settleMs: 20 } })
+    await indexes.settle(SPACE)
+    expect(source.sent.sort((a, b) => a - b)).toEqual([5, 1_001])
+    expect(await indexes.status(SPACE)).toMatchObject({ vectorCount: 1_000, degraded: [] })
+    const near = async (key: number) => (await search([], vectors[key])).hits.find((hit) => hit.key === key)?.cosine
+    expect(await near(77)).toBeCloseTo(1, 3)
+    expect(await near(7)).toBeUndefined()
+    const twins = (await search([], last!.vector!)).hits.filter(({ cosine }) => (cosine ?? 0) > 0.999)
+    expect(twins.map(({ key }) => key).sort((a, b) => a - b)).toEqual([5, 1_000])
   })
 
   it('keeps few spaces open and opens a closed one again', async () => {

@@ -32,6 +32,8 @@ const perSpace: ReplaySource = {
   counted: (space) => of(space).counted(),
   changes: (space, after, to) => of(space).changes(space, after, to),
   vectors: (space, vectorSpace) => of(space).vectors(space, vectorSpace),
+  sums: (space, vectorSpace) => of(space).sums(space, vectorSpace),
+  vectorsOf: (space, vectorSpace, keys) => of(space).vectorsOf(space, vectorSpace, keys),
 }
 
 const node = (key: number, body: string): IndexedNode => ({ key, doc: 1, title: 'Title', body })

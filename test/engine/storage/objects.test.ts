@@ -96,6 +96,7 @@ describe('the object store', () => {
       for (const key of [file, folder]) {
         await expect(store.bytes(key)).rejects.toMatchObject({ code: 'EOUTSIDE' })
         await expect(store.measure(key)).rejects.toMatchObject({ code: 'EOUTSIDE' })
+        expect(await store.measureAll([key])).toEqual([{ error: expect.stringContaining('leads out of its folder') }])
         const read = { path: store.path(key), root: store.realRoot, filename: 'a.txt' }
         expect(await readDocument(read, DEFAULT_LIMITS)).toMatchObject({ ok: false })
       }
@@ -129,6 +130,26 @@ describe('the object store', () => {
     await remove(true)
     expect(gone).toEqual([key, key])
     expect(readdirSync(join(root, 'tmp'))).toEqual([])
+  })
+
+  it('reads many objects again in a thread as it reads one, whatever became of them', async () => {
+    const keys = await Promise.all([10, 300_000, 0].map((size) => put(randomBytes(size))))
+    const damaged = await put(Buffer.from('as it was received'))
+    rmSync(store.path(damaged))
+    writeFileSync(store.path(damaged), 'as the disk left it')
+    const gone = ObjectStore.key('tenant', 'ab'.repeat(32))
+    const folder = ObjectStore.key('tenant', 'cd'.repeat(32))
+    mkdirSync(store.path(folder), { recursive: true })
+    const all = [...keys, damaged, gone, folder]
+    const measured = await store.measureAll(['no key', ...all])
+    expect(measured[0]).toEqual({ error: expect.stringContaining('does not have the form') })
+    for (const [place, key] of all.entries()) {
+      const alone = await store.measure(key).catch((error: unknown) => ({ error: String(error) }))
+      expect(measured[place + 1]).toEqual(alone)
+    }
+    expect(measured.slice(1, 4).map((one) => one !== undefined && 'sha256' in one && one.sha256)).toEqual(
+      keys.map((key) => key.slice(-64)),
+    )
   })
 
   it.each([10, 200_000])('puts an object of %i bytes again after it was removed', async (size) => {

@@ -33,9 +33,26 @@ export interface NodeReferences {
 /** What the passages of a version point to, in their order. */
 export function* nodeReferences(versionKey: number, after: number, most: number): Read<NodeReferences[]> {
   return yield* sql.allAsStored<NodeReferences>(
-    'SELECT key, id, ordinal, outline_node, elements FROM nodes WHERE version_key = ? AND ordinal > ? ORDER BY ordinal LIMIT ?',
+    'SELECT key, id, ordinal, outline_node, elements FROM nodes WHERE version_key = ? AND ordinal > ? ORDER BY ordinal LIMIT +?',
     [versionKey, after, most],
   )
+}
+
+/** The same of some versions, by their keys; nothing where there are `most` passages or more. */
+export function* referencesOf(
+  versionKeys: readonly number[],
+  most: number,
+): Read<Map<number, NodeReferences[]> | undefined> {
+  const rows = yield* sql.allAsStored<NodeReferences & { version_key: number }>(
+    `SELECT nodes.key, nodes.version_key, nodes.id, ordinal, outline_node, elements FROM json_each(?) wanted
+     CROSS JOIN nodes INDEXED BY nodes_version ON nodes.version_key = wanted.value
+     ORDER BY wanted.key, ordinal LIMIT +?`,
+    [JSON.stringify(versionKeys), most],
+  )
+  if (rows.length >= most) return undefined
+  const found = new Map(versionKeys.map((key): [number, NodeReferences[]] => [key, []]))
+  for (const row of rows) found.get(row.version_key)?.push(row)
+  return found
 }
 
 export interface PlacedNode {

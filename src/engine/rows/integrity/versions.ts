@@ -21,16 +21,51 @@ export interface ScannedVersion extends Packed {
 const BEING_STORED = `(versions.from_revision IS NULL AND EXISTS (SELECT 1 FROM jobs WHERE jobs.doc_key = versions.doc_key
   AND jobs.version = versions.version AND jobs.completed_at IS NULL))`
 
-/** Versions of live documents that nothing is about to remove, in the order of their keys. */
-export function* versionsAfter(spaceKey: number, after: number, most: number): Read<ScannedVersion[]> {
-  return yield* sql.allAsStored<ScannedVersion>(
-    `SELECT versions.*, documents.id document_id, documents.filename FROM versions NOT INDEXED
-     JOIN documents ON documents.key = versions.doc_key
-     WHERE versions.key > ? AND versions.space_key = ? AND documents.deleted_at IS NULL AND versions.obsolete_at IS NULL
-       AND NOT ${BEING_STORED}
-     ORDER BY versions.key LIMIT ?`,
+/** Keys of a space's versions behind a key, as many as hold so many bytes between them, and one at least. */
+function* nextKeys(spaceKey: number, after: number, { most, bytes }: Slice): Read<{ last: number; full: boolean }> {
+  const sizes = yield* sql.allAsStored<{ key: number; bytes: number }>(
+    `SELECT key, octet_length(outline) + octet_length(items) + octet_length(artifact) bytes FROM versions NOT INDEXED
+     WHERE key > ? AND space_key = ? ORDER BY key LIMIT +?`,
     [after, spaceKey, most],
   )
+  let sum = 0
+  const over = sizes.findIndex((row) => {
+    sum += row.bytes
+    return sum > bytes
+  })
+  const taken = over < 0 ? sizes.length : Math.max(1, over)
+  return { last: sizes[taken - 1]?.key ?? after, full: taken < sizes.length || sizes.length === most }
+}
+
+/** How much is read at once. */
+export interface Slice {
+  most: number
+  bytes: number
+}
+
+/**
+ * The next versions of a space, in the order of their keys, without those of documents that are deleted, those that
+ * something is about to remove, and those that a job is still storing.
+ *
+ * @returns also where to go on, where there is more
+ */
+export function* versionsAfter(
+  spaceKey: number,
+  after: number,
+  slice: Slice,
+): Read<{ rows: ScannedVersion[]; next?: number }> {
+  const { last, full } = yield* nextKeys(spaceKey, after, slice)
+  const rows = yield* sql.allAsStored<ScannedVersion>(
+    `SELECT versions.key, versions.doc_key, versions.space_key, versions.version, versions.title, versions.artifact_id,
+       versions.artifact_hash, versions.node_count, versions.first_node, versions.until_revision, versions.outline,
+       versions.items, versions.artifact, documents.id document_id, documents.filename
+     FROM versions NOT INDEXED JOIN documents ON documents.key = versions.doc_key
+     WHERE versions.key > ? AND versions.key <= ? AND versions.space_key = ? AND documents.deleted_at IS NULL
+       AND versions.obsolete_at IS NULL AND NOT ${BEING_STORED}
+     ORDER BY versions.key`,
+    [after, last, spaceKey],
+  )
+  return full ? { rows, next: last } : { rows }
 }
 
 export interface VersionOwner {

@@ -1,0 +1,209 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { VectorAudits } from '../../../src/engine/compile/vector-audit.js'
+import type { EngineContext } from '../../../src/engine/context.js'
+import type { SpaceRow } from '../../../src/engine/rows/spaces.js'
+import type { VectorSpace } from '../../../src/engine/rows/vector-spaces.js'
+import { openSmallStore, PROVIDED, passages, type SmallStore, vectorOf } from '../../helpers/store.js'
+import { until } from '../../helpers/until.js'
+import { filledSpace, inUse, nodeKeys, publish, vectorsOf } from './trained-spaces.js'
+
+const MINUTE_MS = 60_000
+
+let store: SmallStore
+let stop: AbortController
+/** spaces that were to be looked at, in their order */
+let looked: number[]
+
+beforeEach(async () => {
+  store = await openSmallStore()
+  stop = new AbortController()
+  looked = []
+})
+afterEach(async () => {
+  stop.abort()
+  vi.useRealTimers()
+  await store.end()
+})
+
+function auditsOf(context: EngineContext = store.context): VectorAudits {
+  return new VectorAudits(context, stop.signal, (key) => void looked.push(key))
+}
+/** Audits that have begun, and have told of their first look at so many spaces. */
+async function begun(spaces = 1, context?: EngineContext): Promise<VectorAudits> {
+  const audits = auditsOf(context)
+  audits.start()
+  await until(() => looked.length >= spaces)
+  return audits
+}
+
+/** A space with a model and a vector of each of its passages, but the first ones. */
+async function lacking(count: number): Promise<{ space: SpaceRow; model: VectorSpace }> {
+  const space = await filledSpace(store, passages('one', 'two', 'three', 'four', 'five'))
+  const model = inUse(store, space)
+  lose(model, count)
+  return { space: store.again(space), model }
+}
+function lose({ key }: VectorSpace, count: number): void {
+  store.run(
+    `DELETE FROM vectors WHERE vector_space = ? AND node_key IN
+       (SELECT node_key FROM vectors WHERE vector_space = ? ORDER BY node_key LIMIT ?)`,
+    ...[key, key, count],
+  )
+}
+
+const isDue = (audits: VectorAudits, space: SpaceRow) => store.db.now(audits.isDue(store.again(space)))
+const fill = (audits: VectorAudits, { key }: SpaceRow, signal = stop.signal) => audits.fill(store.context, key, signal)
+
+describe('an audit of vectors', () => {
+  it('begins with a look at every space that is not being deleted', async () => {
+    const [one, gone, other] = [store.space(), store.space(), store.space()]
+    store.run('UPDATE spaces SET deleted_at = 1 WHERE key = ?', gone.key)
+    await begun(2)
+    expect(looked).toEqual([one.key, other.key])
+  })
+
+  it('is made again every ten minutes, until the stop', async () => {
+    const { key } = store.space()
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+    await begun()
+    await vi.advanceTimersByTimeAsync(10 * MINUTE_MS - 1)
+    expect(looked).toEqual([key])
+    await vi.advanceTimersByTimeAsync(1)
+    await until(() => looked.length === 2)
+    await vi.advanceTimersByTimeAsync(10 * MINUTE_MS)
+    await until(() => looked.length === 3)
+    stop.abort()
+    await vi.advanceTimersByTimeAsync(60 * MINUTE_MS)
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    expect(looked).toHaveLength(3)
+  })
+
+  it('is made as often as the options say', async () => {
+    store.space()
+    await begun(3, { ...store.context, options: { ...store.context.options, vectorAuditMs: 5 } })
+  })
+
+  it('that cannot look up the spaces is made the next time', async () => {
+    store.space()
+    let failures = 0
+    const { db } = store.context
+    const broken = Object.create(db, {
+      read: {
+        value: async (program: never) => {
+          if (++failures < 3) throw new Error('busy')
+          return await db.read(program)
+        },
+      },
+    })
+    await begun(1, { ...store.context, db: broken, options: { ...store.context.options, vectorAuditMs: 5 } })
+    expect(failures).toBeGreaterThanOrEqual(3)
+  })
+
+  it('finds passages without a vector only while it is open', async () => {
+    const { space } = await lacking(1)
+    const { space: other } = await lacking(2)
+    expect(isDue(auditsOf(), space)).toBe(false)
+    const audits = await begun(2)
+    expect(isDue(audits, space)).toBe(true)
+    audits.ended(space.key)
+    expect(isDue(audits, space)).toBe(false)
+    expect(isDue(audits, other)).toBe(true)
+  })
+
+  it('finds nothing where each has one, where there is no model yet, and where a provider owes them', async () => {
+    const { space } = await lacking(0)
+    const without = await filledSpace(store, 'one')
+    const provided = store.space({ model: PROVIDED })
+    await publish(store, provided, { 'a.md': 'one' })
+    inUse(store, provided)
+    store.run('DELETE FROM vectors WHERE node_key IN (SELECT key FROM nodes WHERE space_key = ?)', provided.key)
+    const audits = await begun(3)
+    for (const one of [space, without, provided]) expect(isDue(audits, one)).toBe(false)
+  })
+})
+
+describe('passages without a vector', () => {
+  it('get one, in the rows and in the index, and the audit is over', async () => {
+    const { space, model } = await lacking(2)
+    const audits = await begun()
+    await fill(audits, space)
+    expect(vectorsOf(store, model.key)).toEqual(nodeKeys(store))
+    expect(store.asked.flat()).toEqual(['a.md\none', 'a.md\ntwo'])
+    expect(store.indexes.vectorKeys(space.id, model.id)).toHaveLength(2)
+    expect(store.said).toMatchObject([{ level: 'warn', fields: { space: space.id, passages: 2 } }])
+    // lost again: the next audit finds it, and no question before
+    lose(model, 1)
+    expect(isDue(audits, space)).toBe(false)
+  })
+
+  it('whose words the model does not know are accepted, until there are more of them', async () => {
+    const { space, model } = await lacking(2)
+    store.embed = (texts) => texts.map((text) => (text.endsWith('one') ? undefined : vectorOf(text)))
+    const audits = await begun()
+    await fill(audits, space)
+    expect(store.said).toMatchObject([{ fields: { passages: 1 } }])
+    audits.start()
+    await until(() => looked.length === 2)
+    expect(isDue(audits, space)).toBe(false)
+    lose(model, 2)
+    expect(isDue(audits, space)).toBe(true)
+    await fill(audits, space)
+    expect(vectorsOf(store, model.key)).toHaveLength(4)
+  })
+
+  it('that were accepted are looked at anew under another model', async () => {
+    const { space } = await lacking(1)
+    store.embed = (texts) => texts.map(() => undefined)
+    const audits = await begun()
+    await fill(audits, space)
+    expect(store.said).toEqual([])
+    const next = inUse(store, store.again(space))
+    lose(next, 1)
+    audits.start()
+    await until(() => looked.length === 2)
+    expect(isDue(audits, space)).toBe(true)
+  })
+
+  it('are not counted for a model that took the place of theirs meanwhile', async () => {
+    const { space } = await lacking(3)
+    let next: VectorSpace | undefined
+    store.embed = (texts) => {
+      next ??= inUse(store, store.again(space))
+      return texts.map(vectorOf)
+    }
+    const audits = await begun()
+    await fill(audits, space)
+    expect(store.said).toEqual([])
+    if (next !== undefined) lose(next, 1)
+    audits.start()
+    await until(() => looked.length === 2)
+    expect(isDue(audits, space)).toBe(true)
+  })
+
+  it('are told where they cannot be made, and tried at the next audit; a stop is no failure', async () => {
+    const { space, model } = await lacking(2)
+    store.embed = () => {
+      throw new Error('the thread has died')
+    }
+    const audits = await begun()
+    await fill(audits, space)
+    expect(store.said).toMatchObject([{ level: 'warn', fields: { error: 'Error: the thread has died' } }])
+    expect(isDue(audits, space)).toBe(false)
+    await fill(audits, space, AbortSignal.abort(new Error('stopped')))
+    expect(store.said).toHaveLength(1)
+    expect(vectorsOf(store, model.key)).toHaveLength(3)
+    audits.start()
+    await until(() => looked.length === 2)
+    expect(isDue(audits, space)).toBe(true)
+  })
+
+  it('are none of a space without a model, and of one that is gone', async () => {
+    const without = await filledSpace(store, 'one')
+    const { space: gone } = await lacking(1)
+    store.run('UPDATE spaces SET deleted_at = 1 WHERE key = ?', gone.key)
+    const audits = await begun()
+    for (const { key } of [without, gone]) await audits.fill(store.context, key, stop.signal)
+    expect(store.asked).toEqual([])
+    expect(store.said).toEqual([])
+  })
+})

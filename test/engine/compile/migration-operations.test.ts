@@ -1,0 +1,122 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { cancelMigration, getMigration, startMigration } from '../../../src/engine/compile/migration-operations.js'
+import type { SpaceRow } from '../../../src/engine/rows/spaces.js'
+import type { Write } from '../../../src/engine/storage/program.js'
+import { newId } from '../../../src/lib/ids.js'
+import { ADA, BOB } from '../../helpers/engine.js'
+import { openSmallStore, PROVIDED, type SmallStore } from '../../helpers/store.js'
+import { nodeKeys, publish } from './trained-spaces.js'
+
+const OTHER = { ...PROVIDED, model: 'another-model' }
+const BUILTIN = { pluginId: 'builtin', provider: 'lsa', model: 'lsa-200' }
+const UNKNOWN = { code: 'not-found' }
+
+let store: SmallStore
+let space: SpaceRow
+/** what those who work at migrations were told */
+let told: unknown[]
+
+beforeEach(async () => {
+  store = await openSmallStore()
+  space = store.space({ model: PROVIDED })
+  told = []
+  store.context.migrations = {
+    wake: () => void told.push('wake'),
+    ended: async ({ key }) => void told.push(key),
+  }
+})
+afterEach(() => store.end())
+
+const start = (model = OTHER, caller = ADA, id = space.id) => startMigration(store.context, caller, id, model)
+const cancel = (id: string, caller = ADA) => cancelMigration(store.context, caller, space.id, id)
+const get = (id: string, caller = ADA) => store.db.now(getMigration(caller, space.id, id))
+const migrations = () => store.rows('SELECT id, state FROM embedding_migrations ORDER BY key')
+
+describe('a move to another embedding model', () => {
+  it('is begun, told to those who do it, and can be looked at by its tenant alone', async () => {
+    await publish(store, space, { 'a.md': 'one\n\ntwo' })
+    const before = store.again(space)
+    const begun = await start()
+    expect(begun).toMatchObject({ state: 'filling', filled: 0, total: 2, refused: 0, embeddingProfile: OTHER })
+    expect(told).toEqual(['wake'])
+    expect(get(begun.id)).toEqual(begun)
+    expect(() => get(begun.id, BOB)).toThrow(expect.objectContaining(UNKNOWN))
+    expect(() => get(newId())).toThrow(expect.objectContaining(UNKNOWN))
+    // nothing of the space is changed by that
+    expect(store.again(space)).toEqual(before)
+    expect(nodeKeys(store)).toHaveLength(2)
+  })
+
+  it('is one at a time, in each space', async () => {
+    const { id } = await start()
+    await expect(start(BUILTIN)).rejects.toMatchObject({ code: 'migration-active' })
+    expect(migrations()).toEqual([{ id, state: 'filling' }])
+    expect(told).toEqual(['wake'])
+    await start(OTHER, ADA, store.space().id)
+    await cancel(id)
+    expect((await start(BUILTIN)).embeddingProfile).toEqual(BUILTIN)
+  })
+
+  it('is none to a model that this daemon does not have, and none of a space of others', async () => {
+    store.context.models = { ...store.context.models, has: () => false }
+    await expect(start()).rejects.toMatchObject({ code: 'provider-not-configured' })
+    await expect(start({ ...BUILTIN, model: 'lsa-999' })).rejects.toMatchObject({ code: 'provider-not-configured' })
+    await expect(start(BUILTIN, BOB)).rejects.toMatchObject(UNKNOWN)
+    await expect(start(BUILTIN, ADA, newId())).rejects.toMatchObject(UNKNOWN)
+    expect(migrations()).toEqual([])
+    expect(told).toEqual([])
+  })
+
+  it('that is asked for under a key has its answer kept with it', async () => {
+    const answers: unknown[] = []
+    const caller = {
+      ...ADA,
+      // biome-ignore lint/correctness/useYield: a program without a statement
+      *answered(answer: unknown): Write<void> {
+        answers.push(answer)
+      },
+    }
+    const begun = await start(OTHER, caller)
+    // a transaction may be tried more than once: its last answer counts
+    expect(answers.at(-1)).toEqual(begun)
+    const canceled = await cancel(begun.id, caller)
+    expect(answers.at(-1)).toEqual(canceled)
+  })
+})
+
+describe('a move that is canceled', () => {
+  it('has ended: what was made for it is given up, and those who do it are told before the answer', async () => {
+    const { id } = await start()
+    const [{ vector_space: target = '' } = {}] = store.rows<{ vector_space: string }>(
+      'SELECT vector_space FROM embedding_migrations',
+    )
+    store.run(
+      `INSERT INTO vector_spaces (id, space_key, revision, dimension, state, created_at) VALUES (?, ?, 1, 2, 'building', 1)`,
+      ...[target, space.key],
+    )
+    told.length = 0
+    let isTold = false
+    store.context.migrations.ended = async ({ key, space_key }) => {
+      await new Promise((resolve) => setTimeout(resolve, 5))
+      const [row] = store.rows<{ key: number; state: string }>('SELECT key, state FROM embedding_migrations')
+      isTold = row?.state === 'canceled' && row.key === key && space_key === space.key
+    }
+    const canceled = await cancel(id)
+    expect(isTold).toBe(true)
+    expect(canceled).toMatchObject({ id, state: 'canceled', completedAt: expect.anything() })
+    expect(get(id)).toEqual(canceled)
+    expect(store.rows('SELECT state FROM vector_spaces')).toEqual([{ state: 'superseded' }])
+    expect(store.again(space)).toEqual(space)
+  })
+
+  it('is not canceled twice, nor by others, nor after its end', async () => {
+    const { id } = await start()
+    await expect(cancel(id, BOB)).rejects.toMatchObject(UNKNOWN)
+    expect(get(id).state).toBe('filling')
+    await cancel(id)
+    told.length = 0
+    await expect(cancel(id)).rejects.toMatchObject({ code: 'already-terminal' })
+    await expect(cancel(newId())).rejects.toMatchObject(UNKNOWN)
+    expect(told).toEqual([])
+  })
+})

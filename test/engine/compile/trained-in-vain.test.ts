@@ -1,0 +1,139 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { retrain, trainingDue } from '../../../src/engine/compile/training.js'
+import type { SpaceRow } from '../../../src/engine/rows/spaces.js'
+import { openSmallStore, PROVIDED, type SmallStore } from '../../helpers/store.js'
+import {
+  filledSpace,
+  inUse,
+  modelsOf,
+  nodeKeys,
+  publish,
+  shared,
+  strange,
+  vector,
+  vectorsOf,
+} from './trained-spaces.js'
+
+// the process of its own, in which a model is trained, has tests of its own
+vi.mock('../../../src/engine/models/builtin/lsa-trainer.js', () => import('./trained-here.js'))
+
+const PASSAGES = 70
+
+const signal = new AbortController().signal
+
+let store: SmallStore
+beforeEach(async () => {
+  store = await openSmallStore()
+  store.embed = (texts) => texts.map(vector)
+})
+afterEach(() => store.end())
+
+const train = (space: SpaceRow, stop = signal) => retrain(store.context, space.key, stop)
+const isDue = (space: SpaceRow, context = store.context) =>
+  store.db.now(trainingDue(context, store.again(space), false))
+
+describe('a model that is trained is not used', () => {
+  /** Something happens while its vectors are made. */
+  const meanwhile = (happens: () => unknown) => {
+    store.embed = (texts) => {
+      happens()
+      return texts.map(vector)
+    }
+  }
+
+  it('where the space got the model of a provider meanwhile, and is removed', async () => {
+    const space = await filledSpace(store, shared(PASSAGES))
+    const old = inUse(store, space)
+    meanwhile(() => store.run("UPDATE spaces SET embedding_plugin = 'openai-compatible' WHERE key = ?", space.key))
+    await train(space)
+    expect(store.again(space).vector_space).toBe(old.id)
+    expect(modelsOf(store).map(({ id }) => id)).toEqual([old.id])
+    expect(vectorsOf(store, old.key)).toEqual(nodeKeys(store))
+  })
+
+  it('where others took this process for dead and gave the model up, which is removed', async () => {
+    const space = await filledSpace(store, shared(PASSAGES))
+    const old = inUse(store, space)
+    meanwhile(() => store.run("UPDATE vector_spaces SET state = 'superseded' WHERE state = 'building'"))
+    await train(space)
+    expect(store.again(space).vector_space).toBe(old.id)
+    expect(modelsOf(store).map(({ id, state }) => ({ id, state }))).toEqual([{ id: old.id, state: 'active' }])
+    expect(store.rows('SELECT DISTINCT vector_space FROM vectors')).toEqual([{ vector_space: old.key }])
+  })
+
+  it('where the space is being deleted', async () => {
+    const space = await filledSpace(store, shared(PASSAGES))
+    const old = inUse(store, space)
+    meanwhile(() => store.run('UPDATE spaces SET deleted_at = 1 WHERE key = ?', space.key))
+    await train(space)
+    expect(store.rows('SELECT vector_space FROM spaces')).toEqual([{ vector_space: old.id }])
+    expect(modelsOf(store).map(({ state }) => state)).toEqual(['active', 'building'])
+  })
+
+  it('where its vectors cannot be made: that before stays, and nothing is left of the new one', async () => {
+    const space = await filledSpace(store, shared(PASSAGES))
+    const old = inUse(store, space)
+    let calls = 0
+    store.embed = (texts) => {
+      if (++calls > 1) throw new Error('the thread has died')
+      return texts.map(vector)
+    }
+    await expect(train(space)).rejects.toThrow('the thread has died')
+    expect(store.again(space).vector_space).toBe(old.id)
+    expect(modelsOf(store).map(({ id, state }) => ({ id, state }))).toEqual([{ id: old.id, state: 'active' }])
+    expect(store.rows('SELECT DISTINCT vector_space FROM vectors')).toEqual([{ vector_space: old.key }])
+    expect(isDue(space)).toBe(true)
+  })
+
+  it('behind a stop, which leaves it to the next start', async () => {
+    const space = await filledSpace(store, shared(PASSAGES))
+    const old = inUse(store, space)
+    const stop = new AbortController()
+    meanwhile(() => stop.abort(new Error('stopped')))
+    await expect(train(space, stop.signal)).rejects.toThrow('stopped')
+    expect(store.again(space).vector_space).toBe(old.id)
+    expect(modelsOf(store).map(({ state }) => state)).toEqual(['active', 'building'])
+    await expect(train(space, AbortSignal.abort(new Error('stopped before')))).rejects.toThrow('stopped before')
+    expect(modelsOf(store)).toHaveLength(2)
+  })
+
+  it('and not even made for a space of a provider, and one that is gone', async () => {
+    const [provided, deleted] = [store.space({ model: PROVIDED }), await filledSpace(store, shared(PASSAGES))]
+    await publish(store, provided, { 'a.md': shared(40) })
+    store.run('UPDATE spaces SET deleted_at = 1 WHERE key = ?', deleted.key)
+    for (const key of [provided.key, deleted.key, 99]) await retrain(store.context, key, signal)
+    expect(modelsOf(store)).toEqual([])
+    expect(store.asked).toEqual([])
+  })
+})
+
+describe('texts that no model can be made of', () => {
+  it('are not tried again before there are a tenth more, in this space and in this process', async () => {
+    const [space, other] = [await filledSpace(store, strange(40)), store.space()]
+    await publish(store, other, { 'b.md': strange(40) })
+    expect(isDue(space)).toBe(true)
+    await train(space)
+    expect(modelsOf(store)).toEqual([])
+    expect(store.again(space).vector_space).toBe(space.vector_space)
+    expect(isDue(space)).toBe(false)
+    expect(isDue(other)).toBe(true)
+    expect(isDue(space, { ...store.context })).toBe(true)
+    await publish(store, space, { 'b.md': strange(3, 100) })
+    expect(isDue(space)).toBe(false)
+    await publish(store, space, { 'c.md': strange(2, 200) })
+    expect(isDue(space)).toBe(true)
+  })
+
+  it('are forgotten when a model was made of more', async () => {
+    const space = await filledSpace(store, strange(60))
+    await train(space)
+    await publish(store, space, { 'b.md': shared(40) })
+    store.embed = (texts) => texts.map(() => undefined)
+    await train(space)
+    expect(modelsOf(store)).toHaveLength(1)
+    // fewer passages than were in vain, and the model is lost
+    store.run('UPDATE versions SET until_revision = 9 WHERE node_count = 60')
+    store.run("UPDATE vector_spaces SET state = 'superseded'")
+    expect(isDue(space)).toBe(true)
+  })
+})

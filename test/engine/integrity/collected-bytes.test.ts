@@ -1,0 +1,235 @@
+import { rmSync, utimesSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { GcCandidate } from '../../../src/contract/gateway/integrity.js'
+import type { SpaceRow } from '../../../src/engine/rows/spaces.js'
+import { ObjectStore } from '../../../src/engine/storage/objects.js'
+import { dataLayout } from '../../../src/local/layout.js'
+import { ADA, BOB } from '../../helpers/engine.js'
+import { DAY_MS, forged, HOUR_MS, openSmallSpaces, type SmallSpaces, uuid } from './small-space.js'
+
+let small: SmallSpaces
+let space: SpaceRow
+beforeEach(async () => {
+  small = await openSmallSpaces()
+  space = small.store.space()
+})
+afterEach(() => small.store.end())
+
+const collect = (candidates: GcCandidate[], caller = ADA) => small.integrity.gcExecute(caller, space.id, candidates)
+const outcomes = () => small.store.rows<{ state: string }>('SELECT state FROM gc_outcomes').map(({ state }) => state)
+
+/** The one candidate there is. */
+async function only(): Promise<GcCandidate> {
+  const [candidate, ...more] = await small.candidates(space)
+  if (candidate === undefined || more.length > 0) throw new Error(`there are ${more.length} more candidates`)
+  return candidate
+}
+
+describe('bytes that nothing names', () => {
+  it('are told with their size, and counted', async () => {
+    const key = small.object('a', { bytes: 'four' })
+    const report = await small.integrity.gcDryRun(ADA, space.id, {})
+    expect(report).toMatchObject({
+      knowledgeSpaceId: space.id,
+      tenantId: ADA.tenant,
+      generatedAt: new Date(small.clock.now).toISOString(),
+      summary: { candidateCount: 1, stagedObjectCount: 1, failedCommitCount: 0, estimatedBytes: 4 },
+    })
+    expect(report.candidates).toEqual([
+      {
+        candidateType: 'staged-object',
+        count: 1,
+        estimatedBytes: 4,
+        idempotencyKey: expect.stringMatching(/^gc-[0-9a-f]{32}$/),
+        reason: 'no document and no upload under way names these bytes',
+        target: { type: 'raw-object', objectKey: key },
+      },
+    ])
+    expect(await small.candidates(space)).toEqual(report.candidates)
+  })
+
+  it('are none while they are young, of another kind, named, of another tenant, or shown by another space', async () => {
+    small.object('a', { ageMs: HOUR_MS - 60_000 })
+    writeFileSync(small.pathOf(`${ObjectStore.prefix(ADA.tenant)}note`), 'mine')
+    small.object('b', { tenant: BOB.tenant })
+    await small.publish(space, { 'a.md': 'one' })
+    const [{ object_key: named = '' } = {}] = small.store.rows<{ object_key: string }>('SELECT * FROM documents')
+    const old = new Date(small.clock.now - DAY_MS)
+    utimesSync(small.pathOf(named), old, old)
+    expect(await small.candidates(space)).toEqual([])
+    const orphan = small.object('c')
+    const second = small.store.space()
+    expect(await small.candidates(second)).toEqual([])
+    expect((await only()).target.objectKey).toBe(orphan)
+    // the space of the last upload that brought it shows it, not the oldest
+    small.commit(second, uuid(1), { published_object_key: orphan, status: 'published' })
+    expect(await small.candidates(space)).toEqual([])
+    expect((await small.candidates(second)).map(({ target }) => target.objectKey)).toEqual([orphan])
+  })
+
+  it('go, with the row of the object, and the same key is answered so from then on', async () => {
+    const key = small.object('a')
+    small.store.run(
+      "INSERT INTO objects (tenant, sha256, state, life, touched_at) VALUES (?, ?, 'live', 'a life', 1)",
+      ...[ADA.tenant, key.slice(-64)],
+    )
+    const candidate = await only()
+    const expected = {
+      tenantId: ADA.tenant,
+      ...{ deleted: 1, skipped: 0 },
+      items: [{ objectKey: key, idempotencyKey: candidate.idempotencyKey, status: 'deleted' }],
+    }
+    expect(await collect([candidate])).toEqual(expected)
+    expect(small.isThere(key)).toBe(false)
+    expect(small.store.rows('SELECT 1 FROM objects')).toEqual([])
+    expect(outcomes()).toEqual(['deleted'])
+    // what has come again under that name is another occasion
+    small.object('a')
+    expect(await collect([candidate])).toEqual(expected)
+    expect(small.isThere(key)).toBe(true)
+    expect((await only()).idempotencyKey).not.toBe(candidate.idempotencyKey)
+  })
+
+  it('stay where a document came to name them, or an upload is about to', async () => {
+    const key = small.object('a')
+    const candidate = await only()
+    small.commit(space, uuid(1), { status: 'object-verified', published_object_key: key })
+    expect(await collect([candidate])).toMatchObject({ deleted: 0, skipped: 1 })
+    expect(small.isThere(key)).toBe(true)
+    expect(outcomes()).toEqual([])
+    small.store.run('DELETE FROM staged_commits')
+    expect(await collect([candidate])).toMatchObject({ deleted: 1 })
+  })
+
+  it('stay while a backup is taken: nothing is remembered of that, and they go afterwards', async () => {
+    const key = small.object('a')
+    const candidate = await only()
+    const pin = join(dataLayout(small.store.dataDir).objects, 'being-copied')
+    writeFileSync(pin, '')
+    expect(await collect([candidate])).toMatchObject({ items: [{ status: 'skipped-active-lease' }] })
+    expect(small.isThere(key)).toBe(true)
+    expect(outcomes()).toEqual([])
+    rmSync(pin)
+    expect(await collect([candidate])).toMatchObject({ items: [{ status: 'deleted' }] })
+    expect(small.isThere(key)).toBe(false)
+  })
+
+  it('stay where the database may not know all objects', async () => {
+    const key = small.object('a')
+    const candidate = await only()
+    writeFileSync(dataLayout(small.store.dataDir).keepUnknown, 'it is from a backup')
+    expect(await small.candidates(space)).toEqual([])
+    expect(await collect([candidate])).toMatchObject({ deleted: 0 })
+    expect(small.isThere(key)).toBe(true)
+  })
+
+  it('of a removal that was cut off are gone by its repetition, and by no other', async () => {
+    const key = small.object('a')
+    const candidate = await only()
+    const sha256 = key.slice(-64)
+    rmSync(small.pathOf(key))
+    expect(await collect([candidate])).toMatchObject({ deleted: 0 })
+    small.store.run(
+      `INSERT INTO gc_outcomes VALUES (?, ?, ?, 'deleting', ?, 1)`,
+      ...[space.key, candidate.idempotencyKey],
+      ...[JSON.stringify(['raw-object', null, key, null, null, null]), key],
+    )
+    expect(await collect([candidate])).toMatchObject({ deleted: 1 })
+    expect(outcomes()).toEqual(['deleted'])
+    // a row that nothing names and whose bytes are gone goes by its own age
+    small.store.run(
+      "INSERT INTO objects (tenant, sha256, state, life, touched_at) VALUES (?, ?, 'live', 'a life', ?)",
+      ...[ADA.tenant, sha256, small.clock.now - 2 * HOUR_MS],
+    )
+    const rest = forged('staged-object', { type: 'raw-object', objectKey: key })
+    expect(await collect([rest])).toMatchObject({ deleted: 1 })
+    expect(small.store.rows('SELECT 1 FROM objects')).toEqual([])
+  })
+
+  it('of another tenant, of no form, and of no name are left alone', async () => {
+    const theirs = small.object('b', { tenant: BOB.tenant })
+    const wrong = [theirs, 'sha256/x', '../main.sqlite'].map((objectKey, place) =>
+      forged('staged-object', { type: 'raw-object', objectKey }, `gc-${place}`),
+    )
+    const nameless = forged('staged-object', { type: 'raw-object' }, 'gc-nameless')
+    const done = await collect([...wrong, nameless])
+    expect(done).toMatchObject({ deleted: 0, skipped: 4 })
+    expect(done.items.map(({ objectKey }) => objectKey)).toEqual([theirs, 'sha256/x', '../main.sqlite', 'raw-object'])
+    expect(small.isThere(theirs)).toBe(true)
+  })
+
+  it('are found below a prefix alone where one is given', async () => {
+    const keys = [small.object('a'), small.object('b')]
+    small.commit(space, uuid(1))
+    const of = async (stagedObjectPrefix: string) =>
+      (await small.integrity.gcDryRun(ADA, space.id, { stagedObjectPrefix })).candidates.map(
+        ({ target }) => target.objectKey,
+      )
+    expect(await of(keys[1] ?? '')).toEqual([keys[1]])
+    expect(await of(ObjectStore.prefix(ADA.tenant))).toEqual(keys)
+    expect(await of('zz')).toEqual([])
+  })
+
+  it('are remembered for a month', async () => {
+    small.object('a')
+    await collect(await small.candidates(space))
+    small.clock.now += 29 * DAY_MS
+    small.object('b')
+    await collect(await small.candidates(space))
+    expect(outcomes()).toEqual(['deleted', 'deleted'])
+    small.clock.now += 2 * DAY_MS
+    small.object('c')
+    await collect(await small.candidates(space))
+    expect(outcomes()).toEqual(['deleted', 'deleted'])
+  })
+})
+
+describe('temporary files', () => {
+  const id = uuid(7)
+
+  it('of an upload that ended are told, and go', async () => {
+    small.temporary(id, { bytes: 'half' })
+    small.commit(space, id, { expires_at: small.clock.now + DAY_MS })
+    const candidate = await only()
+    expect(candidate).toMatchObject({
+      candidateType: 'staged-object',
+      estimatedBytes: 4,
+      reason: 'an upload that ended left this temporary file',
+      target: { type: 'raw-object', id, objectKey: `tmp/${id}` },
+    })
+    expect((await small.integrity.gcDryRun(ADA, space.id, { stagedObjectPrefix: 'tmp/' })).candidates).toEqual([
+      candidate,
+    ])
+    expect(await collect([candidate])).toMatchObject({ deleted: 1, items: [{ objectKey: `tmp/${id}` }] })
+    expect(small.isThere(`tmp/${id}`)).toBe(false)
+    expect(await collect([candidate])).toMatchObject({ deleted: 1 })
+    expect(await small.candidates(space)).toEqual([])
+  })
+
+  it.each([
+    ['of an upload that goes on', () => small.commit(space, id, { status: 'object-staged' }), {}],
+    ['of an upload that was just received', () => small.commit(space, id, { status: 'received' }), {}],
+    ['that are young', () => small.commit(space, id, { expires_at: small.clock.now + DAY_MS }), { ageMs: 60_000 }],
+    ['of another space', () => small.commit(small.store.space(), id, { expires_at: small.clock.now + DAY_MS }), {}],
+    ['of no upload', () => undefined, {}],
+  ])('%s stay, even where somebody asks for them', async (_, prepare, how) => {
+    small.temporary(id, how)
+    prepare()
+    expect(await small.candidates(space)).toEqual([])
+    const asked = forged('staged-object', { type: 'raw-object', objectKey: `tmp/${id}` })
+    expect(await collect([asked])).toMatchObject({ deleted: 0 })
+    expect(small.isThere(`tmp/${id}`)).toBe(true)
+    expect(outcomes()).toEqual([])
+  })
+
+  it('that are not there are no success, unless their removal had begun', async () => {
+    const asked = forged('staged-object', { type: 'raw-object', objectKey: `tmp/${id}` })
+    expect(await collect([asked])).toMatchObject({ deleted: 0 })
+    small.store.run(
+      "INSERT INTO gc_outcomes VALUES (?, 'gc-forged', ?, 'deleting', ?, 1)",
+      ...[space.key, JSON.stringify(['raw-object', null, `tmp/${id}`, null, null, null]), `tmp/${id}`],
+    )
+    expect(await collect([asked])).toMatchObject({ deleted: 1 })
+  })
+})

@@ -1,0 +1,161 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { deleteDocuments } from '../../../src/engine/documents/delete.js'
+import { cancelJob } from '../../../src/engine/jobs/jobs.js'
+import type { SpaceRow } from '../../../src/engine/rows/spaces.js'
+import { ADA } from '../../helpers/engine.js'
+import type { SmallStore } from '../../helpers/store.js'
+import { until } from '../../helpers/until.js'
+import { gate, openSmallRunner, type SmallRunner } from './small-runner.js'
+
+let small: SmallRunner
+let store: SmallStore
+
+beforeEach(async () => {
+  small = await openSmallRunner()
+  store = small.store
+  store.context.wake = (spaceKey) => small.runner.wake(spaceKey)
+})
+afterEach(() => small.end())
+
+describe('who waits for a job', () => {
+  it('is told when somebody cancels it, before it is taken and while it runs', async () => {
+    const space = store.space()
+    const held = gate()
+    small.before = () => held.opened
+    const running = await small.sendOne(space, 'a.md')
+    await small.reading('a.md')
+    const ended: string[] = []
+    const settled = small.runner.settled(running).then(() => ended.push('running'))
+    await cancelJob(store.context, ADA, running)
+    await settled
+    const { wake } = store.context
+    store.context.wake = () => undefined
+    const [accepted] = await store.upload(space, { 'b.md': 'text' })
+    const waiting = accepted?.compilationJob.id ?? ''
+    store.run('UPDATE jobs SET run_after = ? WHERE id = ?', Date.now() + 60_000, waiting)
+    store.context.wake = wake
+    const both = [1, 2].map(() => small.runner.settled(waiting).then(() => ended.push('waiting')))
+    await cancelJob(store.context, ADA, waiting)
+    await Promise.all(both)
+    expect(ended).toEqual(['running', 'waiting', 'waiting'])
+    held.open()
+    await small.idle()
+    expect(small.visible()).toEqual([])
+  })
+
+  it('hears of it where it cannot be looked up', async () => {
+    const { db } = store.context
+    const { read } = db
+    db.read = async () => {
+      throw new Error('the database is locked')
+    }
+    await expect(small.runner.settled('a job')).rejects.toThrow('the database is locked')
+    db.read = read
+  })
+})
+
+describe('what was deleted', () => {
+  async function removed(space: SpaceRow, ...names: string[]): Promise<void> {
+    for (const name of names) await small.runner.settled(await small.sendOne(space, name))
+    await small.idle()
+    const rows = store.rows<{ id: string }>('SELECT id FROM documents WHERE deleted_at IS NULL')
+    await deleteDocuments(
+      { ...store.context, wake: () => undefined },
+      ADA,
+      space.id,
+      rows.map(({ id }) => id),
+    )
+  }
+  const left = () => store.rows('SELECT key FROM documents WHERE deleted_at IS NOT NULL').length
+
+  it('goes behind the jobs, all of it, when somebody wakes the runner', async () => {
+    await removed(store.space(), 'a.md', 'b.md', 'c.md')
+    expect(left()).toBe(3)
+    small.runner.wake()
+    await until(() => left() === 0)
+    expect(store.rows('SELECT key FROM nodes')).toEqual([])
+  })
+
+  it('waits while a job runs, and goes when it has ended', async () => {
+    const space = store.space()
+    await removed(space, 'a.md')
+    const held = gate()
+    small.before = () => held.opened
+    await small.sendOne(space, 'b.md')
+    await small.reading('b.md')
+    small.runner.wake()
+    await new Promise((resolve) => setTimeout(resolve, 30))
+    expect(left()).toBe(1)
+    held.open()
+    await until(() => left() === 0)
+  })
+
+  it('goes on a full disk too, which gives room', async () => {
+    await removed(store.space(), 'a.md')
+    small.isFull = true
+    small.runner.wake()
+    await until(() => left() === 0)
+  })
+
+  it('stays where it cannot be removed now, which is said, and goes later', async () => {
+    await removed(store.space(), 'a.md')
+    store.run("CREATE TRIGGER held BEFORE DELETE ON nodes BEGIN SELECT RAISE(ABORT, 'held'); END")
+    small.runner.wake()
+    await until(() => store.said.some(({ level }) => level === 'warn'))
+    expect(left()).toBe(1)
+    store.run('DROP TRIGGER held')
+    small.runner.wake()
+    await until(() => left() === 0)
+  })
+
+  it('stays behind a runner that was closed', async () => {
+    await removed(store.space(), 'a.md')
+    await small.runner.close()
+    small.runner.wake()
+    await new Promise((resolve) => setTimeout(resolve, 30))
+    expect(left()).toBe(1)
+  })
+})
+
+describe('a failure', () => {
+  it('of a batch is told to who watches the room on the disk', async () => {
+    const noted: unknown[] = []
+    store.context.options.room = { isFull: false, note: (error: unknown) => void noted.push(error) } as never
+    const error = Object.assign(new Error('no room'), { code: 'ENOSPC' })
+    small.before = () => {
+      throw error
+    }
+    const id = await small.sendOne(store.space(), 'a.md')
+    await until(() => store.job(id).waits === 1)
+    expect(noted).toEqual([error])
+  })
+
+  it('of the look for jobs is said, and they are taken at the next one', async () => {
+    const { db } = store.context
+    const { read } = db
+    await store.upload(store.space(), { 'a.md': 'text' })
+    db.read = async () => {
+      throw new Error('the database is locked')
+    }
+    small.runner.wake()
+    await until(() => store.said.length > 0)
+    db.read = read
+    small.runner.wake()
+    await until(() => small.visible().length === 1)
+  })
+
+  it('to write when a job is tried again does not end the claim: it is written when that can be done', async () => {
+    small.before = () => {
+      throw new Error('it broke')
+    }
+    store.run(
+      "CREATE TRIGGER held BEFORE UPDATE OF run_after ON jobs WHEN NEW.run_after > 0 BEGIN SELECT RAISE(ABORT, 'held'); END",
+    )
+    const id = await small.sendOne(store.space(), 'a.md')
+    await until(() => store.said.some(({ level }) => level === 'error'))
+    expect(store.job(id)).toMatchObject({ claimed_by: store.context.instance, attempts: 0 })
+    store.run('DROP TRIGGER held')
+    await until(() => store.job(id).attempts === 1)
+    expect(store.job(id)).toMatchObject({ claimed_by: null, error: 'Error: it broke' })
+  })
+})

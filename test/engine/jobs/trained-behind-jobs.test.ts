@@ -1,0 +1,224 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import type { SpaceRow } from '../../../src/engine/rows/spaces.js'
+import type { SmallStore } from '../../helpers/store.js'
+import { filledSpace, inUse, modelsOf, nodeKeys, shared, vector, vectorsOf } from '../compile/trained-spaces.js'
+import { gate, openSmallRunner, type SmallRunner } from './small-runner.js'
+
+vi.mock('../../../src/engine/models/builtin/lsa-trainer.js', () => import('../compile/trained-here.js'))
+
+/** a space has been quiet for so long when its model is made anew */
+const QUIET_MS = 3000
+const MINUTE_MS = 60_000
+const TRIES = 400
+
+let small: SmallRunner
+let store: SmallStore
+
+beforeEach(async () => {
+  small = await openSmallRunner()
+  store = small.store
+  store.embed = (texts) => texts.map(vector)
+  // nothing happens by itself: the time stands
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'performance'] })
+})
+afterEach(async () => {
+  vi.useRealTimers()
+  await small.end()
+})
+
+/** Asks again and again, by a clock that goes. */
+async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  for (let tries = 0; !(await condition()); tries++) {
+    if (tries === TRIES) throw new Error('still not so')
+    await sleep(10)
+  }
+}
+/** Lets time pass, and all that comes of it. */
+async function pass(milliseconds: number): Promise<void> {
+  await vi.advanceTimersByTimeAsync(milliseconds)
+  await settle()
+}
+/** All that was begun has come to an end, or to a pause. */
+async function settle(): Promise<void> {
+  for (let turn = 0; turn < 50; turn++) await new Promise((resolve) => setImmediate(resolve))
+  await until(async () => (await small.runner.activity()).training === 0)
+}
+async function sent(space: SpaceRow, name: string, text: string): Promise<void> {
+  const id = await small.sendOne(space, name, text)
+  await until(() => store.job(id).completed_at !== null)
+  await until(async () => (await small.runner.activity()).activeJobs === 0)
+  await settle()
+}
+const active = () => modelsOf(store).filter(({ state }) => state === 'active')
+
+describe('the model of a space', () => {
+  it('is trained behind the job that brings text enough, without a pause', async () => {
+    const space = store.space()
+    await sent(space, 'a.md', shared(29))
+    expect(modelsOf(store)).toEqual([])
+    await sent(space, 'b.md', shared(20))
+    await until(() => active().length === 1)
+    expect(active()).toMatchObject([{ trained_nodes: 49 }])
+    expect(store.again(space).vector_space).toBe(active()[0]?.id)
+    expect(vectorsOf(store, active()[0]?.key ?? 0)).toEqual(nodeKeys(store))
+  })
+
+  it('is trained anew when the space has been quiet for a while, and not between two uploads', async () => {
+    const space = store.space()
+    await sent(space, 'a.md', shared(48))
+    await until(() => active().length === 1)
+    await sent(space, 'b.md', shared(12))
+    await pass(QUIET_MS / 2)
+    await sent(space, 'c.md', shared(5))
+    await pass(QUIET_MS / 2 + 100)
+    expect(active()).toMatchObject([{ trained_nodes: 48 }])
+    await pass(QUIET_MS)
+    await until(() => active()[0]?.trained_nodes === 65)
+    expect(modelsOf(store)).toHaveLength(1)
+  })
+
+  it('is looked at again when somebody asks for it, once the space is quiet', async () => {
+    const space = await filledSpace(store, shared(50))
+    small.runner.wake()
+    await pass(2 * QUIET_MS)
+    expect(modelsOf(store)).toEqual([])
+    small.runner.wake(space.key)
+    await pass(QUIET_MS - 1)
+    expect(modelsOf(store)).toEqual([])
+    await pass(1)
+    await until(() => active().length === 1)
+  })
+
+  it('is not trained at the same time as another one', async () => {
+    const spaces = [await filledSpace(store, shared(50)), await filledSpace(store, shared(60))]
+    const held = gate()
+    let calls = 0
+    store.embed = async (texts) => {
+      calls++
+      await held.opened
+      return texts.map(vector)
+    }
+    for (const { key } of spaces) small.runner.wake(key)
+    await vi.advanceTimersByTimeAsync(QUIET_MS)
+    await until(() => calls === 1)
+    await vi.advanceTimersByTimeAsync(10 * QUIET_MS)
+    expect((await small.runner.activity()).training).toBe(1)
+    expect(modelsOf(store)).toHaveLength(1)
+    held.open()
+    await until(() => active().length === 1)
+    await pass(QUIET_MS)
+    await until(() => active().length === 2)
+    expect(
+      active()
+        .map(({ trained_nodes }) => trained_nodes)
+        .sort(),
+    ).toEqual([50, 60])
+  })
+
+  it('that could not be trained is tried again after the longest pause', async () => {
+    const space = await filledSpace(store, shared(50))
+    let tries = 0
+    store.embed = () => {
+      tries++
+      throw new Error('the thread has died')
+    }
+    small.runner.wake(space.key)
+    await pass(QUIET_MS)
+    await until(async () => tries === 1 && (await small.runner.activity()).training === 0)
+    expect(store.said).toContainEqual(
+      expect.objectContaining({ level: 'warn', fields: expect.objectContaining({ space: space.id }) }),
+    )
+    store.embed = (texts) => {
+      tries++
+      return texts.map(vector)
+    }
+    await pass(4 * MINUTE_MS)
+    expect(tries).toBe(1)
+    await pass(MINUTE_MS + QUIET_MS)
+    await until(() => active().length === 1)
+  })
+
+  it('that could not be trained for what passes by itself is tried again soon', async () => {
+    const space = await filledSpace(store, shared(50))
+    let tries = 0
+    store.embed = (texts) => {
+      if (++tries === 1) throw Object.assign(new Error('no room'), { code: 'ENOSPC' })
+      return texts.map(vector)
+    }
+    small.runner.wake(space.key)
+    await pass(QUIET_MS)
+    await until(async () => tries === 1 && (await small.runner.activity()).training === 0)
+    await pass(2 * QUIET_MS)
+    await until(() => active().length === 1)
+  })
+
+  it('is not trained on a full disk, but when there is room again', async () => {
+    const space = await filledSpace(store, shared(50))
+    small.isFull = true
+    small.runner.wake(space.key)
+    await pass(4 * QUIET_MS)
+    expect(modelsOf(store)).toEqual([])
+    small.isFull = false
+    await pass(QUIET_MS)
+    await until(() => active().length === 1)
+  })
+
+  it('is not trained any more by a runner that was closed, and what is being trained is waited for', async () => {
+    const space = await filledSpace(store, shared(50))
+    const held = gate()
+    let isAsked = false
+    store.embed = async (texts) => {
+      isAsked = true
+      await held.opened
+      return texts.map(vector)
+    }
+    small.runner.wake(space.key)
+    await vi.advanceTimersByTimeAsync(QUIET_MS)
+    await until(() => isAsked)
+    let isClosed = false
+    const closed = small.runner.close().then(() => {
+      isClosed = true
+    })
+    await new Promise((resolve) => setImmediate(resolve))
+    expect(isClosed).toBe(false)
+    held.open()
+    await closed
+    expect(active()).toEqual([])
+    expect(store.said).toEqual([])
+    small.runner.wake(space.key)
+    await pass(2 * QUIET_MS)
+    expect(modelsOf(store).map(({ state }) => state)).toEqual(['building'])
+  })
+})
+
+describe('passages that lack a vector', () => {
+  it('get one behind the start, when their space is quiet, and what is audited is over then', async () => {
+    const space = await filledSpace(store, shared(30))
+    const model = inUse(store, space)
+    store.run('DELETE FROM vectors WHERE node_key IN (SELECT key FROM nodes ORDER BY key LIMIT 3)')
+    store.embed = (texts) => texts.map(() => new Float32Array(2).fill(1))
+    small.runner.start()
+    await pass(QUIET_MS - 1)
+    expect(vectorsOf(store, model.key)).toHaveLength(27)
+    await pass(1)
+    await until(() => vectorsOf(store, model.key).length === 30)
+    store.run('DELETE FROM vectors WHERE node_key IN (SELECT key FROM nodes ORDER BY key LIMIT 3)')
+    small.runner.wake(space.key)
+    await pass(2 * QUIET_MS)
+    expect(vectorsOf(store, model.key)).toHaveLength(27)
+    // ten minutes behind the start
+    await pass(10 * MINUTE_MS + QUIET_MS)
+    await until(() => vectorsOf(store, model.key).length === 30)
+  })
+
+  it('get theirs by a new model where one is due anyway', async () => {
+    const space = await filledSpace(store, shared(48))
+    inUse(store, space)
+    store.run('DELETE FROM vectors WHERE node_key IN (SELECT key FROM nodes ORDER BY key LIMIT 3)')
+    small.runner.start()
+    await pass(QUIET_MS)
+    await until(() => active()[0]?.trained_nodes === 48)
+    expect(vectorsOf(store, active()[0]?.key ?? 0)).toHaveLength(48)
+  })
+})

@@ -1,0 +1,99 @@
+import type { CreateSourceBody } from '../../../src/contract/gateway/sources.js'
+import type { Caller } from '../../../src/engine/base/caller.js'
+import { compileBatch } from '../../../src/engine/compile/pipeline.js'
+import type { Fetched, SafeFetch } from '../../../src/engine/egress/safe-fetch.js'
+import { findSource, type SourceRow } from '../../../src/engine/rows/sources.js'
+import type { SpaceRow } from '../../../src/engine/rows/spaces.js'
+import { createCredentialBox } from '../../../src/engine/sources/credentials.js'
+import type { ImportPlace } from '../../../src/engine/sources/import-items.js'
+import { createSource, type SourceParts } from '../../../src/engine/sources/sources.js'
+import { ADA } from '../../helpers/engine.js'
+import { openSmallStore, type SmallStore } from '../../helpers/store.js'
+
+/** Sources on a small store, whose clock a test sets; what they upload is compiled when its end is waited for. */
+export interface SmallSources {
+  store: SmallStore
+  space: SpaceRow
+  parts: SourceParts
+  clock: { now: number }
+  stop: AbortController
+  made(body?: Partial<CreateSourceBody>, caller?: Caller): Promise<SourceRow>
+  again(source: SourceRow): SourceRow
+  place(source: SourceRow, caller?: Caller): ImportPlace
+  settled(jobId: string): Promise<void>
+  /** names, states and texts of the documents that are there */
+  documents(): { id: string; filename: string; parser_status: string; metadata: string }[]
+}
+
+export async function openSmallSources(): Promise<SmallSources> {
+  const clock = { now: Date.now() }
+  const store = await openSmallStore({ now: () => clock.now })
+  const space = store.space()
+  const stop = new AbortController()
+  const parts = { context: store.context, box: createCredentialBox(store.dataDir), mayDial: () => true }
+  const row = (id: string) => store.db.now(findSource({ ...ADA, isDaemon: true }, space, id))
+  const settled = async (jobId: string) => {
+    const job = store.job(jobId)
+    if (job.completed_at !== null) return
+    await compileBatch(store.context, store.again(space), [store.claimed(job.doc_key)], new AbortController().signal)
+  }
+  return {
+    ...{ store, space, parts, clock, stop, settled },
+    async made(body = {}, caller = ADA) {
+      const web: CreateSourceBody = {
+        name: 's',
+        type: 'web',
+        uri: 'https://site.example/',
+        permissionScope: [],
+        metadata: {},
+      }
+      return row((await createSource(parts, caller, space.id, { ...web, ...body })).id)
+    },
+    again: ({ id }) => row(id),
+    place: (source, caller = ADA) => ({
+      ...{ context: store.context, caller, spaceId: space.id, source, settled, signal: stop.signal },
+    }),
+    documents: () =>
+      store.rows('SELECT id, filename, parser_status, metadata FROM documents WHERE deleted_at IS NULL ORDER BY key'),
+  }
+}
+
+/** An answer of a site: its text, or more of it. */
+export type Answered = string | (Partial<Omit<Fetched, 'body'>> & { body?: string })
+
+/** A site without a network: by address; what is not there answers 404. */
+export class FakeSite implements SafeFetch {
+  readonly asked: { url: string; condition?: Record<string, string>; credentials?: Record<string, string> }[] = []
+  readonly pages: Map<string, Answered | Error>
+  /** answers in the place of `pages`, where it gives any */
+  before: (url: string, condition: Record<string, string> | undefined) => Answered | Error | undefined = () => undefined
+
+  constructor(pages: Record<string, Answered | Error> = {}) {
+    this.pages = new Map(Object.entries(pages))
+  }
+
+  async get(url: string, options: Parameters<SafeFetch['get']>[1] = {}): Promise<Fetched> {
+    const { condition, credentials } = options
+    this.asked.push({
+      url,
+      ...(condition === undefined ? {} : { condition }),
+      ...(credentials === undefined ? {} : { credentials }),
+    })
+    const answer = this.before(url, condition) ?? this.pages.get(url) ?? { status: 404 }
+    if (answer instanceof Error) throw answer
+    const told = typeof answer === 'string' ? { body: answer } : answer
+    const { body = '' } = told
+    return { url, status: 200, mediaType: 'text/html', headers: {}, ...told, body: Buffer.from(body) }
+  }
+
+  /** addresses that were asked for since it was last looked */
+  urls(): string[] {
+    return this.asked.splice(0).map(({ url }) => url)
+  }
+
+  async open(): Promise<never> {
+    throw new Error('nothing is read as it comes here')
+  }
+
+  async close(): Promise<void> {}
+}

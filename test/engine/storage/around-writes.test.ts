@@ -1,0 +1,156 @@
+import { cpSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import Sqlite from 'better-sqlite3'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { KsError } from '../../../src/contract/errors.js'
+import { Database } from '../../../src/engine/storage/database.js'
+import { giveBackPages } from '../../../src/engine/storage/free-pages.js'
+import { checkpoint, setPragmas } from '../../../src/engine/storage/pragmas.js'
+import { sql, type Write } from '../../../src/engine/storage/program.js'
+import { inOneWrite, NOTHING, takeInTime } from '../../../src/engine/storage/slices.js'
+import { DatabaseDamaged } from '../../../src/engine/storage/sql-errors.js'
+import { writeAnswer } from '../../../src/engine/storage/write-answer.js'
+import { isWriteStopped, readUnlessDamaged } from '../../../src/engine/storage/write-stop.js'
+import { ADA } from '../../helpers/engine.js'
+
+let folder: string
+let refused: unknown[]
+let db: Database
+const open = () => new Database(join(folder, 'main.sqlite'), (error) => void refused.push(error))
+/** migrated once: each test gets a copy */
+let empty: string
+beforeAll(async () => {
+  empty = mkdtempSync(join(tmpdir(), 'ks-empty-'))
+  await new Database(join(empty, 'main.sqlite')).close()
+})
+afterAll(() => rmSync(empty, { recursive: true, force: true }))
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'ks-statements-'))
+  cpSync(empty, folder, { recursive: true })
+  refused = []
+  db = open()
+})
+afterEach(async () => {
+  vi.useRealTimers()
+  await db.close()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+const insert = (jti: string): Write<unknown> =>
+  sql.run('INSERT INTO revoked_tokens (jti, expires_at) VALUES (?, 1)', [jti])
+const held = () => db.now(sql.all<{ jti: string }>('SELECT jti FROM revoked_tokens ORDER BY jti')).map(({ jti }) => jti)
+const failing = (error: unknown) => () => {
+  throw error
+}
+
+describe('who asks whether writing has a point', () => {
+  it('is told of a full disk and of a damaged file', () => {
+    const damage = new DatabaseDamaged('pages')
+    const room = (isFull: boolean) => ({ room: { isFull } }) as never
+    expect(isWriteStopped({ db: { damage: undefined }, options: {} })).toBe(false)
+    expect(isWriteStopped({ db: { damage: undefined }, options: room(false) })).toBe(false)
+    expect(isWriteStopped({ db: { damage: undefined }, options: room(true) })).toBe(true)
+    expect(isWriteStopped({ db: { damage }, options: {} })).toBe(true)
+  })
+
+  it('gets something else where the file is too damaged to tell, and every other error as it is', async () => {
+    const damage = new DatabaseDamaged('pages')
+    const row = new KsError('data-damaged', 'a row')
+    expect(await readUnlessDamaged(Promise.resolve(1), 2)).toBe(1)
+    expect(await readUnlessDamaged(Promise.reject(damage), 2)).toBe(2)
+    await expect(readUnlessDamaged(Promise.reject(row), 2)).rejects.toBe(row)
+  })
+})
+
+describe('the answer of a write', () => {
+  it('is kept inside of it, where the request has a key', async () => {
+    let kept: unknown
+    function* answered(answer: unknown): Write<void> {
+      // a program may be run again
+      kept = answer
+      yield* insert(`answer ${JSON.stringify(answer)}`)
+    }
+    const result = await writeAnswer(db, { ...ADA, answered }, () => insert('a'))
+    expect(kept).toEqual(result)
+    expect(held()).toEqual(['a', 'answer {"changes":1,"key":0}'])
+    const half = await writeAnswer(
+      db,
+      { ...ADA, answered },
+      () => 3,
+      (n) => n * 2,
+    )
+    expect([half, kept]).toEqual([3, 6])
+    expect(await writeAnswer(db, ADA, () => 4)).toBe(4)
+    const full = { ...ADA, answered: failing(new Error('no room for the answer')) }
+    await expect(writeAnswer(db, full, () => insert('b'))).rejects.toThrow('no room')
+    expect(held()).toEqual(['a', 'answer 6', 'answer {"changes":1,"key":0}'])
+  })
+})
+
+describe('rows that are removed in slices', () => {
+  const remove = (row: string) => sql.run('DELETE FROM revoked_tokens WHERE jti = ?', [row])
+  const slow = function* (row: string): Write<void> {
+    const until = performance.now() + 9
+    while (performance.now() < until);
+    yield* remove(row)
+  }
+
+  it('are as many as there is time for, at least one', async () => {
+    for (const jti of ['a', 'b', 'c']) await db.write(() => insert(jti))
+    expect(db.writeNow(() => takeInTime(['a', 'b'], slow))).toBe(1)
+    expect(held()).toEqual(['b', 'c'])
+    expect(db.writeNow(() => takeInTime(['b', 'c'], remove))).toBe(2)
+    expect(held()).toEqual([])
+  })
+
+  it('are followed by more where the slice was full or its time was over', async () => {
+    expect(NOTHING).toEqual({ removed: 0, more: false })
+    expect(await inOneWrite(db, [], 5, remove)).toEqual(NOTHING)
+    expect(await inOneWrite(db, ['a', 'b'], 3, remove)).toEqual({ removed: 2, more: false })
+    expect(await inOneWrite(db, ['a', 'b', 'c'], 3, remove)).toEqual({ removed: 3, more: true })
+    expect(await inOneWrite(db, ['a', 'b'], 9, slow)).toEqual({ removed: 1, more: true })
+  })
+})
+
+describe('room in the file', () => {
+  it('is given back in slices while more than one page in sixteen is free', async () => {
+    const pages = () => db.now(sql.get<{ page_count: number }>('PRAGMA page_count'))?.page_count ?? 0
+    const free = () => db.now(sql.get<{ freelist_count: number }>('PRAGMA freelist_count'))?.freelist_count ?? 0
+    expect(await giveBackPages(db)).toBe(false)
+    await db.write(() => insert('x'.repeat(8192 * 200)))
+    const full = pages()
+    await db.write(() => sql.run('DELETE FROM revoked_tokens'))
+    expect(free()).toBeGreaterThanOrEqual(200)
+    expect(await giveBackPages(db)).toBe(true)
+    expect(full - pages()).toBe(64)
+    while (await giveBackPages(db));
+    expect(free() - Math.ceil(pages() / 16)).toBeLessThan(8)
+    expect(free()).toBeGreaterThan(0)
+  })
+})
+
+describe('the log', () => {
+  it('is moved into the file as far as nobody reads it', async () => {
+    await db.write(() => insert('a'))
+    expect(db.checkpoint()).toBe(true)
+    const other = new Sqlite(join(folder, 'main.sqlite'))
+    setPragmas(other)
+    expect(other.pragma('foreign_keys', { simple: true })).toBe(1)
+    expect(other.pragma('trusted_schema', { simple: true })).toBe(0)
+    expect(other.pragma('cell_size_check', { simple: true })).toBe(1)
+    other.exec('BEGIN')
+    other.prepare('SELECT * FROM revoked_tokens').all()
+    await db.write(() => insert('b'))
+    expect(db.checkpoint()).toBe(false)
+    other.exec('COMMIT')
+    expect(checkpoint(other, 'TRUNCATE')).toBe(true)
+    other.close()
+  })
+
+  it('is refused where it cannot be one', () => {
+    const memory = new Sqlite(':memory:')
+    expect(() => setPragmas(memory)).toThrow(expect.objectContaining({ code: 'unavailable' }))
+    memory.close()
+  })
+})

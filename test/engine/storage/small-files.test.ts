@@ -1,0 +1,263 @@
+import { createHash } from 'node:crypto'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { open } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { KsError } from '../../../src/contract/errors.js'
+import { askDisk } from '../../../src/engine/storage/disk-probe.js'
+import {
+  hasHash,
+  hashOf,
+  hasMoved,
+  makeDirectories,
+  readWhole,
+  secondName,
+  writeDurably,
+} from '../../../src/engine/storage/durable-files.js'
+import { entriesIn, sortedNames } from '../../../src/engine/storage/folder-entries.js'
+import { Gathering } from '../../../src/engine/storage/gathering.js'
+import { nodeHash, saysWhatWasStored } from '../../../src/engine/storage/node-hash.js'
+import { pack, unpack } from '../../../src/engine/storage/packed.js'
+import { type Read, sql } from '../../../src/engine/storage/program.js'
+import {
+  cursorAfter,
+  fromCell,
+  jsonAt,
+  readable,
+  readableIn,
+  readablePage,
+  readablePageIn,
+  unlessDamaged,
+  unlessDamagedError,
+  unlessDamagedIn,
+} from '../../../src/engine/storage/readable.js'
+import { DatabaseDamaged } from '../../../src/engine/storage/sql-errors.js'
+
+let folder: string
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'ks-files-'))
+})
+afterEach(() => rmSync(folder, { recursive: true, force: true }))
+
+const at = (...names: string[]) => join(folder, ...names)
+const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
+
+describe('durable files', () => {
+  it('stand in directories that are made one by one, each named with the one that it is in', async () => {
+    expect(await makeDirectories(at('a', 'b', 'c'))).toEqual([
+      at('a'),
+      folder,
+      at('a', 'b'),
+      at('a'),
+      at('a', 'b', 'c'),
+      at('a', 'b'),
+    ])
+    expect(await makeDirectories(at('a', 'b'))).toEqual([])
+    expect(await makeDirectories(at('a', 'd'))).toEqual([at('a', 'd'), at('a')])
+    expect(statSync(at('a', 'd')).mode & 0o777).toBe(0o700)
+    writeFileSync(at('file'), '')
+    await expect(makeDirectories(at('file', 'below'))).rejects.toMatchObject({ code: 'ENOTDIR' })
+    const both = await Promise.all([makeDirectories(at('x', 'y')), makeDirectories(at('x', 'y'))])
+    expect(both.flat()).toContain(at('x'))
+  })
+
+  it('are written whole, never over another', async () => {
+    await writeDurably(at('f'), Buffer.from('bytes'))
+    expect([readFileSync(at('f'), 'utf8'), statSync(at('f')).mode & 0o777]).toEqual(['bytes', 0o440])
+    await expect(writeDurably(at('f'), Buffer.from('other'))).rejects.toMatchObject({ code: 'EEXIST' })
+    expect(readFileSync(at('f'), 'utf8')).toBe('bytes')
+  })
+
+  it('are read whole, and hashed, small or large', async () => {
+    for (const text of ['', 'short', 'x'.repeat(32 * 1024), 'y'.repeat(32 * 1024 + 1), 'z'.repeat(300_000)]) {
+      writeFileSync(at('f'), text)
+      const handle = await open(at('f'))
+      expect((await readWhole(handle)).toString()).toBe(text)
+      await handle.close()
+      const again = await open(at('f'))
+      expect(await hashOf(again, 1000)).toBe(sha256(text))
+      await expect(again.stat()).rejects.toThrow()
+    }
+    expect(await hasHash(Uint8Array.from(Buffer.from('short')), sha256('short'))).toBe(true)
+    expect(await hasHash(Uint8Array.from(Buffer.from('shorT')), sha256('short'))).toBe(false)
+  })
+
+  it('get a second name, or another one, where they are there', async () => {
+    writeFileSync(at('f'), 'bytes')
+    expect(await secondName(at('f'), at('g'))).toBe(at('g'))
+    expect(statSync(at('g')).ino).toBe(statSync(at('f')).ino)
+    await expect(secondName(at('nowhere'), at('h'))).rejects.toMatchObject({ code: 'ENOENT' })
+    expect([hasMoved(at('f'), at('h')), hasMoved(at('f'), at('i'))]).toEqual([true, false])
+    expect([existsSync(at('f')), existsSync(at('h')), existsSync(at('i'))]).toEqual([false, true, false])
+    mkdirSync(at('full', 'of'), { recursive: true })
+    expect(() => hasMoved(at('h'), at('full'))).toThrow()
+  })
+})
+
+describe('what the disk says to a small file', () => {
+  it('is nothing where it takes it, and its error else; nothing is left of it', () => {
+    expect(askDisk(folder, 100)).toBeUndefined()
+    expect(existsSync(at('probe'))).toBe(false)
+    expect(askDisk(at('nowhere'), 100)).toMatchObject({ code: 'ENOENT' })
+  })
+})
+
+describe('names in a folder', () => {
+  it('are in the order of the keys that begin with them', async () => {
+    for (const name of ['b', 'a', 'a-b']) mkdirSync(at(name))
+    for (const name of ['a.txt', 'c']) writeFileSync(at(name), '')
+    symlinkSync(at('b'), at('d'))
+    expect(await entriesIn(folder, (name) => name !== 'b/')).toEqual(['a-b/', 'a.txt', 'a/', 'b', 'c', 'd'])
+    expect(await sortedNames(folder)).toEqual(['a', 'a-b', 'a.txt', 'b', 'c', 'd'])
+  })
+
+  it('are none where it is not there or is none', async () => {
+    writeFileSync(at('file'), '')
+    for (const name of ['nowhere', 'file']) expect(await entriesIn(at(name), () => true)).toEqual([])
+    expect(await sortedNames(at('nowhere'))).toEqual([])
+    expect(await sortedNames(at('file'))).toEqual([])
+    await expect(entriesIn(at('x'.repeat(300)), () => true)).rejects.toMatchObject({ code: 'ENAMETOOLONG' })
+  })
+})
+
+describe('work for all that waits', () => {
+  const turn = () => new Promise((resolve) => setImmediate(resolve))
+
+  it('waits for a turn that brings nothing more, and is done once', async () => {
+    let waiting = 0
+    const done: number[] = []
+    const gathering = new Gathering(
+      () => waiting,
+      () => {
+        done.push(waiting)
+        waiting = 0
+      },
+    )
+    const ask = () => {
+      waiting++
+      gathering.ask()
+    }
+    ask()
+    ask()
+    await turn()
+    expect(done).toEqual([])
+    ask()
+    await turn()
+    expect(done).toEqual([])
+    await turn()
+    expect(done).toEqual([3])
+    await turn()
+    expect(done).toEqual([3])
+    ask()
+    for (let turns = 0; turns < 3; turns++) await turn()
+    expect(done).toEqual([3, 1])
+  })
+
+  it('does not wait for ever while each turn brings more', async () => {
+    let waiting = 0
+    let isDone = false
+    const gathering = new Gathering(
+      () => waiting,
+      () => {
+        isDone = true
+      },
+    )
+    const started = performance.now()
+    while (!isDone && performance.now() - started < 5000) {
+      waiting++
+      gathering.ask()
+      await turn()
+    }
+    expect(isDone).toBe(true)
+    expect(performance.now() - started).toBeGreaterThan(10)
+  })
+
+  it('goes on in the next turn where some was left', async () => {
+    let runs = 0
+    const gathering = new Gathering(
+      () => 1,
+      () => runs++,
+    )
+    gathering.goOn()
+    gathering.goOn()
+    gathering.ask()
+    expect(runs).toBe(0)
+    await turn()
+    expect(runs).toBe(1)
+    await turn()
+    expect(runs).toBe(1)
+  })
+})
+
+describe('packed values', () => {
+  it.each([
+    ['short', 10],
+    ['long', 20_000],
+  ])('come back as they were, %s', async (_, length) => {
+    const value = Array.from({ length }, (_unused, place) => ({ place, text: `${place} é` }))
+    expect(await unpack(await pack(value))).toEqual(value)
+  })
+})
+
+describe('the hash of a passage', () => {
+  it('is of its words and its place', () => {
+    const stored = { title: 'T', text: 'words', startOffset: 3, endOffset: 8 }
+    const row = { title: 'T', text: 'words', start_offset: 3, end_offset: 8, row_hash: nodeHash(stored) }
+    expect(row.row_hash).toHaveLength(16)
+    expect(saysWhatWasStored(row)).toBe(true)
+    for (const change of [{ title: 'U' }, { text: 'word' }, { start_offset: 4 }, { end_offset: 9 }])
+      expect(saysWhatWasStored({ ...row, ...change })).toBe(false)
+    expect(saysWhatWasStored({ ...row, row_hash: row.row_hash.subarray(0, 15) })).toBe(false)
+  })
+})
+
+describe('what can be read of damaged rows', () => {
+  const damaged = new KsError('data-damaged', 'a cell')
+  const of = (row: number) => {
+    if (row === 3) throw damaged
+    return row * 10
+  }
+  function* ofIn(row: number): Read<number> {
+    return of((yield* sql.get<{ row: number }>('', [row]))?.row ?? 0)
+  }
+  const run = <T>(program: Read<T>): T => {
+    for (let step = program.next(); ; ) {
+      if (step.done === true) return step.value
+      step = program.next({ row: step.value.values[0] })
+    }
+  }
+
+  it('is all but them', () => {
+    expect(readable([1, 2, 3, 4], of)).toEqual([10, 20, 40])
+    expect(run(readableIn([1, 2, 3, 4], ofIn))).toEqual([10, 20, 40])
+    expect([unlessDamaged(() => 1), unlessDamaged(() => of(3))]).toEqual([1, undefined])
+    expect([run(unlessDamagedIn(() => ofIn(1))), run(unlessDamagedIn(() => ofIn(3)))]).toEqual([10, undefined])
+    for (const error of [new Error('x'), new KsError('internal', 'x'), new DatabaseDamaged('x')])
+      expect(() => unlessDamagedError(error)).toThrow(error)
+    expect(() =>
+      readable([1], () => {
+        throw new KsError('internal', 'x')
+      }),
+    ).toThrow('x')
+  })
+
+  it('comes in pages that go on behind the last that can be read', () => {
+    const cursorOf = (row: number) => String(of(row))
+    expect(readablePage([1, 2, 4], 2, of, cursorOf)).toEqual({ items: [10, 20], nextCursor: '20' })
+    expect(readablePage([1, 2], 2, of, cursorOf)).toEqual({ items: [10, 20] })
+    expect(readablePage([1, 3, 4], 2, of, cursorOf)).toEqual({ items: [10], nextCursor: '10' })
+    expect(readablePage([3, 4], 1, of, cursorOf)).toEqual({ items: [] })
+    expect(run(readablePageIn([1, 3, 4], 2, ofIn, cursorOf))).toEqual({ items: [10], nextCursor: '10' })
+    expect(run(readablePageIn([1], 2, ofIn, cursorOf))).toEqual({ items: [10] })
+    expect(cursorAfter([1, 2], 2, cursorOf)).toEqual({})
+    expect(cursorAfter([1, 2, 4], 2, cursorOf)).toEqual({ nextCursor: '20' })
+  })
+
+  it('is the JSON of a cell, and nothing at a path of text that is none', () => {
+    expect(fromCell('{"a":[1]}')).toEqual({ a: [1] })
+    expect(() => fromCell('{')).toThrow(expect.objectContaining({ code: 'data-damaged' }))
+    expect(jsonAt('metadata', '$.a')).toContain("json_extract(metadata, '$.a')")
+    expect(sql.get('x').next().value).toEqual({ verb: 'get', sql: 'x', values: [] })
+  })
+})
