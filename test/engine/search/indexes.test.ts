@@ -316,6 +316,19 @@ describe('search indexes', () => {
     expect(keysOf(await search(['number51']))).toEqual([51])
   })
 
+  it('a search waits for nothing that is said to be under way, and sees it when it was followed', async () => {
+    start({ graceMs: 50 })
+    await told(indexes, SPACE, source.commit(nodes(1, 3)))
+    const batch = source.commit(nodes(50, 2))
+    indexes.underWay(SPACE, batch.seq)
+    const asked = source.changesAsked.length
+    const wanted = { seq: source.seq, terms: ['number2', 'number51'], textK: 10, vectorK: 10 }
+    const found = await indexes.search(SPACE, wanted)
+    expect([keysOf(found), found.degraded, source.changesAsked.length]).toEqual([[2], [], asked])
+    await told(indexes, SPACE, batch)
+    expect(keysOf(await indexes.search(SPACE, wanted))).toEqual([2, 51])
+  })
+
   it('leaves the same index when a batch is applied twice', async () => {
     start()
     const batch = source.commit(nodes(1, 20))
