@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, sym
 import { open } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { KsError } from '../../../src/contract/errors.js'
 import { askDisk } from '../../../src/engine/storage/disk-probe.js'
 import {
@@ -38,7 +38,10 @@ let folder: string
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'ks-files-'))
 })
-afterEach(() => rmSync(folder, { recursive: true, force: true }))
+afterEach(() => {
+  vi.restoreAllMocks()
+  rmSync(folder, { recursive: true, force: true })
+})
 
 const at = (...names: string[]) => join(folder, ...names)
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
@@ -125,6 +128,7 @@ describe('work for all that waits', () => {
   const turn = () => new Promise((resolve) => setImmediate(resolve))
 
   it('waits for a turn that brings nothing more, and is done once', async () => {
+    vi.spyOn(performance, 'now').mockReturnValue(1)
     let waiting = 0
     const done: number[] = []
     const gathering = new Gathering(
