@@ -111,7 +111,10 @@ describe('names in a folder', () => {
     for (const name of ['b', 'a', 'a-b']) mkdirSync(at(name))
     for (const name of ['a.txt', 'c']) writeFileSync(at(name), '')
     symlinkSync(at('b'), at('d'))
-    expect(await entriesIn(folder, (name) => name !== 'b/')).toEqual(['a-b/', 'a.txt', 'a/', 'b', 'c', 'd'])
+    const entries = await entriesIn(folder, (name) => name !== 'b/')
+    expect(entries.map(({ name }) => name)).toEqual(['a-b/', 'a.txt', 'a/', 'b', 'c', 'd'])
+    // a link is none
+    expect(entries.filter(({ isFile }) => isFile).map(({ name }) => name)).toEqual(['a.txt', 'c'])
     expect(await sortedNames(folder)).toEqual(['a', 'a-b', 'a.txt', 'b', 'c', 'd'])
   })
 
