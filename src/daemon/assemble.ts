@@ -92,6 +92,13 @@ function outsideTokens(settings: Settings): OutsideTokens | undefined {
   }
 }
 
+/** The rest of a document's way has one thread, which more workers than these would wait for; each takes some 60 MB. */
+const MOST_WORKERS = 4
+
+function workersFor(cores: number): number {
+  return Math.min(MOST_WORKERS, Math.max(1, Math.floor(cores)))
+}
+
 /** What the engine needs of the settings. */
 export function engineOptions(dataDir: string, settings: Settings, log: Logger): EngineOptions {
   const { compilation, providers, defaultEmbedding, defaultGenerator, uploadBytes, bulkFiles, bulkBytes } = settings
@@ -106,6 +113,10 @@ export function engineOptions(dataDir: string, settings: Settings, log: Logger):
     defaultSpeech: settings.defaultSpeech,
     defaultTranscription: settings.defaultTranscription,
     limits: { uploadBytes, bulkFiles, bulkBytes, concurrentQueries, waitingQueries, spacesPerTenant },
+    workers: {
+      reading: settings.readingProcesses ?? workersFor(availableParallelism() / 2),
+      embedding: settings.embeddingThreads ?? workersFor(availableParallelism() / 4),
+    },
     quotas,
     retention: {
       intervalMs: settings.retentionIntervalMinutes * MINUTE_MS,

@@ -95,6 +95,18 @@ export const SETTINGS = {
     atLeast(0),
     'queries that wait for a place; one more is refused with 429, of the tenant that has most waiting',
   ),
+  readingProcesses: setting<Optional<number>>(
+    'READING_PROCESSES',
+    undefined,
+    atLeast(1),
+    'processes that read documents at once, started when there is work for them; default one for every two cores, four at most',
+  ),
+  embeddingThreads: setting<Optional<number>>(
+    'EMBEDDING_THREADS',
+    undefined,
+    atLeast(1),
+    'threads that embed texts with the models of this machine; default one for every four cores, four at most',
+  ),
   spacesPerTenant: setting('SPACES_PER_TENANT', 1000, atLeast(1), 'most knowledge spaces of one tenant'),
   quotas: setting<QuotaSetting>(
     'QUOTAS',

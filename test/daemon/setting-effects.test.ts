@@ -314,6 +314,8 @@ const EFFECTS = {
 /** Settings whose effect another test sees: its file, and words of it. */
 const ELSEWHERE = {
   allowNetworkDisk: ['test/daemon/network-disk.test.ts', 'KS_DAEMON_ALLOW_NETWORK_DISK'],
+  embeddingThreads: ['test/daemon/worker-settings.test.ts', 'embeddingThreads'],
+  readingProcesses: ['test/daemon/worker-settings.test.ts', 'readingProcesses'],
   retentionBatchRows: ['test/engine/retention/sweep.test.ts', 'batchRows: 2'],
 } as const
 

@@ -53,6 +53,13 @@ export class FakeIndexes implements SearchIndexes {
     return [...(this.of(space).vectors.get(vectorSpace)?.keys() ?? [])].sort((a, b) => a - b)
   }
 
+  /** the newest entry of each space that is said to be under way */
+  readonly told = new Map<string, number>()
+
+  underWay(space: string, seq: number): void {
+    this.told.set(space, seq)
+  }
+
   async follow(space: string, seq: number, fresh?: FreshBatch): Promise<void> {
     this.#fail('follow')
     if (fresh !== undefined) this.fresh.push(fresh)

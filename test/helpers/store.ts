@@ -188,6 +188,7 @@ export function vectorOf(text: string): Float32Array {
 function fakeLsa(store: () => SmallStore) {
   const loaded = new Set<string>()
   return {
+    threads: 1,
     has: (id: string) => loaded.has(id),
     load: async (id: string) => void loaded.add(id),
     unload: (id: string) => void loaded.delete(id),

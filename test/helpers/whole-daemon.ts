@@ -67,7 +67,7 @@ export type Started = Awaited<ReturnType<typeof start>>
 
 function formOf(parts: Record<string, string | File>): FormData {
   const data = new FormData()
-  for (const [name, value] of Object.entries(parts)) data.append(name.replace(/\d$/, ''), value)
+  for (const [name, value] of Object.entries(parts)) data.append(name.replace(/\d+$/, ''), value)
   return data
 }
 

@@ -26,6 +26,13 @@ export interface EngineOptions {
     waitingQueries: number
     spacesPerTenant: number
   }
+  /** what works at documents at the same time; one of each where absent */
+  workers?: {
+    /** processes that read files */
+    reading: number
+    /** threads that embed texts with the models of this machine */
+    embedding: number
+  }
   /** instead of the numbers in the manifests of all spaces */
   quotas: QuotaOverrides
   retention: RetentionSchedule

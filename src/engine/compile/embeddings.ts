@@ -39,8 +39,13 @@ export async function embedTrained(
 ): Promise<(Float32Array | undefined)[]> {
   await ensureLoaded(context, vectorSpace.id)
   const vectors: (Float32Array | undefined)[] = []
-  for (let from = 0; from < texts.length; from += SLICE)
-    vectors.push(...(await context.lsa.embed(vectorSpace.id, texts.slice(from, from + SLICE), 'document')).vectors)
+  const most = SLICE * context.lsa.threads
+  for (let from = 0; from < texts.length; from += most) {
+    const slices: string[][] = []
+    for (let at = from; at < Math.min(from + most, texts.length); at += SLICE) slices.push(texts.slice(at, at + SLICE))
+    const made = await Promise.all(slices.map((slice) => context.lsa.embed(vectorSpace.id, slice, 'document')))
+    for (const one of made) vectors.push(...one.vectors)
+  }
   return vectors
 }
 

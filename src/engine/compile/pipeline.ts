@@ -5,63 +5,48 @@ import { markFailed } from '../rows/job-documents.js'
 import { isHeld, type JobRow, moveJob, openJob } from '../rows/jobs.js'
 import { nodesOfVersion } from '../rows/nodes.js'
 import { lastSequence } from '../rows/projection-log.js'
-import { type SpaceRow, spaceByKey } from '../rows/spaces.js'
+import type { SpaceRow } from '../rows/spaces.js'
 import { endCommit } from '../rows/staged-commits.js'
-import { oweVectors } from '../rows/vectors-due.js'
 import { dropUnpublished, versionKeyOf } from '../rows/versions.js'
 import { policiesOf } from '../spaces/manifest.js'
 import { countPages } from '../spaces/parser-pages.js'
 import type { Read, Write } from '../storage/program.js'
-import { embedNodes } from './embeddings.js'
-import { publishBatch } from './publish.js'
-import { smokeTest } from './smoke.js'
-import { type ReadWork, storeVersions } from './store-versions.js'
-import { isTrained } from './vector-spaces.js'
+import { mayWait, type Publications, publishStored } from './publications.js'
+import { type ReadWork, storeVersions, type ToFollow } from './store-versions.js'
 import type { Built, Work } from './work.js'
+
+/** Who takes part in making batches visible: the runner has one for all of its batches. */
+interface Parting {
+  /** makes the batch visible together with others that wait for the same */
+  publications: Publications
+  /** told when all of the batch is stored, and whether it then waits without work of its own */
+  onStored: (isWaiting: boolean) => void
+}
 
 /**
  * Takes a batch of jobs of one space from their stage to publication. Each step computes first, then writes in one
  * transaction; what a crash interrupts is done again by the next run of the job, with one result.
+ *
+ * @param parting absent: the batch is published by itself
  */
 export async function compileBatch(
   context: EngineContext,
   space: SpaceRow,
   batch: Work[],
   signal: AbortSignal,
+  parting?: Parting,
 ): Promise<void> {
   const fresh = batch.filter(({ job }) => job.stage === 'queued')
   const resumed = batch.filter(({ job }) => job.stage !== 'queued')
   const { reloaded, lost } = await context.db.read(reload(resumed))
   if (lost.length > 0) fresh.push(...(await context.db.write(() => beginAnew(lost))))
-  const built = [...(await buildNodes(context, space, fresh, signal)), ...reloaded]
-  if (built.length === 0) return
+  const toFollow: ToFollow[] = []
+  const built = [...(await buildNodes(context, space, fresh, toFollow, signal)), ...reloaded]
   // whether the index got their passages before the crash is not known
-  if (reloaded.length > 0) await context.indexes.follow(space.id, await context.db.read(lastSequence(space.key)))
-  const nodes = built.flatMap((item) => item.nodes)
-  for (;;) {
-    // read anew: the space may have got another model while its documents were parsed, or after the vectors were made
-    const live = (await context.db.read(spaceByKey(space.key))) ?? space
-    const embedded = isTrained(live)
-      ? await embedNodes(context, live, nodes)
-      : await askProvider(context, live, built, signal)
-    signal.throwIfAborted()
-    await context.rightOfWay.giveWay()
-    await smokeTest(context, space, built)
-    if (await publishBatch(context, space, built, embedded)) return
-  }
-}
-
-/** A provider's vectors are stored as they come; what is missing when the text is published follows by itself. */
-async function askProvider(
-  context: EngineContext,
-  space: SpaceRow,
-  built: readonly Built[],
-  signal: AbortSignal,
-): Promise<undefined> {
-  const versions = built.flatMap(({ versionKey, nodes }) => (nodes.length === 0 ? [] : [versionKey]))
-  if (versions.length === 0) return
-  await context.db.write(() => oweAll(space.key, versions))
-  await context.vectors.patience(space.key, versions, signal)
+  if (reloaded.length > 0) toFollow.push({ seq: await context.db.read(lastSequence(space.key)), fresh: undefined })
+  const stored = { space, built, toFollow }
+  parting?.onStored(mayWait(stored))
+  await (parting === undefined ? publishStored(context, stored, signal) : parting.publications.publish(stored, signal))
 }
 
 function readAll({ compiler, objects }: EngineContext, batch: readonly Work[], signal: AbortSignal) {
@@ -76,11 +61,16 @@ function readAll({ compiler, objects }: EngineContext, batch: readonly Work[], s
   })
 }
 
-/** Parses files and stores versions with their nodes; a file that cannot be read ends its job here. */
+/**
+ * Parses files and stores versions with their nodes; a file that cannot be read ends its job here.
+ *
+ * @param toFollow gets what the index has to be told
+ */
 async function buildNodes(
   context: EngineContext,
   space: SpaceRow,
   batch: Work[],
+  toFollow: ToFollow[],
   signal: AbortSignal,
 ): Promise<Built[]> {
   if (batch.length === 0) return []
@@ -96,13 +86,9 @@ async function buildNodes(
     if (result?.ok === true) read.push({ work, document: result.document })
     else if (result !== undefined) await failJob(context, space, work, result.failure)
   }
-  const { built, refused } = await storeVersions(context, space, read, signal)
+  const { built, refused } = await storeVersions(context, space, read, signal, toFollow)
   for (const { work, failure } of refused) await failJob(context, space, work, failure)
   return built
-}
-
-function* oweAll(spaceKey: number, versions: readonly number[]): Write<void> {
-  for (const version of versions) yield* oweVectors(spaceKey, version)
 }
 
 /** The jobs whose nodes an earlier run of the process built, and those of which nothing is left. */

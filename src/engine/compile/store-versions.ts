@@ -8,7 +8,7 @@ import type { SpaceRow } from '../rows/spaces.js'
 import { advance } from '../rows/staged-commits.js'
 import { insertPart, type VersionPart } from '../rows/version-parts.js'
 import { dropUnpublished, hasVersion, insertAsset, insertVersionRow, type VersionOwner } from '../rows/versions.js'
-import type { IndexedNode } from '../search/ports.js'
+import type { FreshBatch, IndexedNode } from '../search/ports.js'
 import { type VersionSize, versionOverQuota } from '../spaces/quota.js'
 import type { Read, Write } from '../storage/program.js'
 import type { Built, Work } from './work.js'
@@ -65,6 +65,7 @@ interface Slice {
  * version before it is published; one that was not stored to its end, for a crash or an error, is dropped by the next run
  * of its job. A document whose job was ended or taken over meanwhile is left out.
  *
+ * @param later takes what the index is to be told of small versions; where absent it is told here, and has it at the end
  * @returns the versions that are whole, and the documents that the space has no room for
  */
 export async function storeVersions(
@@ -72,16 +73,22 @@ export async function storeVersions(
   space: SpaceRow,
   read: readonly ReadWork[],
   signal: AbortSignal,
+  later?: ToFollow[],
 ): Promise<Outcome> {
   const outcome: Outcome = { built: [], refused: [] }
   const applied: Promise<void>[] = []
   const apply = (seq: number, nodes: readonly IndexedNode[] = []) => {
-    const fresh = nodes.length === 0 ? undefined : { first: seq, seq, add: [...nodes], remove: [] }
-    const done = context.indexes.follow(space.id, seq, fresh)
+    const done = follow(context, space, toFollow(seq, nodes))
     // looked at when everything is stored; until then a failure is not an unhandled one
     done.catch(() => undefined)
     applied.push(done)
   }
+  const applyLater = (into: ToFollow[]) => (seq: number, nodes?: readonly IndexedNode[]) => {
+    // questions see nothing of it, and do not wait for it
+    context.indexes.underWay(space.id, seq)
+    into.push(toFollow(seq, nodes))
+  }
+  const applyTogether = later === undefined ? apply : applyLater(later)
   const weighed = (await withKeys(context, read)).map((item) => ({ item, weight: weightOf(item.document) }))
   for (const group of cut(weighed, ({ weight }) => weight, SLICE_DOCUMENTS)) {
     signal.throwIfAborted()
@@ -90,12 +97,27 @@ export async function storeVersions(
       await storeInSlices(context, space, alone.item, outcome, apply, signal)
     else {
       const items = group.map(({ item }) => item)
-      await storeTogether(context, space, items, outcome, apply)
+      await storeTogether(context, space, items, outcome, applyTogether)
     }
     await context.rightOfWay.giveWay()
   }
   await Promise.all(applied)
   return outcome
+}
+
+/** An entry of the projection log that the index has to reach, and what it is made of where that is at hand. */
+export interface ToFollow {
+  seq: number
+  fresh: FreshBatch | undefined
+}
+
+/** Resolves when the text index finds everything up to an entry. */
+export function follow({ indexes }: EngineContext, space: { id: string }, { seq, fresh }: ToFollow): Promise<void> {
+  return indexes.follow(space.id, seq, fresh)
+}
+
+function toFollow(seq: number, nodes: readonly IndexedNode[] = []): ToFollow {
+  return { seq, fresh: nodes.length === 0 ? undefined : { first: seq, seq, add: [...nodes], remove: [] } }
 }
 
 /** Sets keys aside for the nodes of documents. A canceled one leaves its own unused. */
@@ -119,7 +141,7 @@ async function storeTogether(
   space: SpaceRow,
   group: readonly KeyedWork[],
   outcome: Outcome,
-  apply: (seq: number, nodes?: readonly IndexedNode[]) => void,
+  apply: (seq: number, nodes?: readonly IndexedNode[]) => unknown,
 ): Promise<void> {
   const { built, refused, nodes, seq } = await context.db.write(function* () {
     const built: Built[] = []
@@ -151,7 +173,7 @@ async function storeInSlices(
   space: SpaceRow,
   item: KeyedWork,
   outcome: Outcome,
-  apply: (seq: number, nodes?: readonly IndexedNode[]) => void,
+  apply: (seq: number, nodes?: readonly IndexedNode[]) => unknown,
   signal: AbortSignal,
 ): Promise<void> {
   const { db } = context

@@ -31,8 +31,10 @@ const FORGOTTEN_AT_ONCE = 2000
  */
 const GROWTH_WHEN_IDLE = 1.1
 const GROWTH_WHEN_IDLE_AND_LARGE = 1.5
-/** while documents are still coming, training waits for this growth: its cost then stays a fraction of the whole */
-const GROWTH_WHEN_BUSY = 4
+/** while documents are still coming, training waits for this growth: its cost then stays a small part of the whole */
+const GROWTH_WHEN_BUSY = 16
+/** … and takes at most so many texts: what is made then is made anew when no more come */
+const TEXTS_WHEN_BUSY = 4000
 
 /** Whether a space should get a new model now. */
 export function* trainingDue(context: EngineContext, space: SpaceRow, busy: boolean): Read<boolean> {
@@ -57,13 +59,20 @@ function untrainableOf(context: EngineContext): Map<number, number> {
 /**
  * Trains a model on the space's live nodes and makes it the space's vector space: vectors of all nodes are written and
  * indexed under the new one first, then one transaction switches.
+ *
+ * @param busy whether documents are still coming
  */
-export async function retrain(context: EngineContext, spaceKey: number, signal: AbortSignal): Promise<void> {
+export async function retrain(
+  context: EngineContext,
+  spaceKey: number,
+  signal: AbortSignal,
+  busy = false,
+): Promise<void> {
   const { db, indexes, log } = context
   const space = await db.read(spaceByKey(spaceKey))
   if (space === undefined || !isTrained(space)) return
   const started = Date.now()
-  const building = await trainVectorSpace(context, space, newId(), signal)
+  const building = await trainVectorSpace(context, space, newId(), signal, busy ? TEXTS_WHEN_BUSY : LSA_MAX_DOCUMENTS)
   if (building === undefined) return
   let switched: boolean
   try {
@@ -101,23 +110,31 @@ async function giveUp(
   })
 }
 
-/** Trains a model on the space's live nodes, as a vector space that nobody uses yet. @returns nothing where they do not do */
+/**
+ * Trains a model on the space's live nodes, as a vector space that nobody uses yet.
+ *
+ * @param most texts that it is trained on at most; the model of fewer than could be is not for long
+ * @returns nothing where they do not do
+ */
 export async function trainVectorSpace(
   context: EngineContext,
   space: SpaceRow,
   id: string,
   signal: AbortSignal,
+  most = LSA_MAX_DOCUMENTS,
 ): Promise<VectorSpace | undefined> {
   const { db, log } = context
   const nodes = await db.read(countPublished(space.key))
-  const model = await trainLsa(sampleTexts(context, space.key, nodes), signal)
+  const model = await trainLsa(sampleTexts(context, space.key, nodes, most), signal)
   if (model === undefined) {
     untrainableOf(context).set(space.key, nodes)
     log.info({ space: space.id, nodes }, 'the texts hold too few different words for an embedding model')
     return undefined
   }
   untrainableOf(context).delete(space.key)
-  return db.write(() => insertTrained(space, id, model, nodes, context.instance))
+  // a model of a part is to be followed by one of all
+  const known = most < LSA_MAX_DOCUMENTS ? Math.ceil(nodes / strideOf(nodes, most)) : nodes
+  return db.write(() => insertTrained(space, id, model, known, context.instance))
 }
 
 /**
@@ -190,8 +207,13 @@ export async function forgetSuperseded(context: EngineContext, spaceKey: number,
 }
 
 /** Node texts in key order; of a large space every n-th, so that the sample covers all of it. */
-async function* sampleTexts(context: EngineContext, spaceKey: number, nodes: number): AsyncIterable<string[]> {
-  const stride = Math.max(1, Math.ceil(nodes / LSA_MAX_DOCUMENTS))
+async function* sampleTexts(
+  context: EngineContext,
+  spaceKey: number,
+  nodes: number,
+  most: number,
+): AsyncIterable<string[]> {
+  const stride = strideOf(nodes, most)
   let after = 0
   let place = 0
   for (;;) {
@@ -203,4 +225,8 @@ async function* sampleTexts(context: EngineContext, spaceKey: number, nodes: num
     if (texts.length > 0) yield texts
     await context.rightOfWay.giveWay()
   }
+}
+
+function strideOf(nodes: number, most: number): number {
+  return Math.max(1, Math.ceil(nodes / most))
 }

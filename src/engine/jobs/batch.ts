@@ -1,14 +1,14 @@
 import type { Work } from '../compile/work.js'
 import type { EngineContext } from '../context.js'
 import { MAX_RETRY_MILLISECONDS } from '../queue/retry-policy.js'
-import { claimedOf, claimedOfSpaces, claimJobs, type DueAt, jobsDue, spaceDueAfter } from '../rows/job-claims.js'
+import { claimJobs, compiledOf, compiledOfSpaces, type DueAt, jobsDue, spaceDueAfter } from '../rows/job-claims.js'
 import { documentOf } from '../rows/job-documents.js'
 import type { JobRow } from '../rows/jobs.js'
 import { spaceByKey } from '../rows/spaces.js'
 import { quotasOf } from '../spaces/quota.js'
 import type { Read, Write } from '../storage/program.js'
 
-const BATCH_JOBS = 32 // two batches are the maxActiveJobCount of a new space
+const BATCH_JOBS = 32 // two batches that are compiled are the maxActiveJobCount of a new space
 const BATCH_BYTES = 8 * 1024 * 1024
 /** files over this are compiled alone: one slow file then holds nobody else up */
 const ALONE_BYTES = 1024 * 1024
@@ -40,12 +40,18 @@ function* selectBatch(spaceKey: number, due: DueAt, most: number): Read<Work[]> 
  * The next batch of the space whose turn it is.
  *
  * @param last key of the space that had the turn before
+ * @param beside jobs that spaces are busy with here beside those that are read and stored, by their keys
  */
-export function* nextBatch(context: EngineContext, last: number): Read<{ spaceKey: number; work: Work[] } | undefined> {
+export function* nextBatch(
+  context: EngineContext,
+  last: number,
+  beside: ReadonlyMap<number, number> = new Map(),
+): Read<{ spaceKey: number; work: Work[] } | undefined> {
   const now = Date.now()
   const due = { now, latest: now + MAX_RETRY_MILLISECONDS }
   const full: number[] = []
-  const running = yield* claimedOfSpaces()
+  const running = yield* compiledOfSpaces()
+  for (const [key, jobs] of beside) running.set(key, (running.get(key) ?? 0) + jobs)
   for (const [key, jobs] of running) if ((yield* mostJobs(context, key)) <= jobs) full.push(key)
   for (;;) {
     const spaceKey = (yield* spaceDueAfter(last, due, full)) ?? (yield* spaceDueAfter(0, due, full))
@@ -65,8 +71,14 @@ function* mostJobs(context: EngineContext, spaceKey: number): Read<number> {
 }
 
 /** Claims a batch of a space, as far as there is room yet. @returns what is claimed by this: a job may have been canceled since it was looked up */
-export function* claim(context: EngineContext, spaceKey: number, work: readonly Work[]): Write<Work[]> {
-  const room = Math.max(0, (yield* mostJobs(context, spaceKey)) - (yield* claimedOf(spaceKey)))
+export function* claim(
+  context: EngineContext,
+  spaceKey: number,
+  work: readonly Work[],
+  beside: ReadonlyMap<number, number> = new Map(),
+): Write<Work[]> {
+  const busy = (yield* compiledOf(spaceKey)) + (beside.get(spaceKey) ?? 0)
+  const room = Math.max(0, (yield* mostJobs(context, spaceKey)) - busy)
   const wanted = work.slice(0, room)
   const claimed = yield* claimJobs(
     wanted.map(({ job }) => job),

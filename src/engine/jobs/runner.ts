@@ -2,6 +2,7 @@ import { KsError } from '../../contract/errors.js'
 import { createTurns } from '../base/turns.js'
 import { untilWritten } from '../base/until-written.js'
 import { compileBatch, failJob, forget } from '../compile/pipeline.js'
+import { Publications } from '../compile/publications.js'
 import { retrain, trainingDue } from '../compile/training.js'
 import { VectorAudits } from '../compile/vector-audit.js'
 import type { Work } from '../compile/work.js'
@@ -23,8 +24,9 @@ import type { Read } from '../storage/program.js'
 import { isWriteStopped, readUnlessDamaged } from '../storage/write-stop.js'
 import { claim, isSuspect, nextBatch } from './batch.js'
 import { release, type Why } from './release.js'
+import { besideCompiling, compiling, type Running } from './running.js'
 
-/** one batch is parsed while another is embedded and published */
+/** one batch is parsed while another is stored */
 const BATCHES_AT_ONCE = 2
 /** a space counts as idle this long after its last batch: between two uploads the queue is often empty */
 const QUIET_MILLISECONDS = 3000
@@ -37,7 +39,8 @@ export class JobRunner {
     () => this.#turn(),
     (error) => this.#context.log.warn({ error: describe(error) }, 'no job could be taken; it is tried again'),
   )
-  readonly #running = new Map<Promise<void>, { spaceKey: number; jobs: number; isAlone: boolean }>()
+  readonly #running = new Map<Promise<void>, Running>()
+  readonly #publications: Publications
   readonly #trainingOf = new Map<number, Promise<void>>()
   readonly #audits: VectorAudits
   readonly #lastBatch = new Map<number, number>()
@@ -50,6 +53,9 @@ export class JobRunner {
 
   constructor(context: EngineContext) {
     this.#context = context
+    this.#publications = new Publications(context, (key) =>
+      compiling(this.#running.values()).some(({ spaceKey }) => spaceKey === key),
+    )
     this.#audits = new VectorAudits(context, this.#stop.signal, (key) => this.#lookAgain(key))
   }
 
@@ -66,7 +72,7 @@ export class JobRunner {
 
   async activity(): Promise<{ activeJobs: number; waitingJobs: number; training: number }> {
     const open = await readUnlessDamaged(this.#context.db.read(countOpen()), 0)
-    const active = [...this.#running.values()].reduce((sum, batch) => sum + batch.jobs, 0)
+    const active = compiling(this.#running.values()).reduce((sum, batch) => sum + batch.jobs, 0)
     return { activeJobs: active, waitingJobs: Math.max(0, open - active), training: this.#trainingOf.size }
   }
 
@@ -94,7 +100,7 @@ export class JobRunner {
     while (
       !this.#isStopped() &&
       !this.#stop.signal.aborted &&
-      this.#running.size < BATCHES_AT_ONCE &&
+      compiling(this.#running.values()).length < BATCHES_AT_ONCE &&
       !this.#runsSuspect()
     ) {
       const claimed = await this.#claim()
@@ -113,7 +119,18 @@ export class JobRunner {
   }
 
   #launch(spaceKey: number, work: Work[]): void {
-    const run = this.#runBatch(spaceKey, work)
+    const running: Running = {
+      spaceKey,
+      jobs: work.length,
+      isAlone: work.some(({ job }) => isSuspect(job)),
+      isStored: false,
+      isWaiting: false,
+    }
+    const onStored = (isWaiting: boolean) => {
+      Object.assign(running, { isStored: true, isWaiting })
+      this.wake()
+    }
+    const run = this.#runBatch(spaceKey, work, onStored)
       .catch((error: unknown) =>
         this.#context.log.error({ error: String(error) }, 'a batch of jobs could not be ended'),
       )
@@ -126,16 +143,16 @@ export class JobRunner {
         this.#maybeTrain(spaceKey)
         this.wake()
       })
-    this.#running.set(run, { spaceKey, jobs: work.length, isAlone: work.some(({ job }) => isSuspect(job)) })
+    this.#running.set(run, running)
   }
 
-  async #runBatch(spaceKey: number, work: Work[]): Promise<void> {
+  async #runBatch(spaceKey: number, work: Work[], onStored: (isWaiting: boolean) => void): Promise<void> {
     const { db, log, rightOfWay } = this.#context
     await rightOfWay.giveWay()
     const space = await db.read(spaceByKey(spaceKey))
     if (space === undefined) return
     try {
-      await compileBatch(this.#context, space, work, this.#stop.signal)
+      await compileBatch(this.#context, space, work, this.#stop.signal, { publications: this.#publications, onStored })
     } catch (error) {
       if (this.#stop.signal.aborted) {
         await this.#release(work)
@@ -199,12 +216,14 @@ export class JobRunner {
   /** The next batch of the space whose turn it is. */
   async #claim(): Promise<{ spaceKey: number; work: Work[] } | undefined> {
     const { db } = this.#context
-    const next = await db.read(nextBatch(this.#context, this.#lastSpace))
+    const next = await db.read(nextBatch(this.#context, this.#lastSpace, besideCompiling(this.#running.values())))
     if (next === undefined) return undefined
     // it has its turn when what runs has ended
     if (this.#running.size > 0 && next.work.some(({ job }) => isSuspect(job))) return undefined
     this.#lastSpace = next.spaceKey
-    return { spaceKey: next.spaceKey, work: await db.write(() => claim(this.#context, next.spaceKey, next.work)) }
+    const { spaceKey, work } = next
+    const beside = besideCompiling(this.#running.values())
+    return { spaceKey, work: await db.write(() => claim(this.#context, spaceKey, work, beside)) }
   }
 
   /** Trains the model of a space, or fills what lacks vectors, where that is due. */
@@ -226,7 +245,7 @@ export class JobRunner {
       else this.#audits.ended(spaceKey)
       return
     }
-    const training = (due ? retrain : this.#audits.fill)(context, spaceKey, this.#stop.signal)
+    const training = (due ? retrain : this.#audits.fill)(context, spaceKey, this.#stop.signal, busy)
       .catch((error: unknown) => {
         if (this.#stop.signal.aborted) return
         this.#failedTraining.set(

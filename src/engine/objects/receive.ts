@@ -28,7 +28,7 @@ interface Reception<B, T> {
   commit(held: () => Write<void>, made: B): Promise<T>
 }
 
-/** files whose bytes and names are made durable together */
+/** files whose bytes are made durable together */
 const SYNCED_AT_ONCE = 32
 const POLL_MS = 5
 /** An upload that waits longer than this for removals of its bytes is refused; the sender tries again. */
@@ -131,9 +131,7 @@ async function put({ objects, rightOfWay }: Receiving, incoming: readonly Incomi
     await rightOfWay?.giveWay()
     await objects.syncStaged(incoming.slice(from, from + SYNCED_AT_ONCE).map(({ staged }) => staged))
   }
-  for (let from = 0; from < incoming.length; from += SYNCED_AT_ONCE) {
-    await rightOfWay?.giveWay()
-    await objects.publish(incoming.slice(from, from + SYNCED_AT_ONCE))
-  }
+  await rightOfWay?.giveWay()
+  await objects.publish([...incoming], async () => rightOfWay?.giveWay())
   await rightOfWay?.giveWay()
 }

@@ -36,17 +36,20 @@ export function* jobsDue(spaceKey: number, { now, latest }: DueAt, most: number)
   )
 }
 
-/** How many jobs of spaces are claimed, by whatever gateway: of spaces that have any, by their keys. */
-export function* claimedOfSpaces(): Read<Map<number, number>> {
+/** Claimed, and not yet stored: what is stored waits for its publication, and counts for no quota. */
+const COMPILED_NOW = "claimed_by IS NOT NULL AND stage = 'queued'"
+
+/** How many jobs of spaces are being compiled, by whatever gateway: of spaces that have any, by their keys. */
+export function* compiledOfSpaces(): Read<Map<number, number>> {
   const rows = yield* sql.all<{ space_key: number; n: number }>(
-    'SELECT space_key, count(*) n FROM jobs INDEXED BY jobs_claimed WHERE claimed_by IS NOT NULL GROUP BY space_key',
+    `SELECT space_key, count(*) n FROM jobs INDEXED BY jobs_claimed WHERE ${COMPILED_NOW} GROUP BY space_key`,
   )
   return new Map(rows.map(({ space_key, n }) => [space_key, n]))
 }
 
-/** How many jobs of a space are claimed, by whatever gateway. */
-export function* claimedOf(spaceKey: number): Read<number> {
-  const text = 'SELECT count(*) n FROM jobs INDEXED BY jobs_claimed WHERE space_key = ? AND claimed_by IS NOT NULL'
+/** How many jobs of a space are being compiled, by whatever gateway. */
+export function* compiledOf(spaceKey: number): Read<number> {
+  const text = `SELECT count(*) n FROM jobs INDEXED BY jobs_claimed WHERE space_key = ? AND ${COMPILED_NOW}`
   return (yield* sql.get<{ n: number }>(text, [spaceKey]))?.n ?? 0
 }
 

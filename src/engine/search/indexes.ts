@@ -111,8 +111,12 @@ class Indexes implements SearchIndexes {
   async follow(space: string, seq: number, fresh?: FreshBatch): Promise<void> {
     if (fresh !== undefined) checkBatch(fresh)
     if (seq <= this.#at(space)) return
-    this.#told.set(space, Math.max(seq, this.#told.get(space) ?? 0))
+    this.underWay(space, seq)
     await this.#queue(space).push({ seq, ...defined({ fresh }) })
+  }
+
+  underWay(space: string, seq: number): void {
+    this.#told.set(space, Math.max(seq, this.#told.get(space) ?? 0))
   }
 
   async addVectors(space: string, batch: VectorBatch): Promise<void> {

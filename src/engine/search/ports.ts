@@ -169,6 +169,8 @@ export interface SearchIndexes {
    * @param fresh spares reading the log where its entries are the very next ones
    */
   follow(space: string, seq: number, fresh?: FreshBatch): Promise<void>
+  /** Says that `follow` will be asked for up to an entry. Nothing of it can be seen yet, and no search waits for it. */
+  underWay(space: string, seq: number): void
   /** Adds vectors of a vector space that may not be active yet. */
   addVectors(space: string, batch: VectorBatch): Promise<void>
   /** Makes a vector space the one that is kept; vectors of others are dropped. */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { type Stats, statSync } from 'node:fs'
-import { type FileHandle, lstat, mkdir, open, readdir, realpath, rename, unlink } from 'node:fs/promises'
+import { type FileHandle, lstat, mkdir, open, readdir, realpath, unlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { KsError } from '../../contract/errors.js'
@@ -14,13 +14,13 @@ import {
   hasHash,
   hashOf,
   hasMoved,
-  makeDirectories,
   OBJECT_MODE,
   readWhole,
   secondName,
   writeDurably,
 } from './durable-files.js'
 import { sortedNames } from './folder-entries.js'
+import { ObjectFolders, sizeOfFile } from './object-folders.js'
 import { describeFiles, type ListedFile, listFiles, type StoredFile } from './object-list.js'
 import { type Measured, ObjectThread } from './object-thread.js'
 
@@ -41,6 +41,7 @@ const IN_THE_WAY = ['EEXIST', 'ENOTDIR', 'EISDIR', 'ENOTEMPTY']
 /** A pin that was not renewed for so long is of a backup that was killed. */
 const PIN_MS = 60_000
 const READ_BYTES = 256 * 1024
+const NAMED_AT_ONCE = 32 // names that are given in a row
 const SHA256_DIGITS = 64
 
 /** A temporary file. */
@@ -59,6 +60,7 @@ interface LocalFile {
  */
 export class ObjectStore {
   readonly #root: string
+  readonly #folders = new ObjectFolders()
   readonly #thread = new ObjectThread()
 
   /** @param realRoot where the store really lies: an operator may have put it on another disk */
@@ -155,10 +157,12 @@ export class ObjectStore {
   /**
    * Gives staged objects their final names and makes the names durable. An object that is there already is kept. A file
    * that holds what memory does not stays under its temporary name too, until it is discarded: it may have to be put again.
+   *
+   * @param pause waited for now and then
    */
-  async publish(entries: { staged: StagedObject; key: string }[]): Promise<void> {
+  async publish(entries: { staged: StagedObject; key: string }[], pause?: () => Promise<void>): Promise<void> {
     try {
-      await onDisk(() => this.#publish(entries))
+      await onDisk(() => this.#publish(entries, pause))
     } catch (error) {
       if (!IN_THE_WAY.some((code) => isCode(error, code))) throw error
       const message = 'something else stands where an object or its folder belongs: `ks fsck` names it'
@@ -166,24 +170,23 @@ export class ObjectStore {
     }
   }
 
-  async #publish(entries: { staged: StagedObject; key: string }[]): Promise<void> {
-    const directories = new Set<string>()
-    for (const { staged, key } of entries) {
+  async #publish(entries: { staged: StagedObject; key: string }[], pause?: () => Promise<void>): Promise<void> {
+    const folders = new Set<string>()
+    for (const [place, { staged, key }] of entries.entries()) {
+      if (place > 0 && place % NAMED_AT_ONCE === 0) await pause?.()
       const target = this.path(key)
-      const directory = dirname(target)
-      if (!directories.has(directory)) {
-        for (const created of await makeDirectories(directory)) directories.add(created)
-        directories.add(directory)
-      }
+      folders.add(dirname(target))
+      await this.#folders.make(dirname(target))
       // bytes that are there but damaged are replaced: sending a document again heals it
-      const isThere = (await this.describe(key))?.size === staged.size // and it may be removed while it is read
+      const isThere = sizeOfFile(target) === staged.size // and it may be removed while it is read
       const isWhole = isThere && (await this.#hash(key).catch(ignoreMissing)) === staged.sha256
       const isInMemory = staged.bytes !== undefined
       const name = this.#stagedPath(staged.id)
-      if (!isWhole) await rename(isInMemory ? name : await secondName(name, this.#stagedPath(newId())), target)
+      if (!isWhole)
+        await this.#folders.name(isInMemory ? name : await secondName(name, this.#stagedPath(newId())), target)
       else if (isInMemory) await this.discard(staged.id)
     }
-    await Promise.all([...directories].map(syncPath))
+    await this.#folders.sync(folders)
   }
 
   /** Whether a backup is being taken: then no object goes, for its rows may be in the copy of the database. */

@@ -59,11 +59,11 @@ describe('a model is trained', () => {
     expect(isDue(LSA_MIN_DOCUMENTS, undefined, true)).toBe(true)
   })
 
-  it('anew when it has grown by a tenth, fourfold while documents still come', () => {
+  it('anew when it has grown by a tenth, sixteenfold while documents still come', () => {
     expect(isDue(109, 100)).toBe(false)
     expect(isDue(111, 100)).toBe(true)
-    expect(isDue(399, 100, true)).toBe(false)
-    expect(isDue(400, 100, true)).toBe(true)
+    expect(isDue(1599, 100, true)).toBe(false)
+    expect(isDue(1600, 100, true)).toBe(true)
     expect(isDue(100, 0)).toBe(true)
   })
 

@@ -5,8 +5,8 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { beat, isThere, removeGateway, removeOfLock, removeSilent } from '../../../src/engine/rows/gateways.js'
 import {
-  claimedOf,
   claimJobs,
+  compiledOf,
   countClaimed,
   dropClaims,
   freeOrphans,
@@ -76,13 +76,13 @@ test('two gateways that claim what both of them saw get disjoint jobs, whatever 
           held.set(key, id)
         }
       }
-      expect(one().now(claimedOf(1))).toBe(held.size)
+      expect(one().now(compiledOf(1))).toBe(held.size)
       for (const { id, db } of gateways) {
         const jobs = db.now(sql.all<JobRow>('SELECT * FROM jobs WHERE claimed_by = ?', [id]))
         expect(keysOf(jobs).sort()).toEqual([...held].flatMap(([key, by]) => (by === id ? [key] : [])).sort())
         db.writeNow(() => dropClaims(id, jobs))
       }
-      expect(one().now(claimedOf(1))).toBe(0)
+      expect(one().now(compiledOf(1))).toBe(0)
     }),
     { numRuns: 50 },
   )

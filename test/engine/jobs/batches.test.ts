@@ -110,6 +110,20 @@ describe('the next batch', () => {
   })
 })
 
+describe('what is stored', () => {
+  it('counts for no quota where it waits for its publication, and does where it has work of its own', async () => {
+    const space = spaceOf(2)
+    await store.upload(space, files(4))
+    setJob('f0.md', "claimed_by = 'a', stage = 'nodes_generated'")
+    expect(names(next())).toEqual(['f1.md', 'f2.md'])
+    const beside = new Map([[space.key, 1]])
+    expect(store.db.now(nextBatch(store.context, 0, beside))?.work).toHaveLength(1)
+    const found = next()?.work ?? []
+    expect(store.write(() => claim(store.context, space.key, found, beside))).toHaveLength(1)
+    expect(store.db.now(nextBatch(store.context, 0, beside))).toBeUndefined()
+  })
+})
+
 describe('a claim', () => {
   it('is of this gateway, and of those that nobody else has', async () => {
     const space = spaceOf()

@@ -121,6 +121,7 @@ describe("an answer of the evidence's own sentences", () => {
 
   it('to small talk is small talk, and finds no passage of use', async () => {
     const thanks = await answered({ query: 'Thanks!' })
+    expect(thanks.text).toMatch(/^\p{L}/u)
     expect(thanks.text).not.toContain('[1]')
     expect(thanks.text).not.toBe(NOTHING)
     expect(thanks.bundle.state).toBe('not-enough-evidence')

@@ -126,7 +126,7 @@ export function keysOf(store: SmallStore, space: SpaceRow): Map<string, number> 
 }
 
 /** What an index answers with, beside its hits. */
-export const FOUND: SearchHits = {
+const FOUND: SearchHits = {
   ...{ hits: [], textCount: 0, frequencies: new Map(), rewordings: [], vectorCount: 0, textMs: 0, vectorMs: 0 },
   ...{ textEngine: 'fts5', vectorMethod: 'none', degraded: [] },
 }

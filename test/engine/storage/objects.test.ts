@@ -48,6 +48,26 @@ describe('the object store', () => {
     expect(readdirSync(join(root, 'tmp'))).toEqual([])
   })
 
+  it('makes the folder of an object again that somebody removed by hand', async () => {
+    const bytes = Buffer.from('the same')
+    const key = await put(bytes)
+    rmSync(dirname(store.path(key)), { recursive: true })
+    expect(await put(bytes)).toBe(key)
+    expect(readFileSync(store.path(key)).equals(bytes)).toBe(true)
+  })
+
+  it('gives many names, and lets others in between', async () => {
+    const staged = await Promise.all(Array.from({ length: 70 }, (_, n) => stage(Buffer.from(`bytes ${n}`))))
+    const entries = staged.map((one) => ({ staged: one, key: ObjectStore.key('tenant', one.sha256) }))
+    await store.syncStaged(staged)
+    const named: number[] = []
+    await store.publish(entries, async () => {
+      named.push(entries.filter(({ key }) => existsSync(store.path(key))).length)
+    })
+    expect(named).toEqual([32, 64])
+    expect(entries.every(({ key }) => existsSync(store.path(key)))).toBe(true)
+  })
+
   it('keeps one file for equal bytes, and none of a tenant under the name of another', async () => {
     const bytes = Buffer.from('the same')
     expect(await put(bytes)).toBe(await put(bytes))

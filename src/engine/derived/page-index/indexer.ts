@@ -25,7 +25,7 @@ const SLICE = 12
 /** Versions looked up at a time, most of which are indexed: some milliseconds. */
 const LOOKED_UP = 250
 /** While documents are on their way to publication, time that is left to them for each time of work. */
-const PAUSE_SHARE = 20
+const PAUSE_SHARE = 100
 /** Page indexes that one transaction stores at most, and about how many bytes of them: some milliseconds. */
 const STORED_AT_ONCE = 32
 const STORED_BYTES = 512 * 1024

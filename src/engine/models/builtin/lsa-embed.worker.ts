@@ -34,8 +34,9 @@ function startJob(id: number, space: LsaSpace, texts: string[]): DocumentJob {
 function embedNext(job: DocumentJob, terms: string[]): void {
   const { space, next } = job
   job.seen += terms.length
-  for (const term of terms) if (space.rowOf.has(term)) job.hits++
-  const vector = embedTerms(space, terms)
+  const vector = embedTerms(space, terms, (known) => {
+    job.hits += known
+  })
   if (vector !== undefined) {
     job.vectors.set(vector, next * space.model.dimension)
     job.known[next] = 1

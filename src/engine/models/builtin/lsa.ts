@@ -27,30 +27,57 @@ const IDF_POWER = 1.4
 
 /** Weight of a term that occurs `count` times in a text and in `frequency` of the `documents` trained on. */
 export function termWeight(count: number, documents: number, frequency: number): number {
-  return (1 + Math.log(count)) * Math.log((documents + 1) / (frequency + 0.5)) ** IDF_POWER
+  return countWeight(count) * rarity(documents, frequency)
 }
 
-/** A model ready to embed: with its terms looked up by name. */
+function countWeight(count: number): number {
+  return 1 + Math.log(count)
+}
+
+function rarity(documents: number, frequency: number): number {
+  return Math.log((documents + 1) / (frequency + 0.5)) ** IDF_POWER
+}
+
+/** A model ready to embed: with its terms looked up by name, and what they weigh. */
 export interface LsaSpace {
   model: LsaModel
   rowOf: Map<string, number>
+  /** by row, of a term that stands once in a text */
+  weights: Float64Array
 }
 
 /** Prepares a model for use. */
 export function openModel(model: LsaModel): LsaSpace {
-  return { model, rowOf: new Map(model.terms.map((term, row) => [term, row])) }
+  const { documents, frequencies, rows } = model
+  return {
+    model,
+    rowOf: new Map(model.terms.map((term, row) => [term, row])),
+    weights: Float64Array.from({ length: rows }, (_, row) => rarity(documents, frequencies[row] ?? 0)),
+  }
 }
 
-/** Unit-length vector of a list of terms, or nothing when the model knows none of them. */
-export function embedTerms({ model, rowOf }: LsaSpace, terms: Iterable<string>): Float32Array | undefined {
+/**
+ * Unit-length vector of a list of terms, or nothing when the model knows none of them.
+ *
+ * @param known is told how many of the terms the model knows
+ */
+export function embedTerms(
+  { model, rowOf, weights }: LsaSpace,
+  terms: Iterable<string>,
+  known?: (terms: number) => void,
+): Float32Array | undefined {
   const counts = new Map<number, number>()
+  let hits = 0
   for (const term of terms) {
     const row = rowOf.get(term)
-    if (row !== undefined && row < model.rows) counts.set(row, (counts.get(row) ?? 0) + 1)
+    if (row === undefined) continue
+    hits++
+    if (row < model.rows) counts.set(row, (counts.get(row) ?? 0) + 1)
   }
+  known?.(hits)
   const vector = new Float32Array(model.dimension)
   for (const [row, count] of counts) {
-    const weight = termWeight(count, model.documents, model.frequencies[row] ?? 0)
+    const weight = countWeight(count) * (weights[row] ?? 0)
     addRow(vector, model.basis, row, weight * (model.scales[row] ?? 0), model.dimension)
   }
   return normalise(vector) ? vector : undefined

@@ -96,3 +96,35 @@ describe('the embedding thread', () => {
     await expect(other.embed('a', ['x'], 'query')).rejects.toMatchObject({ code: 'unavailable' })
   })
 })
+
+describe('embedding in several threads', () => {
+  const embedding = new LsaEmbedding(2)
+  afterAll(() => embedding.close())
+
+  it('gives what one gives, in as many threads as are asked for', async () => {
+    const one = new LsaEmbedding()
+    const bytes = await trainedBytes(60)
+    const texts = topicTexts(40)
+    const threads = () => process.getActiveResourcesInfo().filter((name) => name === 'MessagePort').length
+    const before = threads()
+    await Promise.all([embedding.load('a', bytes), one.load('a', bytes)])
+    const asked = [embedding.embed('a', texts, 'document'), embedding.embed('a', texts, 'document')]
+    const running = threads() - before
+    const single = await one.embed('a', texts, 'document')
+    for (const { vectors } of await Promise.all(asked)) expect(vectors).toEqual(single.vectors)
+    expect([embedding.threads, one.threads]).toEqual([2, 1])
+    expect(running).toBe(2)
+    await one.close()
+  })
+
+  it('has a model when all of them have it, and forgets it in all', async () => {
+    expect(embedding.has('a')).toBe(true)
+    expect(embedding.facts('a')).toMatchObject({ documents: 60 })
+    await expect(embedding.load('b', new Uint8Array(100))).rejects.toThrow(/cannot be used/)
+    expect(embedding.has('b')).toBe(false)
+    embedding.unload('a')
+    expect(embedding.has('a')).toBe(false)
+    for (let place = 0; place < 2; place++)
+      await expect(embedding.embed('a', ['piston'], 'document')).rejects.toThrow(/not loaded/)
+  })
+})

@@ -206,7 +206,7 @@ describe('many documents', () => {
     )
   }
 
-  it('are read in batches to the end', async () => {
+  it('are read in batches to the end, and the newest 20,000 of them', async () => {
     await documents({ one: 'lamp' })
     copies(999)
     expect(await choose()).toMatchObject({ scanned: 1000, matched: 1000, truncated: true })
@@ -214,6 +214,10 @@ describe('many documents', () => {
     await documents({ one: 'sea' })
     copies(1000)
     expect(await choose()).toMatchObject({ scanned: 1001, matched: 0, truncated: false })
+    space = store.space()
+    await documents({ one: 'sea' })
+    copies(20_500)
+    expect(await choose()).toMatchObject({ scanned: 20_000, matched: 0, truncated: true })
   })
 
   it('are not read on where the query was abandoned', async () => {

@@ -1,0 +1,145 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { EngineContext } from '../context.js'
+import { type SpaceRow, spaceByKey } from '../rows/spaces.js'
+import { oweVectors } from '../rows/vectors-due.js'
+import type { Write } from '../storage/program.js'
+import { embedNodes } from './embeddings.js'
+import { publishBatch } from './publish.js'
+import { smokeTest } from './smoke.js'
+import { follow, type ToFollow } from './store-versions.js'
+import { isTrained } from './vector-spaces.js'
+import type { Built } from './work.js'
+
+/** A batch whose versions are stored. */
+export interface Stored {
+  space: SpaceRow
+  built: Built[]
+  /** what the index was not told of yet */
+  toFollow: readonly ToFollow[]
+}
+
+/** More passages take their own time, which small documents are not to wait for. */
+const TOGETHER_NODES = 256
+
+/** While more of a space is read and stored, so many documents are waited for after a publication, … */
+const GATHERED_DOCUMENTS = 128
+/** … for so long at most. */
+const GATHER_MS = 300
+const LOOK_MS = 20
+
+interface Waiting {
+  stored: Stored
+  signal: AbortSignal
+  resolve: () => void
+  reject: (error: unknown) => void
+}
+
+/**
+ * Makes stored batches visible. Those of a space that come while others of it are on their way wait, and then go
+ * together: a commit of the text index costs nearly the same whatever is in it, and many small ones are merged again and
+ * again. Who comes alone waits for nobody, and where more is on its way the next publication waits a moment for it.
+ */
+export class Publications {
+  readonly #context: EngineContext
+  readonly #isMoreComing: (spaceKey: number) => boolean
+  readonly #waiting = new Map<number, Waiting[]>()
+
+  /** @param isMoreComing whether others of a space are read or stored */
+  constructor(context: EngineContext, isMoreComing: (spaceKey: number) => boolean = () => false) {
+    this.#context = context
+    this.#isMoreComing = isMoreComing
+  }
+
+  /** Resolves when the batch is visible, as far as its jobs were not ended. It fails or succeeds for itself. */
+  publish(stored: Stored, signal: AbortSignal): Promise<void> {
+    const { space } = stored
+    if (!mayWait(stored)) return publishStored(this.#context, stored, signal)
+    return new Promise((resolve, reject) => {
+      const waiting = { stored, signal, resolve, reject }
+      const others = this.#waiting.get(space.key)
+      if (others !== undefined) {
+        others.push(waiting)
+        return
+      }
+      this.#waiting.set(space.key, [waiting])
+      void this.#run(space.key)
+    })
+  }
+
+  /** Publishes what waits of a space, until nothing does. */
+  async #run(spaceKey: number): Promise<void> {
+    for (;;) {
+      const together = this.#waiting.get(spaceKey) ?? []
+      if (together.length === 0) break
+      this.#waiting.set(spaceKey, [])
+      // in one turn, so that one commit of the index has all of them
+      await Promise.all(
+        together.map(({ stored, signal, resolve, reject }) =>
+          publishStored(this.#context, stored, signal).then(resolve, reject),
+        ),
+      )
+      await this.#gather(spaceKey)
+    }
+    this.#waiting.delete(spaceKey)
+  }
+
+  /** Lets more come, where more is on its way. */
+  async #gather(spaceKey: number): Promise<void> {
+    const until = performance.now() + GATHER_MS
+    while (this.#isMoreComing(spaceKey) && performance.now() < until && this.#documents(spaceKey) < GATHERED_DOCUMENTS)
+      await sleep(LOOK_MS)
+  }
+
+  #documents(spaceKey: number): number {
+    const waiting = this.#waiting.get(spaceKey) ?? []
+    return waiting.reduce((sum, { stored }) => sum + stored.built.length, 0)
+  }
+}
+
+/** Whether a batch is little to keep in memory, and nobody has to be asked for its vectors who may take his time. */
+export function mayWait({ space, built }: Stored): boolean {
+  return isTrained(space) && built.reduce((sum, one) => sum + one.nodes.length, 0) <= TOGETHER_NODES
+}
+
+/** Makes a stored batch visible: in the index first, with the vectors of its passages, then for everybody. */
+export async function publishStored(
+  context: EngineContext,
+  { space, built, toFollow }: Stored,
+  signal: AbortSignal,
+): Promise<void> {
+  // the index works at it while the model does
+  const inIndex = Promise.all(toFollow.map((one) => follow(context, space, one)))
+  inIndex.catch(() => undefined)
+  const nodes = built.flatMap((item) => item.nodes)
+  for (;;) {
+    // read anew: the space may have got another model while its documents were parsed, or after the vectors were made
+    const live = (await context.db.read(spaceByKey(space.key))) ?? space
+    const embedded =
+      built.length > 0 && isTrained(live)
+        ? await embedNodes(context, live, nodes)
+        : await askProvider(context, live, built, signal)
+    await inIndex
+    if (built.length === 0) return
+    signal.throwIfAborted()
+    await context.rightOfWay.giveWay()
+    await smokeTest(context, space, built)
+    if (await publishBatch(context, space, built, embedded)) return
+  }
+}
+
+/** A provider's vectors are stored as they come; what is missing when the text is published follows by itself. */
+async function askProvider(
+  context: EngineContext,
+  space: SpaceRow,
+  built: readonly Built[],
+  signal: AbortSignal,
+): Promise<undefined> {
+  const versions = built.flatMap(({ versionKey, nodes }) => (nodes.length === 0 ? [] : [versionKey]))
+  if (versions.length === 0) return
+  await context.db.write(() => oweAll(space.key, versions))
+  await context.vectors.patience(space.key, versions, signal)
+}
+
+function* oweAll(spaceKey: number, versions: readonly number[]): Write<void> {
+  for (const version of versions) yield* oweVectors(spaceKey, version)
+}

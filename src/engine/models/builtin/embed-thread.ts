@@ -1,0 +1,117 @@
+import { Worker } from 'node:worker_threads'
+import { LRUCache } from 'lru-cache'
+import { KsError } from '../../../contract/errors.js'
+import { entryUrl } from '../../../lib/entry.js'
+import type { EmbedReply, EmbedRequest, LsaFacts } from './lsa-messages.js'
+
+/** Models kept in a thread; one of 30,000 terms is 6.5 MB as bytes and about twice that in use. */
+export const MAX_MODEL_BYTES = 64 * 1024 * 1024
+
+/** Strings of one batch live briefly; a larger nursery would only be held. */
+const YOUNG_GENERATION_MB = 8
+
+interface Waiting {
+  resolve: (reply: EmbedReply) => void
+  reject: (error: unknown) => void
+}
+
+/** One thread that embeds: it starts with the first model and starts again after a crash, when models have to be loaded anew. */
+export class EmbedThread {
+  #worker: Worker | undefined
+  #closed = false
+  #lastId = 0
+  readonly #waiting = new Map<number, Waiting>()
+  readonly #loaded = new LRUCache<string, LsaFacts & { bytes: number }>({
+    maxSize: MAX_MODEL_BYTES,
+    sizeCalculation: ({ bytes }) => bytes,
+    dispose: (_, vectorSpaceId, reason) => {
+      if (reason === 'evict') this.#tell({ type: 'unload', vectorSpaceId })
+    },
+  })
+
+  has(vectorSpaceId: string): boolean {
+    return this.#loaded.has(vectorSpaceId)
+  }
+
+  /** Facts of a loaded model, which is in use again. */
+  facts(vectorSpaceId: string): LsaFacts | undefined {
+    return this.#loaded.get(vectorSpaceId)
+  }
+
+  /** requests that are not answered yet */
+  get waiting(): number {
+    return this.#waiting.size
+  }
+
+  async load(vectorSpaceId: string, bytes: Uint8Array): Promise<LsaFacts> {
+    const known = this.#loaded.get(vectorSpaceId)
+    if (known !== undefined) return known
+    const reply = await this.ask((id) => ({ type: 'load', id, vectorSpaceId, bytes }))
+    if (reply.type !== 'loaded') throw unexpected(reply)
+    this.#loaded.set(vectorSpaceId, { ...reply.facts, bytes: bytes.length })
+    return reply.facts
+  }
+
+  unload(vectorSpaceId: string): void {
+    if (this.#loaded.delete(vectorSpaceId)) this.#tell({ type: 'unload', vectorSpaceId })
+  }
+
+  /** @throws KsError `internal` for what the thread cannot do, `unavailable` when it ended meanwhile */
+  ask(request: (id: number) => EmbedRequest): Promise<EmbedReply> {
+    if (this.#closed) return Promise.reject(new KsError('unavailable', 'the embedder is closed'))
+    this.#worker ??= this.#start()
+    const worker = this.#worker
+    const id = ++this.#lastId
+    return new Promise((resolve, reject) => {
+      this.#waiting.set(id, { resolve, reject })
+      // keeps the process alive while somebody waits, and only then
+      worker.ref()
+      worker.postMessage(request(id))
+    })
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true
+    const worker = this.#worker
+    this.#stopped(undefined)
+    await worker?.terminate()
+  }
+
+  #tell(request: EmbedRequest): void {
+    this.#worker?.postMessage(request)
+  }
+
+  #start(): Worker {
+    const worker = new Worker(entryUrl(import.meta.url, './lsa-embed.worker.js'), {
+      name: 'lsa-embed',
+      resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MB },
+    })
+    worker.on('message', (reply: EmbedReply) => {
+      const waiting = this.#waiting.get(reply.id)
+      this.#waiting.delete(reply.id)
+      if (this.#waiting.size === 0) worker.unref()
+      if (reply.type === 'failed') waiting?.reject(new KsError('internal', reply.message))
+      else waiting?.resolve(reply)
+    })
+    worker.on('error', (cause) => {
+      if (this.#worker === worker) this.#stopped(cause)
+    })
+    worker.on('exit', () => {
+      if (this.#worker === worker) this.#stopped(undefined)
+    })
+    return worker
+  }
+
+  /** The thread has ended: those who wait are told, and the next call starts another. */
+  #stopped(cause: unknown): void {
+    this.#worker = undefined
+    this.#loaded.clear()
+    const error = new KsError('unavailable', 'the embedder stopped before it answered', { cause })
+    for (const { reject } of this.#waiting.values()) reject(error)
+    this.#waiting.clear()
+  }
+}
+
+export function unexpected(reply: EmbedReply): KsError {
+  return new KsError('internal', `the embedder answered with ${JSON.stringify(reply.type)}`)
+}

@@ -1,0 +1,54 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { afterEach, expect, it } from 'vitest'
+import { bodyOf } from '../helpers/daemon.js'
+import { until } from '../helpers/until.js'
+import { endAll, type Started, start } from '../helpers/whole-daemon.js'
+
+const READY = 60_000
+const WORDS = 'harbour berth crane ferry lighthouse anchor cargo pilot tide quay'.split(' ')
+
+afterEach(endAll)
+
+/** Uploads so many documents at once, and waits until all are read. */
+async function withDocuments({ call }: Started, count: number): Promise<void> {
+  const space = await call('POST', '/knowledge-spaces', { json: { name: 'N', slug: 'notes' } })
+  const { id } = await bodyOf<{ id: string }>(space)
+  const sentence = (n: number) => `The ${WORDS[n % 10]} and the ${WORDS[(n * 3 + 1) % 10]} of port ${n}.`
+  const form = Object.fromEntries(
+    Array.from({ length: count }, (_, n) => [`files${n}`, new File([`# Note ${n}\n\n${sentence(n)}\n`], `${n}.md`)]),
+  )
+  expect((await call('POST', `/knowledge-spaces/${id}/documents/bulk`, { form })).status).toBe(202)
+  await until(async () => {
+    const page = await call('GET', `/knowledge-spaces/${id}/documents?limit=${count}`)
+    const { items } = await bodyOf<{ items: { parserStatus: string }[] }>(page)
+    return items.filter(({ parserStatus }) => parserStatus === 'parsed').length === count
+  }, READY)
+}
+
+/** Processes of this one that read documents. */
+function readers(): string[] {
+  const pids = readFileSync(`/proc/self/task/${process.pid}/children`, 'utf8').trim().split(' ').filter(Boolean)
+  return pids.filter((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('parse/child.js'))
+}
+
+const threads = () => readdirSync('/proc/self/task').length
+
+it.each([1, 3])(
+  'with readingProcesses %d so many processes read documents that come together',
+  async (readingProcesses) => {
+    await withDocuments(await start({ readingProcesses }), 3)
+    expect(readers()).toHaveLength(readingProcesses)
+  },
+  READY,
+)
+
+it(
+  'with embeddingThreads 12 a first model is loaded in twelve threads',
+  async () => {
+    const started = await start({ embeddingThreads: 12 })
+    const before = threads()
+    await withDocuments(started, 40)
+    await until(() => threads() >= before + 12, READY)
+  },
+  READY,
+)

@@ -1,0 +1,172 @@
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { mayWait, Publications, type Stored } from '../../../src/engine/compile/publications.js'
+import { type ReadWork, storeVersions, type ToFollow } from '../../../src/engine/compile/store-versions.js'
+import type { SpaceRow } from '../../../src/engine/rows/spaces.js'
+import { openSmallStore, PROVIDED, passages, preparedDocument, type SmallStore } from '../../helpers/store.js'
+
+const { signal } = new AbortController()
+
+let store: SmallStore
+let publications: Publications
+beforeEach(async () => {
+  store = await openSmallStore()
+  publications = new Publications(store.context)
+})
+afterEach(async () => {
+  vi.restoreAllMocks()
+  await store.end()
+})
+
+/** Stores the version of one document, whose text is that of its file; the index is not told of it. */
+async function storedIn(space: SpaceRow, name: string, text = `text of ${name}`): Promise<Stored> {
+  const works = await store.work(space, { [name]: text })
+  const read: ReadWork[] = await Promise.all(
+    works.map(async (work) => ({ work, document: await preparedDocument(name, text) })),
+  )
+  const toFollow: ToFollow[] = []
+  const { built } = await storeVersions(store.context, space, read, signal, toFollow)
+  return { space, built, toFollow }
+}
+
+const publish = (stored: Stored) => publications.publish(stored, signal)
+const published = () =>
+  store
+    .rows<{ filename: string }>(
+      `SELECT filename FROM versions JOIN documents ON documents.key = doc_key WHERE from_revision IS NOT NULL
+       ORDER BY filename`,
+    )
+    .map(({ filename }) => filename)
+
+/** Notes what the index is asked to follow, by the turn of the event loop, and holds up each until it is let go. */
+function heldUp() {
+  const { follow } = store.indexes
+  const waiting: (() => void)[] = []
+  const turns: number[][] = []
+  vi.spyOn(store.indexes, 'follow').mockImplementation(async (space, seq, fresh) => {
+    // what a publication takes out of the index follows it, and is nothing here
+    if (seq === 0) return
+    if (waiting.length === 0) turns.push([])
+    turns.at(-1)?.push(seq)
+    await new Promise<void>((resolve) => waiting.push(resolve))
+    await follow.call(store.indexes, space, seq, fresh)
+  })
+  return {
+    turns,
+    letGo: () => {
+      for (const go of waiting.splice(0)) go()
+    },
+    waits: (count: number) => vi.waitUntil(() => waiting.length === count),
+  }
+}
+
+it('a small version that is stored for later is not in the index yet, and what that has to be told is kept', async () => {
+  const space = store.space()
+  const { built, toFollow } = await storedIn(space, 'a.md')
+  expect(built).toHaveLength(1)
+  expect(store.indexes.texts(space.id)).toEqual([])
+  // and no question waits for it
+  expect(store.indexes.told.get(space.id)).toBe(1)
+  expect(toFollow).toMatchObject([{ seq: 1, fresh: { first: 1, seq: 1, add: [{ body: 'text of a.md' }] } }])
+})
+
+it('a batch that comes alone is published at once, and is in the index before', async () => {
+  const space = store.space()
+  await publish(await storedIn(space, 'a.md'))
+  expect(published()).toEqual(['a.md'])
+  expect(store.indexes.texts(space.id)).toEqual(['text of a.md'])
+})
+
+it('batches that come while another is on its way are told to the index together, and published', async () => {
+  const space = store.space()
+  const batches = [await storedIn(space, 'a.md'), await storedIn(space, 'b.md'), await storedIn(space, 'c.md')]
+  const held = heldUp()
+  const first = publish(batches[0]!)
+  await held.waits(1)
+  const others = [publish(batches[1]!), publish(batches[2]!)]
+  held.letGo()
+  await first
+  expect(published()).toEqual(['a.md'])
+  await held.waits(2)
+  held.letGo()
+  await Promise.all(others)
+  expect(held.turns).toEqual([[1], [2, 3]])
+  expect(published()).toEqual(['a.md', 'b.md', 'c.md'])
+})
+
+it('a batch that fails does not take those with it that went together with it', async () => {
+  const space = store.space()
+  const [first, bad, good] = [
+    await storedIn(space, 'a.md'),
+    await storedIn(space, 'b.md'),
+    await storedIn(space, 'c.md'),
+  ]
+  const held = heldUp()
+  const running = publish(first)
+  await held.waits(1)
+  const failing = { ...bad, toFollow: [{ seq: 99, fresh: undefined }] }
+  const others = Promise.allSettled([publish(failing), publish(good)])
+  held.letGo()
+  await running
+  await held.waits(2)
+  held.letGo()
+  expect((await others).map(({ status }) => status)).toEqual(['rejected', 'fulfilled'])
+  expect(published()).toEqual(['a.md', 'c.md'])
+  // and the next one is not held up
+  const next = publish(bad)
+  await held.waits(1)
+  held.letGo()
+  await next
+  expect(published()).toEqual(['a.md', 'b.md', 'c.md'])
+})
+
+it('while more of a space is on its way the next publication waits a moment for it', async () => {
+  const space = store.space()
+  const batches = [await storedIn(space, 'a.md'), await storedIn(space, 'b.md'), await storedIn(space, 'c.md')]
+  let isMoreComing = true
+  publications = new Publications(store.context, (key) => key === space.key && isMoreComing)
+  const turns = heldUp()
+  const first = publish(batches[0]!)
+  await turns.waits(1)
+  turns.letGo()
+  await first
+  const second = publish(batches[1]!)
+  const third = publish(batches[2]!)
+  isMoreComing = false
+  await turns.waits(2)
+  turns.letGo()
+  await Promise.all([second, third])
+  expect(turns.turns).toEqual([[1], [2, 3]])
+})
+
+it('batches of other spaces wait for nobody', async () => {
+  const [one, other] = [await storedIn(store.space(), 'a.md'), await storedIn(store.space(), 'b.md')]
+  const { follow } = store.indexes
+  let go = () => {}
+  vi.spyOn(store.indexes, 'follow').mockImplementationOnce(async (...args) => {
+    await new Promise<void>((resolve) => {
+      go = resolve
+    })
+    await follow.apply(store.indexes, args)
+  })
+  const first = publish(one)
+  await publish(other)
+  expect(published()).toEqual(['b.md'])
+  go()
+  await first
+  expect(published()).toEqual(['a.md', 'b.md'])
+})
+
+it('what is large, or asks a provider for its vectors, takes its own time', async () => {
+  const large = passages(...Array.from({ length: 300 }, (_, n) => `passage ${n}`))
+  expect(mayWait(await storedIn(store.space(), 'a.md'))).toBe(true)
+  expect(mayWait(await storedIn(store.space(), 'a.md', large))).toBe(false)
+  expect(mayWait(await storedIn(store.space({ model: PROVIDED }), 'a.md'))).toBe(false)
+})
+
+it('a batch without passages left is at its end when the index knows what went', async () => {
+  const space = store.space()
+  const { toFollow } = await storedIn(space, 'a.md')
+  await publish({ space, built: [], toFollow })
+  expect(published()).toEqual([])
+  expect(store.indexes.of(space.id).seq).toBe(1)
+})

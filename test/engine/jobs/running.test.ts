@@ -1,0 +1,29 @@
+import { expect, it } from 'vitest'
+import { besideCompiling, compiling, type Running } from '../../../src/engine/jobs/running.js'
+
+const batch = (spaceKey: number, jobs: number, state: 'read' | 'stored' | 'waiting' = 'read'): Running => ({
+  spaceKey,
+  jobs,
+  isAlone: false,
+  isStored: state !== 'read',
+  isWaiting: state === 'waiting',
+})
+
+it('a batch is compiled until it waits for its publication without work of its own', () => {
+  const running = [batch(1, 3), batch(1, 1, 'stored'), batch(2, 5, 'waiting')]
+  expect(compiling(running)).toEqual(running.slice(0, 2))
+})
+
+it('jobs that are stored count for their space while they have work of their own', () => {
+  expect(besideCompiling([batch(1, 3), batch(1, 1, 'stored'), batch(1, 2, 'stored'), batch(2, 5)])).toEqual(
+    new Map([[1, 3]]),
+  )
+})
+
+it('a space of which 256 jobs wait for their publication is full', () => {
+  const waiting = Array.from({ length: 8 }, () => batch(1, 32, 'waiting'))
+  expect(besideCompiling(waiting.slice(1))).toEqual(new Map())
+  expect(besideCompiling([...waiting, batch(1, 1, 'stored'), batch(2, 40, 'waiting')])).toEqual(
+    new Map([[1, Number.POSITIVE_INFINITY]]),
+  )
+})
