@@ -1,12 +1,9 @@
-import { Readable } from 'node:stream'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { KsError } from '../../../src/contract/errors.js'
-import { beginUpload } from '../../../src/engine/documents/upload.js'
 import { EgressFailure } from '../../../src/engine/egress/failure.js'
 import type { SourceRow } from '../../../src/engine/rows/sources.js'
 import { ItemFailure, type Page, type PageConnection } from '../../../src/engine/sources/connectors/connector.js'
 import { importAgain, importPages, toResult } from '../../../src/engine/sources/import-remote.js'
-import { ADA } from '../../helpers/engine.js'
 import { openSmallSources, type SmallSources } from './small-source.js'
 
 let small: SmallSources
@@ -140,16 +137,6 @@ describe('pages', () => {
     ])
     expect(small.documents().map(({ parser_status }) => parser_status)).toEqual(['parsed'])
     expect(small.store.indexes.texts(small.space.id)).toEqual(['one'])
-  })
-
-  it('whose bytes came another way are the document that was there, which says from then on what it is', async () => {
-    pages.set('a', 'one')
-    const upload = await beginUpload(small.store.context, ADA, small.space.id, { many: false })
-    await upload.add({ filename: 'a.md', content: Readable.from([Buffer.from('one')]) })
-    const [accepted] = await upload.commit({ sourceId: source.id })
-    expect(await take(['a'])).toEqual([{ kind: 'imported', documentAssetId: accepted?.asset.id, filename: 'a.md' }])
-    expect(metadataOf()).toMatchObject({ pageId: 'a', workspaceId: 'w' })
-    expect(small.documents()).toHaveLength(1)
   })
 
   it('whose document was deleted meanwhile have failed', async () => {
