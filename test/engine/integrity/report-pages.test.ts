@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { encodeCursor } from '../../../src/engine/base/cursor.js'
 import { type Finding, finding, type Scan } from '../../../src/engine/integrity/findings.js'
 import { scanPage } from '../../../src/engine/integrity/pages.js'
@@ -14,11 +14,16 @@ let small: SmallSpaces
 let space: SpaceRow
 let scan: Scan
 beforeEach(async () => {
+  // a page ends after two seconds, too: none pass here
+  vi.spyOn(performance, 'now').mockReturnValue(1)
   small = await openSmallSpaces()
   space = small.store.space()
   scan = { context: small.store.context, reader: ADA, space, now: small.clock.now }
 })
-afterEach(() => small.store.end())
+afterEach(async () => {
+  vi.restoreAllMocks()
+  await small.store.end()
+})
 
 const issue = (id: string): Finding =>
   finding('broken-path-target', 'made-up', `${id} is wrong`, { type: 'knowledge-path', id }, { by: 'nobody' })

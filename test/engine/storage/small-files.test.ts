@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, sym
 import { open } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { KsError } from '../../../src/contract/errors.js'
 import { askDisk } from '../../../src/engine/storage/disk-probe.js'
 import {
@@ -38,7 +38,10 @@ let folder: string
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'ks-files-'))
 })
-afterEach(() => rmSync(folder, { recursive: true, force: true }))
+afterEach(() => {
+  vi.restoreAllMocks()
+  rmSync(folder, { recursive: true, force: true })
+})
 
 const at = (...names: string[]) => join(folder, ...names)
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
@@ -108,7 +111,10 @@ describe('names in a folder', () => {
     for (const name of ['b', 'a', 'a-b']) mkdirSync(at(name))
     for (const name of ['a.txt', 'c']) writeFileSync(at(name), '')
     symlinkSync(at('b'), at('d'))
-    expect(await entriesIn(folder, (name) => name !== 'b/')).toEqual(['a-b/', 'a.txt', 'a/', 'b', 'c', 'd'])
+    const entries = await entriesIn(folder, (name) => name !== 'b/')
+    expect(entries.map(({ name }) => name)).toEqual(['a-b/', 'a.txt', 'a/', 'b', 'c', 'd'])
+    // a link is none
+    expect(entries.filter(({ isFile }) => isFile).map(({ name }) => name)).toEqual(['a.txt', 'c'])
     expect(await sortedNames(folder)).toEqual(['a', 'a-b', 'a.txt', 'b', 'c', 'd'])
   })
 
@@ -125,6 +131,7 @@ describe('work for all that waits', () => {
   const turn = () => new Promise((resolve) => setImmediate(resolve))
 
   it('waits for a turn that brings nothing more, and is done once', async () => {
+    vi.spyOn(performance, 'now').mockReturnValue(1)
     let waiting = 0
     const done: number[] = []
     const gathering = new Gathering(
