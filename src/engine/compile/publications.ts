@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { EngineContext } from '../context.js'
+import { mayBePoison } from '../queue/retry-policy.js'
 import { type SpaceRow, spaceByKey } from '../rows/spaces.js'
 import { oweVectors } from '../rows/vectors-due.js'
 import type { Write } from '../storage/program.js'
@@ -72,15 +73,32 @@ export class Publications {
       const together = this.#waiting.get(spaceKey) ?? []
       if (together.length === 0) break
       this.#waiting.set(spaceKey, [])
-      // in one turn, so that one commit of the index has all of them
-      await Promise.all(
-        together.map(({ stored, signal, resolve, reject }) =>
-          publishStored(this.#context, stored, signal).then(resolve, reject),
-        ),
-      )
+      for (const alone of await this.#publishTogether(together)) await this.#publishAlone(alone)
       await this.#gather(spaceKey)
     }
     this.#waiting.delete(spaceKey)
+  }
+
+  /**
+   * Publishes batches in one turn, so that one commit of the index has all of them.
+   *
+   * @returns those that the index process died of, where there were others: which of them it was shows when each goes alone
+   */
+  async #publishTogether(together: readonly Waiting[]): Promise<Waiting[]> {
+    const suspects: Waiting[] = []
+    await Promise.all(
+      together.map((one) =>
+        publishStored(this.#context, one.stored, one.signal).then(one.resolve, (error: unknown) => {
+          if (together.length > 1 && mayBePoison(error)) suspects.push(one)
+          else one.reject(error)
+        }),
+      ),
+    )
+    return suspects
+  }
+
+  #publishAlone({ stored, signal, resolve, reject }: Waiting): Promise<void> {
+    return publishStored(this.#context, stored, signal).then(resolve, reject)
   }
 
   /** Lets more come, where more is on its way. */

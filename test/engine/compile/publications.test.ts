@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { mayWait, Publications, type Stored } from '../../../src/engine/compile/publications.js'
 import { type ReadWork, storeVersions, type ToFollow } from '../../../src/engine/compile/store-versions.js'
 import type { SpaceRow } from '../../../src/engine/rows/spaces.js'
+import { IndexProcessDied } from '../../../src/engine/search/ports.js'
 import { openSmallStore, PROVIDED, passages, preparedDocument, type SmallStore } from '../../helpers/store.js'
 
 const { signal } = new AbortController()
@@ -117,6 +118,36 @@ it('a batch that fails does not take those with it that went together with it', 
   held.letGo()
   await next
   expect(published()).toEqual(['a.md', 'b.md', 'c.md'])
+})
+
+it('of batches that went together when the index process ended each is tried alone, and only one that ends it again fails', async () => {
+  const space = store.space()
+  const [first, bad, good] = [
+    await storedIn(space, 'a.md'),
+    await storedIn(space, 'b.md'),
+    await storedIn(space, 'c.md'),
+  ]
+  const { follow } = store.indexes
+  const turns: number[][] = []
+  let go = () => {}
+  vi.spyOn(store.indexes, 'follow').mockImplementation(async (spaceId, seq, fresh) => {
+    if (seq === 0) return
+    if (turns.push([seq]) === 1)
+      await new Promise<void>((resolve) => {
+        go = resolve
+      })
+    const isTogether = turns.length < 4
+    if (seq !== 1 && (isTogether || seq === 2)) throw new IndexProcessDied(new Error('the search index process ended'))
+    await follow.call(store.indexes, spaceId, seq, fresh)
+  })
+  const running = publish(first)
+  await vi.waitUntil(() => turns.length === 1)
+  const others = Promise.allSettled([publish(bad), publish(good)])
+  go()
+  await running
+  expect((await others).map(({ status }) => status)).toEqual(['rejected', 'fulfilled'])
+  expect(turns).toEqual([[1], [2], [3], [2], [3]])
+  expect(published()).toEqual(['a.md', 'c.md'])
 })
 
 it('while more of a space is on its way the next publication waits a moment for it', async () => {
