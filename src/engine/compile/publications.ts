@@ -73,7 +73,7 @@ export class Publications {
       const together = this.#waiting.get(spaceKey) ?? []
       if (together.length === 0) break
       this.#waiting.set(spaceKey, [])
-      for (const alone of await this.#publishTogether(together)) await this.#publishAlone(alone)
+      for (const alone of await this.#publishTogether(together)) await this.#publishTogether([alone])
       await this.#gather(spaceKey)
     }
     this.#waiting.delete(spaceKey)
@@ -95,10 +95,6 @@ export class Publications {
       ),
     )
     return suspects
-  }
-
-  #publishAlone({ stored, signal, resolve, reject }: Waiting): Promise<void> {
-    return publishStored(this.#context, stored, signal).then(resolve, reject)
   }
 
   /** Lets more come, where more is on its way. */

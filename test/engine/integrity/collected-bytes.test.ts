@@ -17,14 +17,7 @@ beforeEach(async () => {
 afterEach(() => small.store.end())
 
 const collect = (candidates: GcCandidate[], caller = ADA) => small.integrity.gcExecute(caller, space.id, candidates)
-const outcomes = () => small.store.rows<{ state: string }>('SELECT state FROM gc_outcomes').map(({ state }) => state)
-
-/** The one candidate there is. */
-async function only(): Promise<GcCandidate> {
-  const [candidate, ...more] = await small.candidates(space)
-  if (candidate === undefined || more.length > 0) throw new Error(`there are ${more.length} more candidates`)
-  return candidate
-}
+const only = () => small.onlyCandidate(space)
 
 describe('bytes that nothing names', () => {
   it('are told with their size, and counted', async () => {
@@ -83,7 +76,7 @@ describe('bytes that nothing names', () => {
     expect(await collect([candidate])).toEqual(expected)
     expect(small.isThere(key)).toBe(false)
     expect(small.store.rows('SELECT 1 FROM objects')).toEqual([])
-    expect(outcomes()).toEqual(['deleted'])
+    expect(small.outcomes()).toEqual(['deleted'])
     // what has come again under that name is another occasion
     small.object('a')
     expect(await collect([candidate])).toEqual(expected)
@@ -97,7 +90,7 @@ describe('bytes that nothing names', () => {
     small.commit(space, uuid(1), { status: 'object-verified', published_object_key: key })
     expect(await collect([candidate])).toMatchObject({ deleted: 0, skipped: 1 })
     expect(small.isThere(key)).toBe(true)
-    expect(outcomes()).toEqual([])
+    expect(small.outcomes()).toEqual([])
     small.store.run('DELETE FROM staged_commits')
     expect(await collect([candidate])).toMatchObject({ deleted: 1 })
   })
@@ -109,7 +102,7 @@ describe('bytes that nothing names', () => {
     writeFileSync(pin, '')
     expect(await collect([candidate])).toMatchObject({ items: [{ status: 'skipped-active-lease' }] })
     expect(small.isThere(key)).toBe(true)
-    expect(outcomes()).toEqual([])
+    expect(small.outcomes()).toEqual([])
     rmSync(pin)
     expect(await collect([candidate])).toMatchObject({ items: [{ status: 'deleted' }] })
     expect(small.isThere(key)).toBe(false)
@@ -136,7 +129,7 @@ describe('bytes that nothing names', () => {
       ...[JSON.stringify(['raw-object', null, key, null, null, null]), key],
     )
     expect(await collect([candidate])).toMatchObject({ deleted: 1 })
-    expect(outcomes()).toEqual(['deleted'])
+    expect(small.outcomes()).toEqual(['deleted'])
     // a row that nothing names and whose bytes are gone goes by its own age
     small.store.run(
       "INSERT INTO objects (tenant, sha256, state, life, touched_at) VALUES (?, ?, 'live', 'a life', ?)",
@@ -177,11 +170,11 @@ describe('bytes that nothing names', () => {
     small.clock.now += 29 * DAY_MS
     small.object('b')
     await collect(await small.candidates(space))
-    expect(outcomes()).toEqual(['deleted', 'deleted'])
+    expect(small.outcomes()).toEqual(['deleted', 'deleted'])
     small.clock.now += 2 * DAY_MS
     small.object('c')
     await collect(await small.candidates(space))
-    expect(outcomes()).toEqual(['deleted', 'deleted'])
+    expect(small.outcomes()).toEqual(['deleted', 'deleted'])
   })
 })
 
@@ -220,7 +213,7 @@ describe('temporary files', () => {
     const asked = forged('staged-object', { type: 'raw-object', objectKey: `tmp/${id}` })
     expect(await collect([asked])).toMatchObject({ deleted: 0 })
     expect(small.isThere(`tmp/${id}`)).toBe(true)
-    expect(outcomes()).toEqual([])
+    expect(small.outcomes()).toEqual([])
   })
 
   it('that are not there are no success, unless their removal had begun', async () => {

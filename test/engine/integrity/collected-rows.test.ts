@@ -14,14 +14,7 @@ beforeEach(async () => {
 afterEach(() => small.store.end())
 
 const collect = (candidates: GcCandidate[], caller = ADA) => small.integrity.gcExecute(caller, space.id, candidates)
-const outcomes = () => small.store.rows<{ state: string }>('SELECT state FROM gc_outcomes').map(({ state }) => state)
-
-/** The one candidate there is. */
-async function only(): Promise<GcCandidate> {
-  const [candidate, ...more] = await small.candidates(space)
-  if (candidate === undefined || more.length > 0) throw new Error(`there are ${more.length} more candidates`)
-  return candidate
-}
+const only = () => small.onlyCandidate(space)
 
 describe('commits', () => {
   const statusOf = (id: string) =>
@@ -71,7 +64,7 @@ describe('commits', () => {
     expect(done.items.map(({ objectKey }) => objectKey)).toEqual([key, uuid(2), uuid(3), uuid(4)])
     expect([1, 2, 3, 4].map((place) => statusOf(uuid(place)))).toEqual(Array(4).fill('gc-complete'))
     expect([small.isThere(key), small.isThere(`tmp/${uuid(1)}`)]).toEqual([false, false])
-    expect(outcomes()).toEqual(Array(4).fill('deleted'))
+    expect(small.outcomes()).toEqual(Array(4).fill('deleted'))
     expect(await collect(candidates)).toMatchObject({ deleted: 4 })
   })
 
@@ -95,7 +88,7 @@ describe('commits', () => {
     )
     expect(await collect(asked)).toMatchObject({ deleted: 0, skipped: 6 })
     expect([1, 2, 3].map((place) => statusOf(uuid(place)))).toEqual(['failed-terminal', 'published', 'failed-terminal'])
-    expect(outcomes()).toEqual([])
+    expect(small.outcomes()).toEqual([])
   })
 
   it('whose jobs are tried again are not touched', async () => {
@@ -176,7 +169,7 @@ describe('what was built and is not used', () => {
     expect(await collect([candidate])).toMatchObject({ deleted: 1 })
     expect(small.store.rows('SELECT text FROM nodes')).toEqual([{ text: 'one' }])
     expect(small.store.indexes.texts(space.id)).toEqual(['one'])
-    expect(outcomes()).toEqual(['deleted'])
+    expect(small.outcomes()).toEqual(['deleted'])
   })
 
   it('is a model that another one replaced, with its vectors', async () => {

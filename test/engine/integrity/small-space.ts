@@ -31,6 +31,10 @@ export interface SmallSpaces {
   repair(space: SpaceRow, check: FsckCheck, how?: { dryRun?: boolean; caller?: Caller }): Promise<RepairReport['items']>
   repairAll(space: SpaceRow): Promise<RepairReport['items']>
   candidates(space: SpaceRow, caller?: Caller): Promise<GcCandidate[]>
+  /** the one candidate there is */
+  onlyCandidate(space: SpaceRow): Promise<GcCandidate>
+  /** states of what was collected, or was not */
+  outcomes(): string[]
   /** puts the bytes of an object, as old as is said, and returns its key */
   object(digit: string, how?: { bytes?: string; tenant?: string; ageMs?: number }): string
   /** puts a temporary file, named by its id */
@@ -63,6 +67,11 @@ export async function openSmallSpaces(): Promise<SmallSpaces> {
       const report = await integrity.repair(caller, space.id, { dryRun, check, deep: false, cursor })
       return { found: report.items, cursor: report.cursor }
     })
+  const candidates = (space: SpaceRow, caller = ADA) =>
+    pagesOf(async (cursor) => {
+      const report = await integrity.gcDryRun(caller, space.id, { cursor })
+      return { found: report.candidates, cursor: report.cursor }
+    })
   return {
     ...{ store, integrity, clock, repair, pathOf },
     async publish(space, files) {
@@ -84,11 +93,13 @@ export async function openSmallSpaces(): Promise<SmallSpaces> {
       for (const check of CHECKS) items.push(...(await repair(space, check)))
       return items
     },
-    candidates: (space, caller = ADA) =>
-      pagesOf(async (cursor) => {
-        const report = await integrity.gcDryRun(caller, space.id, { cursor })
-        return { found: report.candidates, cursor: report.cursor }
-      }),
+    candidates,
+    async onlyCandidate(space) {
+      const [candidate, ...more] = await candidates(space)
+      if (candidate === undefined || more.length > 0) throw new Error(`there are ${more.length} more candidates`)
+      return candidate
+    },
+    outcomes: () => store.rows<{ state: string }>('SELECT state FROM gc_outcomes').map(({ state }) => state),
     object(digit, { bytes = 'left behind', tenant = ADA.tenant, ageMs = 3 * HOUR_MS } = {}) {
       const key = ObjectStore.key(tenant, `cd${digit.repeat(62)}`)
       put(pathOf(key), bytes, ageMs)
