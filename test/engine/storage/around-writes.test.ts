@@ -1,8 +1,7 @@
-import { cpSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { KsError } from '../../../src/contract/errors.js'
 import { Database } from '../../../src/engine/storage/database.js'
 import { giveBackPages } from '../../../src/engine/storage/free-pages.js'
@@ -13,21 +12,15 @@ import { DatabaseDamaged } from '../../../src/engine/storage/sql-errors.js'
 import { writeAnswer } from '../../../src/engine/storage/write-answer.js'
 import { isWriteStopped, readUnlessDamaged } from '../../../src/engine/storage/write-stop.js'
 import { ADA } from '../../helpers/engine.js'
+import { emptyDatabase, heldIn, insert } from './empty-database.js'
 
 let folder: string
 let refused: unknown[]
 let db: Database
 const open = () => new Database(join(folder, 'main.sqlite'), (error) => void refused.push(error))
-/** migrated once: each test gets a copy */
-let empty: string
-beforeAll(async () => {
-  empty = mkdtempSync(join(tmpdir(), 'ks-empty-'))
-  await new Database(join(empty, 'main.sqlite')).close()
-})
-afterAll(() => rmSync(empty, { recursive: true, force: true }))
+const copyOfEmpty = emptyDatabase()
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'ks-statements-'))
-  cpSync(empty, folder, { recursive: true })
+  folder = copyOfEmpty()
   refused = []
   db = open()
 })
@@ -37,9 +30,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-const insert = (jti: string): Write<unknown> =>
-  sql.run('INSERT INTO revoked_tokens (jti, expires_at) VALUES (?, 1)', [jti])
-const held = () => db.now(sql.all<{ jti: string }>('SELECT jti FROM revoked_tokens ORDER BY jti')).map(({ jti }) => jti)
+const held = () => heldIn(db)
 const failing = (error: unknown) => () => {
   throw error
 }

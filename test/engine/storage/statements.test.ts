@@ -1,29 +1,22 @@
-import { cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { KsError } from '../../../src/contract/errors.js'
 import { Database } from '../../../src/engine/storage/database.js'
 import type { Damage } from '../../../src/engine/storage/formats.js'
 import { isProgram, type Read, sql, type Write } from '../../../src/engine/storage/program.js'
 import { MIGRATIONS } from '../../../src/engine/storage/schema.js'
 import { DatabaseDamaged, damageMet, isIoError } from '../../../src/engine/storage/sql-errors.js'
+import { emptyDatabase, heldIn, insert } from './empty-database.js'
 
 let folder: string
 let refused: unknown[]
 let db: Database
 const open = () => new Database(join(folder, 'main.sqlite'), (error) => void refused.push(error))
-/** migrated once: each test gets a copy */
-let empty: string
-beforeAll(async () => {
-  empty = mkdtempSync(join(tmpdir(), 'ks-empty-'))
-  await new Database(join(empty, 'main.sqlite')).close()
-})
-afterAll(() => rmSync(empty, { recursive: true, force: true }))
+const copyOfEmpty = emptyDatabase()
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'ks-statements-'))
-  cpSync(empty, folder, { recursive: true })
+  folder = copyOfEmpty()
   refused = []
   db = open()
 })
@@ -33,9 +26,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-const insert = (jti: string): Write<unknown> =>
-  sql.run('INSERT INTO revoked_tokens (jti, expires_at) VALUES (?, 1)', [jti])
-const held = () => db.now(sql.all<{ jti: string }>('SELECT jti FROM revoked_tokens ORDER BY jti')).map(({ jti }) => jti)
+const held = () => heldIn(db)
 const ioError = () => new Sqlite.SqliteError('disk I/O error', 'SQLITE_IOERR_FSYNC')
 const corrupt = () => new Sqlite.SqliteError('database disk image is malformed', 'SQLITE_CORRUPT_INDEX')
 const failing = (error: unknown) => () => {

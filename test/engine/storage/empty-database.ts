@@ -1,0 +1,31 @@
+import { cpSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll } from 'vitest'
+import { Database } from '../../../src/engine/storage/database.js'
+import { sql, type Write } from '../../../src/engine/storage/program.js'
+
+/** Migrates one empty database for all tests of a file. @returns makes a folder with a copy of it, `main.sqlite` */
+export function emptyDatabase(): () => string {
+  let empty: string
+  beforeAll(async () => {
+    empty = mkdtempSync(join(tmpdir(), 'ks-empty-'))
+    await new Database(join(empty, 'main.sqlite')).close()
+  })
+  afterAll(() => rmSync(empty, { recursive: true, force: true }))
+  return () => {
+    const folder = mkdtempSync(join(tmpdir(), 'ks-statements-'))
+    cpSync(empty, folder, { recursive: true })
+    return folder
+  }
+}
+
+/** A row of the simplest table there is. */
+export function* insert(jti: string): Write<unknown> {
+  return yield* sql.run('INSERT INTO revoked_tokens (jti, expires_at) VALUES (?, 1)', [jti])
+}
+
+/** What `insert` put there. */
+export function heldIn(db: Database): string[] {
+  return db.now(sql.all<{ jti: string }>('SELECT jti FROM revoked_tokens ORDER BY jti')).map(({ jti }) => jti)
+}
