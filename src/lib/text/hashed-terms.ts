@@ -149,8 +149,8 @@ function take(texts: readonly string[], taker: Taker, isOne: boolean): boolean {
     words = new Array<Word | undefined>(SETS * WAYS).fill(undefined)
     firstTerms = new Array<string>(SETS * WAYS).fill('')
   }
-  // words of one text may displace each other: what is read again is mostly there
-  const parts = readAll(texts) ?? readAll(texts)
+  // where words of one text displaced each other, most of them are there when it is read again
+  const parts = readAll(texts) ?? (displaced ? readAll(texts) : undefined)
   if (parts === undefined) return false
   const around = languageOf(parts)
   let from = 0
