@@ -89,7 +89,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
 
 async function openOn(layout: DataLayout, options: EngineOptions): Promise<Engine> {
   const { log, room } = options
-  const { db, objects, identity } = await openStore(layout, log, (error) => room?.note(error))
+  const { db, objects, identity } = await openStore(layout, log, (error) => room?.note(error), options.objects)
   db.onDamage = (damage) => log.error({ ...damage }, 'a row is damaged; what needs it is refused or left out')
   db.onDamagedFile = (error) => log.error({ err: error.cause ?? error }, error.message)
   db.onHeldLog = (bytes) =>
@@ -292,6 +292,7 @@ function wire(
       await Promise.all([context.compiler.close(), context.lsa.close(), context.models.close()])
       await context.indexes.close()
       await gateway.close()
+      context.objects.close()
       // a log that the checkpointing thread has in hand would look as if it were needed
       await db.close(() => context.identity.closed())
     },
