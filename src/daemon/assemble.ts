@@ -14,6 +14,7 @@ import { createPreviewLinks } from './chat/previews.js'
 import { createGuard, isLoopback } from './http/guard.js'
 import { createRateLimit } from './http/rate-limit.js'
 import { FixedJson } from './http/reply.js'
+import { RequestTimes } from './metrics/requests.js'
 import type { OpenWork } from './open-work.js'
 import { createApp, type DaemonApp } from './server.js'
 import type { Identity, StatusReader } from './status.js'
@@ -49,7 +50,15 @@ export function assembleApp(assembly: Assembly): DaemonApp {
     return description
   }
   return createApp({
-    deps: { engine, compilation: settings.compilation, status, watching, dataDir, openapi },
+    deps: {
+      engine,
+      compilation: settings.compilation,
+      status,
+      requests: new RequestTimes(),
+      watching,
+      dataDir,
+      openapi,
+    },
     identification: identity,
     guard: createGuard(settings),
     tokens: tokenVerifier(settings, signingKey, engine),

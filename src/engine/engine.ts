@@ -3,6 +3,7 @@ import { newId } from '../lib/ids.js'
 import { type DataLayout, dataLayout } from '../local/layout.js'
 import type { Engine } from './api.js'
 import { Leases } from './base/leases.js'
+import { Measures } from './base/measures.js'
 import type { EngineOptions } from './base/options.js'
 import { RightOfWay } from './base/right-of-way.js'
 import { createChat } from './chat/operations.js'
@@ -61,6 +62,7 @@ import {
   updateSpace,
 } from './spaces/spaces.js'
 import { createBudgetStore } from './spaces/stored-budget.js'
+import { measured } from './status/measured.js'
 import { modelOperations } from './status/models-in-use.js'
 import { spaceStats, spaceStatus } from './status/status.js'
 import { explainDamage, openStore } from './storage/open-store.js'
@@ -124,6 +126,7 @@ async function openOn(layout: DataLayout, options: EngineOptions): Promise<Engin
     lsa: new LsaEmbedding(options.workers?.embedding),
     models: createModelRegistry(options.providers, { budgetStore: createBudgetStore(db) }),
     leases: new Leases(),
+    measures: new Measures(),
     rightOfWay,
     options,
     log,
@@ -281,6 +284,7 @@ function wire(
         parserPids: context.compiler.pids(),
       }
     },
+    measured: () => measured(context, { running: gate.running + chat.running(), waiting: gate.waiting }),
     jobsOf: (tenant) => db.read(tenantJobs(tenant)),
     models: modelOperations(context),
     async close() {

@@ -1,7 +1,7 @@
-import { createHash, type Hash } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import { type FileHandle, open, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { Readable } from 'node:stream'
+import type { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pLimit from 'p-limit'
 import { KsError } from '../../contract/errors.js'
@@ -15,6 +15,7 @@ import type { ListedFile, StoredFile } from './object-list.js'
 import { GaveUp, IsThere, NoSuchObject, NotWhole, ObjectClient, type Patience } from './object-s3-client.js'
 import { type KnownPlace, meetPlace, type StoreOpened } from './object-s3-identity.js'
 import { abortAbandoned, goesInParts, putObject } from './object-s3-put.js'
+import { headOf, keysBehind, readObject, readWhole } from './object-s3-read.js'
 import { Staging } from './object-staging.js'
 import type { Measured } from './object-thread.js'
 import {
@@ -35,9 +36,6 @@ const REMOVE_WITHIN_MS = 5_000
 /** A storage that is away must not hold up a start for longer. */
 const MEET_WITHIN_MS = 8_000
 const CACHE_BYTES = 1024 ** 3
-/** Most keys of one list, as S3 gives them. */
-const PAGE_KEYS = 1000
-const SHA256_DIGITS = 64
 
 export interface S3Options {
   place: ObjectPlace
@@ -164,8 +162,9 @@ export class S3Objects extends ObjectStore {
   }
 
   async bytes(key: string): Promise<Buffer> {
+    await this.#mayAsk(key)
     try {
-      return await this.#whole(key, async (body) => {
+      return await readWhole(this.client, key, async (body) => {
         const pieces: Buffer[] = []
         for await (const piece of body) pieces.push(piece)
         return Buffer.concat(pieces)
@@ -176,8 +175,9 @@ export class S3Objects extends ObjectStore {
   }
 
   async measure(key: string): Promise<WholeObject | undefined> {
+    await this.#mayAsk(key)
     try {
-      return await this.#read(key, async (body, modifiedAt) => {
+      return await readObject(this.client, key, async (body, modifiedAt) => {
         const hash = createHash('sha256')
         let size = 0
         for await (const piece of body) {
@@ -206,45 +206,14 @@ export class S3Objects extends ObjectStore {
   }
 
   async describe(key: string): Promise<{ size: number; modifiedAt: number } | undefined> {
-    assertKey(key)
-    await this.#met()
-    try {
-      const { ContentLength: size = 0, LastModified: at } = await this.client.ask('head', (s3, sdk, signal) =>
-        s3.send(new sdk.HeadObjectCommand(this.client.at(key)), { abortSignal: signal }),
-      )
-      return { size, modifiedAt: at?.getTime() ?? 0 }
-    } catch (error) {
-      if (error instanceof NoSuchObject) return undefined
-      throw error
-    }
+    await this.#mayAsk(key)
+    return await headOf(this.client, key)
   }
 
   async list(tenant: string, after: string, limit: number): Promise<ListedFile[]> {
     await this.#met()
-    const prefix = ObjectStore.prefix(tenant)
-    const found: ListedFile[] = []
-    const { bucket, prefix: place } = this.options.place
-    for (let last = after; found.length < limit; ) {
-      const page = await this.client.ask('list', (s3, sdk, signal) =>
-        s3.send(
-          new sdk.ListObjectsV2Command({
-            Bucket: bucket,
-            Prefix: place + prefix,
-            ...(last > prefix ? { StartAfter: place + last } : {}),
-            MaxKeys: Math.min(limit - found.length, PAGE_KEYS),
-          }),
-          { abortSignal: signal },
-        ),
-      )
-      const keys = (page.Contents ?? []).flatMap(({ Key: key }) =>
-        key?.startsWith(place) === true ? [key.slice(place.length)] : [],
-      )
-      for (const key of keys) if (key > after) found.push({ key, isObject: isObjectKey(key) })
-      const end = keys.at(-1)
-      if (page.IsTruncated !== true || end === undefined || end <= last) break
-      last = end
-    }
-    return found.slice(0, limit)
+    const keys = await keysBehind(this.client, ObjectStore.prefix(tenant), after, limit)
+    return keys.map((key) => ({ key, isObject: isObjectKey(key) }))
   }
 
   async described(files: readonly ListedFile[]): Promise<StoredFile[]> {
@@ -273,7 +242,7 @@ export class S3Objects extends ObjectStore {
   }
 
   async #remove(key: string, isOurs: () => boolean, { gone, inDoubt }: Removed): Promise<void> {
-    assertKey(key)
+    await this.#mayAsk(key)
     let isAsked = false
     try {
       await this.client.ask(
@@ -306,10 +275,10 @@ export class S3Objects extends ObjectStore {
   }
 
   async #hold(key: string) {
-    assertKey(key)
+    await this.#mayAsk(key)
     return await this.cache.hold(key, async (path) => {
       try {
-        await this.#whole(key, async (body) => {
+        await readWhole(this.client, key, async (body) => {
           // of an earlier try
           await rm(path, { force: true })
           await writeFile(path, body, { mode: OBJECT_MODE })
@@ -322,31 +291,13 @@ export class S3Objects extends ObjectStore {
     })
   }
 
-  /** Reads an object whose bytes are those of its name. @throws NotWhole, NoSuchObject; KsError */
-  async #whole<T>(key: string, take: (body: AsyncIterable<Buffer>) => Promise<T>): Promise<T> {
-    return await this.#read(key, async (body) => {
-      const hash = createHash('sha256')
-      const made = await take(hashing(body, hash))
-      if (hash.digest('hex') !== key.slice(-SHA256_DIGITS)) throw new NotWhole('other bytes came')
-      return made
-    })
-  }
-
-  /** @param take reads all of it; is called again where it was cut off */
-  async #read<T>(key: string, take: (body: AsyncIterable<Buffer>, modifiedAt: number) => Promise<T>): Promise<T> {
-    assertKey(key)
+  async #mayAsk(key: string): Promise<void> {
+    if (!isObjectKey(key))
+      throw new KsError(
+        'data-damaged',
+        'a stored key of an object does not have the form of one; `ks fsck` names its row',
+      )
     await this.#met()
-    return await this.client.ask('get', async (s3, sdk, signal, grant) => {
-      const found = await s3.send(new sdk.GetObjectCommand(this.client.at(key)), { abortSignal: signal })
-      const { Body: body, ContentLength: size, LastModified: at } = found
-      if (!(body instanceof Readable)) throw new NotWhole('nothing came')
-      grant(size ?? 0)
-      try {
-        return await take(body, at?.getTime() ?? 0)
-      } finally {
-        body.destroy()
-      }
-    })
   }
 
   /** What is known of the place; it is met with the first request that is answered. @throws like `meetPlace` */
@@ -368,19 +319,4 @@ export class S3Objects extends ObjectStore {
     )
     return known
   }
-}
-
-async function* hashing(body: AsyncIterable<Buffer>, hash: Hash): AsyncGenerator<Buffer> {
-  for await (const piece of body) {
-    hash.update(piece)
-    yield piece
-  }
-}
-
-function assertKey(key: string): void {
-  if (!isObjectKey(key))
-    throw new KsError(
-      'data-damaged',
-      'a stored key of an object does not have the form of one; `ks fsck` names its row',
-    )
 }
