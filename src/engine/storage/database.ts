@@ -124,8 +124,8 @@ export class Database {
     this.#counts[asked.verb]++
     const { statement, toRow, guard } = this.#reading((): Prepared => this.#statements.of(asked.sql))
     if (asked.verb === 'run') {
-      const { changes, lastInsertRowid } = this.#reading(() => statement.run(asked.values))
-      return { changes, key: Number(lastInsertRowid) }
+      const { changes } = this.#reading(() => statement.run(asked.values))
+      return { changes }
     }
     const check = asked.stored === true ? undefined : guard
     if (asked.verb === 'get') {
