@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { NO_DEBUGGER_FLAGS } from '../lib/debugger-flags.js'
+import { helperThreads } from '../lib/helper-threads.js'
 import { type DataLayout, dataLayout } from '../local/layout.js'
 import { readIfExists } from '../local/private-file.js'
 import { ConnectionError, DaemonStartError } from './errors.js'
@@ -22,7 +23,7 @@ export interface StartOptions {
 /** Must be set before Node starts: threads for file syncs, and few malloc arenas, whose slack is memory held for nothing. */
 export const RUNTIME_SETTINGS = { UV_THREADPOOL_SIZE: '8', MALLOC_ARENA_MAX: '2' }
 /** A small nursery: the daemon's own heap is some 30 MB, and what waits to be collected counts as its memory. */
-export const NODE_FLAGS = ['--max-semi-space-size=4', ...NO_DEBUGGER_FLAGS]
+export const NODE_FLAGS = ['--max-semi-space-size=4', helperThreads(), ...NO_DEBUGGER_FLAGS]
 const START_MS = 15_000
 const SLOW_MS = 400
 const POLL_MS = 30

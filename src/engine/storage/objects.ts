@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { createHash, type Hash, hash } from 'node:crypto'
 import { type Stats, statSync } from 'node:fs'
 import { type FileHandle, lstat, mkdir, open, readdir, realpath, unlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
@@ -19,6 +19,7 @@ import {
   secondName,
   writeDurably,
 } from './durable-files.js'
+import { eachPiece } from './each-piece.js'
 import { sortedNames } from './folder-entries.js'
 import { ObjectFolders, sizeOfFile } from './object-folders.js'
 import { describeFiles, type ListedFile, listFiles, type StoredFile } from './object-list.js'
@@ -41,7 +42,7 @@ const IN_THE_WAY = ['EEXIST', 'ENOTDIR', 'EISDIR', 'ENOTEMPTY']
 /** A pin that was not renewed for so long is of a backup that was killed. */
 const PIN_MS = 60_000
 const READ_BYTES = 256 * 1024
-const NAMED_AT_ONCE = 32 // names that are given in a row
+const NAMED_AT_ONCE = 32 // names that are given at the same time
 const SHA256_DIGITS = 64
 
 /** A temporary file. */
@@ -107,36 +108,40 @@ export class ObjectStore {
    * @throws KsError `upload-too-large` past `limit` bytes
    */
   async stage(id: string, content: Readable, limit: number, name: string): Promise<StagedObject> {
-    const hash = createHash('sha256')
     const held: Buffer[] = []
     let size = 0
-    let file: FileHandle | undefined
+    let large: { file: FileHandle; hash: Hash } | undefined
+    const spill = async (chunk: Buffer) => {
+      large ??= { file: await open(this.#stagedPath(id), 'wx', OBJECT_MODE), hash: createHash('sha256') }
+      const next = held.length === 0 ? chunk : Buffer.concat([...held.splice(0), chunk])
+      large.hash.update(next)
+      // not write(): a disk that is nearly full may take a part of the bytes without an error
+      await large.file.writeFile(next)
+    }
     try {
-      for await (const part of content) {
-        const chunk = Buffer.isBuffer(part) ? part : Buffer.from(part)
+      await eachPiece(content, (chunk) => {
         size += chunk.length
         if (size > limit)
           throw new KsError(
             'upload-too-large',
             `${JSON.stringify(name)} is over the limit of ${limit} bytes for one file`,
           )
-        hash.update(chunk)
-        if (file === undefined) {
-          held.push(chunk)
-          if (size <= SMALL_BYTES) continue
-          file = await open(this.#stagedPath(id), 'wx', OBJECT_MODE)
-          await file.writeFile(Buffer.concat(held.splice(0)))
-          // not write(): a disk that is nearly full may take a part of the bytes without an error
-        } else await file.writeFile(chunk)
-      }
+        if (size > SMALL_BYTES) return spill(chunk)
+        held.push(chunk)
+        return undefined
+      })
     } catch (error) {
-      await file?.close()
-      if (file !== undefined) await this.discard(id)
+      await large?.file.close()
+      if (large !== undefined) await this.discard(id)
       throw diskError(error) ?? error
     }
-    await file?.close()
-    const staged = { id, sha256: hash.digest('hex'), size }
-    return file === undefined ? { ...staged, bytes: Buffer.concat(held) } : staged
+    if (large !== undefined) {
+      await large.file.close()
+      return { id, sha256: large.hash.digest('hex'), size }
+    }
+    // a copy: a piece may hold much else that came with it
+    const bytes = Buffer.concat(held)
+    return { id, sha256: hash('sha256', bytes), size, bytes }
   }
 
   async discard(id: string): Promise<void> {
@@ -172,21 +177,31 @@ export class ObjectStore {
 
   async #publish(entries: { staged: StagedObject; key: string }[], pause?: () => Promise<void>): Promise<void> {
     const folders = new Set<string>()
-    for (const [place, { staged, key }] of entries.entries()) {
-      if (place > 0 && place % NAMED_AT_ONCE === 0) await pause?.()
-      const target = this.path(key)
-      folders.add(dirname(target))
-      await this.#folders.make(dirname(target))
-      // bytes that are there but damaged are replaced: sending a document again heals it
-      const isThere = sizeOfFile(target) === staged.size // and it may be removed while it is read
-      const isWhole = isThere && (await this.#hash(key).catch(ignoreMissing)) === staged.sha256
-      const isInMemory = staged.bytes !== undefined
-      const name = this.#stagedPath(staged.id)
-      if (!isWhole)
-        await this.#folders.name(isInMemory ? name : await secondName(name, this.#stagedPath(newId())), target)
-      else if (isInMemory) await this.discard(staged.id)
+    for (let from = 0; from < entries.length; from += NAMED_AT_ONCE) {
+      if (from > 0) await pause?.()
+      const named = entries.slice(from, from + NAMED_AT_ONCE).map(async ({ staged, key }) => {
+        const target = this.path(key)
+        folders.add(dirname(target))
+        await this.#folders.make(dirname(target))
+        await this.#name(staged, key, target)
+      })
+      // discarding them after a failure must not come before one that is still being named
+      await Promise.allSettled(named)
+      await Promise.all(named)
     }
     await this.#folders.sync(folders)
+  }
+
+  /** Gives a staged object its name, unless its bytes have it already. */
+  async #name(staged: StagedObject, key: string, target: string): Promise<void> {
+    // bytes that are there but damaged are replaced: sending a document again heals it
+    const isThere = sizeOfFile(target) === staged.size // and it may be removed while it is read
+    const isWhole = isThere && (await this.#hash(key).catch(ignoreMissing)) === staged.sha256
+    const isInMemory = staged.bytes !== undefined
+    const name = this.#stagedPath(staged.id)
+    if (!isWhole)
+      await this.#folders.name(isInMemory ? name : await secondName(name, this.#stagedPath(newId())), target)
+    else if (isInMemory) await this.discard(staged.id)
   }
 
   /** Whether a backup is being taken: then no object goes, for its rows may be in the copy of the database. */
