@@ -10,6 +10,8 @@ export interface NodeOwner {
   versionKey: number
   /** the key of the version's first node */
   firstNode: number
+  /** its row says already how many there are */
+  isCounted?: boolean
 }
 
 /** What is embedded of a passage, with its document. */
@@ -39,7 +41,7 @@ export function* reserveNodeKeys(count: number): Write<number> {
  * caller's transaction, which notes them in the projection log.
  */
 export function* insertNodes(owner: NodeOwner, nodes: readonly PreparedNode[]): Write<void> {
-  const { spaceKey, docKey, versionKey, firstNode } = owner
+  const { spaceKey, docKey, versionKey, firstNode, isCounted = false } = owner
   for (const node of nodes)
     yield* sql.run(
       `INSERT INTO nodes (key, id, space_key, doc_key, version_key, ordinal, title, text, section, outline_node, elements,
@@ -64,6 +66,7 @@ export function* insertNodes(owner: NodeOwner, nodes: readonly PreparedNode[]): 
         node.hash,
       ],
     )
+  if (isCounted) return
   const last = firstNode + (nodes.at(-1)?.ordinal ?? 0)
   yield* sql.run('UPDATE versions SET first_node = ?, last_node = ?, node_count = node_count + ? WHERE key = ?', [
     firstNode,
