@@ -126,7 +126,7 @@ export async function openSmallStore(changes: Partial<EngineOptions> = {}): Prom
       conflicts: { published() {}, catchUp: async () => true, unreadable: () => 0 },
       failedClusters: { captured() {}, catchUp: noop },
       leases: new Leases(),
-      rightOfWay: { begin: () => () => undefined, giveWay: async () => store.betweenSteps() } as never,
+      rightOfWay: { begin: () => () => undefined, giveWay: async () => store.betweenSteps(), rest: noop } as never,
       options,
       log,
       now: options.now ?? Date.now,
