@@ -11,7 +11,7 @@ import { PageCheck } from './page-check.js'
 import { checkpoint, setPragmas } from './pragmas.js'
 import { type Change, isProgram, type Query, type Read, type Write } from './program.js'
 import { DatabaseDamaged, damageMet, isIoError } from './sql-errors.js'
-import { type Prepared, Statements } from './statements.js'
+import { listsOf, type Prepared, Statements } from './statements.js'
 import { Writer } from './writer.js'
 
 const PAGE_SIZE = 8192 // 1 KiB texts and 400-byte vectors waste less air than in 4 KiB pages
@@ -115,7 +115,9 @@ export class Database {
       check?.(row)
       return row
     }
-    const rows = this.#reading(() => statement.all(asked.values))
+    const rows = this.#reading(() =>
+      asked.cells === true ? listsOf(statement, asked.values) : statement.all(asked.values),
+    )
     if (check !== undefined) for (const row of rows) check(row)
     return rows
   }

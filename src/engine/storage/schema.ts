@@ -38,6 +38,7 @@ import { CHAT_TENANTS_SCHEMA } from './migrations/0037-chat-tenants.js'
 import { WORK_TENANTS_SCHEMA } from './migrations/0038-work-tenants.js'
 import { KEPT_TENANTS_SCHEMA } from './migrations/0039-kept-tenants.js'
 import { ROOT_TENANTS_SCHEMA } from './migrations/0040-root-tenants.js'
+import { FAILED_DOCUMENTS_SCHEMA } from './migrations/0041-failed-documents.js'
 
 /**
  * The schema, as forward-only migrations: a store has the number (`user_version`) in the name of the last one that was
@@ -86,4 +87,5 @@ export const MIGRATIONS: readonly string[] = [
   WORK_TENANTS_SCHEMA,
   KEPT_TENANTS_SCHEMA,
   ROOT_TENANTS_SCHEMA,
+  FAILED_DOCUMENTS_SCHEMA,
 ]

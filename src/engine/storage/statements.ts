@@ -8,6 +8,16 @@ export interface Prepared {
   guard: RowGuard | undefined
 }
 
+/** All rows of a statement as lists of cells; it gives objects to whoever runs it next. */
+export function listsOf(statement: Sqlite.Statement, values: readonly unknown[]): unknown[] {
+  statement.raw(true)
+  try {
+    return statement.all(values)
+  } finally {
+    statement.raw(false)
+  }
+}
+
 /** damaged cells that are told of once each; a file with more of them is told of often enough */
 const TOLD_DAMAGES = 1000
 
