@@ -10,6 +10,7 @@ import { askAll, overHttp } from './lib/ask.js'
 import { makeCorpus } from './lib/corpus.js'
 import { temporaryFolder } from './lib/daemon.js'
 import { installPeers } from './lib/peers/install.js'
+import { processorMs } from './lib/process-memory.js'
 import { afterUploads } from './lib/query/after-uploads.js'
 import { besideItsPeers } from './lib/query/beside-peers.js'
 import { openSpace, type Space } from './lib/query/space.js'
@@ -90,12 +91,16 @@ function fillingOf(size: number, { filling }: Store): Figure[] {
   ]
 }
 
-async function asked({ corpus, client, spaceId, size }: Space): Promise<Figure[]> {
+async function asked({ corpus, client, spaceId, pid, size }: Space): Promise<Figure[]> {
   const found: Figure[] = []
   for (const atOnce of AT_ONCE) {
     const rounds = []
-    for (let round = 0; round < ROUNDS; round++)
+    const cpu: number[] = []
+    for (let round = 0; round < ROUNDS; round++) {
+      const before = processorMs(pid)
       rounds.push(await askAll(client, spaceId, corpus.queries.slice(-QUERIES_A_ROUND), atOnce))
+      cpu.push((processorMs(pid) - before) / QUERIES_A_ROUND)
+    }
     const ms = rounds.map((one) => one.ms)
     const shown = `${passages(size)}, ${atOnce} at once`
     for (const share of [0.5, 0.95, 0.99]) {
@@ -110,6 +115,13 @@ async function asked({ corpus, client, spaceId, size }: Space): Promise<Figure[]
     }
     const rate = acrossRounds(rounds.map(({ seconds }) => QUERIES_A_ROUND / seconds))
     found.push({ name: shown, ...rate, unit: 'queries/s', beside: `${ROUNDS} rounds of ${QUERIES_A_ROUND}` })
+    found.push({
+      name: `${shown}, processor time of a question`,
+      ...acrossRounds(cpu),
+      unit: 'ms',
+      beside: 'of the daemon and its processes',
+      ...(atOnce === 1 ? { point: { line: 'processor time', size } } : {}),
+    })
     if (atOnce === 1)
       found.push({
         name: `${passages(size)}, p95 / p50`,
