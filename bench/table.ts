@@ -66,9 +66,9 @@ try {
   if (values.json !== undefined)
     writeFileSync(values.json, `${JSON.stringify({ at: today, machine, loads, quick, parts }, null, 2)}\n`)
   const figures = parts.flatMap((part) => ('failure' in part ? [] : part.figures))
-  const measured = day((stored ? storedOf('query')?.at : undefined) ?? today)
-  if (!quick && pointsOf(figures, 'p50').length > 1)
-    writeFileSync(PLOT, costPlot(figures, `npm run bench, ${measured}, ${machine}`))
+  const last = stored ? storedOf('query') : undefined
+  const foot = `npm run bench, ${day(last?.at ?? today)}, ${machine}, load when it ended (1, 5, 15 min): ${last?.load ?? load()}`
+  if (!quick && pointsOf(figures, 'p50').length > 1) writeFileSync(PLOT, costPlot(figures, foot))
 } finally {
   home.remove()
 }
