@@ -10,7 +10,7 @@ export interface Site {
 }
 
 const ROOT = resolve(import.meta.dirname, '../..')
-const VERBS = new Set(['get', 'all', 'run', 'returning', 'inserted', 'getAsStored', 'allAsStored'])
+const VERBS = new Set(['get', 'all', 'run', 'returning', 'inserted', 'getAsStored', 'allAsStored', 'cellsAsStored'])
 /** A condition in a text doubles its texts; no statement has so many parts that are chosen. */
 const MOST_TEXTS = 512
 

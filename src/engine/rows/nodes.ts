@@ -2,6 +2,7 @@ import { KsError } from '../../contract/errors.js'
 import { newId } from '../../lib/ids.js'
 import type { PreparedNode } from '../parse/compiled.js'
 import { type Read, sql, type Write } from '../storage/program.js'
+import { countNodes } from './projections.js'
 
 /** Row keys of what nodes belong to. */
 export interface NodeOwner {
@@ -148,10 +149,5 @@ export function* publishedAfter(
 
 /** Published passages of a space. */
 export function* countPublished(spaceKey: number): Read<number> {
-  return (
-    (yield* sql.get<{ n: number | null }>(
-      'SELECT sum(node_count) n FROM versions WHERE space_key = ? AND from_revision IS NOT NULL AND until_revision IS NULL',
-      [spaceKey],
-    ))?.n ?? 0
-  )
+  return (yield* countNodes(spaceKey)).ready
 }
