@@ -211,7 +211,7 @@ export class Output {
       for (const { field, kind } of shown) this.raw(`${cell(field)}\t${cell(valueAt(value, field), kind)}\n`)
       return
     }
-    const titles = shown.map((column) => ttyLine(column.title ?? column.field))
+    const titles = shown.map((column) => ttyLine(column.title?.toLowerCase() ?? column.field))
     const width = Math.max(...titles.map((title) => title.length))
     for (const [index, column] of shown.entries()) {
       const found = valueAt(value, column.field)

@@ -7,12 +7,14 @@ import type { Engine } from '../engine/api.js'
 import type { EngineOptions } from '../engine/base/options.js'
 import { defined } from '../lib/defined.js'
 import type { DiskRoom } from '../local/disk-room.js'
+import { objectPlace } from '../local/object-place.js'
 import type { Settings } from '../local/settings.js'
 import { createTokenVerifier, type OutsideTokens, type TokenVerifier } from './auth/tokens.js'
 import { createPreviewLinks } from './chat/previews.js'
 import { createGuard, isLoopback } from './http/guard.js'
 import { createRateLimit } from './http/rate-limit.js'
 import { FixedJson } from './http/reply.js'
+import { RequestTimes } from './metrics/requests.js'
 import type { OpenWork } from './open-work.js'
 import { createApp, type DaemonApp } from './server.js'
 import type { Identity, StatusReader } from './status.js'
@@ -48,7 +50,15 @@ export function assembleApp(assembly: Assembly): DaemonApp {
     return description
   }
   return createApp({
-    deps: { engine, compilation: settings.compilation, status, watching, dataDir, openapi },
+    deps: {
+      engine,
+      compilation: settings.compilation,
+      status,
+      requests: new RequestTimes(),
+      watching,
+      dataDir,
+      openapi,
+    },
     identification: identity,
     guard: createGuard(settings),
     tokens: tokenVerifier(settings, signingKey, engine),
@@ -106,6 +116,7 @@ export function engineOptions(dataDir: string, settings: Settings, log: Logger):
   const concurrentQueries = settings.concurrentQueries ?? QUERIES_PER_CORE * availableParallelism()
   return {
     dataDir,
+    objects: settings.objects === undefined ? undefined : objectPlace(settings.objects),
     compilation,
     providers: [...providers],
     defaultEmbedding,
@@ -129,12 +140,14 @@ export function engineOptions(dataDir: string, settings: Settings, log: Logger):
 
 /** Every credential that the settings name, for the log to leave out. */
 export function secretsOf(settings: Settings, env: Readonly<Record<string, string | undefined>>): string[] {
+  const stored = settings.objects === undefined ? [] : [env.AWS_SECRET_ACCESS_KEY, env.AWS_SESSION_TOKEN]
   return settings.providers
     .flatMap(({ apiKey, apiKeyEnv, headers }) => [
       apiKey,
       apiKeyEnv === undefined ? undefined : env[apiKeyEnv],
       ...Object.values(headers ?? {}),
     ])
+    .concat(stored)
     .filter((secret) => secret !== undefined)
 }
 

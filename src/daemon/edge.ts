@@ -114,7 +114,10 @@ export function createEdge<Session, Failure>(options: EdgeOptions, dialect: Dial
     const started = performance.now()
     const answer = await answered(exchange, dialect)
     const response = request.method === 'HEAD' ? await withoutBody(answer) : answer
-    if (options.log.isLevelEnabled('debug')) logRequest(exchange, response, performance.now() - started)
+    const ms = performance.now() - started
+    const route = path?.methods.get(operationMethod(request))?.route
+    options.deps.requests.answered(route, response.status, ms)
+    if (options.log.isLevelEnabled('debug')) logRequest(exchange, response, ms)
     return response
   }
 }

@@ -20,6 +20,7 @@ const EXIT_SIGNALS = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const
 interface Flags {
   dataDir?: string
   listen?: string
+  objects?: string
   socket?: boolean
   insecureListen?: boolean
   mode: DaemonMode
@@ -34,6 +35,10 @@ export async function main(argv: string[]): Promise<void> {
     .version(programVersion())
     .option('--data-dir <folder>', "data directory (default: KS_DATA_DIR, or the platform's place)")
     .option('--listen <host:port>', 'address to listen on; port 0 takes any free one')
+    .option(
+      '--objects <address>',
+      'where the bytes of documents are, as s3://bucket/prefix; default the data directory',
+    )
     .option('--no-socket', 'do not listen on the unix socket of the data directory')
     .option('--insecure-listen', 'allow an address that is not loopback without TLS')
     .option('--ready-json', 'print one line of JSON when requests are answered')
@@ -60,6 +65,7 @@ async function run(flags: Flags): Promise<void> {
       env: process.env,
       flags: {
         listen: flags.listen,
+        objects: flags.objects,
         socket: flags.socket === false ? false : undefined,
         insecureListen: flags.insecureListen,
         logLevel: flags.logLevel,

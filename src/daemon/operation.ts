@@ -5,6 +5,7 @@ import type { Caller } from '../engine/base/caller.js'
 import type { ReceiveUpload } from './gateway/upload-form.js'
 import type { EventStream } from './http/event-stream.js'
 import type { FixedJson } from './http/reply.js'
+import type { RequestTimes } from './metrics/requests.js'
 import type { StatusReader } from './status.js'
 import type { WatchControl } from './watch/control.js'
 
@@ -13,6 +14,8 @@ export interface HandlerDeps {
   engine: Engine
   compilation: 'durable' | 'inline'
   status: StatusReader
+  /** of both APIs */
+  requests: RequestTimes
   watching: WatchControl
   dataDir: string
   /** built at first use */

@@ -39,6 +39,7 @@ import type { JobFilter } from './queue/list.js'
 import type { ResearchOperations } from './research/operations.js'
 import type { SnapshotOperations } from './snapshots/operations.js'
 import type { SourceOperations } from './sources/operations.js'
+import type { Measured } from './status/measured.js'
 import type { ModelOperations } from './status/models-in-use.js'
 import type { FileSystemReader } from './vfs/vfs.js'
 import type { GraphOperations } from './views/graph-operations.js'
@@ -142,6 +143,8 @@ export interface Engine {
     parserPids: number[]
   }>
   /** The part of it that is one tenant's. */
+  /** What was counted since the start, and what waits now: of all tenants, and without a word of whose it is. */
+  measured(): Promise<Measured>
   jobsOf(tenant: string): Promise<{ activeJobs: number; waitingJobs: number }>
   models: ModelOperations
   /** Stops taking work, lets what runs reach its next durable step, closes everything. */

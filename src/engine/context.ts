@@ -1,6 +1,7 @@
 import type { DegradedClass } from './base/degraded.js'
 import type { Leases } from './base/leases.js'
 import type { EngineLog } from './base/log.js'
+import type { Measures } from './base/measures.js'
 import type { EngineOptions } from './base/options.js'
 import type { RightOfWay } from './base/right-of-way.js'
 import type { LsaEmbedding } from './models/builtin/lsa-embedder.js'
@@ -88,6 +89,8 @@ export interface EngineContext {
   /** finds which failed queries ask the same */
   failedClusters: FailedClusters
   leases: Leases
+  /** what is counted for the operator */
+  measures: Measures
   /** of questions over what works in the background */
   rightOfWay: RightOfWay
   options: EngineOptions

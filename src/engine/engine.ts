@@ -3,6 +3,7 @@ import { newId } from '../lib/ids.js'
 import { type DataLayout, dataLayout } from '../local/layout.js'
 import type { Engine } from './api.js'
 import { Leases } from './base/leases.js'
+import { Measures } from './base/measures.js'
 import type { EngineOptions } from './base/options.js'
 import { RightOfWay } from './base/right-of-way.js'
 import { createChat } from './chat/operations.js'
@@ -61,6 +62,7 @@ import {
   updateSpace,
 } from './spaces/spaces.js'
 import { createBudgetStore } from './spaces/stored-budget.js'
+import { measured } from './status/measured.js'
 import { modelOperations } from './status/models-in-use.js'
 import { spaceStats, spaceStatus } from './status/status.js'
 import { explainDamage, openStore } from './storage/open-store.js'
@@ -89,7 +91,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
 
 async function openOn(layout: DataLayout, options: EngineOptions): Promise<Engine> {
   const { log, room } = options
-  const { db, objects, identity } = await openStore(layout, log, (error) => room?.note(error))
+  const { db, objects, identity } = await openStore(layout, log, (error) => room?.note(error), options.objects)
   db.onDamage = (damage) => log.error({ ...damage }, 'a row is damaged; what needs it is refused or left out')
   db.onDamagedFile = (error) => log.error({ err: error.cause ?? error }, error.message)
   db.onHeldLog = (bytes) =>
@@ -124,6 +126,7 @@ async function openOn(layout: DataLayout, options: EngineOptions): Promise<Engin
     lsa: new LsaEmbedding(options.workers?.embedding),
     models: createModelRegistry(options.providers, { budgetStore: createBudgetStore(db) }),
     leases: new Leases(),
+    measures: new Measures(),
     rightOfWay,
     options,
     log,
@@ -281,6 +284,7 @@ function wire(
         parserPids: context.compiler.pids(),
       }
     },
+    measured: () => measured(context, { running: gate.running + chat.running(), waiting: gate.waiting }),
     jobsOf: (tenant) => db.read(tenantJobs(tenant)),
     models: modelOperations(context),
     async close() {
@@ -292,6 +296,7 @@ function wire(
       await Promise.all([context.compiler.close(), context.lsa.close(), context.models.close()])
       await context.indexes.close()
       await gateway.close()
+      context.objects.close()
       // a log that the checkpointing thread has in hand would look as if it were needed
       await db.close(() => context.identity.closed())
     },

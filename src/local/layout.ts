@@ -28,6 +28,8 @@ export interface DataLayout {
   storeFile: string
   /** while it is there, no object goes that the database does not know; a person removes it */
   keepUnknown: string
+  /** says where the objects are, when they are not here */
+  elsewhere: string
   /** while it is renewed, a backup is being taken and no object goes */
   pin: string
   /** while it is there, a backup is being restored into the directory, or that was cut off */
@@ -55,6 +57,7 @@ export function dataLayout(root: string): DataLayout {
     objects: join(root, 'objects'),
     storeFile: join(root, 'objects', 'store.json'),
     keepUnknown: join(root, 'objects', 'keep-unknown'),
+    elsewhere: join(root, 'objects', 'elsewhere'),
     pin: join(root, 'objects', 'being-copied'),
     restoring: join(root, 'restoring'),
     indexes: join(root, 'indexes'),

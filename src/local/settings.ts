@@ -1,4 +1,5 @@
 import { isIP } from 'node:net'
+import { objectPlace } from './object-place.js'
 import { type ProviderSetting, providers } from './provider-setting.js'
 import { atLeast, numeric, parseJson, record, someText, text, webAddress } from './setting-readers.js'
 
@@ -73,6 +74,12 @@ export const SETTINGS = {
     false,
     flag,
     'open a data directory on NFS, SMB or 9p (environment only)',
+  ),
+  objects: setting<Optional<string>>(
+    'OBJECTS',
+    undefined,
+    placeOfObjects,
+    'where the bytes of documents are: s3://bucket/prefix?endpoint=https://host&region=name; default the data directory',
   ),
   compilation: setting<'durable' | 'inline'>(
     'COMPILATION',
@@ -222,6 +229,11 @@ function none<T>(): readonly T[] {
 function address(value: unknown): string {
   if (!/^(\[[0-9a-f:.%\w]+\]|[^\s:[\]/]+):\d{1,5}$/i.test(text(value)))
     throw new Error('host:port, as in 127.0.0.1:7733 or [::1]:7733')
+  return text(value)
+}
+
+function placeOfObjects(value: unknown): string {
+  objectPlace(text(value))
   return text(value)
 }
 

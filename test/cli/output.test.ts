@@ -117,6 +117,15 @@ describe('a list', () => {
 })
 
 describe('a record', () => {
+  it('names its fields in small letters, as fields without a title are', () => {
+    const people = output({}, true)
+    people.output.record(
+      { name: 'x', deep: { value: 1 } },
+      { columns: [{ field: 'name' }, { field: 'deep.value', title: 'DEEP' }] },
+    )
+    expect(people.out.text()).toBe('name  x\ndeep  1\n')
+  })
+
   it('is a line for each field, aligned for people and tab-separated for pipes', () => {
     const people = output({}, true)
     people.output.record({ a: 1, bcd: { e: 'x' }, none: null })

@@ -16,6 +16,7 @@ const STEPS = 20
 const CHILD = `
 const [dist, root, what, size, loose, step, when] = process.argv.slice(1)
 const { ObjectStore } = await import(dist + '/storage/objects.js')
+const { FileObjects } = await import(dist + '/storage/object-files.js')
 const { Database } = await import(dist + '/storage/database.js')
 const { keepObjects } = await import(dist + '/objects/receive.js')
 const { removeUnreferenced } = await import(dist + '/objects/remove.js')
@@ -41,7 +42,7 @@ const mortal = (target, names) => new Proxy(target, { get(of, name) {
 const context = {
   instance: randomUUID(),
   db: mortal(new Database(root + '/main.sqlite'), ['write']),
-  objects: mortal(await ObjectStore.open(root + '/objects'), ['stage', 'syncStaged', 'publish', 'remove', 'discard']),
+  objects: mortal(await FileObjects.open(root + '/objects'), ['stage', 'syncStaged', 'publish', 'remove', 'discard']),
   log: console,
 }
 const bytes = Buffer.alloc(Number(size), 'bytes that come and go')

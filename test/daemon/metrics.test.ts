@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startEdge, type TestEdge } from '../helpers/daemon.js'
 import { ADA, ask, ingest, startEngine, type TestEngine } from '../helpers/engine.js'
 import { type FakeOpenAi, startFakeOpenAi } from '../helpers/fake-openai.js'
+import { openSmallStore } from '../helpers/store.js'
 import { until } from '../helpers/until.js'
 
 const PROVIDER = { pluginId: 'openai-compatible', provider: 'local' }
@@ -58,6 +59,10 @@ describe('GET /metrics', () => {
     const { text } = await metrics(edge.tokens.operator)
     expect(text.endsWith('\n')).toBe(true)
     const families = new Set<string>()
+    const samples = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'))
+    const names = samples.map((line) => line.slice(0, line.lastIndexOf(' ')))
+    expect(names.filter((name, place) => names.indexOf(name) !== place)).toEqual([])
+    expect(text.match(/^# TYPE \S+ counter$/gm)?.filter((line) => !line.includes('_total '))).toEqual([])
     for (const line of text.trimEnd().split('\n')) {
       const told = /^# TYPE ([a-z_]+) (?:counter|gauge|histogram)$/.exec(line)
       if (told !== null) {
@@ -72,6 +77,66 @@ describe('GET /metrics', () => {
       expect(sample, line).not.toBeNull()
       expect(families.has((sample?.[1] ?? '').replace(/_(?:bucket|sum|count)$/, ''))).toBe(true)
     }
+  })
+
+  it('tells how requests were answered by their routes, without an id or an address', async () => {
+    const { id } = await running.engine.spaces.create(ADA, { name: 'Secret plans', slug: 'secret-plans' })
+    expect((await edge.send('GET', `/knowledge-spaces/${id}`, { token: edge.tokens.ada })).status).toBe(200)
+    expect((await edge.send('GET', `/knowledge-spaces/${id}`)).status).toBe(401)
+    expect((await edge.send('GET', '/knowledge-spaces/a-stranger/x/y', { token: edge.tokens.ada })).status).toBe(404)
+    expect((await edge.send('POST', '/v1/chat-messages', { token: 'app-nothing', json: {} })).status).toBe(401)
+    const { text } = await metrics(edge.tokens.operator)
+    const lines = text.split('\n')
+    const route = 'route="GET /knowledge-spaces/{id}"'
+    expect(lines).toContain(`ks_http_requests_total{${route},status="200"} 1`)
+    expect(lines).toContain(`ks_http_requests_total{${route},status="401"} 1`)
+    expect(lines).toContain('ks_http_requests_total{route="none",status="404"} 1')
+    expect(lines).toContain('ks_http_requests_total{route="POST /v1/chat-messages",status="401"} 1')
+    expect(lines).toContain(`ks_http_request_duration_seconds_count{${route}} 2`)
+    expect(lines).toContain(`ks_http_request_duration_seconds_bucket{${route},le="+Inf"} 2`)
+    expect(text).not.toMatch(/a-stranger|app-nothing/)
+  })
+
+  it('tells what the engine did and what waits, without a word of whose it is', async () => {
+    const { text } = await metrics(edge.tokens.operator)
+    const value = (sample: string) =>
+      Number(
+        text
+          .split('\n')
+          .find((line) => line.startsWith(`${sample} `))
+          ?.split(' ')
+          .at(-1),
+      )
+    expect(value('ks_answers_total')).toBe(2)
+    expect(value('ks_answers_degraded_total{part="answer",class="auth"}')).toBe(1)
+    expect(value('ks_job_claim_wait_seconds_count')).toBe(1)
+    for (const kind of ['get', 'all', 'run'])
+      expect(value(`ks_database_statements_total{kind="${kind}"}`)).toBeGreaterThan(0)
+    expect(value('ks_database_commits_total')).toBeGreaterThan(0)
+    expect(value('ks_database_writes_total')).toBeGreaterThanOrEqual(value('ks_database_commits_total'))
+    expect(value('ks_waiting{queue="queries"}')).toBe(0)
+    expect(value('ks_indexes_open')).toBe(1)
+    expect(value('ks_index_lag_entries{of="most"}')).toBe(0)
+    expect(value('ks_leases_expired_total')).toBe(0)
+    // budgets are of spaces; nothing else is
+    const others = text.split('\n').filter((line) => !line.startsWith('ks_space_budget'))
+    const space = (await running.engine.spaces.list(ADA, { limit: 1 })).items[0]
+    for (const word of [space?.id ?? '-', 'shop', 'tenant-a', 'ada', 'Oslo'])
+      expect(others.join('\n')).not.toContain(word)
+  })
+
+  it('tells how far an index is behind the log of its space', async () => {
+    const { measured } = await import('../../src/engine/status/measured.js')
+    const small = await openSmallStore()
+    const space = small.space()
+    small.run('INSERT INTO space_counters (space_key, seq) VALUES (?, 12)', space.key)
+    const indexes = Object.assign(small.indexes, { applied: () => new Map([[space.id, 5]]) })
+    expect((await measured({ ...small.context, indexes }, { running: 0, waiting: 3 })).indexes).toEqual({
+      open: 1,
+      behind: 7,
+      mostBehind: 7,
+    })
+    await small.end()
   })
 
   it('counts a call in every bucket that it is not longer than', async () => {

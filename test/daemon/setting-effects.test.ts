@@ -315,6 +315,7 @@ const EFFECTS = {
 const ELSEWHERE = {
   allowNetworkDisk: ['test/daemon/network-disk.test.ts', 'KS_DAEMON_ALLOW_NETWORK_DISK'],
   embeddingThreads: ['test/daemon/worker-settings.test.ts', 'embeddingThreads'],
+  objects: ['test/daemon/objects-in-bucket.test.ts', '--objects'],
   readingProcesses: ['test/daemon/worker-settings.test.ts', 'readingProcesses'],
   retentionBatchRows: ['test/engine/retention/sweep.test.ts', 'batchRows: 2'],
 } as const

@@ -141,6 +141,10 @@ export class FakeIndexes implements SearchIndexes {
     this.#held.delete(space)
   }
 
+  applied(): Map<string, number> {
+    return new Map()
+  }
+
   pid(): undefined {
     return undefined
   }

@@ -5,6 +5,7 @@ import { Readable } from 'node:stream'
 import type { AcceptedDocument } from '../../src/contract/gateway/documents.js'
 import type { Caller } from '../../src/engine/base/caller.js'
 import { Leases } from '../../src/engine/base/leases.js'
+import { Measures } from '../../src/engine/base/measures.js'
 import type { ModelReference } from '../../src/engine/base/model-reference.js'
 import type { EngineOptions } from '../../src/engine/base/options.js'
 import type { Work } from '../../src/engine/compile/work.js'
@@ -126,6 +127,7 @@ export async function openSmallStore(changes: Partial<EngineOptions> = {}): Prom
       conflicts: { published() {}, catchUp: async () => true, unreadable: () => 0 },
       failedClusters: { captured() {}, catchUp: noop },
       leases: new Leases(),
+      measures: new Measures(),
       rightOfWay: { begin: () => () => undefined, giveWay: async () => store.betweenSteps() } as never,
       options,
       log,

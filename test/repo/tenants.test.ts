@@ -32,11 +32,13 @@ const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
     'budgets.ts: SELECT counter, sum(used) used',
     'job-claims.ts: SELECT space_key, count(*) n FROM jobs INDEXED BY jobs_claimed',
     'jobs.ts: SELECT count(*) n FROM jobs WHERE completed_at IS NULL',
+    'measures.ts: SELECT stage, count(*) n FROM jobs WHERE completed_at IS NULL',
     'jobs.ts: SELECT 1 one FROM jobs INDEXED BY jobs_claimed',
     'research/tasks.ts: SELECT count(*) n FROM research_tasks WHERE completed_at IS NULL',
     'spaces.ts: SELECT key FROM spaces WHERE deleted_at IS NULL',
     'warm-up.ts: SELECT id FROM spaces',
     'storage/store-identity.ts: SELECT 1 one FROM spaces LIMIT 1',
+    'storage/open-objects.ts: SELECT id, opened',
   ],
   'the key of an object begins with a digest of its tenant': [
     'objects.ts: SELECT (EXISTS (SELECT 1 FROM documents WHERE object_key = wanted.key',

@@ -1,19 +1,24 @@
 import { KsError } from '../../contract/errors.js'
 import type { systemRoutes } from '../../contract/gateway/system.js'
-import { metricsText } from '../metrics.js'
+import { metricsText } from '../metrics/metrics.js'
 import type { HandlerDeps, Handlers } from '../operation.js'
 
 /** Longer than any token lives: a revocation is never forgotten. */
 const FOR_GOOD_MS = 100 * 365 * 24 * 60 * 60 * 1000
 
-export function systemHandlers({ engine, status, openapi }: HandlerDeps) {
+export function systemHandlers({ engine, status, requests, openapi }: HandlerDeps) {
   return {
     getHealth: () => engine.health(),
     getOpenapi: () => openapi(),
     getDaemonStatus: ({ query, operator, caller }) => (operator ? status.read(query) : status.readFor(caller.tenant)),
     getMetrics: async ({ operator }) => {
       if (!operator) throw new KsError('scope-missing', 'only the operator of this daemon may read its metrics')
-      return metricsText(await status.read({ reset: false }), engine.models.records())
+      return metricsText({
+        status: await status.read({ reset: false }),
+        models: engine.models.records(),
+        measured: await engine.measured(),
+        requests: requests.all(),
+      })
     },
     revokeToken: async ({ params, operator }) => {
       if (!operator) throw new KsError('scope-missing', 'only the operator of this daemon may revoke tokens')

@@ -70,6 +70,7 @@ export class Leases {
   readonly #active = new Map<string, Held>()
   readonly #clock: () => number
   #fence = 0
+  #expired = 0
 
   /** @param clock milliseconds that only grow */
   constructor(clock: () => number = () => performance.now()) {
@@ -113,6 +114,14 @@ export class Leases {
     return JSON.stringify([...since])
   }
 
+  /** Active leases by their type, and how many were never released. */
+  counts(): { active: Map<LeaseType, number>; expired: number } {
+    this.#expire()
+    const active = new Map<LeaseType, number>()
+    for (const { lease } of this.#active.values()) active.set(lease.type, (active.get(lease.type) ?? 0) + 1)
+    return { active, expired: this.#expired }
+  }
+
   /** Whether a lease of the space names one of these things, by id, object key or virtual path. */
   holds(spaceKey: number, names: readonly (string | undefined)[]): boolean {
     return this.of(spaceKey).some((lease) => names.includes(lease.targetId) || names.includes(lease.virtualPath))
@@ -142,6 +151,7 @@ export class Leases {
   #end(lease: Lease, status: LeaseStatus): void {
     if (!mayMove(lease.status, status)) return
     clearInterval(this.#active.get(lease.id)?.timer)
+    if (status === 'expired') this.#expired++
     lease.status = status
     this.#active.delete(lease.id)
   }

@@ -1,5 +1,6 @@
 import type { QuotaPolicy } from '../../contract/gateway/spaces.js'
 import type { DiskRoom } from '../../local/disk-room.js'
+import type { ObjectPlace } from '../../local/object-place.js'
 import type { EngineLog } from './log.js'
 import type { ModelReference } from './model-reference.js'
 import type { ProviderConfig } from './provider-config.js'
@@ -7,6 +8,8 @@ import type { Resolve } from './resolve.js'
 
 export interface EngineOptions {
   dataDir: string
+  /** where the bytes of documents are; files of the data directory where absent */
+  objects?: ObjectPlace | undefined
   /** `inline`: an upload answers when its document is published */
   compilation: 'durable' | 'inline'
   providers: ProviderConfig[]

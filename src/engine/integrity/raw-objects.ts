@@ -6,7 +6,7 @@ import { documentBytes, isDocumentThere, isShownBy, type ReceivedBytes } from '.
 import { isReferenced, namesOf, objectRow, objectRows } from '../rows/objects.js'
 import type { StoredFile } from '../storage/object-list.js'
 import type { Measured } from '../storage/object-thread.js'
-import { ObjectStore } from '../storage/objects.js'
+import { ObjectStore, unlessAway } from '../storage/objects.js'
 import type { Read } from '../storage/program.js'
 import { type Finding, finding, type Scan } from './findings.js'
 import { type Phase, sliceOf } from './phase.js'
@@ -52,7 +52,7 @@ interface Held extends Omit<ReceivedBytes, 'id'> {
 
 /** Reads the bytes of an object again and compares them with what was received. */
 export async function checkBytes(objects: ObjectStore, held: Held): Promise<Finding | undefined> {
-  const read = await objects.measure(held.object_key).catch((error: unknown) => ({ error: String(error) }))
+  const read = await objects.measure(held.object_key).catch(unlessAway)
   return await compareBytes(held, read)
 }
 

@@ -16,6 +16,7 @@ import { markObsolete } from '../rows/retention/versions.js'
 import { replacePacked } from '../rows/version-parts.js'
 import { insertAsset, removeItems } from '../rows/versions.js'
 import { nodeHash } from '../storage/node-hash.js'
+import { unlessAway } from '../storage/objects.js'
 import type { Write } from '../storage/program.js'
 import { artifactHash, readVersion } from './artifacts.js'
 import type { Scan } from './findings.js'
@@ -44,8 +45,8 @@ export async function repairVersion(scan: Scan, versionKey: number): Promise<str
 /** What the parser makes of the document's bytes now. @returns nothing when the bytes are not those received */
 async function readAgain({ scan, document }: Damaged): Promise<PreparedDocument | undefined> {
   const { compiler, objects } = scan.context
-  const file = await objects.measure(document.object_key).catch(() => undefined)
-  if (file?.sha256 !== document.sha256) return undefined
+  const file = await objects.measure(document.object_key).catch(unlessAway)
+  if (file === undefined || 'error' in file || file.sha256 !== document.sha256) return undefined
   const { filename, mime_type: declaredType } = document
   const [result] = await objects.local([document.object_key], (files) =>
     compiler.compile(files.map((local) => ({ ...local, filename, declaredType }))),

@@ -5,6 +5,7 @@ import {
   type WrittenBytes,
   workspaceFileBytes,
 } from '../rows/integrity/objects.js'
+import { unlessAway } from '../storage/objects.js'
 import type { Read } from '../storage/program.js'
 import { type Finding, finding, type Scan } from './findings.js'
 import { type Phase, sliceOf } from './phase.js'
@@ -29,7 +30,7 @@ async function check(scan: Scan, rows: WrittenBytes[], isThere: (key: number) =>
   const { db, objects } = scan.context
   const findings: Finding[] = []
   for (const row of rows) {
-    const read = await objects.measure(row.object_key).catch((error: unknown) => ({ error: String(error) }))
+    const read = await objects.measure(row.object_key).catch(unlessAway)
     const [issue, message] = verdict(row, read)
     // it may have been removed while it was read
     if (issue === undefined || !(await db.read(isThere(row.key)))) continue

@@ -223,7 +223,9 @@ export class JobRunner {
     this.#lastSpace = next.spaceKey
     const { spaceKey, work } = next
     const beside = besideCompiling(this.#running.values())
-    return { spaceKey, work: await db.write(() => claim(this.#context, spaceKey, work, beside)) }
+    const claimed = await db.write(() => claim(this.#context, spaceKey, work, beside))
+    for (const { job } of claimed) this.#context.measures.claimed(Date.now() - Math.max(job.created_at, job.run_after))
+    return { spaceKey, work: claimed }
   }
 
   /** Trains the model of a space, or fills what lacks vectors, where that is due. */

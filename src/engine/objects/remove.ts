@@ -116,16 +116,22 @@ export async function finishRemoval(
 ): Promise<string[]> {
   if (keys.length === 0) return []
   const isOurs = () => Math.max(Date.now() - at, performance.now() - since) < REMOVED_WITHIN_MS
-  const gone: string[] = []
+  const gone = new Set<string>()
+  const inDoubt = new Set<string>()
   try {
-    await objects.remove(keys, isOurs, (key) => gone.push(key))
+    await objects.remove(keys, isOurs, {
+      gone: (key) => gone.add(key),
+      // its row stays as it is: nobody counts on the bytes, and who takes the removal over puts or removes them again
+      inDoubt: (key) => inDoubt.add(key),
+    })
   } finally {
-    const isGone = new Set(gone)
     await db.write(function* () {
-      for (const key of keys) yield* (isGone.has(key) ? endRemoval : giveUpRemoval)({ tenant, key }, id)
+      for (const key of keys)
+        if (gone.has(key)) yield* endRemoval({ tenant, key }, id)
+        else if (!inDoubt.has(key)) yield* giveUpRemoval({ tenant, key }, id)
     })
   }
-  return gone
+  return [...gone]
 }
 
 /** Somebody else is removing it: waits for the end of that. */

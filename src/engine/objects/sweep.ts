@@ -1,6 +1,6 @@
 import type { EngineContext } from '../context.js'
 import { keepNamed, looseObjects, type ObjectRow } from '../rows/objects.js'
-import { ObjectStore } from '../storage/objects.js'
+import { ObjectStore, unlessAway } from '../storage/objects.js'
 import type { Slice } from '../storage/slices.js'
 import { NOTHING } from '../storage/slices.js'
 import { type Removing, removeUnreferenced } from './remove.js'
@@ -37,8 +37,8 @@ async function settle(context: Removing, row: ObjectRow): Promise<boolean> {
   if (!(await db.write(() => keepNamed({ tenant, key }, row)))) {
     return (await removeUnreferenced(context, tenant, [key])).size > 0
   }
-  const read = await objects.measure(key).catch(() => undefined)
-  if (read?.sha256 !== sha256)
+  const read = await objects.measure(key).catch(unlessAway)
+  if (read === undefined || 'error' in read || read.sha256 !== sha256)
     log.error({ key }, 'an object is needed and its bytes are not there whole: `ks fsck` names what needs it')
   return false
 }

@@ -31,6 +31,10 @@ export class QueryGate {
     return this.#running
   }
 
+  get waiting(): number {
+    return this.#count
+  }
+
   /**
    * @returns what gives the place back, once
    * @throws KsError `busy` when too many of the tenant wait already; `unavailable` when the signal aborts

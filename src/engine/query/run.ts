@@ -196,6 +196,7 @@ async function* answerFrames(run: Run, shared: QueryShared): AsyncGenerator<Answ
       ...degradedFields(degraded),
     },
   }
+  context.measures.answered(degraded)
   recorder.add(GENERATE_STEP, 'ok', new Date(), { eventCount: run.deltas + 1, finishReason, ...said })
   const committed = commit(run, route, bundle, answer)
   // before it is awaited, so that both are one transaction

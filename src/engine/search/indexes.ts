@@ -213,6 +213,10 @@ class Indexes implements SearchIndexes {
     this.#sessions.delete(space)
   }
 
+  applied(): Map<string, number> {
+    return new Map([...this.#sessions.keys()].map((space) => [space, this.#at(space)]))
+  }
+
   pid(): number | undefined {
     return this.#process.pid()
   }

@@ -185,6 +185,8 @@ export interface SearchIndexes {
   rebuild(space: string): Promise<void>
   /** Removes both indexes of a space. */
   drop(space: string): Promise<void>
+  /** Of each space whose indexes are open, the entry of its log up to which searches see all now. */
+  applied(): Map<string, number>
   /** Process id of the index process now, if it runs (for diagnostics and fault tests). */
   pid(): number | undefined
   /** vector graphs being built */

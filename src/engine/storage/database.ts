@@ -16,6 +16,19 @@ import { Writer } from './writer.js'
 
 const PAGE_SIZE = 8192 // 1 KiB texts and 400-byte vectors waste less air than in 4 KiB pages
 
+/** What a database did since it was opened. */
+export interface DatabaseCounts {
+  commits: number
+  /** programs of writes, which share commits */
+  writes: number
+  /** statements that look for one row, for several, and that change rows */
+  get: number
+  all: number
+  run: number
+  /** writes that wait for a commit now */
+  waitingWrites: number
+}
+
 /**
  * The one connection to the source of truth. Statements are prepared once. Writes go through `write`, which
  * commits everything that is asked at the same time in one transaction: callers pay one fsync together.
@@ -26,6 +39,7 @@ export class Database {
   readonly #checkpointer: Checkpointer
   readonly #pages: PageCheck
   readonly #writer: Writer
+  readonly #counts = { commits: 0, writes: 0, get: 0, all: 0, run: 0 }
   #damaged: DatabaseDamaged | undefined
   /** Is told once when the file itself turns out to be damaged. */
   onDamagedFile: (damage: DatabaseDamaged) => void = () => undefined
@@ -43,7 +57,10 @@ export class Database {
     this.#checkpointer = new Checkpointer(path)
     this.#pages = new PageCheck(path)
     this.#writer = new Writer(this.#sqlite, path, {
-      wrote: () => this.#checkpointer.wrote(),
+      wrote: () => {
+        this.#counts.commits++
+        this.#checkpointer.wrote()
+      },
       damage: () => this.#damaged,
       failed: (error) => this.#unwritable(error, path, refused),
     })
@@ -104,10 +121,11 @@ export class Database {
 
   /** Runs one statement of a program. */
   execute(asked: Query | Change): unknown {
+    this.#counts[asked.verb]++
     const { statement, toRow, guard } = this.#reading((): Prepared => this.#statements.of(asked.sql))
     if (asked.verb === 'run') {
-      const { changes, lastInsertRowid } = this.#reading(() => statement.run(asked.values))
-      return { changes, key: Number(lastInsertRowid) }
+      const { changes } = this.#reading(() => statement.run(asked.values))
+      return { changes }
     }
     const check = asked.stored === true ? undefined : guard
     if (asked.verb === 'get') {
@@ -148,7 +166,13 @@ export class Database {
     return this.#writer.durable()
   }
 
+  /** What was done since it was opened, and the writes that wait for a commit. */
+  counts(): DatabaseCounts {
+    return { ...this.#counts, waitingWrites: this.#writer.waiting }
+  }
+
   #runWork<T>(work: () => Write<T> | T): T {
+    this.#counts.writes++
     const made = work()
     return isProgram(made) ? this.now(made) : made
   }

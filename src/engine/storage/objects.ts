@@ -1,28 +1,10 @@
 import { createHash } from 'node:crypto'
-import { type Stats, statSync } from 'node:fs'
-import { type FileHandle, lstat, mkdir, open, readdir, realpath, unlink } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import type { FileHandle } from 'node:fs/promises'
 import type { Readable } from 'node:stream'
 import { KsError } from '../../contract/errors.js'
-import { newId } from '../../lib/ids.js'
-import { diskError, onDisk } from '../../local/disk-error.js'
-import { ignoreMissing, isObjectKey, syncPath } from '../../local/file-system.js'
-import { checkOpened, READ_FLAGS } from '../../local/open-inside.js'
-import { isCode } from '../../local/private-file.js'
-import {
-  damagedObject,
-  hasHash,
-  hashOf,
-  hasMoved,
-  OBJECT_MODE,
-  readWhole,
-  secondName,
-  writeDurably,
-} from './durable-files.js'
-import { sortedNames } from './folder-entries.js'
-import { ObjectFolders, sizeOfFile } from './object-folders.js'
-import { describeFiles, type ListedFile, listFiles, type StoredFile } from './object-list.js'
-import { type Measured, ObjectThread } from './object-thread.js'
+import { isObjectKey } from '../../local/file-system.js'
+import type { ListedFile, StoredFile } from './object-list.js'
+import type { Measured } from './object-thread.js'
 
 /** Bytes that were received but belong to nothing yet. */
 export interface StagedObject {
@@ -34,54 +16,37 @@ export interface StagedObject {
   bytes?: Buffer
 }
 
-const SMALL_BYTES = 32 * 1024
-const STAGED_NAME = /^[0-9a-f-]{36}$/
-/** What the system says where a file stands in the place of a folder, or a folder in that of a file. */
-const IN_THE_WAY = ['EEXIST', 'ENOTDIR', 'EISDIR', 'ENOTEMPTY']
-/** A pin that was not renewed for so long is of a backup that was killed. */
-const PIN_MS = 60_000
-const READ_BYTES = 256 * 1024
-const NAMED_AT_ONCE = 32 // names that are given in a row
-const SHA256_DIGITS = 64
-
 /** A temporary file. */
-type StagedFile = { id: string } & Omit<StoredFile, 'key' | 'isObject'>
+export type StagedFile = { id: string } & Omit<StoredFile, 'key' | 'isObject'>
 
 /** A file with the bytes of an object. */
-interface LocalFile {
+export interface LocalFile {
   path: string
   /** what it must lie in */
   root: string
 }
 
+/** Size and hash of the bytes that are there, and since when they are. */
+export interface WholeObject {
+  size: number
+  sha256: string
+  modifiedAt: number
+}
+
+/** What becomes of objects that are to be removed. */
+export interface Removed {
+  /** the object is not there any more, and that is durable */
+  gone(key: string): void
+  /** it was asked to go, and whether it went is not known: nobody may count on its bytes, nor on their room */
+  inDoubt(key: string): void
+}
+
 /**
- * Content-addressed files: `objects/<tenant>/sha256/ab/<hex>`, immutable, one namespace a tenant so that nobody can tell
- * what others hold. Bytes become durable in the order file, name, directory.
+ * The bytes, content-addressed: immutable under `<tenant>/sha256/ab/<hex>`, one namespace a tenant so that nobody can tell
+ * what others hold. Two adapters have the same suite: files of the data directory, and an object storage that speaks S3.
+ * Uploads and removals of the same bytes agree by rows (`src/engine/objects/`), not here.
  */
-export class ObjectStore {
-  readonly #root: string
-  readonly #folders = new ObjectFolders()
-  readonly #thread = new ObjectThread()
-
-  /** @param realRoot where the store really lies: an operator may have put it on another disk */
-  private constructor(
-    root: string,
-    readonly realRoot: string,
-  ) {
-    this.#root = root
-  }
-
-  /** Opens the store and removes what an earlier process left half received. */
-  static async open(root: string): Promise<ObjectStore> {
-    await mkdir(join(root, 'tmp'), { recursive: true, mode: 0o700 })
-    for (const name of await readdir(join(root, 'tmp'))) {
-      if (!STAGED_NAME.test(name)) continue
-      const path = join(root, 'tmp', name)
-      if ((await lstat(path).catch(ignoreMissing))?.isFile() === true) await unlink(path).catch(ignoreMissing)
-    }
-    return new ObjectStore(root, await realpath(root))
-  }
-
+export abstract class ObjectStore {
   /** The key of an object; tenants are hashed because their names are not ours to put in paths. */
   static key(tenant: string, sha256: string): string {
     return `${ObjectStore.prefix(tenant)}sha256/${sha256.slice(0, 2)}/${sha256}`
@@ -102,234 +67,85 @@ export class ObjectStore {
   }
 
   /**
-   * Receives a stream. A small object waits in memory for `syncStaged`, so that many of them are written together; a
-   * larger one goes to a temporary file as it arrives.
+   * Receives a stream on this machine.
    * @throws KsError `upload-too-large` past `limit` bytes
    */
-  async stage(id: string, content: Readable, limit: number, name: string): Promise<StagedObject> {
-    const hash = createHash('sha256')
-    const held: Buffer[] = []
-    let size = 0
-    let file: FileHandle | undefined
-    try {
-      for await (const part of content) {
-        const chunk = Buffer.isBuffer(part) ? part : Buffer.from(part)
-        size += chunk.length
-        if (size > limit)
-          throw new KsError(
-            'upload-too-large',
-            `${JSON.stringify(name)} is over the limit of ${limit} bytes for one file`,
-          )
-        hash.update(chunk)
-        if (file === undefined) {
-          held.push(chunk)
-          if (size <= SMALL_BYTES) continue
-          file = await open(this.#stagedPath(id), 'wx', OBJECT_MODE)
-          await file.writeFile(Buffer.concat(held.splice(0)))
-          // not write(): a disk that is nearly full may take a part of the bytes without an error
-        } else await file.writeFile(chunk)
-      }
-    } catch (error) {
-      await file?.close()
-      if (file !== undefined) await this.discard(id)
-      throw diskError(error) ?? error
-    }
-    await file?.close()
-    const staged = { id, sha256: hash.digest('hex'), size }
-    return file === undefined ? { ...staged, bytes: Buffer.concat(held) } : staged
-  }
+  abstract stage(id: string, content: Readable, limit: number, name: string): Promise<StagedObject>
 
-  async discard(id: string): Promise<void> {
-    await unlink(this.#stagedPath(id)).catch(ignoreMissing)
-  }
+  abstract discard(id: string): Promise<void>
 
-  /** Makes the bytes of staged objects durable, under their temporary names; again where they got their names and lost them. */
-  async syncStaged(staged: StagedObject[]): Promise<void> {
-    const written = staged.map(({ id, bytes }) => {
-      const path = this.#stagedPath(id)
-      return bytes === undefined ? syncPath(path) : writeDurably(path, bytes)
-    })
-    // discarding them after a failure must not come before one that is still being written
-    await Promise.allSettled(written)
-    await onDisk(() => Promise.all(written))
-  }
+  /** Makes what was received ready for its names; again where it got them and lost them. */
+  abstract syncStaged(staged: StagedObject[]): Promise<void>
 
   /**
-   * Gives staged objects their final names and makes the names durable. An object that is there already is kept. A file
-   * that holds what memory does not stays under its temporary name too, until it is discarded: it may have to be put again.
+   * Gives staged objects their final names, durably. An object that is there whole is kept, a damaged one replaced.
+   * What memory does not hold stays under its temporary name until it is discarded: it may have to be put again.
    *
    * @param pause waited for now and then
    */
-  async publish(entries: { staged: StagedObject; key: string }[], pause?: () => Promise<void>): Promise<void> {
-    try {
-      await onDisk(() => this.#publish(entries, pause))
-    } catch (error) {
-      if (!IN_THE_WAY.some((code) => isCode(error, code))) throw error
-      const message = 'something else stands where an object or its folder belongs: `ks fsck` names it'
-      throw new KsError('upload-failed', message, { cause: error })
-    }
-  }
-
-  async #publish(entries: { staged: StagedObject; key: string }[], pause?: () => Promise<void>): Promise<void> {
-    const folders = new Set<string>()
-    for (const [place, { staged, key }] of entries.entries()) {
-      if (place > 0 && place % NAMED_AT_ONCE === 0) await pause?.()
-      const target = this.path(key)
-      folders.add(dirname(target))
-      await this.#folders.make(dirname(target))
-      // bytes that are there but damaged are replaced: sending a document again heals it
-      const isThere = sizeOfFile(target) === staged.size // and it may be removed while it is read
-      const isWhole = isThere && (await this.#hash(key).catch(ignoreMissing)) === staged.sha256
-      const isInMemory = staged.bytes !== undefined
-      const name = this.#stagedPath(staged.id)
-      if (!isWhole)
-        await this.#folders.name(isInMemory ? name : await secondName(name, this.#stagedPath(newId())), target)
-      else if (isInMemory) await this.discard(staged.id)
-    }
-    await this.#folders.sync(folders)
-  }
+  abstract publish(entries: { staged: StagedObject; key: string }[], pause?: () => Promise<void>): Promise<void>
 
   /** Whether a backup is being taken: then no object goes, for its rows may be in the copy of the database. */
-  isPinned(): boolean {
-    const at = statSync(join(this.#root, 'being-copied'), { throwIfNoEntry: false })?.mtimeMs
-    return at !== undefined && Math.abs(Date.now() - at) < PIN_MS
-  }
+  abstract isPinned(): boolean
+
+  /** Why objects that the database does not know must stay, as far as the place of the objects tells. */
+  abstract doubt(): string | undefined
 
   /**
-   * Has objects as files of this machine for as long as `use` takes, to be read by a child process.
-   * @throws like `path`
+   * Has objects as files of this machine for as long as `use` takes, to be read by a child process. One that is not there
+   * whole is a path at which nothing lies, or other bytes.
    */
-  async local<T>(keys: readonly string[], use: (files: LocalFile[]) => Promise<T>): Promise<T> {
-    return use(keys.map((key) => ({ path: this.path(key), root: this.realRoot })))
-  }
+  abstract local<T>(keys: readonly string[], use: (files: LocalFile[]) => Promise<T>): Promise<T>
 
-  /** @throws KsError `data-damaged` for what is no key of an object: keys stand in rows */
-  path(key: string): string {
-    if (!isObjectKey(key))
-      throw new KsError(
-        'data-damaged',
-        'a stored key of an object does not have the form of one; `ks fsck` names its row',
-      )
-    return join(this.#root, key)
-  }
-
-  /**
-   * Opens an object to be read. A data directory may come from elsewhere: a link in it leads nowhere.
-   *
-   * @throws RefusedFile for what is no regular file of the store; the system's error
-   */
-  async open(key: string): Promise<FileHandle> {
-    const path = this.path(key)
-    const handle = await open(path, READ_FLAGS)
-    try {
-      checkOpened(handle.fd, path, this.realRoot)
-      return handle
-    } catch (error) {
-      await handle.close()
-      throw error
-    }
-  }
+  /** Opens an object to be read. @throws `ENOENT` where there is none; KsError `data-damaged` for what is no key of an object */
+  abstract open(key: string): Promise<FileHandle>
 
   /** All bytes of an object. @throws like `open`; KsError `data-damaged` where they are not those that were stored */
-  async bytes(key: string): Promise<Buffer> {
-    const handle = await this.open(key)
-    const bytes = await readWhole(handle).finally(() => handle.close())
-    if (!(await hasHash(bytes, key.slice(-SHA256_DIGITS)))) throw damagedObject()
-    return bytes
-  }
+  abstract bytes(key: string): Promise<Buffer>
 
-  /** SHA-256 of an object; a large one is read in pieces so that others get their turns. @throws like `open` */
-  async #hash(key: string): Promise<string> {
-    return await hashOf(await this.open(key), READ_BYTES)
-  }
-
-  /** Reads an object again, whole. @returns nothing when there is no such file */
-  async measure(key: string): Promise<{ size: number; sha256: string; modifiedAt: number } | undefined> {
-    const found = await lstat(this.path(key)).catch(ignoreMissing)
-    if (found === undefined) return undefined
-    const sha256 = await this.#hash(key).catch(ignoreMissing)
-    return sha256 === undefined ? undefined : { size: found.size, sha256, modifiedAt: found.mtimeMs }
-  }
+  /** Reads an object again, whole. @returns nothing when there is none */
+  abstract measure(key: string): Promise<WholeObject | undefined>
 
   /**
-   * Reads many objects again, in a thread.
+   * Reads many objects again.
    *
-   * @returns what became of each, in their order: nothing where there is no such file, or why it cannot be read
+   * @returns what became of each, in their order: nothing where there is none, or why it cannot be read
    */
-  async measureAll(keys: readonly string[]): Promise<Measured[]> {
-    const known = keys.filter(isObjectKey)
-    const paths = known.map((key) => this.path(key))
-    const measured = await this.#thread.measure(this.realRoot, paths).catch(() => undefined)
-    const found = new Map(measured === undefined ? [] : known.map((key, place) => [key, measured[place]]))
-    const all: Measured[] = []
-    // what is no key is refused here, and where the thread ended all is read here
-    for (const key of keys) all.push(found.has(key) ? found.get(key) : await this.measure(key).catch(unreadable))
-    return all
-  }
+  abstract measureAll(keys: readonly string[]): Promise<Measured[]>
 
-  /** Size and age of an object. @returns nothing when there is no such file, or something else in its place */
-  async describe(key: string): Promise<{ size: number; modifiedAt: number } | undefined> {
-    const found = await lstat(this.path(key)).catch(ignoreMissing)
-    return found?.isFile() === true ? { size: found.size, modifiedAt: found.mtimeMs } : undefined
-  }
+  /** Size and age of an object. @returns nothing when there is none, or something else in its place */
+  abstract describe(key: string): Promise<{ size: number; modifiedAt: number } | undefined>
 
-  /** Files of a tenant after `after` in the order of their keys; what is no object has no form of a key. */
-  list(tenant: string, after: string, limit: number): Promise<ListedFile[]> {
-    return listFiles(this.#root, ObjectStore.prefix(tenant), after, limit)
-  }
+  /** What stands in the place of a tenant's objects after `after`, in the order of keys; what is no object has no form of a key. */
+  abstract list(tenant: string, after: string, limit: number): Promise<ListedFile[]>
 
-  /** Sizes and times of files that were listed; what is not there any more is left out. */
-  described(files: readonly ListedFile[]): Promise<StoredFile[]> {
-    return describeFiles(this.#root, files)
-  }
+  /** Sizes and times of what was listed; what is not there any more is left out. */
+  abstract described(files: readonly ListedFile[]): Promise<StoredFile[]>
 
-  /** Files that are being received or were left behind, by their ids. */
-  async listStaged(): Promise<StagedFile[]> {
-    const found: StagedFile[] = []
-    for (const id of await sortedNames(join(this.#root, 'tmp'))) {
-      if (!STAGED_NAME.test(id)) continue
-      const at = await lstat(this.#stagedPath(id)).catch(ignoreMissing)
-      if (at?.isFile() === true) found.push({ id, ...timesOf(at) })
-    }
-    return found
-  }
+  /** Temporary files that are being received or were left behind, by their ids. */
+  abstract listStaged(): Promise<StagedFile[]>
 
   /**
-   * Removes files of objects whose rows say so. Each goes in the very turn in which `isOurs` says that nobody else has
+   * Removes objects whose rows say so. Each is asked to go in the very turn in which `isOurs` says that nobody else has
    * taken its removal over, and none while a backup is taken.
-   *
-   * @param gone is told each object that is not there any more, once that is durable
    */
-  async remove(keys: readonly string[], isOurs: () => boolean, gone: (key: string) => void): Promise<void> {
-    const taken: string[] = []
-    const removed: string[] = []
-    const folders = new Set<string>()
-    try {
-      for (const key of keys) {
-        const path = this.path(key)
-        const id = newId()
-        if (this.isPinned() || !isOurs()) break
-        // a name goes at once, the room of a large file takes a while
-        if (hasMoved(path, this.#stagedPath(id))) taken.push(id)
-        removed.push(key)
-        folders.add(dirname(path))
-      }
-    } finally {
-      await Promise.all([...folders].map((folder) => syncPath(folder).catch(ignoreMissing)))
-      await Promise.all(taken.map((id) => this.discard(id)))
-      for (const key of removed) gone(key)
-    }
-  }
+  abstract remove(keys: readonly string[], isOurs: () => boolean, removed: Removed): Promise<void>
 
-  #stagedPath(id: string): string {
-    return join(this.#root, 'tmp', id)
-  }
+  /** How often the place of the objects was asked, and to what end; nothing where that is this machine's disk. */
+  abstract requests(): readonly ObjectRequests[]
+
+  abstract close(): void
 }
 
-function timesOf({ size, mtimeMs, ctimeMs }: Stats) {
-  return { size, modifiedAt: mtimeMs, changedAt: ctimeMs }
-}
-
-function unreadable(error: unknown): Measured {
+/** Why an object cannot be read. @throws what says nothing of the object: its place is away */
+export function unlessAway(error: unknown): { error: string } {
+  if (error instanceof KsError && error.code === 'unavailable') throw error
   return { error: String(error) }
+}
+
+/** Requests of one kind to an object storage, by how they ended. */
+export interface ObjectRequests {
+  operation: string
+  outcome: 'ok' | 'missing' | 'refused' | 'failed' | 'retried'
+  count: number
 }

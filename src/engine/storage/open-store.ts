@@ -1,9 +1,11 @@
 import { mkdir } from 'node:fs/promises'
 import type { DataLayout } from '../../local/layout.js'
+import type { ObjectPlace } from '../../local/object-place.js'
 import { StoreRefused } from '../../local/store-refused.js'
 import type { EngineLog } from '../base/log.js'
 import { Database } from './database.js'
-import { ObjectStore } from './objects.js'
+import type { ObjectStore } from './objects.js'
+import { openObjects, refuseWithoutPlace } from './open-objects.js'
 import { DatabaseDamaged, damageMet } from './sql-errors.js'
 import { checkStore, openIdentity, refuseOther, type StoreIdentity, whatToDo } from './store-identity.js'
 
@@ -17,19 +19,24 @@ export interface OpenStore {
  * Opens database and objects of a data directory that the caller has locked.
  *
  * @param refused is told every failure that came from the disk
+ * @param place where the objects are; files of the data directory where absent
  * @throws StoreRefused where the database is missing, damaged or of another store, and then leaves every byte as it was
  */
 export async function openStore(
   layout: DataLayout,
   log: EngineLog,
   refused: (error: unknown) => void,
+  place?: ObjectPlace,
 ): Promise<OpenStore> {
+  refuseWithoutPlace(layout, place)
   const { logLost } = checkStore(layout)
   await mkdir(layout.databaseDir, { recursive: true, mode: 0o700 })
   // One that is refused is not closed: closing would move its log into it. The process ends, or forgets it.
   const db = new Database(layout.database, refused, (opened) => opened.now(refuseOther(layout)))
-  const objects = await ObjectStore.open(layout.objects)
-  return { db, objects, identity: db.now(openIdentity({ db, layout, log, logLost })) }
+  await mkdir(layout.objects, { recursive: true, mode: 0o700 })
+  const identity = db.now(openIdentity({ db, layout, log, logLost }))
+  const objects = await openObjects(db, layout, log, place)
+  return { db, objects, identity: { ...identity, doubt: () => objects.doubt() ?? identity.doubt() } }
 }
 
 /** What SQLite found to be damaged while a store was opened, in words for a person; other errors as they are. */

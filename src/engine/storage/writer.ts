@@ -60,6 +60,11 @@ export class Writer {
     return this.#broken !== undefined
   }
 
+  /** Writes that wait for a commit. */
+  get waiting(): number {
+    return this.#waiting.length
+  }
+
   /** @param mayStand as `Database.record` has it */
   write<T>(run: () => T, mayStand: boolean): Promise<T> {
     const refused = this.#refusal()

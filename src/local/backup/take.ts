@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { KsError } from '../../contract/errors.js'
 import { ignoreMissing, syncPath } from '../file-system.js'
 import type { DataLayout } from '../layout.js'
-import { writePrivateFile } from '../private-file.js'
+import { readIfExists, writePrivateFile } from '../private-file.js'
 import { copyDatabase, readContents } from './database.js'
 import { copyFile, foldersBelow, forEachConcurrently, hashOfKey, type Manifest, measure, syncFolders } from './files.js'
 import { livingHolder } from './holder.js'
@@ -41,12 +41,18 @@ export interface TakeOptions {
  * folder share their objects with it and are not touched. One that is cut off has no final name; what it left goes with
  * a later one.
  *
- * @throws KsError `not-found` where there is no database, `unavailable` while another process takes a backup of it
+ * @throws KsError `not-found` where there is no database, `invalid-request` where its objects are in a bucket, `unavailable` while another process takes a backup of it
  */
 export async function takeBackup(options: TakeOptions): Promise<BackupResult> {
   const { layout, to, version, now } = options
   if (!existsSync(layout.database))
     throw new KsError('not-found', `there is no database ${layout.database} to take a backup of`)
+  const elsewhere = readIfExists(layout.elsewhere)
+  if (elsewhere !== undefined)
+    throw new KsError(
+      'invalid-request',
+      `the objects of ${layout.root} are in ${elsewhere.trim()}, and a backup holds those of this machine: keep versions of the bucket, and copy the data directory while no daemon runs`,
+    )
   const snapshot = now.toISOString().replace(/[-:]/g, '').replace('.', '-')
   const place = join(to, 'snapshots', snapshot)
   const partial = `${place}.partial`

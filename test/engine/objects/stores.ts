@@ -8,9 +8,12 @@ import { type Removing, removeUnreferenced } from '../../../src/engine/objects/r
 import { type FileRow, insertFile, readyFile } from '../../../src/engine/rows/chat/files.js'
 import { loosen } from '../../../src/engine/rows/objects.js'
 import { Database } from '../../../src/engine/storage/database.js'
+import { FileObjects } from '../../../src/engine/storage/object-files.js'
 import { ObjectStore } from '../../../src/engine/storage/objects.js'
 import { sql } from '../../../src/engine/storage/program.js'
 import { newId } from '../../../src/lib/ids.js'
+import type { StrictS3 } from '../../helpers/places/strict-s3.js'
+import { openBucket } from '../storage/object-places.js'
 
 export const TENANT = 'tenant'
 
@@ -22,30 +25,51 @@ export function keyOf(bytes: Buffer): string {
   return ObjectStore.key(TENANT, shaOf(bytes))
 }
 
-/** One database and one folder of objects, for any number of gateways. */
-export function temporaryStore() {
+/** Times that a test can wait for. */
+const PATIENCE = {
+  connectMs: 1000,
+  silentMs: 1000,
+  requestMs: 2000,
+  slowestBytesASecond: 1e6,
+  attempts: 4,
+  backoff: { baseMs: 5, capMs: 20 },
+}
+
+/** One database and one place of objects, for any number of gateways: a folder, or a server of S3. */
+export function temporaryStore(server?: StrictS3) {
   const root = mkdtempSync(join(tmpdir(), 'ks-agreed-'))
   const open: Gateway[] = []
   return {
     root,
+    /** Where the file of an object is. */
+    pathOf: (bytes: Buffer) => join(root, 'objects', keyOf(bytes)),
     async gateway(): Promise<Gateway> {
-      mkdirSync(join(root, 'objects'), { recursive: true })
+      // what a gateway fetched is its own
+      const folder = join(root, server === undefined ? 'objects' : `objects-${open.length}`)
+      mkdirSync(folder, { recursive: true })
       const gateway = new Gateway({
         instance: newId(),
         db: new Database(join(root, 'main.sqlite')),
-        objects: await ObjectStore.open(join(root, 'objects')),
+        objects: await (server === undefined
+          ? FileObjects.open(folder)
+          : openBucket(folder, server.place, { patience: PATIENCE })),
         log: { debug() {}, info() {}, warn() {}, error() {} },
       })
       open.push(gateway)
       return gateway
     },
-    /** Names of all files below the objects, of temporary ones too. */
+    /** Names of all files below the objects, of temporary ones too; of a server those of its objects. */
     files: () =>
-      readdirSync(join(root, 'objects'), { recursive: true, withFileTypes: true })
-        .filter((entry) => entry.isFile())
-        .map((entry) => entry.name),
+      server !== undefined
+        ? [...server.objects.keys()].filter((key) => key.includes('/sha256/')).map((key) => key.slice(-64))
+        : readdirSync(join(root, 'objects'), { recursive: true, withFileTypes: true })
+            .filter((entry) => entry.isFile())
+            .map((entry) => entry.name),
     async end() {
-      for (const gateway of open) await gateway.context.db.close()
+      for (const gateway of open) {
+        gateway.context.objects.close()
+        await gateway.context.db.close()
+      }
       rmSync(root, { recursive: true, force: true })
     },
   }

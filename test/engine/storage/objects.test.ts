@@ -17,15 +17,16 @@ import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { DEFAULT_LIMITS } from '../../../src/engine/parse/limits.js'
 import { readDocument } from '../../../src/engine/parse/read-document.js'
+import { FileObjects } from '../../../src/engine/storage/object-files.js'
 import { ObjectStore } from '../../../src/engine/storage/objects.js'
 import { newId } from '../../../src/lib/ids.js'
 
 let root: string
-let store: ObjectStore
+let store: FileObjects
 
 beforeEach(async () => {
   root = mkdtempSync(join(tmpdir(), 'ks-objects-'))
-  store = await ObjectStore.open(root)
+  store = await FileObjects.open(root)
 })
 afterEach(() => rmSync(root, { recursive: true, force: true }))
 
@@ -115,12 +116,7 @@ describe('the object store', () => {
   it('removes an object only as long as nobody else has taken its removal over', async () => {
     const key = await put(Buffer.from('held'))
     const gone: string[] = []
-    const remove = (isOurs: boolean) =>
-      store.remove(
-        [key],
-        () => isOurs,
-        (one) => gone.push(one),
-      )
+    const remove = (isOurs: boolean) => store.remove([key], () => isOurs, { gone: (one) => gone.push(one) })
     await remove(false)
     expect(gone).toEqual([])
     expect(existsSync(store.path(key))).toBe(true)
@@ -159,18 +155,14 @@ describe('the object store', () => {
       await store.syncStaged([staged])
       await store.publish([{ staged, key }])
       expect((await store.measure(key))?.sha256).toBe(staged.sha256)
-      await store.remove(
-        [key],
-        () => true,
-        () => undefined,
-      )
+      await store.remove([key], () => true, { gone: () => undefined })
     }
   })
 
   it('sweeps half received files of an earlier process and touches no other file', async () => {
     writeFileSync(join(root, 'tmp', newId()), 'half')
     writeFileSync(join(root, 'tmp', 'note'), 'not ours')
-    await ObjectStore.open(root)
+    await FileObjects.open(root)
     expect(readdirSync(join(root, 'tmp'))).toEqual(['note'])
   })
 
@@ -188,7 +180,7 @@ describe('the object store', () => {
           const [entries, limit, after] = drawn
           const folder = mkdtempSync(join(tmpdir(), 'ks-listed-'))
           try {
-            const listed = await ObjectStore.open(folder)
+            const listed = await FileObjects.open(folder)
             mkdirSync(join(folder, PREFIX))
             for (const entry of entries) make(join(folder, PREFIX), entry)
             make(join(folder, ObjectStore.prefix('somebody else')), 'sha256/ab/x')

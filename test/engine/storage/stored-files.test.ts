@@ -15,6 +15,7 @@ import { dirname, join } from 'node:path'
 import { Readable } from 'node:stream'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { sortedNames } from '../../../src/engine/storage/folder-entries.js'
+import { FileObjects } from '../../../src/engine/storage/object-files.js'
 import { ObjectStore } from '../../../src/engine/storage/objects.js'
 import { newId } from '../../../src/lib/ids.js'
 
@@ -28,9 +29,9 @@ const at = (...names: string[]) => join(folder, ...names)
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
 
 describe('objects', () => {
-  let store: ObjectStore
+  let store: FileObjects
   beforeEach(async () => {
-    store = await ObjectStore.open(folder)
+    store = await FileObjects.open(folder)
   })
   const TENANT = 'tenant-a'
   const staged = (text: string | string[], id = newId(), limit = 1_000_000) =>
@@ -140,11 +141,7 @@ describe('objects', () => {
     expect(store.isPinned()).toBe(true)
     const key = await put('text')
     const gone: string[] = []
-    await store.remove(
-      [key],
-      () => true,
-      (one) => void gone.push(one),
-    )
+    await store.remove([key], () => true, { gone: (one) => void gone.push(one) })
     expect([gone, existsSync(at(key))]).toEqual([[], true])
     for (const [seconds, pinned] of [
       [-50, true],
@@ -156,11 +153,7 @@ describe('objects', () => {
       utimesSync(at('being-copied'), time, time)
       expect(store.isPinned()).toBe(pinned)
     }
-    await store.remove(
-      [key],
-      () => true,
-      (one) => void gone.push(one),
-    )
+    await store.remove([key], () => true, { gone: (one) => void gone.push(one) })
     expect([gone, existsSync(at(key)), await temporary()]).toEqual([[key], false, []])
   })
 
@@ -169,11 +162,7 @@ describe('objects', () => {
     rmSync(at(keys[0] ?? ''))
     let turns = 0
     const gone: string[] = []
-    await store.remove(
-      keys,
-      () => turns++ < 2,
-      (one) => void gone.push(one),
-    )
+    await store.remove(keys, () => turns++ < 2, { gone: (one) => void gone.push(one) })
     expect(gone).toEqual(keys.slice(0, 2))
     expect(keys.map((key) => existsSync(at(key)))).toEqual([false, false, true])
   })

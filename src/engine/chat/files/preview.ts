@@ -1,5 +1,6 @@
 import type { FileHandle } from 'node:fs/promises'
 import { ChatError } from '../../../contract/chat/errors.js'
+import { KsError } from '../../../contract/errors.js'
 import type { EngineContext } from '../../context.js'
 import { appOfFile, fileNamed } from '../../rows/chat/files.js'
 import { damagedObject } from '../../storage/durable-files.js'
@@ -19,7 +20,7 @@ export interface OpenFile {
 /**
  * Opens a file of a message of the application, by the id of the upload or by its id in the message.
  *
- * @throws ChatError `file_not_found`, `file_access_denied`
+ * @throws ChatError `file_not_found`, `file_access_denied`, `service_unavailable`
  */
 export async function openFile(
   { db, objects, log }: EngineContext,
@@ -37,6 +38,8 @@ export async function openFile(
     const handle = await objects.open(row.object_key)
     return { name: row.name, mimeType: row.mime_type, size: row.size_bytes, sha256: row.sha256, handle }
   } catch (error) {
+    if (error instanceof KsError && error.code === 'unavailable')
+      throw new ChatError('service_unavailable', 'The files are not to be had at the moment.')
     log.error({ error: String(error), file: row.id }, 'the bytes of a chat file cannot be read')
     throw missing()
   }

@@ -1,65 +1,37 @@
-import type { DaemonStatus } from '../contract/gateway/system.js'
-import type { UsedModel } from '../engine/models/registry.js'
+import type { DaemonStatus } from '../../contract/gateway/system.js'
+import type { UsedModel } from '../../engine/models/registry.js'
+import type { Measured } from '../../engine/status/measured.js'
+import { addEngine, addRequests } from './engine-metrics.js'
+import { MetricsPage, type Sample } from './page.js'
+import type { RouteTimes } from './requests.js'
 
-type Labels = Readonly<Record<string, string>>
-type Sample = readonly [labels: Labels, value: number]
+/** All that there is to be told. */
+interface Measurements {
+  status: DaemonStatus
+  models: readonly UsedModel[]
+  measured: Measured
+  requests: readonly RouteTimes[]
+}
 
 /**
  * What the daemon is and does, in the text format of Prometheus, version 0.0.4. Of a space it tells id and name, of a
  * model its provider's name: no address, no key, no text of anybody.
  */
-export function metricsText(status: DaemonStatus, models: readonly UsedModel[]): string {
-  const page = new Page()
+export function metricsText({ status, models, measured, requests }: Measurements): string {
+  const page = new MetricsPage()
   addProcess(page, status)
   addWork(page, status)
   addModels(page, models)
   addBudgets(page, status)
+  addEngine(page, measured)
+  addRequests(page, requests)
   return page.text()
 }
 
-/** Families of samples, each with its type and what it means. */
-class Page {
-  readonly #lines: string[] = []
-
-  /** A family without samples is left out. */
-  add(type: 'counter' | 'gauge', name: string, help: string, samples: readonly Sample[]): void {
-    if (samples.length === 0) return
-    this.#begin(type, name, help)
-    for (const [labels, value] of samples) this.#sample(name, labels, value)
-  }
-
-  addDurations(name: string, help: string, models: readonly UsedModel[]): void {
-    if (models.length === 0) return
-    this.#begin('histogram', name, help)
-    for (const model of models) {
-      const { count, seconds, upTo } = model.durations
-      const labels = labelsOf(model)
-      for (const { most, calls } of upTo) this.#sample(`${name}_bucket`, { ...labels, le: String(most) }, calls)
-      this.#sample(`${name}_bucket`, { ...labels, le: '+Inf' }, count)
-      this.#sample(`${name}_sum`, labels, seconds)
-      this.#sample(`${name}_count`, labels, count)
-    }
-  }
-
-  text(): string {
-    return `${this.#lines.join('\n')}\n`
-  }
-
-  #begin(type: string, name: string, help: string): void {
-    this.#lines.push(`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`)
-  }
-
-  #sample(name: string, labels: Labels, value: number): void {
-    const pairs = Object.entries(labels).map(([key, text]) => `${key}="${escaped(text)}"`)
-    this.#lines.push(`${name}${pairs.length === 0 ? '' : `{${pairs.join(',')}}`} ${value}`)
-  }
-}
-
-function escaped(text: string): string {
-  return text.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n')
-}
-
-function addProcess(page: Page, { version, mode, startedAt, memory, eventLoop, processes = [] }: DaemonStatus): void {
+function addProcess(
+  page: MetricsPage,
+  { version, mode, startedAt, memory, eventLoop, processes = [] }: DaemonStatus,
+): void {
   const { user, system } = process.cpuUsage()
   page.add('gauge', 'ks_build_info', 'Version and mode of the daemon.', [[{ version, mode }, 1]])
   page.add('gauge', 'process_start_time_seconds', 'Start of the process since the epoch.', [
@@ -87,7 +59,7 @@ function addProcess(page: Page, { version, mode, startedAt, memory, eventLoop, p
     ])
 }
 
-function addWork(page: Page, { activity, storage, damage }: DaemonStatus): void {
+function addWork(page: MetricsPage, { activity, storage, damage }: DaemonStatus): void {
   const { activeJobs, waitingJobs, runningQueries = 0, openRequests = 0, backgroundTasks = 0 } = activity
   page.add('gauge', 'ks_jobs', 'Jobs that run and that wait.', [
     [{ state: 'active' }, activeJobs],
@@ -104,7 +76,7 @@ function addWork(page: Page, { activity, storage, damage }: DaemonStatus): void 
   page.add('gauge', 'ks_disk_full', 'Whether data is refused for want of room.', [[{}, storage.isFull ? 1 : 0]])
 }
 
-function addModels(page: Page, models: readonly UsedModel[]): void {
+function addModels(page: MetricsPage, models: readonly UsedModel[]): void {
   const each = (value: (model: UsedModel) => number) => models.map((model): Sample => [labelsOf(model), value(model)])
   page.add(
     'counter',
@@ -129,7 +101,11 @@ function addModels(page: Page, models: readonly UsedModel[]): void {
       [{ ...labelsOf(model), direction: 'output' }, model.outputTokens],
     ]),
   )
-  page.addDurations('ks_model_call_duration_seconds', 'How long calls took, with waits and further tries.', models)
+  page.addDurations(
+    'ks_model_call_duration_seconds',
+    'How long calls took, with waits and further tries.',
+    models.map((model) => [labelsOf(model), model.durations] as const),
+  )
   page.add(
     'gauge',
     'ks_model_left_alone',
@@ -138,7 +114,7 @@ function addModels(page: Page, models: readonly UsedModel[]): void {
   )
 }
 
-function addBudgets(page: Page, { models }: DaemonStatus): void {
+function addBudgets(page: MetricsPage, { models }: DaemonStatus): void {
   if (models === undefined) return
   const { today, budgets } = models
   page.add(
@@ -164,6 +140,6 @@ function addBudgets(page: Page, { models }: DaemonStatus): void {
   )
 }
 
-function labelsOf({ provider, model, kind }: UsedModel): Labels {
+function labelsOf({ provider, model, kind }: UsedModel) {
   return { provider, model, kind }
 }

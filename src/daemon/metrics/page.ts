@@ -1,0 +1,44 @@
+import type { DurationCounts } from '../../engine/base/durations.js'
+
+type Labels = Readonly<Record<string, string>>
+export type Sample = readonly [labels: Labels, value: number]
+
+/** A page in the text format of Prometheus, version 0.0.4: families of samples, each with its type and what it means. */
+export class MetricsPage {
+  readonly #lines: string[] = []
+
+  /** A family without samples is left out. */
+  add(type: 'counter' | 'gauge', name: string, help: string, samples: readonly Sample[]): void {
+    if (samples.length === 0) return
+    this.#begin(type, name, help)
+    for (const [labels, value] of samples) this.#sample(name, labels, value)
+  }
+
+  addDurations(name: string, help: string, all: readonly (readonly [labels: Labels, counts: DurationCounts])[]): void {
+    if (all.length === 0) return
+    this.#begin('histogram', name, help)
+    for (const [labels, { count, seconds, upTo }] of all) {
+      for (const { most, calls } of upTo) this.#sample(`${name}_bucket`, { ...labels, le: String(most) }, calls)
+      this.#sample(`${name}_bucket`, { ...labels, le: '+Inf' }, count)
+      this.#sample(`${name}_sum`, labels, seconds)
+      this.#sample(`${name}_count`, labels, count)
+    }
+  }
+
+  text(): string {
+    return `${this.#lines.join('\n')}\n`
+  }
+
+  #begin(type: string, name: string, help: string): void {
+    this.#lines.push(`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`)
+  }
+
+  #sample(name: string, labels: Labels, value: number): void {
+    const pairs = Object.entries(labels).map(([key, text]) => `${key}="${escaped(text)}"`)
+    this.#lines.push(`${name}${pairs.length === 0 ? '' : `{${pairs.join(',')}}`} ${value}`)
+  }
+}
+
+function escaped(text: string): string {
+  return text.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n')
+}

@@ -1,0 +1,37 @@
+import { type DurationCounts, Durations } from '../../engine/base/durations.js'
+
+/** Bounds of the times of requests, in seconds: those of a look-up, of a question, and of a large upload. */
+const REQUEST_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
+/** Requests that no route has. */
+const NO_ROUTE = 'none'
+
+/** Requests of one route. */
+export interface RouteTimes {
+  /** method and path as the API describes it, with the names of its parameters */
+  route: string
+  statuses: ReadonlyMap<number, number>
+  durations: DurationCounts
+}
+
+/** Counts answered requests by their routes: no address, no id. */
+export class RequestTimes {
+  readonly #routes = new Map<string, { statuses: Map<number, number>; durations: Durations }>()
+
+  /** @param ms until the answer began, which for a stream is its first line */
+  answered(route: { method: string; path: string } | undefined, status: number, ms: number): void {
+    const name = route === undefined ? NO_ROUTE : `${route.method} ${route.path}`
+    let counted = this.#routes.get(name)
+    if (counted === undefined) {
+      counted = { statuses: new Map(), durations: new Durations(REQUEST_SECONDS) }
+      this.#routes.set(name, counted)
+    }
+    counted.statuses.set(status, (counted.statuses.get(status) ?? 0) + 1)
+    counted.durations.took(ms / 1000)
+  }
+
+  all(): RouteTimes[] {
+    return [...this.#routes].map(([route, { statuses, durations }]) => {
+      return { route, statuses: new Map(statuses), durations: durations.counts() }
+    })
+  }
+}

@@ -1,0 +1,46 @@
+import type { DurationCounts } from '../base/durations.js'
+import type { DegradedCount } from '../base/measures.js'
+import type { EngineContext } from '../context.js'
+import { headsOf, jobsByStage } from '../rows/measures.js'
+import type { DatabaseCounts } from '../storage/database.js'
+import type { ObjectRequests } from '../storage/objects.js'
+import { readUnlessDamaged } from '../storage/write-stop.js'
+
+/** What the engine counted since its start, and what waits now. */
+export interface Measured {
+  database: DatabaseCounts
+  /** open jobs by their last durable stage */
+  jobs: ReadonlyMap<string, number>
+  claimWaits: DurationCounts
+  answers: { all: number; degraded: readonly DegradedCount[] }
+  queries: { running: number; waiting: number }
+  /** of this process: who reads and who deletes */
+  leases: { active: ReadonlyMap<string, number>; expired: number }
+  /** of the spaces whose indexes are open: entries of their logs that the index has not applied yet */
+  indexes: { open: number; behind: number; mostBehind: number }
+  objects: readonly ObjectRequests[]
+}
+
+type Counting = Pick<EngineContext, 'db' | 'indexes' | 'leases' | 'measures' | 'objects'>
+
+/** Looks up what is measured. A damaged database is no reason to tell nothing of the rest. */
+export async function measured(context: Counting, queries: Measured['queries']): Promise<Measured> {
+  const { db, indexes, leases, measures, objects } = context
+  const applied = indexes.applied()
+  const heads = await readUnlessDamaged(db.read(headsOf([...applied.keys()])), new Map<string, number>())
+  const behind = [...applied].map(([space, seq]) => Math.max(0, (heads.get(space) ?? seq) - seq))
+  return {
+    database: db.counts(),
+    jobs: await readUnlessDamaged(db.read(jobsByStage()), new Map<string, number>()),
+    claimWaits: measures.claimWaits(),
+    answers: measures.answers(),
+    queries,
+    leases: leases.counts(),
+    indexes: {
+      open: applied.size,
+      behind: behind.reduce((sum, one) => sum + one, 0),
+      mostBehind: Math.max(0, ...behind),
+    },
+    objects: objects.requests(),
+  }
+}

@@ -1,0 +1,272 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type * as Sdk from '@aws-sdk/client-s3'
+import { KsError } from '../../contract/errors.js'
+import { isRecord } from '../../lib/json/values.js'
+import { backoffMs } from '../../lib/retry.js'
+import { type ObjectPlace, placeText } from '../../local/object-place.js'
+import type { ObjectRequests } from './objects.js'
+
+/** How long a storage is waited for. */
+export interface Patience {
+  connectMs: number
+  /** a server that says nothing for so long is away */
+  silentMs: number
+  /** what a request may take beside the time of its bytes at the slowest pace that is put up with */
+  requestMs: number
+  slowestBytesASecond: number
+  /** tries of one request */
+  attempts: number
+  /** between two tries; three seconds and a half together, at most */
+  backoff: { baseMs: number; capMs: number }
+}
+
+const PATIENCE: Patience = {
+  connectMs: 3_000,
+  silentMs: 10_000,
+  requestMs: 15_000,
+  slowestBytesASecond: 128 * 1024,
+  attempts: 4,
+  backoff: { baseMs: 250, capMs: 2000 },
+}
+const SOCKETS = 64
+/** When to ask again, as clients are told. */
+const RETRY_AFTER_SECONDS = 5
+
+type Outcome = ObjectRequests['outcome']
+
+export interface Limits {
+  /** bytes of the request or of its answer */
+  bytes?: number
+  /** instead of the usual time */
+  withinMs?: number
+  attempts?: number
+}
+
+/** One attempt at something: with the client, and what ends it in time. */
+export type Attempt<T> = (
+  client: Sdk.S3Client,
+  sdk: typeof Sdk,
+  signal: AbortSignal,
+  /** gives it the time of so many bytes from now on */
+  grant: (bytes: number) => void,
+) => Promise<T>
+
+/** The object is not there. */
+export class NoSuchObject extends Error {
+  readonly code = 'ENOENT'
+}
+
+/** A condition of the request does not hold: `If-None-Match: *`, and there is one. */
+export class IsThere extends Error {}
+
+/** The caller does not want it any more. */
+export class GaveUp extends Error {}
+
+/** Bytes that are not those of their name came. */
+export class NotWhole extends Error {}
+
+/** The server understood and refuses: the same request will be refused again, until its operator changes something. */
+export class Refused extends KsError {
+  constructor(
+    place: ObjectPlace,
+    readonly status: number,
+    reason: string,
+  ) {
+    super('unavailable', `the object storage ${placeText(place)} refused a request: ${reason} (${status})`)
+  }
+}
+
+/**
+ * Asks an object storage: bounded in time, tried again where that may help. The SDK is loaded with the first request.
+ * Credentials come from where all programs for S3 look for them: the environment, the shared files, the machine's role.
+ */
+export class ObjectClient {
+  readonly #counts = new Map<string, ObjectRequests>()
+  #loading: Promise<{ sdk: typeof Sdk; client: Sdk.S3Client }> | undefined
+  readonly #open = new Set<AbortController>()
+  readonly #closing = new AbortController()
+
+  constructor(
+    readonly place: ObjectPlace,
+    private readonly patience: Patience = PATIENCE,
+  ) {}
+
+  /** Bucket and key of a request. @param key below the prefix of the place */
+  at(key: string): { Bucket: string; Key: string } {
+    return { Bucket: this.place.bucket, Key: this.place.prefix + key }
+  }
+
+  /**
+   * @param operation as it is counted
+   * @throws NoSuchObject, IsThere, NotWhole, Refused; KsError `unavailable` where the storage is away
+   */
+  async ask<T>(operation: string, attempt: Attempt<T>, limits: Limits = {}): Promise<T> {
+    const attempts = Math.min(limits.attempts ?? this.patience.attempts, this.patience.attempts)
+    for (let tried = 1; ; tried++) {
+      try {
+        const made = await this.#try(attempt, limits)
+        this.#count(operation, 'ok')
+        return made
+      } catch (error) {
+        const told = this.#understood(error)
+        if (told instanceof GaveUp) throw told
+        const isLast = tried >= attempts || this.#closing.signal.aborted || !mayPass(told, tried)
+        this.#count(operation, isLast ? outcomeOf(told) : 'retried')
+        if (isLast) throw told instanceof Away ? this.#away(told) : told
+        const wait = told instanceof NotWhole ? 0 : backoffMs(tried, this.patience.backoff)
+        await sleep(wait, undefined, { signal: this.#closing.signal }).catch(() => {})
+      }
+    }
+  }
+
+  requests(): readonly ObjectRequests[] {
+    return [...this.#counts.values()]
+  }
+
+  close(): void {
+    this.#closing.abort()
+    for (const one of this.#open) one.abort()
+    this.#loading?.then(({ client }) => client.destroy()).catch(() => {})
+  }
+
+  async #try<T>(attempt: Attempt<T>, { bytes = 0, withinMs }: Limits): Promise<T> {
+    const { sdk, client } = await this.#loaded()
+    const ending = new AbortController()
+    this.#open.add(ending)
+    let timer: NodeJS.Timeout | undefined
+    const grant = (more: number) => {
+      clearTimeout(timer)
+      const { requestMs, slowestBytesASecond } = this.patience
+      timer = setTimeout(() => ending.abort(), withinMs ?? requestMs + (more / slowestBytesASecond) * 1000)
+    }
+    try {
+      // the SDK may wait for the end of a body that nobody takes
+      const late = new Promise<never>((_, reject) => {
+        ending.signal.addEventListener('abort', () => reject(new Away('no answer in time')), { once: true })
+      })
+      grant(bytes)
+      const made = attempt(client, sdk, ending.signal, grant)
+      made.catch(() => {})
+      return await Promise.race([made, late])
+    } finally {
+      clearTimeout(timer)
+      this.#open.delete(ending)
+    }
+  }
+
+  #loaded() {
+    this.#loading ??= load(this.place, this.patience)
+    return this.#loading
+  }
+
+  #count(operation: string, outcome: Outcome): void {
+    const name = `${operation} ${outcome}`
+    const counted = this.#counts.get(name) ?? { operation, outcome, count: 0 }
+    counted.count++
+    this.#counts.set(name, counted)
+  }
+
+  /** What went wrong, in our words: what the SDK throws holds requests and addresses. */
+  #understood(error: unknown): Error {
+    if (error instanceof KsError || isOurs(error)) return error
+    const name = error instanceof Error ? error.name : 'Error'
+    const status = statusOf(error)
+    // the system's own errors of files of this machine
+    if (status === undefined && isRecord(error) && typeof error.path === 'string' && error instanceof Error)
+      return error
+    if (status === 412) return new IsThere('there is an object')
+    if (status === 404 && name !== 'NoSuchBucket') return new NoSuchObject('the object is not there')
+    if (name === 'CredentialsProviderError')
+      return new Refused(this.place, 401, 'no credentials were found in the environment or in files')
+    if (status === undefined || (status >= 500 && status !== 501) || PASSING_STATUS.has(status) || PASSING.has(name))
+      return new Away(status === undefined ? nameOf(error) : `${name} (${status})`)
+    return new Refused(this.place, status, name)
+  }
+
+  #away({ message }: Away): KsError {
+    return new KsError('unavailable', `the object storage ${placeText(this.place)} does not answer: ${message}`, {
+      retryAfter: RETRY_AFTER_SECONDS,
+    })
+  }
+}
+
+class Away extends Error {}
+
+/** What S3 says with a status of the caller's faults, and what passes nevertheless. */
+const PASSING = new Set([
+  'RequestTimeout',
+  'SlowDown',
+  'RequestTimeTooSkewed',
+  'BadDigest',
+  'XAmzContentSHA256Mismatch',
+])
+const PASSING_STATUS = new Set([408, 409, 429])
+
+function isOurs(error: unknown): error is Error {
+  return [Away, GaveUp, NoSuchObject, IsThere, NotWhole, Refused].some((kind) => error instanceof kind)
+}
+
+/** What came damaged is read once more: it may have been on its way that it was. */
+function mayPass(error: Error, tried: number): boolean {
+  return error instanceof Away || (error instanceof NotWhole && tried === 1)
+}
+
+function outcomeOf(error: Error): Outcome {
+  if (error instanceof NoSuchObject) return 'missing'
+  return error instanceof Refused || error instanceof IsThere ? 'refused' : 'failed'
+}
+
+function statusOf(error: unknown): number | undefined {
+  const about = isRecord(error) ? error.$metadata : undefined
+  return isRecord(about) && typeof about.httpStatusCode === 'number' ? about.httpStatusCode : undefined
+}
+
+function nameOf(error: unknown): string {
+  if (isRecord(error) && typeof error.code === 'string') return error.code
+  return error instanceof Error ? error.name : 'an error'
+}
+
+async function load({ region, endpoint }: ObjectPlace, { connectMs, silentMs }: Patience) {
+  // printed to the terminal of whoever starts the daemon
+  process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= 'true'
+  const sdk = await import('@aws-sdk/client-s3')
+  const client = new sdk.S3Client({
+    region,
+    ...(endpoint === undefined ? {} : { endpoint, forcePathStyle: true }),
+    requestHandler: {
+      connectionTimeout: connectMs,
+      socketTimeout: silentMs,
+      httpAgent: { keepAlive: true, maxSockets: SOCKETS },
+      httpsAgent: { keepAlive: true, maxSockets: SOCKETS },
+    },
+    // tries are ours: of a file that is sent the SDK makes one only
+    maxAttempts: 1,
+    disableS3ExpressSessionAuth: true,
+    disableMultiregionAccessPoints: true,
+    requestChecksumCalculation: 'WHEN_REQUIRED',
+    responseChecksumValidation: 'WHEN_REQUIRED',
+    userAgentAppId: 'knowledge-spaces',
+    logger: { debug() {}, info() {}, warn() {}, error() {} },
+  })
+  client.middlewareStack.add(signingBody(), { step: 'build', priority: 'low', name: 'ksSignedBody' })
+  return { sdk, client }
+}
+
+interface Built {
+  request: unknown
+}
+
+/**
+ * A body whose checksum is known is signed with its request: also a server that knows nothing of checksums then refuses
+ * bytes that are not those that were sent.
+ */
+function signingBody() {
+  return <A extends Built, R>(next: (args: A) => Promise<R>) =>
+    (args: A): Promise<R> => {
+      const headers = isRecord(args.request) ? args.request.headers : undefined
+      const checksum = isRecord(headers) ? headers['x-amz-checksum-sha256'] : undefined
+      if (isRecord(headers) && typeof checksum === 'string')
+        headers['x-amz-content-sha256'] = Buffer.from(checksum, 'base64').toString('hex')
+      return next(args)
+    }
+}

@@ -1,0 +1,103 @@
+import { createHash } from 'node:crypto'
+import { type FileHandle, lstat, mkdir, open, readdir, unlink } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Readable } from 'node:stream'
+import { KsError } from '../../contract/errors.js'
+import { diskError, onDisk } from '../../local/disk-error.js'
+import { ignoreMissing, syncPath } from '../../local/file-system.js'
+import { OBJECT_MODE, writeDurably } from './durable-files.js'
+import { sortedNames } from './folder-entries.js'
+import type { StagedFile, StagedObject } from './objects.js'
+
+const SMALL_BYTES = 32 * 1024
+const STAGED_NAME = /^[0-9a-f-]{36}$/
+
+/** Bytes that arrive, in memory or in temporary files of this machine, until they have their names. */
+export class Staging {
+  readonly #folder: string
+
+  private constructor(folder: string) {
+    this.#folder = folder
+  }
+
+  /** Opens the folder and removes what an earlier process left half received. */
+  static async open(folder: string): Promise<Staging> {
+    await mkdir(folder, { recursive: true, mode: 0o700 })
+    for (const name of await readdir(folder)) {
+      if (!STAGED_NAME.test(name)) continue
+      const path = join(folder, name)
+      if ((await lstat(path).catch(ignoreMissing))?.isFile() === true) await unlink(path).catch(ignoreMissing)
+    }
+    return new Staging(folder)
+  }
+
+  path(id: string): string {
+    return join(this.#folder, id)
+  }
+
+  /**
+   * Receives a stream. A small object waits in memory, so that many of them are written together; a larger one goes to a
+   * temporary file as it arrives.
+   * @throws KsError `upload-too-large` past `limit` bytes
+   */
+  async receive(id: string, content: Readable, limit: number, name: string): Promise<StagedObject> {
+    const hash = createHash('sha256')
+    const held: Buffer[] = []
+    let size = 0
+    let file: FileHandle | undefined
+    try {
+      for await (const part of content) {
+        const chunk = Buffer.isBuffer(part) ? part : Buffer.from(part)
+        size += chunk.length
+        if (size > limit)
+          throw new KsError(
+            'upload-too-large',
+            `${JSON.stringify(name)} is over the limit of ${limit} bytes for one file`,
+          )
+        hash.update(chunk)
+        if (file === undefined) {
+          held.push(chunk)
+          if (size <= SMALL_BYTES) continue
+          file = await open(this.path(id), 'wx', OBJECT_MODE)
+          await file.writeFile(Buffer.concat(held.splice(0)))
+          // not write(): a disk that is nearly full may take a part of the bytes without an error
+        } else await file.writeFile(chunk)
+      }
+    } catch (error) {
+      await file?.close()
+      if (file !== undefined) await this.discard(id)
+      throw diskError(error) ?? error
+    }
+    await file?.close()
+    const staged = { id, sha256: hash.digest('hex'), size }
+    return file === undefined ? { ...staged, bytes: Buffer.concat(held) } : staged
+  }
+
+  /** Makes the bytes durable, under their temporary names; again where they got their names and lost them. */
+  async sync(staged: readonly StagedObject[]): Promise<void> {
+    const written = staged.map(({ id, bytes }) => {
+      const path = this.path(id)
+      return bytes === undefined ? syncPath(path) : writeDurably(path, bytes)
+    })
+    // discarding them after a failure must not come before one that is still being written
+    await Promise.allSettled(written)
+    await onDisk(() => Promise.all(written))
+  }
+
+  async discard(id: string): Promise<void> {
+    await unlink(this.path(id)).catch(ignoreMissing)
+  }
+
+  /** Files that are being received or were left behind, by their ids. */
+  async list(): Promise<StagedFile[]> {
+    const found: StagedFile[] = []
+    for (const id of await sortedNames(this.#folder)) {
+      if (!STAGED_NAME.test(id)) continue
+      const at = await lstat(this.path(id)).catch(ignoreMissing)
+      if (at?.isFile() !== true) continue
+      const { size, mtimeMs: modifiedAt, ctimeMs: changedAt } = at
+      found.push({ id, size, modifiedAt, changedAt })
+    }
+    return found
+  }
+}

@@ -1,0 +1,46 @@
+/** Where objects are that are not files of the data directory: a bucket of a server that speaks S3. */
+export interface ObjectPlace {
+  bucket: string
+  /** empty, or with a slash at its end */
+  prefix: string
+  region: string
+  /** absent: the servers of AWS */
+  endpoint?: string
+}
+
+/** No ARN, no access point, no express bucket: those names make the client ask elsewhere. */
+const BUCKET = /^(?!.*--)[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/
+const PREFIX = /^([A-Za-z0-9_.-]+\/)*$/
+const REGION = /^[a-z0-9-]{1,64}$/
+const FORM = 's3://bucket/prefix, with ?endpoint=https://host:port and ?region=name where it is not AWS'
+const DEFAULT_REGION = 'us-east-1'
+
+/** Reads `s3://bucket/prefix?endpoint=…&region=…`. @throws Error that says the rule, without the text: it may hold a secret */
+export function objectPlace(text: string): ObjectPlace {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  if (url?.protocol !== 's3:') throw new Error(FORM)
+  if (url.username !== '' || url.password !== '')
+    throw new Error('an address without credentials, which come from the environment or from files')
+  const { searchParams: words } = url
+  if ([...words.keys()].some((name) => name !== 'endpoint' && name !== 'region') || url.hash !== '' || url.port !== '')
+    throw new Error(FORM)
+  const named = url.pathname.replace(/^\/+|\/+$/g, '')
+  const prefix = named === '' ? '' : `${named}/`
+  const region = words.get('region') ?? DEFAULT_REGION
+  if (!BUCKET.test(url.hostname) || !PREFIX.test(prefix) || !REGION.test(region)) throw new Error(FORM)
+  if (prefix.split('/').some((part) => part === '.' || part === '..')) throw new Error(FORM)
+  const endpoint = words.get('endpoint')
+  return { bucket: url.hostname, prefix, region, ...(endpoint === null ? {} : { endpoint: originOf(endpoint) }) }
+}
+
+function originOf(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  const isPlain = url?.username === '' && url.password === '' && url.pathname === '/' && url.search === ''
+  if (url === undefined || !isPlain || !/^https?:$/.test(url.protocol)) throw new Error(FORM)
+  return url.origin
+}
+
+/** How a place is named to a person. */
+export function placeText({ bucket, prefix, endpoint }: ObjectPlace): string {
+  return `s3://${bucket}/${prefix}${endpoint === undefined ? '' : ` at ${endpoint}`}`
+}

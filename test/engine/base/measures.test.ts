@@ -1,0 +1,62 @@
+import { describe, expect, it } from 'vitest'
+import { Durations } from '../../../src/engine/base/durations.js'
+import { Leases } from '../../../src/engine/base/leases.js'
+import { Measures } from '../../../src/engine/base/measures.js'
+
+describe('durations', () => {
+  it('are counted in every bound that they are not longer than, and beyond all of them', () => {
+    const durations = new Durations([0.1, 1, 10])
+    for (const seconds of [0, 0.1, 0.5, 1, 9, 100]) durations.took(seconds)
+    expect(durations.counts()).toEqual({
+      count: 6,
+      seconds: 110.6,
+      upTo: [
+        { most: 0.1, calls: 2 },
+        { most: 1, calls: 4 },
+        { most: 10, calls: 5 },
+      ],
+    })
+  })
+})
+
+describe('what is measured', () => {
+  it('counts an answer once for each part that it had to do without', () => {
+    const measures = new Measures()
+    const failed = { part: 'embedding', class: 'timeout', reason: 'a question of somebody' } as const
+    measures.answered([])
+    measures.answered([failed, { ...failed, reason: 'another' }, { ...failed, class: 'auth' }])
+    expect(measures.answers()).toEqual({
+      all: 2,
+      degraded: [
+        { part: 'embedding', class: 'timeout', answers: 1 },
+        { part: 'embedding', class: 'auth', answers: 1 },
+      ],
+    })
+  })
+
+  it('takes a clock that was set back for no wait', () => {
+    const measures = new Measures()
+    measures.claimed(-5000)
+    measures.claimed(2000)
+    expect(measures.claimWaits()).toMatchObject({ count: 2, seconds: 2 })
+  })
+
+  it('counts leases that are held, and those that nobody released', () => {
+    let now = 0
+    const leases = new Leases(() => now)
+    const lease = (type: 'read' | 'delete') =>
+      leases.acquire({ spaceKey: 1, sessionId: 's', type, targetType: 't', targetId: 'i', virtualPath: 'p' })
+    lease('read')
+    lease('read').release()
+    lease('delete')
+    expect(leases.counts()).toEqual({
+      active: new Map([
+        ['read', 1],
+        ['delete', 1],
+      ]),
+      expired: 0,
+    })
+    now = 61_000
+    expect(leases.counts()).toEqual({ active: new Map(), expired: 2 })
+  })
+})

@@ -1,0 +1,127 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { execa } from 'execa'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { openEngine } from '../../../src/engine/index.js'
+import { ADA, ask, engineOptions, ingest, startEngine, type TestEngine, uploadOne } from '../../helpers/engine.js'
+import { type StrictS3, startStrictS3 } from '../../helpers/places/strict-s3.js'
+import { until } from '../../helpers/until.js'
+import { withKeys } from '../storage/object-places.js'
+
+let server: StrictS3
+let test: TestEngine
+let spaceId: string
+beforeEach(async () => {
+  server = await startStrictS3()
+  withKeys(server.env)
+  test = await startEngine({ objects: server.place })
+  spaceId = (await test.engine.spaces.create(ADA, { name: 'Shop', slug: 'shop' })).id
+})
+afterEach(async () => {
+  server.fault = () => undefined
+  await test.end()
+  await server.end()
+  vi.unstubAllEnvs()
+})
+
+const objects = () => [...server.objects.keys()].filter((key) => key.includes('/sha256/'))
+const HOURS = { 'hours.md': '# Hours\n\nThe shop in Oslo opens at nine.\n' }
+const QUESTION = 'When does the shop in Oslo open?'
+
+describe('an engine whose objects are in a bucket', () => {
+  it('takes documents, answers from them, checks and removes them', { timeout: 60_000 }, async () => {
+    const [accepted] = await ingest(test.engine, ADA, spaceId, HOURS)
+    expect(objects()).toHaveLength(1)
+    expect((await ask(test.engine, ADA, spaceId, QUESTION)).answer).toContain('nine')
+    const names = readdirSync(join(test.dataDir, 'objects'))
+    expect(names.sort()).toEqual(['cache', 'elsewhere', 'store.json', 'tmp'])
+    const check = async () =>
+      (await test.engine.integrity.fsck(ADA, spaceId, { check: 'raw-objects', deep: false })).issues
+    expect(await check()).toEqual([])
+    await test.reopen()
+    expect((await ask(test.engine, ADA, spaceId, QUESTION)).answer).toContain('nine')
+    server.objects.delete(objects()[0] ?? '')
+    expect(await check()).toMatchObject([{ code: 'raw-object-missing' }])
+    await ingest(test.engine, ADA, spaceId, HOURS)
+    expect(await check()).toEqual([])
+    await test.engine.documents.delete(ADA, spaceId, [accepted?.asset.id ?? ''])
+    await until(() => objects().length === 0)
+  })
+
+  it('goes on with questions while the storage is away; uploads are refused, jobs wait and are done', {
+    timeout: 60_000,
+  }, async () => {
+    await ingest(test.engine, ADA, spaceId, HOURS)
+    // what arrives is fetched again by a process that did not receive it
+    server.fault = ({ method }) => (method === 'GET' ? { status: 503 } : undefined)
+    await test.reopen().catch(() => undefined)
+    const upload = () =>
+      uploadOne(test.engine, ADA, spaceId, { filename: 'b.md', text: 'The shop in Rome opens at ten.' })
+    server.fault = () => ({ status: 503 })
+    await expect(upload()).rejects.toMatchObject({ code: 'unavailable', retryAfter: 5 })
+    expect((await ask(test.engine, ADA, spaceId, QUESTION)).answer).toContain('nine')
+    await expect(test.engine.integrity.fsck(ADA, spaceId, { check: 'raw-objects', deep: false })).rejects.toMatchObject(
+      {
+        code: 'unavailable',
+      },
+    )
+    server.fault = () => undefined
+    const accepted = await upload()
+    await test.engine.documents.settled(ADA, spaceId, accepted)
+    expect((await ask(test.engine, ADA, spaceId, 'When does the shop in Rome open?')).answer).toContain('ten')
+  })
+
+  it('is not opened without its bucket, nor with that of another', async () => {
+    await ingest(test.engine, ADA, spaceId, HOURS)
+    await test.engine.close()
+    const before = readFileSync(join(test.dataDir, 'db', 'main.sqlite'))
+    await expect(openEngine(engineOptions(test.dataDir))).rejects.toMatchObject({
+      name: 'StoreRefused',
+      message: expect.stringContaining('s3://objects/ks/'),
+    })
+    expect(readFileSync(join(test.dataDir, 'db', 'main.sqlite')).equals(before)).toBe(true)
+    const typo = { ...server.place, prefix: 'sk/' }
+    await expect(openEngine(engineOptions(test.dataDir, { objects: typo }))).rejects.toThrow(/holds none/)
+    test.engine = await openEngine(engineOptions(test.dataDir, { objects: server.place }))
+    expect((await ask(test.engine, ADA, spaceId, QUESTION)).answer).toContain('nine')
+  })
+
+  it('takes the objects of a data directory that were copied there with their keys', { timeout: 60_000 }, async () => {
+    const local = await startEngine()
+    const { id } = await local.engine.spaces.create(ADA, { name: 'Shop', slug: 'shop' })
+    await ingest(local.engine, ADA, id, HOURS)
+    await local.engine.close()
+    const place = { ...server.place, prefix: 'moved/' }
+    const root = join(local.dataDir, 'objects')
+    for (const entry of readdirSync(root, { recursive: true, withFileTypes: true })) {
+      const path = join(entry.parentPath, entry.name)
+      if (!entry.isFile() || !path.includes('sha256')) continue
+      const bytes = readFileSync(path)
+      const key = place.prefix + path.slice(root.length + 1)
+      server.objects.set(key, { bytes, etag: '""', sha256: undefined, modified: new Date() })
+    }
+    local.engine = await openEngine(engineOptions(local.dataDir, { objects: place }))
+    expect((await local.engine.integrity.fsck(ADA, id, { check: 'raw-objects', deep: false })).issues).toEqual([])
+    await local.end()
+  })
+})
+
+it('an engine with its objects on this machine never loads what speaks S3', async () => {
+  const program = `
+    import { createRequire } from 'node:module'
+    import { openEngine } from ${JSON.stringify(new URL('../../../dist/engine/index.js', import.meta.url).href)}
+    const noop = () => {}
+    const engine = await openEngine({ ...JSON.parse(process.argv[2]), log: { debug: noop, info: noop, warn: noop, error: noop } })
+    await engine.close()
+    const loaded = Object.keys(createRequire(import.meta.url).cache)
+    console.log(JSON.stringify({ some: loaded.length > 0, s3: loaded.filter((path) => /@aws-sdk|@smithy/.test(path)) }))`
+  await test.engine.close()
+  const dataDir = join(test.dataDir, 'embedded')
+  writeFileSync(join(test.dataDir, 'program.mjs'), program)
+  const { stdout } = await execa(process.execPath, [
+    join(test.dataDir, 'program.mjs'),
+    JSON.stringify(engineOptions(dataDir)),
+  ])
+  expect(JSON.parse(stdout)).toEqual({ some: true, s3: [] })
+  await test.reopen()
+})

@@ -1,0 +1,206 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { ObjectStore } from '../../../src/engine/storage/objects.js'
+import { newId } from '../../../src/lib/ids.js'
+import { type Backing, inFiles, inS3rver, inStrictBucket } from './object-places.js'
+
+const shaOf = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex')
+const keyOf = (bytes: Buffer, tenant = 'tenant') => ObjectStore.key(tenant, shaOf(bytes))
+
+describe.each([
+  ['files of a data directory', inFiles],
+  ['a server of S3 that enforces everything', (folder: string) => inStrictBucket(folder, true)],
+  ['a server of S3 that knows no conditions', (folder: string) => inStrictBucket(folder, false)],
+  ['s3rver', inS3rver],
+])('objects in %s', (_name, start) => {
+  let folder: string
+  let backing: Backing
+  let store: ObjectStore
+  beforeEach(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'ks-port-'))
+    backing = await start(folder)
+    store = await backing.open()
+  })
+  afterEach(async () => {
+    await backing.end()
+    vi.unstubAllEnvs()
+    rmSync(folder, { recursive: true, force: true })
+  })
+
+  const stage = (bytes: Buffer, limit = 1 << 30) => store.stage(newId(), Readable.from([bytes]), limit, 'a.txt')
+  async function put(bytes: Buffer, tenant = 'tenant'): Promise<string> {
+    const staged = await stage(bytes)
+    const key = keyOf(bytes, tenant)
+    await store.syncStaged([staged])
+    await store.publish([{ staged, key }])
+    await store.discard(staged.id)
+    return key
+  }
+  async function removed(keys: string[], isOurs: () => boolean = () => true) {
+    const gone: string[] = []
+    const inDoubt: string[] = []
+    await store.remove(keys, isOurs, { gone: (key) => gone.push(key), inDoubt: (key) => inDoubt.push(key) })
+    return { gone: gone.sort(), inDoubt }
+  }
+
+  it.each([0, 1, 32 * 1024, 32 * 1024 + 1, 300_000])(
+    'keep %i bytes under their hash, and give them back',
+    async (size) => {
+      const bytes = randomBytes(size)
+      const key = await put(bytes)
+      expect(key.slice(-64)).toBe(shaOf(bytes))
+      expect((await store.bytes(key)).equals(bytes)).toBe(true)
+      expect(await store.measure(key)).toMatchObject({ size, sha256: shaOf(bytes) })
+      expect(await store.describe(key)).toMatchObject({ size })
+      await store.local([key], async ([file]) => expect(readFileSync(file?.path ?? '').equals(bytes)).toBe(true))
+      const handle = await store.open(key)
+      expect((await handle.readFile()).equals(bytes)).toBe(true)
+      await handle.close()
+      expect(await backing.keys()).toEqual([key])
+      expect(await store.listStaged()).toEqual([])
+    },
+  )
+
+  it('keep what is large, above what is sent in one request', { timeout: 120_000 }, async () => {
+    const bytes = Buffer.concat([randomBytes(33_000_000), Buffer.alloc(34_200_000, 'large')])
+    const key = await put(bytes)
+    expect(await store.measure(key)).toMatchObject({ size: bytes.length, sha256: shaOf(bytes) })
+    expect(await put(bytes)).toBe(key)
+    expect(await backing.keys()).toEqual([key])
+  })
+
+  it('keep equal bytes once, and those of each tenant apart', async () => {
+    const bytes = Buffer.from('the same')
+    const keys = [await put(bytes), await put(bytes, 'another')]
+    expect(await put(bytes)).toBe(keys[0])
+    expect(await backing.keys()).toEqual(keys.toSorted())
+  })
+
+  it('are put many at once, and let others in between', async () => {
+    const staged = await Promise.all(Array.from({ length: 70 }, (_, n) => stage(Buffer.from(`bytes ${n}`))))
+    const entries = staged.map((one) => ({ staged: one, key: ObjectStore.key('tenant', one.sha256) }))
+    let pauses = 0
+    await store.syncStaged(staged)
+    await store.publish(entries, async () => void pauses++)
+    expect(pauses).toBeGreaterThan(1)
+    expect(await backing.keys()).toEqual(entries.map(({ key }) => key).sort())
+  })
+
+  it('take the place of what is damaged when they are put again', async () => {
+    for (const bytes of [Buffer.from('small'), randomBytes(100_000)]) {
+      const key = await put(bytes)
+      for (const damage of [Buffer.alloc(bytes.length, 'x'), Buffer.from('of another size')]) {
+        await backing.damage(key, damage)
+        expect((await store.measure(key))?.sha256).toBe(shaOf(damage))
+        await expect(store.bytes(key)).rejects.toMatchObject({ code: 'data-damaged' })
+        await put(bytes)
+        expect((await store.bytes(key)).equals(bytes)).toBe(true)
+      }
+    }
+  })
+
+  it.each([10, 200_000])('of %i bytes are put again after they were removed', async (size) => {
+    const staged = await stage(randomBytes(size))
+    const key = ObjectStore.key('tenant', staged.sha256)
+    for (let round = 0; round < 2; round++) {
+      await store.syncStaged([staged])
+      await store.publish([{ staged, key }])
+      expect((await store.measure(key))?.sha256).toBe(staged.sha256)
+      expect(await removed([key])).toEqual({ gone: [key], inDoubt: [] })
+      expect(await store.measure(key)).toBeUndefined()
+    }
+    await store.discard(staged.id)
+    expect(await store.listStaged()).toEqual([])
+  })
+
+  it('that are not there are told apart from those that are', async () => {
+    const key = keyOf(Buffer.from('never put'))
+    expect([await store.measure(key), await store.describe(key)]).toEqual([undefined, undefined])
+    await expect(store.bytes(key)).rejects.toMatchObject({ code: 'ENOENT' })
+    await expect(store.open(key)).rejects.toMatchObject({ code: 'ENOENT' })
+    const there = await put(Buffer.from('put'))
+    await store.local([key, there], async (local) => {
+      expect(() => readFileSync(local[0]?.path ?? '')).toThrow(/ENOENT/)
+      expect(readFileSync(local[1]?.path ?? '', 'utf8')).toBe('put')
+    })
+    expect(await removed([key])).toEqual({ gone: [key], inDoubt: [] })
+    await backing.lose(there)
+    expect(await store.measure(there)).toBeUndefined()
+  })
+
+  it('are read many at a time, whatever became of them', async () => {
+    const whole = await put(randomBytes(50_000))
+    const damaged = await put(Buffer.from('as it was received'))
+    await backing.damage(damaged, Buffer.from('as it was kept'))
+    const gone = keyOf(Buffer.from('never put'))
+    const [bad, ...rest] = await store.measureAll(['no key', whole, damaged, gone])
+    expect(bad).toEqual({ error: expect.stringContaining('does not have the form') })
+    expect(rest).toMatchObject([
+      { sha256: whole.slice(-64), size: 50_000 },
+      { sha256: shaOf(Buffer.from('as it was kept')) },
+      undefined,
+    ])
+  })
+
+  it('are listed by tenant in the order of their keys, page by page, with strangers', async () => {
+    const texts = Array.from({ length: 25 }, (_, n) => Buffer.from(`listed ${n}`))
+    const keys = (await Promise.all(texts.map((text) => put(text)))).sort()
+    await put(Buffer.from('listed 0'), 'another')
+    const stranger = `${ObjectStore.prefix('tenant')}sha256/ab/note`
+    await backing.damage(stranger, Buffer.from('of a person'))
+    const listed: string[] = []
+    const { page: most = 7 } = backing
+    for (let page = await store.list('tenant', '', most); page.length > 0; ) {
+      for (const { key, isObject } of page) expect(isObject).toBe(key !== stranger)
+      listed.push(...page.map(({ key }) => key))
+      page = await store.list('tenant', listed.at(-1) ?? '', most)
+    }
+    expect(listed).toEqual([...keys, stranger].sort())
+    const sizes = new Map(texts.map((text) => [keyOf(text), text.length]))
+    const described = await store.described(keys.map((key) => ({ key, isObject: true })))
+    expect(described.map(({ key, size }) => [key, size])).toEqual(keys.map((key) => [key, sizes.get(key)]))
+    await backing.lose(keys[3] ?? '')
+    expect(await store.described(keys.slice(3, 5).map((key) => ({ key, isObject: true })))).toMatchObject([
+      { key: keys[4], isObject: true },
+    ])
+  })
+
+  it('go only as long as nobody else has taken their removal over', async () => {
+    const keys = [await put(Buffer.from('a')), await put(Buffer.from('b'))].sort()
+    expect(await removed(keys, () => false)).toEqual({ gone: [], inDoubt: [] })
+    expect(await backing.keys()).toEqual(keys)
+    let asked = 0
+    expect((await removed(keys, () => ++asked === 1)).gone).toHaveLength(1)
+    expect(await backing.keys()).toHaveLength(1)
+    expect(await removed(keys)).toEqual({ gone: keys, inDoubt: [] })
+    expect(await backing.keys()).toEqual([])
+  })
+
+  it('that are too large, or cut off while they arrive, leave nothing', async () => {
+    await expect(stage(Buffer.alloc(100_000), 50_000)).rejects.toMatchObject({ code: 'upload-too-large' })
+    async function* cut() {
+      yield Buffer.alloc(40_000)
+      throw new Error('the client left')
+    }
+    await expect(store.stage(newId(), Readable.from(cut()), 1e6, 'a.md')).rejects.toThrow('the client left')
+    expect([await store.listStaged(), await backing.keys()]).toEqual([[], []])
+  })
+
+  it('that an earlier process left half received are removed when the store is opened', async () => {
+    await stage(Buffer.alloc(100_000))
+    expect(await store.listStaged()).toHaveLength(1)
+    store = await backing.open()
+    expect(await store.listStaged()).toEqual([])
+  })
+
+  it('are asked for by keys that have the form of one', async () => {
+    for (const key of ['../x', 'a/sha256/ab/../../x', '/etc/passwd', '']) {
+      await expect((async () => store.bytes(key))()).rejects.toMatchObject({ code: 'data-damaged' })
+      await expect((async () => store.describe(key))()).rejects.toMatchObject({ code: 'data-damaged' })
+    }
+  })
+})
