@@ -1,4 +1,4 @@
-import type { DurationCounts } from '../../engine/base/durations.js'
+import type { DurationCounts } from '../../lib/durations.js'
 
 type Labels = Readonly<Record<string, string>>
 export type Sample = readonly [labels: Labels, value: number]

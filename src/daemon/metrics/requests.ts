@@ -1,4 +1,4 @@
-import { type DurationCounts, Durations } from '../../engine/base/durations.js'
+import { type DurationCounts, Durations } from '../../lib/durations.js'
 
 /** Bounds of the times of requests, in seconds: those of a look-up, of a question, and of a large upload. */
 const REQUEST_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]

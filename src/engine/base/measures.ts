@@ -1,5 +1,5 @@
+import { type DurationCounts, Durations } from '../../lib/durations.js'
 import type { Degradation } from './degraded.js'
-import { type DurationCounts, Durations } from './durations.js'
 
 /** Bounds of waits for a claim, in seconds: from at once to the time after which somebody should look. */
 const CLAIM_SECONDS = [0.05, 0.25, 1, 5, 15, 60, 300, 1800]

@@ -1,4 +1,4 @@
-import type { DurationCounts } from '../base/durations.js'
+import type { DurationCounts } from '../../lib/durations.js'
 import type { DegradedCount } from '../base/measures.js'
 import type { EngineContext } from '../context.js'
 import { headsOf, jobsByStage } from '../rows/measures.js'

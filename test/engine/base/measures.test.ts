@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { Durations } from '../../../src/engine/base/durations.js'
 import { Leases } from '../../../src/engine/base/leases.js'
 import { Measures } from '../../../src/engine/base/measures.js'
+import { Durations } from '../../../src/lib/durations.js'
 
 describe('durations', () => {
   it('are counted in every bound that they are not longer than, and beyond all of them', () => {
