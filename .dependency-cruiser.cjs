@@ -217,6 +217,12 @@ module.exports = {
       ['^src/engine/storage/(database|writer|statements|migrate|pragmas|sql-errors|(checkpoint|page-check)\\.worker)\\.ts$', '^src/engine/search/.*fts5', '^src/local/(lock|backup/database)\\.ts$'],
     ),
     only(
+      'postgres-in-one-place',
+      'Programs run on PostgreSQL through storage/postgres/postgres.ts.',
+      ['pg'],
+      ['^src/engine/storage/postgres/'],
+    ),
+    only(
       'native-indexes-in-search',
       'hnswlib and Tantivy can abort the process, so they run in the index process: use the ports in search/ports.ts.',
       ['hnswlib-node', '@oxdev03'],
@@ -243,9 +249,9 @@ module.exports = {
     ),
     never(
       'loaded-when-needed',
-      'Few commands run programs or poll disks, and every command would load these: `await import(…)` where it is done.',
+      'Few commands run programs or poll disks, few daemons have a server of PostgreSQL, and every command would load these: `await import(…)` where it is done.',
       { path: '^(src|bin)/' },
-      { path: 'node_modules/(execa|chokidar)(/|$)', dependencyTypesNot: ['dynamic-import', 'type-only'] },
+      { path: 'node_modules/(execa|chokidar|pg)(/|$)', dependencyTypesNot: ['dynamic-import', 'type-only'] },
     ),
     only('commander-in-programs', 'ksd and kchat are the commander programs.', ['commander'], ['^src/(daemon|kchat)/', '^bin/']),
   ],

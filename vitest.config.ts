@@ -15,6 +15,7 @@ const FOLDERS = {
   crash: ['test/crash/**/*.test.ts'],
   faults: ['test/faults/**/*.test.ts'],
   repo: ['test/repo/**/*.test.ts'],
+  postgres: ['test/postgres/**/*.test.ts'],
 }
 
 /** Files that take longest, the longest first: begun last they would hold up the end, with the other workers idle. */
@@ -40,6 +41,7 @@ class LongestFirst extends BaseSequencer {
 interface ProjectTimes {
   testTimeout: number
   setupFiles?: string[]
+  globalSetup?: string[]
   /** projects of one group share the workers; a later group starts when the earlier ones are done */
   group: number
   maxWorkers: number
@@ -51,7 +53,7 @@ const MIXED = { group: 0, maxWorkers: 3 }
 const HARSH = { group: 1, maxWorkers: 2 }
 
 function project(name: string, include: string[], exclude: string[], of: ProjectTimes) {
-  const { testTimeout, setupFiles = [], group, maxWorkers } = of
+  const { testTimeout, setupFiles = [], globalSetup = [], group, maxWorkers } = of
   return {
     extends: true as const,
     test: {
@@ -59,6 +61,7 @@ function project(name: string, include: string[], exclude: string[], of: Project
       include,
       exclude,
       setupFiles,
+      globalSetup,
       testTimeout,
       hookTimeout: Math.max(testTimeout, 30 * SECOND),
       sequence: { groupOrder: group },
@@ -82,6 +85,11 @@ export default defineConfig({
         ...MIXED,
       }),
       project('repo', FOLDERS.repo, [], { testTimeout: 30 * SECOND, ...MIXED }),
+      project('postgres', FOLDERS.postgres, [], {
+        testTimeout: 60 * SECOND,
+        globalSetup: ['test/postgres/global-setup.ts'],
+        ...MIXED,
+      }),
       project('daemon', FOLDERS.daemon, [], { testTimeout: 60 * SECOND, ...MIXED }),
       project('cli', FOLDERS.cli, [], { testTimeout: 60 * SECOND, ...MIXED }),
       project('crash', FOLDERS.crash, [], { testTimeout: 600 * SECOND, ...HARSH }),

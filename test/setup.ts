@@ -7,6 +7,8 @@ import { afterAll } from 'vitest'
 const KEPT = new Set([
   'KS_SHARED_DATA',
   'KS_SKIP_BUILD',
+  'KS_TEST_BACKEND',
+  'KS_TEST_POSTGRES_BIN',
   'KS_CRASH_ROUNDS',
   'KS_CRASH_SEED',
   'KS_FAULT_ROUNDS',

@@ -1,4 +1,5 @@
 import { forEachTermOf } from '../../lib/text/analyze.js'
+import { hashOf, hashTermsOf } from '../../lib/text/hashed-terms.js'
 import { splitSentences } from '../../lib/text/sentences.js'
 
 /** A node as ranking needs it. */
@@ -22,14 +23,9 @@ export interface AnalysedPassage {
   readonly end: number
 }
 
-const FNV_OFFSET = 0x811c9dc5 | 0
-const FNV_PRIME = 0x01000193
-
-/** FNV-1a of a term, 32 bits. Two of a query's terms and a passage's meet by chance once in ten million passages. */
+/** Hash of a term, 32 bits. Two of a query's terms and a passage's meet by chance once in ten million passages. */
 export function termHash(term: string): number {
-  let hash = FNV_OFFSET
-  for (let i = 0; i < term.length; i++) hash = Math.imul(hash ^ term.charCodeAt(i), FNV_PRIME)
-  return hash
+  return hashOf(term)
 }
 
 /** Where passages are analysed before it is known how long they are; used between two awaits only. */
@@ -50,13 +46,18 @@ const writeTerm = (term: string): void => write(termHash(term))
 /** Analyses into `scratch`, up to `written`. */
 function analyse({ title, body }: Passage): Omit<AnalysedPassage, 'words'> {
   written = 0
-  const sentences: number[] = []
+  let sentences: number[] = []
   let bodyAt = 0
-  const parts = splitSentences(body).map(({ start, end }) => body.slice(start, end))
-  forEachTermOf([title, ...parts], writeTerm, (part) => {
+  const ended = (part: number): void => {
     if (part === 0) bodyAt = written
     else if (written - bodyAt > (sentences.at(-1) ?? 0)) sentences.push(written - bodyAt)
-  })
+  }
+  const parts = [title, ...splitSentences(body).map(({ start, end }) => body.slice(start, end))]
+  if (!hashTermsOf(parts, write, ended)) {
+    written = 0
+    sentences = []
+    forEachTermOf(parts, writeTerm, ended)
+  }
   const ends = written
   for (const sentence of sentences) write(sentence)
   return { title: 0, body: bodyAt, ends, end: written }

@@ -151,7 +151,9 @@ export class GraphReadings {
     const { db } = this.#context
     const of = { spaceKey: row.space_key }
     const total = await countLive(db, of, 'v.nodes')
-    const counts = withRead ? { total, done: await countLive(db, of, `${IS_READ} * v.nodes`) } : { total }
+    const counts = withRead
+      ? { total, done: await countLive(db, of, `CASE WHEN ${IS_READ} THEN v.nodes ELSE 0 END`) }
+      : { total }
     await db.write(() => noteCounts(row.key, counts))
   }
 

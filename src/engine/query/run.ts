@@ -15,23 +15,28 @@ import { type Admitted, admit } from './admission.js'
 import { answerQuery } from './answer.js'
 import { assembleEvidence } from './assemble-evidence.js'
 import { judgeWithModel } from './conflicts/model-judge.js'
+import type { QueryEmbedding } from './fast.js'
 import { searchedQuery } from './follow-up.js'
 import { freshnessNow } from './freshness.js'
 import type { QueryGate } from './gate.js'
 import { type Route, resolveMode } from './mode.js'
 import { openSession, recordTurn, type Session } from './sessions.js'
-import { type QueryShared, retrieveInMode } from './stages.js'
+import { embedAhead, type QueryShared, retrieveInMode } from './stages.js'
 
 /** What one run carries from step to step. */
 interface Run {
   context: EngineContext
   caller: Caller
   body: QueryBody
+  /** the question as it is searched */
+  query: string
   admitted: Admitted
   session: Session
   traceId: string
   recorder: TraceRecorder
   signal: AbortSignal
+  /** its vector, where that was asked for at once */
+  embedding: Promise<QueryEmbedding> | undefined
   /** known once the step `query.route` is over */
   route?: Route
   /** frames of the answer that were handed out */
@@ -61,7 +66,9 @@ export async function startQuery(
     virtualPath: `/evidence/${traceId}`,
   })
   const recorder = new TraceRecorder()
-  const run: Run = { context, caller, body, admitted, session, traceId, recorder, signal, deltas: 0 }
+  const query = searchedQuery(body.query, session.turns)
+  const embedding = embedAhead(context, admitted, body.mode, query, signal)
+  const run: Run = { context, caller, body, query, admitted, session, traceId, recorder, signal, embedding, deltas: 0 }
   return {
     traceId,
     sessionId: session.id,
@@ -127,11 +134,12 @@ async function* answerFrames(run: Run, shared: QueryShared): AsyncGenerator<Answ
   run.route = route
   const { retrieved, plan } = await retrieveInMode(context, shared, {
     body,
-    query: searchedQuery(body.query, run.session.turns),
+    query: run.query,
     admitted,
     route,
     recorder,
     signal,
+    embedding: run.embedding,
   })
   const passages = retrieved.ranked.map(({ passage }) => passage)
   const freshness = await freshnessNow(context, passages)

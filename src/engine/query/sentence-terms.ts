@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import { forEachTerm } from '../../lib/text/analyze.js'
+import { latinTermsOf } from '../../lib/text/hashed-terms.js'
 
 /** Sentences and titles of some questions' evidence; longer texts are read each time. */
 const RECENT = 512
@@ -17,7 +18,9 @@ export function sentenceTerms(text: string): readonly string[] {
   return terms
 }
 
-function termsOf(text: string): string[] {
+function termsOf(text: string): readonly string[] {
+  const latin = latinTermsOf(text)
+  if (latin !== undefined) return latin
   const terms: string[] = []
   forEachTerm(text, (term) => terms.push(term))
   return terms

@@ -1,7 +1,7 @@
 import type { QueryBody, RetrievalPlan } from '../../contract/gateway/queries.js'
 import { defined } from '../../lib/defined.js'
 import { degradation, degradedFields } from '../base/degraded.js'
-import { embeddingReference } from '../compile/vector-spaces.js'
+import { embeddingReference, isTrained } from '../compile/vector-spaces.js'
 import type { EngineContext } from '../context.js'
 import type { Derivations } from '../derived/derivation.js'
 import type { PassageCache } from '../derived/passage.js'
@@ -32,6 +32,28 @@ export interface RetrievalRequest {
   route: Route
   recorder: TraceRecorder
   signal: AbortSignal
+  /** the question's vector, where it was asked for before */
+  embedding?: Promise<QueryEmbedding> | undefined
+}
+
+/**
+ * Has a question embedded while its headers go out, where that is certain to be needed and costs nobody anything: by the
+ * model of the space itself.
+ */
+export function embedAhead(
+  context: EngineContext,
+  admitted: Admitted,
+  mode: QueryBody['mode'],
+  query: string,
+  signal: AbortSignal,
+): Promise<QueryEmbedding> | undefined {
+  const { space, profile } = admitted
+  const asked = mode ?? profile.defaultMode
+  if (!isTrained(space) || asked === 'auto' || asked === 'research') return undefined
+  const embedding = embedForFast(context, admitted, query, signal)
+  // a question that is taken back is not waited for
+  embedding.catch(() => {})
+  return embedding
 }
 
 /** Runs the pipeline of the resolved mode and records its steps: `query.embed` (fast and deep), `query.retrieve`. */
@@ -68,11 +90,11 @@ export async function retrieveInMode(
 
 function embedStep(
   context: EngineContext,
-  { admitted, query, recorder, signal }: RetrievalRequest,
+  { admitted, query, recorder, signal, embedding }: RetrievalRequest,
 ): Promise<QueryEmbedding> {
   return recorder.step(
     'query.embed',
-    () => embedForFast(context, admitted, query, signal),
+    () => embedding ?? embedForFast(context, admitted, query, signal),
     ({ embedded, degraded }, durationMs) => ({
       durationMs,
       model: embeddingReference(admitted.space),

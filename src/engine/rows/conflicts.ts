@@ -137,8 +137,8 @@ export function* passagesAt(
   return yield* sql.all<NamedPassage & { node: number }>(
     `SELECT n.key node, n.version_key version, n.ordinal, n.title, n.text
      FROM json_each(?) wanted
-     CROSS JOIN versions v ON v.key = wanted.value ->> 0
-     CROSS JOIN nodes n INDEXED BY nodes_version ON n.version_key = v.key AND n.ordinal = wanted.value ->> 1
+     CROSS JOIN versions v ON v.key = CAST(wanted.value ->> 0 AS INTEGER)
+     CROSS JOIN nodes n INDEXED BY nodes_version ON n.version_key = v.key AND n.ordinal = CAST(wanted.value ->> 1 AS INTEGER)
      WHERE v.space_key = ? AND v.until_revision IS NULL`,
     [JSON.stringify(places.map(({ version, ordinal }) => [version, ordinal])), spaceKey],
   )

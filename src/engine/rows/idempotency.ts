@@ -57,7 +57,7 @@ export function* keepAnswer(
 ): Write<boolean> {
   const { changes } = yield* sql.run(
     `UPDATE idempotency SET status = ?, headers = ?, body = ?,
-         fingerprint = fingerprint || iif(instr(fingerprint, '${JOINT}') = 0, ?, '')
+         fingerprint = fingerprint || CASE WHEN instr(fingerprint, '${JOINT}') = 0 THEN ? ELSE '' END
        WHERE tenant = ? AND subject = ? AND key = ? AND instance = ?`,
     [status, headers, body, content === undefined ? '' : `${JOINT}${content}`, tenant, subject, key, gateway],
   )

@@ -97,7 +97,7 @@ export interface CountedSlice {
 /** Counts passages of a space behind `after`, at most so many rows. */
 export function* countNodes(spaceKey: number, after: number, most: number): Read<CountedSlice | undefined> {
   return yield* sql.get<CountedSlice>(
-    `SELECT count(*) looked, max(key) last, total(live) live FROM
+    `SELECT count(*) looked, max(key) last, count(*) FILTER (WHERE live) live FROM
   (SELECT nodes.key, versions.until_revision IS NULL live
    FROM nodes INDEXED BY nodes_place CROSS JOIN versions INDEXED BY versions_at ON versions.key = nodes.version_key
    WHERE nodes.space_key = ? AND nodes.key > ? ORDER BY nodes.key LIMIT ?)`,
@@ -108,7 +108,7 @@ export function* countNodes(spaceKey: number, after: number, most: number): Read
 /** The same of the vectors of a vector space. @param vectorSpace row key */
 export function* countVectors(vectorSpace: number, after: number, most: number): Read<CountedSlice | undefined> {
   return yield* sql.get<CountedSlice>(
-    `SELECT count(*) looked, max(key) last, total(live) live FROM
+    `SELECT count(*) looked, max(key) last, count(*) FILTER (WHERE live) live FROM
   (SELECT vectors.node_key key, versions.until_revision IS NULL live
    FROM vectors CROSS JOIN nodes ON nodes.key = vectors.node_key
      CROSS JOIN versions INDEXED BY versions_at ON versions.key = nodes.version_key

@@ -65,7 +65,7 @@ export function* claimJobs(jobs: readonly JobRow[], gateway: string): Write<JobR
 }
 
 const LEFT = `claimed_by = ? AND completed_at IS NULL AND (key, fence) IN
-  (SELECT json_extract(value, '$[0]'), json_extract(value, '$[1]') FROM json_each(?))`
+  (SELECT CAST(value ->> 0 AS INTEGER), CAST(value ->> 1 AS INTEGER) FROM json_each(?))`
 
 function pairs(claims: readonly JobClaim[]): string {
   return JSON.stringify(claims.map(({ key, fence }) => [key, fence]))

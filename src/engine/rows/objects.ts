@@ -46,10 +46,10 @@ const NAMED = `(EXISTS (SELECT 1 FROM documents WHERE object_key = wanted.key AN
  * @param asOf also what is being purged, and what may be tried again at this time, keeps it
  */
 export function* isReferenced(key: string, asOf?: number): Read<boolean> {
-  const row = yield* sql.get<{ named: number }>(`SELECT ${NAMED} named FROM (SELECT ? key, ? as_of) wanted`, [
-    key,
-    asOf ?? null,
-  ])
+  const row = yield* sql.get<{ named: number }>(
+    `SELECT ${NAMED} named FROM (SELECT ? key, CAST(? AS INTEGER) as_of) wanted`,
+    [key, asOf ?? null],
+  )
   return row?.named === 1
 }
 
@@ -60,8 +60,8 @@ export type Names = 'named-and-noted' | 'named' | 'noted' | 'unknown'
 export function* namesOf(tenant: string, keys: readonly string[], asOf: number): Read<Map<string, Names>> {
   const rows = yield* sql.allAsStored<{ key: string; named: number; noted: number }>(
     `SELECT wanted.key, ${NAMED} named,
-       EXISTS (SELECT 1 FROM objects WHERE tenant = ? AND sha256 = substr(wanted.key, -${SHA256_DIGITS})) noted
-     FROM (SELECT value key, ? as_of FROM json_each(?)) wanted`,
+       EXISTS (SELECT 1 FROM objects WHERE tenant = ? AND sha256 = substr(wanted.key, length(wanted.key) - ${SHA256_DIGITS - 1})) noted
+     FROM (SELECT value key, CAST(? AS INTEGER) as_of FROM json_each(?)) wanted`,
     [tenant, asOf, JSON.stringify(keys)],
   )
   const noted = (row: { named: number; noted: number }): Names =>

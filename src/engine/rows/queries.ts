@@ -125,7 +125,7 @@ export function* staleDocuments(docs: readonly number[]): Read<Set<number>> {
   )
   const missing = yield* sql.all<{ key: number }>(
     `SELECT documents.key FROM json_each(?) wanted JOIN documents ON documents.key = wanted.value
-     WHERE ${jsonAt('metadata', '$.missingCrawls')} > 0`,
+     WHERE CAST(${jsonAt('metadata', '$.missingCrawls')} AS INTEGER) > 0`,
     [JSON.stringify(docs)],
   )
   return new Set([...waiting, ...missing].map(({ key }) => key))

@@ -100,7 +100,7 @@ export function* notePagesMissing(spaceKey: number, ids: readonly string[]): Wri
   for (const id of ids)
     yield* sql.run(
       `UPDATE documents
-       SET metadata = json_set(metadata, '$.missingCrawls', coalesce(json_extract(metadata, '$.missingCrawls'), 0) + 1)
+       SET metadata = json_set(metadata, '$.missingCrawls', coalesce(CAST(json_extract(metadata, '$.missingCrawls') AS INTEGER), 0) + 1)
        WHERE space_key = ? AND id = ? AND deleted_at IS NULL AND json_valid(metadata)`,
       [spaceKey, id],
     )

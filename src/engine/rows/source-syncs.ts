@@ -71,7 +71,7 @@ export function* recoverSyncs(now: number): Write<number> {
   return (yield* sql.run(
     `UPDATE sources SET status = CASE status WHEN 'syncing' THEN 'error' ELSE status END, sync_started_at = NULL,
        claimed_by = NULL, last_sync_at = ?, last_sync_error = 'the daemon ended during the sync',
-       next_sync_at = CASE WHEN next_sync_at IS NULL THEN NULL ELSE ? END, version = version + 1, updated_at = ?
+       next_sync_at = CASE WHEN next_sync_at IS NULL THEN NULL ELSE CAST(? AS INTEGER) END, version = version + 1, updated_at = ?
      WHERE deleted_at IS NULL AND sync_started_at IS NOT NULL AND ${OF_THE_GONE}`,
     [now, now + AFTER_CRASH_MS, now],
   )).changes

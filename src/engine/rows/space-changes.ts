@@ -40,10 +40,10 @@ interface NewSpace {
 
 /** Makes a space with its first publication, which is empty. */
 export function* insertSpace({ id, tenant, name, slug, description, policies, model, now }: NewSpace): Write<void> {
-  const inserted = yield* sql.run(
+  const key = yield* sql.inserted(
     `INSERT INTO spaces (id, tenant, name, slug, description, created_at, updated_at, manifest_id, manifest,
          embedding_plugin, embedding_provider, embedding_model, vector_space, publication_id, fingerprint, published_at)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING key`,
     [
       id,
       tenant,
@@ -66,7 +66,7 @@ export function* insertSpace({ id, tenant, name, slug, description, policies, mo
   yield* sql.run(
     `INSERT INTO publications (tenant, id, space_key, revision, fingerprint, created_at)
      SELECT tenant, publication_id, key, 0, fingerprint, ? FROM spaces WHERE key = ?`,
-    [now, inserted.key],
+    [now, key],
   )
 }
 

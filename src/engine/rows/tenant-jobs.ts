@@ -3,7 +3,7 @@ import { type Read, sql } from '../storage/program.js'
 /** The work of one tenant that has not ended: compilations and research tasks. */
 export function* tenantJobs(tenant: string): Read<{ activeJobs: number; waitingJobs: number }> {
   const open = yield* sql.get<{ active: number; all_open: number }>(
-    `SELECT coalesce(sum(isActive), 0) active, count(*) all_open FROM (
+    `SELECT count(*) FILTER (WHERE isActive) active, count(*) all_open FROM (
        SELECT claimed_by IS NOT NULL isActive FROM jobs WHERE completed_at IS NULL AND tenant = ?
        UNION ALL
        SELECT stage <> 'queued' isActive FROM research_tasks WHERE completed_at IS NULL AND tenant = ?)`,

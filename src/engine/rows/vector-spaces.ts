@@ -46,8 +46,9 @@ export function* insertVectorSpace(
   dimension: number,
   state: State,
 ): Write<VectorSpace> {
-  const { key } = yield* sql.run(
-    `INSERT INTO vector_spaces (id, space_key, revision, dimension, state, created_at) VALUES (?, ?, ?, ?, '${state}', ?)`,
+  const key = yield* sql.inserted(
+    `INSERT INTO vector_spaces (id, space_key, revision, dimension, state, created_at) VALUES (?, ?, ?, ?, '${state}', ?)
+     RETURNING key`,
     [id, spaceKey, revision, dimension, Date.now()],
   )
   return { key, id, dimension, trainedNodes: 0 }
@@ -61,9 +62,9 @@ export function* insertTrained(
   trainedNodes: number,
   gateway: string,
 ): Write<VectorSpace> {
-  const { key } = yield* sql.run(
+  const key = yield* sql.inserted(
     `INSERT INTO vector_spaces (id, space_key, revision, dimension, trained_nodes, model, state, claimed_by, created_at)
-     VALUES (?, ?, ?, ?, ?, ?, 'building', ?, ?)`,
+     VALUES (?, ?, ?, ?, ?, ?, 'building', ?, ?) RETURNING key`,
     [id, space.key, space.embedding_revision + 1, dimension, trainedNodes, bytes, gateway, Date.now()],
   )
   return { key, id, dimension, trainedNodes }

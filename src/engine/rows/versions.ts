@@ -25,10 +25,10 @@ export function* insertVersionRow(
   document: PreparedDocument,
 ): Write<{ versionKey: number; parts: VersionPart[] }> {
   const { row, parts } = cutParts(document)
-  const versionKey = (yield* sql.run(
+  const versionKey = yield* sql.inserted(
     `INSERT INTO versions (doc_key, space_key, version, title, artifact_id, artifact_hash, content_type, parser, metadata,
        artifact, outline_id, outline, items_id, items, node_count, segment_count, created_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?)`,
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?) RETURNING key`,
     [
       owner.docKey,
       owner.spaceKey,
@@ -47,7 +47,7 @@ export function* insertVersionRow(
       document.segments,
       Date.now(),
     ],
-  )).key
+  )
   return { versionKey, parts }
 }
 

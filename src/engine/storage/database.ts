@@ -122,18 +122,19 @@ export class Database {
   /** Runs one statement of a program. */
   execute(asked: Query | Change): unknown {
     this.#counts[asked.verb]++
-    const { statement, guard } = this.#reading((): Prepared => this.#statements.of(asked.sql))
+    const { statement, toRow, guard } = this.#reading((): Prepared => this.#statements.of(asked.sql))
     if (asked.verb === 'run') {
-      const { changes, lastInsertRowid } = this.#reading(() => statement.run(asked.values))
-      return { changes, key: Number(lastInsertRowid) }
+      const { changes } = this.#reading(() => statement.run(asked.values))
+      return { changes }
     }
     const check = asked.stored === true ? undefined : guard
     if (asked.verb === 'get') {
-      const row = this.#reading(() => statement.get(asked.values))
+      const cells = this.#reading(() => statement.get(asked.values))
+      const row = cells === undefined ? undefined : toRow(cells)
       check?.(row)
       return row
     }
-    const rows = this.#reading(() => statement.all(asked.values))
+    const rows = this.#reading(() => statement.all(asked.values)).map(toRow)
     if (check !== undefined) for (const row of rows) check(row)
     return rows
   }

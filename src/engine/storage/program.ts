@@ -1,11 +1,11 @@
+import { KsError } from '../../contract/errors.js'
 import type { Bindable, Change, Query, Read, Write } from '../base/statements.js'
 
 export type { Bindable, Change, Query, Read, Write }
 
-/** What a statement changed: rows, and the key of the row that it inserted last. */
+/** How many rows a statement changed. */
 export interface Changed {
   changes: number
-  key: number
 }
 
 /** The statements that programs are made of: `const row = yield* sql.get<JobRow>('SELECT …', [id])`. */
@@ -36,6 +36,13 @@ export const sql = {
 
   *run(text: string, values: readonly Bindable[] = []): Write<Changed> {
     return (yield { verb: 'run', sql: text, values }) as Changed
+  },
+
+  /** Inserts one row by a statement that ends in `RETURNING key`. @returns its key */
+  *inserted(text: string, values: readonly Bindable[] = []): Write<number> {
+    const [row] = (yield { verb: 'all', sql: text, values }) as { key: number }[]
+    if (row === undefined) throw new KsError('internal', 'a row was not inserted')
+    return row.key
   },
 
   /** Runs a statement that writes and ends in `RETURNING`. @returns all rows that it changed */

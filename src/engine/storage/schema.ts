@@ -39,13 +39,18 @@ import { WORK_TENANTS_SCHEMA } from './migrations/0038-work-tenants.js'
 import { KEPT_TENANTS_SCHEMA } from './migrations/0039-kept-tenants.js'
 import { ROOT_TENANTS_SCHEMA } from './migrations/0040-root-tenants.js'
 
+/** A step. Where the databases that stores are kept in need different words for it, both. */
+export type Migration = string | { sqlite: string; postgres: string }
+
 /**
  * The schema, as forward-only migrations: a store has the number (`user_version`) in the name of the last one that was
  * applied. One that was released never changes. Times are milliseconds since the epoch, ids are UUIDv7 text, `key` columns
  * are row keys that never leave the process. What has an id is found by (tenant, id); a row of a space's content is reached
- * through `space_key`, which is only ever read in a row that was found so. See docs/decisions/0040-tenant-first.md.
+ * through `space_key`, which is only ever read in a row that was found so. See docs/decisions/0040-tenant-first.md. A store
+ * on PostgreSQL begins with what the first forty lead to (`postgres/schema/`), and takes each later one, too: see
+ * docs/decisions/0051-one-sql-for-two-databases.md.
  */
-export const MIGRATIONS: readonly string[] = [
+const STEPS: readonly Migration[] = [
   CORE_SCHEMA,
   FOLDERS_SCHEMA,
   RETENTION_SCHEMA,
@@ -87,3 +92,11 @@ export const MIGRATIONS: readonly string[] = [
   KEPT_TENANTS_SCHEMA,
   ROOT_TENANTS_SCHEMA,
 ]
+
+/** The steps of a store in SQLite. */
+export const MIGRATIONS: readonly string[] = STEPS.map((step) => (typeof step === 'string' ? step : step.sqlite))
+
+/** The steps of a store on PostgreSQL that come after the one with this number. */
+export function postgresMigrations(after: number): string[] {
+  return STEPS.slice(after).map((step) => (typeof step === 'string' ? step : step.postgres))
+}

@@ -3,7 +3,10 @@ import type { Damage } from './formats.js'
 import { guardOf, type RowGuard } from './guarded-rows.js'
 
 export interface Prepared {
+  /** gives rows as lists of cells */
   statement: Sqlite.Statement
+  /** a row of its cells */
+  toRow: (cells: unknown) => Record<string, unknown>
   /** absent where no column of the result has a form */
   guard: RowGuard | undefined
 }
@@ -27,8 +30,9 @@ export class Statements {
     let prepared = this.#prepared.get(sql)
     if (prepared === undefined) {
       const statement = this.#sqlite.prepare(sql)
-      const guard = statement.reader ? guardOf(statement.columns(), (damage) => this.#tell(damage)) : undefined
-      prepared = { statement, guard }
+      const columns = statement.reader ? statement.raw().columns() : []
+      const guard = guardOf(columns, (damage) => this.#tell(damage))
+      prepared = { statement, toRow: rowMaker(columns.map(({ name }) => name)), guard }
       this.#prepared.set(sql, prepared)
     }
     return prepared
@@ -43,5 +47,22 @@ export class Statements {
     if (this.#told.has(cell) || this.#told.size >= TOLD_DAMAGES) return
     this.#told.add(cell)
     this.onDamage(damage)
+  }
+}
+
+/**
+ * Makes rows of one shape. The objects that the driver makes itself are hash tables: slower to make and to read, and
+ * several times as large.
+ */
+function rowMaker(names: readonly string[]): Prepared['toRow'] {
+  // an object that was filled name by name would be a hash table, too, from a dozen names on
+  const empty: Record<string, unknown> = JSON.parse(`{${names.map((name) => `${JSON.stringify(name)}:null`).join()}}`)
+  return (cells) => {
+    const row = { ...empty }
+    if (!Array.isArray(cells)) throw new Error('a row is no list of cells')
+    names.forEach((name, place) => {
+      row[name] = cells[place]
+    })
+    return row
   }
 }

@@ -4,7 +4,7 @@ import { foldAccents } from './fold.js'
 import { type Language, SCRIPTS, type Script } from './languages.js'
 import { questionStopWords } from './stop-words.js'
 import { emitContentPairs, emitLone, emitPairs, hasKana } from './unspaced.js'
-import { formIn, normalise, type Token, tokensOf, type Word } from './words.js'
+import { formIn, normalise, PART_TOKENS, type Token, tokensOf, type Word } from './words.js'
 
 /**
  * The one text analyser: what the text index, the embedder and the reranker all mean by a term.
@@ -75,9 +75,6 @@ function languagesOf(parts: readonly Part[]): Languages {
   for (const part of parts) vote(part, counted, scripts)
   return new Map(Array.from(scripts, (script) => [script, documentLanguage(counted, script, undefined)]))
 }
-
-/** Fewer words say nothing of a language that the text around them does not say better. */
-const PART_TOKENS = 3
 
 /** Languages of a part of a text, which may be another one than that around it. */
 function languagesIn(part: Part, around: Languages): Languages {

@@ -12,9 +12,14 @@ const CACHE_WORDS = 65_536
 /** Longer ones are noise, which does not come again. */
 const CACHE_LENGTH = 128
 
+/** Fewer words say nothing of a language that the text around them does not say better. */
+export const PART_TOKENS = 3
+
 const SEPARATOR = 0
-const WORD = 1
-const PAIRED = 2
+/** Class of what words are made of. */
+export const WORD = 1
+/** Class of scripts that are written without spaces. */
+export const PAIRED = 2
 const UNKNOWN = 3
 
 const LETTER = /^[\p{L}\p{M}\p{N}]$/u
@@ -32,7 +37,7 @@ function classOf(character: string): number {
 }
 
 /** Class of the character at `index`; both halves of a surrogate pair have the class of the pair. */
-function classAt(text: string, index: number): number {
+export function classAt(text: string, index: number): number {
   const unit = text.charCodeAt(index)
   if (unit >= 0xd800 && unit <= 0xdfff) {
     const code = text.codePointAt(unit >= 0xdc00 ? index - 1 : index) ?? 0
@@ -142,7 +147,7 @@ export function formIn(word: Word, language: Language): OtherForm {
 const known = new WordTable<Word>(CACHE_WORDS)
 
 /** The word of a stretch of text, whose hash is known. */
-function lookUp(text: string, start: number, end: number, hash: number): Word {
+export function lookUp(text: string, start: number, end: number, hash: number): Word {
   const remembered = known.get(text, start, end, hash)
   if (remembered !== undefined) return remembered
   const found = text.slice(start, end)
@@ -153,10 +158,10 @@ function lookUp(text: string, start: number, end: number, hash: number): Word {
 
 const isDigit = (unit: number): boolean => unit >= 48 && unit <= 57
 const isCapital = (unit: number): boolean => unit >= 65 && unit <= 90
-const isWordUnit = (unit: number): boolean => isDigit(unit) || isCapital(unit) || (unit >= 97 && unit <= 122)
+export const isWordUnit = (unit: number): boolean => isDigit(unit) || isCapital(unit) || (unit >= 97 && unit <= 122)
 
 /** `1,577` is one number: a comma between digits with exactly three digits after it. */
-function isThousandsComma(text: string, index: number): boolean {
+export function isThousandsComma(text: string, index: number): boolean {
   if (text.charCodeAt(index) !== 44 || !isDigit(text.charCodeAt(index - 1))) return false
   for (let i = 1; i <= 3; i++) if (!isDigit(text.charCodeAt(index + i))) return false
   return !isWordUnit(text.charCodeAt(index + 4))
@@ -189,7 +194,7 @@ function runEnd(text: string, start: number): number {
 }
 
 /** Index after a word and the rest of its contraction or possessive: `'s`, `'t`, `'ll` say nothing of their own. */
-function skipContraction(text: string, end: number): number {
+export function skipContraction(text: string, end: number): number {
   const mark = text.charCodeAt(end)
   if (mark !== 39 && mark !== 0x2019) return end
   CONTRACTION.lastIndex = end + 1

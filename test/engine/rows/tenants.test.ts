@@ -96,11 +96,11 @@ const B = { tenant: 'b', subject: 's' }
 
 function newSpace(tenant: string): { key: number; tenant: string } {
   const id = newId()
-  const { key } = write(() =>
-    sql.run(
+  const key = write(() =>
+    sql.inserted(
       `INSERT INTO spaces (id, tenant, name, slug, created_at, updated_at, manifest_id, manifest, embedding_plugin,
          embedding_provider, embedding_model, vector_space, publication_id, fingerprint, published_at)
-       VALUES (?, ?, 'S', ?, 0, 0, ?, '{}', 'builtin', 'lsa', 'lsa-200', ?, ?, '', 0)`,
+       VALUES (?, ?, 'S', ?, 0, 0, ?, '{}', 'builtin', 'lsa', 'lsa-200', ?, ?, '', 0) RETURNING key`,
       [id, tenant, id, newId(), newId(), newId()],
     ),
   )

@@ -64,7 +64,7 @@ describe('the answer of a write', () => {
     }
     const result = await writeAnswer(db, { ...ADA, answered }, () => insert('a'))
     expect(kept).toEqual(result)
-    expect(held()).toEqual(['a', 'answer {"changes":1,"key":0}'])
+    expect(held()).toEqual(['a', 'answer {"changes":1}'])
     const half = await writeAnswer(
       db,
       { ...ADA, answered },
@@ -75,7 +75,7 @@ describe('the answer of a write', () => {
     expect(await writeAnswer(db, ADA, () => 4)).toBe(4)
     const full = { ...ADA, answered: failing(new Error('no room for the answer')) }
     await expect(writeAnswer(db, full, () => insert('b'))).rejects.toThrow('no room')
-    expect(held()).toEqual(['a', 'answer 6', 'answer {"changes":1,"key":0}'])
+    expect(held()).toEqual(['a', 'answer 6', 'answer {"changes":1}'])
   })
 })
 

@@ -34,11 +34,13 @@ const failing = (error: unknown) => () => {
 }
 
 describe('a program of statements', () => {
-  it('gets rows, their number and their keys, and ends with what it returns', async () => {
+  it('gets rows, their number and the key of a new one, and ends with what it returns', async () => {
     function* program(): Write<unknown> {
-      const { changes, key } = yield* sql.run(
-        "INSERT INTO vector_spaces (id, space_key, revision, dimension, state, created_at) VALUES ('v', 1, 1, 2, 'building', 1)",
+      const key = yield* sql.inserted(
+        `INSERT INTO vector_spaces (id, space_key, revision, dimension, state, created_at)
+         VALUES ('v', 1, 1, 2, 'building', 1) RETURNING key`,
       )
+      const { changes } = yield* sql.run("UPDATE vector_spaces SET dimension = 3 WHERE id = 'v'")
       const [returned] = yield* sql.returning<{ jti: string }>(
         "INSERT INTO revoked_tokens VALUES ('b', 2) RETURNING jti",
       )

@@ -16,12 +16,12 @@ beforeAll(async () => {
   const revision = space.publish()
   const insert = (filename: string): number =>
     space.db.now(
-      sql.run(
+      sql.inserted(
         `INSERT INTO documents (tenant, id, space_key, filename, mime_type, object_key, sha256, size_bytes, parser_status,
-         created_at, updated_at) VALUES ((SELECT tenant FROM spaces WHERE key = ?), ?, ?, ?, 'text/plain', 'o', 's', 7, 'pending', 0, 0)`,
+         created_at, updated_at) VALUES ((SELECT tenant FROM spaces WHERE key = ?), ?, ?, ?, 'text/plain', 'o', 's', 7, 'pending', 0, 0) RETURNING key`,
         [space.key, newId(), space.key, filename],
       ),
-    ).key
+    )
   space.db.writeNow(() => {
     for (let index = 0; index < DOCUMENTS; index++) {
       const key = insert(index % 2 === 0 ? `flat/${index}.md` : `deep/${index}/file.md`)

@@ -63,13 +63,13 @@ export class TestSpace {
   addSpace(id: string, tenant: string, policy: Partial<typeof DEFAULT_POLICIES.consistencyPolicy> = {}): number {
     const manifest = { ...DEFAULT_POLICIES, consistencyPolicy: { ...DEFAULT_POLICIES.consistencyPolicy, ...policy } }
     return this.db.now(
-      sql.run(
+      sql.inserted(
         `INSERT INTO spaces (id, tenant, name, slug, created_at, updated_at, manifest_id, manifest, embedding_plugin,
          embedding_provider, embedding_model, vector_space, publication_id, fingerprint, published_at)
-       VALUES (?, ?, 'Test', ?, 0, 0, ?, ?, 'builtin', 'lsa', 'lsa-200', ?, ?, '', 0)`,
+       VALUES (?, ?, 'Test', ?, 0, 0, ?, ?, 'builtin', 'lsa', 'lsa-200', ?, ?, '', 0) RETURNING key`,
         [id, tenant, id, newId(), JSON.stringify(manifest), newId(), newId()],
       ),
-    ).key
+    )
   }
 
   /** Moves the head; what is marked with the returned revision becomes visible. */
@@ -99,10 +99,10 @@ export class TestSpace {
   async add(spec: DocumentSpec): Promise<AddedDocument> {
     const id = spec.id ?? newId()
     const key = this.db.now(
-      sql.run(
+      sql.inserted(
         `INSERT INTO documents (tenant, id, space_key, source_id, filename, mime_type, object_key, sha256, size_bytes,
          parser_status, metadata, created_at, updated_at) VALUES (
-         (SELECT tenant FROM spaces WHERE key = ?), ?, ?, ?, ?, ?, 'o', 's', 7, ?, ?, 0, 0)`,
+         (SELECT tenant FROM spaces WHERE key = ?), ?, ?, ?, ?, ?, 'o', 's', 7, ?, ?, 0, 0) RETURNING key`,
         [
           this.key,
           id,
@@ -114,7 +114,7 @@ export class TestSpace {
           JSON.stringify(spec.metadata ?? {}),
         ],
       ),
-    ).key
+    )
     const nodeIds = spec.state === undefined ? await this.addVersion(key, spec, 1, this.publish()) : []
     return { id, key, nodeIds }
   }
@@ -129,10 +129,10 @@ export class TestSpace {
       ]),
     )
     const versionKey = this.db.now(
-      sql.run(
+      sql.inserted(
         `INSERT INTO versions (doc_key, space_key, version, from_revision, node_count, artifact_id, artifact_hash,
          content_type, parser, outline_id, items_id, created_at, title, metadata, outline, items, artifact)
-       VALUES (?, ?, ?, ?, ?, 'a', 'h', 'text', 'native-markdown', 'o', 'i', 0, 'Title', '{}', ?, ?, ?)`,
+       VALUES (?, ?, ?, ?, ?, 'a', 'h', 'text', 'native-markdown', 'o', 'i', 0, 'Title', '{}', ?, ?, ?) RETURNING key`,
         [
           docKey,
           this.key,
@@ -144,7 +144,7 @@ export class TestSpace {
           await pack({ text, elements }),
         ],
       ),
-    ).key
+    )
     return nodes.map((node, ordinal) => {
       const nodeId = newId()
       this.db.now(

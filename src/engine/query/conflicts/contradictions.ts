@@ -1,4 +1,5 @@
 import { analyzeCommon } from '../../../lib/text/analyze.js'
+import { hashLinesOf, hashOf } from '../../../lib/text/hashed-terms.js'
 import { splitSentences } from '../../../lib/text/sentences.js'
 import { sentenceTerms } from '../sentence-terms.js'
 import { type Relation, relationOf } from './compare.js'
@@ -158,8 +159,9 @@ export function conceptsOf(text: string): Set<string> {
 
 /** The question's concepts, as bits, so that a text is looked through without a set for each of its sentences. */
 interface Asked {
-  /** every stem of each concept, to its bit */
+  /** every stem of each concept, to its bit; and the hashes of those stems */
   bits: ReadonlyMap<string, number>
+  hashed: ReadonlyMap<number, number>
   /** by place of the bit */
   weights: readonly number[]
   total: number
@@ -178,11 +180,17 @@ function askedOf(weights: ReadonlyMap<string, number>): Asked {
     const stems = scale === undefined ? stemsOf(concept) : [...stemsOf(concept), ...scaleOf(scale)]
     for (const stem of stems) if (!bits.has(stem)) bits.set(stem, 1 << place)
   }
-  return { bits, weights: kept.map(([, weight]) => weight), total: kept.reduce((sum, [, weight]) => sum + weight, 0) }
+  const hashed = new Map(Array.from(bits, ([stem, bit]) => [hashOf(stem), bit]))
+  const total = kept.reduce((sum, [, weight]) => sum + weight, 0)
+  return { bits, hashed, weights: kept.map(([, weight]) => weight), total }
 }
 
-function askedIn({ bits }: Asked, text: string): number {
+function askedIn({ bits, hashed }: Asked, text: string): number {
   let found = 0
+  const isRead = hashLinesOf(text, (hash) => {
+    found |= hashed.get(hash) ?? 0
+  })
+  if (isRead) return found
   for (const term of sentenceTerms(text)) found |= bits.get(term) ?? 0
   return found
 }

@@ -68,7 +68,7 @@ export function* writeEntity(of: ReadPart, entity: NewEntity, hasRoom: boolean):
   for (const { name, aliasKey } of entity.names)
     yield* sql.run(
       `INSERT INTO graph_names (entity_key, version_key, name, type, confidence, alias_key) VALUES (?, ?, ?, ?, ?, ?)
-       ON CONFLICT DO UPDATE SET type = excluded.type, confidence = excluded.confidence, alias_key = excluded.alias_key`,
+       ON CONFLICT (entity_key, version_key, name) DO UPDATE SET type = excluded.type, confidence = excluded.confidence, alias_key = excluded.alias_key`,
       [key, of.versionKey, name, entity.type, entity.confidence, aliasKey],
     )
   const changed: number[] = []
@@ -84,11 +84,11 @@ export function* writeEntity(of: ReadPart, entity: NewEntity, hasRoom: boolean):
 
 function* insertEntity(spaceKey: number, entity: NewEntity, now: number): Write<number> {
   const { type, canonicalKey, name, confidence } = entity
-  return (yield* sql.run(
+  return yield* sql.inserted(
     `INSERT INTO graph_entities (id, space_key, type, canonical_key, name, confidence, extraction_version, created_at, updated_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING key`,
     [newId(), spaceKey, type, canonicalKey, name, confidence, EXTRACTION_VERSION, now, now],
-  )).key
+  )
 }
 
 /** A relation; its ends are row keys. */
@@ -112,11 +112,11 @@ export function* writeRelation(of: ReadPart, relation: NewRelation, hasRoom: boo
   const now = Date.now()
   const key =
     known?.key ??
-    (yield* sql.run(
+    (yield* sql.inserted(
       `INSERT INTO graph_relations (id, space_key, subject_key, object_key, type, predicate, confidence,
-         extraction_version, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+         extraction_version, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING key`,
       [newId(), of.spaceKey, subject, object, type, predicate, confidence, EXTRACTION_VERSION, now, now],
-    )).key
+    ))
   const changed: number[] = []
   for (const node of nodes) {
     const { changes } = yield* sql.run(

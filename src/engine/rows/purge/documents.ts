@@ -64,7 +64,8 @@ export function* removeSomeOfVersion({ key, space_key }: ObsoleteVersion): Write
 
 /** SQL: no query reads the space since before the time in `column`. Takes `Leases.readers()` as its parameter. */
 function notRead(column: 'deleted_at' | 'obsolete_at'): string {
-  return `NOT EXISTS (SELECT 1 FROM json_each(?) reader WHERE reader.value ->> 0 = space_key AND reader.value ->> 1 <= ${column})`
+  return `NOT EXISTS (SELECT 1 FROM json_each(?) reader
+    WHERE CAST(reader.value ->> 0 AS INTEGER) = space_key AND CAST(reader.value ->> 1 AS INTEGER) <= ${column})`
 }
 
 /** Removes a slice of nodes with their vectors. @returns whether there may be more */

@@ -39,9 +39,9 @@ export function* tracesBefore(
      WHERE tenant = ? AND space_key = ? AND subject = ? AND created_at >= ? AND created_at < ? AND (created_at, id) < (?, ?)
        AND (? IS NULL OR mode = ?)
        AND CASE ? WHEN 'completed' THEN completed = 1
-         WHEN 'failed' THEN CASE WHEN instr(steps, '"status":"error"') = 0 OR NOT json_valid(steps) THEN 0
+         WHEN 'failed' THEN CASE WHEN instr(steps, '"status":"error"') = 0 OR NOT json_valid(steps) THEN FALSE
            ELSE EXISTS (SELECT 1 FROM json_each(steps) step WHERE step.value ->> '$.status' = 'error') END
-         ELSE 1 END
+         ELSE TRUE END
      ORDER BY created_at DESC, id DESC LIMIT ?`,
     [
       caller.tenant,

@@ -23,10 +23,11 @@ export function* totalsOfLast(
   const chosen = `SELECT t.tenant, t.id, t.active_ms FROM research_tasks t
     WHERE ${OWNER[of]} AND t.mode = ? AND t.stage = 'completed' AND t.stopped_by IS NULL ORDER BY t.id DESC LIMIT ${count}`
   const tasks = yield* sql.all<TaskTotals>(
-    `SELECT t.active_ms, sum(s.name = 'retrieve') retrievals, sum(s.scanned) scanned, sum(s.tool_calls) calls,
+    `SELECT t.active_ms, count(*) FILTER (WHERE s.name = 'retrieve') retrievals, sum(s.scanned) scanned, sum(s.tool_calls) calls,
        sum(s.input_tokens) input, sum(s.output_tokens) output,
        max(CASE WHEN s.name = 'plan' AND json_valid(s.body) THEN json_array_length(s.body, '$.questions') ELSE 1 END) questions
-     FROM (${chosen}) t CROSS JOIN research_steps s ON s.tenant = t.tenant AND s.task_id = t.id GROUP BY t.id HAVING retrievals > 0`,
+     FROM (${chosen}) t CROSS JOIN research_steps s ON s.tenant = t.tenant AND s.task_id = t.id GROUP BY t.id, t.active_ms
+     HAVING count(*) FILTER (WHERE s.name = 'retrieve') > 0`,
     [owner, mode],
   )
   if (tasks.length === 0) return { tasks, steps: [] }

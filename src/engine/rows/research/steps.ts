@@ -47,7 +47,7 @@ export function* bodiesOf({ tenant, id }: OwnTask, name: StepName): Read<string[
 
 export function* usedBy(task: OwnTask): Read<Used> {
   const steps = yield* sql.get<{ retrievals: number; scanned: number; calls: number }>(
-    `SELECT coalesce(sum(name = 'retrieve'), 0) retrievals, coalesce(sum(scanned), 0) scanned,
+    `SELECT count(*) FILTER (WHERE name = 'retrieve') retrievals, coalesce(sum(scanned), 0) scanned,
        coalesce(sum(tool_calls), 0) calls FROM research_steps WHERE tenant = ? AND task_id = ?`,
     [task.tenant, task.id],
   )

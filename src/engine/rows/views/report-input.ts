@@ -27,7 +27,7 @@ export function* reportInput(spaceKey: number, members: readonly { key: number; 
       add(node_key, 1)
   for (const { node_key } of yield* sql.all<{ node_key: number }>(
     `SELECT m.node_key FROM json_each(?) a CROSS JOIN json_each(?) b
-     CROSS JOIN graph_relations r ON r.subject_key = a.value AND r.object_key = b.value AND r.predicate <> ''
+     CROSS JOIN graph_relations r ON r.subject_key = a.value AND r.object_key = CAST(b.value AS INTEGER) AND r.predicate <> ''
      CROSS JOIN graph_relation_nodes m ON m.relation_key = r.key LIMIT ${MENTIONS}`,
     [wanted, wanted],
   ))

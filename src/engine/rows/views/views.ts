@@ -69,10 +69,10 @@ export function* writeView(
     of.kind,
     view.slug,
   ])
-  const { key } = yield* sql.run(
+  const key = yield* sql.inserted(
     `INSERT INTO semantic_views (space_key, kind, slug, name, terms, named, member_limit, generated_version, created_at,
        revision, covered, total, document_count, passage_count, passage_total)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING key`,
     [
       of.spaceKey,
       of.kind,

@@ -1,0 +1,84 @@
+/**
+ * The functions of SQLite that statements use and PostgreSQL lacks. They stand in the schema of the tables, so that a
+ * statement finds them by the names that it has. JSON is text here as there; paths are those of one name or one place.
+ */
+export const FUNCTIONS = `
+CREATE FUNCTION json_path(path text) RETURNS text[] LANGUAGE sql IMMUTABLE AS $$
+  SELECT string_to_array(ltrim(rtrim(replace(path, '[', '.'), ']'), '$.'), '.')
+$$;
+CREATE FUNCTION json_extract(document text, path text) RETURNS text LANGUAGE sql IMMUTABLE AS $$
+  SELECT document::json #>> json_path(path)
+$$;
+CREATE OPERATOR ->> (LEFTARG = text, RIGHTARG = text, FUNCTION = json_extract);
+CREATE FUNCTION json_element(document text, place integer) RETURNS text LANGUAGE sql IMMUTABLE AS $$
+  SELECT document::json ->> place
+$$;
+CREATE OPERATOR ->> (LEFTARG = text, RIGHTARG = integer, FUNCTION = json_element);
+CREATE FUNCTION json_array_length(document text, path text) RETURNS bigint LANGUAGE sql IMMUTABLE AS $$
+  SELECT json_array_length(document::json #> json_path(path))
+$$;
+CREATE FUNCTION json_valid(document text) RETURNS boolean LANGUAGE plpgsql IMMUTABLE STRICT AS $$ BEGIN
+  PERFORM document::json;
+  RETURN true;
+EXCEPTION WHEN data_exception THEN
+  RETURN false;
+END $$;
+
+-- the elements of a list: key is the place, value the element as text
+CREATE FUNCTION json_each(list text) RETURNS TABLE (key bigint, value text) LANGUAGE sql IMMUTABLE AS $$
+  SELECT place - 1, element FROM json_array_elements_text(list::json) WITH ORDINALITY AS each(element, place)
+$$;
+-- the same of a list of numbers
+CREATE FUNCTION json_each_number(list text) RETURNS TABLE (key bigint, value bigint) LANGUAGE sql IMMUTABLE AS $$
+  SELECT place - 1, element::bigint FROM json_array_elements_text(list::json) WITH ORDINALITY AS each(element, place)
+$$;
+
+-- members keep their order, and are written as SQLite writes them
+CREATE FUNCTION json_set(document text, path text, put json) RETURNS text LANGUAGE sql IMMUTABLE AS $$
+  SELECT '{' || string_agg(to_json(name)::text || ':' || member::text, ',' ORDER BY place) || '}' FROM (
+    SELECT key name, CASE WHEN key = ltrim(path, '$.') THEN put ELSE value END member, place
+      FROM json_each(document::json) WITH ORDINALITY AS each(key, value, place)
+    UNION ALL
+    SELECT ltrim(path, '$.'), put, NULL
+      WHERE NOT EXISTS (SELECT 1 FROM json_each(document::json) held WHERE held.key = ltrim(path, '$.'))) members
+$$;
+CREATE FUNCTION json_set(document text, path text, put text) RETURNS text LANGUAGE sql IMMUTABLE AS $$
+  SELECT json_set(document, path, coalesce(to_json(put), 'null'::json))
+$$;
+CREATE FUNCTION json_set(document text, path text, put bigint) RETURNS text LANGUAGE sql IMMUTABLE AS $$
+  SELECT json_set(document, path, coalesce(to_json(put), 'null'::json))
+$$;
+CREATE FUNCTION json_remove(document text, path text) RETURNS text LANGUAGE sql IMMUTABLE AS $$
+  SELECT coalesce('{' || string_agg(to_json(key)::text || ':' || value::text, ',' ORDER BY place) || '}', '{}')
+    FROM json_each(document::json) WITH ORDINALITY AS each(key, value, place) WHERE key <> ltrim(path, '$.')
+$$;
+CREATE FUNCTION json_list(elements anycompatiblearray) RETURNS text LANGUAGE sql IMMUTABLE AS $$
+  SELECT array_to_json(elements)::text
+$$;
+CREATE AGGREGATE json_group_array(anycompatible) (
+  SFUNC = array_append, STYPE = anycompatiblearray, FINALFUNC = json_list, INITCOND = '{}'
+);
+
+CREATE FUNCTION json(document text) RETURNS json LANGUAGE sql IMMUTABLE AS $$
+  SELECT document::json
+$$;
+CREATE FUNCTION json_array_length(document text) RETURNS bigint LANGUAGE sql IMMUTABLE AS $$
+  SELECT json_array_length(document::json)
+$$;
+
+-- as a cast of SQLite, which fails for nothing
+CREATE FUNCTION as_integer(value text) RETURNS bigint LANGUAGE sql IMMUTABLE AS $$
+  SELECT CASE WHEN value IS NOT NULL THEN coalesce(substring(value FROM '^\\s*([+-]?\\d{1,18})')::bigint, 0) END
+$$;
+CREATE FUNCTION as_integer(value double precision) RETURNS bigint LANGUAGE sql IMMUTABLE AS $$
+  SELECT trunc(value)::bigint
+$$;
+
+CREATE FUNCTION instr(whole text, part text) RETURNS bigint LANGUAGE sql IMMUTABLE AS $$
+  SELECT strpos(whole, part)::bigint
+$$;
+-- of the database's clock
+CREATE FUNCTION unixepoch(kind text) RETURNS double precision LANGUAGE sql STABLE AS $$
+  SELECT extract(epoch FROM statement_timestamp())::double precision
+$$;
+`

@@ -1,0 +1,74 @@
+import type { PoolClient, QueryResult } from 'pg'
+import type { Change, Query } from '../program.js'
+import type { Prepared } from './prepared.js'
+
+/** One connection, for the length of one program. What is sent together is answered in order, in one round trip. */
+export class Session {
+  readonly #client: PoolClient
+  readonly #prepared: Prepared
+  readonly #counted: () => void
+  #isOpen = false
+
+  /** @param counted is told of each statement */
+  constructor(client: PoolClient, prepared: Prepared, counted: () => void) {
+    this.#client = client
+    this.#prepared = prepared
+    this.#counted = counted
+  }
+
+  /** Begins a transaction with the next statement, whose answer says whether that went well. */
+  begin(text: string): void {
+    this.#isOpen = true
+    this.#send(text)
+  }
+
+  /** Sends a statement whose answer nobody looks at: where it fails, so does the next one of its transaction. */
+  ahead(text: string, values: readonly unknown[]): void {
+    this.#counted()
+    this.#client.query(text, [...values]).catch(ignore)
+  }
+
+  /** Runs one statement of a program. @returns what the driver of SQLite gives */
+  async run({ verb, sql, values }: Query | Change): Promise<unknown> {
+    this.#counted()
+    const { rows, rowCount } = await this.#client.query({ ...this.#prepared.of(sql), values: [...values] })
+    if (verb === 'get') return rows[0]
+    return verb === 'all' ? rows : { changes: rowCount ?? 0 }
+  }
+
+  /** @returns whether the transaction was committed: one in which a statement failed is rolled back instead */
+  async commit(): Promise<boolean> {
+    if (!this.#isOpen) return true
+    this.#isOpen = false
+    const { command }: QueryResult = await this.#client.query('COMMIT')
+    return command === 'COMMIT'
+  }
+
+  /** Ends what nothing was changed in, and gives the connection back when that is done. */
+  leave(): void {
+    if (!this.#isOpen) {
+      this.#client.release()
+      return
+    }
+    this.#client.query('ROLLBACK').then(
+      () => this.#client.release(),
+      () => this.drop(),
+    )
+  }
+
+  /** Gives back a connection that is as it was. */
+  release(): void {
+    this.#client.release()
+  }
+
+  /** Gives up the connection. */
+  drop(): void {
+    this.#client.release(true)
+  }
+
+  #send(text: string): void {
+    this.#client.query(text).catch(ignore)
+  }
+}
+
+function ignore(): void {}

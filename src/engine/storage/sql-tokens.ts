@@ -1,0 +1,30 @@
+/** A piece of a statement. */
+export interface Token {
+  kind: 'word' | 'string' | 'number' | 'parameter' | 'symbol'
+  text: string
+  /** space, and comments, before it */
+  before: string
+  /** what is to be written behind it */
+  after: string
+}
+
+/** Space and comments; text in quotes; blobs; names and words; numbers; a parameter; operators of several characters; any other. */
+const PIECE =
+  /((?:\s+|--[^\n]*|\/\*[\s\S]*?\*\/)*)(?:([xX]?'(?:[^']|'')*')|("(?:[^"]|"")*"|[\p{L}_][\p{L}\p{N}_]*)|(\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)|(\?)|(->>|->|<>|<=|>=|!=|==|\|\||<<|>>|.))/gsuy
+
+const BLOB = /^[xX]'(.*)'$/
+
+/** The pieces of a statement. Space at its end is left out. */
+export function tokens(text: string): Token[] {
+  const found: Token[] = []
+  PIECE.lastIndex = 0
+  for (const [, before = '', string, word, number, parameter, symbol] of text.trimEnd().matchAll(PIECE)) {
+    const rest = { before, after: '' }
+    if (string !== undefined) found.push({ kind: 'string', text: string.replace(BLOB, "'\\x$1'::bytea"), ...rest })
+    else if (word !== undefined) found.push({ kind: 'word', text: word, ...rest })
+    else if (number !== undefined) found.push({ kind: 'number', text: number, ...rest })
+    else if (parameter !== undefined) found.push({ kind: 'parameter', text: parameter, ...rest })
+    else found.push({ kind: 'symbol', text: symbol ?? '', ...rest })
+  }
+  return found
+}

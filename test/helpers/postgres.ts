@@ -1,0 +1,41 @@
+import { randomBytes } from 'node:crypto'
+import pg from 'pg'
+import { inject } from 'vitest'
+import { type DatabaseAddress, databaseAddress } from '../../src/engine/storage/postgres/address.js'
+import { migratePostgres } from '../../src/engine/storage/postgres/migrate.js'
+import { Postgres } from '../../src/engine/storage/postgres/postgres.js'
+import { ROLE } from './postgres-server.js'
+
+/** Whether there is a server to run these tests on. */
+export const hasServer = inject('postgres') !== undefined
+
+export function addressOf(name: string, folder = inject('postgres')): DatabaseAddress {
+  return databaseAddress(`postgres://${ROLE}@localhost/${name}?host=${encodeURIComponent(folder ?? '')}`)
+}
+
+/** A client that asks the server itself. */
+export async function connect(name: string): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: addressOf(name).connectionString })
+  await client.connect()
+  return client
+}
+
+/** Makes an empty database. @returns its name */
+export async function emptyDatabase(template = 'template0'): Promise<string> {
+  const name = `t${randomBytes(6).toString('hex')}`
+  const client = await connect('postgres')
+  await client.query(`CREATE DATABASE ${name} TEMPLATE ${template}`)
+  await client.end()
+  return name
+}
+
+/** Makes a database with the newest schema. */
+export async function migratedDatabase(): Promise<string> {
+  const name = await emptyDatabase()
+  await migratePostgres(addressOf(name))
+  return name
+}
+
+export async function openPostgres(name: string, connections = 10): Promise<Postgres> {
+  return await Postgres.open({ address: addressOf(name), application: 'ks-test', connections })
+}

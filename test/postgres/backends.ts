@@ -1,0 +1,76 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { insertDocument } from '../../src/engine/rows/documents.js'
+import { insertSpace } from '../../src/engine/rows/space-changes.js'
+import { findSpace, type SpaceRow } from '../../src/engine/rows/spaces.js'
+import { Database } from '../../src/engine/storage/database.js'
+import type { Driver } from '../../src/engine/storage/driver.js'
+import { newId } from '../../src/lib/ids.js'
+import { hasServer, migratedDatabase, openPostgres } from '../helpers/postgres.js'
+
+/** A database with the newest schema, and who runs programs on it. */
+export interface Backend {
+  driver: Driver
+  /** as many more of other processes as a test wants, where there can be any */
+  another(): Promise<Driver>
+  close(): Promise<void>
+}
+
+async function openSqlite(): Promise<Backend> {
+  const folder = mkdtempSync(join(tmpdir(), 'ks-backend-'))
+  const driver = new Database(join(folder, 'ks.db'))
+  return {
+    driver,
+    another: async () => driver,
+    async close() {
+      await driver.close()
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+async function openServer(): Promise<Backend> {
+  const name = await migratedDatabase()
+  const drivers = [await openPostgres(name)]
+  const another = async () => {
+    const driver = await openPostgres(name)
+    drivers.push(driver)
+    return driver
+  }
+  const [driver] = drivers
+  if (driver === undefined) throw new Error('no driver was opened')
+  return {
+    driver,
+    another,
+    async close() {
+      for (const one of drivers) await one.close()
+    },
+  }
+}
+
+const ALL = { sqlite: openSqlite, pg: openServer }
+
+/** The databases that a run is for: `KS_TEST_BACKEND`, or all that there are. */
+export const BACKENDS = Object.entries(ALL).filter(([name]) => {
+  const wanted = process.env.KS_TEST_BACKEND
+  return (wanted === undefined || wanted === name) && (name !== 'pg' || hasServer)
+})
+
+export const MADE = { sha256: 'a'.repeat(64), object_key: 'o', mime_type: 'text/plain', metadata: {} }
+
+export async function newSpace(driver: Driver, tenant = 'acme'): Promise<SpaceRow> {
+  const id = newId()
+  const model = { pluginId: 'builtin', provider: 'lsa', model: 'lsa-200' }
+  await driver.write(() =>
+    insertSpace({ id, tenant, name: id, slug: id, description: undefined, policies: {}, model, now: 1 }),
+  )
+  return await driver.read(findSpace(tenant, id))
+}
+
+export function newDocument({ key, tenant }: SpaceRow, filename: string, bytes = 7) {
+  return insertDocument(
+    { ...MADE, tenant, id: newId(), space_key: key, source_id: null, filename, size_bytes: bytes },
+    1,
+  )
+}

@@ -1,0 +1,215 @@
+import Sqlite from 'better-sqlite3'
+import type { Client } from 'pg'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { MIGRATIONS } from '../../src/engine/storage/schema.js'
+import { connect, hasServer, migratedDatabase } from '../helpers/postgres.js'
+
+interface Column {
+  name: string
+  type: string
+  notNull: boolean
+  isGenerated: boolean
+  default: string | null
+}
+
+interface Index {
+  name: string
+  isUnique: boolean
+  columns: string[]
+  where: string | null
+}
+
+interface Catalogue {
+  columns: Record<string, Column[]>
+  primary: Record<string, string[]>
+  unique: Record<string, string[][]>
+  indexes: Record<string, Index[]>
+  foreign: Record<string, string[]>
+  /** how many conditions a table has, and the texts that they allow */
+  checks: Record<string, { count: number; texts: string[] }>
+  triggers: Record<string, string[]>
+}
+
+const TYPES: Record<string, string> = { INTEGER: 'bigint', TEXT: 'text', REAL: 'double precision', BLOB: 'bytea' }
+
+/** A condition, without what only one of the two writes. */
+function plain(text: string | null): string | null {
+  return text === null
+    ? null
+    : text
+        .replace(/::\w+(\[\])?/g, '')
+        .replace(/= ANY \(ARRAY\[(.*?)\]\)/g, 'IN ($1)')
+        .replace(/[()]/g, ' ')
+        .replace(/,/g, ' ')
+        .replace(/\s+/g, ' ')
+        .trim()
+}
+
+function texts(text: string): string[] {
+  return [...text.matchAll(/'([^']*)'/g)].map(([, one = '']) => one).sort()
+}
+
+function sqliteCatalogue(): Catalogue {
+  const sqlite = new Sqlite(':memory:')
+  for (const step of MIGRATIONS) sqlite.exec(step)
+  const all = <T>(text: string, ...values: string[]) => sqlite.prepare<string[], T>(text).all(...values)
+  const found: Catalogue = { columns: {}, primary: {}, unique: {}, indexes: {}, foreign: {}, checks: {}, triggers: {} }
+  const tables = all<{ name: string; sql: string }>(
+    "SELECT name, sql FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'",
+  )
+  for (const { name: table, sql } of tables) {
+    const columns = all<{
+      name: string
+      type: string
+      notnull: number
+      pk: number
+      hidden: number
+      dflt_value: string | null
+    }>('SELECT * FROM pragma_table_xinfo(?)', table)
+    found.columns[table] = columns.map((column) => ({
+      name: column.name,
+      type: TYPES[column.type.replace(' GENERATED ALWAYS', '')] ?? column.type,
+      notNull: column.notnull === 1 || column.pk > 0,
+      isGenerated: column.hidden > 0,
+      default: column.dflt_value,
+    }))
+    found.primary[table] = columns
+      .filter(({ pk }) => pk > 0)
+      .sort((a, b) => a.pk - b.pk)
+      .map(({ name }) => name)
+    const indexes = all<{ name: string; unique: number; origin: string }>('SELECT * FROM pragma_index_list(?)', table)
+    const columnsOf = (index: string) =>
+      all<{ name: string }>('SELECT name FROM pragma_index_info(?) ORDER BY seqno', index).map(({ name }) => name)
+    found.unique[table] = indexes
+      .filter(({ origin }) => origin === 'u')
+      .map(({ name }) => columnsOf(name))
+      .sort()
+    found.indexes[table] = indexes
+      .filter(({ origin }) => origin === 'c')
+      .map((index) => {
+        const [said] = all<{ sql: string }>('SELECT sql FROM sqlite_schema WHERE name = ?', index.name)
+        const where = /\bWHERE\b([\s\S]*)$/.exec(said?.sql ?? '')?.[1] ?? null
+        return { name: index.name, isUnique: index.unique === 1, columns: columnsOf(index.name), where: plain(where) }
+      })
+      .sort((a, b) => (a.name < b.name ? -1 : 1))
+    const foreign = all<{ id: number; table: string; from: string; to: string; on_delete: string }>(
+      'SELECT * FROM pragma_foreign_key_list(?) ORDER BY id, seq',
+      table,
+    )
+    const ids = [...new Set(foreign.map(({ id }) => id))]
+    found.foreign[table] = ids
+      .map((id) => {
+        const parts = foreign.filter((one) => one.id === id)
+        return `(${parts.map(({ from }) => from)}) ${parts[0]?.table} (${parts.map(({ to }) => to)}) ${parts[0]?.on_delete}`
+      })
+      .sort()
+    const checks = sql.match(/CHECK\s*\(\w+ IN\s*\([^)]*\)\)/g) ?? []
+    found.checks[table] = { count: checks.length, texts: texts(checks.join()) }
+    found.triggers[table] = all<{ name: string }>(
+      "SELECT name FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = ? ORDER BY name",
+      table,
+    ).map(({ name }) => name)
+  }
+  return found
+}
+
+async function postgresCatalogue(client: Client): Promise<Catalogue> {
+  const found: Catalogue = { columns: {}, primary: {}, unique: {}, indexes: {}, foreign: {}, checks: {}, triggers: {} }
+  const all = async <T>(text: string, table: string) => (await client.query<T & object>(text, [table])).rows
+  const { rows: tables } = await client.query<{ name: string }>(
+    "SELECT relname name FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace AND relname <> 'schema_version'",
+  )
+  for (const { name: table } of tables) {
+    const columns = await all<{ name: string; type: string; notnull: boolean; generated: string; text: string | null }>(
+      `SELECT a.attname name, format_type(a.atttypid, a.atttypmod) type, a.attnotnull "notnull", a.attgenerated generated,
+         pg_get_expr(d.adbin, d.adrelid) text
+       FROM pg_attribute a LEFT JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
+       WHERE a.attrelid = $1::regclass AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum`,
+      table,
+    )
+    found.columns[table] = columns.map((column) => ({
+      name: column.name,
+      type: column.type,
+      notNull: column.notnull,
+      isGenerated: column.generated !== '',
+      default: column.generated === '' && column.text !== null ? column.text.replace(/::\w+$/, '') : null,
+    }))
+    const keys = await all<{ type: string; columns: string[]; text: string }>(
+      `SELECT contype type, pg_get_constraintdef(oid) text, ARRAY(SELECT attname::text FROM unnest(conkey) WITH ORDINALITY k(num, place)
+         JOIN pg_attribute ON attrelid = conrelid AND attnum = num ORDER BY place) columns
+       FROM pg_constraint WHERE conrelid = $1::regclass`,
+      table,
+    )
+    found.primary[table] = keys.find(({ type }) => type === 'p')?.columns ?? []
+    found.unique[table] = keys
+      .filter(({ type }) => type === 'u')
+      .map((key) => key.columns)
+      .sort()
+    const checks = keys.filter(({ type }) => type === 'c')
+    found.checks[table] = { count: checks.length, texts: texts(checks.map(({ text }) => text).join()) }
+    found.foreign[table] = keys
+      .filter(({ type }) => type === 'f')
+      .map(({ text }) =>
+        text
+          .replace(/^FOREIGN KEY /, '')
+          .replace('REFERENCES ', '')
+          .replace(/(\w)\(/, '$1 (')
+          .replace('ON DELETE ', '')
+          .replace(/, /g, ','),
+      )
+      .sort()
+    const indexes = await all<{ name: string; unique: boolean; where: string | null; columns: string[] }>(
+      `SELECT relname name, indisunique "unique", pg_get_expr(indpred, indrelid) "where",
+         ARRAY(SELECT attname::text FROM unnest(indkey) WITH ORDINALITY k(num, place)
+           JOIN pg_attribute ON attrelid = indrelid AND attnum = num ORDER BY place) columns
+       FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid
+       WHERE indrelid = $1::regclass AND NOT EXISTS (SELECT 1 FROM pg_constraint WHERE conindid = indexrelid AND contype IN ('p', 'u'))`,
+      table,
+    )
+    found.indexes[table] = indexes
+      .map((index) => ({ name: index.name, isUnique: index.unique, columns: index.columns, where: plain(index.where) }))
+      .sort((a, b) => (a.name < b.name ? -1 : 1))
+    found.triggers[table] = (
+      await all<{ name: string }>(
+        'SELECT tgname name FROM pg_trigger WHERE tgrelid = $1::regclass AND NOT tgisinternal ORDER BY tgname',
+        table,
+      )
+    ).map(({ name }) => name)
+  }
+  return found
+}
+
+describe.skipIf(!hasServer)('the schema on PostgreSQL', () => {
+  const wanted = sqliteCatalogue()
+  let client: Client
+  let found: Catalogue
+
+  beforeAll(async () => {
+    client = await connect(await migratedDatabase())
+    found = await postgresCatalogue(client)
+  })
+
+  afterAll(async () => {
+    await client.end()
+  })
+
+  it('has the tables of SQLite, each with the same columns in the same order', () => {
+    expect(Object.keys(found.columns).sort()).toEqual(Object.keys(wanted.columns).sort())
+    expect(found.columns).toEqual(wanted.columns)
+  })
+
+  it('has the same primary, unique and foreign keys', () => {
+    expect(found.primary).toEqual(wanted.primary)
+    expect(found.unique).toEqual(wanted.unique)
+    expect(found.foreign).toEqual(wanted.foreign)
+  })
+
+  it('has the same indexes, over the same rows', () => {
+    expect(found.indexes).toEqual(wanted.indexes)
+  })
+
+  it('allows the same values, and has the same triggers', () => {
+    expect(found.checks).toEqual(wanted.checks)
+    expect(found.triggers).toEqual(wanted.triggers)
+  })
+})

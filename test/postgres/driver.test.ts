@@ -1,0 +1,232 @@
+import { inspect } from 'node:util'
+import type { Client } from 'pg'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { KsError } from '../../src/contract/errors.js'
+import { findSpace, type SpaceRow } from '../../src/engine/rows/spaces.js'
+import { lastChange, nextChange } from '../../src/engine/rows/workspaces.js'
+import { databaseAddress } from '../../src/engine/storage/postgres/address.js'
+import { CommitUnknown } from '../../src/engine/storage/postgres/errors.js'
+import { migratePostgres } from '../../src/engine/storage/postgres/migrate.js'
+import { Postgres } from '../../src/engine/storage/postgres/postgres.js'
+import { type Read, sql, type Write } from '../../src/engine/storage/program.js'
+import { MIGRATIONS } from '../../src/engine/storage/schema.js'
+import { addressOf, connect, emptyDatabase, hasServer, migratedDatabase, openPostgres } from '../helpers/postgres.js'
+import { newSpace } from './backends.js'
+
+/** What a statement here does that programs of the engine have no words for. */
+const HELPERS = `
+CREATE FUNCTION conflict() RETURNS bigint LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION USING ERRCODE = '40001'; END $$;
+CREATE FUNCTION leave() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+  PERFORM pg_terminate_backend(pg_backend_pid());
+  RETURN NULL;
+END $$;
+CREATE TABLE lost (id bigint);
+CREATE CONSTRAINT TRIGGER lost AFTER INSERT ON lost DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION leave();
+`
+const pause = (seconds: number): Read<unknown> => sql.get('SELECT pg_sleep(?)', [seconds])
+
+async function failure(work: Promise<unknown>): Promise<unknown> {
+  return await work.then(
+    () => undefined,
+    (error: unknown) => error,
+  )
+}
+
+describe.skipIf(!hasServer)('a driver of PostgreSQL', () => {
+  let name: string
+  let driver: Postgres
+  let client: Client
+  let space: SpaceRow
+
+  beforeAll(async () => {
+    name = await migratedDatabase()
+    client = await connect(name)
+    await client.query(HELPERS)
+    driver = await openPostgres(name)
+    space = await newSpace(driver)
+  })
+
+  afterAll(async () => {
+    await driver.close()
+    await client.end()
+  })
+
+  it('reads one state of the database, whatever is committed meanwhile', async () => {
+    function* twice(): Read<number[]> {
+      const before = yield* lastChange(space.key)
+      yield* pause(0.5)
+      return [before, yield* lastChange(space.key)]
+    }
+    const reading = driver.read(twice())
+    await driver.read(pause(0.2))
+    await driver.write(() => nextChange(space.key))
+    const [before, after] = await reading
+    expect(after).toBe(before)
+    expect(await driver.read(lastChange(space.key))).toBe((before ?? 0) + 1)
+  })
+
+  it('writes nothing in a read', async () => {
+    const write: Read<unknown> = sql.get('DELETE FROM spaces RETURNING key')
+    await expect(driver.read(write)).rejects.toThrow()
+    expect(await driver.read(findSpace(space.tenant, space.id))).toMatchObject({ key: space.key })
+  })
+
+  it('holds the row of a space before the first statement, so that nothing runs again', async () => {
+    const { again } = driver.done
+    const seen: string[] = []
+    function* slow(which: string): Write<void> {
+      const seq = yield* lastChange(space.key)
+      yield* pause(0.05)
+      yield* sql.run('UPDATE workspace_changes SET seq = ? WHERE space_key = ?', [seq + 1, space.key])
+      seen.push(which)
+    }
+    const before = await driver.read(lastChange(space.key))
+    await Promise.all(Array.from('abcdef', (which) => driver.write(() => slow(which), { lock: space.key })))
+    expect(await driver.read(lastChange(space.key))).toBe(before + 6)
+    expect([seen.length, driver.done.again]).toEqual([6, again])
+  })
+
+  it('runs a program ten times where there is always a conflict, and says that it can be tried later', async () => {
+    let runs = 0
+    const failed = driver.write(function* () {
+      runs += 1
+      yield* nextChange(space.key)
+      yield* sql.get('SELECT conflict()')
+    })
+    await expect(failed).rejects.toMatchObject({ code: 'unavailable', retryAfter: expect.any(Number) })
+    expect(runs).toBe(10)
+  })
+
+  it('counts the statements of an operation, over all of its programs', async () => {
+    const counted = await driver.counting(async () => {
+      await driver.read(lastChange(space.key))
+      await driver.write(() => nextChange(space.key), { lock: space.key })
+      return await driver.write(() => 7)
+    })
+    // the lock is one
+    expect(counted).toEqual({ value: 7, statements: 4, again: 0 })
+  })
+
+  it('does not go on behind a statement that failed', async () => {
+    const before = await driver.read(lastChange(space.key))
+    const deaf = driver.write(function* () {
+      yield* nextChange(space.key)
+      try {
+        yield* sql.run('INSERT INTO store (id) VALUES (?)', ['x'])
+      } catch {
+        return
+      }
+    })
+    await expect(deaf).rejects.toThrow('went on after')
+    expect(await driver.read(lastChange(space.key))).toBe(before)
+  })
+
+  it('tells no cells of rows and no addresses', async () => {
+    const twice = await failure(
+      driver.write(() => sql.run("INSERT INTO revoked_tokens VALUES ('private', 1), ('private', 2)")),
+    )
+    expect(inspect(twice, { depth: 9 })).toContain('23505')
+    expect(inspect(twice, { depth: 9 })).not.toContain('private')
+    const address = databaseAddress('postgres://ada:very-secret@127.0.0.1:1/none')
+    expect(address.shown).toBe('postgres://127.0.0.1:1/none')
+    const away = await failure(Postgres.open({ address, application: 'ks-test' }))
+    expect(away).toMatchObject({ code: 'unavailable', message: 'the database does not answer' })
+    expect(inspect(away, { depth: 9 })).not.toMatch(/very-secret|127\.0\.0\.1/)
+    expect(await failure(Promise.resolve().then(() => databaseAddress('very-secret')))).toMatchObject({
+      message: expect.not.stringContaining('very-secret'),
+    })
+  })
+
+  it('refuses with 503 when all its connections have been busy for two seconds', async () => {
+    const small = await openPostgres(name, 1)
+    const holding = small.read(pause(3.5))
+    const refused = await failure(small.read(lastChange(space.key)))
+    expect(refused).toBeInstanceOf(KsError)
+    expect(refused).toMatchObject({ code: 'unavailable', message: expect.stringContaining('busy') })
+    await holding
+    expect(await small.read(lastChange(space.key))).toBeGreaterThan(0)
+    await small.close()
+  })
+
+  it('refuses with 503 what its connection is lost under, and goes on with another', async () => {
+    const before = await driver.read(lastChange(space.key))
+    const cut = driver.write(function* () {
+      yield* nextChange(space.key)
+      yield* sql.get('SELECT pg_terminate_backend(pg_backend_pid())')
+    })
+    await expect(cut).rejects.toMatchObject({ code: 'unavailable', retryAfter: expect.any(Number) })
+    const reading = driver.read(pause(5))
+    await driver.read(pause(0.2))
+    await client.query(
+      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'SELECT pg_sleep%' AND application_name = 'ks-test' AND datname = current_database()",
+    )
+    await expect(reading).rejects.toMatchObject({ code: 'unavailable' })
+    expect(await driver.read(lastChange(space.key))).toBe(before)
+  })
+
+  it('says so when nobody knows whether a commit was done', async () => {
+    const lost = await failure(driver.write(() => sql.run('INSERT INTO lost VALUES (1)')))
+    expect(lost).toBeInstanceOf(CommitUnknown)
+    expect(await driver.read(lastChange(space.key))).toBeGreaterThan(0)
+  })
+
+  it('runs again on a connection that knows the schema as it is now', async () => {
+    const one = await openPostgres(name, 1)
+    const all = () => one.write(() => sql.returning('DELETE FROM lost WHERE id = 7 RETURNING *'))
+    const read = () => one.read(sql.all('SELECT * FROM lost'))
+    expect([await all(), await read()]).toEqual([[], []])
+    await client.query('ALTER TABLE lost ADD COLUMN later bigint')
+    expect(await all()).toEqual([])
+    expect(await read()).toEqual([])
+    expect(one.done.again).toBe(1)
+    await one.close()
+  })
+
+  it('leaves no transaction open', async () => {
+    await failure(driver.read(sql.get('SELECT 1 FROM nowhere')))
+    await failure(driver.write(() => sql.run('INSERT INTO store (id) VALUES (?)', ['x'])))
+    await driver.read(pause(0.1))
+    const { rows } = await client.query(
+      "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND state LIKE 'idle in transaction%'",
+    )
+    expect(rows).toEqual([])
+  })
+})
+
+describe.skipIf(!hasServer)('a database', () => {
+  it('is brought to the newest schema once, by however many at the same time', async () => {
+    const name = await emptyDatabase()
+    expect(await failure(openPostgres(name))).toMatchObject({ message: expect.stringContaining('no schema') })
+    const schemas = await Promise.all(Array.from({ length: 3 }, () => migratePostgres(addressOf(name))))
+    expect(schemas).toEqual(schemas.map(() => MIGRATIONS.length))
+    await (await openPostgres(name)).close()
+  })
+
+  it('of a later version is left alone', async () => {
+    const name = await migratedDatabase()
+    const client = await connect(name)
+    await client.query('UPDATE schema_version SET version = $1', [MIGRATIONS.length + 1])
+    await client.end()
+    expect(await failure(openPostgres(name))).toMatchObject({ message: expect.stringContaining('newer version') })
+    expect(await failure(migratePostgres(addressOf(name)))).toMatchObject({
+      message: expect.stringContaining('newer version'),
+    })
+  })
+
+  it('that sorts by a language is refused', async () => {
+    const client = await connect('postgres')
+    const name = `sorted_${Date.now()}`
+    await client.query(`CREATE DATABASE ${name} TEMPLATE template0 ENCODING 'SQL_ASCII' LOCALE 'C'`)
+    await client.end()
+    expect(await failure(migratePostgres(addressOf(name)))).toMatchObject({
+      message: expect.stringContaining("LC_COLLATE 'C'"),
+    })
+  })
+
+  it('gets its password from a file, which stands in no address', () => {
+    const address = databaseAddress('postgres://ada:old@db.internal:5433/ks?sslmode=verify-full', '/run/secrets/db')
+    expect(address.shown).toBe('postgres://db.internal:5433/ks')
+    expect(address.connectionString).toBe('postgres://ada@db.internal:5433/ks?sslmode=verify-full')
+    expect(address.password).toBeTypeOf('function')
+  })
+})

@@ -1,0 +1,71 @@
+import Sqlite from 'better-sqlite3'
+import type { Client } from 'pg'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { postgresDialect } from '../../src/engine/storage/dialect.js'
+import { MIGRATIONS } from '../../src/engine/storage/schema.js'
+import { connect, hasServer, migratedDatabase } from '../helpers/postgres.js'
+import { type Site, statementSites } from '../repo/statements.js'
+
+/** Statements on what only SQLite has: its pages and its own catalogue. */
+const OF_SQLITE = [
+  'src/engine/storage/free-pages.ts',
+  'src/engine/storage/store-identity.ts: SELECT 1 FROM sqlite_schema',
+  'src/engine/rows/integrity/tables.ts',
+]
+
+describe.skipIf(!hasServer)('the statements of all programs', () => {
+  const dialect = postgresDialect()
+  let client: Client
+  let sites: Site[]
+  let sqlite: Sqlite.Database
+
+  beforeAll(async () => {
+    client = await connect(await migratedDatabase())
+    sqlite = new Sqlite(':memory:')
+    for (const step of MIGRATIONS) sqlite.exec(step)
+    sites = statementSites('src/engine/rows', 'src/engine/storage').filter(
+      ({ place, texts }) => !OF_SQLITE.some((one) => `${place.split(':')[0]}: ${texts[0]?.trim()}`.startsWith(one)),
+    )
+  }, 120_000)
+
+  afterAll(async () => {
+    await client.end()
+  })
+
+  /** Parts of a text that cannot be chosen together make one that no database takes. */
+  const isMeant = (text: string): boolean => {
+    try {
+      sqlite.prepare(text)
+      return true
+    } catch {
+      return false
+    }
+  }
+
+  it('are known before they run', () => {
+    expect(sites.filter(({ unknown }) => unknown.length > 0)).toEqual([])
+    expect(sites.filter(({ texts }) => !texts.some(isMeant))).toEqual([])
+  })
+
+  it('are prepared by PostgreSQL, each', async () => {
+    const refused: string[] = []
+    const prepared = new Set<string>()
+    for (const { place, texts } of sites)
+      for (const text of texts.filter(isMeant)) {
+        const translated = dialect.translate(text)
+        if (prepared.has(translated)) continue
+        try {
+          await client.query(`PREPARE one AS ${translated}`)
+          await client.query('DEALLOCATE one')
+          prepared.add(translated)
+        } catch (error) {
+          refused.push(`${place}: ${error instanceof Error ? error.message : error}\n${translated}`)
+        }
+      }
+    expect(refused).toEqual([])
+    process.stdout.write(
+      `FIGURE statements-on-postgres ${JSON.stringify({ places: sites.length, prepared: prepared.size })}\n`,
+    )
+    expect(prepared.size).toBeGreaterThan(700)
+  }, 120_000)
+})
