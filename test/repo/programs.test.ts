@@ -8,7 +8,7 @@ const ROOT = resolve(import.meta.dirname, '../..')
 const RUN_AT_ONCE = 8
 
 /** They run what they are given, whether it is a program or not. */
-const DRIVERS = /\/storage\/(database|write-answer)\.ts$/
+const DRIVERS = /\/storage\/(database|write-answer|postgres\/postgres)\.ts$/
 
 /** Where calls that make a program stand, and what programs assign, found by the compiler's types. */
 interface Found {
