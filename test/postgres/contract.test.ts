@@ -291,7 +291,8 @@ describe.each(BACKENDS)('values on %s', (_, open) => {
 
   it('come back as they were written', async () => {
     const { driver } = backend
-    const bytes = Uint8Array.from([0, 1, 254, 255])
+    const bytes = Uint8Array.from({ length: 32 }, (_, place) => 255 - place)
+    bytes[0] = 0
     const hash = Buffer.from(bytes)
     const [app, key] = [newId(), newId()]
     const text = 'é\u0001 "\' \\x00 😀 $1 ?'

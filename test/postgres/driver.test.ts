@@ -86,6 +86,17 @@ describe.skipIf(!hasServer)('a driver of PostgreSQL', () => {
     expect([seen.length, driver.done.again]).toEqual([6, again])
   })
 
+  it('waits for the row of a space only so long', async () => {
+    const impatient = await Postgres.open({ address: addressOf(name), application: 'ks-test', lockMs: 200 })
+    const holding = driver.write(() => pause(1), { lock: space.key })
+    await driver.read(pause(0.2))
+    const refused = impatient.write(() => nextChange(space.key), { lock: space.key })
+    await expect(refused).rejects.toMatchObject({ code: 'unavailable', message: expect.stringContaining('too long') })
+    await holding
+    expect(await impatient.write(() => nextChange(space.key), { lock: space.key })).toBeGreaterThan(0)
+    await impatient.close()
+  })
+
   it('runs a program ten times where there is always a conflict, and says that it can be tried later', async () => {
     let runs = 0
     const failed = driver.write(function* () {
@@ -155,12 +166,12 @@ describe.skipIf(!hasServer)('a driver of PostgreSQL', () => {
       yield* sql.get('SELECT pg_terminate_backend(pg_backend_pid())')
     })
     await expect(cut).rejects.toMatchObject({ code: 'unavailable', retryAfter: expect.any(Number) })
-    const reading = driver.read(pause(5))
+    const reading = failure(driver.read(pause(5)))
     await driver.read(pause(0.2))
     await client.query(
       "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'SELECT pg_sleep%' AND application_name = 'ks-test' AND datname = current_database()",
     )
-    await expect(reading).rejects.toMatchObject({ code: 'unavailable' })
+    expect(await reading).toMatchObject({ code: 'unavailable' })
     expect(await driver.read(lastChange(space.key))).toBe(before)
   })
 

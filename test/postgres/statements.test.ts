@@ -42,13 +42,22 @@ describe.skipIf(!hasServer)('the statements of all programs', () => {
     }
   }
 
+  /** Whether a value is taken for one of less room than a number of ours may need. */
+  const hasNarrowValue = async (): Promise<boolean> => {
+    const { rows } = await client.query<{ types: string }>(
+      "SELECT parameter_types::text types FROM pg_prepared_statements WHERE name = 'one'",
+    )
+    return /\b(integer|smallint|real)\b/.test(rows[0]?.types ?? '')
+  }
+
   it('are known before they run', () => {
     expect(sites.filter(({ unknown }) => unknown.length > 0)).toEqual([])
     expect(sites.filter(({ texts }) => !texts.some(isMeant))).toEqual([])
   })
 
-  it('are prepared by PostgreSQL, each', async () => {
+  it('are prepared by PostgreSQL, each, with room for every number', async () => {
     const refused: string[] = []
+    const narrow: string[] = []
     const prepared = new Set<string>()
     for (const { place, texts } of sites)
       for (const text of texts.filter(isMeant)) {
@@ -56,6 +65,7 @@ describe.skipIf(!hasServer)('the statements of all programs', () => {
         if (prepared.has(translated)) continue
         try {
           await client.query(`PREPARE one AS ${translated}`)
+          if (await hasNarrowValue()) narrow.push(`${place}: ${translated}`)
           await client.query('DEALLOCATE one')
           prepared.add(translated)
         } catch (error) {
@@ -63,6 +73,8 @@ describe.skipIf(!hasServer)('the statements of all programs', () => {
         }
       }
     expect(refused).toEqual([])
+    // a place in a text
+    expect(narrow.filter((text) => !/substr\([^()]*\$\d+\)/.test(text))).toEqual([])
     process.stdout.write(
       `FIGURE statements-on-postgres ${JSON.stringify({ places: sites.length, prepared: prepared.size })}\n`,
     )

@@ -15,7 +15,7 @@ export function* storeUse(counted: readonly CountedUse[], oldest: string): Write
   for (const { tenant, account, day, counter, delta } of counted) {
     yield* sql.run('DELETE FROM provider_usage WHERE tenant = ? AND account = ? AND day < ?', [tenant, account, oldest])
     yield* sql.run(
-      `INSERT INTO provider_usage (tenant, account, day, counter, used) VALUES (?, ?, ?, ?, max(0, ?))
+      `INSERT INTO provider_usage (tenant, account, day, counter, used) VALUES (?, ?, ?, ?, max(0, CAST(? AS INTEGER)))
          ON CONFLICT (tenant, account, day, counter) DO UPDATE SET used = max(0, used + ?)`,
       [tenant, account, day, counter, delta, delta],
     )

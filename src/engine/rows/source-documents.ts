@@ -109,7 +109,7 @@ export function* notePagesMissing(spaceKey: number, ids: readonly string[]): Wri
 /** Of documents, how many crawls in a row have not found their pages. */
 export function* missingCrawls(owner: Owner, ids: readonly string[]): Read<{ id: string; missing: number }[]> {
   return yield* sql.all<{ id: string; missing: number }>(
-    `SELECT documents.id, ${jsonAt('metadata', '$.missingCrawls')} missing FROM json_each(?) wanted
+    `SELECT documents.id, CAST(${jsonAt('metadata', '$.missingCrawls')} AS INTEGER) missing FROM json_each(?) wanted
        JOIN documents ON documents.tenant = ? AND documents.id = wanted.value WHERE space_key = ? AND source_id = ? AND deleted_at IS NULL`,
     [JSON.stringify(ids), owner.tenant, owner.space_key, owner.id],
   )

@@ -105,7 +105,7 @@ export function* replySetting(of: OfApp): Read<ReplySetting> {
 export function* setReply(of: OfApp, enabled: boolean, threshold: number | null): Write<void> {
   yield* sql.run(
     `INSERT INTO chat_annotation_replies (tenant, app_id, enabled, score_threshold)
-     SELECT tenant, id, ?, coalesce(?, 1) FROM chat_apps WHERE tenant = ? AND id = ?
+     SELECT tenant, id, ?, coalesce(CAST(? AS REAL), 1) FROM chat_apps WHERE tenant = ? AND id = ?
      ON CONFLICT (tenant, app_id) DO UPDATE SET enabled = excluded.enabled, score_threshold = coalesce(?, score_threshold)`,
     [enabled ? 1 : 0, threshold, of.tenant, of.appId, threshold],
   )

@@ -25,12 +25,13 @@ export interface PostgresOptions {
   /** the gateway, as the server lists it */
   application: string
   connections?: number
+  /** how long a statement waits for a row that another transaction holds, in milliseconds */
+  lockMs?: number
 }
 
 const CONNECTIONS = 10
 /** how long a program waits for a connection */
 const WAIT_MS = 2000
-/** how long a statement waits for a row that another transaction holds */
 const LOCK_MS = 15_000
 /** how long a statement may take at most: all are made to be short, so a server that does not answer then has stopped */
 const ANSWER_MS = 30_000
@@ -130,7 +131,9 @@ export class Postgres implements Driver {
     try {
       value = await this.#run(session, program, () => {
         session.begin(lock === undefined ? WRITE : WRITE_LOCKED)
-        if (lock !== undefined) session.ahead(LOCK, [lock])
+        if (lock === undefined) return
+        this.#count('statements')
+        session.ahead(LOCK, [lock])
       })
     } catch (error) {
       if (isSpent(error)) session.drop()
@@ -191,7 +194,12 @@ async function commit(session: Session): Promise<void> {
   if (!isCommitted) throw new KsError('internal', 'a program went on after one of its statements had failed')
 }
 
-async function makePool({ address, application, connections = CONNECTIONS }: PostgresOptions): Promise<Pool> {
+async function makePool({
+  address,
+  application,
+  connections = CONNECTIONS,
+  lockMs = LOCK_MS,
+}: PostgresOptions): Promise<Pool> {
   // an embedded daemon never loads it
   const { default: pg } = await import('pg')
   const pool = new pg.Pool({
@@ -201,7 +209,7 @@ async function makePool({ address, application, connections = CONNECTIONS }: Pos
     max: connections,
     connectionTimeoutMillis: WAIT_MS,
     query_timeout: ANSWER_MS,
-    lock_timeout: LOCK_MS,
+    lock_timeout: lockMs,
     idle_in_transaction_session_timeout: HELD_MS,
     keepAlive: true,
     pipeline: true,

@@ -8,6 +8,8 @@ export class Session {
   readonly #prepared: Prepared
   readonly #counted: () => void
   #isOpen = false
+  /** of what was sent without waiting: what comes behind it fails for it */
+  #failed: unknown
 
   /** @param counted is told of each statement */
   constructor(client: PoolClient, prepared: Prepared, counted: () => void) {
@@ -19,24 +21,29 @@ export class Session {
   /** Begins a transaction with the next statement, whose answer says whether that went well. */
   begin(text: string): void {
     this.#isOpen = true
-    this.#send(text)
+    this.ahead(text)
   }
 
-  /** Sends a statement whose answer nobody looks at: where it fails, so does the next one of its transaction. */
-  ahead(text: string, values: readonly unknown[]): void {
-    this.#counted()
-    this.#client.query(text, [...values]).catch(ignore)
+  /** Sends a statement without waiting for its answer: where it fails, the next one of its transaction fails for it. */
+  ahead(text: string, values: readonly unknown[] = []): void {
+    this.#client.query(text, [...values]).catch((error: unknown) => {
+      this.#failed ??= error
+    })
   }
 
   /** Runs one statement of a program. @returns what the driver of SQLite gives */
   async run(asked: Query | Change): Promise<unknown> {
     this.#counted()
     const isLists = asked.verb === 'all' && asked.cells === true
-    const { rows, rowCount } = await this.#client.query({
-      ...this.#prepared.of(asked.sql),
-      values: [...asked.values],
-      ...(isLists ? { rowMode: 'array' } : {}),
-    })
+    const { rows, rowCount } = await this.#client
+      .query({
+        ...this.#prepared.of(asked.sql),
+        values: [...asked.values],
+        ...(isLists ? { rowMode: 'array' } : {}),
+      })
+      .catch((error: unknown) => {
+        throw this.#failed ?? error
+      })
     if (asked.verb === 'get') return rows[0]
     return asked.verb === 'all' ? rows : { changes: rowCount ?? 0 }
   }
@@ -70,10 +77,4 @@ export class Session {
   drop(): void {
     this.#client.release(true)
   }
-
-  #send(text: string): void {
-    this.#client.query(text).catch(ignore)
-  }
 }
-
-function ignore(): void {}

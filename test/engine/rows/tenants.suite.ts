@@ -1,0 +1,327 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { findBulkJob, insertBulkJob } from '../../../src/engine/rows/bulk-jobs.js'
+import {
+  findAnnotationJob,
+  insertJob,
+  moveAnnotationJob,
+  openJob,
+} from '../../../src/engine/rows/chat/annotation-jobs.js'
+import {
+  allAnnotations,
+  createAnnotation,
+  deleteAnnotation,
+  listAnnotations,
+  replySetting,
+  setReply,
+  updateAnnotation,
+} from '../../../src/engine/rows/chat/annotations.js'
+import { appById, countKeys, insertApp, insertKey, keysOf, markRevoked } from '../../../src/engine/rows/chat/apps.js'
+import {
+  conversationsAfter,
+  ensureUser,
+  findConversation,
+  findMessage,
+  findUser,
+  firstQuery,
+  insertConversation,
+  insertMessage,
+  messagesBefore,
+  placeOfMessage,
+  removeConversation,
+  renameRow,
+  type Who,
+} from '../../../src/engine/rows/chat/conversations.js'
+import { ratingOf, ratingsOfApp, removeRating, writeRating } from '../../../src/engine/rows/chat/feedback.js'
+import {
+  attachFiles,
+  fileNamed,
+  filesOfMessage,
+  insertFile,
+  newestFiles,
+  ownFile,
+  readyFile,
+  unusedUploads,
+} from '../../../src/engine/rows/chat/files.js'
+import { alignVariables, findVariable, variablesOf, writeValue } from '../../../src/engine/rows/chat/variables.js'
+import { insertDocument, knownDocuments, lookupDocument } from '../../../src/engine/rows/documents.js'
+import { quotesOf, recordQuotes, restrictedSources } from '../../../src/engine/rows/quotes.js'
+import { costsOf, writeCost } from '../../../src/engine/rows/research/costs.js'
+import { eventsAfter } from '../../../src/engine/rows/research/events.js'
+import { bodiesOf, partialsAfter, stepBody, usedBy } from '../../../src/engine/rows/research/steps.js'
+import { findTask, insertTask, moveTask, taskById } from '../../../src/engine/rows/research/tasks.js'
+import {
+  insertTurn,
+  isSessionStored,
+  keepSession,
+  lastTurns,
+  removeSession,
+} from '../../../src/engine/rows/sessions.js'
+import { insertSnapshot, snapshotFile, snapshotFiles, snapshotQueries } from '../../../src/engine/rows/snapshots.js'
+import { findTrace, insertTrace, readBundle } from '../../../src/engine/rows/traces.js'
+import type { Driver } from '../../../src/engine/storage/driver.js'
+import { ObjectStore } from '../../../src/engine/storage/objects.js'
+import { type Read, sql, type Write } from '../../../src/engine/storage/program.js'
+import { newId } from '../../../src/lib/ids.js'
+
+const NOW = 1_000_000
+const SHA = '0'.repeat(64)
+const OBJECT = ObjectStore.key('a', SHA)
+let driver: Driver
+const read = <T>(program: Read<T>): Promise<T> => driver.read(program)
+const write = <T>(program: () => Write<T>): Promise<T> => driver.write(program)
+/** What there is, or what a refusal that nothing is there comes to. */
+const orNone = async <T>(look: () => Promise<T>): Promise<T | undefined> => {
+  try {
+    return await look()
+  } catch (error) {
+    expect(error).toMatchObject({ code: expect.stringMatching(/^not[-_]found$/) })
+    return undefined
+  }
+}
+
+const A = { tenant: 'a', subject: 's' }
+const B = { tenant: 'b', subject: 's' }
+
+async function newSpace(tenant: string): Promise<{ key: number; tenant: string }> {
+  const id = newId()
+  const key = await write(() =>
+    sql.inserted(
+      `INSERT INTO spaces (id, tenant, name, slug, created_at, updated_at, manifest_id, manifest, embedding_plugin,
+         embedding_provider, embedding_model, vector_space, publication_id, fingerprint, published_at)
+       VALUES (?, ?, 'S', ?, 0, 0, ?, '{}', 'builtin', 'lsa', 'lsa-200', ?, ?, '', 0) RETURNING key`,
+      [id, tenant, id, newId(), newId(), newId()],
+    ),
+  )
+  return { key, tenant }
+}
+
+/** @param open gives a database with the newest schema */
+export function tenantsSuite(open: () => Promise<{ driver: Driver; close(): Promise<void> }>): void {
+  describe('an id of another tenant, where all else is the same, finds and changes nothing', () => {
+    let close: () => Promise<void>
+    beforeAll(async () => {
+      const opened = await open()
+      driver = opened.driver
+      close = () => opened.close()
+    })
+    afterAll(async () => {
+      await close()
+    })
+
+    test('in chats', async () => {
+      const appId = newId()
+      const mine: Who = { tenant: 'a', appId, userId: '' }
+      await write(() => insertApp(A, { id: appId, fields: {}, now: NOW }))
+      mine.userId = await write(() => ensureUser(mine, 'kim', NOW))
+      const theirs: Who = { ...mine, tenant: 'b' }
+      const ids = { conversation: newId(), message: newId(), file: newId(), key: newId() }
+      const stored = await read(appById(mine))
+      const app = { conversationVariables: [{ name: 'v', valueType: 'string' as const, description: '' }] }
+      await write(function* () {
+        yield* insertKey(mine, { id: ids.key, hint: 'h', created_at: NOW, revoked_at: null }, new Uint8Array(32))
+        yield* insertConversation(mine, { id: ids.conversation, name: 'mine', inputs: {}, now: NOW })
+        yield* alignVariables(app, mine, ids.conversation, NOW)
+        yield* insertMessage(mine, {
+          id: ids.message,
+          taskId: newId(),
+          conversationId: ids.conversation,
+          query: 'q',
+          inputs: {},
+          gateway: 'g',
+          now: NOW,
+        })
+        yield* insertFile(
+          {
+            id: ids.file,
+            tenant: 'a',
+            app_id: appId,
+            end_user_id: mine.userId,
+            name: 'n.png',
+            extension: 'png',
+            mime_type: 'image/png',
+            size_bytes: 1,
+            sha256: SHA,
+            object_key: OBJECT,
+            created_at: NOW,
+          },
+          NOW * 2,
+        )
+      })
+      await write(() => readyFile({ tenant: 'b', id: ids.file }, NOW * 3))
+      expect(await read(ownFile(mine, ids.file, NOW))).toBeUndefined() // not made ready by the other
+      await write(() => readyFile({ tenant: 'a', id: ids.file }, NOW * 3))
+      const unused = await read(unusedUploads(mine, NOW))
+      expect([unused.files, (await read(unusedUploads(theirs, NOW))).files]).toEqual([1, 0])
+      await write(() => attachFiles(mine, ids.message, [{ fileId: ids.file }], NOW))
+      const annotation = await write(() => createAnnotation(mine, { question: 'q', answer: 'a' }, NOW))
+      const job = await write(() => insertJob(mine, 'enable', 0.5, 'g', NOW))
+      const message = await read(findMessage(mine, ids.message))
+      const variable = (await read(variablesOf(mine, ids.conversation)))[0]
+      if (message === undefined || variable === undefined) throw new Error('what was made is not there')
+      await write(() => writeRating(mine, message, { rating: 'like', content: '' }, NOW))
+      await write(() => setReply(mine, true, 0.5))
+
+      const looks: ((who: Who) => Promise<unknown>)[] = [
+        (who) => read(appById(who)),
+        (who) => read(keysOf(who)),
+        (who) => read(countKeys(who)),
+        (who) => read(findUser(who, 'kim')),
+        (who) => read(findConversation(who, ids.conversation)),
+        (who) => read(conversationsAfter(who, undefined, 'created_at', 10)),
+        (who) => read(firstQuery(who, ids.conversation)),
+        (who) => read(findMessage(who, ids.message)),
+        (who) => read(placeOfMessage(who, ids.message)),
+        (who) => read(messagesBefore(who, ids.conversation, 9, 10)),
+        (who) => read(ratingOf(who, ids.message)),
+        (who) => read(ratingsOfApp(who, 1, 10)),
+        (who) => read(ownFile(who, ids.file, NOW)),
+        (who) => read(fileNamed(who.tenant, ids.file)),
+        (who) => read(filesOfMessage(who, ids.message)),
+        (who) => read(newestFiles(who, ids.conversation, { after: 0, to: 9 })),
+        (who) => read(variablesOf(who, ids.conversation)),
+        (who) => read(findVariable(who, ids.conversation, variable.id)),
+        (who) => read(allAnnotations(who)),
+        (who) => read(listAnnotations(who, { page: 1, limit: 10 })).then(({ total }) => total),
+        (who) => read(findAnnotationJob(who, 'enable', job)),
+        (who) => read(openJob(who, 'enable')),
+        (who) => read(replySetting(who)).then(({ enabled }) => (enabled ? 1 : 0)),
+      ]
+      const before = await Promise.all(looks.map((look) => look(mine)))
+      for (const found of before)
+        expect(found === undefined || found === 0 || (Array.isArray(found) && found.length === 0)).toBe(false)
+      for (const look of looks) expect([undefined, 0, []]).toContainEqual(await look(theirs))
+
+      await write(function* () {
+        yield* renameRow(theirs, ids.conversation, 'theirs', 'user')
+        yield* removeRating(theirs, ids.message)
+        yield* writeValue(theirs, variable, 'theirs')
+        yield* markRevoked(theirs, ids.key, NOW)
+        yield* moveAnnotationJob(theirs, job, 'error', 'theirs')
+        yield* setReply(theirs, false, 1)
+        yield* removeConversation(theirs, ids.conversation)
+      })
+      await orNone(() => write(() => updateAnnotation(theirs, annotation.id, { question: 'x', answer: 'x' })))
+      await orNone(() => write(() => deleteAnnotation(theirs, annotation.id)))
+      expect(await Promise.all(looks.map((look) => look(mine)))).toEqual(before)
+      expect(await read(appById(mine))).toEqual(stored)
+    })
+
+    test('in documents, queries, sessions, research, snapshots and bulk jobs', async () => {
+      const space = await newSpace('a')
+      const documentId = newId()
+      const made = { mime_type: 'text/plain', object_key: OBJECT, sha256: SHA, size_bytes: 1, metadata: {} }
+      const traceId = newId()
+      const bundle = { id: newId(), state: 'answerable', items: [] } as never
+      const task = { tenant: 'a', id: newId() }
+      const session = { tenant: 'a', id: newId() }
+      const snapshot = newId()
+      const owner = { tenant: 'a', id: newId() }
+      const source = newId()
+      await write(function* () {
+        yield* sql.run("INSERT INTO source_readers (source_id, subject, space_key) VALUES (?, 's', ?)", [
+          source,
+          space.key,
+        ])
+        yield* insertDocument(
+          { ...made, tenant: 'a', id: documentId, space_key: space.key, source_id: source, filename: 'f' },
+          NOW,
+        )
+        yield* insertTrace({
+          id: traceId,
+          tenant: 'a',
+          spaceKey: space.key,
+          subject: 's',
+          query: 'q',
+          mode: 'fast',
+          requestedMode: 'fast',
+          completed: true,
+          steps: [],
+          bundle,
+        })
+        yield* keepSession(A, space.key, session.id, { now: NOW, expiresAt: NOW * 9 })
+        yield* insertTurn(session, { query: 'q', answer: 'a', traceId }, NOW)
+        yield* insertTask({
+          ...task,
+          subject: 's',
+          space_key: space.key,
+          queue_id: newId(),
+          query: 'q',
+          mode: 'fast',
+          route: '{}',
+          snapshot: '{}',
+          profile: '{}',
+          limits: null,
+          budget_usd: null,
+          metadata: null,
+          permission_scope: null,
+          created_at: NOW,
+        })
+        yield* writeCost(task, 'plan', { provider: 'p', model: 'm', inputTokens: 1, outputTokens: 1, costUsd: 1 }, NOW)
+        yield* insertSnapshot({
+          id: snapshot,
+          tenant: 'a',
+          space_key: space.key,
+          subject: 's',
+          workspace: 'w',
+          name: null,
+          session_id: null,
+          publication_id: newId(),
+          file_count: 0,
+          total_bytes: 0,
+          created_at: NOW,
+          queries: [{ traceId }],
+        })
+        yield* sql.run(
+          `INSERT INTO snapshot_files (tenant, snapshot_id, space_key, path, object_key, sha256, size_bytes, content_type,
+           version, updated_at) VALUES ('a', ?, ?, 'p', ?, ?, 1, 't', 1, 1)`,
+          [snapshot, space.key, OBJECT, SHA],
+        )
+        yield* sql.run(
+          `INSERT INTO research_steps (tenant, task_id, step, name, space_key, body, tool_calls, scanned, input_tokens,
+           output_tokens, latency_ms, created_at) VALUES ('a', ?, 'plan', 'plan', ?, '{}', 1, 1, 1, 1, 1, 1)`,
+          [task.id, space.key],
+        )
+        yield* sql.run(
+          "INSERT INTO research_partials (tenant, task_id, sequence, space_key, body) VALUES ('a', ?, 1, ?, '{}')",
+          [task.id, space.key],
+        )
+        yield* recordQuotes(owner, [source])
+      })
+      const bulk = await write(() => insertBulkJob(space, 'document_upload', [{ documentId, outcome: 'completed' }]))
+      const { key } = space
+
+      const looks: ((caller: typeof A) => Promise<unknown>)[] = [
+        (caller) => read(lookupDocument(caller, key, documentId)),
+        (caller) => read(knownDocuments(caller, key, [documentId])).then((known) => [...known]),
+        (caller) => read(restrictedSources(caller, [documentId])),
+        ({ tenant }) => read(quotesOf({ tenant, id: owner.id })),
+        (caller) => orNone(() => read(findTrace(caller, traceId))),
+        ({ tenant }) => read(readBundle(tenant, (bundle as { id: string }).id)),
+        ({ tenant }) => read(lastTurns(tenant, session.id, 9)),
+        ({ tenant }) => read(isSessionStored(tenant, session.id)).then((isStored) => (isStored ? 1 : 0)),
+        (caller) => orNone(() => read(findTask(caller, task.id))),
+        ({ tenant }) => read(taskById({ tenant, id: task.id })),
+        ({ tenant }) => read(eventsAfter({ tenant, id: task.id }, 0, 9)),
+        ({ tenant }) => read(costsOf({ tenant, id: task.id })),
+        ({ tenant }) => read(stepBody({ tenant, id: task.id }, 'plan')),
+        ({ tenant }) => read(bodiesOf({ tenant, id: task.id }, 'plan')),
+        ({ tenant }) => read(partialsAfter({ tenant, id: task.id }, 0, 9)),
+        ({ tenant }) => read(usedBy({ tenant, id: task.id })).then(({ costUsd }) => costUsd),
+        ({ tenant }) => read(snapshotFiles(tenant, snapshot)),
+        ({ tenant }) => read(snapshotFile(tenant, snapshot, 'p')),
+        ({ tenant }) => read(snapshotQueries(tenant, snapshot)),
+        (caller) => orNone(() => read(findBulkJob(caller, bulk))),
+      ]
+      const before = await Promise.all(looks.map((look) => look(A)))
+      for (const found of before)
+        expect(found === undefined || found === 0 || (Array.isArray(found) && found.length === 0)).toBe(false)
+      for (const look of looks) expect([undefined, 0, []]).toContainEqual(await look(B))
+
+      await write(function* () {
+        yield* removeSession({ tenant: 'b', id: session.id })
+        yield* moveTask({ tenant: 'b', id: task.id }, { from: 'queued', to: 'canceled', now: NOW })
+      })
+      expect(await Promise.all(looks.map((look) => look(A)))).toEqual(before)
+    })
+  })
+}
