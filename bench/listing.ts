@@ -223,7 +223,7 @@ async function openings(): Promise<Figure[]> {
         const { ms, metadata } = await ask(daemon.client, store.spaceId, corpus.queries[place]!)
         times.push(ms)
         asked++
-        if (metadata['degradedReasons'] !== undefined) {
+        if (metadata['degraded'] === true) {
           degraded++
           lastDegraded = performance.now() - started
         }

@@ -1,28 +1,30 @@
 /**
  * `npm run bench`: the bars of speed and memory in one table. Each part is a bench of its own, run as a program of its
- * own, one after the other. `table [PART …] [--quick] [--large] [--before CHECKOUT] [--stores FOLDER] [--json FILE]`
+ * own, one after the other. `--stored` runs none and takes what the last run of each left in `bench/results/`.
+ * `table [PART …] [--quick] [--large] [--stored] [--before CHECKOUT] [--stores FOLDER] [--json FILE]`
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
-import { cpus, loadavg, totalmem } from 'node:os'
+import { cpus, totalmem } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { execaSync } from 'execa'
 import { ROOT, temporaryFolder } from './lib/daemon.js'
 import { countBars, oneTable, type Part } from './lib/one-table.js'
 import { costPlot, pointsOf } from './lib/plot.js'
-import type { Stored } from './lib/report.js'
+import { load, type Stored, storedOf } from './lib/report.js'
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     quick: { type: 'boolean', default: false },
     large: { type: 'boolean', default: false },
+    stored: { type: 'boolean', default: false },
     before: { type: 'string' },
     stores: { type: 'string' },
     json: { type: 'string' },
   },
 })
-const { quick, large, before, stores } = values
+const { quick, large, stored, before, stores } = values
 const kept = stores === undefined ? [] : ['--stores', stores]
 
 /** Arguments of each part. */
@@ -46,12 +48,13 @@ const unknown = positionals.find((name) => PARTS[name] === undefined)
 if (unknown !== undefined) throw new Error(`${unknown} is no part; there are ${Object.keys(PARTS).join(', ')}`)
 const chosen = positionals.length > 0 ? positionals : Object.keys(PARTS)
 const home = temporaryFolder('bench-table')
-const machine = `${new Date().toISOString().slice(0, 10)}, node ${process.version}, ${cpus().length} x ${cpus()[0]?.model ?? 'unknown processor'}, ${Math.round(totalmem() / GIGABYTE)} GB`
-const loads: string[] = [`before: ${load()}`]
+const today = new Date().toISOString()
+const machine = `node ${process.version}, ${cpus().length} x ${cpus()[0]?.model ?? 'unknown processor'}, ${Math.round(totalmem() / GIGABYTE)} GB`
+const loads: string[] = stored ? [] : [`before: ${load()}`]
 try {
-  const parts = chosen.filter(isThere).map(runPart)
+  const parts = chosen.filter(isThere).map(stored ? storedPart : runPart)
   const { bars, missed } = countBars(parts)
-  process.stdout.write(`\n${machine}\nload of the machine (1, 5, 15 min): ${loads.join('; ')}\n\n`)
+  process.stdout.write(`\n${day(today)}, ${machine}\nload of the machine (1, 5, 15 min): ${loads.join('; ')}\n\n`)
   process.stdout.write(oneTable(parts, !quick))
   const missing = chosen.filter((name) => !isThere(name))
   if (missing.length > 0)
@@ -61,9 +64,11 @@ try {
   else process.stdout.write(`\n${bars - missed} of ${bars} bars held\n`)
   if (failed || (!quick && missed > 0)) process.exitCode = 1
   if (values.json !== undefined)
-    writeFileSync(values.json, `${JSON.stringify({ machine, loads, quick, parts }, null, 2)}\n`)
+    writeFileSync(values.json, `${JSON.stringify({ at: today, machine, loads, quick, parts }, null, 2)}\n`)
   const figures = parts.flatMap((part) => ('failure' in part ? [] : part.figures))
-  if (!quick && pointsOf(figures, 'p50').length > 1) writeFileSync(PLOT, costPlot(figures, `npm run bench, ${machine}`))
+  const last = stored ? storedOf('query') : undefined
+  const foot = `npm run bench, ${day(last?.at ?? today)}, ${machine}, load when it ended (1, 5, 15 min): ${last?.load ?? load()}`
+  if (!quick && pointsOf(figures, 'p50').length > 1) writeFileSync(PLOT, costPlot(figures, foot))
 } finally {
   home.remove()
 }
@@ -91,8 +96,20 @@ function runPart(name: string): Part {
   return { name, figures }
 }
 
-function load(): string {
-  return loadavg()
-    .map((value) => value.toFixed(1))
-    .join(' ')
+/** What the last run of a part found. */
+function storedPart(name: string): Part {
+  const last = storedOf(name)
+  if (last === undefined) return { name, failure: 'was not run here yet' }
+  const earlier = last.figures.flatMap(({ at }) => at ?? []).sort()[0]
+  const since = earlier === undefined ? '' : `, some since ${minute(earlier)}`
+  loads.push(`${name}, ${minute(last.at)}${since}: ${last.load ?? 'unknown'}`)
+  return { name, figures: last.figures }
+}
+
+function day(at: string): string {
+  return at.slice(0, 10)
+}
+
+function minute(at: string): string {
+  return at.slice(0, 16).replace('T', ' ')
 }

@@ -15,6 +15,7 @@ interface Point {
 
 const PANELS: readonly Panel[] = [
   { title: 'A question, one at a time', unit: 'ms', lines: { p95: 'p95', p50: 'p50' } },
+  { title: 'Processor time', unit: 'ms a question', lines: { 'processor time': 'daemon and index' } },
   { title: 'Taking passages in', unit: 'passages/s', lines: { ingest: 'over HTTP' } },
   {
     title: 'Memory a passage',

@@ -1,4 +1,5 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { loadavg } from 'node:os'
 import { join } from 'node:path'
 import { ROOT } from './daemon.js'
 
@@ -17,11 +18,15 @@ export interface Figure {
   beside?: string
   /** a point of the plot of cost against size: whose line, and at how many passages */
   point?: { line: string; size: number }
+  /** when it was measured, where that was another run than the last */
+  at?: string
 }
 
 export interface Stored {
   name: string
   at: string
+  /** of the machine, over 1, 5 and 15 minutes, when the run ended */
+  load?: string
   figures: Figure[]
 }
 
@@ -33,10 +38,12 @@ const RESULTS = join(ROOT, 'bench', 'results')
 /**
  * Prints the figures of a bench with their bars and with the previous run's, stores them as
  * `bench/results/<name>-latest.json`, and sets the exit code to 1 when a bar was missed.
+ *
+ * @param keepOthers figures of earlier runs that this one did not measure stay: it was asked for some sizes only
  */
-export function report(name: string, figures: Figure[]): void {
+export function report(name: string, figures: Figure[], { keepOthers = false } = {}): void {
   const path = join(RESULTS, `${name}-latest.json`)
-  const before = readStored(path)
+  const before = storedOf(name)
   const rows = figures.map((figure) =>
     row(
       figure,
@@ -47,14 +54,36 @@ export function report(name: string, figures: Figure[]): void {
   const failed = figures.filter((figure) => !holds(figure))
   const barred = figures.filter((figure) => figure.bar !== undefined).length
   process.stdout.write(`${name}: ${barred - failed.length} of ${barred} bars held\n`)
-  const stored: Stored = { name, at: new Date().toISOString(), figures }
-  const text = `${JSON.stringify(stored, null, 2)}\n`
-  if (FIGURES_FILE !== undefined) writeFileSync(FIGURES_FILE, text)
+  const stored: Stored = { name, at: new Date().toISOString(), load: load(), figures }
+  if (FIGURES_FILE !== undefined) writeFileSync(FIGURES_FILE, textOf(stored))
   if (QUICK !== undefined) return
   mkdirSync(RESULTS, { recursive: true })
   if (before !== undefined) renameSync(path, join(RESULTS, `${name}-previous.json`))
-  writeFileSync(path, text)
+  const others = keepOthers && before !== undefined ? othersOf(before, figures) : []
+  writeFileSync(path, textOf({ ...stored, figures: [...others, ...figures] }))
   if (failed.length > 0) process.exitCode = 1
+}
+
+/** What the last run of a bench found, and those before it of sizes that it was not asked for. */
+export function storedOf(name: string): Stored | undefined {
+  const path = join(RESULTS, `${name}-latest.json`)
+  return existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : undefined
+}
+
+function othersOf({ at, figures }: Stored, measured: readonly Figure[]): Figure[] {
+  const names = new Set(measured.map(({ name }) => name))
+  return figures.flatMap((figure) => (names.has(figure.name) ? [] : [{ at, ...figure }]))
+}
+
+function textOf(stored: Stored): string {
+  return `${JSON.stringify(stored, null, 2)}\n`
+}
+
+/** The load of the machine over 1, 5 and 15 minutes. */
+export function load(): string {
+  return loadavg()
+    .map((value) => value.toFixed(1))
+    .join(' ')
 }
 
 /** Prints figures at once, one a line, for a bench that goes on. */
@@ -111,10 +140,6 @@ export function tableText(header: string[], rows: string[][]): string {
       .trimEnd(),
   )
   return `${lines.join('\n')}\n`
-}
-
-function readStored(path: string): Stored | undefined {
-  return existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : undefined
 }
 
 /** The value below which `share` of the samples lie (nearest rank). */

@@ -9,7 +9,7 @@ import { fillSpace, type UploadFile } from './upload.js'
 export interface Store {
   dataDir: string
   spaceId: string
-  /** of filling it; absent where it was found filled */
+  /** of filling it, in this run or the earlier one that filled it */
   filling?: Filling
 }
 
@@ -44,7 +44,7 @@ export async function storeOf(
   const dir = join(folder, filler.name ?? String(filler.passages.length))
   const dataDir = join(dir, 'data')
   const facts = join(dir, 'space.json')
-  if (existsSync(facts)) return { dataDir, spaceId: JSON.parse(readFileSync(facts, 'utf8')).spaceId }
+  if (existsSync(facts)) return { dataDir, ...factsIn(facts) }
   mkdirSync(dir, { recursive: true })
   const daemon = await startDaemon(dataDir, {}, program)
   try {
@@ -58,15 +58,22 @@ export async function storeOf(
     })
     const settledSeconds = since() - QUIET_MS / 1000
     const { projections } = await client.request('GET /knowledge-spaces/{id}/stats', { path: { id: spaceId } })
-    writeFileSync(facts, JSON.stringify({ spaceId }))
-    return { dataDir, spaceId, filling: { seconds, settledSeconds, published: projections.fts.ready, peaks } }
+    const filled = { spaceId, filling: { seconds, settledSeconds, published: projections.fts.ready, peaks } }
+    writeFileSync(facts, JSON.stringify(filled))
+    return { dataDir, ...filled }
   } finally {
     await daemon.stop()
   }
 }
 
+function factsIn(path: string): Omit<Store, 'dataDir'> {
+  const { spaceId, filling } = JSON.parse(readFileSync(path, 'utf8'))
+  return { spaceId, ...(filling === undefined ? {} : { filling }) }
+}
+
 /** A copy to work on: the store itself stays as it was filled. @returns its data directory */
 export function copyStore({ dataDir }: Store, to: string): string {
-  cpSync(dataDir, to, { recursive: true, preserveTimestamps: true })
+  // a link to a store is no copy of it
+  cpSync(dataDir, to, { recursive: true, preserveTimestamps: true, dereference: true })
   return to
 }

@@ -27,6 +27,8 @@ export class UploadReadError extends Error {
 }
 
 const READ_BYTES = 256 * 1024
+/** What is smaller goes out together: each write is a call of the system here, and another there. */
+const GATHERED_BYTES = 64 * 1024
 
 /**
  * A multipart/form-data body (RFC 7578) that is written from disk as it is sent: no file is held in memory.
@@ -46,16 +48,20 @@ export function multipartBody(
   })
   const end = `--${boundary}--\r\n`
   const body: BodyWriter = async (write) => {
-    for (const head of heads) await write(Buffer.from(head))
+    const gathered = new Gathered(write)
+    for (const head of heads) await gathered.add(Buffer.from(head))
     for (const part of parts) {
-      await write(Buffer.from(partHead(boundary, field, part)))
+      await gathered.add(Buffer.from(partHead(boundary, field, part)))
       for await (const chunk of bytesOf(part)) {
-        await write(chunk)
+        await gathered.add(chunk)
+        // what comes now and then is not kept waiting for what comes later
+        if ('stream' in part.content) await gathered.send()
         onBytes(chunk.byteLength)
       }
-      await write(Buffer.from('\r\n'))
+      await gathered.add(Buffer.from('\r\n'))
     }
-    await write(Buffer.from(end))
+    await gathered.add(Buffer.from(end))
+    await gathered.send()
   }
   const sizes = parts.map((part) => sizeOf(part.content))
   const length = sizes.reduce<number | undefined>(
@@ -67,6 +73,37 @@ export function multipartBody(
     Buffer.byteLength(heads.join('') + end),
   )
   return { contentType: `multipart/form-data; boundary=${boundary}`, length, body }
+}
+
+/** Small pieces of a body on their way to the connection. */
+class Gathered {
+  private readonly write: (chunk: Uint8Array) => Promise<void>
+  private pieces: Uint8Array[] = []
+  private bytes = 0
+
+  constructor(write: (chunk: Uint8Array) => Promise<void>) {
+    this.write = write
+  }
+
+  /** Resolves when more may come. */
+  async add(piece: Uint8Array): Promise<void> {
+    if (this.bytes + piece.byteLength > GATHERED_BYTES) await this.send()
+    if (piece.byteLength > GATHERED_BYTES) {
+      await this.write(piece)
+      return
+    }
+    this.pieces.push(piece)
+    this.bytes += piece.byteLength
+  }
+
+  async send(): Promise<void> {
+    const { pieces } = this
+    const [only] = pieces
+    if (only === undefined) return
+    this.pieces = []
+    this.bytes = 0
+    await this.write(pieces.length === 1 ? only : Buffer.concat(pieces))
+  }
 }
 
 function sizeOf(content: UploadPart['content']): number | undefined {

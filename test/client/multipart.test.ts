@@ -40,6 +40,23 @@ async function parse(parts: UploadPart[], fields: Record<string, string> = {}) {
 const bytesOf = (text: string) => ({ bytes: Buffer.from(text, 'latin1') })
 
 describe('a multipart body', () => {
+  it('sends small pieces together, and what comes from a stream as it comes', async () => {
+    const sizes = async (parts: UploadPart[]) => {
+      const sent: number[] = []
+      await multipartBody('files', parts).body(async (chunk) => {
+        sent.push(chunk.byteLength)
+      })
+      return sent
+    }
+    const notes = Array.from({ length: 100 }, (_, n) => ({ filename: `${n}.md`, content: bytesOf('x'.repeat(1000)) }))
+    const sent = await sizes(notes)
+    expect(sent).toHaveLength(2)
+    expect(Math.max(...sent)).toBeLessThanOrEqual(64 * 1024)
+    expect(await sizes([{ filename: 'a', content: bytesOf('x'.repeat(200_000)) }])).toContain(200_000)
+    const stream = Readable.from([Buffer.from('one'), Buffer.from('two')])
+    expect(await sizes([{ filename: 'a', content: { stream } }])).toHaveLength(3)
+  })
+
   it('keeps folders, fields, order and exact bytes', async () => {
     const parsed = await parse(
       [

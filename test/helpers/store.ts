@@ -128,7 +128,7 @@ export async function openSmallStore(changes: Partial<EngineOptions> = {}): Prom
       failedClusters: { captured() {}, catchUp: noop },
       leases: new Leases(),
       measures: new Measures(),
-      rightOfWay: { begin: () => () => undefined, giveWay: async () => store.betweenSteps() } as never,
+      rightOfWay: { begin: () => () => undefined, giveWay: async () => store.betweenSteps(), rest: noop } as never,
       options,
       log,
       now: options.now ?? Date.now,

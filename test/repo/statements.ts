@@ -11,7 +11,8 @@ export interface Site {
 }
 
 const ROOT = resolve(import.meta.dirname, '../..')
-const VERBS = new Set(['get', 'all', 'run', 'returning', 'inserted', 'getAsStored', 'allAsStored'])
+const VERBS = new Set(['get', 'all', 'run', 'returning', 'inserted', 'getAsStored', 'allAsStored', 'cellsAsStored'])
+
 /** Works out, by the compiler, the texts of all statements of programs in a folder. */
 export function statementSites(...folders: string[]): Site[] {
   const config = ts.getParsedCommandLineOfConfigFile(resolve(ROOT, 'tsconfig.json'), undefined, {

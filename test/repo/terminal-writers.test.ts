@@ -30,7 +30,7 @@ const WRITERS: Readonly<Record<string, string>> = {
   'src/daemon/main.ts': 'what an operator did wrong, and addresses',
   'src/engine/parse/child.ts': 'read by its parent alone',
   'src/engine/search/text-thread.ts': 'read by its parent alone',
-  'src/engine/storage/statements.ts': '`raw` of a statement is no writer',
+  'src/engine/storage/statements.ts': '`statement.raw` is no writer',
   'src/kchat/chat/pipe.ts': 'toJson, and a line end',
   'src/kchat/chat/view.ts': 'our own sequences; the text is made safe in lines.ts',
   'src/kchat/main.ts': 'stackOf is safe',

@@ -1,6 +1,6 @@
 import type { Hash } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
-import { type Readable, Transform } from 'node:stream'
+import type { Readable } from 'node:stream'
 import { finished } from 'node:stream/promises'
 import type { FieldInfo, FileInfo } from 'busboy'
 import pLimit from 'p-limit'
@@ -143,27 +143,27 @@ class UploadParts implements FormParts {
       fail(error)
       stream.destroy(error)
     })
-    const content = this.#watched(stream, this.#digest?.file(name, filename, info.mimeType))
-    return this.#slots(() => this.#accept({ filename, mimeType: info.mimeType, content }))
+    this.#watch(stream, this.#digest?.file(name, filename, info.mimeType), fail)
+    return this.#slots(() => this.#accept({ filename, mimeType: info.mimeType, content: stream }))
   }
 
-  /** The same bytes, up to what all files of the upload may hold together, and hashed on their way where asked. */
-  #watched(stream: Readable, hash: Hash | undefined): Readable {
-    if (!this.#form.file.many && hash === undefined) return stream
+  /**
+   * Counts bytes up to what all files of the upload may hold together, and hashes them where asked, as the parser hands
+   * them on: a stream of its own for that costs more than all else that is done with a small file.
+   */
+  #watch(stream: Readable, hash: Hash | undefined, fail: (error: unknown) => void): void {
     const bulkBytes = this.#form.file.many ? this.#limits.bulkBytes : Number.POSITIVE_INFINITY
-    const counter = new Transform({
-      transform: (chunk: Buffer, _encoding, done) => {
-        this.#fileBytes += chunk.length
-        hash?.update(chunk)
-        if (this.#fileBytes > bulkBytes) done(tooLarge(bulkBytes))
-        else done(null, chunk)
-      },
-    })
-    // not `pipeline`, which makes an AbortController and an error of each file: half of what a small file costs
-    stream.on('error', (error) => counter.destroy(error))
-    counter.on('close', () => stream.readableEnded || stream.destroy())
-    counter.on('error', () => {}) // told to what reads it; a file that waits for its turn is not read yet
-    return stream.pipe(counter)
+    const push = stream.push.bind(stream)
+    stream.push = (chunk: Buffer | null, encoding?: BufferEncoding) => {
+      if (chunk === null) return push(chunk, encoding)
+      this.#fileBytes += chunk.length
+      hash?.update(chunk)
+      if (this.#fileBytes <= bulkBytes) return push(chunk, encoding)
+      const error = tooLarge(bulkBytes)
+      fail(error)
+      stream.destroy(error)
+      return false
+    }
   }
 }
 

@@ -6,10 +6,11 @@ interface Statement {
   values: readonly Bindable[]
 }
 
-/** A statement that reads. `stored` gives cells as they are, damaged or not. */
+/** A statement that reads. `stored` gives cells as they are, damaged or not; with `cells` each row is a list of them. */
 export interface Query extends Statement {
   verb: 'get' | 'all'
   stored?: true
+  cells?: true
 }
 
 /** A statement that writes. */

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { EngineContext } from '../context.js'
 import { mayBePoison } from '../queue/retry-policy.js'
+import { countWaiting } from '../rows/job-claims.js'
 import { type SpaceRow, spaceByKey } from '../rows/spaces.js'
 import { oweVectors } from '../rows/vectors-due.js'
 import type { Write } from '../storage/program.js'
@@ -22,10 +23,11 @@ export interface Stored {
 /** More passages take their own time, which small documents are not to wait for. */
 const TOGETHER_NODES = 256
 
-/** While more of a space is read and stored, so many documents are waited for after a publication, … */
-const GATHERED_DOCUMENTS = 128
-/** … for so long at most. */
-const GATHER_MS = 300
+/** What is waited for after a publication while more of a space is read and stored: documents, and milliseconds at most. */
+const GATHERED = { documents: 128, ms: 300 }
+/** The same where so many jobs stand behind that nobody's document is seen later for it: fewer commits are merged less often. */
+const GATHERED_OF_MANY = { documents: 512, ms: 1500 }
+const MANY_JOBS = 1000
 const LOOK_MS = 20
 
 interface Waiting {
@@ -99,8 +101,11 @@ export class Publications {
 
   /** Lets more come, where more is on its way. */
   async #gather(spaceKey: number): Promise<void> {
-    const until = performance.now() + GATHER_MS
-    while (this.#isMoreComing(spaceKey) && performance.now() < until && this.#documents(spaceKey) < GATHERED_DOCUMENTS)
+    if (!this.#isMoreComing(spaceKey)) return
+    const began = performance.now()
+    const waiting = await this.#context.db.read(countWaiting(spaceKey, MANY_JOBS)).catch(() => 0)
+    const { documents, ms } = waiting < MANY_JOBS ? GATHERED : GATHERED_OF_MANY
+    while (this.#isMoreComing(spaceKey) && performance.now() < began + ms && this.#documents(spaceKey) < documents)
       await sleep(LOOK_MS)
   }
 

@@ -1,7 +1,7 @@
 import type { EngineContext } from '../context.js'
 import { retireDocument } from '../documents/delete.js'
 import { removeUnreferenced } from '../objects/remove.js'
-import { type DocumentRow, documentsNamed } from '../rows/documents.js'
+import { type DocumentRow, namesakesOf } from '../rows/documents.js'
 import { publishJob } from '../rows/job-claims.js'
 import { markPublished } from '../rows/job-documents.js'
 import { isHeld, openJob } from '../rows/jobs.js'
@@ -176,8 +176,7 @@ function* publishOne(
 
 /** Of documents with one name and source the newest one stays. */
 function* retireNamesakes(document: DocumentRow, revision: number): Write<Omit<Published, 'lost'>> {
-  const named = yield* documentsNamed(document.space_key, document.source_id, document.filename)
-  const others = named.filter(({ key }) => key !== document.key)
+  const others = yield* namesakesOf(document)
   const newer = others.some((other) => other.key > document.key && other.parser_status === 'parsed')
   const retired = newer ? [document] : others.filter((other) => other.key < document.key)
   let seq = 0

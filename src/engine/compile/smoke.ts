@@ -4,7 +4,7 @@ import type { EngineContext } from '../context.js'
 import type { SpaceRow } from '../rows/spaces.js'
 import type { Built } from './work.js'
 
-const SAMPLE = 4 // documents of a large batch that are asked for; a batch shares one commit of the index
+const SAMPLE = 2 // documents of a large batch that are asked for; batches share one commit of the index
 const WORDS = 12
 const CHARACTERS = 400
 

@@ -2,7 +2,7 @@ import type { EngineContext } from '../context.js'
 import type { PreparedDocument, PreparedNode } from '../parse/compiled.js'
 import { charactersOf, lengthOf } from '../parse/document-parts.js'
 import { isHeldQueued, moveJob } from '../rows/jobs.js'
-import { insertNodes, reserveNodeKeys } from '../rows/nodes.js'
+import { insertNodes } from '../rows/nodes.js'
 import { logAdded } from '../rows/projection-log.js'
 import type { SpaceRow } from '../rows/spaces.js'
 import { advance } from '../rows/staged-commits.js'
@@ -11,6 +11,7 @@ import { dropUnpublished, hasVersion, insertAsset, insertVersionRow, type Versio
 import type { FreshBatch, IndexedNode } from '../search/ports.js'
 import { type VersionSize, versionOverQuota } from '../spaces/quota.js'
 import type { Read, Write } from '../storage/program.js'
+import { takeNodeKeys } from './node-keys.js'
 import type { Built, Work } from './work.js'
 
 /** What one transaction stores at most, so that it holds the event loop for some milliseconds: bytes, passages, documents. */
@@ -52,6 +53,8 @@ interface Begun {
   versionKey: number
   /** what does not fit into the row */
   parts: VersionPart[]
+  /** the row says how many nodes there are: all are stored with it */
+  isCounted: boolean
 }
 
 /** What one transaction adds to a version. */
@@ -121,9 +124,11 @@ function toFollow(seq: number, nodes: readonly IndexedNode[] = []): ToFollow {
 }
 
 /** Sets keys aside for the nodes of documents. A canceled one leaves its own unused. */
-async function withKeys({ db }: EngineContext, read: readonly ReadWork[]): Promise<KeyedWork[]> {
-  const count = read.reduce((sum, { document }) => sum + document.nodes.length, 0)
-  let next = count === 0 ? 0 : await db.write(() => reserveNodeKeys(count))
+async function withKeys(context: EngineContext, read: readonly ReadWork[]): Promise<KeyedWork[]> {
+  let next = await takeNodeKeys(
+    context,
+    read.reduce((sum, { document }) => sum + document.nodes.length, 0),
+  )
   return read.map((item) => {
     const firstNode = next
     next += item.document.nodes.length
@@ -149,7 +154,7 @@ async function storeTogether(
     const nodes: IndexedNode[] = []
     let seq = 0
     for (const item of group) {
-      const { dropped, begun } = yield* begin(context, space, item)
+      const { dropped, begun } = yield* begin(context, space, item, true)
       seq = Math.max(seq, dropped)
       if (begun === undefined) continue
       if ('failure' in begun) {
@@ -178,7 +183,7 @@ async function storeInSlices(
 ): Promise<void> {
   const { db } = context
   const { work, document } = item
-  const { dropped, begun } = await db.write(() => begin(context, space, item))
+  const { dropped, begun } = await db.write(() => begin(context, space, item, false))
   apply(dropped)
   if (begun === undefined) return
   if ('failure' in begun) {
@@ -215,17 +220,20 @@ async function storeInSlices(
  *
  * @returns the log's entry for what the index has to forget, 0 for nothing, and nothing more for a job that was ended
  *   or taken over meanwhile, or why the space has no room
+ * @param isWhole its nodes follow in the same transaction
  */
 function* begin(
   context: EngineContext,
   space: SpaceRow,
-  { work, document }: ReadWork,
+  { work, document, firstNode }: KeyedWork,
+  isWhole: boolean,
 ): Write<{ dropped: number; begun?: Begun | { failure: Refused['failure'] } }> {
   if (!(yield* isHeldQueued(work.job))) return { dropped: 0 }
   const dropped = yield* dropUnpublished(work.document.key, work.job.version)
   const failure = yield* versionOverQuota(context, space, sizeOf(document))
   if (failure !== undefined) return { dropped, begun: { failure } }
-  return { dropped, begun: yield* insertVersionRow(ownerOf(space, work), document) }
+  const made = yield* insertVersionRow(ownerOf(space, work), document, isWhole ? firstNode : undefined)
+  return { dropped, begun: { ...made, isCounted: isWhole } }
 }
 
 /**
@@ -242,7 +250,7 @@ function* logNodes(space: SpaceRow, nodes: readonly IndexedNode[]): Write<number
 
 /** What is to be stored of a version behind its row, in slices of one transaction each. */
 function* slicesOf(space: SpaceRow, { work, document, firstNode }: KeyedWork, begun: Begun): Iterable<Slice> {
-  const { versionKey } = begun
+  const { versionKey, isCounted } = begun
   for (const parts of cut(begun.parts, ({ bytes }) => ({ bytes: bytes.length, nodes: 0 }))) {
     const store = function* () {
       for (const part of parts) yield* insertPart(space.key, versionKey, part)
@@ -255,7 +263,7 @@ function* slicesOf(space: SpaceRow, { work, document, firstNode }: KeyedWork, be
     }
     yield { nodes: [], store }
   }
-  const owner = { ...ownerOf(space, work), versionKey, firstNode }
+  const owner = { ...ownerOf(space, work), versionKey, firstNode, isCounted }
   for (const nodes of cut(document.nodes, (node) => ({ bytes: lengthOf(node), nodes: 1 })))
     yield { nodes, store: () => insertNodes(owner, nodes) }
 }

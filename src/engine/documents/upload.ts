@@ -61,6 +61,11 @@ export async function beginUpload(
         return
       }
       bytes += staged.size
+      // several may have come in at the same time
+      if (bytes > limits.bulkBytes) {
+        await objects.discard(commitId)
+        throw new KsError('upload-too-large', `an upload must be at most ${limits.bulkBytes} bytes long`)
+      }
       received.push({
         staged,
         commitId,

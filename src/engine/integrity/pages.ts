@@ -1,6 +1,7 @@
 import { KsError } from '../../contract/errors.js'
 import type { FsckCheck, IntegrityTarget } from '../../contract/gateway/integrity.js'
 import { LIMITS } from '../../contract/limits.js'
+import { Clock } from '../base/clock.js'
 import { decodeCursor, encodeCursor, filterHash } from '../base/cursor.js'
 import { artifactPhases } from './artifacts.js'
 import { knownOf } from './audience.js'
@@ -55,15 +56,17 @@ export async function scanPage<T>(
   let { phase, after } = placeOf(cursor, filter, phases.length)
   const findings: T[] = []
   let scanned = 0
-  const deadline = performance.now() + BUDGET_MS
+  const clock = new Clock(BUDGET_MS)
   for (let current = phases[phase]; current !== undefined; current = phases[phase]) {
     const slice = await current(scan, after)
     findings.push(...(await scan.context.db.read(knownOf(scan, slice.findings, targetOf))))
     scanned += slice.scanned
     after = slice.next
     if (after === undefined) phase++
+    // rows of the database are read without waiting for anything
+    if (clock.due) await clock.turn()
     const full = findings.length > LIMITS.reportEntries - SLICE_FINDINGS || scanned >= MAX_SCANNED
-    if (phase < phases.length && (full || performance.now() > deadline))
+    if (phase < phases.length && (full || clock.over))
       return {
         scanned,
         findings,

@@ -45,18 +45,31 @@ function* checkRows(
   const { name, table } = reading
   const order = yield* orderOf(name)
   const from = after === undefined ? undefined : placeIn(String(after))
-  const rows = yield* rowsOfTable(scan, reading, order, from, SLICE_ROWS)
+  const { names, rows } = yield* rowsOfTable(scan, reading, order, from, SLICE_ROWS)
+  const [own, known] = [names.indexOf('is_own'), names.indexOf('is_known')]
+  const checked = columns.map(([column, { kind, optional }]) => ({ column, at: names.indexOf(column), kind, optional }))
   const findings: Finding[] = []
   for (const row of rows) {
-    if (row['is_own'] !== 1 || row['is_known'] !== 1) continue
-    const wrong = columns.flatMap(([column, { kind, optional }]) => {
-      const value = row[column]
+    if (row[own] !== 1 || row[known] !== 1) continue
+    let wrong: WrongCell[] | undefined
+    for (const { column, at, kind, optional } of checked) {
+      const value = row[at]
       const what = value === null ? (optional ? undefined : 'is missing') : wrongWith(kind, value)
-      return what === undefined ? [] : [{ column, what }]
-    })
-    if (wrong.length > 0) findings.push(yield* damaged(name, table, row, order, wrong))
+      if (what !== undefined) wrong = [...(wrong ?? []), { column, what }]
+    }
+    if (wrong !== undefined) findings.push(yield* damaged(name, table, rowOf(names, row), order, wrong))
   }
-  return sliceAfter(rows, order, findings, after)
+  const last = rows.at(-1)
+  return sliceAfter(rows.length, last && rowOf(names, last), order, findings, after)
+}
+
+interface WrongCell {
+  column: string
+  what: string
+}
+
+function rowOf(names: readonly string[], cells: readonly unknown[]): AnyRow {
+  return Object.fromEntries(names.map((name, place) => [name, cells[place]]))
 }
 
 function* damaged(
@@ -64,7 +77,7 @@ function* damaged(
   table: TableFormat,
   row: AnyRow,
   place: string[],
-  wrong: { column: string; what: string }[],
+  wrong: readonly WrongCell[],
 ): Read<Finding> {
   const named = NAMES.find((column) => column in row)
   const id = named === undefined ? place.map((column) => String(row[column])).join(' ') : String(row[named])
@@ -95,12 +108,17 @@ function placeIn(after: string): Bindable[] {
     : []
 }
 
-function sliceAfter(rows: AnyRow[], place: string[], findings: Finding[], after: Place | undefined): Slice {
-  const last = rows.at(-1)
-  if (rows.length < SLICE_ROWS || last === undefined) return { scanned: rows.length, findings }
+function sliceAfter(
+  scanned: number,
+  last: AnyRow | undefined,
+  place: string[],
+  findings: Finding[],
+  after: Place | undefined,
+): Slice {
+  if (scanned < SLICE_ROWS || last === undefined) return { scanned, findings }
   const next = JSON.stringify(place.map((column) => last[column]))
   // a key that is not text any more reads as another: the rows behind it cannot be reached by it
-  return { scanned: rows.length, findings, ...(next === after ? {} : { next }) }
+  return { scanned, findings, ...(next === after ? {} : { next }) }
 }
 
 /** One for each table with a column whose form can be wrong. */

@@ -1,5 +1,5 @@
 /** With so many jobs of a space that wait for their publication none is begun. */
-const WAITING_AT_ONCE = 256
+const WAITING_AT_ONCE = 640
 
 /** A batch on its way. */
 export interface Running {

@@ -4,12 +4,17 @@ import { parse as parsePath } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { NO_DEBUGGER_FLAGS } from '../../lib/debugger-flags.js'
 import { entryUrl } from '../../lib/entry.js'
+import { helperThreads } from '../../lib/helper-threads.js'
 import { killAtExit } from '../../lib/kill-at-exit.js'
 import { lowerPriority } from '../../lib/low-priority.js'
 import type { CompileRequest, CompileResult } from './compiled.js'
 import type { ReadLimits } from './limits.js'
 import type { Batch, DocumentPart, Report } from './messages.js'
 
+/** What small files leave is young garbage: a larger nursery would only be held. */
+const NODE_FLAGS = ['--max-semi-space-size=2', helperThreads(1)]
+/** One thread works at a time. */
+const MALLOC = { MALLOC_ARENA_MAX: '1' }
 /** How often the child's memory is looked at while it works. */
 const WATCH_MS = 250
 /** Of what the child says on its error output, the end is kept. */
@@ -81,8 +86,8 @@ export async function startChild(limits: ReadLimits): Promise<Child> {
   const child = forkReader(entryUrl(import.meta.url, './child.js'), {
     heapMib: Math.floor((limits.memoryBytes * HEAP_SHARE) / MIB),
     stderr: 'pipe',
-    flags: ['--max-semi-space-size=8'],
-    env: process.env.KS_FAULT === undefined ? {} : { KS_FAULT: process.env.KS_FAULT },
+    flags: NODE_FLAGS,
+    env: { ...MALLOC, ...(process.env.KS_FAULT === undefined ? {} : { KS_FAULT: process.env.KS_FAULT }) },
   })
   const errors = collect(child)
   await new Promise<void>((resolve, reject) => {

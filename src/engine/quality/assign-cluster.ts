@@ -17,7 +17,7 @@ const REMEMBERED = 5000
 const meanings = new LRUCache<string, Meaning>({ max: REMEMBERED })
 
 /**
- * The key of the cluster that asks the same as a query, inside the caller's transaction. Clusters grow by one query at a
+ * The key of the cluster that asks the same as a query. Clusters grow by one query at a
  * time and never lose or change their key.
  *
  * @param pointed sentences of the space that the query points to

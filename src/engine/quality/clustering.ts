@@ -43,6 +43,8 @@ export class FailedQueryClustering {
   readonly #due = new Map<number, Due>()
   readonly #changes = new Changes()
   #working: Promise<void> | undefined
+  /** who waits for clusters now */
+  #waiting = 0
 
   /** Begins with what earlier processes left. */
   async start(context: EngineContext): Promise<void> {
@@ -72,10 +74,15 @@ export class FailedQueryClustering {
   async catchUp(space: SpaceHead, milliseconds: number): Promise<void> {
     const { db } = this.#started()
     const deadline = AbortSignal.timeout(milliseconds)
-    while (!deadline.aborted && !this.#stop.signal.aborted && (await db.read(hasUnclustered(space.key)))) {
-      this.#due.set(space.key, { at: 0, since: 0 })
-      this.wake()
-      await this.#changes.next(deadline)
+    this.#waiting++
+    try {
+      while (!deadline.aborted && !this.#stop.signal.aborted && (await db.read(hasUnclustered(space.key)))) {
+        this.#due.set(space.key, { at: 0, since: 0 })
+        this.wake()
+        await this.#changes.next(deadline)
+      }
+    } finally {
+      this.#waiting--
     }
   }
 
@@ -125,7 +132,9 @@ export class FailedQueryClustering {
         if (this.#stop.signal.aborted) return
         const space = await context.db.read(spaceByKey(spaceKey))
         if (space === undefined) return
+        const began = performance.now()
         await this.#clusterOne(context, space, row)
+        if (this.#waiting === 0) await context.rightOfWay.rest(performance.now() - began, this.#stop.signal)
       }
       if (rows.length < READ) return
     }
@@ -151,13 +160,11 @@ async function clusterOne(context: EngineContext, space: SpaceRow, row: Uncluste
     return new Map()
   })
   const place = { tenant: row.tenant, spaceKey: space.key, quotes }
-  await db.write(function* () {
-    const cluster = yield* clusterFor(place, row.query, pointed)
-    yield* settleCluster(row, {
-      cluster,
-      pointed: pointed.size === 0 ? undefined : JSON.stringify(pointedCell(pointed)),
-    })
-  })
+  // before the transaction, which questions wait for: clusters never lose or change their key, so it stays true
+  const cluster = await db.read(clusterFor(place, row.query, pointed))
+  const cell = pointed.size === 0 ? undefined : JSON.stringify(pointedCell(pointed))
+  // what is lost is found anew: nobody needs to wait for the disk
+  await db.record(() => settleCluster(row, { cluster, pointed: cell }))
 }
 
 /** As triage does, it looks at what the readers of the failed query may know of. */

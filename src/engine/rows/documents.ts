@@ -75,6 +75,15 @@ export function* documentsNamed(spaceKey: number, sourceId: string | null, filen
   )
 }
 
+/** Other live documents of the name and source of one. */
+export function* namesakesOf(document: DocumentRow): Read<DocumentRow[]> {
+  return yield* sql.all<DocumentRow>(
+    `SELECT * FROM documents INDEXED BY documents_name WHERE space_key = ? AND filename = ? AND source_id IS ?
+       AND deleted_at IS NULL AND key <> ? ORDER BY key DESC`,
+    [document.space_key, document.filename, document.source_id, document.key],
+  )
+}
+
 /** Documents of a space that are there for this reader, in the order of their ids; all of them, or some after an id. */
 export function* documentsAfter(
   reader: Reader,

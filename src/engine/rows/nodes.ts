@@ -2,6 +2,7 @@ import { KsError } from '../../contract/errors.js'
 import { newId } from '../../lib/ids.js'
 import type { PreparedNode } from '../parse/compiled.js'
 import { type Read, sql, type Write } from '../storage/program.js'
+import { countNodes } from './projections.js'
 
 /** Row keys of what nodes belong to. */
 export interface NodeOwner {
@@ -10,6 +11,8 @@ export interface NodeOwner {
   versionKey: number
   /** the key of the version's first node */
   firstNode: number
+  /** its row says already how many there are */
+  isCounted?: boolean
 }
 
 /** What is embedded of a passage, with its document. */
@@ -39,7 +42,7 @@ export function* reserveNodeKeys(count: number): Write<number> {
  * caller's transaction, which notes them in the projection log.
  */
 export function* insertNodes(owner: NodeOwner, nodes: readonly PreparedNode[]): Write<void> {
-  const { spaceKey, docKey, versionKey, firstNode } = owner
+  const { spaceKey, docKey, versionKey, firstNode, isCounted = false } = owner
   for (const node of nodes)
     yield* sql.run(
       `INSERT INTO nodes (key, id, space_key, doc_key, version_key, ordinal, title, text, section, outline_node, elements,
@@ -64,6 +67,7 @@ export function* insertNodes(owner: NodeOwner, nodes: readonly PreparedNode[]): 
         node.hash,
       ],
     )
+  if (isCounted) return
   const last = firstNode + (nodes.at(-1)?.ordinal ?? 0)
   yield* sql.run('UPDATE versions SET first_node = ?, last_node = ?, node_count = node_count + ? WHERE key = ?', [
     firstNode,
@@ -145,10 +149,5 @@ export function* publishedAfter(
 
 /** Published passages of a space. */
 export function* countPublished(spaceKey: number): Read<number> {
-  return (
-    (yield* sql.get<{ n: number | null }>(
-      'SELECT sum(node_count) n FROM versions WHERE space_key = ? AND from_revision IS NOT NULL AND until_revision IS NULL',
-      [spaceKey],
-    ))?.n ?? 0
-  )
+  return (yield* countNodes(spaceKey)).ready
 }

@@ -22,7 +22,7 @@ export function* countNodes(spaceKey: number): Read<NodeCounts> {
 export function* countFailedDocuments(spaceKey: number): Read<number> {
   return (
     (yield* sql.get<{ n: number }>(
-      "SELECT count(*) n FROM documents WHERE space_key = ? AND parser_status = 'failed' AND deleted_at IS NULL",
+      "SELECT count(*) n FROM documents INDEXED BY documents_failed WHERE space_key = ? AND parser_status = 'failed' AND deleted_at IS NULL",
       [spaceKey],
     ))?.n ?? 0
   )

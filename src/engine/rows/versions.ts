@@ -18,17 +18,21 @@ const DROPPED_AT_ONCE = 500
 /**
  * Writes the row of a version that has no nodes yet, inside the caller's transaction.
  *
+ * @param firstNode key of the first of its nodes, where all of them follow in this transaction: the row says it at once
  * @returns with what does not fit into the row
  */
 export function* insertVersionRow(
   owner: VersionOwner,
   document: PreparedDocument,
+  firstNode?: number,
 ): Write<{ versionKey: number; parts: VersionPart[] }> {
   const { row, parts } = cutParts(document)
+  const count = firstNode === undefined ? 0 : document.nodes.length
+  const first = firstNode === undefined || count === 0 ? null : firstNode
   const versionKey = yield* sql.inserted(
     `INSERT INTO versions (doc_key, space_key, version, title, artifact_id, artifact_hash, content_type, parser, metadata,
-       artifact, outline_id, outline, items_id, items, node_count, segment_count, created_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?) RETURNING key`,
+       artifact, outline_id, outline, items_id, items, first_node, last_node, node_count, segment_count, created_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING key`,
     [
       owner.docKey,
       owner.spaceKey,
@@ -44,6 +48,9 @@ export function* insertVersionRow(
       row.outline,
       newId(),
       row.items,
+      first,
+      first === null ? null : first + count - 1,
+      count,
       document.segments,
       Date.now(),
     ],

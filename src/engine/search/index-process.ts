@@ -4,6 +4,7 @@ import { KsError } from '../../contract/errors.js'
 import { NO_DEBUGGER_FLAGS } from '../../lib/debugger-flags.js'
 import { defined } from '../../lib/defined.js'
 import { entryUrl } from '../../lib/entry.js'
+import { helperThreads } from '../../lib/helper-threads.js'
 import { killAtExit } from '../../lib/kill-at-exit.js'
 import type { FromChild, IndexRequest, ReplyOf, ToChild } from './protocol.js'
 
@@ -41,7 +42,7 @@ const STDERR_TAIL = 2_000
  */
 const MALLOC = { MALLOC_ARENA_MAX: '2', MALLOC_MMAP_THRESHOLD_: '131072', MALLOC_TRIM_THRESHOLD_: '131072' }
 /** Young garbage is mostly message buffers: a small nursery keeps the process small. */
-const NODE_FLAGS = ['--max-semi-space-size=4', ...NO_DEBUGGER_FLAGS]
+const NODE_FLAGS = ['--max-semi-space-size=4', helperThreads(1), ...NO_DEBUGGER_FLAGS]
 
 /** What the process says of a request, in the codes of the contract. */
 const CODES = { invalid: 'invalid-request', failed: 'unavailable', full: 'storage-full' } as const

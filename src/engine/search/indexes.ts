@@ -6,6 +6,7 @@ import { FollowQueue, type Wanted } from './follow-queue.js'
 import { type Grace, graceOf } from './grace.js'
 import type { GraphLimits } from './graph-keeper.js'
 import { IndexProcess, ProcessGoneError } from './index-process.js'
+import { CATCHING_UP } from './notes.js'
 import {
   type FreshBatch,
   IndexProcessDied,
@@ -18,7 +19,7 @@ import {
 } from './ports.js'
 import { toHits, toMessage } from './search-messages.js'
 import { checkBatch, checkVectorBatch } from './slices.js'
-import { CATCHING_UP, SpaceSession } from './space-session.js'
+import { SpaceSession } from './space-session.js'
 import type { TextEngine } from './text-index.js'
 import { WATERMARK_LAG_MS } from './watermark.js'
 

@@ -1,14 +1,10 @@
 import { type Begun, begunBy, confirmVectors } from './confirm-vectors.js'
 import { type Comparison, compareCounts, type Drift, type Leg, textDiffers } from './count-check.js'
 import { type IndexProcess, ProcessGoneError } from './index-process.js'
+import { CATCHING_UP, COUNTING, LOADING } from './notes.js'
 import type { FreshBatch, ReplaySource, SourceHead, VectorBatch } from './ports.js'
 import type { CountReply, IndexRequest, OpenReply, StageRequest } from './protocol.js'
 import { stageSlices, vectorSlices, withoutBroken } from './slices.js'
-
-/** What searches say of a text index that has not come to the end of the log yet. */
-export const CATCHING_UP = 'the text index is catching up'
-/** What they say of vectors that are still coming. */
-const LOADING = 'vectors are being loaded'
 
 /**
  * One space in one index process: finds out what the indexes there lack and replays it from the source. When the
@@ -89,9 +85,10 @@ export class SpaceSession {
     return load !== undefined && load.note === undefined
   }
 
-  /** Whether all of the text can be found, and the vectors of a vector space are on their way. */
+  /** Whether all of the text is there, if only to be counted, and the vectors of a vector space are on their way. */
   isLoading(vectorSpace: string | undefined): boolean {
-    return this.textNote === undefined && vectorSpace !== undefined && this.#loads.get(vectorSpace)?.note === LOADING
+    const hasText = this.textNote === undefined || this.textNote === COUNTING
+    return hasText && vectorSpace !== undefined && this.#loads.get(vectorSpace)?.note === LOADING
   }
 
   /** Streams the vectors of a vector space, once. */
@@ -203,6 +200,7 @@ export class SpaceSession {
     if (!usable && textCount + watermark > 0) await this.#process.ask({ op: 'reset', space }, this.generation)
     const from = usable ? watermark : 0
     if (from < head.seq) await this.#replay(from, head.seq)
+    else if (from > 0) this.textNote = COUNTING
     this.#at = await this.#wholeText(head.seq, from === 0)
     if (!this.#textShort) this.textNote = undefined
   }

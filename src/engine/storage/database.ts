@@ -134,7 +134,9 @@ export class Database {
       check?.(row)
       return row
     }
-    const rows = this.#reading(() => statement.all(asked.values)).map(toRow)
+    const lists = this.#reading(() => statement.all(asked.values))
+    if (asked.cells === true) return lists
+    const rows = lists.map(toRow)
     if (check !== undefined) for (const row of rows) check(row)
     return rows
   }

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import { renameSync } from 'node:fs'
-import { type FileHandle, link, mkdir, open } from 'node:fs/promises'
+import { type FileHandle, link, mkdir } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { KsError } from '../../contract/errors.js'
-import { ignoreMissing } from '../../local/file-system.js'
+import { closed, ignoreMissing, opened, synced, written } from '../../local/file-system.js'
 import { isCode } from '../../local/private-file.js'
 
 /** objects never change */
@@ -68,12 +68,13 @@ async function readSmall(handle: FileHandle): Promise<Buffer | undefined> {
 
 /** A new file with these bytes, on the disk when this resolves. @throws `EEXIST` */
 export async function writeDurably(path: string, bytes: Buffer): Promise<void> {
-  const handle = await open(path, 'wx', OBJECT_MODE)
+  const file = await opened(path, 'wx', OBJECT_MODE)
   try {
-    await handle.writeFile(bytes)
-    await handle.sync()
+    // a disk that is nearly full may take a part of the bytes without an error
+    for (let at = 0; at < bytes.length; ) at += await written(file, bytes, at)
+    await synced(file)
   } finally {
-    await handle.close()
+    await closed(file)
   }
 }
 

@@ -27,7 +27,7 @@ const IN_THE_WAY = ['EEXIST', 'ENOTDIR', 'EISDIR', 'ENOTEMPTY']
 /** A pin that was not renewed for so long is of a backup that was killed. */
 const PIN_MS = 60_000
 const READ_BYTES = 256 * 1024
-const NAMED_AT_ONCE = 32 // names that are given in a row
+const NAMED_AT_ONCE = 32 // names that are given at the same time
 const SHA256_DIGITS = 64
 
 /** Objects as files of the data directory, `objects/<key>`. Bytes become durable in the order file, name, directory. */
@@ -84,21 +84,31 @@ export class FileObjects extends ObjectStore {
 
   async #publish(entries: { staged: StagedObject; key: string }[], pause?: () => Promise<void>): Promise<void> {
     const folders = new Set<string>()
-    for (const [place, { staged, key }] of entries.entries()) {
-      if (place > 0 && place % NAMED_AT_ONCE === 0) await pause?.()
-      const target = this.path(key)
-      folders.add(dirname(target))
-      await this.#folders.make(dirname(target))
-      // bytes that are there but damaged are replaced: sending a document again heals it
-      const isThere = sizeOfFile(target) === staged.size // and it may be removed while it is read
-      const isWhole = isThere && (await this.#hash(key).catch(ignoreMissing)) === staged.sha256
-      const isInMemory = staged.bytes !== undefined
-      const name = this.#staging.path(staged.id)
-      if (!isWhole)
-        await this.#folders.name(isInMemory ? name : await secondName(name, this.#staging.path(newId())), target)
-      else if (isInMemory) await this.discard(staged.id)
+    for (let from = 0; from < entries.length; from += NAMED_AT_ONCE) {
+      if (from > 0) await pause?.()
+      const named = entries.slice(from, from + NAMED_AT_ONCE).map(async ({ staged, key }) => {
+        const target = this.path(key)
+        folders.add(dirname(target))
+        await this.#folders.make(dirname(target))
+        await this.#name(staged, key, target)
+      })
+      // discarding them after a failure must not come before one that is still being named
+      await Promise.allSettled(named)
+      await Promise.all(named)
     }
     await this.#folders.sync(folders)
+  }
+
+  /** Gives a staged object its name, unless its bytes have it already. */
+  async #name(staged: StagedObject, key: string, target: string): Promise<void> {
+    // bytes that are there but damaged are replaced: sending a document again heals it
+    const isThere = sizeOfFile(target) === staged.size // and it may be removed while it is read
+    const isWhole = isThere && (await this.#hash(key).catch(ignoreMissing)) === staged.sha256
+    const isInMemory = staged.bytes !== undefined
+    const name = this.#staging.path(staged.id)
+    if (!isWhole)
+      await this.#folders.name(isInMemory ? name : await secondName(name, this.#staging.path(newId())), target)
+    else if (isInMemory) await this.discard(staged.id)
   }
 
   /** Whether a backup is being taken: then no object goes, for its rows may be in the copy of the database. */

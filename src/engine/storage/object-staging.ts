@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { createHash, type Hash, hash } from 'node:crypto'
 import { type FileHandle, lstat, mkdir, open, readdir, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
@@ -6,6 +6,7 @@ import { KsError } from '../../contract/errors.js'
 import { diskError, onDisk } from '../../local/disk-error.js'
 import { ignoreMissing, syncPath } from '../../local/file-system.js'
 import { OBJECT_MODE, writeDurably } from './durable-files.js'
+import { eachPiece } from './each-piece.js'
 import { sortedNames } from './folder-entries.js'
 import type { StagedFile, StagedObject } from './objects.js'
 
@@ -41,36 +42,40 @@ export class Staging {
    * @throws KsError `upload-too-large` past `limit` bytes
    */
   async receive(id: string, content: Readable, limit: number, name: string): Promise<StagedObject> {
-    const hash = createHash('sha256')
     const held: Buffer[] = []
     let size = 0
-    let file: FileHandle | undefined
+    let large: { file: FileHandle; hash: Hash } | undefined
+    const spill = async (chunk: Buffer) => {
+      large ??= { file: await open(this.path(id), 'wx', OBJECT_MODE), hash: createHash('sha256') }
+      const next = held.length === 0 ? chunk : Buffer.concat([...held.splice(0), chunk])
+      large.hash.update(next)
+      // not write(): a disk that is nearly full may take a part of the bytes without an error
+      await large.file.writeFile(next)
+    }
     try {
-      for await (const part of content) {
-        const chunk = Buffer.isBuffer(part) ? part : Buffer.from(part)
+      await eachPiece(content, (chunk) => {
         size += chunk.length
         if (size > limit)
           throw new KsError(
             'upload-too-large',
             `${JSON.stringify(name)} is over the limit of ${limit} bytes for one file`,
           )
-        hash.update(chunk)
-        if (file === undefined) {
-          held.push(chunk)
-          if (size <= SMALL_BYTES) continue
-          file = await open(this.path(id), 'wx', OBJECT_MODE)
-          await file.writeFile(Buffer.concat(held.splice(0)))
-          // not write(): a disk that is nearly full may take a part of the bytes without an error
-        } else await file.writeFile(chunk)
-      }
+        if (size > SMALL_BYTES) return spill(chunk)
+        held.push(chunk)
+        return undefined
+      })
     } catch (error) {
-      await file?.close()
-      if (file !== undefined) await this.discard(id)
+      await large?.file.close()
+      if (large !== undefined) await this.discard(id)
       throw diskError(error) ?? error
     }
-    await file?.close()
-    const staged = { id, sha256: hash.digest('hex'), size }
-    return file === undefined ? { ...staged, bytes: Buffer.concat(held) } : staged
+    if (large !== undefined) {
+      await large.file.close()
+      return { id, sha256: large.hash.digest('hex'), size }
+    }
+    // a copy: a piece may hold much else that came with it
+    const bytes = Buffer.concat(held)
+    return { id, sha256: hash('sha256', bytes), size, bytes }
   }
 
   /** Makes the bytes durable, under their temporary names; again where they got their names and lost them. */

@@ -71,3 +71,16 @@ it('of several that gave way one goes on after the other, and a question gets be
   expect(done).toEqual(['one'])
   await Promise.all(pieces)
 })
+
+it('work that can wait rests while questions come one after the other, also between them', async () => {
+  const way = new RightOfWay()
+  expect(await waits(way.rest(1000))).toBe(false)
+  const end = way.begin()
+  expect(await waits(way.rest(1000))).toBe(true)
+  end()
+  const closing = new AbortController()
+  const resting = way.rest(1000, closing.signal)
+  expect(await waits(resting)).toBe(true)
+  closing.abort()
+  await resting
+})

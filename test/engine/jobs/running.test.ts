@@ -20,8 +20,8 @@ it('jobs that are stored count for their space while they have work of their own
   )
 })
 
-it('a space of which 256 jobs wait for their publication is full', () => {
-  const waiting = Array.from({ length: 8 }, () => batch(1, 32, 'waiting'))
+it('a space of which 640 jobs wait for their publication is full', () => {
+  const waiting = Array.from({ length: 20 }, () => batch(1, 32, 'waiting'))
   expect(besideCompiling(waiting.slice(1))).toEqual(new Map())
   expect(besideCompiling([...waiting, batch(1, 1, 'stored'), batch(2, 40, 'waiting')])).toEqual(
     new Map([[1, Number.POSITIVE_INFINITY]]),

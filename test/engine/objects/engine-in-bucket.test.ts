@@ -1,8 +1,10 @@
+import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { execa } from 'execa'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { openEngine } from '../../../src/engine/index.js'
+import { ObjectStore } from '../../../src/engine/storage/objects.js'
 import { ADA, ask, engineOptions, ingest, startEngine, type TestEngine, uploadOne } from '../../helpers/engine.js'
 import { type StrictS3, startStrictS3 } from '../../helpers/places/strict-s3.js'
 import { until } from '../../helpers/until.js'
@@ -83,6 +85,21 @@ describe('an engine whose objects are in a bucket', () => {
     const typo = { ...server.place, prefix: 'sk/' }
     await expect(openEngine(engineOptions(test.dataDir, { objects: typo }))).rejects.toThrow(/holds none/)
     test.engine = await openEngine(engineOptions(test.dataDir, { objects: server.place }))
+    expect((await ask(test.engine, ADA, spaceId, QUESTION)).answer).toContain('nine')
+  })
+
+  it('collects what nobody names, and only of its own store', { timeout: 60_000 }, async () => {
+    await ingest(test.engine, ADA, spaceId, HOURS)
+    const bytes = Buffer.from('nobody names this')
+    const old = { bytes, etag: '""', sha256: undefined, modified: new Date(Date.now() - 2 * 3_600_000) }
+    const key = ObjectStore.key(ADA.tenant, createHash('sha256').update(bytes).digest('hex'))
+    const others = ['other/x', `other/${key}`, 'ks/a note', `ks/${ObjectStore.prefix(ADA.tenant)}a note`]
+    for (const one of [`ks/${key}`, ...others]) server.objects.set(one, old)
+    const { candidates } = await test.engine.integrity.gcDryRun(ADA, spaceId, {})
+    expect(candidates).toMatchObject([{ target: { objectKey: key } }])
+    expect(await test.engine.integrity.gcExecute(ADA, spaceId, candidates)).toMatchObject({ deleted: 1, skipped: 0 })
+    expect(server.objects.has(`ks/${key}`)).toBe(false)
+    expect(others.filter((one) => !server.objects.has(one))).toEqual([])
     expect((await ask(test.engine, ADA, spaceId, QUESTION)).answer).toContain('nine')
   })
 

@@ -195,7 +195,7 @@ describe('The compiler', () => {
         .map((pair) => pair.split('=')[0])
         .filter((name) => name !== 'NODE_CHANNEL_FD' && name !== 'NODE_CHANNEL_SERIALIZATION_MODE')
         .sort(),
-    ).toEqual(['KS_FAULT', 'TZ'])
+    ).toEqual(['KS_FAULT', 'MALLOC_ARENA_MAX', 'TZ'])
     expect(readFileSync(`/proc/${pid}/cmdline`, 'utf8')).toMatch(/--(?:experimental-)?permission/)
   })
 

@@ -157,7 +157,7 @@ describe.each(loadTantivy().binding === undefined ? ['fts5' as const] : ['tantiv
       source.nodes.delete(3)
       source.nodes.delete(4)
       source.delayMs = 50
-      start({ textEngine, graceMs: 0 })
+      start({ textEngine, graceMs: 0, vectorsGraceMs: 0 })
       const early = await search(['common'], vectors[5])
       expect(early.degraded.join()).toMatch(/text index/)
       await indexes.settle(SPACE)

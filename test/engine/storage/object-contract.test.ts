@@ -47,7 +47,7 @@ describe.each([
     return { gone: gone.sort(), inDoubt }
   }
 
-  it.each([0, 1, 32 * 1024, 32 * 1024 + 1, 300_000])(
+  it.each([0, 1, 32 * 1024, 32 * 1024 + 1, 300_000, 5_000_000])(
     'keep %i bytes under their hash, and give them back',
     async (size) => {
       const bytes = randomBytes(size)

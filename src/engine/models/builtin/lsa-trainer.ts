@@ -3,12 +3,13 @@ import { fileURLToPath } from 'node:url'
 import { KsError } from '../../../contract/errors.js'
 import { NO_DEBUGGER_FLAGS } from '../../../lib/debugger-flags.js'
 import { entryUrl } from '../../../lib/entry.js'
+import { helperThreads } from '../../../lib/helper-threads.js'
 import { killAtExit } from '../../../lib/kill-at-exit.js'
 import { lowerPriority } from '../../../lib/low-priority.js'
 import type { TrainReply, TrainRequest } from './lsa-messages.js'
 
 /** Enough for 20,000 texts of 1 KB three times over; a runaway ends its own process, not the daemon. */
-const NODE_FLAGS = ['--max-old-space-size=768', '--max-semi-space-size=4', ...NO_DEBUGGER_FLAGS]
+const NODE_FLAGS = ['--max-old-space-size=768', '--max-semi-space-size=4', helperThreads(1), ...NO_DEBUGGER_FLAGS]
 
 export interface TrainedModel {
   /** to store, and to load into `LsaEmbedding` */

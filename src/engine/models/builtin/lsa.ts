@@ -1,5 +1,5 @@
 import { forEachTerm } from '../../../lib/text/analyze.js'
-import { addRow, normalise } from './lsa.kernel.js'
+import { addRows, normalise } from './lsa.kernel.js'
 
 /**
  * Latent semantic analysis trained on a space's own nodes: rows (1 + ln tf) * ln((N + 1) / (df + 0.5))^p of unit length,
@@ -76,10 +76,13 @@ export function embedTerms(
   }
   known?.(hits)
   const vector = new Float32Array(model.dimension)
+  const rows: number[] = []
+  const factors: number[] = []
   for (const [row, count] of counts) {
-    const weight = countWeight(count) * (weights[row] ?? 0)
-    addRow(vector, model.basis, row, weight * (model.scales[row] ?? 0), model.dimension)
+    rows.push(row)
+    factors.push(countWeight(count) * (weights[row] ?? 0) * (model.scales[row] ?? 0))
   }
+  addRows(vector, model.basis, rows, factors, model.dimension)
   return normalise(vector) ? vector : undefined
 }
 

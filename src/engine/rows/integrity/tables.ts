@@ -24,9 +24,15 @@ export function* orderOf(name: string): Read<string[]> {
   ])).map((column) => column.name)
 }
 
+/** Rows as lists of cells, and the names of these. */
+export interface TableRows {
+  names: readonly string[]
+  rows: unknown[][]
+}
+
 /**
- * The next rows of the whole table, each with `is_own` and `is_known`: a slice costs the same, however few of them are the
- * space's and may be known to the reader.
+ * The next rows of the whole table, each with `is_own` and `is_known` behind its columns: a slice costs the same, however
+ * few of them are the space's and may be known to the reader.
  *
  * @param from values of `order`; undefined is the beginning
  */
@@ -36,11 +42,12 @@ export function* rowsOfTable(
   order: readonly string[],
   from: readonly Bindable[] | undefined,
   most: number,
-): Read<AnyRow[]> {
-  const wanted = [...new Set([...order, ...columns])].map((column) => (column === 'rowid' ? 'rowid AS rowid' : column))
+): Read<TableRows> {
+  const names = [...new Set([...order, ...columns])]
+  const wanted = names.map((column) => (column === 'rowid' ? 'rowid AS rowid' : column))
   const inOrder = `(${order.join(', ')})`
   const known = knownSql(name, table)
-  return yield* sql.allAsStored<AnyRow>(
+  const rows = yield* sql.cellsAsStored(
     `WITH here AS (SELECT ? space, ? tenant)
      SELECT t.*, (${table.owned}) IS TRUE is_own, (${known}) is_known
      FROM (SELECT ${wanted.join(', ')} FROM ${name}
@@ -48,6 +55,7 @@ export function* rowsOfTable(
            ORDER BY ${order.join(', ')} LIMIT ${most}) t CROSS JOIN here ORDER BY ${order.map((c) => `t.${c}`).join(', ')}`,
     [space.key, space.tenant, ...(known.includes('?') ? [askerOf(reader)] : []), ...(from ?? [])],
   )
+  return { names: [...names, 'is_own', 'is_known'], rows }
 }
 
 function knownSql(name: string, { source }: TableFormat): string {

@@ -32,15 +32,20 @@ export class Session {
   }
 
   /** Runs one statement of a program. @returns what the driver of SQLite gives */
-  async run({ verb, sql, values }: Query | Change): Promise<unknown> {
+  async run(asked: Query | Change): Promise<unknown> {
     this.#counted()
+    const isLists = asked.verb === 'all' && asked.cells === true
     const { rows, rowCount } = await this.#client
-      .query({ ...this.#prepared.of(sql), values: [...values] })
+      .query({
+        ...this.#prepared.of(asked.sql),
+        values: [...asked.values],
+        ...(isLists ? { rowMode: 'array' } : {}),
+      })
       .catch((error: unknown) => {
         throw this.#failed ?? error
       })
-    if (verb === 'get') return rows[0]
-    return verb === 'all' ? rows : { changes: rowCount ?? 0 }
+    if (asked.verb === 'get') return rows[0]
+    return asked.verb === 'all' ? rows : { changes: rowCount ?? 0 }
   }
 
   /** @returns whether the transaction was committed: one in which a statement failed is rolled back instead */

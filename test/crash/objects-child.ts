@@ -1,0 +1,69 @@
+/**
+ * A process that uploads or deletes and kills itself right before its nth step, or right after it. Steps are what changes
+ * rows or files. Its objects are files below `root`, or in the bucket that `PLACE` says.
+ */
+export const OBJECTS_CHILD = `
+const [dist, root, what, size, loose, step, when] = process.argv.slice(1)
+const { ObjectStore } = await import(dist + '/storage/objects.js')
+const { Database } = await import(dist + '/storage/database.js')
+const { keepObjects } = await import(dist + '/objects/receive.js')
+const { removeUnreferenced } = await import(dist + '/objects/remove.js')
+const { loosen } = await import(dist + '/rows/objects.js')
+const { insertFile, readyFile } = await import(dist + '/rows/chat/files.js')
+const { sql } = await import(dist + '/storage/program.js')
+const { createHash, randomUUID } = await import('node:crypto')
+const { Readable } = await import('node:stream')
+let steps = 0
+const die = () => process.kill(process.pid, 'SIGKILL')
+const mortal = (target, names) => new Proxy(target, { get(of, name) {
+  const value = Reflect.get(of, name, of)
+  if (typeof value !== 'function') return value
+  if (!names.includes(name)) return value.bind(of)
+  return async (...given) => {
+    const mine = ++steps
+    if (mine === Number(step) && when === 'before') die()
+    const result = await value.apply(of, given)
+    if (mine === Number(step) && when === 'after') die()
+    return result
+  }
+} })
+const openBucket = async (place) => {
+  const { S3Objects } = await import(dist + '/storage/object-s3.js')
+  const store = { id: 'the-store', opened: 1, hasObjects: false }
+  return S3Objects.open({ place, folder: root + '/objects-child', store, log: console, onDoubt() {} })
+}
+const openFolder = async () => {
+  const { FileObjects } = await import(dist + '/storage/object-files.js')
+  return FileObjects.open(root + '/objects')
+}
+const place = process.env.PLACE
+const opened = await (place === undefined ? openFolder() : openBucket(JSON.parse(place)))
+const context = {
+  instance: randomUUID(),
+  db: mortal(new Database(root + '/main.sqlite'), ['write']),
+  objects: mortal(opened, ['stage', 'syncStaged', 'publish', 'remove', 'discard']),
+  log: console,
+}
+const bytes = Buffer.alloc(Number(size), 'bytes that come and go')
+const sha256 = createHash('sha256').update(bytes).digest('hex')
+const key = ObjectStore.key('tenant', sha256)
+const isLoose = loose === 'true'
+const { objects, db } = context
+if (what === 'upload') {
+  const id = '01900000-0000-7000-8000-000000000001'
+  const row = { id, tenant: 'tenant', app_id: 'app', end_user_id: 'user', name: 'a', extension: 'png',
+    mime_type: 'image/png', size_bytes: bytes.length, sha256, object_key: key, created_at: Date.now() }
+  const staged = await objects.stage('01900000-0000-7000-8000-000000000002', Readable.from([bytes]), 1e9, 'a')
+  await keepObjects(context, { tenant: 'tenant', incoming: [{ staged, key }], ...(isLoose ? { isLoose } : {}),
+    *begin() { if (!isLoose) yield* insertFile(row, 1) },
+    commit: (held) => db.write(function* () { yield* held(); if (isLoose) yield* insertFile(row, 1); yield* readyFile({ tenant: 'tenant', id }, 1) }) })
+} else {
+  await db.write(function* () {
+    yield* sql.run('DELETE FROM chat_files', [])
+    yield* loosen({ tenant: 'tenant', key }, Date.now())
+  })
+  await removeUnreferenced(context, 'tenant', [key])
+}
+process.stdout.write('done')
+opened.close()
+`

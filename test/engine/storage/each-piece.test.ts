@@ -1,0 +1,57 @@
+import { PassThrough, Readable } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect, it } from 'vitest'
+import { eachPiece } from '../../../src/engine/storage/each-piece.js'
+
+it('each piece of a stream is taken when the one before it was, and all of them before the end is told', async () => {
+  const taken: string[] = []
+  let isTaking = false
+  await eachPiece(Readable.from(['a', Buffer.from('b'), 'c']), async (piece) => {
+    expect(isTaking).toBe(false)
+    isTaking = true
+    await sleep(5)
+    isTaking = false
+    taken.push(piece.toString())
+  })
+  expect(taken).toEqual(['a', 'b', 'c'])
+})
+
+it('a piece that is refused, at once or later, destroys the stream, and what is being taken is waited for', async () => {
+  const refused = new Error('no more')
+  for (const refuse of [
+    () => {
+      throw refused
+    },
+    () => Promise.reject(refused),
+  ]) {
+    const stream = Readable.from(['a', 'b'])
+    await expect(eachPiece(stream, refuse)).rejects.toBe(refused)
+    expect(stream.destroyed).toBe(true)
+  }
+  const cut = new PassThrough()
+  let isTaken = false
+  const taking = eachPiece(cut, async () => {
+    cut.destroy(new Error('gone'))
+    await sleep(20)
+    isTaken = true
+  })
+  cut.write('a')
+  await expect(taking).rejects.toThrow('gone')
+  expect(isTaken).toBe(true)
+})
+
+it('a stream that was over before, or is closed without its end, says so', async () => {
+  const ended = Readable.from([])
+  ended.resume()
+  await sleep(5)
+  await eachPiece(ended, () => undefined)
+  const failed = new PassThrough()
+  failed.on('error', () => {})
+  failed.destroy(new Error('failed'))
+  await sleep(5)
+  await expect(eachPiece(failed, () => undefined)).rejects.toThrow('failed')
+  const closed = new PassThrough()
+  const reading = eachPiece(closed, () => undefined)
+  closed.destroy()
+  await expect(reading).rejects.toThrow('ended before all of it came')
+})
