@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
 
@@ -8,6 +8,9 @@ const LEAST = 15
 /** a server refuses to run as root; Debian's package makes this user */
 const SERVER_USER = 'postgres'
 export const ROLE = 'ks'
+const PREFIX = 'ks-pg-'
+/** holds the number of the process that started the server */
+const RUNNER = 'runner'
 
 /** A server of PostgreSQL for tests: one cluster in a folder of its own, reached by a socket there, which loses all at a crash. */
 export interface TestServer {
@@ -31,14 +34,12 @@ export function serverPrograms(): string | undefined {
 
 /** @param settings of the server, beside those that make tests fast */
 export function startServer(programs: string, settings: Record<string, string> = {}): TestServer {
-  const folder = mkdtempSync(join(tmpdir(), 'ks-pg-'))
+  stopForsaken(programs)
+  const folder = mkdtempSync(join(tmpdir(), PREFIX))
   const data = join(folder, 'data')
-  const isRoot = userInfo().uid === 0
-  const asServer = (program: string, ...args: string[]) =>
-    isRoot
-      ? execFileSync('setpriv', [...of(SERVER_USER), join(programs, program), ...args], { stdio: 'pipe', cwd: folder })
-      : execFileSync(join(programs, program), args, { stdio: 'pipe', cwd: folder })
-  if (isRoot) chownSync(folder, ...idsOf(SERVER_USER))
+  const asServer = (program: string, ...args: string[]) => runIn(folder, join(programs, program), args)
+  writeFileSync(join(folder, RUNNER), String(process.pid))
+  if (userInfo().uid === 0) chownSync(folder, ...idsOf(SERVER_USER))
   asServer('initdb', '-D', data, '-E', 'UTF8', '--locale=C', '-A', 'trust', '-N', '-U', ROLE)
   const all = {
     listen_addresses: "''",
@@ -59,6 +60,28 @@ export function startServer(programs: string, settings: Record<string, string> =
       rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 })
     },
   }
+}
+
+/** Servers whose test run was killed. */
+function stopForsaken(programs: string): void {
+  for (const name of readdirSync(tmpdir()).filter((one) => one.startsWith(PREFIX))) {
+    const folder = join(tmpdir(), name)
+    const runner = join(folder, RUNNER)
+    if (!existsSync(runner) || existsSync(join('/proc', readFileSync(runner, 'utf8')))) continue
+    try {
+      runIn(folder, join(programs, 'pg_ctl'), ['-D', join(folder, 'data'), '-w', '-m', 'immediate', 'stop'])
+    } catch {
+      // it had not started, or has ended
+    }
+    rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 })
+  }
+}
+
+/** Runs a program of PostgreSQL as the user that it runs as. */
+function runIn(folder: string, program: string, args: string[]): void {
+  const options = { stdio: 'pipe', cwd: folder } as const
+  if (userInfo().uid === 0) execFileSync('setpriv', [...of(SERVER_USER), program, ...args], options)
+  else execFileSync(program, args, options)
 }
 
 function of(user: string): string[] {
