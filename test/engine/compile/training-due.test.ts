@@ -49,7 +49,8 @@ describe('a model is trained', () => {
     const program = trainingDue({} as never, space as never, busy)
     const active = trained === undefined ? undefined : { key: 1, id: 'v', dimension: 8, trained_nodes: trained }
     let step = program.next()
-    while (step.done !== true) step = program.next(/FROM space_usage/.test(step.value.sql) ? { live: nodes, building: 0 } : active)
+    while (step.done !== true)
+      step = program.next(/FROM space_usage/.test(step.value.sql) ? { live: nodes, building: 0 } : active)
     return step.value
   }
 
