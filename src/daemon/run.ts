@@ -217,7 +217,7 @@ function running({ file, settings, engine, work, watching, closers, servers, log
     idleMs: work.idleMs,
     busy: async () => {
       const { activeJobs, waitingJobs, runningQueries } = await engine.activity()
-      if (activeJobs + waitingJobs + runningQueries > 0 || watching.active) return true
+      if (activeJobs + waitingJobs + runningQueries > 0 || (await watching.isActive())) return true
       return await engine.sources.hasSchedule()
     },
     leave: () => stop('idle'),

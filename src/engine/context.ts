@@ -9,6 +9,7 @@ import type { ModelRegistry } from './models/registry.js'
 import type { Compiler } from './parse/compiled.js'
 import type { SearchIndexes } from './search/ports.js'
 import type { Database } from './storage/database.js'
+import type { Driver } from './storage/driver.js'
 import type { ObjectStore } from './storage/objects.js'
 import type { StoreIdentity } from './storage/store-identity.js'
 
@@ -70,7 +71,9 @@ interface FailedClusters {
 export interface EngineContext {
   /** names this gateway, which is one run of a process; what it claims is its own as long as its row is there */
   instance: string
-  db: Database
+  db: Driver
+  /** the same, where it is a file of this machine, whose pages can be checked and given back */
+  databaseFile: Database | undefined
   objects: ObjectStore
   /** whether the database can know all objects */
   identity: StoreIdentity

@@ -3,6 +3,7 @@ import { newId } from '../lib/ids.js'
 import { type DataLayout, dataLayout } from '../local/layout.js'
 import type { Engine } from './api.js'
 import { Leases } from './base/leases.js'
+import type { EngineLog } from './base/log.js'
 import { Measures } from './base/measures.js'
 import type { EngineOptions } from './base/options.js'
 import { RightOfWay } from './base/right-of-way.js'
@@ -65,7 +66,8 @@ import { createBudgetStore } from './spaces/stored-budget.js'
 import { measured } from './status/measured.js'
 import { modelOperations } from './status/models-in-use.js'
 import { spaceStats, spaceStatus } from './status/status.js'
-import { explainDamage, openStore } from './storage/open-store.js'
+import type { Database } from './storage/database.js'
+import { explainDamage, openServerStore, openStore } from './storage/open-store.js'
 import { writeAnswer } from './storage/write-answer.js'
 import { readUnlessDamaged } from './storage/write-stop.js'
 import { getTrace, listConflicts, listEvidence, listMissing } from './traces/traces.js'
@@ -91,14 +93,11 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
 
 async function openOn(layout: DataLayout, options: EngineOptions): Promise<Engine> {
   const { log, room } = options
-  const { db, objects, identity } = await openStore(layout, log, (error) => room?.note(error), options.objects)
-  db.onDamage = (damage) => log.error({ ...damage }, 'a row is damaged; what needs it is refused or left out')
-  db.onDamagedFile = (error) => log.error({ err: error.cause ?? error }, error.message)
-  db.onHeldLog = (bytes) =>
-    log.warn(
-      { bytes },
-      'the write-ahead log cannot be emptied while something reads the database: a check, a backup, another program',
-    )
+  const instance = newId()
+  const { db, databaseFile, objects, identity } = await (options.database === undefined
+    ? openStore(layout, log, (error) => room?.note(error), options.objects)
+    : openServerStore(layout, log, options.database, `ksd ${instance}`, options.objects))
+  if (databaseFile !== undefined) tellOf(databaseFile, log)
   db.recover(giveUpExpiredUploads)
   const rightOfWay = new RightOfWay()
   const indexes = createSearchIndexes({
@@ -117,8 +116,9 @@ async function openOn(layout: DataLayout, options: EngineOptions): Promise<Engin
   }
   const context: EngineContext = {
     ...behind,
-    instance: newId(),
+    instance,
     db,
+    databaseFile,
     objects,
     identity,
     indexes,
@@ -154,6 +154,17 @@ async function openOn(layout: DataLayout, options: EngineOptions): Promise<Engin
   options.room?.onRoom(wakeAll)
   await warmUp(context)
   return engine
+}
+
+/** Logs what becomes known of the file of the database while it is used. */
+function tellOf(file: Database, log: EngineLog): void {
+  file.onDamage = (damage) => log.error({ ...damage }, 'a row is damaged; what needs it is refused or left out')
+  file.onDamagedFile = (error) => log.error({ err: error.cause ?? error }, error.message)
+  file.onHeldLog = (bytes) =>
+    log.warn(
+      { bytes },
+      'the write-ahead log cannot be emptied while something reads the database: a check, a backup, another program',
+    )
 }
 
 /** What works behind requests, in the order in which it starts. */
@@ -252,9 +263,10 @@ function wire(
     },
     health: async () => {
       // the index process starts with the first use; one that died is started again at once
+      const indexes = context.indexes.pid() !== undefined || (await readUnlessDamaged(db.read(neverIndexed()), false))
       const components = {
         database: !db.broken,
-        indexes: context.indexes.pid() !== undefined || (await readUnlessDamaged(db.read(neverIndexed()), false)),
+        indexes,
         jobs: true,
         storage: !(db.broken || options.room?.state().isFull === true),
       }

@@ -23,9 +23,9 @@ export function localFilesHandlers({ engine, watching, dataDir }: HandlerDeps) {
       admit(operator)
       return localFiles.record(caller, params.id, body)
     },
-    listWatches: ({ caller, operator }) => {
+    listWatches: async ({ caller, operator }) => {
       admit(operator)
-      return { items: localFiles.watches(caller.tenant).map(shown) }
+      return { items: (await localFiles.watches(caller.tenant)).map(shown) }
     },
     addWatch: async ({ caller, body, operator }) => {
       admit(operator)

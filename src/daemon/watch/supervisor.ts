@@ -36,7 +36,8 @@ export class WatchSupervisor implements WatchControl {
   readonly #options: SupervisorOptions
   readonly #states = new Map<string, WatchState>()
   #child: ChildProcess | undefined
-  #watches: () => KeptWatch[] = () => []
+  #watches: () => Promise<KeptWatch[]> = async () => []
+  #looking: Promise<void> = Promise.resolve()
   #closed = false
   #pause = FIRST_RESTART_MS
   #timer: NodeJS.Timeout | undefined
@@ -47,7 +48,7 @@ export class WatchSupervisor implements WatchControl {
   }
 
   /** Begins to watch; called when the daemon answers requests. @param watches all kept watches */
-  start(watches: () => KeptWatch[]): void {
+  start(watches: () => Promise<KeptWatch[]>): void {
     this.#watches = watches
     this.changed()
   }
@@ -61,13 +62,27 @@ export class WatchSupervisor implements WatchControl {
   }
 
   /** Whether folders are watched: then the daemon has to be there. */
-  get active(): boolean {
-    return this.allowed && this.#watches().length > 0
+  async isActive(): Promise<boolean> {
+    return this.allowed && (await this.#watches()).length > 0
   }
 
+  /** Looks the watches up again and tells them, one look after the other, so that the newest is told last. */
   changed(accept?: string): void {
     if (this.#closed || !this.allowed) return
-    const watches = this.#watches()
+    this.#looking = this.#looking.then(() => this.#look(accept))
+  }
+
+  /** Never rejects. */
+  async #look(accept: string | undefined): Promise<void> {
+    let watches: KeptWatch[]
+    try {
+      watches = await this.#watches()
+    } catch (error) {
+      this.#options.log.warn({ err: error }, 'the watched folders could not be looked up')
+      this.#later(0)
+      return
+    }
+    if (this.#closed) return
     const ids = new Set(watches.map(({ id }) => id))
     for (const id of this.#states.keys()) if (!ids.has(id)) this.#states.delete(id)
     if (watches.length === 0) this.#end()

@@ -69,6 +69,8 @@ interface Held {
 export class Leases {
   readonly #active = new Map<string, Held>()
   readonly #clock: () => number
+  /** of each space, the end of what was begun last with `inTurn` */
+  readonly #turns = new Map<number, Promise<void>>()
   #fence = 0
   #expired = 0
 
@@ -92,6 +94,25 @@ export class Leases {
     }
     this.#active.set(lease.id, { lease, beatAt: this.#clock(), timer: undefined })
     return lease
+  }
+
+  /**
+   * Runs what looks at the leases of a space and then takes one, after all such work before it: what one found free is
+   * taken before the next one looks.
+   */
+  async inTurn<T>(spaceKey: number, work: () => Promise<T>): Promise<T> {
+    const before = this.#turns.get(spaceKey)
+    const made = before === undefined ? work() : before.then(work)
+    const end = made.then(
+      () => undefined,
+      () => undefined,
+    )
+    this.#turns.set(spaceKey, end)
+    try {
+      return await made
+    } finally {
+      if (this.#turns.get(spaceKey) === end) this.#turns.delete(spaceKey)
+    }
   }
 
   /** Active leases of a space, oldest first. */

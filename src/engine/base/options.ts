@@ -1,6 +1,7 @@
 import type { QuotaPolicy } from '../../contract/gateway/spaces.js'
 import type { DiskRoom } from '../../local/disk-room.js'
 import type { ObjectPlace } from '../../local/object-place.js'
+import type { DatabaseAddress } from './database-address.js'
 import type { EngineLog } from './log.js'
 import type { ModelReference } from './model-reference.js'
 import type { ProviderConfig } from './provider-config.js'
@@ -10,6 +11,8 @@ export interface EngineOptions {
   dataDir: string
   /** where the bytes of documents are; files of the data directory where absent */
   objects?: ObjectPlace | undefined
+  /** the server that has the database; a file of the data directory where absent */
+  database?: DatabaseAddress | undefined
   /** `inline`: an upload answers when its document is published */
   compilation: 'durable' | 'inline'
   providers: ProviderConfig[]

@@ -25,7 +25,7 @@ import {
   writeApp,
 } from '../rows/chat/apps.js'
 import { findSpace } from '../rows/spaces.js'
-import type { Database } from '../storage/database.js'
+import type { Driver } from '../storage/driver.js'
 import type { Read } from '../storage/program.js'
 import { fromCell, readable } from '../storage/readable.js'
 import { writeAnswer } from '../storage/write-answer.js'
@@ -122,7 +122,7 @@ export async function updateApp(
   })
 }
 
-export async function deleteApp(db: Database, caller: Caller, id: string): Promise<void> {
+export async function deleteApp(db: Driver, caller: Caller, id: string): Promise<void> {
   await writeAnswer(db, caller, function* () {
     yield* findApp(caller, id)
     yield* removeApp(caller, id)
@@ -130,7 +130,7 @@ export async function deleteApp(db: Database, caller: Caller, id: string): Promi
 }
 
 /** Makes a key. It is kept as a hash only, so this answer is the last that knows it. */
-export async function createKey(db: Database, caller: Caller, appId: string): Promise<NewChatAppKey> {
+export async function createKey(db: Driver, caller: Caller, appId: string): Promise<NewChatAppKey> {
   const key = `app-${randomBytes(KEY_BYTES).toString('base64url')}`
   return writeAnswer(db, caller, function* () {
     yield* findApp(caller, appId)
@@ -149,7 +149,7 @@ export function* listKeys(caller: Caller, appId: string): Read<{ items: ChatAppK
 }
 
 /** Revoking again changes nothing. @throws KsError `not-found` */
-export async function revokeKey(db: Database, caller: Caller, appId: string, keyId: string): Promise<void> {
+export async function revokeKey(db: Driver, caller: Caller, appId: string, keyId: string): Promise<void> {
   await writeAnswer(db, caller, function* () {
     yield* findApp(caller, appId)
     if (!(yield* markRevoked({ tenant: caller.tenant, appId }, keyId, Date.now()))) throw notFound('key', keyId)

@@ -12,7 +12,7 @@ import {
   renameRow,
   type Who,
 } from '../rows/chat/conversations.js'
-import type { Database } from '../storage/database.js'
+import type { Driver } from '../storage/driver.js'
 import type { Read } from '../storage/program.js'
 import { fromCell, readable } from '../storage/readable.js'
 import { type AppSession, appIn } from './apps.js'
@@ -59,7 +59,7 @@ export function* listConversations(
 }
 
 /** @throws ChatError `not_found` */
-export async function deleteConversation(db: Database, session: AppSession, user: string, id: string): Promise<void> {
+export async function deleteConversation(db: Driver, session: AppSession, user: string, id: string): Promise<void> {
   await db.write(function* () {
     const { who } = yield* requireConversation(session, user, id)
     yield* removeConversation(who, id)

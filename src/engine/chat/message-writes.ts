@@ -1,4 +1,4 @@
-import type { Database } from '../storage/database.js'
+import type { Driver } from '../storage/driver.js'
 import type { Write } from '../storage/program.js'
 import { WriteCoalescer } from './write-coalescer.js'
 
@@ -7,12 +7,12 @@ const PATIENCE = { quietMs: 10, mostMs: 400 }
 
 /** Messages on their way to the disk. Those that come in a burst share a commit, in the order they came. */
 export class MessageWrites {
-  readonly #db: Database
+  readonly #db: Driver
   readonly #coalescer = new WriteCoalescer(PATIENCE)
   /** by application */
   readonly #unstored = new Map<string, Set<Promise<unknown>>>()
 
-  constructor(db: Database) {
+  constructor(db: Driver) {
     this.#db = db
   }
 

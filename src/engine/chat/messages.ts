@@ -11,7 +11,7 @@ import type { EngineContext } from '../context.js'
 import { findMessage, type MessageRow, messagesBefore, type Who } from '../rows/chat/conversations.js'
 import { ratingOf, ratingsOfApp, removeRating, writeRating } from '../rows/chat/feedback.js'
 import { filesOfMessage, toMessageFile } from '../rows/chat/files.js'
-import type { Database } from '../storage/database.js'
+import type { Driver } from '../storage/driver.js'
 import type { Read } from '../storage/program.js'
 import { fromCell, readable, readableIn } from '../storage/readable.js'
 import { type AppSession, appIn } from './apps.js'
@@ -57,7 +57,7 @@ function* toMessage(who: Who, row: MessageRow, linkTo: (fileId: string) => strin
 }
 
 /** Rates an answer, once for each end user; no rating takes it back, also where there is none. @throws ChatError */
-export async function rateMessage(db: Database, session: AppSession, id: string, body: FeedbackBody): Promise<void> {
+export async function rateMessage(db: Driver, session: AppSession, id: string, body: FeedbackBody): Promise<void> {
   await db.write(function* () {
     const { who, row } = yield* requireMessage(session, body.user, id)
     const { rating } = body

@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { type CountedSlice, countNodes, countVectors, type IndexHead, indexHead } from '../rows/index-rows.js'
 import type { ExpectedCounts } from '../search/ports.js'
-import type { Database } from '../storage/database.js'
+import type { Driver } from '../storage/driver.js'
 import type { Read } from '../storage/program.js'
 
 /** rows counted before others get a turn: some milliseconds */
@@ -20,7 +20,7 @@ export function expectedOf(head: IndexHead | undefined): ExpectedCounts {
 /**
  * The same counted row by row, in slices. Rows may change meanwhile: `seq` is that of the beginning.
  */
-export async function countedRows(db: Database, space: string): Promise<ExpectedCounts> {
+export async function countedRows(db: Driver, space: string): Promise<ExpectedCounts> {
   const head = await db.read(indexHead(space))
   const expected = expectedOf(head)
   if (head === undefined) return expected
@@ -30,7 +30,7 @@ export async function countedRows(db: Database, space: string): Promise<Expected
   return { ...expected, nodes, vectors }
 }
 
-async function inSlices(db: Database, count: (after: number) => Read<CountedSlice | undefined>): Promise<number> {
+async function inSlices(db: Driver, count: (after: number) => Read<CountedSlice | undefined>): Promise<number> {
   let live = 0
   let after = 0
   for (;;) {

@@ -11,7 +11,7 @@ import {
 } from '../rows/index-rows.js'
 import { changesBetween, type LoggedChange } from '../rows/projection-log.js'
 import type { IndexBatch, IndexedNode, ReplaySource, VectorBatch, VectorSums } from '../search/ports.js'
-import type { Database } from '../storage/database.js'
+import type { Driver } from '../storage/driver.js'
 import { countedRows, expectedOf } from './expected-counts.js'
 
 const TEXT_BATCH = 500 // nodes a slice: a few milliseconds of the event loop
@@ -20,7 +20,7 @@ const VECTOR_BATCH = 1000
 const ENTRIES = 200
 
 /** Rows from which the search indexes are rebuilt. Space ids are those of the API. */
-export function createReplaySource(db: Database): ReplaySource {
+export function createReplaySource(db: Driver): ReplaySource {
   return {
     async head(space) {
       const row = await db.read(indexHead(space))
@@ -38,7 +38,7 @@ export function createReplaySource(db: Database): ReplaySource {
   }
 }
 
-async function* changes(db: Database, space: string, after: number, to: number): AsyncIterable<IndexBatch> {
+async function* changes(db: Driver, space: string, after: number, to: number): AsyncIterable<IndexBatch> {
   if (after === 0) {
     yield* everything(db, space)
     return
@@ -66,7 +66,7 @@ function isRemoval(entry: LoggedChange | undefined): boolean {
 }
 
 /** Every node that is or will be visible; the log's newest entry is reached with the last batch. */
-async function* everything(db: Database, space: string): AsyncIterable<IndexBatch> {
+async function* everything(db: Driver, space: string): AsyncIterable<IndexBatch> {
   const seq = (await db.read(indexHead(space)))?.seq
   if (seq === null || seq === undefined) return
   yield* slices(db, space, 0, Number.MAX_SAFE_INTEGER, 0, seq)
@@ -74,7 +74,7 @@ async function* everything(db: Database, space: string): AsyncIterable<IndexBatc
 
 /** Nodes of a key range; all but the last batch carry the sequence before, so that a crash in between repeats them. */
 async function* slices(
-  db: Database,
+  db: Driver,
   space: string,
   first: number,
   last: number,
@@ -96,12 +96,12 @@ function toIndexed(row: TextRow): IndexedNode {
   return { key: row.key, doc: row.doc_key, title: row.title, body: row.text }
 }
 
-async function* vectors(db: Database, space: string, vectorSpace: string): AsyncIterable<VectorBatch> {
+async function* vectors(db: Driver, space: string, vectorSpace: string): AsyncIterable<VectorBatch> {
   for await (const { dimension, rows } of vectorRows(db, space, vectorSpace))
     yield batchOf(vectorSpace, dimension, rows)
 }
 
-async function* sums(db: Database, space: string, vectorSpace: string): AsyncIterable<VectorSums> {
+async function* sums(db: Driver, space: string, vectorSpace: string): AsyncIterable<VectorSums> {
   for await (const { dimension, rows } of vectorRows(db, space, vectorSpace))
     yield {
       dimension,
@@ -112,7 +112,7 @@ async function* sums(db: Database, space: string, vectorSpace: string): AsyncIte
 }
 
 async function* vectorsOf(
-  db: Database,
+  db: Driver,
   space: string,
   vectorSpace: string,
   keys: readonly number[],
@@ -128,7 +128,7 @@ async function* vectorsOf(
 
 /** Every live vector as it is stored, in batches. */
 async function* vectorRows(
-  db: Database,
+  db: Driver,
   space: string,
   vectorSpace: string,
 ): AsyncIterable<{ dimension: number; rows: VectorRow[] }> {

@@ -5,7 +5,7 @@ import { headRevision, IS_READ, type PendingVersion, pendingVersions } from '../
 import { writePageIndex } from '../rows/page-indexes.js'
 import { type SpaceRow, spaceByKey } from '../rows/spaces.js'
 import { quotasOf } from '../spaces/quota.js'
-import type { Database } from '../storage/database.js'
+import type { Driver } from '../storage/driver.js'
 import { GraphReader } from './graph/extract.js'
 import { type GraphRoom, graphRoom, storeExtraction } from './graph/store.js'
 import { countLive } from './live-versions.js'
@@ -142,7 +142,7 @@ function* dueOf(spaceKey: number) {
 }
 
 /** How many documents of a space were not read yet for page index and graph. */
-export async function countUnread(db: Database, spaceKey: number): Promise<number> {
+export async function countUnread(db: Driver, spaceKey: number): Promise<number> {
   const head = await db.read(headRevision(spaceKey))
   if (wholeOf(db).get(spaceKey) === head) return 0
   const unread = await countLive(db, { spaceKey }, `NOT ${IS_READ}`)
@@ -152,10 +152,10 @@ export async function countUnread(db: Database, spaceKey: number): Promise<numbe
 }
 
 /** The publications, by space, of which every document was read: that stays so. */
-const whole = new WeakMap<Database, LRUCache<number, number>>()
+const whole = new WeakMap<Driver, LRUCache<number, number>>()
 const REMEMBERED_SPACES = 10_000
 
-function wholeOf(db: Database): LRUCache<number, number> {
+function wholeOf(db: Driver): LRUCache<number, number> {
   const known = whole.get(db) ?? new LRUCache<number, number>({ max: REMEMBERED_SPACES })
   whole.set(db, known)
   return known

@@ -7,7 +7,7 @@ import {
   liveVersionsAfter,
   type Place,
 } from '../rows/derivations.js'
-import type { Database } from '../storage/database.js'
+import type { Driver } from '../storage/driver.js'
 
 /** versions looked at before others get a turn: some milliseconds */
 const SLICE = 250
@@ -18,7 +18,7 @@ const SLICE = 250
  * @param condition SQL over version `v`
  */
 export function liveAfter(
-  db: Database,
+  db: Driver,
   spaceKey: number,
   after: Place,
   condition: string,
@@ -32,12 +32,7 @@ export function liveAfter(
  *
  * @param condition SQL over the key of version `v`, and over document `d` where that is asked for
  */
-export async function countLive(
-  db: Database,
-  of: Counted,
-  condition: string,
-  ...parameters: number[]
-): Promise<number> {
+export async function countLive(db: Driver, of: Counted, condition: string, ...parameters: number[]): Promise<number> {
   let n = 0
   let after = BEGINNING
   for (;;) {

@@ -21,7 +21,7 @@ import {
 import { type DocumentRow, findDocument } from '../rows/documents.js'
 import { findSpace, type SpaceRow } from '../rows/spaces.js'
 import { packedOf } from '../rows/version-parts.js'
-import type { Database } from '../storage/database.js'
+import type { Driver } from '../storage/driver.js'
 import { damagedObject, hasHash } from '../storage/durable-files.js'
 import { unpack } from '../storage/packed.js'
 import type { Read } from '../storage/program.js'
@@ -32,7 +32,7 @@ const OUTLINE_VERSION = 'outline-1'
 const NODES_AT_ONCE = 1000
 
 export async function getParseArtifact(
-  db: Database,
+  db: Driver,
   caller: Caller,
   spaceId: string,
   documentId: string,
@@ -54,7 +54,7 @@ export async function getParseArtifact(
 }
 
 export async function getOutline(
-  db: Database,
+  db: Driver,
   caller: Caller,
   spaceId: string,
   documentId: string,
@@ -78,7 +78,7 @@ export async function getOutline(
 }
 
 export async function getMultimodal(
-  db: Database,
+  db: Driver,
   caller: Caller,
   spaceId: string,
   documentId: string,
@@ -101,7 +101,7 @@ export async function getMultimodal(
 
 /** @throws KsError `asset-external` for a picture that the document only points to, `asset-too-large` */
 export async function getItemAsset(
-  db: Database,
+  db: Driver,
   caller: Caller,
   spaceId: string,
   documentId: string,
@@ -165,7 +165,7 @@ function* outlineOf(caller: Caller, spaceId: string, documentId: string, row: Ve
 }
 
 /** The passages of each section, in reading order. */
-async function nodesBySection(db: Database, versionKey: number): Promise<Map<string, string[]>> {
+async function nodesBySection(db: Driver, versionKey: number): Promise<Map<string, string[]>> {
   const bySection = new Map<string, string[]>()
   for (let after = -1; ; ) {
     const nodes = await db.read(sectionNodes(versionKey, after, NODES_AT_ONCE))

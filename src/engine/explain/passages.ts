@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { analyzeQuery, analyzeTitled } from '../../lib/text/analyze.js'
 import { type NodeRow, nodesAfter, type VisibleVersion } from '../rows/explain.js'
-import type { Database } from '../storage/database.js'
+import type { Driver } from '../storage/driver.js'
 import { failed, missed, passed, type Stages } from './stages.js'
 
 /** The passages of a document that are meant, as the analyser sees them. */
@@ -19,7 +19,7 @@ const SHOWN_TERMS = 50
 
 /** Reads the passages and counts the query's terms in them; the stages say what is missing. */
 export async function readPassages(
-  db: Database,
+  db: Driver,
   version: VisibleVersion,
   terms: readonly string[],
   quote: string | undefined,

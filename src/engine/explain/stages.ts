@@ -1,5 +1,5 @@
 import type { ExplainStage, ExplainVerdict } from '../../contract/gateway/explain.js'
-import type { Database } from '../storage/database.js'
+import type { Driver } from '../storage/driver.js'
 import type { Read } from '../storage/program.js'
 
 /** Collects the stages of one explanation; the first that keeps the document out gives the verdict. */
@@ -9,7 +9,7 @@ export interface Stages {
 }
 
 /** Runs a part of an explanation that asks the database, and adds what it says. */
-export async function said<T>(db: Database, stages: Stages, part: (own: Stages) => Read<T>): Promise<T> {
+export async function said<T>(db: Driver, stages: Stages, part: (own: Stages) => Read<T>): Promise<T> {
   const { made, own } = await db.read(withStages(stages.verdict, part))
   for (const stage of own.list) stages.list.push(stage)
   stages.verdict = own.verdict

@@ -7,13 +7,13 @@ import {
   type SourceNode,
   sourceNodes,
 } from '../rows/graph/entities.js'
-import type { Database } from '../storage/database.js'
+import type { Driver } from '../storage/driver.js'
 import type { Read } from '../storage/program.js'
 import { fromCell } from '../storage/readable.js'
 
 /** What one reader sees of a space's graph: what passages state that are visible at a revision and may be read. */
 export interface GraphView extends Seen {
-  db: Database
+  db: Driver
   space: { key: number; id: string }
 }
 

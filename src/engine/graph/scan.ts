@@ -6,7 +6,7 @@ import { type GraphRoom, graphRoom, type Indexed, storeExtraction } from '../der
 import { nodesBetween, noteScanned, type ScannedNode, scannedUpTo } from '../rows/graph/scans.js'
 import type { SpaceRow } from '../rows/spaces.js'
 import { quotasOf } from '../spaces/quota.js'
-import type { Database } from '../storage/database.js'
+import type { Driver } from '../storage/driver.js'
 import type { Read } from '../storage/program.js'
 import { fromCell, unlessDamaged } from '../storage/readable.js'
 import { type ModelReader, modelReader, readingModel } from './model-reader.js'
@@ -86,7 +86,7 @@ function readByRules({ title, nodes }: Version): Extraction {
 
 /** @returns entities found. Passages that the model gave no usable answer for keep what the rules found. */
 async function readByModel(
-  db: Database,
+  db: Driver,
   of: Parameters<typeof storeExtraction>[1],
   { nodes }: Version,
   model: ModelReader,

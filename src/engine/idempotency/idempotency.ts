@@ -13,7 +13,7 @@ import {
   releaseKey,
   removeKey,
 } from '../rows/idempotency.js'
-import type { Database } from '../storage/database.js'
+import type { Driver } from '../storage/driver.js'
 import type { Write } from '../storage/program.js'
 import { fromCell } from '../storage/readable.js'
 import { inOneWrite, type Slice } from '../storage/slices.js'
@@ -104,7 +104,7 @@ function* claimOrAnswer(
 }
 
 /** Removes answers that were kept long enough. They belong to tenants, not to spaces. */
-export async function forgetAnswers(db: Database, now: number, batchRows: number): Promise<Slice> {
+export async function forgetAnswers(db: Driver, now: number, batchRows: number): Promise<Slice> {
   const rows = await db.read(keysClaimedBefore(now - ANSWERS_KEPT_MS, batchRows))
   return inOneWrite(db, rows, batchRows, removeKey)
 }

@@ -5,10 +5,11 @@ const ADVICE = 'put a backup in the place of the data directory (`ks restore`)'
 
 /**
  * The pages of the database file, and its indexes against its rows, as SQLite checks them. They are of no space: the
- * check of each space tells of them.
+ * check of each space tells of them. A server checks its own.
  */
-export const databasePages: Phase = async ({ context: { db } }) => {
-  const problems = await db.checkPages()
+export const databasePages: Phase = async ({ context: { databaseFile } }) => {
+  if (databaseFile === undefined) return { scanned: 0, findings: [] }
+  const problems = await databaseFile.checkPages()
   const findings = problems.map((problem): Finding => {
     const message = `the database file is damaged: ${problem}`
     return finding(

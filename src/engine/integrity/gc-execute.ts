@@ -15,7 +15,7 @@ import { removeSupersededModel } from '../rows/retention/versions.js'
 import { giveUpExpired, moveCommit } from '../rows/staged-commits.js'
 import { deleteVectors } from '../rows/vector-spaces.js'
 import { dropUnpublished } from '../rows/versions.js'
-import type { Database } from '../storage/database.js'
+import type { Driver } from '../storage/driver.js'
 import { ObjectStore } from '../storage/objects.js'
 import type { Write } from '../storage/program.js'
 import { isKnown } from './audience.js'
@@ -141,7 +141,7 @@ async function removeStaged(scan: Scan, id: string, ticket: Ticket, begun: boole
   return finish(db, ticket)
 }
 
-async function finish(db: Database, ticket: Ticket): Promise<true> {
+async function finish(db: Driver, ticket: Ticket): Promise<true> {
   await db.write(() => ticket.end())
   return true
 }

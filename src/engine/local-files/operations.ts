@@ -21,7 +21,7 @@ export interface LocalFileOperations {
   /** @throws KsError `not-found`, `invalid-request` for a path that is not absolute */
   record(caller: Caller, spaceId: string, body: RecordLocalFilesBody): Promise<{ recorded: number; forgotten: number }>
   /** Watches of one tenant, or of all. */
-  watches(tenant?: string): KeptWatch[]
+  watches(tenant?: string): Promise<KeptWatch[]>
   /** Keeps a watch; one of the same folder and space gets the new rules. @throws KsError `not-found`, `invalid-request` */
   /** @param answer makes what the request is answered with */
   addWatch(caller: Caller, body: AddWatchBody, answer: (watch: KeptWatch) => unknown): Promise<KeptWatch>
@@ -54,7 +54,7 @@ export function createLocalFiles({ db, compiler }: EngineContext): LocalFileOper
         return { recorded: body.files.length, forgotten: yield* forgetFiles(space.key, body.forget) }
       })
     },
-    watches: (tenant) => db.now(listWatches(tenant)),
+    watches: (tenant) => db.read(listWatches(tenant)),
     addWatch: (caller, body, answer) => addWatch(db, caller, body, answer),
     removeWatch: (caller, id) => removeWatch(db, caller, id),
   }

@@ -6,7 +6,7 @@ import { newId } from '../../lib/ids.js'
 import type { Caller } from '../base/caller.js'
 import { findSpace } from '../rows/spaces.js'
 import { deleteWatch, putWatch, type WatchRow, watchRows } from '../rows/watches.js'
-import type { Database } from '../storage/database.js'
+import type { Driver } from '../storage/driver.js'
 import type { Read } from '../storage/program.js'
 import { fromCell, readable } from '../storage/readable.js'
 import { writeAnswer } from '../storage/write-answer.js'
@@ -17,7 +17,7 @@ export function* listWatches(tenant?: string): Read<KeptWatch[]> {
 
 /** @param answer makes what the request is answered with */
 export function addWatch(
-  db: Database,
+  db: Driver,
   caller: Caller,
   body: AddWatchBody,
   answer: (watch: KeptWatch) => unknown,
@@ -47,7 +47,7 @@ export function addWatch(
   )
 }
 
-export function removeWatch(db: Database, caller: Caller, id: string): Promise<void> {
+export function removeWatch(db: Driver, caller: Caller, id: string): Promise<void> {
   return writeAnswer(db, caller, function* () {
     if (!(yield* deleteWatch(caller.tenant, id))) throw notFound('watch', id)
   })

@@ -22,7 +22,7 @@ import {
 } from '../rows/quality/golden-questions.js'
 import { findSpace } from '../rows/spaces.js'
 import { findTrace } from '../rows/traces.js'
-import type { Database } from '../storage/database.js'
+import type { Driver } from '../storage/driver.js'
 import type { Read } from '../storage/program.js'
 import { readablePage } from '../storage/readable.js'
 import { writeAnswer } from '../storage/write-answer.js'
@@ -31,7 +31,7 @@ import { writeAnswer } from '../storage/write-answer.js'
 const KEPT_KEYS = ['annotation', 'origin']
 
 export function createGoldenQuestion(
-  db: Database,
+  db: Driver,
   caller: Caller,
   spaceId: string,
   body: CreateGoldenQuestionBody,
@@ -60,7 +60,7 @@ export function* getGoldenQuestion(caller: Caller, spaceId: string, id: string):
 }
 
 export function updateGoldenQuestion(
-  db: Database,
+  db: Driver,
   caller: Caller,
   spaceId: string,
   id: string,
@@ -76,7 +76,7 @@ export function updateGoldenQuestion(
 
 /** Keeps a person's judgement in `metadata.annotation`, in place of the one before. */
 export function annotateGoldenQuestion(
-  db: Database,
+  db: Driver,
   caller: Caller,
   spaceId: string,
   id: string,
@@ -89,7 +89,7 @@ export function annotateGoldenQuestion(
   }))
 }
 
-export async function deleteGoldenQuestion(db: Database, caller: Caller, spaceId: string, id: string): Promise<void> {
+export async function deleteGoldenQuestion(db: Driver, caller: Caller, spaceId: string, id: string): Promise<void> {
   await writeAnswer(db, caller, function* () {
     if (!(yield* removeGolden(caller, yield* findSpace(caller.tenant, spaceId), id)))
       throw notFound('golden question', id)
@@ -100,12 +100,7 @@ export async function deleteGoldenQuestion(db: Database, caller: Caller, spaceId
  * A golden question made of a query of the caller's own that went wrong. What the query used as evidence is carried
  * along until somebody annotates it.
  */
-export function createBadCase(
-  db: Database,
-  caller: Caller,
-  spaceId: string,
-  body: BadCaseBody,
-): Promise<GoldenQuestion> {
+export function createBadCase(db: Driver, caller: Caller, spaceId: string, body: BadCaseBody): Promise<GoldenQuestion> {
   return writeAnswer(db, caller, function* () {
     const space = yield* findSpace(caller.tenant, spaceId)
     const { row, bundle } = yield* findTrace(caller, body.traceId)
@@ -142,7 +137,7 @@ export function wholeQuery(query: string): { query?: string } {
 }
 
 function changed(
-  db: Database,
+  db: Driver,
   caller: Caller,
   spaceId: string,
   id: string,

@@ -5,7 +5,7 @@ import type { Caller } from '../base/caller.js'
 import { lookupReview, type MissingItem, type ReviewRow, reviewHistory, writeReview } from '../rows/quality/reviews.js'
 import { findSpace, type SpaceRow } from '../rows/spaces.js'
 import { findTrace } from '../rows/traces.js'
-import type { Database } from '../storage/database.js'
+import type { Driver } from '../storage/driver.js'
 import type { Read } from '../storage/program.js'
 import { readable } from '../storage/readable.js'
 import { writeAnswer } from '../storage/write-answer.js'
@@ -18,7 +18,7 @@ import { missingItemKey } from '../traces/missing-key.js'
  *   `version-mismatch`
  */
 export function reviewMissingEvidence(
-  db: Database,
+  db: Driver,
   caller: Caller,
   spaceId: string,
   item: MissingItem,

@@ -7,7 +7,7 @@ import type { Page } from '../base/page.js'
 import { type SummarisedRow, stepsOfOwn, tracesBefore } from '../rows/quality/traces.js'
 import { findSpace, type SpaceRow } from '../rows/spaces.js'
 import { documentsVisible, readBundle } from '../rows/traces.js'
-import type { Database } from '../storage/database.js'
+import type { Driver } from '../storage/driver.js'
 import type { Read } from '../storage/program.js'
 import { unlessDamaged, unlessDamagedIn } from '../storage/readable.js'
 import { summarise } from './trace-summary.js'
@@ -31,7 +31,7 @@ const NEWEST: Place = { createdAt: Number.MAX_SAFE_INTEGER, id: '' }
  *   failed attempt is both.
  */
 export async function listQualityTraces(
-  db: Database,
+  db: Driver,
   caller: Caller,
   spaceId: string,
   query: QualityTracesQuery,

@@ -3,6 +3,7 @@ import type { EvidenceBundle, QueryBody } from '../../contract/gateway/queries.j
 import { newId } from '../../lib/ids.js'
 import type { Caller } from '../base/caller.js'
 import { degradedFields } from '../base/degraded.js'
+import type { Lease } from '../base/leases.js'
 import type { AnswerFrame, QueryRun } from '../base/query-run.js'
 import type { EngineContext } from '../context.js'
 import { insertTrace } from '../rows/traces.js'
@@ -54,17 +55,7 @@ export async function startQuery(
   const admitted = await context.db.read(admitTraced(context, caller, body))
   const leave = await shared.gate.enter(caller.tenant, signal)
   const traceId = newId()
-  const session = openOrLeave(leave, context, caller, admitted, body.sessionId)
-  const lease = context.leases.acquire({
-    id: traceId,
-    spaceKey: admitted.space.key,
-    sessionId: session.id,
-    subject: caller.subject,
-    type: 'read',
-    targetType: 'publication',
-    targetId: admitted.snapshot.publicationId,
-    virtualPath: `/evidence/${traceId}`,
-  })
+  const { session, lease } = await openOrLeave(leave, context, caller, admitted, body.sessionId, traceId)
   const recorder = new TraceRecorder()
   const query = searchedQuery(body.query, session.turns)
   const embedding = embedAhead(context, admitted, body.mode, query, signal)
@@ -89,16 +80,31 @@ function* admitTraced(context: EngineContext, caller: Caller, body: QueryBody): 
   return admitted
 }
 
-/** The session of a query. It is looked up at once, so that its lease counts before another query looks for room. */
-function openOrLeave(
+/** The session of a query, with the lease that counts it before another query looks for room. */
+async function openOrLeave(
   leave: () => void,
   context: EngineContext,
   caller: Caller,
-  { space }: Admitted,
+  { space, snapshot }: Admitted,
   id: string | undefined,
-): Session {
+  traceId: string,
+): Promise<{ session: Session; lease: Lease }> {
+  const { db, leases } = context
   try {
-    return context.db.now(openSession(context, caller, space, id))
+    return await leases.inTurn(space.key, async () => {
+      const session = await db.read(openSession(context, caller, space, id))
+      const lease = leases.acquire({
+        id: traceId,
+        spaceKey: space.key,
+        sessionId: session.id,
+        subject: caller.subject,
+        type: 'read',
+        targetType: 'publication',
+        targetId: snapshot.publicationId,
+        virtualPath: `/evidence/${traceId}`,
+      })
+      return { session, lease }
+    })
   } catch (error) {
     leave()
     throw error

@@ -5,7 +5,7 @@ import type { PageRequest } from '../base/page.js'
 import { type EventRow, eventsAfter } from '../rows/research/events.js'
 import type { OwnTask } from '../rows/research/own-task.js'
 import { findTask, taskById } from '../rows/research/tasks.js'
-import type { Database } from '../storage/database.js'
+import type { Driver } from '../storage/driver.js'
 import type { Read } from '../storage/program.js'
 import { fromCell } from '../storage/readable.js'
 import type { ResearchRunner } from './runner.js'
@@ -26,7 +26,7 @@ const LOOK_AGAIN_MS = 5000
  * a gap. Ends behind the last event, and after `limit` of them.
  */
 export async function followEvents(
-  db: Database,
+  db: Driver,
   runner: ResearchRunner,
   caller: Caller,
   id: string,
@@ -40,7 +40,7 @@ export async function followEvents(
 }
 
 async function* follow(
-  db: Database,
+  db: Driver,
   runner: ResearchRunner,
   from: { task: OwnTask; filter: string; after: number; limit: number },
   signal: AbortSignal,

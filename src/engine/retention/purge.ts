@@ -34,7 +34,7 @@ export async function purgeSlice(context: EngineContext, signal: AbortSignal): P
     (await purgeSpace(context)) ||
     (await purgeSessions(context)) ||
     (await purgeChatFile(context)) ||
-    (await giveBackPages(context.db))
+    (context.databaseFile !== undefined && (await giveBackPages(context.databaseFile)))
   )
 }
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { Validators } from '../egress/validators.js'
 import { noteValidators, pageBytes } from '../rows/source-documents.js'
 import type { SourceRow } from '../rows/sources.js'
-import type { Database } from '../storage/database.js'
+import type { Driver } from '../storage/driver.js'
 import { ObjectStore } from '../storage/objects.js'
 import type { Read } from '../storage/program.js'
 import { fromCell } from '../storage/readable.js'
@@ -85,7 +85,7 @@ export function sha256Of(bytes: Uint8Array): string {
 
 /** Notes what the server said of the bytes of documents; undefined forgets what it said before. */
 export async function noteKept(
-  db: Database,
+  db: Driver,
   source: Pick<SourceRow, 'tenant' | 'id' | 'space_key'>,
   noted: ReadonlyMap<string, Kept | undefined>,
 ): Promise<void> {

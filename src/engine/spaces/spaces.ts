@@ -25,7 +25,7 @@ import {
   spacesAfter,
 } from '../rows/space-changes.js'
 import { findSpace, toSpace } from '../rows/spaces.js'
-import type { Database } from '../storage/database.js'
+import type { Driver } from '../storage/driver.js'
 import type { Read } from '../storage/program.js'
 import { readablePage } from '../storage/readable.js'
 import { writeAnswer } from '../storage/write-answer.js'
@@ -63,7 +63,7 @@ export function* listSpaces(caller: Caller, page: PageRequest): Read<Page<Knowle
 }
 
 export async function updateSpace(
-  db: Database,
+  db: Driver,
   caller: Caller,
   id: string,
   body: UpdateSpaceBody,

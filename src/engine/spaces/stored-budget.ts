@@ -1,11 +1,11 @@
 import type { Account, BudgetStore } from '../models/budget.js'
 import { type CountedUse, storedUse, storeUse } from '../rows/budgets.js'
-import type { Database } from '../storage/database.js'
+import type { Driver } from '../storage/driver.js'
 
 const KEPT_DAYS = 7
 
 /** Counts that are not stored yet, of each database: every reader sees them all. */
-const unstored = new WeakMap<Database, Map<string, CountedUse>>()
+const unstored = new WeakMap<Driver, Map<string, CountedUse>>()
 
 /** What an account used on a day; the deployment itself is of no tenant. */
 function counterOf({ tenant = '', id }: Account, day: string, counter: string): Omit<CountedUse, 'delta'> {
@@ -18,7 +18,7 @@ function counterOf({ tenant = '', id }: Account, day: string, counter: string): 
  *
  * A count that cannot be stored is dropped: a database that refuses it takes no other write either.
  */
-export function createBudgetStore(db: Database): BudgetStore {
+export function createBudgetStore(db: Driver): BudgetStore {
   const pending = unstored.get(db) ?? new Map<string, CountedUse>()
   unstored.set(db, pending)
   const keyOf = ({ tenant, account, day, counter }: Omit<CountedUse, 'delta'>) =>

@@ -2,7 +2,7 @@ import type { DurationCounts } from '../../lib/durations.js'
 import type { DegradedCount } from '../base/measures.js'
 import type { EngineContext } from '../context.js'
 import { headsOf, jobsByStage } from '../rows/measures.js'
-import type { DatabaseCounts } from '../storage/database.js'
+import type { DatabaseCounts } from '../storage/driver.js'
 import type { ObjectRequests } from '../storage/objects.js'
 import { readUnlessDamaged } from '../storage/write-stop.js'
 

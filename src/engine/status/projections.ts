@@ -16,7 +16,7 @@ import {
 } from '../rows/projections.js'
 import type { SpaceRow } from '../rows/spaces.js'
 import { missingOf } from '../rows/vectors-due.js'
-import type { Database } from '../storage/database.js'
+import type { Driver } from '../storage/driver.js'
 import type { Read } from '../storage/program.js'
 
 /** versions whose vectors are looked up before others get a turn */
@@ -65,7 +65,7 @@ function* vectorsComplete(context: EngineContext, space: SpaceRow): Read<boolean
 }
 
 /** Vectors of the active model whose nodes are published and current. */
-async function readyVectors(db: Database, space: SpaceRow): Promise<number> {
+async function readyVectors(db: Driver, space: SpaceRow): Promise<number> {
   const model = await db.read(activeVectorSpace(space.vector_space))
   if (model === undefined) return 0
   // of versions that are being built there are few: their vectors are looked up one by one
@@ -82,7 +82,7 @@ async function readyVectors(db: Database, space: SpaceRow): Promise<number> {
  * Entities and relations stand in their tables when they are found. Once somebody has asked for the graph, each document
  * that was not read for it yet counts as one that is being built: what it holds is not known.
  */
-async function graphSummary(db: Database, spaceKey: number): Promise<ProjectionSummary> {
+async function graphSummary(db: Driver, spaceKey: number): Promise<ProjectionSummary> {
   const { size: ready, isBegun } = await db.read(graphSize(spaceKey))
   const building = isBegun ? await countUnread(db, spaceKey) : 0
   return { total: ready + building, ready, building, stale: 0, failed: 0 }

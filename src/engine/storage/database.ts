@@ -5,6 +5,7 @@ import { KsError } from '../../contract/errors.js'
 import { diskError } from '../../local/disk-error.js'
 import { Checkpointer } from './checkpointer.js'
 import { askDisk } from './disk-probe.js'
+import type { DatabaseCounts, Driver } from './driver.js'
 import type { Damage } from './formats.js'
 import { migrate } from './migrate.js'
 import { PageCheck } from './page-check.js'
@@ -16,24 +17,11 @@ import { Writer } from './writer.js'
 
 const PAGE_SIZE = 8192 // 1 KiB texts and 400-byte vectors waste less air than in 4 KiB pages
 
-/** What a database did since it was opened. */
-export interface DatabaseCounts {
-  commits: number
-  /** programs of writes, which share commits */
-  writes: number
-  /** statements that look for one row, for several, and that change rows */
-  get: number
-  all: number
-  run: number
-  /** writes that wait for a commit now */
-  waitingWrites: number
-}
-
 /**
  * The one connection to the source of truth. Statements are prepared once. Writes go through `write`, which
  * commits everything that is asked at the same time in one transaction: callers pay one fsync together.
  */
-export class Database {
+export class Database implements Driver {
   readonly #sqlite: Sqlite.Database
   readonly #statements: Statements
   readonly #checkpointer: Checkpointer
@@ -183,7 +171,7 @@ export class Database {
    * Runs what recovers the rows at the start. Where the disk has no room for it, it runs before the next write, in the
    * same transaction: nobody writes to rows that were not recovered.
    */
-  recover(work: () => unknown): void {
+  recover(work: () => Write<unknown>): void {
     try {
       this.writeNow(work)
     } catch (error) {

@@ -1,4 +1,5 @@
 import type { Read, Write } from './program.js'
+import type { DatabaseDamaged } from './sql-errors.js'
 
 export interface WriteOptions {
   /**
@@ -8,11 +9,50 @@ export interface WriteOptions {
   lock?: number
 }
 
-/** What runs programs: SQLite in this process (`database.ts`), or a server of PostgreSQL (`postgres/postgres.ts`). */
+/** What a driver did since it was opened. */
+export interface DatabaseCounts {
+  commits: number
+  /** programs of writes, which may share commits */
+  writes: number
+  /** statements that look for one row, for several, and that change rows */
+  get: number
+  all: number
+  run: number
+  /** writes that wait for a commit, or for a connection, now */
+  waitingWrites: number
+}
+
+/**
+ * All that the engine asks of its database: SQLite in this process (`database.ts`), or a server of PostgreSQL
+ * (`postgres/postgres.ts`).
+ */
 export interface Driver {
   /** Runs a program of reads; all of them see one state of the database. */
   read<T>(program: Read<T>): Promise<T>
 
   /** Runs the program that `work` makes in a transaction that is durable when the promise resolves. It may be made, and run, again. */
   write<T>(work: () => Write<T> | T, options?: WriteOptions): Promise<T>
+
+  /** `write` for what only tells of something, as a trace does: others may see it before it is durable. */
+  record<T>(work: () => Write<T> | T): Promise<T>
+
+  /** Resolves when all that can be seen now is durable, or could not be made so. */
+  durable(): Promise<void>
+
+  /**
+   * Runs what recovers rows, before anything that is asked after it. Where it cannot be written yet, it is owed: nobody
+   * writes to rows that were not recovered.
+   */
+  recover(work: () => Write<unknown>): void
+
+  /** Whether nothing can be written now. */
+  readonly broken: boolean
+
+  /** What is wrong with the file that the database is, once that was met: nothing is written until the next start. */
+  readonly damage: DatabaseDamaged | undefined
+
+  counts(): DatabaseCounts
+
+  /** @param last runs when nothing of this process uses the database any more */
+  close(last?: () => void): Promise<void>
 }

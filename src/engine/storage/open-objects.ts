@@ -3,7 +3,7 @@ import { type ObjectPlace, placeText } from '../../local/object-place.js'
 import { createPrivateFile, readIfExists, writePrivateFile } from '../../local/private-file.js'
 import { StoreRefused } from '../../local/store-refused.js'
 import type { EngineLog } from '../base/log.js'
-import type { Database } from './database.js'
+import type { Driver } from './driver.js'
 import { FileObjects } from './object-files.js'
 import type { ObjectStore } from './objects.js'
 import { type Read, sql } from './program.js'
@@ -22,7 +22,7 @@ export function refuseWithoutPlace({ elsewhere }: DataLayout, place: ObjectPlace
 
 /** Opens the objects of a store: files of the data directory, or those of a place elsewhere. @throws like `S3Objects.open` */
 export async function openObjects(
-  db: Database,
+  db: Driver,
   layout: DataLayout,
   log: EngineLog,
   place: ObjectPlace | undefined,

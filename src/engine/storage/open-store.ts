@@ -1,16 +1,28 @@
+import { existsSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import type { DataLayout } from '../../local/layout.js'
 import type { ObjectPlace } from '../../local/object-place.js'
 import { StoreRefused } from '../../local/store-refused.js'
+import type { DatabaseAddress } from '../base/database-address.js'
 import type { EngineLog } from '../base/log.js'
 import { Database } from './database.js'
+import type { Driver } from './driver.js'
 import type { ObjectStore } from './objects.js'
 import { openObjects, refuseWithoutPlace } from './open-objects.js'
 import { DatabaseDamaged, damageMet } from './sql-errors.js'
-import { checkStore, openIdentity, refuseOther, type StoreIdentity, whatToDo } from './store-identity.js'
+import {
+  checkStore,
+  openIdentity,
+  refuseOther,
+  refuseOtherFile,
+  type StoreIdentity,
+  whatToDo,
+} from './store-identity.js'
 
-export interface OpenStore {
-  db: Database
+export interface OpenStore<D extends Driver = Driver> {
+  db: D
+  /** the same, where it is a file of the data directory */
+  databaseFile: Database | undefined
   objects: ObjectStore
   identity: StoreIdentity
 }
@@ -27,16 +39,51 @@ export async function openStore(
   log: EngineLog,
   refused: (error: unknown) => void,
   place?: ObjectPlace,
-): Promise<OpenStore> {
+): Promise<OpenStore<Database>> {
   refuseWithoutPlace(layout, place)
   const { logLost } = checkStore(layout)
   await mkdir(layout.databaseDir, { recursive: true, mode: 0o700 })
   // One that is refused is not closed: closing would move its log into it. The process ends, or forgets it.
-  const db = new Database(layout.database, refused, (opened) => opened.now(refuseOther(layout)))
+  const db = new Database(layout.database, refused, (opened) => opened.now(refuseOtherFile(layout)))
   await mkdir(layout.objects, { recursive: true, mode: 0o700 })
-  const identity = db.now(openIdentity({ db, layout, log, logLost }))
+  const identity = await openIdentity({ db, file: db, database: layout.database, layout, log, logLost })
+  return { db, databaseFile: db, ...(await withObjects(db, identity, layout, log, place)) }
+}
+
+/** The same with the database on a server, whose schema is there. @param gateway names this process there */
+export async function openServerStore(
+  layout: DataLayout,
+  log: EngineLog,
+  address: DatabaseAddress,
+  gateway: string,
+  place?: ObjectPlace,
+): Promise<OpenStore> {
+  refuseWithoutPlace(layout, place)
+  if (existsSync(layout.database))
+    throw new StoreRefused(`${layout.root} has a database of its own, ${layout.database}: give another data directory`)
+  // a daemon of its own files never loads it
+  const { Postgres } = await import('./postgres/postgres.js')
+  const db = await Postgres.open({ address, application: gateway })
+  try {
+    await db.read(refuseOther(layout, address.shown))
+    await mkdir(layout.objects, { recursive: true, mode: 0o700 })
+    const identity = await openIdentity({ db, file: undefined, database: address.shown, layout, log, logLost: false })
+    return { db, databaseFile: undefined, ...(await withObjects(db, identity, layout, log, place)) }
+  } catch (error) {
+    await db.close()
+    throw error
+  }
+}
+
+async function withObjects(
+  db: Driver,
+  identity: StoreIdentity,
+  layout: DataLayout,
+  log: EngineLog,
+  place: ObjectPlace | undefined,
+): Promise<Pick<OpenStore, 'objects' | 'identity'>> {
   const objects = await openObjects(db, layout, log, place)
-  return { db, objects, identity: { ...identity, doubt: () => objects.doubt() ?? identity.doubt() } }
+  return { objects, identity: { ...identity, doubt: () => objects.doubt() ?? identity.doubt() } }
 }
 
 /** What SQLite found to be damaged while a store was opened, in words for a person; other errors as they are. */

@@ -1,4 +1,4 @@
-import type { Database } from './database.js'
+import type { Driver } from './driver.js'
 import type { Write } from './program.js'
 
 export interface Slice {
@@ -26,7 +26,7 @@ export function* takeInTime<T>(rows: readonly T[], remove: (row: T) => Write<unk
 
 /** The same in a transaction of its own. */
 export async function inOneWrite<T>(
-  db: Database,
+  db: Driver,
   rows: readonly T[],
   batchRows: number,
   remove: (row: T) => Write<unknown>,

@@ -9,7 +9,8 @@ import { StoreRefused } from '../../local/store-refused.js'
 import type { EngineLog } from '../base/log.js'
 import type { Database } from './database.js'
 import { databaseState } from './database-file.js'
-import { type Read, sql } from './program.js'
+import type { Driver } from './driver.js'
+import { type Read, sql, type Write } from './program.js'
 
 /**
  * Which store the database and the objects belong to. The id stands in the database and in a file beside the objects,
@@ -85,14 +86,20 @@ function tenantsIn(objects: string): string[] {
   )
 }
 
+/** `refuseOther` for a file whose tables may not be made yet. */
+export function* refuseOtherFile(layout: DataLayout): Read<void> {
+  if ((yield* sql.get("SELECT 1 FROM sqlite_schema WHERE name = 'store'")) !== undefined)
+    yield* refuseOther(layout, layout.database)
+}
+
 /** @throws StoreRefused for a database of another store than the objects beside it */
-export function* refuseOther(layout: DataLayout): Read<void> {
+export function* refuseOther(layout: DataLayout, database: string): Read<void> {
   const beside = readBeside(layout)
-  if (beside === undefined || (yield* sql.get("SELECT 1 FROM sqlite_schema WHERE name = 'store'")) === undefined) return
+  if (beside === undefined) return
   const known = yield* readKnown()
   if (known === undefined || known.id === beside.store) return
   throw new StoreRefused(
-    `the database ${layout.database} is of store ${known.id}, and ${layout.objects} holds the objects of store ${beside.store}. ${whatToDo(layout)}`,
+    `the database ${database} is of store ${known.id}, and ${layout.objects} holds the objects of store ${beside.store}. ${whatToDo(layout)}`,
   )
 }
 
@@ -101,7 +108,11 @@ function* readKnown(): Read<Known | undefined> {
 }
 
 interface Opening {
-  db: Database
+  db: Driver
+  /** the same, where it is a file of the data directory */
+  file: Database | undefined
+  /** where it is, for people */
+  database: string
   layout: DataLayout
   log: EngineLog
   /** what `checkStore` found */
@@ -117,12 +128,12 @@ interface Known {
  * Compares the database with what stands beside the objects, and writes down this start in both: first in the database,
  * so that a crash in between never looks like a database that is too old.
  */
-export function* openIdentity(opening: Opening): Read<StoreIdentity> {
-  const { db, layout, log } = opening
+export async function openIdentity(opening: Opening): Promise<StoreIdentity> {
+  const { db, file, layout, log } = opening
   const { storeFile, keepUnknown } = layout
-  const known = yield* readKnown()
+  const known = await db.read(readKnown())
   const beside = readBeside(layout)
-  const why = yield* reasonToDoubt(opening, known, beside)
+  const why = await db.read(reasonToDoubt(opening, known, beside))
   if (why !== undefined) createPrivateFile(keepUnknown, `${why}.\n${ABOUT_DOUBT}\n`)
   if (existsSync(keepUnknown))
     log.warn({ file: keepUnknown }, why ?? 'objects that the database does not know are kept')
@@ -130,11 +141,13 @@ export function* openIdentity(opening: Opening): Read<StoreIdentity> {
   const opened = Math.max(known?.opened ?? 0, beside?.opened ?? 0) + 1
   const note = (closed: boolean) =>
     writePrivateFile(storeFile, `${JSON.stringify({ store: id, opened, closed } satisfies Beside)}\n`)
+  function* start(): Write<void> {
+    yield* sql.run('DELETE FROM store')
+    yield* sql.run('INSERT INTO store (id, opened) VALUES (?, ?)', [id, opened])
+  }
   try {
-    db.writeNow(function* () {
-      yield* sql.run('DELETE FROM store')
-      yield* sql.run('INSERT INTO store (id, opened) VALUES (?, ?)', [id, opened])
-    })
+    if (file === undefined) await db.write(start)
+    else file.writeNow(start)
     note(false)
   } catch (error) {
     if (!isStorageFull(error)) throw error // reading goes on without room
@@ -149,7 +162,7 @@ export function* openIdentity(opening: Opening): Read<StoreIdentity> {
     },
     closed() {
       try {
-        if (db.checkpoint()) note(true)
+        if (file === undefined || file.checkpoint()) note(true)
       } catch (error) {
         log.warn({ error: String(error) }, 'an orderly end was not written down')
       }
@@ -162,11 +175,11 @@ const ABOUT_DOUBT =
 
 /** Why objects may lie here that the database does not know, as far as it can be told. */
 function* reasonToDoubt(
-  { layout, logLost }: Opening,
+  { database, layout, logLost }: Opening,
   known: Known | undefined,
   beside: Beside | undefined,
 ): Read<string | undefined> {
-  const { database, objects, storeFile } = layout
+  const { objects, storeFile } = layout
   if (logLost)
     return `${database}-wal is missing although the last run did not end in order: what was written last may be lost`
   if (beside !== undefined && (known?.opened ?? 0) < beside.opened)

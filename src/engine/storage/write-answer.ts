@@ -1,5 +1,5 @@
 import type { Caller } from '../base/caller.js'
-import type { Database } from './database.js'
+import type { Driver } from './driver.js'
 import { isProgram, type Write } from './program.js'
 
 /**
@@ -9,7 +9,7 @@ import { isProgram, type Write } from './program.js'
  * @param answer makes the answer of the result, where they differ
  */
 export function writeAnswer<T>(
-  db: Database,
+  db: Driver,
   { answered }: Caller,
   work: () => Write<T> | T,
   answer: (result: T) => unknown = (result) => result,

@@ -1,10 +1,11 @@
+import { KsError } from '../../contract/errors.js'
 import type { EngineOptions } from '../base/options.js'
-import type { Database } from './database.js'
+import type { Driver } from './driver.js'
 import { DatabaseDamaged } from './sql-errors.js'
 
 /** What says that nothing can be written. */
 interface Writing {
-  db: Pick<Database, 'damage'>
+  db: Pick<Driver, 'damage'>
   options: Pick<EngineOptions, 'room'>
 }
 
@@ -13,12 +14,12 @@ export function isWriteStopped({ db, options }: Writing): boolean {
   return options.room?.isFull === true || db.damage !== undefined
 }
 
-/** What a report of how things are says; something else where the database is too damaged to tell. */
+/** What a report of how things are says; something else where the database is too damaged to tell, or does not answer. */
 export async function readUnlessDamaged<T>(reading: Promise<T>, otherwise: T): Promise<T> {
   try {
     return await reading
   } catch (error) {
-    if (error instanceof DatabaseDamaged) return otherwise
+    if (error instanceof DatabaseDamaged || (error instanceof KsError && error.code === 'unavailable')) return otherwise
     throw error
   }
 }

@@ -5,7 +5,7 @@ import type { Clock } from '../base/clock.js'
 import { compareNames, sectionName } from '../base/virtual-paths.js'
 import type { CompiledOutlineNode } from '../parse/compiled.js'
 import { type NodeEntry, nodesAfter, storedOutline } from '../rows/vfs/passages.js'
-import type { Database } from '../storage/database.js'
+import type { Driver } from '../storage/driver.js'
 import { isDamaged } from '../storage/guarded-rows.js'
 import { unpack } from '../storage/packed.js'
 import { shortId } from './names.js'
@@ -45,13 +45,13 @@ const MIN_ORDINAL_DIGITS = 4
 
 /** The sections and passages of document versions, laid out as folders. Versions never change, so trees are kept. */
 export class DocumentTrees {
-  readonly #db: Database
+  readonly #db: Driver
   readonly #kept = new LRUCache<number, DocumentTree>({
     maxSize: KEPT_ENTRIES,
     sizeCalculation: ({ entries }) => entries.length + 1,
   })
 
-  constructor(db: Database) {
+  constructor(db: Driver) {
     this.#db = db
   }
 

@@ -3,7 +3,7 @@ import type { CompiledElement } from '../parse/compiled.js'
 import type { StoredArtifact } from '../parse/stored.js'
 import type { DocumentEntry } from '../rows/vfs/documents.js'
 import { storedArtifact } from '../rows/vfs/passages.js'
-import type { Database } from '../storage/database.js'
+import type { Driver } from '../storage/driver.js'
 import { unpack } from '../storage/packed.js'
 import { type Content, PLAIN_TEXT } from './namespace.js'
 
@@ -12,14 +12,14 @@ const KEPT_UNITS = 8 * 1024 * 1024
 
 /** Texts of document versions, the last ones read kept: paging through a text does not inflate it page by page. */
 export class StoredTexts {
-  readonly #db: Database
+  readonly #db: Driver
   readonly #kept = new LRUCache<number, StoredArtifact>({
     maxSize: KEPT_UNITS,
     // the elements repeat the text
     sizeCalculation: ({ text }) => 2 * text.length + 1,
   })
 
-  constructor(db: Database) {
+  constructor(db: Driver) {
     this.#db = db
   }
 

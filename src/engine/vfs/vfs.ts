@@ -13,7 +13,7 @@ import type {
 import { LIMITS } from '../../contract/limits.js'
 import type { Caller } from '../base/caller.js'
 import { parsePath, type VirtualPath } from '../base/virtual-paths.js'
-import type { Database } from '../storage/database.js'
+import type { Driver } from '../storage/driver.js'
 import { cat } from './cat.js'
 import { DocumentTrees } from './document-tree.js'
 import { Evidence } from './evidence.js'
@@ -56,7 +56,7 @@ export function createFileSystem({
   db,
   ...parts
 }: {
-  db: Database
+  db: Driver
   objects: ObjectBytes
   semantic: SemanticReadiness
 }): FileSystemReader {

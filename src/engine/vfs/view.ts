@@ -9,7 +9,7 @@ import { findSpace, type SpaceRow } from '../rows/spaces.js'
 import { openJobCount, publicationById, publicationOf } from '../rows/vfs/publications.js'
 import { lastChange } from '../rows/workspaces.js'
 import { policiesOf } from '../spaces/manifest.js'
-import type { Database } from '../storage/database.js'
+import type { Driver } from '../storage/driver.js'
 import type { Read } from '../storage/program.js'
 import { type After, integerAt } from './namespace.js'
 
@@ -17,7 +17,7 @@ export type ConsistencyClass = NonNullable<Listing['consistencyClass']>
 
 /** What one request sees: a space at a revision. */
 export interface View {
-  db: Database
+  db: Driver
   caller: Caller
   space: SpaceRow
   /** versions visible at this revision are read */
@@ -68,10 +68,10 @@ const REMEMBERED_SPACES = 10_000
 
 /** Opens views; remembers, space by space, the head that cache-consistent reads share for a while. */
 export class Views {
-  readonly #db: Database
+  readonly #db: Driver
   readonly #heads = new LRUCache<number, { revision: number; at: number }>({ max: REMEMBERED_SPACES })
 
-  constructor(db: Database) {
+  constructor(db: Driver) {
     this.#db = db
   }
 

@@ -14,7 +14,7 @@ import {
 import { reportInput } from '../rows/views/report-input.js'
 import type { ReportInput } from '../rows/views/reports.js'
 import { type Member, membersOf, type NewView, type ViewKind, type ViewRow, viewsOf } from '../rows/views/views.js'
-import type { Database } from '../storage/database.js'
+import type { Driver } from '../storage/driver.js'
 import type { Read } from '../storage/program.js'
 import type { Link } from './cluster.js'
 import { countRead } from './coverage.js'
@@ -65,7 +65,7 @@ export interface Held {
 
 /** Topics of all open documents of a space, named by their distinctive words. */
 export async function buildTopics(
-  db: Database,
+  db: Driver,
   space: SpaceRow,
   limit: number,
   signal: AbortSignal,
@@ -132,7 +132,7 @@ function plainCount(value: number): number {
   return Math.max(1, value & 0x7fff)
 }
 
-async function labelsOf(db: Database, groups: readonly TopicGroup[], signal: AbortSignal): Promise<TopicLabel[]> {
+async function labelsOf(db: Driver, groups: readonly TopicGroup[], signal: AbortSignal): Promise<TopicLabel[]> {
   const inputs: NamedGroup[] = []
   for (const { members, terms } of groups) {
     const typical = members.slice(0, NAMING_DOCUMENTS).map(({ key }) => key)
@@ -143,7 +143,7 @@ async function labelsOf(db: Database, groups: readonly TopicGroup[], signal: Abo
 }
 
 /** Communities of the graph's entities, with the documents that mention them. */
-export async function buildCommunities(db: Database, space: SpaceRow, signal: AbortSignal): Promise<BuiltViews> {
+export async function buildCommunities(db: Driver, space: SpaceRow, signal: AbortSignal): Promise<BuiltViews> {
   const links: Link[] = []
   const from = await db.read(oldestOfNewest(space.key, MOST_RELATIONS))
   // before the relations are read: of what is read meanwhile, some are missed
@@ -208,7 +208,7 @@ function* relationsBefore(spaceKey: number, before: number): Read<RelationSlice>
 }
 
 /** All open documents that mention entities, those with the most mentions first. */
-async function documentsMentioning(db: Database, entities: readonly number[]): Promise<Member[]> {
+async function documentsMentioning(db: Driver, entities: readonly number[]): Promise<Member[]> {
   const mentions = new Map<number, number>()
   for (const entity of entities)
     for (let after: number | null = 0; after !== null; await turn()) {
@@ -219,7 +219,7 @@ async function documentsMentioning(db: Database, entities: readonly number[]): P
   return [...mentions].map(([key, score]) => ({ key, score })).sort((a, b) => b.score - a.score || a.key - b.key)
 }
 
-function mentionsAfter(db: Database, entity: number, after: number) {
+function mentionsAfter(db: Driver, entity: number, after: number) {
   return db.read(openMentions(entity, after, MENTIONS))
 }
 

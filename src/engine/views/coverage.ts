@@ -5,7 +5,7 @@ import type { SpaceRow } from '../rows/spaces.js'
 import { type ByRevision, hiddenByRevision, liveByRevision } from '../rows/views/coverage.js'
 import { OPEN } from '../rows/views/open.js'
 import type { Made } from '../rows/views/views.js'
-import type { Database } from '../storage/database.js'
+import type { Driver } from '../storage/driver.js'
 import type { Read } from '../storage/program.js'
 
 /** How much of a space's publication of now something was made of. Only documents that are open to the tenant count. */
@@ -32,10 +32,10 @@ interface Counted {
 
 /** Counts the open documents of spaces, once a publication. */
 export class OpenDocuments {
-  readonly #db: Database
+  readonly #db: Driver
   readonly #counted = new LRUCache<number, Counted>({ max: REMEMBERED_SPACES })
 
-  constructor(db: Database) {
+  constructor(db: Driver) {
     this.#db = db
   }
 
@@ -86,7 +86,7 @@ function* countOpen(spaceKey: number, known: Counted | undefined): Read<Counted>
  * `from` on.
  */
 export function countRead(
-  db: Database,
+  db: Driver,
   { key: spaceKey, head_revision: revision }: SpaceRow,
   from: number,
 ): Promise<number> {

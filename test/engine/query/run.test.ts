@@ -202,7 +202,6 @@ describe('a query that fails', () => {
     let calls = 0
     context.db = Object.assign(Object.create(context.db), {
       read: context.db.read.bind(context.db),
-      now: context.db.now.bind(context.db),
       record: async (program: never) => {
         if (++calls === 1) throw new KsError('unavailable', 'the disk is full')
         return record(program)
@@ -217,7 +216,6 @@ describe('a query that fails', () => {
   it('does not fail once more where its trace cannot be kept', async () => {
     context.db = Object.assign(Object.create(context.db), {
       read: context.db.read.bind(context.db),
-      now: context.db.now.bind(context.db),
       record: async () => {
         throw new Error('off')
       },

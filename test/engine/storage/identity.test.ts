@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { Database } from '../../../src/engine/storage/database.js'
 import { explainDamage, type OpenStore, openStore } from '../../../src/engine/storage/open-store.js'
 import { sql } from '../../../src/engine/storage/program.js'
 import { DatabaseDamaged } from '../../../src/engine/storage/sql-errors.js'
@@ -14,7 +15,7 @@ const TENANT = 'ab'.repeat(12)
 
 let layout: DataLayout
 let warned: string[]
-let opened: OpenStore[]
+let opened: OpenStore<Database>[]
 let root: string
 
 beforeEach(async () => {
@@ -32,19 +33,20 @@ afterEach(async () => {
 })
 
 const log = { debug() {}, info() {}, warn: (_: object, text: string) => void warned.push(text), error() {} }
-async function open(): Promise<OpenStore> {
+async function open(): Promise<OpenStore<Database>> {
   const store = await openStore(layout, log, () => undefined)
   opened.push(store)
   return store
 }
-async function close({ db, identity }: OpenStore, inOrder = true): Promise<void> {
+async function close({ db, identity }: OpenStore<Database>, inOrder = true): Promise<void> {
   opened = opened.filter((one) => one.db !== db)
   await db.close(() => (inOrder ? identity.closed() : undefined))
 }
 const beside = (): { store: string; opened: number; closed: boolean } =>
   JSON.parse(readFileSync(layout.storeFile, 'utf8'))
 const write = (changes: object) => writeFileSync(layout.storeFile, JSON.stringify({ ...beside(), ...changes }))
-const known = ({ db }: OpenStore) => db.now(sql.get<{ id: string; opened: number }>('SELECT id, opened FROM store'))
+const known = ({ db }: OpenStore<Database>) =>
+  db.now(sql.get<{ id: string; opened: number }>('SELECT id, opened FROM store'))
 function objects(): void {
   const folder = join(layout.objects, TENANT, 'sha256', 'ab')
   mkdirSync(folder, { recursive: true })

@@ -4,7 +4,7 @@ import { readValue } from '../../../contract/chat/values.js'
 import type { VariableBody, VariableItem, VariablesQuery } from '../../../contract/chat/variables.js'
 import type { Who } from '../../rows/chat/conversations.js'
 import { findVariable, type VariableRow, variablesAfter, variablesOf, writeValue } from '../../rows/chat/variables.js'
-import type { Database } from '../../storage/database.js'
+import type { Driver } from '../../storage/driver.js'
 import type { Read } from '../../storage/program.js'
 import { readable } from '../../storage/readable.js'
 import type { AppSession } from '../apps.js'
@@ -30,7 +30,7 @@ export function* listVariables(
 
 /** @throws ChatError `conversation_not_exists`, `not_found`, `invalid_param` */
 export function setVariable(
-  db: Database,
+  db: Driver,
   session: AppSession,
   { conversationId, variableId }: { conversationId: string; variableId: string },
   { user, value }: VariableBody,
@@ -45,7 +45,7 @@ export function setVariable(
 
 /** Sets a variable that the application has, by its name. @throws ChatError `not_found`, `invalid_param` */
 export function rememberVariable(
-  db: Database,
+  db: Driver,
   { app, who, conversationId }: { app: ChatApp; who: Who; conversationId: string },
   name: string,
   value: unknown,

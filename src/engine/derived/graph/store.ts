@@ -13,7 +13,7 @@ import {
   writeRelation,
 } from '../../rows/graph/extraction.js'
 import { isVersionThere } from '../../rows/versions.js'
-import type { Database } from '../../storage/database.js'
+import type { Driver } from '../../storage/driver.js'
 import type { Read, Write } from '../../storage/program.js'
 import { canonicalKey } from './entities.js'
 import type { ExtractedEntity, ExtractedRelation, Extraction } from './extraction.js'
@@ -52,7 +52,7 @@ export function* graphRoom(
  * done again: the version is marked as read last.
  */
 export async function storeExtraction(
-  db: Database,
+  db: Driver,
   of: ReadPart,
   extraction: Extraction,
   room: GraphRoom,

@@ -1,5 +1,5 @@
 import { type PackedPageIndex, rangesOf } from '../../rows/page-indexes.js'
-import type { Database } from '../../storage/database.js'
+import type { Driver } from '../../storage/driver.js'
 import { pack, unpack } from '../../storage/packed.js'
 import type { BuiltPageIndex, IndexedRange } from './build.js'
 
@@ -7,7 +7,7 @@ export async function packPageIndex({ length, profile, ranges }: BuiltPageIndex)
   return { length, profile, rangeCount: ranges.length, ranges: await pack(ranges) }
 }
 
-export async function readRanges(db: Database, versionKey: number): Promise<IndexedRange[]> {
+export async function readRanges(db: Driver, versionKey: number): Promise<IndexedRange[]> {
   const ranges = await db.read(rangesOf(versionKey))
   return ranges === undefined ? [] : unpack<IndexedRange[]>(ranges)
 }

@@ -3,7 +3,7 @@ import { lookUpTerm, readProfile } from '../../derived/page-index/build.js'
 import type { AskedTerm } from '../../derived/page-index/terms.js'
 import { type SummaryRow, summariesBefore, summariesOf } from '../../rows/page-indexes.js'
 import type { Snapshot } from '../../spaces/snapshot.js'
-import type { Database } from '../../storage/database.js'
+import type { Driver } from '../../storage/driver.js'
 
 /** Documents whose summaries are read for one question, newest first: some 60 ms. */
 const MAX_SCANNED = 20_000
@@ -63,7 +63,7 @@ interface Matched {
  * @param except none of these documents (row keys)
  */
 export async function chooseDocuments(
-  db: Database,
+  db: Driver,
   spaceKey: number,
   snapshot: Snapshot,
   request: {
@@ -107,7 +107,7 @@ export async function chooseDocuments(
 }
 
 async function scanAll(
-  db: Database,
+  db: Driver,
   spaceKey: number,
   snapshot: Snapshot,
   wanted: Wanted,

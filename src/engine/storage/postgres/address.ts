@@ -1,14 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { KsError } from '../../../contract/errors.js'
-
-/** Where a database is, without what opens it. */
-export interface DatabaseAddress {
-  /** for people: host and name alone */
-  shown: string
-  connectionString: string
-  /** Asked for each connection, so that a password that was changed is taken up; absent where the environment has it. */
-  password?: () => Promise<string>
-}
+import type { DatabaseAddress } from '../../base/database-address.js'
 
 /**
  * Reads the address of a database: `postgres://host:port/name`. The password comes from a file, from `PGPASSWORD` or

@@ -68,13 +68,22 @@ function isOutdated(error: unknown): boolean {
 export function told(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof KsError || error instanceof StatementRefused) return error
   const { code, message } = said(error)
-  if (message === NO_ROOM) return unavailable('all connections to the database are busy')
   if (isAway(error)) return unavailable('the database does not answer')
   if (TOO_LONG.has(code)) return unavailable('the database was held up by other work for too long')
   if (isConflict(error)) return unavailable('the database was changed by others at the same time')
   if (code === DISK_FULL)
     return new KsError('storage-full', 'the disk of the database is full', { retryAfter: RETRY_SECONDS })
   return code === '' ? error : new StatementRefused({ code, message })
+}
+
+/** Whether there is a server, and no free connection to it. */
+export function isBusy(error: unknown): boolean {
+  return said(error).message === NO_ROOM
+}
+
+/** What a program is told that got no connection: for whatever reason the server gave none, it may give one later. */
+export function notConnected(error: unknown): KsError {
+  return unavailable(isBusy(error) ? 'all connections to the database are busy' : 'the database does not answer')
 }
 
 function unavailable(message: string): KsError {

@@ -1,7 +1,7 @@
 import type { ClientBase } from 'pg'
 import { KsError } from '../../../contract/errors.js'
+import type { DatabaseAddress } from '../../base/database-address.js'
 import { MIGRATIONS, postgresMigrations } from '../schema.js'
-import type { DatabaseAddress } from './address.js'
 import { told } from './errors.js'
 import { BASELINE, BASELINE_SCHEMA } from './schema/baseline.js'
 

@@ -2,11 +2,11 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Pool, PoolClient } from 'pg'
 import { KsError } from '../../../contract/errors.js'
+import type { DatabaseAddress } from '../../base/database-address.js'
 import { postgresDialect } from '../dialect.js'
-import type { Driver, WriteOptions } from '../driver.js'
+import type { DatabaseCounts, Driver, WriteOptions } from '../driver.js'
 import { type Change, isProgram, type Query, type Read, type Write } from '../program.js'
-import type { DatabaseAddress } from './address.js'
-import { CommitUnknown, isAway, isConflict, isSpent, told } from './errors.js'
+import { CommitUnknown, isAway, isBusy, isConflict, isSpent, notConnected, told } from './errors.js'
 import { checkServer } from './migrate.js'
 import { Prepared } from './prepared.js'
 import { Session } from './session.js'
@@ -54,6 +54,12 @@ export class Postgres implements Driver {
   readonly #prepared = new Prepared(postgresDialect())
   readonly #done: Statements = { statements: 0, again: 0 }
   readonly #operation = new AsyncLocalStorage<Statements>()
+  readonly #counts = { commits: 0, writes: 0, get: 0, all: 0, run: 0 }
+  /** what recovers rows, the first of it first, until it is committed */
+  readonly #owed: (() => Write<unknown>)[] = []
+  #recovering: Promise<void> | undefined
+  #waitingWrites = 0
+  #isAway = false
 
   private constructor(pool: Pool) {
     this.#pool = pool
@@ -72,11 +78,13 @@ export class Postgres implements Driver {
   }
 
   async read<T>(program: Read<T>): Promise<T> {
+    if (this.#owed.length > 0) await this.#recoverOwed()
     try {
       const session = await this.#session()
       try {
         const value = await this.#run(session, program, () => session.begin(READ))
         session.leave()
+        this.#isAway = false
         return value
       } catch (error) {
         if (isSpent(error)) session.drop()
@@ -84,17 +92,23 @@ export class Postgres implements Driver {
         throw error
       }
     } catch (error) {
-      throw told(error)
+      throw this.#failure(error)
     }
   }
 
   async write<T>(work: () => Write<T> | T, { lock }: WriteOptions = {}): Promise<T> {
+    if (this.#owed.length > 0) await this.#recoverOwed()
+    return await this.#write(work, lock)
+  }
+
+  async #write<T>(work: () => Write<T> | T, lock?: number): Promise<T> {
+    this.#counts.writes++
     for (let run = 1; ; run++) {
       try {
         const made = work()
         return isProgram(made) ? await this.#transaction(made, lock) : made
       } catch (error) {
-        if (!isConflict(error) || run >= MOST_RUNS) throw told(error)
+        if (!isConflict(error) || run >= MOST_RUNS) throw this.#failure(error)
         this.#count('again')
         await sleep(Math.random() * Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** run))
       }
@@ -109,6 +123,40 @@ export class Postgres implements Driver {
   /** Resolves at once: what can be seen is durable. */
   async durable(): Promise<void> {}
 
+  /** A server that does not answer now is owed to by whoever asks next. */
+  recover(work: () => Write<unknown>): void {
+    this.#owed.push(work)
+    this.#recoverOwed().catch(() => undefined)
+  }
+
+  #recoverOwed(): Promise<void> {
+    this.#recovering ??= this.#runOwed().finally(() => {
+      this.#recovering = undefined
+    })
+    return this.#recovering
+  }
+
+  async #runOwed(): Promise<void> {
+    for (let work = this.#owed[0]; work !== undefined; work = this.#owed[0]) {
+      await this.#write(work)
+      this.#owed.shift()
+    }
+  }
+
+  /** Whether the last program found no server. */
+  get broken(): boolean {
+    return this.#isAway
+  }
+
+  /** The pages of a server are its own to check. */
+  get damage(): undefined {
+    return undefined
+  }
+
+  counts(): DatabaseCounts {
+    return { ...this.#counts, waitingWrites: this.#waitingWrites }
+  }
+
   /** All that was done since the driver was opened. */
   get done(): Readonly<Statements> {
     return this.#done
@@ -121,12 +169,16 @@ export class Postgres implements Driver {
     return { value, ...done }
   }
 
-  async close(): Promise<void> {
+  async close(last: () => void = () => {}): Promise<void> {
     await this.#pool.end()
+    last()
   }
 
   async #transaction<T>(program: Write<T>, lock: number | undefined): Promise<T> {
-    const session = await this.#session()
+    this.#waitingWrites++
+    const session = await this.#session().finally(() => {
+      this.#waitingWrites--
+    })
     let value: T
     try {
       value = await this.#run(session, program, () => {
@@ -141,6 +193,8 @@ export class Postgres implements Driver {
       throw error
     }
     await commit(session)
+    this.#counts.commits++
+    this.#isAway = false
     return value
   }
 
@@ -150,6 +204,7 @@ export class Postgres implements Driver {
     if (step.done !== true) begin()
     while (step.done !== true) {
       const asked: Query | Change = step.value
+      this.#counts[asked.verb]++
       let outcome: unknown
       try {
         outcome = await session.run(asked)
@@ -162,8 +217,19 @@ export class Postgres implements Driver {
     return step.value
   }
 
+  /** What a caller is told. */
+  #failure(error: unknown): unknown {
+    if (error instanceof CommitUnknown || isAway(error)) this.#isAway = true
+    return told(error)
+  }
+
   async #session(): Promise<Session> {
-    return new Session(await this.#pool.connect(), this.#prepared, () => this.#count('statements'))
+    try {
+      return new Session(await this.#pool.connect(), this.#prepared, () => this.#count('statements'))
+    } catch (error) {
+      if (!isBusy(error)) this.#isAway = true
+      throw notConnected(error)
+    }
   }
 
   async #with<T>(work: (client: PoolClient) => Promise<T>): Promise<T> {
