@@ -20,10 +20,19 @@ export function watchIdle(options: {
   if (afterMs === undefined) return { close: () => {} }
   let busyAt = performance.now()
   const look = async () => {
-    if (await options.busy()) busyAt = performance.now()
+    if (await isBusy(options)) busyAt = performance.now()
     if (options.idleMs() >= afterMs && performance.now() - busyAt >= afterMs) options.leave()
   }
   const timer = setInterval(() => void look(), Math.min(MAX_CHECK_MS, afterMs / CHECKS_PER_LIFE))
   timer.unref()
   return { close: () => clearInterval(timer) }
+}
+
+/** A daemon that cannot tell, as one whose database is away, may be at work. */
+async function isBusy({ busy }: { busy(): boolean | Promise<boolean> }): Promise<boolean> {
+  try {
+    return await busy()
+  } catch {
+    return true
+  }
 }

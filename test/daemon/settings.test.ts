@@ -178,3 +178,17 @@ test('a daemon leaves only after a whole time without requests and work', async 
   await until(() => state.left, 2_000)
   watch.close()
 })
+
+test('a daemon that cannot tell whether it is at work stays', async () => {
+  let looks = 0
+  let left = false
+  const busy = async () => {
+    looks++
+    if (looks < 4) throw new Error('the database is away')
+    return false
+  }
+  const watch = watchIdle({ afterMs: 40, idleMs: () => 1_000, busy, leave: () => (left = true) })
+  await until(() => left, 2_000)
+  watch.close()
+  expect(looks).toBeGreaterThan(4)
+})
