@@ -6,6 +6,7 @@ import { allRoutes } from '../contract/routes.js'
 import type { Engine } from '../engine/api.js'
 import type { EngineOptions } from '../engine/base/options.js'
 import { defined } from '../lib/defined.js'
+import { type DatabaseAddress, databaseAddress, databasePassword } from '../local/database-address.js'
 import type { DiskRoom } from '../local/disk-room.js'
 import { objectPlace } from '../local/object-place.js'
 import type { Settings } from '../local/settings.js'
@@ -73,9 +74,9 @@ export function assembleApp(assembly: Assembly): DaemonApp {
 }
 
 /** Only a daemon that serves its own machine, to callers that its data directory knows, looks at files of that machine. */
-export function mayUseLocalFiles({ listen, jwtJwksUrl, jwtPublicKeyFile }: Settings): boolean {
+export function mayUseLocalFiles({ listen, backend, jwtJwksUrl, jwtPublicKeyFile }: Settings): boolean {
   const host = listen.slice(0, listen.lastIndexOf(':'))
-  return isLoopback(host) && jwtJwksUrl === undefined && jwtPublicKeyFile === undefined
+  return isLoopback(host) && backend === undefined && jwtJwksUrl === undefined && jwtPublicKeyFile === undefined
 }
 
 function tokenVerifier(settings: Settings, key: Uint8Array, engine: Engine): TokenVerifier {
@@ -116,6 +117,7 @@ export function engineOptions(dataDir: string, settings: Settings, log: Logger):
   const concurrentQueries = settings.concurrentQueries ?? QUERIES_PER_CORE * availableParallelism()
   return {
     dataDir,
+    database: backendAddress(settings),
     objects: settings.objects === undefined ? undefined : objectPlace(settings.objects),
     compilation,
     providers: [...providers],
@@ -138,9 +140,18 @@ export function engineOptions(dataDir: string, settings: Settings, log: Logger):
   }
 }
 
+/** Where the database is that the settings name. */
+export function backendAddress({ backend, backendPasswordFile }: Settings): DatabaseAddress | undefined {
+  return backend === undefined ? undefined : databaseAddress(backend, backendPasswordFile)
+}
+
 /** Every credential that the settings name, for the log to leave out. */
 export function secretsOf(settings: Settings, env: Readonly<Record<string, string | undefined>>): string[] {
-  const stored = settings.objects === undefined ? [] : [env.AWS_SECRET_ACCESS_KEY, env.AWS_SESSION_TOKEN]
+  const { backend, backendPasswordFile } = settings
+  const stored = [
+    ...(settings.objects === undefined ? [] : [env.AWS_SECRET_ACCESS_KEY, env.AWS_SESSION_TOKEN]),
+    ...(backend === undefined ? [] : [databasePassword(backend, backendPasswordFile), env.PGPASSWORD]),
+  ]
   return settings.providers
     .flatMap(({ apiKey, apiKeyEnv, headers }) => [
       apiKey,

@@ -1,5 +1,6 @@
 import { KsError } from '../contract/errors.js'
 import { isRecord } from '../lib/json/values.js'
+import { databasePassword } from '../local/database-address.js'
 import { readIfExists } from '../local/private-file.js'
 import { withCanonicalNames } from '../local/setting-spellings.js'
 import { SETTINGS, type SettingName, type Settings } from '../local/settings.js'
@@ -51,10 +52,23 @@ function resolve(
 ): { value: unknown; origin: SettingOrigin } {
   const setting = SETTINGS[name]
   const fromEnv = env[setting.env]
-  if (flags[name] !== undefined) return { value: read(name, flags[name], 'the command line'), origin: 'flag' }
+  if (flags[name] !== undefined) {
+    const value = read(name, flags[name], 'the command line')
+    if (name === 'backend') refusePassword(flags[name])
+    return { value, origin: 'flag' }
+  }
   if (fromEnv !== undefined && fromEnv !== '') return { value: read(name, fromEnv, setting.env), origin: 'environment' }
   if (file.has(name)) return { value: read(name, file.get(name), 'config.json'), origin: 'file' }
   return { value: setting.default, origin: 'default' }
+}
+
+/** Everybody on a machine sees the command lines of all its programs. */
+function refusePassword(backend: unknown): void {
+  if (typeof backend === 'string' && databasePassword(backend) !== undefined)
+    throw new KsError(
+      'invalid-request',
+      `a password on the command line can be seen by others: leave it out of --backend, and give it in ${SETTINGS.backendPasswordFile.env}, PGPASSWORD or ~/.pgpass`,
+    )
 }
 
 function read(name: SettingName, value: unknown, place: string): unknown {

@@ -6,6 +6,7 @@ import { localDirs } from '../local/dirs.js'
 import { diskError } from '../local/disk-error.js'
 import { StoreRefused } from '../local/store-refused.js'
 import { collectEarly } from './heap-growth.js'
+import type { MigrateFlags } from './migrate.js'
 import { DataDirOwned, type RunningDaemon, StopOverdue, startDaemon } from './run.js'
 import { programVersion } from './version.js'
 
@@ -20,6 +21,7 @@ const EXIT_SIGNALS = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const
 interface Flags {
   dataDir?: string
   listen?: string
+  backend?: string
   objects?: string
   socket?: boolean
   insecureListen?: boolean
@@ -28,6 +30,8 @@ interface Flags {
   logLevel?: string
 }
 
+const BACKEND = 'server that has the database, as postgres://user@host/name; default a file of the data directory'
+
 /** The `ksd` program. Exits when the daemon has stopped. */
 export async function main(argv: string[]): Promise<void> {
   const program = new Command('ksd')
@@ -35,6 +39,7 @@ export async function main(argv: string[]): Promise<void> {
     .version(programVersion())
     .option('--data-dir <folder>', "data directory (default: KS_DATA_DIR, or the platform's place)")
     .option('--listen <host:port>', 'address to listen on; port 0 takes any free one')
+    .option('--backend <address>', BACKEND)
     .option(
       '--objects <address>',
       'where the bytes of documents are, as s3://bucket/prefix; default the data directory',
@@ -50,8 +55,17 @@ export async function main(argv: string[]): Promise<void> {
         .choices(['auto', 'manual', 'service'])
         .default('manual'),
     )
+    .action(run)
+  program
+    .command('migrate')
+    .description('Brings the database of a deployment to the schema of this version, and leaves.')
+    .option('--data-dir <folder>', "whose config.json is read (default: KS_DATA_DIR, or the platform's place)")
+    .option('--backend <address>', BACKEND)
+    .option('--new-keys', 'the next gateway to start says anew which keys all must have')
+    .option('--json', 'print the result as JSON')
+    // the program has options of the same names, which take them where they stand before the command
+    .action((_, command: Command) => migrate(command.optsWithGlobals<MigrateFlags>()))
   await program.parseAsync(argv, { from: 'user' })
-  await run(program.opts<Flags>())
 }
 
 async function run(flags: Flags): Promise<void> {
@@ -65,6 +79,7 @@ async function run(flags: Flags): Promise<void> {
       env: process.env,
       flags: {
         listen: flags.listen,
+        backend: flags.backend,
         objects: flags.objects,
         socket: flags.socket === false ? false : undefined,
         insecureListen: flags.insecureListen,
@@ -84,6 +99,20 @@ async function run(flags: Flags): Promise<void> {
       process.exit(EXIT_SIGNALS[asked() ?? 'SIGTERM'])
     }
     process.exit(explain(error, flags.mode))
+  }
+}
+
+async function migrate(flags: MigrateFlags): Promise<void> {
+  try {
+    // what a daemon loads is not needed
+    const { migrateDatabase } = await import('./migrate.js')
+    const { from, to } = await migrateDatabase(flags, process.env)
+    const what = from === to ? `has schema ${to}: nothing to do` : `has schema ${to} now, was ${from ?? 'empty'}`
+    process.stdout.write(
+      flags.json === true ? `${JSON.stringify({ from: from ?? null, to })}\n` : `the database ${what}\n`,
+    )
+  } catch (error) {
+    process.exit(explain(error, 'manual'))
   }
 }
 

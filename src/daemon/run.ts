@@ -12,7 +12,7 @@ import { prepareDataDir } from '../local/data-dir.js'
 import { localDirs } from '../local/dirs.js'
 import { isStorageFull } from '../local/disk-error.js'
 import { DiskRoom } from '../local/disk-room.js'
-import { ensureCliToken, loadSigningKey, readCliToken } from '../local/keys.js'
+import { adoptKeys, ensureCliToken, loadSigningKey, readCliToken } from '../local/keys.js'
 import type { DataLayout } from '../local/layout.js'
 import { acquireLock } from '../local/lock.js'
 import { lockHolder } from '../local/lock-holder.js'
@@ -136,6 +136,7 @@ async function startOwned(
   const { config } = localDirs({ env: options.env, platform: process.platform, home: homedir() })
   const settings = { ...loaded.settings, providers: trustedProviders(loaded, allowedPrograms(config), log) }
 
+  if (settings.keys !== undefined) adoptKeys(settings.keys, layout)
   const signingKey = loadSigningKey(layout.root)
   redactor.register(Buffer.from(signingKey).toString('base64url'))
   const renewToken = async () => redactor.register(await ensureCliToken(layout.root))
@@ -148,6 +149,8 @@ async function startOwned(
   const localFiles = watching.allowed ? { localFiles: { onStale: (path: string) => watching.stale(path) } } : {}
   const engine = await options.openEngine({ ...engineOptions(layout.root, settings, log), ...localFiles, ...owned })
   closers.push(() => engine.close())
+  if ((await engine.health()).durability === 'single')
+    log.warn({}, 'the database has no synchronous standby: what is acknowledged is on one machine')
 
   const work = createOpenWork()
   const status = createStatusReader({

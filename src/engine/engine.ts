@@ -48,7 +48,7 @@ import { isRevoked, revokeToken } from './rows/revoked-tokens.js'
 import { findSpace, toSpace } from './rows/spaces.js'
 import { giveUpExpiredUploads } from './rows/staged-commits.js'
 import { tenantJobs } from './rows/tenant-jobs.js'
-import { neverIndexed, publishedLast } from './rows/warm-up.js'
+import { publishedLast } from './rows/warm-up.js'
 import { createSearchIndexes } from './search/indexes.js'
 import { createSnapshots } from './snapshots/operations.js'
 import { createSources } from './sources/operations.js'
@@ -63,13 +63,13 @@ import {
   updateSpace,
 } from './spaces/spaces.js'
 import { createBudgetStore } from './spaces/stored-budget.js'
+import { health } from './status/health.js'
 import { measured } from './status/measured.js'
 import { modelOperations } from './status/models-in-use.js'
 import { spaceStats, spaceStatus } from './status/status.js'
 import type { Database } from './storage/database.js'
-import { explainDamage, openServerStore, openStore } from './storage/open-store.js'
+import { explainDamage, type OpenStore, openServerStore, openStore } from './storage/open-store.js'
 import { writeAnswer } from './storage/write-answer.js'
-import { readUnlessDamaged } from './storage/write-stop.js'
 import { getTrace, listConflicts, listEvidence, listMissing } from './traces/traces.js'
 import { createFileSystem } from './vfs/vfs.js'
 import { createGraph } from './views/graph-operations.js'
@@ -98,6 +98,22 @@ async function openOn(layout: DataLayout, options: EngineOptions): Promise<Engin
     ? openStore(layout, log, (error) => room?.note(error), options.objects)
     : openServerStore(layout, log, options.database, `ksd ${instance}`, options.objects))
   if (databaseFile !== undefined) tellOf(databaseFile, log)
+  try {
+    return await openWith(layout, options, instance, { db, databaseFile, objects, identity })
+  } catch (error) {
+    // what was opened behind it ends with the process; connections to a server would hold that up
+    if (databaseFile === undefined) await db.close()
+    throw error
+  }
+}
+
+async function openWith(
+  layout: DataLayout,
+  options: EngineOptions,
+  instance: string,
+  { db, databaseFile, objects, identity }: OpenStore,
+): Promise<Engine> {
+  const { log } = options
   db.recover(giveUpExpiredUploads)
   const rightOfWay = new RightOfWay()
   const indexes = createSearchIndexes({
@@ -261,17 +277,7 @@ function wire(
       isRevoked: (jti) => db.read(isRevoked(jti)),
       revoke: (jti, expiresAt) => db.write(() => revokeToken(jti, expiresAt, Date.now())),
     },
-    health: async () => {
-      // the index process starts with the first use; one that died is started again at once
-      const indexes = context.indexes.pid() !== undefined || (await readUnlessDamaged(db.read(neverIndexed()), false))
-      const components = {
-        database: !db.broken,
-        indexes,
-        jobs: true,
-        storage: !(db.broken || options.room?.state().isFull === true),
-      }
-      return { ok: components.database, runtime: 'container-runtime', components }
-    },
+    health: () => health(context),
     durable: () => db.durable(),
     damage: () => db.damage?.message,
     activity: async () => {

@@ -1,5 +1,15 @@
+import type { DatabaseAddress } from '../local/database-address.js'
+import type { Migrated } from './storage/postgres/migrate.js'
+
 /** The engine's public surface: what the daemon and the chat service may use. */
 export type * from './api.js'
 export type { Caller } from './base/caller.js'
 export type { EngineOptions } from './base/options.js'
 export { openEngine } from './engine.js'
+
+/** Brings a database on a server to the schema of this version. @throws like `migratePostgres` */
+export async function migrateServer(address: DatabaseAddress, options: { newKeys?: boolean }): Promise<Migrated> {
+  // only who runs migrations has use for their texts
+  const { migratePostgres } = await import('./storage/postgres/migrate.js')
+  return await migratePostgres(address, options)
+}

@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { statSync } from 'node:fs'
 import { userInfo } from 'node:os'
+import { basename, join } from 'node:path'
 import { decodeJwt, jwtVerify, SignJWT } from 'jose'
 import { KsError } from '../contract/errors.js'
 import { newId } from '../lib/ids.js'
-import { dataLayout } from './layout.js'
+import { type DataLayout, dataLayout } from './layout.js'
 import { createPrivateFile, readIfExists, writePrivateFile } from './private-file.js'
 
 /** Issuer and audience of tokens that a data directory signs itself. */
@@ -52,6 +53,22 @@ export function loadSigningKey(dataDir: string): Uint8Array {
 /** The key that encrypts the credentials of sources: 256 random bits, made and guarded like the signing key. */
 export function loadDataKey(dataDir: string): Uint8Array {
   return loadKey(dataLayout(dataDir).dataKey).subarray(0, KEY_BYTES)
+}
+
+/**
+ * Takes the keys of a deployment into a data directory: whoever has that one finds them where they always are.
+ *
+ * @param folder with `signing.key` and `data.key`, as a data directory has them
+ * @throws KsError `unavailable` where one is absent, or the data directory has others
+ */
+export function adoptKeys(folder: string, layout: DataLayout): void {
+  for (const path of [layout.signingKey, layout.dataKey]) {
+    const given = join(folder, basename(path))
+    const text = readIfExists(given)
+    if (text === undefined) throw new KsError('unavailable', `${given} is not there: setting keys names its folder`)
+    if (createPrivateFile(path, text) !== text)
+      throw new KsError('unavailable', `${path} is not the same as ${given}: move away the one that does not count`)
+  }
 }
 
 function loadKey(path: string): Uint8Array {

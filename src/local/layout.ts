@@ -23,11 +23,15 @@ export interface DataLayout {
   log: string
   databaseDir: string
   database: string
+  /** says which server has the database, when it is not here */
+  databaseElsewhere: string
   objects: string
   /** says which store the objects are of, and how often it was opened */
   storeFile: string
   /** while it is there, no object goes that the database does not know; a person removes it */
   keepUnknown: string
+  /** names this folder of objects to a database on a server */
+  objectsName: string
   /** says where the objects are, when they are not here */
   elsewhere: string
   /** while it is renewed, a backup is being taken and no object goes */
@@ -54,9 +58,11 @@ export function dataLayout(root: string): DataLayout {
     log: join(root, 'logs', 'daemon.log'),
     databaseDir: join(root, 'db'),
     database: join(root, 'db', 'main.sqlite'),
+    databaseElsewhere: join(root, 'db', 'elsewhere'),
     objects: join(root, 'objects'),
     storeFile: join(root, 'objects', 'store.json'),
     keepUnknown: join(root, 'objects', 'keep-unknown'),
+    objectsName: join(root, 'db', 'objects-name'),
     elsewhere: join(root, 'objects', 'elsewhere'),
     pin: join(root, 'objects', 'being-copied'),
     restoring: join(root, 'restoring'),

@@ -1,4 +1,5 @@
 import { isIP } from 'node:net'
+import { databaseAddress } from './database-address.js'
 import { objectPlace } from './object-place.js'
 import { type ProviderSetting, providers } from './provider-setting.js'
 import { atLeast, numeric, parseJson, record, someText, text, webAddress } from './setting-readers.js'
@@ -74,6 +75,24 @@ export const SETTINGS = {
     false,
     flag,
     'open a data directory on NFS, SMB or 9p (environment only)',
+  ),
+  backend: setting<Optional<string>>(
+    'BACKEND',
+    undefined,
+    backend,
+    'server that has the database: postgres://user@host:port/name, or several hosts parted by commas; default a file of the data directory',
+  ),
+  backendPasswordFile: setting<Optional<string>>(
+    'BACKEND_PASSWORD_FILE',
+    undefined,
+    text,
+    'file with the password for backend; else PGPASSWORD, ~/.pgpass or the address',
+  ),
+  keys: setting<Optional<string>>(
+    'KEYS',
+    undefined,
+    text,
+    'folder with the signing.key and data.key of a deployment of several gateways; default each data directory has its own',
   ),
   objects: setting<Optional<string>>(
     'OBJECTS',
@@ -229,6 +248,11 @@ function none<T>(): readonly T[] {
 function address(value: unknown): string {
   if (!/^(\[[0-9a-f:.%\w]+\]|[^\s:[\]/]+):\d{1,5}$/i.test(text(value)))
     throw new Error('host:port, as in 127.0.0.1:7733 or [::1]:7733')
+  return text(value)
+}
+
+function backend(value: unknown): string {
+  databaseAddress(text(value))
   return text(value)
 }
 

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import { inject } from 'vitest'
-import type { DatabaseAddress } from '../../src/engine/base/database-address.js'
-import { databaseAddress } from '../../src/engine/storage/postgres/address.js'
 import { migratePostgres } from '../../src/engine/storage/postgres/migrate.js'
 import { Postgres } from '../../src/engine/storage/postgres/postgres.js'
+import type { DatabaseAddress } from '../../src/local/database-address.js'
+import { databaseAddress } from '../../src/local/database-address.js'
 import { ROLE } from './postgres-server.js'
 
 /** Whether there is a server to run these tests on. */
@@ -16,7 +16,7 @@ export function addressOf(name: string, folder = inject('postgres')): DatabaseAd
 
 /** A client that asks the server itself. */
 export async function connect(name: string): Promise<pg.Client> {
-  const client = new pg.Client({ connectionString: addressOf(name).connectionString })
+  const client = new pg.Client({ connectionString: addressOf(name).hosts[0] })
   await client.connect()
   return client
 }
@@ -37,6 +37,10 @@ export async function migratedDatabase(): Promise<string> {
   return name
 }
 
-export async function openPostgres(name: string, connections = 10): Promise<Postgres> {
-  return await Postgres.open({ address: addressOf(name), application: 'ks-test', connections })
+export async function openPostgres(
+  name: string,
+  connections = 10,
+  more: { patienceMs?: number } = {},
+): Promise<Postgres> {
+  return await Postgres.open({ address: addressOf(name), application: 'ks-test', connections, ...more })
 }

@@ -32,6 +32,9 @@ interface Catalogue {
 
 const TYPES: Record<string, string> = { INTEGER: 'bigint', TEXT: 'text', REAL: 'double precision', BLOB: 'bytea' }
 
+/** Tables that a store in a file has no use for: the number of its schema, and what all gateways must have alike. */
+const OF_POSTGRES = ['schema_version', 'deployment']
+
 /** A condition, without what only one of the two writes. */
 function plain(text: string | null): string | null {
   return text === null
@@ -117,7 +120,8 @@ async function postgresCatalogue(client: Client): Promise<Catalogue> {
   const found: Catalogue = { columns: {}, primary: {}, unique: {}, indexes: {}, foreign: {}, checks: {}, triggers: {} }
   const all = async <T>(text: string, table: string) => (await client.query<T & object>(text, [table])).rows
   const { rows: tables } = await client.query<{ name: string }>(
-    "SELECT relname name FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace AND relname <> 'schema_version'",
+    "SELECT relname name FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace AND relname <> ALL ($1)",
+    [OF_POSTGRES],
   )
   for (const { name: table } of tables) {
     const columns = await all<{ name: string; type: string; notnull: boolean; generated: string; text: string | null }>(

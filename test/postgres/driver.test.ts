@@ -4,12 +4,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { KsError } from '../../src/contract/errors.js'
 import { findSpace, type SpaceRow } from '../../src/engine/rows/spaces.js'
 import { lastChange, nextChange } from '../../src/engine/rows/workspaces.js'
-import { databaseAddress } from '../../src/engine/storage/postgres/address.js'
 import { CommitUnknown } from '../../src/engine/storage/postgres/errors.js'
 import { migratePostgres } from '../../src/engine/storage/postgres/migrate.js'
 import { Postgres } from '../../src/engine/storage/postgres/postgres.js'
 import { type Read, sql, type Write } from '../../src/engine/storage/program.js'
 import { MIGRATIONS } from '../../src/engine/storage/schema.js'
+import { databaseAddress } from '../../src/local/database-address.js'
 import { addressOf, connect, emptyDatabase, hasServer, migratedDatabase, openPostgres } from '../helpers/postgres.js'
 import { newSpace } from './backends.js'
 
@@ -159,14 +159,63 @@ describe.skipIf(!hasServer)('a driver of PostgreSQL', () => {
     await small.close()
   })
 
+  it('runs a write again whose connection is lost before its commit, for as long as it may wait', async () => {
+    const before = await driver.read(lastChange(space.key))
+    let runs = 0
+    const cut = (times: number, by: Postgres) => {
+      runs = 0
+      return by.write(() => {
+        const isCut = runs++ < times
+        return (function* () {
+          yield* nextChange(space.key)
+          if (isCut) yield* sql.get('SELECT pg_terminate_backend(pg_backend_pid())')
+        })()
+      })
+    }
+    await cut(2, driver)
+    expect([runs, await driver.read(lastChange(space.key))]).toEqual([3, before + 1])
+    const hasty = await openPostgres(name, 2, { patienceMs: 0 })
+    await expect(cut(1, hasty)).rejects.toMatchObject({ code: 'unavailable', retryAfter: expect.any(Number) })
+    expect([runs, await driver.read(lastChange(space.key))]).toEqual([1, before + 1])
+    await hasty.close()
+  })
+
+  it('reads on another connection where one that waited was lost', async () => {
+    const one = await openPostgres(name, 1)
+    const before = await one.read(lastChange(space.key))
+    const backend = await one.read(sql.get<{ pid: number }>('SELECT pg_backend_pid() pid'))
+    await client.query('SELECT pg_terminate_backend($1)', [backend?.pid])
+    expect(await one.read(lastChange(space.key))).toBe(before)
+    await one.close()
+  })
+
+  it('has a connection left for a heartbeat while requests hold all others', async () => {
+    const small = await openPostgres(name, 1)
+    const holding = small.read(pause(1.5))
+    const beat = await small.write(() => sql.returning<{ one: number }>('SELECT 1 one'), { isUrgent: true })
+    expect(beat).toEqual([{ one: 1 }])
+    await holding
+    await small.close()
+  })
+
+  it('finds the host that takes writes among several', async () => {
+    const address = addressOf(name)
+    const several = { ...address, hosts: ['postgres://ks@127.0.0.1:1/none', ...address.hosts] } as const
+    const opened = await Postgres.open({ address: several, application: 'ks-test' })
+    expect(await opened.read(lastChange(space.key))).toBeGreaterThan(0)
+    await opened.close()
+  })
+
   it('refuses with 503 what its connection is lost under, and goes on with another', async () => {
     const before = await driver.read(lastChange(space.key))
-    const cut = driver.write(function* () {
-      yield* nextChange(space.key)
-      yield* sql.get('SELECT pg_terminate_backend(pg_backend_pid())')
-    })
-    await expect(cut).rejects.toMatchObject({ code: 'unavailable', retryAfter: expect.any(Number) })
-    const reading = failure(driver.read(pause(5)))
+    const reading = failure(
+      driver.read(
+        (function* () {
+          yield* lastChange(space.key)
+          yield* pause(5)
+        })(),
+      ),
+    )
     await driver.read(pause(0.2))
     await client.query(
       "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'SELECT pg_sleep%' AND application_name = 'ks-test' AND datname = current_database()",
@@ -213,8 +262,22 @@ describe.skipIf(!hasServer)('a database', () => {
     const name = await emptyDatabase()
     expect(await failure(openPostgres(name))).toMatchObject({ message: expect.stringContaining('no schema') })
     const schemas = await Promise.all(Array.from({ length: 3 }, () => migratePostgres(addressOf(name))))
-    expect(schemas).toEqual(schemas.map(() => MIGRATIONS.length))
+    expect(schemas.map(({ to }) => to)).toEqual(schemas.map(() => MIGRATIONS.length))
+    expect(schemas.filter(({ from }) => from === undefined)).toHaveLength(1)
     await (await openPostgres(name)).close()
+  })
+
+  it('is not brought to another schema while gateways work with the one that it has', async () => {
+    const name = await migratedDatabase()
+    const client = await connect(name)
+    await client.query('UPDATE schema_version SET version = version - 1')
+    const beat = 'extract(epoch FROM clock_timestamp()) * 1000'
+    await client.query(`INSERT INTO gateways (id, started_at, beat_at) VALUES ('one', ${beat}, ${beat})`)
+    expect(await failure(migratePostgres(addressOf(name)))).toMatchObject({
+      code: 'unavailable',
+      message: expect.stringContaining('stop them'),
+    })
+    await client.end()
   })
 
   it('of a later version is left alone', async () => {
@@ -241,7 +304,7 @@ describe.skipIf(!hasServer)('a database', () => {
   it('gets its password from a file, which stands in no address', () => {
     const address = databaseAddress('postgres://ada:old@db.internal:5433/ks?sslmode=verify-full', '/run/secrets/db')
     expect(address.shown).toBe('postgres://db.internal:5433/ks')
-    expect(address.connectionString).toBe('postgres://ada@db.internal:5433/ks?sslmode=verify-full')
+    expect(address.hosts).toEqual(['postgres://ada@db.internal:5433/ks?sslmode=verify-full'])
     expect(address.password).toBeTypeOf('function')
   })
 })

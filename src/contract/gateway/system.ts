@@ -7,6 +7,8 @@ export const Health = z
     ok: z.boolean(),
     runtime: z.enum(['edge-workers', 'container-runtime']),
     components: z.record(z.string(), z.boolean()),
+    /** whether what was committed is on a second server, too; absent where the database is a file */
+    durability: z.enum(['single', 'replicated']).optional(),
   })
   .meta({ id: 'Health' })
 export type Health = z.output<typeof Health>

@@ -1,7 +1,7 @@
 import type { QuotaPolicy } from '../../contract/gateway/spaces.js'
+import type { DatabaseAddress } from '../../local/database-address.js'
 import type { DiskRoom } from '../../local/disk-room.js'
 import type { ObjectPlace } from '../../local/object-place.js'
-import type { DatabaseAddress } from './database-address.js'
 import type { EngineLog } from './log.js'
 import type { ModelReference } from './model-reference.js'
 import type { ProviderConfig } from './provider-config.js'

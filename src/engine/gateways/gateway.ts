@@ -57,7 +57,9 @@ export class Gateway {
   async #beat(): Promise<void> {
     const { db, instance, now, options, log } = this.#context
     try {
-      const { wasThere, taken } = await db.write(() => beatAndSweep(instance, options.heldLock, now()))
+      const { wasThere, taken } = await db.write(() => beatAndSweep(instance, options.heldLock, now()), {
+        isUrgent: true,
+      })
       if (!wasThere) {
         log.warn({}, 'others took this process for dead, and took over what it was at')
         for (const lost of this.#lost) lost()

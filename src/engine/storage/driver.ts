@@ -7,6 +7,8 @@ export interface WriteOptions {
    * what all writers of a space do, as publications. Writers of SQLite follow each other anyway.
    */
   lock?: number
+  /** For heartbeats alone: on a server, connections are kept for them that no other program takes. */
+  isUrgent?: boolean
 }
 
 /** What a driver did since it was opened. */
@@ -50,6 +52,9 @@ export interface Driver {
 
   /** What is wrong with the file that the database is, once that was met: nothing is written until the next start. */
   readonly damage: DatabaseDamaged | undefined
+
+  /** Whether what was committed is on a second server, too. Absent where the database is a file. */
+  hasStandby?(): Promise<boolean>
 
   counts(): DatabaseCounts
 

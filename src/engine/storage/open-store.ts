@@ -1,11 +1,13 @@
 import { existsSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
+import type { DatabaseAddress } from '../../local/database-address.js'
 import type { DataLayout } from '../../local/layout.js'
 import type { ObjectPlace } from '../../local/object-place.js'
+import { readIfExists, writePrivateFile } from '../../local/private-file.js'
 import { StoreRefused } from '../../local/store-refused.js'
-import type { DatabaseAddress } from '../base/database-address.js'
 import type { EngineLog } from '../base/log.js'
 import { Database } from './database.js'
+import { deploymentOf, joinDeployment } from './deployment.js'
 import type { Driver } from './driver.js'
 import type { ObjectStore } from './objects.js'
 import { openObjects, refuseWithoutPlace } from './open-objects.js'
@@ -41,6 +43,11 @@ export async function openStore(
   place?: ObjectPlace,
 ): Promise<OpenStore<Database>> {
   refuseWithoutPlace(layout, place)
+  const before = readIfExists(layout.databaseElsewhere)
+  if (before !== undefined)
+    throw new StoreRefused(
+      `the database of this store is ${before.trim()}: start with --backend or the setting backend (${layout.databaseElsewhere} says so)`,
+    )
   const { logLost } = checkStore(layout)
   await mkdir(layout.databaseDir, { recursive: true, mode: 0o700 })
   // One that is refused is not closed: closing would move its log into it. The process ends, or forgets it.
@@ -67,8 +74,13 @@ export async function openServerStore(
   try {
     await db.read(refuseOther(layout, address.shown))
     await mkdir(layout.objects, { recursive: true, mode: 0o700 })
+    await mkdir(layout.databaseDir, { recursive: true, mode: 0o700 })
+    const deployment = deploymentOf(layout, place)
+    await db.write(() => joinDeployment(deployment, layout))
     const identity = await openIdentity({ db, file: undefined, database: address.shown, layout, log, logLost: false })
-    return { db, databaseFile: undefined, ...(await withObjects(db, identity, layout, log, place)) }
+    const opened = { db, databaseFile: undefined, ...(await withObjects(db, identity, layout, log, place)) }
+    writePrivateFile(layout.databaseElsewhere, `${address.shown}\n`)
+    return opened
   } catch (error) {
     await db.close()
     throw error

@@ -76,14 +76,17 @@ export function told(error: unknown): unknown {
   return code === '' ? error : new StatementRefused({ code, message })
 }
 
-/** Whether there is a server, and no free connection to it. */
-export function isBusy(error: unknown): boolean {
-  return said(error).message === NO_ROOM
+/** No connection was had because there is no server now: for whatever reason it gave none, it may give one later. */
+export class NotConnected extends KsError {
+  constructor() {
+    super('unavailable', 'the database does not answer', { retryAfter: RETRY_SECONDS })
+    this.name = 'NotConnected'
+  }
 }
 
-/** What a program is told that got no connection: for whatever reason the server gave none, it may give one later. */
+/** What a program is told that got no connection. */
 export function notConnected(error: unknown): KsError {
-  return unavailable(isBusy(error) ? 'all connections to the database are busy' : 'the database does not answer')
+  return said(error).message === NO_ROOM ? unavailable('all connections to the database are busy') : new NotConnected()
 }
 
 function unavailable(message: string): KsError {

@@ -1,7 +1,10 @@
-import type { ClientBase } from 'pg'
+import type { Client, ClientBase } from 'pg'
 import { KsError } from '../../../contract/errors.js'
-import type { DatabaseAddress } from '../../base/database-address.js'
+import { newId } from '../../../lib/ids.js'
+import type { DatabaseAddress } from '../../../local/database-address.js'
+import { EXPIRES_AFTER_MS } from '../../base/leases.js'
 import { MIGRATIONS, postgresMigrations } from '../schema.js'
+import { connectOnce } from './connections.js'
 import { told } from './errors.js'
 import { BASELINE, BASELINE_SCHEMA } from './schema/baseline.js'
 
@@ -19,31 +22,41 @@ interface Server {
 const SERVER = `SELECT current_setting('server_version_num')::int version, pg_encoding_to_char(encoding) encoding,
   datcollate locale, to_regclass('schema_version')::text schema FROM pg_database WHERE datname = current_database()`
 
+/** What a migration did. */
+export interface Migrated {
+  /** numbers of the schema before and now; nothing before where there was none */
+  from: number | undefined
+  to: number
+}
+
 /**
  * Brings a database to the newest schema, all steps in one transaction; others that migrate meanwhile wait.
  *
- * @returns the number of the schema
- * @throws KsError for a database that is not made for us, or of a later version
+ * @param newKeys the next gateway to start says anew which keys all gateways have
+ * @throws KsError for a database that is not made for us, of a later version, or in use by gateways of an earlier one
  */
-export async function migratePostgres({ connectionString, password }: DatabaseAddress): Promise<number> {
-  const { default: pg } = await import('pg')
-  const client = new pg.Client({ connectionString, ...(password === undefined ? {} : { password }) })
-  client.on('error', () => undefined)
+export async function migratePostgres(address: DatabaseAddress, { newKeys = false } = {}): Promise<Migrated> {
+  let client: Client | undefined
   try {
-    await client.connect()
+    client = await connectOnce(address)
     await refuseOthers(client)
     await client.query('BEGIN')
     await client.query('SELECT pg_advisory_xact_lock($1)', [MIGRATION_LOCK])
     await client.query('CREATE TABLE IF NOT EXISTS schema_version (version integer NOT NULL)')
-    const current = (await schemaOf(client)) ?? (await begin(client))
-    for (const step of postgresMigrations(current)) await client.query(step)
+    const from = await schemaOf(client)
+    const current = from ?? (await begin(client))
+    const steps = postgresMigrations(current)
+    if (from !== undefined && steps.length > 0) await refuseWhileInUse(client)
+    for (const step of steps) await client.query(step)
     await client.query('UPDATE schema_version SET version = $1', [MIGRATIONS.length])
+    await client.query('INSERT INTO store (id, opened) SELECT $1, 0 WHERE NOT EXISTS (SELECT 1 FROM store)', [newId()])
+    if (newKeys) await client.query('UPDATE deployment SET keys = NULL')
     await client.query('COMMIT')
-    return MIGRATIONS.length
+    return { from, to: MIGRATIONS.length }
   } catch (error) {
     throw told(error)
   } finally {
-    await client.end().catch(() => undefined)
+    await client?.end().catch(() => undefined)
   }
 }
 
@@ -53,13 +66,30 @@ async function begin(client: ClientBase): Promise<number> {
   return BASELINE_SCHEMA
 }
 
+/** No step was made for statements of an earlier version beside it. */
+async function refuseWhileInUse(client: ClientBase): Promise<void> {
+  const { rows } = await client.query<{ open: number }>(
+    'SELECT count(*)::int open FROM gateways WHERE beat_at > extract(epoch FROM clock_timestamp()) * 1000 - $1',
+    [EXPIRES_AFTER_MS],
+  )
+  const open = rows[0]?.open ?? 0
+  if (open > 0)
+    throw new KsError(
+      'unavailable',
+      `${open} gateway${open === 1 ? ' of an earlier version works' : 's of an earlier version work'} on this database: stop them, then run this again`,
+    )
+}
+
 /** Whether this version can work with a database. @throws KsError where it cannot */
 export async function checkServer(client: ClientBase): Promise<void> {
   const { schema } = await refuseOthers(client)
   const version = schema === null ? undefined : await schemaOf(client)
   if (version === MIGRATIONS.length) return
   const found = version === undefined ? 'no schema' : `schema ${version}`
-  throw new KsError('unavailable', `the database has ${found}, this version works with schema ${MIGRATIONS.length}`)
+  throw new KsError(
+    'unavailable',
+    `the database has ${found}, this version works with schema ${MIGRATIONS.length}: run ksd migrate`,
+  )
 }
 
 async function refuseOthers(client: ClientBase): Promise<Server> {

@@ -1,16 +1,15 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Pool, PoolClient } from 'pg'
+import type { PoolClient } from 'pg'
 import { KsError } from '../../../contract/errors.js'
-import type { DatabaseAddress } from '../../base/database-address.js'
 import { postgresDialect } from '../dialect.js'
 import type { DatabaseCounts, Driver, WriteOptions } from '../driver.js'
-import { type Change, isProgram, type Query, type Read, type Write } from '../program.js'
-import { CommitUnknown, isAway, isBusy, isConflict, isSpent, notConnected, told } from './errors.js'
+import { type Change, isProgram, type Query, type Read, sql, type Write } from '../program.js'
+import { Connections, type PostgresOptions } from './connections.js'
+import { CommitUnknown, isAway, isConflict, isSpent, NotConnected, notConnected, told } from './errors.js'
 import { checkServer } from './migrate.js'
 import { Prepared } from './prepared.js'
 import { Session } from './session.js'
-import { AS_SQLITE } from './values.js'
 
 /** What a driver did. */
 export interface Statements {
@@ -20,27 +19,15 @@ export interface Statements {
   again: number
 }
 
-export interface PostgresOptions {
-  address: DatabaseAddress
-  /** the gateway, as the server lists it */
-  application: string
-  connections?: number
-  /** how long a statement waits for a row that another transaction holds, in milliseconds */
-  lockMs?: number
-}
-
-const CONNECTIONS = 10
-/** how long a program waits for a connection */
-const WAIT_MS = 2000
-const LOCK_MS = 15_000
-/** how long a statement may take at most: all are made to be short, so a server that does not answer then has stopped */
-const ANSWER_MS = 30_000
-/** how long the server keeps a transaction whose gateway does not go on with it, and what it holds */
-const HELD_MS = 30_000
 /** runs of one program, the first among them */
 const MOST_RUNS = 10
 const FIRST_PAUSE_MS = 4
 const LONGEST_PAUSE_MS = 200
+/** How long a write waits for a server that has gone, and a read: another one takes over, or the same starts again. */
+const WRITE_PATIENCE_MS = 15_000
+const READ_PATIENCE_MS = 2000
+/** what was looked up of the server's settings is asked anew after this */
+const SETTINGS_MS = 10_000
 
 const READ = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY'
 const WRITE = 'BEGIN ISOLATION LEVEL REPEATABLE READ'
@@ -48,9 +35,18 @@ const WRITE = 'BEGIN ISOLATION LEVEL REPEATABLE READ'
 const WRITE_LOCKED = 'BEGIN ISOLATION LEVEL READ COMMITTED'
 const LOCK = 'SELECT 1 FROM spaces WHERE key = $1 FOR NO KEY UPDATE'
 
+interface OpenOptions extends PostgresOptions {
+  /** how long a write waits for a server that has gone, in milliseconds */
+  patienceMs?: number
+}
+
+/** What a statement came to. */
+type Outcome = { answer: unknown } | { error: unknown }
+
 /** Runs programs on a server, each in a transaction of its own on a connection of a pool. */
 export class Postgres implements Driver {
-  readonly #pool: Pool
+  readonly #connections: Connections
+  readonly #patienceMs: number
   readonly #prepared = new Prepared(postgresDialect())
   readonly #done: Statements = { statements: 0, again: 0 }
   readonly #operation = new AsyncLocalStorage<Statements>()
@@ -60,31 +56,40 @@ export class Postgres implements Driver {
   #recovering: Promise<void> | undefined
   #waitingWrites = 0
   #isAway = false
+  #isClosed = false
+  #standby: { asked: number; has: boolean } | undefined
 
-  private constructor(pool: Pool) {
-    this.#pool = pool
+  private constructor(connections: Connections, patienceMs: number) {
+    this.#connections = connections
+    this.#patienceMs = patienceMs
   }
 
   /** @throws KsError where the server does not answer, is too old, or its database is not one of ours */
-  static async open(options: PostgresOptions): Promise<Postgres> {
-    const driver = new Postgres(await makePool(options))
-    try {
-      await driver.#with((client) => checkServer(client))
-      return driver
-    } catch (error) {
-      await driver.close()
-      throw told(error)
+  static async open({ patienceMs = WRITE_PATIENCE_MS, ...options }: OpenOptions): Promise<Postgres> {
+    const driver = new Postgres(await Connections.make(options), patienceMs)
+    // one that cannot be had moves on to the next host
+    let triesLeft = options.address.hosts.length
+    for (;;) {
+      try {
+        await driver.#with((client) => checkServer(client))
+        return driver
+      } catch (error) {
+        if (--triesLeft > 0 && !(error instanceof KsError)) continue
+        await driver.close()
+        throw told(error)
+      }
     }
   }
 
   async read<T>(program: Read<T>): Promise<T> {
     if (this.#owed.length > 0) await this.#recoverOwed()
     try {
-      const session = await this.#session()
+      const first = program.next()
+      if (first.done === true) return first.value
+      const { session, outcome } = await this.#begun(first.value)
       try {
-        const value = await this.#run(session, program, () => session.begin(READ))
+        const value = await this.#run(session, program, outcome())
         session.leave()
-        this.#isAway = false
         return value
       } catch (error) {
         if (isSpent(error)) session.drop()
@@ -96,23 +101,55 @@ export class Postgres implements Driver {
     }
   }
 
-  async write<T>(work: () => Write<T> | T, { lock }: WriteOptions = {}): Promise<T> {
-    if (this.#owed.length > 0) await this.#recoverOwed()
-    return await this.#write(work, lock)
+  /** Runs the first statement of a read, which may be run again: only its answer moves the program on. */
+  async #begun(first: Query): Promise<{ session: Session; outcome(): Outcome }> {
+    const until = performance.now() + Math.min(READ_PATIENCE_MS, this.#patienceMs)
+    for (let run = 1; ; run++) {
+      try {
+        const session = await this.#session()
+        session.begin(READ)
+        const outcome = await this.#outcome(session, first)
+        if ('error' in outcome && isSpent(outcome.error)) {
+          session.drop()
+          throw outcome.error
+        }
+        this.#isAway = false
+        return { session, outcome: () => outcome }
+      } catch (error) {
+        await this.#again(error, run, until)
+      }
+    }
   }
 
-  async #write<T>(work: () => Write<T> | T, lock?: number): Promise<T> {
+  async write<T>(work: () => Write<T> | T, options: WriteOptions = {}): Promise<T> {
+    if (this.#owed.length > 0) await this.#recoverOwed()
+    return await this.#write(work, options, this.#patienceMs)
+  }
+
+  async #write<T>(work: () => Write<T> | T, options: WriteOptions, patienceMs: number): Promise<T> {
     this.#counts.writes++
+    const until = performance.now() + patienceMs
     for (let run = 1; ; run++) {
       try {
         const made = work()
-        return isProgram(made) ? await this.#transaction(made, lock) : made
+        return isProgram(made) ? await this.#transaction(made, options) : made
       } catch (error) {
-        if (!isConflict(error) || run >= MOST_RUNS) throw this.#failure(error)
-        this.#count('again')
-        await sleep(Math.random() * Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** run))
+        await this.#again(error, run, until).catch((told: unknown) => {
+          throw this.#failure(told)
+        })
       }
     }
+  }
+
+  /** Waits until a program may run again. @throws the error where it may not, or not any more */
+  async #again(error: unknown, run: number, until: number): Promise<void> {
+    // whether it has committed is looked up by who knows what it would have changed
+    if (error instanceof CommitUnknown || this.#isClosed) throw error
+    const mayBeBack = (isAway(error) || error instanceof NotConnected) && performance.now() < until
+    if (mayBeBack) this.#isAway = true
+    if (!mayBeBack && (!isConflict(error) || run >= MOST_RUNS)) throw error
+    this.#count('again')
+    await sleep(Math.random() * Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** run))
   }
 
   /** On a server nothing is seen by others before it is durable, so a record is a write like any other. */
@@ -138,7 +175,7 @@ export class Postgres implements Driver {
 
   async #runOwed(): Promise<void> {
     for (let work = this.#owed[0]; work !== undefined; work = this.#owed[0]) {
-      await this.#write(work)
+      await this.#write(work, {}, 0)
       this.#owed.shift()
     }
   }
@@ -169,24 +206,35 @@ export class Postgres implements Driver {
     return { value, ...done }
   }
 
+  async hasStandby(): Promise<boolean> {
+    const { asked, has } = this.#standby ?? { asked: -SETTINGS_MS, has: false }
+    if (performance.now() - asked < SETTINGS_MS) return has
+    const row = await this.read(sql.get<{ names: string }>("SELECT current_setting('synchronous_standby_names') names"))
+    this.#standby = { asked: performance.now(), has: row?.names !== undefined && row.names !== '' }
+    return this.#standby.has
+  }
+
   async close(last: () => void = () => {}): Promise<void> {
-    await this.#pool.end()
+    this.#isClosed = true
+    await this.#connections.end()
     last()
   }
 
-  async #transaction<T>(program: Write<T>, lock: number | undefined): Promise<T> {
+  async #transaction<T>(program: Write<T>, { lock, isUrgent = false }: WriteOptions): Promise<T> {
+    const first = program.next()
+    if (first.done === true) return first.value
     this.#waitingWrites++
-    const session = await this.#session().finally(() => {
+    const session = await this.#session(isUrgent).finally(() => {
       this.#waitingWrites--
     })
     let value: T
     try {
-      value = await this.#run(session, program, () => {
-        session.begin(lock === undefined ? WRITE : WRITE_LOCKED)
-        if (lock === undefined) return
+      session.begin(lock === undefined ? WRITE : WRITE_LOCKED)
+      if (lock !== undefined) {
         this.#count('statements')
         session.ahead(LOCK, [lock])
-      })
+      }
+      value = await this.#run(session, program, await this.#outcome(session, first.value))
     } catch (error) {
       if (isSpent(error)) session.drop()
       else session.leave()
@@ -198,42 +246,41 @@ export class Postgres implements Driver {
     return value
   }
 
-  /** Runs a program to its end. @param begin is called before its first statement */
-  async #run<T>(session: Session, program: Write<T>, begin: () => void): Promise<T> {
-    let step = program.next()
-    if (step.done !== true) begin()
+  async #outcome(session: Session, asked: Query | Change): Promise<Outcome> {
+    this.#counts[asked.verb]++
+    try {
+      return { answer: await session.run(asked) }
+    } catch (error) {
+      return { error }
+    }
+  }
+
+  /** Runs a program to its end. @param outcome of its first statement */
+  async #run<T>(session: Session, program: Write<T>, outcome: Outcome): Promise<T> {
+    let step = 'error' in outcome ? program.throw(outcome.error) : program.next(outcome.answer)
     while (step.done !== true) {
-      const asked: Query | Change = step.value
-      this.#counts[asked.verb]++
-      let outcome: unknown
-      try {
-        outcome = await session.run(asked)
-      } catch (error) {
-        step = program.throw(error)
-        continue
-      }
-      step = program.next(outcome)
+      const next = await this.#outcome(session, step.value)
+      step = 'error' in next ? program.throw(next.error) : program.next(next.answer)
     }
     return step.value
   }
 
   /** What a caller is told. */
   #failure(error: unknown): unknown {
-    if (error instanceof CommitUnknown || isAway(error)) this.#isAway = true
+    if (error instanceof CommitUnknown || error instanceof NotConnected || isAway(error)) this.#isAway = true
     return told(error)
   }
 
-  async #session(): Promise<Session> {
+  async #session(isUrgent = false): Promise<Session> {
     try {
-      return new Session(await this.#pool.connect(), this.#prepared, () => this.#count('statements'))
+      return new Session(await this.#connections.take(isUrgent), this.#prepared, () => this.#count('statements'))
     } catch (error) {
-      if (!isBusy(error)) this.#isAway = true
       throw notConnected(error)
     }
   }
 
   async #with<T>(work: (client: PoolClient) => Promise<T>): Promise<T> {
-    const client = await this.#pool.connect()
+    const client = await this.#connections.take(false)
     try {
       return await work(client)
     } finally {
@@ -258,31 +305,4 @@ async function commit(session: Session): Promise<void> {
   }
   session.release()
   if (!isCommitted) throw new KsError('internal', 'a program went on after one of its statements had failed')
-}
-
-async function makePool({
-  address,
-  application,
-  connections = CONNECTIONS,
-  lockMs = LOCK_MS,
-}: PostgresOptions): Promise<Pool> {
-  // an embedded daemon never loads it
-  const { default: pg } = await import('pg')
-  const pool = new pg.Pool({
-    connectionString: address.connectionString,
-    ...(address.password === undefined ? {} : { password: address.password }),
-    application_name: application,
-    max: connections,
-    connectionTimeoutMillis: WAIT_MS,
-    query_timeout: ANSWER_MS,
-    lock_timeout: lockMs,
-    idle_in_transaction_session_timeout: HELD_MS,
-    keepAlive: true,
-    pipeline: true,
-    types: AS_SQLITE,
-  })
-  // a connection that breaks is told of by the statement that meets it; one that nobody uses is replaced
-  pool.on('error', () => undefined)
-  pool.on('connect', (client) => client.on('error', () => undefined))
-  return pool
 }

@@ -1,6 +1,7 @@
 import { CHAT_TABLES } from './chat.js'
 import { CONTENT_TABLES } from './content.js'
 import { COUNTING_TRIGGERS } from './counting-triggers.js'
+import { DEPLOYMENT_TABLE } from './deployment.js'
 import { FOLLOWING_TRIGGERS } from './following-triggers.js'
 import { FUNCTIONS } from './functions.js'
 import { KEPT_TABLES } from './kept.js'
@@ -18,6 +19,7 @@ export const BASELINE = [
   CHAT_TABLES,
   WORK_TABLES,
   KEPT_TABLES,
+  DEPLOYMENT_TABLE,
   COUNTING_TRIGGERS,
   FOLLOWING_TRIGGERS,
   'INSERT INTO node_keys VALUES (0);',

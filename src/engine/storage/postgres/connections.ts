@@ -1,0 +1,171 @@
+import type { Client, ClientBase, ClientConfig, Pool, PoolClient } from 'pg'
+import type { DatabaseAddress } from '../../../local/database-address.js'
+import { AS_SQLITE } from './values.js'
+
+export interface PostgresOptions {
+  address: DatabaseAddress
+  /** the gateway, as the server lists it */
+  application: string
+  connections?: number
+  /** how long a statement waits for a row that another transaction holds, in milliseconds */
+  lockMs?: number
+}
+
+const CONNECTIONS = 10
+/** kept for heartbeats: a gateway whose requests hold all others must not be taken for dead */
+const URGENT_CONNECTIONS = 2
+/** how long a program waits for a connection */
+const WAIT_MS = 2000
+const LOCK_MS = 15_000
+/** how long a statement may take at most: all are made to be short, so a server that does not answer then has stopped */
+const ANSWER_MS = 30_000
+/** how long the server keeps a transaction whose gateway does not go on with it, and what it holds */
+const HELD_MS = 30_000
+/** A commit is answered when it is durable, on the standby too where there is one. What asks for more is left as it is. */
+const DURABLE = `SELECT CASE WHEN current_setting('synchronous_commit') IN ('on', 'remote_apply') THEN NULL
+  ELSE set_config('synchronous_commit', 'on', false) END`
+/** the server says that it is a standby: an error of the class of those that ask for another connection */
+const NOT_WRITABLE = '25006'
+
+/** The connections of a gateway, and a few that only its heartbeats use. */
+export class Connections {
+  readonly #all: Pool
+  readonly #urgent: Pool
+
+  private constructor(all: Pool, urgent: Pool) {
+    this.#all = all
+    this.#urgent = urgent
+  }
+
+  static async make({ connections = CONNECTIONS, ...options }: PostgresOptions): Promise<Connections> {
+    const servers = new Servers(options.address)
+    return new Connections(
+      await makePool(options, servers, connections),
+      await makePool(options, servers, URGENT_CONNECTIONS),
+    )
+  }
+
+  take(isUrgent: boolean): Promise<PoolClient> {
+    return (isUrgent ? this.#urgent : this.#all).connect()
+  }
+
+  async end(): Promise<void> {
+    await Promise.all([this.#all.end(), this.#urgent.end()])
+  }
+}
+
+type Done = ((error: Error) => void) | ((error: null, client: Client) => void)
+
+/** The hosts of one database, and which of them takes writes, as far as that is known. */
+class Servers {
+  readonly #address: DatabaseAddress
+  #at = 0
+
+  constructor(address: DatabaseAddress) {
+    this.#address = address
+  }
+
+  get areSeveral(): boolean {
+    return this.#address.hosts.length > 1
+  }
+
+  get current(): string {
+    return this.#address.hosts[this.#at] ?? this.#address.hosts[0]
+  }
+
+  /** Whether `tried` is asked no more: another may have found so before. */
+  leave(tried: string): void {
+    if (tried === this.current) this.#at = (this.#at + 1) % this.#address.hosts.length
+  }
+}
+
+async function makePool(
+  { address, application, lockMs = LOCK_MS }: PostgresOptions,
+  servers: Servers,
+  max: number,
+): Promise<Pool> {
+  // an embedded daemon never loads it
+  const { default: pg } = await import('pg')
+  /** asks the host that was last seen to take writes */
+  class OneOfHosts extends pg.Client {
+    readonly #host: string
+
+    constructor(config?: ClientConfig) {
+      const host = servers.current
+      super({ ...config, connectionString: host })
+      this.#host = host
+      // one that breaks is told of by the statement that meets it
+      this.on('error', () => undefined)
+    }
+
+    override connect(): Promise<Client>
+    override connect(done: Done): void
+    override connect(done?: Done): Promise<Client> | undefined {
+      if (done === undefined) return super.connect()
+      super.connect((error: Error | null) => {
+        if (error !== null && error !== undefined) servers.leave(this.#host)
+        // the declared type has a function for either outcome, where `pg` calls one with both
+        const tell = done as (error: Error | null) => void
+        tell(error)
+      })
+      return undefined
+    }
+
+    async ready(): Promise<void> {
+      try {
+        if (servers.areSeveral) await refuseStandby(this)
+        await this.query(DURABLE)
+      } catch (error) {
+        servers.leave(this.#host)
+        throw error
+      }
+    }
+  }
+  const pool = new pg.Pool({
+    Client: OneOfHosts,
+    ...(address.password === undefined ? {} : { password: address.password }),
+    application_name: application,
+    max,
+    connectionTimeoutMillis: WAIT_MS,
+    query_timeout: ANSWER_MS,
+    lock_timeout: lockMs,
+    idle_in_transaction_session_timeout: HELD_MS,
+    keepAlive: true,
+    pipeline: true,
+    types: AS_SQLITE,
+    onConnect: async (client) => {
+      if (client instanceof OneOfHosts) await client.ready()
+    },
+  })
+  // a connection that nobody uses is replaced
+  pool.on('error', () => undefined)
+  return pool
+}
+
+/** A connection of its own to the host that takes writes. @throws the error of the last host where none does */
+export async function connectOnce({ hosts, password }: DatabaseAddress): Promise<Client> {
+  const { default: pg } = await import('pg')
+  let failure: unknown
+  for (const connectionString of hosts) {
+    const client = new pg.Client({
+      connectionString,
+      ...(password === undefined ? {} : { password }),
+      connectionTimeoutMillis: WAIT_MS,
+    })
+    client.on('error', () => undefined)
+    try {
+      await client.connect()
+      if (hosts.length > 1) await refuseStandby(client)
+      return client
+    } catch (error) {
+      failure = error
+      await client.end().catch(() => undefined)
+    }
+  }
+  throw failure
+}
+
+async function refuseStandby(client: ClientBase): Promise<void> {
+  const { rows } = await client.query<{ standby: boolean }>('SELECT pg_is_in_recovery() standby')
+  if (rows[0]?.standby === true) throw Object.assign(new Error('the server is a standby'), { code: NOT_WRITABLE })
+}
