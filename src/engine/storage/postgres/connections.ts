@@ -1,5 +1,6 @@
 import type { Client, ClientBase, ClientConfig, Pool, PoolClient } from 'pg'
 import type { DatabaseAddress } from '../../../local/database-address.js'
+import { isAway } from './errors.js'
 import { AS_SQLITE } from './values.js'
 
 export interface PostgresOptions {
@@ -94,6 +95,7 @@ async function makePool(
       const host = servers.current
       super({ ...config, connectionString: host })
       this.#host = host
+      givePassword(this, address)
       // one that breaks is told of by the statement that meets it
       this.on('error', () => undefined)
     }
@@ -143,29 +145,34 @@ async function makePool(
 }
 
 /** A connection of its own to the host that takes writes. @throws the error of the last host where none does */
-export async function connectOnce({ hosts, password }: DatabaseAddress): Promise<Client> {
+export async function connectOnce(address: DatabaseAddress): Promise<Client> {
   const { default: pg } = await import('pg')
+  const { hosts } = address
   let failure: unknown
   for (const connectionString of hosts) {
-    const client = new pg.Client({
-      connectionString,
-      ...(password === undefined ? {} : { password }),
-      connectionTimeoutMillis: WAIT_MS,
-    })
+    const client = new pg.Client({ connectionString, connectionTimeoutMillis: WAIT_MS })
+    givePassword(client, address)
     client.on('error', () => undefined)
     try {
       await client.connect()
       if (hosts.length > 1) await refuseStandby(client)
       return client
     } catch (error) {
-      failure = error
+      // of several hosts, one that says why is worth more than one that is silent
+      if (failure === undefined || isAway(failure)) failure = error
       await client.end().catch(() => undefined)
     }
   }
   throw failure
 }
 
+/** `pg` takes the empty password of an address that has none for the one that is meant. */
+function givePassword(client: ClientBase, { password }: DatabaseAddress): void {
+  if (password !== undefined) Object.assign(client, { password })
+}
+
 async function refuseStandby(client: ClientBase): Promise<void> {
-  const { rows } = await client.query<{ standby: boolean }>('SELECT pg_is_in_recovery() standby')
-  if (rows[0]?.standby === true) throw Object.assign(new Error('the server is a standby'), { code: NOT_WRITABLE })
+  // a number, since a truth value is one in the rows of programs, and is none elsewhere
+  const { rows } = await client.query<{ standby: number }>('SELECT pg_is_in_recovery()::int standby')
+  if (rows[0]?.standby !== 0) throw Object.assign(new Error('the server is a standby'), { code: NOT_WRITABLE })
 }

@@ -15,6 +15,9 @@ const CONFLICTS: ReadonlySet<string> = new Set(['40001', '40P01'])
 const AWAY = /^(08...|57P0[123]|53300|25006|E[A-Z]+)$/
 /** `lock_timeout`, and `idle_in_transaction_session_timeout` of a program that was held up */
 const TOO_LONG: ReadonlySet<string> = new Set(['55P03', '25P03', '57014'])
+/** wrong name or password, no database of that name; these messages hold no more than the names */
+const NOT_LET_IN = /^(28...|3D000)$/
+const NO_PASSWORD = /password must be a (non-empty )?string/
 const DISK_FULL = '53100'
 /** what `pg` and its pool say without a code */
 const ENDED =
@@ -52,6 +55,20 @@ export function isConflict(error: unknown): boolean {
 export function isAway(error: unknown): boolean {
   const { code, message } = said(error)
   return AWAY.test(code) || ENDED.test(message)
+}
+
+/** What who opens a database is told: also that it lets nobody in, which no later try changes. */
+export function notOpened(error: unknown): unknown {
+  if (!(error instanceof Error) || error instanceof KsError) return error
+  const { code, message } = said(error)
+  if (NOT_LET_IN.test(code) || NO_PASSWORD.test(message))
+    return new KsError(
+      'unavailable',
+      NO_PASSWORD.test(message)
+        ? 'the database asks for a password, and none was given'
+        : `the database lets nobody in: ${message}`,
+    )
+  return told(error)
 }
 
 /** Whether a connection has to be given up: it is none any more, or has statements prepared for an earlier schema. */

@@ -5,7 +5,7 @@ import type { DatabaseAddress } from '../../../local/database-address.js'
 import { EXPIRES_AFTER_MS } from '../../base/leases.js'
 import { MIGRATIONS, postgresMigrations } from '../schema.js'
 import { connectOnce } from './connections.js'
-import { told } from './errors.js'
+import { notOpened } from './errors.js'
 import { BASELINE, BASELINE_SCHEMA } from './schema/baseline.js'
 
 const LEAST_VERSION = 150_000
@@ -54,7 +54,7 @@ export async function migratePostgres(address: DatabaseAddress, { newKeys = fals
     await client.query('COMMIT')
     return { from, to: MIGRATIONS.length }
   } catch (error) {
-    throw told(error)
+    throw notOpened(error)
   } finally {
     await client?.end().catch(() => undefined)
   }

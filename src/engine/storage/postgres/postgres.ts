@@ -6,7 +6,7 @@ import { postgresDialect } from '../dialect.js'
 import type { DatabaseCounts, Driver, WriteOptions } from '../driver.js'
 import { type Change, isProgram, type Query, type Read, sql, type Write } from '../program.js'
 import { Connections, type PostgresOptions } from './connections.js'
-import { CommitUnknown, isAway, isConflict, isSpent, NotConnected, notConnected, told } from './errors.js'
+import { CommitUnknown, isAway, isConflict, isSpent, NotConnected, notConnected, notOpened, told } from './errors.js'
 import { checkServer } from './migrate.js'
 import { Prepared } from './prepared.js'
 import { Session } from './session.js'
@@ -76,7 +76,7 @@ export class Postgres implements Driver {
       } catch (error) {
         if (--triesLeft > 0 && !(error instanceof KsError)) continue
         await driver.close()
-        throw told(error)
+        throw notOpened(error)
       }
     }
   }
