@@ -16,6 +16,7 @@ const FOLDERS = {
   faults: ['test/faults/**/*.test.ts'],
   repo: ['test/repo/**/*.test.ts'],
   postgres: ['test/postgres/**/*.test.ts'],
+  cluster: ['test/cluster/**/*.test.ts'],
 }
 
 /** Files that take longest, the longest first: begun last they would hold up the end, with the other workers idle. */
@@ -93,6 +94,10 @@ export default defineConfig({
       project('daemon', FOLDERS.daemon, [], { testTimeout: 60 * SECOND, ...MIXED }),
       project('cli', FOLDERS.cli, [], { testTimeout: 60 * SECOND, ...MIXED }),
       project('crash', FOLDERS.crash, [], { testTimeout: 600 * SECOND, ...HARSH }),
+      // whole deployments, for minutes: only `npm run cluster` has them
+      ...(process.env.KS_CLUSTER === '1'
+        ? [project('cluster', FOLDERS.cluster, [], { testTimeout: 600 * SECOND, ...HARSH })]
+        : []),
       project('faults', FOLDERS.faults, [], { testTimeout: 300 * SECOND, ...HARSH }),
     ],
   },

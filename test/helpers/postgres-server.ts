@@ -39,7 +39,7 @@ export function startServer(programs: string, settings: Record<string, string> =
   const data = join(folder, 'data')
   const asServer = (program: string, ...args: string[]) => runIn(folder, join(programs, program), args)
   writeFileSync(join(folder, RUNNER), String(process.pid))
-  if (userInfo().uid === 0) chownSync(folder, ...idsOf(SERVER_USER))
+  ownedByServer(folder)
   asServer('initdb', '-D', data, '-E', 'UTF8', '--locale=C', '-A', 'trust', '-N', '-U', ROLE)
   const all = {
     listen_addresses: "''",
@@ -77,8 +77,13 @@ function stopForsaken(programs: string): void {
   }
 }
 
+/** Gives a folder to the user that servers run as. */
+export function ownedByServer(folder: string): void {
+  if (userInfo().uid === 0) chownSync(folder, ...idsOf(SERVER_USER))
+}
+
 /** Runs a program of PostgreSQL as the user that it runs as. */
-function runIn(folder: string, program: string, args: string[]): void {
+export function runIn(folder: string, program: string, args: string[]): void {
   const options = { stdio: 'pipe', cwd: folder } as const
   if (userInfo().uid === 0) execFileSync('setpriv', [...of(SERVER_USER), program, ...args], options)
   else execFileSync(program, args, options)

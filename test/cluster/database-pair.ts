@@ -1,0 +1,127 @@
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pg from 'pg'
+import { ownedByServer, runIn } from '../helpers/postgres-server.js'
+import { freePort } from '../helpers/whole-daemon.js'
+
+const ADMIN = 'postgres'
+
+/** A primary whose commits wait for a standby, each on a port of its own. */
+export interface DatabasePair {
+  /** both, as a gateway is given them */
+  address: string
+  /** Kills the primary, promotes its standby, and lets a new standby of that take the other's place. */
+  failOver(): Promise<void>
+  /** Stops the primary where it is, and lets it go on. */
+  pause(): void
+  resume(): void
+  ask<T extends object>(text: string): Promise<T[]>
+  stop(): void
+}
+
+/** @param programs folder of PostgreSQL's programs */
+export async function startPair(programs: string): Promise<DatabasePair> {
+  const root = mkdtempSync(join(tmpdir(), 'ks-pair-'))
+  ownedByServer(root)
+  const ports = [await freePort(), await freePort()]
+  const run = (program: string, ...args: string[]) => runIn(root, join(programs, program), args)
+  const data = (at: number) => join(root, `data-${at}`)
+  let primary = 0
+
+  const start = (at: number) => {
+    const settings = {
+      listen_addresses: '127.0.0.1',
+      port: String(ports[at]),
+      unix_socket_directories: root,
+      wal_level: 'replica',
+      max_wal_senders: '10',
+      hot_standby: 'on',
+      shared_buffers: '64MB',
+      // a process that is killed loses nothing that it has written, synced or not
+      fsync: 'off',
+    }
+    const options = Object.entries(settings).map(([name, value]) => `-c ${name}=${value}`)
+    run('pg_ctl', '-D', data(at), '-w', '-l', join(root, `log-${at}`), '-o', options.join(' '), 'start')
+  }
+  const connect = async (at: number, database = 'postgres') => {
+    const client = new pg.Client({ connectionString: `postgres://${ADMIN}@127.0.0.1:${ports[at]}/${database}` })
+    await client.connect()
+    return client
+  }
+  const follow = async (at: number) => {
+    const of = 1 - at
+    run(
+      'pg_basebackup',
+      '-h',
+      '127.0.0.1',
+      '-p',
+      String(ports[of]),
+      '-U',
+      ADMIN,
+      '-D',
+      data(at),
+      '-X',
+      'stream',
+      '-c',
+      'fast',
+      '-R',
+    )
+    start(at)
+    const client = await connect(of)
+    await client.query("ALTER SYSTEM SET synchronous_standby_names = 'ANY 1 (*)'")
+    await client.query('SELECT pg_reload_conf()')
+    await client.end()
+  }
+  const signal = (name: NodeJS.Signals) => {
+    const [pid] = readFileSync(join(data(primary), 'postmaster.pid'), 'utf8').split('\n')
+    const { stdout } = spawnSync('pgrep', ['-P', String(pid)], { encoding: 'utf8' })
+    for (const one of [String(pid), ...stdout.split('\n').filter((line) => line !== '')])
+      try {
+        process.kill(Number(one), name)
+      } catch {
+        // a backend that has ended meanwhile
+      }
+  }
+
+  run('initdb', '-D', data(0), '-E', 'UTF8', '--locale=C', '-A', 'trust', '-N', '-U', ADMIN)
+  start(0)
+  const client = await connect(0)
+  await client.query('CREATE ROLE ks LOGIN')
+  await client.query('CREATE DATABASE ks OWNER ks')
+  await client.end()
+  await follow(1)
+  return {
+    address: `postgres://ks@127.0.0.1:${ports[0]},127.0.0.1:${ports[1]}/ks`,
+    async failOver() {
+      signal('SIGKILL')
+      const before = primary
+      primary = 1 - primary
+      run('pg_ctl', '-D', data(primary), '-w', 'promote')
+      rmSync(data(before), { recursive: true, force: true })
+      const promoted = await connect(primary)
+      await promoted.query("ALTER SYSTEM SET synchronous_standby_names = ''")
+      await promoted.query('SELECT pg_reload_conf()')
+      await promoted.end()
+      await follow(before)
+    },
+    pause: () => signal('SIGSTOP'),
+    resume: () => signal('SIGCONT'),
+    async ask(text) {
+      const asking = await connect(primary, 'ks')
+      const { rows } = await asking.query(text)
+      await asking.end()
+      return rows
+    },
+    stop() {
+      for (const at of [0, 1])
+        try {
+          run('pg_ctl', '-D', data(at), '-m', 'immediate', 'stop')
+        } catch {
+          // it is gone already
+        }
+      rmSync(root, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 })
+    },
+  }
+}

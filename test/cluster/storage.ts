@@ -1,0 +1,49 @@
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import { startS3 } from '../helpers/places/s3.js'
+
+/** What stands between gateways and their storage: lets pass, answers 503, or breaks connections. */
+export type StorageFault = 'none' | 'unavailable' | 'drops'
+
+export interface FaultyStorage {
+  endpoint: string
+  fault(fault: StorageFault): void
+  end(): Promise<void>
+}
+
+const UNAVAILABLE = 'HTTP/1.1 503 Slow Down\r\ncontent-length: 0\r\nconnection: close\r\n\r\n'
+
+/** A server that speaks S3 behind a proxy that can fail. */
+export async function startStorage(): Promise<FaultyStorage> {
+  const s3 = await startS3()
+  const { hostname, port } = new URL(s3.endpoint)
+  const open = new Set<Socket>()
+  let now: StorageFault = 'none'
+  const proxy = createServer((client) => {
+    open.add(client)
+    client.on('error', () => undefined)
+    client.on('close', () => open.delete(client))
+    if (now === 'drops') client.destroy()
+    else if (now === 'unavailable') client.once('data', () => client.end(UNAVAILABLE))
+    else {
+      const upstream = connect(Number(port), hostname)
+      upstream.on('error', () => client.destroy())
+      client.on('close', () => upstream.destroy())
+      client.pipe(upstream).pipe(client)
+    }
+  })
+  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
+  const { port: own } = proxy.address() as AddressInfo
+  return {
+    endpoint: `http://127.0.0.1:${own}`,
+    fault(fault) {
+      now = fault
+      // connections that were opened before would know nothing of it
+      if (fault !== 'none') for (const client of open) client.destroy()
+    },
+    async end() {
+      for (const client of open) client.destroy()
+      await new Promise((resolve) => proxy.close(resolve))
+      await s3.end()
+    },
+  }
+}
