@@ -77,6 +77,15 @@ $$;
 CREATE FUNCTION instr(whole text, part text) RETURNS bigint LANGUAGE sql IMMUTABLE AS $$
   SELECT strpos(whole, part)::bigint
 $$;
+-- what SQLite tells of a table: here none has row numbers, and each has a primary key
+CREATE FUNCTION pragma_table_list(table_name text) RETURNS TABLE (wr bigint) LANGUAGE sql STABLE AS $$
+  SELECT 1::bigint WHERE to_regclass(quote_ident(table_name)) IS NOT NULL
+$$;
+CREATE FUNCTION pragma_table_info(table_name text) RETURNS TABLE (name text, pk bigint) LANGUAGE sql STABLE AS $$
+  SELECT attname::text, coalesce(array_position(indkey::smallint[], attnum) + 1, 0)::bigint
+    FROM pg_attribute LEFT JOIN pg_index ON indrelid = attrelid AND indisprimary
+    WHERE attrelid = to_regclass(quote_ident(table_name)) AND attnum > 0 AND NOT attisdropped ORDER BY attnum
+$$;
 -- of the database's clock
 CREATE FUNCTION unixepoch(kind text) RETURNS double precision LANGUAGE sql STABLE AS $$
   SELECT extract(epoch FROM statement_timestamp())::double precision
