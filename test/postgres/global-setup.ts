@@ -1,6 +1,6 @@
 import type { TestProject } from 'vitest/node'
-import { databaseAddress } from '../../src/local/database-address.js'
 import { migratePostgres } from '../../src/engine/storage/postgres/migrate.js'
+import { databaseAddress } from '../../src/local/database-address.js'
 import { makeTemplate, serverPrograms, startServer, type TestServer } from '../helpers/postgres-server.js'
 
 declare module 'vitest' {
