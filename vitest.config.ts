@@ -50,7 +50,7 @@ interface ProjectTimes {
 const isOnServer = process.env.KS_TEST_BACKEND === 'pg'
 
 /**
- * Tests of engine, daemon and crash that a run with `KS_TEST_BACKEND=pg` leaves out: those that have no database, and those
+ * Tests of engine and daemon that a run with `KS_TEST_BACKEND=pg` leaves out: those that have no database, and those
  * of what only a file does or suffers. Single ones of other files say `runIf(isFile)`.
  */
 const NO_SERVER = [
@@ -121,7 +121,7 @@ export default defineConfig({
       }),
       project('daemon', FOLDERS.daemon, LEFT_OUT, { testTimeout: 60 * SECOND, globalSetup: SERVER_IF_ASKED, ...MIXED }),
       project('cli', FOLDERS.cli, [], { testTimeout: 60 * SECOND, ...MIXED }),
-      project('crash', FOLDERS.crash, LEFT_OUT, { testTimeout: 600 * SECOND, globalSetup: SERVER_IF_ASKED, ...HARSH }),
+      project('crash', FOLDERS.crash, [], { testTimeout: 600 * SECOND, ...HARSH }),
       project('faults', FOLDERS.faults, [], { testTimeout: 300 * SECOND, ...HARSH }),
     ],
   },

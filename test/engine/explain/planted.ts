@@ -92,7 +92,7 @@ export async function plantUnindexed(dataDir: string, filename: string, text: st
   })
   const place = { title: filename, text, startOffset: 0, endOffset: text.length }
   const says = { title: filename, text, start_offset: 0, end_offset: text.length, row_hash: nodeHash(place) }
-  const node = rows.value('SELECT max(key) + 1 FROM nodes')
+  const node = rows.value('SELECT last + 1 FROM node_keys')
   const changes = { id: own('02'), doc_key: docKey, version_key: versionKey, ...says }
   await copy('nodes', 'version_key', version, changes, node)
   await rows.run('UPDATE versions SET first_node = ?, last_node = ? WHERE key = ?', node, node, versionKey)

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { OBJECTS_SCHEMA } from '../../../src/engine/storage/migrations/0036-objects.js'
 import { ObjectStore } from '../../../src/engine/storage/objects.js'
+import { isFile } from '../../helpers/backend.js'
 import { rowsOf } from '../../helpers/databases.js'
 import { ADA, startEngine, type TestEngine } from '../../helpers/engine.js'
 import { allIssues, codes, repairAll, spaceWith } from './space.js'
@@ -19,7 +20,8 @@ beforeEach(async () => {
 })
 afterEach(() => running.end())
 
-test('objects of earlier versions get the rows that uploads would have made', async () => {
+// no server has a schema from before objects had rows
+test.runIf(isFile)('objects of earlier versions get the rows that uploads would have made', async () => {
   const { engine, dataDir } = running
   await engine.fs.write(ADA, space.id, { path: '/workspaces/w/kept.md', content: 'kept' })
   await engine.fs.write(ADA, space.id, { path: '/workspaces/w/frozen.md', content: 'frozen' })
