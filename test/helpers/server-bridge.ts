@@ -1,6 +1,6 @@
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads'
 import { AS_SQLITE } from '../../src/engine/storage/postgres/values.js'
-import type { Bindable, Change, Query, Write } from '../../src/engine/storage/program.js'
+import type { Bindable, Change, Query } from '../../src/engine/storage/program.js'
 import { addressOf } from './postgres.js'
 import { forServer } from './server-sql.js'
 
@@ -87,34 +87,6 @@ export function executeNow(database: string, { sql, values, verb }: Query | Chan
 
 function cellOf(type: number, cell: string | null): unknown {
   return cell === null ? null : AS_SQLITE.getTypeParser(type, 'text')(cell)
-}
-
-/** Runs a program as `Database.now` does on a file: at once, for tests that are written so. */
-export function runNow<T>(database: string, program: Write<T>): T {
-  for (let step = program.next(); ; ) {
-    if (step.done === true) return step.value
-    let outcome: unknown
-    try {
-      outcome = executeNow(database, step.value)
-    } catch (error) {
-      step = program.throw(error)
-      continue
-    }
-    step = program.next(outcome)
-  }
-}
-
-/** The same in a transaction. */
-export function writeNow<T>(database: string, program: Write<T>): T {
-  askNow(database, { text: 'BEGIN' })
-  try {
-    const value = runNow(database, program)
-    askNow(database, { text: 'COMMIT' })
-    return value
-  } catch (error) {
-    askNow(database, { text: 'ROLLBACK' })
-    throw error
-  }
 }
 
 /** A statement about the server itself. */
