@@ -48,6 +48,34 @@ interface ProjectTimes {
   maxWorkers: number
 }
 
+const isOnServer = process.env.KS_TEST_BACKEND === 'pg'
+
+/**
+ * Tests of engine and daemon that a run with `KS_TEST_BACKEND=pg` leaves out: those that have no database, and those
+ * of what only a file does or suffers. Single ones of other files say `runIf(isFile)`.
+ */
+const NO_SERVER = [
+  // no database
+  'test/engine/{egress,models,parse,search}/**',
+  // the file: its pages, its log, its schema's history, what stands beside it
+  'test/engine/storage/**',
+  'test/daemon/{network-disk,store-refused}.test.ts',
+  // cells that lost their form, which a file's driver compares (the server has its checksums)
+  'test/{daemon,engine/integrity}/damaged-rows.test.ts',
+  // disks that are full
+  'test/engine/full-disk.test.ts',
+  'test/daemon/full-disk*.test.ts',
+  // statements and commits of SQLite, counted or explained
+  'test/engine/compile/{few-writes,large-versions}.test.ts',
+  'test/engine/jobs/many-jobs.test.ts',
+  'test/engine/query/{shared-commits,statements}.test.ts',
+]
+
+/** One server of PostgreSQL for the run: where engines are to work on it, or always. */
+const SERVER = ['test/postgres/global-setup.ts']
+const SERVER_IF_ASKED = isOnServer ? SERVER : []
+const LEFT_OUT = isOnServer ? NO_SERVER : []
+
 /** More than processors, because tests with processes and sockets wait for a third of their time. */
 const MIXED = { group: 0, maxWorkers: 3 }
 /** Tests that kill processes and break disks start many processes each. */
@@ -80,18 +108,19 @@ export default defineConfig({
     env: { KS_CHECK_RESPONSES: '1', NO_COLOR: '1' },
     projects: [
       project('unit', ['test/**/*.test.ts'], Object.values(FOLDERS).flat(), { testTimeout: 10 * SECOND, ...MIXED }),
-      project('engine', FOLDERS.engine, [], {
+      project('engine', FOLDERS.engine, LEFT_OUT, {
         testTimeout: 30 * SECOND,
         setupFiles: ['test/programs-run-twice.ts'],
+        globalSetup: SERVER_IF_ASKED,
         ...MIXED,
       }),
       project('repo', FOLDERS.repo, [], { testTimeout: 30 * SECOND, ...MIXED }),
       project('postgres', FOLDERS.postgres, [], {
         testTimeout: 60 * SECOND,
-        globalSetup: ['test/postgres/global-setup.ts'],
+        globalSetup: SERVER,
         ...MIXED,
       }),
-      project('daemon', FOLDERS.daemon, [], { testTimeout: 60 * SECOND, ...MIXED }),
+      project('daemon', FOLDERS.daemon, LEFT_OUT, { testTimeout: 60 * SECOND, globalSetup: SERVER_IF_ASKED, ...MIXED }),
       project('cli', FOLDERS.cli, [], { testTimeout: 60 * SECOND, ...MIXED }),
       project('crash', FOLDERS.crash, [], { testTimeout: 600 * SECOND, ...HARSH }),
       // whole deployments, for minutes: only `npm run cluster` has them

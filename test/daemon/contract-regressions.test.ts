@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
-import Sqlite from 'better-sqlite3'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { AnswerTrace } from '../../src/contract/gateway/queries.js'
 import { bodyOf, startEdge, type TestEdge } from '../helpers/daemon.js'
+import { rowsOf } from '../helpers/databases.js'
 import { startEngine, type TestEngine } from '../helpers/engine.js'
 import { type FakeOpenAi, startFakeOpenAi } from '../helpers/fake-openai.js'
 import { until } from '../helpers/until.js'
@@ -57,13 +57,8 @@ const job = async (id: string) => bodyOf<{ stage: string; documentAssetId: strin
 const ended = (id: string) => until(async () => ['published', 'failed', 'canceled'].includes((await job(id)).stage))
 
 /** One row of the store, as another program would read it. */
-function row<T>(sql: string, ...values: unknown[]): T | undefined {
-  const db = new Sqlite(join(engine.dataDir, 'db', 'main.sqlite'), { readonly: true })
-  try {
-    return db.prepare<unknown[], T>(sql).get(...values)
-  } finally {
-    db.close()
-  }
+function row<T>(sql: string, ...values: (string | null)[]): T | undefined {
+  return rowsOf(engine.dataDir).get<T>(sql, ...values)
 }
 
 async function profile(spaceId: string, changes: object): Promise<void> {
@@ -204,9 +199,7 @@ test('a session that has expired is forgotten with its questions and answers', a
   const session = stream.headers.get('x-session-id')
   const turns = () => row<{ n: number }>('SELECT count(*) n FROM session_turns WHERE session_id = ?', session)?.n
   expect(turns()).toBe(1)
-  const db = new Sqlite(join(engine.dataDir, 'db', 'main.sqlite'))
-  db.prepare('UPDATE sessions SET expires_at = 1 WHERE id = ?').run(session)
-  db.close()
+  await rowsOf(engine.dataDir).run('UPDATE sessions SET expires_at = 1 WHERE id = ?', session)
   await upload(id, 'b.md', '# Bats\n\nSo do bats.') // work makes the runner look for what is due
   await until(() => turns() === 0)
 })

@@ -2,13 +2,13 @@ import { existsSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import Sqlite from 'better-sqlite3'
 import { execaSync } from 'execa'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { dataLayout } from '../../src/local/layout.js'
 import { isLocked } from '../../src/local/lock.js'
 import { SETTINGS, type SettingName } from '../../src/local/settings.js'
 import { bodyOf } from '../helpers/daemon.js'
+import { rowsOf } from '../helpers/databases.js'
 import { type FakeOpenAi, startFakeOpenAi } from '../helpers/fake-openai.js'
 import { page, startSite } from '../helpers/site.js'
 import { until } from '../helpers/until.js'
@@ -206,9 +206,7 @@ const EFFECTS = {
     await answer.text()
     const trace = `/queries/${answer.headers.get('x-query-run-id')}`
     expect((await started.call('GET', trace)).status).toBe(200)
-    const db = new Sqlite(join(started.dataDir, 'db', 'main.sqlite'))
-    db.prepare('UPDATE traces SET created_at = 0').run()
-    db.close()
+    await rowsOf(started.dataDir).run('UPDATE traces SET created_at = 0')
     await until(async () => (await started.call('GET', trace)).status === 404, 20_000)
   },
   egressAllow: async () => {

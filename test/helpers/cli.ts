@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { execa } from 'execa'
+import { databaseEnv, forgetDatabase } from './databases.js'
 
 export const KS = fileURLToPath(new URL('../../bin/ks.js', import.meta.url))
 export const KCHAT = fileURLToPath(new URL('../../bin/kchat.js', import.meta.url))
@@ -47,6 +48,7 @@ export function cliHome(): CliHome {
     KS_CACHE_DIR: join(dir, 'cache'),
     KS_DAEMON_LISTEN: '127.0.0.1:0',
     HOME: dir,
+    ...databaseEnv(dataDir),
   }
   return {
     dir,
@@ -62,6 +64,7 @@ export function cliHome(): CliHome {
     },
     end: async () => {
       await endDaemon(dataDir)
+      forgetDatabase(dataDir)
       rmSync(dir, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 })
     },
   }

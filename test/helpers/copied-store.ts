@@ -1,31 +1,32 @@
 import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { sql as opened } from '../engine/integrity/space.js'
+import Sqlite from 'better-sqlite3'
+import { dataLayout } from '../../src/local/layout.js'
+import { backend } from './backend.js'
+import { copyDatabase, rowsOf } from './databases.js'
 
 type Row = Record<string, unknown>
-
-export function change(dataDir: string, sql: string, ...values: unknown[]): number {
-  return opened(dataDir, (db) => db.prepare(sql).run(...values).changes)
-}
-
-export function rowsOf(dataDir: string, sql: string, ...values: unknown[]): Row[] {
-  return opened(dataDir, (db) => db.prepare(sql).all(...values)) as Row[]
-}
 
 /** A copy of a data directory that an engine works on: its database as it is at one moment, and everything beside it. */
 export function copyOf(dataDir: string): string {
   const copy = mkdtempSync(join(tmpdir(), 'ks-copy-'))
   cpSync(dataDir, copy, { recursive: true, filter: (path) => !path.startsWith(join(dataDir, 'db')) })
+  if (backend === 'pg') {
+    copyDatabase(dataDir, copy)
+    return copy
+  }
   rmSync(join(copy, 'db'), { recursive: true, force: true })
   cpSync(join(dataDir, 'db'), join(copy, 'db'), { recursive: true, filter: (path) => !/main\.sqlite/.test(path) })
-  opened(dataDir, (db) => db.prepare('VACUUM INTO ?').run(join(copy, 'db', 'main.sqlite')))
+  const db = new Sqlite(dataLayout(dataDir).database, { timeout: 5000 })
+  db.prepare('VACUUM INTO ?').run(dataLayout(copy).database)
+  db.close()
   return copy
 }
 
 /** What each kind of work says of who holds it, and how it stands. */
 export function held(dataDir: string): Record<string, Row[]> {
-  const of = (sql: string) => rowsOf(dataDir, sql)
+  const of = (sql: string) => rowsOf(dataDir).all(sql)
   return {
     jobs: of('SELECT id, stage, claimed_by, fence, unclean_ends FROM jobs WHERE completed_at IS NULL'),
     tasks: of('SELECT id, stage, claimed_by, fence, unclean_ends FROM research_tasks'),

@@ -16,6 +16,7 @@ import { type Engine, openEngine } from '../../src/engine/index.js'
 import { prepareDataDir } from '../../src/local/data-dir.js'
 import { loadSigningKey } from '../../src/local/keys.js'
 import type { Settings } from '../../src/local/settings.js'
+import { databaseEnv, forgetDatabase } from './databases.js'
 import { engineOptions } from './engine.js'
 import { type TestTokens, testTokens } from './tokens.js'
 
@@ -102,6 +103,7 @@ export async function startEdge(
     end: async () => {
       status.close()
       if (options.engine === undefined) await engine.close()
+      forgetDatabase(dataDir)
       rmSync(dataDir, { recursive: true, force: true })
     },
   }
@@ -133,7 +135,7 @@ const KSD = fileURLToPath(new URL('../../bin/ksd.js', import.meta.url))
 /** `ksd` as a process of its own. */
 export function spawnKsd(dataDir: string, args: string[] = [], env: Record<string, string> = {}) {
   const child = execa(process.execPath, [KSD, '--data-dir', dataDir, ...args], {
-    env,
+    env: { ...databaseEnv(dataDir), ...env },
     stdin: 'ignore',
     buffer: false,
     reject: false,
@@ -174,5 +176,11 @@ export async function startKsd(
 /** A folder that goes with the test. */
 export function temporaryDir(): { path: string; remove(): void } {
   const path = mkdtempSync(join(tmpdir(), 'ks-life-'))
-  return { path, remove: () => rmSync(path, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 }) }
+  return {
+    path,
+    remove() {
+      forgetDatabase(path)
+      rmSync(path, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 })
+    },
+  }
 }

@@ -6,6 +6,7 @@ import type { AcceptedDocument } from '../../src/contract/gateway/documents.js'
 import type { AnswerDone } from '../../src/contract/gateway/queries.js'
 import type { Caller, Engine, EngineOptions } from '../../src/engine/index.js'
 import { openEngine } from '../../src/engine/index.js'
+import { databaseOf, forgetDatabase } from './databases.js'
 
 export const ADA: Caller = { tenant: 'tenant-a', subject: 'ada' }
 export const BOB: Caller = { tenant: 'tenant-b', subject: 'bob' }
@@ -13,8 +14,10 @@ export const BOB: Caller = { tenant: 'tenant-b', subject: 'bob' }
 const silent = { debug() {}, info() {}, warn() {}, error() {} }
 
 export function engineOptions(dataDir: string, changes: Partial<EngineOptions> = {}): EngineOptions {
+  const database = 'database' in changes || dataDir === '' ? undefined : databaseOf(dataDir)
   return {
     dataDir,
+    ...(database === undefined ? {} : { database }),
     compilation: 'durable',
     providers: [],
     defaultEmbedding: { pluginId: 'builtin', provider: 'lsa', model: 'lsa-200' },
@@ -54,6 +57,7 @@ export async function startEngine(changes: Partial<EngineOptions> = {}): Promise
     },
     async end() {
       await test.engine.close()
+      forgetDatabase(dataDir)
       rmSync(dataDir, { recursive: true, force: true })
     },
   }

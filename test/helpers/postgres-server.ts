@@ -8,6 +8,8 @@ const LEAST = 15
 /** a server refuses to run as root; Debian's package makes this user */
 const SERVER_USER = 'postgres'
 export const ROLE = 'ks'
+/** the database that others are copies of: it has the newest schema */
+export const TEMPLATE = 'ks_template'
 const PREFIX = 'ks-pg-'
 /** holds the number of the process that started the server */
 const RUNNER = 'runner'
@@ -47,8 +49,8 @@ export function startServer(programs: string, settings: Record<string, string> =
     fsync: 'off',
     synchronous_commit: 'off',
     full_page_writes: 'off',
-    max_connections: '100',
-    shared_buffers: '64MB',
+    max_connections: '300',
+    shared_buffers: '128MB',
     ...settings,
   }
   const options = Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`])
@@ -60,6 +62,23 @@ export function startServer(programs: string, settings: Record<string, string> =
       rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 })
     },
   }
+}
+
+export function addressOn(folder: string, name: string): string {
+  return `postgres://${ROLE}@localhost/${name}?host=${encodeURIComponent(folder)}`
+}
+
+/** @returns the address of a new, empty database that others are to be copies of */
+export function makeTemplate(programs: string, { folder }: TestServer): string {
+  runIn(folder, join(programs, 'createdb'), ['-h', folder, '-U', ROLE, '-T', 'template0', TEMPLATE])
+  return addressOn(folder, TEMPLATE)
+}
+
+/** Copies a database that is in use into an empty one. */
+export function copyRows(from: string, to: string): void {
+  const programs = serverPrograms() ?? ''
+  const dump = execFileSync(join(programs, 'pg_dump'), [from], { maxBuffer: 2 ** 30 })
+  execFileSync(join(programs, 'psql'), ['-q', '-v', 'ON_ERROR_STOP=1', to], { input: dump, stdio: 'pipe' })
 }
 
 /** Servers whose test run was killed. */

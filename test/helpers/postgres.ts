@@ -5,13 +5,13 @@ import { migratePostgres } from '../../src/engine/storage/postgres/migrate.js'
 import { Postgres } from '../../src/engine/storage/postgres/postgres.js'
 import type { DatabaseAddress } from '../../src/local/database-address.js'
 import { databaseAddress } from '../../src/local/database-address.js'
-import { ROLE } from './postgres-server.js'
+import { addressOn } from './postgres-server.js'
 
 /** Whether there is a server to run these tests on. */
 export const hasServer = inject('postgres') !== undefined
 
 export function addressOf(name: string, folder = inject('postgres')): DatabaseAddress {
-  return databaseAddress(`postgres://${ROLE}@localhost/${name}?host=${encodeURIComponent(folder ?? '')}`)
+  return databaseAddress(addressOn(folder ?? '', name))
 }
 
 /** A client that asks the server itself. */

@@ -76,7 +76,7 @@ let empty: Promise<string> | undefined
 async function makeEmpty(): Promise<string> {
   const dataDir = mkdtempSync(join(tmpdir(), 'ks-empty-'))
   process.once('exit', () => rmSync(dataDir, { recursive: true, force: true }))
-  const { log } = engineOptions(dataDir)
+  const { log } = engineOptions('')
   const { db, identity } = await openStore(dataLayout(dataDir), log, () => undefined)
   await db.close(() => identity.closed())
   return dataDir
@@ -90,7 +90,7 @@ export async function openSmallStore(changes: Partial<EngineOptions> = {}): Prom
   const note = (level: Said['level']) => (fields: Record<string, unknown>, message: string) =>
     void said.push({ level, fields, message })
   const log = { debug: note('debug'), info: note('info'), warn: note('warn'), error: note('error') }
-  const options = engineOptions(dataDir, { log, ...changes })
+  const options = engineOptions(dataDir, { log, database: undefined, ...changes })
   const opened = await openStore(dataLayout(dataDir), log, (error) => options.room?.note(error))
   const { db } = opened
   const instance = newId()

@@ -10,6 +10,7 @@ import { openEngine } from '../../src/engine/index.js'
 import { createToken } from '../../src/local/keys.js'
 import type { SettingName } from '../../src/local/settings.js'
 import { temporaryDir } from './daemon.js'
+import { databaseEnv } from './databases.js'
 
 const folders: ReturnType<typeof temporaryDir>[] = []
 const daemons: RunningDaemon[] = []
@@ -47,7 +48,7 @@ interface Sent {
 export async function start(settings: Given = {}, mode: 'manual' | 'auto' = 'manual') {
   const dataDir = folder()
   const flags = { listen: '127.0.0.1:0', ...settings }
-  const daemon = await startDaemon({ dataDir, mode, env: {}, flags, openEngine, echoLog: false })
+  const daemon = await startDaemon({ dataDir, mode, env: databaseEnv(dataDir), flags, openEngine, echoLog: false })
   daemons.push(daemon)
   const claims = { tenant: 'tenant-a', subject: 'ada', scopes: ['knowledge-spaces:*' as const] }
   const { token: own } = await createToken(dataDir, claims)

@@ -43,6 +43,43 @@ describe.each(BACKENDS)('programs on %s', (_, open) => {
       sql.all<{ revision: number }>('SELECT revision FROM publications WHERE space_key = ? ORDER BY revision', [key]),
     )
 
+  it('store U+FFFD for what no text can hold, and find it by what was given', async () => {
+    const named = async (name: string) => {
+      const { id } = await newSpace(driver)
+      await driver.write(() => sql.run('UPDATE spaces SET description = ? WHERE id = ?', [name, id]))
+      const found = await driver.read(
+        sql.all<{ description: string }>('SELECT description FROM spaces WHERE id = ? AND description = ?', [id, name]),
+      )
+      return found.map(({ description }) => description)
+    }
+    expect(await named('a\0b\0')).toEqual(['a\uFFFDb\uFFFD'])
+    expect(await named('half \ud83d of a pair')).toEqual(['half \uFFFD of a pair'])
+  })
+
+  it('read JSON that names what no text can hold', async () => {
+    const document = JSON.stringify({ 'a\0': 'x\0\0y', half: '\ud83d', said: '\\u0000', kept: 'as it is', tide: 5 })
+    const one = async (expression: string) =>
+      (await driver.read(sql.get<{ one: unknown }>(`SELECT ${expression} one FROM (SELECT ? body)`, [document])))?.one
+    expect(await one("body ->> '$.kept'")).toBe('as it is')
+    expect(await one("body ->> '$.said'")).toBe('\\u0000')
+    expect(await one("CAST(body ->> '$.tide' AS INTEGER)")).toBe(5)
+    expect(JSON.parse(String(await one("json_set(body, '$.kept', 'anew')")))).toMatchObject({ kept: 'anew', tide: 5 })
+    const listed = sql.all('SELECT id FROM documents WHERE id IN (SELECT value FROM json_each(?))', [
+      JSON.stringify(['\0', '\ud83d']),
+    ])
+    expect(await driver.read(listed)).toEqual([])
+  })
+
+  it('hand on what they throw themselves, whatever its code', async () => {
+    const thrown = Object.assign(new Error('of a slice'), { code: 'not_found' })
+    function* failing(): Write<void> {
+      yield* sql.get('SELECT 1')
+      throw thrown
+    }
+    await expect(driver.read(failing() as never)).rejects.toBe(thrown)
+    await expect(driver.write(failing)).rejects.toBe(thrown)
+  })
+
   it('publish revisions without a gap, with eight writers of two processes', async () => {
     const published = await newSpace(driver)
     const other = await backend.another()

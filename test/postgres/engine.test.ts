@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { EngineLog } from '../../src/engine/base/log.js'
 import { ADA, ask, BOB, ingest, startEngine, type TestEngine } from '../helpers/engine.js'
 import { addressOf, connect, hasServer, migratedDatabase } from '../helpers/postgres.js'
+import { until } from '../helpers/until.js'
 
 const TIDES = `# Tides
 
@@ -75,6 +76,20 @@ describe.skipIf(!hasServer)('an engine whose database is a server of PostgreSQL'
     expect(second.sessionId).toBe(first.sessionId)
     const trace = await test.engine.queries.trace(ADA, first.traceId)
     expect(trace).toMatchObject({ knowledgeSpaceId: id, query: 'What does the keeper fill the lamp with?' })
+    expect(told).toEqual([])
+  })
+
+  it('captures a query that nothing answers, finds documents by their page index, and has sound rows', async () => {
+    const { id } = await test.engine.spaces.create(ADA, { name: 'Lighthouse', slug: 'lighthouse' })
+    await ingest(test.engine, ADA, id, { 'lamps.md': LAMPS })
+    await ask(test.engine, ADA, id, 'Who conducts the orchestra of Vienna?')
+    const captured = async () => (await test.engine.quality.failed.list(ADA, id, { limit: 1 })).items
+    await until(async () => (await captured()).length === 1)
+    expect(await captured()).toMatchObject([{ query: 'Who conducts the orchestra of Vienna?' }])
+    const researched = await ask(test.engine, ADA, id, 'What does the keeper fill the lamp with?', { mode: 'research' })
+    expect(researched.answer).toContain('colza oil')
+    for (const check of ['raw-objects', 'artifact-segments', 'references'] as const)
+      expect((await test.engine.integrity.fsck(ADA, id, { check, deep: true })).issues).toEqual([])
     expect(told).toEqual([])
   })
 

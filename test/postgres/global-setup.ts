@@ -1,5 +1,7 @@
 import type { TestProject } from 'vitest/node'
-import { serverPrograms, startServer, type TestServer } from '../helpers/postgres-server.js'
+import { migratePostgres } from '../../src/engine/storage/postgres/migrate.js'
+import { databaseAddress } from '../../src/local/database-address.js'
+import { makeTemplate, serverPrograms, startServer, type TestServer } from '../helpers/postgres-server.js'
 
 declare module 'vitest' {
   export interface ProvidedContext {
@@ -8,18 +10,37 @@ declare module 'vitest' {
   }
 }
 
-let server: TestServer | undefined
+/** Each project of a run has this module for itself, and all of them one server. */
+interface Shared {
+  users: number
+  server: Promise<TestServer | undefined> | undefined
+}
+const everywhere = globalThis as { ksTestServer?: Shared }
+const shared: Shared = everywhere.ksTestServer ?? { users: 0, server: undefined }
+everywhere.ksTestServer = shared
 
-/** One server for all files of the project. */
-export function setup(project: TestProject): void {
-  const programs = serverPrograms()
-  if (programs !== undefined) server = startServer(programs)
-  else if (process.env.CI === 'true')
-    throw new Error('PostgreSQL 15 or newer is not installed, and without it nothing says that the programs run there')
-  else process.stderr.write('PostgreSQL 15 or newer is not installed: the tests of the project postgres are skipped\n')
-  project.provide('postgres', server?.folder)
+/** One server for all files of the run, with a database to make others of. */
+export async function setup(project: TestProject): Promise<void> {
+  shared.users += 1
+  shared.server ??= start()
+  project.provide('postgres', (await shared.server)?.folder)
 }
 
-export function teardown(): void {
-  server?.stop()
+async function start(): Promise<TestServer | undefined> {
+  const programs = serverPrograms()
+  if (programs !== undefined) {
+    const server = startServer(programs)
+    await migratePostgres(databaseAddress(makeTemplate(programs, server)))
+    return server
+  }
+  const missing = 'PostgreSQL 15 or newer is not installed'
+  if (process.env.CI === 'true' || process.env.KS_TEST_BACKEND === 'pg')
+    throw new Error(`${missing}, and without it nothing says that the programs run there`)
+  process.stderr.write(`${missing}: the tests of the project postgres are skipped\n`)
+  return undefined
+}
+
+export async function teardown(): Promise<void> {
+  shared.users -= 1
+  if (shared.users === 0) (await shared.server)?.stop()
 }

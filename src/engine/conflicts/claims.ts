@@ -143,7 +143,7 @@ export interface StoredClaim extends Claim {
 
 /** @throws RangeError where the bytes end within a claim */
 export function unpackClaims(bytes: Uint8Array): StoredClaim[] {
-  const words = new Int32Array(bytes.slice().buffer)
+  const words = new Int32Array(new Uint8Array(bytes).buffer)
   const claims: StoredClaim[] = []
   for (let at = 0; at < words.length; ) {
     const [ordinal = 0, place = 0, signs = 0, count = 0] = words.subarray(at, at + 4)

@@ -205,8 +205,8 @@ async function* answerFrames(run: Run, shared: QueryShared): AsyncGenerator<Answ
   context.measures.answered(degraded)
   recorder.add(GENERATE_STEP, 'ok', new Date(), { eventCount: run.deltas + 1, finishReason, ...said })
   const committed = commit(run, route, bundle, answer)
-  // before it is awaited, so that both are one transaction
-  captureFailedQuery(context, {
+  // before it is awaited, so that in a file both are one transaction
+  const answered = {
     caller: run.caller,
     spaceKey: admitted.space.key,
     traceId,
@@ -215,7 +215,8 @@ async function* answerFrames(run: Run, shared: QueryShared): AsyncGenerator<Answ
     evidence: bundle.items.map(({ nodeId }) => nodeId),
     state: bundle.state,
     cited: answerMetadata.cited,
-  })
+  }
+  captureFailedQuery(context, answered, committed)
   await committed
   yield { event: 'answer.done', data: { finishReason, metadata: { ...said, evidenceBundle: bundle }, traceId } }
 }

@@ -13,6 +13,7 @@ import { checkpoint, setPragmas } from './pragmas.js'
 import { type Change, isProgram, type Query, type Read, type Write } from './program.js'
 import { DatabaseDamaged, damageMet, isIoError } from './sql-errors.js'
 import { type Prepared, Statements } from './statements.js'
+import { storable } from './storable.js'
 import { Writer } from './writer.js'
 
 const PAGE_SIZE = 8192 // 1 KiB texts and 400-byte vectors waste less air than in 4 KiB pages
@@ -110,19 +111,20 @@ export class Database implements Driver {
   /** Runs one statement of a program. */
   execute(asked: Query | Change): unknown {
     this.#counts[asked.verb]++
+    const values = storable(asked.values)
     const { statement, toRow, guard } = this.#reading((): Prepared => this.#statements.of(asked.sql))
     if (asked.verb === 'run') {
-      const { changes } = this.#reading(() => statement.run(asked.values))
+      const { changes } = this.#reading(() => statement.run(values))
       return { changes }
     }
     const check = asked.stored === true ? undefined : guard
     if (asked.verb === 'get') {
-      const cells = this.#reading(() => statement.get(asked.values))
+      const cells = this.#reading(() => statement.get(values))
       const row = cells === undefined ? undefined : toRow(cells)
       check?.(row)
       return row
     }
-    const lists = this.#reading(() => statement.all(asked.values))
+    const lists = this.#reading(() => statement.all(values))
     if (asked.cells === true) return lists
     const rows = lists.map(toRow)
     if (check !== undefined) for (const row of rows) check(row)

@@ -34,15 +34,19 @@ export interface AnsweredQuery {
 const CLUSTER_KEY_LENGTH = 200
 
 /**
- * Captures a query that failed. It is called when the trace was given to the database and before that is committed: both
- * then go in one transaction, and a query whose trace could not be kept is not captured. Its answer does not wait for it,
- * and what goes wrong here is logged and nothing else. Which others ask the same is found later (`clustering.ts`).
+ * Captures a query that failed. A query whose trace could not be kept is not captured. Its answer does not wait for it, and
+ * what goes wrong here is logged and nothing else. Which others ask the same is found later (`clustering.ts`).
+ *
+ * @param committed resolves when the trace is: in a file the two writes follow each other, and share a commit; on a server
+ *   each has a connection of its own, so that the second waits for the first
  */
-export function captureFailedQuery(context: EngineContext, answered: AnsweredQuery): void {
+export function captureFailedQuery(context: EngineContext, answered: AnsweredQuery, committed: Promise<void>): void {
   const trigger = triggerOf(answered.state, answered.cited)
   if (trigger === undefined) return
-  const { log } = context
-  capture(context, answered, trigger).then(
+  const { log, databaseFile } = context
+  // who answers is told of a trace that could not be committed
+  const before = databaseFile === undefined ? committed.catch(() => undefined) : undefined
+  capture(context, answered, trigger, before).then(
     (kept) => {
       if (!kept) log.warn({ traceId: answered.traceId }, 'a failed query was not captured: the space holds too many')
     },
@@ -55,7 +59,9 @@ async function capture(
   { db, failedClusters }: EngineContext,
   answered: AnsweredQuery,
   trigger: FailedQueryTrigger,
+  before: Promise<void> | undefined,
 ): Promise<boolean> {
+  if (before !== undefined) await before
   const kept = await db.record(() => record(answered, trigger, Date.now()))
   failedClusters.captured(answered.spaceKey)
   return kept

@@ -1,10 +1,9 @@
 import { request } from 'node:http'
-import Sqlite from 'better-sqlite3'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { listenTcp, type TcpServer } from '../../../src/daemon/listen.js'
 import { openEngine } from '../../../src/engine/index.js'
-import { dataLayout } from '../../../src/local/layout.js'
 import { bodyOf, startEdge, type TestEdge, temporaryDir } from '../../helpers/daemon.js'
+import { rowsOf } from '../../helpers/databases.js'
 import { ADA, engineOptions, ingest } from '../../helpers/engine.js'
 import { until } from '../../helpers/until.js'
 
@@ -50,16 +49,6 @@ async function quickest(times: number, work: () => Promise<void>): Promise<numbe
   return least
 }
 
-/** Looks at, or fills, tables behind the daemon's back. */
-function inside<T>(work: (db: Sqlite.Database) => T): T {
-  const db = new Sqlite(dataLayout(home.path).database, { timeout: 20_000 })
-  try {
-    return db.transaction(() => work(db))()
-  } finally {
-    db.close()
-  }
-}
-
 describe('A81: floods of names that a client makes up', () => {
   test('session ids that nobody was given leave one session a question, and no more than the quota', async () => {
     const ids = Array.from({ length: 30 }, () => crypto.randomUUID())
@@ -71,8 +60,7 @@ describe('A81: floods of names that a client makes up', () => {
       }),
     )
     expect(given.filter((id) => ids.some((one) => one === id))).toEqual([])
-    const open = inside((db) => db.prepare('SELECT count(*) n FROM sessions').get() as { n: number })
-    expect(open.n).toBeLessThanOrEqual(QUOTA)
+    expect(rowsOf(home.path).value('SELECT count(*) FROM sessions')).toBeLessThanOrEqual(QUOTA)
   })
 
   test('idempotency keys are rows that the clean-up counts out, and cost later requests nothing', async () => {
@@ -86,13 +74,11 @@ describe('A81: floods of names that a client makes up', () => {
       expect(answer.status).toBe(200)
     }
     const before = await quickest(10, once)
-    inside((db) => {
-      const insert = db.prepare(
-        `INSERT INTO idempotency (tenant, subject, key, fingerprint, instance, status, headers, body, created_at)
-         VALUES ('tenant-a', 'ada', ?, 'f', 'i', 200, '{}', '{}', ?)`,
-      )
-      for (let n = 0; n < ROWS; n++) insert.run(`flood-${n}`, Date.now())
-    })
+    const key = { tenant: 'tenant-a', subject: 'ada', fingerprint: 'f', instance: 'i', status: 200, headers: '{}' }
+    await rowsOf(home.path).insert(
+      'idempotency',
+      Array.from({ length: ROWS }, (_, n) => ({ ...key, key: `flood-${n}`, body: '{}', created_at: Date.now() })),
+    )
     // ten times as much would be no news on a busy machine; a table that is read through takes a hundred times
     await until(async () => (await quickest(10, once)) < 10 * before + 5, 20_000)
   })
@@ -100,15 +86,15 @@ describe('A81: floods of names that a client makes up', () => {
   test('sessions that have ended cost a new one nothing until they are cleaned up', async () => {
     const once = async () => void (await (await send('POST', '/queries', query())).text())
     const before = await quickest(5, once)
-    inside((db) => {
-      const key = (db.prepare('SELECT key FROM spaces WHERE id = ?').get(space) as { key: number }).key
-      const insert = db.prepare(
-        `INSERT INTO sessions (id, tenant, space_key, subject, client_kind, heartbeat_at, expires_at, created_at)
-         VALUES (?, 'tenant-a', ?, 'ada', 'api', ?, ?, ?)`,
-      )
-      const now = Date.now()
-      for (let n = 0; n < ROWS; n++) insert.run(crypto.randomUUID(), key, now - 2, now - 1, now - 2)
-    })
+    const now = Date.now()
+    const session = {
+      ...{ tenant: 'tenant-a', space_key: rowsOf(home.path).value('SELECT key FROM spaces WHERE id = ?', space) },
+      ...{ subject: 'ada', client_kind: 'api', heartbeat_at: now - 2, expires_at: now - 1, created_at: now - 2 },
+    }
+    await rowsOf(home.path).insert(
+      'sessions',
+      Array.from({ length: ROWS }, () => ({ ...session, id: crypto.randomUUID() })),
+    )
     await until(async () => (await quickest(5, once)) < 3 * before + 40, 20_000)
   })
 })

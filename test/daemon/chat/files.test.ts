@@ -3,9 +3,9 @@ import { readdirSync, renameSync, rmSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import Sqlite from 'better-sqlite3'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { bodyOf } from '../../helpers/daemon.js'
+import { rowsOf } from '../../helpers/databases.js'
 import { startEngine, type TestEngine } from '../../helpers/engine.js'
 import { type FakeOpenAi, startFakeOpenAi } from '../../helpers/fake-openai.js'
 import { until } from '../../helpers/until.js'
@@ -634,12 +634,15 @@ describe('bytes live as long as somebody has them', () => {
     expect((await send([local(ids[0]!)], { user: 'u1' }, many.key)).status).toBe(200)
     expect((await more('u1')).status).toBe(200)
     expect((await more('u1')).status).toBe(400)
-    const db = new Sqlite(join(running.dataDir, 'db', 'main.sqlite'))
-    const grow = db.prepare('UPDATE chat_files SET size_bytes = ? WHERE app_id = ? AND expires_at IS NOT NULL')
-    grow.run(10 * MB, many.appId)
+    const grow = (bytes: number) =>
+      rowsOf(running.dataDir).run(
+        'UPDATE chat_files SET size_bytes = ? WHERE app_id = ? AND expires_at IS NOT NULL',
+        bytes,
+        many.appId,
+      )
+    await grow(10 * MB)
     expect((await more('u2')).status).toBe(200)
-    grow.run(11 * MB, many.appId)
-    db.close()
+    await grow(11 * MB)
     const full = await refusal(await more('u2'))
     expect(full).toMatchObject({ status: 400, code: 'too_many_files' })
     expect(full.message).toContain(`${1024 * MB} bytes`)

@@ -1,8 +1,7 @@
-import { join } from 'node:path'
-import Sqlite from 'better-sqlite3'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { VariableItem } from '../../../src/contract/chat/variables.js'
 import { bodyOf, startKsd, temporaryDir } from '../../helpers/daemon.js'
+import { rowsOf } from '../../helpers/databases.js'
 import { startEngine, type TestEngine } from '../../helpers/engine.js'
 import { type FakeOpenAi, startFakeOpenAi } from '../../helpers/fake-openai.js'
 import { testTokens } from '../../helpers/tokens.js'
@@ -92,20 +91,13 @@ async function values(app: App, conversation: string): Promise<Record<string, st
   return Object.fromEntries((await list(app, conversation)).data.map(({ name, value }) => [name, value]))
 }
 
-/** Rows of conversations of these applications, from the file itself. */
-function rowsOf(apps: App[]): number {
-  const file = new Sqlite(join(running.dataDir, 'db', 'main.sqlite'), { readonly: true })
-  try {
-    const { n } = file
-      .prepare<unknown[], { n: number }>(
-        `SELECT count(*) n FROM chat_conversation_variables v LEFT JOIN chat_conversations c ON c.id = v.conversation_id
-         WHERE c.id IS NULL OR c.app_id IN (${apps.map(() => '?').join()})`,
-      )
-      .get(...apps.map(({ id }) => id)) ?? { n: -1 }
-    return n
-  } finally {
-    file.close()
-  }
+/** Rows of conversations of these applications, from the database itself. */
+function rowsOfApps(apps: App[]): number {
+  return rowsOf(running.dataDir).value(
+    `SELECT count(*) n FROM chat_conversation_variables v LEFT JOIN chat_conversations c ON c.id = v.conversation_id
+     WHERE c.id IS NULL OR c.app_id IN (${apps.map(() => '?').join()})`,
+    ...apps.map(({ id }) => id),
+  )
 }
 
 /** Sets a variable. @param more of the body */
@@ -193,7 +185,7 @@ describe('variables of a conversation', () => {
     expect(await values(other, mine)).toMatchObject({ city: 'Oslo' })
     expect((await manage('DELETE', `/chat-apps/${other.id}`)).status).toBe(204)
     // the conversation of the other end user is what is left
-    expect(rowsOf([app, other])).toBe(VARIABLES.length)
+    expect(rowsOfApps([app, other])).toBe(VARIABLES.length)
   })
 
   test('that the application gets later appear with the next message; others keep what they hold', async () => {

@@ -1,16 +1,15 @@
 import { mkdtempSync, readdirSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import Sqlite from 'better-sqlite3'
 import { execaSync } from 'execa'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { acceptsIdempotencyKey } from '../../../src/contract/openapi.js'
 import type { RouteDefinition } from '../../../src/contract/route.js'
 import { allRoutes } from '../../../src/contract/routes.js'
-import { dataLayout } from '../../../src/local/layout.js'
 import { type Planted, plant, requestsOf } from '../../conformance/planted.js'
-import { change } from '../../helpers/copied-store.js'
+import { backend } from '../../helpers/backend.js'
 import { startEdge, type TestEdge } from '../../helpers/daemon.js'
+import { copyDatabase, rowsOf } from '../../helpers/databases.js'
 import { page, type Site, startSite } from '../../helpers/site.js'
 import { type Ground, REQUESTS, type Wanted } from './requests.js'
 
@@ -49,11 +48,7 @@ beforeAll(async () => {
     edge,
     planted,
     site,
-    sql(text) {
-      const sqlite = new Sqlite(dataLayout(edge.dataDir).database, { timeout: 30_000 })
-      sqlite.exec(text)
-      sqlite.close()
-    },
+    sql: (text) => rowsOf(edge.dataDir).run(text),
     async call(method, path, sent = {}) {
       const response = await edge.send(method, path, { token: edge.tokens.ada, ...sent })
       const text = await response.text()
@@ -73,14 +68,15 @@ async function killedBefore<T>(work: () => Promise<T>): Promise<{ value: T; data
   const { idempotency } = edge.engine
   const { finish } = idempotency
   let copies = 0
-  idempotency.finish = (...args) => {
+  idempotency.finish = async (...args) => {
     copies++
     // the indexes are written by a process of their own and are built anew
     const names = readdirSync(edge.dataDir).filter((name) => name !== 'indexes')
     // by another process: one that closes a file of a database loses its own locks on it
     execaSync('cp', ['-r', ...names, dataDir], { cwd: edge.dataDir })
+    if (backend === 'pg') copyDatabase(edge.dataDir, dataDir)
     // who holds the lock of the killed next knows that it is gone
-    change(dataDir, 'DELETE FROM gateways')
+    await rowsOf(dataDir).run('DELETE FROM gateways')
     return finish(...args)
   }
   try {
@@ -109,12 +105,10 @@ async function send(to: TestEdge, route: RouteDefinition, { values, query, ...se
 }
 
 /** Rows of what people make and see, by table. */
-function rowsOf(dataDir: string): Record<string, unknown> {
-  const sqlite = new Sqlite(dataLayout(dataDir).database, { timeout: 30_000 })
+function counted(dataDir: string): Record<string, unknown> {
   const tables = ['documents', 'sources', 'golden_questions', 'graph_entities', 'graph_relations', 'semantic_views']
-  const counts = tables.map((name) => [name, sqlite.prepare(`SELECT count(*) FROM ${name}`).pluck().get()])
-  sqlite.close()
-  return Object.fromEntries(counts)
+  const rows = rowsOf(dataDir)
+  return Object.fromEntries(tables.map((name) => [name, rows.value(`SELECT count(*) FROM ${name}`)]))
 }
 
 test.each(WRITES.map((route) => [`${route.method} ${route.path}`, route] as const))(
@@ -125,13 +119,13 @@ test.each(WRITES.map((route) => [`${route.method} ${route.path}`, route] as cons
     const wanted = await prepare(ground)
     const { value: first, dataDir } = await killedBefore(() => send(edge, route, wanted))
     expect(Object.keys(route.ok), `${first.body} ${JSON.stringify(edge.log.slice(-2))}`).toContain(String(first.status))
-    const before = rowsOf(dataDir)
+    const before = counted(dataDir)
     const restarted = await startEdge({ settings: SETTINGS, dataDir })
     try {
       const again = await send(restarted, route, wanted)
       if (DONE_AGAIN.has(route.id)) expect(again.status, again.body).toBe(first.status)
       else expect(again).toEqual({ status: first.status, isRepeated: true, body: kept(route, first.body) })
-      expect(rowsOf(dataDir)).toEqual(before)
+      expect(counted(dataDir)).toEqual(before)
     } finally {
       await restarted.end()
     }

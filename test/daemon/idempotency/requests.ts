@@ -25,7 +25,7 @@ export interface Ground {
   planted: Planted
   site: Site
   /** changes rows as no operation does */
-  sql(text: string): void
+  sql(text: string): Promise<unknown>
   call<T>(method: string, path: string, sent?: Sent): Promise<T>
 }
 
@@ -95,7 +95,7 @@ export const REQUESTS: Readonly<Record<string, Prepare>> = {
     const path = `/knowledge-spaces/${id}/embedding-profile/migrations`
     const { id: migrationId } = await at.call<{ id: string }>('POST', path, { json: MODEL })
     await until(async () => (await at.call<{ state: string }>('GET', `${path}/${migrationId}`)).state === 'published')
-    at.sql(`UPDATE embedding_migrations SET state = 'filling', completed_at = NULL WHERE id = '${migrationId}'`)
+    await at.sql(`UPDATE embedding_migrations SET state = 'filling', completed_at = NULL WHERE id = '${migrationId}'`)
     return { values: { id, migrationId } }
   },
   setRetrievalProfile: () => ({
@@ -107,7 +107,7 @@ export const REQUESTS: Readonly<Record<string, Prepare>> = {
   reindexDocuments: ({ planted }) => ({ json: { documentIds: [planted.open[1]] } }),
   checkDocuments: () => ({ json: { items: [{ filename: 'a.md', sha256: 'a'.repeat(64) }] } }),
   cancelJob: async (at) => {
-    at.sql(`${NOBODY_IS_THERE} CREATE TRIGGER held AFTER INSERT ON jobs
+    await at.sql(`${NOBODY_IS_THERE} CREATE TRIGGER held AFTER INSERT ON jobs
       WHEN (SELECT filename FROM documents WHERE key = NEW.doc_key) = 'held.md'
       BEGIN UPDATE jobs SET claimed_by = ${NOBODY} WHERE key = NEW.key; END`)
     return { values: { id: (await upload(at, 'held.md', false)).compilationJob.id } }
@@ -165,12 +165,12 @@ export const REQUESTS: Readonly<Record<string, Prepare>> = {
     const path = `/knowledge-spaces/${id}/graph/readings`
     const { id: readingId } = await at.call<{ id: string }>('POST', path, { json: {} })
     await until(async () => (await at.call<{ state: string }>('GET', `${path}/${readingId}`)).state === 'completed')
-    at.sql(`UPDATE graph_readings SET state = 'reading', completed_at = NULL WHERE id = '${readingId}'`)
+    await at.sql(`UPDATE graph_readings SET state = 'reading', completed_at = NULL WHERE id = '${readingId}'`)
     return { values: { id, readingId } }
   },
   createResearchTask: ({ planted }) => ({ json: { knowledgeSpaceId: planted.space, query: 'Where is the pier?' } }),
   cancelResearchTask: async (at) => {
-    at.sql(`${NOBODY_IS_THERE} CREATE TRIGGER waits AFTER INSERT ON research_tasks WHEN NEW.query = 'Who waits?'
+    await at.sql(`${NOBODY_IS_THERE} CREATE TRIGGER waits AFTER INSERT ON research_tasks WHEN NEW.query = 'Who waits?'
       BEGIN UPDATE research_tasks SET claimed_by = ${NOBODY} WHERE id = NEW.id; END`)
     const json = { knowledgeSpaceId: at.planted.space, query: 'Who waits?' }
     return { values: { id: (await at.call<{ id: string }>('POST', '/research-tasks', { json })).id } }

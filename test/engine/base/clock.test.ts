@@ -1,7 +1,6 @@
-import { join } from 'node:path'
-import Sqlite from 'better-sqlite3'
 import { afterEach, expect, it } from 'vitest'
 import { stillWaits } from '../../../src/engine/base/due.js'
+import { rowsOf } from '../../helpers/databases.js'
 import { ADA, startEngine, type TestEngine, uploadOne } from '../../helpers/engine.js'
 import { until } from '../../helpers/until.js'
 
@@ -13,22 +12,21 @@ afterEach(() => test?.end())
 it('F35: a job that was put off before the clock was set back by a year is due, and does not wait for the year', async () => {
   test = await startEngine()
   const { id: spaceId } = await test.engine.spaces.create(ADA, { name: 'Late', slug: 'late' })
-  const sqlite = new Sqlite(join(test.dataDir, 'db', 'main.sqlite'))
+  const rows = rowsOf(test.dataDir)
   // a stop comes to a durable step before the end of the job, or right after it: then another one is tried
-  const planAhead = sqlite.prepare('UPDATE jobs SET run_after = ?, waits = 1 WHERE completed_at IS NULL')
+  const planAhead = 'UPDATE jobs SET run_after = ?, waits = 1 WHERE completed_at IS NULL'
   for (let n = 0; ; n++) {
     await uploadOne(test.engine, ADA, spaceId, { filename: `${n}.md`, text: `# Note ${n}\n\nA line of it.\n` })
     await test.engine.close()
-    if (planAhead.run(Date.now() + YEAR).changes > 0) break
+    if ((await rows.run(planAhead, Date.now() + YEAR)) > 0) break
     expect(n).toBeLessThan(20)
     await test.reopen()
   }
-  const open = sqlite.prepare('SELECT count(*) FROM jobs WHERE completed_at IS NULL').pluck()
-  expect(open.get()).toBe(1)
+  const open = () => rows.value('SELECT count(*) FROM jobs WHERE completed_at IS NULL')
+  expect(open()).toBe(1)
   await test.reopen()
-  await until(() => open.get() === 0, 25_000)
-  expect(sqlite.prepare("SELECT count(*) FROM jobs WHERE stage <> 'published'").pluck().get()).toBe(0)
-  sqlite.close()
+  await until(() => open() === 0, 25_000)
+  expect(rows.value("SELECT count(*) FROM jobs WHERE stage <> 'published'")).toBe(0)
 })
 
 it('F35: what is planned waits for its time, but not for longer than plans are made', () => {

@@ -6,9 +6,9 @@ import { afterEach, expect, it } from 'vitest'
 import type { SearchResult } from '../../../src/contract/gateway/search.js'
 import { chooseEngine, openText } from '../../../src/engine/search/open-text.js'
 import { ANALYZER_VERSION } from '../../../src/lib/text/analyze.js'
+import { rowsOf } from '../../helpers/databases.js'
 import { ADA, ask, ingest, startEngine, type TestEngine } from '../../helpers/engine.js'
 import { until } from '../../helpers/until.js'
-import { sql } from '../integrity/space.js'
 
 /** Notes on a few subjects in words that analysers inflect differently; enough of them for a model to be trained. */
 const SUBJECTS = [
@@ -51,11 +51,10 @@ interface Model {
 }
 
 function activeModel({ dataDir }: TestEngine): Model | undefined {
-  const found = sql(dataDir, (db) => db.prepare("SELECT id, model FROM vector_spaces WHERE state = 'active'").get())
-  return found as Model | undefined
+  return rowsOf(dataDir).get<Model>("SELECT id, model FROM vector_spaces WHERE state = 'active'")
 }
 
-const count = ({ dataDir }: TestEngine, query: string) => sql(dataDir, (db) => Number(db.prepare(query).pluck().get()))
+const count = ({ dataDir }: TestEngine, query: string) => rowsOf(dataDir).value(query)
 
 /** Until there is one model, with a vector of every node, and a page index of every document. */
 async function untilWhole(test: TestEngine, id: string): Promise<void> {
@@ -70,14 +69,12 @@ async function untilWhole(test: TestEngine, id: string): Promise<void> {
 
 /** Turns a closed data directory into one of the analyser before this: its model, text index and page index. */
 async function makeEarlier({ dataDir }: TestEngine, id: string): Promise<void> {
-  const nodes = sql(dataDir, (db) => {
-    const { model } = db.prepare('SELECT model FROM vector_spaces').get() as Model
-    db.prepare('UPDATE vector_spaces SET model = ?').run(ofEarlier(model))
-    // what its vectors and summaries said of other terms must not be believed
-    db.prepare('UPDATE vectors SET vector = zeroblob(length(vector))').run()
-    db.prepare('UPDATE page_index SET format = format - 1, terms = zeroblob(length(terms))').run()
-    return db.prepare('SELECT key, doc_key doc, title, text FROM nodes').all() as EarlierNode[]
-  })
+  const rows = rowsOf(dataDir)
+  await rows.run('UPDATE vector_spaces SET model = ?', ofEarlier(rows.value<Buffer>('SELECT model FROM vector_spaces')))
+  // what its vectors and summaries said of other terms must not be believed
+  await rows.run('UPDATE vectors SET vector = zeroblob(length(vector))')
+  await rows.run('UPDATE page_index SET format = format - 1, terms = zeroblob(length(terms))')
+  const nodes = rows.all<EarlierNode>('SELECT key, doc_key doc, title, text FROM nodes')
   const { engine } = chooseEngine(process.env['KS_TEXT_INDEX'])
   const dir = join(dataDir, 'indexes', id)
   const index = await openText({ dir, engine, create: false, log: () => {}, watermarkLagMs: 0 })

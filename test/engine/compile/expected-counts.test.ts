@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from 'vitest'
+import { rowsOf } from '../../helpers/databases.js'
 import { ADA, ingest, startEngine, type TestEngine } from '../../helpers/engine.js'
 import { until } from '../../helpers/until.js'
-import { sql } from '../integrity/space.js'
 
 let running: TestEngine | undefined
 
@@ -18,41 +18,24 @@ function sharedWords(place: number, salt = 3): string {
 
 /** Counters kept by triggers beside the same counted row by row. */
 function counts(dataDir: string) {
-  return sql(dataDir, (db) => ({
-    kept: db
-      .prepare(
-        `SELECT vector_spaces.id, coalesce(live, 0) vectors FROM vector_spaces
-         LEFT JOIN vector_counts ON vector_space = key ORDER BY key`,
-      )
-      .all(),
-    counted: db
-      .prepare(
-        `SELECT vector_spaces.id, count(versions.key) vectors FROM vector_spaces
+  const rows = rowsOf(dataDir)
+  return {
+    kept: rows.all(`SELECT vector_spaces.id, coalesce(live, 0) vectors FROM vector_spaces
+         LEFT JOIN vector_counts ON vector_space = key ORDER BY key`),
+    counted: rows.all(`SELECT vector_spaces.id, count(versions.key) vectors FROM vector_spaces
          LEFT JOIN vectors ON vectors.vector_space = vector_spaces.key
          LEFT JOIN nodes ON nodes.key = vectors.node_key
          LEFT JOIN versions ON versions.key = nodes.version_key AND versions.until_revision IS NULL
-         GROUP BY vector_spaces.key ORDER BY vector_spaces.key`,
-      )
-      .all(),
-    left: db
-      .prepare('SELECT count(*) FROM vector_counts WHERE vector_space NOT IN (SELECT key FROM vector_spaces)')
-      .pluck()
-      .get(),
-  }))
+         GROUP BY vector_spaces.key ORDER BY vector_spaces.key`),
+    left: rows.value('SELECT count(*) FROM vector_counts WHERE vector_space NOT IN (SELECT key FROM vector_spaces)'),
+  }
 }
 
 function hasVectors(dataDir: string, least: number): boolean {
-  return sql(
-    dataDir,
-    (db) =>
-      Number(
-        db
-          .prepare(
-            "SELECT coalesce(max(live), 0) FROM vector_counts JOIN vector_spaces ON key = vector_space WHERE state = 'active'",
-          )
-          .pluck()
-          .get(),
-      ) >= least,
+  return (
+    rowsOf(dataDir).value(
+      "SELECT coalesce(max(live), 0) FROM vector_counts JOIN vector_spaces ON key = vector_space WHERE state = 'active'",
+    ) >= least
   )
 }
 
@@ -86,6 +69,6 @@ test('the counters of vectors follow uploads, new versions, deletions and the tr
   expect(Math.max(...equal().map((row) => (row as { vectors: number }).vectors))).toBe(50)
   expect((await engine.spaces.status(ADA, id)).index.degraded).toBeUndefined()
   await engine.spaces.delete(ADA, id)
-  await until(() => sql(dataDir, (db) => db.prepare('SELECT count(*) FROM vector_spaces').pluck().get() === 0))
+  await until(() => rowsOf(dataDir).value('SELECT count(*) FROM vector_spaces') === 0)
   equal()
 })

@@ -1,7 +1,8 @@
 import { afterEach, expect, test } from 'vitest'
+import { rowsOf } from '../../helpers/databases.js'
 import { ADA, ingest, startEngine, type TestEngine } from '../../helpers/engine.js'
 import { until } from '../../helpers/until.js'
-import { allIssues, codes, sql } from '../integrity/space.js'
+import { allIssues, codes } from '../integrity/space.js'
 
 const WAIT_MS = 60_000
 
@@ -20,7 +21,7 @@ function text(place: number): string {
 const COUNT = 'SELECT count(*) n FROM vectors JOIN vector_spaces ON vector_spaces.key = vector_space WHERE state = ?'
 
 function vectors(dataDir: string): number {
-  return sql(dataDir, (db) => db.prepare<[string], { n: number }>(COUNT).get('active')?.n ?? 0)
+  return rowsOf(dataDir).value(COUNT, 'active')
 }
 
 test('a vector that is lost while the daemon runs is missed by the next audit and computed again', async () => {
@@ -32,8 +33,8 @@ test('a vector that is lost while the daemon runs is missed by the next audit an
   await ingest(engine, ADA, id, { ...Object.fromEntries(names), 'odd.md': 'zyxwvut qponmlk' })
   await until(() => vectors(dataDir) > 0, WAIT_MS)
   const whole = vectors(dataDir)
-  sql(dataDir, (db) =>
-    db.exec('DELETE FROM vectors WHERE node_key IN (SELECT node_key FROM vectors ORDER BY node_key LIMIT 3)'),
+  await rowsOf(dataDir).run(
+    'DELETE FROM vectors WHERE node_key IN (SELECT node_key FROM vectors ORDER BY node_key LIMIT 3)',
   )
   await until(() => vectors(dataDir) === whole, WAIT_MS)
   // the index holds them too
@@ -52,8 +53,8 @@ test('what lacks is found at the start, also without an upload', async () => {
   )
   await until(() => vectors(dataDir) > 0, WAIT_MS)
   const whole = vectors(dataDir)
-  sql(dataDir, (db) =>
-    db.exec('DELETE FROM vectors WHERE node_key IN (SELECT node_key FROM vectors ORDER BY node_key DESC LIMIT 5)'),
+  await rowsOf(dataDir).run(
+    'DELETE FROM vectors WHERE node_key IN (SELECT node_key FROM vectors ORDER BY node_key DESC LIMIT 5)',
   )
   await running.reopen()
   await until(() => vectors(dataDir) === whole, WAIT_MS)

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { ClaimIndex } from '../../../src/engine/conflicts/claim-index.js'
 import { claimsOf, packClaims, readPassage, unpackClaims } from '../../../src/engine/conflicts/claims.js'
 import { compareClaims, isCopy } from '../../../src/engine/conflicts/compare-claims.js'
+import { amongOthers } from '../../helpers/bytes.js'
 
 const claims = (text: string, ordinal = 0) =>
   claimsOf(readPassage({ title: '', text })).map((claim) => ({ ...claim, ordinal }))
@@ -22,6 +23,11 @@ describe('claims', () => {
     }))
     expect(unpackClaims(packClaims(passages))).toEqual(passages.flatMap((passage) => passage.claims))
     expect(passages.every((passage) => passage.claims.length === 1)).toBe(true)
+  })
+
+  it('come back from bytes that share their buffer with others, as a driver of a server gives them', () => {
+    const passages = [{ ordinal: 3, claims: claims(KEPT, 3) }]
+    expect(unpackClaims(amongOthers(packClaims(passages)))).toEqual(passages[0].claims)
   })
 
   it('are refused where their bytes end too early', () => {

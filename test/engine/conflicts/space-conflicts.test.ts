@@ -1,9 +1,8 @@
-import { join } from 'node:path'
 import { Readable } from 'node:stream'
-import Sqlite from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { SpaceConflicts, SpaceConflictsQuery } from '../../../src/contract/gateway/conflicts.js'
 import type { Caller } from '../../../src/engine/index.js'
+import { rowsOf } from '../../helpers/databases.js'
 import { ADA, BOB, ingest, startEngine, type TestEngine } from '../../helpers/engine.js'
 import { startFakeOpenAi } from '../../helpers/fake-openai.js'
 import { until } from '../../helpers/until.js'
@@ -32,15 +31,6 @@ async function compared(query: Partial<SpaceConflictsQuery> = {}, caller: Caller
     return list.pendingDocuments === 0
   }, 20_000)
   return list
-}
-
-function inDatabase<T>(work: (db: Sqlite.Database) => T): T {
-  const db = new Sqlite(join(test.dataDir, 'db', 'main.sqlite'))
-  try {
-    return work(db)
-  } finally {
-    db.close()
-  }
 }
 
 const saidBy = ({ items }: SpaceConflicts) => items.map(({ sides }) => sides.map(({ quote }) => quote).sort()).sort()
@@ -77,9 +67,9 @@ describe('the conflicts of a space', () => {
     const files = Array.from({ length: 7 }, (_, nth) => [`report-${nth}.md`, `# Report\n\n${report(nth)}\n`])
     await ingest(test.engine, ADA, spaceId, Object.fromEntries(files))
     await compared()
-    const pairs = inDatabase((db) =>
-      db.prepare('SELECT count(*) n FROM conflicts GROUP BY one_version, other_version').pluck().all(),
-    )
+    const pairs = rowsOf(test.dataDir)
+      .all<{ n: number }>('SELECT count(*) n FROM conflicts GROUP BY one_version, other_version')
+      .map(({ n }) => n)
     expect(pairs).toEqual(Array.from({ length: 21 }, () => towns.length))
   })
 
@@ -95,7 +85,7 @@ describe('the conflicts of a space', () => {
     expect((await compared()).items).toHaveLength(2)
     await test.engine.documents.delete(ADA, spaceId, [handbook?.asset.id ?? ''])
     expect((await compared()).items).toEqual([])
-    expect(inDatabase((db) => db.prepare('SELECT count(*) FROM conflicts').pluck().get())).toBe(0)
+    expect(rowsOf(test.dataDir).value('SELECT count(*) FROM conflicts')).toBe(0)
   })
 
   it('come with a document that is added to those that were compared before, also after a restart', async () => {
@@ -111,11 +101,10 @@ describe('the conflicts of a space', () => {
     await compared()
     await test.engine.close()
     // one was read and not compared, of the other nothing is known; half of what was found was stored
-    inDatabase((db) => {
-      db.exec('UPDATE conflict_claims SET compared = 0')
-      db.exec('DELETE FROM conflict_claims WHERE version_key = (SELECT min(version_key) FROM conflict_claims)')
-      db.exec('DELETE FROM conflicts WHERE key = (SELECT min(key) FROM conflicts)')
-    })
+    const { run } = rowsOf(test.dataDir)
+    await run('UPDATE conflict_claims SET compared = 0')
+    await run('DELETE FROM conflict_claims WHERE version_key = (SELECT min(version_key) FROM conflict_claims)')
+    await run('DELETE FROM conflicts WHERE key = (SELECT min(key) FROM conflicts)')
     await test.reopen()
     expect(saidBy(await compared())).toEqual([BACKUPS, VACATION])
   })

@@ -288,7 +288,7 @@ describe('a planted miss is explained: ', () => {
   })
 
   it('20. a document that the text index does not hold', async () => {
-    plantUnindexed(test.dataDir, 'hidden.md', 'Puffins live in burrows.')
+    await plantUnindexed(test.dataDir, 'hidden.md', 'Puffins live in burrows.')
     const found = await explain(small, { query: 'Where do puffins live?', path: 'hidden.md' })
     expect([found.verdict, stageOf(found, 'text-leg')?.reason]).toEqual(['index-behind', 'not-in-index'])
   })
@@ -314,7 +314,7 @@ describe('a planted miss is explained: ', () => {
 })
 
 it('a document that another process published is found by the first question', async () => {
-  plantUnindexed(test.dataDir, 'late.md', 'Guillemots nest on cliffs.', true)
+  await plantUnindexed(test.dataDir, 'late.md', 'Guillemots nest on cliffs.', true)
   const found = await explain(small, { query: 'guillemots', path: 'late.md' })
   expect(found.verdict).toBe('shown')
   expect(stageOf(found, 'text-leg')).toMatchObject({ outcome: 'passed', reason: 'candidate' })
@@ -323,7 +323,7 @@ it('a document that another process published is found by the first question', a
 describe('an explanation', () => {
   it('tells of a document that its reader may not know of what it tells of one that never was', async () => {
     const [secret] = await ingest(test.engine, ADA, small, { 'secret.md': 'The vault code is ninety walruses.' })
-    restrict(test.dataDir, secret!.asset.id, ['grace'])
+    await restrict(test.dataDir, secret!.asset.id, ['grace'])
     const query = 'vault code walruses'
     const never = await explain(small, { query, path: 'secrets.md' })
     for (const path of ['secret.md', 'secret', 'vault/secret.md']) {

@@ -1,9 +1,9 @@
-import { join } from 'node:path'
-import Sqlite from 'better-sqlite3'
 import { ExplainBody, Explanation } from '../../../src/contract/gateway/explain.js'
 import type { RetrievalProfileBody } from '../../../src/contract/gateway/retrieval-profile.js'
+import type { Bindable } from '../../../src/engine/base/statements.js'
 import type { Engine } from '../../../src/engine/index.js'
 import { nodeHash } from '../../../src/engine/storage/node-hash.js'
+import { rowsOf } from '../../helpers/databases.js'
 import { ADA } from '../../helpers/engine.js'
 
 export const PROFILE: RetrievalProfileBody = {
@@ -64,46 +64,54 @@ export async function documentIdIn(engine: Engine, spaceId: string, filename: st
 }
 
 /** Rows of a published document that the indexes were never told of. */
-export function plantUnindexed(dataDir: string, filename: string, text: string, logged = false): void {
-  const db = new Sqlite(join(dataDir, 'db', 'main.sqlite'))
-  const copy = (table: string, where: string, value: unknown, changes: Record<string, unknown>): number => {
-    const row = db.prepare(`SELECT * FROM ${table} WHERE ${where} = ?`).get(value) as Record<string, unknown>
-    const columns = db.pragma(`table_info(${table})`) as { name: string }[]
-    const names = columns.map(({ name }) => name).filter((name) => name !== 'key')
-    const values = names.map((name) => (name in changes ? changes[name] : row[name]))
-    const sql = `INSERT INTO ${table} (${names.join(', ')}) VALUES (${names.map(() => '?').join(', ')})`
-    return Number(db.prepare(sql).run(values).lastInsertRowid)
+export async function plantUnindexed(dataDir: string, filename: string, text: string, logged = false): Promise<void> {
+  const rows = rowsOf(dataDir)
+  const copy = async (
+    table: string,
+    where: string,
+    value: number,
+    changes: Record<string, Bindable>,
+    key?: number,
+  ): Promise<number> => {
+    const found = rows.get<Record<string, Bindable>>(`SELECT * FROM ${table} WHERE ${where} = ?`, value) ?? {}
+    // folder and base are made of the other columns
+    const { key: _, folder: _folder, base: _base, ...row } = { ...found, ...changes }
+    const named: Record<string, Bindable> = { ...(key === undefined ? {} : { key }), ...row }
+    const [names, values] = [Object.keys(named), Object.values(named)]
+    await rows.run(`INSERT INTO ${table} (${names.join(', ')}) VALUES (${names.map(() => '?').join(', ')})`, ...values)
+    return rows.value(`SELECT max(key) FROM ${table}`)
   }
   const own = (end: string) => `018f0000-0000-7000-8000-${Buffer.from(filename).toString('hex').slice(0, 10)}${end}`
-  db.transaction(() => {
-    const bread = db.prepare("SELECT key FROM documents WHERE filename = 'bread.md'").pluck().get()
-    const version = db.prepare('SELECT key FROM versions WHERE doc_key = ?').pluck().get(bread)
-    // the document that is copied may be deleted by now
-    const docKey = copy('documents', 'key', bread, { id: own('01'), filename, ...(logged && { deleted_at: null }) })
-    const versionKey = copy('versions', 'key', version, { doc_key: docKey, ...(logged && { until_revision: null }) })
-    const place = { title: filename, text, startOffset: 0, endOffset: text.length }
-    const says = { title: filename, text, start_offset: 0, end_offset: text.length, row_hash: nodeHash(place) }
-    const changes = { id: own('02'), doc_key: docKey, version_key: versionKey, ...says }
-    const node = copy('nodes', 'version_key', version, changes)
-    db.prepare('UPDATE versions SET first_node = ?, last_node = ? WHERE key = ?').run(node, node, versionKey)
-    db.prepare('UPDATE node_keys SET last = ?').run(node)
-    if (!logged) return
-    const space = db.prepare('SELECT space_key FROM documents WHERE key = ?').pluck().get(docKey)
-    db.prepare('UPDATE space_counters SET seq = seq + 1 WHERE space_key = ?').run(space)
-    const entry = 'SELECT space_key, seq, 1, ?, ? FROM space_counters WHERE space_key = ?'
-    db.prepare(`INSERT INTO projection_log ${entry}`).run(node, node, space)
-  })()
-  db.close()
+  const bread = rows.value("SELECT key FROM documents WHERE filename = 'bread.md'")
+  const version = rows.value('SELECT key FROM versions WHERE doc_key = ?', bread)
+  // the document that is copied may be deleted by now
+  const docKey = await copy('documents', 'key', bread, { id: own('01'), filename, ...(logged && { deleted_at: null }) })
+  const versionKey = await copy('versions', 'key', version, {
+    doc_key: docKey,
+    ...(logged && { until_revision: null }),
+  })
+  const place = { title: filename, text, startOffset: 0, endOffset: text.length }
+  const says = { title: filename, text, start_offset: 0, end_offset: text.length, row_hash: nodeHash(place) }
+  const node = rows.value('SELECT last + 1 FROM node_keys')
+  const changes = { id: own('02'), doc_key: docKey, version_key: versionKey, ...says }
+  await copy('nodes', 'version_key', version, changes, node)
+  await rows.run('UPDATE versions SET first_node = ?, last_node = ? WHERE key = ?', node, node, versionKey)
+  await rows.run('UPDATE node_keys SET last = ?', node)
+  if (!logged) return
+  const space = rows.value('SELECT space_key FROM documents WHERE key = ?', docKey)
+  await rows.run('UPDATE space_counters SET seq = seq + 1 WHERE space_key = ?', space)
+  const entry =
+    'SELECT space_key, seq, 1, CAST(? AS INTEGER), CAST(? AS INTEGER) FROM space_counters WHERE space_key = ?'
+  await rows.run(`INSERT INTO projection_log ${entry}`, node, node, space)
 }
 
 /** Puts a document below a source that only `readers` may read. */
-export function restrict(dataDir: string, documentId: string, readers: string[]): void {
-  const db = new Sqlite(join(dataDir, 'db', 'main.sqlite'))
+export async function restrict(dataDir: string, documentId: string, readers: string[]): Promise<void> {
   const columns =
     'id, tenant, space_key, name, type, uri, status, permission_scope, metadata, version, created_at, updated_at'
-  const source = `SELECT 'source', ?, space_key, 'S', 'upload', 'upload:s', 'active', ?, '{}', 1, 0, 0 FROM documents WHERE id = ?`
-  db.prepare(`INSERT INTO sources (${columns}) ${source}`).run(ADA.tenant, JSON.stringify(readers), documentId)
-  db.prepare("UPDATE documents SET source_id = 'source' WHERE id = ?").run(documentId)
-  db.prepare("UPDATE staged_commits SET source_id = 'source' WHERE document_id = ?").run(documentId)
-  db.close()
+  const source = `SELECT 'source', '${ADA.tenant}', space_key, 'S', 'upload', 'upload:s', 'active', ?, '{}', 1, 0, 0 FROM documents WHERE id = ?`
+  const { run } = rowsOf(dataDir)
+  await run(`INSERT INTO sources (${columns}) ${source}`, JSON.stringify(readers), documentId)
+  await run("UPDATE documents SET source_id = 'source' WHERE id = ?", documentId)
+  await run("UPDATE staged_commits SET source_id = 'source' WHERE document_id = ?", documentId)
 }

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import { change, rowsOf } from '../../helpers/copied-store.js'
+import { rowsOf } from '../../helpers/databases.js'
 import { ADA, startEngine, type TestEngine, uploadOne } from '../../helpers/engine.js'
 import { type Site, startSite } from '../../helpers/site.js'
 import { until } from '../../helpers/until.js'
@@ -23,24 +23,22 @@ afterEach(async () => {
   site = undefined
 })
 
-const gateways = () => rowsOf(test.dataDir, 'SELECT id, beat_at FROM gateways ORDER BY started_at')
+const gateways = () => rowsOf(test.dataDir).all('SELECT id, beat_at FROM gateways ORDER BY started_at')
 const age = (ms: number, where: string) =>
-  change(test.dataDir, `UPDATE gateways SET beat_at = beat_at - ${ms} ${where}`)
-const jobs = () => rowsOf(test.dataDir, 'SELECT stage, claimed_by FROM jobs')
+  rowsOf(test.dataDir).run(`UPDATE gateways SET beat_at = beat_at - ${ms} ${where}`)
+const jobs = () => rowsOf(test.dataDir).all('SELECT stage, claimed_by FROM jobs')
 
 /** A job that another gateway has in hand, which is there. */
 async function jobOfAnother(): Promise<void> {
-  change(
-    test.dataDir,
+  await rowsOf(test.dataDir).run(
     `INSERT INTO gateways (id, started_at, beat_at)
      SELECT 'another', started_at + 1000000, CAST(unixepoch('subsec') * 1000 AS INTEGER) FROM gateways`,
   )
-  change(
-    test.dataDir,
+  await rowsOf(test.dataDir).run(
     "CREATE TRIGGER another AFTER INSERT ON jobs BEGIN UPDATE jobs SET claimed_by = 'another' WHERE key = NEW.key; END",
   )
   await uploadOne(test.engine, ADA, spaceId, { filename: 'a.md', text: TEXT })
-  change(test.dataDir, 'DROP TRIGGER another')
+  await rowsOf(test.dataDir).run('DROP TRIGGER another')
 }
 
 /** Lets the time of one heartbeat pass, and the beat be written. */
@@ -55,7 +53,7 @@ async function beat(): Promise<void> {
 it('an engine renews its row as long as it is open, and takes it away when it is closed', async () => {
   const [first] = gateways()
   expect(gateways()).toHaveLength(1)
-  age(20_000, '')
+  await age(20_000, '')
   await beat()
   const [later] = gateways()
   expect(later?.['id']).toBe(first?.['id'])
@@ -70,7 +68,7 @@ it('an engine that runs takes up what another left within a beat of its end, and
   await jobOfAnother()
   await beat()
   expect(jobs()).toEqual([{ stage: 'queued', claimed_by: 'another' }])
-  age(61_000, "WHERE id = 'another'")
+  await age(61_000, "WHERE id = 'another'")
   await beat()
   await until(() => jobs()[0]?.['stage'] === 'published')
   expect(gateways()).toHaveLength(1)
@@ -78,7 +76,7 @@ it('an engine that runs takes up what another left within a beat of its end, and
 
 it('an engine that slept gives the others the time of one beat before it takes them for dead', async () => {
   await jobOfAnother()
-  age(90_000, '')
+  await age(90_000, '')
   await beat()
   expect(jobs()).toEqual([{ stage: 'queued', claimed_by: 'another' }])
   await beat()
@@ -94,11 +92,11 @@ it('an engine that was taken for dead leaves what it was reading to the others, 
     (error: unknown) => String(error),
   )
   await until(() => site?.hits.includes('/') === true)
-  change(test.dataDir, 'DELETE FROM gateways')
-  change(test.dataDir, "UPDATE sources SET claimed_by = 'another', fence = fence + 1")
+  await rowsOf(test.dataDir).run('DELETE FROM gateways')
+  await rowsOf(test.dataDir).run("UPDATE sources SET claimed_by = 'another', fence = fence + 1")
   await beat()
   expect(await crawl).toContain('another process took it over')
-  expect(rowsOf(test.dataDir, 'SELECT status, claimed_by, fence FROM sources')).toEqual([
+  expect(rowsOf(test.dataDir).all('SELECT status, claimed_by, fence FROM sources')).toEqual([
     { status: 'syncing', claimed_by: 'another', fence: 2 },
   ])
   expect(gateways()).toHaveLength(1)

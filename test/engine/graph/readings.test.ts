@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { rowsOf } from '../../helpers/databases.js'
 import { ADA, BOB, ingest, startEngine, type TestEngine } from '../../helpers/engine.js'
 import { type FakeOpenAi, startFakeOpenAi } from '../../helpers/fake-openai.js'
-import { sql } from '../integrity/space.js'
 
 const MODEL = { pluginId: 'openai-compatible', provider: 'fake', model: 'm' }
 const SHIPS = ['Aurora', 'Borealis', 'Calypso', 'Dolphin', 'Endeavour', 'Fortuna', 'Gannet', 'Heron', 'Ibis', 'Juno']
@@ -94,7 +94,9 @@ describe('reading a whole space for its graph', () => {
     await open(true)
     server.always({ kind: 'slow', ms: 100 })
     const { id } = await start()
-    await expect.poll(async () => (await readings().get(ADA, spaceId, id)).passagesRead).toBeGreaterThan(0)
+    await expect
+      .poll(async () => (await readings().get(ADA, spaceId, id)).passagesRead, { timeout: 20_000 })
+      .toBeGreaterThan(0)
     expect((await test.engine.activity()).backgroundTasks).toBeGreaterThan(0)
     await test.reopen()
     expect(await ends(id, 'completed')).toMatchObject({ passagesRead: 10 })
@@ -109,7 +111,7 @@ describe('reading a whole space for its graph', () => {
     server.always({ kind: 'hang' })
     const { id } = await start()
     // as many as are asked at once
-    await expect.poll(() => server.requests.length).toBe(4)
+    await expect.poll(() => server.requests.length, { timeout: 20_000 }).toBe(4)
     expect(await readings().cancel(ADA, spaceId, id)).toMatchObject({ state: 'canceled' })
     await expect(readings().cancel(ADA, spaceId, id)).rejects.toMatchObject({ code: 'already-terminal' })
     await expect.poll(async () => (await test.engine.activity()).backgroundTasks, { timeout: 20_000 }).toBe(0)
@@ -150,7 +152,7 @@ describe('reading a whole space for its graph', () => {
     await ends((await start()).id, 'completed')
     const [gone] = (await test.engine.documents.list(ADA, spaceId, { limit: 1 })).items
     await test.engine.documents.delete(ADA, spaceId, [gone?.id ?? ''])
-    const kept = () => sql(test.dataDir, (db) => db.prepare('SELECT count(*) n FROM graph_model_reads').get())
-    await expect.poll(kept, { timeout: 20_000 }).toEqual({ n: 9 })
+    const kept = () => rowsOf(test.dataDir).value('SELECT count(*) FROM graph_model_reads')
+    await expect.poll(kept, { timeout: 20_000 }).toBe(9)
   })
 })

@@ -1,13 +1,13 @@
 import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type Sqlite from 'better-sqlite3'
 import { afterEach, expect, test } from 'vitest'
 import { createSearchIndexes } from '../../../src/engine/search/indexes.js'
 import type { IndexedNode } from '../../../src/engine/search/ports.js'
+import { rowsOf } from '../../helpers/databases.js'
 import { ADA, ask, BOB, ingest, startEngine, type TestEngine } from '../../helpers/engine.js'
 import { until } from '../../helpers/until.js'
-import { allIssues, codes, noteText, repairAll, spaceWith, sql } from './space.js'
+import { allIssues, codes, noteText, repairAll, spaceWith } from './space.js'
 
 let running: TestEngine | undefined
 afterEach(async () => {
@@ -128,10 +128,9 @@ test('a file that no space names is shown by one of them, the one it came from o
   expect(await shown(first.id)).toHaveLength(2)
   expect(await shown(second.id)).toEqual([])
   const [known] = await shown(first.id)
-  sql(dataDir, (db) =>
-    db
-      .prepare("UPDATE staged_commits SET published_object_key = ?, status = 'published' WHERE space_key = 2")
-      .run(known),
+  await rowsOf(dataDir).run(
+    "UPDATE staged_commits SET published_object_key = ?, status = 'published' WHERE space_key = 2",
+    known ?? null,
   )
   expect(await shown(first.id)).toHaveLength(1)
   expect(await shown(second.id)).toEqual([known])
@@ -140,18 +139,16 @@ test('a file that no space names is shown by one of them, the one it came from o
 test('a check during work says that it could not compare the indexes', async () => {
   const { engine, dataDir } = await start()
   const { id } = await spaceWith(engine, 'busy', 3)
-  sql(dataDir, (db) => {
-    // a row that is gone behind every counter's back: nothing fills the index by itself
-    db.exec('DELETE FROM nodes WHERE key = 1')
-    db.exec(
-      "INSERT INTO vector_spaces (id, space_key, revision, dimension, state, created_at) VALUES ('v', 1, 9, 4, 'building', 1)",
-    )
-  })
+  // a row that is gone behind every counter's back: nothing fills the index by itself
+  await rowsOf(dataDir).run('DELETE FROM nodes WHERE key = 1')
+  await rowsOf(dataDir).run(
+    "INSERT INTO vector_spaces (id, space_key, revision, dimension, state, created_at) VALUES ('v', 1, 9, 4, 'building', 1)",
+  )
   const issues = await allIssues(engine, id, 'references')
   const issue = issues.find(({ code }) => code === 'index-not-compared')
   expect(issue).toMatchObject({ severity: 'info', repairability: 'not-repairable' })
   expect(issues.filter(({ type }) => type === 'stale-projection')).toEqual([issue])
-  sql(dataDir, (db) => db.exec("DELETE FROM vector_spaces WHERE id = 'v'"))
+  await rowsOf(dataDir).run("DELETE FROM vector_spaces WHERE id = 'v'")
   expect(codes(await allIssues(engine, id, 'references'))).toEqual({ 'node-missing': 1, 'text-count': 1 })
 })
 
@@ -203,7 +200,7 @@ const DAMAGES: [string, string, string[]][] = [
 test.each(DAMAGES)('%s is found, repaired from the document, and then all is well', async (_name, damage, expected) => {
   const { engine, dataDir } = await start()
   const { id } = await spaceWith(engine, 'parts', 3)
-  sql(dataDir, (db) => db.exec(damage))
+  await rowsOf(dataDir).run(damage)
   const found = await allIssues(engine, id)
   expect(Object.keys(codes(found)).sort()).toEqual(expected)
   expect(found.every((issue) => issue.repairability === 'auto-repairable')).toBe(true)
@@ -219,13 +216,13 @@ test('pictures inside documents are checked and read again', async () => {
   const fixture = new URL('../../fixtures/docs/contains-pictures.docx', import.meta.url)
   await ingest(engine, ADA, id, { 'pictures.docx': readFileSync(fixture) })
   expect(await allIssues(engine, id)).toEqual([])
-  sql(dataDir, (db) =>
-    db.exec("UPDATE item_assets SET bytes = x'00' WHERE item_id = (SELECT min(item_id) FROM item_assets)"),
+  await rowsOf(dataDir).run(
+    "UPDATE item_assets SET bytes = x'00' WHERE item_id = (SELECT min(item_id) FROM item_assets)",
   )
   expect(codes(await allIssues(engine, id))).toEqual({ 'item-hash': 1 })
   await repairAll(engine, id)
   expect(await allIssues(engine, id)).toEqual([])
-  sql(dataDir, (db) => db.exec('DELETE FROM item_assets'))
+  await rowsOf(dataDir).run('DELETE FROM item_assets')
   expect(Object.keys(codes(await allIssues(engine, id)))).toEqual(['item-missing'])
   await repairAll(engine, id)
   expect(await allIssues(engine, id)).toEqual([])
@@ -236,7 +233,7 @@ test('an artifact whose document is damaged too is put together from its passage
   const { id } = await spaceWith(engine, 'both', 1)
   const [path] = objectFiles(dataDir)
   overwrite(path!, Buffer.from('nothing of it'))
-  sql(dataDir, (db) => db.exec("UPDATE versions SET artifact = x'', outline = x''"))
+  await rowsOf(dataDir).run("UPDATE versions SET artifact = x'', outline = x''")
   await repairAll(engine, id)
   const left = await allIssues(engine, id)
   expect(codes(left)).toEqual({ 'raw-object-size': 1 })
@@ -249,12 +246,12 @@ test('an artifact whose document is damaged too is put together from its passage
 test('a passage without a version, and a vector without a passage, are removed', async () => {
   const { engine, dataDir } = await start()
   const { id } = await spaceWith(engine, 'loose', 2)
-  sql(dataDir, (db) => {
-    db.exec(`INSERT INTO nodes (key, id, space_key, doc_key, version_key, ordinal, title, text, section, outline_node, elements,
+  await rowsOf(
+    dataDir,
+  ).run(`INSERT INTO nodes (key, id, space_key, doc_key, version_key, ordinal, title, text, section, outline_node, elements,
         start_offset, end_offset, kind, row_hash)
       SELECT 9001, '018f0000-0000-7000-8000-00000000aaaa', space_key, doc_key, 9001, 0, title, text, section, outline_node,
         elements, start_offset, end_offset, kind, row_hash FROM nodes WHERE key = 1`)
-  })
   expect(codes(await allIssues(engine, id))).toEqual({ 'node-without-version': 1 })
   await repairAll(engine, id)
   expect(await allIssues(engine, id)).toEqual([])
@@ -263,7 +260,7 @@ test('a passage without a version, and a vector without a passage, are removed',
 test('a document that nobody compiles gets its job back', async () => {
   const { engine, dataDir } = await start()
   const { id } = await spaceWith(engine, 'jobless', 2)
-  sql(dataDir, (db) => db.exec('UPDATE versions SET from_revision = NULL, until_revision = 1 WHERE key = 1'))
+  await rowsOf(dataDir).run('UPDATE versions SET from_revision = NULL, until_revision = 1 WHERE key = 1')
   const found = await allIssues(engine, id, 'artifact-segments')
   expect(codes(found)).toEqual({ 'version-missing': 1 })
   await repairAll(engine, id)
@@ -272,7 +269,7 @@ test('a document that nobody compiles gets its job back', async () => {
 
 /** Applies a change to the index of a space that its rows know nothing of, as a fault would. */
 async function spoilIndex(dataDir: string, space: string, change: { add: IndexedNode[]; remove: number[] }) {
-  const seq = sql(dataDir, (db) => Number(db.prepare('SELECT max(seq) FROM projection_log').pluck().get()))
+  const seq = rowsOf(dataDir).value('SELECT max(seq) FROM projection_log')
   let nodes = 8
   const indexes = createSearchIndexes({
     dir: join(dataDir, 'indexes'),
@@ -293,14 +290,12 @@ async function spoilIndex(dataDir: string, space: string, change: { add: Indexed
   await indexes.follow(space, seq + 1, { first: seq + 1, seq: seq + 1, ...change })
   expect((await indexes.status(space)).textWatermark).toBe(seq + 1)
   await indexes.close()
-  sql(dataDir, (db) => logRemoval(db, 9999))
+  await logRemoval(dataDir, 9999)
 }
 
-function logRemoval(db: Sqlite.Database, key: number): void {
-  db.exec('UPDATE space_counters SET seq = seq + 1 WHERE space_key = 1')
-  db.exec(
-    `INSERT INTO projection_log SELECT space_key, seq, -1, ${key}, ${key} FROM space_counters WHERE space_key = 1`,
-  )
+async function logRemoval(dataDir: string, key: number): Promise<void> {
+  await rowsOf(dataDir).run(`UPDATE space_counters SET seq = seq + 1 WHERE space_key = 1;
+    INSERT INTO projection_log SELECT space_key, seq, -1, ${key}, ${key} FROM space_counters WHERE space_key = 1`)
 }
 
 test('an index that lost passages fills them in by itself; one that holds wrong ones is found in depth and built anew', {
@@ -341,24 +336,14 @@ test('vectors that are damaged or gone are found and computed again, and each pa
   const ready = async () => (await engine.spaces.stats(ADA, id, 60)).projections.denseVector.ready
   await until(async () => (await ready()) === 120, 60_000)
   // the model is trained anew when more has come, and then it stays
-  const trained = () => {
-    let nodes = 0
-    sql(dataDir, (db) => {
-      const row = db
-        .prepare<[], { n: number }>("SELECT max(trained_nodes) n FROM vector_spaces WHERE state = 'active'")
-        .get()
-      nodes = row?.n ?? 0
-    })
-    return nodes
-  }
+  const trained = () => rowsOf(dataDir).value("SELECT max(trained_nodes) n FROM vector_spaces WHERE state = 'active'")
   await until(async () => trained() === 120 && (await engine.activity()).backgroundTasks === 0, 60_000)
   expect(await allIssues(engine, id, 'references', true)).toEqual([])
-  sql(dataDir, (db) => {
-    db.exec('UPDATE vectors SET vector = zeroblob(length(vector)) WHERE node_key IN (3, 4)')
-    db.exec("UPDATE vectors SET vector = x'00' WHERE node_key = 5")
-    db.exec('DELETE FROM vectors WHERE node_key IN (6, 7)')
-    db.exec('INSERT INTO vectors SELECT vector_space, 9999, vector FROM vectors WHERE node_key = 8')
-  })
+  const { run } = rowsOf(dataDir)
+  await run('UPDATE vectors SET vector = zeroblob(length(vector)) WHERE node_key IN (3, 4)')
+  await run("UPDATE vectors SET vector = x'00' WHERE node_key = 5")
+  await run('DELETE FROM vectors WHERE node_key IN (6, 7)')
+  await run('INSERT INTO vectors SELECT vector_space, 9999, vector FROM vectors WHERE node_key = 8')
   // the daemon compares counts too, and may have been first
   const { 'vector-count': count, ...found } = codes(await allIssues(engine, id, 'references'))
   expect([1, undefined]).toContain(count)
@@ -386,7 +371,7 @@ test('a cursor goes on where a full page stopped, and is good for its own check 
   const { engine, dataDir } = await start()
   const { id } = await spaceWith(engine, 'pages', 400)
   for (const path of objectFiles(dataDir)) rmSync(path)
-  sql(dataDir, (db) => db.exec("UPDATE nodes SET text = text || '!'; UPDATE versions SET artifact = x'', items = x''"))
+  await rowsOf(dataDir).run("UPDATE nodes SET text = text || '!'; UPDATE versions SET artifact = x'', items = x''")
   expect(await allIssues(engine, id, 'raw-objects')).toHaveLength(400)
   const first = await engine.integrity.fsck(ADA, id, { check: 'artifact-segments', deep: false })
   expect(first.issues.length).toBeLessThanOrEqual(1000)

@@ -6,8 +6,9 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { GcCandidate, IntegrityTarget } from '../../../src/contract/gateway/integrity.js'
 import { ObjectStore } from '../../../src/engine/storage/objects.js'
+import { rowsOf } from '../../helpers/databases.js'
 import { ADA, ask, BOB, ingest, startEngine, type TestEngine } from '../../helpers/engine.js'
-import { allCandidates, allIssues, noteText, spaceWith, sql } from './space.js'
+import { allCandidates, allIssues, noteText, spaceWith } from './space.js'
 
 let running: TestEngine
 let space: { id: string; names: string[] }
@@ -36,14 +37,15 @@ function orphan(digit: string, tenant = ADA.tenant): string {
 
 const pathOf = (key: string) => join(running.dataDir, 'objects', key)
 
-function insertCommit(id: string, status: string, changes: { expires?: number; key?: string } = {}): void {
-  sql(running.dataDir, (db) =>
-    db
-      .prepare(
-        `INSERT INTO staged_commits (id, tenant, space_key, idempotency_key, operation_type, status, published_object_key,
+async function insertCommit(
+  id: string,
+  status: string,
+  changes: { expires?: number; key?: string } = {},
+): Promise<void> {
+  await rowsOf(running.dataDir).run(
+    `INSERT INTO staged_commits (id, tenant, space_key, idempotency_key, operation_type, status, published_object_key,
            expires_at, created_at, updated_at) VALUES (?, ?, 1, ?, 'document-upload', ?, ?, ?, 1, 1)`,
-      )
-      .run(id, ADA.tenant, id, status, changes.key ?? null, changes.expires ?? 1),
+    ...[id, ADA.tenant, id, status, changes.key ?? null, changes.expires ?? 1],
   )
 }
 
@@ -72,10 +74,10 @@ test('orphaned objects and expired commits are found and removed once; the same 
   const { engine } = running
   const keys = [orphan('a'), orphan('b')]
   const named = orphan('c')
-  insertCommit(uuid('1'), 'failed-terminal', { key: named })
-  insertCommit(uuid('2'), 'canceled')
-  insertCommit(uuid('3'), 'failed-retryable')
-  insertCommit(uuid('4'), 'failed-terminal', { expires: Date.now() + 60_000 })
+  await insertCommit(uuid('1'), 'failed-terminal', { key: named })
+  await insertCommit(uuid('2'), 'canceled')
+  await insertCommit(uuid('3'), 'failed-retryable')
+  await insertCommit(uuid('4'), 'failed-terminal', { expires: Date.now() + 60_000 })
   const candidates = await allCandidates(engine, space.id)
   const types = candidates.map(({ candidateType }) => candidateType).sort()
   expect(types).toEqual([...Array(3).fill('failed-commit'), ...Array(3).fill('staged-object')])
@@ -117,7 +119,7 @@ test('what a lease names stays as long as the lease', async () => {
   const { items } = await engine.integrity.leases(ADA, space.id, { limit: 10 })
   expect(items).toMatchObject([{ leaseType: 'read', status: 'active', virtualPath: `/evidence/${run.traceId}` }])
   expect((await engine.integrity.leases(BOB, theirs, { limit: 10 })).items).toEqual([])
-  insertCommit(items[0]!.targetId, 'canceled')
+  await insertCommit(items[0]!.targetId, 'canceled')
   const candidates = await allCandidates(engine, space.id)
   expect(candidates).toHaveLength(1)
   expect(await engine.integrity.gcExecute(ADA, space.id, candidates)).toMatchObject({
@@ -133,19 +135,18 @@ test('versions that nobody published, stray passages, old models and old traces 
   const { engine, dataDir } = running
   const { traceId } = await ask(engine, ADA, space.id, 'zebragc2')
   const old = await ask(engine, ADA, space.id, 'zebragc3')
-  sql(dataDir, (db) => {
-    db.exec(`INSERT INTO versions (doc_key, space_key, version, node_count, artifact_id, artifact_hash, content_type, parser,
+  const change = rowsOf(dataDir).run
+  await change(`INSERT INTO versions (doc_key, space_key, version, node_count, artifact_id, artifact_hash, content_type, parser,
         outline_id, items_id, created_at, title, metadata, outline, items, artifact)
       SELECT doc_key, space_key, 77, 0, 'abandoned', artifact_hash, content_type, parser, outline_id, items_id, created_at,
         title, metadata, outline, items, artifact FROM versions WHERE key = 1`)
-    db.exec(`INSERT INTO nodes (key, id, space_key, doc_key, version_key, ordinal, title, text, section, outline_node, elements,
+  await change(`INSERT INTO nodes (key, id, space_key, doc_key, version_key, ordinal, title, text, section, outline_node, elements,
         start_offset, end_offset, kind, row_hash)
       SELECT 9001, '${uuid('9001')}', space_key, doc_key, 9001, 0, title, text, section, outline_node, elements, start_offset,
         end_offset, kind, row_hash FROM nodes WHERE key = 1`)
-    db.exec(`INSERT INTO vector_spaces (id, space_key, revision, dimension, state, created_at)
+  await change(`INSERT INTO vector_spaces (id, space_key, revision, dimension, state, created_at)
       VALUES ('${uuid('77')}', 1, 1, 4, 'superseded', 1)`)
-    db.prepare('UPDATE traces SET created_at = 1 WHERE id = ?').run(old.traceId)
-  })
+  await change('UPDATE traces SET created_at = 1 WHERE id = ?', old.traceId)
   const candidates = await allCandidates(engine, space.id)
   expect(candidates.map(({ candidateType }) => candidateType).sort()).toEqual([
     'answer-trace',
@@ -179,18 +180,10 @@ test('A19: candidates made up of what is alive, of another tenant, or of nothing
     for (const item of items) for (const name of [item.id, item.objectKey, item.sha256]) names.add(name)
     for (const artifact of artifacts) names.add(artifact.id)
   }
-  sql(dataDir, (db) => {
-    for (const table of ['nodes', 'staged_commits', 'vector_spaces', 'jobs', 'spaces'])
-      for (const { id } of db.prepare<[], { id: string }>(`SELECT id FROM ${table}`).all()) names.add(id)
-  })
+  for (const table of ['nodes', 'staged_commits', 'vector_spaces', 'jobs', 'spaces'])
+    for (const { id } of rowsOf(dataDir).all<{ id: string }>(`SELECT id FROM ${table}`)) names.add(id)
   const before = readdirSync(join(dataDir, 'objects'), { recursive: true }).length
-  const count = (table: string) => {
-    let n = 0
-    sql(dataDir, (db) => {
-      n = db.prepare<[], { n: number }>(`SELECT count(*) n FROM ${table}`).get()!.n
-    })
-    return n
-  }
+  const count = (table: string) => rowsOf(dataDir).value(`SELECT count(*) FROM ${table}`)
   const tables = [
     'documents',
     'versions',

@@ -1,8 +1,8 @@
-import type Sqlite from 'better-sqlite3'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { ConsistencyIssue } from '../../../src/contract/gateway/integrity.js'
+import { rowsOf } from '../../helpers/databases.js'
 import { ADA, startEngine, type TestEngine } from '../../helpers/engine.js'
-import { allIssues, repairAll, spaceWith, sql } from './space.js'
+import { allIssues, repairAll, spaceWith } from './space.js'
 
 let running: TestEngine
 beforeAll(async () => {
@@ -94,11 +94,8 @@ it.each(Object.entries(DAMAGES))('%s is told in full, and repaired where it can 
   const slug = name.replaceAll(' ', '-')
   const { id } = await spaceWith(engine, slug, 1)
   const [document] = (await engine.documents.list(ADA, id, { limit: 1 })).items
-  sql(dataDir, (db) => {
-    const space = db.prepare<[string], { key: number }>('SELECT key FROM spaces WHERE id = ?').get(id)?.key
-    const statement: Sqlite.Statement = db.prepare(damage.by)
-    expect(statement.run({ space }).changes).toBeGreaterThan(0)
-  })
+  const space = rowsOf(dataDir).value('SELECT key FROM spaces WHERE id = ?', id)
+  expect(await rowsOf(dataDir).run(damage.by.replaceAll(':space', String(space)))).toBeGreaterThan(0)
   const found = await allIssues(engine, id)
   const { by: _, says, document: isNamed, target, ...told } = damage
   const issue = found.find(({ code }) => code === damage.code)

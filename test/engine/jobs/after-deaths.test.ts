@@ -1,6 +1,5 @@
-import { join } from 'node:path'
-import Sqlite from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { rowsOf } from '../../helpers/databases.js'
 import { ADA, ask, ingest, startEngine, type TestEngine, uploadOne } from '../../helpers/engine.js'
 import { until } from '../../helpers/until.js'
 
@@ -20,16 +19,11 @@ beforeEach(async () => {
 })
 afterEach(() => test.end())
 
-function change(sql: string, ...values: unknown[]): number {
-  const db = new Sqlite(join(test.dataDir, 'db', 'main.sqlite'), { timeout: 5000 })
-  const { changes } = db.prepare(sql).run(...values)
-  db.close()
-  return changes
-}
+const change = (sql: string, ...values: (string | number)[]) => rowsOf(test.dataDir).run(sql, ...values)
 
 /** Whatever is stored of these files is refused by the database, until the returned function is called. */
-function refuse(pattern: string): () => void {
-  change(`CREATE TRIGGER refused BEFORE INSERT ON versions
+async function refuse(pattern: string): Promise<() => Promise<unknown>> {
+  await change(`CREATE TRIGGER refused BEFORE INSERT ON versions
     WHEN (SELECT filename FROM documents WHERE key = NEW.doc_key) LIKE '${pattern}'
     BEGIN SELECT RAISE(ABORT, 'refused by the test'); END`)
   return () => change('DROP TRIGGER refused')
@@ -37,12 +31,12 @@ function refuse(pattern: string): () => void {
 
 /** An engine that was killed so many times while it worked at the file. */
 async function killedWhileAt(filename: string, times: number) {
-  const allow = refuse(filename)
+  const allow = await refuse(filename)
   const accepted = await uploadOne(test.engine, ADA, spaceId, { filename, text: TEXT })
   await until(() => failures.length > 0)
   await test.engine.close()
-  allow()
-  const claimed = change(
+  await allow()
+  const claimed = await change(
     "UPDATE jobs SET claimed_by = 'the dead', unclean_ends = ?, run_after = 0, attempts = 0 WHERE id = ?",
     ...[times - 1, accepted.compilationJob.id],
   )
@@ -77,7 +71,7 @@ describe('a job that a process died of', () => {
 
 describe('a job that fails in company', () => {
   it('is tried alone from its third try on, so that the others are published', async () => {
-    refuse('bad.md')
+    await refuse('bad.md')
     const upload = ['bad.md', ...Array.from({ length: 5 }, (_, n) => `${n}.md`)]
     const accepted = await Promise.all(
       upload.map((filename) => uploadOne(test.engine, ADA, spaceId, { filename, text: `${TEXT}\n${filename}\n` })),
@@ -92,7 +86,7 @@ describe('a job that fails in company', () => {
   })
 
   it('waits with the time of its next try, goes on at once when somebody asks, and fails at the fifth try', async () => {
-    refuse('bad.md')
+    await refuse('bad.md')
     const { asset, compilationJob } = await uploadOne(test.engine, ADA, spaceId, { filename: 'bad.md', text: TEXT })
     const before = Date.now()
     const newest = async () => (await test.engine.jobs.list(ADA, spaceId, { limit: 1 })).items[0]
@@ -121,7 +115,7 @@ describe('a job that fails in company', () => {
 })
 
 it('a bulk job runs while one of its jobs is open, has failed where all of them did, and says which', async () => {
-  const allow = refuse('bad.md')
+  const allow = await refuse('bad.md')
   const accepted = await ingest(test.engine, ADA, spaceId, { 'empty.md': '' })
   accepted.push(await uploadOne(test.engine, ADA, spaceId, { filename: 'bad.md', text: TEXT }))
   const { bulkJobId } = await test.engine.documents.bulkUpload(ADA, spaceId, accepted)
@@ -133,7 +127,7 @@ it('a bulk job runs while one of its jobs is open, has failed where all of them 
     ...{ knowledgeSpaceId: spaceId, type: 'document_upload' },
   })
   expect(Date.parse((await bulk()).updatedAt)).toBeGreaterThanOrEqual(Date.parse((await bulk()).createdAt))
-  allow()
+  await allow()
   const failed = await test.engine.jobs.retryFailed(ADA, spaceId)
   expect(failed.total).toBe(2)
 })

@@ -1,7 +1,7 @@
 import { existsSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import Sqlite from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { rowsOf } from '../../helpers/databases.js'
 import { ADA, ask, BOB, ingest, startEngine, type TestEngine, uploadOne } from '../../helpers/engine.js'
 
 let test: TestEngine
@@ -86,25 +86,15 @@ describe('an index process that cannot do its work', () => {
     test.engine = await openEngine(engineOptions(test.dataDir))
   }
 
-  function change(sql: string, ...values: unknown[]): void {
-    const db = new Sqlite(join(test.dataDir, 'db', 'main.sqlite'))
-    db.pragma('busy_timeout = 5000')
-    db.prepare(sql).run(...values)
-    db.close()
-  }
-  const row = () => {
-    const db = new Sqlite(join(test.dataDir, 'db', 'main.sqlite'), { readonly: true })
-    const found = db.prepare('SELECT attempts, waits, stage, error FROM jobs').get() as Record<string, unknown>
-    db.close()
-    return found
-  }
+  const change = (sql: string, ...values: number[]) => rowsOf(test.dataDir).run(sql, ...values)
+  const row = () => rowsOf(test.dataDir).get('SELECT attempts, waits, stage, error FROM jobs') ?? {}
 
   it('is waited for beyond five tries, none of which counts, and the document is published when it is back', async () => {
     await breakIndexes()
     const accepted = await send('lighthouse.md', TEXT)
     for (let waits = 1; waits <= 6; waits++) {
       await expect.poll(() => row().waits, { timeout: 60_000 }).toBeGreaterThanOrEqual(waits)
-      change('UPDATE jobs SET run_after = 0 WHERE claimed_by IS NULL')
+      await change('UPDATE jobs SET run_after = 0 WHERE claimed_by IS NULL')
     }
     expect(row()).toMatchObject({ attempts: 0, error: expect.any(String) })
     const [job] = await list('open')
@@ -122,7 +112,7 @@ describe('an index process that cannot do its work', () => {
     await breakIndexes()
     await send('lighthouse.md', TEXT)
     await expect.poll(() => row().waits, { timeout: 60_000 }).toBeGreaterThanOrEqual(1)
-    change('UPDATE jobs SET run_after = 0, waiting_since = ?', Date.now() - 7 * 24 * 60 * 60 * 1000 - 1000)
+    await change('UPDATE jobs SET run_after = 0, waiting_since = ?', Date.now() - 7 * 24 * 60 * 60 * 1000 - 1000)
     await expect.poll(() => row().stage, { timeout: 60_000 }).toBe('failed')
     expect(row().error).toMatch(/: this has not passed in 7 days$/)
   }, 120_000)

@@ -1,11 +1,10 @@
-import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { recoverClaims } from '../../../src/engine/jobs/recovery.js'
 import { beat, removeSilent } from '../../../src/engine/rows/gateways.js'
 import { claimJobs, giveBack, jobsDue } from '../../../src/engine/rows/job-claims.js'
 import type { JobRow } from '../../../src/engine/rows/jobs.js'
-import { Database } from '../../../src/engine/storage/database.js'
-import { change, rowsOf } from '../../helpers/copied-store.js'
+import type { Driver } from '../../../src/engine/storage/driver.js'
+import { anotherDriver, rowsOf } from '../../helpers/databases.js'
 import { ADA, ask, startEngine, type TestEngine, uploadOne } from '../../helpers/engine.js'
 import { type FakeOpenAi, startFakeOpenAi } from '../../helpers/fake-openai.js'
 import { until } from '../../helpers/until.js'
@@ -43,16 +42,15 @@ async function underWay() {
   return accepted
 }
 
-const jobs = () => rowsOf(test.dataDir, 'SELECT id, stage, claimed_by, fence, error, attempts, waits FROM jobs')
+const jobs = () => rowsOf(test.dataDir).all('SELECT id, stage, claimed_by, fence, error, attempts, waits FROM jobs')
 const published = () =>
-  rowsOf(
-    test.dataDir,
+  rowsOf(test.dataDir).all(
     'SELECT head_revision, (SELECT count(*) FROM versions WHERE from_revision IS NOT NULL) shown FROM spaces',
   )
 
 /** What another gateway does that believes all others to be dead. */
-function takeOver(other: Database): JobRow[] {
-  return other.writeNow(function* () {
+function takeOver(other: Driver): Promise<JobRow[]> {
+  return other.write(function* () {
     yield* beat('another', undefined)
     yield* removeSilent('another')
     yield* recoverClaims()
@@ -63,9 +61,9 @@ function takeOver(other: Database): JobRow[] {
 
 it('a publication of who was taken for dead is refused whole, and its document comes from who holds the job', async () => {
   const { asset, compilationJob } = await underWay()
-  change(test.dataDir, `UPDATE gateways SET beat_at = beat_at - ${SLEPT_MS}`)
-  const other = new Database(join(test.dataDir, 'db', 'main.sqlite'))
-  const [taken] = takeOver(other)
+  await rowsOf(test.dataDir).run(`UPDATE gateways SET beat_at = beat_at - ${SLEPT_MS}`)
+  const other = await anotherDriver(test.dataDir)
+  const [taken] = await takeOver(other)
   expect(taken).toMatchObject({ id: compilationJob.id, claimed_by: 'another', fence: 2, unclean_ends: 1 })
   await until(() => failures.some((said) => said.includes(`the lease of job ${compilationJob.id} was lost`)))
   await new Promise((resolve) => setTimeout(resolve, 300))
@@ -76,7 +74,7 @@ it('a publication of who was taken for dead is refused whole, and its document c
   ])
   expect(await test.engine.documents.get(ADA, spaceId, asset.id)).toMatchObject({ parserStatus: 'pending' })
   provider.always()
-  other.writeNow(() => giveBack(taken!, 0))
+  await other.write(() => giveBack(taken!, 0))
   await other.close()
   await until(async () => (await test.engine.jobs.get(ADA, compilationJob.id)).stage === 'published', 25_000)
   expect(published()).toEqual([{ head_revision: 1, shown: 1 }])
@@ -85,7 +83,7 @@ it('a publication of who was taken for dead is refused whole, and its document c
 
 it('a publication of a process that slept and lost nothing is made', async () => {
   const { compilationJob } = await underWay()
-  change(test.dataDir, `UPDATE gateways SET beat_at = beat_at - ${SLEPT_MS}`)
+  await rowsOf(test.dataDir).run(`UPDATE gateways SET beat_at = beat_at - ${SLEPT_MS}`)
   await until(async () => (await test.engine.jobs.get(ADA, compilationJob.id)).stage === 'published', 25_000)
   expect(jobs()).toMatchObject([{ fence: 1, attempts: 0, waits: 0 }])
   expect(failures).toEqual([])
@@ -103,8 +101,8 @@ it('a deletion ends the claim of who compiles the document, and what comes later
 
 it('the lease of a compilation is the row of its job: it is listed with its fence, and beats with its gateway', async () => {
   const { asset, compilationJob } = await underWay()
-  const [gateway] = rowsOf(test.dataDir, 'SELECT beat_at FROM gateways')
-  change(test.dataDir, 'UPDATE gateways SET beat_at = beat_at + 30000')
+  const [gateway] = rowsOf(test.dataDir).all('SELECT beat_at FROM gateways')
+  await rowsOf(test.dataDir).run('UPDATE gateways SET beat_at = beat_at + 30000')
   const beatAt = Number(gateway?.['beat_at']) + 30_000
   const { items } = await test.engine.integrity.leases(ADA, spaceId, { limit: 10 })
   expect(items).toMatchObject([

@@ -1,6 +1,5 @@
-import { join } from 'node:path'
-import Sqlite from 'better-sqlite3'
 import { afterEach, expect, it } from 'vitest'
+import { rowsOf } from '../../helpers/databases.js'
 import { ADA, startEngine, type TestEngine, uploadOne } from '../../helpers/engine.js'
 import { until } from '../../helpers/until.js'
 
@@ -11,15 +10,12 @@ let test: TestEngine | undefined
 afterEach(() => test?.end())
 
 /** Whatever is stored of a file of that name is refused by the database, `times` times. */
-function refuse(dataDir: string, filename: string): () => void {
-  const db = new Sqlite(join(dataDir, 'db', 'main.sqlite'), { timeout: 5000 })
-  db.exec(`CREATE TRIGGER refused BEFORE INSERT ON versions
+async function refuse(dataDir: string, filename: string): Promise<() => Promise<unknown>> {
+  const { run } = rowsOf(dataDir)
+  await run(`CREATE TRIGGER refused BEFORE INSERT ON versions
     WHEN (SELECT filename FROM documents WHERE key = NEW.doc_key) = '${filename}'
     BEGIN SELECT RAISE(ABORT, 'refused by the test'); END`)
-  return () => {
-    db.exec('DROP TRIGGER refused')
-    db.close()
-  }
+  return () => run('DROP TRIGGER refused')
 }
 
 it('what failed is tried again after a pause and not before, however busy the runner is, and each pause is longer', async () => {
@@ -31,7 +27,7 @@ it('what failed is tried again after a pause and not before, however busy the ru
   const { engine, dataDir } = test
   const { id } = await engine.spaces.create(ADA, { name: 'Bad', slug: 'bad' })
   const { id: other } = await engine.spaces.create(ADA, { name: 'Good', slug: 'good' })
-  const allow = refuse(dataDir, 'bad.md')
+  const allow = await refuse(dataDir, 'bad.md')
   const { compilationJob } = await uploadOne(engine, ADA, id, { filename: 'bad.md', text: '# Bad\n\nA line.\n' })
   // every upload wakes the runner, which then takes whatever is due
   for (let n = 0; failed.length < 3; n++) {
@@ -44,6 +40,6 @@ it('what failed is tried again after a pause and not before, however busy the ru
   const listed = async () => (await engine.jobs.list(ADA, id, { limit: 1 })).items[0]
   await until(async () => (await listed())?.attempts === 3)
   expect((await listed())?.error).toContain('refused by the test')
-  allow()
+  await allow()
   await until(async () => (await engine.jobs.get(ADA, compilationJob.id)).stage === 'published', 20_000)
 })

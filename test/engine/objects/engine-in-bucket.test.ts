@@ -5,6 +5,7 @@ import { execa } from 'execa'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { openEngine } from '../../../src/engine/index.js'
 import { ObjectStore } from '../../../src/engine/storage/objects.js'
+import { rowsOf } from '../../helpers/databases.js'
 import { ADA, ask, engineOptions, ingest, startEngine, type TestEngine, uploadOne } from '../../helpers/engine.js'
 import { type StrictS3, startStrictS3 } from '../../helpers/places/strict-s3.js'
 import { until } from '../../helpers/until.js'
@@ -76,12 +77,13 @@ describe('an engine whose objects are in a bucket', () => {
   it('is not opened without its bucket, nor with that of another', async () => {
     await ingest(test.engine, ADA, spaceId, HOURS)
     await test.engine.close()
-    const before = readFileSync(join(test.dataDir, 'db', 'main.sqlite'))
+    const rows = () => rowsOf(test.dataDir).all('SELECT id, opened FROM store')
+    const before = rows()
     await expect(openEngine(engineOptions(test.dataDir))).rejects.toMatchObject({
       name: 'StoreRefused',
       message: expect.stringContaining('s3://objects/ks/'),
     })
-    expect(readFileSync(join(test.dataDir, 'db', 'main.sqlite')).equals(before)).toBe(true)
+    expect(rows()).toEqual(before)
     const typo = { ...server.place, prefix: 'sk/' }
     await expect(openEngine(engineOptions(test.dataDir, { objects: typo }))).rejects.toThrow(/holds none/)
     test.engine = await openEngine(engineOptions(test.dataDir, { objects: server.place }))
@@ -137,7 +139,7 @@ it('an engine with its objects on this machine never loads what speaks S3', asyn
   writeFileSync(join(test.dataDir, 'program.mjs'), program)
   const { stdout } = await execa(process.execPath, [
     join(test.dataDir, 'program.mjs'),
-    JSON.stringify(engineOptions(dataDir)),
+    JSON.stringify(engineOptions(dataDir, { database: undefined })),
   ])
   expect(JSON.parse(stdout)).toEqual({ some: true, s3: [] })
   await test.reopen()

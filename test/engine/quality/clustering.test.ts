@@ -1,6 +1,5 @@
-import Sqlite from 'better-sqlite3'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { dataLayout } from '../../../src/local/layout.js'
+import { rowsOf } from '../../helpers/databases.js'
 import { ADA, ask, ingest, startEngine, type TestEngine } from '../../helpers/engine.js'
 import { until } from '../../helpers/until.js'
 
@@ -25,23 +24,10 @@ interface Row {
   unclustered: number
 }
 
-function rows(): Row[] {
-  const db = new Sqlite(dataLayout(test_.dataDir).database, { readonly: true })
-  try {
-    return db.prepare<[], Row>('SELECT id, query, cluster_key, unclustered FROM failed_queries ORDER BY id').all()
-  } finally {
-    db.close()
-  }
-}
+const rows = () =>
+  rowsOf(test_.dataDir).all<Row>('SELECT id, query, cluster_key, unclustered FROM failed_queries ORDER BY id')
 
-function change(sql: string): void {
-  const db = new Sqlite(dataLayout(test_.dataDir).database)
-  try {
-    db.exec(sql)
-  } finally {
-    db.close()
-  }
-}
+const change = (sql: string) => rowsOf(test_.dataDir).run(sql)
 
 /** Asks what nothing answers, and waits until that is captured. */
 async function fail(...queries: string[]): Promise<void> {
@@ -80,7 +66,7 @@ test('what was captured and not compared before a stop is compared after the nex
 test('a failed query that cannot be compared stays in its own cluster, and those behind it are compared', async () => {
   await fail('How do I knit a jumper?', 'Who is the mayor of Vienna?', 'Vienna: who is mayor?')
   await test_.engine.close()
-  change(`UPDATE failed_queries SET metadata = '{' WHERE query LIKE '%jumper%'`)
+  await change(`UPDATE failed_queries SET metadata = '{' WHERE query LIKE '%jumper%'`)
   await test_.reopen()
   await until(compared)
   const [damaged, ...others] = rows()

@@ -1,10 +1,9 @@
-import { join } from 'node:path'
-import Sqlite from 'better-sqlite3'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { QualityTracesQuery } from '../../../src/contract/gateway/quality.js'
 import type { TraceStep } from '../../../src/contract/gateway/queries.js'
 import { newId } from '../../../src/lib/ids.js'
+import { rowsOf } from '../../helpers/databases.js'
 import { ADA, ask, ingest, startEngine, type TestEngine } from '../../helpers/engine.js'
 import { until } from '../../helpers/until.js'
 
@@ -16,40 +15,40 @@ const SECOND = 1000
 
 let test_: TestEngine
 let spaceId = ''
-let spaceKey = 0
 
 beforeAll(async () => {
   test_ = await startEngine()
   spaceId = (await test_.engine.spaces.create(ADA, { name: 'Lists', slug: 'lists' })).id
-  await beside((db) => {
-    spaceKey = (db.prepare('SELECT key FROM spaces WHERE id = ?').get(spaceId) as { key: number }).key
-    for (let i = 0; i < TRACES; i++) insertTrace(db, i)
-    const insert = db.prepare(
-      `INSERT INTO failed_queries (id, tenant, space_key, query, query_key, cluster_key, mode, trigger, status, occurrences, asked_at, metadata, created_at, updated_at)
-       VALUES (?, 'tenant-a', ?, ?, ?, ?, 'fast', 'abstained', ?, ?, 0, '{}', 0, 0)`,
-    )
-    for (let i = 0; i < FAILED; i++)
-      insert.run(
-        newId(),
-        spaceKey,
-        `q${i}`,
-        `k${i}`,
-        `c${i % 7}`,
-        i % 3 === 0 ? 'triaged' : 'pending-triage',
-        1 + (i % 5),
-      )
-  })
+  const rows = rowsOf(test_.dataDir)
+  const spaceKey = keyOf(spaceId)
+  await rows.insert(
+    'traces',
+    Array.from({ length: TRACES }, (_, i) => traceRow(spaceKey, i)),
+  )
+  await rows.insert(
+    'failed_queries',
+    Array.from({ length: FAILED }, (_, i) => ({
+      ...failedRow(spaceKey, i),
+      cluster_key: `c${i % 7}`,
+      status: i % 3 === 0 ? 'triaged' : 'pending-triage',
+      occurrences: 1 + (i % 5),
+    })),
+  )
 })
 afterAll(() => test_.end())
 
-async function beside(work: (db: Sqlite.Database) => void): Promise<void> {
-  const db = new Sqlite(join(test_.dataDir, 'db', 'main.sqlite'))
-  db.transaction(() => work(db)).immediate()
-  db.close()
+const keyOf = (id: string) => rowsOf(test_.dataDir).value('SELECT key FROM spaces WHERE id = ?', id)
+
+function failedRow(spaceKey: number, i: number) {
+  return {
+    ...{ id: newId(), tenant: 'tenant-a', space_key: spaceKey, query: `q${i}`, query_key: `k${i}`, cluster_key: 'c' },
+    ...{ mode: 'fast', trigger: 'abstained', status: 'pending-triage', occurrences: 1, asked_at: 0, metadata: '{}' },
+    ...{ created_at: 0, updated_at: 0 },
+  }
 }
 
 /** Every third one has a failed attempt, every sixth one of them did not end with an answer; two share a moment. */
-function insertTrace(db: Sqlite.Database, i: number): void {
+function traceRow(spaceKey: number, i: number) {
   const bad = i % 3 === 0
   const completed = i % 6 !== 0
   const at = new Date(START).toISOString()
@@ -62,19 +61,11 @@ function insertTrace(db: Sqlite.Database, i: number): void {
       metadata: { inner: { status: 'error' } },
     },
   ]
-  db.prepare(
-    `INSERT INTO traces (id, tenant, space_key, subject, query, mode, requested_mode, completed, steps, created_at)
-     VALUES (?, 'tenant-a', ?, ?, ?, ?, 'fast', ?, ?, ?)`,
-  ).run(
-    newId(),
-    spaceKey,
-    i % 10 === 9 ? 'carol' : 'ada',
-    `Question ${i} Größe`,
-    i % 4 === 0 ? 'deep' : 'fast',
-    completed ? 1 : 0,
-    JSON.stringify(steps),
-    START + Math.floor(i / 2) * SECOND,
-  )
+  return {
+    ...{ id: newId(), tenant: 'tenant-a', space_key: spaceKey, subject: i % 10 === 9 ? 'carol' : 'ada' },
+    ...{ query: `Question ${i} Größe`, mode: i % 4 === 0 ? 'deep' : 'fast', requested_mode: 'fast' },
+    ...{ completed: completed ? 1 : 0, steps: JSON.stringify(steps), created_at: START + Math.floor(i / 2) * SECOND },
+  }
 }
 
 interface Expected {
@@ -241,11 +232,18 @@ describe('limits', () => {
     const { traceId } = await ask(engine, ADA, id, 'Who fills the space?')
     await until(async () => (await engine.quality.failed.list(ADA, id, { limit: 1 })).items.length === 1)
     const [failed] = (await engine.quality.failed.list(ADA, id, { limit: 1 })).items
-    await beside((db) => {
-      const { key } = db.prepare('SELECT key FROM spaces WHERE id = ?').get(id) as { key: number }
-      const insert = db.prepare("INSERT INTO golden_questions VALUES ('tenant-a', ?, ?, 'q', '[]', '[]', '{}', 0, 0)")
-      for (let i = 0; i < 9999; i++) insert.run(newId(), key)
-    })
+    const row = {
+      tenant: 'tenant-a',
+      space_key: keyOf(id),
+      question: 'q',
+      expected_evidence: '[]',
+      tags: '[]',
+      metadata: '{}',
+    }
+    await rowsOf(test_.dataDir).insert(
+      'golden_questions',
+      Array.from({ length: 9999 }, () => ({ ...row, id: newId(), created_at: 0, updated_at: 0 })),
+    )
     const { golden, failed: queries } = engine.quality
     const body = { question: 'q', expectedEvidenceIds: [], tags: [], metadata: {} }
     await golden.create(ADA, id, body)
@@ -261,15 +259,15 @@ describe('limits', () => {
   test('a space full of failed queries forgets the one settled longest ago, never an open one', async () => {
     const { engine } = test_
     const { id } = await engine.spaces.create(ADA, { name: 'Crowded', slug: 'crowded' })
-    await beside((db) => {
-      const { key } = db.prepare('SELECT key FROM spaces WHERE id = ?').get(id) as { key: number }
-      const insert = db.prepare(
-        `INSERT INTO failed_queries (id, tenant, space_key, query, query_key, cluster_key, mode, trigger, status, occurrences, asked_at, metadata, created_at, updated_at)
-         VALUES (?, 'tenant-a', ?, ?, ?, 'c', 'fast', 'abstained', ?, 1, 0, '{}', 0, ?)`,
-      )
-      for (let i = 0; i < 10_000; i++)
-        insert.run(newId(), key, `q${i}`, `k${i}`, i === 5 ? 'dismissed' : 'pending-triage', i)
-    })
+    const key = keyOf(id)
+    await rowsOf(test_.dataDir).insert(
+      'failed_queries',
+      Array.from({ length: 10_000 }, (_, i) => ({
+        ...failedRow(key, i),
+        ...(i === 5 && { status: 'dismissed' }),
+        updated_at: i,
+      })),
+    )
     await ask(engine, ADA, id, 'Who is new here?')
     const newest = async () => (await engine.quality.failed.list(ADA, id, { limit: 1 })).items[0]!.query
     await until(async () => (await newest()) === 'Who is new here?')
@@ -284,24 +282,18 @@ describe('limits', () => {
 })
 
 describe('what hangs on others', () => {
-  const rows = async (key: number) => {
-    const found: Record<string, number> = {}
-    await beside((db) => {
-      for (const table of ['golden_questions', 'failed_queries', 'missing_reviews', 'missing_review_history']) {
-        const counted = db.prepare(`SELECT count(*) n FROM ${table} WHERE space_key = ?`).get(key) as { n: number }
-        found[table] = counted.n
-      }
-    })
-    return found
-  }
+  const rows = async (key: number) =>
+    Object.fromEntries(
+      ['golden_questions', 'failed_queries', 'missing_reviews', 'missing_review_history'].map((table) => [
+        table,
+        rowsOf(test_.dataDir).value(`SELECT count(*) FROM ${table} WHERE space_key = ?`, key),
+      ]),
+    )
 
   test('a deleted trace takes its reviews along and leaves golden questions; a deleted space takes everything', async () => {
     const { engine } = test_
     const { id } = await engine.spaces.create(ADA, { name: 'Gone', slug: 'gone' })
-    let key = 0
-    await beside((db) => {
-      key = (db.prepare('SELECT key FROM spaces WHERE id = ?').get(id) as { key: number }).key
-    })
+    const key = keyOf(id)
     const review = async (query: string) => {
       const { traceId } = await ask(engine, ADA, id, query)
       const { items } = await engine.queries.missing(ADA, traceId, { limit: 1 })
@@ -311,7 +303,7 @@ describe('what hangs on others', () => {
     }
     const traceId = await review('Who left the party?')
     await engine.quality.golden.fromTrace(ADA, id, { traceId, tags: [] })
-    await beside((db) => db.prepare('DELETE FROM traces WHERE id = ?').run(traceId))
+    await rowsOf(test_.dataDir).run('DELETE FROM traces WHERE id = ?', traceId)
     expect(await rows(key)).toEqual({
       golden_questions: 1,
       failed_queries: 1,

@@ -1,8 +1,6 @@
-import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { EvidenceBundle } from '../../../src/contract/gateway/queries.js'
-import { Database } from '../../../src/engine/storage/database.js'
-import { sql } from '../../../src/engine/storage/program.js'
+import { rowsOf } from '../../helpers/databases.js'
 import { ADA, type Asked, ask, ingest, startEngine, type TestEngine } from '../../helpers/engine.js'
 
 let test: TestEngine
@@ -19,21 +17,16 @@ const bundleOf = ({ done }: Asked): EvidenceBundle =>
 
 /** Puts a document below a source that only `readers` may read. */
 async function restrict(documentId: string, readers: string[]): Promise<void> {
-  const db = new Database(join(test.dataDir, 'db', 'main.sqlite'))
-  const { space_key } = db.now(
-    sql.get<{ space_key: number }>('SELECT space_key FROM documents WHERE id = ?', [documentId]),
-  )!
-  db.writeNow(() => {
-    db.now(
-      sql.run(
-        `INSERT INTO sources (id, tenant, space_key, name, type, uri, status, permission_scope, metadata, version, created_at, updated_at)
-       VALUES ('source', ?, ?, 'S', 'upload', 'upload:s', 'active', ?, '{}', 1, 0, 0)`,
-        [ADA.tenant, space_key, JSON.stringify(readers)],
-      ),
-    )
-    db.now(sql.run("UPDATE documents SET source_id = 'source' WHERE id = ?", [documentId]))
-  })
-  await db.close()
+  const { run } = rowsOf(test.dataDir)
+  const columns =
+    'id, tenant, space_key, name, type, uri, status, permission_scope, metadata, version, created_at, updated_at'
+  await run(
+    `INSERT INTO sources (${columns})
+     SELECT 'source', tenant, space_key, 'S', 'upload', 'upload:s', 'active', ?, '{}', 1, 0, 0 FROM documents WHERE id = ?`,
+    JSON.stringify(readers),
+    documentId,
+  )
+  await run("UPDATE documents SET source_id = 'source' WHERE id = ?", documentId)
 }
 
 const SECRET = 'The vault code of the north tower is changed every ninety days by the warden.\n'

@@ -1,8 +1,6 @@
-import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { AnswerTrace, EvidenceBundle } from '../../../src/contract/gateway/queries.js'
-import { Database } from '../../../src/engine/storage/database.js'
-import { sql } from '../../../src/engine/storage/program.js'
+import { rowsOf } from '../../helpers/databases.js'
 import { ADA, type Asked, ask, ingest, startEngine, type TestEngine } from '../../helpers/engine.js'
 import { type FakeOpenAi, startFakeOpenAi } from '../../helpers/fake-openai.js'
 
@@ -163,16 +161,15 @@ describe('mode deep', () => {
   it('forgets what only a deleted document said', async () => {
     const [project] = await ingest(test.engine, ADA, spaceId, { 'project.md': PROJECT, 'people.md': PEOPLE })
     await ask(test.engine, ADA, spaceId, 'Who leads Project Falcon?', { mode: 'deep' })
-    const db = new Database(join(test.dataDir, 'db', 'main.sqlite'))
-    const names = () => db.now(sql.all<{ name: string }>('SELECT name FROM graph_entities')).map(({ name }) => name)
+    const rows = rowsOf(test.dataDir)
+    const names = () => rows.all<{ name: string }>('SELECT name FROM graph_entities').map(({ name }) => name)
     expect(names()).toContain('Project Falcon')
     await test.engine.documents.delete(ADA, spaceId, [project.asset.id])
     const gone = await ask(test.engine, ADA, spaceId, 'Who leads Project Falcon?', { mode: 'deep' })
     expect(filesOf(gone)).not.toContain('project.md')
     await expect.poll(names, { timeout: 20_000 }).not.toContain('Project Falcon')
     expect(names()).toContain('Maria Keller')
-    expect(db.now(sql.all('SELECT version_key FROM page_index'))).toHaveLength(1)
-    await db.close()
+    expect(rows.all('SELECT version_key FROM page_index')).toHaveLength(1)
   })
 
   it('favours passages about the entities and only the documents that the caller works with', async () => {

@@ -1,9 +1,9 @@
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import Sqlite from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openEngine } from '../../../src/engine/index.js'
 import { DiskRoom } from '../../../src/local/disk-room.js'
+import { rowsOf } from '../../helpers/databases.js'
 import { ADA, ask, engineOptions, ingest, startEngine, type TestEngine } from '../../helpers/engine.js'
 import { until } from '../../helpers/until.js'
 
@@ -19,24 +19,15 @@ afterEach(() => test.end())
 const HARBOUR = '# Harbour\n\n## Dredging\n\nThe channel is kept nine metres deep.\n\n## Pilots\n\nPilots live here.\n'
 const ARCHIVE = '# Archive\n\n## Lending\n\nThe archive lends maps for a week.\n'
 
-const file = () => join(test.dataDir, 'db', 'main.sqlite')
+const _file = () => join(test.dataDir, 'db', 'main.sqlite')
 
-function inDatabase<T>(work: (db: Sqlite.Database) => T): T {
-  const db = new Sqlite(file())
-  try {
-    return work(db)
-  } finally {
-    db.close()
-  }
-}
-
-const indexed = () => inDatabase((db) => db.prepare('SELECT count(*) FROM page_index').pluck().get())
+const indexed = () => rowsOf(test.dataDir).value('SELECT count(*) FROM page_index')
 const idle = () => until(async () => (await test.engine.activity()).backgroundTasks === 0, 20_000)
 
 /** Everything but the page index, as a crash right behind the publication leaves it. */
 async function losePageIndex(): Promise<void> {
   await test.engine.close()
-  inDatabase((db) => db.exec('DELETE FROM page_index'))
+  await rowsOf(test.dataDir).run('DELETE FROM page_index')
 }
 
 describe('the page index', () => {

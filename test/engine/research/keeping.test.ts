@@ -1,6 +1,5 @@
-import { join } from 'node:path'
-import Sqlite from 'better-sqlite3'
 import { expect, test } from 'vitest'
+import { rowsOf } from '../../helpers/databases.js'
 import { ADA, startEngine } from '../../helpers/engine.js'
 import { until } from '../../helpers/until.js'
 import { ended, eventsOf, research, spaceWith, TWO_PART } from './helpers.js'
@@ -8,14 +7,7 @@ import { ended, eventsOf, research, spaceWith, TWO_PART } from './helpers.js'
 const DAY = 24 * 60 * 60_000
 const TABLES = ['research_tasks', 'research_steps', 'research_partials', 'research_events', 'research_costs']
 
-function count(dataDir: string, sql: string): number {
-  const db = new Sqlite(join(dataDir, 'db', 'main.sqlite'), { readonly: true, fileMustExist: true })
-  try {
-    return (db.prepare(`SELECT (${sql}) n`).get() as { n: number }).n
-  } finally {
-    db.close()
-  }
-}
+const count = (dataDir: string, sql: string) => rowsOf(dataDir).value(`SELECT (${sql}) n`)
 
 test('an engine that is closed lets a task go, and the next one goes on behind its last step', async () => {
   const tested = await startEngine()

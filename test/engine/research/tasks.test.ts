@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ResearchReport, ResearchTaskJob, researchEvents } from '../../../src/contract/gateway/research.js'
+import { rowsOf } from '../../helpers/databases.js'
 import { ADA, BOB, startEngine, type TestEngine } from '../../helpers/engine.js'
-import { sql } from '../integrity/space.js'
 import { ended, eventsOf, research, spaceWith, TWO_PART } from './helpers.js'
 
 let test1: TestEngine
@@ -101,8 +101,8 @@ describe('a research task without a model', () => {
 
   test('says that the graph was not whole that led it on', async () => {
     const { engine, dataDir } = test1
-    sql(dataDir, (db) =>
-      db.exec("CREATE TRIGGER unreadable BEFORE INSERT ON page_index BEGIN SELECT RAISE(ABORT, 'not now'); END"),
+    await rowsOf(dataDir).run(
+      "CREATE TRIGGER unreadable BEFORE INSERT ON page_index BEGIN SELECT RAISE(ABORT, 'not now'); END",
     )
     try {
       const space = await spaceWith(engine)
@@ -117,7 +117,7 @@ describe('a research task without a model', () => {
         degradations: expect.arrayContaining([{ part: 'graph', class: 'unavailable', reason }]),
       })
     } finally {
-      sql(dataDir, (db) => db.exec('DROP TRIGGER unreadable'))
+      await rowsOf(dataDir).run('DROP TRIGGER unreadable')
     }
   })
 

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import Sqlite from 'better-sqlite3'
 import { afterEach, expect, test } from 'vitest'
+import { rowsOf } from '../../helpers/databases.js'
 import { ADA, ingest, startEngine, type TestEngine } from '../../helpers/engine.js'
 import { until } from '../../helpers/until.js'
 
@@ -16,18 +16,9 @@ const log = {
   error: (fields: object, text: string) => void TOLD.push({ fields, text }),
 }
 
-function rows<T>(sql: string): T[] {
-  const db = new Sqlite(join(home.dataDir, 'db', 'main.sqlite'), { readonly: true })
-  const found = db.prepare(sql).all()
-  db.close()
-  return found as T[]
-}
+const rows = <T>(sql: string) => rowsOf(home.dataDir).all<T>(sql)
 
-function spoil(sql: string, ...values: string[]): void {
-  const db = new Sqlite(join(home.dataDir, 'db', 'main.sqlite'))
-  db.prepare(sql).run(...values)
-  db.close()
-}
+const spoil = (sql: string, ...values: string[]) => rowsOf(home.dataDir).run(sql, ...values)
 
 test('what is no key of an object is told, and keeps nothing else from being removed', async () => {
   home = await startEngine({ log })
@@ -36,8 +27,8 @@ test('what is no key of an object is told, and keeps nothing else from being rem
   const write = (name: string) => home.engine.fs.write(ADA, id, { path: `/workspaces/w/${name}`, content: name })
   for (const name of ['c.md', 'd.md']) await write(name)
   const keys = rows<{ object_key: string }>('SELECT object_key FROM workspace_files ORDER BY key')
-  spoil("UPDATE documents SET object_key = '../../etc/passwd' WHERE id = ?", first.asset.id)
-  spoil("UPDATE workspace_files SET object_key = '' WHERE object_key = ?", keys[0]?.object_key ?? '')
+  await spoil("UPDATE documents SET object_key = '../../etc/passwd' WHERE id = ?", first.asset.id)
+  await spoil("UPDATE workspace_files SET object_key = '' WHERE object_key = ?", keys[0]?.object_key ?? '')
   await home.engine.fs.rm(ADA, id, { path: '/workspaces/w', recursive: 'true' })
   const { items } = await home.engine.documents.delete(ADA, id, [first.asset.id, second.asset.id])
   expect(items.map(({ status, objectDeleted }) => [status, objectDeleted])).toEqual([

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import Sqlite from 'better-sqlite3'
 import { afterEach, beforeEach, expect, it } from 'vitest'
+import { rowsOf } from '../../helpers/databases.js'
 import { ADA, ask, ingest, startEngine, type TestEngine } from '../../helpers/engine.js'
 import { until } from '../../helpers/until.js'
 
@@ -17,12 +17,7 @@ beforeEach(async () => {
 })
 afterEach(() => test.end())
 
-function read<T>(sql: string): T[] {
-  const db = new Sqlite(join(test.dataDir, 'db', 'main.sqlite'), { readonly: true })
-  const rows = db.prepare(sql).all()
-  db.close()
-  return rows as T[]
-}
+const read = <T>(sql: string) => rowsOf(test.dataDir).all<T>(sql)
 
 /** Rows of each table, by the space that they are of where they name one. */
 function rowsBySpace(): Map<string, number> {

@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import Sqlite from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { RetentionPolicyBody } from '../../../src/contract/gateway/retention.js'
 import { openEngine } from '../../../src/engine/index.js'
 import { SteadyClock } from '../../../src/engine/retention/steady-clock.js'
+import { rowsOf } from '../../helpers/databases.js'
 import { ADA, ask, BOB, engineOptions, ingest, startEngine, type TestEngine } from '../../helpers/engine.js'
 import { until } from '../../helpers/until.js'
 
@@ -35,14 +35,7 @@ async function later(milliseconds: number): Promise<void> {
 }
 
 /** Rows of a table, read beside the engine: nothing else says what is really gone. */
-function count(what: string): number {
-  const db = new Sqlite(join(test.dataDir, 'db', 'main.sqlite'), { readonly: true, fileMustExist: true })
-  try {
-    return (db.prepare(`SELECT count(*) n FROM ${what}`).get() as { n: number }).n
-  } finally {
-    db.close()
-  }
-}
+const count = (what: string) => rowsOf(test.dataDir).value(`SELECT count(*) FROM ${what}`)
 
 const policy = (body: RetentionPolicyBody) => test.engine.retention.setSpace(ADA, spaceId, body)
 const exists = (traceId: string) =>
@@ -77,9 +70,7 @@ describe('the clean-up removes what has outlived the policy', () => {
     await later(89 * DAY)
     await new Promise((resolve) => setTimeout(resolve, 200))
     expect(await exists(old[0])).toBe(true)
-    const db = new Sqlite(join(test.dataDir, 'db', 'main.sqlite'))
-    db.prepare('UPDATE traces SET created_at = created_at + ? WHERE id = ?').run(2 * DAY, old[4])
-    db.close()
+    await rowsOf(test.dataDir).run('UPDATE traces SET created_at = created_at + ? WHERE id = ?', 2 * DAY, old[4])
     await later(2 * DAY)
     await until(() => count('traces') === 1)
     expect(await exists(old[0])).toBe('not-found')

@@ -1,6 +1,5 @@
-import { join } from 'node:path'
-import Sqlite from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { rowsOf } from '../../helpers/databases.js'
 import { ADA, ask, BOB, ingest, startEngine, type TestEngine } from '../../helpers/engine.js'
 import { startFakeOpenAi } from '../../helpers/fake-openai.js'
 import { until } from '../../helpers/until.js'
@@ -73,9 +72,7 @@ describe('status and stats', () => {
       const { bulkJobId } = await other.engine.documents.reindex(ADA, id, { all: true })
       await until(async () => (await other.engine.jobs.bulk(ADA, bulkJobId)).status === 'completed')
       expect(await dense()).toEqual({ total, ...rest })
-      const db = new Sqlite(join(other.dataDir, 'db', 'main.sqlite'))
-      db.exec('DELETE FROM vectors WHERE node_key = (SELECT max(node_key) FROM vectors)')
-      db.close()
+      await rowsOf(other.dataDir).run('DELETE FROM vectors WHERE node_key = (SELECT max(node_key) FROM vectors)')
       expect(await dense()).toEqual({ total, ready: total - 1, building: 1, stale: 0, failed: 0 })
       await other.engine.documents.delete(ADA, id, [first.asset.id])
       expect((await dense()).total).toBe((total / 8) * 7)

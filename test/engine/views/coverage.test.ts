@@ -1,10 +1,10 @@
 import { mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { rowsOf } from '../../helpers/databases.js'
 import { ADA, ingest, startEngine, type TestEngine } from '../../helpers/engine.js'
 import { mountTmpfs, unmount } from '../../helpers/small-disk.js'
 import { until } from '../../helpers/until.js'
-import { sql } from '../integrity/space.js'
 
 /** Abstracts of a few fields, each with the words of its field, as abstracts of papers have them. */
 const FIELDS = [
@@ -43,23 +43,15 @@ const topics = (body: { topicName?: string; topicSlug?: string; generatedVersion
   test.engine.graph.materializeTopic(ADA, spaceId, { limit: 20, ...body })
 const communities = (body: { generatedVersion?: string } = {}) =>
   test.engine.graph.materializeCommunities(ADA, spaceId, body)
-const number = (query: string, ...values: unknown[]) =>
-  sql(test.dataDir, (db) =>
-    Number(
-      db
-        .prepare(query)
-        .pluck()
-        .get(...values),
-    ),
-  )
+const number = (query: string, ...values: string[]) => rowsOf(test.dataDir).value(query, ...values)
 const published = () =>
   number('SELECT count(*) FROM versions WHERE from_revision IS NOT NULL AND until_revision IS NULL')
 const readable = () => number('SELECT count(*) FROM page_index')
-const change = (statements: string) => sql(test.dataDir, (db) => db.exec(statements))
+const change = (statements: string) => rowsOf(test.dataDir).run(statements)
 
 /** Nothing can be read for page index and graph once `most` documents were. */
-function readAtMost(most: number): void {
-  change(`DROP TRIGGER IF EXISTS enough; CREATE TRIGGER enough BEFORE INSERT ON page_index
+async function readAtMost(most: number): Promise<void> {
+  await change(`DROP TRIGGER IF EXISTS enough; CREATE TRIGGER enough BEFORE INSERT ON page_index
     WHEN (SELECT count(*) FROM page_index) >= ${most} BEGIN SELECT RAISE(ABORT, 'not now'); END`)
 }
 
@@ -109,10 +101,10 @@ describe('views say how much of the publication they cover', { timeout: 180_000 
   })
 
   it('while documents are read, on one publication', async () => {
-    change('DELETE FROM page_index')
+    await change('DELETE FROM page_index')
     await test.reopen()
     for (const most of [40, 70, 105]) {
-      readAtMost(most)
+      await readAtMost(most)
       const made = await topics()
       expect(readable()).toBe(most)
       expect(made).toMatchObject({ documentCount: most, coveredDocuments: most, totalDocuments: ALL, stale: true })
@@ -147,17 +139,19 @@ describe('views say how much of the publication they cover', { timeout: 180_000 
   })
 
   it('and are derived anew only where more can be covered', async () => {
-    change(`CREATE TABLE derived (kind TEXT);
+    await change(`CREATE TABLE derived (kind TEXT);
       CREATE TRIGGER derives AFTER INSERT ON semantic_builds BEGIN INSERT INTO derived VALUES (NEW.kind); END;
+      CREATE TRIGGER derives_again AFTER UPDATE OF built_at ON semantic_builds WHEN NEW.built_at > 0
+        BEGIN INSERT INTO derived VALUES (NEW.kind); END;
       UPDATE semantic_builds SET built_at = 0`)
     const times = () => number("SELECT count(*) FROM derived WHERE kind = 'topic'")
     expect((await coverageOf('topics')).every(({ stale }) => stale === true)).toBe(true)
     // a call with wishes of its own waits for a derivation that runs
     await topics({ generatedVersion: 'one' })
     expect(times()).toBe(1)
-    change('DROP TRIGGER enough; UPDATE semantic_builds SET built_at = 0')
+    await change('DROP TRIGGER enough; UPDATE semantic_builds SET built_at = 0')
     await until(async () => {
-      change('UPDATE semantic_builds SET built_at = 0')
+      await change('UPDATE semantic_builds SET built_at = 0')
       return (await coverageOf('topics')).every(({ stale }) => stale === false)
     }, 60_000)
     expect(await coverageOf('topics')).toContainEqual({ coveredDocuments: ALL, totalDocuments: ALL, stale: false })
@@ -165,7 +159,7 @@ describe('views say how much of the publication they cover', { timeout: 180_000 
     // the views of one derivation are shown one after the other: it may not have ended yet
     await topics({ generatedVersion: 'whole' })
     // as where there are more than a view takes in
-    change('UPDATE semantic_builds SET built_at = 0, covered = 100; UPDATE semantic_views SET covered = 100')
+    await change('UPDATE semantic_builds SET built_at = 0, covered = 100; UPDATE semantic_views SET covered = 100')
     const before = times()
     expect((await coverageOf('topics'))[0]).toEqual({ coveredDocuments: 100, totalDocuments: ALL, stale: true })
     await topics({ generatedVersion: 'two' })
@@ -208,11 +202,8 @@ describe('views say how much of the publication they cover', { timeout: 180_000 
 
   it('and of what everybody may read', async () => {
     const [, ...rest] = (await test.engine.documents.list(ADA, spaceId, { limit: 31 })).items
-    sql(test.dataDir, (db) => {
-      const space = db.prepare('SELECT key FROM spaces').pluck().get()
-      db.prepare("INSERT INTO source_readers (source_id, subject, space_key) VALUES ('vault', 'grace', ?)").run(space)
-      for (const { id } of rest) db.prepare("UPDATE documents SET source_id = 'vault' WHERE id = ?").run(id)
-    })
+    await change("INSERT INTO source_readers (source_id, subject, space_key) SELECT 'vault', 'grace', key FROM spaces")
+    await change(`UPDATE documents SET source_id = 'vault' WHERE id IN (${rest.map(({ id }) => `'${id}'`).join(', ')})`)
     await ingest(test.engine, ADA, spaceId, abstracts(ALL, 1))
     expect(await topics()).toMatchObject({
       documentCount: 111,
@@ -244,7 +235,7 @@ describe('views say how much of the publication they cover', { timeout: 180_000 
     unmount(at)
     const shown = async () => (await ls('/knowledge/topics')).items.find((item) => item.name === 'insulin')?.metadata
     await until(async () => {
-      change("UPDATE semantic_views SET created_at = 0 WHERE slug = 'insulin' AND covered < total")
+      await change("UPDATE semantic_views SET created_at = 0 WHERE slug = 'insulin' AND covered < total")
       return (await shown())?.stale === false
     }, 60_000)
     expect(await shown()).toMatchObject({ coveredDocuments: 111, totalDocuments: 111 })

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { writtenIn } from '../../../src/engine/views/report-writer.js'
 import { reportsOf } from '../../../src/engine/views/reports.kernel.js'
+import { rowsOf } from '../../helpers/databases.js'
 import { ADA, BOB, ingest, startEngine, type TestEngine } from '../../helpers/engine.js'
 import { type FakeOpenAi, startFakeOpenAi } from '../../helpers/fake-openai.js'
-import { sql } from '../integrity/space.js'
 
 const MODEL = { pluginId: 'openai-compatible', provider: 'fake', model: 'm' }
 const member = (name: string, score = 1, type = 'organization') => ({ names: [name], type, score })
@@ -149,10 +149,10 @@ describe('reports of communities', () => {
   it('tell nothing of a source that not everybody may read', async () => {
     await test.engine.graph.materializeCommunities(ADA, spaceId, {})
     expect(await texts()).toContain('Borealis Mining is led by Ingrid Solheim.')
-    sql(test.dataDir, (db) => {
-      db.exec("UPDATE documents SET source_id = 'closed' WHERE filename = 'acme.md'")
-      db.exec("INSERT INTO source_readers (source_id, subject, space_key) SELECT 'closed', 'zoe', key FROM spaces")
-    })
+    await rowsOf(test.dataDir).run("UPDATE documents SET source_id = 'closed' WHERE filename = 'acme.md'")
+    await rowsOf(test.dataDir).run(
+      "INSERT INTO source_readers (source_id, subject, space_key) SELECT 'closed', 'zoe', key FROM spaces",
+    )
     expect((await texts()).length).toBeGreaterThan(0)
     expect(await texts()).not.toContain('Borealis Mining is led by Ingrid Solheim.')
     await test.engine.graph.materializeCommunities(ADA, spaceId, {})
@@ -179,10 +179,10 @@ describe('reports of communities', () => {
     await made()
     expect(server.requests).toHaveLength(asked)
     expect((await communities())[0]?.report.writtenBy).toBe('model')
-    sql(test.dataDir, (db) => {
-      db.exec("UPDATE documents SET source_id = 'closed' WHERE filename = 'narvik.md'")
-      db.exec("INSERT INTO source_readers (source_id, subject, space_key) SELECT 'closed', 'zoe', key FROM spaces")
-    })
+    await rowsOf(test.dataDir).run("UPDATE documents SET source_id = 'closed' WHERE filename = 'narvik.md'")
+    await rowsOf(test.dataDir).run(
+      "INSERT INTO source_readers (source_id, subject, space_key) SELECT 'closed', 'zoe', key FROM spaces",
+    )
     // what it wrote may rest on any of the sentences
     expect((await communities())[0]?.report.writtenBy).toBe('rules')
   })

@@ -3,9 +3,9 @@ import { groupsOf } from '../../../src/engine/views/cluster.js'
 import { communitiesOf } from '../../../src/engine/views/communities.kernel.js'
 import { freeSlug, slugOf } from '../../../src/engine/views/slug.js'
 import { topicsOf, writtenTerms } from '../../../src/engine/views/topics.kernel.js'
+import { rowsOf } from '../../helpers/databases.js'
 import { ADA, BOB, ingest, startEngine, type TestEngine } from '../../helpers/engine.js'
 import { until } from '../../helpers/until.js'
-import { sql } from '../integrity/space.js'
 
 const TIDES = (i: number) =>
   `# Tides ${i}\n\nThe moon pulls the sea, and the tide rises in harbour ${i}. Spring tide and neap tide follow the moon. The Harbour Office of Brest measures every tide.\n`
@@ -214,15 +214,15 @@ describe('semantic views', () => {
       (await ls(`/knowledge/${kind}`)).items
         .filter(({ metadata }) => metadata.named === false)
         .map((v) => v.metadata.stale)
-    sql(test.dataDir, (db) =>
-      db.exec("CREATE TRIGGER unreadable BEFORE INSERT ON page_index BEGIN SELECT RAISE(ABORT, 'not now'); END"),
+    await rowsOf(test.dataDir).run(
+      "CREATE TRIGGER unreadable BEFORE INSERT ON page_index BEGIN SELECT RAISE(ABORT, 'not now'); END",
     )
     await ingest(test.engine, ADA, spaceId, { 'tides-7.md': TIDES(7) })
     expect(await topic()).toMatchObject({ documentCount: 6 })
     await test.engine.graph.materializeCommunities(ADA, spaceId, {})
     expect(new Set(await stale('topics'))).toEqual(new Set([true]))
     expect(new Set(await stale('communities'))).toEqual(new Set([true]))
-    sql(test.dataDir, (db) => db.exec('DROP TRIGGER unreadable'))
+    await rowsOf(test.dataDir).run('DROP TRIGGER unreadable')
     expect(await topic()).toMatchObject({ documentCount: 7 })
     await test.engine.graph.materializeCommunities(ADA, spaceId, {})
     expect(new Set(await stale('topics'))).toEqual(new Set([false]))

@@ -5,9 +5,10 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Engine } from '../../../src/engine/index.js'
 import { ObjectStore } from '../../../src/engine/storage/objects.js'
+import { rowsOf } from '../../helpers/databases.js'
 import { ADA, BOB, startEngine, type TestEngine } from '../../helpers/engine.js'
 import { until } from '../../helpers/until.js'
-import { allCandidates, allIssues, sql } from '../integrity/space.js'
+import { allCandidates, allIssues } from '../integrity/space.js'
 
 let test: TestEngine
 let engine: Engine
@@ -131,13 +132,13 @@ describe('a written file', () => {
 
   it('is refused where the space holds as many as it may', async () => {
     await write('/workspaces/w/a', 'x')
-    sql(test.dataDir, (db) =>
-      db.exec(`INSERT INTO workspace_files (id, space_key, folder, base, object_key, sha256, size_bytes, content_type,
+    await rowsOf(
+      test.dataDir,
+    ).run(`INSERT INTO workspace_files (id, space_key, folder, base, object_key, sha256, size_bytes, content_type,
         version, subject, created_at, updated_at, from_seq)
         WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 9999)
         SELECT 'x' || i, space_key, 'many' || char(1), 'f' || i, object_key, '', 1, 'text/plain', 1, 'ada', 0, 0, 1
-        FROM n, workspace_files WHERE space_key = (SELECT key FROM spaces WHERE id = '${id}')`),
-    )
+        FROM n, workspace_files WHERE space_key = (SELECT key FROM spaces WHERE id = '${id}')`)
     await expect(write('/workspaces/w/b', 'x')).rejects.toMatchObject({ code: 'quota-exceeded' })
     expect(await write('/workspaces/w/a', 'y')).toMatchObject({ version: 2 })
     await rm('/workspaces/many', 'true')
@@ -333,21 +334,14 @@ describe('the bytes of files', () => {
     const file = () => engine.snapshots.file(ADA, snapshot.id, { path: 'a', offset: 0, maxBytes: 100 })
     expect((await file()).content).toBe(`looked after ${id}`)
     await write('/workspaces/w/b', `second ${id}`)
-    sql(test.dataDir, (db) => db.exec('UPDATE workspace_files SET created_at = 0'))
+    await rowsOf(test.dataDir).run('UPDATE workspace_files SET created_at = 0')
     expect((await allCandidates(engine, id)).filter(({ target }) => target.type === 'raw-object')).toEqual([])
     expect(await allIssues(engine, id)).toEqual([])
-    const keys: { object_key: string; path: string }[] = []
-    sql(test.dataDir, (db) => {
-      const space = `(SELECT key FROM spaces WHERE id = '${id}')`
-      keys.push(
-        ...(db
-          .prepare(
-            `SELECT object_key, base path FROM workspace_files WHERE space_key = ${space} AND until_seq IS NULL
+    const space = `(SELECT key FROM spaces WHERE id = '${id}')`
+    const keys = rowsOf(test.dataDir).all<{ object_key: string; path: string }>(
+      `SELECT object_key, base path FROM workspace_files WHERE space_key = ${space} AND until_seq IS NULL
              UNION ALL SELECT object_key, path FROM snapshot_files WHERE space_key = ${space}`,
-          )
-          .all() as typeof keys),
-      )
-    })
+    )
     for (const { object_key } of keys) rmSync(join(test.dataDir, 'objects', object_key))
     expect(await allIssues(engine, id, 'raw-objects')).toMatchObject([
       { code: 'workspace-object-missing', severity: 'critical', target: { virtualPath: '/workspaces/w/b' } },
@@ -366,10 +360,9 @@ describe('the bytes of files', () => {
     expect([there(`frozen ${id}`), there(`live ${id}`)]).toEqual([true, true])
     await engine.spaces.delete(ADA, id)
     await until(() => !there(`frozen ${id}`) && !there(`live ${id}`))
-    sql(test.dataDir, (db) => {
-      const left = db.prepare('SELECT count(*) n FROM snapshot_files WHERE space_key NOT IN (SELECT key FROM spaces)')
-      expect(left.get()).toEqual({ n: 0 })
-    })
+    expect(
+      rowsOf(test.dataDir).value('SELECT count(*) FROM snapshot_files WHERE space_key NOT IN (SELECT key FROM spaces)'),
+    ).toBe(0)
   })
 
   it('are counted', async () => {

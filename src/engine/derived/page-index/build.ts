@@ -123,7 +123,8 @@ export interface DocumentProfile {
 
 export function readProfile(bytes: Uint8Array): DocumentProfile {
   const size = bytes.byteLength / 6
-  const copy = bytes.slice()
+  // bytes of a row may begin anywhere in a buffer that others share
+  const copy = new Uint8Array(bytes)
   return { hashes: new Int32Array(copy.buffer, 0, size), counts: new Uint16Array(copy.buffer, size * 4, size) }
 }
 

@@ -68,7 +68,7 @@ export function parseModel(bytes: Uint8Array): LsaModel {
   at += 4 * count
   const scales = Float32Array.from({ length: rows }, (_, i) => view.getFloat32(at + 4 * i, true))
   at += 4 * rows
-  const basis = new Int8Array(bytes.slice(at, at + rows * dimension).buffer)
+  const basis = Int8Array.from(new Int8Array(bytes.buffer, bytes.byteOffset + at, rows * dimension))
   at += rows * dimension
   const text = Buffer.from(bytes.buffer, bytes.byteOffset + at, termBytes).toString('utf8')
   return { dimension, documents, terms: text === '' ? [] : text.split('\n'), rows, frequencies, basis, scales }

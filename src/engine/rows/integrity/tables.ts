@@ -48,7 +48,7 @@ export function* rowsOfTable(
   const inOrder = `(${order.join(', ')})`
   const known = knownSql(name, table)
   const rows = yield* sql.cellsAsStored(
-    `WITH here AS (SELECT ? space, ? tenant)
+    `WITH here AS (SELECT CAST(? AS INTEGER) space, ? tenant)
      SELECT t.*, (${table.owned}) IS TRUE is_own, (${known}) is_known
      FROM (SELECT ${wanted.join(', ')} FROM ${name}
            ${from === undefined ? '' : `WHERE ${inOrder} > (${order.map(() => '?').join(', ')})`}

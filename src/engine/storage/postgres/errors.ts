@@ -19,6 +19,7 @@ const TOO_LONG: ReadonlySet<string> = new Set(['55P03', '25P03', '57014'])
 const NOT_LET_IN = /^(28...|3D000)$/
 const NO_PASSWORD = /password must be a (non-empty )?string/
 const DISK_FULL = '53100'
+const SQLSTATE = /^[0-9A-Z]{5}$/
 /** what `pg` and its pool say without a code */
 const ENDED =
   /^(Connection terminated|Client (was closed|has encountered)|Query read timeout|timeout expired|Cannot use a pool)/
@@ -90,7 +91,8 @@ export function told(error: unknown): unknown {
   if (isConflict(error)) return unavailable('the database was changed by others at the same time')
   if (code === DISK_FULL)
     return new KsError('storage-full', 'the disk of the database is full', { retryAfter: RETRY_SECONDS })
-  return code === '' ? error : new StatementRefused({ code, message })
+  // what a program itself throws may have a code, too
+  return SQLSTATE.test(code) ? new StatementRefused({ code, message }) : error
 }
 
 /** No connection was had because there is no server now: for whatever reason it gave none, it may give one later. */

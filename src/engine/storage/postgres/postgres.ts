@@ -215,6 +215,7 @@ export class Postgres implements Driver {
   }
 
   async close(last: () => void = () => {}): Promise<void> {
+    if (this.#isClosed) return
     this.#isClosed = true
     await this.#connections.end()
     last()

@@ -1,5 +1,6 @@
 import type { PoolClient, QueryResult } from 'pg'
 import type { Change, Query } from '../program.js'
+import { storable } from '../storable.js'
 import type { Prepared } from './prepared.js'
 
 /** One connection, for the length of one program. What is sent together is answered in order, in one round trip. */
@@ -38,7 +39,7 @@ export class Session {
     const { rows, rowCount } = await this.#client
       .query({
         ...this.#prepared.of(asked.sql),
-        values: [...asked.values],
+        values: [...storable(asked.values)],
         ...(isLists ? { rowMode: 'array' } : {}),
       })
       .catch((error: unknown) => {

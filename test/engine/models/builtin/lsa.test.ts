@@ -9,6 +9,7 @@ import {
 import { dominantBasis, orthonormalise } from '../../../../src/engine/models/builtin/lsa.kernel.js'
 import { LsaCorpus } from '../../../../src/engine/models/builtin/lsa-corpus.js'
 import { parseModel, serializeModel } from '../../../../src/engine/models/builtin/lsa-file.js'
+import { amongOthers } from '../../../helpers/bytes.js'
 import { topicTexts } from './texts.js'
 
 function trained(texts: string[]): LsaModel {
@@ -83,6 +84,10 @@ describe('a stored model', () => {
     const read = parseModel(bytes)
     expect(read).toEqual(model)
     expect(embedText(openModel(read), 'piston')).toEqual(embedText(openModel(model), 'piston'))
+  })
+
+  it('comes back from bytes that share their buffer with others, as a file or a server gives them', () => {
+    expect(parseModel(amongOthers(bytes))).toEqual(model)
   })
 
   it('is refused when a byte is damaged, cut off or added', () => {

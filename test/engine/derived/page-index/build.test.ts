@@ -1,0 +1,17 @@
+import { describe, expect, it } from 'vitest'
+import { lookUpTerm, PageIndexBuilder, readProfile } from '../../../../src/engine/derived/page-index/build.js'
+import { termHash } from '../../../../src/engine/derived/passage.js'
+import { amongOthers } from '../../../helpers/bytes.js'
+
+describe('the profile of a document', () => {
+  it('says how often a term occurs, also from bytes that share their buffer with others', () => {
+    const builder = new PageIndexBuilder('lamps.md')
+    builder.add({ key: 1, text: 'oil and oil', section: [], outlineNode: 's1', page: null })
+    const { profile } = builder.finish()
+    for (const bytes of [profile, amongOthers(profile)]) {
+      const read = readProfile(bytes)
+      expect(lookUpTerm(read, termHash('oil'))).toEqual({ count: 2, named: false })
+      expect(lookUpTerm(read, termHash('brass'))).toEqual({ count: 0, named: false })
+    }
+  })
+})

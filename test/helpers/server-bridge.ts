@@ -1,0 +1,100 @@
+import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads'
+import { AS_SQLITE } from '../../src/engine/storage/postgres/values.js'
+import type { Bindable, Change, Query } from '../../src/engine/storage/program.js'
+import { addressOf } from './postgres.js'
+import { forServer } from './server-sql.js'
+
+const ANSWER_MS = 60_000
+
+/** Holds a connection for each database, and answers while the test's own thread waits. */
+const THREAD = `
+const { workerData: { port } } = require('node:worker_threads')
+const pg = require('pg')
+const clients = new Map()
+const types = { getTypeParser: () => (text) => text }
+async function clientOf(connectionString) {
+  let client = clients.get(connectionString)
+  if (client === undefined) {
+    client = new pg.Client({ connectionString, types })
+    client.on('error', () => clients.delete(connectionString))
+    clients.set(connectionString, client)
+    await client.connect()
+  }
+  return client
+}
+port.on('message', async ({ connectionString, text, values, end, turn }) => {
+  let answer
+  try {
+    const client = await clientOf(connectionString)
+    if (end) {
+      clients.delete(connectionString)
+      await client.end()
+      answer = { rows: [] }
+    } else {
+      const { rows, fields, rowCount } = await client.query({ text, values, rowMode: 'array' })
+      answer = { rows, fields: fields.map(({ name, dataTypeID }) => ({ name, type: dataTypeID })), rowCount }
+    }
+  } catch (error) {
+    answer = { error: error.message, code: error.code }
+  }
+  port.postMessage(answer)
+  Atomics.store(turn, 0, 1)
+  Atomics.notify(turn, 0)
+})
+`
+
+interface Answer {
+  rows?: (string | null)[][]
+  fields?: { name: string; type: number }[]
+  rowCount?: number
+  error?: string
+}
+
+let port: MessagePort | undefined
+
+function thread(): MessagePort {
+  if (port !== undefined) return port
+  const { port1, port2 } = new MessageChannel()
+  const worker = new Worker(THREAD, { eval: true, workerData: { port: port2 }, transferList: [port2] })
+  worker.unref()
+  port1.unref()
+  port = port1
+  return port1
+}
+
+function askNow(database: string, what: { text: string; values?: readonly Bindable[] } | { end: true }): Answer {
+  const turn = new Int32Array(new SharedArrayBuffer(4))
+  const to = thread()
+  to.postMessage({ connectionString: addressOf(database).hosts[0], turn, ...what })
+  if (Atomics.wait(turn, 0, 0, ANSWER_MS) === 'timed-out') throw new Error(`${database} gave no answer`)
+  // what the thread above answers
+  const answer = receiveMessageOnPort(to)?.message as Answer
+  if (answer.error !== undefined) throw new Error(answer.error)
+  return answer
+}
+
+/** Runs one statement, and waits for it without a turn of the event loop. @returns what the driver of SQLite gives */
+export function executeNow(database: string, { sql, values, verb }: Query | Change): unknown {
+  const [text, ...more] = forServer(sql)
+  if (text === undefined || more.length > 0) throw new Error(`one statement at a time: ${sql}`)
+  const { rows = [], fields = [], rowCount } = askNow(database, { text, values })
+  if (verb === 'run') return { changes: rowCount ?? 0 }
+  const all = rows.map((cells) =>
+    Object.fromEntries(cells.map((cell, place) => [fields[place].name, cellOf(fields[place].type, cell)])),
+  )
+  return verb === 'get' ? all[0] : all
+}
+
+function cellOf(type: number, cell: string | null): unknown {
+  return cell === null ? null : AS_SQLITE.getTypeParser(type, 'text')(cell)
+}
+
+/** A statement about the server itself. */
+export function command(database: string, text: string): void {
+  askNow(database, { text })
+}
+
+/** Gives the connection of a database back. */
+export function leave(database: string): void {
+  askNow(database, { end: true })
+}

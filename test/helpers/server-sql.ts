@@ -1,0 +1,45 @@
+import { postgresDialect } from '../../src/engine/storage/dialect.js'
+
+const dialect = postgresDialect()
+
+/**
+ * Statements that tests write in the SQL of SQLite, for a server: what the dialect of the product says, and beyond it
+ * what only tests use: empty bytes of a length, and triggers that refuse or change what the product does.
+ */
+export function forServer(text: string): string[] {
+  return statements(text).flatMap((one) => triggerStatements(one) ?? [dialect.translate(withBytes(one))])
+}
+
+function withBytes(text: string): string {
+  return text.replace(/\bzeroblob\((length\(\w+\)|\d+)\)/g, "decode(repeat('00', CAST($1 AS integer)), 'hex')")
+}
+
+/** Cut at each semicolon that is not inside of a trigger. */
+function statements(text: string): string[] {
+  const found = text.match(/\s*CREATE TRIGGER[\s\S]*?\bEND\b|(?:'[^']*'|[^;'])+/g) ?? []
+  return found.map((one) => one.trim()).filter((one) => one !== '')
+}
+
+const TRIGGER =
+  /^CREATE TRIGGER (\w+)\s+(BEFORE|AFTER)\s+(INSERT|DELETE|UPDATE(?: OF \w+)?)\s+ON (\w+)\s+(?:WHEN ([\s\S]*?)\s+)?BEGIN\s+([\s\S]*?)\s*;?\s*END$/
+
+/** A trigger of SQLite is a trigger and its function, which has its name. */
+function triggerStatements(text: string): string[] | undefined {
+  const dropped = /^DROP TRIGGER (IF EXISTS )?(\w+)$/.exec(text)
+  if (dropped !== null) return [`DROP FUNCTION ${dropped[1] ?? ''}${dropped[2]} CASCADE`]
+  const made = TRIGGER.exec(text)
+  if (made === null) return undefined
+  const [, name, time, event, table, when = 'true', body = ''] = made
+  const steps = statements(body).map((step) => {
+    const refusal = /^SELECT RAISE\(ABORT, ('[^']*')\)$/.exec(step)
+    return refusal === null ? dialect.translate(step) : `RAISE EXCEPTION ${refusal[1]}`
+  })
+  return [
+    `CREATE FUNCTION ${name}() RETURNS trigger LANGUAGE plpgsql AS $trigger$ BEGIN
+       IF ${dialect.translate(when)} THEN ${steps.join('; ')}; END IF;
+       IF TG_OP = 'DELETE' THEN RETURN OLD; END IF;
+       RETURN NEW;
+     END $trigger$`,
+    `CREATE TRIGGER ${name} ${time} ${event} ON ${table} FOR EACH ROW EXECUTE FUNCTION ${name}()`,
+  ]
+}
