@@ -1,5 +1,5 @@
+import { once } from 'node:events'
 import { rmSync } from 'node:fs'
-import { setTimeout as sleep } from 'node:timers/promises'
 import Sqlite from 'better-sqlite3'
 import { afterAll, expect, test } from 'vitest'
 import { type BenchDaemon, startDaemon, temporaryFolder } from '../../bench/lib/daemon.js'
@@ -8,7 +8,7 @@ import { exported } from '../helpers/bundles.js'
 import { ADA, ingest, startEngine } from '../helpers/engine.js'
 import { until } from '../helpers/until.js'
 
-const DOCUMENTS = 600
+const DOCUMENTS = 300
 
 const home = temporaryFolder('bundle')
 let daemon: BenchDaemon | undefined
@@ -59,12 +59,13 @@ function rowsIn(dataDir: string): { spaces: number; documents: number; nodes: nu
 test('a daemon that is killed while it imports shows nothing of it, and removes what it had stored', async () => {
   const { space, bundle } = await bundleOfMany()
   daemon = await startDaemon(home.path)
-  const sent = send(daemon, inHalves(bundle, sleep(600_000, undefined, { ref: false }))).catch(
-    (error: unknown) => error,
-  )
+  const killed = new AbortController()
+  const rest = once(killed.signal, 'abort')
+  const sent = send(daemon, inHalves(bundle, rest)).catch((error: unknown) => error)
   await until(() => rowsIn(home.path).documents >= DOCUMENTS / 4, 60_000)
   expect((await daemon.client.request('GET /knowledge-spaces', { query: {} })).items).toEqual([])
   await daemon.kill()
+  killed.abort()
   await sent
   expect(rowsIn(home.path).nodes).toBeGreaterThan(0)
 
