@@ -44,6 +44,7 @@ const FLOORS = [
   'snapshots',
   'chat',
   'integrity',
+  'bundles',
   'status',
   'idempotency',
   'retention',
@@ -214,7 +215,7 @@ module.exports = {
       'sqlite-in-few-places',
       'SQL goes through storage/database.ts (statements in src/engine/rows); threads, fts5, the lock and backups open files of their own.',
       ['better-sqlite3'],
-      ['^src/engine/storage/(database|writer|statements|migrate|pragmas|sql-errors|(checkpoint|page-check)\\.worker)\\.ts$', '^src/engine/search/.*fts5', '^src/local/(lock|backup/database)\\.ts$'],
+      ['^src/engine/storage/(database|sqlite-snapshot|writer|statements|migrate|pragmas|sql-errors|(checkpoint|page-check)\\.worker)\\.ts$', '^src/engine/search/.*fts5', '^src/local/(lock|backup/database)\\.ts$'],
     ),
     only(
       'postgres-in-one-place',

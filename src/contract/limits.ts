@@ -31,6 +31,9 @@ export const LIMITS = {
   bulkBytes: 2 * 1024 * 1024 * 1024,
   assetBytes: 32 * 1024 * 1024,
   spacesPerTenant: 1000,
+  /** spaces of one bundle, and bytes of one */
+  bundleSpaces: 100,
+  bundleBytes: 1024 * 1024 * 1024 * 1024,
   jsonBody: 4 * 1024 * 1024,
   filename: 1024,
   documentIds: 10_000,

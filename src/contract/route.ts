@@ -31,6 +31,8 @@ export interface RouteDefinition {
   shownOnce?: readonly string[]
   /** media types of a binary body; application/octet-stream where absent */
   binary?: readonly string[]
+  /** the binary body is sent as it is made */
+  streamed?: true
   /** media type of a text body */
   text?: string
   /** payloads of the frames of an event stream */
@@ -44,6 +46,8 @@ export interface RouteDefinition {
 export interface MultipartDefinition {
   file: { name: string; many: boolean }
   fields: z.ZodObject
+  /** of a file that is no document: it may be larger than those */
+  maxBytes?: number
 }
 
 /** Keeps the literal types of a route. */

@@ -6,6 +6,7 @@ import { filesRoutes } from './chat/files.js'
 import { messagesRoutes } from './chat/messages.js'
 import { speechRoutes } from './chat/speech.js'
 import { variablesRoutes } from './chat/variables.js'
+import { bundlesRoutes } from './gateway/bundles.js'
 import { conflictsRoutes } from './gateway/conflicts.js'
 import { documentsRoutes } from './gateway/documents.js'
 import { explainRoutes } from './gateway/explain.js'
@@ -54,6 +55,7 @@ export const TAGS: readonly Tag[] = [
   { name: 'retention', description: 'How long things are kept.', routes: retentionRoutes },
   { name: 'files', description: 'A space as files and folders.', routes: fsRoutes },
   { name: 'snapshots', description: 'Frozen workspaces of agents, and their replay.', routes: snapshotsRoutes },
+  { name: 'bundles', description: 'Spaces as one file, to be moved to another store.', routes: bundlesRoutes },
   { name: 'local-files', description: 'Files and watched folders of the daemon’s machine.', routes: localFilesRoutes },
   { name: 'chat-applications', description: 'Chat applications over spaces, and their keys.', routes: chatAppRoutes },
   { name: 'chat-messages', description: 'Messages of a chat application.', routes: messagesRoutes },

@@ -2,6 +2,7 @@ import type { z } from 'zod'
 import { defined } from '../lib/defined.js'
 import { isLongJson, stringifyInSlices } from '../lib/json/stringify.js'
 import type { Exchange } from './edge.js'
+import { openByteStream } from './http/byte-stream.js'
 import { type EventStream, type Frame, type Framing, openEventStream } from './http/event-stream.js'
 import {
   bytesReply,
@@ -13,7 +14,7 @@ import {
   type Reply,
   textReply,
 } from './http/reply.js'
-import type { AnyHandler, Binary } from './operation.js'
+import type { AnyHandler, Binary, ByteStream } from './operation.js'
 import type { Operation } from './routing.js'
 
 /** Runs an operation's handler. The schemas of its own route made `input`; the table of routes hides that. */
@@ -102,6 +103,31 @@ export function streamedResponse(
   forget = work.track(open)
   exchange.streaming = true
   return eventsReply(open.body, exchange.base, stream.headers)
+}
+
+/** The response that sends bytes as they are made; its request is open work until the last of them is out. */
+export function sentBytes(exchange: Exchange, { route }: Operation, { bytes, close }: ByteStream): Response {
+  const { work, log } = exchange.options
+  let forget = () => {}
+  const open = openByteStream(bytes, (error) => {
+    forget()
+    close()
+    exchange.release()
+    if (error === undefined) return
+    log.error({ traceId: exchange.traceId, err: error, operation: route.id }, 'an answer broke off')
+  })
+  forget = work.track(open)
+  exchange.streaming = true
+  const [type = 'application/octet-stream'] = route.binary ?? []
+  return new Response(open.body, {
+    status: 200,
+    headers: {
+      ...exchange.base,
+      'content-type': type,
+      'cache-control': 'no-store',
+      'content-disposition': 'attachment',
+    },
+  })
 }
 
 function assertShape(schema: z.ZodType, value: unknown, place: string): void {

@@ -27,6 +27,15 @@ export interface CallContext {
   caller: Caller
   /** may manage the daemon itself */
   operator: boolean
+  /** the token has every scope */
+  everyScope: boolean
+}
+
+/** Bytes that are sent as they are made. */
+export interface ByteStream {
+  bytes: AsyncIterable<Uint8Array>
+  /** called once, however the answer ended */
+  close(): void
 }
 
 /** Bytes as the answer. */
@@ -44,12 +53,17 @@ type OkBody<T> = T extends z.ZodType
         ? EventStream
         : undefined
 
+type StreamedBody<R extends RouteDefinition> = R extends { streamed: true } ? ByteStream : never
+
 type Several<T> = { [S in keyof T]: { status: S; body: OkBody<T[S]> } }[keyof T]
 type IsUnion<T, U = T> = T extends unknown ? ([U] extends [T] ? false : true) : never
 
 /** A route with one success answers with its body; one with several says which. */
-export type HandlerReply<R extends RouteDefinition> =
-  true extends IsUnion<keyof R['ok']> ? Several<R['ok']> : OkBody<R['ok'][keyof R['ok']]>
+export type HandlerReply<R extends RouteDefinition> = [StreamedBody<R>] extends [never]
+  ? true extends IsUnion<keyof R['ok']>
+    ? Several<R['ok']>
+    : OkBody<R['ok'][keyof R['ok']]>
+  : StreamedBody<R>
 
 type UploadInput<R extends RouteDefinition> = R extends { multipart: { fields: infer F extends z.ZodObject } }
   ? { receive: ReceiveUpload<z.output<F>> }

@@ -29,6 +29,7 @@ import type { ModelReference } from './base/model-reference.js'
 import type { Page, PageRequest } from './base/page.js'
 import type { QueryRun } from './base/query-run.js'
 import type { Upload, UploadOptions } from './base/upload.js'
+import type { BundleOperations } from './bundles/operations.js'
 import type { ChatOperations } from './chat/operations.js'
 import type { ItemAsset } from './documents/derived.js'
 import type { Idempotency } from './idempotency/idempotency.js'
@@ -120,6 +121,7 @@ export interface Engine {
     setSpace(caller: Caller, spaceId: string, body: RetentionPolicyBody): Promise<RetentionPolicy>
   }
   graph: GraphOperations
+  bundles: BundleOperations
   integrity: IntegrityOperations
   chat: ChatOperations
   idempotency: Idempotency

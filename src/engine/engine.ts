@@ -7,6 +7,7 @@ import type { EngineLog } from './base/log.js'
 import { Measures } from './base/measures.js'
 import type { EngineOptions } from './base/options.js'
 import { RightOfWay } from './base/right-of-way.js'
+import { createBundles } from './bundles/operations.js'
 import { createChat } from './chat/operations.js'
 import { EmbeddingMigrations } from './compile/embedding-migrations.js'
 import { cancelMigration, getMigration, startMigration } from './compile/migration-operations.js'
@@ -216,6 +217,7 @@ function wire(
   // compilations, tasks and answers ask for their claims with each write
   for (const one of [sources.sync, behind.migrations, graph.readings]) gateway.whenLost(() => one.lost())
   const files = createFileSystem({ db, objects: context.objects, semantic: { derivations, views } })
+  const bundles = createBundles(context)
   const chat = createChat(context, { gate, cache, derivations, fs: files })
   return {
     spaces: {
@@ -270,6 +272,7 @@ function wire(
       setSpace: (caller, id, body) => setSpacePolicy(context, caller, id, body),
     },
     graph: graph.operations,
+    bundles,
     integrity: createIntegrity(context),
     chat: chat.operations,
     idempotency: createIdempotency(context),
@@ -306,6 +309,7 @@ function wire(
     jobsOf: (tenant) => db.read(tenantJobs(tenant)),
     models: modelOperations(context),
     async close() {
+      await bundles.close()
       context.indexes.hurry()
       await Promise.all([sources.sync.close(), research.runner.close()])
       await graph.close()

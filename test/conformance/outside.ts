@@ -121,6 +121,7 @@ function asked() {
       listGraphRelations: [{ entityId: ids.entityId ?? '' }, {}],
       fsck: ['raw-objects', 'artifact-segments', 'node-references'].map((check) => ({ check })),
       listLocalFiles: [{}],
+      exportBundle: [{ ids: space }],
     } as Record<string, Record<string, string>[]>,
   }
 }

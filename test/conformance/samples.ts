@@ -11,6 +11,7 @@ const PATTERNED: Record<string, string> = {
   oldPath: '/workspaces/a',
   newPath: '/workspaces/b',
   slug: 'a-slug',
+  ids: SOME_UUID,
   topicSlug: 'a-slug',
   sha256: 'a'.repeat(64),
   variant: 'thumb',

@@ -12,6 +12,7 @@ const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
   'a sweep of the engine over what is due, expired, deleted or left by a dead gateway, in all tenants': [
     "chat/annotation-jobs.ts: UPDATE chat_annotation_jobs SET status = 'error'",
     "chat/conversations.ts: UPDATE chat_messages SET status = 'error'",
+    'bundles/imports.ts: UPDATE spaces SET imported_by = NULL WHERE imported_by IS NOT NULL',
     'chat/files.ts: SELECT f.id, f.tenant',
     'idempotency.ts: SELECT tenant, subject, key',
     'objects.ts: UPDATE objects SET touched_at = 0',
@@ -39,6 +40,9 @@ const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
     'warm-up.ts: SELECT id FROM spaces',
     'storage/store-identity.ts: SELECT 1 one FROM spaces LIMIT 1',
     'storage/open-objects.ts: SELECT id, opened',
+  ],
+  "the indexes know a space by its id alone: that of an imported one must be nobody else's": [
+    'bundles/imports.ts: SELECT tenant, deleted_at IS NOT NULL',
   ],
   'the key of an object begins with a digest of its tenant': [
     'objects.ts: SELECT (EXISTS (SELECT 1 FROM documents WHERE object_key = wanted.key',

@@ -1,3 +1,4 @@
+import { bundlesRoutes } from './bundles.js'
 import { conflictsRoutes } from './conflicts.js'
 import { documentsRoutes } from './documents.js'
 import { explainRoutes } from './explain.js'
@@ -35,6 +36,7 @@ export const gatewayRoutes = [
   ...fsRoutes,
   ...snapshotsRoutes,
   ...localFilesRoutes,
+  ...bundlesRoutes,
 ] as const
 
 export type GatewayRoute = (typeof gatewayRoutes)[number]

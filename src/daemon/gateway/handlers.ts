@@ -1,5 +1,6 @@
 import type { gatewayRoutes } from '../../contract/gateway/routes.js'
 import type { HandlerDeps, Handlers } from '../operation.js'
+import { bundlesHandlers } from './bundles.js'
 import { conflictsHandlers } from './conflicts.js'
 import { documentsHandlers } from './documents.js'
 import { explainHandlers, searchHandlers } from './explain.js'
@@ -37,5 +38,6 @@ export function gatewayHandlers(deps: HandlerDeps) {
     ...fsHandlers(deps),
     ...snapshotsHandlers(deps),
     ...localFilesHandlers(deps),
+    ...bundlesHandlers(deps),
   } satisfies Handlers<typeof gatewayRoutes>
 }

@@ -46,6 +46,7 @@ const MAX_FIELD_BYTES = 8192
 const NAMELESS = 'every part of a form needs a name'
 
 /**
+ * @param documents what a file may be that becomes a document
  * @param digested whether the digest of the form will be asked for
  * @throws KsError `invalid-request` before anything of the body is read, when it cannot be a form
  */
@@ -53,9 +54,10 @@ export function uploadForm(
   request: Request,
   incoming: IncomingMessage | undefined,
   form: MultipartDefinition,
-  limits: UploadLimits,
+  documents: UploadLimits,
   digested: boolean,
 ): FormReader {
+  const limits = form.maxBytes === undefined ? documents : { ...documents, uploadBytes: form.maxBytes }
   const read = openForm(request, incoming, boundsOf(form, limits))
   let parts: UploadParts | undefined
   const receive: FormReader['receive'] = async (accept) => {

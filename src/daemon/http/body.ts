@@ -4,6 +4,7 @@ import type { ReadableStream as NodeWebStream } from 'node:stream/web'
 import { KsError } from '../../contract/errors.js'
 import { quote } from '../../contract/issues.js'
 import { LIMITS } from '../../contract/limits.js'
+import { nestsDeeperThan } from '../../lib/json/depth.js'
 import { watchPace } from './pace.js'
 
 /** deeper values overflow the stack of what later walks over them */
@@ -51,7 +52,8 @@ export async function readJson(
     throw new KsError('invalid-request', `content-type must be application/json, received ${quote(type)}`)
   refuseEncodedBody(request.headers)
   const text = decode(await readBytes(request, incoming))
-  if (nestsTooDeep(text)) throw new KsError('invalid-request', `the body is nested deeper than ${MAX_DEPTH} levels`)
+  if (nestsDeeperThan(text, MAX_DEPTH))
+    throw new KsError('invalid-request', `the body is nested deeper than ${MAX_DEPTH} levels`)
   try {
     return { value: JSON.parse(text), text }
   } catch {
@@ -112,26 +114,4 @@ function decode(bytes: Buffer): string {
   } catch {
     throw new KsError('malformed-json', 'the body is not valid UTF-8')
   }
-}
-
-function nestsTooDeep(text: string): boolean {
-  let depth = 0
-  for (let index = 0; index < text.length; index++) {
-    const code = text.charCodeAt(index)
-    if (code === 0x22) index = endOfString(text, index)
-    else if (code === 0x5b || code === 0x7b) {
-      if (++depth > MAX_DEPTH) return true
-    } else if (code === 0x5d || code === 0x7d) depth--
-  }
-  return false
-}
-
-/** @param start index of the opening quote. @returns index of the closing one, or past the end */
-function endOfString(text: string, start: number): number {
-  for (let index = start + 1; index < text.length; index++) {
-    const code = text.charCodeAt(index)
-    if (code === 0x5c) index++
-    else if (code === 0x22) return index
-  }
-  return text.length
 }

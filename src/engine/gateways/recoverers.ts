@@ -1,4 +1,5 @@
 import { recoverClaims } from '../jobs/recovery.js'
+import { dropLeftImports } from '../rows/bundles/imports.js'
 import { failLeftJobs } from '../rows/chat/annotation-jobs.js'
 import { failOrphans } from '../rows/chat/conversations.js'
 import { migrationRows } from '../rows/embedding-migrations.js'
@@ -30,4 +31,5 @@ export const RECOVERERS: readonly Recoverer[] = [
   { what: 'annotationJobs', recover: failLeftJobs },
   { what: 'embeddingMigrations', recover: migrationRows.free },
   { what: 'graphReadings', recover: readingRows.free },
+  { what: 'imports', recover: dropLeftImports },
 ]

@@ -5,14 +5,15 @@ import { KsError } from '../../contract/errors.js'
 import { diskError } from '../../local/disk-error.js'
 import { Checkpointer } from './checkpointer.js'
 import { askDisk } from './disk-probe.js'
-import type { DatabaseCounts, Driver } from './driver.js'
+import type { DatabaseCounts, Driver, Snapshot } from './driver.js'
 import type { Damage } from './formats.js'
 import { migrate } from './migrate.js'
 import { PageCheck } from './page-check.js'
 import { checkpoint, setPragmas } from './pragmas.js'
 import { type Change, isProgram, type Query, type Read, type Write } from './program.js'
 import { DatabaseDamaged, damageMet, isIoError } from './sql-errors.js'
-import { type Prepared, Statements } from './statements.js'
+import { SqliteSnapshot } from './sqlite-snapshot.js'
+import { type Prepared, queried, runNow, Statements } from './statements.js'
 import { storable } from './storable.js'
 import { Writer } from './writer.js'
 
@@ -28,6 +29,7 @@ export class Database implements Driver {
   readonly #checkpointer: Checkpointer
   readonly #pages: PageCheck
   readonly #writer: Writer
+  readonly #snapshots = new Set<Snapshot>()
   readonly #counts = { commits: 0, writes: 0, get: 0, all: 0, run: 0 }
   #damaged: DatabaseDamaged | undefined
   /** Is told once when the file itself turns out to be damaged. */
@@ -93,42 +95,34 @@ export class Database implements Driver {
     return this.now(program)
   }
 
+  /** Takes a snapshot, on a connection of its own: as long as it is open, the log grows. */
+  async snapshot(): Promise<Snapshot> {
+    const snapshot = this.#reading(
+      () =>
+        new SqliteSnapshot(
+          this.#sqlite.name,
+          (work) => this.#reading(work),
+          () => this.#snapshots.delete(snapshot),
+        ),
+    )
+    this.#snapshots.add(snapshot)
+    return snapshot
+  }
+
   /** Runs a program at once. In a write it is a part of it. */
   now<T>(program: Write<T>): T {
-    for (let step = program.next(); ; ) {
-      if (step.done === true) return step.value
-      let outcome: unknown
-      try {
-        outcome = this.execute(step.value)
-      } catch (error) {
-        step = program.throw(error)
-        continue
-      }
-      step = program.next(outcome)
-    }
+    return runNow(program, (asked) => this.execute(asked))
   }
 
   /** Runs one statement of a program. */
   execute(asked: Query | Change): unknown {
     this.#counts[asked.verb]++
-    const values = storable(asked.values)
     const { statement, toRow, guard } = this.#reading((): Prepared => this.#statements.of(asked.sql))
     if (asked.verb === 'run') {
-      const { changes } = this.#reading(() => statement.run(values))
+      const { changes } = this.#reading(() => statement.run(storable(asked.values)))
       return { changes }
     }
-    const check = asked.stored === true ? undefined : guard
-    if (asked.verb === 'get') {
-      const cells = this.#reading(() => statement.get(values))
-      const row = cells === undefined ? undefined : toRow(cells)
-      check?.(row)
-      return row
-    }
-    const lists = this.#reading(() => statement.all(values))
-    if (asked.cells === true) return lists
-    const rows = lists.map(toRow)
-    if (check !== undefined) for (const row of rows) check(row)
-    return rows
+    return queried(asked, { statement, toRow, guard }, (work) => this.#reading(work))
   }
 
   /**
@@ -199,6 +193,7 @@ export class Database implements Driver {
 
   /** @param last runs when nobody else of this process uses the log any more, right before it is given up */
   async close(last: () => void = () => {}): Promise<void> {
+    for (const snapshot of [...this.#snapshots]) snapshot.close()
     await this.#writer.close(this.#checkpointer.close())
     last()
     this.#statements.clear()

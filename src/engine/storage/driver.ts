@@ -24,6 +24,14 @@ export interface DatabaseCounts {
   waitingWrites: number
 }
 
+/** One state of the database, for who reads for longer than a program does. */
+export interface Snapshot {
+  /** Runs a program of reads, which sees the state of when the snapshot was taken. */
+  read<T>(program: Read<T>): Promise<T>
+  /** Gives it up: what it holds back, such as the log of a file, can go on. */
+  close(): void
+}
+
 /**
  * All that the engine asks of its database: SQLite in this process (`database.ts`), or a server of PostgreSQL
  * (`postgres/postgres.ts`).
@@ -31,6 +39,9 @@ export interface DatabaseCounts {
 export interface Driver {
   /** Runs a program of reads; all of them see one state of the database. */
   read<T>(program: Read<T>): Promise<T>
+
+  /** Takes a snapshot, to be closed soon. It has a connection of its own. */
+  snapshot(): Promise<Snapshot>
 
   /** Runs the program that `work` makes in a transaction that is durable when the promise resolves. It may be made, and run, again. */
   write<T>(work: () => Write<T> | T, options?: WriteOptions): Promise<T>

@@ -10,7 +10,7 @@ export const CONTENT_FORMATS: Readonly<Record<string, TableFormat>> = {
       key: 'key',
       uuid: 'id manifest_id vector_space publication_id',
       text: 'tenant name slug embedding_plugin embedding_provider embedding_model fingerprint',
-      'text?': 'description',
+      'text?': 'description imported_by',
       time: 'created_at updated_at published_at',
       'time?': 'deleted_at frozen_at',
       integer: 'manifest_version embedding_revision head_revision',

@@ -31,3 +31,12 @@ export function damageMet(error: unknown): KsError | undefined {
 export function isIoError(error: unknown): boolean {
   return error instanceof Sqlite.SqliteError && error.code.startsWith('SQLITE_IOERR')
 }
+
+/** PostgreSQL's class of violated constraints, and its word for a text that it cannot store. */
+const REFUSED = /^(23\d{3}|22021)$/
+
+/** Whether a row was refused for what it says beside others: a key that is there already, a value that is not allowed. */
+export function isConstraint(error: unknown): boolean {
+  if (error instanceof Sqlite.SqliteError) return error.code.startsWith('SQLITE_CONSTRAINT')
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' && REFUSED.test(error.code)
+}

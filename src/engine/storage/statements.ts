@@ -1,6 +1,8 @@
 import type Sqlite from 'better-sqlite3'
 import type { Damage } from './formats.js'
 import { guardOf, type RowGuard } from './guarded-rows.js'
+import type { Change, Query, Write } from './program.js'
+import { storable } from './storable.js'
 
 export interface Prepared {
   /** gives rows as lists of cells */
@@ -65,4 +67,40 @@ function rowMaker(names: readonly string[]): Prepared['toRow'] {
     })
     return row
   }
+}
+
+/** Runs a program to its end, at once. @param execute runs one statement of it */
+export function runNow<T>(program: Write<T>, execute: (asked: Query | Change) => unknown): T {
+  for (let step = program.next(); ; ) {
+    if (step.done === true) return step.value
+    let outcome: unknown
+    try {
+      outcome = execute(step.value)
+    } catch (error) {
+      step = program.throw(error)
+      continue
+    }
+    step = program.next(outcome)
+  }
+}
+
+/** What a statement that was asked for rows gives. @param reading makes failures of SQLite known */
+export function queried(
+  asked: Query,
+  { statement, toRow, guard }: Prepared,
+  reading: <T>(work: () => T) => T,
+): unknown {
+  const check = asked.stored === true ? undefined : guard
+  const values = storable(asked.values)
+  if (asked.verb === 'get') {
+    const cells = reading(() => statement.get(values))
+    const row = cells === undefined ? undefined : toRow(cells)
+    check?.(row)
+    return row
+  }
+  const lists = reading(() => statement.all(values))
+  if (asked.cells === true) return lists
+  const rows = lists.map(toRow)
+  if (check !== undefined) for (const row of rows) check(row)
+  return rows
 }

@@ -1,6 +1,8 @@
 import { tmpdir } from 'node:os'
+import Sqlite from 'better-sqlite3'
 import type { AcceptedDocument } from '../../../src/contract/gateway/documents.js'
 import type { Source } from '../../../src/contract/gateway/sources.js'
+import { dataLayout } from '../../../src/local/layout.js'
 import type { Planted } from '../../conformance/planted.js'
 import type { Sent, TestEdge } from '../../helpers/daemon.js'
 import { ADA } from '../../helpers/engine.js'
@@ -35,6 +37,14 @@ const NOBODY = "'nobody'"
 const NOBODY_IS_THERE = `INSERT OR REPLACE INTO gateways (id, started_at, beat_at)
   SELECT ${NOBODY}, now, now FROM (SELECT CAST(unixepoch('subsec') * 1000 AS INTEGER) now);`
 let made = 0
+
+/** Whether a space has a row, deleted or not. */
+function isThere(dataDir: string, id: string): boolean {
+  const sqlite = new Sqlite(dataLayout(dataDir).database, { readonly: true })
+  const row = sqlite.prepare('SELECT 1 FROM spaces WHERE id = ?').get(id)
+  sqlite.close()
+  return row !== undefined
+}
 
 async function space({ call }: Ground, token?: string): Promise<string> {
   made++
@@ -214,6 +224,17 @@ export const REQUESTS: Readonly<Record<string, Prepare>> = {
       token,
       values: { watchId: (await at.call<{ id: string }>('POST', '/daemon/watches', { token, json })).id },
     }
+  },
+  importBundle: async (at) => {
+    const { edge } = at
+    const id = await space(at)
+    const bundle = await edge.send('GET', `/knowledge-spaces/bundle?ids=${id}`, { token: edge.tokens.ada })
+    const bytes = await bundle.arrayBuffer()
+    await at.call('DELETE', `/knowledge-spaces/${id}`)
+    await until(() => !isThere(edge.dataDir, id))
+    const body = new FormData()
+    body.append('file', new File([bytes], 'bundle.tar'))
+    return { body }
   },
   createChatApp: () => ({ json: { name: 'Quay' } }),
   updateChatApp: async (at) => ({ values: { appId: (await app(at)).id }, json: { name: 'Jetty' } }),

@@ -14,9 +14,10 @@ export interface DeletedSpace {
   deleted_at: number
 }
 
+/** A deleted space; one that is being imported is held by its gateway. */
 export function* deletedSpace(): Read<DeletedSpace | undefined> {
   return yield* sql.get<DeletedSpace>(
-    'SELECT key, id, tenant, deleted_at FROM spaces WHERE deleted_at IS NOT NULL LIMIT 1',
+    'SELECT key, id, tenant, deleted_at FROM spaces WHERE deleted_at IS NOT NULL AND imported_by IS NULL LIMIT 1',
   )
 }
 

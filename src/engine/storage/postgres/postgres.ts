@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { PoolClient } from 'pg'
 import { KsError } from '../../../contract/errors.js'
 import { postgresDialect } from '../dialect.js'
-import type { DatabaseCounts, Driver, WriteOptions } from '../driver.js'
+import type { DatabaseCounts, Driver, Snapshot, WriteOptions } from '../driver.js'
 import { type Change, isProgram, type Query, type Read, sql, type Write } from '../program.js'
 import { Connections, type PostgresOptions } from './connections.js'
 import { CommitUnknown, isAway, isConflict, isSpent, NotConnected, notConnected, notOpened, told } from './errors.js'
@@ -28,6 +28,9 @@ const WRITE_PATIENCE_MS = 15_000
 const READ_PATIENCE_MS = 2000
 /** what was looked up of the server's settings is asked anew after this */
 const SETTINGS_MS = 10_000
+
+/** of a snapshot, whose reader may wait for a client */
+const HELD_LONG = "SET LOCAL idle_in_transaction_session_timeout = '10min'"
 
 const READ = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY'
 const WRITE = 'BEGIN ISOLATION LEVEL REPEATABLE READ'
@@ -118,6 +121,30 @@ export class Postgres implements Driver {
       } catch (error) {
         await this.#again(error, run, until)
       }
+    }
+  }
+
+  async snapshot(): Promise<Snapshot> {
+    if (this.#owed.length > 0) await this.#recoverOwed()
+    const session = await this.#session()
+    session.begin(READ)
+    session.ahead(HELD_LONG)
+    let isOpen = true
+    return {
+      read: async (program) => {
+        if (!isOpen) throw new KsError('unavailable', 'the snapshot of the database is closed')
+        try {
+          const first = program.next()
+          if (first.done === true) return first.value
+          return await this.#run(session, program, await this.#outcome(session, first.value))
+        } catch (error) {
+          throw this.#failure(error)
+        }
+      },
+      close: () => {
+        if (isOpen) session.leave()
+        isOpen = false
+      },
     }
   }
 

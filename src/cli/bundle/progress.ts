@@ -1,0 +1,21 @@
+import type { Output } from '../output.js'
+import { Progress } from '../progress.js'
+import { bytes } from '../units.js'
+
+/** Tells on stderr how many bytes went, of how many where that is known. */
+export function byteProgress(out: Output, what: string, of?: number): { add(count: number): void; end(): void } {
+  let done = 0
+  const view = () => {
+    const line = `${bytes(done)}${of === undefined ? '' : ` of ${bytes(of)}`} ${what}`
+    return { lines: [line], plain: line }
+  }
+  const { isErrTerminal: live } = out
+  const progress = new Progress({ stream: process.stderr, live, width: process.stderr.columns ?? 80, view })
+  progress.start()
+  return {
+    add: (count) => {
+      done += count
+    },
+    end: () => progress.stop(),
+  }
+}

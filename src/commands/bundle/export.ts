@@ -1,0 +1,70 @@
+import { existsSync } from 'node:fs'
+import * as Args from '@oclif/core/args'
+import * as Flags from '@oclif/core/flags'
+import { BaseCommand } from '../../cli/base-command.js'
+import { byteProgress } from '../../cli/bundle/progress.js'
+import { CliError, usageError } from '../../cli/cli-error.js'
+import { onInterrupt } from '../../cli/interrupt.js'
+import { saveBody } from '../../cli/save-body.js'
+import { bytes, plural } from '../../cli/units.js'
+import { EXIT } from '../../contract/errors.js'
+
+export default class BundleExport extends BaseCommand {
+  static override summary = 'write spaces to one file, which another store can import'
+  static override description =
+    'The file holds all of the spaces as of one moment: documents, vectors, answers, questions, workspaces. It holds no keys, but whatever people wrote: keep it to yourself. Needs a token with every scope.'
+  static override examples = [
+    '<%= config.bin %> bundle export example-space --out example-space.tar',
+    '<%= config.bin %> bundle export example-space notes --out spaces.tar --force',
+  ]
+  static override strict = false
+  static override args = { space: Args.string({ required: true, description: 'slugs or ids of spaces' }) }
+  static override flags = {
+    out: Flags.string({ required: true, helpValue: 'file', description: 'file to write, or - for stdout' }),
+    force: Flags.boolean({ description: 'replace the file where it is there' }),
+  }
+
+  async run(): Promise<void> {
+    const { argv, flags } = await this.parse(BundleExport)
+    const file = flags.out === '-' ? undefined : flags.out
+    if (file === undefined && process.stdout.isTTY) throw usageError('a bundle is no text for a terminal')
+    if (file !== undefined && !flags.force && existsSync(file))
+      throw new CliError(`${JSON.stringify(file)} is there already`, {
+        code: 'exists',
+        exit: EXIT.conflict,
+        hint: '`--force` replaces it',
+      })
+    const ids = new Set<string>()
+    for (const name of argv) ids.add((await this.spaceNamed(String(name))).id)
+    const client = await this.client()
+    const body = await client.download('GET /knowledge-spaces/bundle', { query: { ids: [...ids].join(',') } })
+    const progress = byteProgress(this.out, 'written')
+    const interrupt = onInterrupt(this.deadline.signal)
+    const stop = () => body.destroy(interrupt.signal.reason)
+    interrupt.signal.addEventListener('abort', stop, { once: true })
+    body.on('data', (piece: Buffer) => progress.add(piece.length))
+    try {
+      const size = await saveBody(body, file)
+      if (file === undefined) return
+      if (this.out.isJson) this.out.json({ file, bytes: size, spaces: [...ids] })
+      else this.out.line(`${file}: ${plural(ids.size, 'space')}, ${bytes(size)}`)
+    } catch (error) {
+      if (interrupt.wasInterrupted()) throw interrupt.signal.reason
+      throw broken(error)
+    } finally {
+      progress.end()
+      interrupt.done()
+    }
+  }
+}
+
+/** The service ends a bundle that it cannot finish by breaking the connection. */
+function broken(error: unknown): unknown {
+  if (!(error instanceof Error) || !('code' in error) || error.code !== 'ECONNRESET') return error
+  return new CliError('the bundle broke off, and nothing was written', {
+    code: 'unreachable',
+    exit: EXIT.unavailable,
+    hint: 'the log of the daemon tells why; `ks fsck` finds what of a space is damaged',
+    cause: error,
+  })
+}

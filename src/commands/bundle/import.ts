@@ -1,0 +1,75 @@
+import { stat } from 'node:fs/promises'
+import { basename } from 'node:path'
+import * as Args from '@oclif/core/args'
+import * as Flags from '@oclif/core/flags'
+import { BaseCommand } from '../../cli/base-command.js'
+import { byteProgress } from '../../cli/bundle/progress.js'
+import { usageError } from '../../cli/cli-error.js'
+import { plural } from '../../cli/units.js'
+import type { UploadPart } from '../../client/multipart.js'
+import type { ImportedBundle } from '../../contract/gateway/bundles.js'
+import { defined } from '../../lib/defined.js'
+
+export default class BundleImport extends BaseCommand {
+  static override summary = 'import the spaces of a bundle, all of them or nothing'
+  static override description =
+    'Ids are kept, so a space cannot be imported where it is already. Nothing is visible before all was read. Needs a token with every scope.'
+  static override examples = [
+    '<%= config.bin %> bundle import example-space.tar',
+    '<%= config.bin %> bundle import example-space.tar --as another-name',
+  ]
+  static override args = { file: Args.string({ required: true, description: 'file to read, or - for stdin' }) }
+  static override flags = {
+    as: Flags.string({ helpValue: 'slug', description: 'slug of the space here; only for a bundle of one' }),
+  }
+
+  async run(): Promise<void> {
+    const { args, flags } = await this.parse(BundleImport)
+    const { part, size } = await partOf(args.file)
+    const client = await this.client()
+    const progress = byteProgress(this.out, 'sent', size)
+    const query = { ...defined({ slug: flags.as }) }
+    const imported = await client
+      .upload('POST /knowledge-spaces/bundle', { query, field: 'file', files: [part] }, progress.add)
+      .finally(progress.end)
+    await this.tell(imported)
+  }
+
+  private async tell(imported: ImportedBundle): Promise<void> {
+    if (this.out.isJson) this.out.json(imported)
+    else
+      await this.out.list(imported.spaces, {
+        columns: [
+          { field: 'slug', title: 'SPACE' },
+          { field: 'id', kind: 'id' },
+          { field: 'documents', kind: 'count' },
+          { field: 'nodes', title: 'PASSAGES', kind: 'count' },
+          { field: 'headRevision', title: 'REVISION', kind: 'count' },
+        ],
+        fields: ['name', 'withoutVectors', 'embeddingConfigured'],
+        empty: 'The bundle holds no space.',
+      })
+    for (const { slug, withoutVectors, embeddingConfigured } of imported.spaces)
+      if (!embeddingConfigured)
+        this.out.warn(
+          `ks: this service does not have the embedding model of ${JSON.stringify(slug)}: questions find words alone until it is added (\`ks models add\`)`,
+        )
+      else if (withoutVectors > 0)
+        this.out.warn(`ks: ${plural(withoutVectors, 'passage')} of ${JSON.stringify(slug)} came without vectors`)
+  }
+}
+
+async function partOf(file: string): Promise<{ part: UploadPart; size?: number }> {
+  const mimeType = 'application/x-tar'
+  if (file === '-') {
+    if (process.stdin.isTTY) throw usageError('a bundle is read from stdin, which is a terminal here')
+    return { part: { filename: 'bundle.tar', mimeType, content: { stream: process.stdin } } }
+  }
+  const found = await stat(file).catch((error: unknown) => {
+    throw usageError(
+      `${JSON.stringify(file)} cannot be read: ${error instanceof Error ? error.message : String(error)}`,
+    )
+  })
+  if (!found.isFile()) throw usageError(`${JSON.stringify(file)} is no file`)
+  return { part: { filename: basename(file), mimeType, content: { path: file, size: found.size } }, size: found.size }
+}

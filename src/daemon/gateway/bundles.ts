@@ -1,0 +1,28 @@
+import { KsError } from '../../contract/errors.js'
+import type { bundlesRoutes, ImportedBundle } from '../../contract/gateway/bundles.js'
+import type { HandlerDeps, Handlers } from '../operation.js'
+import { BUNDLE_CHECKS } from './bundle-checks.js'
+
+/** Bundles hold all of a space, whoever it belongs to: they need every scope. */
+export function bundlesHandlers({ engine: { bundles } }: HandlerDeps) {
+  const admit = (everyScope: boolean) => {
+    if (!everyScope) throw new KsError('scope-missing', 'the token lacks the scope knowledge-spaces:*')
+  }
+  return {
+    exportBundle: ({ caller, query, operator, everyScope }) => {
+      admit(everyScope)
+      // the owner of the data directory could as well copy it
+      return bundles.open(operator ? { ...caller, isDaemon: true } : caller, query.ids.split(','))
+    },
+    importBundle: async ({ caller, query, receive, everyScope }) => {
+      admit(everyScope)
+      let imported: ImportedBundle | undefined
+      await receive(async ({ content }) => {
+        const slug = query.slug === undefined ? {} : { slug: query.slug }
+        imported = await bundles.import(caller, content, { ...slug, checks: BUNDLE_CHECKS })
+      })
+      if (imported === undefined) throw new KsError('invalid-request', 'exactly one file must be given, received none')
+      return imported
+    },
+  } satisfies Handlers<typeof bundlesRoutes>
+}

@@ -1,0 +1,66 @@
+import type { OpenEventStream } from './event-stream.js'
+
+/** a client that has not taken a piece for this long is treated as gone */
+const STALL_MS = 60_000
+const TICK_MS = 5_000
+/** pieces are gathered up to this size: headers and paddings of files are a few bytes */
+const GATHERED_BYTES = 64 * 1024
+
+/**
+ * Sends bytes as they are made: the next ones are asked for when the last ones were taken. What fails breaks the connection,
+ * so that nobody takes a part for the whole.
+ *
+ * @param closed called once, however it ended
+ */
+export function openByteStream(bytes: AsyncIterable<Uint8Array>, closed: (error?: unknown) => void): OpenEventStream {
+  const pieces = gathered(bytes)
+  let controller: ReadableStreamDefaultController<Uint8Array> | undefined
+  let ended = false
+  let lastWrite = performance.now()
+  const end = (error?: unknown) => {
+    if (ended) return
+    ended = true
+    clearInterval(timer)
+    if (error !== undefined) controller?.error(error)
+    pieces.return(undefined).catch(() => undefined)
+    closed(error)
+  }
+  const tick = () => {
+    if ((controller?.desiredSize ?? 0) <= 0 && performance.now() - lastWrite > STALL_MS)
+      end(new Error('the client stopped reading'))
+  }
+  const timer = setInterval(tick, TICK_MS).unref()
+  const body = new ReadableStream<Uint8Array>({
+    start: (opened) => {
+      controller = opened
+    },
+    pull: async () => {
+      try {
+        const next = await pieces.next()
+        if (ended) return
+        lastWrite = performance.now()
+        if (next.done !== true) return controller?.enqueue(next.value)
+        controller?.close()
+        end()
+      } catch (error) {
+        end(error)
+      }
+    },
+    cancel: () => end(),
+  })
+  return { body, cut: (reason) => end(new Error(reason)) }
+}
+
+async function* gathered(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let held: Uint8Array[] = []
+  let size = 0
+  for await (const piece of bytes) {
+    held.push(piece)
+    size += piece.length
+    if (size < GATHERED_BYTES) continue
+    yield Buffer.concat(held)
+    held = []
+    size = 0
+  }
+  if (size > 0) yield Buffer.concat(held)
+}

@@ -1,0 +1,34 @@
+import type { ImportedSpace } from '../rows/bundles/imports.js'
+import { DEFAULT_POLICIES } from '../spaces/manifest.js'
+import { type Line, numberOf, textOf } from './rows.js'
+
+/** The row of a space, of a line that was checked. @param slug in place of its own */
+export function spaceOf(line: Line, tenant: string, slug: string | undefined): ImportedSpace {
+  const text = (name: string) => textOf(line[name])
+  const number = (name: string) => numberOf(line[name])
+  const optional = (name: string) => (line[name] === undefined ? null : numberOf(line[name]))
+  return {
+    tenant,
+    id: text('id'),
+    name: text('name'),
+    slug: slug ?? text('slug'),
+    description: line.description === undefined ? null : text('description'),
+    created_at: number('created_at'),
+    updated_at: number('updated_at'),
+    manifest_id: text('manifest_id'),
+    manifest_version: number('manifest_version'),
+    // what is allowed here is not for the bundle to say
+    manifest: JSON.stringify(DEFAULT_POLICIES),
+    embedding_plugin: text('embedding_plugin'),
+    embedding_provider: text('embedding_provider'),
+    embedding_model: text('embedding_model'),
+    embedding_revision: number('embedding_revision'),
+    vector_space: text('vector_space'),
+    dimension: optional('dimension'),
+    frozen_at: optional('frozen_at'),
+    head_revision: number('head_revision'),
+    publication_id: text('publication_id'),
+    fingerprint: text('fingerprint'),
+    published_at: number('published_at'),
+  }
+}

@@ -1,0 +1,79 @@
+import { KsError } from '../../contract/errors.js'
+import type { ImportedBundle } from '../../contract/gateway/bundles.js'
+import { linkAbort } from '../../lib/abort.js'
+import type { Caller } from '../base/caller.js'
+import type { EngineContext } from '../context.js'
+import { type OpenBundle, openBundle } from './export.js'
+import { type ImportOptions, importBundle } from './import.js'
+
+/** Each holds a connection, or a log, for as long as its reader takes. */
+const MOST_EXPORTS = 2
+/** Each holds up to a page of objects on the disk. */
+const MOST_IMPORTS = 2
+const RETRY_SECONDS = 30
+
+/** What moves spaces between stores. */
+export interface BundleOperations {
+  /** Opens a bundle, to be closed by its reader. @throws KsError `not-found`, `scope-missing`, `busy` */
+  open(caller: Caller, ids: readonly string[]): Promise<OpenBundle>
+  /** @throws KsError `invalid-bundle`, `id-taken`, `slug-taken`, `capacity-exceeded`, `quota-exceeded`, `busy` */
+  import(
+    caller: Caller,
+    source: AsyncIterable<Uint8Array>,
+    options: Omit<ImportOptions, 'signal'>,
+  ): Promise<ImportedBundle>
+  /** Ends exports and imports that are under way. */
+  close(): Promise<void>
+}
+
+export function createBundles(context: EngineContext): BundleOperations {
+  const stop = new AbortController()
+  const imports = new Set<Promise<unknown>>()
+  const exports = new Set<() => void>()
+  return {
+    async open(caller, ids) {
+      if (exports.size >= MOST_EXPORTS) throw busy('exports', MOST_EXPORTS)
+      const link = linkAbort(stop.signal)
+      let bundle: OpenBundle | undefined
+      const close = () => {
+        exports.delete(close)
+        link.dispose()
+        link.abort(stopped())
+        bundle?.close()
+      }
+      exports.add(close)
+      try {
+        bundle = await openBundle(context, caller, ids, link.signal)
+        return { bytes: bundle.bytes, close }
+      } catch (error) {
+        close()
+        throw error
+      }
+    },
+    async import(caller, source, options) {
+      if (imports.size >= MOST_IMPORTS) throw busy('imports', MOST_IMPORTS)
+      const link = linkAbort(stop.signal)
+      const work = importBundle(context, caller, source, { ...options, signal: link.signal })
+      imports.add(work)
+      try {
+        return await work
+      } finally {
+        link.dispose()
+        imports.delete(work)
+      }
+    },
+    async close() {
+      stop.abort(stopped())
+      for (const close of [...exports]) close()
+      await Promise.allSettled(imports)
+    },
+  }
+}
+
+function stopped(): KsError {
+  return new KsError('unavailable', 'the daemon is stopping')
+}
+
+function busy(what: string, most: number): KsError {
+  return new KsError('busy', `at most ${most} ${what} of bundles run at once`, { retryAfter: RETRY_SECONDS })
+}

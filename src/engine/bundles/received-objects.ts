@@ -1,0 +1,74 @@
+import { Readable } from 'node:stream'
+import { newId } from '../../lib/ids.js'
+import type { EngineContext } from '../context.js'
+import { keepObjects } from '../objects/receive.js'
+import { ObjectStore, type StagedObject } from '../storage/objects.js'
+import type { Write } from '../storage/program.js'
+import { invalid } from './format.js'
+import { BUNDLE_LIMITS } from './limits.js'
+import { type Line, numberOf, textOf } from './rows.js'
+
+/** The objects of a bundle between their bytes and the rows that name them. */
+export class ReceivedObjects {
+  readonly #context: EngineContext
+  readonly #tenant: string
+  /** by their hashes */
+  readonly #waiting = new Map<string, StagedObject>()
+  /** how many came so far */
+  count = 0
+
+  constructor(context: EngineContext, tenant: string) {
+    this.#context = context
+    this.#tenant = tenant
+  }
+
+  /** @throws KsError `invalid-bundle` where the bytes are not those of the hash */
+  async receive(sha256: string, size: number, content: AsyncIterable<Uint8Array>): Promise<void> {
+    const { objects, options } = this.#context
+    const held = [...this.#waiting.values()].reduce((sum, object) => sum + object.size, 0)
+    if (this.#waiting.has(sha256)) throw invalid(`has object ${sha256} twice`)
+    if (this.#waiting.size >= BUNDLE_LIMITS.pageDocuments || held > BUNDLE_LIMITS.pageBytes)
+      throw invalid('has more objects in a row than a page of documents names')
+    const { uploadBytes } = options.limits
+    const staged = await objects.stage(newId(), Readable.from(content), uploadBytes, `objects/${sha256}`)
+    this.#waiting.set(sha256, staged)
+    if (staged.sha256 !== sha256 || staged.size !== size) throw invalid(`has object ${sha256} with other bytes`)
+    this.count += 1
+  }
+
+  /** Gives the objects that lines name their names, and commits the lines with them. */
+  async name<T>(lines: readonly Line[], insert: () => Write<T>): Promise<T> {
+    const tenant = this.#tenant
+    const hashes = [...new Set(lines.map((line) => textOf(line.sha256)))]
+    const incoming = hashes.map((sha256) => {
+      const staged = this.#waiting.get(sha256)
+      if (staged === undefined) throw invalid(`names object ${sha256}, which is not before it`)
+      return { staged, key: ObjectStore.key(tenant, sha256) }
+    })
+    for (const line of lines)
+      if (this.#waiting.get(textOf(line.sha256))?.size !== numberOf(line.size_bytes))
+        throw invalid(`names object ${textOf(line.sha256)} with another size`)
+    const { db } = this.#context
+    const commit = (hold: () => Write<void>) =>
+      db.write(function* () {
+        yield* hold()
+        return yield* insert()
+      })
+    const named = await keepObjects(this.#context, { tenant, incoming, begin: nothing, isLoose: true, commit })
+    for (const sha256 of hashes) this.#waiting.delete(sha256)
+    return named
+  }
+
+  /** @throws KsError `invalid-bundle` where objects came that nothing names */
+  assertNamed(): void {
+    const [left] = this.#waiting.keys()
+    if (left !== undefined) throw invalid(`has object ${left}, which nothing names`)
+  }
+
+  /** Removes what came and has no name. */
+  async discard(): Promise<void> {
+    for (const { id } of this.#waiting.values()) await this.#context.objects.discard(id)
+  }
+}
+
+function* nothing(): Write<void> {}

@@ -1,0 +1,164 @@
+import { isUuid } from '../../lib/ids.js'
+import { nestsDeeperThan } from '../../lib/json/depth.js'
+import type { Bindable } from '../base/statements.js'
+import type { Row } from '../rows/bundles/read.js'
+import { carriedColumns, type RowTable, SPACE_COLUMNS } from '../rows/bundles/tables.js'
+import { TABLE_FORMATS } from '../storage/format-tables.js'
+import { type Kind, wrongWith } from '../storage/formats.js'
+import { BUNDLE_LIMITS } from './limits.js'
+
+/** What a line of a bundle says of a row: its columns, and what it belongs to by public ids. */
+export type Line = Readonly<Record<string, unknown>>
+
+/** Tables of a bundle: those of rows, and the row of the space itself. */
+export type BundleTable = RowTable | 'spaces'
+
+/** @returns what is wrong with a value, if anything: `is not a uuid` */
+type Check = (value: unknown) => string | undefined
+
+const BYTES: ReadonlySet<Kind> = new Set<Kind>([
+  'bytes',
+  'packed',
+  'object-bytes',
+  'vector',
+  'row-hash',
+  'sha256-bytes',
+])
+const NUMBERS: ReadonlySet<Kind> = new Set<Kind>(['key', 'integer', 'time', 'flag'])
+const JSONS: ReadonlySet<Kind> = new Set<Kind>(['json', 'json-object', 'json-array'])
+
+/** Base64 as it is written here, and no other spelling of the same bytes. */
+const isBase64: Check = (value) =>
+  typeof value === 'string' && Buffer.from(value, 'base64').toString('base64') === value ? undefined : 'is not base64'
+const isCount: Check = (value) =>
+  typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? undefined : 'is not a number from 0 on'
+const isId: Check = (value) => (typeof value === 'string' && isUuid(value) ? undefined : 'is not a uuid')
+
+/** What models said of a passage: the model, the hash of what it was asked, and its answer. */
+export type Reads = [model: string, textHash: string, said: string][]
+
+const areReads: Check = (value) =>
+  Array.isArray(value) && value.every(isRead) ? undefined : 'is not what models said of a passage'
+
+function isRead(value: unknown): boolean {
+  return Array.isArray(value) && value.length === 3 && value.every((part) => checkText(part) === undefined)
+}
+
+interface Field {
+  check: Check
+  optional: boolean
+}
+
+const field = (check: Check, optional = false): Field => ({ check, optional })
+const VERSION = { document: field(isId), version: field(isCount) }
+
+/** What lines say beside the columns of their tables. */
+const REFERENCES: Partial<Record<BundleTable, Readonly<Record<string, Field>>>> = {
+  // how many of its passages follow: none where they were purged behind a newer version
+  versions: { document: field(isId), nodes: field(isCount) },
+  version_parts: VERSION,
+  item_assets: VERSION,
+  nodes: { ...VERSION, vector: field(isBase64, true), reads: field(areReads, true) },
+}
+
+/** The columns of a table that stand in its lines. */
+function lineColumns(table: BundleTable): readonly string[] {
+  return table === 'spaces' ? SPACE_COLUMNS : carriedColumns(table)
+}
+
+/** A line of a bundle, its keys in order; what is NULL is left out. @throws KsError `data-damaged` for a damaged cell */
+export function lineOf(table: BundleTable, row: Row, references: Line = {}): string {
+  const said = new Map<string, unknown>(Object.entries(references))
+  for (const column of lineColumns(table)) said.set(column, toJson(row[column]))
+  const names = [...said.keys()].filter((name) => said.get(name) !== undefined).sort()
+  return `{${names.map((name) => `${JSON.stringify(name)}:${JSON.stringify(said.get(name))}`).join()}}`
+}
+
+function toJson(cell: unknown): unknown {
+  if (cell === null) return undefined
+  return cell instanceof Uint8Array ? base64(cell) : cell
+}
+
+export function base64(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64')
+}
+
+const fields = new Map<BundleTable, ReadonlyMap<string, Field>>()
+
+function fieldsOf(table: BundleTable): ReadonlyMap<string, Field> {
+  const known = fields.get(table)
+  if (known !== undefined) return known
+  const made = new Map<string, Field>(Object.entries(REFERENCES[table] ?? {}))
+  for (const column of lineColumns(table)) {
+    const format = TABLE_FORMATS[table]?.columns[column]
+    if (format === undefined) throw new Error(`column ${column} of ${table} has no format`)
+    made.set(column, { check: (value) => wrongCell(format.kind, value), optional: format.optional })
+  }
+  fields.set(table, made)
+  return made
+}
+
+/** What is wrong with a line of a table, if anything: `has no id`. */
+export function wrongLine(table: BundleTable, line: unknown): string | undefined {
+  if (!isLine(line)) return 'is not a JSON object'
+  const known = fieldsOf(table)
+  for (const name of Object.keys(line)) if (!known.has(name)) return `has a key ${JSON.stringify(name)}`
+  for (const [name, { check, optional }] of known) {
+    const value = line[name]
+    if (value === undefined) {
+      if (!optional) return `has no ${name}`
+      continue
+    }
+    const wrong = check(value)
+    if (wrong !== undefined) return `has a ${name} that ${wrong}`
+  }
+  return undefined
+}
+
+export function isLine(value: unknown): value is Line {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function wrongCell(kind: Kind, value: unknown): string | undefined {
+  if (BYTES.has(kind)) return isBase64(value)
+  if (NUMBERS.has(kind)) return isCount(value) ?? wrongWith(kind, value)
+  if (kind === 'number') return wrongWith(kind, value)
+  return checkText(value) ?? (JSONS.has(kind) ? wrongJson(kind, String(value)) : wrongWith(kind, value))
+}
+
+function checkText(value: unknown): string | undefined {
+  if (typeof value !== 'string') return 'is not text'
+  if (value.length > BUNDLE_LIMITS.text) return `is longer than ${BUNDLE_LIMITS.text} characters`
+  return value.isWellFormed() ? undefined : 'is not Unicode'
+}
+
+function wrongJson(kind: Kind, value: string): string | undefined {
+  if (nestsDeeperThan(value, BUNDLE_LIMITS.depth)) return `is nested deeper than ${BUNDLE_LIMITS.depth} levels`
+  return wrongWith(kind, value)
+}
+
+/** A cell of a line that was checked. */
+export function cellOf(table: BundleTable, line: Line, column: string): Bindable {
+  const value = line[column]
+  if (value === undefined) return null
+  const kind = TABLE_FORMATS[table]?.columns[column]?.kind
+  if (kind !== undefined && BYTES.has(kind)) return bytesOf(value)
+  if (typeof value === 'string' || typeof value === 'number') return value
+  throw new Error(`column ${column} of ${table} is of no type of the database`)
+}
+
+export function bytesOf(value: unknown): Buffer {
+  return Buffer.from(textOf(value), 'base64')
+}
+
+/** A text of a line that was checked. */
+export function textOf(value: unknown): string {
+  if (typeof value !== 'string') throw new Error('a line was not checked')
+  return value
+}
+
+/** A number of a line that was checked. */
+export function numberOf(value: unknown): number {
+  if (typeof value !== 'number') throw new Error('a line was not checked')
+  return value
+}

@@ -1,0 +1,90 @@
+import { type Read, sql } from '../../storage/program.js'
+
+/*
+ * What a row of a bundle belongs to has to be in the same bundle: many of these rows have no space of their own, and would
+ * stand beside those of another one.
+ */
+
+interface Owner {
+  tenant: string
+  spaceKey: number
+}
+
+const OWNERS = [
+  ['missing_reviews', 'trace_id', 'traces'],
+  ['missing_review_history', 'review_id', 'missing_reviews'],
+  ['research_steps', 'task_id', 'research_tasks'],
+  ['research_partials', 'task_id', 'research_tasks'],
+  ['research_costs', 'task_id', 'research_tasks'],
+  ['research_events', 'task_id', 'research_tasks'],
+  ['snapshot_files', 'snapshot_id', 'workspace_snapshots'],
+  ['snapshot_queries', 'snapshot_id', 'workspace_snapshots'],
+] as const
+
+const OTHERS: Readonly<Record<string, string>> = { quoted_sources: 'owner', evidence_bundles: 'trace_id' }
+
+/** The column in which rows of a table name what they belong to, where it is none of documents. */
+export function ownerColumn(wanted: string): string | undefined {
+  return OWNERS.find(([table]) => table === wanted)?.[1] ?? OTHERS[wanted]
+}
+
+/** Of ids that rows of a table belong to, one that is not in the space. */
+export function* missingOwner(
+  { tenant, spaceKey }: Owner,
+  wanted: string,
+  ids: readonly string[],
+): Read<string | undefined> {
+  const list = JSON.stringify(ids)
+  for (const [table, , owner] of OWNERS)
+    if (table === wanted)
+      return (yield* sql.get<{ id: string }>(
+        `SELECT wanted.value id FROM json_each(?) wanted WHERE NOT EXISTS (
+           SELECT 1 FROM ${owner} o WHERE o.tenant = ? AND o.id = wanted.value AND o.space_key = ?) LIMIT 1`,
+        [list, tenant, spaceKey],
+      ))?.id
+  if (wanted === 'quoted_sources') return yield* notOfQuestions(list, tenant, spaceKey)
+  return wanted === 'evidence_bundles' ? yield* notOfAnswers(list, tenant, spaceKey) : undefined
+}
+
+function* notOfQuestions(list: string, tenant: string, spaceKey: number): Read<string | undefined> {
+  return (yield* sql.get<{ id: string }>(
+    `SELECT wanted.value id FROM json_each(?) wanted
+     WHERE NOT EXISTS (SELECT 1 FROM golden_questions o WHERE o.tenant = ? AND o.id = wanted.value AND o.space_key = ?)
+       AND NOT EXISTS (SELECT 1 FROM failed_queries o WHERE o.tenant = ? AND o.id = wanted.value AND o.space_key = ?) LIMIT 1`,
+    [list, tenant, spaceKey, tenant, spaceKey],
+  ))?.id
+}
+
+function* notOfAnswers(list: string, tenant: string, spaceKey: number): Read<string | undefined> {
+  return (yield* sql.get<{ id: string }>(
+    `SELECT wanted.value id FROM json_each(?) wanted
+     WHERE NOT EXISTS (SELECT 1 FROM traces o WHERE o.tenant = ? AND o.id = wanted.value AND o.space_key = ?)
+       AND NOT EXISTS (SELECT 1 FROM research_tasks o WHERE o.tenant = ? AND o.id = wanted.value AND o.space_key = ?) LIMIT 1`,
+    [list, tenant, spaceKey, tenant, spaceKey],
+  ))?.id
+}
+
+/** A trace of a space whose evidence, or a failed query whose trace, is that of another space. */
+export function* strayAnswer({ tenant, spaceKey }: Owner): Read<string | undefined> {
+  const stray =
+    (yield* sql.get<{ id: string }>(
+      `SELECT t.id FROM traces t CROSS JOIN evidence_bundles e ON e.tenant = t.tenant AND e.id = t.bundle_id
+       WHERE t.tenant = ? AND t.space_key = ? AND e.space_key <> t.space_key LIMIT 1`,
+      [tenant, spaceKey],
+    )) ??
+    (yield* sql.get<{ id: string }>(
+      `SELECT f.id FROM failed_queries f CROSS JOIN traces t ON t.tenant = f.tenant AND t.id = f.answer_trace_id
+       WHERE f.tenant = ? AND f.space_key = ? AND t.space_key <> f.space_key LIMIT 1`,
+      [tenant, spaceKey],
+    ))
+  return stray?.id
+}
+
+/** Whether the publication that a space shows is among its publications. */
+export function* hasHead({ tenant, spaceKey }: Owner, id: string, revision: number): Read<boolean> {
+  const found = yield* sql.get(
+    'SELECT 1 one FROM publications WHERE tenant = ? AND id = ? AND space_key = ? AND revision = ?',
+    [tenant, id, spaceKey, revision],
+  )
+  return found !== undefined
+}

@@ -1,0 +1,229 @@
+/*
+ * The tables that a bundle holds rows of. A table that is not here is left out; `test/engine/bundles/tables.test.ts` has the
+ * reason for each, and one for each column that is left out of the tables here.
+ */
+
+/** SQL: the rows `t` of a space, by its tenant and its row key. */
+const OWN = 't.tenant = ? AND t.space_key = ?'
+const OF_SPACE = 't.space_key = (SELECT key FROM spaces WHERE tenant = ? AND key = ?)'
+const OF_TASK = `EXISTS (SELECT 1 FROM research_tasks task WHERE task.tenant = t.tenant AND task.id = t.task_id
+  AND task.tenant = ? AND task.space_key = ? AND task.completed_at IS NOT NULL)`
+const OF_OWNER = `t.tenant = ? AND (
+  EXISTS (SELECT 1 FROM golden_questions q WHERE q.tenant = t.tenant AND q.id = t.owner AND q.space_key = ?)
+  OR EXISTS (SELECT 1 FROM failed_queries q WHERE q.tenant = t.tenant AND q.id = t.owner AND q.space_key = ?))`
+const OF_SNAPSHOT = `EXISTS (SELECT 1 FROM workspace_snapshots kept WHERE kept.tenant = t.tenant AND kept.id = t.snapshot_id
+  AND kept.tenant = ? AND kept.space_key = ? AND kept.deleted_at IS NULL)`
+/** SQL: evidence of a trace, or of a research task that has ended. */
+const OF_ANSWER = `t.tenant = ? AND t.space_key = ? AND (
+  EXISTS (SELECT 1 FROM traces WHERE traces.tenant = t.tenant AND traces.id = t.trace_id)
+  OR EXISTS (SELECT 1 FROM research_tasks task WHERE task.tenant = t.tenant AND task.id = t.trace_id
+    AND task.completed_at IS NOT NULL))`
+
+/**
+ * Tables that are read in one go over a space: where the rows stand, the columns that order them, which are public ids and
+ * places so that two stores give the same order, and how many rows are read at a time.
+ */
+export const READS = [
+  ['retrieval_profiles', OF_SPACE, ['revision'], 1],
+  ['publications', OWN, ['revision'], 500],
+  ['vector_spaces', `${OF_SPACE} AND t.state = 'active'`, ['id'], 1],
+  ['source_readers', OF_SPACE, ['source_id', 'subject'], 500],
+  ['sources', `${OWN} AND t.deleted_at IS NULL`, ['id'], 200],
+  ['retention_policies', OWN, ['id'], 1],
+  ['conflict_verdicts', OF_SPACE, ['pair'], 500],
+  ['semantic_views', `${OF_SPACE} AND t.kind = 'topic' AND t.named = 1`, ['slug'], 200],
+  ['golden_questions', OWN, ['id'], 200],
+  ['failed_queries', OWN, ['id'], 200],
+  ['quoted_sources', OF_OWNER, ['owner', 'source_id'], 500],
+  ['traces', OWN, ['id'], 50],
+  ['missing_reviews', OWN, ['id'], 200],
+  ['missing_review_history', OWN, ['id'], 200],
+  ['research_tasks', `${OWN} AND t.completed_at IS NOT NULL`, ['id'], 50],
+  ['research_steps', OF_TASK, ['task_id', 'step'], 50],
+  ['research_partials', OF_TASK, ['task_id', 'sequence'], 50],
+  ['research_costs', OF_TASK, ['task_id', 'sequence'], 200],
+  ['research_events', OF_TASK, ['task_id', 'sequence'], 200],
+  ['evidence_bundles', OF_ANSWER, ['id'], 50],
+  ['workspace_changes', OF_SPACE, ['seq'], 1],
+  ['workspace_files', `${OF_SPACE} AND t.removed = 0 AND t.until_seq IS NULL`, ['id', 'from_seq'], 32],
+  ['workspace_snapshots', `${OWN} AND t.deleted_at IS NULL`, ['id'], 200],
+  ['snapshot_files', OF_SNAPSHOT, ['snapshot_id', 'path'], 32],
+  ['snapshot_queries', OF_SNAPSHOT, ['snapshot_id', 'place'], 50],
+] as const
+
+/** The columns that an import writes, by table. Those of `MADE` are not in the bundle: they are of the store. */
+export const COLUMNS = [
+  ['retrieval_profiles', 'space_key, revision, body', '?, ?, ?'],
+  ['publications', 'tenant, space_key, id, revision, fingerprint, created_at', '?, ?, ?, ?, ?, ?'],
+  [
+    'vector_spaces',
+    `space_key, id, revision, dimension, trained_nodes, model, state, created_at`,
+    '?, ?, ?, ?, ?, ?, ?, ?',
+  ],
+  ['source_readers', 'space_key, source_id, subject', '?, ?, ?'],
+  [
+    'sources',
+    `tenant, space_key, id, name, type, uri, status, permission_scope, metadata, version, last_sync_at,
+    last_sync_error, sync_summary, created_at, updated_at, deletes_documents`,
+    '?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?',
+  ],
+  [
+    'retention_policies',
+    `tenant, space_key, id, answer_trace_days, evidence_cache_days, inactive_projection_days,
+    artifact_versions, raw_document_days, session_minutes, created_at, updated_at`,
+    '?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?',
+  ],
+  [
+    'documents',
+    `tenant, space_key, object_key, id, source_id, filename, path_name, mime_type, sha256, size_bytes,
+    parser_status, version, metadata, error_code, error, created_at, updated_at, validators`,
+    '?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?',
+  ],
+  [
+    'versions',
+    `space_key, doc_key, first_node, last_node, version, from_revision, until_revision, node_count,
+    artifact_id, artifact_hash, content_type, parser, outline_id, items_id, created_at, title, metadata,
+    outline, items, artifact, segment_count`,
+    '?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?',
+  ],
+  ['version_parts', 'space_key, version_key, part, place, bytes', '?, ?, ?, ?, ?'],
+  ['item_assets', 'version_key, item_id, content_type, sha256, bytes', '?, ?, ?, ?, ?'],
+  [
+    'nodes',
+    `key, space_key, doc_key, version_key, row_hash, id, ordinal, title, text, section, outline_node,
+    elements, start_offset, end_offset, page, kind`,
+    '?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?',
+  ],
+  ['conflict_verdicts', 'space_key, pair, verdict', '?, ?, ?'],
+  [
+    'semantic_views',
+    `space_key, created_at, revision, total, kind, slug, name, terms, named, member_limit,
+    generated_version`,
+    '?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?',
+  ],
+  [
+    'golden_questions',
+    `tenant, space_key, id, question, expected_evidence, tags, metadata, created_at, updated_at`,
+    '?, ?, ?, ?, ?, ?, ?, ?, ?',
+  ],
+  [
+    'failed_queries',
+    `tenant, space_key, id, query_key, cluster_key, mode, trigger, status, occurrences, asked_at,
+    answer_trace_id, created_at, updated_at, metadata, query, unclustered`,
+    '?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?',
+  ],
+  ['quoted_sources', 'tenant, owner, source_id', '?, ?, ?'],
+  [
+    'traces',
+    `tenant, space_key, id, subject, query, mode, requested_mode, completed, bundle_id, evidence_state,
+    steps, created_at, session_id`,
+    '?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?',
+  ],
+  ['evidence_bundles', 'tenant, space_key, id, trace_id, body, created_at', '?, ?, ?, ?, ?, ?'],
+  [
+    'missing_reviews',
+    `tenant, space_key, id, trace_id, item_key, status, reason, revision, actor, created_at, updated_at`,
+    '?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?',
+  ],
+  [
+    'missing_review_history',
+    `tenant, space_key, id, review_id, actor, from_status, to_status, reason, revision, created_at`,
+    '?, ?, ?, ?, ?, ?, ?, ?, ?, ?',
+  ],
+  [
+    'research_tasks',
+    `tenant, space_key, id, subject, queue_id, query, mode, route, snapshot, profile, limits, budget_usd,
+    metadata, permission_scope, stage, error, stopped_by, budget_exceeded, active_ms, attempts,
+    created_at, updated_at, completed_at, events`,
+    '?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?',
+  ],
+  [
+    'research_steps',
+    `tenant, space_key, task_id, step, name, body, tool_calls, scanned, input_tokens, output_tokens,
+    latency_ms, created_at`,
+    '?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?',
+  ],
+  ['research_partials', 'tenant, space_key, task_id, sequence, body', '?, ?, ?, ?, ?'],
+  [
+    'research_costs',
+    `tenant, task_id, sequence, step, provider, cost_usd, usage, recorded_at`,
+    '?, ?, ?, ?, ?, ?, ?, ?',
+  ],
+  ['research_events', 'tenant, task_id, sequence, event, data', '?, ?, ?, ?, ?'],
+  ['workspace_changes', 'space_key, seq', '?, ?'],
+  [
+    'workspace_files',
+    `space_key, object_key, id, folder, base, sha256, size_bytes, content_type, version, subject,
+    created_at, updated_at, from_seq`,
+    '?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?',
+  ],
+  [
+    'workspace_snapshots',
+    `tenant, space_key, id, subject, workspace, name, session_id, publication_id, file_count, total_bytes,
+    query_count, created_at`,
+    '?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?',
+  ],
+  [
+    'snapshot_files',
+    `tenant, space_key, object_key, snapshot_id, path, sha256, size_bytes, content_type, version,
+    updated_at`,
+    '?, ?, ?, ?, ?, ?, ?, ?, ?, ?',
+  ],
+  ['snapshot_queries', 'tenant, space_key, snapshot_id, place, body', '?, ?, ?, ?, ?'],
+] as const
+
+export type RowTable = (typeof COLUMNS)[number][0]
+export type WholeTable = (typeof READS)[number][0]
+
+/** Columns that an import fills by itself, of any table and of single ones. */
+const MADE: ReadonlySet<string> = new Set([
+  'tenant',
+  'space_key',
+  'doc_key',
+  'version_key',
+  'object_key',
+  ...['nodes.key', 'nodes.row_hash', 'versions.first_node', 'versions.last_node'],
+  ...['semantic_views.created_at', 'semantic_views.revision', 'semantic_views.total'],
+])
+
+const isCarried = (table: RowTable, column: string) => !MADE.has(column) && !MADE.has(`${table}.${column}`)
+
+const WRITTEN: ReadonlyMap<string, readonly string[]> = new Map(
+  COLUMNS.map(([table, columns]): [RowTable, string[]] => [table, columns.split(/,\s+/)]),
+)
+const CARRIED: ReadonlyMap<string, readonly string[]> = new Map(
+  COLUMNS.map(([table]) => [table, writtenColumns(table).filter((column) => isCarried(table, column))]),
+)
+
+/** The columns of a table that an import writes. */
+export function writtenColumns(table: RowTable): readonly string[] {
+  return WRITTEN.get(table) ?? []
+}
+
+/** The columns of a table that stand in a bundle as they stand in the database. */
+export function carriedColumns(table: RowTable): readonly string[] {
+  return CARRIED.get(table) ?? []
+}
+
+/** The columns of a space's own row that stand in a bundle. */
+export const SPACE_COLUMNS = [
+  'id',
+  'name',
+  'slug',
+  'description',
+  'created_at',
+  'updated_at',
+  'manifest_id',
+  'manifest_version',
+  'embedding_plugin',
+  'embedding_provider',
+  'embedding_model',
+  'embedding_revision',
+  'vector_space',
+  'dimension',
+  'frozen_at',
+  'head_revision',
+  'publication_id',
+  'fingerprint',
+  'published_at',
+] as const

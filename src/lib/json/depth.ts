@@ -1,0 +1,22 @@
+/** Whether JSON is nested deeper than so many levels: what walks over deeper values later would overflow its stack. */
+export function nestsDeeperThan(json: string, most: number): boolean {
+  let depth = 0
+  for (let at = 0; at < json.length; at++) {
+    const code = json.charCodeAt(at)
+    if (code === 0x22) at = endOfString(json, at)
+    else if (code === 0x5b || code === 0x7b) {
+      if (++depth > most) return true
+    } else if (code === 0x5d || code === 0x7d) depth--
+  }
+  return false
+}
+
+/** @param start index of the opening quote. @returns index of the closing one, or past the end */
+function endOfString(json: string, start: number): number {
+  for (let at = start + 1; at < json.length; at++) {
+    const code = json.charCodeAt(at)
+    if (code === 0x5c) at++
+    else if (code === 0x22) return at
+  }
+  return json.length
+}

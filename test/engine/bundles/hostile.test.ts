@@ -1,0 +1,247 @@
+import { deflateSync } from 'node:zlib'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { KsError } from '../../../src/contract/errors.js'
+import { TAR_BLOCK, tarHeader } from '../../../src/lib/tar.js'
+import { seededRandom } from '../../crash/random.js'
+import { type BundleFile, bundleOf, exported, filesOf, imported } from '../../helpers/bundles.js'
+import { ADA, BOB, ingest, startEngine, type TestEngine } from '../../helpers/engine.js'
+import { until } from '../../helpers/until.js'
+
+let from: TestEngine
+let to: TestEngine
+let space: string
+let bundle: Buffer
+let files: BundleFile[]
+
+beforeAll(async () => {
+  from = await startEngine()
+  to = await startEngine()
+  space = (await from.engine.spaces.create(ADA, { name: 'Harbour', slug: 'harbour' })).id
+  const notes = Array.from({ length: 36 }, (_, n) => [
+    `${n}.md`,
+    `# Pier ${n}\n\nPier ${n} has ${n + 3} ladders and a lamp.\n`,
+  ])
+  await ingest(from.engine, ADA, space, Object.fromEntries(notes))
+  await from.engine.quality.golden.create(ADA, space, {
+    question: 'How many?',
+    expectedEvidenceIds: [],
+    tags: [],
+    metadata: {},
+  })
+  await until(async () => (await from.engine.activity()).backgroundTasks === 0, 60_000)
+  bundle = await exported(from.engine, ADA, [space])
+  files = (await filesOf(bundle)).slice(0, -1)
+}, 120_000)
+
+afterAll(async () => {
+  await from.end()
+  await to.end()
+})
+
+/** Imports until what an earlier try left is removed. */
+async function tried(bytes: Uint8Array): Promise<unknown> {
+  for (;;) {
+    const outcome = await imported(to.engine, BOB, bytes, { piece: 4096 }).catch((error: unknown) => error)
+    const isWaiting = outcome instanceof KsError && outcome.message.includes('still being removed')
+    if (!isWaiting) return outcome
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+}
+
+async function refused(bytes: Uint8Array, why: RegExp, code = 'invalid-bundle'): Promise<void> {
+  const outcome = await tried(bytes)
+  expect(outcome).toBeInstanceOf(KsError)
+  expect(outcome).toMatchObject({ code, message: expect.stringMatching(why) })
+  expect((await to.engine.spaces.list(BOB, { limit: 10 })).items).toEqual([])
+}
+
+const tableOf = ({ name }: BundleFile) => /-([a-z_]+)\.jsonl$/.exec(name)?.[1]
+
+type Change = (line: Record<string, unknown>, at: number) => Record<string, unknown>
+
+/** The bundle with the lines of a table changed. */
+function changed(table: string, change: Change): Promise<Buffer> {
+  return rewritten(table, (lines) => lines.map((line, at) => JSON.stringify(change(JSON.parse(line), at))))
+}
+
+function rewritten(table: string, change: (lines: string[]) => (string | Buffer)[]): Promise<Buffer> {
+  return bundleOf(
+    files.map((file) => {
+      if (tableOf(file) !== table) return file
+      const lines = change(file.bytes.toString('utf8').trimEnd().split('\n'))
+      return { ...file, bytes: Buffer.concat(lines.flatMap((line) => [Buffer.from(line), Buffer.from('\n')])) }
+    }),
+  )
+}
+
+const first =
+  (change: Change): Change =>
+  (line, at) =>
+    at === 0 ? change(line, at) : line
+const put = (values: Record<string, unknown>): Change => first((line) => ({ ...line, ...values }))
+const deep = `${'['.repeat(200)}${']'.repeat(200)}`
+
+describe('a bundle of a stranger', () => {
+  it.each<[string, () => Promise<Buffer>, RegExp]>([
+    ['has a key too many', () => changed('documents', put({ tenant: 'tenant-a' })), /has a key "tenant"/],
+    [
+      'lacks a column',
+      () =>
+        changed(
+          'documents',
+          first(({ filename: _, ...line }) => line),
+        ),
+      /has no filename/,
+    ],
+    ['has a number below 0', () => changed('documents', put({ size_bytes: -1 })), /has a size_bytes/],
+    ['has a time that no calendar has', () => changed('documents', put({ created_at: 9e15 })), /has a created_at/],
+    ['has a state that there is not', () => changed('documents', put({ parser_status: 'odd' })), /has no known value/],
+    ['has a document on its way', () => changed('documents', put({ parser_status: 'pending' })), /still on its way/],
+    ['has an id that is none', () => changed('documents', put({ id: '../../x' })), /is not a uuid/],
+    ['has JSON that is none', () => changed('documents', put({ metadata: '{' })), /is not JSON/],
+    ['has JSON that is nested too deep', () => changed('documents', put({ metadata: deep })), /nested deeper/],
+    [
+      'has a document of a source of others',
+      () => changed('documents', put({ source_id: crypto.randomUUID() })),
+      /of source/,
+    ],
+    [
+      'has a document twice',
+      () => rewritten('documents', ([one, ...rest]) => [String(one), String(one), ...rest]),
+      /twice|not go together|passages|versions/,
+    ],
+    [
+      'has lines that are not UTF-8',
+      () => rewritten('documents', () => [Buffer.from([0x7b, 0xff, 0x7d])]),
+      /is not JSON/,
+    ],
+    [
+      'has a version of no document',
+      () => changed('versions', put({ document: crypto.randomUUID() })),
+      /document is not before it/,
+    ],
+    [
+      'has a version of a later publication',
+      () => changed('versions', put({ from_revision: 10_000 })),
+      /of a publication/,
+    ],
+    ['lacks a version', () => rewritten('versions', (lines) => lines.slice(1)), /version/],
+    ['has an artifact that is none', () => changed('versions', put({ artifact: 'AAAA' })), /cannot be unpacked/],
+    [
+      'has an artifact with another hash',
+      () => changed('versions', put({ artifact_hash: 'b'.repeat(64) })),
+      /does not have its hash/,
+    ],
+    ['has an artifact that is a bomb of values', () => changed('versions', put({ artifact: bomb() })), /values/],
+    [
+      'has an outline that is nested too deep',
+      () => changed('versions', put({ outline: packed('['.repeat(500)) })),
+      /nested deeper/,
+    ],
+    ['has passages out of order', () => changed('nodes', put({ ordinal: 7 })), /do not follow/],
+    ['lacks passages', () => rewritten('nodes', (lines) => lines.slice(0, -1)), /passages/],
+    ['has a passage of no version', () => changed('nodes', put({ version: 9 })), /version is not before/],
+    ['has a vector of another length', () => changed('nodes', put({ vector: 'AAAA' })), /none of its vector space/],
+    [
+      'has a vector that is no number',
+      () => changed('nodes', (line) => ({ ...line, vector: endless(line.vector) })),
+      /none of its vector space/,
+    ],
+    ['has a model that is none', () => changed('vector_spaces', put({ model: 'AAAA' })), /embedding model that/],
+    [
+      'has a vector space of another space',
+      () => changed('vector_spaces', put({ id: crypto.randomUUID() })),
+      /not the one of its space/,
+    ],
+    ['has a question of another shape', () => changed('golden_questions', put({ tags: '[1]' })), /tags/],
+    ['has a name that is too long', () => changed('spaces', put({ name: 'x'.repeat(5000) })), /name/],
+    [
+      'shows a publication that is not there',
+      () => changed('publications', (line) => ({ ...line, id: crypto.randomUUID() })),
+      /publication that it shows/,
+    ],
+  ])('is refused, and leaves nothing, when it %s', async (_what, make, why) => {
+    await refused(await make(), why)
+  })
+
+  it('is refused where its files are not those of a bundle', async () => {
+    const [manifest, ...rest] = files
+    const evil = (name: string) => bundleOf([...files, { name, bytes: Buffer.from('x') }])
+    if (manifest === undefined) throw new Error('the bundle is empty')
+    await refused(await evil('../../../tmp/evil'), /which no bundle has/)
+    await refused(await evil('/etc/passwd'), /which no bundle has/)
+    await refused(await evil(`objects/${'a'.repeat(64)}`), /other bytes/)
+    await refused(await bundleOf(rest), /does not begin with its manifest/)
+    await refused(await bundleOf([manifest, ...files]), /two manifests/)
+    await refused(await bundleOf([...files, ...rest]), /out of place|nothing names/)
+    await refused(await bundleOf(files.filter((file) => !file.name.startsWith('objects/'))), /names object/)
+    await refused(await bundleOf(files.filter((file) => tableOf(file) !== 'documents')), /out of place|nothing names/)
+    const newer = JSON.parse(String(manifest.bytes))
+    await refused(
+      await bundleOf([{ ...manifest, bytes: Buffer.from(JSON.stringify({ ...newer, schema: 9999 })) }, ...rest]),
+      /use a newer version/,
+    )
+    const link = Buffer.from(bundle)
+    link.write('2', TAR_BLOCK * 2 + 156, 'latin1')
+    await refused(link, /header of another form/)
+    const huge = Buffer.concat([
+      bundle.subarray(0, TAR_BLOCK * 2),
+      tarHeader({ name: files[1]?.name ?? '', size: 2 ** 32 }),
+      Buffer.alloc(TAR_BLOCK),
+    ])
+    await refused(huge, /bytes, at most/)
+  })
+
+  it('is refused where it breaks off, goes on, or was changed in any byte', async () => {
+    const random = seededRandom(7)
+    for (let round = 0; round < 8; round++)
+      await refused(bundle.subarray(0, Math.floor(random() * (bundle.length - 1))), /breaks off|has no end/)
+    await refused(Buffer.concat([bundle, Buffer.from('x')]), /goes on/)
+    for (let round = 0; round < 24; round++) {
+      const bytes = Buffer.from(bundle)
+      const at = Math.floor(random() * bytes.length)
+      bytes[at] = (bytes[at] ?? 0) ^ (1 << Math.floor(random() * 8))
+      const outcome = await tried(bytes)
+      expect(outcome).toBeInstanceOf(KsError)
+      expect((await to.engine.spaces.list(BOB, { limit: 10 })).items).toEqual([])
+    }
+  })
+
+  it('that says anything at all in its rows is taken whole or refused in a sentence', async () => {
+    const random = seededRandom(11)
+    const pick = <T>(list: readonly T[]): T | undefined => list[Math.floor(random() * list.length)]
+    const values = [null, true, -1, 0.5, 1e300, '', '\u0000', '\ud800', [], {}, '[]', 'x'.repeat(70_000)]
+    for (let round = 0; round < 30; round++) {
+      const table = pick(files.map(tableOf).filter((name) => name !== undefined)) ?? ''
+      const bytes = await changed(table, (line) => {
+        const column = pick(Object.keys(line)) ?? ''
+        return random() < 0.3 ? { ...line, [column]: pick(values) } : line
+      })
+      const outcome = await tried(bytes)
+      if (outcome instanceof Error) expect(outcome).toBeInstanceOf(KsError)
+      for (const { id } of (await to.engine.spaces.list(BOB, { limit: 10 })).items)
+        await to.engine.spaces.delete(BOB, id)
+    }
+  })
+
+  it('leaves nothing that would keep the true one out', async () => {
+    expect(await tried(bundle)).toMatchObject({ spaces: [{ id: space, documents: 36 }] })
+    expect((await exported(to.engine, BOB, [space])).equals(bundle)).toBe(true)
+  })
+})
+
+function packed(text: string): string {
+  return deflateSync(text).toString('base64')
+}
+
+function bomb(): string {
+  return packed(`[${'0,'.repeat(11_000_000)}0]`)
+}
+
+/** The vector with an infinite number. */
+function endless(vector: unknown): unknown {
+  if (typeof vector !== 'string') return vector
+  const bytes = Buffer.from(vector, 'base64')
+  bytes.writeUInt16LE(0x7c00, 0)
+  return bytes.toString('base64')
+}

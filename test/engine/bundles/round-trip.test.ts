@@ -1,0 +1,76 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { COLUMNS } from '../../../src/engine/rows/bundles/tables.js'
+import { countsOf, differences, exported, imported } from '../../helpers/bundles.js'
+import { ADA, ask, startEngine, type TestEngine } from '../../helpers/engine.js'
+import { type FilledSpace, fillSpace } from '../../helpers/filled-space.js'
+
+/** of another tenant, and known to the sources of the space */
+const AWAY = { tenant: 'tenant-b', subject: 'ada' }
+const QUESTION = 'What does the keeper fill the lamp with?'
+
+describe('a space that is moved to another store', () => {
+  let one: TestEngine
+  let other: TestEngine
+  let filled: FilledSpace
+  let bundle: Buffer
+
+  beforeAll(async () => {
+    one = await startEngine({ sources: { egressAllow: ['127.0.0.0/8'] } })
+    other = await startEngine()
+    filled = await fillSpace(one.engine)
+    bundle = await exported(one.engine, ADA, [filled.space])
+    await imported(other.engine, AWAY, bundle)
+  }, 240_000)
+
+  afterAll(async () => {
+    await one.end()
+    await other.end()
+  })
+
+  it('has a row in every table that a bundle can hold', async () => {
+    const held = await countsOf(bundle)
+    // what models said is there only where one was asked
+    const paid = ['conflict_verdicts', 'research_costs']
+    const expected = COLUMNS.map(([table]) => table).filter((table) => !paid.includes(table))
+    expect(Object.keys(held).filter((table) => table !== 'spaces')).toEqual(expect.arrayContaining(expected))
+  })
+
+  it('gives the same bundle again, before and after', async () => {
+    expect(await differences(bundle, await exported(one.engine, ADA, [filled.space]))).toEqual([])
+    expect(await differences(bundle, await exported(other.engine, AWAY, [filled.space]))).toEqual([])
+  })
+
+  it('answers with the same citations', async () => {
+    const here = await ask(one.engine, ADA, filled.space, QUESTION)
+    const there = await ask(other.engine, AWAY, filled.space, QUESTION)
+    const cited = ({ done }: typeof here) =>
+      (done.metadata?.evidenceBundle?.items ?? []).map(({ nodeId, text, citations }) => ({
+        nodeId,
+        text,
+        documents: citations.map(({ documentAssetId, documentVersion }) => [documentAssetId, documentVersion]),
+      }))
+    expect(there.answer).toBe(here.answer)
+    expect(there.answer).toContain('colza oil')
+    expect(cited(there)).toEqual(cited(here))
+    expect(cited(there)[0]?.documents[0]?.[0]).toBe(filled.lamps)
+    expect(there.done.metadata?.degraded).toBe(false)
+  })
+
+  it('is sound, shows old traces, and keeps its sources from who may not know of them', async () => {
+    for (const check of ['raw-objects', 'references', 'artifact-segments'] as const) {
+      const { issues } = await other.engine.integrity.fsck(AWAY, filled.space, { check, deep: false })
+      expect(issues).toEqual([])
+    }
+    expect(await other.engine.queries.trace(AWAY, filled.ids.traceId ?? '')).toMatchObject({ id: filled.ids.traceId })
+    const stranger = { tenant: 'tenant-b', subject: 'eve' }
+    const seen = await other.engine.documents.list(stranger, filled.space, { limit: 100 })
+    expect(seen.items.map(({ id }) => id)).not.toContain(filled.documents[0])
+    await expect(exported(other.engine, stranger, [filled.space])).rejects.toMatchObject({ code: 'scope-missing' })
+  })
+
+  it('is in a store once, under a slug that is free', async () => {
+    await expect(imported(other.engine, AWAY, bundle)).rejects.toMatchObject({ code: 'slug-taken' })
+    await expect(imported(other.engine, AWAY, bundle, { slug: 'again' })).rejects.toMatchObject({ code: 'id-taken' })
+    await expect(imported(other.engine, ADA, bundle)).rejects.toMatchObject({ code: 'id-taken' })
+  })
+})

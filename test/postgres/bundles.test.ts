@@ -1,0 +1,52 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { differences, exported, imported } from '../helpers/bundles.js'
+import { ADA, ask, ingest, startEngine, type TestEngine } from '../helpers/engine.js'
+import { fillSpace } from '../helpers/filled-space.js'
+import { addressOf, hasServer, migratedDatabase } from '../helpers/postgres.js'
+
+/** of another tenant, and known to the sources of the space */
+const AWAY = { tenant: 'tenant-b', subject: 'ada' }
+
+describe.skipIf(!hasServer)('a space that is moved to a server of PostgreSQL and back', () => {
+  let files: TestEngine
+  let server: TestEngine
+  let again: TestEngine
+
+  beforeEach(async () => {
+    files = await startEngine({ sources: { egressAllow: ['127.0.0.0/8'] } })
+    server = await startEngine({ database: addressOf(await migratedDatabase()) })
+    again = await startEngine()
+  })
+
+  afterEach(async () => {
+    for (const one of [files, server, again]) await one.end()
+  })
+
+  it('gives the same bundle everywhere, and answers with the same citation', async () => {
+    const { space, lamps } = await fillSpace(files.engine)
+    const bundle = await exported(files.engine, ADA, [space])
+    await imported(server.engine, AWAY, bundle)
+    expect(await differences(bundle, await exported(server.engine, AWAY, [space]))).toEqual([])
+    const asked = await ask(server.engine, AWAY, space, 'What does the keeper fill the lamp with?')
+    expect(asked.answer).toContain('colza oil')
+    const items = asked.done.metadata?.evidenceBundle?.items ?? []
+    expect(items.flatMap(({ citations }) => citations.map((one) => one.documentAssetId))).toContain(lamps)
+
+    const after = await exported(server.engine, AWAY, [space])
+    await imported(again.engine, ADA, after)
+    expect(await differences(after, await exported(again.engine, ADA, [space]))).toEqual([])
+  }, 240_000)
+
+  it('leaves nothing where the bundle breaks off, and can be imported then', async () => {
+    const { id } = await files.engine.spaces.create(ADA, { name: 'Lamps', slug: 'lamps' })
+    await ingest(files.engine, ADA, id, { 'lamps.md': '# Lamps\n\nThe lamp burns colza oil.\n' })
+    const bundle = await exported(files.engine, ADA, [id])
+    await expect(imported(server.engine, ADA, bundle.subarray(0, bundle.length - 2048))).rejects.toMatchObject({
+      code: 'invalid-bundle',
+    })
+    expect((await server.engine.spaces.list(ADA, { limit: 10 })).items).toEqual([])
+    await expect
+      .poll(() => imported(server.engine, ADA, bundle).catch((error: Error) => error), { timeout: 20_000 })
+      .toMatchObject({ spaces: [{ id, documents: 1 }] })
+  })
+})
