@@ -7,7 +7,10 @@ const DEBIAN = '/usr/lib/postgresql'
 const LEAST = 15
 /** a server refuses to run as root; Debian's package makes this user */
 const SERVER_USER = 'postgres'
+/** who the tests of the engine connect as: policies hold for this role */
 export const ROLE = 'ks'
+/** whom no policy holds */
+export const SUPERUSER = 'super'
 const PREFIX = 'ks-pg-'
 /** holds the number of the process that started the server */
 const RUNNER = 'runner'
@@ -40,7 +43,7 @@ export function startServer(programs: string, settings: Record<string, string> =
   const asServer = (program: string, ...args: string[]) => runIn(folder, join(programs, program), args)
   writeFileSync(join(folder, RUNNER), String(process.pid))
   if (userInfo().uid === 0) chownSync(folder, ...idsOf(SERVER_USER))
-  asServer('initdb', '-D', data, '-E', 'UTF8', '--locale=C', '-A', 'trust', '-N', '-U', ROLE)
+  asServer('initdb', '-D', data, '-E', 'UTF8', '--locale=C', '-A', 'trust', '-N', '-U', SUPERUSER)
   const all = {
     listen_addresses: "''",
     unix_socket_directories: folder,
@@ -53,6 +56,8 @@ export function startServer(programs: string, settings: Record<string, string> =
   }
   const options = Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`])
   asServer('pg_ctl', '-D', data, '-w', '-l', join(folder, 'log'), '-o', options.join(' '), 'start')
+  const role = `CREATE ROLE ${ROLE} LOGIN CREATEDB; GRANT pg_signal_backend TO ${ROLE}`
+  asServer('psql', '-h', folder, '-U', SUPERUSER, '-d', 'postgres', '-q', '-c', role)
   return {
     folder,
     stop() {
