@@ -56,7 +56,7 @@ export function startServer(programs: string, settings: Record<string, string> =
   }
   const options = Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`])
   asServer('pg_ctl', '-D', data, '-w', '-l', join(folder, 'log'), '-o', options.join(' '), 'start')
-  const role = `CREATE ROLE ${ROLE} LOGIN CREATEDB; GRANT pg_signal_backend TO ${ROLE}`
+  const role = `CREATE ROLE ${ROLE} LOGIN CREATEDB`
   asServer('psql', '-h', folder, '-U', SUPERUSER, '-d', 'postgres', '-q', '-c', role)
   return {
     folder,
