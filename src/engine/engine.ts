@@ -87,7 +87,6 @@ import { moveFiles, removeFiles, writeFile } from './workspaces/files.js'
 export async function openEngine(options: EngineOptions): Promise<Engine> {
   const layout = dataLayout(options.dataDir)
   try {
-    // what starts with it, and goes on in timers of its own, looks at the rows of all tenants
     return await asDeployment(() => openOn(layout, options))
   } catch (error) {
     throw explainDamage(error, layout)
@@ -285,18 +284,15 @@ function wire(
     damage: () => db.damage?.message,
     activity: async () =>
       asDeployment(async () => {
-        const [{ activeJobs, waitingJobs, training }, tasks] = await Promise.all([
-          runner.activity(),
-          research.runner.activity(),
-        ])
+        const [jobs, tasks] = [await runner.activity(), await research.runner.activity()]
         const indexPid = context.indexes.pid()
         const counts = await Promise.all([...Object.values(behind), graph.readings].map(({ active }) => active))
         return {
-          activeJobs: activeJobs + tasks.active,
-          waitingJobs: waitingJobs + tasks.waiting,
+          activeJobs: jobs.activeJobs + tasks.active,
+          waitingJobs: jobs.waitingJobs + tasks.waiting,
           runningQueries: gate.running + chat.running(),
           backgroundTasks:
-            training +
+            jobs.training +
             counts.reduce((sum, count) => sum + count, 0) +
             context.indexes.builds() +
             derivations.running +
