@@ -5,8 +5,10 @@ import type { Engine } from './api.js'
 import { Leases } from './base/leases.js'
 import type { EngineLog } from './base/log.js'
 import { Measures } from './base/measures.js'
+import { ofCallers } from './base/of-callers.js'
 import type { EngineOptions } from './base/options.js'
 import { RightOfWay } from './base/right-of-way.js'
+import { asDeployment, asTenant } from './base/tenant-scope.js'
 import { createBundles } from './bundles/operations.js'
 import { createChat } from './chat/operations.js'
 import { EmbeddingMigrations } from './compile/embedding-migrations.js'
@@ -86,7 +88,7 @@ import { moveFiles, removeFiles, writeFile } from './workspaces/files.js'
 export async function openEngine(options: EngineOptions): Promise<Engine> {
   const layout = dataLayout(options.dataDir)
   try {
-    return await openOn(layout, options)
+    return await asDeployment(() => openOn(layout, options))
   } catch (error) {
     throw explainDamage(error, layout)
   }
@@ -170,7 +172,7 @@ async function openWith(
   // what waited for room on the disk goes on
   options.room?.onRoom(wakeAll)
   await warmUp(context)
-  return engine
+  return options.database === undefined ? engine : ofCallers(engine)
 }
 
 /** Logs what becomes known of the file of the database while it is used. */
@@ -283,30 +285,29 @@ function wire(
     health: () => health(context),
     durable: () => db.durable(),
     damage: () => db.damage?.message,
-    activity: async () => {
-      const [{ activeJobs, waitingJobs, training }, tasks] = await Promise.all([
-        runner.activity(),
-        research.runner.activity(),
-      ])
-      const indexPid = context.indexes.pid()
-      const counts = await Promise.all([...Object.values(behind), graph.readings].map(({ active }) => active))
-      return {
-        activeJobs: activeJobs + tasks.active,
-        waitingJobs: waitingJobs + tasks.waiting,
-        runningQueries: gate.running + chat.running(),
-        backgroundTasks:
-          training +
-          counts.reduce((sum, count) => sum + count, 0) +
-          context.indexes.builds() +
-          derivations.running +
-          views.running +
-          sources.sync.running,
-        ...defined({ indexPid }),
-        parserPids: context.compiler.pids(),
-      }
-    },
-    measured: () => measured(context, { running: gate.running + chat.running(), waiting: gate.waiting }),
-    jobsOf: (tenant) => db.read(tenantJobs(tenant)),
+    activity: async () =>
+      asDeployment(async () => {
+        const [jobs, tasks] = [await runner.activity(), await research.runner.activity()]
+        const indexPid = context.indexes.pid()
+        const counts = await Promise.all([...Object.values(behind), graph.readings].map(({ active }) => active))
+        return {
+          activeJobs: jobs.activeJobs + tasks.active,
+          waitingJobs: jobs.waitingJobs + tasks.waiting,
+          runningQueries: gate.running + chat.running(),
+          backgroundTasks:
+            jobs.training +
+            counts.reduce((sum, count) => sum + count, 0) +
+            context.indexes.builds() +
+            derivations.running +
+            views.running +
+            sources.sync.running,
+          ...defined({ indexPid }),
+          parserPids: context.compiler.pids(),
+        }
+      }),
+    measured: () =>
+      asDeployment(() => measured(context, { running: gate.running + chat.running(), waiting: gate.waiting })),
+    jobsOf: (tenant) => asTenant(tenant, () => db.read(tenantJobs(tenant))),
     models: modelOperations(context),
     async close() {
       await bundles.close()

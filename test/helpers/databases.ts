@@ -8,7 +8,7 @@ import type { DatabaseAddress } from '../../src/local/database-address.js'
 import { dataLayout } from '../../src/local/layout.js'
 import { backend } from './backend.js'
 import { addressOf, connect, openPostgres } from './postgres.js'
-import { copyRows, TEMPLATE } from './postgres-server.js'
+import { copyRows, SUPERUSER, TEMPLATE } from './postgres-server.js'
 import { command, executeNow, leave } from './server-bridge.js'
 import { forServer } from './server-sql.js'
 
@@ -41,7 +41,7 @@ export function databaseOf(dataDir: string): DatabaseAddress | undefined {
 /** What a daemon on a data directory is given in its environment. */
 export function databaseEnv(dataDir: string): Record<string, string> {
   const address = databaseOf(dataDir)
-  return address === undefined ? {} : { KS_BACKEND: address.hosts[0] }
+  return address === undefined ? {} : { KS_DAEMON_BACKEND: address.hosts[0] }
 }
 
 /** The database of a data directory is not needed any more. */
@@ -57,7 +57,8 @@ export function copyDatabase(from: string, to: string): void {
   const name = `e${randomBytes(6).toString('hex')}`
   command('postgres', `CREATE DATABASE ${name} TEMPLATE template0`)
   made.set(to, name)
-  copyRows(addressOf(nameOf(from)).hosts[0], addressOf(name).hosts[0])
+  const all = (one: string) => addressOf(one, undefined, SUPERUSER).hosts[0]
+  copyRows(all(nameOf(from)), all(name))
 }
 
 afterAll(() => {
@@ -140,7 +141,7 @@ function readServer(dataDir: string, sql: string, values: readonly Bindable[]): 
 }
 
 async function changeServer(dataDir: string, sql: string, values: readonly Bindable[]): Promise<number> {
-  const client = await connect(nameOf(dataDir))
+  const client = await connect(nameOf(dataDir), SUPERUSER)
   try {
     await client.query('BEGIN')
     let changes = 0

@@ -7,9 +7,12 @@ const DEBIAN = '/usr/lib/postgresql'
 const LEAST = 15
 /** a server refuses to run as root; Debian's package makes this user */
 const SERVER_USER = 'postgres'
+/** who the tests of the engine connect as: policies hold for this role */
 export const ROLE = 'ks'
 /** the database that others are copies of: it has the newest schema */
 export const TEMPLATE = 'ks_template'
+/** whom no policy holds */
+export const SUPERUSER = 'super'
 const PREFIX = 'ks-pg-'
 /** holds the number of the process that started the server */
 const RUNNER = 'runner'
@@ -42,7 +45,7 @@ export function startServer(programs: string, settings: Record<string, string> =
   const asServer = (program: string, ...args: string[]) => runIn(folder, join(programs, program), args)
   writeFileSync(join(folder, RUNNER), String(process.pid))
   ownedByServer(folder)
-  asServer('initdb', '-D', data, '-E', 'UTF8', '--locale=C', '-A', 'trust', '-N', '-U', ROLE)
+  asServer('initdb', '-D', data, '-E', 'UTF8', '--locale=C', '-A', 'trust', '-N', '-U', SUPERUSER)
   const all = {
     listen_addresses: "''",
     unix_socket_directories: folder,
@@ -55,6 +58,8 @@ export function startServer(programs: string, settings: Record<string, string> =
   }
   const options = Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`])
   asServer('pg_ctl', '-D', data, '-w', '-l', join(folder, 'log'), '-o', options.join(' '), 'start')
+  const role = `CREATE ROLE ${ROLE} LOGIN CREATEDB`
+  asServer('psql', '-h', folder, '-U', SUPERUSER, '-d', 'postgres', '-q', '-c', role)
   return {
     folder,
     stop() {
@@ -64,8 +69,8 @@ export function startServer(programs: string, settings: Record<string, string> =
   }
 }
 
-export function addressOn(folder: string, name: string): string {
-  return `postgres://${ROLE}@localhost/${name}?host=${encodeURIComponent(folder)}`
+export function addressOn(folder: string, name: string, role = ROLE): string {
+  return `postgres://${role}@localhost/${name}?host=${encodeURIComponent(folder)}`
 }
 
 /** @returns the address of a new, empty database that others are to be copies of */

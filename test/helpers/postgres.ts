@@ -1,8 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import { inject } from 'vitest'
+import { asDeployment, tenantScope } from '../../src/engine/base/tenant-scope.js'
+import type { WriteOptions } from '../../src/engine/storage/driver.js'
 import { migratePostgres } from '../../src/engine/storage/postgres/migrate.js'
-import { Postgres } from '../../src/engine/storage/postgres/postgres.js'
+import { type OpenOptions, Postgres } from '../../src/engine/storage/postgres/postgres.js'
+import type { Read, Write } from '../../src/engine/storage/program.js'
 import type { DatabaseAddress } from '../../src/local/database-address.js'
 import { databaseAddress } from '../../src/local/database-address.js'
 import { addressOn } from './postgres-server.js'
@@ -10,13 +13,13 @@ import { addressOn } from './postgres-server.js'
 /** Whether there is a server to run these tests on. */
 export const hasServer = inject('postgres') !== undefined
 
-export function addressOf(name: string, folder = inject('postgres')): DatabaseAddress {
-  return databaseAddress(addressOn(folder ?? '', name))
+export function addressOf(name: string, folder = inject('postgres'), role = ROLE): DatabaseAddress {
+  return databaseAddress(addressOn(folder ?? '', name, role))
 }
 
 /** A client that asks the server itself. */
-export async function connect(name: string): Promise<pg.Client> {
-  const client = new pg.Client({ connectionString: addressOf(name).hosts[0] })
+export async function connect(name: string, role?: string): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: addressOf(name, inject('postgres'), role).hosts[0] })
   await client.connect()
   return client
 }
@@ -37,10 +40,18 @@ export async function migratedDatabase(): Promise<string> {
   return name
 }
 
+/** A driver for tests of statements alone: where nobody is named, it sees the rows of all, and what is hidden there, statements hide. */
 export async function openPostgres(
   name: string,
   connections = 10,
-  more: { patienceMs?: number } = {},
+  options: Partial<OpenOptions> = {},
 ): Promise<Postgres> {
-  return await Postgres.open({ address: addressOf(name), application: 'ks-test', connections, ...more })
+  const driver = await Postgres.open({ address: addressOf(name), application: 'ks-test', connections, ...options })
+  const read = driver.read.bind(driver)
+  const write = driver.write.bind(driver)
+  const forAll = <T>(work: () => T): T => (tenantScope() === undefined ? asDeployment(work) : work())
+  return Object.assign(driver, {
+    read: <T>(program: Read<T>) => forAll(() => read(program)),
+    write: <T>(work: () => Write<T> | T, options?: WriteOptions) => forAll(() => write(work, options)),
+  })
 }

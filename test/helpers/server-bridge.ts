@@ -2,6 +2,7 @@ import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from '
 import { AS_SQLITE } from '../../src/engine/storage/postgres/values.js'
 import type { Bindable, Change, Query } from '../../src/engine/storage/program.js'
 import { addressOf } from './postgres.js'
+import { ROLE, SUPERUSER } from './postgres-server.js'
 import { forServer } from './server-sql.js'
 
 const ANSWER_MS = 60_000
@@ -62,10 +63,10 @@ function thread(): MessagePort {
   return port1
 }
 
-function askNow(database: string, what: { text: string; values?: readonly Bindable[] } | { end: true }): Answer {
+function askNow(database: string, role: string, what: { text: string; values?: readonly Bindable[] } | { end: true }): Answer {
   const turn = new Int32Array(new SharedArrayBuffer(4))
   const to = thread()
-  to.postMessage({ connectionString: addressOf(database).hosts[0], turn, ...what })
+  to.postMessage({ connectionString: addressOf(database, undefined, role).hosts[0], turn, ...what })
   if (Atomics.wait(turn, 0, 0, ANSWER_MS) === 'timed-out') throw new Error(`${database} gave no answer`)
   // what the thread above answers
   const answer = receiveMessageOnPort(to)?.message as Answer
@@ -77,7 +78,7 @@ function askNow(database: string, what: { text: string; values?: readonly Bindab
 export function executeNow(database: string, { sql, values, verb }: Query | Change): unknown {
   const [text, ...more] = forServer(sql)
   if (text === undefined || more.length > 0) throw new Error(`one statement at a time: ${sql}`)
-  const { rows = [], fields = [], rowCount } = askNow(database, { text, values })
+  const { rows = [], fields = [], rowCount } = askNow(database, SUPERUSER, { text, values })
   if (verb === 'run') return { changes: rowCount ?? 0 }
   const all = rows.map((cells) =>
     Object.fromEntries(cells.map((cell, place) => [fields[place].name, cellOf(fields[place].type, cell)])),
@@ -91,10 +92,10 @@ function cellOf(type: number, cell: string | null): unknown {
 
 /** A statement about the server itself. */
 export function command(database: string, text: string): void {
-  askNow(database, { text })
+  askNow(database, ROLE, { text })
 }
 
 /** Gives the connection of a database back. */
 export function leave(database: string): void {
-  askNow(database, { end: true })
+  askNow(database, SUPERUSER, { end: true })
 }

@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { asTenant } from '../../src/engine/base/tenant-scope.js'
 import { answerOf, claimKey, keepAnswer } from '../../src/engine/rows/idempotency.js'
 import { claimJobs, countClaimed, dropClaims, giveBack, jobsDue } from '../../src/engine/rows/job-claims.js'
 import { isHeld, type JobRow } from '../../src/engine/rows/jobs.js'
@@ -206,11 +207,13 @@ describe.each(BACKENDS)('programs on %s', (_, open) => {
     const picture =
       "INSERT INTO item_assets (version_key, item_id, content_type, sha256, bytes) VALUES (?, 'i', 't', 's', ?)"
     const part = "INSERT INTO version_parts (version_key, part, place, space_key, bytes) VALUES (?, 'items', 0, ?, ?)"
-    await driver.write(function* () {
+    // whose a picture is, no column of SQLite says
+    const added = function* (): Write<void> {
       yield* sql.run(picture, [version, new Uint8Array(7)])
       yield* sql.run(part, [version, counted.key, new Uint8Array(2)])
       yield* sql.run('UPDATE versions SET node_count = 6 WHERE key = ?', [version])
-    })
+    }
+    await asTenant('acme', () => driver.write(added))
     const trace = { id: newId(), tenant: 'acme' }
     await driver.write(() =>
       insertTrace({

@@ -2,6 +2,7 @@ import { inspect } from 'node:util'
 import type { Client } from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { KsError } from '../../src/contract/errors.js'
+import { asDeployment } from '../../src/engine/base/tenant-scope.js'
 import { findSpace, type SpaceRow } from '../../src/engine/rows/spaces.js'
 import { lastChange, nextChange } from '../../src/engine/rows/workspaces.js'
 import { CommitUnknown } from '../../src/engine/storage/postgres/errors.js'
@@ -87,7 +88,7 @@ describe.skipIf(!hasServer)('a driver of PostgreSQL', () => {
   })
 
   it('waits for the row of a space only so long', async () => {
-    const impatient = await Postgres.open({ address: addressOf(name), application: 'ks-test', lockMs: 200 })
+    const impatient = await openPostgres(name, 2, { lockMs: 200 })
     const holding = driver.write(() => pause(1), { lock: space.key })
     await driver.read(pause(0.2))
     const refused = impatient.write(() => nextChange(space.key), { lock: space.key })
@@ -202,7 +203,7 @@ describe.skipIf(!hasServer)('a driver of PostgreSQL', () => {
     const address = addressOf(name)
     const several = { ...address, hosts: ['postgres://ks@127.0.0.1:1/none', ...address.hosts] } as const
     const opened = await Postgres.open({ address: several, application: 'ks-test' })
-    expect(await opened.read(lastChange(space.key))).toBeGreaterThan(0)
+    expect(await asDeployment(() => opened.read(lastChange(space.key)))).toBeGreaterThan(0)
     await opened.close()
   })
 

@@ -44,6 +44,9 @@ const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
   "the indexes know a space by its id alone: that of an imported one must be nobody else's": [
     'bundles/imports.ts: SELECT tenant, deleted_at IS NOT NULL',
   ],
+  'the search indexes name a space by its id, and its tenant is what is asked for': [
+    'spaces.ts: SELECT tenant FROM spaces WHERE id = ?',
+  ],
   'the key of an object begins with a digest of its tenant': [
     'objects.ts: SELECT (EXISTS (SELECT 1 FROM documents WHERE object_key = wanted.key',
   ],

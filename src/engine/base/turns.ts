@@ -1,3 +1,5 @@
+import { asDeployment } from './tenant-scope.js'
+
 /** when nobody wakes a runner: work may have become due, or be left by others */
 const IDLE_POLL_MS = 5000
 
@@ -25,7 +27,8 @@ export function createTurns(turn: () => void | Promise<void>, failed: (error: un
     clearTimeout(timer)
     turning = true
     try {
-      await turn()
+      // whoever has woken it, it looks for the work of all
+      await asDeployment(turn)
     } catch (error) {
       failed(error)
     }

@@ -2,6 +2,7 @@ import { KsError } from '../../contract/errors.js'
 import type { BundleManifest, ImportedBundle } from '../../contract/gateway/bundles.js'
 import { type TarEntry, TarError, TarReader } from '../../lib/tar.js'
 import type { Caller } from '../base/caller.js'
+import { asDeployment } from '../base/tenant-scope.js'
 import type { EngineContext } from '../context.js'
 import { beginImport, spaceWithId } from '../rows/bundles/imports.js'
 import { countSpaces, slugHolder } from '../rows/space-changes.js'
@@ -206,7 +207,11 @@ class BundleImport {
       line.slug !== expected.slug
     )
       throw invalid(`has space ${space} otherwise than its manifest`)
-    const row = await this.#context.db.write(() => this.#insertSpace(space, line))
+    const { db } = this.#context
+    // on a server, a transaction of this tenant would not see it
+    const there = await asDeployment(() => db.read(spaceWithId(space)))
+    if (there !== undefined && there.tenant !== this.#caller.tenant) throw idTaken('spaces', space)
+    const row = await db.write(() => this.#insertSpace(space, line))
     const of = new SpaceImport(this.#context, row)
     this.#current = { of, documents: new DocumentsImport(of), number, place: 0, table: 'spaces' }
   }

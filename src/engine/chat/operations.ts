@@ -12,6 +12,7 @@ import type {
 import type { TextToAudio } from '../../contract/chat/speech.js'
 import type { VariableBody, VariableItem, VariablesQuery } from '../../contract/chat/variables.js'
 import type { Caller } from '../base/caller.js'
+import { asDeployment } from '../base/tenant-scope.js'
 import type { EngineContext } from '../context.js'
 import { createAddressRule } from '../egress/addresses.js'
 import { createSafeFetch } from '../egress/safe-fetch.js'
@@ -156,7 +157,7 @@ export function createChat(
       revokeKey: (caller, id, keyId) => apps.revokeKey(db, caller, id, keyId),
     },
     annotations: annotations.operations,
-    authenticate: (key) => db.read(apps.authenticate(key)),
+    authenticate: (key) => asDeployment(() => db.read(apps.authenticate(key))),
     info: describeInfo,
     parameters: (session) => db.read(describeParameters(context, session)),
     meta: describeMeta,
@@ -180,7 +181,7 @@ export function createChat(
     files: {
       upload: (session) => beginUpload(context, session),
       open: (session, id) => openFile(context, session, id),
-      sessionOf: (id) => db.read(sessionOfFile(id)),
+      sessionOf: (id) => asDeployment(() => db.read(sessionOfFile(id))),
     },
     speech: {
       speak: (session, body, signal) => speak(context, session, body, signal),

@@ -24,6 +24,7 @@ import {
   spacesWithSuperseded,
   type VectorSpace,
 } from '../rows/vector-spaces.js'
+import { inSpace } from '../spaces/in-space.js'
 import type { Write } from '../storage/program.js'
 import { isWriteStopped } from '../storage/write-stop.js'
 import { account } from './embeddings.js'
@@ -62,8 +63,8 @@ export class EmbeddingMigrations {
       isStopped: () => isWriteStopped(context),
       open: () => db.read(migrationRows.open(context.instance)),
       claim: ({ key }) => db.write(() => migrationRows.claim(key, context.instance)),
-      work: (row, signal) => this.#move(row, signal),
-      failed: (row, error, signal) => this.#failed(row, error, signal),
+      work: (row, signal) => inSpace(db, row.space_key, () => this.#move(row, signal)),
+      failed: (row, error, signal) => inSpace(db, row.space_key, () => this.#failed(row, error, signal)),
     })
     db.recover(() => migrationRows.hurry(context.instance))
     this.#track(this.#cleanAll())
@@ -200,7 +201,7 @@ export class EmbeddingMigrations {
   }
 
   #clean(spaceKey: number): void {
-    this.#track(this.#dropUnused(spaceKey))
+    this.#track(inSpace(this.#started().db, spaceKey, () => this.#dropUnused(spaceKey)))
   }
 
   /** What is cleaned up is waited for at the close. */

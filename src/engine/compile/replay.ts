@@ -11,6 +11,7 @@ import {
 } from '../rows/index-rows.js'
 import { changesBetween, type LoggedChange } from '../rows/projection-log.js'
 import type { IndexBatch, IndexedNode, ReplaySource, VectorBatch, VectorSums } from '../search/ports.js'
+import { eachInSpace, inSpace } from '../spaces/in-space.js'
 import type { Driver } from '../storage/driver.js'
 import { countedRows, expectedOf } from './expected-counts.js'
 
@@ -19,22 +20,22 @@ const VECTOR_BATCH = 1000
 /** entries of the log that are read at once: numbers alone */
 const ENTRIES = 200
 
-/** Rows from which the search indexes are rebuilt. Space ids are those of the API. */
+/** Rows from which the search indexes are rebuilt, whoever asks first. Space ids are those of the API. */
 export function createReplaySource(db: Driver): ReplaySource {
   return {
     async head(space) {
-      const row = await db.read(indexHead(space))
+      const row = await inSpace(db, space, () => db.read(indexHead(space)))
       const seq = row?.seq ?? 0
       if (row === undefined || row.vector_space === null || row.dimension === null) return { seq }
       return { seq, vectorSpace: row.vector_space, dimension: row.dimension }
     },
     oldest: async () => 1, // the log is kept whole; its rows are small
-    expected: async (space) => expectedOf(await db.read(indexHead(space))),
-    counted: (space) => countedRows(db, space),
-    changes: (space, after, to) => changes(db, space, after, to),
-    vectors: (space, vectorSpace) => vectors(db, space, vectorSpace),
-    sums: (space, vectorSpace) => sums(db, space, vectorSpace),
-    vectorsOf: (space, vectorSpace, keys) => vectorsOf(db, space, vectorSpace, keys),
+    expected: async (space) => expectedOf(await inSpace(db, space, () => db.read(indexHead(space)))),
+    counted: (space) => inSpace(db, space, () => countedRows(db, space)),
+    changes: (space, after, to) => eachInSpace(db, space, () => changes(db, space, after, to)),
+    vectors: (space, vectorSpace) => eachInSpace(db, space, () => vectors(db, space, vectorSpace)),
+    sums: (space, vectorSpace) => eachInSpace(db, space, () => sums(db, space, vectorSpace)),
+    vectorsOf: (space, vectorSpace, keys) => eachInSpace(db, space, () => vectorsOf(db, space, vectorSpace, keys)),
   }
 }
 

@@ -26,6 +26,7 @@ import {
   type VectorWait,
   waitOf,
 } from '../rows/vectors-due.js'
+import { inSpace } from '../spaces/in-space.js'
 import type { Read, Write } from '../storage/program.js'
 import { isWriteStopped } from '../storage/write-stop.js'
 import { account } from './embeddings.js'
@@ -71,8 +72,10 @@ export class VectorFiller {
       name: 'filling with vectors',
       isStopped: () => isWriteStopped(context),
       open: () => context.db.read(spacesDue()),
-      work: ({ key }, signal) => this.#fill(key, signal).finally(() => this.#changes.tell()),
-      failed: ({ key }, error, signal) => this.#putOff(key, error, signal).finally(() => this.#changes.tell()),
+      work: ({ key }, signal) =>
+        inSpace(context.db, key, () => this.#fill(key, signal)).finally(() => this.#changes.tell()),
+      failed: ({ key }, error, signal) =>
+        inSpace(context.db, key, () => this.#putOff(key, error, signal)).finally(() => this.#changes.tell()),
     })
     context.db.recover(() => hurryAllVectors(context.instance))
     this.wake()

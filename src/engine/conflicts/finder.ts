@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Changes } from '../base/changes.js'
+import { asDeployment } from '../base/tenant-scope.js'
 import { createTurns } from '../base/turns.js'
 import type { EngineContext, SpaceHead } from '../context.js'
 import { liveAfter } from '../derived/live-versions.js'
@@ -7,6 +8,7 @@ import { IS_COMPARED } from '../rows/conflicts.js'
 import { BEGINNING, type Place } from '../rows/derivations.js'
 import { isPublishing } from '../rows/jobs.js'
 import { spaceByKey, spaceKeys } from '../rows/spaces.js'
+import { inSpace } from '../spaces/in-space.js'
 import { isWriteStopped } from '../storage/write-stop.js'
 import { ComparedSpace } from './compared-space.js'
 import { reviewContradictions } from './review.js'
@@ -146,7 +148,8 @@ export class ConflictFinder {
       const at = this.#due.get(spaceKey) ?? 0
       this.#due.delete(spaceKey)
       try {
-        if (!(await this.#lookOn(spaceKey)) && !this.#due.has(spaceKey)) this.#due.set(spaceKey, performance.now())
+        const isWhole = await inSpace(this.#started().db, spaceKey, () => this.#lookOn(spaceKey))
+        if (!isWhole && !this.#due.has(spaceKey)) this.#due.set(spaceKey, performance.now())
       } catch (error) {
         this.#due.set(spaceKey, at)
         throw error
@@ -214,7 +217,7 @@ export class ConflictFinder {
   async #letOthers(worked: number): Promise<void> {
     const { db, rightOfWay } = this.#started()
     this.#stop.signal.throwIfAborted()
-    if (await db.read(isPublishing()))
+    if (await asDeployment(() => db.read(isPublishing())))
       await sleep(Math.min(LONGEST_PAUSE_MS, worked * PAUSE_SHARE), undefined, { ref: false })
     else await rightOfWay.giveWay()
     this.#stop.signal.throwIfAborted()

@@ -25,6 +25,7 @@ import {
   readingRows,
 } from '../rows/graph/readings.js'
 import { type SpaceRow, spaceByKey } from '../rows/spaces.js'
+import { inSpace } from '../spaces/in-space.js'
 import { quotasOf } from '../spaces/quota.js'
 import type { Read as Program } from '../storage/program.js'
 import { isWriteStopped } from '../storage/write-stop.js'
@@ -74,8 +75,8 @@ export class GraphReadings {
       isStopped: () => isWriteStopped(context),
       open: () => context.db.read(readingRows.open(context.instance)),
       claim: ({ key }) => context.db.write(() => readingRows.claim(key, context.instance)),
-      work: (row, signal) => this.#read(row, signal),
-      failed: (row, error, signal) => this.#failed(row, error, signal),
+      work: (row, signal) => inSpace(context.db, row.space_key, () => this.#read(row, signal)),
+      failed: (row, error, signal) => inSpace(context.db, row.space_key, () => this.#failed(row, error, signal)),
     })
   }
 

@@ -20,6 +20,7 @@ import { purgeSlice } from '../retention/purge.js'
 import { countClaimed, dropClaims } from '../rows/job-claims.js'
 import { countOpen, settledJobs } from '../rows/jobs.js'
 import { type SpaceRow, spaceByKey } from '../rows/spaces.js'
+import { inSpace } from '../spaces/in-space.js'
 import type { Read } from '../storage/program.js'
 import { isWriteStopped, readUnlessDamaged } from '../storage/write-stop.js'
 import { claim, isSuspect, nextBatch } from './batch.js'
@@ -130,7 +131,7 @@ export class JobRunner {
       Object.assign(running, { isStored: true, isWaiting })
       this.wake()
     }
-    const run = this.#runBatch(spaceKey, work, onStored)
+    const run = inSpace(this.#context.db, spaceKey, () => this.#runBatch(spaceKey, work, onStored))
       .catch((error: unknown) =>
         this.#context.log.error({ error: String(error) }, 'a batch of jobs could not be ended'),
       )
@@ -230,7 +231,7 @@ export class JobRunner {
 
   /** Trains the model of a space, or fills what lacks vectors, where that is due. */
   #maybeTrain(spaceKey: number): void {
-    this.#trainIfDue(spaceKey).catch((error: unknown) =>
+    inSpace(this.#context.db, spaceKey, () => this.#trainIfDue(spaceKey)).catch((error: unknown) =>
       this.#context.log.warn({ error: describe(error) }, 'whether a model is due could not be looked up'),
     )
   }

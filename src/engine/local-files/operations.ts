@@ -3,6 +3,7 @@ import { KsError } from '../../contract/errors.js'
 import type { AddWatchBody, KeptWatch, LocalFile, RecordLocalFilesBody } from '../../contract/gateway/local-files.js'
 import { defined } from '../../lib/defined.js'
 import type { Caller } from '../base/caller.js'
+import { asDeployment, asTenant } from '../base/tenant-scope.js'
 import type { EngineContext } from '../context.js'
 import { documentsOf, forgetFiles, type LocalFileRow, localFiles, recordFiles } from '../rows/local-files.js'
 import { findSpace } from '../rows/spaces.js'
@@ -54,7 +55,10 @@ export function createLocalFiles({ db, compiler }: EngineContext): LocalFileOper
         return { recorded: body.files.length, forgotten: yield* forgetFiles(space.key, body.forget) }
       })
     },
-    watches: (tenant) => db.read(listWatches(tenant)),
+    watches(tenant) {
+      const look = () => db.read(listWatches(tenant))
+      return tenant === undefined ? asDeployment(look) : asTenant(tenant, look)
+    },
     addWatch: (caller, body, answer) => addWatch(db, caller, body, answer),
     removeWatch: (caller, id) => removeWatch(db, caller, id),
   }

@@ -1,3 +1,4 @@
+import { asTenant } from '../base/tenant-scope.js'
 import type { EngineContext } from '../context.js'
 import { keepNamed, looseObjects, type ObjectRow } from '../rows/objects.js'
 import { ObjectStore, unlessAway } from '../storage/objects.js'
@@ -24,7 +25,7 @@ export async function sweepObjects(
   let removed = 0
   for (const row of rows) {
     if (signal?.aborted === true) return NOTHING
-    if (await settle(context, row)) removed++
+    if (await asTenant(row.tenant, () => settle(context, row))) removed++
   }
   return { removed, more: rows.length === SLICE }
 }

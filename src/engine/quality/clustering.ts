@@ -11,6 +11,7 @@ import {
 import { quotesOf } from '../rows/quotes.js'
 import { type SpaceRow, spaceByKey } from '../rows/spaces.js'
 import { bundleOfTrace } from '../rows/traces.js'
+import { inSpace } from '../spaces/in-space.js'
 import { isWriteStopped } from '../storage/write-stop.js'
 import { clusterFor } from './assign-cluster.js'
 import { type Pointed, pointedCell } from './pointed.js'
@@ -104,7 +105,7 @@ export class FailedQueryClustering {
     const spaceKey = this.#next()
     if (spaceKey === undefined) return
     this.#due.delete(spaceKey)
-    this.#working = this.#cluster(context, spaceKey)
+    this.#working = inSpace(context.db, spaceKey, () => this.#cluster(context, spaceKey))
       .catch((error: unknown) => {
         if (this.#stop.signal.aborted) return
         context.log.warn({ error: String(error) }, 'failed queries could not be compared')

@@ -1,5 +1,6 @@
 import { KsError } from '../../contract/errors.js'
 import { type LinkedAbort, linkAbort } from '../../lib/abort.js'
+import { asTenant } from '../base/tenant-scope.js'
 import { createTurns } from '../base/turns.js'
 import { untilWritten } from '../base/until-written.js'
 import type { EngineContext } from '../context.js'
@@ -93,7 +94,7 @@ export class ResearchRunner {
 
   #launch(task: TaskRow): void {
     const stop = linkAbort(this.#stop.signal)
-    const ended = this.#run(task, stop.signal)
+    const ended = asTenant(task.tenant, () => this.#run(task, stop.signal))
       .catch((error: unknown) =>
         this.#context.log.error({ task: task.id, error: String(error) }, 'a research task could not be let go'),
       )

@@ -1,3 +1,4 @@
+import { asTenant } from '../base/tenant-scope.js'
 import type { EngineContext } from '../context.js'
 import { removeUnreferenced } from '../objects/remove.js'
 import {
@@ -59,10 +60,7 @@ async function forget(context: EngineContext, table: FileTable, files: readonly 
   await context.db.write(() => removeFiles(table, files))
   for (const tenant of new Set(files.map((file) => file.tenant))) {
     const ours = files.filter((file) => file.tenant === tenant)
-    await removeUnreferenced(
-      context,
-      tenant,
-      ours.map((file) => file.object_key),
-    )
+    const keys = ours.map((file) => file.object_key)
+    await asTenant(tenant, () => removeUnreferenced(context, tenant, keys))
   }
 }

@@ -1,3 +1,4 @@
+import { asTenant } from '../base/tenant-scope.js'
 import type { EngineContext } from '../context.js'
 import { removeUnreferenced } from '../objects/remove.js'
 import { type FileRow, takeExpired } from '../rows/chat/files.js'
@@ -10,8 +11,15 @@ import {
   removeSomeOfVersion,
 } from '../rows/purge/documents.js'
 import { expiredSessions, hasExpiredChatFile } from '../rows/purge/sessions.js'
-import { deletedSpace, deleteSomeDocuments, removeSomeOfSpace, removeSpace } from '../rows/purge/spaces.js'
+import {
+  type DeletedSpace,
+  deletedSpace,
+  deleteSomeDocuments,
+  removeSomeOfSpace,
+  removeSpace,
+} from '../rows/purge/spaces.js'
 import { removeSession } from '../rows/sessions.js'
+import { inSpace } from '../spaces/in-space.js'
 import { giveBackPages } from '../storage/free-pages.js'
 import type { Read, Write } from '../storage/program.js'
 import { purgeWorkspaces, purgeWorkspacesOf } from './purge-workspaces.js'
@@ -54,7 +62,7 @@ async function purgeChatFile(context: EngineContext): Promise<boolean> {
   if (!(await db.read(hasExpiredChatFile(now())))) return false
   const row = await db.write(() => takeExpiredFile(now()))
   if (row === undefined) return false
-  await removeUnreferenced(context, row.tenant, [row.object_key])
+  await asTenant(row.tenant, () => removeUnreferenced(context, row.tenant, [row.object_key]))
   return true
 }
 
@@ -68,8 +76,10 @@ async function purgeDocument(context: EngineContext): Promise<boolean> {
   const { db, leases } = context
   const row = await db.read(deletedDocument(leases.readers()))
   if (row === undefined) return false
-  const more = await db.write(() => removeSomeOfDocument(row))
-  if (!more) await removeUnreferenced(context, row.tenant, [row.object_key])
+  await asTenant(row.tenant, async () => {
+    const more = await db.write(() => removeSomeOfDocument(row))
+    if (!more) await removeUnreferenced(context, row.tenant, [row.object_key])
+  })
   return true
 }
 
@@ -77,7 +87,7 @@ async function purgeDocument(context: EngineContext): Promise<boolean> {
 async function purgeVersion({ db, leases, now }: EngineContext): Promise<boolean> {
   const row = await db.read(versionToPurge(leases.readers(), now()))
   if (row === undefined) return false
-  await db.write(() => removeSomeOfVersion(row))
+  await inSpace(db, row.space_key, () => db.write(() => removeSomeOfVersion(row)))
   return true
 }
 
@@ -90,13 +100,17 @@ function* versionToPurge(readers: string, now: number): Read<ObsoleteVersion | u
 
 /** A deleted space: its documents first, then its other rows, its indexes, and last the row that names it. */
 async function purgeSpace(context: EngineContext): Promise<boolean> {
-  const { db, indexes } = context
-  const space = await db.read(deletedSpace())
+  const space = await context.db.read(deletedSpace())
   if (space === undefined) return false
-  if ((await db.write(() => deleteSomeDocuments(space))) > 0) return true
-  if (await db.write(() => removeSomeOfSpace(space.key))) return true
-  if (await purgeWorkspacesOf(context, space.key)) return true
+  await asTenant(space.tenant, () => purgeSomeOf(context, space))
+  return true
+}
+
+async function purgeSomeOf(context: EngineContext, space: DeletedSpace): Promise<void> {
+  const { db, indexes } = context
+  if ((await db.write(() => deleteSomeDocuments(space))) > 0) return
+  if (await db.write(() => removeSomeOfSpace(space.key))) return
+  if (await purgeWorkspacesOf(context, space.key)) return
   await indexes.drop(space.id)
   await db.write(() => removeSpace(space.key))
-  return true
 }

@@ -4,6 +4,7 @@ import { forgetAnswers } from '../idempotency/idempotency.js'
 import { sweepObjects } from '../objects/sweep.js'
 import { nextSpace } from '../rows/retention/spaces.js'
 import { type SpaceRow, spaceByKey } from '../rows/spaces.js'
+import { inSpace } from '../spaces/in-space.js'
 import { type RetentionRules, retentionOf } from '../spaces/retention-policy.js'
 import type { Read } from '../storage/program.js'
 import { NOTHING, type Slice } from '../storage/slices.js'
@@ -81,12 +82,14 @@ export class RetentionSweeper {
       if (next === undefined || signal.aborted) return
       after = next.key
       for (const [name, step] of STEPS)
-        await this.#repeat(name, counts, async () => {
-          // a space may be deleted, and a policy changed, while a run is under way
-          const found = await db.read(spaceAndRules(after))
-          if (found === undefined) return NOTHING
-          return step({ context: this.#context, ...found, now, batchRows, signal })
-        })
+        await this.#repeat(name, counts, () =>
+          inSpace(db, after, async () => {
+            // a space may be deleted, and a policy changed, while a run is under way
+            const found = await db.read(spaceAndRules(after))
+            if (found === undefined) return NOTHING
+            return step({ context: this.#context, ...found, now, batchRows, signal })
+          }),
+        )
     }
   }
 

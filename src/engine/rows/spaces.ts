@@ -80,3 +80,10 @@ export function toSpace(row: SpaceRow): KnowledgeSpace {
     updatedAt: new Date(row.updated_at).toISOString(),
   }
 }
+
+/** Whose a space is, also one that is being deleted. @param space its row key, or its id */
+export function* tenantOfSpace(space: number | string): Read<string | undefined> {
+  const text =
+    typeof space === 'number' ? 'SELECT tenant FROM spaces WHERE key = ?' : 'SELECT tenant FROM spaces WHERE id = ?'
+  return (yield* sql.get<{ tenant: string }>(text, [space]))?.tenant
+}

@@ -1,5 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Caller } from '../base/caller.js'
+import { asDeployment, asTenant } from '../base/tenant-scope.js'
 import type { EngineContext } from '../context.js'
 import { deleteDocuments } from '../documents/delete.js'
 import { keptScope } from '../rows/permissions.js'
@@ -27,12 +28,13 @@ export function beginDeletion(
 
 /** Deletes or lets go the documents of hidden sources, then the sources. Whatever was cut off is taken up by the next call. */
 export async function finishDeletions(context: EngineContext, signal: AbortSignal): Promise<void> {
-  const hidden = await context.db.read(hiddenSources())
-  for (const source of hidden) {
-    while (!signal.aborted && (await releaseSome(context, source))) await turn()
-    if (signal.aborted) return
-    await context.db.write(() => removeHiddenSource(source))
-  }
+  const hidden = await asDeployment(() => context.db.read(hiddenSources()))
+  for (const source of hidden) await asTenant(source.tenant, () => finishDeletion(context, source, signal))
+}
+
+async function finishDeletion(context: EngineContext, source: HiddenSource, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted && (await releaseSome(context, source))) await turn()
+  if (!signal.aborted) await context.db.write(() => removeHiddenSource(source))
 }
 
 /** @returns whether there may be more */

@@ -12,6 +12,7 @@ import type {
 } from '../../contract/gateway/sources.js'
 import type { Caller } from '../base/caller.js'
 import type { Page, PageRequest } from '../base/page.js'
+import { asDeployment } from '../base/tenant-scope.js'
 import type { EngineContext } from '../context.js'
 import { createAddressRule } from '../egress/addresses.js'
 import { createSafeFetch } from '../egress/safe-fetch.js'
@@ -76,7 +77,7 @@ export function createSources(
       })),
     importFiles: (caller, spaceId, id, body) => sync.importFiles(caller, spaceId, id, body),
     test: (caller, spaceId, id) => sync.test(caller, spaceId, id),
-    hasSchedule: () => db.read(hasSchedule()),
+    hasSchedule: () => asDeployment(() => db.read(hasSchedule())),
   }
   return { operations, sync }
 }

@@ -8,6 +8,7 @@ import type {
 } from '../../contract/gateway/sources.js'
 import { linkAbort } from '../../lib/abort.js'
 import type { Caller } from '../base/caller.js'
+import { asTenant } from '../base/tenant-scope.js'
 import { EgressFailure } from '../egress/failure.js'
 import type { SafeFetch } from '../egress/safe-fetch.js'
 import { type DueSource, dueSources } from '../rows/source-syncs.js'
@@ -221,7 +222,7 @@ export class SourceSync {
       if (isWriteStopped(this.#parts.context)) return
       for (const source of await db.read(dueSources(now()))) {
         if (this.#runs.of(source.id) !== undefined || !isSynced(source.type, fromCell(source.metadata))) continue
-        this.#sync(source).catch((error: unknown) =>
+        asTenant(source.tenant, () => this.#sync(source)).catch((error: unknown) =>
           log.warn({ source: source.id, error: String(error) }, 'a scheduled sync failed'),
         )
       }

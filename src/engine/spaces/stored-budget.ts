@@ -1,3 +1,4 @@
+import { asDeployment, asTenant } from '../base/tenant-scope.js'
 import type { Account, BudgetStore } from '../models/budget.js'
 import { type CountedUse, storedUse, storeUse } from '../rows/budgets.js'
 import type { Driver } from '../storage/driver.js'
@@ -28,7 +29,7 @@ export function createBudgetStore(db: Driver): BudgetStore {
     const oldest = new Date(Date.now() - KEPT_DAYS * 86_400_000).toISOString().slice(0, 10)
     try {
       // all that is counted until it is this write's turn
-      const stored = await db.write(() => storeUse([...pending.values()], oldest))
+      const stored = await asDeployment(() => db.write(() => storeUse([...pending.values()], oldest)))
       for (const counted of stored) {
         const key = keyOf(counted)
         const left = (pending.get(key)?.delta ?? 0) - counted.delta
@@ -46,7 +47,7 @@ export function createBudgetStore(db: Driver): BudgetStore {
       const use = counterOf(account, day, counter)
       // taken before the look: what is stored meanwhile may count twice, and never not at all
       const counted = pending.get(keyOf(use))?.delta ?? 0
-      return Math.max(0, (await db.read(storedUse(use))) + counted)
+      return Math.max(0, (await asTenant(use.tenant, () => db.read(storedUse(use)))) + counted)
     },
     add(account, day, counter, delta) {
       const use = counterOf(account, day, counter)

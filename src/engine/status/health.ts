@@ -1,5 +1,6 @@
 import type { Health } from '../../contract/gateway/system.js'
 import { defined } from '../../lib/defined.js'
+import { asDeployment } from '../base/tenant-scope.js'
 import type { EngineContext } from '../context.js'
 import { neverIndexed } from '../rows/warm-up.js'
 import type { Driver } from '../storage/driver.js'
@@ -9,7 +10,8 @@ import { readUnlessDamaged } from '../storage/write-stop.js'
 export async function health({ db, indexes, options }: EngineContext): Promise<Health> {
   // the index process starts with the first use; one that died is started again at once
   const isIndexed =
-    indexes.pid() !== undefined || (await readUnlessDamaged(db.read(neverIndexed()), false).catch(whileAway(db)))
+    indexes.pid() !== undefined ||
+    (await asDeployment(() => readUnlessDamaged(db.read(neverIndexed()), false)).catch(whileAway(db)))
   const durability = await durabilityOf(db)
   const components = {
     database: !db.broken,

@@ -1,4 +1,5 @@
 import type { ModelsInUse } from '../../contract/gateway/system.js'
+import { asDeployment } from '../base/tenant-scope.js'
 import type { EngineContext } from '../context.js'
 import type { ModelCounter } from '../models/budget.js'
 import type { UsedModel } from '../models/registry.js'
@@ -24,7 +25,10 @@ export interface ModelOperations {
 }
 
 export function modelOperations(context: EngineContext): ModelOperations {
-  return { inUse: () => context.db.read(modelsInUse(context)), records: () => context.models.records() }
+  return {
+    inUse: () => asDeployment(() => context.db.read(modelsInUse(context))),
+    records: () => context.models.records(),
+  }
 }
 
 function* modelsInUse(context: EngineContext): Read<ModelsInUse> {

@@ -1,5 +1,6 @@
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
 import { Changes } from '../../base/changes.js'
+import { asDeployment } from '../../base/tenant-scope.js'
 import { createTurns } from '../../base/turns.js'
 import type { EngineContext, SpaceHead } from '../../context.js'
 import {
@@ -13,6 +14,7 @@ import {
 import { isPublishing } from '../../rows/jobs.js'
 import { type PackedPageIndex, writePageIndex } from '../../rows/page-indexes.js'
 import { type SpaceRow, spaceByKey, spaceKeys } from '../../rows/spaces.js'
+import { inSpace } from '../../spaces/in-space.js'
 import type { Read } from '../../storage/program.js'
 import { isWriteStopped } from '../../storage/write-stop.js'
 import { liveAfter } from '../live-versions.js'
@@ -162,8 +164,10 @@ export class PageIndexer {
       const spaceKey = first ?? [...this.#due][0]
       if (spaceKey === undefined || this.#stop.signal.aborted) return
       this.#due.delete(spaceKey)
-      if (!(await this.#lookOn(spaceKey).catch((error: unknown) => this.#putBack(spaceKey, error))))
-        this.#due.add(spaceKey)
+      const isWhole = await inSpace(this.#started().db, spaceKey, () => this.#lookOn(spaceKey)).catch(
+        (error: unknown) => this.#putBack(spaceKey, error),
+      )
+      if (!isWhole) this.#due.add(spaceKey)
       this.#changes.tell()
     }
   }
@@ -251,7 +255,7 @@ export class PageIndexer {
     const { db, rightOfWay } = this.#started()
     // a question waits for this
     if (this.#hurried.has(spaceKey)) await turn()
-    else if (await db.read(isPublishing())) await this.#pause(worked * PAUSE_SHARE)
+    else if (await asDeployment(() => db.read(isPublishing()))) await this.#pause(worked * PAUSE_SHARE)
     else await rightOfWay.giveWay()
   }
 

@@ -7,6 +7,7 @@ import { MIGRATIONS, postgresMigrations } from '../schema.js'
 import { connectOnce } from './connections.js'
 import { notOpened } from './errors.js'
 import { BASELINE, BASELINE_SCHEMA } from './schema/baseline.js'
+import { DEPLOYMENT_SETTING } from './schema/isolation.js'
 
 const LEAST_VERSION = 150_000
 /** names what migrations of a database wait for: any number that nobody else would choose */
@@ -17,10 +18,13 @@ interface Server {
   encoding: string
   locale: string
   schema: string | null
+  role: string
+  seesAll: boolean
 }
 
 const SERVER = `SELECT current_setting('server_version_num')::int version, pg_encoding_to_char(encoding) encoding,
-  datcollate locale, to_regclass('schema_version')::text schema FROM pg_database WHERE datname = current_database()`
+  datcollate locale, to_regclass('schema_version')::text schema, rolname role, rolsuper OR rolbypassrls "seesAll"
+  FROM pg_database, pg_roles WHERE datname = current_database() AND rolname = current_user`
 
 /** What a migration did. */
 export interface Migrated {
@@ -41,6 +45,7 @@ export async function migratePostgres(address: DatabaseAddress, { newKeys = fals
     client = await connectOnce(address)
     await refuseOthers(client)
     await client.query('BEGIN')
+    await client.query('SELECT set_config($1, $2, true)', [DEPLOYMENT_SETTING, 'on'])
     await client.query('SELECT pg_advisory_xact_lock($1)', [MIGRATION_LOCK])
     await client.query('CREATE TABLE IF NOT EXISTS schema_version (version integer NOT NULL)')
     const from = await schemaOf(client)
@@ -97,6 +102,12 @@ async function refuseOthers(client: ClientBase): Promise<Server> {
   const [server] = rows
   if (server === undefined) throw new KsError('unavailable', 'the database does not say what it is')
   if (server.version < LEAST_VERSION) throw new KsError('unavailable', 'the database needs PostgreSQL 15 or newer')
+  // such a role sees the rows of all tenants, whatever the policies of the tables say
+  if (server.seesAll)
+    throw new KsError(
+      'unavailable',
+      `the role ${server.role} is a superuser or has BYPASSRLS, so that the database would not keep tenants apart: give a role that is neither, and owns the database`,
+    )
   // texts are compared by their bytes, as SQLite does: the order of lists, and of pages of them, hangs on it
   if (server.encoding !== 'UTF8' || !/^(C|POSIX|C\.UTF-?8)$/i.test(server.locale))
     throw new KsError(

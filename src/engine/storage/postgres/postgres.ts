@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { PoolClient } from 'pg'
 import { KsError } from '../../../contract/errors.js'
+import { asDeployment } from '../../base/tenant-scope.js'
 import { postgresDialect } from '../dialect.js'
 import type { DatabaseCounts, Driver, Snapshot, WriteOptions } from '../driver.js'
 import { type Change, isProgram, type Query, type Read, sql, type Write } from '../program.js'
@@ -38,7 +39,7 @@ const WRITE = 'BEGIN ISOLATION LEVEL REPEATABLE READ'
 const WRITE_LOCKED = 'BEGIN ISOLATION LEVEL READ COMMITTED'
 const LOCK = 'SELECT 1 FROM spaces WHERE key = $1 FOR NO KEY UPDATE'
 
-interface OpenOptions extends PostgresOptions {
+export interface OpenOptions extends PostgresOptions {
   /** how long a write waits for a server that has gone, in milliseconds */
   patienceMs?: number
 }
@@ -202,7 +203,8 @@ export class Postgres implements Driver {
 
   async #runOwed(): Promise<void> {
     for (let work = this.#owed[0]; work !== undefined; work = this.#owed[0]) {
-      await this.#write(work, {}, 0)
+      // whoever came first, it is owed by the deployment
+      await asDeployment(() => this.#write(work, {}, 0))
       this.#owed.shift()
     }
   }

@@ -4,7 +4,8 @@ import type { Dialect } from '../dialect.js'
 /** Texts that a server keeps prepared for a connection; lists of different lengths make texts without end. */
 const MOST_NAMED = 1500
 
-interface Named {
+/** A statement as it is sent. */
+export interface Named {
   text: string
   /** absent for a text that is prepared each time */
   name?: string

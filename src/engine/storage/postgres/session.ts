@@ -1,7 +1,12 @@
 import type { PoolClient, QueryResult } from 'pg'
+import { tenantScope } from '../../base/tenant-scope.js'
 import type { Change, Query } from '../program.js'
 import { storable } from '../storable.js'
-import type { Prepared } from './prepared.js'
+import type { Named, Prepared } from './prepared.js'
+import { DEPLOYMENT_SETTING, TENANT_SETTING } from './schema/isolation.js'
+
+const FOR_TENANT = `SELECT set_config('${TENANT_SETTING}', ?, true)`
+const FOR_DEPLOYMENT = `SELECT set_config('${DEPLOYMENT_SETTING}', 'on', true)`
 
 /** One connection, for the length of one program. What is sent together is answered in order, in one round trip. */
 export class Session {
@@ -19,15 +24,22 @@ export class Session {
     this.#counted = counted
   }
 
-  /** Begins a transaction with the next statement, whose answer says whether that went well. */
+  /**
+   * Begins a transaction with the next statement, whose answer says whether that went well. It sees the rows of whom this is
+   * called for.
+   */
   begin(text: string): void {
     this.#isOpen = true
     this.ahead(text)
+    const scope = tenantScope()
+    if (scope === 'deployment') this.ahead(this.#prepared.of(FOR_DEPLOYMENT))
+    else if (scope !== undefined) this.ahead(this.#prepared.of(FOR_TENANT), [scope.tenant])
   }
 
   /** Sends a statement without waiting for its answer: where it fails, the next one of its transaction fails for it. */
-  ahead(text: string, values: readonly unknown[] = []): void {
-    this.#client.query(text, [...values]).catch((error: unknown) => {
+  ahead(statement: string | Named, values: readonly unknown[] = []): void {
+    const named = typeof statement === 'string' ? { text: statement } : statement
+    this.#client.query({ ...named, values: [...values] }).catch((error: unknown) => {
       this.#failed ??= error
     })
   }

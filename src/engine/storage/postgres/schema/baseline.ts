@@ -4,6 +4,7 @@ import { COUNTING_TRIGGERS } from './counting-triggers.js'
 import { DEPLOYMENT_TABLE } from './deployment.js'
 import { FOLLOWING_TRIGGERS } from './following-triggers.js'
 import { FUNCTIONS } from './functions.js'
+import { ISOLATION } from './isolation.js'
 import { KEPT_TABLES } from './kept.js'
 import { KNOWLEDGE_TABLES } from './knowledge.js'
 import { WORK_TABLES } from './work.js'
@@ -22,6 +23,7 @@ export const BASELINE = [
   DEPLOYMENT_TABLE,
   COUNTING_TRIGGERS,
   FOLLOWING_TRIGGERS,
+  ISOLATION,
   'INSERT INTO node_keys VALUES (0);',
 ].join('\n')
 

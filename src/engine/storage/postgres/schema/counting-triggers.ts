@@ -7,8 +7,8 @@ ${trigger(
   'usage_version_added',
   'AFTER INSERT ON versions',
   `
-  INSERT INTO space_usage (space_key, artifact_bytes, segment_count, node_count)
-    VALUES (NEW.space_key, length(NEW.artifact) + length(NEW.outline) + length(NEW.items), NEW.segment_count,
+  INSERT INTO space_usage (tenant, space_key, artifact_bytes, segment_count, node_count)
+    VALUES (NEW.tenant, NEW.space_key, length(NEW.artifact) + length(NEW.outline) + length(NEW.items), NEW.segment_count,
             CASE WHEN NEW.until_revision IS NULL THEN NEW.node_count ELSE 0 END)
     ON CONFLICT (space_key) DO UPDATE SET artifact_bytes = space_usage.artifact_bytes + excluded.artifact_bytes,
       segment_count = space_usage.segment_count + excluded.segment_count, node_count = space_usage.node_count + excluded.node_count;`,
@@ -63,7 +63,7 @@ ${trigger(
   'AFTER INSERT ON vectors',
   `
   IF EXISTS (SELECT 1 FROM nodes JOIN versions ON versions.key = nodes.version_key WHERE nodes.key = NEW.node_key AND versions.until_revision IS NULL) THEN
-    INSERT INTO vector_counts VALUES (NEW.vector_space, 1) ON CONFLICT (vector_space) DO UPDATE SET live = vector_counts.live + 1;
+    INSERT INTO vector_counts (tenant, vector_space, live) VALUES (NEW.tenant, NEW.vector_space, 1) ON CONFLICT (vector_space) DO UPDATE SET live = vector_counts.live + 1;
   END IF;`,
 )}
 
@@ -146,7 +146,7 @@ ${trigger(
   'usage_research_step_added',
   'AFTER INSERT ON research_steps',
   `
-  INSERT INTO space_usage (space_key, trace_bytes) VALUES (NEW.space_key, octet_length(NEW.body))
+  INSERT INTO space_usage (tenant, space_key, trace_bytes) VALUES (NEW.tenant, NEW.space_key, octet_length(NEW.body))
     ON CONFLICT (space_key) DO UPDATE SET trace_bytes = space_usage.trace_bytes + excluded.trace_bytes;`,
 )}
 
@@ -161,7 +161,7 @@ ${trigger(
   'usage_research_partial_added',
   'AFTER INSERT ON research_partials',
   `
-  INSERT INTO space_usage (space_key, trace_bytes) VALUES (NEW.space_key, octet_length(NEW.body))
+  INSERT INTO space_usage (tenant, space_key, trace_bytes) VALUES (NEW.tenant, NEW.space_key, octet_length(NEW.body))
     ON CONFLICT (space_key) DO UPDATE SET trace_bytes = space_usage.trace_bytes + excluded.trace_bytes;`,
 )}
 
@@ -176,7 +176,7 @@ ${trigger(
   'usage_trace_added',
   'AFTER INSERT ON traces',
   `
-  INSERT INTO space_usage (space_key, trace_bytes) VALUES (NEW.space_key, octet_length(NEW.query) + octet_length(NEW.steps))
+  INSERT INTO space_usage (tenant, space_key, trace_bytes) VALUES (NEW.tenant, NEW.space_key, octet_length(NEW.query) + octet_length(NEW.steps))
     ON CONFLICT (space_key) DO UPDATE SET trace_bytes = space_usage.trace_bytes + excluded.trace_bytes;`,
 )}
 
@@ -192,7 +192,7 @@ ${trigger(
   'usage_bundle_added',
   'AFTER INSERT ON evidence_bundles',
   `
-  INSERT INTO space_usage (space_key, trace_bytes) VALUES (NEW.space_key, octet_length(NEW.body))
+  INSERT INTO space_usage (tenant, space_key, trace_bytes) VALUES (NEW.tenant, NEW.space_key, octet_length(NEW.body))
     ON CONFLICT (space_key) DO UPDATE SET trace_bytes = space_usage.trace_bytes + excluded.trace_bytes;`,
 )}
 
@@ -207,8 +207,8 @@ ${trigger(
   'source_readers_added',
   'AFTER INSERT ON sources',
   `
-  INSERT INTO source_readers (source_id, subject, space_key)
-    SELECT NEW.id, reader.value, NEW.space_key FROM json_each(NEW.permission_scope) reader
+  INSERT INTO source_readers (tenant, source_id, subject, space_key)
+    SELECT NEW.tenant, NEW.id, reader.value, NEW.space_key FROM json_each(NEW.permission_scope) reader
     ON CONFLICT DO NOTHING;`,
 )}
 
@@ -217,8 +217,8 @@ ${trigger(
   'AFTER UPDATE OF permission_scope ON sources',
   `
   DELETE FROM source_readers WHERE source_id = OLD.id;
-  INSERT INTO source_readers (source_id, subject, space_key)
-    SELECT NEW.id, reader.value, NEW.space_key FROM json_each(NEW.permission_scope) reader
+  INSERT INTO source_readers (tenant, source_id, subject, space_key)
+    SELECT NEW.tenant, NEW.id, reader.value, NEW.space_key FROM json_each(NEW.permission_scope) reader
     ON CONFLICT DO NOTHING;`,
 )}
 
@@ -226,7 +226,8 @@ ${trigger(
   'usage_document_added',
   'AFTER INSERT ON documents',
   `
-  INSERT INTO space_usage (space_key, document_count, raw_bytes) VALUES (NEW.space_key, 1, NEW.size_bytes)
+  INSERT INTO space_usage (tenant, space_key, document_count, raw_bytes)
+    VALUES (NEW.tenant, NEW.space_key, 1, NEW.size_bytes)
     ON CONFLICT (space_key) DO UPDATE SET document_count = space_usage.document_count + 1, raw_bytes = space_usage.raw_bytes + excluded.raw_bytes;`,
   'NEW.deleted_at IS NULL',
 )}

@@ -198,7 +198,7 @@ ${trigger(
   'semantic_document_deleted',
   'AFTER UPDATE OF deleted_at ON documents',
   `
-  INSERT INTO space_deletions (space_key, deletions) VALUES (NEW.space_key, 1)
+  INSERT INTO space_deletions (tenant, space_key, deletions) VALUES (NEW.tenant, NEW.space_key, 1)
     ON CONFLICT (space_key) DO UPDATE SET deletions = space_deletions.deletions + 1;
   UPDATE semantic_views SET dropped = 1 WHERE named = 0 AND key IN (
     SELECT view_key FROM semantic_view_members WHERE member_key = NEW.key AND kind = 'document'

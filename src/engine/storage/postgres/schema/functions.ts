@@ -35,7 +35,7 @@ CREATE FUNCTION json_each(list text) RETURNS TABLE (key bigint, value text) LANG
 $$;
 -- the same of a list of numbers
 CREATE FUNCTION json_each_number(list text) RETURNS TABLE (key bigint, value bigint) LANGUAGE sql IMMUTABLE AS $$
-  SELECT place - 1, element::bigint FROM json_array_elements_text(list::json) WITH ORDINALITY AS each(element, place)
+  SELECT place - 1, element::bigint FROM json_array_elements_text(list::json) WITH ORDINALITY AS each(element, place) OFFSET 0
 $$;
 
 -- members keep their order, and are written as SQLite writes them

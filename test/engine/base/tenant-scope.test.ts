@@ -1,0 +1,91 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { describe, expect, it } from 'vitest'
+import { ofCallers } from '../../../src/engine/base/of-callers.js'
+import { asDeployment, asTenant, tenantScope } from '../../../src/engine/base/tenant-scope.js'
+import { createTurns } from '../../../src/engine/base/turns.js'
+
+const ADA = { tenant: 'a', subject: 'ada' }
+const BOB = { tenant: 'b', subject: 'bob' }
+
+class Run {
+  readonly #seen: unknown[] = []
+  readonly note = () => this.#seen.push(tenantScope())
+  async *frames(): AsyncIterable<unknown> {
+    yield tenantScope()
+    await sleep(1)
+    yield tenantScope()
+  }
+  get seen(): readonly unknown[] {
+    return this.#seen
+  }
+}
+
+async function all(pieces: AsyncIterable<unknown>): Promise<unknown[]> {
+  const found: unknown[] = []
+  for await (const piece of pieces) found.push(piece)
+  return found
+}
+
+describe('the operations of callers', () => {
+  const operations = ofCallers({
+    group: {
+      who: async (_caller: typeof ADA) => tenantScope(),
+      now: (_caller: typeof ADA) => tenantScope(),
+      start: async (_caller: typeof ADA) => new Run(),
+      async *follow(_caller: typeof ADA) {
+        yield tenantScope()
+        await sleep(1)
+        yield tenantScope()
+      },
+      data: async (_caller: typeof ADA) => new Map([['a', 1]]),
+    },
+    key: async (_key: string) => tenantScope(),
+    health: () => tenantScope(),
+  })
+
+  it('are at work for their tenant, also when several run at once', async () => {
+    expect(operations.group.now(ADA)).toEqual({ tenant: 'a' })
+    expect(await Promise.all([operations.group.who(ADA), operations.group.who(BOB)])).toEqual([
+      { tenant: 'a' },
+      { tenant: 'b' },
+    ])
+    expect(tenantScope()).toBeUndefined()
+  })
+
+  it('go on for it in what they answer with, whoever reads it', async () => {
+    const run = await operations.group.start(ADA)
+    expect(await asTenant('b', () => all(run.frames()))).toEqual([{ tenant: 'a' }, { tenant: 'a' }])
+    asTenant('b', () => run.note())
+    expect(run.seen).toEqual([{ tenant: 'a' }])
+    expect(await all(operations.group.follow(ADA))).toEqual([{ tenant: 'a' }, { tenant: 'a' }])
+    expect((await operations.group.data(ADA)).get('a')).toBe(1)
+  })
+
+  it('are at work for nobody where no caller is named', async () => {
+    expect(await operations.key('k')).toBeUndefined()
+    expect(operations.health()).toBeUndefined()
+  })
+})
+
+describe('a scope', () => {
+  it('holds for what is begun in it, and for nothing beside it', async () => {
+    const later = asTenant('a', () => sleep(5).then(() => tenantScope()))
+    expect(asDeployment(() => tenantScope())).toBe('deployment')
+    expect(tenantScope()).toBeUndefined()
+    expect(await later).toEqual({ tenant: 'a' })
+  })
+
+  it('of a runner is the deployment, whoever has woken it', async () => {
+    const seen = new Promise((resolve) => {
+      const turns = createTurns(
+        () => {
+          resolve(tenantScope())
+          void turns.stop()
+        },
+        () => undefined,
+      )
+      asTenant('a', () => turns.wake())
+    })
+    expect(await seen).toBe('deployment')
+  })
+})
