@@ -43,30 +43,29 @@ export function* reserveNodeKeys(count: number): Write<number> {
  */
 export function* insertNodes(owner: NodeOwner, nodes: readonly PreparedNode[]): Write<void> {
   const { spaceKey, docKey, versionKey, firstNode, isCounted = false } = owner
-  for (const node of nodes)
-    yield* sql.run(
-      `INSERT INTO nodes (key, id, space_key, doc_key, version_key, ordinal, title, text, section, outline_node, elements,
-         start_offset, end_offset, page, kind, row_hash)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-      [
-        firstNode + node.ordinal,
-        newId(),
-        spaceKey,
-        docKey,
-        versionKey,
-        node.ordinal,
-        node.title,
-        node.text,
-        node.section,
-        node.outlineNodeId,
-        node.elements,
-        node.startOffset,
-        node.endOffset,
-        node.pageNumber ?? null,
-        node.kind,
-        node.hash,
-      ],
-    )
+  yield* sql.runEach(
+    `INSERT INTO nodes (key, id, space_key, doc_key, version_key, ordinal, title, text, section, outline_node, elements,
+       start_offset, end_offset, page, kind, row_hash)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    nodes.map((node) => [
+      firstNode + node.ordinal,
+      newId(),
+      spaceKey,
+      docKey,
+      versionKey,
+      node.ordinal,
+      node.title,
+      node.text,
+      node.section,
+      node.outlineNodeId,
+      node.elements,
+      node.startOffset,
+      node.endOffset,
+      node.pageNumber ?? null,
+      node.kind,
+      node.hash,
+    ]),
+  )
   if (isCounted) return
   const last = firstNode + (nodes.at(-1)?.ordinal ?? 0)
   yield* sql.run('UPDATE versions SET first_node = ?, last_node = ?, node_count = node_count + ? WHERE key = ?', [

@@ -4,7 +4,7 @@ import type { PoolClient } from 'pg'
 import { KsError } from '../../../contract/errors.js'
 import { postgresDialect } from '../dialect.js'
 import type { DatabaseCounts, Driver, WriteOptions } from '../driver.js'
-import { type Change, isProgram, type Query, type Read, sql, type Write } from '../program.js'
+import { type Asked, isProgram, type Read, sql, type Write } from '../program.js'
 import { Connections, type PostgresOptions } from './connections.js'
 import { CommitUnknown, isAway, isConflict, isSpent, NotConnected, notConnected, notOpened, told } from './errors.js'
 import { checkServer } from './migrate.js'
@@ -13,7 +13,7 @@ import { Session } from './session.js'
 
 /** What a driver did. */
 export interface Statements {
-  /** of programs, and locks; not what begins and ends transactions */
+  /** of programs, and locks, as often as the server's answer was waited for; not what begins and ends transactions */
   statements: number
   /** programs that ran again after a conflict */
   again: number
@@ -246,8 +246,8 @@ export class Postgres implements Driver {
     return value
   }
 
-  async #outcome(session: Session, asked: Query | Change): Promise<Outcome> {
-    this.#counts[asked.verb]++
+  async #outcome(session: Session, asked: Asked): Promise<Outcome> {
+    this.#counts[asked.verb] += 'lists' in asked ? asked.lists.length : 1
     try {
       return { answer: await session.run(asked) }
     } catch (error) {
