@@ -60,7 +60,7 @@ async function purgeChatFile(context: EngineContext): Promise<boolean> {
 
 function* takeExpiredFile(now: number): Write<FileRow | undefined> {
   const row = yield* takeExpired(now)
-  if (row !== undefined) yield* loosen({ tenant: row.tenant, key: row.object_key }, now)
+  if (row !== undefined) yield* loosen(row.tenant, [row.object_key], now)
   return row
 }
 
@@ -68,7 +68,7 @@ async function purgeDocument(context: EngineContext): Promise<boolean> {
   const { db, leases } = context
   const row = await db.read(deletedDocument(leases.readers()))
   if (row === undefined) return false
-  const more = await db.write(() => removeSomeOfDocument(row))
+  const more = await db.write(() => removeSomeOfDocument(row), { lock: row.space_key })
   if (!more) await removeUnreferenced(context, row.tenant, [row.object_key])
   return true
 }
@@ -77,7 +77,7 @@ async function purgeDocument(context: EngineContext): Promise<boolean> {
 async function purgeVersion({ db, leases, now }: EngineContext): Promise<boolean> {
   const row = await db.read(versionToPurge(leases.readers(), now()))
   if (row === undefined) return false
-  await db.write(() => removeSomeOfVersion(row))
+  await db.write(() => removeSomeOfVersion(row), { lock: row.space_key })
   return true
 }
 
@@ -93,8 +93,8 @@ async function purgeSpace(context: EngineContext): Promise<boolean> {
   const { db, indexes } = context
   const space = await db.read(deletedSpace())
   if (space === undefined) return false
-  if ((await db.write(() => deleteSomeDocuments(space))) > 0) return true
-  if (await db.write(() => removeSomeOfSpace(space.key))) return true
+  if ((await db.write(() => deleteSomeDocuments(space), { lock: space.key })) > 0) return true
+  if (await db.write(() => removeSomeOfSpace(space.key), { lock: space.key })) return true
   if (await purgeWorkspacesOf(context, space.key)) return true
   await indexes.drop(space.id)
   await db.write(() => removeSpace(space.key))

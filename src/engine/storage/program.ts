@@ -69,7 +69,8 @@ export const sql = {
 
   /** The same. @returns the first row of each */
   *getEach<T>(text: string, lists: readonly (readonly Bindable[])[]): Read<(T | undefined)[]> {
-    return (yield* sql.allEach<T>(text, lists)).map(([row]) => row)
+    if (lists.length === 0) return []
+    return ((yield { verb: 'all', sql: text, lists }) as T[][]).map(([row]) => row)
   },
 
   /** The same with a statement that writes. @returns how many rows each changed */
@@ -80,7 +81,8 @@ export const sql = {
 
   /** The same with a statement that writes and ends in `RETURNING`. @returns the rows that each changed */
   *returningEach<T>(text: string, lists: readonly (readonly Bindable[])[]): Write<T[][]> {
-    return yield* sql.allEach(text, lists)
+    if (lists.length === 0) return []
+    return (yield { verb: 'all', sql: text, lists }) as T[][]
   },
 }
 

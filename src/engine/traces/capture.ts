@@ -56,7 +56,7 @@ async function capture(
   answered: AnsweredQuery,
   trigger: FailedQueryTrigger,
 ): Promise<boolean> {
-  const kept = await db.record(() => record(answered, trigger, Date.now()))
+  const kept = await db.record(() => record(answered, trigger, Date.now()), { lock: answered.spaceKey })
   failedClusters.captured(answered.spaceKey)
   return kept
 }

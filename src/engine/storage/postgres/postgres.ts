@@ -34,6 +34,7 @@ const WRITE = 'BEGIN ISOLATION LEVEL REPEATABLE READ'
 /** under a lock each statement sees what others committed before the lock was had */
 const WRITE_LOCKED = 'BEGIN ISOLATION LEVEL READ COMMITTED'
 const LOCK = 'SELECT 1 FROM spaces WHERE key = $1 FOR NO KEY UPDATE'
+const LOCK_NAMED = 'SELECT 1 FROM spaces WHERE tenant = $1 AND id = $2 FOR NO KEY UPDATE'
 
 interface OpenOptions extends PostgresOptions {
   /** how long a write waits for a server that has gone, in milliseconds */
@@ -102,7 +103,7 @@ export class Postgres implements Driver {
   }
 
   /** Runs the first statement of a read, which may be run again: only its answer moves the program on. */
-  async #begun(first: Query): Promise<{ session: Session; outcome(): Outcome }> {
+  async #begun(first: Asked): Promise<{ session: Session; outcome(): Outcome }> {
     const until = performance.now() + Math.min(READ_PATIENCE_MS, this.#patienceMs)
     for (let run = 1; ; run++) {
       try {
@@ -153,8 +154,8 @@ export class Postgres implements Driver {
   }
 
   /** On a server nothing is seen by others before it is durable, so a record is a write like any other. */
-  record<T>(work: () => Write<T> | T): Promise<T> {
-    return this.write(work)
+  record<T>(work: () => Write<T> | T, options?: WriteOptions): Promise<T> {
+    return this.write(work, options)
   }
 
   /** Resolves at once: what can be seen is durable. */
@@ -232,7 +233,8 @@ export class Postgres implements Driver {
       session.begin(lock === undefined ? WRITE : WRITE_LOCKED)
       if (lock !== undefined) {
         this.#count('statements')
-        session.ahead(LOCK, [lock])
+        if (typeof lock === 'number') session.ahead(LOCK, [lock])
+        else session.ahead(LOCK_NAMED, [lock.tenant, lock.id])
       }
       value = await this.#run(session, program, await this.#outcome(session, first.value))
     } catch (error) {
