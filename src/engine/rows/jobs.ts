@@ -255,7 +255,7 @@ export function* moveStored(jobs: readonly JobRow[]): Write<void> {
   const now = Date.now()
   yield* sql.runEach(
     `UPDATE jobs SET stage = 'nodes_generated', error = NULL, updated_at = ?
-     WHERE id = ? AND stage = 'queued' AND claimed_by = ? AND fence = ?`,
-    jobs.map(({ id, claimed_by, fence }) => [now, id, claimed_by, fence]),
+     WHERE tenant = ? AND id = ? AND stage = 'queued' AND claimed_by = ? AND fence = ?`,
+    jobs.map(({ tenant, id, claimed_by, fence }) => [now, tenant, id, claimed_by, fence]),
   )
 }

@@ -49,13 +49,7 @@ import { costsOf, writeCost } from '../../../src/engine/rows/research/costs.js'
 import { eventsAfter } from '../../../src/engine/rows/research/events.js'
 import { bodiesOf, partialsAfter, stepBody, usedBy } from '../../../src/engine/rows/research/steps.js'
 import { findTask, insertTask, moveTask, taskById } from '../../../src/engine/rows/research/tasks.js'
-import {
-  insertTurn,
-  keepSession,
-  lastTurns,
-  removeSession,
-  storedSessions,
-} from '../../../src/engine/rows/sessions.js'
+import { insertTurn, keepSession, lastTurns, removeSession, storedSessions } from '../../../src/engine/rows/sessions.js'
 import { insertSnapshot, snapshotFile, snapshotFiles, snapshotQueries } from '../../../src/engine/rows/snapshots.js'
 import { findTrace, insertTrace, readBundle } from '../../../src/engine/rows/traces.js'
 import type { Driver } from '../../../src/engine/storage/driver.js'
