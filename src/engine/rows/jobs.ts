@@ -1,4 +1,4 @@
-import { KsError, notFound } from '../../contract/errors.js'
+import { notFound } from '../../contract/errors.js'
 import type { DocumentCompilationJob, JobStage } from '../../contract/gateway/jobs.js'
 import { defined } from '../../lib/defined.js'
 import { newId } from '../../lib/ids.js'
