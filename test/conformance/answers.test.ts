@@ -554,7 +554,7 @@ describe('A14: what belongs to somebody', () => {
   })
 
   test('is moved as a whole, once the space is gone', async () => {
-    const bundle = await call('exportBundle', {}, { query: { ids: String(made.space) } })
+    const bundle: unknown = await call('exportBundle', {}, { query: { ids: String(made.space) } })
     if (!(bundle instanceof Uint8Array)) throw new Error('a bundle is bytes')
     const file = () => {
       const body = new FormData()

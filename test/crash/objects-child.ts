@@ -60,7 +60,7 @@ if (what === 'upload') {
 } else {
   await db.write(function* () {
     yield* sql.run('DELETE FROM chat_files', [])
-    yield* loosen({ tenant: 'tenant', key }, Date.now())
+    yield* loosen('tenant', [key], Date.now())
   })
   await removeUnreferenced(context, 'tenant', [key])
 }

@@ -77,13 +77,14 @@ class Watch {
     })
     vi.spyOn(Database.prototype, 'execute').mockImplementation(function (this: Database, asked) {
       const done = execute.call(this, asked)
-      const isDone = (done as Changed | undefined)?.changes === 1
-      if (asked.sql.startsWith('UPDATE jobs SET stage = ?, error = ?')) {
-        const [to, , , , , job] = asked.values
-        watch.moves.push({ job: String(job), to: String(to), isDone })
-      } else if (asked.sql.startsWith("UPDATE jobs SET stage = 'published'")) {
-        const [, , , job] = asked.values
-        watch.moves.push({ job: String(job), to: 'published', isDone })
+      const [lists, changes] =
+        'lists' in asked ? [asked.lists, done as number[]] : [[asked.values], [(done as Changed | undefined)?.changes]]
+      const isAnyMove = asked.sql.startsWith('UPDATE jobs SET stage = ?, error = ?')
+      const isPublication = asked.sql.startsWith("UPDATE jobs SET stage = 'published'")
+      for (const [place, values] of lists.entries()) {
+        const isDone = changes[place] === 1
+        if (isAnyMove) watch.moves.push({ job: String(values[5]), to: String(values[0]), isDone })
+        else if (isPublication) watch.moves.push({ job: String(values[3]), to: 'published', isDone })
       }
       return done
     })

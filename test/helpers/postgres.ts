@@ -8,7 +8,7 @@ import { type OpenOptions, Postgres } from '../../src/engine/storage/postgres/po
 import type { Read, Write } from '../../src/engine/storage/program.js'
 import type { DatabaseAddress } from '../../src/local/database-address.js'
 import { databaseAddress } from '../../src/local/database-address.js'
-import { addressOn } from './postgres-server.js'
+import { addressOn, ROLE } from './postgres-server.js'
 
 /** Whether there is a server to run these tests on. */
 export const hasServer = inject('postgres') !== undefined

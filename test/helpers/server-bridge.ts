@@ -1,6 +1,6 @@
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads'
+import type { Bindable, Change, Query } from '../../src/engine/base/statements.js'
 import { AS_SQLITE } from '../../src/engine/storage/postgres/values.js'
-import type { Bindable, Change, Query } from '../../src/engine/storage/program.js'
 import { addressOf } from './postgres.js'
 import { ROLE, SUPERUSER } from './postgres-server.js'
 import { forServer } from './server-sql.js'
@@ -63,7 +63,11 @@ function thread(): MessagePort {
   return port1
 }
 
-function askNow(database: string, role: string, what: { text: string; values?: readonly Bindable[] } | { end: true }): Answer {
+function askNow(
+  database: string,
+  role: string,
+  what: { text: string; values?: readonly Bindable[] } | { end: true },
+): Answer {
   const turn = new Int32Array(new SharedArrayBuffer(4))
   const to = thread()
   to.postMessage({ connectionString: addressOf(database, undefined, role).hosts[0], turn, ...what })

@@ -16,7 +16,7 @@ import { prepareDocument } from '../../src/engine/parse/prepare.js'
 import { beat } from '../../src/engine/rows/gateways.js'
 import { claimJobs } from '../../src/engine/rows/job-claims.js'
 import { documentOf } from '../../src/engine/rows/job-documents.js'
-import { beginJob, type JobRow, latestJob } from '../../src/engine/rows/jobs.js'
+import { beginJobs, type JobRow, latestJob } from '../../src/engine/rows/jobs.js'
 import { insertSpace } from '../../src/engine/rows/space-changes.js'
 import { findSpace, type SpaceRow } from '../../src/engine/rows/spaces.js'
 import { DEFAULT_POLICIES, type Policies } from '../../src/engine/spaces/manifest.js'
@@ -154,7 +154,7 @@ export async function openSmallStore(changes: Partial<EngineOptions> = {}): Prom
     begin(space, docKey) {
       const document = db.now(documentOf({ doc_key: docKey }))
       if (document === undefined) throw new Error(`there is no document ${docKey}`)
-      write(() => beginJob(space, document))
+      write(() => beginJobs(space, [document]))
     },
     claimed(docKey, gateway = instance) {
       const latest = db.now(latestJob(docKey))

@@ -81,6 +81,33 @@ describe.each(BACKENDS)('programs on %s', (_, open) => {
     await expect(driver.write(failing)).rejects.toBe(thrown)
   })
 
+  it('run a text with many lists of values one after the other, and fail with the first that fails', async () => {
+    const token = (n: number) => [`token ${n}`, n]
+    const all = Array.from({ length: 1201 }, (_, n) => token(n))
+    const insert = 'INSERT INTO revoked_tokens (jti, expires_at) VALUES (?, ?) ON CONFLICT (jti) DO NOTHING'
+    const find = 'SELECT jti, expires_at FROM revoked_tokens WHERE jti = ?'
+    expect(await driver.write(() => sql.runEach(insert, [...all, token(7)]))).toEqual([...all.map(() => 1), 0])
+    expect(await driver.read(sql.getEach(find, [['token 1200'], ['none'], ['token 3']]))).toEqual([
+      { jti: 'token 1200', expires_at: 1200 },
+      undefined,
+      { jti: 'token 3', expires_at: 3 },
+    ])
+    expect(await driver.read(sql.allEach(find, []))).toEqual([])
+    const deleting = 'DELETE FROM revoked_tokens WHERE expires_at >= ? AND expires_at < ? RETURNING expires_at'
+    const deleted = await driver.write(() =>
+      sql.returningEach<{ expires_at: number }>(deleting, [
+        [0, 2],
+        [0, 3],
+      ]),
+    )
+    expect(deleted.map((rows) => rows.length)).toEqual([2, 1])
+    const late = driver.write(function* () {
+      yield* sql.runEach('INSERT INTO revoked_tokens (jti, expires_at) VALUES (?, ?)', [token(-1), token(3), token(-2)])
+    })
+    await expect(late).rejects.toThrow()
+    expect(await driver.read(sql.getEach(find, [['token -1'], ['token -2']]))).toEqual([undefined, undefined])
+  })
+
   it('publish revisions without a gap, with eight writers of two processes', async () => {
     const published = await newSpace(driver)
     const other = await backend.another()

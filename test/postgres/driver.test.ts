@@ -119,6 +119,27 @@ describe.skipIf(!hasServer)('a driver of PostgreSQL', () => {
     expect(counted).toEqual({ value: 7, statements: 4, again: 0 })
   })
 
+  it('counts a text with many lists of values once for each way to the server', async () => {
+    const lists = Array.from({ length: 501 }, () => [space.key])
+    const once = await driver.counting(() =>
+      driver.read(sql.allEach('SELECT seq FROM workspace_changes WHERE space_key = ?', lists.slice(1))),
+    )
+    const twice = await driver.counting(() =>
+      driver.read(sql.allEach('SELECT seq FROM workspace_changes WHERE space_key = ?', lists)),
+    )
+    expect([once.statements, once.value.length, twice.statements, twice.value.length]).toEqual([1, 500, 2, 501])
+  })
+
+  it('says why the first of many lists of values failed, and runs again where that was a conflict', async () => {
+    let runs = 0
+    const conflicting = driver.write(function* () {
+      runs += 1
+      yield* sql.allEach('SELECT CASE WHEN ? = 1 THEN conflict() END', [[0], [1], [2]])
+    })
+    await expect(conflicting).rejects.toMatchObject({ code: 'unavailable' })
+    expect(runs).toBe(10)
+  })
+
   it('does not go on behind a statement that failed', async () => {
     const before = await driver.read(lastChange(space.key))
     const deaf = driver.write(function* () {

@@ -11,7 +11,11 @@ export interface Site {
 }
 
 const ROOT = resolve(import.meta.dirname, '../..')
-const VERBS = new Set(['get', 'all', 'run', 'returning', 'inserted', 'getAsStored', 'allAsStored', 'cellsAsStored'])
+const VERBS = new Set(
+  'get all run returning inserted getAsStored allAsStored cellsAsStored getEach allEach runEach returningEach'.split(
+    ' ',
+  ),
+)
 
 /** Works out, by the compiler, the texts of all statements of programs in a folder. */
 export function statementSites(...folders: string[]): Site[] {

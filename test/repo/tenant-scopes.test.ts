@@ -18,7 +18,10 @@ const FOR_ALL: Readonly<Record<string, readonly [count: number, reason: string]>
   'src/engine/sources/operations.ts': [1, 'whether the daemon has to be there for a schedule'],
   'src/engine/local-files/operations.ts': [1, 'the daemon watches the folders of all'],
   'src/engine/status/models-in-use.ts': [1, 'what the operator is told of providers'],
-  'src/engine/bundles/import.ts': [1, 'the indexes know a space by its id alone: that of an imported one must be of nobody'],
+  'src/engine/bundles/import.ts': [
+    1,
+    'the indexes know a space by its id alone: that of an imported one must be of nobody',
+  ],
   'src/engine/chat/operations.ts': [2, 'a key, and a signed address, are of nobody before they are found'],
 }
 

@@ -59,6 +59,7 @@ const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
   'compilation goes on from the row of a job that it claimed, and names the job and its commit by their ids': [
     "document-ends.ts: UPDATE jobs SET stage = 'canceled'",
     'jobs.ts: SELECT completed_at, waits > 0',
+    'jobs.ts: UPDATE jobs SET stage = ?, error = ?',
     'staged-commits.ts: UPDATE staged_commits SET status = ?, updated_at = ?',
     'staged-commits.ts: UPDATE staged_commits SET resume_status',
     'staged-commits.ts: UPDATE staged_commits SET status = resume_status',

@@ -18,11 +18,30 @@ export interface Change extends Statement {
   verb: 'run'
 }
 
+/** One text that is run with each list of values, one after the other. */
+interface Repeated {
+  sql: string
+  lists: readonly (readonly Bindable[])[]
+}
+
+/** A statement that gives rows, with each list of values. */
+export interface Queries extends Repeated {
+  verb: 'all'
+}
+
+/** A statement that writes, with each list of values. */
+export interface Changes extends Repeated {
+  verb: 'run'
+}
+
+/** What a program may ask of its driver. */
+export type Asked = Query | Queries | Change | Changes
+
 /**
  * A program of statements that reads: it yields each statement to the driver that runs it and gets the rows back. Made of
  * statements and arithmetic alone, so that any driver can run it in one transaction, and run it again.
  */
-export type Read<T> = Generator<Query, T, unknown>
+export type Read<T> = Generator<Query | Queries, T, unknown>
 
 /** A program that also writes. A program that reads is one, too. */
-export type Write<T> = Generator<Query | Change, T, unknown>
+export type Write<T> = Generator<Asked, T, unknown>

@@ -263,12 +263,7 @@ class BundleImport {
       objects: this.#objects.count,
       bytes: this.#reader.bytesRead,
     }
-    await writeAnswer(
-      db,
-      this.#caller,
-      () => this.#showAll(),
-      () => told,
-    )
+    await writeAnswer(db, this.#caller, () => this.#showAll(), { answer: () => told })
     for (const one of this.#done) one.shown()
     this.#done.length = 0
     return told

@@ -125,7 +125,7 @@ export class EmbeddingMigrations {
     for (;;) {
       after = isTrained(move.space) ? await this.#fillTrained(move, after) : await this.#fillByProvider(move, after)
       signal.throwIfAborted()
-      if (await db.write(() => switchWhenFilled(move, after))) break
+      if (await db.write(() => switchWhenFilled(move, after), { lock: row.space_key })) break
     }
     const target = await db.read(activeVectorSpace(move.space))
     if (target !== undefined) await context.indexes.activateVectors(move.space.id, target.id)
@@ -173,7 +173,7 @@ export class EmbeddingMigrations {
     const { db, log } = context
     const texts = nodes.map(({ title, text }) => `${title}\n${text}`)
     const made = await embedPassages(embedder, texts, signal)
-    const stored = await db.write(() => storeSlice({ row, space, signal }, nodes, made))
+    const stored = await db.write(() => storeSlice({ row, space, signal }, nodes, made), { lock: space.key })
     for (const { node, error } of stored.refused)
       log.warn({ space: space.id, node, error }, 'the embedding model refused a passage')
     // an index that cannot take them now reads them from the rows when they are made active

@@ -127,7 +127,7 @@ async function usableVectorSpace(context: EngineContext, space: SpaceRow): Promi
     return vectorSpace
   }
   log.info({ space: space.id }, 'the embedding model is of an earlier text analyser, and is trained anew')
-  await db.write(() => supersede(vectorSpace.key, 'active'))
+  await db.write(() => supersede(vectorSpace.key, 'active'), { lock: space.key })
   context.wake(space.key)
   return undefined
 }

@@ -51,7 +51,7 @@ export async function cancelMigration(
       const row = yield* migrationRows.find(space, id)
       return { row, answer: yield* toMigration(row) }
     },
-    (ended) => ended.answer,
+    { answer: (ended) => ended.answer, lock: { tenant: caller.tenant, id: spaceId } },
   )
   await context.migrations.ended(row)
   return answer

@@ -6,7 +6,7 @@ import { isHeld, type JobRow, moveJob, openJob } from '../rows/jobs.js'
 import { nodesOfVersion } from '../rows/nodes.js'
 import { lastSequence } from '../rows/projection-log.js'
 import type { SpaceRow } from '../rows/spaces.js'
-import { endCommit } from '../rows/staged-commits.js'
+import { endCommits } from '../rows/staged-commits.js'
 import { dropUnpublished, versionKeyOf } from '../rows/versions.js'
 import { policiesOf } from '../spaces/manifest.js'
 import { countPages } from '../spaces/parser-pages.js'
@@ -39,7 +39,7 @@ export async function compileBatch(
   const fresh = batch.filter(({ job }) => job.stage === 'queued')
   const resumed = batch.filter(({ job }) => job.stage !== 'queued')
   const { reloaded, lost } = await context.db.read(reload(resumed))
-  if (lost.length > 0) fresh.push(...(await context.db.write(() => beginAnew(lost))))
+  if (lost.length > 0) fresh.push(...(await context.db.write(() => beginAnew(lost), { lock: space.key })))
   const toFollow: ToFollow[] = []
   const built = [...(await buildNodes(context, space, fresh, toFollow, signal)), ...reloaded]
   // whether the index got their passages before the crash is not known
@@ -119,7 +119,7 @@ export async function failJob(
   failure: CompileFailure | { code: string; message: string },
 ): Promise<void> {
   const days = policiesOf(space).retentionPolicy.failedCommitRetentionDays
-  const dropped = await context.db.write(() => endInVain(job, failure, days))
+  const dropped = await context.db.write(() => endInVain(job, failure, days), { lock: space.key })
   await forget(context, space, dropped)
 }
 
@@ -128,7 +128,7 @@ function* endInVain(job: JobRow, failure: { code: string; message: string }, day
   const row = yield* openJob(job.key)
   if (row === undefined) return 0
   if (!(yield* moveJob(row.id, row.stage, 'failed', { error: failure.message, claim: job }))) return 0
-  yield* endCommit(job.id, 'failed-terminal', failure, days)
+  yield* endCommits([job.id], 'failed-terminal', failure, days)
   yield* markFailed(job.doc_key, failure)
   return yield* dropUnpublished(job.doc_key, job.version)
 }

@@ -4,7 +4,6 @@ import { mayBePoison } from '../queue/retry-policy.js'
 import { countWaiting } from '../rows/job-claims.js'
 import { type SpaceRow, spaceByKey } from '../rows/spaces.js'
 import { oweVectors } from '../rows/vectors-due.js'
-import type { Write } from '../storage/program.js'
 import { embedNodes } from './embeddings.js'
 import { publishBatch } from './publish.js'
 import { smokeTest } from './smoke.js'
@@ -155,10 +154,6 @@ async function askProvider(
 ): Promise<undefined> {
   const versions = built.flatMap(({ versionKey, nodes }) => (nodes.length === 0 ? [] : [versionKey]))
   if (versions.length === 0) return
-  await context.db.write(() => oweAll(space.key, versions))
+  await context.db.write(() => oweVectors(space.key, versions), { lock: space.key })
   await context.vectors.patience(space.key, versions, signal)
-}
-
-function* oweAll(spaceKey: number, versions: readonly number[]): Write<void> {
-  for (const version of versions) yield* oweVectors(spaceKey, version)
 }

@@ -1,16 +1,16 @@
 import type { EngineContext } from '../context.js'
-import { retireDocument } from '../documents/delete.js'
+import { retireDocuments } from '../documents/delete.js'
 import { removeUnreferenced } from '../objects/remove.js'
 import { type DocumentRow, namesakesOf } from '../rows/documents.js'
-import { publishJob } from '../rows/job-claims.js'
+import { publishJobs } from '../rows/job-claims.js'
 import { markPublished } from '../rows/job-documents.js'
-import { isHeld, openJob } from '../rows/jobs.js'
+import { heldStages, openJob } from '../rows/jobs.js'
 import { publishNext } from '../rows/publications.js'
 import { type SpaceRow, spaceByKey } from '../rows/spaces.js'
 import { advance } from '../rows/staged-commits.js'
 import { activeVectorSpace, type FilledVector, insertVectors, type VectorSpace } from '../rows/vector-spaces.js'
 import { oweVectors } from '../rows/vectors-due.js'
-import { isNotOver, markObsolete, showVersion } from '../rows/versions.js'
+import { areNotOver, markObsolete, showVersions } from '../rows/versions.js'
 import { retentionOf } from '../spaces/retention-policy.js'
 import type { Read, Write } from '../storage/program.js'
 import type { EmbeddedNodes } from './embeddings.js'
@@ -39,7 +39,7 @@ export async function publishBatch(
   if (isLarge && embedded !== undefined && !(await storeVectors(context, space, built, embedded, all))) return false
   const rows = isLarge ? [] : all
   await context.rightOfWay.giveWay()
-  const published = await db.write(() => publish(space, built, embedded?.vectorSpace, rows))
+  const published = await db.write(() => publish(space, built, embedded?.vectorSpace, rows), { lock: space.key })
   if (published === undefined) return false
   context.pageIndexes.published(space.key)
   context.conflicts.published(space.key)
@@ -75,8 +75,8 @@ function* publish(
     const current = isProvided ? undefined : yield* activeVectorSpace(live)
     if (current?.key !== vectorSpace?.key) return undefined
   }
-  const going: Built[] = []
-  for (const item of held) if (yield* publishJob(item.job)) going.push(item)
+  const moved = yield* publishJobs(held.map(({ job }) => job))
+  const going = held.filter((_, place) => moved[place])
   if (going.length === 0) return { seq: 0, retired: [], lost }
   if (vectorSpace !== undefined) {
     const ours = new Set(going.map(({ document }) => document.key))
@@ -90,14 +90,15 @@ function* publish(
     going.map(({ document, job }) => `${document.id}@${job.version}`).join(' '),
   )
   const keep = (yield* retentionOf(space.key)).parseArtifactVersions
-  const published: Published = { seq: 0, retired: [], lost }
-  for (const item of going) {
-    const { seq, retired } = yield* publishOne(space, item, revision, keep)
-    published.seq = Math.max(published.seq, seq)
-    published.retired.push(...retired)
-    if (isProvided && item.nodes.length > 0) yield* oweVectors(space.key, item.versionKey)
+  const shown = yield* show(space, going, revision, keep)
+  if (isProvided) {
+    const owed = going.filter(({ nodes }) => nodes.length > 0)
+    yield* oweVectors(
+      space.key,
+      owed.map(({ versionKey }) => versionKey),
+    )
   }
-  return published
+  return { ...shown, lost }
 }
 
 /**
@@ -117,7 +118,7 @@ async function storeVectors(
   const items = new Map(built.map((item) => [item.document.key, item]))
   for (let from = 0; from < rows.length; from += VECTORS_AT_ONCE) {
     const slice = rows.slice(from, from + VECTORS_AT_ONCE)
-    const stored = await db.write(() => storeSlice(space.key, vectorSpace, items, slice))
+    const stored = await db.write(() => storeSlice(space.key, vectorSpace, items, slice), { lock: space.key })
     if (stored === undefined) return false
     if (stored.length > 0) await addToIndex(context, space, vectorSpace, stored)
     await context.rightOfWay.giveWay()
@@ -132,14 +133,14 @@ function* storeSlice(
   items: ReadonlyMap<number, Built>,
   slice: readonly FilledVector[],
 ): Write<FilledVector[] | undefined> {
-  const live = yield* spaceByKey(spaceKey)
-  if (live === undefined) return []
-  if ((yield* activeVectorSpace(live))?.key !== vectorSpace.key) return undefined
-  const there = new Set<number>()
-  for (const doc of new Set(slice.map(({ doc }) => doc))) {
-    const item = items.get(doc)
-    if (item !== undefined && (yield* isHeld(item.job)) && (yield* isNotOver(item.versionKey))) there.add(doc)
-  }
+  const space = yield* spaceByKey(spaceKey)
+  if (space === undefined) return []
+  if ((yield* activeVectorSpace(space))?.key !== vectorSpace.key) return undefined
+  const asked = [...new Set(slice.map(({ doc }) => doc))].flatMap((doc) => items.get(doc) ?? [])
+  const stages = yield* heldStages(asked.map(({ job }) => job))
+  const areLive = yield* areNotOver(asked.map(({ versionKey }) => versionKey))
+  const live = asked.filter((_, place) => stages[place] !== undefined && areLive[place])
+  const there = new Set(live.map(({ document }) => document.key))
   const wanted = slice.filter(({ doc }) => there.has(doc))
   yield* insertVectors(vectorSpace.key, wanted)
   return wanted
@@ -152,36 +153,60 @@ function* storeSlice(
 function* stillHeld(built: readonly Built[]): Read<{ held: Built[]; lost: string[] }> {
   const held: Built[] = []
   const lost: string[] = []
-  for (const item of built) {
-    if (yield* isHeld(item.job)) held.push(item)
+  const stages = yield* heldStages(built.map(({ job }) => job))
+  for (const [place, item] of built.entries()) {
+    if (stages[place] !== undefined) held.push(item)
     else if ((yield* openJob(item.job.key)) !== undefined) lost.push(item.job.id)
   }
   return { held, lost }
 }
 
 /** @param keep how many of a document's versions stay */
-function* publishOne(
+function* show(
   space: SpaceRow,
-  { job, document, versionKey }: Built,
+  going: readonly Built[],
   revision: number,
   keep: number,
 ): Write<Omit<Published, 'lost'>> {
-  yield* advance(job.id, ['nodes-built', 'projections-built', 'published'])
-  const seq = yield* showVersion(space.key, document.key, versionKey, revision)
-  if (job.version > keep) yield* markObsolete(document.key, job.version - keep)
-  yield* markPublished(document, job.version, versionKey)
-  const namesakes = yield* retireNamesakes(document, revision)
+  yield* advance(
+    going.map(({ job }) => job.id),
+    ['nodes-built', 'projections-built', 'published'],
+  )
+  const versions = going.map(({ job, document, versionKey }) => ({
+    document,
+    docKey: document.key,
+    version: job.version,
+    versionKey,
+  }))
+  const seq = yield* showVersions(space.key, versions, revision)
+  const many = versions.filter(({ version }) => version > keep)
+  yield* markObsolete(many.map(({ docKey, version }) => ({ docKey, upTo: version - keep })))
+  yield* markPublished(versions)
+  const namesakes = yield* retireNamesakes(
+    space.key,
+    going.map(({ document }) => document),
+    revision,
+  )
   return { seq: Math.max(seq, namesakes.seq), retired: namesakes.retired }
 }
 
 /** Of documents with one name and source the newest one stays. */
-function* retireNamesakes(document: DocumentRow, revision: number): Write<Omit<Published, 'lost'>> {
-  const others = yield* namesakesOf(document)
-  const newer = others.some((other) => other.key > document.key && other.parser_status === 'parsed')
-  const retired = newer ? [document] : others.filter((other) => other.key < document.key)
-  let seq = 0
-  for (const row of retired) seq = Math.max(seq, (yield* retireDocument(row, revision)).seq)
-  return { seq, retired }
+function* retireNamesakes(
+  spaceKey: number,
+  documents: readonly DocumentRow[],
+  revision: number,
+): Write<Omit<Published, 'lost'>> {
+  const namesakes = yield* namesakesOf(documents)
+  const retired = new Map<number, DocumentRow>()
+  for (const [place, document] of documents.entries()) {
+    const others = namesakes[place] ?? []
+    const isReplaced = others.some((other) => other.key > document.key && other.parser_status === 'parsed')
+    for (const row of isReplaced ? [document] : others.filter((other) => other.key < document.key))
+      retired.set(row.key, row)
+  }
+  const rows = [...retired.values()]
+  const { seq } = yield* retireDocuments(spaceKey, rows, revision)
+  return { seq, retired: rows }
 }
 
 function vectorRows(built: Built[], embedded: EmbeddedNodes | undefined): FilledVector[] {

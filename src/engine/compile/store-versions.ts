@@ -1,15 +1,22 @@
 import type { EngineContext } from '../context.js'
 import type { PreparedDocument, PreparedNode } from '../parse/compiled.js'
 import { charactersOf, lengthOf } from '../parse/document-parts.js'
-import { isHeldQueued, moveJob } from '../rows/jobs.js'
-import { insertNodes } from '../rows/nodes.js'
+import { heldStages, isHeldQueued, moveStored } from '../rows/jobs.js'
+import { insertNodes, insertNodesOf } from '../rows/nodes.js'
 import { logAdded } from '../rows/projection-log.js'
 import type { SpaceRow } from '../rows/spaces.js'
 import { advance } from '../rows/staged-commits.js'
-import { insertPart, type VersionPart } from '../rows/version-parts.js'
-import { dropUnpublished, hasVersion, insertAsset, insertVersionRow, type VersionOwner } from '../rows/versions.js'
+import { insertParts } from '../rows/version-parts.js'
+import {
+  dropAllUnpublished,
+  hasVersion,
+  insertAssets,
+  insertVersionRows,
+  type MadeVersion,
+  type VersionOwner,
+} from '../rows/versions.js'
 import type { FreshBatch, IndexedNode } from '../search/ports.js'
-import { type VersionSize, versionOverQuota } from '../spaces/quota.js'
+import { type VersionSize, versionOverQuota, versionsOverQuota } from '../spaces/quota.js'
 import type { Read, Write } from '../storage/program.js'
 import { takeNodeKeys } from './node-keys.js'
 import type { Built, Work } from './work.js'
@@ -49,12 +56,8 @@ interface KeyedWork extends ReadWork {
 }
 
 /** A version whose row is there, while the rest of it is being stored. */
-interface Begun {
-  versionKey: number
-  /** what does not fit into the row */
-  parts: VersionPart[]
-  /** the row says how many nodes there are: all are stored with it */
-  isCounted: boolean
+interface Begun extends MadeVersion {
+  item: KeyedWork
 }
 
 /** What one transaction adds to a version. */
@@ -148,28 +151,33 @@ async function storeTogether(
   outcome: Outcome,
   apply: (seq: number, nodes?: readonly IndexedNode[]) => unknown,
 ): Promise<void> {
-  const { built, refused, nodes, seq } = await context.db.write(function* () {
-    const built: Built[] = []
-    const refused: Refused[] = []
-    const nodes: IndexedNode[] = []
-    let seq = 0
-    for (const item of group) {
-      const { dropped, begun } = yield* begin(context, space, item, true)
-      seq = Math.max(seq, dropped)
-      if (begun === undefined) continue
-      if ('failure' in begun) {
-        refused.push({ work: item.work, failure: begun.failure })
-        continue
-      }
-      for (const slice of slicesOf(space, item, begun)) yield* slice.store()
-      nodes.push(...toIndexed(item, item.document.nodes))
-      built.push(yield* finish(item, begun))
-    }
-    return { built, refused, nodes, seq: Math.max(seq, yield* logNodes(space, nodes)) }
-  })
-  apply(seq, nodes)
-  outcome.built.push(...built)
-  outcome.refused.push(...refused)
+  const stored = await context.db.write(() => storeGroup(context, space, group), { lock: space.key })
+  apply(stored.seq, stored.nodes)
+  outcome.built.push(...stored.built)
+  outcome.refused.push(...stored.refused)
+}
+
+interface StoredGroup extends Outcome {
+  nodes: IndexedNode[]
+  /** the log's last entry */
+  seq: number
+}
+
+function* storeGroup(context: EngineContext, space: SpaceRow, group: readonly KeyedWork[]): Write<StoredGroup> {
+  const { dropped, begun, refused } = yield* beginAll(context, space, group, true)
+  for (const { item, versionKey, parts } of begun) {
+    yield* insertParts(space.key, versionKey, parts)
+    yield* insertAssets(versionKey, item.document.assets)
+  }
+  yield* insertNodesOf(
+    begun.map(({ item, versionKey }) => ({
+      owner: { ...ownerOf(space, item.work), versionKey, firstNode: item.firstNode },
+      nodes: item.document.nodes,
+    })),
+  )
+  const built = yield* finishAll(begun)
+  const nodes = begun.flatMap(({ item }) => toIndexed(item, item.document.nodes))
+  return { built, refused, nodes, seq: Math.max(dropped, yield* logNodes(space, nodes)) }
 }
 
 /** A large document, slice by slice; others get their turn between them. */
@@ -183,26 +191,25 @@ async function storeInSlices(
 ): Promise<void> {
   const { db } = context
   const { work, document } = item
-  const { dropped, begun } = await db.write(() => begin(context, space, item, false))
-  apply(dropped)
+  const lock = { lock: space.key }
+  const made = await db.write(() => beginAll(context, space, [item], false), lock)
+  apply(made.dropped)
+  outcome.refused.push(...made.refused)
+  const [begun] = made.begun
   if (begun === undefined) return
-  if ('failure' in begun) {
-    outcome.refused.push({ work, failure: begun.failure })
-    return
-  }
   let left = document.nodes.length
-  for (const slice of slicesOf(space, item, begun)) {
+  for (const slice of slicesOf(space, begun)) {
     signal.throwIfAborted()
     await context.rightOfWay.giveWay()
     const nodes = toIndexed(item, slice.nodes)
     const stored = await db.write<{ seq: number } | { failure: Refused['failure'] } | undefined>(function* () {
-      if (!(yield* goesOn(item, begun))) return undefined
+      if (!(yield* goesOn(begun))) return undefined
       // others may have filled the space meanwhile
       const failure = yield* versionOverQuota(context, space, { artifactBytes: 0, segments: 0, nodes: left })
       if (failure !== undefined) return { failure }
       yield* slice.store()
       return { seq: yield* logNodes(space, nodes) }
-    })
+    }, lock)
     if (stored === undefined) return
     if ('failure' in stored) {
       outcome.refused.push({ work, failure: stored.failure })
@@ -211,29 +218,47 @@ async function storeInSlices(
     apply(stored.seq, nodes)
     left -= slice.nodes.length
   }
-  const built = await db.write(() => finishWanted(item, begun))
+  const built = await db.write(() => finishWanted(begun), lock)
   if (built !== undefined) outcome.built.push(built)
 }
 
 /**
- * Makes the row of a version, inside a transaction; what an earlier run of the job left goes.
+ * Makes the rows of versions, inside a transaction; what earlier runs of their jobs left goes. A job that was ended or taken
+ * over meanwhile is left out.
  *
- * @returns the log's entry for what the index has to forget, 0 for nothing, and nothing more for a job that was ended
- *   or taken over meanwhile, or why the space has no room
- * @param isWhole its nodes follow in the same transaction
+ * @returns with the log's last entry for what the index has to forget, 0 for nothing, and what the space has no room for
+ * @param isWhole their nodes follow in the same transaction
  */
-function* begin(
+function* beginAll(
   context: EngineContext,
   space: SpaceRow,
-  { work, document, firstNode }: KeyedWork,
+  group: readonly KeyedWork[],
   isWhole: boolean,
-): Write<{ dropped: number; begun?: Begun | { failure: Refused['failure'] } }> {
-  if (!(yield* isHeldQueued(work.job))) return { dropped: 0 }
-  const dropped = yield* dropUnpublished(work.document.key, work.job.version)
-  const failure = yield* versionOverQuota(context, space, sizeOf(document))
-  if (failure !== undefined) return { dropped, begun: { failure } }
-  const made = yield* insertVersionRow(ownerOf(space, work), document, isWhole ? firstNode : undefined)
-  return { dropped, begun: { ...made, isCounted: isWhole } }
+): Write<{ dropped: number; begun: Begun[]; refused: Refused[] }> {
+  const stages = yield* heldStages(group.map(({ work }) => work.job))
+  const wanted = group.filter((_, place) => stages[place] === 'queued')
+  const dropped = yield* dropAllUnpublished(wanted.map(({ work }) => ownerOf(space, work)))
+  const sizes = wanted.map(({ document }) => sizeOf(document))
+  const over = yield* versionsOverQuota(context, space, sizes)
+  const refused: Refused[] = []
+  const taken: KeyedWork[] = []
+  for (const [place, item] of wanted.entries()) {
+    const failure = over[place]
+    if (failure === undefined) taken.push(item)
+    else refused.push({ work: item.work, failure })
+  }
+  const made = yield* insertVersionRows(
+    taken.map(({ work, document, firstNode }) => ({
+      owner: ownerOf(space, work),
+      document,
+      ...(isWhole ? { firstNode } : {}),
+    })),
+  )
+  const begun = taken.flatMap((item, place): Begun[] => {
+    const version = made[place]
+    return version === undefined ? [] : [{ item, ...version }]
+  })
+  return { dropped, begun, refused }
 }
 
 /**
@@ -249,21 +274,13 @@ function* logNodes(space: SpaceRow, nodes: readonly IndexedNode[]): Write<number
 }
 
 /** What is to be stored of a version behind its row, in slices of one transaction each. */
-function* slicesOf(space: SpaceRow, { work, document, firstNode }: KeyedWork, begun: Begun): Iterable<Slice> {
-  const { versionKey, isCounted } = begun
-  for (const parts of cut(begun.parts, ({ bytes }) => ({ bytes: bytes.length, nodes: 0 }))) {
-    const store = function* () {
-      for (const part of parts) yield* insertPart(space.key, versionKey, part)
-    }
-    yield { nodes: [], store }
-  }
-  for (const assets of cut(document.assets, ({ bytes }) => ({ bytes: bytes.length, nodes: 0 }))) {
-    const store = function* () {
-      for (const asset of assets) yield* insertAsset(versionKey, asset)
-    }
-    yield { nodes: [], store }
-  }
-  const owner = { ...ownerOf(space, work), versionKey, firstNode, isCounted }
+function* slicesOf(space: SpaceRow, { item, versionKey, parts }: Begun): Iterable<Slice> {
+  const { work, document, firstNode } = item
+  for (const slice of cut(parts, ({ bytes }) => ({ bytes: bytes.length, nodes: 0 })))
+    yield { nodes: [], store: () => insertParts(space.key, versionKey, slice) }
+  for (const assets of cut(document.assets, ({ bytes }) => ({ bytes: bytes.length, nodes: 0 })))
+    yield { nodes: [], store: () => insertAssets(versionKey, assets) }
+  const owner = { ...ownerOf(space, work), versionKey, firstNode }
   for (const nodes of cut(document.nodes, (node) => ({ bytes: lengthOf(node), nodes: 1 })))
     yield { nodes, store: () => insertNodes(owner, nodes) }
 }
@@ -289,22 +306,27 @@ function* cut<T>(things: readonly T[], weigh: (thing: T) => Weight, most = SLICE
 }
 
 /** Whether a version that is being stored is still wanted: ending its job, or taking it over, removes the version, too. */
-function* goesOn({ work }: ReadWork, { versionKey }: Begun): Read<boolean> {
+function* goesOn({ item: { work }, versionKey }: Begun): Read<boolean> {
   return (yield* hasVersion(versionKey, work.job.version)) && (yield* isHeldQueued(work.job))
 }
 
-function* finishWanted(item: KeyedWork, begun: Begun): Write<Built | undefined> {
-  return (yield* goesOn(item, begun)) ? yield* finish(item, begun) : undefined
+function* finishWanted(begun: Begun): Write<Built | undefined> {
+  return (yield* goesOn(begun)) ? (yield* finishAll([begun]))[0] : undefined
 }
 
-/** All of a version is stored: its job goes on, inside the caller's transaction. */
-function* finish({ work, document, firstNode }: KeyedWork, { versionKey }: Begun): Write<Built> {
-  const { job } = work
+/** All of these versions is stored: their jobs go on, inside the caller's transaction. */
+function* finishAll(begun: readonly Begun[]): Write<Built[]> {
+  const jobs = begun.map(({ item }) => item.work.job)
+  yield* moveStored(jobs)
   // in one update: nobody sees a stage between them, of one transaction
-  yield* moveJob(job.id, 'queued', 'nodes_generated', { claim: job })
-  yield* advance(job.id, ['metadata-prepared', 'artifacts-built', 'nodes-built'])
-  const nodes = document.nodes.map(({ ordinal, title, text }) => ({ key: firstNode + ordinal, title, text }))
-  return { ...work, job: { ...job, stage: 'nodes_generated' }, versionKey, nodes }
+  yield* advance(
+    jobs.map(({ id }) => id),
+    ['metadata-prepared', 'artifacts-built', 'nodes-built'],
+  )
+  return begun.map(({ item: { work, document, firstNode }, versionKey }) => {
+    const nodes = document.nodes.map(({ ordinal, title, text }) => ({ key: firstNode + ordinal, title, text }))
+    return { ...work, job: { ...work.job, stage: 'nodes_generated' as const }, versionKey, nodes }
+  })
 }
 
 function ownerOf(space: SpaceRow, { job, document }: Work): VersionOwner {

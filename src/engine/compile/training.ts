@@ -79,7 +79,7 @@ export async function retrain(
     // the model was just written, and is read at once
     await context.rightOfWay.giveWay()
     await fillVectors(context, space, building, signal)
-    switched = await db.write(() => switchVectorSpace(spaceKey, building))
+    switched = await db.write(() => switchVectorSpace(spaceKey, building), { lock: spaceKey })
   } catch (error) {
     if (!signal.aborted) await giveUp(context, spaceKey, building, signal)
     throw error

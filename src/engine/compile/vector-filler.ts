@@ -165,7 +165,7 @@ export class VectorFiller {
       const nodes = await db.read(nodesDue(space, size * REQUESTS_AT_ONCE))
       if (nodes.length === 0) {
         // every passage has its vector, yet the counts say otherwise: the rows are right
-        await db.write(() => countSpaceAgain(spaceKey))
+        await db.write(() => countSpaceAgain(spaceKey), { lock: spaceKey })
         return
       }
       const slices: DueNode[][] = []
@@ -185,8 +185,10 @@ export class VectorFiller {
     const vectorSpace =
       first === undefined
         ? undefined
-        : await db.write(() => observeDimension(space.key, first.length, space.vector_space))
-    const { filled, refused } = await db.write(() => storeVectors(space, vectorSpace?.key, nodes, made))
+        : await db.write(() => observeDimension(space.key, first.length, space.vector_space), { lock: space.key })
+    const { filled, refused } = await db.write(() => storeVectors(space, vectorSpace?.key, nodes, made), {
+      lock: space.key,
+    })
     for (const { node, error } of refused)
       log.warn({ space: space.id, node, error }, 'the embedding model refused a passage')
     this.#progressAt.set(space.key, Date.now())
@@ -224,7 +226,8 @@ export function pauseAfter({ isPermanent, retryAfterMs = 0 }: ProviderTrouble, a
 }
 
 function* missingNow(spaceKey: number): Read<Counted['missing']> {
-  return { passages: (yield* missingOf(spaceKey)).due, class: (yield* waitOf(spaceKey))?.error_class }
+  const { due } = yield* missingOf(spaceKey)
+  return { passages: due, class: due === 0 ? undefined : (yield* waitOf(spaceKey))?.error_class }
 }
 
 /** Whether vectors of versions are owed by a provider that answers. */

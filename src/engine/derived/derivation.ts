@@ -2,7 +2,7 @@ import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import type { EngineContext } from '../context.js'
 import { headRevision, IS_READ, type PendingVersion, pendingVersions } from '../rows/derivations.js'
-import { writePageIndex } from '../rows/page-indexes.js'
+import { writePageIndexes } from '../rows/page-indexes.js'
 import { type SpaceRow, spaceByKey } from '../rows/spaces.js'
 import { quotasOf } from '../spaces/quota.js'
 import type { Driver } from '../storage/driver.js'
@@ -130,7 +130,7 @@ export class Derivations {
     const of = { spaceKey: space.key, docKey: version.doc_key, versionKey: version.key }
     if (index !== undefined) {
       const packed = await packPageIndex(index.finish())
-      await db.write(() => writePageIndex(of, packed))
+      await db.write(() => writePageIndexes(space.key, [{ ...of, packed }]))
     }
     await storeExtraction(db, of, graph.finish(), room)
   }

@@ -4,11 +4,11 @@ import type { Lease } from '../base/leases.js'
 import type { EngineContext } from '../context.js'
 import { removeUnreferenced } from '../objects/remove.js'
 import { type BulkItem, insertBulkJob } from '../rows/bulk-jobs.js'
-import { cancelJob, hideDocument, openJobsOf } from '../rows/document-ends.js'
+import { cancelJobs, type Hidden, hideDocuments, openJobsOf } from '../rows/document-ends.js'
 import { type DocumentRow, lookupDocuments } from '../rows/documents.js'
 import { publishNext } from '../rows/publications.js'
 import { findSpace, spaceByKey } from '../rows/spaces.js'
-import { endCommit } from '../rows/staged-commits.js'
+import { endCommits } from '../rows/staged-commits.js'
 import { policiesOf } from '../spaces/manifest.js'
 import type { Write } from '../storage/program.js'
 import { writeAnswer } from '../storage/write-answer.js'
@@ -17,8 +17,6 @@ interface Removed {
   nodes: number
   artifacts: number
   projections: number
-  /** the log's last entry for the nodes; 0 where there are none */
-  seq: number
 }
 
 /** Deletes documents, of those that the caller may know of: gone from every read when this resolves. Rows are purged later, bytes now where nobody holds them. */
@@ -47,19 +45,15 @@ async function removeDocuments(
   // listed for as long as it takes; a job that compiles one of them loses it in the transaction
   for (const { key, row } of await db.read(liveOf(caller, spaceId, documentIds))) held.push(leaseOf(context, key, row))
   // whether nobody else holds the bytes shows only afterwards
-  const outcome = await writeAnswer(
-    db,
-    caller,
-    () => removeAll(caller, spaceId, documentIds),
-    (done) => toReport(done, new Set()),
-  )
+  const outcome = await writeAnswer(db, caller, () => removeAll(caller, spaceId, documentIds), {
+    answer: (done) => toReport(done, new Set()),
+    lock: { tenant: caller.tenant, id: spaceId },
+  })
   context.wake()
   const named = outcome.rows.flatMap(({ id, row }) => (row === undefined ? [] : [{ id, key: row.object_key }]))
   const keys = named.map(({ key }) => key)
-  let seq = 0
-  for (const made of outcome.removed.values()) seq = Math.max(seq, made.seq)
   const [followed, removed] = await Promise.allSettled([
-    context.indexes.follow(spaceId, seq),
+    context.indexes.follow(spaceId, outcome.seq),
     removeUnreferenced(context, caller.tenant, keys),
   ])
   if (followed.status === 'rejected') throw followed.reason
@@ -80,9 +74,13 @@ function* removeAll(caller: Caller, spaceId: string, documentIds: readonly strin
   const rows = yield* lookupDocuments(caller, space.key, documentIds)
   const removed = new Map<string, Removed>()
   const live = rows.flatMap(({ row }) => (row === undefined ? [] : [row]))
+  let seq = 0
   if (live.length > 0) {
     const { revision } = yield* publishNext(space.key, `delete ${live.map((row) => row.id).join(' ')}`)
-    for (const row of live) removed.set(row.id, yield* retireDocument(row, revision))
+    const retired = yield* retireDocuments(space.key, live, revision)
+    seq = retired.seq
+    for (const [place, { versions, nodes }] of retired.made.entries())
+      removed.set(live[place]?.id ?? '', { nodes, artifacts: versions, projections: nodes * 2 })
   }
   const items = rows.map(
     ({ id, row }): BulkItem => ({
@@ -91,13 +89,15 @@ function* removeAll(caller: Caller, spaceId: string, documentIds: readonly strin
     }),
   )
   const bulkJobId = yield* insertBulkJob(space, 'document_delete', items)
-  return { bulkJobId, rows, removed }
+  return { bulkJobId, rows, removed, seq }
 }
 
 interface Outcome {
   bulkJobId: string
   rows: { id: string; row: DocumentRow | undefined }[]
   removed: Map<string, Removed>
+  /** the log's last entry for the nodes; 0 where there are none */
+  seq: number
 }
 
 /** @param withBytes ids of documents whose bytes are gone too */
@@ -130,21 +130,20 @@ function leaseOf({ leases }: EngineContext, spaceKey: number, { id, version }: D
   return lease
 }
 
-/** Hides a document from `revision` on, inside the caller's transaction. */
-export function* retireDocument(row: DocumentRow, revision: number): Write<Removed> {
+/** Hides documents of a space from `revision` on, inside the caller's transaction. */
+export function* retireDocuments(spaceKey: number, rows: readonly DocumentRow[], revision: number): Write<Hidden> {
+  if (rows.length === 0) return { made: [], seq: 0 }
   const now = Date.now()
-  const { versions, nodes, seq } = yield* hideDocument(row, revision, now)
-  yield* cancelOpenJobs(row, now)
-  return { nodes, artifacts: versions, projections: nodes * 2, seq }
+  const hidden = yield* hideDocuments(spaceKey, rows, revision, now)
+  yield* cancelOpenJobs(spaceKey, rows, now)
+  return hidden
 }
 
-function* cancelOpenJobs(row: DocumentRow, now: number): Write<void> {
-  const open = yield* openJobsOf(row.key)
+function* cancelOpenJobs(spaceKey: number, rows: readonly DocumentRow[], now: number): Write<void> {
+  const open = yield* openJobsOf(rows.map(({ key }) => key))
   if (open.length === 0) return
-  const space = yield* spaceByKey(row.space_key)
+  const space = yield* spaceByKey(spaceKey)
   const days = space === undefined ? 1 : policiesOf(space).retentionPolicy.failedCommitRetentionDays
-  for (const id of open) {
-    yield* cancelJob(id, now)
-    yield* endCommit(id, 'canceled', undefined, days)
-  }
+  yield* cancelJobs(open, now)
+  yield* endCommits(open, 'canceled', undefined, days)
 }

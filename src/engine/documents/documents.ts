@@ -5,8 +5,8 @@ import type { Caller } from '../base/caller.js'
 import { storedName } from '../base/file-names.js'
 import type { Page, PageRequest } from '../base/page.js'
 import type { EngineContext } from '../context.js'
-import { type DocumentRow, documentsAfter, documentsNamed, findDocument, toAsset } from '../rows/documents.js'
-import { endedInVain, latestJob } from '../rows/jobs.js'
+import { type DocumentRow, documentsAfter, findDocument, newestNamed, toAsset } from '../rows/documents.js'
+import { endedInVain, latestJobs } from '../rows/jobs.js'
 import { findSource } from '../rows/sources.js'
 import { findSpace, type SpaceRow } from '../rows/spaces.js'
 import type { Read } from '../storage/program.js'
@@ -85,11 +85,18 @@ interface Held {
 }
 
 function* heldAs(spaceKey: number, sourceId: string | null, asked: CheckDocumentsBody['items']): Read<Held[]> {
-  const held: Held[] = []
-  for (const { filename, sha256 } of asked) {
-    const [row] = yield* documentsNamed(spaceKey, sourceId, storedName(filename))
+  const rows = yield* newestNamed(
+    spaceKey,
+    sourceId,
+    asked.map(({ filename }) => storedName(filename)),
+  )
+  const same = rows.filter((row, place) => row !== undefined && row.sha256 === asked[place]?.sha256)
+  const keys = same.flatMap((row) => row?.key ?? [])
+  const latest = yield* latestJobs(keys)
+  const jobs = new Map(keys.map((key, place) => [key, latest[place]]))
+  return asked.map(({ filename, sha256 }, place) => {
+    const row = rows[place]
     const isSame = row?.sha256 === sha256
-    held.push({ filename, row, isSame, isFailed: isSame && endedInVain(yield* latestJob(row.key)) })
-  }
-  return held
+    return { filename, row, isSame, isFailed: isSame && endedInVain(jobs.get(row.key)) }
+  })
 }

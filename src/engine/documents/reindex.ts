@@ -3,11 +3,11 @@ import type { Caller } from '../base/caller.js'
 import type { EngineContext } from '../context.js'
 import { type BulkItem, insertBulkJob } from '../rows/bulk-jobs.js'
 import { type DocumentRow, documentsAfter, lookupDocuments, toAsset } from '../rows/documents.js'
-import { beginJob, latestJob, toTicket } from '../rows/jobs.js'
+import { beginJobs, type JobRow, latestJobs, toTicket } from '../rows/jobs.js'
 import { findSpace, type SpaceRow } from '../rows/spaces.js'
-import { beginReindexCommit } from '../rows/staged-commits.js'
+import { beginReindexCommits } from '../rows/staged-commits.js'
 import { assertRoomForReindex } from '../spaces/quota.js'
-import type { Read } from '../storage/program.js'
+import type { Read, Write } from '../storage/program.js'
 import { writeAnswer } from '../storage/write-answer.js'
 
 /** Queues documents to be compiled again; a document that is being compiled already keeps its job. */
@@ -18,19 +18,23 @@ export async function reindexDocuments(
   which: { all: true } | { documentIds: string[] },
 ): Promise<BulkReindex> {
   const { db } = context
-  const result = await writeAnswer(db, caller, function* () {
+  const lock = { tenant: caller.tenant, id: spaceId }
+  const again = function* (): Write<BulkReindex> {
     const space = yield* findSpace(caller.tenant, spaceId)
     const wanted = yield* select(caller, space, which)
     yield* assertRoomForReindex(context, space, wanted.filter(({ row }) => row !== undefined).length)
     const items: BulkReindex['items'] = []
     const bulk: BulkItem[] = []
+    const rows = wanted.flatMap(({ row }) => row ?? [])
+    const queued = yield* queueAgain(space, rows)
+    const jobs = new Map(rows.map(({ key }, place) => [key, queued[place]]))
     for (const { id, row } of wanted) {
-      if (row === undefined) {
+      const job = row && jobs.get(row.key)
+      if (row === undefined || job === undefined) {
         items.push({ documentId: id, status: 'not_found' })
         bulk.push({ documentId: id, outcome: 'failed' })
         continue
       }
-      const job = yield* queueAgain(space, row)
       bulk.push({ documentId: row.id, jobId: job.id })
       items.push({
         asset: toAsset(row, space.id),
@@ -41,7 +45,8 @@ export async function reindexDocuments(
     }
     const bulkJobId = yield* insertBulkJob(space, 'document_reindex', bulk)
     return { bulkJobId, total: items.length, items }
-  })
+  }
+  const result = await writeAnswer(db, caller, again, { lock })
   context.wake()
   return result
 }
@@ -55,11 +60,20 @@ function* select(
   return yield* lookupDocuments(caller, space.key, which.documentIds)
 }
 
-/** Makes a job for the next version of a document, inside the caller's transaction; one that is open is kept. */
-export function* queueAgain(space: SpaceRow, row: DocumentRow) {
-  const last = yield* latestJob(row.key)
-  if (last !== undefined && last.completed_at === null) return last
-  const job = yield* beginJob(space, row)
-  yield* beginReindexCommit(space, row, job.id, Date.now())
-  return job
+/**
+ * Makes jobs for the next version of each of some documents, inside the caller's transaction, which holds the row of the
+ * space; one that is open is kept.
+ */
+export function* queueAgain(space: SpaceRow, rows: readonly DocumentRow[]): Write<JobRow[]> {
+  const latest = yield* latestJobs(rows.map(({ key }) => key))
+  const isOpen = (place: number) => latest[place]?.completed_at === null
+  const ended = rows.filter((_, place) => !isOpen(place))
+  const jobs = yield* beginJobs(space, ended)
+  yield* beginReindexCommits(
+    space,
+    ended.map((document, place) => ({ document, jobId: jobs[place]?.id ?? '' })),
+    Date.now(),
+  )
+  const made = new Map(ended.map(({ key }, place) => [key, jobs[place]]))
+  return rows.flatMap(({ key }, place) => (isOpen(place) ? latest[place] : made.get(key)) ?? [])
 }

@@ -7,12 +7,19 @@ import type { Upload, UploadFile, UploadOptions } from '../base/upload.js'
 import type { EngineContext } from '../context.js'
 import { keepObjects } from '../objects/receive.js'
 import { removeUnreferenced } from '../objects/remove.js'
-import { type DocumentRow, documentsNamed, findDocument, insertDocument, toAsset } from '../rows/documents.js'
-import { beginJob, endedInVain, type JobRow, latestJob, toTicket } from '../rows/jobs.js'
+import {
+  type DocumentRow,
+  findDocument,
+  insertDocuments,
+  type NewDocument,
+  newestNamed,
+  toAsset,
+} from '../rows/documents.js'
+import { beginJobs, endedInVain, type JobRow, latestJobs, toTicket } from '../rows/jobs.js'
 import { findSource } from '../rows/sources.js'
 import { freezeEmbedding } from '../rows/space-changes.js'
 import { findSpace, type SpaceRow } from '../rows/spaces.js'
-import { beginUploadCommit, failUpload, settleUpload } from '../rows/staged-commits.js'
+import { beginUploadCommits, failUploads, type SettledUpload, settleUploads } from '../rows/staged-commits.js'
 import { assertRoomForPages } from '../spaces/parser-pages.js'
 import { assertRawBytes, assertRoomForDocuments } from '../spaces/quota.js'
 import { ObjectStore, type StagedObject } from '../storage/objects.js'
@@ -113,11 +120,12 @@ async function commitUpload(
     // it may have been deleted while the bytes came in
     if (sourceId !== null) yield* findSource(caller, live, sourceId)
     if (live.frozen_at === null) yield* freezeEmbedding(space.key, Date.now())
-    const made: AcceptedDocument[] = []
-    for (const item of received) made.push(yield* admit(caller, space, sourceId, item))
+    const made = new Map<Received, AcceptedDocument>()
+    for (const turn of turnsOf(received))
+      for (const [item, accepted] of yield* admit(caller, space, sourceId, turn)) made.set(item, accepted)
     // several uploads may have been let in at once
     if (added > 0) yield* assertRawBytes(context, space)
-    return made
+    return received.flatMap((item) => made.get(item) ?? [])
   }
   const accepted = await keepObjects(context, {
     tenant: space.tenant,
@@ -125,7 +133,8 @@ async function commitUpload(
     begin: () => beginCommits(context, space, sourceId, received),
     commit(held) {
       const work = () => admitAll(held)
-      return answer === undefined ? db.write(work) : writeAnswer(db, caller, work, answer)
+      const lock = space.key
+      return answer === undefined ? db.write(work, { lock }) : writeAnswer(db, caller, work, { answer, lock })
     },
   })
   context.wake()
@@ -145,12 +154,11 @@ function* newOf(
   let added = 0
   let again = 0
   let bytes = 0
-  for (const item of received) {
-    const same = yield* sameBytes(space, sourceId, item)
-    if (same === undefined) {
+  for (const [place, held] of (yield* heldAs(space, sourceId, received)).entries()) {
+    if (held === undefined) {
       added += 1
-      bytes += item.staged.size
-    } else if (endedInVain(yield* latestJob(same.key))) again += 1
+      bytes += received[place]?.staged.size ?? 0
+    } else if (endedInVain(held.latest)) again += 1
   }
   if (added > 0) yield* assertRoomForDocuments(context, space, bytes)
   return { added, again }
@@ -162,11 +170,14 @@ function* beginCommits(
   sourceId: string | null,
   received: readonly Received[],
 ): Write<void> {
-  const now = Date.now()
-  for (const { commitId, objectKey, staged } of received) {
-    const file = { commitId, stagedId: staged.id, objectKey, sha256: staged.sha256, size: staged.size }
-    yield* beginUploadCommit(space, sourceId, file, instance, now)
-  }
+  const files = received.map(({ commitId, objectKey, staged }) => ({
+    commitId,
+    stagedId: staged.id,
+    objectKey,
+    sha256: staged.sha256,
+    size: staged.size,
+  }))
+  yield* beginUploadCommits(space, sourceId, files, instance, Date.now())
 }
 
 /** Nobody was promised anything: no commit stays under way, and no bytes stay that nothing else names. */
@@ -175,9 +186,12 @@ async function forget(context: EngineContext, space: SpaceRow, received: Receive
   const code = error instanceof KsError ? error.code : 'internal'
   try {
     await Promise.all(received.map(({ staged }) => objects.discard(staged.id)))
-    await db.write(function* () {
-      for (const { commitId } of received) yield* failUpload(commitId, code)
-    })
+    await db.write(() =>
+      failUploads(
+        received.map(({ commitId }) => commitId),
+        code,
+      ),
+    )
     await removeUnreferenced(
       context,
       space.tenant,
@@ -189,27 +203,82 @@ async function forget(context: EngineContext, space: SpaceRow, received: Receive
   }
 }
 
-/**
- * Makes the asset and its job, or finds the asset that holds the same bytes under the same name. One whose last job failed
- * or was canceled gets a new job.
- */
-function* admit(caller: Caller, space: SpaceRow, sourceId: string | null, item: Received): Write<AcceptedDocument> {
-  const same = yield* sameBytes(space, sourceId, item)
-  const latest = same && (yield* latestJob(same.key))
-  if (same !== undefined && latest !== undefined && !endedInVain(latest)) {
-    yield* settleUpload(item.commitId, ['received', 'object-staged', 'canceled'], { documentId: same.id, jobId: null })
-    return accepted(space, same, latest)
+/** Files in turns, none with two of one name: the later one of two finds what the earlier one made. */
+function turnsOf(received: readonly Received[]): Received[][] {
+  const turns: Received[][] = []
+  const times = new Map<string, number>()
+  for (const item of received) {
+    const turn = times.get(item.filename) ?? 0
+    times.set(item.filename, turn + 1)
+    turns[turn] = [...(turns[turn] ?? []), item]
   }
-  const row = same ?? (yield* makeDocument(space, sourceId, item))
-  const job = yield* beginJob(space, row)
-  // this transaction is the acknowledgement: the bytes are durable, verified by their hash, and have their row
-  const path = ['received', 'object-staged', 'object-verified', 'metadata-prepared'] as const
-  yield* settleUpload(item.commitId, path, { documentId: row.id, jobId: job.id })
-  return accepted(space, same === undefined ? row : yield* findDocument(caller, space.key, row.id), job)
+  return turns
 }
 
-function* makeDocument(space: SpaceRow, sourceId: string | null, item: Received): Write<DocumentRow> {
-  const made = {
+/**
+ * Makes assets and their jobs, or finds the assets that hold the same bytes under the same names. One whose last job failed
+ * or was canceled gets a new job.
+ */
+function* admit(
+  caller: Caller,
+  space: SpaceRow,
+  sourceId: string | null,
+  items: readonly Received[],
+): Write<[Received, AcceptedDocument][]> {
+  const held = yield* heldAs(space, sourceId, items)
+  const there: [Received, AcceptedDocument][] = []
+  const compiled: { item: Received; row: DocumentRow | undefined }[] = []
+  for (const [place, item] of items.entries()) {
+    const { row, latest } = held[place] ?? {}
+    if (row !== undefined && latest !== undefined && !endedInVain(latest))
+      there.push([item, accepted(space, row, latest)])
+    else compiled.push({ item, row })
+  }
+  yield* settleUploads(
+    ['received', 'object-staged', 'canceled'],
+    there.map(([{ commitId }, { asset }]) => ({ commitId, documentId: asset.id, jobId: null })),
+  )
+  return [...there, ...(yield* compileAll(caller, space, sourceId, compiled))]
+}
+
+/** Makes the jobs of files, and the documents of those that have none. */
+function* compileAll(
+  caller: Caller,
+  space: SpaceRow,
+  sourceId: string | null,
+  files: readonly { item: Received; row: DocumentRow | undefined }[],
+): Write<[Received, AcceptedDocument][]> {
+  const added = files.flatMap(({ item, row }) => (row === undefined ? [item] : []))
+  const made = yield* insertDocuments(
+    added.map((item) => newDocument(space, sourceId, item)),
+    Date.now(),
+  )
+  const rows = new Map(added.map((item, place) => [item, made[place]]))
+  const documents = files.flatMap(({ item, row }) => {
+    const document = row ?? rows.get(item)
+    return document === undefined ? [] : [{ item, document, isNew: row === undefined }]
+  })
+  const jobs = yield* beginJobs(
+    space,
+    documents.map(({ document }) => document),
+  )
+  // this transaction is the acknowledgement: the bytes are durable, verified by their hash, and have their row
+  const path = ['received', 'object-staged', 'object-verified', 'metadata-prepared'] as const
+  const settled: SettledUpload[] = []
+  const all: [Received, AcceptedDocument][] = []
+  for (const [place, { item, document, isNew }] of documents.entries()) {
+    const job = jobs[place]
+    if (job === undefined) continue
+    settled.push({ commitId: item.commitId, documentId: document.id, jobId: job.id })
+    const row = isNew ? document : yield* findDocument(caller, space.key, document.id)
+    all.push([item, accepted(space, row, job)])
+  }
+  yield* settleUploads(path, settled)
+  return all
+}
+
+function newDocument(space: SpaceRow, sourceId: string | null, item: Received): NewDocument {
+  return {
     tenant: space.tenant,
     id: newId(),
     space_key: space.key,
@@ -221,19 +290,27 @@ function* makeDocument(space: SpaceRow, sourceId: string | null, item: Received)
     sha256: item.staged.sha256,
     size_bytes: item.staged.size,
   }
-  return yield* insertDocument(made, Date.now())
 }
 
 function accepted(space: SpaceRow, row: DocumentRow, job: JobRow): AcceptedDocument {
   return { asset: toAsset(row, space.id), compilationJob: toTicket(job), statusUrl: `/jobs/${job.id}` }
 }
 
-/** The document that holds the file's bytes under its name already. */
-function* sameBytes(
-  space: SpaceRow,
-  sourceId: string | null,
-  { filename, staged }: Received,
-): Read<DocumentRow | undefined> {
-  const [newest] = yield* documentsNamed(space.key, sourceId, filename)
-  return newest?.sha256 === staged.sha256 ? newest : undefined
+interface Held {
+  row: DocumentRow
+  latest: JobRow | undefined
+}
+
+/** For each file the document that holds its bytes under its name already, with its latest job. */
+function* heldAs(space: SpaceRow, sourceId: string | null, files: readonly Received[]): Read<(Held | undefined)[]> {
+  const newest = yield* newestNamed(
+    space.key,
+    sourceId,
+    files.map(({ filename }) => filename),
+  )
+  const same = newest.map((row, place) => (row?.sha256 === files[place]?.staged.sha256 ? row : undefined))
+  const keys = [...new Set(same.flatMap((row) => row?.key ?? []))]
+  const latest = yield* latestJobs(keys)
+  const jobs = new Map(keys.map((key, place) => [key, latest[place]]))
+  return same.map((row) => row && { row, latest: jobs.get(row.key) })
 }

@@ -1,7 +1,7 @@
 import type { ExplainBody } from '../../contract/gateway/explain.js'
 import { defined } from '../../lib/defined.js'
 import { storedName, virtualName } from '../base/file-names.js'
-import { type DocumentRow, documentsNamed, lookupDocument } from '../rows/documents.js'
+import { type DocumentRow, lookupDocument, newestNamed } from '../rows/documents.js'
 import {
   deletedDocument,
   documentsOfBase,
@@ -71,7 +71,7 @@ function* explainAbsence(reader: Reader, space: SpaceRow, asked: Named, stages: 
   const gone = yield* deletedDocument(reader, space.key, asked.documentId ?? '', storedName(asked.path ?? ''))
   if (gone !== undefined || (asked.documentId !== undefined && (yield* wasHere(reader, space.key, asked.documentId)))) {
     const successor =
-      gone === undefined ? undefined : (yield* documentsNamed(space.key, gone.source_id, gone.filename))[0]
+      gone === undefined ? undefined : (yield* newestNamed(space.key, gone.source_id, [gone.filename]))[0]
     const at = gone?.deleted_at
     failed(stages, 'deleted', {
       stage: 'document',

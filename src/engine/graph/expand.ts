@@ -46,6 +46,8 @@ const NODES_PER_ENTITY = 20
 const MAX_SEEDS = 24
 /** An entity named this often in a space says little of any of its nodes. */
 const COMMON = 200
+/** Entities whose nodes are looked up between two looks at the clock. */
+const ENTITIES_AT_ONCE = 128
 /** Words of a question that are looked up as one name. */
 const LONGEST_NAME = 5
 /** Weights of entities: named by the caller, named by the question, mentioned in the first passage found. */
@@ -74,27 +76,25 @@ export function* expandFromGraph(request: ExpansionRequest): Read<Expansion> {
     weights.set(key, Math.max(weight, weights.get(key) ?? 0))
   }
   for (const key of yield* askedEntities(space.key, request.query)) raise(key, ASKED)
-  for (const [rank, node] of request.seeds.entries())
-    for (const key of yield* mentionedBy(node, FANOUT)) raise(key, SEEN / (1 + rank))
+  for (const [rank, mentioned] of (yield* mentionedBy(request.seeds, FANOUT)).entries())
+    for (const key of mentioned) raise(key, SEEN / (1 + rank))
   const seeds = heaviest(weights, MAX_SEEDS)
   let relations = 0
-  for (const seed of seeds) {
-    if (late()) break
-    for (const { other, isStated } of yield* neighboursOf(seed.key, FANOUT)) {
+  const stepped = late() ? [] : yield* neighboursOf(keysOf(seeds), FANOUT)
+  for (const [place, neighbours] of stepped.entries())
+    for (const { other, isStated } of neighbours) {
       relations++
-      raise(other, seed.weight * (isStated ? STEP.stated : STEP.mentions))
+      raise(other, (seeds[place]?.weight ?? 0) * (isStated ? STEP.stated : STEP.mentions))
     }
-  }
   const nodes = new Map<number, number>()
   const reached = heaviest(weights, weights.size)
   let traversed = 0
-  for (const { key, weight } of reached) {
-    if (late()) break
-    traversed++
-    const mentions = yield* nodesOf(key, NODES_PER_ENTITY + 1)
-    if (mentions.length > NODES_PER_ENTITY && (yield* mentionsUpTo(key, COMMON + 1)) > COMMON) continue
-    for (const node of mentions.slice(0, NODES_PER_ENTITY))
-      nodes.set(node, (nodes.get(node) ?? 0) + weight / Math.log2(2 + mentions.length))
+  while (traversed < reached.length && !late()) {
+    const some = reached.slice(traversed, traversed + ENTITIES_AT_ONCE)
+    traversed += some.length
+    for (const { weight, mentions } of yield* telling(some))
+      for (const node of mentions.slice(0, NODES_PER_ENTITY))
+        nodes.set(node, (nodes.get(node) ?? 0) + weight / Math.log2(2 + mentions.length))
   }
   return {
     nodes: heaviest(nodes, nodes.size),
@@ -110,6 +110,20 @@ export function* expandFromGraph(request: ExpansionRequest): Read<Expansion> {
       graphTimedOut: late(),
     },
   }
+}
+
+function keysOf(reached: readonly Reached[]): number[] {
+  return reached.map(({ key }) => key)
+}
+
+/** Of entities, those that are not common, with the newest nodes that mention them, one more than are looked at. */
+function* telling(entities: readonly Reached[]): Read<{ weight: number; mentions: number[] }[]> {
+  const mentions = yield* nodesOf(keysOf(entities), NODES_PER_ENTITY + 1)
+  const all = entities.map((entity, place) => ({ ...entity, mentions: mentions[place] ?? [] }))
+  const many = keysOf(all.filter((one) => one.mentions.length > NODES_PER_ENTITY))
+  const counts = yield* mentionsUpTo(many, COMMON + 1)
+  const common = new Set(many.filter((_, place) => (counts[place] ?? 0) > COMMON))
+  return all.filter(({ key }) => !common.has(key))
 }
 
 /** Largest weights first, ties by key, so that results are repeatable. */
@@ -142,7 +156,5 @@ function* askedEntities(spaceKey: number, query: string): Read<number[]> {
 }
 
 function* nodesOfAll(entities: readonly number[]): Read<Set<number>> {
-  const nodes = new Set<number>()
-  for (const key of entities) for (const node of yield* nodesOf(key, COMMON)) nodes.add(node)
-  return nodes
+  return new Set((yield* nodesOf(entities, COMMON)).flat())
 }

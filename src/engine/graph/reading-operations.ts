@@ -49,7 +49,7 @@ export function createReadingOperations(context: EngineContext, readings: GraphR
           yield* endReading(key, 'canceled')
           return { key, answer: toReading(space, yield* readingRows.find(space, id)) }
         },
-        (made) => made.answer,
+        { answer: (made) => made.answer },
       )
       await readings.ended(key)
       return answer

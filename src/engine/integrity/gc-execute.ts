@@ -9,7 +9,7 @@ import { removeStrayNodes } from '../rows/integrity/repairs.js'
 import { isOldTrace } from '../rows/integrity/traces.js'
 import { supersededVectorSpaces } from '../rows/integrity/vectors.js'
 import { abandonedVersion } from '../rows/integrity/versions.js'
-import { beginRemoval, objectRow } from '../rows/objects.js'
+import { beginRemovals, objectRow } from '../rows/objects.js'
 import { removeTrace } from '../rows/purge/parts.js'
 import { removeSupersededModel } from '../rows/retention/versions.js'
 import { giveUpExpired, moveCommit } from '../rows/staged-commits.js'
@@ -116,7 +116,8 @@ export async function removeObject(
     const seen = file ?? { modifiedAt: (yield* objectRow(object))?.touched_at ?? now }
     if (!(yield* isCollectable(context, { key: objectKey, ...seen }, now))) return undefined
     const removal = newRemoval(context)
-    if ((yield* beginRemoval(object, removal, now)) !== 'begun') return undefined
+    const [begun] = yield* beginRemovals(object.tenant, [object.key], removal, now)
+    if (begun?.outcome !== 'begun') return undefined
     yield* ticket.begin()
     return removal
   })

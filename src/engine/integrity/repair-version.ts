@@ -14,7 +14,7 @@ import type { ScannedVersion } from '../rows/integrity/versions.js'
 import { logAdded } from '../rows/projection-log.js'
 import { markObsolete } from '../rows/retention/versions.js'
 import { replacePacked } from '../rows/version-parts.js'
-import { insertAsset, removeItems } from '../rows/versions.js'
+import { insertAssets, removeItems } from '../rows/versions.js'
 import { nodeHash } from '../storage/node-hash.js'
 import { unlessAway } from '../storage/objects.js'
 import type { Write } from '../storage/program.js'
@@ -71,7 +71,7 @@ function hashOf({ title, text, start_offset: startOffset, end_offset: endOffset 
 /** Writes a reading over the rows of its version, in one transaction; passages keep their keys and ids. */
 async function rewrite({ scan, row, nodes }: Damaged, read: PreparedDocument): Promise<string | undefined> {
   const { db, indexes } = scan.context
-  const seq = await db.write(function* () {
+  const write = function* (): Write<number> {
     const state = yield* stateOfVersion(row.key)
     if (state === 'gone') return 0
     yield* replacePacked(row.space_key, row.key, read)
@@ -83,14 +83,15 @@ async function rewrite({ scan, row, nodes }: Damaged, read: PreparedDocument): P
       if (yield* writeNode(row, old, node)) changed.push(node)
     }
     return state === 'superseded' ? 0 : yield* logChanged(scan, row, changed)
-  })
+  }
+  const seq = await db.write(write, { lock: row.space_key })
   await indexes.follow(scan.space.id, seq)
   return undefined
 }
 
 function* writeAssets(versionKey: number, assets: readonly PreparedAsset[]): Write<void> {
   yield* removeItems(versionKey)
-  for (const asset of assets) yield* insertAsset(versionKey, asset)
+  yield* insertAssets(versionKey, assets)
 }
 
 /** Notes changed passages in the projection log. @returns the last entry; 0 for none */
@@ -107,7 +108,7 @@ async function compileInstead({ scan, row, document }: Damaged): Promise<string 
   if (!isTrained(space))
     return `reading gives other passages by now: \`ks docs reindex ${document.id}\` compiles it again`
   if (row.until_revision !== null) await context.db.write(() => markObsolete([row], scan.now))
-  else await context.db.write(() => queueAgain(space, document))
+  else await context.db.write(() => queueAgain(space, [document]), { lock: space.key })
   context.wake()
   return undefined
 }

@@ -8,6 +8,7 @@ import { queueAgain } from '../documents/reindex.js'
 import { liveDocument } from '../rows/integrity/repairs.js'
 import { noteObject } from '../rows/objects.js'
 import { removeVector } from '../rows/retention/versions.js'
+import type { Write } from '../storage/program.js'
 import type { Finding, Remedy, Scan } from './findings.js'
 import { collectCommit, collectStrayNodes, removeObject } from './gc-execute.js'
 import { vectorSpaceInUse } from './model-in-use.js'
@@ -131,10 +132,11 @@ function heldUnless(gone: boolean): string | undefined {
 async function compileAgain({ context, space }: Scan, docKey: number): Promise<string | undefined> {
   const { db } = context
   if (!isTrained(space)) return 'compiling would ask the embedding model: reindex the document yourself'
-  const queued = await db.write(function* () {
+  const again = function* (): Write<boolean> {
     const row = yield* liveDocument(docKey)
-    return row !== undefined && (yield* queueAgain(space, row)) !== undefined
-  })
+    return row !== undefined && (yield* queueAgain(space, [row])).length > 0
+  }
+  const queued = await db.write(again, { lock: space.key })
   context.wake()
   return heldUnless(queued)
 }

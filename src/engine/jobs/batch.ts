@@ -2,7 +2,7 @@ import type { Work } from '../compile/work.js'
 import type { EngineContext } from '../context.js'
 import { MAX_RETRY_MILLISECONDS } from '../queue/retry-policy.js'
 import { claimJobs, compiledOf, compiledOfSpaces, type DueAt, jobsDue, spaceDueAfter } from '../rows/job-claims.js'
-import { documentOf } from '../rows/job-documents.js'
+import { documentsOf } from '../rows/job-documents.js'
 import type { JobRow } from '../rows/jobs.js'
 import { spaceByKey } from '../rows/spaces.js'
 import { quotasOf } from '../spaces/quota.js'
@@ -24,8 +24,10 @@ export function isSuspect(job: JobRow): boolean {
 function* selectBatch(spaceKey: number, due: DueAt, most: number): Read<Work[]> {
   const work: Work[] = []
   let bytes = 0
-  for (const job of yield* jobsDue(spaceKey, due, most)) {
-    const document = yield* documentOf(job)
+  const jobs = yield* jobsDue(spaceKey, due, most)
+  const documents = yield* documentsOf(jobs)
+  for (const [place, job] of jobs.entries()) {
+    const document = documents[place]
     if (document === undefined) continue
     const alone = document.size_bytes > ALONE_BYTES || isSuspect(job)
     if (work.length > 0 && (alone || bytes + document.size_bytes > BATCH_BYTES)) break

@@ -5,7 +5,7 @@ import type { EngineContext } from '../context.js'
 import { markCanceled } from '../rows/job-documents.js'
 import { findJob, moveJob, TERMINAL_STAGES, toJob } from '../rows/jobs.js'
 import { spaceByKey } from '../rows/spaces.js'
-import { endCommit } from '../rows/staged-commits.js'
+import { endCommits } from '../rows/staged-commits.js'
 import { dropUnpublished } from '../rows/versions.js'
 import { policiesOf } from '../spaces/manifest.js'
 import type { Read } from '../storage/program.js'
@@ -18,6 +18,7 @@ export function* getJob(caller: Caller, id: string): Read<DocumentCompilationJob
 /** @throws KsError `already-terminal` when the job has ended */
 export async function cancelJob(context: EngineContext, caller: Caller, id: string): Promise<DocumentCompilationJob> {
   const { db, indexes } = context
+  const { space_key } = await db.read(findJob(caller, id))
   const { job, dropped } = await writeAnswer(
     db,
     caller,
@@ -27,12 +28,12 @@ export async function cancelJob(context: EngineContext, caller: Caller, id: stri
         throw new KsError('already-terminal', `job ${row.id} has already ended as ${row.stage}`)
       const space = yield* spaceByKey(row.space_key)
       const days = space === undefined ? 1 : policiesOf(space).retentionPolicy.failedCommitRetentionDays
-      yield* endCommit(row.id, 'canceled', undefined, days)
+      yield* endCommits([row.id], 'canceled', undefined, days)
       yield* markCanceled(row.doc_key)
       const left = yield* dropUnpublished(row.doc_key, row.version)
       return { job: yield* toJob(yield* findJob(caller, id)), dropped: left }
     },
-    (canceled) => canceled.job,
+    { answer: (canceled) => canceled.job, lock: space_key },
   )
   await indexes.follow(job.knowledgeSpaceId, dropped)
   context.wake() // those who wait for the job are told at the runner's next turn

@@ -1,5 +1,5 @@
 import { failCrashLooping, freeOrphans } from '../rows/job-claims.js'
-import { endCommit } from '../rows/staged-commits.js'
+import { endCommits } from '../rows/staged-commits.js'
 import { dropUnpublished } from '../rows/versions.js'
 import type { Write } from '../storage/program.js'
 
@@ -14,7 +14,7 @@ export function* recoverClaims(): Write<number> {
   for (const job of freed) {
     if (job.unclean_ends < MAX_UNCLEAN_ENDS) continue
     yield* dropUnpublished(job.doc_key, job.version)
-    yield* endCommit(job.id, 'failed-terminal', CRASH_LOOP, CRASH_LOOP_DAYS)
+    yield* endCommits([job.id], 'failed-terminal', CRASH_LOOP, CRASH_LOOP_DAYS)
     yield* failCrashLooping(job, CRASH_LOOP)
   }
   return freed.length

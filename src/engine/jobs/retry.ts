@@ -7,9 +7,10 @@ import { queueAgain } from '../documents/reindex.js'
 import { insertBulkJob } from '../rows/bulk-jobs.js'
 import { goOn, jobsPutOff } from '../rows/job-claims.js'
 import { documentOf, documentsInVain } from '../rows/job-documents.js'
-import { endedInVain, findJob, type JobRow, latestJob, toJob } from '../rows/jobs.js'
+import { endedInVain, findJob, latestJob, toJob } from '../rows/jobs.js'
 import { findSpace, spaceByKey } from '../rows/spaces.js'
 import { assertRoomForReindex } from '../spaces/quota.js'
+import type { Write } from '../storage/program.js'
 import { writeAnswer } from '../storage/write-answer.js'
 
 /**
@@ -20,7 +21,8 @@ import { writeAnswer } from '../storage/write-answer.js'
  */
 export async function retryJob(context: EngineContext, caller: Caller, id: string): Promise<DocumentCompilationJob> {
   const { db } = context
-  const job = await writeAnswer(db, caller, function* () {
+  const { space_key: lock } = await db.read(findJob(caller, id))
+  const again = function* (): Write<DocumentCompilationJob> {
     const row = yield* findJob(caller, id)
     const space = yield* spaceByKey(row.space_key)
     const document = yield* documentOf(row)
@@ -28,12 +30,14 @@ export async function retryJob(context: EngineContext, caller: Caller, id: strin
       throw new KsError('already-terminal', `the document of job ${row.id} was deleted`)
     const latest = (yield* latestJob(row.doc_key)) ?? row
     if (latest.completed_at === null) {
-      yield* goOn(latest.key)
+      yield* goOn([latest.key])
       return yield* toJob(latest)
     }
     if (!endedInVain(latest)) throw new KsError('already-terminal', `job ${row.id} has ended as ${row.stage}`)
-    return yield* toJob(yield* queueAgain(space, document))
-  })
+    const [made] = yield* queueAgain(space, [document])
+    return yield* toJob(made ?? latest)
+  }
+  const job = await writeAnswer(db, caller, again, { lock })
   context.wake()
   return job
 }
@@ -46,11 +50,11 @@ export async function retryFailed(context: EngineContext, caller: Caller, spaceI
     caller,
     function* () {
       const space = yield* findSpace(caller.tenant, spaceId)
-      for (const { key } of yield* jobsPutOff(caller, space.key)) yield* goOn(key)
+      const putOff = yield* jobsPutOff(caller, space.key)
+      yield* goOn(putOff.map(({ key }) => key))
       const rows = yield* documentsInVain(caller, space.key)
       yield* assertRoomForReindex(context, space, rows.length)
-      const made: JobRow[] = []
-      for (const row of rows) made.push(yield* queueAgain(space, row))
+      const made = yield* queueAgain(space, rows)
       const bulkJobId = yield* insertBulkJob(
         space,
         'document_reindex',
@@ -60,7 +64,7 @@ export async function retryFailed(context: EngineContext, caller: Caller, spaceI
       for (const row of made) jobs.push(yield* toJob(row))
       return { bulkJobId, total: jobs.length, jobs, spaceKey: space.key }
     },
-    told,
+    { answer: told, lock: { tenant: caller.tenant, id: spaceId } },
   )
   await context.vectors.askAgain(retried.spaceKey)
   context.wake()

@@ -204,12 +204,12 @@ export class JobRunner {
    */
   async #release(work: Work[], why?: Why): Promise<number> {
     const { db, now } = this.#context
-    if (work.length === 0) return 0
-    const write = () => release(work, now(), why)
+    const [first] = work
+    if (first === undefined) return 0
+    // all of one space: what is stored of a job that begins anew goes
+    const write = () => db.write(() => release(work, now(), why), { lock: first.job.space_key })
     // a stop does not wait for room on the disk: the next start finds the claims of this process and frees them
-    const dropped = await (why === undefined
-      ? db.write(write)
-      : this.#untilWritten('when jobs are tried again', () => db.write(write)))
+    const dropped = await (why === undefined ? write() : this.#untilWritten('when jobs are tried again', write))
     await this.#tellSettled(work.map(({ job }) => job.id))
     return dropped
   }

@@ -43,7 +43,7 @@ export function addWatch(
       if (row === undefined) throw new KsError('internal', 'a watch vanished while it was made')
       return toWatch(row)
     },
-    answer,
+    { answer },
   )
 }
 

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { KsError } from '../../contract/errors.js'
 import { newId } from '../../lib/ids.js'
 import type { EngineContext } from '../context.js'
-import { claimObject, DEAD_REMOVAL_MS, holdObject, ObjectGone } from '../rows/objects.js'
+import { claimObjects, DEAD_REMOVAL_MS, holdObjects, ObjectGone } from '../rows/objects.js'
 import type { StagedObject } from '../storage/objects.js'
 import type { Write } from '../storage/program.js'
 
@@ -91,7 +91,8 @@ interface Claiming {
 /** Says that bytes are coming; waits where the same ones are going. */
 async function claim<B>({ db }: Receiving, claiming: Claiming, begin: () => Write<B>): Promise<Claimed<B>> {
   const { tenant, incoming, until, looseSince } = claiming
-  const keys = [...new Set(incoming.map(({ key }) => key))]
+  // in one order by all, so that of two who claim the same nobody waits for the other
+  const keys = [...new Set(incoming.map(({ key }) => key))].sort()
   const opened = await db.write(function* () {
     return { made: yield* begin(), lives: yield* claimAll(tenant, keys, looseSince) }
   })
@@ -111,18 +112,16 @@ async function patience(until: number): Promise<void> {
 }
 
 function* claimAll(tenant: string, keys: readonly string[], looseSince: number | null): Write<[string, string][]> {
-  const now = Date.now()
-  const lives: [string, string][] = []
-  for (const key of keys) {
-    const life = yield* claimObject({ tenant, key }, { life: newId(), now, looseSince })
-    if (life !== undefined) lives.push([key, life])
-  }
-  return lives
+  const claimed = yield* claimObjects(tenant, keys, { life: newId(), now: Date.now(), looseSince })
+  return claimed.flatMap(({ key, life }): [string, string][] => (life === undefined ? [] : [[key, life]]))
 }
 
 function* holdAll(tenant: string, claims: Claims): Write<void> {
-  const now = Date.now()
-  for (const [key, life] of claims) yield* holdObject({ tenant, key }, life, now)
+  yield* holdObjects(
+    tenant,
+    [...claims].sort(([a], [b]) => (a < b ? -1 : 1)),
+    Date.now(),
+  )
 }
 
 /** Makes bytes durable, then their names. */

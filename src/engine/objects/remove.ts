@@ -2,16 +2,16 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { newId } from '../../lib/ids.js'
 import type { EngineContext } from '../context.js'
 import {
-  beginRemoval,
+  type BegunRemoval,
+  beginRemovals,
   DEAD_REMOVAL_MS,
-  endRemoval,
-  giveUpRemoval,
+  endRemovals,
+  giveUpRemovals,
   loosen,
   objectRow,
   type Removal,
 } from '../rows/objects.js'
 import { ObjectStore } from '../storage/objects.js'
-import type { Write } from '../storage/program.js'
 
 /** What removals need of the engine. */
 export type Removing = Pick<EngineContext, 'instance' | 'db' | 'objects' | 'log'>
@@ -28,8 +28,6 @@ const UNDER_WAY = 4
 /** A remover of bytes does so within this time of its row, or not at all: after `DEAD_REMOVAL_MS` others take over. */
 const REMOVED_WITHIN_MS = DEAD_REMOVAL_MS / 3
 const POLL_MS = 10
-
-type Outcome = 'begun' | 'named' | 'busy'
 
 /** A removal that the caller's transaction begins. */
 export function newRemoval({ instance }: Removing): Begun {
@@ -84,27 +82,15 @@ async function removeSome(
 ): Promise<string[]> {
   const { db, objects } = context
   if (objects.isPinned()) {
-    await db.write(function* () {
-      for (const key of keys) yield* loosen({ tenant, key }, Date.now())
-    })
+    await db.write(() => loosen(tenant, keys, Date.now()))
     return []
   }
-  const found = await db.write(() => beginRemovals(context, tenant, keys, asOf))
-  const gone = await finishRemoval(context, tenant, found.begun, found)
-  for (const key of found.busy) if (await isGoneAfterOthers(context, tenant, key)) gone.push(key)
-  return gone
-}
-
-function* beginRemovals(
-  context: Removing,
-  tenant: string,
-  keys: readonly string[],
-  asOf: number | undefined,
-): Write<Begun & Record<Outcome, string[]>> {
   const removal = newRemoval(context)
-  const outcomes: Record<Outcome, string[]> = { begun: [], named: [], busy: [] }
-  for (const key of keys) outcomes[yield* beginRemoval({ tenant, key }, removal, asOf)].push(key)
-  return { ...removal, ...outcomes }
+  const found = await db.write(() => beginRemovals(tenant, keys, removal, asOf))
+  const having = (wanted: BegunRemoval) => found.flatMap(({ key, outcome }) => (outcome === wanted ? [key] : []))
+  const gone = await finishRemoval(context, tenant, having('begun'), removal)
+  for (const key of having('busy')) if (await isGoneAfterOthers(context, tenant, key)) gone.push(key)
+  return gone
 }
 
 /** Removes the bytes of objects whose removal is committed, and then their rows. @returns those that are gone */
@@ -125,10 +111,10 @@ export async function finishRemoval(
       inDoubt: (key) => inDoubt.add(key),
     })
   } finally {
+    const left = keys.filter((key) => !gone.has(key) && !inDoubt.has(key))
     await db.write(function* () {
-      for (const key of keys)
-        if (gone.has(key)) yield* endRemoval({ tenant, key }, id)
-        else if (!inDoubt.has(key)) yield* giveUpRemoval({ tenant, key }, id)
+      yield* endRemovals(tenant, [...gone], id)
+      yield* giveUpRemovals(tenant, left, id)
     })
   }
   return [...gone]

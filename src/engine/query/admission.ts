@@ -7,7 +7,7 @@ import type { EngineContext } from '../context.js'
 import { isBuiltin } from '../models/registry.js'
 import { findDocument } from '../rows/documents.js'
 import { findSpaceAtHead, type SpaceRow } from '../rows/spaces.js'
-import { profileOf } from '../spaces/profile.js'
+import { toProfile } from '../spaces/profile.js'
 import type { Snapshot } from '../spaces/snapshot.js'
 import type { Read } from '../storage/program.js'
 
@@ -19,16 +19,25 @@ export interface Admitted {
   snapshot: Snapshot
   /** newest entry of the projection log, which the text index must know */
   seq: number
+  /** how many nodes the space holds */
+  nodes: number
   /** row keys of the documents to search in; absent = all */
   docs?: number[]
 }
 
+/** What a query was admitted with, at this moment. */
+export interface Admission extends Admitted {
+  /** bytes of the space's traces */
+  traceBytes: number
+}
+
 /** Decides whether a query may run, before anything is streamed. */
-export function* admit({ models }: Pick<EngineContext, 'models'>, caller: Caller, body: QueryBody): Read<Admitted> {
+export function* admit({ models }: Pick<EngineContext, 'models'>, caller: Caller, body: QueryBody): Read<Admission> {
   const space = yield* findSpaceAtHead(caller.tenant, body.knowledgeSpaceId)
   if (space === undefined) throw notFound('knowledge space', body.knowledgeSpaceId)
   if (space.deleted_at !== null) throw new KsError('deletion-active', `knowledge space ${space.id} is being deleted`)
-  const profile = yield* profileOf(space.key)
+  const { profile_revision: revision, profile_body: stored } = space
+  const profile = toProfile(revision === null || stored === null ? undefined : { revision, body: stored })
   if (body.mode !== undefined && body.mode !== 'auto' && !profile.modes.includes(body.mode))
     throw new KsError(
       'profile-mode-mismatch',
@@ -57,7 +66,8 @@ export function* admit({ models }: Pick<EngineContext, 'models'>, caller: Caller
     headRevision: space.head_revision,
     projectionVersion: space.head_revision,
   }
-  const admitted = { subject: caller.subject, space, profile, snapshot, seq: space.log_seq }
+  const { log_seq: seq, nodes, trace_bytes: traceBytes } = space
+  const admitted = { subject: caller.subject, space, profile, snapshot, seq, nodes, traceBytes }
   if (body.activeDocumentIds.length === 0) return admitted
   const docs: number[] = []
   for (const id of body.activeDocumentIds) docs.push((yield* findDocument(caller, space.key, id)).key)

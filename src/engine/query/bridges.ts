@@ -1,5 +1,5 @@
 import { type AnalysedPassage, type PassageCache, termHash } from '../derived/passage.js'
-import { entitiesOfNode, nodesOfEntity } from '../rows/queries.js'
+import { mentionedBy, nodesOf } from '../rows/graph/expansion.js'
 import type { Read } from '../storage/program.js'
 
 /** A passage that shares a name with one that was found, and says more of what is asked. */
@@ -72,10 +72,15 @@ function strongest(links: readonly Link[]): number {
 
 function* linksOf({ seeds, late }: BridgeRequest): Read<Map<number, Link[]>> {
   const links = new Map<number, Link[]>()
-  for (const [seed, node] of seeds.entries()) {
-    if (late()) break
-    for (const entity of yield* entitiesOfNode(node, NAMES)) {
-      const mentions = yield* nodesOfEntity(entity, MENTIONS + 1)
+  if (late()) return links
+  const mentioned = yield* mentionedBy(seeds, NAMES)
+  const entities = [...new Set(mentioned.flat())]
+  const nodes = yield* nodesOf(entities, MENTIONS + 1)
+  const mentionsOf = new Map(entities.map((entity, place) => [entity, nodes[place] ?? []]))
+  for (const [seed, of] of mentioned.entries()) {
+    if (seed > 0 && late()) break
+    for (const entity of of) {
+      const mentions = mentionsOf.get(entity) ?? []
       if (mentions.length > MENTIONS) continue
       const strength = 1 / Math.log2(1 + mentions.length)
       for (const other of mentions) {

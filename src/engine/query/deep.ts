@@ -4,7 +4,7 @@ import type { EngineContext } from '../context.js'
 import { type Derivations, graphBehind } from '../derived/derivation.js'
 import type { PassageCache } from '../derived/passage.js'
 import { expandFromGraph } from '../graph/expand.js'
-import { deniedNodes, deniedSources } from '../rows/permissions.js'
+import { deniedSources, nodesOfDenied } from '../rows/permissions.js'
 import { loadPassages, nodesOfDocuments, visibleKeys } from '../rows/queries.js'
 import type { SearchHit } from '../search/ports.js'
 import type { Read } from '../storage/program.js'
@@ -62,8 +62,9 @@ function* expandHits(
   const started = performance.now()
   const late = (): boolean => performance.now() - started > GRAPH_TIMEOUT_MILLISECONDS
   const fused = fuse(hits)
+  const denied = yield* deniedSources(space.key, { subject })
   const expansion = yield* expandFromGraph({
-    view: { db, space, revision: snapshot.headRevision, denied: yield* deniedSources(space.key, { subject }) },
+    view: { db, space, revision: snapshot.headRevision, denied },
     query: request.query,
     seeds: fused.slice(0, SEED_NODES).map(({ key }) => key),
     active: request.activeEntityIds,
@@ -76,13 +77,13 @@ function* expandHits(
     late,
     seeds: fused.slice(0, BRIDGE_SEEDS).map(({ key }) => key),
     *load(keys) {
-      return yield* loadPassages(space.key, [...(yield* shownOf(admitted, keys))])
+      return yield* loadPassages(space.key, [...(yield* shownOf(admitted, denied, keys))])
     },
   })
   const ahead = new Set(fused.slice(0, RERANK_LIMIT - EXPANDED_NODES).map(({ key }) => key))
   const reached = expansion.nodes.filter(({ key }) => !ahead.has(key)).slice(0, LOOKED_UP)
   const keys = reached.map(({ key }) => key)
-  const allowed = yield* shownOf(admitted, keys)
+  const allowed = yield* shownOf(admitted, denied, keys)
   const joined = new Set([
     ...bridges.slice(0, EXPANDED_NODES).map(({ key }) => key),
     ...keys.filter((key) => allowed.has(key)),
@@ -140,9 +141,13 @@ function raise(hits: SearchHit[], keys: ReadonlySet<number>, last: SearchHit | u
   return [...hits.filter(({ key }) => !keys.has(key)), ...raised]
 }
 
-function* shownOf({ space, snapshot, docs, subject }: Admitted, keys: number[]): Read<Set<number>> {
+function* shownOf(
+  { space, snapshot, docs, subject }: Admitted,
+  denied: readonly string[],
+  keys: number[],
+): Read<Set<number>> {
   const visible = yield* visibleKeys(space.key, snapshot, keys)
-  for (const key of yield* deniedNodes(space.key, { subject }, [...visible])) visible.delete(key)
+  for (const key of yield* nodesOfDenied(denied, { subject }, [...visible])) visible.delete(key)
   return docs === undefined ? visible : yield* nodesOfDocuments(visible, docs)
 }
 

@@ -7,7 +7,6 @@ import { isTrained } from '../compile/vector-spaces.js'
 import type { EngineContext } from '../context.js'
 import { type AnalysedPassage, type PassageCache, termsHeld } from '../derived/passage.js'
 import { loadPassages, loadVectors, type PassageRow } from '../rows/queries.js'
-import { usageOf } from '../rows/space-usage.js'
 import type { Background } from '../search/background.js'
 import type { SearchHit, SearchHits } from '../search/ports.js'
 import type { Admitted } from './admission.js'
@@ -102,7 +101,7 @@ export async function retrieveFast(
   expand?: (hits: SearchHit[], asked: AskedTerms) => Promise<GraphStage>,
 ): Promise<Retrieved> {
   const { db } = context
-  const { space, profile, docs } = admitted
+  const { space, profile, docs, nodes } = admitted
   const started = performance.now()
   const terms = analyzeQuery(query)
   const compounds = analyzeCompounds(query)
@@ -124,7 +123,6 @@ export async function retrieveFast(
   )
   signal.throwIfAborted()
   const fusing = performance.now()
-  const { nodes } = await db.read(usageOf(space.key))
   // what may not be read must not make the words of the rest look common: the index counts both
   const readable = denied.size === 0 ? 1 : permitted.length / recalled.length
   const idf = countedWeights((term) => readable * (found.frequencies.get(term) ?? 0), nodes)

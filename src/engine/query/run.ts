@@ -8,7 +8,7 @@ import type { AnswerFrame, QueryRun } from '../base/query-run.js'
 import type { EngineContext } from '../context.js'
 import { insertTrace } from '../rows/traces.js'
 import { assertRoomForTraces } from '../spaces/quota.js'
-import type { Read } from '../storage/program.js'
+import type { Read, Write } from '../storage/program.js'
 import { captureFailedQuery } from '../traces/capture.js'
 import { TraceRecorder } from '../traces/recorder.js'
 import { GENERATE_STEP } from '../traces/traces.js'
@@ -76,7 +76,7 @@ export async function startQuery(
 /** A query that leaves a trace needs room for it. */
 function* admitTraced(context: EngineContext, caller: Caller, body: QueryBody): Read<Admitted> {
   const admitted = yield* admit(context, caller, body)
-  yield* assertRoomForTraces(context, admitted.space)
+  assertRoomForTraces(context, admitted.space, admitted.traceBytes)
   return admitted
 }
 
@@ -225,7 +225,7 @@ async function* answerFrames(run: Run, shared: QueryShared): AsyncGenerator<Answ
 async function commit(run: Run, route: Route, bundle: EvidenceBundle, answer: string): Promise<void> {
   const { context, caller, admitted, body, session, traceId, recorder } = run
   const { db } = context
-  await db.record(function* () {
+  const record = function* (): Write<void> {
     yield* insertTrace({
       id: traceId,
       tenant: caller.tenant,
@@ -240,7 +240,9 @@ async function commit(run: Run, route: Route, bundle: EvidenceBundle, answer: st
       bundle,
     })
     yield* recordTurn(context, caller, admitted.space, session.id, { traceId, query: body.query, answer })
-  })
+  }
+  // questions of a space are counted in one row
+  await db.record(record, { lock: admitted.space.key })
 }
 
 /** What stands of a run that failed: the stages it completed, and a last step with the class of the failure. */
@@ -253,7 +255,7 @@ async function commitFailure(run: Run, errorClass: string, error: string): Promi
   const now = new Date().toISOString()
   const metadata = { eventCount: deltas + 1, errorClass, error }
   try {
-    await context.db.record(() =>
+    const record = () =>
       insertTrace({
         id: traceId,
         tenant: caller.tenant,
@@ -264,8 +266,8 @@ async function commitFailure(run: Run, errorClass: string, error: string): Promi
         requestedMode: route?.requestedMode ?? asked,
         completed: false,
         steps: [...stages, { name: GENERATE_STEP, status: 'error', startedAt: now, endedAt: now, metadata }],
-      }),
-    )
+      })
+    await context.db.record(record, { lock: admitted.space.key })
   } catch (cause) {
     context.log.warn({ traceId, error: String(cause) }, 'the trace of a failed query could not be kept')
   }

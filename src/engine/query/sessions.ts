@@ -4,22 +4,24 @@ import { withoutThoughts } from '../../lib/text/thoughts.js'
 import type { Caller } from '../base/caller.js'
 import type { Lease } from '../base/leases.js'
 import type { EngineContext } from '../context.js'
+import { knownDocuments } from '../rows/documents.js'
 import {
   countSessions,
   insertTurn,
   isOwnSession,
-  isSessionStored,
   keepSession,
   lastTurns,
   oneOffs,
   removeSession,
   type SessionTurn,
+  storedSessions,
 } from '../rows/sessions.js'
 import type { SpaceRow } from '../rows/spaces.js'
-import { bundleOfTrace, documentsVisible } from '../rows/traces.js'
+import { documentsCited } from '../rows/traces.js'
 import { quotasOf } from '../spaces/quota.js'
 import { retentionOf, sessionExpiry } from '../spaces/retention-policy.js'
 import type { Read, Write } from '../storage/program.js'
+import { fromCell } from '../storage/readable.js'
 
 const CONTEXT_TURNS = 20
 /** Stands in place of an answer that was made of a document which is gone. */
@@ -52,19 +54,16 @@ export function* openSession(
     yield* assertRoom(context, space)
     return { id: newId(), turns: [] }
   }
-  const turns: SessionTurn[] = []
-  for (const { query, answer, trace_id } of yield* lastTurns(caller.tenant, id, CONTEXT_TURNS)) {
+  const stored = yield* lastTurns(caller.tenant, id, CONTEXT_TURNS)
+  const quoted = stored.map(({ bundle }) => (bundle === null ? [] : [...documentsCited(fromCell(bundle))]))
+  const known = yield* knownDocuments(caller, space.key, quoted.flat())
+  const turns = stored.map(({ query, answer }, place): SessionTurn => {
     // an answer that quoted a document which is gone is not said again, in whatever words
-    const isSaid = yield* isQuotable(caller, space.key, trace_id)
+    const isSaid = quoted[place]?.every((document) => known.has(document)) !== false
     // what a model thought is no part of what it said
-    turns.push({ query, answer: isSaid ? withoutThoughts(answer) : GONE })
-  }
+    return { query, answer: isSaid ? withoutThoughts(answer) : GONE }
+  })
   return { id, turns: turns.reverse() }
-}
-
-function* isQuotable(caller: Caller, spaceKey: number, traceId: string): Read<boolean> {
-  const bundle = yield* bundleOfTrace(caller.tenant, traceId)
-  return bundle === undefined || (yield* documentsVisible(caller, spaceKey, bundle))
 }
 
 /**
@@ -107,9 +106,12 @@ function queryLeases({ leases }: EngineContext, spaceKey: number): Lease[] {
 /** Sessions whose first query is running: a session is active from then on, and stored with its first turn. */
 export function* unstoredSessions(context: EngineContext, space: Pick<SpaceRow, 'key' | 'tenant'>): Read<Lease[]> {
   const first = new Map(queryLeases(context, space.key).map((lease) => [lease.sessionId, lease]))
-  const unstored: Lease[] = []
-  for (const lease of first.values()) if (!(yield* isSessionStored(space.tenant, lease.sessionId))) unstored.push(lease)
-  return unstored
+  const leases = [...first.values()]
+  const stored = yield* storedSessions(
+    space.tenant,
+    leases.map(({ sessionId }) => sessionId),
+  )
+  return leases.filter(({ sessionId }) => !stored.has(sessionId))
 }
 
 /** Records a turn and keeps the session alive, inside the caller's transaction. */
@@ -122,7 +124,7 @@ export function* recordTurn(
 ): Write<void> {
   const now = context.now()
   const expiresAt = sessionExpiry(yield* retentionOf(space.key), now)
-  if (!(yield* isSessionStored(caller.tenant, sessionId))) yield* makeRoom(context, space)
+  if (!(yield* storedSessions(caller.tenant, [sessionId])).has(sessionId)) yield* makeRoom(context, space)
   yield* keepSession(caller, space.key, sessionId, { now, expiresAt })
   yield* insertTurn({ tenant: caller.tenant, id: sessionId }, turn, now)
 }

@@ -11,7 +11,7 @@ import { defined } from '../../lib/defined.js'
 import { newId } from '../../lib/ids.js'
 import type { Caller } from '../base/caller.js'
 import type { EngineContext } from '../context.js'
-import { type Admitted, admit } from '../query/admission.js'
+import { type Admission, type Admitted, admit } from '../query/admission.js'
 import { type Route, resolveMode } from '../query/mode.js'
 import { writeCost } from '../rows/research/costs.js'
 import { insertTask, openTasks } from '../rows/research/tasks.js'
@@ -60,7 +60,7 @@ export async function createTask(
 }
 
 /** @throws KsError `not-found`, `profile-mode-mismatch`, `unavailable` where a provider of the space is not there */
-function* admitTask(context: EngineContext, caller: Caller, body: PlanResearchBody): Read<Admitted> {
+function* admitTask(context: EngineContext, caller: Caller, body: PlanResearchBody): Read<Admission> {
   yield* findSpace(caller.tenant, body.knowledgeSpaceId) // one that is being deleted is gone
   const admitted = yield* admit(context, caller, questionOf(body))
   return { ...admitted, profile: { ...admitted.profile, topK: body.topK ?? admitted.profile.topK } }
@@ -69,7 +69,7 @@ function* admitTask(context: EngineContext, caller: Caller, body: PlanResearchBo
 /** The same, where the space has room for the task and what it leaves. */
 function* admitWithRoom(context: EngineContext, caller: Caller, body: CreateResearchBody): Read<Admitted> {
   const admitted = yield* admitTask(context, caller, body)
-  yield* assertRoomForTraces(context, admitted.space)
+  assertRoomForTraces(context, admitted.space, admitted.traceBytes)
   yield* assertRoomForTask(context, admitted.space)
   return admitted
 }

@@ -13,6 +13,7 @@ import type { StepName } from '../rows/research/costs.js'
 import type { OwnTask } from '../rows/research/own-task.js'
 import { type DoneStep, stepBody, type Used, usedBy, writeStep } from '../rows/research/steps.js'
 import { moveOn, noteBudget, type TaskRow, taskById } from '../rows/research/tasks.js'
+import { usageOf } from '../rows/space-usage.js'
 import { type SpaceRow, spaceByKey } from '../rows/spaces.js'
 import type { Read } from '../storage/program.js'
 import { fromCell } from '../storage/readable.js'
@@ -107,8 +108,10 @@ export class TaskRun {
   /** What a query of the task's own would have been admitted with. */
   async admitted(): Promise<Admitted> {
     const { profile, snapshot } = this.frozen
-    const seq = await this.context.db.read(lastSequence(this.#row.space_key))
-    return { subject: this.#row.subject, space: await this.space(), profile, snapshot, seq }
+    const { db } = this.context
+    const seq = await db.read(lastSequence(this.#row.space_key))
+    const { nodes } = await db.read(usageOf(this.#row.space_key))
+    return { subject: this.#row.subject, space: await this.space(), profile, snapshot, seq, nodes }
   }
 
   /** Whether a language model takes part; else the task works with rules. */
@@ -196,7 +199,9 @@ export class TaskRun {
   async #write(step: DoneStep): Promise<void> {
     const { db, now } = this.context
     const activeMs = this.activeMs
-    const written = await db.write(() => writeStep(this.#row, step, { now: now(), activeMs }))
+    const written = await db.write(() => writeStep(this.#row, step, { now: now(), activeMs }), {
+      lock: this.#row.space_key,
+    })
     if (!written) throw new TaskGone('the task was ended')
     this.#told()
   }

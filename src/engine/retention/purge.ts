@@ -68,7 +68,7 @@ async function purgeChatFile(context: EngineContext): Promise<boolean> {
 
 function* takeExpiredFile(now: number): Write<FileRow | undefined> {
   const row = yield* takeExpired(now)
-  if (row !== undefined) yield* loosen({ tenant: row.tenant, key: row.object_key }, now)
+  if (row !== undefined) yield* loosen(row.tenant, [row.object_key], now)
   return row
 }
 
@@ -77,7 +77,7 @@ async function purgeDocument(context: EngineContext): Promise<boolean> {
   const row = await db.read(deletedDocument(leases.readers()))
   if (row === undefined) return false
   await asTenant(row.tenant, async () => {
-    const more = await db.write(() => removeSomeOfDocument(row))
+    const more = await db.write(() => removeSomeOfDocument(row), { lock: row.space_key })
     if (!more) await removeUnreferenced(context, row.tenant, [row.object_key])
   })
   return true
@@ -87,7 +87,7 @@ async function purgeDocument(context: EngineContext): Promise<boolean> {
 async function purgeVersion({ db, leases, now }: EngineContext): Promise<boolean> {
   const row = await db.read(versionToPurge(leases.readers(), now()))
   if (row === undefined) return false
-  await inSpace(db, row.space_key, () => db.write(() => removeSomeOfVersion(row)))
+  await inSpace(db, row.space_key, () => db.write(() => removeSomeOfVersion(row), { lock: row.space_key }))
   return true
 }
 
@@ -108,8 +108,8 @@ async function purgeSpace(context: EngineContext): Promise<boolean> {
 
 async function purgeSomeOf(context: EngineContext, space: DeletedSpace): Promise<void> {
   const { db, indexes } = context
-  if ((await db.write(() => deleteSomeDocuments(space))) > 0) return
-  if (await db.write(() => removeSomeOfSpace(space.key))) return
+  if ((await db.write(() => deleteSomeDocuments(space), { lock: space.key })) > 0) return
+  if (await db.write(() => removeSomeOfSpace(space.key), { lock: space.key })) return
   if (await purgeWorkspacesOf(context, space.key)) return
   await indexes.drop(space.id)
   await db.write(() => removeSpace(space.key))

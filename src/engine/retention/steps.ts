@@ -92,7 +92,7 @@ async function supersededNodes(scope: Scope): Promise<Slice> {
   const inactive = await db.read(inactiveNodes(space.key, before, batchRows))
   if (inactive === undefined) return NOTHING
   const areLast = inactive.nodes.length < batchRows
-  const removed = await db.write(() => removeInactiveNodes(space.key, inactive, areLast))
+  const removed = await db.write(() => removeInactiveNodes(space.key, inactive, areLast), { lock: space.key })
   return { removed, more: true }
 }
 

@@ -42,24 +42,23 @@ export function* insertBulkJob(
     type,
     Date.now(),
   ])
-  for (const [place, item] of items.entries())
-    yield* sql.run(
-      // a document that was not found says nothing of a source, whatever its id
-      `INSERT INTO bulk_items (tenant, bulk_id, place, document_id, job_id, outcome, source_id)
+  yield* sql.runEach(
+    // a document that was not found says nothing of a source, whatever its id
+    `INSERT INTO bulk_items (tenant, bulk_id, place, document_id, job_id, outcome, source_id)
        VALUES (?, ?, ?, ?, ?, ?,
          (SELECT source_id FROM documents WHERE tenant = ? AND id = ? AND ? IS NOT 'failed'))`,
-      [
-        space.tenant,
-        id,
-        place,
-        item.documentId,
-        item.jobId ?? null,
-        item.outcome ?? null,
-        space.tenant,
-        item.documentId,
-        item.outcome ?? null,
-      ],
-    )
+    items.map((item, place) => [
+      space.tenant,
+      id,
+      place,
+      item.documentId,
+      item.jobId ?? null,
+      item.outcome ?? null,
+      space.tenant,
+      item.documentId,
+      item.outcome ?? null,
+    ]),
+  )
   return id
 }
 

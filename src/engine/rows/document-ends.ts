@@ -3,45 +3,60 @@ import type { DocumentRow } from './documents.js'
 import { logRemoved } from './projection-log.js'
 
 /** What a document made: its versions and their nodes. */
-export interface Made {
+interface Made {
   versions: number
   nodes: number
+}
+
+/** What documents made, in their order. */
+export interface Hidden {
+  made: Made[]
   /** the log's last entry for the nodes; 0 where there are none */
   seq: number
 }
 
-/** Takes a document and its versions out of every revision from `revision` on, and its nodes out of the search indexes. */
-export function* hideDocument(row: DocumentRow, revision: number, now: number): Write<Made> {
-  const versions = yield* sql.all<{
-    key: number
-    node_count: number
-    first_node: number | null
-    last_node: number | null
-  }>('SELECT key, node_count, first_node, last_node FROM versions WHERE doc_key = ? AND version > 0', [row.key])
-  let seq = 0
-  for (const version of versions) {
-    if (version.first_node !== null && version.last_node !== null)
-      seq = yield* logRemoved(row.space_key, version.first_node, version.last_node)
-  }
-  yield* sql.run('UPDATE versions SET until_revision = ? WHERE doc_key = ? AND until_revision IS NULL', [
-    revision,
-    row.key,
-  ])
-  yield* sql.run('UPDATE documents SET deleted_at = ?, updated_at = ? WHERE key = ?', [now, now, row.key])
-  return { versions: versions.length, nodes: versions.reduce((sum, version) => sum + version.node_count, 0), seq }
+/**
+ * Takes documents of a space and their versions out of every revision from `revision` on, and their nodes out of the search
+ * indexes.
+ */
+export function* hideDocuments(
+  spaceKey: number,
+  rows: readonly DocumentRow[],
+  revision: number,
+  now: number,
+): Write<Hidden> {
+  const versions = yield* sql.allEach<{ node_count: number; first_node: number | null; last_node: number | null }>(
+    'SELECT node_count, first_node, last_node FROM versions WHERE doc_key = ? AND version > 0',
+    rows.map(({ key }) => [key]),
+  )
+  const seq = yield* logRemoved(spaceKey, versions.flat())
+  yield* sql.runEach(
+    'UPDATE versions SET until_revision = ? WHERE doc_key = ? AND until_revision IS NULL',
+    rows.map(({ key }) => [revision, key]),
+  )
+  yield* sql.runEach(
+    'UPDATE documents SET deleted_at = ?, updated_at = ? WHERE key = ?',
+    rows.map(({ key }) => [now, now, key]),
+  )
+  const made = versions.map((of) => ({
+    versions: of.length,
+    nodes: of.reduce((sum, version) => sum + version.node_count, 0),
+  }))
+  return { made, seq }
 }
 
-/** Ids of a document's jobs that have not ended. */
-export function* openJobsOf(docKey: number): Read<string[]> {
-  const open = yield* sql.all<{ id: string }>('SELECT id FROM jobs WHERE doc_key = ? AND completed_at IS NULL', [
-    docKey,
-  ])
-  return open.map(({ id }) => id)
+/** Ids of the jobs of documents that have not ended. */
+export function* openJobsOf(docKeys: readonly number[]): Read<string[]> {
+  const open = yield* sql.allEach<{ id: string }>(
+    'SELECT id FROM jobs WHERE doc_key = ? AND completed_at IS NULL',
+    docKeys.map((key) => [key]),
+  )
+  return open.flat().map(({ id }) => id)
 }
 
-export function* cancelJob(id: string, now: number): Write<void> {
-  yield* sql.run(
+export function* cancelJobs(ids: readonly string[], now: number): Write<void> {
+  yield* sql.runEach(
     "UPDATE jobs SET stage = 'canceled', claimed_by = NULL, updated_at = ?, completed_at = ? WHERE id = ?",
-    [now, now, id],
+    ids.map((id) => [now, now, id]),
   )
 }

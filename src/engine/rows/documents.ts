@@ -37,12 +37,7 @@ export function* findDocument(reader: Reader, spaceKey: number, id: string): Rea
 
 /** A document of a space; one that the scope of its source keeps from the reader looks like one that never was. */
 export function* lookupDocument(reader: Reader, spaceKey: number, id: string): Read<DocumentRow | undefined> {
-  if (!isUuid(id)) return undefined
-  return yield* sql.get<DocumentRow>(
-    `SELECT * FROM documents WHERE tenant = ? AND id = ? AND space_key = ? AND deleted_at IS NULL
-       AND ${mayKnow('documents.source_id')}`,
-    [reader.tenant, id, spaceKey, askerOf(reader)],
-  )
+  return (yield* lookupDocuments(reader, spaceKey, [id]))[0]?.row
 }
 
 /** Documents by their ids, each once; without a row where there is none for this reader. */
@@ -51,9 +46,14 @@ export function* lookupDocuments(
   spaceKey: number,
   ids: readonly string[],
 ): Read<{ id: string; row: DocumentRow | undefined }[]> {
-  const found: { id: string; row: DocumentRow | undefined }[] = []
-  for (const id of new Set(ids)) found.push({ id, row: yield* lookupDocument(reader, spaceKey, id) })
-  return found
+  const wanted = [...new Set(ids)]
+  const rows = yield* sql.getEach<DocumentRow>(
+    `SELECT * FROM documents WHERE tenant = ? AND id = ? AND space_key = ? AND deleted_at IS NULL
+       AND ${mayKnow('documents.source_id')}`,
+    wanted.filter(isUuid).map((id) => [reader.tenant, id, spaceKey, askerOf(reader)]),
+  )
+  const byId = new Map(rows.flatMap((row) => (row === undefined ? [] : [[row.id, row] as const])))
+  return wanted.map((id) => ({ id, row: byId.get(id) }))
 }
 
 /** Of documents, the ids of those that are there for this reader. */
@@ -66,21 +66,25 @@ export function* knownDocuments(reader: Reader, spaceKey: number, ids: readonly 
   return new Set(rows.map(({ id }) => id))
 }
 
-/** Live documents of one name and source, newest first. Whether the source is there for who asks is looked at before. */
-export function* documentsNamed(spaceKey: number, sourceId: string | null, filename: string): Read<DocumentRow[]> {
-  return yield* sql.all<DocumentRow>(
+/** The newest live document of each of some names, of one source. Whether the source is there for who asks is looked at before. */
+export function* newestNamed(
+  spaceKey: number,
+  sourceId: string | null,
+  filenames: readonly string[],
+): Read<(DocumentRow | undefined)[]> {
+  return yield* sql.getEach<DocumentRow>(
     `SELECT * FROM documents INDEXED BY documents_name WHERE space_key = ? AND filename = ? AND source_id IS ?
-       AND deleted_at IS NULL ORDER BY key DESC`,
-    [spaceKey, filename, sourceId],
+       AND deleted_at IS NULL ORDER BY key DESC LIMIT 1`,
+    filenames.map((filename) => [spaceKey, filename, sourceId]),
   )
 }
 
-/** Other live documents of the name and source of one. */
-export function* namesakesOf(document: DocumentRow): Read<DocumentRow[]> {
-  return yield* sql.all<DocumentRow>(
+/** Other live documents of the name and source of each of some. */
+export function* namesakesOf(documents: readonly DocumentRow[]): Read<DocumentRow[][]> {
+  return yield* sql.allEach<DocumentRow>(
     `SELECT * FROM documents INDEXED BY documents_name WHERE space_key = ? AND filename = ? AND source_id IS ?
        AND deleted_at IS NULL AND key <> ? ORDER BY key DESC`,
-    [document.space_key, document.filename, document.source_id, document.key],
+    documents.map(({ space_key, filename, source_id, key }) => [space_key, filename, source_id, key]),
   )
 }
 
@@ -103,36 +107,43 @@ export function* documentsAfter(
   )
 }
 
-type NewDocument = Pick<
+export type NewDocument = Pick<
   DocumentRow,
   'tenant' | 'id' | 'space_key' | 'source_id' | 'filename' | 'mime_type' | 'object_key'
 > &
   Pick<DocumentRow, 'sha256' | 'size_bytes'> & { metadata: object }
 
 export function* insertDocument(made: NewDocument, now: number): Write<DocumentRow> {
-  const pathName = virtualName(made.filename)
-  const [row] = yield* sql.returning<DocumentRow>(
+  const [row] = yield* insertDocuments([made], now)
+  if (row === undefined) throw new KsError('internal', 'a document vanished while it was made')
+  return row
+}
+
+export function* insertDocuments(made: readonly NewDocument[], now: number): Write<DocumentRow[]> {
+  const rows = yield* sql.returningEach<DocumentRow>(
     `INSERT INTO documents (tenant, id, space_key, source_id, metadata, filename, path_name, mime_type, object_key, sha256, size_bytes,
        parser_status, created_at, updated_at)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending', ?, ?) RETURNING *`,
-    [
-      made.tenant,
-      made.id,
-      made.space_key,
-      made.source_id,
-      JSON.stringify(made.metadata),
-      made.filename,
-      pathName === made.filename ? null : pathName,
-      made.mime_type,
-      made.object_key,
-      made.sha256,
-      made.size_bytes,
-      now,
-      now,
-    ],
+    made.map((one) => {
+      const pathName = virtualName(one.filename)
+      return [
+        one.tenant,
+        one.id,
+        one.space_key,
+        one.source_id,
+        JSON.stringify(one.metadata),
+        one.filename,
+        pathName === one.filename ? null : pathName,
+        one.mime_type,
+        one.object_key,
+        one.sha256,
+        one.size_bytes,
+        now,
+        now,
+      ]
+    }),
   )
-  if (row === undefined) throw new KsError('internal', 'a document vanished while it was made')
-  return row
+  return rows.flat()
 }
 
 export function toAsset(row: DocumentRow, spaceId: string): DocumentAsset {

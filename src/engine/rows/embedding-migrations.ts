@@ -144,13 +144,16 @@ export function* switchTo(row: MigrationRow, target: VectorSpace | undefined): W
     space,
   ])
   yield* sql.run(`DELETE FROM ${REFUSALS} WHERE space_key = ?`, [space])
-  for (const { version_key } of yield* sql.all<{ version_key: number }>(
+  const refused = yield* sql.all<{ version_key: number }>(
     `SELECT DISTINCT nodes.version_key FROM vector_refusals JOIN nodes ON nodes.key = vector_refusals.node_key
      JOIN versions ON versions.key = nodes.version_key
      WHERE vector_refusals.space_key = ? AND versions.until_revision IS NULL`,
     [space],
-  ))
-    yield* oweVectors(space, version_key)
+  )
+  yield* oweVectors(
+    space,
+    refused.map(({ version_key }) => version_key),
+  )
   yield* publishNext(space, `embedding ${row.vector_space}`)
   yield* sql.run(
     `UPDATE embedding_migrations SET state = 'published', attempts = 0, error = NULL, error_class = NULL, filled = ?, total = ?,

@@ -139,9 +139,12 @@ export function* requeue(key: number): Write<boolean> {
   )
 }
 
-/** Lets a job that waits go on at once. */
-export function* goOn(key: number): Write<void> {
-  yield* sql.run('UPDATE jobs SET run_after = 0 WHERE key = ? AND completed_at IS NULL', [key])
+/** Lets jobs that wait go on at once. */
+export function* goOn(keys: readonly number[]): Write<void> {
+  yield* sql.runEach(
+    'UPDATE jobs SET run_after = 0 WHERE key = ? AND completed_at IS NULL',
+    keys.map((key) => [key]),
+  )
 }
 
 /** Jobs of a space that wait to be tried again, of those that the reader may know of. */
@@ -154,21 +157,20 @@ export function* jobsPutOff(reader: Reader, spaceKey: number): Read<JobRow[]> {
 }
 
 /**
- * Ends a job whose nodes are in the index as published, inside the transaction that publishes its version: nobody sees the
+ * Ends jobs whose nodes are in the index as published, inside the transaction that publishes their versions: nobody sees the
  * stages between. Stores of earlier releases may hold one that a crash caught at such a stage.
  *
  * @returns false for a job that has ended, or that others hold
  */
-export function* publishJob({ tenant, id, claimed_by, fence }: JobRow): Write<boolean> {
+export function* publishJobs(jobs: readonly JobRow[]): Write<boolean[]> {
   const now = Date.now()
-  return (
-    (yield* sql.run(
-      `UPDATE jobs SET stage = 'published', error = NULL, updated_at = ?, completed_at = ?, claimed_by = NULL
-       WHERE tenant = ? AND id = ? AND stage IN ('nodes_generated', 'projection_built', 'smoke_eval_passed')
-         AND claimed_by = ? AND fence = ?`,
-      [now, now, tenant, id, claimed_by, fence],
-    )).changes === 1
+  const changes = yield* sql.runEach(
+    `UPDATE jobs SET stage = 'published', error = NULL, updated_at = ?, completed_at = ?, claimed_by = NULL
+     WHERE tenant = ? AND id = ? AND stage IN ('nodes_generated', 'projection_built', 'smoke_eval_passed')
+       AND claimed_by = ? AND fence = ?`,
+    jobs.map(({ tenant, id, claimed_by, fence }) => [now, now, tenant, id, claimed_by, fence]),
   )
+  return changes.map((one) => one === 1)
 }
 
 /** Jobs that gateways had claimed which are gone are free again, and have ended uncleanly once more. @returns them */

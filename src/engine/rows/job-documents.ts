@@ -7,8 +7,16 @@ import { askerOf, mayKnow, type Reader } from './permissions.js'
  */
 
 /** The document of a job, also one that was deleted. */
-export function* documentOf({ doc_key }: { doc_key: number }): Read<DocumentRow | undefined> {
-  return yield* sql.get<DocumentRow>('SELECT * FROM documents WHERE key = ?', [doc_key])
+export function* documentOf(job: { doc_key: number }): Read<DocumentRow | undefined> {
+  return (yield* documentsOf([job]))[0]
+}
+
+/** The document of each of some jobs. */
+export function* documentsOf(jobs: readonly { doc_key: number }[]): Read<(DocumentRow | undefined)[]> {
+  return yield* sql.getEach<DocumentRow>(
+    'SELECT * FROM documents WHERE key = ?',
+    jobs.map(({ doc_key }) => [doc_key]),
+  )
 }
 
 /** Documents of a space whose last job failed or was canceled, of those that the reader may know of. */
@@ -42,17 +50,28 @@ export function* markCanceled(docKey: number): Write<void> {
   )
 }
 
-/** Gives a document what was read of the version that is published now. */
-export function* markPublished({ key, filename }: DocumentRow, version: number, versionKey: number): Write<void> {
-  const meta = yield* sql.get<{ metadata: string; title: string }>(
+/** A version of a document. */
+export interface VersionOf {
+  document: DocumentRow
+  version: number
+  versionKey: number
+}
+
+/** Gives documents what was read of their versions that are published now. */
+export function* markPublished(published: readonly VersionOf[]): Write<void> {
+  const read = yield* sql.getEach<{ metadata: string; title: string }>(
     'SELECT metadata, title FROM versions WHERE key = ?',
-    [versionKey],
+    published.map(({ versionKey }) => [versionKey]),
   )
-  yield* sql.run(
+  const now = Date.now()
+  yield* sql.runEach(
     `UPDATE documents SET parser_status = 'parsed', version = ?, error_code = NULL, error = NULL, updated_at = ?,
        mime_type = coalesce(json_extract(?, '$.mediaType'), mime_type),
        metadata = CASE WHEN json_valid(metadata) THEN json_set(metadata, '$.title', ?) ELSE metadata END
      WHERE key = ?`,
-    [version, Date.now(), meta?.metadata ?? '{}', meta?.title ?? filename, key],
+    published.map(({ document: { key, filename }, version }, place) => {
+      const meta = read[place]
+      return [version, now, meta?.metadata ?? '{}', meta?.title ?? filename, key]
+    }),
   )
 }

@@ -1,4 +1,4 @@
-import { KsError, notFound } from '../../contract/errors.js'
+import { notFound } from '../../contract/errors.js'
 import type { DocumentCompilationJob, JobStage } from '../../contract/gateway/jobs.js'
 import { defined } from '../../lib/defined.js'
 import { newId } from '../../lib/ids.js'
@@ -38,9 +38,15 @@ export interface JobRow {
 export const TERMINAL_STAGES: readonly JobStage[] = ['published', 'failed', 'canceled']
 
 export function* latestJob(docKey: number): Read<JobRow | undefined> {
-  return yield* sql.get<JobRow>('SELECT * FROM jobs WHERE doc_key = ? ORDER BY version DESC, key DESC LIMIT 1', [
-    docKey,
-  ])
+  return (yield* latestJobs([docKey]))[0]
+}
+
+/** The latest job of each of some documents. */
+export function* latestJobs(docKeys: readonly number[]): Read<(JobRow | undefined)[]> {
+  return yield* sql.getEach<JobRow>(
+    'SELECT * FROM jobs WHERE doc_key = ? ORDER BY version DESC, key DESC LIMIT 1',
+    docKeys.map((key) => [key]),
+  )
 }
 
 /** A job that has not ended. */
@@ -51,16 +57,26 @@ export function* openJob(key: number): Read<JobRow | undefined> {
 /** Who works on a job: a gateway, by one of its claims. */
 export type JobClaim = Pick<JobRow, 'key' | 'claimed_by' | 'fence'>
 
-/** Whether it is this claim that holds the job, and no later one: else nothing of its holder's is written any more. */
-export function* isHeld({ key, claimed_by, fence }: JobClaim): Read<boolean> {
-  const held = 'SELECT 1 one FROM jobs WHERE key = ? AND claimed_by = ? AND fence = ? AND completed_at IS NULL'
-  return (yield* sql.get(held, [key, claimed_by, fence])) !== undefined
+/**
+ * The stage of the job of each of some claims, where it is this claim that holds the job, and no later one: else nothing of
+ * its holder's is written any more.
+ */
+export function* heldStages(claims: readonly JobClaim[]): Read<(JobStage | undefined)[]> {
+  const held = yield* sql.getEach<{ stage: JobStage }>(
+    'SELECT stage FROM jobs WHERE key = ? AND claimed_by = ? AND fence = ? AND completed_at IS NULL',
+    claims.map(({ key, claimed_by, fence }) => [key, claimed_by, fence]),
+  )
+  return held.map((row) => row?.stage)
+}
+
+/** Whether a claim holds its job. */
+export function* isHeld(claim: JobClaim): Read<boolean> {
+  return (yield* heldStages([claim]))[0] !== undefined
 }
 
 /** The same of a job that is not compiled yet, but right now. */
-export function* isHeldQueued({ key, claimed_by, fence }: JobClaim): Read<boolean> {
-  const held = "SELECT 1 one FROM jobs WHERE key = ? AND claimed_by = ? AND fence = ? AND stage = 'queued'"
-  return (yield* sql.get(held, [key, claimed_by, fence])) !== undefined
+export function* isHeldQueued(claim: JobClaim): Read<boolean> {
+  return (yield* heldStages([claim]))[0] === 'queued'
 }
 
 /** How many jobs have not ended. */
@@ -74,15 +90,14 @@ export function* countOpen(): Read<number> {
  * @param isStopped whether none is claimed: then one without a claim waits
  */
 export function* settledJobs(ids: readonly string[], isStopped: boolean): Read<string[]> {
-  const settled: string[] = []
-  for (const id of ids) {
-    const row = yield* sql.get<{ completed_at: number | null; isWaiting: number }>(
-      'SELECT completed_at, waits > 0 OR (? AND claimed_by IS NULL) isWaiting FROM jobs WHERE id = ?',
-      [isStopped ? 1 : 0, id],
-    )
-    if (row === undefined || row.completed_at !== null || row.isWaiting !== 0) settled.push(id)
-  }
-  return settled
+  const rows = yield* sql.getEach<{ completed_at: number | null; isWaiting: number }>(
+    'SELECT completed_at, waits > 0 OR (? AND claimed_by IS NULL) isWaiting FROM jobs WHERE id = ?',
+    ids.map((id) => [isStopped ? 1 : 0, id]),
+  )
+  return ids.filter((_, place) => {
+    const row = rows[place]
+    return row === undefined || row.completed_at !== null || row.isWaiting !== 0
+  })
 }
 
 /** Whether documents are on their way to publication. */
@@ -99,30 +114,27 @@ export function endedInVain(job: JobRow | undefined): boolean {
 }
 
 /**
- * Makes the job that compiles the next version of a document, inside the caller's transaction. What failed is on its way
- * again; a version that was published before goes on answering.
+ * Makes the jobs that compile the next version of each of some documents, inside the caller's transaction, which holds the
+ * row of the space: the number of the version is the largest and one more. What failed is on its way again; a version that
+ * was published before goes on answering.
  */
-export function* beginJob(
-  space: { key: number; tenant: string },
-  { key, source_id, parser_status, error }: DocumentRow,
-): Write<JobRow> {
+export function* beginJobs(space: { key: number; tenant: string }, documents: readonly DocumentRow[]): Write<JobRow[]> {
   const now = Date.now()
-  const [job] = yield* sql.returning<JobRow>(
+  const made = yield* sql.returningEach<JobRow>(
     `INSERT INTO jobs (id, queue_id, tenant, space_key, doc_key, version, stage, created_at, updated_at, source_id)
      VALUES (?, ?, ?, ?, ?, 1 + coalesce((SELECT max(version) FROM versions WHERE doc_key = ?), 0), 'queued', ?, ?, ?)
      RETURNING *`,
-    [newId(), newId(), space.tenant, space.key, key, key, now, now, source_id],
+    documents.map(({ key, source_id }) => [newId(), newId(), space.tenant, space.key, key, key, now, now, source_id]),
   )
   // not of one that was just made; others may have been read before this transaction
-  if (error !== null || parser_status !== 'pending')
-    yield* sql.run(
-      `UPDATE documents SET parser_status = CASE parser_status WHEN 'failed' THEN 'pending' ELSE parser_status END,
-         error_code = NULL, error = NULL, updated_at = ?
-       WHERE key = ? AND (error IS NOT NULL OR parser_status = 'failed')`,
-      [now, key],
-    )
-  if (job === undefined) throw new KsError('internal', 'a job vanished while it was made')
-  return job
+  const again = documents.filter(({ error, parser_status }) => error !== null || parser_status !== 'pending')
+  yield* sql.runEach(
+    `UPDATE documents SET parser_status = CASE parser_status WHEN 'failed' THEN 'pending' ELSE parser_status END,
+       error_code = NULL, error = NULL, updated_at = ?
+     WHERE key = ? AND (error IS NOT NULL OR parser_status = 'failed')`,
+    again.map(({ key }) => [now, key]),
+  )
+  return made.flat()
 }
 
 /** @throws KsError `not-found` for an unknown job, one of another tenant, and one of a source that leaves the caller out */
@@ -235,5 +247,15 @@ export function* moveJob(
         ...(claim === undefined ? [] : [claim.claimed_by, claim.fence]),
       ],
     )).changes === 1
+  )
+}
+
+/** Moves jobs that were read and stored by who holds them: their nodes are there. */
+export function* moveStored(jobs: readonly JobRow[]): Write<void> {
+  const now = Date.now()
+  yield* sql.runEach(
+    `UPDATE jobs SET stage = 'nodes_generated', error = NULL, updated_at = ?
+     WHERE tenant = ? AND id = ? AND stage = 'queued' AND claimed_by = ? AND fence = ?`,
+    jobs.map(({ tenant, id, claimed_by, fence }) => [now, tenant, id, claimed_by, fence]),
   )
 }

@@ -1,7 +1,7 @@
 import { KsError } from '../../contract/errors.js'
 import { newId } from '../../lib/ids.js'
 import type { PreparedNode } from '../parse/compiled.js'
-import { type Read, sql, type Write } from '../storage/program.js'
+import { type Bindable, type Read, sql, type Write } from '../storage/program.js'
 import { countNodes } from './projections.js'
 
 /** Row keys of what nodes belong to. */
@@ -11,8 +11,6 @@ export interface NodeOwner {
   versionKey: number
   /** the key of the version's first node */
   firstNode: number
-  /** its row says already how many there are */
-  isCounted?: boolean
 }
 
 /** What is embedded of a passage, with its document. */
@@ -42,32 +40,8 @@ export function* reserveNodeKeys(count: number): Write<number> {
  * caller's transaction, which notes them in the projection log.
  */
 export function* insertNodes(owner: NodeOwner, nodes: readonly PreparedNode[]): Write<void> {
-  const { spaceKey, docKey, versionKey, firstNode, isCounted = false } = owner
-  for (const node of nodes)
-    yield* sql.run(
-      `INSERT INTO nodes (key, id, space_key, doc_key, version_key, ordinal, title, text, section, outline_node, elements,
-         start_offset, end_offset, page, kind, row_hash)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-      [
-        firstNode + node.ordinal,
-        newId(),
-        spaceKey,
-        docKey,
-        versionKey,
-        node.ordinal,
-        node.title,
-        node.text,
-        node.section,
-        node.outlineNodeId,
-        node.elements,
-        node.startOffset,
-        node.endOffset,
-        node.pageNumber ?? null,
-        node.kind,
-        node.hash,
-      ],
-    )
-  if (isCounted) return
+  const { firstNode, versionKey } = owner
+  yield* insertNodesOf([{ owner, nodes }])
   const last = firstNode + (nodes.at(-1)?.ordinal ?? 0)
   yield* sql.run('UPDATE versions SET first_node = ?, last_node = ?, node_count = node_count + ? WHERE key = ?', [
     firstNode,
@@ -75,6 +49,37 @@ export function* insertNodes(owner: NodeOwner, nodes: readonly PreparedNode[]): 
     nodes.length,
     versionKey,
   ])
+}
+
+/** The same of versions whose rows say already how many nodes there are. */
+export function* insertNodesOf(versions: readonly { owner: NodeOwner; nodes: readonly PreparedNode[] }[]): Write<void> {
+  yield* sql.runEach(
+    `INSERT INTO nodes (key, id, space_key, doc_key, version_key, ordinal, title, text, section, outline_node, elements,
+       start_offset, end_offset, page, kind, row_hash)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    versions.flatMap(({ owner, nodes }) => nodes.map((node) => nodeCells(owner, node))),
+  )
+}
+
+function nodeCells({ firstNode, spaceKey, docKey, versionKey }: NodeOwner, node: PreparedNode): Bindable[] {
+  return [
+    firstNode + node.ordinal,
+    newId(),
+    spaceKey,
+    docKey,
+    versionKey,
+    node.ordinal,
+    node.title,
+    node.text,
+    node.section,
+    node.outlineNodeId,
+    node.elements,
+    node.startOffset,
+    node.endOffset,
+    node.pageNumber ?? null,
+    node.kind,
+    node.hash,
+  ]
 }
 
 export function* nodesOfVersion(versionKey: number): Read<{ key: number; title: string; text: string }[]> {

@@ -46,11 +46,15 @@ const NAMED = `(EXISTS (SELECT 1 FROM documents WHERE object_key = wanted.key AN
  * @param asOf also what is being purged, and what may be tried again at this time, keeps it
  */
 export function* isReferenced(key: string, asOf?: number): Read<boolean> {
-  const row = yield* sql.get<{ named: number }>(
+  return (yield* areReferenced([key], asOf))[0] === true
+}
+
+function* areReferenced(keys: readonly string[], asOf?: number): Read<boolean[]> {
+  const rows = yield* sql.getEach<{ named: number }>(
     `SELECT ${NAMED} named FROM (SELECT ? key, CAST(? AS INTEGER) as_of) wanted`,
-    [key, asOf ?? null],
+    keys.map((key) => [key, asOf ?? null]),
   )
-  return row?.named === 1
+  return rows.map((row) => row?.named === 1)
 }
 
 /** Whether rows name an object, and whether it has a row of its own. */
@@ -81,18 +85,33 @@ export interface Claim {
 }
 
 /**
- * Says, before bytes get their name, that they are coming. What a dead process was removing comes back to life.
+ * Says, before bytes get their names, that they are coming. What a dead process was removing comes back to life.
  *
- * @returns the life that the object has now; nothing while somebody is removing it
+ * @returns the life that each object has now; nothing for one that somebody is removing
  */
-export function* claimObject(name: ObjectName, { life, now, looseSince }: Claim): Write<string | undefined> {
-  const { changes } = yield* sql.run(
+export function* claimObjects(
+  tenant: string,
+  keys: readonly string[],
+  claim: Claim,
+): Write<{ key: string; life: string | undefined }[]> {
+  const { life, now, looseSince } = claim
+  const made = yield* sql.runEach(
     `INSERT INTO objects (tenant, sha256, state, life, touched_at, loose_since) VALUES (?, ?, 'live', ?, ?, ?)
      ON CONFLICT (tenant, sha256) DO NOTHING`,
-    [...idOf(name), life, now, looseSince],
+    keys.map((key) => [...idOf({ tenant, key }), life, now, looseSince]),
   )
-  if (changes === 1) return life
-  const row = yield* objectRow(name)
+  const there = keys.filter((_, place) => made[place] !== 1)
+  const rows = yield* sql.getEach<ObjectRow>(
+    'SELECT * FROM objects WHERE tenant = ? AND sha256 = ?',
+    there.map((key) => idOf({ tenant, key })),
+  )
+  const lives = new Map<string, string | undefined>(keys.map((key) => [key, life]))
+  for (const [place, key] of there.entries()) lives.set(key, yield* joinOrRevive({ tenant, key }, rows[place], claim))
+  return keys.map((key) => ({ key, life: lives.get(key) }))
+}
+
+function* joinOrRevive(name: ObjectName, row: ObjectRow | undefined, claim: Claim): Write<string | undefined> {
+  const { life, now, looseSince } = claim
   if (row?.state === 'live') return row.life
   if (row === undefined || row.touched_at > now - DEAD_REMOVAL_MS) return undefined
   const revived = yield* sql.run(
@@ -103,14 +122,15 @@ export function* claimObject(name: ObjectName, { life, now, looseSince }: Claim)
   return revived.changes === 1 ? life : undefined
 }
 
-/** Is part of the transaction that names an object. @throws ObjectGone unless it lives the life in which its bytes came */
-export function* holdObject(name: ObjectName, life: string, now: number): Write<void> {
-  const { changes } = yield* sql.run(
+/** Is part of the transaction that names objects. @throws ObjectGone unless each lives the life in which its bytes came */
+export function* holdObjects(tenant: string, lives: readonly [key: string, life: string][], now: number): Write<void> {
+  const changes = yield* sql.runEach(
     `UPDATE objects SET touched_at = ?, loose_since = NULL
      WHERE tenant = ? AND sha256 = ? AND life = ? AND state = 'live'`,
-    [now, ...idOf(name), life],
+    lives.map(([key, life]) => [now, ...idOf({ tenant, key }), life]),
   )
-  if (changes !== 1) throw new ObjectGone(name.key)
+  const gone = lives.find((_, place) => changes[place] !== 1)
+  if (gone !== undefined) throw new ObjectGone(gone[0])
 }
 
 /** Who removes, and since when. */
@@ -122,42 +142,50 @@ export interface Removal {
   at: number
 }
 
+export type BegunRemoval = 'begun' | 'named' | 'busy'
+
 /**
- * Begins a removal: from here on nobody can name the object, until its bytes and its row are gone. What a dead process
+ * Begins removals: from here on nobody can name the objects, until their bytes and their rows are gone. What a dead process
  * had begun is taken over.
  *
  * @param asOf see `isReferenced`
  */
-export function* beginRemoval(
-  name: ObjectName,
+export function* beginRemovals(
+  tenant: string,
+  keys: readonly string[],
   { id, by, at }: Removal,
   asOf?: number,
-): Write<'begun' | 'named' | 'busy'> {
-  if (yield* isReferenced(name.key, asOf)) return 'named'
-  const { changes } = yield* sql.run(
+): Write<{ key: string; outcome: BegunRemoval }[]> {
+  const areNamed = yield* areReferenced(keys, asOf)
+  const free = keys.filter((_, place) => !areNamed[place])
+  const changes = yield* sql.runEach(
     `INSERT INTO objects (tenant, sha256, state, life, claimed_by, touched_at, loose_since)
      VALUES (?, ?, 'deleting', ?, ?, ?, ?)
      ON CONFLICT (tenant, sha256) DO UPDATE SET state = 'deleting', life = excluded.life,
        claimed_by = excluded.claimed_by, touched_at = excluded.touched_at, loose_since = excluded.loose_since
      WHERE objects.state = 'live' OR objects.touched_at <= ?`,
-    [...idOf(name), id, by, at, at, at - DEAD_REMOVAL_MS],
+    free.map((key) => [...idOf({ tenant, key }), id, by, at, at, at - DEAD_REMOVAL_MS]),
   )
-  return changes === 1 ? 'begun' : 'busy'
+  const begun = new Map(free.map((key, place) => [key, changes[place] === 1]))
+  return keys.map((key) => {
+    const isBegun = begun.get(key)
+    return { key, outcome: isBegun === undefined ? 'named' : isBegun ? 'begun' : 'busy' }
+  })
 }
 
-/** The bytes are gone: the row goes, unless the removal was taken over. */
-export function* endRemoval(name: ObjectName, removal: string): Write<void> {
-  yield* sql.run("DELETE FROM objects WHERE tenant = ? AND sha256 = ? AND life = ? AND state = 'deleting'", [
-    ...idOf(name),
-    removal,
-  ])
+/** The bytes are gone: the rows go, unless the removal was taken over. */
+export function* endRemovals(tenant: string, keys: readonly string[], removal: string): Write<void> {
+  yield* sql.runEach(
+    "DELETE FROM objects WHERE tenant = ? AND sha256 = ? AND life = ? AND state = 'deleting'",
+    keys.map((key) => [...idOf({ tenant, key }), removal]),
+  )
 }
 
-/** The bytes had to stay: the object lives, and the clean-up looks at it again. */
-export function* giveUpRemoval(name: ObjectName, removal: string): Write<void> {
-  yield* sql.run(
+/** The bytes had to stay: the objects live, and the clean-up looks at them again. */
+export function* giveUpRemovals(tenant: string, keys: readonly string[], removal: string): Write<void> {
+  yield* sql.runEach(
     "UPDATE objects SET state = 'live' WHERE tenant = ? AND sha256 = ? AND life = ? AND state = 'deleting'",
-    [...idOf(name), removal],
+    keys.map((key) => [...idOf({ tenant, key }), removal]),
   )
 }
 
@@ -173,11 +201,11 @@ export function* freeRemovals(): Write<number> {
  * Is part of a transaction that takes away a name of an object, or says that it cannot be removed now: where nobody
  * removes it, the clean-up looks at it again.
  */
-export function* loosen(name: ObjectName, now: number): Write<void> {
-  yield* sql.run('UPDATE objects SET loose_since = ? WHERE tenant = ? AND sha256 = ? AND loose_since IS NULL', [
-    now,
-    ...idOf(name),
-  ])
+export function* loosen(tenant: string, keys: readonly string[], now: number): Write<void> {
+  yield* sql.runEach(
+    'UPDATE objects SET loose_since = ? WHERE tenant = ? AND sha256 = ? AND loose_since IS NULL',
+    keys.map((key) => [now, ...idOf({ tenant, key })]),
+  )
 }
 
 /** Objects that nothing may name: removals of processes that died, and what has been loose since before a time. */
@@ -210,5 +238,6 @@ export function* objectRows(tenant: string, after: string, most: number): Read<O
 /** Writes the row of an object that some row names and that has none. @returns whether it did */
 export function* noteObject(name: ObjectName, life: string, now: number): Write<boolean> {
   if (!(yield* isReferenced(name.key, now))) return false
-  return (yield* claimObject(name, { life, now, looseSince: null })) === life
+  const [claimed] = yield* claimObjects(name.tenant, [name.key], { life, now, looseSince: null })
+  return claimed?.life === life
 }

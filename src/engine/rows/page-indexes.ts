@@ -1,13 +1,13 @@
 import { ANALYZER_VERSION } from '../../lib/text/analyze.js'
 import { type Read, sql, type Write } from '../storage/program.js'
-import { isVersionThere } from './versions.js'
+import { areVersionsThere } from './versions.js'
 
 /** Raised when what is built changes; with another analyser the terms differ as well. */
 const LAYOUT_VERSION = 1
 /** Rows of another format are made again. */
 export const PAGE_INDEX_FORMAT = LAYOUT_VERSION * 1_000 + ANALYZER_VERSION
 
-/** The rows of one built index, ready for `writePageIndex`. */
+/** The rows of one built index, ready for `writePageIndexes`. */
 export interface PackedPageIndex {
   length: number
   rangeCount: number
@@ -15,19 +15,34 @@ export interface PackedPageIndex {
   ranges: Uint8Array
 }
 
+/** An index of a version, by row keys. */
+export interface PageIndexOf {
+  docKey: number
+  versionKey: number
+  packed: PackedPageIndex
+}
+
 /**
- * Stores the index of a version, inside the caller's transaction; one that stood there is replaced. A version that was
- * purged meanwhile gets none, for nothing would remove it.
+ * Stores the indexes of versions of a space, inside the caller's transaction; one that stood there is replaced. A version
+ * that was purged meanwhile gets none, for nothing would remove it.
  */
-export function* writePageIndex(
-  of: { spaceKey: number; docKey: number; versionKey: number },
-  { length, rangeCount, profile, ranges }: PackedPageIndex,
-): Write<void> {
-  if (!(yield* isVersionThere(of.versionKey))) return
-  yield* sql.run(
+export function* writePageIndexes(spaceKey: number, made: readonly PageIndexOf[]): Write<void> {
+  const areThere = yield* areVersionsThere(made.map(({ versionKey }) => versionKey))
+  yield* sql.runEach(
     `INSERT OR REPLACE INTO page_index (version_key, space_key, doc_key, format, length, range_count, terms, ranges)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-    [of.versionKey, of.spaceKey, of.docKey, PAGE_INDEX_FORMAT, length, rangeCount, profile, ranges],
+    made
+      .filter((_, place) => areThere[place])
+      .map(({ docKey, versionKey, packed: { length, rangeCount, profile, ranges } }) => [
+        versionKey,
+        spaceKey,
+        docKey,
+        PAGE_INDEX_FORMAT,
+        length,
+        rangeCount,
+        profile,
+        ranges,
+      ]),
   )
 }
 

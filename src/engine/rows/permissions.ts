@@ -79,7 +79,11 @@ export function askerOf({ subject, isDaemon }: Asker): string | null {
  * @param keys node keys of the space
  */
 export function* deniedNodes(spaceKey: number, reader: Asker, keys: readonly number[]): Read<Set<number>> {
-  const denied = yield* deniedSources(spaceKey, reader)
+  return yield* nodesOfDenied(yield* deniedSources(spaceKey, reader), reader, keys)
+}
+
+/** The same, where it is known which sources these are. */
+export function* nodesOfDenied(denied: readonly string[], reader: Asker, keys: readonly number[]): Read<Set<number>> {
   if (denied.length === 0 || keys.length === 0) return new Set()
   const rows = yield* sql.all<{ key: number }>(
     `SELECT n.key FROM json_each(?) wanted CROSS JOIN nodes n ON n.key = wanted.value

@@ -8,28 +8,39 @@ import { type Read, sql, type Write } from '../storage/program.js'
 
 /** Notes that nodes are to be put into the indexes, as late in the caller's transaction as can be. @returns the entry's number */
 export function* logAdded(spaceKey: number, firstNode: number, lastNode: number): Write<number> {
-  return yield* append(spaceKey, 1, firstNode, lastNode)
+  return yield* append(spaceKey, 1, [[firstNode, lastNode]])
 }
 
-/** Notes that nodes are to be taken out of the indexes, inside the caller's transaction. @returns the entry's number */
-export function* logRemoved(spaceKey: number, firstNode: number, lastNode: number): Write<number> {
-  return yield* append(spaceKey, -1, firstNode, lastNode)
+/** The first and the last node of a version, or of each version that has nodes. */
+interface Ends {
+  first_node: number | null
+  last_node: number | null
 }
 
-function* append(spaceKey: number, op: 1 | -1, firstNode: number, lastNode: number): Write<number> {
-  const [counted] = yield* sql.returning<{ seq: number }>(
-    `INSERT INTO space_counters (space_key, seq) VALUES (?, 1)
-     ON CONFLICT (space_key) DO UPDATE SET seq = space_counters.seq + 1 RETURNING seq`,
-    [spaceKey],
+/**
+ * Notes that the nodes of versions are to be taken out of the indexes, inside the caller's transaction.
+ *
+ * @returns the number of the last entry; 0 where there are no nodes
+ */
+export function* logRemoved(spaceKey: number, versions: readonly Ends[]): Write<number> {
+  const ranges = versions.flatMap(({ first_node: first, last_node: last }): [number, number][] =>
+    first === null || last === null ? [] : [[first, last]],
   )
-  const seq = counted?.seq ?? 1
-  yield* sql.run('INSERT INTO projection_log (space_key, seq, op, first_node, last_node) VALUES (?, ?, ?, ?, ?)', [
-    spaceKey,
-    seq,
-    op,
-    firstNode,
-    lastNode,
-  ])
+  return ranges.length === 0 ? 0 : yield* append(spaceKey, -1, ranges)
+}
+
+function* append(spaceKey: number, op: 1 | -1, ranges: readonly [number, number][]): Write<number> {
+  const [counted] = yield* sql.returning<{ seq: number }>(
+    `INSERT INTO space_counters (space_key, seq) VALUES (?, ?)
+     ON CONFLICT (space_key) DO UPDATE SET seq = space_counters.seq + excluded.seq RETURNING seq`,
+    [spaceKey, ranges.length],
+  )
+  const seq = counted?.seq ?? ranges.length
+  const before = seq - ranges.length
+  yield* sql.runEach(
+    'INSERT INTO projection_log (space_key, seq, op, first_node, last_node) VALUES (?, ?, ?, ?, ?)',
+    ranges.map(([first, last], place) => [spaceKey, before + place + 1, op, first, last]),
+  )
   return seq
 }
 

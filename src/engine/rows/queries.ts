@@ -95,38 +95,18 @@ export function* nodesOfDocuments(keys: ReadonlySet<number>, docs: readonly numb
   return new Set(rows.map(({ key }) => key))
 }
 
-/** Keys of the entities that a node mentions, of many some. */
-export function* entitiesOfNode(node: number, most: number): Read<number[]> {
-  const rows = yield* sql.all<{ entity: number }>(
-    'SELECT entity_key entity FROM graph_mentions WHERE node_key = ? LIMIT +?',
-    [node, most],
-  )
-  return rows.map(({ entity }) => entity)
-}
-
-/** Keys of the nodes that mention an entity, the newest first. */
-export function* nodesOfEntity(entity: number, most: number): Read<number[]> {
-  const rows = yield* sql.all<{ node: number }>(
-    'SELECT node_key node FROM graph_mentions WHERE entity_key = ? ORDER BY node_key DESC LIMIT +?',
-    [entity, most],
-  )
-  return rows.map(({ node }) => node)
-}
-
 /**
  * Of documents, the keys of those that are about to be replaced by a newer version, already accepted, and of pages of the
  * web that the last crawl did not find, and that have a while to come back.
  */
 export function* staleDocuments(docs: readonly number[]): Read<Set<number>> {
-  const waiting = yield* sql.all<{ key: number }>(
-    `SELECT DISTINCT j.doc_key key FROM json_each(?) wanted CROSS JOIN jobs j INDEXED BY jobs_document
-       ON j.doc_key = wanted.value WHERE j.completed_at IS NULL`,
-    [JSON.stringify(docs)],
-  )
-  const missing = yield* sql.all<{ key: number }>(
-    `SELECT documents.key FROM json_each(?) wanted JOIN documents ON documents.key = wanted.value
+  const keys = JSON.stringify(docs)
+  const rows = yield* sql.all<{ key: number }>(
+    `SELECT j.doc_key key FROM json_each(?) wanted CROSS JOIN jobs j INDEXED BY jobs_document
+       ON j.doc_key = wanted.value WHERE j.completed_at IS NULL
+     UNION SELECT documents.key FROM json_each(?) missed JOIN documents ON documents.key = missed.value
      WHERE CAST(${jsonAt('metadata', '$.missingCrawls')} AS INTEGER) > 0`,
-    [JSON.stringify(docs)],
+    [keys, keys],
   )
-  return new Set([...waiting, ...missing].map(({ key }) => key))
+  return new Set(rows.map(({ key }) => key))
 }

@@ -1,11 +1,14 @@
 import { type Read, sql, type Write } from '../storage/program.js'
 
-/** The profile that was published last in a space, as JSON. */
-export function* profileRow(spaceKey: number): Read<{ revision: number; body: string } | undefined> {
-  return yield* sql.get<{ revision: number; body: string }>(
-    'SELECT revision, body FROM retrieval_profiles WHERE space_key = ?',
-    [spaceKey],
-  )
+/** A profile of a space, as JSON. */
+export interface ProfileRow {
+  revision: number
+  body: string
+}
+
+/** The profile that was published last in a space. */
+export function* profileRow(spaceKey: number): Read<ProfileRow | undefined> {
+  return yield* sql.get<ProfileRow>('SELECT revision, body FROM retrieval_profiles WHERE space_key = ?', [spaceKey])
 }
 
 export function* putProfile(spaceKey: number, revision: number, body: object): Write<void> {

@@ -22,14 +22,18 @@ export function* isOwnSession(caller: Caller, spaceKey: number, id: string, now:
   return known !== undefined
 }
 
+/** A turn with the bundle of its evidence; none where its trace is gone, or had none. */
+export interface StoredTurn extends SessionTurn {
+  bundle: string | null
+}
+
 /** The last turns of a session, newest first. */
-export function* lastTurns(
-  tenant: string,
-  sessionId: string,
-  most: number,
-): Read<(SessionTurn & { trace_id: string })[]> {
-  return yield* sql.all<SessionTurn & { trace_id: string }>(
-    'SELECT query, answer, trace_id FROM session_turns WHERE tenant = ? AND session_id = ? ORDER BY place DESC LIMIT ?',
+export function* lastTurns(tenant: string, sessionId: string, most: number): Read<StoredTurn[]> {
+  return yield* sql.all<StoredTurn>(
+    `SELECT t.query, t.answer, b.body bundle FROM session_turns t
+     LEFT JOIN traces ON traces.tenant = t.tenant AND traces.id = t.trace_id
+     LEFT JOIN evidence_bundles b ON b.tenant = traces.tenant AND b.id = traces.bundle_id
+     WHERE t.tenant = ? AND t.session_id = ? ORDER BY t.place DESC LIMIT ?`,
     [tenant, sessionId, most],
   )
 }
@@ -54,10 +58,13 @@ export function* oneOffs(spaceKey: number, now: number, most: number): Read<stri
   return rows.map(({ id }) => id)
 }
 
-export function* isSessionStored(tenant: string, id: string): Read<boolean> {
-  return (
-    (yield* sql.get<{ id: string }>('SELECT id FROM sessions WHERE tenant = ? AND id = ?', [tenant, id])) !== undefined
+/** Of sessions, the ids of those that are stored. */
+export function* storedSessions(tenant: string, ids: readonly string[]): Read<Set<string>> {
+  const rows = yield* sql.getEach<{ id: string }>(
+    'SELECT id FROM sessions WHERE tenant = ? AND id = ?',
+    ids.map((id) => [tenant, id]),
   )
+  return new Set(rows.flatMap((row) => row?.id ?? []))
 }
 
 /** Removes a session with its turns, inside the caller's transaction. */
@@ -87,12 +94,9 @@ export function* insertTurn(
   turn: SessionTurn & { traceId: string },
   now: number,
 ): Write<void> {
-  const place = yield* sql.get<{ place: number | null }>(
-    'SELECT max(place) place FROM session_turns WHERE tenant = ? AND session_id = ?',
-    [tenant, sessionId],
-  )
   yield* sql.run(
-    'INSERT INTO session_turns (tenant, session_id, place, trace_id, query, answer, created_at) VALUES (?, ?, ?, ?, ?, ?, ?)',
-    [tenant, sessionId, (place?.place ?? 0) + 1, turn.traceId, turn.query, turn.answer, now],
+    `INSERT INTO session_turns (tenant, session_id, place, trace_id, query, answer, created_at)
+     VALUES (?, ?, 1 + coalesce((SELECT max(place) FROM session_turns WHERE tenant = ? AND session_id = ?), 0), ?, ?, ?, ?)`,
+    [tenant, sessionId, tenant, sessionId, turn.traceId, turn.query, turn.answer, now],
   )
 }

@@ -45,12 +45,29 @@ export function* findSpaceOrDeleting(tenant: string, id: string): Read<SpaceRow 
   return yield* sql.get<SpaceRow>('SELECT * FROM spaces WHERE tenant = ? AND id = ?', [tenant, id])
 }
 
+/** What a question has to know of a space beside its row. */
+interface AtHead {
+  /** newest entry of its projection log */
+  log_seq: number
+  /** nodes of versions that are current or being built */
+  nodes: number
+  /** bytes of traces with their questions, steps and bundles */
+  trace_bytes: number
+  /** the profile that was published last, where there is one */
+  profile_revision: number | null
+  profile_body: string | null
+}
+
 /** The same with the newest entry of its projection log, which is 0 where nothing was ever to be indexed. */
-export function* findSpaceAtHead(tenant: string, id: string): Read<(SpaceRow & { log_seq: number }) | undefined> {
+export function* findSpaceAtHead(tenant: string, id: string): Read<(SpaceRow & AtHead) | undefined> {
   if (!isUuid(id)) return undefined
   return yield* sql.get(
-    `SELECT spaces.*, coalesce((SELECT seq FROM space_counters WHERE space_key = spaces.key), 0) log_seq
-     FROM spaces WHERE tenant = ? AND id = ?`,
+    `SELECT spaces.*, coalesce((SELECT seq FROM space_counters WHERE space_key = spaces.key), 0) log_seq,
+       coalesce(space_usage.node_count, 0) nodes, coalesce(space_usage.trace_bytes, 0) trace_bytes,
+       profile.revision profile_revision, profile.body profile_body
+     FROM spaces LEFT JOIN space_usage ON space_usage.space_key = spaces.key
+     LEFT JOIN retrieval_profiles profile ON profile.space_key = spaces.key
+     WHERE spaces.tenant = ? AND spaces.id = ?`,
     [tenant, id],
   )
 }

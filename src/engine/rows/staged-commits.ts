@@ -48,19 +48,19 @@ export interface ReceivedFile {
   size: number
 }
 
-/** Begins the commit of an upload that a gateway receives; it is given up after a day. */
-export function* beginUploadCommit(
+/** Begins the commits of an upload that a gateway receives; they are given up after a day. */
+export function* beginUploadCommits(
   space: { key: number; tenant: string },
   sourceId: string | null,
-  file: ReceivedFile,
+  files: readonly ReceivedFile[],
   gateway: string,
   now: number,
 ): Write<void> {
-  yield* sql.run(
+  yield* sql.runEach(
     `INSERT INTO staged_commits (id, tenant, space_key, idempotency_key, operation_type, status, raw_object_key,
            published_object_key, checksum, size_bytes, source_id, claimed_by, expires_at, created_at, updated_at)
          VALUES (?, ?, ?, ?, 'document-upload', 'received', ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    [
+    files.map((file) => [
       file.commitId,
       space.tenant,
       space.key,
@@ -74,21 +74,30 @@ export function* beginUploadCommit(
       now + DAY,
       now,
       now,
-    ],
+    ]),
   )
 }
 
-/** Begins the commit of a job that compiles a document again. */
-export function* beginReindexCommit(
+/** Begins the commits of jobs that compile documents again. */
+export function* beginReindexCommits(
   space: { key: number; tenant: string },
-  document: { id: string; source_id: string | null },
-  jobId: string,
+  made: readonly { document: { id: string; source_id: string | null }; jobId: string }[],
   now: number,
 ): Write<void> {
-  yield* sql.run(
+  yield* sql.runEach(
     `INSERT INTO staged_commits (id, tenant, space_key, idempotency_key, operation_type, status, document_id, source_id, job_id, created_at, updated_at)
      VALUES (?, ?, ?, ?, 'bulk-reindex', 'metadata-prepared', ?, ?, ?, ?, ?)`,
-    [newId(), space.tenant, space.key, jobId, document.id, document.source_id, jobId, now, now],
+    made.map(({ document, jobId }) => [
+      newId(),
+      space.tenant,
+      space.key,
+      jobId,
+      document.id,
+      document.source_id,
+      jobId,
+      now,
+      now,
+    ]),
   )
 }
 
@@ -102,33 +111,37 @@ export function* moveCommit(id: string, from: CommitStatus, to: CommitStatus): W
   )
 }
 
-/**
- * Ends the path of an upload, in one update: nobody sees a step of the caller's transaction.
- *
- * @throws KsError `unavailable` where it was given up meanwhile, and its bytes may have gone
- */
-export function* settleUpload(
-  id: string,
-  path: readonly CommitStatus[],
-  made: { documentId: string; jobId: string | null },
-): Write<void> {
-  const { to, passed } = alongPath(path)
-  const { changes } = yield* sql.run(
-    `UPDATE staged_commits SET status = ?, updated_at = ?, document_id = ?, job_id = ?
-     WHERE id = ? AND status IN (${passed})`,
-    [to, Date.now(), made.documentId, made.jobId, id],
-  )
-  if (changes !== 1) throw new KsError('unavailable', 'the upload took so long that it was given up: send it again')
+/** What an upload made. */
+export interface SettledUpload {
+  commitId: string
+  documentId: string
+  jobId: string | null
 }
 
-/** Moves the commit of a job from wherever it stands on its path to the end, in one update. */
-export function* advance(jobId: string, path: readonly CommitStatus[]): Write<void> {
+/**
+ * Ends the path of uploads, in one update each: nobody sees a step of the caller's transaction.
+ *
+ * @throws KsError `unavailable` where one was given up meanwhile, and its bytes may have gone
+ */
+export function* settleUploads(path: readonly CommitStatus[], made: readonly SettledUpload[]): Write<void> {
   const { to, passed } = alongPath(path)
-  yield* sql.run(`UPDATE staged_commits SET status = ?, updated_at = ? WHERE job_id = ? AND status IN (${passed})`, [
-    to,
-    Date.now(),
-    jobId,
-  ])
+  const changes = yield* sql.runEach(
+    `UPDATE staged_commits SET status = ?, updated_at = ?, document_id = ?, job_id = ?
+     WHERE id = ? AND status IN (${passed})`,
+    made.map(({ commitId, documentId, jobId }) => [to, Date.now(), documentId, jobId, commitId]),
+  )
+  if (changes.some((one) => one !== 1))
+    throw new KsError('unavailable', 'the upload took so long that it was given up: send it again')
+}
+
+/** Moves the commits of jobs from wherever they stand on their path to the end, in one update each. */
+export function* advance(jobIds: readonly string[], path: readonly CommitStatus[]): Write<void> {
+  const { to, passed } = alongPath(path)
+  const now = Date.now()
+  yield* sql.runEach(
+    `UPDATE staged_commits SET status = ?, updated_at = ? WHERE job_id = ? AND status IN (${passed})`,
+    jobIds.map((id) => [to, now, id]),
+  )
 }
 
 /** The last status of a path whose moves are all allowed, and the ones before it as SQL. */
@@ -175,27 +188,29 @@ export function* resumeCommits(jobIds: readonly string[]): Write<void> {
   )
 }
 
-/** Marks the commit of a job as ended without being published. */
-export function* endCommit(
-  jobId: string,
+/** Marks the commits of jobs as ended without being published. */
+export function* endCommits(
+  jobIds: readonly string[],
   to: 'failed-terminal' | 'canceled',
   failure: { code: string; message: string } | undefined,
   retentionDays: number,
 ): Write<void> {
   const now = Date.now()
-  yield* sql.run(
+  const until = now + retentionDays * DAY
+  yield* sql.runEach(
     `UPDATE staged_commits SET status = ?, error_code = ?, error_message = ?, expires_at = ?, updated_at = ?
      WHERE job_id = ? AND (status IN ${UNDER_WAY} OR status = 'failed-retryable')`,
-    [to, failure?.code ?? null, failure?.message ?? null, now + retentionDays * DAY, now, jobId],
+    jobIds.map((id) => [to, failure?.code ?? null, failure?.message ?? null, until, now, id]),
   )
 }
 
-/** Ends the commit of an upload that failed before it was acknowledged. */
-export function* failUpload(commitId: string, errorCode: string): Write<void> {
-  yield* sql.run(
+/** Ends the commits of an upload that failed before it was acknowledged. */
+export function* failUploads(commitIds: readonly string[], errorCode: string): Write<void> {
+  const now = Date.now()
+  yield* sql.runEach(
     `UPDATE staged_commits SET status = 'failed-terminal', error_code = ?, updated_at = ?
      WHERE id = ? AND status IN ${UNACKNOWLEDGED}`,
-    [errorCode, Date.now(), commitId],
+    commitIds.map((id) => [errorCode, now, id]),
   )
 }
 

@@ -107,9 +107,14 @@ export function* bundleOfTrace(tenant: string, traceId: string): Read<EvidenceBu
   return row?.bundle_id == null ? undefined : yield* readBundle(tenant, row.bundle_id)
 }
 
+/** Ids of the documents that the evidence cites. */
+export function documentsCited({ items }: EvidenceBundle): Set<string> {
+  return new Set(items.flatMap((item) => item.citations.map((citation) => citation.documentAssetId)))
+}
+
 /** Whether every document that the evidence cites is still there for the reader. */
 export function* documentsVisible(reader: Reader, spaceKey: number, bundle: EvidenceBundle): Read<boolean> {
-  const ids = new Set(bundle.items.flatMap((item) => item.citations.map((citation) => citation.documentAssetId)))
+  const ids = documentsCited(bundle)
   return (yield* knownDocuments(reader, spaceKey, [...ids])).size === ids.size
 }
 

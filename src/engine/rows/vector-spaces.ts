@@ -176,13 +176,12 @@ export function* insertVectors(
   vectorSpaceKey: number,
   rows: readonly Pick<FilledVector, 'nodeKey' | 'vector'>[],
 ): Write<void> {
-  for (const { nodeKey, vector } of rows)
-    yield* sql.run(
-      // no REPLACE: it would remove the old row without the trigger that counts vectors
-      `INSERT INTO vectors (vector_space, node_key, vector) VALUES (?, ?, ?)
-       ON CONFLICT (vector_space, node_key) DO UPDATE SET vector = excluded.vector`,
-      [vectorSpaceKey, nodeKey, encodeHalf(vector)],
-    )
+  yield* sql.runEach(
+    // no REPLACE: it would remove the old row without the trigger that counts vectors
+    `INSERT INTO vectors (vector_space, node_key, vector) VALUES (?, ?, ?)
+     ON CONFLICT (vector_space, node_key) DO UPDATE SET vector = excluded.vector`,
+    rows.map(({ nodeKey, vector }) => [vectorSpaceKey, nodeKey, encodeHalf(vector)]),
+  )
 }
 
 /** The same, unless another model has taken its place meanwhile and its vectors are being removed. @returns whether it did */

@@ -23,18 +23,19 @@ export interface VectorWait {
   permanent: number
 }
 
-/** Notes that a provider owes the vectors of a version, inside the caller's transaction; those it has do not count. */
-export function* oweVectors(spaceKey: number, versionKey: number): Write<void> {
-  yield* sql.run('INSERT OR IGNORE INTO vectors_due (version_key, space_key, due) VALUES (?, ?, 0)', [
-    versionKey,
-    spaceKey,
-  ])
-  yield* countAgain(versionKey)
+/** Notes that a provider owes the vectors of versions, inside the caller's transaction; those it has do not count. */
+export function* oweVectors(spaceKey: number, versionKeys: readonly number[]): Write<void> {
+  yield* sql.runEach(
+    'INSERT OR IGNORE INTO vectors_due (version_key, space_key, due) VALUES (?, ?, 0)',
+    versionKeys.map((key) => [key, spaceKey]),
+  )
+  yield* countAgain(versionKeys)
 }
 
-/** Counts anew what is owed of a version; a row that counts nothing goes. */
-function* countAgain(versionKey: number): Write<void> {
-  yield* sql.run(
+/** Counts anew what is owed of versions; a row that counts nothing goes. */
+function* countAgain(versionKeys: readonly number[]): Write<void> {
+  const lists = versionKeys.map((key) => [key])
+  yield* sql.runEach(
     `UPDATE vectors_due SET
        due = (SELECT count(*) FROM nodes WHERE nodes.version_key = vectors_due.version_key)
          - (SELECT count(*) FROM nodes JOIN spaces ON spaces.key = nodes.space_key
@@ -46,9 +47,9 @@ function* countAgain(versionKey: number): Write<void> {
        refused = (SELECT count(*) FROM nodes JOIN vector_refusals USING (space_key)
             WHERE nodes.version_key = vectors_due.version_key AND vector_refusals.node_key = nodes.key)
      WHERE version_key = ?`,
-    [versionKey],
+    lists,
   )
-  yield* sql.run('DELETE FROM vectors_due WHERE version_key = ? AND due <= 0 AND refused = 0', [versionKey])
+  yield* sql.runEach('DELETE FROM vectors_due WHERE version_key = ? AND due <= 0 AND refused = 0', lists)
 }
 
 /** The passages that have waited longest. @param vectorSpace row key; undefined while the space has no vector yet */
@@ -79,11 +80,11 @@ export function* isDue({ key, version_key }: DueNode): Read<boolean> {
 export function* settleDue(done: readonly DueNode[]): Write<void> {
   const counts = new Map<number, number>()
   for (const { version_key } of done) counts.set(version_key, (counts.get(version_key) ?? 0) + 1)
-  for (const [version, count] of counts) {
-    yield* sql.run('UPDATE vectors_due SET due = due - ? WHERE version_key = ?', [count, version])
-    const left = yield* sql.get<{ due: number }>('SELECT due FROM vectors_due WHERE version_key = ?', [version])
-    if (left !== undefined && left.due <= 0) yield* countAgain(version)
-  }
+  const left = yield* sql.returningEach<{ version_key: number; due: number }>(
+    'UPDATE vectors_due SET due = due - ? WHERE version_key = ? RETURNING version_key, due',
+    [...counts].map(([version, count]) => [count, version]),
+  )
+  yield* countAgain(left.flat().flatMap(({ version_key, due }) => (due <= 0 ? [version_key] : [])))
 }
 
 export function* refuse(spaceKey: number, node: DueNode, error: string): Write<void> {
@@ -171,9 +172,9 @@ export function* forgetDue(spaceKey: number): Write<void> {
 
 /** Counts anew what is owed of the versions of a space. */
 export function* countSpaceAgain(spaceKey: number): Write<void> {
-  for (const { version_key } of yield* sql.all<{ version_key: number }>(
+  const due = yield* sql.all<{ version_key: number }>(
     'SELECT version_key FROM vectors_due WHERE space_key = ? AND due > 0',
     [spaceKey],
-  ))
-    yield* countAgain(version_key)
+  )
+  yield* countAgain(due.map(({ version_key }) => version_key))
 }

@@ -33,15 +33,12 @@ export function cutParts(packed: Packed): { row: Packed; parts: VersionPart[] } 
   return { row, parts }
 }
 
-/** Stores a part, inside the caller's transaction. */
-export function* insertPart(spaceKey: number, versionKey: number, { part, place, bytes }: VersionPart) {
-  yield* sql.run('INSERT INTO version_parts (version_key, part, place, space_key, bytes) VALUES (?, ?, ?, ?, ?)', [
-    versionKey,
-    part,
-    place,
-    spaceKey,
-    bytes,
-  ])
+/** Stores parts of a version, inside the caller's transaction. */
+export function* insertParts(spaceKey: number, versionKey: number, parts: readonly VersionPart[]): Write<void> {
+  yield* sql.runEach(
+    'INSERT INTO version_parts (version_key, part, place, space_key, bytes) VALUES (?, ?, ?, ?, ?)',
+    parts.map(({ part, place, bytes }) => [versionKey, part, place, spaceKey, bytes]),
+  )
 }
 
 /** Writes all that a version is read from over what it has, inside the caller's transaction. */
@@ -54,7 +51,7 @@ export function* replacePacked(spaceKey: number, versionKey: number, packed: Pac
     row.items,
     versionKey,
   ])
-  for (const part of parts) yield* insertPart(spaceKey, versionKey, part)
+  yield* insertParts(spaceKey, versionKey, parts)
 }
 
 /** A column of a version with what stands beside its row; a part that is missing leaves it short. */

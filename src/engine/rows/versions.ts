@@ -1,9 +1,9 @@
 import { defined } from '../../lib/defined.js'
 import { newId } from '../../lib/ids.js'
 import type { PreparedAsset, PreparedDocument } from '../parse/compiled.js'
-import { type Read, sql, type Write } from '../storage/program.js'
+import { type Bindable, type Read, sql, type Write } from '../storage/program.js'
 import { logRemoved } from './projection-log.js'
-import { cutParts, type VersionPart } from './version-parts.js'
+import { cutParts, type Packed, type VersionPart } from './version-parts.js'
 
 /** Row keys of what a version belongs to. */
 export interface VersionOwner {
@@ -15,57 +15,75 @@ export interface VersionOwner {
 /** Passages that one transaction removes at most: those of a larger version are left to the purge. */
 const DROPPED_AT_ONCE = 500
 
-/**
- * Writes the row of a version that has no nodes yet, inside the caller's transaction.
- *
- * @param firstNode key of the first of its nodes, where all of them follow in this transaction: the row says it at once
- * @returns with what does not fit into the row
- */
-export function* insertVersionRow(
-  owner: VersionOwner,
-  document: PreparedDocument,
-  firstNode?: number,
-): Write<{ versionKey: number; parts: VersionPart[] }> {
-  const { row, parts } = cutParts(document)
-  const count = firstNode === undefined ? 0 : document.nodes.length
-  const first = firstNode === undefined || count === 0 ? null : firstNode
-  const versionKey = yield* sql.inserted(
+/** A version that is to get a row. */
+export interface NewVersion {
+  owner: VersionOwner
+  document: PreparedDocument
+  /** key of the first of its nodes, where all of them follow in this transaction: the row says it at once */
+  firstNode?: number
+}
+
+/** A version that has its row. */
+export interface MadeVersion {
+  versionKey: number
+  /** what does not fit into the row */
+  parts: VersionPart[]
+}
+
+/** Writes the rows of versions that have no nodes yet, inside the caller's transaction. */
+export function* insertVersionRows(versions: readonly NewVersion[]): Write<MadeVersion[]> {
+  const now = Date.now()
+  const cut = versions.map(({ document }) => cutParts(document))
+  const made = yield* sql.returningEach<{ key: number }>(
     `INSERT INTO versions (doc_key, space_key, version, title, artifact_id, artifact_hash, content_type, parser, metadata,
        artifact, outline_id, outline, items_id, items, first_node, last_node, node_count, segment_count, created_at)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING key`,
-    [
-      owner.docKey,
-      owner.spaceKey,
-      owner.version,
-      document.title,
-      newId(),
-      document.artifactHash,
-      document.contentType,
-      document.parser,
-      JSON.stringify(versionMetadata(document)),
-      row.artifact,
-      newId(),
-      row.outline,
-      newId(),
-      row.items,
-      first,
-      first === null ? null : first + count - 1,
-      count,
-      document.segments,
-      Date.now(),
-    ],
+    versions.map((version, place) => versionCells(version, cut[place]?.row ?? version.document, now)),
   )
-  return { versionKey, parts }
+  return made.flat().map(({ key }, place) => ({ versionKey: key, parts: cut[place]?.parts ?? [] }))
 }
 
-export function* insertAsset(versionKey: number, asset: PreparedAsset): Write<void> {
-  yield* sql.run('INSERT INTO item_assets (version_key, item_id, content_type, sha256, bytes) VALUES (?, ?, ?, ?, ?)', [
-    versionKey,
-    asset.itemId,
-    asset.contentType,
-    asset.sha256,
-    asset.bytes,
-  ])
+function versionCells({ owner, document, firstNode }: NewVersion, row: Packed, now: number): Bindable[] {
+  const count = firstNode === undefined ? 0 : document.nodes.length
+  const first = firstNode === undefined || count === 0 ? null : firstNode
+  return [
+    owner.docKey,
+    owner.spaceKey,
+    owner.version,
+    document.title,
+    newId(),
+    document.artifactHash,
+    document.contentType,
+    document.parser,
+    JSON.stringify(versionMetadata(document)),
+    row.artifact,
+    newId(),
+    row.outline,
+    newId(),
+    row.items,
+    first,
+    first === null ? null : first + count - 1,
+    count,
+    document.segments,
+    now,
+  ]
+}
+
+export function* insertAssets(versionKey: number, assets: readonly PreparedAsset[]): Write<void> {
+  yield* sql.runEach(
+    'INSERT INTO item_assets (version_key, item_id, content_type, sha256, bytes) VALUES (?, ?, ?, ?, ?)',
+    assets.map(({ itemId, contentType, sha256, bytes }) => [versionKey, itemId, contentType, sha256, bytes]),
+  )
+}
+
+/** A version that was never published. */
+interface Unpublished {
+  key: number
+  space_key: number
+  first_node: number | null
+  last_node: number | null
+  node_count: number
+  has_parts: number
 }
 
 /**
@@ -75,33 +93,35 @@ export function* insertAsset(versionKey: number, asset: PreparedAsset): Write<vo
  * @returns the log's entry for its nodes, which the index may know; 0 where it has none
  */
 export function* dropUnpublished(docKey: number, version: number): Write<number> {
-  const row = yield* sql.get<{
-    key: number
-    space_key: number
-    first_node: number | null
-    last_node: number | null
-    node_count: number
-    has_parts: number
-  }>(
+  return yield* dropAllUnpublished([{ docKey, version }])
+}
+
+/** The same of several. @returns the log's last entry */
+export function* dropAllUnpublished(versions: readonly Pick<VersionOwner, 'docKey' | 'version'>[]): Write<number> {
+  const rows = yield* sql.getEach<Unpublished>(
     `SELECT key, space_key, first_node, last_node, node_count,
        EXISTS (SELECT 1 FROM version_parts WHERE version_key = versions.key) has_parts
      FROM versions WHERE doc_key = ? AND version = ? AND from_revision IS NULL`,
-    [docKey, version],
+    versions.map(({ docKey, version }) => [docKey, version]),
   )
-  if (row === undefined) return 0
-  const { first_node: first, last_node: last } = row
+  let seq = 0
+  for (const row of rows) if (row !== undefined) seq = Math.max(seq, yield* dropVersion(row))
+  return seq
+}
+
+function* dropVersion(row: Unpublished): Write<number> {
   if (row.node_count > DROPPED_AT_ONCE || row.has_parts === 1) yield* leaveToPurge(row.key)
   else {
     yield* sql.run(
       `DELETE FROM vectors WHERE vector_space IN (SELECT key FROM vector_spaces WHERE space_key = ?)
          AND node_key BETWEEN ? AND ?`,
-      [row.space_key, first, last],
+      [row.space_key, row.first_node, row.last_node],
     )
     yield* sql.run('DELETE FROM nodes WHERE version_key = ?', [row.key])
     yield* removeItems(row.key)
     yield* sql.run('DELETE FROM versions WHERE key = ?', [row.key])
   }
-  return first === null || last === null ? 0 : yield* logRemoved(row.space_key, first, last)
+  return yield* logRemoved(row.space_key, [row])
 }
 
 /** Ends a version before the first revision: no revision shows it, its number is free, and the purge takes it next. */
@@ -130,37 +150,50 @@ export function* hasVersion(key: number, version: number): Read<boolean> {
   return (yield* sql.get('SELECT 1 one FROM versions WHERE key = ? AND version = ?', [key, version])) !== undefined
 }
 
-/** Whether a version is, or may still become, visible at the head. */
-export function* isNotOver(key: number): Read<boolean> {
-  return (yield* sql.get('SELECT 1 one FROM versions WHERE key = ? AND until_revision IS NULL', [key])) !== undefined
+/** Whether versions are, or may still become, visible at the head. */
+export function* areNotOver(keys: readonly number[]): Read<boolean[]> {
+  const live = yield* sql.getEach(
+    'SELECT 1 one FROM versions WHERE key = ? AND until_revision IS NULL',
+    keys.map((key) => [key]),
+  )
+  return live.map((row) => row !== undefined)
 }
 
 /**
- * Makes a version the one that is visible from a revision on, and ends those before it, inside the caller's transaction.
+ * Makes versions of documents of a space the ones that are visible from a revision on, and ends those before them, inside
+ * the caller's transaction.
  *
  * @returns the log's last entry for the nodes of those; 0 where they have none
  */
-export function* showVersion(spaceKey: number, docKey: number, versionKey: number, revision: number): Write<number> {
-  let seq = 0
-  for (const old of yield* sql.all<{ key: number; first_node: number | null; last_node: number | null }>(
+export function* showVersions(
+  spaceKey: number,
+  shown: readonly { docKey: number; versionKey: number }[],
+  revision: number,
+): Write<number> {
+  const before = yield* sql.allEach<{ key: number; first_node: number | null; last_node: number | null }>(
     'SELECT key, first_node, last_node FROM versions WHERE doc_key = ? AND key <> ? AND until_revision IS NULL',
-    [docKey, versionKey],
-  )) {
-    yield* sql.run('UPDATE versions SET until_revision = ? WHERE key = ?', [revision, old.key])
-    if (old.first_node !== null && old.last_node !== null)
-      seq = yield* logRemoved(spaceKey, old.first_node, old.last_node)
-  }
-  yield* sql.run('UPDATE versions SET from_revision = ? WHERE key = ?', [revision, versionKey])
+    shown.map(({ docKey, versionKey }) => [docKey, versionKey]),
+  )
+  const over = before.flat()
+  yield* sql.runEach(
+    'UPDATE versions SET until_revision = ? WHERE key = ?',
+    over.map(({ key }) => [revision, key]),
+  )
+  const seq = yield* logRemoved(spaceKey, over)
+  yield* sql.runEach(
+    'UPDATE versions SET from_revision = ? WHERE key = ?',
+    shown.map(({ versionKey }) => [revision, versionKey]),
+  )
   return seq
 }
 
-/** Marks the versions of a document up to a number as obsolete: the purge takes them when no snapshot can show them. */
-export function* markObsolete(docKey: number, upTo: number): Write<void> {
-  yield* sql.run('UPDATE versions SET obsolete_at = ? WHERE doc_key = ? AND version <= ? AND obsolete_at IS NULL', [
-    Date.now(),
-    docKey,
-    upTo,
-  ])
+/** Marks the versions of documents up to a number as obsolete: the purge takes them when no snapshot can show them. */
+export function* markObsolete(versions: readonly { docKey: number; upTo: number }[]): Write<void> {
+  const now = Date.now()
+  yield* sql.runEach(
+    'UPDATE versions SET obsolete_at = ? WHERE doc_key = ? AND version <= ? AND obsolete_at IS NULL',
+    versions.map(({ docKey, upTo }) => [now, docKey, upTo]),
+  )
 }
 
 /** Removes the pictures of a version. */
@@ -168,6 +201,10 @@ export function* removeItems(versionKey: number): Write<void> {
   yield* sql.run('DELETE FROM item_assets WHERE version_key = ?', [versionKey])
 }
 
-export function* isVersionThere(versionKey: number): Read<boolean> {
-  return (yield* sql.get('SELECT 1 one FROM versions WHERE key = ?', [versionKey])) !== undefined
+export function* areVersionsThere(versionKeys: readonly number[]): Read<boolean[]> {
+  const rows = yield* sql.getEach(
+    'SELECT 1 one FROM versions WHERE key = ?',
+    versionKeys.map((key) => [key]),
+  )
+  return rows.map((row) => row !== undefined)
 }

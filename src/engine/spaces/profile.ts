@@ -3,9 +3,9 @@ import type { RetrievalProfile, RetrievalProfileBody } from '../../contract/gate
 import type { Caller } from '../base/caller.js'
 import type { EngineContext } from '../context.js'
 import { isBuiltinAnswer } from '../models/registry.js'
-import { profileRow, putProfile } from '../rows/retrieval-profiles.js'
+import { type ProfileRow, profileRow, putProfile } from '../rows/retrieval-profiles.js'
 import { findSpace } from '../rows/spaces.js'
-import type { Read } from '../storage/program.js'
+import type { Read, Write } from '../storage/program.js'
 import { fromCell } from '../storage/readable.js'
 import { writeAnswer } from '../storage/write-answer.js'
 
@@ -20,7 +20,11 @@ const FIRST_PROFILE: RetrievalProfile = {
 }
 
 export function* profileOf(spaceKey: number): Read<RetrievalProfile> {
-  const row = yield* profileRow(spaceKey)
+  return toProfile(yield* profileRow(spaceKey))
+}
+
+/** @param row absent in a space that nobody has published a profile in */
+export function toProfile(row: ProfileRow | undefined): RetrievalProfile {
   if (row === undefined) return FIRST_PROFILE
   const body: unknown = fromCell(row.body)
   if (typeof body !== 'object' || body === null) throw new KsError('internal', 'a stored profile is not an object')
@@ -59,10 +63,11 @@ export async function setRetrievalProfile(
       'provider-not-configured',
       `this daemon has no rerank provider ${reranker.pluginId}/${reranker.provider}`,
     )
-  return writeAnswer(db, caller, function* () {
+  const put = function* (): Write<RetrievalProfile> {
     const space = yield* findSpace(caller.tenant, id)
     const revision = (yield* profileOf(space.key)).revision + 1
     yield* putProfile(space.key, revision, body)
     return { ...body, revision }
-  })
+  }
+  return writeAnswer(db, caller, put, { lock: { tenant: caller.tenant, id } })
 }

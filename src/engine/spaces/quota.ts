@@ -52,14 +52,38 @@ export function* assertRawBytes(context: EngineContext, space: SpaceRow): Read<v
   if (over !== undefined) throw new KsError('quota-exceeded', over)
 }
 
+/** Why a version must not be written. */
+export interface OverQuota {
+  code: 'quota-exceeded'
+  message: string
+}
+
 /** Asked inside the transaction that writes a version. @returns why it must not be written */
 export function* versionOverQuota(
   context: EngineContext,
   space: SpaceRow,
   more: VersionSize,
-): Read<{ code: 'quota-exceeded'; message: string } | undefined> {
-  const message = versionBeyond(quotasOf(context, space), yield* usageOf(space.key), more)
-  return message === undefined ? undefined : { code: 'quota-exceeded', message }
+): Read<OverQuota | undefined> {
+  return (yield* versionsOverQuota(context, space, [more]))[0]
+}
+
+/** The same of versions that are written one after the other: one that must not be takes no room. */
+export function* versionsOverQuota(
+  context: EngineContext,
+  space: SpaceRow,
+  versions: readonly VersionSize[],
+): Read<(OverQuota | undefined)[]> {
+  if (versions.length === 0) return []
+  const quotas = quotasOf(context, space)
+  const held = yield* usageOf(space.key)
+  return versions.map((more) => {
+    const message = versionBeyond(quotas, held, more)
+    if (message !== undefined) return { code: 'quota-exceeded', message }
+    held.artifactBytes += more.artifactBytes
+    held.segments += more.segments
+    held.nodes += more.nodes
+    return undefined
+  })
 }
 
 /** @throws KsError `reindex-over-quota`: a reindex holds old and new nodes at once */
@@ -74,11 +98,9 @@ export function* assertRoomForReindex(context: EngineContext, space: SpaceRow, d
 }
 
 /** @throws KsError `quota-exceeded` when a space takes no more questions */
-export function* assertRoomForTraces(context: EngineContext, space: SpaceRow): Read<void> {
+export function assertRoomForTraces(context: EngineContext, space: SpaceRow, traceBytes: number): void {
   const limit = quotasOf(context, space).maxTraceBytes
-  if (limit === null) return
-  const { traceBytes } = yield* usageOf(space.key)
-  if (traceBytes >= limit)
+  if (limit !== null && traceBytes >= limit)
     throw new KsError(
       'quota-exceeded',
       `the space holds ${traceBytes} bytes of traces, its quota maxTraceBytes is ${limit}: a shorter answerTraceRetentionDays makes room`,

@@ -108,7 +108,7 @@ async function change(
   id?: string,
 ): Promise<RetentionPolicy> {
   const { db, now } = context
-  return writeAnswer(db, caller, function* () {
+  const write = function* (): Write<RetentionPolicy> {
     const found = yield* ownerOf(caller, id)
     const row = yield* ensure(found, now())
     if (Object.keys(body).length === 0) return toPolicy(row, found)
@@ -122,7 +122,8 @@ async function change(
         END_OF_TIME,
       )
     return toPolicy(written, found)
-  })
+  }
+  return writeAnswer(db, caller, write, id === undefined ? {} : { lock: { tenant: caller.tenant, id } })
 }
 
 function changed(rules: RetentionRules, body: RetentionPolicyBody): RetentionRules {

@@ -26,7 +26,7 @@ import {
 } from '../rows/space-changes.js'
 import { findSpace, toSpace } from '../rows/spaces.js'
 import type { Driver } from '../storage/driver.js'
-import type { Read } from '../storage/program.js'
+import type { Read, Write } from '../storage/program.js'
 import { readablePage } from '../storage/readable.js'
 import { writeAnswer } from '../storage/write-answer.js'
 import { DEFAULT_POLICIES, embeddingProfileOf, toManifest } from './manifest.js'
@@ -68,7 +68,7 @@ export async function updateSpace(
   id: string,
   body: UpdateSpaceBody,
 ): Promise<KnowledgeSpace> {
-  return writeAnswer(db, caller, function* () {
+  const update = function* (): Write<KnowledgeSpace> {
     const row = yield* findSpace(caller.tenant, id)
     if (body.slug !== undefined) yield* assertSlugFree(caller.tenant, body.slug, row.key)
     const named = {
@@ -78,16 +78,18 @@ export async function updateSpace(
     }
     yield* renameSpace({ key: row.key, ...named }, Date.now())
     return toSpace(yield* findSpace(caller.tenant, id))
-  })
+  }
+  return writeAnswer(db, caller, update, { lock: { tenant: caller.tenant, id } })
 }
 
 /** Hides the space from every read at once; its rows and files are purged in the background. */
 export async function deleteSpace(context: EngineContext, caller: Caller, id: string): Promise<void> {
   const { db } = context
-  await writeAnswer(db, caller, function* () {
+  const hide = function* (): Write<void> {
     const row = yield* findSpace(caller.tenant, id)
     yield* hideSpace(row.key, Date.now())
-  })
+  }
+  await writeAnswer(db, caller, hide, { lock: { tenant: caller.tenant, id } })
   context.wake()
 }
 
@@ -114,7 +116,7 @@ export async function setEmbeddingProfile(
   model: ModelReference,
 ): Promise<EmbeddingProfile> {
   const { db } = context
-  return writeAnswer(db, caller, function* () {
+  const set = function* (): Write<EmbeddingProfile> {
     const row = yield* findSpace(caller.tenant, id)
     if (row.frozen_at !== null || (yield* hasDocuments(row.key)))
       throw new KsError(
@@ -124,7 +126,8 @@ export async function setEmbeddingProfile(
     assertEmbedding(context, model)
     yield* setEmbedding(row.key, model, Date.now())
     return embeddingProfileOf(yield* findSpace(caller.tenant, id))
-  })
+  }
+  return writeAnswer(db, caller, set, { lock: { tenant: caller.tenant, id } })
 }
 
 /** @throws KsError `provider-not-configured` when this daemon has no such model */

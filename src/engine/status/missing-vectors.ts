@@ -20,8 +20,8 @@ export function* missingVectors(
   sample: number,
 ): Read<{ missingVectors?: MissingVectors }> {
   const { due, refused } = yield* missingOf(space.key)
-  const wait = yield* waitOf(space.key)
   if (due + refused === 0) return {}
+  const wait = yield* waitOf(space.key)
   const documents = yield* documentsWithoutVectors(space.key, yield* deniedSources(space.key, caller), sample)
   const count = yield* countWithoutVectors(space.key)
   return {

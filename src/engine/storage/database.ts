@@ -3,6 +3,7 @@ import { dirname } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { KsError } from '../../contract/errors.js'
 import { diskError } from '../../local/disk-error.js'
+import type { Change, Query } from '../base/statements.js'
 import { Checkpointer } from './checkpointer.js'
 import { askDisk } from './disk-probe.js'
 import type { DatabaseCounts, Driver, Snapshot } from './driver.js'
@@ -10,7 +11,7 @@ import type { Damage } from './formats.js'
 import { migrate } from './migrate.js'
 import { PageCheck } from './page-check.js'
 import { checkpoint, setPragmas } from './pragmas.js'
-import { type Change, isProgram, type Query, type Read, type Write } from './program.js'
+import { type Asked, isProgram, type Read, type Write } from './program.js'
 import { DatabaseDamaged, damageMet, isIoError } from './sql-errors.js'
 import { SqliteSnapshot } from './sqlite-snapshot.js'
 import { type Prepared, queried, runNow, Statements } from './statements.js'
@@ -114,10 +115,18 @@ export class Database implements Driver {
     return runNow(program, (asked) => this.execute(asked))
   }
 
-  /** Runs one statement of a program. */
-  execute(asked: Query | Change): unknown {
+  /** Runs what a program asks. */
+  execute(asked: Asked): unknown {
+    const prepared = this.#reading((): Prepared => this.#statements.of(asked.sql))
+    if (!('lists' in asked)) return this.#one(prepared, asked)
+    const { sql, lists } = asked
+    if (asked.verb === 'all') return lists.map((values) => this.#one(prepared, { verb: 'all', sql, values }))
+    this.#counts.run += lists.length
+    return this.#reading(() => lists.map((values) => prepared.statement.run(storable(values)).changes))
+  }
+
+  #one({ statement, toRow, guard }: Prepared, asked: Query | Change): unknown {
     this.#counts[asked.verb]++
-    const { statement, toRow, guard } = this.#reading((): Prepared => this.#statements.of(asked.sql))
     if (asked.verb === 'run') {
       const { changes } = this.#reading(() => statement.run(storable(asked.values)))
       return { changes }

@@ -1,12 +1,16 @@
 import type { Read, Write } from './program.js'
 import type { DatabaseDamaged } from './sql-errors.js'
 
+/** A space: the key of its row, or what requests name it by. */
+export type SpaceName = number | { tenant: string; id: string }
+
 export interface WriteOptions {
   /**
-   * Row key of a space whose row is held until the commit, before the program's first statement: for programs that write
-   * what all writers of a space do, as publications. Writers of SQLite follow each other anyway.
+   * A space whose row is held until the commit, before the program's first statement: for programs that write what all
+   * writers of a space do, as publications. Each statement then sees what was committed before it. Writers of SQLite follow
+   * each other anyway.
    */
-  lock?: number
+  lock?: SpaceName
   /** For heartbeats alone: on a server, connections are kept for them that no other program takes. */
   isUrgent?: boolean
 }
@@ -47,7 +51,7 @@ export interface Driver {
   write<T>(work: () => Write<T> | T, options?: WriteOptions): Promise<T>
 
   /** `write` for what only tells of something, as a trace does: others may see it before it is durable. */
-  record<T>(work: () => Write<T> | T): Promise<T>
+  record<T>(work: () => Write<T> | T, options?: WriteOptions): Promise<T>
 
   /** Resolves when all that can be seen now is durable, or could not be made so. */
   durable(): Promise<void>

@@ -1,7 +1,7 @@
 import { KsError } from '../../contract/errors.js'
-import type { Bindable, Change, Query, Read, Write } from '../base/statements.js'
+import type { Asked, Bindable, Read, Write } from '../base/statements.js'
 
-export type { Bindable, Change, Query, Read, Write }
+export type { Asked, Bindable, Read, Write }
 
 /** How many rows a statement changed. */
 export interface Changed {
@@ -54,6 +54,35 @@ export const sql = {
   /** Runs a statement that writes and ends in `RETURNING`. @returns all rows that it changed */
   *returning<T>(text: string, values: readonly Bindable[] = []): Write<T[]> {
     return (yield { verb: 'all', sql: text, values }) as T[]
+  },
+
+  /**
+   * Runs a statement with each list of values, one after the other: in place of a loop, whose every turn is a way to the
+   * server and back. One that fails fails the program.
+   *
+   * @returns the rows of each
+   */
+  *allEach<T>(text: string, lists: readonly (readonly Bindable[])[]): Read<T[][]> {
+    if (lists.length === 0) return []
+    return (yield { verb: 'all', sql: text, lists }) as T[][]
+  },
+
+  /** The same. @returns the first row of each */
+  *getEach<T>(text: string, lists: readonly (readonly Bindable[])[]): Read<(T | undefined)[]> {
+    if (lists.length === 0) return []
+    return ((yield { verb: 'all', sql: text, lists }) as T[][]).map(([row]) => row)
+  },
+
+  /** The same with a statement that writes. @returns how many rows each changed */
+  *runEach(text: string, lists: readonly (readonly Bindable[])[]): Write<number[]> {
+    if (lists.length === 0) return []
+    return (yield { verb: 'run', sql: text, lists }) as number[]
+  },
+
+  /** The same with a statement that writes and ends in `RETURNING`. @returns the rows that each changed */
+  *returningEach<T>(text: string, lists: readonly (readonly Bindable[])[]): Write<T[][]> {
+    if (lists.length === 0) return []
+    return (yield { verb: 'all', sql: text, lists }) as T[][]
   },
 }
 

@@ -31,11 +31,10 @@ export class SqliteSnapshot implements Snapshot {
   async read<T>(program: Read<T>): Promise<T> {
     return runNow(program, (asked) => {
       if (asked.verb === 'run') throw new Error('a snapshot is only read')
-      return queried(
-        asked,
-        this.#reading(() => this.#statements.of(asked.sql)),
-        this.#reading,
-      )
+      const prepared = this.#reading(() => this.#statements.of(asked.sql))
+      if (!('lists' in asked)) return queried(asked, prepared, this.#reading)
+      const { verb, sql } = asked
+      return asked.lists.map((values) => queried({ verb, sql, values }, prepared, this.#reading))
     })
   }
 

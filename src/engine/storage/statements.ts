@@ -1,7 +1,8 @@
 import type Sqlite from 'better-sqlite3'
+import type { Asked, Query } from '../base/statements.js'
 import type { Damage } from './formats.js'
 import { guardOf, type RowGuard } from './guarded-rows.js'
-import type { Change, Query, Write } from './program.js'
+import type { Write } from './program.js'
 import { storable } from './storable.js'
 
 export interface Prepared {
@@ -70,7 +71,7 @@ function rowMaker(names: readonly string[]): Prepared['toRow'] {
 }
 
 /** Runs a program to its end, at once. @param execute runs one statement of it */
-export function runNow<T>(program: Write<T>, execute: (asked: Query | Change) => unknown): T {
+export function runNow<T>(program: Write<T>, execute: (asked: Asked) => unknown): T {
   for (let step = program.next(); ; ) {
     if (step.done === true) return step.value
     let outcome: unknown

@@ -62,7 +62,7 @@ async function capture(
   before: Promise<void> | undefined,
 ): Promise<boolean> {
   if (before !== undefined) await before
-  const kept = await db.record(() => record(answered, trigger, Date.now()))
+  const kept = await db.record(() => record(answered, trigger, Date.now()), { lock: answered.spaceKey })
   failedClusters.captured(answered.spaceKey)
   return kept
 }

@@ -51,12 +51,17 @@ export async function writeFile(
       isLoose: true,
       *begin() {},
       commit: (held) =>
-        writeAnswer(db, caller, function* () {
-          yield* held()
-          const { key } = yield* findSpace(caller.tenant, spaceId)
-          yield* assertPlace(key, path)
-          return yield* putRow({ spaceKey: key, subject: caller.subject, now: now() }, path, file)
-        }),
+        writeAnswer(
+          db,
+          caller,
+          function* () {
+            yield* held()
+            const { key } = yield* findSpace(caller.tenant, spaceId)
+            yield* assertPlace(key, path)
+            return yield* putRow({ spaceKey: key, subject: caller.subject, now: now() }, path, file)
+          },
+          { lock: { tenant: caller.tenant, id: spaceId } },
+        ),
     })
   } catch (error) {
     await removeUnreferenced(context, caller.tenant, [file.objectKey]).catch((cause: unknown) =>
@@ -157,7 +162,7 @@ function* assertPlace(spaceKey: number, { path, segments }: VirtualPath): Read<v
  * @throws KsError `invalid-request`, `not-found`, `path-taken`
  */
 export function moveFiles({ db, now }: EngineContext, caller: Caller, spaceId: string, body: FsMvBody): Promise<Moved> {
-  return writeAnswer(db, caller, function* () {
+  const move = function* (): Write<Moved> {
     const { key } = yield* findSpace(caller.tenant, spaceId)
     const from = workspacePath(body.oldPath, 'oldPath', 1)
     const to = workspacePath(body.newPath, 'newPath', 1)
@@ -188,7 +193,8 @@ export function moveFiles({ db, now }: EngineContext, caller: Caller, spaceId: s
         `newPath would make a path of ${longest} bytes, the limit is ${LIMITS.virtualPathBytes}`,
       )
     return { ...moved, files: yield* moveRows(at, { source, target }) }
-  })
+  }
+  return writeAnswer(db, caller, move, { lock: { tenant: caller.tenant, id: spaceId } })
 }
 
 /** Removes a file, or a folder with all it holds: gone from every read at once. The bytes go in the background. */
@@ -198,7 +204,7 @@ export async function removeFiles(
   spaceId: string,
   query: FsRmQuery,
 ): Promise<Removed> {
-  const removed = await writeAnswer(db, caller, function* () {
+  const remove = function* (): Write<Removed> {
     const { key } = yield* findSpace(caller.tenant, spaceId)
     const parsed = workspacePath(query.path, 'path', 1)
     const [folder, base] = keyOf(parsed)
@@ -214,7 +220,8 @@ export async function removeFiles(
     const at = { spaceKey: key, seq: yield* nextChange(key), now: now() }
     yield* removeRows(at, file === undefined ? { tree } : { folder, base })
     return { path: parsed.path, files }
-  })
+  }
+  const removed = await writeAnswer(db, caller, remove, { lock: { tenant: caller.tenant, id: spaceId } })
   wake()
   return removed
 }

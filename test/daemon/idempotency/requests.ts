@@ -229,7 +229,7 @@ export const REQUESTS: Readonly<Record<string, Prepare>> = {
     const { edge } = at
     const id = await space(at)
     const bundle = await edge.send('GET', `/knowledge-spaces/bundle?ids=${id}`, { token: edge.tokens.ada })
-    const bytes = await bundle.arrayBuffer()
+    const bytes = new Uint8Array(await bundle.arrayBuffer())
     await at.call('DELETE', `/knowledge-spaces/${id}`)
     await until(() => !isThere(edge.dataDir, id))
     const body = new FormData()

@@ -47,7 +47,7 @@ function countIn(text: string): number[] {
     return write.call(this, counted(work))
   })
   vi.spyOn(Database.prototype, 'execute').mockImplementation(function (this: Database, asked) {
-    if (asked.verb === 'run' && asked.sql.includes(text)) now++
+    if (asked.verb === 'run' && asked.sql.includes(text)) now += 'lists' in asked ? asked.lists.length : 1
     return execute.call(this, asked)
   })
   return counts

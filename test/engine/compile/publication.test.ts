@@ -3,7 +3,7 @@ import type { EmbeddedNodes } from '../../../src/engine/compile/embeddings.js'
 import { publishBatch } from '../../../src/engine/compile/publish.js'
 import { storeVersions } from '../../../src/engine/compile/store-versions.js'
 import type { Built, Work } from '../../../src/engine/compile/work.js'
-import { hideDocument } from '../../../src/engine/rows/document-ends.js'
+import { hideDocuments } from '../../../src/engine/rows/document-ends.js'
 import type { SpaceRow } from '../../../src/engine/rows/spaces.js'
 import { activate, insertTrained, type VectorSpace } from '../../../src/engine/rows/vector-spaces.js'
 import { newId } from '../../../src/lib/ids.js'
@@ -347,7 +347,7 @@ describe('what a publication replaces', () => {
     const [old] = await built(space, { 'a.md': 'before' })
     if (old === undefined) throw new Error('nothing was built')
     await publish(space, [old])
-    store.write(() => hideDocument(old.document, 2, 7))
+    store.write(() => hideDocuments(space.key, [old.document], 2, 7))
     await publish(space, await built(space, { 'a.md': 'after' }))
     expect(store.rows('SELECT deleted_at FROM documents ORDER BY key')).toEqual([
       { deleted_at: 7 },

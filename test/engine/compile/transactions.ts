@@ -37,8 +37,9 @@ export function watchTransactions(): Largest {
     return writeNow.call(this, watched(work))
   })
   vi.spyOn(Database.prototype, 'execute').mockImplementation(function (this: Database, asked) {
-    if (asked.verb === 'run') now.statements++
-    for (const value of asked.verb === 'run' ? asked.values : [])
+    const lists = asked.verb !== 'run' ? [] : 'lists' in asked ? asked.lists : [asked.values]
+    now.statements += lists.length
+    for (const value of lists.flat())
       if (typeof value === 'string' || value instanceof Uint8Array) now.bytes += value.length
     return execute.call(this, asked)
   })

@@ -4,7 +4,7 @@ import { recoverClaims } from '../../../src/engine/jobs/recovery.js'
 import { release } from '../../../src/engine/jobs/release.js'
 import { insertNodes, reserveNodeKeys } from '../../../src/engine/rows/nodes.js'
 import type { SpaceRow } from '../../../src/engine/rows/spaces.js'
-import { insertVersionRow } from '../../../src/engine/rows/versions.js'
+import { insertVersionRows } from '../../../src/engine/rows/versions.js'
 import { DEFAULT_POLICIES } from '../../../src/engine/spaces/manifest.js'
 import { openSmallStore, preparedDocument, type SmallStore } from '../../helpers/store.js'
 
@@ -226,7 +226,8 @@ describe('a batch that is given back', () => {
 async function stored(spaceKey: number, docKey: number): Promise<void> {
   const document = await preparedDocument('t', 'text')
   store.write(function* () {
-    const { versionKey } = yield* insertVersionRow({ spaceKey, docKey, version: 1 }, document)
+    const versions = yield* insertVersionRows([{ owner: { spaceKey, docKey, version: 1 }, document }])
+    const versionKey = versions[0]?.versionKey ?? 0
     const firstNode = yield* reserveNodeKeys(1)
     yield* insertNodes({ spaceKey, docKey, versionKey, firstNode }, document.nodes)
   })

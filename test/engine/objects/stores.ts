@@ -110,7 +110,7 @@ export class Gateway {
   async remove(id: string, bytes: Buffer): Promise<ReadonlySet<string>> {
     await this.context.db.write(function* () {
       yield* sql.run('DELETE FROM chat_files WHERE id = ?', [id])
-      yield* loosen({ tenant: TENANT, key: keyOf(bytes) }, Date.now())
+      yield* loosen(TENANT, [keyOf(bytes)], Date.now())
     })
     return removeUnreferenced(this.context, TENANT, [keyOf(bytes)])
   }

@@ -49,13 +49,7 @@ import { costsOf, writeCost } from '../../../src/engine/rows/research/costs.js'
 import { eventsAfter } from '../../../src/engine/rows/research/events.js'
 import { bodiesOf, partialsAfter, stepBody, usedBy } from '../../../src/engine/rows/research/steps.js'
 import { findTask, insertTask, moveTask, taskById } from '../../../src/engine/rows/research/tasks.js'
-import {
-  insertTurn,
-  isSessionStored,
-  keepSession,
-  lastTurns,
-  removeSession,
-} from '../../../src/engine/rows/sessions.js'
+import { insertTurn, keepSession, lastTurns, removeSession, storedSessions } from '../../../src/engine/rows/sessions.js'
 import { insertSnapshot, snapshotFile, snapshotFiles, snapshotQueries } from '../../../src/engine/rows/snapshots.js'
 import { findTrace, insertTrace, readBundle } from '../../../src/engine/rows/traces.js'
 import type { Driver } from '../../../src/engine/storage/driver.js'
@@ -298,7 +292,7 @@ export function tenantsSuite(open: () => Promise<{ driver: Driver; close(): Prom
         (caller) => orNone(() => read(findTrace(caller, traceId))),
         ({ tenant }) => read(readBundle(tenant, (bundle as { id: string }).id)),
         ({ tenant }) => read(lastTurns(tenant, session.id, 9)),
-        ({ tenant }) => read(isSessionStored(tenant, session.id)).then((isStored) => (isStored ? 1 : 0)),
+        ({ tenant }) => read(storedSessions(tenant, [session.id])).then(({ size }) => size),
         (caller) => orNone(() => read(findTask(caller, task.id))),
         ({ tenant }) => read(taskById({ tenant, id: task.id })),
         ({ tenant }) => read(eventsAfter({ tenant, id: task.id }, 0, 9)),

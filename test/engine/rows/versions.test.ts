@@ -5,7 +5,7 @@ import { afterAll, expect, it } from 'vitest'
 import { prepareDocument } from '../../../src/engine/parse/prepare.js'
 import { insertNodes, reserveNodeKeys } from '../../../src/engine/rows/nodes.js'
 import { logAdded } from '../../../src/engine/rows/projection-log.js'
-import { dropUnpublished, insertVersionRow } from '../../../src/engine/rows/versions.js'
+import { dropUnpublished, insertVersionRows } from '../../../src/engine/rows/versions.js'
 import { Database } from '../../../src/engine/storage/database.js'
 import { sql } from '../../../src/engine/storage/program.js'
 import { read, words } from '../parse/read.js'
@@ -26,7 +26,8 @@ async function store(docKey: number, text: string): Promise<number[]> {
   return db.writeNow(function* () {
     const firstNode = yield* reserveNodeKeys(prepared.nodes.length)
     const owner = { spaceKey: 7, docKey, version: 1 }
-    const { versionKey } = yield* insertVersionRow(owner, prepared)
+    const versions = yield* insertVersionRows([{ owner, document: prepared }])
+    const versionKey = versions[0]?.versionKey ?? 0
     yield* insertNodes({ ...owner, versionKey, firstNode }, prepared.nodes)
     const keys = prepared.nodes.map(({ ordinal }) => firstNode + ordinal)
     yield* logAdded(7, firstNode, keys.at(-1)!)

@@ -65,12 +65,7 @@ describe('the answer of a write', () => {
     const result = await writeAnswer(db, { ...ADA, answered }, () => insert('a'))
     expect(kept).toEqual(result)
     expect(held()).toEqual(['a', 'answer {"changes":1}'])
-    const half = await writeAnswer(
-      db,
-      { ...ADA, answered },
-      () => 3,
-      (n) => n * 2,
-    )
+    const half = await writeAnswer(db, { ...ADA, answered }, () => 3, { answer: (n) => n * 2 })
     expect([half, kept]).toEqual([3, 6])
     expect(await writeAnswer(db, ADA, () => 4)).toBe(4)
     const full = { ...ADA, answered: failing(new Error('no room for the answer')) }

@@ -12,7 +12,7 @@ import {
   writeEntity,
   writeRelation,
 } from '../../rows/graph/extraction.js'
-import { isVersionThere } from '../../rows/versions.js'
+import { areVersionsThere } from '../../rows/versions.js'
 import type { Driver } from '../../storage/driver.js'
 import type { Read, Write } from '../../storage/program.js'
 import { canonicalKey } from './entities.js'
@@ -98,7 +98,7 @@ export async function storeExtraction(
 
 /** A version may be purged while it is read, and then nothing would remove its rows: nothing is written. */
 function* whileThere<T>(of: ReadPart, work: () => Write<T>): Write<T | undefined> {
-  return (yield* isVersionThere(of.versionKey)) ? yield* work() : undefined
+  return (yield* areVersionsThere([of.versionKey]))[0] === true ? yield* work() : undefined
 }
 
 /** @returns what was written of a slice; what there is no room for is left out */

@@ -12,7 +12,7 @@ import {
   type Place,
 } from '../../rows/derivations.js'
 import { isPublishing } from '../../rows/jobs.js'
-import { type PackedPageIndex, writePageIndex } from '../../rows/page-indexes.js'
+import { type PageIndexOf, writePageIndexes } from '../../rows/page-indexes.js'
 import { type SpaceRow, spaceByKey, spaceKeys } from '../../rows/spaces.js'
 import { inSpace } from '../../spaces/in-space.js'
 import type { Read } from '../../storage/program.js'
@@ -40,13 +40,6 @@ type NamedVersion = LiveVersion & {
   docKey: number
   title: string
   filename: string
-}
-
-/** The page index of a version, ready to be stored. */
-interface MadeIndex {
-  docKey: number
-  versionKey: number
-  packed: PackedPageIndex
 }
 
 /**
@@ -186,7 +179,7 @@ export class PageIndexer {
       for (const known of [this.#places, this.#done]) known.delete(spaceKey)
       return true
     }
-    let made: MadeIndex[] = []
+    let made: PageIndexOf[] = []
     for (const [place, version] of versions.entries()) {
       if (version.meets === 0) {
         const index = await this.#index(spaceKey, version)
@@ -216,7 +209,7 @@ export class PageIndexer {
   }
 
   /** @returns nothing for a version that cannot be read, and when the daemon stops */
-  async #index(spaceKey: number, version: NamedVersion): Promise<MadeIndex | undefined> {
+  async #index(spaceKey: number, version: NamedVersion): Promise<PageIndexOf | undefined> {
     const { db, log } = this.#started()
     const builder = new PageIndexBuilder(`${version.title}\n${version.filename}`)
     try {
@@ -241,12 +234,10 @@ export class PageIndexer {
   }
 
   /** Stores indexes in one transaction: a sync of the log costs more than to make one of them. */
-  async #store(spaceKey: number, made: readonly MadeIndex[]): Promise<void> {
+  async #store(spaceKey: number, made: readonly PageIndexOf[]): Promise<void> {
     if (made.length === 0) return
     const began = performance.now()
-    await this.#started().db.write(function* () {
-      for (const { docKey, versionKey, packed } of made) yield* writePageIndex({ spaceKey, docKey, versionKey }, packed)
-    })
+    await this.#started().db.write(() => writePageIndexes(spaceKey, made))
     await this.#letOthers(spaceKey, performance.now() - began)
   }
 
@@ -281,7 +272,7 @@ function* versionsAfter(
 }
 
 /** Whether more indexes may be stored together with these. */
-function isSmall(made: readonly MadeIndex[]): boolean {
+function isSmall(made: readonly PageIndexOf[]): boolean {
   const bytes = made.reduce((sum, { packed }) => sum + packed.profile.length + packed.ranges.length, 0)
   return made.length < STORED_AT_ONCE && bytes < STORED_BYTES
 }

@@ -98,11 +98,11 @@ export function* removeStrayNodes(
          AND NOT EXISTS (SELECT 1 FROM versions WHERE versions.key = nodes.version_key)`,
     [spaceKey, first, last],
   )
-  let seq = 0
-  for (const { key } of rows) {
-    yield* removeNode(spaceKey, key)
-    seq = yield* logRemoved(spaceKey, key, key)
-  }
+  for (const { key } of rows) yield* removeNode(spaceKey, key)
+  const seq = yield* logRemoved(
+    spaceKey,
+    rows.map(({ key }) => ({ first_node: key, last_node: key })),
+  )
   return { seq, count: rows.length }
 }
 

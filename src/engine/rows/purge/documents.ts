@@ -37,7 +37,7 @@ export function* removeSomeOfDocument({ key, space_key, tenant, object_key }: De
   for (const version of yield* sql.all<{ key: number }>('SELECT key FROM versions WHERE doc_key = ?', [key]))
     if (yield* removeVersion(version.key)) return true
   yield* sql.run('DELETE FROM documents WHERE key = ? AND deleted_at IS NOT NULL', [key])
-  yield* loosen({ tenant, key: object_key }, Date.now())
+  yield* loosen(tenant, [object_key], Date.now())
   return false
 }
 

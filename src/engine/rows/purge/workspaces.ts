@@ -69,8 +69,11 @@ export function* filesOfSpace(
 }
 
 export function* removeFiles(table: FileTable, files: readonly NamedBytes[]): Write<void> {
-  for (const { key, tenant, object_key } of files) {
-    yield* sql.run(`DELETE FROM ${table} WHERE key = ?`, [key])
-    yield* loosen({ tenant, key: object_key }, Date.now())
-  }
+  yield* sql.runEach(
+    `DELETE FROM ${table} WHERE key = ?`,
+    files.map(({ key }) => [key]),
+  )
+  const keys = new Map<string, string[]>()
+  for (const { tenant, object_key } of files) keys.set(tenant, [...(keys.get(tenant) ?? []), object_key])
+  for (const [tenant, ofTenant] of keys) yield* loosen(tenant, ofTenant, Date.now())
 }

@@ -5,7 +5,7 @@ import { KsError } from '../../../contract/errors.js'
 import { asDeployment } from '../../base/tenant-scope.js'
 import { postgresDialect } from '../dialect.js'
 import type { DatabaseCounts, Driver, Snapshot, WriteOptions } from '../driver.js'
-import { type Change, isProgram, type Query, type Read, sql, type Write } from '../program.js'
+import { type Asked, isProgram, type Read, sql, type Write } from '../program.js'
 import { Connections, type PostgresOptions } from './connections.js'
 import { CommitUnknown, isAway, isConflict, isSpent, NotConnected, notConnected, notOpened, told } from './errors.js'
 import { checkServer } from './migrate.js'
@@ -14,7 +14,7 @@ import { Session } from './session.js'
 
 /** What a driver did. */
 export interface Statements {
-  /** of programs, and locks; not what begins and ends transactions */
+  /** of programs, and locks, as often as the server's answer was waited for; not what begins and ends transactions */
   statements: number
   /** programs that ran again after a conflict */
   again: number
@@ -38,6 +38,7 @@ const WRITE = 'BEGIN ISOLATION LEVEL REPEATABLE READ'
 /** under a lock each statement sees what others committed before the lock was had */
 const WRITE_LOCKED = 'BEGIN ISOLATION LEVEL READ COMMITTED'
 const LOCK = 'SELECT 1 FROM spaces WHERE key = $1 FOR NO KEY UPDATE'
+const LOCK_NAMED = 'SELECT 1 FROM spaces WHERE tenant = $1 AND id = $2 FOR NO KEY UPDATE'
 
 export interface OpenOptions extends PostgresOptions {
   /** how long a write waits for a server that has gone, in milliseconds */
@@ -106,7 +107,7 @@ export class Postgres implements Driver {
   }
 
   /** Runs the first statement of a read, which may be run again: only its answer moves the program on. */
-  async #begun(first: Query): Promise<{ session: Session; outcome(): Outcome }> {
+  async #begun(first: Asked): Promise<{ session: Session; outcome(): Outcome }> {
     const until = performance.now() + Math.min(READ_PATIENCE_MS, this.#patienceMs)
     for (let run = 1; ; run++) {
       try {
@@ -181,8 +182,8 @@ export class Postgres implements Driver {
   }
 
   /** On a server nothing is seen by others before it is durable, so a record is a write like any other. */
-  record<T>(work: () => Write<T> | T): Promise<T> {
-    return this.write(work)
+  record<T>(work: () => Write<T> | T, options?: WriteOptions): Promise<T> {
+    return this.write(work, options)
   }
 
   /** Resolves at once: what can be seen is durable. */
@@ -262,7 +263,8 @@ export class Postgres implements Driver {
       session.begin(lock === undefined ? WRITE : WRITE_LOCKED)
       if (lock !== undefined) {
         this.#count('statements')
-        session.ahead(LOCK, [lock])
+        if (typeof lock === 'number') session.ahead(LOCK, [lock])
+        else session.ahead(LOCK_NAMED, [lock.tenant, lock.id])
       }
       value = await this.#run(session, program, await this.#outcome(session, first.value))
     } catch (error) {
@@ -276,8 +278,8 @@ export class Postgres implements Driver {
     return value
   }
 
-  async #outcome(session: Session, asked: Query | Change): Promise<Outcome> {
-    this.#counts[asked.verb]++
+  async #outcome(session: Session, asked: Asked): Promise<Outcome> {
+    this.#counts[asked.verb] += 'lists' in asked ? asked.lists.length : 1
     try {
       return { answer: await session.run(asked) }
     } catch (error) {

@@ -1,12 +1,15 @@
 import type { PoolClient, QueryResult } from 'pg'
 import { tenantScope } from '../../base/tenant-scope.js'
-import type { Change, Query } from '../program.js'
+import type { Asked, Bindable } from '../program.js'
 import { storable } from '../storable.js'
 import type { Named, Prepared } from './prepared.js'
 import { DEPLOYMENT_SETTING, TENANT_SETTING } from './schema/isolation.js'
 
 const FOR_TENANT = `SELECT set_config('${TENANT_SETTING}', ?, true)`
 const FOR_DEPLOYMENT = `SELECT set_config('${DEPLOYMENT_SETTING}', 'on', true)`
+
+/** lists of values that are on their way together */
+const LISTS_AT_ONCE = 500
 
 /** One connection, for the length of one program. What is sent together is answered in order, in one round trip. */
 export class Session {
@@ -44,21 +47,36 @@ export class Session {
     })
   }
 
-  /** Runs one statement of a program. @returns what the driver of SQLite gives */
-  async run(asked: Query | Change): Promise<unknown> {
-    this.#counted()
-    const isLists = asked.verb === 'all' && asked.cells === true
+  /** Runs what a program asks. @returns what the driver of SQLite gives */
+  async run(asked: Asked): Promise<unknown> {
+    if (!('lists' in asked)) {
+      this.#counted()
+      return await this.#one(asked, asked.values)
+    }
+    const all: unknown[] = []
+    for (let from = 0; from < asked.lists.length; from += LISTS_AT_ONCE) {
+      this.#counted()
+      const sent = asked.lists.slice(from, from + LISTS_AT_ONCE).map((values) => this.#one(asked, values))
+      // the first that failed is why the others did
+      for (const outcome of await Promise.allSettled(sent)) {
+        if (outcome.status === 'rejected') throw outcome.reason
+        all.push(outcome.value)
+      }
+    }
+    return all
+  }
+
+  /** Sends a statement. @returns its rows, or how many it changed */
+  async #one({ verb, sql, ...rest }: Asked, values: readonly Bindable[]): Promise<unknown> {
+    const isLists = 'cells' in rest && rest.cells === true
     const { rows, rowCount } = await this.#client
-      .query({
-        ...this.#prepared.of(asked.sql),
-        values: [...storable(asked.values)],
-        ...(isLists ? { rowMode: 'array' } : {}),
-      })
+      .query({ ...this.#prepared.of(sql), values: [...storable(values)], ...(isLists ? { rowMode: 'array' } : {}) })
       .catch((error: unknown) => {
         throw this.#failed ?? error
       })
-    if (asked.verb === 'get') return rows[0]
-    return asked.verb === 'all' ? rows : { changes: rowCount ?? 0 }
+    if (verb === 'get') return rows[0]
+    if (verb === 'all') return rows
+    return 'lists' in rest ? (rowCount ?? 0) : { changes: rowCount ?? 0 }
   }
 
   /** @returns whether the transaction was committed: one in which a statement failed is rolled back instead */

@@ -3,7 +3,7 @@ import { PageIndexBuilder } from '../../../../src/engine/derived/page-index/buil
 import { packPageIndex } from '../../../../src/engine/derived/page-index/store.js'
 import { termHash } from '../../../../src/engine/derived/passage.js'
 import { chooseDocuments } from '../../../../src/engine/query/page-index/choose.js'
-import { writePageIndex } from '../../../../src/engine/rows/page-indexes.js'
+import { writePageIndexes } from '../../../../src/engine/rows/page-indexes.js'
 import type { SpaceRow } from '../../../../src/engine/rows/spaces.js'
 import { openSmallStore, type SmallStore } from '../../../helpers/store.js'
 import { admitted, never, publish } from '../small-space.js'
@@ -36,7 +36,7 @@ async function documents(texts: Record<string, string>): Promise<void> {
     const builder = new PageIndexBuilder(filename.replace('.md', ''))
     builder.add({ key, text: texts[filename] ?? '', section: [], outlineNode: 's', page: null })
     const packed = await packPageIndex(builder.finish())
-    store.write(() => writePageIndex({ spaceKey: space.key, docKey: doc_key, versionKey: key }, packed))
+    store.write(() => writePageIndexes(space.key, [{ docKey: doc_key, versionKey: key, packed }]))
   }
 }
 
