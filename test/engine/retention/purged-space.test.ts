@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
+import { isFile } from '../../helpers/backend.js'
 import { rowsOf } from '../../helpers/databases.js'
 import { ADA, ask, ingest, startEngine, type TestEngine } from '../../helpers/engine.js'
 import { until } from '../../helpers/until.js'
@@ -23,10 +24,14 @@ const read = <T>(sql: string) => rowsOf(test.dataDir).all<T>(sql)
 function rowsBySpace(): Map<string, number> {
   const counts = new Map<string, number>()
   const tables = read<{ name: string }>(
-    "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name",
+    isFile
+      ? "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name"
+      : "SELECT tablename name FROM pg_tables WHERE schemaname = 'public' ORDER BY tablename",
   )
   for (const { name } of tables) {
-    const hasSpace = read<{ name: string }>(`PRAGMA table_info(${name})`).some((column) => column.name === 'space_key')
+    const hasSpace = read<{ name: string }>(`SELECT name FROM pragma_table_info('${name}')`).some(
+      (column) => column.name === 'space_key',
+    )
     for (const { space, n } of read<{ space: number | null; n: number }>(
       `SELECT ${hasSpace ? 'space_key' : 'NULL'} space, count(*) n FROM ${name} GROUP BY 1`,
     ))
