@@ -1,5 +1,7 @@
-import { appendFileSync, existsSync } from 'node:fs'
+import { appendFileSync, existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import Sqlite from 'better-sqlite3'
+import { dataLayout } from '../../../src/local/layout.js'
 import { until } from '../../helpers/until.js'
 import {
   app,
@@ -53,7 +55,38 @@ export function swapped(line: string, swaps: Swaps): string {
   return known.reduce((text, [from, to]) => text.replaceAll(from, to), line)
 }
 
+const bundleFile = (world: World) => join(world.home.dir, 'work', 'example-space.tar')
+
+/** Whether a deleted space still has rows. */
+function isRemoving(world: World): boolean {
+  const sqlite = new Sqlite(dataLayout(world.home.dataDir).database, { readonly: true })
+  const row = sqlite.prepare('SELECT 1 FROM spaces WHERE deleted_at IS NOT NULL LIMIT 1').get()
+  sqlite.close()
+  return row !== undefined
+}
+
 const NEEDS: readonly Need[] = [
+  {
+    when: /bundle export/,
+    make: async (world) => {
+      await space(world, 'example-space')
+      await space(world, 'notes')
+      rmSync(bundleFile(world), { force: true })
+      return {}
+    },
+  },
+  {
+    // what is imported must not be there
+    when: /bundle import/,
+    make: async (world) => {
+      await noSpace(world, 'another-name')
+      await space(world, 'example-space')
+      await world.ks('bundle', 'export', 'example-space', '--out', bundleFile(world), '--force')
+      await noSpace(world, 'example-space')
+      await until(() => !isRemoving(world), 60_000)
+      return {}
+    },
+  },
   {
     // what an example before it added does not run here
     when: /ks models test/,
