@@ -3,7 +3,6 @@ import { newId } from '../lib/ids.js'
 import { type DataLayout, dataLayout } from '../local/layout.js'
 import type { Engine } from './api.js'
 import { Leases } from './base/leases.js'
-import type { EngineLog } from './base/log.js'
 import { Measures } from './base/measures.js'
 import { ofCallers } from './base/of-callers.js'
 import type { EngineOptions } from './base/options.js'
@@ -70,8 +69,8 @@ import { health } from './status/health.js'
 import { measured } from './status/measured.js'
 import { modelOperations } from './status/models-in-use.js'
 import { spaceStats, spaceStatus } from './status/status.js'
-import type { Database } from './storage/database.js'
 import { explainDamage, type OpenStore, openServerStore, openStore } from './storage/open-store.js'
+import { tellOf } from './storage/tell-of.js'
 import { writeAnswer } from './storage/write-answer.js'
 import { getTrace, listConflicts, listEvidence, listMissing } from './traces/traces.js'
 import { createFileSystem } from './vfs/vfs.js'
@@ -173,17 +172,6 @@ async function openWith(
   options.room?.onRoom(wakeAll)
   await warmUp(context)
   return options.database === undefined ? engine : ofCallers(engine)
-}
-
-/** Logs what becomes known of the file of the database while it is used. */
-function tellOf(file: Database, log: EngineLog): void {
-  file.onDamage = (damage) => log.error({ ...damage }, 'a row is damaged; what needs it is refused or left out')
-  file.onDamagedFile = (error) => log.error({ err: error.cause ?? error }, error.message)
-  file.onHeldLog = (bytes) =>
-    log.warn(
-      { bytes },
-      'the write-ahead log cannot be emptied while something reads the database: a check, a backup, another program',
-    )
 }
 
 /** What works behind requests, in the order in which it starts. */

@@ -1,0 +1,13 @@
+import type { EngineLog } from '../base/log.js'
+import type { Database } from './database.js'
+
+/** Logs what becomes known of the file of the database while it is used. */
+export function tellOf(file: Database, log: EngineLog): void {
+  file.onDamage = (damage) => log.error({ ...damage }, 'a row is damaged; what needs it is refused or left out')
+  file.onDamagedFile = (error) => log.error({ err: error.cause ?? error }, error.message)
+  file.onHeldLog = (bytes) =>
+    log.warn(
+      { bytes },
+      'the write-ahead log cannot be emptied while something reads the database: a check, a backup, another program',
+    )
+}
