@@ -197,6 +197,10 @@ describe('a bundle of a stranger', () => {
     for (let round = 0; round < 8; round++)
       await refused(bundle.subarray(0, Math.floor(random() * (bundle.length - 1))), /breaks off|has no end/)
     await refused(Buffer.concat([bundle, Buffer.from('x')]), /goes on/)
+    // what no other check could tell
+    const said = Buffer.from(bundle)
+    said.write('How much!', said.indexOf('How many?'))
+    await refused(said, /its hash or its counts differ/)
     for (let round = 0; round < 24; round++) {
       const bytes = Buffer.from(bundle)
       const at = Math.floor(random() * bytes.length)
