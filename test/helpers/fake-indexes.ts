@@ -145,6 +145,10 @@ export class FakeIndexes implements SearchIndexes {
     return new Map()
   }
 
+  isRunning(): boolean {
+    return true
+  }
+
   pid(): undefined {
     return undefined
   }

@@ -10,6 +10,9 @@ import { ROLE } from './postgres-server.js'
 /** Whether there is a server to run these tests on. */
 export const hasServer = inject('postgres') !== undefined
 
+/** Whether that server has pgvector, too. */
+export const hasVectors = inject('pgvector')
+
 export function addressOf(name: string, folder = inject('postgres')): DatabaseAddress {
   return databaseAddress(`postgres://${ROLE}@localhost/${name}?host=${encodeURIComponent(folder ?? '')}`)
 }
@@ -34,6 +37,15 @@ export async function emptyDatabase(template = 'template0'): Promise<string> {
 export async function migratedDatabase(): Promise<string> {
   const name = await emptyDatabase()
   await migratePostgres(addressOf(name))
+  return name
+}
+
+/** The same with pgvector in it. */
+export async function searchableDatabase(): Promise<string> {
+  const name = await migratedDatabase()
+  const client = await connect(name)
+  await client.query('CREATE EXTENSION vector')
+  await client.end()
   return name
 }
 

@@ -34,6 +34,7 @@ const WRITE = 'BEGIN ISOLATION LEVEL REPEATABLE READ'
 /** under a lock each statement sees what others committed before the lock was had */
 const WRITE_LOCKED = 'BEGIN ISOLATION LEVEL READ COMMITTED'
 const LOCK = 'SELECT 1 FROM spaces WHERE key = $1 FOR NO KEY UPDATE'
+const LOCK_NAME = 'SELECT pg_advisory_xact_lock(hashtextextended($1, 0))'
 
 interface OpenOptions extends PostgresOptions {
   /** how long a write waits for a server that has gone, in milliseconds */
@@ -220,7 +221,7 @@ export class Postgres implements Driver {
     last()
   }
 
-  async #transaction<T>(program: Write<T>, { lock, isUrgent = false }: WriteOptions): Promise<T> {
+  async #transaction<T>(program: Write<T>, { lock, lockName, isUrgent = false }: WriteOptions): Promise<T> {
     const first = program.next()
     if (first.done === true) return first.value
     this.#waitingWrites++
@@ -229,11 +230,9 @@ export class Postgres implements Driver {
     })
     let value: T
     try {
-      session.begin(lock === undefined ? WRITE : WRITE_LOCKED)
-      if (lock !== undefined) {
-        this.#count('statements')
-        session.ahead(LOCK, [lock])
-      }
+      session.begin(lock === undefined && lockName === undefined ? WRITE : WRITE_LOCKED)
+      if (lock !== undefined) this.#lock(session, LOCK, lock)
+      if (lockName !== undefined) this.#lock(session, LOCK_NAME, lockName)
       value = await this.#run(session, program, await this.#outcome(session, first.value))
     } catch (error) {
       if (isSpent(error)) session.drop()
@@ -253,6 +252,11 @@ export class Postgres implements Driver {
     } catch (error) {
       return { error }
     }
+  }
+
+  #lock(session: Session, text: string, locked: number | string): void {
+    this.#count('statements')
+    session.ahead(text, [locked])
   }
 
   /** Runs a program to its end. @param outcome of its first statement */
