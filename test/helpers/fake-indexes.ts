@@ -141,7 +141,7 @@ export class FakeIndexes implements SearchIndexes {
     this.#held.delete(space)
   }
 
-  applied(): Map<string, number> {
+  async applied(): Promise<Map<string, number>> {
     return new Map()
   }
 

@@ -215,7 +215,7 @@ class Indexes implements SearchIndexes {
     this.#sessions.delete(space)
   }
 
-  applied(): Map<string, number> {
+  async applied(): Promise<Map<string, number>> {
     return new Map([...this.#sessions.keys()].map((space) => [space, this.#at(space)]))
   }
 

@@ -192,7 +192,7 @@ export interface SearchIndexes {
   /** Removes both indexes of a space. */
   drop(space: string): Promise<void>
   /** Of each space whose indexes are open, the entry of its log up to which searches see all now. */
-  applied(): Map<string, number>
+  applied(): Promise<Map<string, number>>
   /** Whether a search would be answered now without anything being started first. */
   isRunning(): boolean
   /** Process id of the index process now, if it runs (for diagnostics and fault tests). */

@@ -22,7 +22,7 @@ import { answer } from './answer.js'
 import { Graphs, type GraphsOptions } from './graphs.js'
 import { countNodes } from './node-rows.js'
 import { prepareTables } from './schema.js'
-import { lockOf, makeSpaceRow, removeSpaceRow, spaceRow } from './space-rows.js'
+import { lockOf, makeSpaceRow, removeSpaceRow, spaceRow, watermarks } from './space-rows.js'
 import { SpaceState } from './space-state.js'
 import {
   countVectors,
@@ -130,11 +130,12 @@ class PostgresIndexes implements SearchIndexes {
       const withVectors = message.vectorSpace !== undefined
       await state.wait(withVectors, graceMs, vectorsGraceMs)
       const behind = await this.#untilSeen(space, request.seq ?? 0)
+      const { at } = state
       const { watermark, ...hits } = await answer(this.#db, state.shelf, message)
       // another gateway writes the rows anew
-      if (watermark < state.at) {
-        state.at = watermark
+      if (watermark < at) {
         behind.push(CATCHING_UP)
+        state.at = watermark
       }
       return { ...hits, degraded: [...new Set([...state.notes(withVectors), ...behind, ...hits.degraded])] }
     })
@@ -190,6 +191,7 @@ class PostgresIndexes implements SearchIndexes {
     this.#audit.forget(space)
     await this.#queues.get(space)?.clear(new KsError('unavailable', `the indexes of space ${space} are being removed`))
     this.#forget(space)
+    this.#told.delete(space)
     const row = await this.#db.read(spaceRow(space))
     if (row === undefined) return
     const shelf = { space, key: row.key }
@@ -198,8 +200,9 @@ class PostgresIndexes implements SearchIndexes {
     await this.#db.write(() => removeSpaceRow(row.key), lockOf(space))
   }
 
-  applied(): Map<string, number> {
-    return new Map([...this.#open.keys()].map((space) => [space, this.#at(space)]))
+  async applied(): Promise<Map<string, number>> {
+    // other gateways write, too
+    return new Map((await this.#db.read(watermarks([...this.#open.keys()]))).map((row) => [row.space, row.watermark]))
   }
 
   isRunning(): boolean {
@@ -214,10 +217,8 @@ class PostgresIndexes implements SearchIndexes {
     return this.#graphs.building
   }
 
-  /** What is written in slices stops at the next one. */
-  hurry(): void {
-    this.#stop.abort()
-  }
+  /** Nothing here takes long to end: what is written is written in slices, and `close` stops before the next one. */
+  hurry(): void {}
 
   async close(): Promise<void> {
     this.#stop.abort()
@@ -272,7 +273,6 @@ class PostgresIndexes implements SearchIndexes {
   #forget(space: string): void {
     this.#states.delete(space)
     this.#open.delete(space)
-    this.#told.delete(space)
   }
 
   /** @param patienceMs how long one that failed is kept; searches go on with what it has */

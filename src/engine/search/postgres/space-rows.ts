@@ -1,4 +1,5 @@
 import { type Read, sql, type Write } from '../../storage/program.js'
+import { textArray } from './literals.js'
 import { IN } from './schema.js'
 
 /* What the adapter knows of a space, and who writes it. All that writes here holds the lock of the space (`lockOf`). */
@@ -20,6 +21,14 @@ export interface SpaceRow {
 
 export function* spaceRow(space: string): Read<SpaceRow | undefined> {
   return yield* sql.get<SpaceRow>(`SELECT key, watermark, nodes, length FROM ${IN}.spaces WHERE space = ?`, [space])
+}
+
+/** Where the rows of some spaces stand. */
+export function* watermarks(spaces: readonly string[]): Read<{ space: string; watermark: number }[]> {
+  return yield* sql.all<{ space: string; watermark: number }>(
+    `SELECT space, watermark FROM ${IN}.spaces WHERE space = ANY(?::text[])`,
+    [textArray(spaces)],
+  )
 }
 
 /** The row of a space, which is made where it is not. */
