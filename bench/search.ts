@@ -38,6 +38,7 @@ const { values: options, positionals } = parseArgs({
 })
 const SIZES = positionals.map(Number).filter((size) => size > 0)
 const SETS = RETRIEVAL_SETS.filter((name) => positionals.length === 0 || positionals.includes(name))
+const LABEL = options.texts ? ', text alone' : ''
 const LEG = 200
 const CHUNK_WORDS = 200
 const CHUNK_OVERLAP = 40
@@ -128,8 +129,6 @@ async function qualityOn(set: Dataset): Promise<Figure[]> {
     return runs
   }
 }
-
-const LABEL = options.texts ? ', text alone' : ''
 
 function byText(hits: readonly SearchHit[]): number[] {
   return hits

@@ -10,11 +10,12 @@ import { type VectorSpaceRow, vectorSpacesOf } from './vector-rows.js'
 import { searchVectors, type VectorAnswer } from './vector-search.js'
 import type { Shelf } from './writing.js'
 
-/** What a question finds in the rows of a space, and where they stand. */
+/** What a question finds in the rows of a space, and where they stand. @param graphFrom vectors from which a graph is asked */
 export async function answer(
   db: Driver,
   { space, key }: Shelf,
   message: SearchMessage,
+  graphFrom: number,
 ): Promise<SearchHits & { watermark: number }> {
   const began = performance.now()
   const { text, watermark } = await db.read(textOf(space, message))
@@ -25,7 +26,7 @@ export async function answer(
   const found =
     row === undefined || vector === undefined
       ? undefined
-      : await db.read(searchVectors(row, message, vector, text.keys))
+      : await db.read(searchVectors(row, message, vector, text.keys, graphFrom))
   const ended = performance.now()
   return {
     hits: unite(text, found),

@@ -1,8 +1,7 @@
-import type { Client } from 'pg'
 import type { DatabaseAddress } from '../../../local/database-address.js'
 import type { Driver } from '../../storage/driver.js'
 import { sql } from '../../storage/program.js'
-import { IN, withClient } from './schema.js'
+import { type Client, IN, withClient } from './schema.js'
 import { setGraph, type VectorSpaceRow } from './vector-rows.js'
 import { EXACT_VECTORS, indexedAs } from './vector-search.js'
 
@@ -36,6 +35,11 @@ export class Graphs {
     this.#options = options
   }
 
+  /** Vectors from which a vector space has a graph. */
+  get from(): number {
+    return this.#options.graphFrom ?? EXACT_VECTORS
+  }
+
   /** Graphs that are being built, or wait for vectors to stop coming. */
   get building(): number {
     return this.#running.size + this.#timers.size
@@ -43,10 +47,10 @@ export class Graphs {
 
   /** Builds a graph where one is due, once no more vectors come. @param row as it is now */
   consider(row: VectorSpaceRow): void {
-    const { graphFrom = EXACT_VECTORS, settleMs = SETTLE_MS } = this.#options
+    const { settleMs = SETTLE_MS } = this.#options
     clearTimeout(this.#timers.get(row.key))
     this.#timers.delete(row.key)
-    if (this.#isClosed || row.has_graph === 1 || row.vectors < graphFrom || row.dimension > MOST_DIMENSIONS) return
+    if (this.#isClosed || row.has_graph === 1 || row.vectors < this.from || row.dimension > MOST_DIMENSIONS) return
     const timer = setTimeout(() => {
       this.#timers.delete(row.key)
       this.#run((client) => this.#build(client, row))

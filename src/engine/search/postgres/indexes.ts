@@ -131,7 +131,7 @@ class PostgresIndexes implements SearchIndexes {
       await state.wait(withVectors, graceMs, vectorsGraceMs)
       const behind = await this.#untilSeen(space, request.seq ?? 0)
       const { at } = state
-      const { watermark, ...hits } = await answer(this.#db, state.shelf, message)
+      const { watermark, ...hits } = await answer(this.#db, state.shelf, message, this.#graphs.from)
       // another gateway writes the rows anew
       if (watermark < at) {
         behind.push(CATCHING_UP)

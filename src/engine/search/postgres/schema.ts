@@ -1,4 +1,3 @@
-import type { Client } from 'pg'
 import { KsError } from '../../../contract/errors.js'
 import { ANALYZER_VERSION } from '../../../lib/text/analyze.js'
 import type { DatabaseAddress } from '../../../local/database-address.js'
@@ -122,6 +121,9 @@ export async function prepareTables(address: DatabaseAddress): Promise<number> {
     return vectorType
   })
 }
+
+/** A connection to the server, beside those that programs run on. */
+export type Client = Awaited<ReturnType<typeof connectOnce>>
 
 /** Runs work on a connection of its own, which is ended. */
 export async function withClient<T>(address: DatabaseAddress, work: (client: Client) => Promise<T>): Promise<T> {

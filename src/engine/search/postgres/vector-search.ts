@@ -24,15 +24,17 @@ export interface VectorAnswer {
  * The nearest vectors, exactly or by a graph; and the cosines of other nodes.
  *
  * @param others nodes whose cosines are wanted, too
+ * @param graphFrom vectors from which a graph is asked
  */
 export function* searchVectors(
   row: VectorSpaceRow,
   { vectorK, docs, wantsBackground }: Pick<SearchMessage, 'vectorK' | 'docs' | 'wantsBackground'>,
   vector: Float32Array,
   others: readonly number[],
+  graphFrom: number,
 ): Read<VectorAnswer> {
   const query = halfvec(vector)
-  const byGraph = row.has_graph === 1 && (yield* isLarge(row, docs))
+  const byGraph = row.has_graph === 1 && (yield* isLarge(row, docs, graphFrom))
   if (byGraph) yield* walkFar(vectorK)
   const nearest = byGraph ? nearestByGraph(row, query, vectorK, docs) : nearestOfAll(row, query, vectorK, docs)
   const rows = [...(docs?.length === 0 ? [] : yield* asked(nearest))]
@@ -63,14 +65,14 @@ function* asked({ text, values }: Asked): Read<Cosine[]> {
 }
 
 /** Whether so many are to be compared that a graph is faster. */
-function* isLarge({ key, vectors }: VectorSpaceRow, docs: Float64Array | undefined): Read<boolean> {
-  if (vectors < EXACT_VECTORS) return false
+function* isLarge({ key, vectors }: VectorSpaceRow, docs: Float64Array | undefined, graphFrom: number): Read<boolean> {
+  if (vectors < graphFrom) return false
   if (docs === undefined) return true
   const row = yield* sql.get<{ n: number }>(
-    `SELECT count(*) n FROM (SELECT 1 FROM ${IN}.vectors WHERE vector_space = ? AND doc = ANY(?::bigint[]) LIMIT ${EXACT_VECTORS}) some`,
+    `SELECT count(*) n FROM (SELECT 1 FROM ${IN}.vectors WHERE vector_space = ? AND doc = ANY(?::bigint[]) LIMIT ${graphFrom}) counted`,
     [key, numberArray(docs)],
   )
-  return (row?.n ?? 0) >= EXACT_VECTORS
+  return (row?.n ?? 0) >= graphFrom
 }
 
 /** Has the walk go on until there are as many hits as are wanted, whatever a filter leaves out; until the transaction's end. */
