@@ -1,9 +1,11 @@
 /**
  * Retrieval quality through the real daemon: every set becomes a space, every corpus entry a Markdown file, every judged
- * query a question over HTTP. Documents are ranked by their best passage.
+ * query a question over HTTP. Documents are ranked by their best passage. `retrieval [SET …] [--search postgres]`: with a
+ * database on a server, in which the daemon searches.
  */
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
 import type { Client } from '../src/client/client.js'
 import { analyzeQuery } from '../src/lib/text/analyze.js'
 import { ask, rankedDocuments } from './lib/ask.js'
@@ -11,6 +13,7 @@ import { bareTextIndex } from './lib/bare-text.js'
 import { startDaemon, temporaryFolder } from './lib/daemon.js'
 import { type Dataset, dataFolder, loadDataset, RETRIEVAL_SETS, type RetrievalSet } from './lib/datasets.js'
 import { type Figure, percentile, report } from './lib/report.js'
+import { searchableServer } from './lib/search-places.js'
 import { ndcg, recall, reciprocalRank } from './lib/trec.js'
 import { fillSpace } from './lib/upload.js'
 
@@ -43,10 +46,17 @@ if (folder === undefined) {
 }
 
 async function main(data: string): Promise<void> {
-  const wanted = process.argv.slice(2)
+  const { values, positionals: wanted } = parseArgs({
+    allowPositionals: true,
+    options: { search: { type: 'string', default: 'index' } },
+  })
   const sets = RETRIEVAL_SETS.filter((name) => wanted.length === 0 || wanted.includes(name))
   const home = temporaryFolder('bench-retrieval')
-  const daemon = await startDaemon(join(home.path, 'data'))
+  const server = values.search === 'postgres' ? await searchableServer() : undefined
+  const daemon = await startDaemon(
+    join(home.path, 'data'),
+    server === undefined ? {} : { KS_DAEMON_BACKEND: server.url, KS_DAEMON_SEARCH: 'postgres' },
+  )
   const figures: Figure[] = []
   const hybrid: Measured[] = []
   const lexical: Measured[] = []
@@ -61,6 +71,7 @@ async function main(data: string): Promise<void> {
     }
   } finally {
     await daemon.stop()
+    server?.stop()
     home.remove()
   }
   const mean = average(hybrid.map((one) => one.ndcg10))
@@ -78,7 +89,7 @@ async function main(data: string): Promise<void> {
     unit: '',
     bar: { atLeast: 0 },
   })
-  report('retrieval', figures)
+  report(server === undefined ? 'retrieval' : 'retrieval-postgres', figures)
 }
 
 async function overHttp(client: Client, set: Dataset<RetrievalSet>) {

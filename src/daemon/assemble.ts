@@ -118,6 +118,7 @@ export function engineOptions(dataDir: string, settings: Settings, log: Logger):
   return {
     dataDir,
     database: backendAddress(settings),
+    search: settings.search,
     objects: settings.objects === undefined ? undefined : objectPlace(settings.objects),
     compilation,
     providers: [...providers],

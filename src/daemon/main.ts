@@ -22,6 +22,7 @@ interface Flags {
   dataDir?: string
   listen?: string
   backend?: string
+  search?: string
   objects?: string
   socket?: boolean
   insecureListen?: boolean
@@ -43,6 +44,12 @@ export async function main(argv: string[]): Promise<void> {
     .option(
       '--objects <address>',
       'where the bytes of documents are, as s3://bucket/prefix; default the data directory',
+    )
+    .addOption(
+      new Option(
+        '--search <place>',
+        'who looks for words and vectors: an index in the data directory, or the server',
+      ).choices(['index', 'postgres']),
     )
     .option('--no-socket', 'do not listen on the unix socket of the data directory')
     .option('--insecure-listen', 'allow an address that is not loopback without TLS')
@@ -81,6 +88,7 @@ async function run(flags: Flags): Promise<void> {
         listen: flags.listen,
         backend: flags.backend,
         objects: flags.objects,
+        search: flags.search,
         socket: flags.socket === false ? false : undefined,
         insecureListen: flags.insecureListen,
         logLevel: flags.logLevel,

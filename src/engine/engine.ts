@@ -51,7 +51,7 @@ import { findSpace, toSpace } from './rows/spaces.js'
 import { giveUpExpiredUploads } from './rows/staged-commits.js'
 import { tenantJobs } from './rows/tenant-jobs.js'
 import { publishedLast } from './rows/warm-up.js'
-import { createSearchIndexes } from './search/indexes.js'
+import { checkSearchPlace, openSearchIndexes } from './search/open-indexes.js'
 import { createSnapshots } from './snapshots/operations.js'
 import { createSources } from './sources/operations.js'
 import { setRetrievalProfile, spaceProfile } from './spaces/profile.js'
@@ -95,6 +95,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
 
 async function openOn(layout: DataLayout, options: EngineOptions): Promise<Engine> {
   const { log, room } = options
+  checkSearchPlace(options.search, options.database)
   const instance = newId()
   const { db, databaseFile, objects, identity } = await (options.database === undefined
     ? openStore(layout, log, (error) => room?.note(error), options.objects)
@@ -118,12 +119,10 @@ async function openWith(
   const { log } = options
   db.recover(giveUpExpiredUploads)
   const rightOfWay = new RightOfWay()
-  const indexes = createSearchIndexes({
-    dir: layout.indexes,
-    giveWay: () => rightOfWay.giveWay(),
-    source: createReplaySource(db),
-    log: (message) => log.info({}, message),
-  })
+  const place = { search: options.search, dir: layout.indexes, address: options.database, gateway: instance }
+  const giveWay = () => rightOfWay.giveWay()
+  const told = (message: string) => log.info({}, message)
+  const indexes = await openSearchIndexes({ ...place, db, source: createReplaySource(db), giveWay, log: told })
   let runner: JobRunner | undefined
   const behind: Behind = {
     vectors: new VectorFiller(),

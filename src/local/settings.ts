@@ -88,6 +88,12 @@ export const SETTINGS = {
     text,
     'file with the password for backend; else PGPASSWORD, ~/.pgpass or the address',
   ),
+  search: setting<'index' | 'postgres'>(
+    'SEARCH',
+    'index',
+    oneOf(['index', 'postgres']),
+    'who looks for words and vectors: index, an index in the data directory; postgres, the server that backend names, which needs pgvector',
+  ),
   keys: setting<Optional<string>>(
     'KEYS',
     undefined,

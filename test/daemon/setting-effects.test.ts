@@ -315,6 +315,7 @@ const ELSEWHERE = {
   embeddingThreads: ['test/daemon/worker-settings.test.ts', 'embeddingThreads'],
   objects: ['test/daemon/objects-in-bucket.test.ts', '--objects'],
   readingProcesses: ['test/daemon/worker-settings.test.ts', 'readingProcesses'],
+  search: ['test/postgres/ksd.test.ts', '--search'],
   retentionBatchRows: ['test/engine/retention/sweep.test.ts', 'batchRows: 2'],
 } as const
 

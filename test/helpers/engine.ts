@@ -47,7 +47,7 @@ export interface TestEngine {
 }
 
 export async function startEngine(changes: Partial<EngineOptions> = {}): Promise<TestEngine> {
-  const dataDir = mkdtempSync(join(tmpdir(), 'ks-engine-'))
+  const dataDir = changes.dataDir ?? mkdtempSync(join(tmpdir(), 'ks-engine-'))
   const test: TestEngine = {
     engine: await openEngine(engineOptions(dataDir, changes)),
     dataDir,

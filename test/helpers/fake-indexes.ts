@@ -141,8 +141,12 @@ export class FakeIndexes implements SearchIndexes {
     this.#held.delete(space)
   }
 
-  applied(): Map<string, number> {
+  async applied(): Promise<Map<string, number>> {
     return new Map()
+  }
+
+  isRunning(): boolean {
+    return true
   }
 
   pid(): undefined {

@@ -37,6 +37,12 @@ export function serverPrograms(): string | undefined {
   return existsSync(join(folder, 'initdb')) ? folder : undefined
 }
 
+/** Whether a server of these programs can make an extension. */
+export function hasExtension(programs: string, name: string): boolean {
+  const folder = execFileSync(join(programs, 'pg_config'), ['--sharedir'], { encoding: 'utf8' }).trim()
+  return existsSync(join(folder, 'extension', `${name}.control`))
+}
+
 /** @param settings of the server, beside those that make tests fast */
 export function startServer(programs: string, settings: Record<string, string> = {}): TestServer {
   stopForsaken(programs)

@@ -8,10 +8,13 @@ import { type OpenOptions, Postgres } from '../../src/engine/storage/postgres/po
 import type { Read, Write } from '../../src/engine/storage/program.js'
 import type { DatabaseAddress } from '../../src/local/database-address.js'
 import { databaseAddress } from '../../src/local/database-address.js'
-import { addressOn, ROLE } from './postgres-server.js'
+import { addressOn, ROLE, SUPERUSER } from './postgres-server.js'
 
 /** Whether there is a server to run these tests on. */
 export const hasServer = inject('postgres') !== undefined
+
+/** Whether that server has pgvector, too. */
+export const hasVectors = inject('pgvector')
 
 export function addressOf(name: string, folder = inject('postgres'), role = ROLE): DatabaseAddress {
   return databaseAddress(addressOn(folder ?? '', name, role))
@@ -37,6 +40,15 @@ export async function emptyDatabase(template = 'template0'): Promise<string> {
 export async function migratedDatabase(): Promise<string> {
   const name = await emptyDatabase()
   await migratePostgres(addressOf(name))
+  return name
+}
+
+/** The same with pgvector in it. */
+export async function searchableDatabase(): Promise<string> {
+  const name = await migratedDatabase()
+  const client = await connect(name, SUPERUSER)
+  await client.query('CREATE EXTENSION vector')
+  await client.end()
   return name
 }
 

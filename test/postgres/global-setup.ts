@@ -1,12 +1,14 @@
 import type { TestProject } from 'vitest/node'
 import { migratePostgres } from '../../src/engine/storage/postgres/migrate.js'
 import { databaseAddress } from '../../src/local/database-address.js'
-import { makeTemplate, serverPrograms, startServer, type TestServer } from '../helpers/postgres-server.js'
+import { hasExtension, makeTemplate, serverPrograms, startServer, type TestServer } from '../helpers/postgres-server.js'
 
 declare module 'vitest' {
   export interface ProvidedContext {
     /** folder of the server's socket; nothing where there is no server */
     postgres: string | undefined
+    /** whether that server has pgvector */
+    pgvector: boolean
   }
 }
 
@@ -24,6 +26,12 @@ export async function setup(project: TestProject): Promise<void> {
   shared.users += 1
   shared.server ??= start()
   project.provide('postgres', (await shared.server)?.folder)
+  project.provide('pgvector', hasVectors())
+}
+
+function hasVectors(): boolean {
+  const programs = serverPrograms()
+  return programs !== undefined && hasExtension(programs, 'vector')
 }
 
 async function start(): Promise<TestServer | undefined> {
@@ -31,6 +39,7 @@ async function start(): Promise<TestServer | undefined> {
   if (programs !== undefined) {
     const server = startServer(programs)
     await migratePostgres(databaseAddress(makeTemplate(programs, server)))
+    if (!hasVectors()) process.stderr.write('pgvector is not installed: the tests of search in PostgreSQL are skipped\n')
     return server
   }
   const missing = 'PostgreSQL 15 or newer is not installed'

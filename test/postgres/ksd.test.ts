@@ -8,7 +8,7 @@ import { MIGRATIONS } from '../../src/engine/storage/schema.js'
 import { createToken } from '../../src/local/keys.js'
 import { bodyOf, type DaemonProcess, spawnKsd, startKsd, temporaryDir } from '../helpers/daemon.js'
 import { startS3 } from '../helpers/places/s3.js'
-import { addressOf, connect, emptyDatabase, hasServer } from '../helpers/postgres.js'
+import { addressOf, connect, emptyDatabase, hasServer, hasVectors } from '../helpers/postgres.js'
 import { until } from '../helpers/until.js'
 
 const PASSWORD = 'a-very-secret-word'
@@ -71,6 +71,21 @@ describe.skipIf(!hasServer)('gateways of one deployment', () => {
     const { exit, stderr } = spawnKsd(dataDir(name), ['--listen', '127.0.0.1:0', ...args], { ...env, ...changes })
     return { exit: await exit, stderr: stderr() }
   }
+
+  it.skipIf(!hasVectors)('search in the database where they are told to, which needs pgvector', async () => {
+    await migrate()
+    expect(await refused('first', ['--search', 'postgres'])).toMatchObject({
+      exit: 8,
+      stderr: expect.stringContaining('CREATE EXTENSION vector'),
+    })
+    const client = await connect(database)
+    await client.query('CREATE EXTENSION vector')
+    const { ready } = await gateway('first', { KS_DAEMON_SEARCH: 'postgres' })
+    expect(await (await fetch(`${ready.url}/health`)).json()).toMatchObject({ ok: true, components: { indexes: true } })
+    const { rows } = await client.query("SELECT 1 FROM pg_namespace WHERE nspname LIKE 'search%'")
+    await client.end()
+    expect(rows).toHaveLength(1)
+  })
 
   it('serve what another has published, to the tokens of all', async () => {
     expect(await refused('first', [])).toMatchObject({ exit: 8, stderr: expect.stringContaining('run ksd migrate') })

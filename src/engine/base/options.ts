@@ -13,6 +13,11 @@ export interface EngineOptions {
   objects?: ObjectPlace | undefined
   /** the server that has the database; a file of the data directory where absent */
   database?: DatabaseAddress | undefined
+  /**
+   * Who looks for words and vectors: an index on the disk of this gateway, or the server that has the database; `index`
+   * where absent
+   */
+  search?: 'index' | 'postgres' | undefined
   /** `inline`: an upload answers when its document is published */
   compilation: 'durable' | 'inline'
   providers: ProviderConfig[]

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { KsError } from '../../contract/errors.js'
 import { defined } from '../../lib/defined.js'
+import { abortable } from './abortable.js'
 import { CountAudit } from './count-audit.js'
 import { FollowQueue, type Wanted } from './follow-queue.js'
 import { type Grace, graceOf } from './grace.js'
@@ -214,8 +215,12 @@ class Indexes implements SearchIndexes {
     this.#sessions.delete(space)
   }
 
-  applied(): Map<string, number> {
+  async applied(): Promise<Map<string, number>> {
     return new Map([...this.#sessions.keys()].map((space) => [space, this.#at(space)]))
+  }
+
+  isRunning(): boolean {
+    return this.pid() !== undefined
   }
 
   pid(): number | undefined {
@@ -330,12 +335,4 @@ class Indexes implements SearchIndexes {
       }
     }
   }
-}
-
-function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const abort = () => reject(signal.reason)
-    signal.addEventListener('abort', abort, { once: true })
-    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort))
-  })
 }

@@ -82,6 +82,9 @@ export interface SearchRequest {
   wantsBackground?: boolean
 }
 
+/** What looks for words: an index of the gateway's own, in one of two libraries, or tables of the database. */
+export type SearchEngine = 'tantivy' | 'fts5' | 'postgres'
+
 export interface SearchHit {
   key: number
   /** text score (BM25); absent when the text leg did not return the node */
@@ -103,7 +106,7 @@ export interface SearchHits {
   background?: Background
   textMs: number
   vectorMs: number
-  textEngine: 'tantivy' | 'fts5'
+  textEngine: SearchEngine
   vectorMethod: 'none' | 'exact' | 'hnsw'
   /** a leg that could not be asked in full, with the reason; empty when all is well */
   degraded: string[]
@@ -111,7 +114,7 @@ export interface SearchHits {
 
 export interface IndexStatus {
   space: string
-  textEngine: 'tantivy' | 'fts5'
+  textEngine: SearchEngine
   textWatermark: number
   textCount: number
   vectorSpace?: string
@@ -160,7 +163,10 @@ export interface ReplaySource {
   vectorsOf(space: string, vectorSpace: string, keys: readonly number[]): AsyncIterable<VectorBatch>
 }
 
-/** The daemon's view of the index process. All methods are safe to call while the process restarts. */
+/**
+ * The search indexes as the engine knows them: held by a process of this gateway (`indexes.ts`), or tables of the database
+ * (`postgres/`). All methods are safe to call while either restarts.
+ */
 export interface SearchIndexes {
   /**
    * Resolves when `search` sees all that a space's projection log says up to the entry `seq`, which is committed; 0 is always
@@ -186,7 +192,9 @@ export interface SearchIndexes {
   /** Removes both indexes of a space. */
   drop(space: string): Promise<void>
   /** Of each space whose indexes are open, the entry of its log up to which searches see all now. */
-  applied(): Map<string, number>
+  applied(): Promise<Map<string, number>>
+  /** Whether a search would be answered now without anything being started first. */
+  isRunning(): boolean
   /** Process id of the index process now, if it runs (for diagnostics and fault tests). */
   pid(): number | undefined
   /** vector graphs being built */

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { defined } from '../../lib/defined.js'
 import { removeBuildRemains, removeOtherGraphs } from './graph-files.js'
 import type { GraphLimits } from './graph-keeper.js'
+import { notHere, otherLength } from './notes.js'
 import { openText } from './open-text.js'
 import type {
   ConfirmReply,
@@ -227,11 +228,11 @@ export class SpaceIndex {
     if (request.vector === undefined || request.vectorSpace === undefined) return undefined
     const index = this.#vectors.get(request.vectorSpace)
     if (index === undefined) {
-      if (this.#vectors.size > 0) degraded.push(`vectors of ${request.vectorSpace} are not here`)
+      if (this.#vectors.size > 0) degraded.push(notHere(request.vectorSpace))
       return undefined
     }
     if (index.rows.dimension !== request.vector.length) {
-      degraded.push(`the query vector has ${request.vector.length} dimensions, the index ${index.rows.dimension}`)
+      degraded.push(otherLength(request.vector.length, index.rows.dimension))
       return undefined
     }
     if (index.loading) degraded.push(`vectors are still being loaded: ${index.count} are here`)

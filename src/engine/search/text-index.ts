@@ -79,7 +79,8 @@ const MAX_INPUT_TERMS = 2_048
 /** The analyser cuts terms long before this. */
 const MAX_TERM_LENGTH = 256
 
-function isTerm(term: string): boolean {
+/** Whether a text index can hold a term. */
+export function isTerm(term: string): boolean {
   return term !== '' && term.length <= MAX_TERM_LENGTH && !term.includes('\0')
 }
 

@@ -10,7 +10,7 @@ import { readUnlessDamaged } from '../storage/write-stop.js'
 export async function health({ db, indexes, options }: EngineContext): Promise<Health> {
   // the index process starts with the first use; one that died is started again at once
   const isIndexed =
-    indexes.pid() !== undefined ||
+    indexes.isRunning() ||
     (await asDeployment(() => readUnlessDamaged(db.read(neverIndexed()), false)).catch(whileAway(db)))
   const durability = await durabilityOf(db)
   const components = {

@@ -26,7 +26,7 @@ type Counting = Pick<EngineContext, 'db' | 'indexes' | 'leases' | 'measures' | '
 /** Looks up what is measured. A damaged database is no reason to tell nothing of the rest. */
 export async function measured(context: Counting, queries: Measured['queries']): Promise<Measured> {
   const { db, indexes, leases, measures, objects } = context
-  const applied = indexes.applied()
+  const applied = await indexes.applied()
   const heads = await readUnlessDamaged(db.read(headsOf([...applied.keys()])), new Map<string, number>())
   const behind = [...applied].map(([space, seq]) => Math.max(0, (heads.get(space) ?? seq) - seq))
   return {

@@ -13,6 +13,8 @@ export interface WriteOptions {
   lock?: SpaceName
   /** For heartbeats alone: on a server, connections are kept for them that no other program takes. */
   isUrgent?: boolean
+  /** A name that is held until the commit, before the first statement: for programs that write rows of no space's row. */
+  lockName?: string
 }
 
 /** What a driver did since it was opened. */

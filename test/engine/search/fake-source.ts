@@ -153,3 +153,18 @@ function* pages<T>(items: T[], size: number): Iterable<T[]> {
 export function told(indexes: Pick<SearchIndexes, 'follow'>, space: string, batch: FreshBatch): Promise<void> {
   return indexes.follow(space, batch.seq, batch)
 }
+
+/** Sources of several spaces, by their ids. */
+export function sourcesOf(sources: Readonly<Record<string, FakeSource>>): ReplaySource {
+  const of = (space: string): FakeSource => sources[space] ?? new FakeSource()
+  return {
+    head: (space) => of(space).head(),
+    oldest: (space) => of(space).oldest(),
+    expected: (space) => of(space).expected(),
+    counted: (space) => of(space).counted(),
+    changes: (space, after, to) => of(space).changes(space, after, to),
+    vectors: (space, vectorSpace) => of(space).vectors(space, vectorSpace),
+    sums: (space, vectorSpace) => of(space).sums(space, vectorSpace),
+    vectorsOf: (space, vectorSpace, keys) => of(space).vectorsOf(space, vectorSpace, keys),
+  }
+}

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { execa } from 'execa'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createSearchIndexes, type SearchIndexesOptions } from '../../../src/engine/search/indexes.js'
-import type { FreshBatch, IndexedNode, SearchHits, SearchIndexes } from '../../../src/engine/search/ports.js'
+import type { IndexedNode, SearchHits, SearchIndexes } from '../../../src/engine/search/ports.js'
 import { loadTantivy } from '../../../src/engine/search/tantivy-binding.js'
 import { FakeSource, told, vectorBatch } from './fake-source.js'
 import { clusteredVectors, seeded } from './random.js'
@@ -97,33 +97,6 @@ async function untilStatus(
 describe.each(loadTantivy().binding === undefined ? ['fts5' as const] : ['tantivy' as const, 'fts5' as const])(
   'search indexes with %s',
   (textEngine) => {
-    it('finds what was applied by its words and by its vector, with both scores', async () => {
-      start({ textEngine })
-      await told(indexes, SPACE, source.commit([...nodes(1, 30), node(99, 'the quick brown foxes')]))
-      const found = await search(['fox', 'quick'], vectors[7])
-      expect(found.textEngine).toBe(textEngine)
-      expect(found.degraded).toEqual([])
-      expect(found.vectorMethod).toBe('exact')
-      expect(found).toMatchObject({ textCount: 1, vectorCount: 10 })
-      const byText = found.hits.find(({ key }) => key === 99)
-      expect(byText?.bm25).toBeGreaterThan(0)
-      expect(byText?.cosine).toBeTypeOf('number')
-      expect(found.hits.find(({ key }) => key === 7)?.cosine).toBeCloseTo(1, 3)
-    })
-
-    it('catches up after a restart of the daemon, from the watermark and with all vectors', async () => {
-      start({ textEngine })
-      await told(indexes, SPACE, source.commit(nodes(1, 200)))
-      await indexes.close()
-      source.commit(nodes(500, 5), [1, 2])
-      start({ textEngine })
-      expect(keysOf(await search(['number501', 'number1', 'number3']))).toEqual([3, 501])
-      expect(source.changesAsked).toEqual([0, 1])
-      const near = await search([], vectors[504])
-      expect(near.hits.find(({ key }) => key === 504)?.cosine).toBeCloseTo(1, 3)
-      expect(await indexes.status(SPACE)).toMatchObject({ textWatermark: 2, textCount: 203, vectorCount: 203 })
-    })
-
     it('starts anew when its files are missing, behind the oldest change or ahead of the source', async () => {
       start({ textEngine })
       await told(indexes, SPACE, source.commit(nodes(1, 50)))
@@ -146,39 +119,6 @@ describe.each(loadTantivy().binding === undefined ? ['fts5' as const] : ['tantiv
       source = restored
       start({ textEngine })
       expect(keysOf(await search(['number7', 'number100', 'number8']))).toEqual([7])
-    })
-
-    it('fills in at the start what its files lack or hold too much, and says so until then', async () => {
-      start({ textEngine })
-      await told(indexes, SPACE, source.commit(nodes(1, 60)))
-      await indexes.close()
-      // the log goes on without changes of these passages: nothing that is replayed brings them or takes them away
-      source.nodes.set(900, node(900))
-      source.nodes.delete(3)
-      source.nodes.delete(4)
-      source.delayMs = 50
-      start({ textEngine, graceMs: 0, vectorsGraceMs: 0 })
-      const early = await search(['common'], vectors[5])
-      expect(early.degraded.join()).toMatch(/text index/)
-      await indexes.settle(SPACE)
-      expect(await indexes.status(SPACE)).toMatchObject({ textCount: 59, vectorCount: 59, degraded: [] })
-      expect(keysOf(await search(['number3', 'number900', 'number7']))).toEqual([7, 900])
-    })
-
-    it('notices while it runs that an index differs from the rows, and fills it', async () => {
-      start({ textEngine })
-      await told(indexes, SPACE, source.commit(nodes(1, 60)))
-      await indexes.settle(SPACE)
-      source.nodes.set(900, node(900))
-      source.nodes.set(901, node(901))
-      source.nodes.delete(3)
-      await told(indexes, SPACE, source.commit(nodes(100, 1)))
-      await untilStatus((status) => status.textCount === 62 && status.vectorCount === 62)
-      expect(keysOf(await search(['number900', 'number3', 'number7']))).toEqual([7, 900])
-      await expect.poll(async () => (await search([], vectors[900])).degraded, { timeout: 10_000 }).toEqual([])
-      const near = await search([], vectors[900])
-      expect(near.hits.find(({ key }) => key === 900)?.cosine).toBeCloseTo(1, 3)
-      expect(messages.join('\n')).toContain('the text index holds 61 passages, the rows')
     })
 
     it('F08: survives being killed twenty times under queries and changes: none fails, nothing is lost', async () => {
@@ -230,114 +170,6 @@ describe.each(loadTantivy().binding === undefined ? ['fts5' as const] : ['tantiv
 )
 
 describe('search indexes', () => {
-  it('keeps the order of changes that come at once, and commits them together', async () => {
-    start()
-    const batches = [
-      source.commit([node(1, 'first')]),
-      source.commit([node(1, 'second')]),
-      source.commit([], [1]),
-      source.commit([node(1, 'third')]),
-      source.commit(nodes(10, 250)),
-    ]
-    await Promise.all(batches.map((batch) => told(indexes, SPACE, batch)))
-    expect(keysOf(await search(['first', 'second']))).toEqual([])
-    expect(keysOf(await search(['third']))).toEqual([1])
-    await indexes.settle(SPACE)
-    expect(await indexes.status(SPACE)).toMatchObject({ textWatermark: 5, textCount: 251, vectorCount: 251 })
-  })
-
-  it('equals the rows whatever it is told of the log: in any order, twice, with gaps, ready made or not', async () => {
-    start()
-    const random = seeded(35)
-    const waiting: Promise<void>[] = []
-    let late: FreshBatch[] = []
-    for (let i = 0; i < 120; i++) {
-      const there = [...source.nodes.keys()]
-      const gone = there.filter(() => random() < 0.05)
-      const again = there.filter(() => random() < 0.02).map((key) => node(key, `zebra common number${key}`))
-      const batch = source.commit([...nodes(1_000 + i * 10, Math.floor(random() * 5)), ...again], gone)
-      late.push(batch)
-      if (random() < 0.7) continue
-      // of what waits, some is told twice, some without its content, and some is never told
-      for (const told of late.sort(() => random() - 0.5)) {
-        const dice = random()
-        if (dice < 0.2) continue
-        waiting.push(indexes.follow(SPACE, told.seq, dice < 0.7 ? told : undefined))
-        if (dice < 0.4) waiting.push(indexes.follow(SPACE, told.seq, told))
-      }
-      late = []
-      if (random() < 0.5) await Promise.all(waiting.splice(0))
-    }
-    await Promise.all(waiting)
-    await indexes.settle(SPACE)
-    const { size } = source.nodes
-    expect(await indexes.status(SPACE)).toMatchObject({ textWatermark: 120, textCount: size, vectorCount: size })
-    const found = await search(['common'], undefined, { k: 1_000 })
-    expect(keysOf(found)).toEqual([...source.nodes.keys()].sort((a, b) => a - b))
-    const changed = [...source.nodes.values()].filter(({ body }) => body.startsWith('zebra')).map(({ key }) => key)
-    expect(changed.length).toBeGreaterThan(0)
-    expect(keysOf(await search(['zebra'], undefined, { k: 1_000 }))).toEqual(changed.sort((a, b) => a - b))
-  })
-
-  it('reads the log for what it lacks alone, and not where it is told the very next entries', async () => {
-    start()
-    await told(indexes, SPACE, source.commit(nodes(1, 3)))
-    expect(source.changesAsked).toEqual([0])
-    for (let i = 0; i < 5; i++) await told(indexes, SPACE, source.commit(nodes(10 + 10 * i, 3)))
-    expect(source.changesAsked).toEqual([0])
-    source.commit(nodes(100, 3))
-    await told(indexes, SPACE, source.commit(nodes(200, 3)))
-    expect(source.changesAsked).toEqual([0, 6])
-    await indexes.follow(SPACE, 3)
-    expect(source.changesAsked).toEqual([0, 6])
-    expect(await indexes.status(SPACE)).toMatchObject({ textWatermark: 8, textCount: 24 })
-  })
-
-  it('a search that needs what another process wrote reads it first', async () => {
-    start()
-    await told(indexes, SPACE, source.commit(nodes(1, 3)))
-    source.commit(nodes(50, 2), [2])
-    const terms = ['number2', 'number51']
-    expect(keysOf(await indexes.search(SPACE, { terms, textK: 10, vectorK: 10 }))).toEqual([2])
-    const found = await indexes.search(SPACE, { seq: source.seq, terms, textK: 10, vectorK: 10 })
-    expect(found.degraded).toEqual([])
-    expect(keysOf(found)).toEqual([51])
-  })
-
-  it('a search says that it could not wait for what another process wrote', async () => {
-    start({ graceMs: 50 })
-    await told(indexes, SPACE, source.commit(nodes(1, 3)))
-    source.commit(nodes(50, 2))
-    source.delayMs = 400
-    const late = await indexes.search(SPACE, { seq: source.seq, terms: ['number51'], textK: 10, vectorK: 10 })
-    expect(late.hits).toEqual([])
-    expect(late.degraded.join()).toContain('catching up')
-    await indexes.follow(SPACE, source.seq)
-    expect(keysOf(await search(['number51']))).toEqual([51])
-  })
-
-  it('a search waits for nothing that is said to be under way, and sees it when it was followed', async () => {
-    start({ graceMs: 50 })
-    await told(indexes, SPACE, source.commit(nodes(1, 3)))
-    const batch = source.commit(nodes(50, 2))
-    indexes.underWay(SPACE, batch.seq)
-    const asked = source.changesAsked.length
-    const wanted = { seq: source.seq, terms: ['number2', 'number51'], textK: 10, vectorK: 10 }
-    const found = await indexes.search(SPACE, wanted)
-    expect([keysOf(found), found.degraded, source.changesAsked.length]).toEqual([[2], [], asked])
-    await told(indexes, SPACE, batch)
-    expect(keysOf(await indexes.search(SPACE, wanted))).toEqual([2, 51])
-  })
-
-  it('leaves the same index when a batch is applied twice', async () => {
-    start()
-    const batch = source.commit(nodes(1, 20))
-    await told(indexes, SPACE, batch)
-    await told(indexes, SPACE, source.commit([], [5]))
-    await told(indexes, SPACE, batch)
-    expect(await indexes.status(SPACE)).toMatchObject({ textCount: 19, textWatermark: 2 })
-  })
-
   it('loses nothing when changes are applied in another order than they were committed in', async () => {
     start({ watermarkLagMs: 2_000 })
     await told(indexes, SPACE, source.commit(nodes(1, 3)))
@@ -353,20 +185,6 @@ describe('search indexes', () => {
     killed()
     await new Promise((resolve) => setTimeout(resolve, 50))
     expect(keysOf(await search(['number30', 'number40', 'number1']))).toEqual([30, 40])
-  })
-
-  it('answers what is there while vectors are still coming, and says so', async () => {
-    for (let i = 0; i < 20; i++) source.commit(nodes(i * 50 + 1, 50))
-    source.delayMs = 60
-    start({ graceMs: 100, vectorsGraceMs: 100 })
-    const early = await search(['number7'], vectors[900])
-    expect(early.degraded.join()).toMatch(/catching up|being loaded/)
-    source.delayMs = 0
-    await untilStatus((status) => status.vectorCount === 1_000 && status.textCount === 1_000)
-    // the last vector is there a moment before the loading is over
-    await expect.poll(async () => (await search(['number7'], vectors[900])).degraded).toEqual([])
-    const late = await search(['number7'], vectors[900])
-    expect(keysOf(late)).toEqual(expect.arrayContaining([7, 900]))
   })
 
   it('waits a bounded time for vectors alone, and for a caller no longer than that one does', async () => {
@@ -432,97 +250,6 @@ describe('search indexes', () => {
     source.head = working
     await told(indexes, SPACE, source.commit(nodes(40, 10)))
     expect(keysOf(await search(['number3', 'number25', 'number45']))).toEqual([3, 25, 45])
-  })
-
-  it('filters both legs by document', async () => {
-    start()
-    await told(indexes, SPACE, source.commit(nodes(1, 100)))
-    const found = await search(['common'], vectors[3], { docs: [4, 6], k: 50 })
-    expect(found.hits).toHaveLength(20)
-    expect(found.hits.every(({ key }) => [4, 6].includes((key % 10) + 1))).toBe(true)
-    expect((await search(['common'], vectors[3], { docs: [] })).hits).toEqual([])
-  })
-
-  it('clamps what is asked for and refuses what cannot be compared', async () => {
-    start()
-    await told(indexes, SPACE, source.commit(nodes(1, 30)))
-    for (const k of [0, -5, Number.NaN]) expect((await search(['common'], undefined, { k })).hits).toHaveLength(1)
-    expect((await search(['common'], vectors[1], { k: 10 ** 12 })).hits).toHaveLength(30)
-    expect((await search([], undefined)).hits).toEqual([])
-    await expect(search([], new Float32Array(DIMENSION).fill(Number.NaN))).rejects.toMatchObject({
-      code: 'invalid-request',
-    })
-    const otherLength = await search(['number4'], new Float32Array(3).fill(0.5))
-    expect(keysOf(otherLength)).toEqual([4])
-    expect(otherLength.degraded.join()).toContain('3 dimensions')
-
-    const broken = vectors[0]!.slice()
-    broken[3] = Number.POSITIVE_INFINITY
-    const batch = { first: 9, seq: 9, add: [{ ...node(900), vector: broken }], remove: [], vectorSpace: MODEL }
-    await expect(told(indexes, SPACE, batch)).rejects.toMatchObject({ code: 'invalid-request' })
-    const short = { ...batch, add: [node(900), { ...node(901), vector: new Float32Array(4) }] }
-    await expect(told(indexes, SPACE, short)).rejects.toMatchObject({ code: 'invalid-request' })
-    expect(await indexes.status(SPACE)).toMatchObject({ textCount: 30, vectorCount: 30 })
-  })
-
-  it('counts no rows while counters and indexes agree, and builds nothing anew for a counter that is wrong', async () => {
-    start()
-    for (let i = 0; i < 10; i++) await told(indexes, SPACE, source.commit(nodes(i * 10 + 1, 10)))
-    await new Promise((resolve) => setTimeout(resolve, 1_200))
-    expect(source.counts).toBe(0)
-    const asked = source.changesAsked.length
-    const wrong = source.expected.bind(source)
-    source.expected = async () => ({ ...(await wrong()), nodes: 103, vectors: 98 })
-    source.counted = async () => {
-      source.counts++
-      return wrong()
-    }
-    await told(indexes, SPACE, source.commit(nodes(500, 0)))
-    await expect.poll(() => source.counts, { timeout: 10_000 }).toBe(1)
-    // a change that comes while the rows are counted has them counted again
-    await new Promise((resolve) => setTimeout(resolve, 1_000))
-    await told(indexes, SPACE, source.commit(nodes(500, 0)))
-    await new Promise((resolve) => setTimeout(resolve, 1_500))
-    expect(source.counts).toBe(1)
-    expect(source.changesAsked.length).toBe(asked)
-    expect(await indexes.status(SPACE)).toMatchObject({ textCount: 100, vectorCount: 100, degraded: [] })
-  })
-
-  it('says for good that an index differs which no filling makes whole, and goes on answering', async () => {
-    source.commit(nodes(1, 30))
-    const wrong = source.expected.bind(source)
-    source.expected = async () => ({ ...(await wrong()), nodes: 40, vectors: 41 })
-    start()
-    const found = await search(['number3'], vectors[3])
-    expect(keysOf(found)).toContain(3)
-    await indexes.settle(SPACE)
-    expect((await search(['number3'], vectors[3])).degraded).toEqual([
-      'the text index holds 30 passages, the rows 40',
-      'the vector index holds 30 vectors, the rows 41',
-    ])
-    await told(indexes, SPACE, source.commit(nodes(500, 1)))
-    expect(keysOf(await search(['number500']))).toEqual([500])
-  })
-
-  it('changes from one vector space to another', async () => {
-    start()
-    await told(indexes, SPACE, source.commit(nodes(1, 40)))
-    const other = clusteredVectors(40, 8, 4, seeded(2))
-    source.extra.set('next', new Map(other.map((vector, i) => [i + 1, vector])))
-    const batch = vectorBatch(
-      'next',
-      other.map((vector, i) => ({ key: i + 1, doc: 1, vector })),
-    )
-    await indexes.addVectors(SPACE, batch)
-    const ask = (vectorSpace: string, vector: Float32Array) =>
-      indexes.search(SPACE, { terms: [], vector, vectorSpace, textK: 3, vectorK: 3 })
-    expect((await ask(MODEL, vectors[5]!)).vectorCount).toBe(3)
-    expect((await ask('next', other[5]!)).hits.some(({ key }) => key === 6)).toBe(true)
-    source.vectorSpace = 'next'
-    source.dimension = 8
-    await indexes.activateVectors(SPACE, 'next')
-    expect(await indexes.status(SPACE)).toMatchObject({ vectorSpace: 'next', vectorCount: 40 })
-    expect((await ask('next', other[5]!)).hits.some(({ key }) => key === 6)).toBe(true)
   })
 
   it('loads a vector space that is activated after the process was lost', async () => {
@@ -633,19 +360,5 @@ describe('search indexes', () => {
     expect(await readdir(dir)).toEqual([])
     expect((await search(['number3'], vectors[1])).hits).toEqual([])
     expect(await readdir(dir)).toEqual([])
-  })
-
-  it('stops waiting when the caller gives up, and refuses work after it is closed', async () => {
-    start()
-    await told(indexes, SPACE, source.commit(nodes(1, 5)))
-    const gone = AbortSignal.abort(new Error('nobody waits'))
-    await expect(indexes.search(SPACE, { terms: ['a'], textK: 1, vectorK: 1 }, gone)).rejects.toThrow('nobody waits')
-    const controller = new AbortController()
-    const waiting = indexes.search(SPACE, { terms: ['a'], textK: 1, vectorK: 1 }, controller.signal)
-    controller.abort(new Error('changed my mind'))
-    await expect(waiting).rejects.toThrow('changed my mind')
-    await indexes.close()
-    await expect(search(['number1'])).rejects.toMatchObject({ code: 'unavailable' })
-    expect(indexes.pid()).toBeUndefined()
   })
 })

@@ -39,6 +39,7 @@ const WRITE = 'BEGIN ISOLATION LEVEL REPEATABLE READ'
 const WRITE_LOCKED = 'BEGIN ISOLATION LEVEL READ COMMITTED'
 const LOCK = 'SELECT 1 FROM spaces WHERE key = $1 FOR NO KEY UPDATE'
 const LOCK_NAMED = 'SELECT 1 FROM spaces WHERE tenant = $1 AND id = $2 FOR NO KEY UPDATE'
+const LOCK_NAME = 'SELECT pg_advisory_xact_lock(hashtextextended($1, 0))'
 
 export interface OpenOptions extends PostgresOptions {
   /** how long a write waits for a server that has gone, in milliseconds */
@@ -251,7 +252,7 @@ export class Postgres implements Driver {
     last()
   }
 
-  async #transaction<T>(program: Write<T>, { lock, isUrgent = false }: WriteOptions): Promise<T> {
+  async #transaction<T>(program: Write<T>, { lock, lockName, isUrgent = false }: WriteOptions): Promise<T> {
     const first = program.next()
     if (first.done === true) return first.value
     this.#waitingWrites++
@@ -260,12 +261,10 @@ export class Postgres implements Driver {
     })
     let value: T
     try {
-      session.begin(lock === undefined ? WRITE : WRITE_LOCKED)
-      if (lock !== undefined) {
-        this.#count('statements')
-        if (typeof lock === 'number') session.ahead(LOCK, [lock])
-        else session.ahead(LOCK_NAMED, [lock.tenant, lock.id])
-      }
+      session.begin(lock === undefined && lockName === undefined ? WRITE : WRITE_LOCKED)
+      if (typeof lock === 'number') this.#lock(session, LOCK, [lock])
+      else if (lock !== undefined) this.#lock(session, LOCK_NAMED, [lock.tenant, lock.id])
+      if (lockName !== undefined) this.#lock(session, LOCK_NAME, [lockName])
       value = await this.#run(session, program, await this.#outcome(session, first.value))
     } catch (error) {
       if (isSpent(error)) session.drop()
@@ -285,6 +284,11 @@ export class Postgres implements Driver {
     } catch (error) {
       return { error }
     }
+  }
+
+  #lock(session: Session, text: string, locked: readonly (number | string)[]): void {
+    this.#count('statements')
+    session.ahead(text, locked)
   }
 
   /** Runs a program to its end. @param outcome of its first statement */

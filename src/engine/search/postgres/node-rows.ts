@@ -1,0 +1,129 @@
+import { setImmediate as turn } from 'node:timers/promises'
+import { type Read, sql, type Write } from '../../storage/program.js'
+import type { IndexBatch, IndexedNode } from '../ports.js'
+import { termsOf } from '../text-index.js'
+import { numberArray, prefixOf, vectorOfTerms } from './literals.js'
+import { IN } from './schema.js'
+
+/** Nodes of one statement. */
+const SLICE_NODES = 100
+/** Characters of nodes that are analysed before others get their turn: some 4 ms. */
+const CHARACTERS_A_TURN = 64 * 1024
+/** Rows that one statement removes where all go. */
+const REMOVED_AT_ONCE = 2_000
+
+/** A change of the text rows, ready to be written. */
+export interface NodeChange {
+  seq: number
+  /** keys whose rows go first: those that are removed, and those that are replaced */
+  gone: string
+  /** the others, in slices */
+  added: readonly AddedNodes[]
+}
+
+interface AddedNodes {
+  /** as JSON */
+  rows: string
+  count: number
+  /** terms of all of them */
+  length: number
+}
+
+interface NodeRow {
+  node: number
+  doc: number
+  length: number
+  terms: string
+}
+
+/** Analyses what a batch adds, a few milliseconds at a time. @param giveWay is waited for between */
+export async function nodeChange(space: number, batch: IndexBatch, giveWay?: () => Promise<void>): Promise<NodeChange> {
+  const prefix = prefixOf(space)
+  const added: AddedNodes[] = []
+  let slice: NodeRow[] = []
+  let characters = 0
+  // the last of one key counts
+  for (const node of new Map(batch.add.map((one) => [one.key, one])).values()) {
+    slice.push(toRow(prefix, node))
+    characters += node.title.length + node.body.length
+    if (slice.length >= SLICE_NODES) {
+      added.push(together(slice))
+      slice = []
+    }
+    if (characters < CHARACTERS_A_TURN) continue
+    characters = 0
+    await turn()
+    await giveWay?.()
+  }
+  if (slice.length > 0) added.push(together(slice))
+  return { seq: batch.seq, gone: numberArray([...batch.remove, ...batch.add.map(({ key }) => key)]), added }
+}
+
+function together(rows: readonly NodeRow[]): AddedNodes {
+  return { rows: JSON.stringify(rows), count: rows.length, length: rows.reduce((sum, { length }) => sum + length, 0) }
+}
+
+function toRow(prefix: string, { key, doc, title, body }: IndexedNode): NodeRow {
+  const terms = termsOf({ key, doc, text: { title, body } }).split(' ')
+  const { length, text } = vectorOfTerms(prefix, terms)
+  return { node: key, doc, length, terms: text }
+}
+
+/** Writes a change: the rows, how many nodes hold each term, and the sums of the space. */
+export function* applyNodes(space: number, { gone, added }: NodeChange): Write<void> {
+  if (gone !== '{}')
+    yield* sql.run(
+      `WITH gone AS (DELETE FROM ${IN}.nodes WHERE space = ? AND node = ANY(?::bigint[]) RETURNING length, terms),
+       fewer AS (${fewer})
+       UPDATE ${IN}.spaces SET nodes = nodes - (SELECT count(*) FROM gone),
+         length = length - (SELECT coalesce(sum(length), 0) FROM gone) WHERE key = ?`,
+      [space, gone, space, space],
+    )
+  for (const { rows, count, length } of added) {
+    yield* sql.run(
+      `WITH given AS (SELECT * FROM json_to_recordset(?::json) AS g(node bigint, doc bigint, length bigint, terms tsvector)),
+       put AS (INSERT INTO ${IN}.nodes (space, node, doc, length, terms) SELECT ?::bigint, node, doc, length, terms FROM given)
+       INSERT INTO ${IN}.terms AS t (space, lexeme, df)
+         SELECT ?::bigint, lexeme, count(*) FROM given, unnest(tsvector_to_array(terms)) lexeme GROUP BY lexeme ORDER BY lexeme
+         ON CONFLICT (space, lexeme) DO UPDATE SET df = t.df + excluded.df`,
+      [rows, space, space],
+    )
+    yield* sql.run(`UPDATE ${IN}.spaces SET nodes = nodes + ?, length = length + ? WHERE key = ?`, [
+      count,
+      length,
+      space,
+    ])
+  }
+}
+
+/** Takes the terms of the rows in `gone` out of the frequencies. */
+const fewer = `UPDATE ${IN}.terms t SET df = t.df - less.df
+  FROM (SELECT lexeme, count(*) df FROM gone, unnest(tsvector_to_array(gone.terms)) lexeme GROUP BY lexeme) less
+  WHERE t.space = ? AND t.lexeme = less.lexeme`
+
+/** Removes some of the text rows of a space, whose sums begin anew. @returns whether there are more */
+export function* removeSomeNodes(space: number): Write<boolean> {
+  yield* sql.run(`UPDATE ${IN}.spaces SET nodes = 0, length = 0 WHERE key = ?`, [space])
+  const { changes: nodes } = yield* sql.run(
+    `DELETE FROM ${IN}.nodes WHERE space = ? AND node IN (SELECT node FROM ${IN}.nodes WHERE space = ? ORDER BY node LIMIT ?)`,
+    [space, space, REMOVED_AT_ONCE],
+  )
+  const { changes: terms } = yield* sql.run(
+    `DELETE FROM ${IN}.terms WHERE space = ? AND lexeme IN (SELECT lexeme FROM ${IN}.terms WHERE space = ? ORDER BY lexeme LIMIT ?)`,
+    [space, space, REMOVED_AT_ONCE],
+  )
+  return nodes === REMOVED_AT_ONCE || terms === REMOVED_AT_ONCE
+}
+
+/** Counted row by row, and not by the sums. */
+export function* countNodes(space: number): Read<number> {
+  return (yield* sql.get<{ n: number }>(`SELECT count(*) n FROM ${IN}.nodes WHERE space = ?`, [space]))?.n ?? 0
+}
+
+/** How many nodes hold each lexeme; those that none holds are left out. */
+export function* frequenciesOf(space: number, lexemes: string): Read<{ lexeme: string; df: number }[]> {
+  return yield* sql.all<{ lexeme: string; df: number }>(
+    `SELECT lexeme, df FROM ${IN}.terms WHERE space = ? AND lexeme = ANY(?::text[]) AND df > 0`,
+    [space, lexemes],
+  )
+}

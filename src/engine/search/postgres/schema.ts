@@ -1,0 +1,177 @@
+import { KsError } from '../../../contract/errors.js'
+import { ANALYZER_VERSION } from '../../../lib/text/analyze.js'
+import type { DatabaseAddress } from '../../../local/database-address.js'
+import { connectOnce } from '../../storage/postgres/connections.js'
+import { told } from '../../storage/postgres/errors.js'
+
+/*
+ * The tables of the search adapter. They hold nothing that the rows of spaces do not, so they are no part of the numbered
+ * schema: the first gateway that searches in them makes them, in a namespace of PostgreSQL of their own whose name says what
+ * they mean. Gateways of another version use another one.
+ */
+
+/** Raised when tables or what they mean change. */
+const LAYOUT_VERSION = 1
+/** The namespace of the tables. */
+export const IN = `search_${LAYOUT_VERSION * 1_000 + ANALYZER_VERSION}`
+
+const EXTENSION = 'vector'
+/** Before this a search of a graph that leaves hits out for a filter gives fewer than asked for. */
+const LEAST_MAJOR = 0
+const LEAST_MINOR = 8
+/** names what gateways wait for that make the tables at the same time */
+const TABLES_LOCK = 'search tables'
+
+/** Rows of a page stay as they are up to this size: terms and vectors are read with their rows, and seldom without. */
+const INLINE = 'toast_tuple_target = 8160'
+
+/** Parts that the nodes fall into, whatever they hold. */
+export const SAMPLES = 1_024
+
+/** The part that a node falls into: one of them is a sample. */
+export function sampleOf(column: string): string {
+  return `hashint8(${column}) & ${SAMPLES - 1}`
+}
+
+const TABLES = `
+CREATE SCHEMA IF NOT EXISTS ${IN};
+CREATE TABLE IF NOT EXISTS ${IN}.spaces (
+  key bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  -- as the engine names it
+  space text NOT NULL UNIQUE,
+  -- entry of the projection log up to which all is here
+  watermark bigint NOT NULL DEFAULT 0,
+  nodes bigint NOT NULL DEFAULT 0,
+  -- terms of all nodes
+  length bigint NOT NULL DEFAULT 0,
+  -- the gateway that reads the log for all, and until when
+  writer text,
+  writing_until timestamptz
+) WITH (fillfactor = 50);
+CREATE TABLE IF NOT EXISTS ${IN}.nodes (
+  space bigint NOT NULL,
+  node bigint NOT NULL,
+  doc bigint NOT NULL,
+  -- terms, repeats counted
+  length bigint NOT NULL,
+  -- each with as many places as it stands in the node; its lexeme begins with the space
+  terms tsvector NOT NULL,
+  PRIMARY KEY (space, node)
+) WITH (${INLINE});
+ALTER TABLE ${IN}.nodes ALTER COLUMN terms SET STORAGE MAIN;
+CREATE INDEX IF NOT EXISTS nodes_doc ON ${IN}.nodes (space, doc);
+CREATE INDEX IF NOT EXISTS nodes_terms ON ${IN}.nodes USING gin (terms) WITH (gin_pending_list_limit = 512);
+CREATE TABLE IF NOT EXISTS ${IN}.terms (
+  space bigint NOT NULL,
+  lexeme text NOT NULL,
+  -- nodes that hold it
+  df bigint NOT NULL,
+  PRIMARY KEY (space, lexeme)
+) WITH (fillfactor = 80);
+CREATE TABLE IF NOT EXISTS ${IN}.vector_spaces (
+  key bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  space bigint NOT NULL,
+  name text NOT NULL,
+  dimension bigint NOT NULL,
+  vectors bigint NOT NULL DEFAULT 0,
+  -- an index of its vectors alone is whole
+  has_graph boolean NOT NULL DEFAULT false,
+  UNIQUE (space, name)
+) WITH (fillfactor = 50);
+CREATE TABLE IF NOT EXISTS ${IN}.vectors (
+  vector_space bigint NOT NULL,
+  node bigint NOT NULL,
+  doc bigint NOT NULL,
+  v halfvec NOT NULL,
+  PRIMARY KEY (vector_space, node)
+) WITH (${INLINE});
+ALTER TABLE ${IN}.vectors ALTER COLUMN v SET STORAGE MAIN;
+CREATE INDEX IF NOT EXISTS vectors_doc ON ${IN}.vectors (vector_space, doc);
+CREATE INDEX IF NOT EXISTS vectors_sample ON ${IN}.vectors (vector_space, (${sampleOf('node')}));
+`
+
+const EXTENSION_STATE = `SELECT (SELECT extversion FROM pg_extension WHERE extname = '${EXTENSION}') installed,
+  EXISTS (SELECT 1 FROM pg_available_extensions WHERE name = '${EXTENSION}') available,
+  to_regtype('halfvec')::oid::bigint halfvec, to_regclass('${IN}.vectors') IS NOT NULL has_tables`
+
+interface State {
+  installed: string | null
+  available: boolean
+  halfvec: string | null
+  has_tables: boolean
+}
+
+/**
+ * Makes the tables where they are not.
+ *
+ * @returns the object id of the type of vectors, which differs between databases
+ * @throws KsError that says what the database lacks
+ */
+export async function prepareTables(address: DatabaseAddress): Promise<number> {
+  return await withClient(address, async (client) => {
+    const state = await stateOf(client)
+    const vectorType = checked(state, address)
+    if (state.has_tables) return vectorType
+    await client.query('BEGIN')
+    await client.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [TABLES_LOCK])
+    await client.query(TABLES).catch((error: unknown) => {
+      throw refused(error, address)
+    })
+    await client.query('COMMIT')
+    return vectorType
+  })
+}
+
+/** A connection to the server, beside those that programs run on. */
+export type Client = Awaited<ReturnType<typeof connectOnce>>
+
+/** Runs work on a connection of its own, which is ended. */
+export async function withClient<T>(address: DatabaseAddress, work: (client: Client) => Promise<T>): Promise<T> {
+  let client: Client | undefined
+  try {
+    client = await connectOnce(address)
+    return await work(client)
+  } catch (error) {
+    throw told(error)
+  } finally {
+    await client?.end().catch(() => undefined)
+  }
+}
+
+async function stateOf(client: Client): Promise<State> {
+  const { rows } = await client.query<State>(EXTENSION_STATE)
+  const [state] = rows
+  if (state === undefined) throw new KsError('unavailable', 'the database does not say what it is')
+  return state
+}
+
+function checked({ installed, available, halfvec }: State, { shown }: DatabaseAddress): number {
+  if (installed === null)
+    throw new KsError(
+      'unavailable',
+      available
+        ? `--search postgres needs the extension ${EXTENSION} in the database ${shown}: run CREATE EXTENSION ${EXTENSION} there, as a role that may`
+        : `--search postgres needs the extension ${EXTENSION} (pgvector), which the server of ${shown} does not have: install pgvector ${LEAST_MAJOR}.${LEAST_MINOR} or newer there and run CREATE EXTENSION ${EXTENSION} in the database, or start without --search postgres`,
+    )
+  const [major = 0, minor = 0] = installed.split('.').map(Number)
+  if (major === LEAST_MAJOR && minor < LEAST_MINOR)
+    throw new KsError(
+      'unavailable',
+      `--search postgres needs the extension ${EXTENSION} ${LEAST_MAJOR}.${LEAST_MINOR} or newer, ${shown} has ${installed}: install a newer pgvector and run ALTER EXTENSION ${EXTENSION} UPDATE`,
+    )
+  if (halfvec === null)
+    throw new KsError(
+      'unavailable',
+      `the types of the extension ${EXTENSION} are not in the search path of ${shown}: put its schema into the search_path of the role`,
+    )
+  return Number(halfvec)
+}
+
+function refused(error: unknown, { shown }: DatabaseAddress): unknown {
+  const isDenied = error instanceof Error && 'code' in error && error.code === '42501'
+  if (!isDenied) return error
+  return new KsError(
+    'unavailable',
+    `--search postgres makes tables of its own in ${shown}, and this role may not: GRANT CREATE ON DATABASE to it for the first start`,
+  )
+}

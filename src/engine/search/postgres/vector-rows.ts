@@ -1,0 +1,134 @@
+import { type Read, sql, type Write } from '../../storage/program.js'
+import type { VectorBatch } from '../ports.js'
+import { halfvecArray, numberArray } from './literals.js'
+import { IN } from './schema.js'
+
+/** Bytes of vectors that one statement takes. */
+const SLICE_BYTES = 512 * 1024
+/** Rows that one statement removes where all go. */
+const REMOVED_AT_ONCE = 2_000
+/** keys that are compared at once */
+const KEYS_AT_ONCE = 10_000
+
+export interface VectorSpaceRow {
+  key: number
+  name: string
+  dimension: number
+  vectors: number
+  /** 1 where an index of its vectors alone is whole */
+  has_graph: number
+}
+
+const COLUMNS = 'key, name, dimension, vectors, has_graph'
+
+export function* vectorSpaceRow(space: number, name: string): Read<VectorSpaceRow | undefined> {
+  return yield* sql.get<VectorSpaceRow>(`SELECT ${COLUMNS} FROM ${IN}.vector_spaces WHERE space = ? AND name = ?`, [
+    space,
+    name,
+  ])
+}
+
+export function* vectorSpacesOf(space: number): Read<VectorSpaceRow[]> {
+  return yield* sql.all<VectorSpaceRow>(`SELECT ${COLUMNS} FROM ${IN}.vector_spaces WHERE space = ? ORDER BY key`, [
+    space,
+  ])
+}
+
+/** The row of a vector space, which is made where it is not. @throws RangeError where it has another dimension */
+export function* makeVectorSpaceRow(space: number, name: string, dimension: number): Write<VectorSpaceRow> {
+  yield* sql.run(
+    `INSERT INTO ${IN}.vector_spaces (space, name, dimension) VALUES (?, ?, ?) ON CONFLICT (space, name) DO NOTHING`,
+    [space, name, dimension],
+  )
+  const row = yield* vectorSpaceRow(space, name)
+  if (row?.dimension === dimension) return row
+  throw new RangeError(`vectors of ${name} have ${row?.dimension} dimensions, not ${dimension}`)
+}
+
+/** Vectors in the form of a statement. */
+export interface VectorSlice {
+  nodes: string
+  docs: string
+  vectors: Buffer
+}
+
+/** @param type object id of `halfvec` */
+export function* vectorSlices(type: number, { dimension, keys, docs, vectors }: VectorBatch): Iterable<VectorSlice> {
+  // the last of one key counts
+  const rows = [...new Map(keys.map((key, row) => [key, row])).values()]
+  const most = Math.max(1, Math.floor(SLICE_BYTES / (2 * dimension)))
+  for (let from = 0; from < rows.length; from += most) {
+    const some = rows.slice(from, from + most)
+    yield {
+      nodes: numberArray(some.map((row) => keys[row] ?? 0)),
+      docs: numberArray(some.map((row) => docs[row] ?? 0)),
+      vectors: halfvecArray(type, vectors, dimension, some),
+    }
+  }
+}
+
+export function* putVectors(vectorSpace: number, { nodes, docs, vectors }: VectorSlice): Write<void> {
+  yield* sql.run(
+    `WITH put AS (INSERT INTO ${IN}.vectors (vector_space, node, doc, v)
+       SELECT ?::bigint, node, doc, v FROM unnest(?::bigint[], ?::bigint[], ?::halfvec[]) AS g(node, doc, v)
+       ON CONFLICT (vector_space, node) DO UPDATE SET doc = excluded.doc, v = excluded.v RETURNING xmax = 0 is_new)
+     UPDATE ${IN}.vector_spaces SET vectors = vectors + (SELECT count(*) FROM put WHERE is_new) WHERE key = ?`,
+    [vectorSpace, nodes, docs, vectors, vectorSpace],
+  )
+}
+
+/** Removes the vectors of some nodes from all vector spaces of a space. */
+export function* removeVectors(space: number, nodes: string): Write<void> {
+  for (const { key } of yield* vectorSpacesOf(space)) yield* removeVectorsOf(key, nodes)
+}
+
+export function* removeVectorsOf(vectorSpace: number, nodes: string): Write<void> {
+  yield* sql.run(
+    `WITH gone AS (DELETE FROM ${IN}.vectors WHERE vector_space = ? AND node = ANY(?::bigint[]) RETURNING node)
+     UPDATE ${IN}.vector_spaces SET vectors = vectors - (SELECT count(*) FROM gone)
+     WHERE key = ? AND EXISTS (SELECT 1 FROM gone)`,
+    [vectorSpace, nodes, vectorSpace],
+  )
+}
+
+/** Removes some vectors of a vector space, and with the last of them its row. @returns whether there are more */
+export function* removeSomeOfVectorSpace(vectorSpace: number): Write<boolean> {
+  const { changes } = yield* sql.run(
+    `DELETE FROM ${IN}.vectors WHERE vector_space = ? AND node IN
+       (SELECT node FROM ${IN}.vectors WHERE vector_space = ? ORDER BY node LIMIT ?)`,
+    [vectorSpace, vectorSpace, REMOVED_AT_ONCE],
+  )
+  if (changes === REMOVED_AT_ONCE) return true
+  yield* sql.run(`DELETE FROM ${IN}.vector_spaces WHERE key = ?`, [vectorSpace])
+  return false
+}
+
+/** Keys of nodes with a vector, in order. */
+export function* vectorKeysAfter(vectorSpace: number, after: number): Read<number[]> {
+  const rows = yield* sql.all<{ node: number }>(
+    `SELECT node FROM ${IN}.vectors WHERE vector_space = ? AND node > ? ORDER BY node LIMIT ${KEYS_AT_ONCE}`,
+    [vectorSpace, after],
+  )
+  return rows.map(({ node }) => node)
+}
+
+/** Counts the vectors row by row, and corrects the sum. */
+export function* recountVectors(vectorSpace: number): Write<void> {
+  yield* sql.run(
+    `UPDATE ${IN}.vector_spaces SET vectors = (SELECT count(*) FROM ${IN}.vectors WHERE vector_space = ?) WHERE key = ?`,
+    [vectorSpace, vectorSpace],
+  )
+}
+
+export function* countVectors(vectorSpace: number): Read<number> {
+  return (
+    (yield* sql.get<{ n: number }>(`SELECT count(*) n FROM ${IN}.vectors WHERE vector_space = ?`, [vectorSpace]))?.n ??
+    0
+  )
+}
+
+/** Says that the vectors have a graph. @returns whether there still is such a vector space */
+export function* setGraph(vectorSpace: number): Write<boolean> {
+  const { changes } = yield* sql.run(`UPDATE ${IN}.vector_spaces SET has_graph = true WHERE key = ?`, [vectorSpace])
+  return changes > 0
+}

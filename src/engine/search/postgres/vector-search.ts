@@ -1,0 +1,131 @@
+import { type Bindable, type Read, sql } from '../../storage/program.js'
+import { BACKGROUND_SAMPLES, type Background, backgroundOf } from '../background.js'
+import type { SearchMessage } from '../protocol.js'
+import { halfvec, numberArray } from './literals.js'
+import { IN, SAMPLES, sampleOf } from './schema.js'
+import type { VectorSpaceRow } from './vector-rows.js'
+
+/** Vectors up to which all of a vector space, or those of a filter's documents, are compared. */
+export const EXACT_VECTORS = 20_000
+/** Nodes that a graph is walked over for a question, at least. */
+const LEAST_WALKED = 100
+const MOST_WALKED = 1_000
+
+export interface VectorAnswer {
+  /** the nearest */
+  keys: number[]
+  method: 'exact' | 'hnsw'
+  /** of these, and of the nodes that it was asked for */
+  cosines: Map<number, number>
+  background: Background | undefined
+}
+
+/**
+ * The nearest vectors, exactly or by a graph; and the cosines of other nodes.
+ *
+ * @param others nodes whose cosines are wanted, too
+ * @param graphFrom vectors from which a graph is asked
+ */
+export function* searchVectors(
+  row: VectorSpaceRow,
+  { vectorK, docs, wantsBackground }: Pick<SearchMessage, 'vectorK' | 'docs' | 'wantsBackground'>,
+  vector: Float32Array,
+  others: readonly number[],
+  graphFrom: number,
+): Read<VectorAnswer> {
+  const query = halfvec(vector)
+  const byGraph = row.has_graph === 1 && (yield* isLarge(row, docs, graphFrom))
+  if (byGraph) yield* walkFar(vectorK)
+  const nearest = byGraph ? nearestByGraph(row, query, vectorK, docs) : nearestOfAll(row, query, vectorK, docs)
+  const rows = [...(docs?.length === 0 ? [] : yield* asked(nearest))]
+  const keys = rows.map(({ node }) => node)
+  const known = new Set(keys)
+  const lacking = others.filter((node) => !known.has(node))
+  if (lacking.length > 0) rows.push(...(yield* asked(cosinesOf(row, query, lacking))))
+  return {
+    keys,
+    method: byGraph ? 'hnsw' : 'exact',
+    cosines: new Map(rows.map(({ node, cosine }) => [node, clamped(cosine)])),
+    background: wantsBackground === true ? yield* background(row, query) : undefined,
+  }
+}
+
+interface Cosine {
+  node: number
+  cosine: number
+}
+
+interface Asked {
+  text: string
+  values: Bindable[]
+}
+
+function* asked({ text, values }: Asked): Read<Cosine[]> {
+  return yield* sql.all<Cosine>(text, values)
+}
+
+/** Whether so many are to be compared that a graph is faster. */
+function* isLarge({ key, vectors }: VectorSpaceRow, docs: Float64Array | undefined, graphFrom: number): Read<boolean> {
+  if (vectors < graphFrom) return false
+  if (docs === undefined) return true
+  const row = yield* sql.get<{ n: number }>(
+    `SELECT count(*) n FROM (SELECT 1 FROM ${IN}.vectors WHERE vector_space = ? AND doc = ANY(?::bigint[]) LIMIT ${graphFrom}) counted`,
+    [key, numberArray(docs)],
+  )
+  return (row?.n ?? 0) >= graphFrom
+}
+
+/** Has the walk go on until there are as many hits as are wanted, whatever a filter leaves out; until the transaction's end. */
+function* walkFar(k: number): Read<void> {
+  const walked = Math.min(MOST_WALKED, Math.max(LEAST_WALKED, k))
+  yield* sql.get(
+    "SELECT set_config('hnsw.ef_search', ?, true), set_config('hnsw.iterative_scan', 'relaxed_order', true)",
+    [String(walked)],
+  )
+}
+
+/** What the graph of a vector space is an index of, and what a question has to be said by for it to be used. */
+export function indexedAs({ dimension }: Pick<VectorSpaceRow, 'dimension'>): string {
+  return `v::halfvec(${dimension})`
+}
+
+function nearestByGraph(row: VectorSpaceRow, query: Buffer, k: number, docs: Float64Array | undefined): Asked {
+  const distance = `(${indexedAs(row)}) <#> ?::halfvec(${row.dimension})`
+  // the number stands in the text: an index of a part is used where it is known which part is asked for
+  return {
+    text: `SELECT node, -(${distance}) cosine FROM ${IN}.vectors WHERE vector_space = ${row.key}
+       ${docs === undefined ? '' : 'AND doc = ANY(?::bigint[])'} ORDER BY ${distance} LIMIT ${k}`,
+    values: [query, ...(docs === undefined ? [] : [numberArray(docs)]), query],
+  }
+}
+
+function nearestOfAll({ key }: VectorSpaceRow, query: Buffer, k: number, docs: Float64Array | undefined): Asked {
+  return {
+    text: `SELECT node, -distance cosine FROM (SELECT node, v <#> ?::halfvec distance FROM ${IN}.vectors WHERE vector_space = ?
+       ${docs === undefined ? '' : 'AND doc = ANY(?::bigint[])'} ORDER BY distance, node LIMIT ${k}) nearest`,
+    values: [query, key, ...(docs === undefined ? [] : [numberArray(docs)])],
+  }
+}
+
+function cosinesOf({ key }: VectorSpaceRow, query: Buffer, nodes: readonly number[]): Asked {
+  return {
+    text: `SELECT node, -(v <#> ?::halfvec) cosine FROM ${IN}.vectors WHERE vector_space = ? AND node = ANY(?::bigint[])`,
+    values: [query, key, numberArray(nodes)],
+  }
+}
+
+/** Cosines with vectors that are picked by their keys alone. */
+function* background({ key, vectors }: VectorSpaceRow, query: Buffer): Read<Background | undefined> {
+  const parts = Math.min(SAMPLES, Math.ceil((SAMPLES * BACKGROUND_SAMPLES) / Math.max(1, vectors)))
+  const rows = yield* sql.all<{ cosine: number }>(
+    `SELECT -(v <#> ?::halfvec) cosine FROM ${IN}.vectors
+     WHERE vector_space = ? AND (${sampleOf('node')}) < ? ORDER BY ${sampleOf('node')} LIMIT ${BACKGROUND_SAMPLES}`,
+    [query, key, parts],
+  )
+  return backgroundOf(rows.map(({ cosine }) => cosine))
+}
+
+/** Halves of a unit vector may be longer than one by a ten-thousandth. */
+function clamped(cosine: number): number {
+  return Math.max(-1, Math.min(1, cosine))
+}
