@@ -135,6 +135,7 @@ async function openWith(
     instance,
     db,
     databaseFile,
+    isShared: databaseFile === undefined,
     objects,
     identity,
     indexes,

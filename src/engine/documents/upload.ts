@@ -12,7 +12,7 @@ import { beginJob, endedInVain, type JobRow, latestJob, toTicket } from '../rows
 import { findSource } from '../rows/sources.js'
 import { freezeEmbedding } from '../rows/space-changes.js'
 import { findSpace, type SpaceRow } from '../rows/spaces.js'
-import { beginUploadCommit, failUpload, settleUpload } from '../rows/staged-commits.js'
+import { beginUploadCommit, documentOfUpload, failUpload, settleUpload } from '../rows/staged-commits.js'
 import { assertRoomForPages } from '../spaces/parser-pages.js'
 import { assertRawBytes, assertRoomForDocuments } from '../spaces/quota.js'
 import { ObjectStore, type StagedObject } from '../storage/objects.js'
@@ -124,8 +124,11 @@ async function commitUpload(
     incoming: received.map(({ staged, objectKey }) => ({ staged, key: objectKey })),
     begin: () => beginCommits(context, space, sourceId, received),
     commit(held) {
-      const work = () => admitAll(held)
-      return answer === undefined ? db.write(work) : writeAnswer(db, caller, work, answer)
+      const { answered: _, ...unasked } = caller
+      // where more follows than the upload, the answer is not its own
+      const asked = answer === undefined ? unasked : caller
+      const look = () => admittedBefore(caller, space, received)
+      return writeAnswer(db, asked, () => admitAll(held), answer, look)
     },
   })
   context.wake()
@@ -206,6 +209,24 @@ function* admit(caller: Caller, space: SpaceRow, sourceId: string | null, item: 
   const path = ['received', 'object-staged', 'object-verified', 'metadata-prepared'] as const
   yield* settleUpload(item.commitId, path, { documentId: row.id, jobId: job.id })
   return accepted(space, same === undefined ? row : yield* findDocument(caller, space.key, row.id), job)
+}
+
+/** What an upload has made whose commit nobody confirmed. */
+function* admittedBefore(
+  caller: Caller,
+  space: SpaceRow,
+  received: readonly Received[],
+): Read<AcceptedDocument[] | undefined> {
+  const made: AcceptedDocument[] = []
+  for (const { commitId } of received) {
+    const id = yield* documentOfUpload(space, commitId)
+    if (id === undefined) return undefined
+    const row = yield* findDocument(caller, space.key, id)
+    const job = yield* latestJob(row.key)
+    if (job === undefined) return undefined
+    made.push(accepted(space, row, job))
+  }
+  return made
 }
 
 function* makeDocument(space: SpaceRow, sourceId: string | null, item: Received): Write<DocumentRow> {

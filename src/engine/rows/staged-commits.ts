@@ -121,6 +121,15 @@ export function* settleUpload(
   if (changes !== 1) throw new KsError('unavailable', 'the upload took so long that it was given up: send it again')
 }
 
+/** The document of an upload that was acknowledged. */
+export function* documentOfUpload({ key, tenant }: { key: number; tenant: string }, id: string) {
+  const row = yield* sql.get<{ document_id: string | null }>(
+    'SELECT document_id FROM staged_commits WHERE tenant = ? AND space_key = ? AND id = ?',
+    [tenant, key, id],
+  )
+  return row?.document_id ?? undefined
+}
+
 /** Moves the commit of a job from wherever it stands on its path to the end, in one update. */
 export function* advance(jobId: string, path: readonly CommitStatus[]): Write<void> {
   const { to, passed } = alongPath(path)

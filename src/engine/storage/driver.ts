@@ -3,10 +3,11 @@ import type { DatabaseDamaged } from './sql-errors.js'
 
 export interface WriteOptions {
   /**
-   * Row key of a space whose row is held until the commit, before the program's first statement: for programs that write
-   * what all writers of a space do, as publications. Writers of SQLite follow each other anyway.
+   * What is held until the commit, before the program's first statement: the row of a space, by its key, for programs that
+   * write what all writers of a space do, as publications; or that of a chat application. Writers of SQLite follow each
+   * other anyway.
    */
-  lock?: number
+  lock?: number | { tenant: string; appId: string }
   /** For heartbeats alone: on a server, connections are kept for them that no other program takes. */
   isUrgent?: boolean
 }

@@ -39,6 +39,7 @@ import { WORK_TENANTS_SCHEMA } from './migrations/0038-work-tenants.js'
 import { KEPT_TENANTS_SCHEMA } from './migrations/0039-kept-tenants.js'
 import { ROOT_TENANTS_SCHEMA } from './migrations/0040-root-tenants.js'
 import { FAILED_DOCUMENTS_SCHEMA } from './migrations/0041-failed-documents.js'
+import { BETWEEN_GATEWAYS_SCHEMA } from './migrations/0042-between-gateways.js'
 
 /** A step. Where the databases that stores are kept in need different words for it, both. */
 export type Migration = string | { sqlite: string; postgres: string }
@@ -93,6 +94,7 @@ const STEPS: readonly Migration[] = [
   KEPT_TENANTS_SCHEMA,
   ROOT_TENANTS_SCHEMA,
   FAILED_DOCUMENTS_SCHEMA,
+  BETWEEN_GATEWAYS_SCHEMA,
 ]
 
 /** The steps of a store in SQLite. */

@@ -1,24 +1,28 @@
 import type { Caller } from '../base/caller.js'
 import type { Driver } from './driver.js'
-import { isProgram, type Write } from './program.js'
+import { isProgram, type Read, type Write } from './program.js'
+import { writeOnce } from './write-once.js'
 
 /**
  * The write of an operation whose result is the answer to its request. Under an Idempotency-Key the answer is kept in the
  * same transaction: where the effect is found after a crash, the answer is found, too, and a repeat does nothing a second time.
  *
  * @param answer makes the answer of the result, where they differ
+ * @param look finds the result of a write whose commit a server did not confirm: its answer was kept with it
  */
 export function writeAnswer<T>(
   db: Driver,
   { answered }: Caller,
   work: () => Write<T> | T,
   answer: (result: T) => unknown = (result) => result,
+  look?: () => Read<T | undefined>,
 ): Promise<T> {
-  if (answered === undefined) return db.write(work)
-  return db.write(function* () {
+  if (answered === undefined && look === undefined) return db.write(work)
+  function* whole(): Write<T> {
     const made = work()
     const result = isProgram(made) ? yield* made : made
-    yield* answered(answer(result))
+    if (answered !== undefined) yield* answered(answer(result))
     return result
-  })
+  }
+  return look === undefined ? db.write(whole) : writeOnce(db, whole, look)
 }

@@ -33,7 +33,8 @@ const READ = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY'
 const WRITE = 'BEGIN ISOLATION LEVEL REPEATABLE READ'
 /** under a lock each statement sees what others committed before the lock was had */
 const WRITE_LOCKED = 'BEGIN ISOLATION LEVEL READ COMMITTED'
-const LOCK = 'SELECT 1 FROM spaces WHERE key = $1 FOR NO KEY UPDATE'
+const LOCK_SPACE = 'SELECT 1 FROM spaces WHERE key = $1 FOR NO KEY UPDATE'
+const LOCK_APP = 'SELECT 1 FROM chat_apps WHERE tenant = $1 AND id = $2 FOR NO KEY UPDATE'
 
 interface OpenOptions extends PostgresOptions {
   /** how long a write waits for a server that has gone, in milliseconds */
@@ -232,7 +233,8 @@ export class Postgres implements Driver {
       session.begin(lock === undefined ? WRITE : WRITE_LOCKED)
       if (lock !== undefined) {
         this.#count('statements')
-        session.ahead(LOCK, [lock])
+        if (typeof lock === 'number') session.ahead(LOCK_SPACE, [lock])
+        else session.ahead(LOCK_APP, [lock.tenant, lock.appId])
       }
       value = await this.#run(session, program, await this.#outcome(session, first.value))
     } catch (error) {
