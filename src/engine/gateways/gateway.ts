@@ -1,6 +1,7 @@
-import { HEARTBEAT_MS } from '../base/leases.js'
+import { HEARTBEAT_MS, type KnownLease } from '../base/leases.js'
 import type { EngineContext } from '../context.js'
 import { beat, isCurrent, isThere, removeGateway, removeOfLock, removeSilent } from '../rows/gateways.js'
+import { tellLeases } from '../rows/held-leases.js'
 import type { Write } from '../storage/program.js'
 import { RECOVERERS } from './recoverers.js'
 
@@ -55,9 +56,10 @@ export class Gateway {
 
   /** Never rejects. */
   async #beat(): Promise<void> {
-    const { db, instance, now, options, log } = this.#context
+    const { db, instance, now, options, log, leases, isShared } = this.#context
     try {
-      const { wasThere, taken } = await db.write(() => beatAndSweep(instance, options.heldLock, now()), {
+      const held = isShared ? leases.all() : undefined
+      const { wasThere, taken } = await db.write(() => beatAndSweep(instance, options.heldLock, now(), held), {
         isUrgent: true,
       })
       if (!wasThere) {
@@ -80,10 +82,12 @@ function* beatAndSweep(
   instance: string,
   heldLock: string | undefined,
   now: number,
+  held: readonly KnownLease[] | undefined,
 ): Write<{ wasThere: boolean; taken: Taken }> {
   const wasThere = yield* isThere(instance)
   const wasAwake = yield* isCurrent(instance)
   yield* beat(instance, heldLock)
+  if (held !== undefined) yield* tellLeases(instance, held)
   return { wasThere, taken: wasAwake ? yield* sweep(instance, now) : {} }
 }
 
