@@ -279,6 +279,7 @@ function wire(
       revoke: (jti, expiresAt) => db.write(() => revokeToken(jti, expiresAt, Date.now())),
     },
     health: () => health(context),
+    gateways: () => gateway.count,
     durable: () => db.durable(),
     damage: () => db.damage?.message,
     activity: async () => {
@@ -286,7 +287,6 @@ function wire(
         runner.activity(),
         research.runner.activity(),
       ])
-      const indexPid = context.indexes.pid()
       const counts = await Promise.all([...Object.values(behind), graph.readings].map(({ active }) => active))
       return {
         activeJobs: activeJobs + tasks.active,
@@ -299,7 +299,7 @@ function wire(
           derivations.running +
           views.running +
           sources.sync.running,
-        ...defined({ indexPid }),
+        ...defined({ indexPid: context.indexes.pid() }),
         parserPids: context.compiler.pids(),
       }
     },

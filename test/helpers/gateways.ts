@@ -1,22 +1,31 @@
+import { randomBytes } from 'node:crypto'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { vi } from 'vitest'
 import type { ChatAppBody } from '../../src/contract/chat/apps.js'
 import type { ChatFrame } from '../../src/contract/chat/messages.js'
 import type { EngineLog } from '../../src/engine/base/log.js'
 import type { AppSession } from '../../src/engine/chat/apps.js'
 import type { ChatStream } from '../../src/engine/chat/turn.js'
-import type { Engine, EngineOptions } from '../../src/engine/index.js'
+import { type Engine, type EngineOptions, openEngine } from '../../src/engine/index.js'
 import { withKeys } from '../engine/storage/object-places.js'
-import { ADA, startEngine, type TestEngine } from './engine.js'
+import { ADA, engineOptions } from './engine.js'
 import { type StrictS3, startStrictS3 } from './places/strict-s3.js'
 import { addressOf, connect, migratedDatabase } from './postgres.js'
 
+interface Gateway {
+  engine: Engine
+  end(): Promise<void>
+}
+
 /** Equal engines of one process on one server, with their objects in one bucket. */
 export interface Gateways {
-  all: TestEngine[]
+  all: Gateway[]
   database: string
   bucket: StrictS3
   /** opens one more */
-  join(changes?: Partial<EngineOptions>): Promise<TestEngine>
+  join(changes?: Partial<EngineOptions>): Promise<Gateway>
   /** what they logged as warnings and errors */
   told: { message: string }[]
   /** asks the server itself */
@@ -32,19 +41,30 @@ export async function startGateways(count: number, changes: Partial<EngineOption
   const told: { message: string }[] = []
   const tell = (fields: object, message: string) => void told.push({ ...fields, message })
   const log: EngineLog = { debug() {}, info() {}, warn: tell, error: tell }
-  const all: TestEngine[] = []
-  const join = async (more: Partial<EngineOptions> = {}) => {
+  const all: Gateway[] = []
+  // all sign and encrypt alike
+  const keys = ['signing.key', 'data.key'].map((file) => [file, randomBytes(32).toString('base64url')] as const)
+  const open = async (more: Partial<EngineOptions> = {}) => {
     const place = { database: addressOf(database), objects: bucket.place, log }
-    const opened = await startEngine({ ...place, ...changes, ...more })
+    const dataDir = mkdtempSync(join(tmpdir(), 'ks-gateway-'))
+    for (const [file, key] of keys) writeFileSync(join(dataDir, file), `${key}\n`, { mode: 0o600 })
+    const engine = await openEngine(engineOptions(dataDir, { ...place, ...changes, ...more }))
+    const opened = {
+      engine,
+      async end() {
+        await engine.close()
+        rmSync(dataDir, { recursive: true, force: true })
+      },
+    }
     all.push(opened)
     return opened
   }
-  for (let made = 0; made < count; made++) await join()
+  for (let made = 0; made < count; made++) await open()
   return {
     all,
     database,
     bucket,
-    join,
+    join: open,
     told,
     async rows<T>(text: string, values: unknown[] = []) {
       return (await client.query(text, values)).rows as T[]

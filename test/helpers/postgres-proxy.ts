@@ -1,7 +1,7 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { join } from 'node:path'
-import type { DatabaseAddress } from '../../src/engine/base/database-address.js'
-import { databaseAddress } from '../../src/engine/storage/postgres/address.js'
+import type { DatabaseAddress } from '../../src/local/database-address.js'
+import { databaseAddress } from '../../src/local/database-address.js'
 import { ROLE } from './postgres-server.js'
 
 /** Stands between a gateway and its server, and loses commits. */

@@ -127,13 +127,13 @@ export class Leases {
     return [...this.#active.values()].map(({ lease }) => lease)
   }
 
-  /** Since when each space is being read, as pairs of its key and the oldest read lease; for SQL, as JSON. */
-  readers(): string {
+  /** Since when each space is being read, as pairs of its key and the time of the oldest read lease. */
+  readers(): [spaceKey: number, since: number][] {
     this.#expire()
     const since = new Map<number, number>()
     for (const { lease } of this.#active.values())
       if (lease.type === 'read' && !since.has(lease.spaceKey)) since.set(lease.spaceKey, lease.acquiredAt)
-    return JSON.stringify([...since])
+    return [...since]
   }
 
   /** Active leases by their type, and how many were never released. */

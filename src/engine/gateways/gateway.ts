@@ -1,6 +1,6 @@
 import { HEARTBEAT_MS, type KnownLease } from '../base/leases.js'
 import type { EngineContext } from '../context.js'
-import { beat, isCurrent, isThere, removeGateway, removeOfLock, removeSilent } from '../rows/gateways.js'
+import { beat, countGateways, isCurrent, isThere, removeGateway, removeOfLock, removeSilent } from '../rows/gateways.js'
 import { tellLeases } from '../rows/held-leases.js'
 import type { Write } from '../storage/program.js'
 import { RECOVERERS } from './recoverers.js'
@@ -17,12 +17,18 @@ export class Gateway {
   readonly #taken: () => void
   readonly #lost: (() => void)[] = []
   #timer: NodeJS.Timeout | undefined
+  #count = 1
   #beating: Promise<void> = Promise.resolve()
 
   /** @param taken called when there may be work that others have left */
   constructor(context: EngineContext, taken: () => void) {
     this.#context = context
     this.#taken = taken
+  }
+
+  /** How many there are, this one among them, as of its last heartbeat. */
+  get count(): number {
+    return Math.max(1, this.#count)
   }
 
   /** Calls back when others took this gateway for dead: what it has in hand is theirs. */
@@ -40,8 +46,9 @@ export class Gateway {
       // on a full disk this runs later: then only the program knows what there was
       tell(log, yield* sweep(instance, now()))
     })
+    this.#beating = this.#look()
     this.#timer = setInterval(() => {
-      this.#beating = this.#beating.then(() => this.#beat())
+      this.#beating = this.#beating.then(() => this.#beat()).then(() => this.#look())
     }, HEARTBEAT_MS).unref()
   }
 
@@ -52,6 +59,17 @@ export class Gateway {
     const { db, instance } = this.#context
     // where it cannot be written, the next to hold the lock knows, or the heartbeat is missed
     await db.write(() => removeGateway(instance)).catch(() => undefined)
+  }
+
+  /** Counts those that are there. Never rejects. */
+  async #look(): Promise<void> {
+    const { db, isShared, log } = this.#context
+    if (!isShared) return
+    try {
+      this.#count = await db.read(countGateways())
+    } catch (error) {
+      log.debug({ error: String(error) }, 'gateways were not counted')
+    }
   }
 
   /** Never rejects. */

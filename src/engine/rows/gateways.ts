@@ -33,6 +33,11 @@ export function* isThere(id: string): Read<boolean> {
   return (yield* sql.get('SELECT 1 one FROM gateways WHERE id = ?', [id])) !== undefined
 }
 
+/** How many gateways are there. */
+export function* countGateways(): Read<number> {
+  return (yield* sql.get<{ n: number }>('SELECT count(*) n FROM gateways'))?.n ?? 0
+}
+
 /** Whether others than this gateway are there. */
 export function* othersThan(id: string): Read<boolean> {
   return (yield* sql.get('SELECT 1 one FROM gateways WHERE id <> ? LIMIT 1', [id])) !== undefined

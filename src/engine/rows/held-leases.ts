@@ -90,13 +90,13 @@ export function* isHeldBy(view: LeaseView, spaceKey: number, names: readonly (st
  */
 export function* readersSince({ leases, instance, isShared }: LeaseView, now: number): Read<string> {
   const own = leases.readers()
-  if (!isShared) return own
+  if (!isShared) return JSON.stringify(own)
   const others = yield* sql.all<{ space_key: number; since: number }>(
     "SELECT space_key, min(acquired_at) since FROM held_leases WHERE type = 'read' AND gateway <> ? GROUP BY space_key",
     [instance],
   )
   const told = others.map(({ space_key, since }) => [space_key, since - SKEW_MS])
-  return JSON.stringify([...JSON.parse(own), ...told, [ANY_SPACE, now - UNTOLD_MS]])
+  return JSON.stringify([...own, ...told, [ANY_SPACE, now - UNTOLD_MS]])
 }
 
 function toLease(row: HeldRow): KnownLease {

@@ -6,8 +6,7 @@ import type { Driver } from '../../storage/driver.js'
 import type { Read } from '../../storage/program.js'
 import type { AppSession } from '../apps.js'
 import { whoIs } from '../conversations.js'
-import type { ChatStream, RunningTurn } from '../turn.js'
-import { REPLAY_MS } from '../turn.js'
+import { type ChatStream, REPLAY_MS, type RunningTurn } from '../turn.js'
 import { FollowedTurn } from './followed-turn.js'
 
 /**
