@@ -63,7 +63,7 @@ export function assembleApp(assembly: Assembly): DaemonApp {
     identification: identity,
     guard: createGuard(settings),
     tokens: tokenVerifier(settings, signingKey, engine),
-    rateLimit: createRateLimit(settings.rateLimit),
+    rateLimit: createRateLimit(settings.rateLimit, () => engine.gateways()),
     uploads: settings,
     previews: createPreviewLinks(signingKey, settings.publicUrl),
     work,

@@ -130,6 +130,8 @@ export interface Engine {
     revoke(jti: string, expiresAt: number): Promise<void>
   }
   health(): Promise<Health>
+  /** How many engines are open on the database, this one among them: what all may do together is shared among them. */
+  gateways(): number
   /** Resolves when all that can be read now is durable, or could not be made so: an answer to somebody outside waits for it. */
   durable(): Promise<void>
   /** What is wrong with the database, in a sentence, once damage of its file was met. */

@@ -74,6 +74,8 @@ export interface EngineContext {
   db: Driver
   /** the same, where it is a file of this machine, whose pages can be checked and given back */
   databaseFile: Database | undefined
+  /** whether other gateways may be at work on the same database, as on a server; a file belongs to one process */
+  isShared: boolean
   objects: ObjectStore
   /** whether the database can know all objects */
   identity: StoreIdentity

@@ -136,6 +136,7 @@ async function openWith(
     instance,
     db,
     databaseFile,
+    isShared: databaseFile === undefined,
     objects,
     identity,
     indexes,
@@ -270,6 +271,7 @@ function wire(
       revoke: (jti, expiresAt) => db.write(() => revokeToken(jti, expiresAt, Date.now())),
     },
     health: () => health(context),
+    gateways: () => gateway.count,
     durable: () => db.durable(),
     damage: () => db.damage?.message,
     activity: async () =>

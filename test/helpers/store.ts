@@ -110,6 +110,7 @@ export async function openSmallStore(changes: Partial<EngineOptions> = {}): Prom
     embed: (texts) => texts.map(vectorOf),
     context: {
       ...opened,
+      isShared: false,
       instance,
       indexes,
       compiler: {

@@ -39,7 +39,8 @@ async function start(): Promise<TestServer | undefined> {
   if (programs !== undefined) {
     const server = startServer(programs)
     await migratePostgres(databaseAddress(makeTemplate(programs, server)))
-    if (!hasVectors()) process.stderr.write('pgvector is not installed: the tests of search in PostgreSQL are skipped\n')
+    if (!hasVectors())
+      process.stderr.write('pgvector is not installed: the tests of search in PostgreSQL are skipped\n')
     return server
   }
   const missing = 'PostgreSQL 15 or newer is not installed'

@@ -14,6 +14,7 @@ const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
     "chat/conversations.ts: UPDATE chat_messages SET status = 'error'",
     'bundles/imports.ts: UPDATE spaces SET imported_by = NULL WHERE imported_by IS NOT NULL',
     'chat/files.ts: SELECT f.id, f.tenant',
+    'chat/turns.ts: DELETE FROM chat_turn_requests WHERE gateway NOT IN',
     'idempotency.ts: SELECT tenant, subject, key',
     'objects.ts: UPDATE objects SET touched_at = 0',
     'objects.ts: SELECT * FROM objects INDEXED BY objects_loose',
@@ -28,6 +29,10 @@ const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
     'source-syncs.ts: SELECT * FROM sources WHERE next_sync_at > ?',
     'staged-commits.ts: UPDATE staged_commits INDEXED BY staged_commits_unacknowledged',
     "staged-commits.ts: UPDATE staged_commits SET status = 'failed-terminal', updated_at = ? WHERE status",
+  ],
+  'a gateway asks what it has in hand itself, for all tenants': [
+    'chat/turns.ts: SELECT tenant, message_id, stop',
+    "chat/turns.ts: SELECT id FROM chat_messages WHERE status = 'running' AND claimed_by = ?",
   ],
   'a count, or what to begin with, of the whole deployment': [
     'budgets.ts: SELECT counter, sum(used) used',

@@ -1,6 +1,6 @@
 import { ChatError } from '../../contract/chat/errors.js'
 import type { AppSession } from '../../engine/chat/apps.js'
-import type { ChatTurn } from '../../engine/chat/turn.js'
+import type { ChatStream } from '../../engine/chat/turn.js'
 import { assertBody, call, streamedResponse } from '../answer.js'
 import type { Dialect, EdgeOptions, Exchange } from '../edge.js'
 import type { Frame } from '../http/event-stream.js'
@@ -118,7 +118,7 @@ async function operate(
 }
 
 /** A client may go away: the turn goes on without it. The first ping goes out at once. */
-function stream(exchange: Exchange, operation: Operation, turn: ChatTurn): Response {
+function stream(exchange: Exchange, operation: Operation, turn: ChatStream): Response {
   const interrupted = (reason: string): Frame => {
     const { task_id, message_id, conversation_id, created_at } = turn.ping()
     const ids = { task_id, message_id, conversation_id, created_at }
@@ -144,7 +144,7 @@ function stream(exchange: Exchange, operation: Operation, turn: ChatTurn): Respo
   )
 }
 
-async function* framesOf(turn: ChatTurn): AsyncGenerator<Frame> {
+async function* framesOf(turn: ChatStream): AsyncGenerator<Frame> {
   const ping = turn.ping()
   yield { event: ping.event, data: ping }
   for await (const data of turn.frames()) yield { event: data.event, data }

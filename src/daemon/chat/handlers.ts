@@ -6,13 +6,13 @@ import type { RouteInput } from '../../contract/route.js'
 import type { Engine } from '../../engine/api.js'
 import type { AppSession } from '../../engine/chat/apps.js'
 import type { OpenFile } from '../../engine/chat/files/preview.js'
-import type { ChatTurn } from '../../engine/chat/turn.js'
+import type { ChatStream } from '../../engine/chat/turn.js'
 import type { FormFile, FormRules } from './form.js'
 
 /** What a chat operation answers with: a JSON value, nothing, or an answer that streams. */
 export type ChatAnswer =
   | { json: unknown; status?: 200 | 201 }
-  | { stream: ChatTurn }
+  | { stream: ChatStream }
   | { file: OpenFile; asAttachment: boolean }
   | { bytes: Uint8Array; mediaType: string }
   | 'empty'
@@ -60,8 +60,8 @@ export function chatHandlers({ chat }: Engine): ChatHandlers {
     replayChatMessage: async ({ session, params, query }) => ({
       stream: await chat.replay(session, params.task_id, query.user),
     }),
-    stopChatMessage: ({ session, params, body }) => {
-      chat.stop(session, params.task_id, body.user)
+    stopChatMessage: async ({ session, params, body }) => {
+      await chat.stop(session, params.task_id, body.user)
       return DONE
     },
     rateMessage: async ({ session, params, body }) => {

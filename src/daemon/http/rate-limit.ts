@@ -13,19 +13,23 @@ interface Bucket {
 export type RateLimit = (key: string) => void
 
 /**
- * A token bucket for each key: `perMinute` requests at once, refilled evenly.
+ * A token bucket for each key: `perMinute` requests at once, refilled evenly. Where several gateways serve, each has its
+ * share of it, at least one request at once: all together they let through what one would.
  *
  * @param perMinute 0 is no limit
+ * @param gateways how many there are now
  */
-export function createRateLimit(perMinute: number): RateLimit {
+export function createRateLimit(perMinute: number, gateways: () => number = () => 1): RateLimit {
   if (perMinute === 0) return () => {}
   const buckets = new LRUCache<string, Bucket>({ max: MAX_BUCKETS })
   return (key) => {
     const now = performance.now()
-    const bucket = buckets.get(key) ?? { tokens: perMinute, at: now }
-    const tokens = Math.min(perMinute, bucket.tokens + ((now - bucket.at) / MINUTE_MS) * perMinute)
+    const share = perMinute / gateways()
+    const most = Math.max(1, share)
+    const bucket = buckets.get(key) ?? { tokens: most, at: now }
+    const tokens = Math.min(most, bucket.tokens + ((now - bucket.at) / MINUTE_MS) * share)
     if (tokens < 1) {
-      const retryAfter = Math.ceil(((1 - tokens) * MINUTE_MS) / perMinute / 1000)
+      const retryAfter = Math.ceil(((1 - tokens) * MINUTE_MS) / share / 1000)
       throw new KsError('rate-limited', `a token may make ${perMinute} requests a minute`, { retryAfter })
     }
     buckets.set(key, { tokens: tokens - 1, at: now })

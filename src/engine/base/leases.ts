@@ -64,7 +64,8 @@ interface Held {
 
 /**
  * Leases of this process: of those that read and of those that delete. They end with the process and live in memory, since
- * no query writes; after a crash there is nothing to expire. Those of compilations are the rows of their jobs.
+ * no query writes; after a crash there is nothing to expire. On a server other gateways know them by its heartbeats
+ * (`rows/held-leases.ts`). Those of compilations are the rows of their jobs.
  */
 export class Leases {
   readonly #active = new Map<string, Held>()
@@ -117,22 +118,22 @@ export class Leases {
 
   /** Active leases of a space, oldest first. */
   of(spaceKey: number): Lease[] {
+    return this.all().filter((lease) => lease.spaceKey === spaceKey)
+  }
+
+  /** All that are active. */
+  all(): Lease[] {
     this.#expire()
-    return [...this.#active.values()].map(({ lease }) => lease).filter((lease) => lease.spaceKey === spaceKey)
+    return [...this.#active.values()].map(({ lease }) => lease)
   }
 
-  /** Whether somebody reads a publication of the space, and so may load any row that it shows. */
-  isRead(spaceKey: number): boolean {
-    return this.of(spaceKey).some((lease) => lease.type === 'read')
-  }
-
-  /** Since when each space is being read, as pairs of its key and the oldest read lease; for SQL, as JSON. */
-  readers(): string {
+  /** Since when each space is being read, as pairs of its key and the time of the oldest read lease. */
+  readers(): [spaceKey: number, since: number][] {
     this.#expire()
     const since = new Map<number, number>()
     for (const { lease } of this.#active.values())
       if (lease.type === 'read' && !since.has(lease.spaceKey)) since.set(lease.spaceKey, lease.acquiredAt)
-    return JSON.stringify([...since])
+    return [...since]
   }
 
   /** Active leases by their type, and how many were never released. */
@@ -141,11 +142,6 @@ export class Leases {
     const active = new Map<LeaseType, number>()
     for (const { lease } of this.#active.values()) active.set(lease.type, (active.get(lease.type) ?? 0) + 1)
     return { active, expired: this.#expired }
-  }
-
-  /** Whether a lease of the space names one of these things, by id, object key or virtual path. */
-  holds(spaceKey: number, names: readonly (string | undefined)[]): boolean {
-    return this.of(spaceKey).some((lease) => names.includes(lease.targetId) || names.includes(lease.virtualPath))
   }
 
   #keepAlive(lease: Lease): void {

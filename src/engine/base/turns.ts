@@ -1,7 +1,7 @@
 import { asDeployment } from './tenant-scope.js'
 
 /** when nobody wakes a runner: work may have become due, or be left by others */
-const IDLE_POLL_MS = 5000
+export const IDLE_POLL_MS = 5000
 
 /** The moments in which a runner looks for work. */
 export interface Turns {
@@ -14,8 +14,13 @@ export interface Turns {
 /**
  * @param turn looks for work, and holds the event loop for no longer than that; the next one waits for its end
  * @param failed is told what a turn has thrown; the next one comes by itself, as after any other
+ * @param idleMs until the next turn where nobody wakes it, milliseconds
  */
-export function createTurns(turn: () => void | Promise<void>, failed: (error: unknown) => void): Turns {
+export function createTurns(
+  turn: () => void | Promise<void>,
+  failed: (error: unknown) => void,
+  idleMs: () => number = () => IDLE_POLL_MS,
+): Turns {
   let waiting = false
   let turning = false
   let stopped = false
@@ -34,7 +39,7 @@ export function createTurns(turn: () => void | Promise<void>, failed: (error: un
     }
     turning = false
     if (waiting) setImmediate(begin)
-    else if (!stopped) timer = setTimeout(wake, IDLE_POLL_MS).unref()
+    else if (!stopped) timer = setTimeout(wake, idleMs()).unref()
   }
   const begin = () => {
     last = take()

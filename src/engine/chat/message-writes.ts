@@ -1,9 +1,18 @@
-import type { Driver } from '../storage/driver.js'
-import type { Write } from '../storage/program.js'
+import type { Driver, WriteOptions } from '../storage/driver.js'
+import type { Read, Write } from '../storage/program.js'
+import { writeOnce } from '../storage/write-once.js'
 import { WriteCoalescer } from './write-coalescer.js'
 
 /** how long a message waits for others to be stored with; in a burst its stream is open long before */
 const PATIENCE = { quietMs: 10, mostMs: 400 }
+
+interface OnServer<T> {
+  /** finds the message where it is stored */
+  look: () => Read<T | undefined>
+  /** resolves, or not, when the message is stored that goes before */
+  before: Promise<unknown> | undefined
+  lock?: NonNullable<WriteOptions['lock']>
+}
 
 /** Messages on their way to the disk. Those that come in a burst share a commit, in the order they came. */
 export class MessageWrites {
@@ -23,7 +32,20 @@ export class MessageWrites {
 
   /** @param work stores a message, inside a transaction */
   store<T>(appId: string, work: () => Write<T>): Promise<T> {
-    const stored = this.#coalescer.wait().then(() => this.#db.write(work))
+    return this.#known(
+      appId,
+      this.#coalescer.wait().then(() => this.#db.write(work)),
+    )
+  }
+
+  /** The same on a server, where several are stored at a time and an answer may be lost. */
+  storeOnce<T>(appId: string, work: () => Write<T>, { look, before, lock }: OnServer<T>): Promise<T> {
+    const options = lock === undefined ? {} : { lock }
+    const stored = Promise.allSettled([before]).then(() => writeOnce(this.#db, work, look, options))
+    return this.#known(appId, stored)
+  }
+
+  #known<T>(appId: string, stored: Promise<T>): Promise<T> {
     const unstored = this.#unstored.get(appId) ?? new Set()
     this.#unstored.set(appId, unstored.add(stored))
     const forget = () => {

@@ -1,7 +1,6 @@
 import type { ChatInfo, ChatMeta, ChatParameters, Site } from '../../contract/chat/application.js'
 import type { ChatApp, ChatAppBody, ChatAppKey, ChatAppUpdate, NewChatAppKey } from '../../contract/chat/apps.js'
 import type { ChatConversation, ConversationsQuery, RenameBody } from '../../contract/chat/conversations.js'
-import { ChatError } from '../../contract/chat/errors.js'
 import type {
   ChatRequest,
   ConversationMessage,
@@ -17,8 +16,6 @@ import type { EngineContext } from '../context.js'
 import { createAddressRule } from '../egress/addresses.js'
 import { createSafeFetch } from '../egress/safe-fetch.js'
 import type { Speech } from '../models/types.js'
-import { ANSWER_GONE, findMessage } from '../rows/chat/conversations.js'
-import type { Read } from '../storage/program.js'
 import type { AgentShared } from './agent/tools.js'
 import { type AnnotationOperations, createAnnotations } from './annotations/operations.js'
 import * as apps from './apps.js'
@@ -28,16 +25,16 @@ import {
   listConversations,
   nameInBackground,
   renameConversation,
-  whoIs,
 } from './conversations.js'
 import { describeInfo, describeMeta, describeParameters, describeSite } from './describe.js'
 import { type OpenFile, openFile, sessionOfFile } from './files/preview.js'
 import { beginUpload, type ChatUpload } from './files/upload.js'
+import { replayTurn, stopElsewhere } from './gateways/elsewhere.js'
 import { listFeedbacks, listMessages, rateMessage, suggestQuestions } from './messages.js'
 import { type Sent, sendMessage } from './send.js'
 import { speak } from './speech/speak.js'
 import { type Transcription, Transcriptions } from './speech/transcriptions.js'
-import type { ChatTurn } from './turn.js'
+import type { ChatStream, ChatTurn } from './turn.js'
 import { ChatTurns } from './turns.js'
 import { listVariables, setVariable } from './variables/operations.js'
 
@@ -68,9 +65,9 @@ export interface ChatOperations {
   /** Admits a message; its answer comes whether or not anybody waits for it. */
   send(session: apps.AppSession, request: ChatRequest): Promise<ChatTurn>
   /** A running or just finished answer again. @throws ChatError `not_found` */
-  replay(session: apps.AppSession, taskId: string, user: string): Promise<ChatTurn>
+  replay(session: apps.AppSession, taskId: string, user: string): Promise<ChatStream>
   /** Stops an answer of this user; without effect for any other task. */
-  stop(session: apps.AppSession, taskId: string, user: string): void
+  stop(session: apps.AppSession, taskId: string, user: string): Promise<void>
   files: {
     upload(session: apps.AppSession): ChatUpload
     /** A file of a message of the application. @throws ChatError `file_not_found`, `file_access_denied` */
@@ -102,13 +99,6 @@ export interface ChatOperations {
     which: { conversationId: string; variableId: string },
     body: VariableBody,
   ): Promise<VariableItem>
-}
-
-/** Whether what a turn said may be said again. */
-function* isKept(session: apps.AppSession, user: string, messageId: string): Read<boolean> {
-  const who = yield* whoIs(session, user)
-  const message = who === undefined ? undefined : yield* findMessage(who, messageId)
-  return message !== undefined && message.answer !== ANSWER_GONE
 }
 
 /** The chat service over this engine, and what ends it. */
@@ -168,15 +158,12 @@ export function createChat(
       nameLater(session, sent, request)
       return sent.turn
     },
-    replay: async (session, taskId, user) => {
-      const turn = turns.find({ appId: session.app.id, user }, taskId)
-      if (turn === undefined || !(await db.read(isKept(session, user, turn.ids.messageId))))
-        throw new ChatError('not_found', 'Task Not Exists.')
-      return turn
-    },
-    stop: (session, taskId, user) => {
+    replay: (session, taskId, user) =>
+      replayTurn(context, turns.find({ appId: session.app.id, user }, taskId), session, taskId, user),
+    stop: async (session, taskId, user) => {
       const turn = turns.find({ appId: session.app.id, user }, taskId)
       if (turn?.over === false) turn.cut('stopped')
+      else if (turn === undefined && context.isShared) await stopElsewhere(db, session, taskId, user)
     },
     files: {
       upload: (session) => beginUpload(context, session),

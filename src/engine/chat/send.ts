@@ -6,6 +6,7 @@ import type { EngineContext } from '../context.js'
 import type { SafeFetch } from '../egress/safe-fetch.js'
 import { ensureUser, findConversation, insertConversation, insertMessage } from '../rows/chat/conversations.js'
 import { type Attachment, attachFiles } from '../rows/chat/files.js'
+import { countRunning } from '../rows/chat/turns.js'
 import { alignVariables } from '../rows/chat/variables.js'
 import type { Write } from '../storage/program.js'
 import { fromCell } from '../storage/readable.js'
@@ -15,9 +16,10 @@ import { whoIs } from './conversations.js'
 import { livingSpaces } from './evidence.js'
 import { expired, takeFiles } from './files/attach.js'
 import { type Inputs, readInputs } from './form.js'
+import type { TurnIds } from './frames.js'
 import { playsByItself } from './speech/voices.js'
 import { plainTitle } from './text-model.js'
-import type { RunningTurn, TurnIds } from './turn.js'
+import type { RunningTurn } from './turn.js'
 import type { Admitted, ChatTurns } from './turns.js'
 
 /** The name of a conversation that wants none made. */
@@ -52,11 +54,7 @@ export async function sendMessage(
   if (context.db.broken)
     throw new ChatError('service_unavailable', 'the disk reported an error; nothing is written any more')
   const leave = turns.reserve(app.id, app.maxConcurrentRequests)
-  if (leave === undefined)
-    throw new ChatError(
-      'too_many_requests',
-      `Too many requests. The application answers at most ${app.maxConcurrentRequests} at once, please try again later.`,
-    )
+  if (leave === undefined) throw tooMany(app)
   try {
     return await begin(context, turns, fetcher, session, { request, spaceIds })
   } finally {
@@ -83,7 +81,7 @@ async function begin(
   const now = Date.now()
   const conversationId = known?.id ?? newId()
   const ids = { taskId: newId(), messageId: newId(), conversationId, createdAt: Math.floor(now / 1000) }
-  const turn = turns.start(
+  const { turn, stored } = turns.start(
     { appId: app.id, user: request.user },
     ids,
     {
@@ -98,7 +96,9 @@ async function begin(
     },
     () => store(context, session, request, { ids, files, now, isNew: known === undefined }),
   )
-  if (!turns.messageWrites.isCoalescing) await turns.messageWrites.stored(app.id)
+  // what the other gateways have under way is known when it is stored, and they know of this one then
+  if (context.isShared) await stored
+  else if (!turns.messageWrites.isCoalescing) await turns.messageWrites.stored(app.id)
   return { turn, isNew: known === undefined }
 }
 
@@ -128,6 +128,8 @@ function* store(context: EngineContext, session: AppSession, request: ChatReques
   const { messageId, taskId, conversationId } = ids
   const inputs = inputsOf(app, request, yield* conversationOf(session, request))
   const of = appIn(session)
+  const most = app.maxConcurrentRequests
+  if (context.isShared && most > 0 && (yield* countRunning(of)) >= most) throw tooMany(app)
   const who = { ...of, userId: yield* ensureUser(of, request.user, now) }
   if (isNew) {
     const name = request.auto_generate_name ? plainTitle(request.query) : UNNAMED
@@ -147,6 +149,13 @@ function* store(context: EngineContext, session: AppSession, request: ChatReques
   const lost = yield* attachFiles(who, messageId, files, context.now())
   if (lost !== undefined) throw expired(lost)
   return { who, inputs }
+}
+
+function tooMany({ maxConcurrentRequests }: ChatApp): ChatError {
+  return new ChatError(
+    'too_many_requests',
+    `Too many requests. The application answers at most ${maxConcurrentRequests} at once, please try again later.`,
+  )
 }
 
 function assertAgent(context: EngineContext, app: ChatApp, request: ChatRequest): void {

@@ -1,13 +1,18 @@
 import type { ChatError } from '../../contract/chat/errors.js'
 import type { AgentThought, AnswerMetadata, ChatCompletion, ChatFrame } from '../../contract/chat/messages.js'
+import {
+  commonOf,
+  endFrame,
+  errorFrame,
+  pingFrame,
+  replaceFrame,
+  type TurnIds,
+  textFrames,
+  thoughtFrame,
+} from './frames.js'
 
-export interface TurnIds {
-  taskId: string
-  messageId: string
-  conversationId: string
-  /** epoch seconds; the same in every event of a turn */
-  createdAt: number
-}
+/** a finished turn can be replayed for this long */
+export const REPLAY_MS = 600_000
 
 /** Whom a turn belongs to, by the name that the end user goes by. */
 export interface Sender {
@@ -15,18 +20,19 @@ export interface Sender {
   user: string
 }
 
-/** One message on its way to its answer. It lives on its own: its readers may leave and come back. */
-export interface ChatTurn {
+/** The frames of one message on its way to its answer. It lives on its own: its readers may leave and come back. */
+export interface ChatStream {
   ids: TurnIds
   ping(): ChatFrame
   /** every frame from the first one on, until the answer is stored */
   frames(): AsyncGenerator<ChatFrame>
+}
+
+/** A turn at the gateway that was asked. */
+export interface ChatTurn extends ChatStream {
   /** The whole answer, once it is stored. @throws ChatError when the turn failed */
   completion(): Promise<ChatCompletion>
 }
-
-/** longest text of one event: some clients bound the lines that they read, or take what a read gives for an event */
-const EVENT_CHARACTERS = 2000
 
 /** What reads the answer aloud while it is written. */
 export interface Voice {
@@ -92,35 +98,34 @@ export class RunningTurn implements ChatTurn {
 
   /** Audio of what was said, base64. */
   sound(audio: string): void {
-    this.#push({ event: 'tts_message', ...this.#common(), audio })
+    this.#push({ event: 'tts_message', ...commonOf(this.ids), audio })
   }
 
   /** The end of the audio, and so of the frames. */
   hush(): void {
-    this.#close({ event: 'tts_message_end', ...this.#common(), audio: '' })
+    this.#close({ event: 'tts_message_end', ...commonOf(this.ids), audio: '' })
   }
 
   say(text: string, event: 'message' | 'agent_message'): void {
     this.#answer += text
-    for (const answer of piecesOf(text)) this.#push({ event, id: this.ids.messageId, ...this.#common(), answer })
+    for (const frame of textFrames(this.ids, text, event)) this.#push(frame)
     this.#voice?.add(text)
   }
 
-  think({ id, position, thought, observation, tool, tool_input }: AgentThought): void {
-    const step = { id, position, thought, observation, tool, tool_input, tool_labels: {}, message_files: [] }
-    this.#push({ event: 'agent_thought', ...this.#common(), ...step })
+  think(step: AgentThought): void {
+    this.#push(thoughtFrame(this.ids, step))
   }
 
   /** Takes back what was said: this stands in its place. */
   replace(text: string): void {
     this.#answer = text
     this.#voice?.stop()
-    this.#push({ event: 'message_replace', id: this.ids.messageId, ...this.#common(), answer: text })
+    this.#push(replaceFrame(this.ids, text))
   }
 
   finish(metadata: AnswerMetadata): void {
     this.#metadata = metadata
-    const frame: ChatFrame = { event: 'message_end', id: this.ids.messageId, ...this.#common(), metadata, files: null }
+    const frame = endFrame(this.ids, metadata)
     if (this.#voice === undefined) {
       this.#close(frame)
       return
@@ -131,10 +136,10 @@ export class RunningTurn implements ChatTurn {
     this.#voice.finish()
   }
 
-  fail(error: ChatError, status: number): void {
+  fail(error: ChatError): void {
     this.#error = error
     this.#voice?.stop()
-    this.#close({ event: 'error', ...this.#common(), status, code: error.code, message: error.message })
+    this.#close(errorFrame(this.ids, error))
   }
 
   ended(): Promise<void> {
@@ -142,7 +147,7 @@ export class RunningTurn implements ChatTurn {
   }
 
   ping(): ChatFrame {
-    return { event: 'ping', ...this.#common() }
+    return pingFrame(this.ids)
   }
 
   async *frames(): AsyncGenerator<ChatFrame> {
@@ -170,16 +175,11 @@ export class RunningTurn implements ChatTurn {
     return {
       event: 'message',
       id: this.ids.messageId,
-      ...this.#common(),
+      ...commonOf(this.ids),
       mode: 'chat',
       answer: this.#answer,
       metadata: this.#metadata,
     }
-  }
-
-  #common() {
-    const { taskId, messageId, conversationId, createdAt } = this.ids
-    return { task_id: taskId, message_id: messageId, conversation_id: conversationId, created_at: createdAt }
   }
 
   #push(frame: ChatFrame): void {
@@ -197,15 +197,4 @@ export class RunningTurn implements ChatTurn {
   #dropAudio(): void {
     if (this.#over && this.#readers === 0) this.#frames = this.#frames.filter(({ event }) => event !== 'tts_message')
   }
-}
-
-/** A text in pieces of at most {@link EVENT_CHARACTERS}, with no pair of surrogates torn apart. */
-function* piecesOf(text: string): Generator<string> {
-  let from = 0
-  do {
-    let to = from + EVENT_CHARACTERS
-    if (to < text.length && /[\ud800-\udbff]/.test(text.charAt(to - 1))) to--
-    yield text.slice(from, to)
-    from = to
-  } while (from < text.length)
 }

@@ -1,6 +1,6 @@
 import type { ChatApp } from '../../contract/chat/apps.js'
 import type { ChatPrices } from '../../contract/chat/behaviour.js'
-import { CHAT_ERRORS, ChatError } from '../../contract/chat/errors.js'
+import { ChatError } from '../../contract/chat/errors.js'
 import type { AnswerMetadata } from '../../contract/chat/messages.js'
 import { KsError } from '../../contract/errors.js'
 import { defined } from '../../lib/defined.js'
@@ -9,18 +9,25 @@ import { type Degradation, degradedFields } from '../base/degraded.js'
 import type { EngineContext } from '../context.js'
 import { TokenMeter } from '../models/meter.js'
 import { configuredPrice } from '../models/prices.js'
+import type { OfApp } from '../rows/chat/apps.js'
 import { finishMessage, messagesBefore, type Outcome, placeOfMessage, type Who } from '../rows/chat/conversations.js'
+import { senderOf } from '../rows/chat/turns.js'
 import { currentValues } from '../rows/chat/variables.js'
 import type { SessionTurn } from '../rows/sessions.js'
 import type { Read, Write } from '../storage/program.js'
+import { fromCell } from '../storage/readable.js'
+import { writeOnce } from '../storage/write-once.js'
 import { type Asked, asChatError } from './answer.js'
 import { imagesOf } from './files/attach.js'
 import type { Inputs } from './form.js'
+import type { TurnIds } from './frames.js'
+import { untilFirst } from './gateways/order.js'
+import { TurnWatch } from './gateways/turn-watch.js'
 import { MessageWrites } from './message-writes.js'
 import { answerPieces, type TurnShared } from './pipeline.js'
 import { giveVoice } from './speech/auto-play.js'
 import { StartQueue } from './start-queue.js'
-import { RunningTurn, type Sender, type TurnIds } from './turn.js'
+import { REPLAY_MS, RunningTurn, type Sender } from './turn.js'
 import { type TurnExtras, takePiece } from './turn-extras.js'
 import { aborted, untilAborted } from './until-aborted.js'
 import { chatPricesOf, usageOf } from './usage.js'
@@ -37,8 +44,7 @@ export interface Admitted {
 
 /** the longest that a turn runs; then it ends as if it had been stopped */
 const LONGEST_MS = 1200_000
-/** a finished turn can be replayed for this long, at most so many of them */
-const REPLAY_MS = 600_000
+/** finished turns that can be replayed at most */
 const MAX_REPLAYS = 500
 const CONTEXT_TURNS = 20
 /** how long an answer waits for others to be stored with */
@@ -54,7 +60,9 @@ export class ChatTurns {
   readonly #shared: TurnShared
   readonly #turns = new Map<string, RunningTurn>()
   /** the last turn of each conversation, over when all before it are */
-  readonly #tails = new Map<string, { turn: RunningTurn; done: Promise<void> }>()
+  readonly #tails = new Map<string, { turn: RunningTurn; stored: Promise<unknown>; done: Promise<void> }>()
+  /** tells other gateways of the same server of these turns */
+  readonly #watch: TurnWatch | undefined
   /** messages that are being admitted, by application */
   readonly #entering = new Map<string, number>()
   readonly messageWrites: MessageWrites
@@ -68,6 +76,7 @@ export class ChatTurns {
     this.#context = context
     this.#shared = shared
     this.messageWrites = new MessageWrites(context.db)
+    this.#watch = context.isShared ? new TurnWatch(context) : undefined
   }
 
   get closing(): boolean {
@@ -78,15 +87,35 @@ export class ChatTurns {
    * Begins a turn; it goes on whether or not anybody watches.
    *
    * @param store stores its message as running, in a transaction; the turn fails with what it throws
+   * @returns the turn, and its message on its way to the disk
    */
-  start(sender: Sender, ids: TurnIds, request: TurnRequest, store: () => Write<Admitted>): RunningTurn {
+  start(
+    sender: Sender,
+    ids: TurnIds,
+    request: TurnRequest,
+    store: () => Write<Admitted>,
+  ): { turn: RunningTurn; stored: Promise<Admitted> } {
     const turn = new RunningTurn(sender, ids)
     if (request.aloud) giveVoice(this.#context, request.app, turn)
     this.#turns.set(ids.taskId, turn)
-    const before = this.#tails.get(ids.conversationId)?.done ?? Promise.resolve()
-    const stored = this.messageWrites.store(sender.appId, store)
-    this.#tails.set(ids.conversationId, { turn, done: this.#inOrder(turn, request, { stored, before }) })
-    return turn
+    const last = this.#tails.get(ids.conversationId)
+    const before = last?.done ?? Promise.resolve()
+    const stored = this.#store(request, ids, store, last?.stored)
+    this.#tails.set(ids.conversationId, { turn, stored, done: this.#inOrder(turn, request, { stored, before }) })
+    return { turn, stored }
+  }
+
+  /** @param before the message of the conversation that goes before: several connections of a server know no order */
+  #store(request: TurnRequest, ids: TurnIds, store: () => Write<Admitted>, before?: Promise<unknown>) {
+    const { app, caller } = request
+    if (!this.#context.isShared) return this.messageWrites.store(app.id, store)
+    const most = app.maxConcurrentRequests
+    return this.messageWrites.storeOnce(app.id, store, {
+      // who else counts the answers of the application waits
+      ...(most > 0 ? { lock: { tenant: caller.tenant, appId: app.id } } : {}),
+      look: () => admitted({ tenant: caller.tenant, appId: app.id }, ids.messageId),
+      before,
+    })
   }
 
   /**
@@ -130,19 +159,22 @@ export class ChatTurns {
     this.#closing = true
     for (const turn of this.#turns.values()) if (!turn.over) turn.cut('closing')
     await Promise.all([...this.#tails.values()].map(({ done }) => done))
+    await this.#watch?.close()
   }
 
   async #inOrder(turn: RunningTurn, request: TurnRequest, opening: Opening): Promise<void> {
     await Promise.all([opening.before, this.#run(turn, request, opening)])
     const { conversationId, taskId } = turn.ids
     if (this.#tails.get(conversationId)?.turn === turn) this.#tails.delete(conversationId)
-    this.#forgetLater(taskId)
+    setTimeout(() => this.#forget(taskId), REPLAY_MS).unref()
+    if (this.#turns.size <= MAX_REPLAYS) return
+    for (const [id, turn] of this.#turns) if (turn.over && this.#turns.size > MAX_REPLAYS) this.#forget(id)
   }
 
-  #forgetLater(taskId: string): void {
-    setTimeout(() => this.#turns.delete(taskId), REPLAY_MS).unref()
-    if (this.#turns.size <= MAX_REPLAYS) return
-    for (const [id, turn] of this.#turns) if (turn.over && this.#turns.size > MAX_REPLAYS) this.#turns.delete(id)
+  #forget(taskId: string): void {
+    const turn = this.#turns.get(taskId)
+    if (turn !== undefined) this.#watch?.forget(turn)
+    this.#turns.delete(taskId)
   }
 
   /** Never rejects: a turn ends with an answer or with an error. */
@@ -162,6 +194,7 @@ export class ChatTurns {
       admitted = await opening.stored.catch((cause: unknown) => {
         throw notStored(cause)
       })
+      this.#watch?.stored(turn)
       await this.#answer(turn, { ...request, inputs: admitted.inputs }, admitted.who, opening.before, extras)
     } catch (cause) {
       if (!turn.signal.aborted || admitted === undefined) error = asChatError(cause)
@@ -184,6 +217,7 @@ export class ChatTurns {
   ): Promise<void> {
     const { signal } = turn
     await Promise.race([before, aborted(signal)])
+    if (this.#watch !== undefined) await untilFirst(this.#context, who, turn)
     await this.#starts.wait()
     if (signal.aborted) return
     const images = await imagesOf(this.#context, request.app, who, turn.ids)
@@ -215,10 +249,10 @@ export class ChatTurns {
       ...defined({ error: error?.message }),
     }
     try {
-      const { messageId, conversationId } = ids
       await this.#ends.wait()
-      if (who !== undefined)
-        await this.#context.db.write(() => finishMessage(who, { id: messageId, conversationId }, outcome))
+      this.#watch?.ending(turn)
+      if (who !== undefined && (await this.#finish(who, ids, outcome)) === 'taken')
+        error ??= new ChatError('service_unavailable', 'others took this process for dead before the answer was stored')
     } catch (cause) {
       this.#context.log.error({ error: String(cause), messageId: ids.messageId }, 'an answer could not be stored')
       error ??= new ChatError('internal_server_error', 'the answer could not be stored')
@@ -230,7 +264,13 @@ export class ChatTurns {
       ...toldOf(extras.degraded),
     }
     if (error === undefined) turn.finish(metadata)
-    else turn.fail(error, CHAT_ERRORS[error.code])
+    else turn.fail(error)
+  }
+
+  #finish(who: Who, { messageId: id, conversationId }: TurnIds, outcome: Outcome) {
+    const work = () => finishMessage(who, { id, conversationId }, outcome)
+    // it looks for itself what an earlier try has done
+    return writeOnce(this.#context.db, work, nothing)
   }
 
   /** What the provider of the model that answered has in its configuration. */
@@ -241,9 +281,17 @@ export class ChatTurns {
   }
 }
 
+function* nothing(): Read<undefined> {}
+
 /** What a turn goes on from: the values of the conversation's variables, and its earlier turns. */
 function* knownBefore(app: ChatApp, who: Who, ids: TurnIds): Read<Pick<Asked, 'variables' | 'turns'>> {
   return { variables: yield* currentValues(app, who, ids.conversationId), turns: yield* earlier(who, ids) }
+}
+
+/** What was admitted with a message that is stored. */
+function* admitted(of: OfApp, messageId: string): Read<Admitted | undefined> {
+  const found = yield* senderOf(of, messageId)
+  return found === undefined ? undefined : { who: { ...of, userId: found.userId }, inputs: fromCell(found.inputs) }
 }
 
 /** Earlier turns as they were saved, oldest first, as far as they fit; failed ones do not count. */

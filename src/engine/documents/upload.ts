@@ -1,5 +1,6 @@
 import { KsError } from '../../contract/errors.js'
 import type { AcceptedDocument } from '../../contract/gateway/documents.js'
+import { defined } from '../../lib/defined.js'
 import { newId } from '../../lib/ids.js'
 import type { Caller } from '../base/caller.js'
 import { provisionalType, storedName } from '../base/file-names.js'
@@ -19,7 +20,13 @@ import { beginJobs, endedInVain, type JobRow, latestJobs, toTicket } from '../ro
 import { findSource } from '../rows/sources.js'
 import { freezeEmbedding } from '../rows/space-changes.js'
 import { findSpace, type SpaceRow } from '../rows/spaces.js'
-import { beginUploadCommits, failUploads, type SettledUpload, settleUploads } from '../rows/staged-commits.js'
+import {
+  beginUploadCommits,
+  documentOfUpload,
+  failUploads,
+  type SettledUpload,
+  settleUploads,
+} from '../rows/staged-commits.js'
 import { assertRoomForPages } from '../spaces/parser-pages.js'
 import { assertRawBytes, assertRoomForDocuments } from '../spaces/quota.js'
 import { ObjectStore, type StagedObject } from '../storage/objects.js'
@@ -132,9 +139,11 @@ async function commitUpload(
     incoming: received.map(({ staged, objectKey }) => ({ staged, key: objectKey })),
     begin: () => beginCommits(context, space, sourceId, received),
     commit(held) {
-      const work = () => admitAll(held)
-      const lock = space.key
-      return answer === undefined ? db.write(work, { lock }) : writeAnswer(db, caller, work, { answer, lock })
+      const { answered: _, ...unasked } = caller
+      // where more follows than the upload, the answer is not its own
+      const asked = answer === undefined ? unasked : caller
+      const look = () => admittedBefore(caller, space, received)
+      return writeAnswer(db, asked, () => admitAll(held), { ...defined({ answer }), look, lock: space.key })
     },
   })
   context.wake()
@@ -275,6 +284,24 @@ function* compileAll(
   }
   yield* settleUploads(path, settled)
   return all
+}
+
+/** What an upload has made whose commit nobody confirmed. */
+function* admittedBefore(
+  caller: Caller,
+  space: SpaceRow,
+  received: readonly Received[],
+): Read<AcceptedDocument[] | undefined> {
+  const made: AcceptedDocument[] = []
+  for (const { commitId } of received) {
+    const id = yield* documentOfUpload(space, commitId)
+    if (id === undefined) return undefined
+    const row = yield* findDocument(caller, space.key, id)
+    const [job] = yield* latestJobs([row.key])
+    if (job === undefined) return undefined
+    made.push(accepted(space, row, job))
+  }
+  return made
 }
 
 function newDocument(space: SpaceRow, sourceId: string | null, item: Received): NewDocument {

@@ -1,6 +1,7 @@
-import { HEARTBEAT_MS } from '../base/leases.js'
+import { HEARTBEAT_MS, type KnownLease } from '../base/leases.js'
 import type { EngineContext } from '../context.js'
-import { beat, isCurrent, isThere, removeGateway, removeOfLock, removeSilent } from '../rows/gateways.js'
+import { beat, countGateways, isCurrent, isThere, removeGateway, removeOfLock, removeSilent } from '../rows/gateways.js'
+import { tellLeases } from '../rows/held-leases.js'
 import type { Write } from '../storage/program.js'
 import { RECOVERERS } from './recoverers.js'
 
@@ -16,12 +17,18 @@ export class Gateway {
   readonly #taken: () => void
   readonly #lost: (() => void)[] = []
   #timer: NodeJS.Timeout | undefined
+  #count = 1
   #beating: Promise<void> = Promise.resolve()
 
   /** @param taken called when there may be work that others have left */
   constructor(context: EngineContext, taken: () => void) {
     this.#context = context
     this.#taken = taken
+  }
+
+  /** How many there are, this one among them, as of its last heartbeat. */
+  get count(): number {
+    return Math.max(1, this.#count)
   }
 
   /** Calls back when others took this gateway for dead: what it has in hand is theirs. */
@@ -39,8 +46,9 @@ export class Gateway {
       // on a full disk this runs later: then only the program knows what there was
       tell(log, yield* sweep(instance, now()))
     })
+    this.#beating = this.#look()
     this.#timer = setInterval(() => {
-      this.#beating = this.#beating.then(() => this.#beat())
+      this.#beating = this.#beating.then(() => this.#beat()).then(() => this.#look())
     }, HEARTBEAT_MS).unref()
   }
 
@@ -53,11 +61,23 @@ export class Gateway {
     await db.write(() => removeGateway(instance)).catch(() => undefined)
   }
 
+  /** Counts those that are there. Never rejects. */
+  async #look(): Promise<void> {
+    const { db, isShared, log } = this.#context
+    if (!isShared) return
+    try {
+      this.#count = await db.read(countGateways())
+    } catch (error) {
+      log.debug({ error: String(error) }, 'gateways were not counted')
+    }
+  }
+
   /** Never rejects. */
   async #beat(): Promise<void> {
-    const { db, instance, now, options, log } = this.#context
+    const { db, instance, now, options, log, leases, isShared } = this.#context
     try {
-      const { wasThere, taken } = await db.write(() => beatAndSweep(instance, options.heldLock, now()), {
+      const held = isShared ? leases.all() : undefined
+      const { wasThere, taken } = await db.write(() => beatAndSweep(instance, options.heldLock, now(), held), {
         isUrgent: true,
       })
       if (!wasThere) {
@@ -80,10 +100,12 @@ function* beatAndSweep(
   instance: string,
   heldLock: string | undefined,
   now: number,
+  held: readonly KnownLease[] | undefined,
 ): Write<{ wasThere: boolean; taken: Taken }> {
   const wasThere = yield* isThere(instance)
   const wasAwake = yield* isCurrent(instance)
   yield* beat(instance, heldLock)
+  if (held !== undefined) yield* tellLeases(instance, held)
   return { wasThere, taken: wasAwake ? yield* sweep(instance, now) : {} }
 }
 

@@ -2,6 +2,7 @@ import { recoverClaims } from '../jobs/recovery.js'
 import { dropLeftImports } from '../rows/bundles/imports.js'
 import { failLeftJobs } from '../rows/chat/annotation-jobs.js'
 import { failOrphans } from '../rows/chat/conversations.js'
+import { dropRequests } from '../rows/chat/turns.js'
 import { migrationRows } from '../rows/embedding-migrations.js'
 import { readingRows } from '../rows/graph/readings.js'
 import { freeRemovals } from '../rows/objects.js'
@@ -28,6 +29,7 @@ export const RECOVERERS: readonly Recoverer[] = [
   { what: 'researchTasks', recover: freeTasks },
   { what: 'syncs', recover: recoverSyncs },
   { what: 'chatMessages', recover: failOrphans },
+  { what: 'turnRequests', recover: dropRequests },
   { what: 'annotationJobs', recover: failLeftJobs },
   { what: 'embeddingMigrations', recover: migrationRows.free },
   { what: 'graphReadings', recover: readingRows.free },

@@ -21,6 +21,11 @@ import { inOneWrite, type Slice } from '../storage/slices.js'
 /** how long the answer to a write is kept under its idempotency key */
 const ANSWERS_KEPT_MS = 24 * 60 * 60 * 1000
 
+/** until it is tried again to store how a request ended */
+const WRITE_LATER_MS = 5000
+/** a database that does not come back in ten minutes is told by who asks again */
+const LATE_TRIES = 120
+
 /** Answers kept under the keys that clients send with writes. A key belongs to one tenant and subject. */
 export interface Idempotency {
   /**
@@ -51,7 +56,25 @@ export function createIdempotency(context: EngineContext): Idempotency {
     } catch (error) {
       context.log.warn({ error: String(error) }, 'the end of a request with an Idempotency-Key could not be stored yet')
       unwritten.set(idOf(caller, key), write)
+      triesLeft = LATE_TRIES
+      writeLater()
     }
+  }
+  let isLate = false
+  let triesLeft = 0
+  /** other gateways take the request for running as long as that is not written */
+  const writeLater = () => {
+    if (isLate) return
+    isLate = true
+    setTimeout(async () => {
+      isLate = false
+      for (const [id, write] of [...unwritten])
+        await db.write(write).then(
+          () => unwritten.get(id) === write && unwritten.delete(id),
+          () => undefined,
+        )
+      if (unwritten.size > 0 && --triesLeft > 0) writeLater()
+    }, WRITE_LATER_MS).unref()
   }
   return {
     async begin(caller, key, fingerprint): Promise<StoredResponse | undefined> {

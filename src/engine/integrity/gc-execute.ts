@@ -2,6 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import type { GcCandidate, GcExecuted, IntegrityTarget } from '../../contract/gateway/integrity.js'
 import { isUuid } from '../../lib/ids.js'
 import { finishRemoval, newRemoval, removeUnreferenced } from '../objects/remove.js'
+import { isHeldBy, isRead } from '../rows/held-leases.js'
 import { collectableCommit } from '../rows/integrity/commits.js'
 import { nodeKeyOf } from '../rows/integrity/nodes.js'
 import { outcomeOf, putOutcome, removeOutcome, removeOutcomesBefore } from '../rows/integrity/outcomes.js'
@@ -71,7 +72,8 @@ async function removeOne(scan: Scan, candidate: GcCandidate): Promise<boolean> {
   const known = await db.read(outcomeOf(collection))
   if (known === 'deleted') return true
   const names = [target.objectKey, target.id, target.documentAssetId, target.virtualPath]
-  if (context.leases.holds(space.key, names) || (await db.read(isCompiling(space.key, names)))) return false
+  if ((await db.read(isHeldBy(context, space.key, names))) || (await db.read(isCompiling(space.key, names))))
+    return false
   const ticket: Ticket = {
     begin: () => putOutcome(collection, 'deleting', nameOf(target), now),
     *end() {
@@ -178,8 +180,8 @@ export async function collectCommit(scan: Scan, id: string, ticket: Ticket = NO_
 
 async function removeVersion(scan: Scan, artifactId: string, ticket: Ticket): Promise<boolean> {
   const { context, space } = scan
-  const { db, indexes, leases } = context
-  if (leases.isRead(space.key)) return false
+  const { db, indexes } = context
+  if (await db.read(isRead(context, space.key))) return false
   const dropped = await db.write(function* () {
     const abandoned = yield* abandonedVersion(space.key, artifactId)
     if (abandoned === undefined) return undefined
@@ -194,7 +196,7 @@ async function removeVersion(scan: Scan, artifactId: string, ticket: Ticket): Pr
 
 async function removeStrayNode(scan: Scan, id: string, ticket: Ticket): Promise<boolean> {
   const { context, space } = scan
-  if (context.leases.isRead(space.key)) return false
+  if (await context.db.read(isRead(context, space.key))) return false
   const key = await context.db.read(nodeKeyOf(space.key, id))
   return key !== undefined && (await collectStrayNodes(scan, key, key, ticket)) > 0
 }
@@ -218,8 +220,8 @@ export async function collectStrayNodes(
 
 async function removeVectorSpace(scan: Scan, id: string, ticket: Ticket): Promise<boolean> {
   const { context, space } = scan
-  const { db, leases, lsa } = context
-  if (leases.isRead(space.key)) return false
+  const { db, lsa } = context
+  if (await db.read(isRead(context, space.key))) return false
   for (;;) {
     const left = await db.write(function* () {
       const old = (yield* supersededVectorSpaces(space.key)).find((row) => row.id === id)

@@ -6,6 +6,7 @@ import { decodeCursor, encodeCursor, filterHash } from '../base/cursor.js'
 import { EXPIRES_AFTER_MS, type KnownLease } from '../base/leases.js'
 import type { Page, PageRequest } from '../base/page.js'
 import type { EngineContext } from '../context.js'
+import { leasesOf } from '../rows/held-leases.js'
 import { hiddenDocuments } from '../rows/integrity/audience.js'
 import { type HeldDocument, heldDocuments } from '../rows/job-claims.js'
 import type { Reader } from '../rows/permissions.js'
@@ -33,9 +34,10 @@ export function* listLeases(
   }
 }
 
-/** Leases of a space, as rows and of this process, but for those on documents that the reader may not know of. */
-export function* knownLeases({ leases }: EngineContext, reader: Reader, spaceKey: number): Read<KnownLease[]> {
-  const all = [...(yield* compilations(spaceKey)), ...leases.of(spaceKey)].sort((a, b) => a.acquiredAt - b.acquiredAt)
+/** Leases of a space, of all gateways, but for those on documents that the reader may not know of. */
+export function* knownLeases(context: EngineContext, reader: Reader, spaceKey: number): Read<KnownLease[]> {
+  const held = [...(yield* compilations(spaceKey)), ...(yield* leasesOf(context, spaceKey))]
+  const all = held.sort((a, b) => a.acquiredAt - b.acquiredAt)
   const ids = all.filter(({ targetType }) => targetType === 'document').map(({ targetId }) => targetId)
   if (ids.length === 0) return all
   const hidden = yield* hiddenDocuments(reader, ids)

@@ -1,5 +1,5 @@
 import { KsError } from '../../contract/errors.js'
-import { createTurns } from '../base/turns.js'
+import { createTurns, IDLE_POLL_MS } from '../base/turns.js'
 import { untilWritten } from '../base/until-written.js'
 import { compileBatch, failJob, forget } from '../compile/pipeline.js'
 import { Publications } from '../compile/publications.js'
@@ -29,6 +29,8 @@ import { besideCompiling, compiling, type Running } from './running.js'
 
 /** one batch is parsed while another is stored */
 const BATCHES_AT_ONCE = 2
+/** between two looks at jobs that somebody waits for and another gateway may be at */
+const AWAITED_POLL_MS = 1000
 /** a space counts as idle this long after its last batch: between two uploads the queue is often empty */
 const QUIET_MILLISECONDS = 3000
 
@@ -39,6 +41,7 @@ export class JobRunner {
   readonly #turns = createTurns(
     () => this.#turn(),
     (error) => this.#context.log.warn({ error: describe(error) }, 'no job could be taken; it is tried again'),
+    () => (this.#context.isShared && this.#settled.size > 0 ? AWAITED_POLL_MS : IDLE_POLL_MS),
   )
   readonly #running = new Map<Promise<void>, Running>()
   readonly #publications: Publications
@@ -84,6 +87,8 @@ export class JobRunner {
       waiting.add(resolve)
       this.#settled.set(jobId, waiting)
       this.#tellSettled([jobId]).catch(reject)
+      // another gateway may end it, which nobody tells
+      if (this.#context.isShared) this.wake()
     })
   }
 

@@ -6,9 +6,11 @@ import { degradedFields } from '../base/degraded.js'
 import type { Lease } from '../base/leases.js'
 import type { AnswerFrame, QueryRun } from '../base/query-run.js'
 import type { EngineContext } from '../context.js'
+import { isTraceKept } from '../rows/quality/captures.js'
 import { insertTrace } from '../rows/traces.js'
 import { assertRoomForTraces } from '../spaces/quota.js'
 import type { Read, Write } from '../storage/program.js'
+import { writeOnce } from '../storage/write-once.js'
 import { captureFailedQuery } from '../traces/capture.js'
 import { TraceRecorder } from '../traces/recorder.js'
 import { GENERATE_STEP } from '../traces/traces.js'
@@ -224,8 +226,8 @@ async function* answerFrames(run: Run, shared: QueryShared): AsyncGenerator<Answ
 /** One transaction: trace, steps, bundle, session turn. `answer.done` follows it and never goes before. */
 async function commit(run: Run, route: Route, bundle: EvidenceBundle, answer: string): Promise<void> {
   const { context, caller, admitted, body, session, traceId, recorder } = run
-  const { db } = context
-  const record = function* (): Write<void> {
+  const { db, isShared } = context
+  function* work(): Write<true> {
     yield* insertTrace({
       id: traceId,
       tenant: caller.tenant,
@@ -240,9 +242,17 @@ async function commit(run: Run, route: Route, bundle: EvidenceBundle, answer: st
       bundle,
     })
     yield* recordTurn(context, caller, admitted.space, session.id, { traceId, query: body.query, answer })
+    return true
   }
   // questions of a space are counted in one row
-  await db.record(record, { lock: admitted.space.key })
+  const lock = admitted.space.key
+  if (isShared)
+    await writeOnce(db, work, () => found(isTraceKept(caller.tenant, admitted.space.key, traceId)), { lock })
+  else await db.record(work, { lock })
+}
+
+function* found(isThere: Read<boolean>): Read<true | undefined> {
+  return (yield* isThere) ? true : undefined
 }
 
 /** What stands of a run that failed: the stages it completed, and a last step with the class of the failure. */

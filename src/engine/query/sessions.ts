@@ -2,9 +2,10 @@ import { KsError } from '../../contract/errors.js'
 import { newId } from '../../lib/ids.js'
 import { withoutThoughts } from '../../lib/text/thoughts.js'
 import type { Caller } from '../base/caller.js'
-import type { Lease } from '../base/leases.js'
+import type { KnownLease } from '../base/leases.js'
 import type { EngineContext } from '../context.js'
 import { knownDocuments } from '../rows/documents.js'
+import { leasesOf } from '../rows/held-leases.js'
 import {
   countSessions,
   insertTurn,
@@ -93,19 +94,19 @@ function* makeRoom(context: EngineContext, space: SpaceRow): Write<void> {
 
 /** Sessions of one question that nobody goes on with right now, the longest idle first, at most `most`. */
 function* idleOneOffs(context: EngineContext, spaceKey: number, most: number): Read<string[]> {
-  const running = new Set(queryLeases(context, spaceKey).map((lease) => lease.sessionId))
+  const running = new Set((yield* queryLeases(context, spaceKey)).map((lease) => lease.sessionId))
   const idle = yield* oneOffs(spaceKey, context.now(), running.size + most)
   return idle.filter((id) => !running.has(id)).slice(0, most)
 }
 
 /** Leases of queries that run: tasks, explanations and replays read too, and are no sessions. */
-function queryLeases({ leases }: EngineContext, spaceKey: number): Lease[] {
-  return leases.of(spaceKey).filter(({ subject }) => subject !== undefined)
+function* queryLeases(context: EngineContext, spaceKey: number): Read<KnownLease[]> {
+  return (yield* leasesOf(context, spaceKey)).filter(({ subject }) => subject !== undefined)
 }
 
 /** Sessions whose first query is running: a session is active from then on, and stored with its first turn. */
-export function* unstoredSessions(context: EngineContext, space: Pick<SpaceRow, 'key' | 'tenant'>): Read<Lease[]> {
-  const first = new Map(queryLeases(context, space.key).map((lease) => [lease.sessionId, lease]))
+export function* unstoredSessions(context: EngineContext, space: Pick<SpaceRow, 'key' | 'tenant'>): Read<KnownLease[]> {
+  const first = new Map((yield* queryLeases(context, space.key)).map((lease) => [lease.sessionId, lease]))
   const leases = [...first.values()]
   const stored = yield* storedSessions(
     space.tenant,

@@ -2,6 +2,7 @@ import type { ResearchEventName } from '../../contract/gateway/research.js'
 import type { Caller } from '../base/caller.js'
 import { decodeCursor, encodeCursor, filterHash } from '../base/cursor.js'
 import type { PageRequest } from '../base/page.js'
+import type { EngineContext } from '../context.js'
 import { type EventRow, eventsAfter } from '../rows/research/events.js'
 import type { OwnTask } from '../rows/research/own-task.js'
 import { findTask, taskById } from '../rows/research/tasks.js'
@@ -20,13 +21,15 @@ export interface EventFrame {
 const LAST: readonly ResearchEventName[] = ['research.completed', 'research.failed', 'research.canceled']
 /** events of a task that was ended with its space are never told: its followers look */
 const LOOK_AGAIN_MS = 5000
+/** nor are those of a task that another gateway works at */
+const LOOK_AGAIN_SHARED_MS = 1000
 
 /**
  * The events of a task after a cursor: those that are stored, then what comes, in the order of their writing and without
  * a gap. Ends behind the last event, and after `limit` of them.
  */
 export async function followEvents(
-  db: Driver,
+  { db, isShared }: Pick<EngineContext, 'db' | 'isShared'>,
   runner: ResearchRunner,
   caller: Caller,
   id: string,
@@ -36,19 +39,20 @@ export async function followEvents(
   const task = await db.read(findTask(caller, id))
   const filter = filterHash('research-events', task.id)
   const [after = 0] = page.cursor === undefined ? [] : decodeCursor(page.cursor, filter).after
-  return follow(db, runner, { task, filter, after: Number(after), limit: page.limit }, signal)
+  const lookAgainMs = isShared ? LOOK_AGAIN_SHARED_MS : LOOK_AGAIN_MS
+  return follow(db, runner, { task, filter, after: Number(after), limit: page.limit, lookAgainMs }, signal)
 }
 
 async function* follow(
   db: Driver,
   runner: ResearchRunner,
-  from: { task: OwnTask; filter: string; after: number; limit: number },
+  from: { task: OwnTask; filter: string; after: number; limit: number; lookAgainMs: number },
   signal: AbortSignal,
 ): AsyncGenerator<EventFrame> {
   const { task, filter } = from
   let { after, limit: left } = from
   for (;;) {
-    const changed = nextChange(runner, task.id, signal)
+    const changed = nextChange(runner, task.id, from.lookAgainMs, signal)
     try {
       const { open, events } = await db.read(newsOf(task, after, left))
       for (const { sequence, event, data } of events) {
@@ -72,13 +76,13 @@ function* newsOf(task: OwnTask, after: number, most: number): Read<{ open: boole
 }
 
 /** Resolves at the next change of the task, when the reader leaves, or after a while. */
-function nextChange(runner: ResearchRunner, taskId: string, signal: AbortSignal) {
+function nextChange(runner: ResearchRunner, taskId: string, lookAgainMs: number, signal: AbortSignal) {
   let resolve = () => {}
   const happened = new Promise<void>((resolved) => {
     resolve = resolved
   })
   const forget = runner.listen(taskId, resolve)
-  const timer = setTimeout(resolve, LOOK_AGAIN_MS)
+  const timer = setTimeout(resolve, lookAgainMs)
   signal.addEventListener('abort', resolve, { once: true })
   return {
     happened,

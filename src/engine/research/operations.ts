@@ -57,7 +57,7 @@ export function createResearch(
     list: (caller, query) => db.read(listTasks(caller, query)),
     get: (caller, id) => db.read(jobOf(caller, id)),
     partials: (caller, id, page) => db.read(listPartials(caller, id, page)),
-    events: (caller, id, page, signal) => followEvents(db, runner, caller, id, page, signal),
+    events: (caller, id, page, signal) => followEvents(context, runner, caller, id, page, signal),
     report: (caller, id) => db.read(readReport(caller, id)),
     async cancel(caller, id) {
       const task = await writeAnswer(db, caller, function* () {

@@ -2,8 +2,10 @@ import { asTenant } from '../base/tenant-scope.js'
 import type { EngineContext } from '../context.js'
 import { removeUnreferenced } from '../objects/remove.js'
 import { type FileRow, takeExpired } from '../rows/chat/files.js'
+import { readersSince } from '../rows/held-leases.js'
 import { loosen } from '../rows/objects.js'
 import {
+  type DeletedDocument,
   deletedDocument,
   type ObsoleteVersion,
   obsoleteVersion,
@@ -73,8 +75,8 @@ function* takeExpiredFile(now: number): Write<FileRow | undefined> {
 }
 
 async function purgeDocument(context: EngineContext): Promise<boolean> {
-  const { db, leases } = context
-  const row = await db.read(deletedDocument(leases.readers()))
+  const { db } = context
+  const row = await db.read(documentToPurge(context))
   if (row === undefined) return false
   await asTenant(row.tenant, async () => {
     const more = await db.write(() => removeSomeOfDocument(row), { lock: row.space_key })
@@ -83,16 +85,22 @@ async function purgeDocument(context: EngineContext): Promise<boolean> {
   return true
 }
 
+function* documentToPurge(context: EngineContext): Read<DeletedDocument | undefined> {
+  return yield* deletedDocument(yield* readersSince(context, Date.now()))
+}
+
 /** A version that was superseded more often than the retention policy's `parseArtifactVersions`. */
-async function purgeVersion({ db, leases, now }: EngineContext): Promise<boolean> {
-  const row = await db.read(versionToPurge(leases.readers(), now()))
+async function purgeVersion(context: EngineContext): Promise<boolean> {
+  const { db } = context
+  const row = await db.read(versionToPurge(context))
   if (row === undefined) return false
   await inSpace(db, row.space_key, () => db.write(() => removeSomeOfVersion(row), { lock: row.space_key }))
   return true
 }
 
-function* versionToPurge(readers: string, now: number): Read<ObsoleteVersion | undefined> {
-  const row = yield* obsoleteVersion(readers)
+function* versionToPurge(context: EngineContext): Read<ObsoleteVersion | undefined> {
+  const now = context.now()
+  const row = yield* obsoleteVersion(yield* readersSince(context, now))
   // a listing that goes on page by page may still show the publication that had this version
   if (row === undefined || row.obsolete_at + (yield* snapshotTime(row.space_key)) > now) return undefined
   return row

@@ -1,6 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import type { EngineContext } from '../context.js'
 import { deleteDocuments } from '../documents/delete.js'
+import { isRead } from '../rows/held-leases.js'
 import { removeTrace } from '../rows/purge/parts.js'
 import {
   removeStepEvidence,
@@ -88,7 +89,8 @@ async function supersededNodes(scope: Scope): Promise<Slice> {
   const { context, space, rules, now, batchRows } = scope
   const { db } = context
   const before = cutoff(now, rules.inactiveProjectionRetentionDays)
-  if (isHeld(context, space.key, before)) return NOTHING
+  // a query that still runs may have begun before they became inactive
+  if (await db.read(isRead(context, space.key, before))) return NOTHING
   const inactive = await db.read(inactiveNodes(space.key, before, batchRows))
   if (inactive === undefined) return NOTHING
   const areLast = inactive.nodes.length < batchRows
@@ -119,11 +121,6 @@ async function oldPublications({ context: { db }, space, rules, now, batchRows }
   const oldest = await db.read(replacedPublications(space, batchRows))
   const rows = oldest.filter(({ replaced_at }) => replaced_at !== null && replaced_at < before)
   return inOneWrite(db, rows, batchRows, removePublication)
-}
-
-/** Whether a query that still runs began before something became inactive. */
-function isHeld(context: EngineContext, spaceKey: number, before: number): boolean {
-  return context.leases.of(spaceKey).some((lease) => lease.type === 'read' && lease.acquiredAt < before)
 }
 
 /**

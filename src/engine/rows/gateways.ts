@@ -6,9 +6,10 @@ import { type Read, sql, type Write } from '../storage/program.js'
  * here. Times are those of the database's clock: clocks of machines differ.
  */
 
-const NOW = "CAST(unixepoch('subsec') * 1000 AS INTEGER)"
+/** The clock of the database, in milliseconds, as SQL. */
+export const DATABASE_NOW = "CAST(unixepoch('subsec') * 1000 AS INTEGER)"
 /** also of one whose beat lies ahead: the clock was set back, and nobody waits until it has come there again */
-const IS_CURRENT = `beat_at BETWEEN ${NOW} - ${EXPIRES_AFTER_MS} AND ${NOW} + ${EXPIRES_AFTER_MS}`
+const IS_CURRENT = `beat_at BETWEEN ${DATABASE_NOW} - ${EXPIRES_AFTER_MS} AND ${DATABASE_NOW} + ${EXPIRES_AFTER_MS}`
 
 /** Of rows that name who works at them: nobody does any more, or it was never said. */
 export const OF_THE_GONE = "coalesce(claimed_by, '') NOT IN (SELECT id FROM gateways)"
@@ -16,7 +17,7 @@ export const OF_THE_GONE = "coalesce(claimed_by, '') NOT IN (SELECT id FROM gate
 /** Says that a gateway is there. @param lock that it holds, by its name */
 export function* beat(id: string, lock: string | undefined): Write<void> {
   yield* sql.run(
-    `INSERT INTO gateways (id, started_at, beat_at, held_lock) VALUES (?, ${NOW}, ${NOW}, ?)
+    `INSERT INTO gateways (id, started_at, beat_at, held_lock) VALUES (?, ${DATABASE_NOW}, ${DATABASE_NOW}, ?)
      ON CONFLICT (id) DO UPDATE SET beat_at = excluded.beat_at`,
     [id, lock ?? null],
   )
@@ -30,6 +31,11 @@ export function* isCurrent(id: string): Read<boolean> {
 /** Whether a gateway is there, as far as anybody has noticed. */
 export function* isThere(id: string): Read<boolean> {
   return (yield* sql.get('SELECT 1 one FROM gateways WHERE id = ?', [id])) !== undefined
+}
+
+/** How many gateways are there. */
+export function* countGateways(): Read<number> {
+  return (yield* sql.get<{ n: number }>('SELECT count(*) n FROM gateways'))?.n ?? 0
 }
 
 /** Whether others than this gateway are there. */

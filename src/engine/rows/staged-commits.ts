@@ -118,6 +118,15 @@ export interface SettledUpload {
   jobId: string | null
 }
 
+/** The document of an upload that was acknowledged. */
+export function* documentOfUpload({ key, tenant }: { key: number; tenant: string }, id: string) {
+  const row = yield* sql.get<{ document_id: string | null }>(
+    'SELECT document_id FROM staged_commits WHERE tenant = ? AND space_key = ? AND id = ?',
+    [tenant, key, id],
+  )
+  return row?.document_id ?? undefined
+}
+
 /**
  * Ends the path of uploads, in one update each: nobody sees a step of the caller's transaction.
  *

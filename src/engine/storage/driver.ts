@@ -6,11 +6,11 @@ export type SpaceName = number | { tenant: string; id: string }
 
 export interface WriteOptions {
   /**
-   * A space whose row is held until the commit, before the program's first statement: for programs that write what all
-   * writers of a space do, as publications. Each statement then sees what was committed before it. Writers of SQLite follow
-   * each other anyway.
+   * What is held until the commit, before the program's first statement: the row of a space, for programs that write what
+   * all writers of a space do, as publications; or that of a chat application. Each statement then sees what was committed
+   * before it. Writers of SQLite follow each other anyway.
    */
-  lock?: SpaceName
+  lock?: SpaceName | { tenant: string; appId: string }
   /** For heartbeats alone: on a server, connections are kept for them that no other program takes. */
   isUrgent?: boolean
   /** A name that is held until the commit, before the first statement: for programs that write rows of no space's row. */

@@ -229,6 +229,14 @@ export const KEPT_FORMATS: Readonly<Record<string, TableFormat>> = {
     },
     { owned: OF_TENANT },
   ),
+  chat_turn_requests: table(
+    { uuid: 'message_id', text: 'tenant gateway', flag: 'stop', time: 'followed_at' },
+    { owned: OF_TENANT },
+  ),
+  chat_turn_frames: table(
+    { uuid: 'message_id', text: 'tenant', integer: 'first frame_count', 'json-array': 'frames', flag: 'last' },
+    { owned: OF_TENANT },
+  ),
   chat_feedback: table(
     {
       uuid: 'id app_id end_user_id conversation_id message_id',
@@ -309,6 +317,15 @@ export const KEPT_FORMATS: Readonly<Record<string, TableFormat>> = {
   store: table({ text: 'id', integer: 'opened' }, { owned: 'true' }),
   node_keys: table({ key: 'last' }, { owned: 'true', derived: true }),
   gateways: table({ text: 'id', time: 'started_at beat_at', 'text?': 'held_lock' }, { owned: 'true' }),
+  held_leases: table({
+    text: 'gateway id session_id target_type target_id virtual_path',
+    key: 'space_key',
+    'text?': 'subject',
+    oneOf: { type: ['read', 'delete'] },
+    'integer?': 'target_version',
+    integer: 'fence',
+    time: 'acquired_at heartbeat_at',
+  }),
   provider_usage: table({ text: 'tenant account day counter', integer: 'used' }, { owned: 'true' }),
   revoked_tokens: table({ text: 'jti', time: 'expires_at' }, { owned: 'true' }),
 }

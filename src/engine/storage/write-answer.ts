@@ -1,10 +1,13 @@
 import type { Caller } from '../base/caller.js'
 import type { Driver, WriteOptions } from './driver.js'
-import { isProgram, type Write } from './program.js'
+import { isProgram, type Read, type Write } from './program.js'
+import { writeOnce } from './write-once.js'
 
 interface AnswerOptions<T> extends WriteOptions {
   /** makes the answer of the result, where they differ */
   answer?: (result: T) => unknown
+  /** finds the result of a write whose commit a server did not confirm: its answer was kept with it */
+  look?: () => Read<T | undefined>
 }
 
 /**
@@ -15,13 +18,14 @@ export function writeAnswer<T>(
   db: Driver,
   { answered }: Caller,
   work: () => Write<T> | T,
-  { answer = (result) => result, ...options }: AnswerOptions<T> = {},
+  { answer = (result) => result, look, ...options }: AnswerOptions<T> = {},
 ): Promise<T> {
-  if (answered === undefined) return db.write(work, options)
-  return db.write(function* () {
+  if (answered === undefined && look === undefined) return db.write(work, options)
+  function* whole(): Write<T> {
     const made = work()
     const result = isProgram(made) ? yield* made : made
-    yield* answered(answer(result))
+    if (answered !== undefined) yield* answered(answer(result))
     return result
-  }, options)
+  }
+  return look === undefined ? db.write(whole, options) : writeOnce(db, whole, look, options)
 }

@@ -51,6 +51,7 @@ const LEFT_OUT: Readonly<Record<string, readonly string[]>> = {
   'is of this store, or of a machine': [
     'store',
     'gateways',
+    'held_leases',
     'objects',
     'revoked_tokens',
     'provider_usage',
@@ -63,6 +64,8 @@ const LEFT_OUT: Readonly<Record<string, readonly string[]>> = {
     'chat_end_users',
     'chat_conversations',
     'chat_messages',
+    'chat_turn_requests',
+    'chat_turn_frames',
     'chat_feedback',
     'chat_files',
     'chat_message_files',

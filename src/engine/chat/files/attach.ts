@@ -11,7 +11,7 @@ import type { Read } from '../../storage/program.js'
 import { chatModel } from '../answer.js'
 import type { AppSession } from '../apps.js'
 import { whoIs } from '../conversations.js'
-import type { TurnIds } from '../turn.js'
+import type { TurnIds } from '../frames.js'
 import { keepImage } from './upload.js'
 
 const FETCH_MS = 10_000

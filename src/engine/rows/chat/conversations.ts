@@ -34,6 +34,7 @@ export interface MessageRow {
   resources: string
   thoughts: string
   created_at: number
+  finished_at: number | null
 }
 
 /** How a turn ended; written in one statement. */
@@ -46,7 +47,7 @@ export interface Outcome {
   usage: ChatUsage
 }
 
-const MESSAGE_COLUMNS = `id, conversation_id, place, task_id, query, inputs, answer, status, error, resources, thoughts, created_at`
+const MESSAGE_COLUMNS = `id, conversation_id, place, task_id, query, inputs, answer, status, error, resources, thoughts, created_at, finished_at`
 
 /** Id of an end user that has sent something; undefined for one this application has not seen. */
 export function* findUser(of: OfApp, name: string): Read<string | undefined> {
@@ -179,8 +180,16 @@ export function* insertMessage(
   )
 }
 
-/** The move away from running; a message that is gone stays gone. */
-export function* finishMessage(who: Who, message: { id: string; conversationId: string }, end: Outcome) {
+/**
+ * The move away from running; a message that is gone stays gone.
+ *
+ * @returns how its row ends: as was said here, now or before, by others that took this gateway for dead, or not at all
+ */
+export function* finishMessage(
+  who: Who,
+  message: { id: string; conversationId: string },
+  end: Outcome,
+): Write<'stored' | 'taken' | 'gone'> {
   const now = Date.now()
   const { changes } = yield* sql.run(
     `UPDATE chat_messages SET answer = ?, status = ?, error = ?, resources = ?, thoughts = ?, usage = ?, finished_at = ?
@@ -199,7 +208,16 @@ export function* finishMessage(who: Who, message: { id: string; conversationId: 
       message.id,
     ],
   )
-  if (changes > 0) yield* touchConversation(who, message.conversationId, now)
+  if (changes > 0) {
+    yield* touchConversation(who, message.conversationId, now)
+    return 'stored'
+  }
+  const row = yield* sql.get<{ status: MessageStatus; answer: string }>(
+    'SELECT status, answer FROM chat_messages WHERE tenant = ? AND id = ?',
+    [who.tenant, message.id],
+  )
+  if (row === undefined) return 'gone'
+  return row.status === end.status && row.answer === end.answer ? 'stored' : 'taken'
 }
 
 function* touchConversation(who: Who, id: string, now: number, inputs?: object): Write<void> {
@@ -225,6 +243,15 @@ export function* findMessage(who: Who, id: string): Read<MessageRow | undefined>
     [who.tenant, who.appId, who.userId, id],
   )
   return row === undefined ? undefined : yield* withoutDeleted(who, row)
+}
+
+/** What an answer has cost, once it is whole. */
+export function* usageOfMessage({ tenant }: OfApp, id: string): Read<ChatUsage | undefined> {
+  const row = yield* sql.get<{ usage: string | null }>('SELECT usage FROM chat_messages WHERE tenant = ? AND id = ?', [
+    tenant,
+    id,
+  ])
+  return row === undefined || row.usage === null ? undefined : fromCell<ChatUsage>(row.usage)
 }
 
 /** The place of a message in its conversation. */

@@ -21,7 +21,7 @@ export interface DeletedDocument {
   tenant: string
 }
 
-/** @param readers see `Leases.readers`: a query that began before the deletion may still load the passages it found */
+/** @param readers see `readersSince`: a query that began before the deletion may still load the passages it found */
 export function* deletedDocument(readers: string): Read<DeletedDocument | undefined> {
   return yield* sql.get<DeletedDocument>(
     `SELECT key, object_key, space_key,
@@ -47,7 +47,7 @@ export interface ObsoleteVersion {
   obsolete_at: number
 }
 
-/** The version that has been obsolete for the longest time, of those that no query may read. @param readers see `Leases.readers` */
+/** The version that has been obsolete for the longest time, of those that no query may read. @param readers see `readersSince` */
 export function* obsoleteVersion(readers: string): Read<ObsoleteVersion | undefined> {
   return yield* sql.get<ObsoleteVersion>(
     `SELECT key, space_key, obsolete_at FROM versions WHERE obsolete_at IS NOT NULL AND until_revision IS NOT NULL
@@ -62,10 +62,10 @@ export function* removeSomeOfVersion({ key, space_key }: ObsoleteVersion): Write
   yield* removeVersion(key)
 }
 
-/** SQL: no query reads the space since before the time in `column`. Takes `Leases.readers()` as its parameter. */
+/** SQL: no query reads the space since before the time in `column`. Takes `readersSince` as its parameter. */
 function notRead(column: 'deleted_at' | 'obsolete_at'): string {
   return `NOT EXISTS (SELECT 1 FROM json_each(?) reader
-    WHERE CAST(reader.value ->> 0 AS INTEGER) = space_key AND CAST(reader.value ->> 1 AS INTEGER) <= ${column})`
+    WHERE CAST(reader.value ->> 0 AS INTEGER) IN (space_key, 0) AND CAST(reader.value ->> 1 AS INTEGER) <= ${column})`
 }
 
 /** Removes a slice of nodes with their vectors. @returns whether there may be more */

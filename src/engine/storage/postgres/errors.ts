@@ -20,6 +20,7 @@ const NOT_LET_IN = /^(28...|3D000)$/
 const NO_PASSWORD = /password must be a (non-empty )?string/
 const DISK_FULL = '53100'
 const SQLSTATE = /^[0-9A-Z]{5}$/
+const UNIQUE = '23505'
 /** what `pg` and its pool say without a code */
 const ENDED =
   /^(Connection terminated|Client (was closed|has encountered)|Query read timeout|timeout expired|Cannot use a pool)/
@@ -45,6 +46,11 @@ export class CommitUnknown extends KsError {
     super('unavailable', 'the database did not say whether it has committed', { retryAfter: RETRY_SECONDS })
     this.name = 'CommitUnknown'
   }
+}
+
+/** Whether a statement was refused since a row with its key is there. */
+export function isThereAlready(error: unknown): boolean {
+  return error instanceof StatementRefused && error.code === UNIQUE
 }
 
 /** Whether the same program may be run again. */

@@ -8,6 +8,7 @@ export const SHARED_TABLES: Readonly<Record<string, string>> = {
   store: 'it is of the deployment, and read before anybody is known',
   deployment: 'what all gateways have alike, compared before anybody is known',
   gateways: 'they are of the deployment, and what they hold is looked up in every tenant',
+  held_leases: 'they are of gateways, which tell of those of all tenants together; statements name the space',
   revoked_tokens: 'a token is refused before its tenant is believed',
   node_keys: 'one counter for the passages of all',
 }

@@ -1,0 +1,64 @@
+import { ChatError } from '../../../contract/chat/errors.js'
+import type { EngineContext } from '../../context.js'
+import { ANSWER_GONE, findMessage, type MessageRow, type Who } from '../../rows/chat/conversations.js'
+import { askToStop, messageOfTask } from '../../rows/chat/turns.js'
+import type { Driver } from '../../storage/driver.js'
+import type { Read } from '../../storage/program.js'
+import type { AppSession } from '../apps.js'
+import { whoIs } from '../conversations.js'
+import { type ChatStream, REPLAY_MS, type RunningTurn } from '../turn.js'
+import { FollowedTurn } from './followed-turn.js'
+
+/**
+ * A turn of an end user again: one of this gateway, or where there is none one of another.
+ *
+ * @throws ChatError `not_found`
+ */
+export async function replayTurn(
+  context: EngineContext,
+  turn: RunningTurn | undefined,
+  session: AppSession,
+  taskId: string,
+  user: string,
+): Promise<ChatStream> {
+  const { db, instance, isShared, now } = context
+  if (turn !== undefined) {
+    if (await db.read(isKept(session, user, turn.ids.messageId))) return turn
+  } else if (isShared) {
+    const found = await db.read(turnElsewhere(session, taskId, user))
+    if (found !== undefined && found.gateway !== instance && isRecent(found, now()))
+      return new FollowedTurn(context, found.who, found.row, found.gateway)
+  }
+  throw new ChatError('not_found', 'Task Not Exists.')
+}
+
+/** Asks the gateway that answers to stop, where there is one. */
+export async function stopElsewhere(db: Driver, session: AppSession, taskId: string, user: string): Promise<void> {
+  const found = await db.read(turnElsewhere(session, taskId, user))
+  if (found?.row.status === 'running') await db.write(() => askToStop(found.who, found.row.id, found.gateway))
+}
+
+/** Whether what a turn said may be said again. */
+function* isKept(session: AppSession, user: string, messageId: string): Read<boolean> {
+  const who = yield* whoIs(session, user)
+  const message = who === undefined ? undefined : yield* findMessage(who, messageId)
+  return message !== undefined && message.answer !== ANSWER_GONE
+}
+
+interface Elsewhere {
+  who: Who
+  row: MessageRow
+  gateway: string
+}
+
+function* turnElsewhere(session: AppSession, taskId: string, user: string): Read<Elsewhere | undefined> {
+  const who = yield* whoIs(session, user)
+  const found = who === undefined ? undefined : yield* messageOfTask(who, taskId)
+  if (who === undefined || found === undefined || found.gateway === null) return undefined
+  return { who, row: found.row, gateway: found.gateway }
+}
+
+function isRecent({ row }: Elsewhere, now: number): boolean {
+  if (row.answer === ANSWER_GONE) return false
+  return row.finished_at === null || row.finished_at > now - REPLAY_MS
+}

@@ -1,0 +1,14 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { EngineContext } from '../../context.js'
+import type { Who } from '../../rows/chat/conversations.js'
+import { isBehindOthers } from '../../rows/chat/turns.js'
+import type { RunningTurn } from '../turn.js'
+
+const POLL_MS = 500
+
+/** Waits until no turn of another gateway comes first in the conversation, or the turn is cut. */
+export async function untilFirst({ db, instance }: EngineContext, who: Who, turn: RunningTurn): Promise<void> {
+  const { signal, ids } = turn
+  while (!signal.aborted && (await db.read(isBehindOthers(who, ids, instance))))
+    await sleep(POLL_MS, undefined, { signal }).catch(() => undefined)
+}

@@ -1,0 +1,76 @@
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import { join } from 'node:path'
+import type { DatabaseAddress } from '../../src/local/database-address.js'
+import { databaseAddress } from '../../src/local/database-address.js'
+import { ROLE } from './postgres-server.js'
+
+/** Stands between a gateway and its server, and loses commits. */
+export interface PostgresProxy {
+  address(database: string): DatabaseAddress
+  /**
+   * The next commit of a transaction that holds these words is lost: after the server has done it, or before it is told.
+   * Resolves when that has happened.
+   */
+  loseCommit(words: string, when: 'after' | 'before'): Promise<void>
+  end(): Promise<void>
+}
+
+interface Loss {
+  words: string
+  when: 'after' | 'before'
+  done: () => void
+}
+
+const BEGIN = 'BEGIN ISOLATION'
+const COMMIT = Buffer.from('COMMIT\0')
+
+/** @param folder of the server's socket */
+export async function startProxy(folder: string): Promise<PostgresProxy> {
+  const losses: Loss[] = []
+  const open = new Set<Socket>()
+  const server = createServer((client) => {
+    const upstream = connect(join(folder, '.s.PGSQL.5432'))
+    let said = ''
+    let losing: Loss | undefined
+    const end = () => {
+      for (const socket of [client, upstream]) socket.destroy()
+    }
+    for (const socket of [client, upstream]) {
+      open.add(socket)
+      socket.on('error', end)
+      socket.on('close', () => {
+        open.delete(socket)
+        end()
+      })
+    }
+    client.on('data', (bytes) => {
+      said += bytes.toString('latin1')
+      said = said.slice(Math.max(0, said.lastIndexOf(BEGIN)))
+      const place = losses.findIndex(({ words }) => said.includes(words))
+      if (bytes.includes(COMMIT)) {
+        said = ''
+        losing = place < 0 ? undefined : losses.splice(place, 1)[0]
+      }
+      if (losing?.when === 'before') {
+        end()
+        losing.done()
+      } else upstream.write(bytes)
+    })
+    upstream.on('data', (bytes) => {
+      // the answers to what went before the commit are read already: each is waited for
+      if (losing === undefined) return void client.write(bytes)
+      end()
+      losing.done()
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  return {
+    address: (database) => databaseAddress(`postgres://${ROLE}@127.0.0.1:${port}/${database}`),
+    loseCommit: (words, when) => new Promise((done) => losses.push({ words, when, done })),
+    async end() {
+      for (const socket of open) socket.destroy()
+      await new Promise<void>((resolve) => server.close(() => resolve()))
+    },
+  }
+}

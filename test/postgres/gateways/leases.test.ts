@@ -1,0 +1,98 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { Leases } from '../../../src/engine/base/leases.js'
+import { beat, removeGateway } from '../../../src/engine/rows/gateways.js'
+import { isHeldBy, isRead, leasesOf, readersSince, tellLeases } from '../../../src/engine/rows/held-leases.js'
+import { deletedDocument } from '../../../src/engine/rows/purge/documents.js'
+import type { SpaceRow } from '../../../src/engine/rows/spaces.js'
+import type { Driver } from '../../../src/engine/storage/driver.js'
+import { sql } from '../../../src/engine/storage/program.js'
+import { ADA, ingest } from '../../helpers/engine.js'
+import { at, startGateways } from '../../helpers/gateways.js'
+import { hasServer } from '../../helpers/postgres.js'
+import { until } from '../../helpers/until.js'
+import { BACKENDS, type Backend, newDocument, newSpace } from '../backends.js'
+
+describe.each(BACKENDS)('leases of other gateways, on %s', (_, open) => {
+  let backend: Backend
+  let driver: Driver
+  let space: SpaceRow
+  const now = Date.now()
+  const view = { leases: new Leases(), instance: 'one', isShared: true }
+  const reading = (ago: number) => {
+    const lease = { spaceKey: space.key, sessionId: 's', targetType: 'publication', targetId: 'p', virtualPath: '/p' }
+    const held = new Leases().acquire({ ...lease, subject: 'ada', type: 'read' })
+    return { ...held, acquiredAt: now - ago * 1000 }
+  }
+  const tell = (seconds: number) => driver.write(() => tellLeases('two', [reading(seconds)]))
+  const deletedSince = (seconds: number) =>
+    driver.write(() =>
+      sql.run('UPDATE documents SET deleted_at = ? WHERE space_key = ?', [now - seconds * 1000, space.key]),
+    )
+  const removable = async (of = view) =>
+    (await driver.read(
+      (function* () {
+        return yield* deletedDocument(yield* readersSince(of, now))
+      })(),
+    )) !== undefined
+
+  beforeEach(async () => {
+    backend = await open()
+    driver = backend.driver
+    space = await newSpace(driver)
+    await driver.write(() => newDocument(space, 'a.md'))
+    await driver.write(() => beat('two', undefined))
+  })
+  afterEach(() => backend.close())
+
+  it('keep what was deleted until every gateway must have told of its readers, and as long as one reads', async () => {
+    await deletedSince(60)
+    expect(await removable()).toBe(false)
+    // who has the database alone knows all readers
+    expect(await removable({ ...view, isShared: false })).toBe(true)
+    await deletedSince(120)
+    expect(await removable()).toBe(true)
+    await tell(200)
+    expect(await removable()).toBe(false)
+    // of whoever began well after the deletion nothing is kept
+    await tell(80)
+    expect(await removable()).toBe(true)
+    await tell(200)
+    await driver.write(() => removeGateway('two'))
+    expect(await removable()).toBe(true)
+  })
+
+  it('are known by space, and replaced by what the gateway tells next', async () => {
+    await tell(200)
+    expect(await driver.read(leasesOf(view, space.key))).toMatchObject([{ subject: 'ada', type: 'read', fence: 1 }])
+    expect(await driver.read(isRead(view, space.key))).toBe(true)
+    expect(await driver.read(isRead(view, space.key, now - 300_000))).toBe(false)
+    expect(await driver.read(isHeldBy(view, space.key, ['/p']))).toBe(true)
+    expect(await driver.read(isHeldBy(view, space.key, ['other', undefined]))).toBe(false)
+    expect(await driver.read(isRead(view, space.key + 1))).toBe(false)
+    expect(await driver.read(isRead({ ...view, isShared: false }, space.key))).toBe(false)
+    await driver.write(() => tellLeases('two', []))
+    expect(await driver.read(isRead(view, space.key))).toBe(false)
+  })
+})
+
+describe.skipIf(!hasServer)('a question that another gateway answers', () => {
+  it('is listed among the leases, and counts as a session', { timeout: 120_000 }, async () => {
+    const gateways = await startGateways(2)
+    try {
+      const [one, two] = [at(gateways, 0), at(gateways, 1)]
+      const { id } = await one.spaces.create(ADA, { name: 'Sea', slug: 'sea' })
+      await ingest(one, ADA, id, { 'tides.md': '# Tides\n\nThe moon pulls the sea and makes the tides.\n' })
+      const body = { knowledgeSpaceId: id, query: 'What pulls the sea?', activeDocumentIds: [], activeEntityIds: [] }
+      const run = await one.queries.start(ADA, body, new AbortController().signal)
+      // its frames are not asked for yet: it goes on holding its lease
+      const held = async () => (await two.integrity.leases(ADA, id, { limit: 10 })).items
+      await until(async () => (await held()).length > 0, 30_000)
+      expect(await held()).toMatchObject([{ id: run.traceId, leaseType: 'read', sessionId: run.sessionId }])
+      expect((await two.spaces.status(ADA, id)).activeSessions.items).toMatchObject([{ id: run.sessionId }])
+      for await (const _ of run.frames());
+      await until(async () => (await held()).length === 0, 30_000)
+    } finally {
+      await gateways.end()
+    }
+  })
+})
