@@ -13,6 +13,7 @@ import { withKeys } from '../engine/storage/object-places.js'
 import { ADA, engineOptions } from './engine.js'
 import { type StrictS3, startStrictS3 } from './places/strict-s3.js'
 import { addressOf, connect, migratedDatabase } from './postgres.js'
+import { SUPERUSER } from './postgres-server.js'
 
 interface Gateway {
   engine: Engine
@@ -37,7 +38,7 @@ export async function startGateways(count: number, changes: Partial<EngineOption
   const bucket = await startStrictS3()
   withKeys(bucket.env)
   const database = await migratedDatabase()
-  const client = await connect(database)
+  const client = await connect(database, SUPERUSER)
   const told: { message: string }[] = []
   const tell = (fields: object, message: string) => void told.push({ ...fields, message })
   const log: EngineLog = { debug() {}, info() {}, warn: tell, error: tell }

@@ -9,6 +9,7 @@ import { createToken } from '../../src/local/keys.js'
 import { bodyOf, type DaemonProcess, spawnKsd, startKsd, temporaryDir } from '../helpers/daemon.js'
 import { startS3 } from '../helpers/places/s3.js'
 import { addressOf, connect, emptyDatabase, hasServer, hasVectors } from '../helpers/postgres.js'
+import { SUPERUSER } from '../helpers/postgres-server.js'
 import { until } from '../helpers/until.js'
 
 const PASSWORD = 'a-very-secret-word'
@@ -78,8 +79,10 @@ describe.skipIf(!hasServer)('gateways of one deployment', () => {
       exit: 8,
       stderr: expect.stringContaining('CREATE EXTENSION vector'),
     })
+    const admin = await connect(database, SUPERUSER)
+    await admin.query('CREATE EXTENSION vector')
+    await admin.end()
     const client = await connect(database)
-    await client.query('CREATE EXTENSION vector')
     const { ready } = await gateway('first', { KS_DAEMON_SEARCH: 'postgres' })
     expect(await (await fetch(`${ready.url}/health`)).json()).toMatchObject({ ok: true, components: { indexes: true } })
     const { rows } = await client.query("SELECT 1 FROM pg_namespace WHERE nspname LIKE 'search%'")

@@ -8,6 +8,7 @@ import type { ObjectPlace } from '../../src/local/object-place.js'
 import { ADA, ask, BOB, ingest, startEngine, type TestEngine } from '../helpers/engine.js'
 import { startStrictS3 } from '../helpers/places/strict-s3.js'
 import { addressOf, connect, hasVectors, migratedDatabase, searchableDatabase } from '../helpers/postgres.js'
+import { SUPERUSER } from '../helpers/postgres-server.js'
 
 const TIDES = `# Tides
 
@@ -124,7 +125,7 @@ describe.skipIf(!hasVectors)('an engine that searches in the database', () => {
       return report.issues.map(({ code }) => code).sort()
     }
     expect(await issues()).toEqual([])
-    const client = await connect(database)
+    const client = await connect(database, SUPERUSER)
     const { rows } = await client.query<{ nspname: string }>(
       "SELECT nspname FROM pg_namespace WHERE nspname LIKE 'search\\_%'",
     )
@@ -140,7 +141,7 @@ describe.skipIf(!hasVectors)('an engine that searches in the database', () => {
     const test = await start()
     const { id } = await test.engine.spaces.create(ADA, { name: 'Lighthouse', slug: 'lighthouse' })
     await ingest(test.engine, ADA, id, { 'tides.md': TIDES })
-    const client = await connect(database)
+    const client = await connect(database, SUPERUSER)
     const count = async () => {
       const { rows } = await client.query<{ n: string }>(
         "SELECT (xpath('/row/n/text()', query_to_xml(format('SELECT (SELECT count(*) FROM %1$I.nodes) + (SELECT count(*) FROM %1$I.terms) + (SELECT count(*) FROM %1$I.spaces) n', nspname), false, true, '')))[1]::text n FROM pg_namespace WHERE nspname LIKE 'search\\_%'",

@@ -1,5 +1,4 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import type { EngineContext } from '../context.js'
 import { deleteDocuments } from '../documents/delete.js'
 import { isRead } from '../rows/held-leases.js'
 import { removeTrace } from '../rows/purge/parts.js'

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ChatError } from '../../../contract/chat/errors.js'
 import type { AgentThought, ChatFrame, ChatUsage, RetrieverResource } from '../../../contract/chat/messages.js'
+import { asTenant } from '../../base/tenant-scope.js'
 import type { EngineContext } from '../../context.js'
 import { findMessage, type MessageRow, usageOfMessage, type Who } from '../../rows/chat/conversations.js'
 import { askToFollow, type FrameBatch, framesFrom } from '../../rows/chat/turns.js'
@@ -59,7 +60,8 @@ export class FollowedTurn implements ChatStream {
         asked = performance.now()
         if (!(await this.#ask())) return yield* this.#rest(told, { row: undefined, usage: undefined })
       }
-      const seen = await db.read(this.#look(told.length))
+      // frames are read when the request has been answered
+      const seen = await asTenant(this.#who.tenant, () => db.read(this.#look(told.length)))
       let isOver = false
       for (const { first, frames, last } of seen.batches) {
         const came: ChatFrame[] = fromCell(frames)
@@ -79,11 +81,14 @@ export class FollowedTurn implements ChatStream {
   /** @returns whether there is a message still */
   async #ask(): Promise<boolean> {
     const { ids, ...self } = { ids: this.ids, who: this.#who, gateway: this.#gateway }
-    return await this.#context.db.write(function* () {
-      if ((yield* findMessage(self.who, ids.messageId)) === undefined) return false
-      yield* askToFollow(self.who, ids.messageId, self.gateway)
-      return true
-    })
+    const { db } = this.#context
+    return await asTenant(self.who.tenant, () =>
+      db.write(function* () {
+        if ((yield* findMessage(self.who, ids.messageId)) === undefined) return false
+        yield* askToFollow(self.who, ids.messageId, self.gateway)
+        return true
+      }),
+    )
   }
 
   *#look(next: number): Read<Seen> {

@@ -92,15 +92,18 @@ export function* showImported(spaceKey: number, gateway: string): Write<boolean>
   return changes === 1
 }
 
+/** a deletion that waits for no question: nobody has ever seen such a space */
+const NEVER_SEEN = 'imported_by = NULL, deleted_at = 0'
+
 /** Leaves what was imported so far to the purge. */
 export function* dropImport(spaceKey: number, gateway: string): Write<void> {
-  yield* sql.run('UPDATE spaces SET imported_by = NULL WHERE key = ? AND imported_by = ?', [spaceKey, gateway])
+  yield* sql.run(`UPDATE spaces SET ${NEVER_SEEN} WHERE key = ? AND imported_by = ?`, [spaceKey, gateway])
 }
 
 /** The same of all imports of gateways that are gone. @returns how many there were */
 export function* dropLeftImports(): Write<number> {
   return (yield* sql.run(
-    'UPDATE spaces SET imported_by = NULL WHERE imported_by IS NOT NULL AND imported_by NOT IN (SELECT id FROM gateways)',
+    `UPDATE spaces SET ${NEVER_SEEN} WHERE imported_by IS NOT NULL AND imported_by NOT IN (SELECT id FROM gateways)`,
   )).changes
 }
 
