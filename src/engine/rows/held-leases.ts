@@ -1,5 +1,6 @@
 import { EXPIRES_AFTER_MS, type KnownLease, type Leases } from '../base/leases.js'
 import { type Read, sql, type Write } from '../storage/program.js'
+import { othersThan } from './gateways.js'
 
 /*
  * Leases that other gateways hold, as of their last heartbeats. A lease lives in the memory of its gateway, since no
@@ -90,7 +91,8 @@ export function* isHeldBy(view: LeaseView, spaceKey: number, names: readonly (st
  */
 export function* readersSince({ leases, instance, isShared }: LeaseView, now: number): Read<string> {
   const own = leases.readers()
-  if (!isShared) return JSON.stringify(own)
+  // whoever joins reads what is there from then on, and nothing that was deleted before
+  if (!isShared || !(yield* othersThan(instance))) return JSON.stringify(own)
   const others = yield* sql.all<{ space_key: number; since: number }>(
     "SELECT space_key, min(acquired_at) since FROM held_leases WHERE type = 'read' AND gateway <> ? GROUP BY space_key",
     [instance],
