@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
 import { ownedByServer, runIn } from '../helpers/postgres-server.js'
+import { until } from '../helpers/until.js'
 import { freePort } from '../helpers/whole-daemon.js'
 
 const ADMIN = 'postgres'
@@ -30,7 +31,9 @@ export async function startPair(programs: string): Promise<DatabasePair> {
   const data = (at: number) => join(root, `data-${at}`)
   let primary = 0
 
-  const start = (at: number) => {
+  const start = async (at: number) => {
+    // of a server that was killed, backends may hold the port a moment longer
+    await until(() => spawnSync('pg_isready', ['-q', '-h', '127.0.0.1', '-p', String(ports[at])]).status === 2)
     const settings = {
       listen_addresses: '127.0.0.1',
       port: String(ports[at]),
@@ -43,7 +46,12 @@ export async function startPair(programs: string): Promise<DatabasePair> {
       fsync: 'off',
     }
     const options = Object.entries(settings).map(([name, value]) => `-c ${name}=${value}`)
-    run('pg_ctl', '-D', data(at), '-w', '-l', join(root, `log-${at}`), '-o', options.join(' '), 'start')
+    const log = join(root, `log-${at}`)
+    try {
+      run('pg_ctl', '-D', data(at), '-w', '-l', log, '-o', options.join(' '), 'start')
+    } catch (error) {
+      throw new Error(`a server did not start: ${readFileSync(log, 'utf8').slice(-2000)}`, { cause: error })
+    }
   }
   const connect = async (at: number, database = 'postgres') => {
     const client = new pg.Client({ connectionString: `postgres://${ADMIN}@127.0.0.1:${ports[at]}/${database}` })
@@ -68,7 +76,7 @@ export async function startPair(programs: string): Promise<DatabasePair> {
       'fast',
       '-R',
     )
-    start(at)
+    await start(at)
     const client = await connect(of)
     await client.query("ALTER SYSTEM SET synchronous_standby_names = 'ANY 1 (*)'")
     await client.query('SELECT pg_reload_conf()')
@@ -86,7 +94,7 @@ export async function startPair(programs: string): Promise<DatabasePair> {
   }
 
   run('initdb', '-D', data(0), '-E', 'UTF8', '--locale=C', '-A', 'trust', '-N', '-U', ADMIN)
-  start(0)
+  await start(0)
   const client = await connect(0)
   await client.query('CREATE ROLE ks LOGIN')
   await client.query('CREATE DATABASE ks OWNER ks')

@@ -53,10 +53,9 @@ export async function startDeployment(gateways = 3): Promise<Deployment> {
     writeFileSync(join(keys, name), `${randomBytes(32).toString('base64url')}\n`, { mode: 0o600 })
   const env = {
     KS_DAEMON_BACKEND: database.address,
-    KS_DAEMON_OBJECTS: `s3://docs/cluster?endpoint=${storage.endpoint}`,
+    KS_DAEMON_OBJECTS: storage.address,
     KS_DAEMON_KEYS: keys,
-    AWS_ACCESS_KEY_ID: 'S3RVER',
-    AWS_SECRET_ACCESS_KEY: 'S3RVER',
+    ...storage.env,
   }
   await execaNode('bin/ksd.js', ['migrate', '--data-dir', join(folder.path, 'none')], { env })
   const ports: number[] = []

@@ -1,21 +1,24 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
-import { startS3 } from '../helpers/places/s3.js'
+import { startStrictS3 } from '../helpers/places/strict-s3.js'
 
 /** What stands between gateways and their storage: lets pass, answers 503, or breaks connections. */
 export type StorageFault = 'none' | 'unavailable' | 'drops'
 
 export interface FaultyStorage {
-  endpoint: string
+  /** as a gateway is given it */
+  address: string
+  /** credentials */
+  env: Record<string, string>
   fault(fault: StorageFault): void
   end(): Promise<void>
 }
 
 const UNAVAILABLE = 'HTTP/1.1 503 Slow Down\r\ncontent-length: 0\r\nconnection: close\r\n\r\n'
 
-/** A server that speaks S3 behind a proxy that can fail. */
+/** A server that speaks S3, and stores whole objects or none, behind a proxy that can fail. */
 export async function startStorage(): Promise<FaultyStorage> {
-  const s3 = await startS3()
-  const { hostname, port } = new URL(s3.endpoint)
+  const s3 = await startStrictS3()
+  const { hostname, port } = new URL(s3.place.endpoint)
   const open = new Set<Socket>()
   let now: StorageFault = 'none'
   const proxy = createServer((client) => {
@@ -34,7 +37,8 @@ export async function startStorage(): Promise<FaultyStorage> {
   await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
   const { port: own } = proxy.address() as AddressInfo
   return {
-    endpoint: `http://127.0.0.1:${own}`,
+    address: `s3://${s3.place.bucket}/cluster?endpoint=http://127.0.0.1:${own}`,
+    env: s3.env,
     fault(fault) {
       now = fault
       // connections that were opened before would know nothing of it

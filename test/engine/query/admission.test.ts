@@ -47,6 +47,7 @@ describe('a query is let in', () => {
       snapshot: {
         ...{ publicationId: row.publication_id, fingerprint: row.fingerprint, headRevision: 1, projectionVersion: 1 },
       },
+      ...{ nodes: 1, traceBytes: 0 },
     })
   })
 
