@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { connect as connectTo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
@@ -22,6 +23,13 @@ export interface DatabasePair {
   stop(): void
 }
 
+function isListening(port = 0): Promise<boolean> {
+  const socket = connectTo(port, '127.0.0.1')
+  return new Promise<boolean>((resolve) => {
+    socket.once('connect', () => resolve(true)).once('error', () => resolve(false))
+  }).finally(() => socket.destroy())
+}
+
 /** @param programs folder of PostgreSQL's programs */
 export async function startPair(programs: string): Promise<DatabasePair> {
   const root = mkdtempSync(join(tmpdir(), 'ks-pair-'))
@@ -33,7 +41,7 @@ export async function startPair(programs: string): Promise<DatabasePair> {
 
   const start = async (at: number) => {
     // of a server that was killed, backends may hold the port a moment longer
-    await until(() => spawnSync('pg_isready', ['-q', '-h', '127.0.0.1', '-p', String(ports[at])]).status === 2)
+    await until(async () => !(await isListening(ports[at])))
     const settings = {
       listen_addresses: '127.0.0.1',
       port: String(ports[at]),

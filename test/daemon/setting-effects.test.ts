@@ -316,6 +316,9 @@ const ELSEWHERE = {
   objects: ['test/daemon/objects-in-bucket.test.ts', '--objects'],
   readingProcesses: ['test/daemon/worker-settings.test.ts', 'readingProcesses'],
   search: ['test/postgres/ksd.test.ts', '--search'],
+  backend: ['test/postgres/ksd.test.ts', 'KS_DAEMON_BACKEND'],
+  backendPasswordFile: ['test/postgres/password.test.ts', 'gets that of a file'],
+  keys: ['test/postgres/ksd.test.ts', 'must have the same keys'],
   retentionBatchRows: ['test/engine/retention/sweep.test.ts', 'batchRows: 2'],
 } as const
 
