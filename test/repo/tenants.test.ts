@@ -12,7 +12,7 @@ const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
   'a sweep of the engine over what is due, expired, deleted or left by a dead gateway, in all tenants': [
     "chat/annotation-jobs.ts: UPDATE chat_annotation_jobs SET status = 'error'",
     "chat/conversations.ts: UPDATE chat_messages SET status = 'error'",
-    'bundles/imports.ts: UPDATE spaces SET imported_by = NULL WHERE imported_by IS NOT NULL',
+    'bundles/imports.ts: UPDATE spaces SET imported_by = NULL, deleted_at = 0 WHERE imported_by IS NOT NULL',
     'chat/files.ts: SELECT f.id, f.tenant',
     'chat/turns.ts: DELETE FROM chat_turn_requests WHERE gateway NOT IN',
     'idempotency.ts: SELECT tenant, subject, key',

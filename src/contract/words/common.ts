@@ -228,4 +228,7 @@ export const COMMON_WORDS: Readonly<Record<string, string>> = {
   createdBy: 'who made it',
   fileCount: 'how many files',
   queryCount: 'how many queries',
+  ids: 'ids of spaces, with commas between them',
+  objects: 'how many files',
+  bytes: 'how many bytes',
 }
