@@ -18,7 +18,6 @@ export function* getJob(caller: Caller, id: string): Read<DocumentCompilationJob
 /** @throws KsError `already-terminal` when the job has ended */
 export async function cancelJob(context: EngineContext, caller: Caller, id: string): Promise<DocumentCompilationJob> {
   const { db, indexes } = context
-  const { space_key } = await db.read(findJob(caller, id))
   const { job, dropped } = await writeAnswer(
     db,
     caller,
@@ -33,7 +32,7 @@ export async function cancelJob(context: EngineContext, caller: Caller, id: stri
       const left = yield* dropUnpublished(row.doc_key, row.version)
       return { job: yield* toJob(yield* findJob(caller, id)), dropped: left }
     },
-    { answer: (canceled) => canceled.job, lock: space_key },
+    { answer: (canceled) => canceled.job, lock: { tenant: caller.tenant, jobId: id } },
   )
   await indexes.follow(job.knowledgeSpaceId, dropped)
   context.wake() // those who wait for the job are told at the runner's next turn

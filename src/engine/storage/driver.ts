@@ -1,8 +1,8 @@
 import type { Read, Write } from './program.js'
 import type { DatabaseDamaged } from './sql-errors.js'
 
-/** A space: the key of its row, or what requests name it by. */
-export type SpaceName = number | { tenant: string; id: string }
+/** A space: the key of its row, or what requests name it by: its id, or that of one of its jobs. */
+export type SpaceName = number | { tenant: string; id: string } | { tenant: string; jobId: string }
 
 export interface WriteOptions {
   /**

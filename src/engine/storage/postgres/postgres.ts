@@ -39,6 +39,7 @@ const WRITE = 'BEGIN ISOLATION LEVEL REPEATABLE READ'
 const WRITE_LOCKED = 'BEGIN ISOLATION LEVEL READ COMMITTED'
 const LOCK = 'SELECT 1 FROM spaces WHERE key = $1 FOR NO KEY UPDATE'
 const LOCK_NAMED = 'SELECT 1 FROM spaces WHERE tenant = $1 AND id = $2 FOR NO KEY UPDATE'
+const LOCK_OF_JOB = LOCK.replace('$1', '(SELECT space_key FROM jobs WHERE tenant = $1 AND id = $2)')
 const LOCK_APP = 'SELECT 1 FROM chat_apps WHERE tenant = $1 AND id = $2 FOR NO KEY UPDATE'
 const LOCK_NAME = 'SELECT pg_advisory_xact_lock(hashtextextended($1, 0))'
 
@@ -265,6 +266,7 @@ export class Postgres implements Driver {
       session.begin(lock === undefined && lockName === undefined ? WRITE : WRITE_LOCKED)
       if (typeof lock === 'number') this.#lock(session, LOCK, [lock])
       else if (lock !== undefined && 'appId' in lock) this.#lock(session, LOCK_APP, [lock.tenant, lock.appId])
+      else if (lock !== undefined && 'jobId' in lock) this.#lock(session, LOCK_OF_JOB, [lock.tenant, lock.jobId])
       else if (lock !== undefined) this.#lock(session, LOCK_NAMED, [lock.tenant, lock.id])
       if (lockName !== undefined) this.#lock(session, LOCK_NAME, [lockName])
       value = await this.#run(session, program, await this.#outcome(session, first.value))
