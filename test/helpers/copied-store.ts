@@ -11,7 +11,8 @@ type Row = Record<string, unknown>
 /** A copy of a data directory that an engine works on: its database as it is at one moment, and everything beside it. */
 export function copyOf(dataDir: string): string {
   const copy = mkdtempSync(join(tmpdir(), 'ks-copy-'))
-  cpSync(dataDir, copy, { recursive: true, filter: (path) => !path.startsWith(join(dataDir, 'db')) })
+  const isDatabase = (path: string) => backend === 'sqlite' && path.startsWith(join(dataDir, 'db'))
+  cpSync(dataDir, copy, { recursive: true, filter: (path) => !isDatabase(path) })
   if (backend === 'pg') {
     copyDatabase(dataDir, copy)
     return copy

@@ -22,6 +22,7 @@ const FOR_ALL: Readonly<Record<string, readonly [count: number, reason: string]>
     1,
     'the indexes know a space by its id alone: that of an imported one must be of nobody',
   ],
+  'src/engine/gateways/gateway.ts': [1, 'a heartbeat takes up what the dead have left, whosever it is'],
   'src/engine/chat/gateways/turn-watch.ts': [1, 'one look for the answers of all'],
   'src/engine/chat/operations.ts': [2, 'a key, and a signed address, are of nobody before they are found'],
 }

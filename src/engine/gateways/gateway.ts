@@ -1,4 +1,5 @@
 import { HEARTBEAT_MS, type KnownLease } from '../base/leases.js'
+import { asDeployment } from '../base/tenant-scope.js'
 import type { EngineContext } from '../context.js'
 import { beat, countGateways, isCurrent, isThere, removeGateway, removeOfLock, removeSilent } from '../rows/gateways.js'
 import { tellLeases } from '../rows/held-leases.js'
@@ -48,7 +49,7 @@ export class Gateway {
     })
     this.#beating = this.#look()
     this.#timer = setInterval(() => {
-      this.#beating = this.#beating.then(() => this.#beat()).then(() => this.#look())
+      this.#beating = asDeployment(() => this.#beating.then(() => this.#beat()).then(() => this.#look()))
     }, HEARTBEAT_MS).unref()
   }
 
