@@ -116,6 +116,9 @@ export async function startPair(programs: string): Promise<DatabasePair> {
       primary = 1 - primary
       run('pg_ctl', '-D', data(primary), '-w', 'promote')
       rmSync(data(before), { recursive: true, force: true })
+      // where nobody has collected the killed process, its number looks alive to who reads the lock of its socket
+      for (const file of [`.s.PGSQL.${ports[before]}`, `.s.PGSQL.${ports[before]}.lock`])
+        rmSync(join(root, file), { force: true })
       const promoted = await connect(primary)
       await promoted.query("ALTER SYSTEM SET synchronous_standby_names = ''")
       await promoted.query('SELECT pg_reload_conf()')

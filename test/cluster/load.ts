@@ -50,7 +50,7 @@ export function startLoad(client: Client, ledger: Ledger, from = 0): Load {
     for await (const { event, data } of events) {
       if (event !== 'answer.done') continue
       load.answered.questions++
-      if (data.includes('"degraded"')) load.answered.degraded++
+      if (data.includes('"degraded":true')) load.answered.degraded++
     }
   }
   const working = [upload, write, ask].map(forEver)
