@@ -69,6 +69,14 @@ function nodeCells({ firstNode, spaceKey, docKey, versionKey }: NodeOwner, node:
     docKey,
     versionKey,
     node.ordinal,
+    ...contentCells(node),
+    node.hash,
+  ]
+}
+
+/** What a passage says and where it stands in its document: the columns from `title` to `kind`. */
+export function contentCells(node: PreparedNode): Bindable[] {
+  return [
     node.title,
     node.text,
     node.section,
@@ -78,7 +86,6 @@ function nodeCells({ firstNode, spaceKey, docKey, versionKey }: NodeOwner, node:
     node.endOffset,
     node.pageNumber ?? null,
     node.kind,
-    node.hash,
   ]
 }
 

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { KsError } from '../../contract/errors.js'
 import { defined } from '../../lib/defined.js'
 import { abortable } from './abortable.js'
@@ -7,7 +6,6 @@ import { FollowQueue, type Wanted } from './follow-queue.js'
 import { type Grace, graceOf } from './grace.js'
 import type { GraphLimits } from './graph-keeper.js'
 import { IndexProcess, ProcessGoneError } from './index-process.js'
-import { CATCHING_UP } from './notes.js'
 import {
   type FreshBatch,
   IndexProcessDied,
@@ -22,6 +20,7 @@ import { toHits, toMessage } from './search-messages.js'
 import { checkBatch, checkVectorBatch } from './slices.js'
 import { SpaceSession } from './space-session.js'
 import type { TextEngine } from './text-index.js'
+import { ToldEntries } from './told-entries.js'
 import { WATERMARK_LAG_MS } from './watermark.js'
 
 export interface SearchIndexesOptions {
@@ -77,7 +76,7 @@ class Indexes implements SearchIndexes {
   readonly #sessions = new Map<string, SessionEntry>()
   readonly #queues = new Map<string, FollowQueue>()
   /** the newest entry of each space's log that somebody here wants, or wanted */
-  readonly #told = new Map<string, number>()
+  readonly #told = new ToldEntries()
   readonly #faults = new Map<string, number>()
   readonly #discardedAt = new Map<string, number>()
   readonly #audit: CountAudit
@@ -118,7 +117,7 @@ class Indexes implements SearchIndexes {
   }
 
   underWay(space: string, seq: number): void {
-    this.#told.set(space, Math.max(seq, this.#told.get(space) ?? 0))
+    this.#told.note(space, seq)
   }
 
   async addVectors(space: string, batch: VectorBatch): Promise<void> {
@@ -209,7 +208,7 @@ class Indexes implements SearchIndexes {
     this.#audit.forget(space)
     await this.#queues.get(space)?.clear(new KsError('unavailable', `the indexes of space ${space} are being removed`))
     this.#queues.delete(space)
-    this.#told.delete(space)
+    this.#told.forget(space)
     this.#sessions.delete(space)
     await this.#tried(() => this.#process.ask({ op: 'drop', space }))
     this.#sessions.delete(space)
@@ -247,19 +246,12 @@ class Indexes implements SearchIndexes {
     return session?.generation === this.#process.generation && !session.failed ? session.at : 0
   }
 
-  /**
-   * Catches up with an entry that nobody here was told of: one of another process, or one whose news was lost. What is under
-   * way here is no part of what the search may show, and is not waited for.
-   *
-   * @returns why the text index is behind, when the grace is over
-   */
-  async #untilSeen(space: string, seq: number): Promise<string[]> {
-    if (seq <= Math.max(this.#at(space), this.#told.get(space) ?? 0)) return []
-    const seen = this.follow(space, seq).then(
-      () => [],
-      () => [CATCHING_UP],
-    )
-    return await Promise.race([seen, sleep(this.#options.graceMs ?? GRACE_MS, [CATCHING_UP], { ref: false })])
+  #untilSeen(space: string, seq: number): Promise<string[]> {
+    return this.#told.untilSeen(space, seq, {
+      at: this.#at(space),
+      follow: () => this.follow(space, seq),
+      graceMs: this.#options.graceMs ?? GRACE_MS,
+    })
   }
 
   #queue(space: string): FollowQueue {

@@ -1,4 +1,5 @@
 import { type Read, sql, type Write } from '../../storage/program.js'
+import type { SpaceRow } from '../spaces.js'
 
 /*
  * A space that is being imported has the row of a deleted space, so that nobody sees it, which its gateway holds: the purge
@@ -6,29 +7,7 @@ import { type Read, sql, type Write } from '../../storage/program.js'
  */
 
 /** A space's own row, as a bundle has it, and what the store adds. */
-export interface ImportedSpace {
-  tenant: string
-  id: string
-  name: string
-  slug: string
-  description: string | null
-  created_at: number
-  updated_at: number
-  manifest_id: string
-  manifest_version: number
-  manifest: string
-  embedding_plugin: string
-  embedding_provider: string
-  embedding_model: string
-  embedding_revision: number
-  vector_space: string
-  dimension: number | null
-  frozen_at: number | null
-  head_revision: number
-  publication_id: string
-  fingerprint: string
-  published_at: number
-}
+export type ImportedSpace = Omit<SpaceRow, 'key' | 'deleted_at'>
 
 /** Whether any tenant has, or had and is still losing, a space with this id: the indexes know spaces by their ids alone. */
 export function* spaceWithId(id: string): Read<{ tenant: string; isDeleted: number } | undefined> {

@@ -29,37 +29,31 @@ export function ownerColumn(wanted: string): string | undefined {
 }
 
 /** Of ids that rows of a table belong to, one that is not in the space. */
-export function* missingOwner(
-  { tenant, spaceKey }: Owner,
-  wanted: string,
-  ids: readonly string[],
-): Read<string | undefined> {
+export function* missingOwner(owner: Owner, wanted: string, ids: readonly string[]): Read<string | undefined> {
+  const { tenant, spaceKey } = owner
   const list = JSON.stringify(ids)
-  for (const [table, , owner] of OWNERS)
+  for (const [table, , named] of OWNERS)
     if (table === wanted)
       return (yield* sql.get<{ id: string }>(
         `SELECT wanted.value id FROM json_each(?) wanted WHERE NOT EXISTS (
-           SELECT 1 FROM ${owner} o WHERE o.tenant = ? AND o.id = wanted.value AND o.space_key = ?) LIMIT 1`,
+           SELECT 1 FROM ${named} o WHERE o.tenant = ? AND o.id = wanted.value AND o.space_key = ?) LIMIT 1`,
         [list, tenant, spaceKey],
       ))?.id
-  if (wanted === 'quoted_sources') return yield* notOfQuestions(list, tenant, spaceKey)
-  return wanted === 'evidence_bundles' ? yield* notOfAnswers(list, tenant, spaceKey) : undefined
+  if (wanted === 'quoted_sources') return yield* inNeither('golden_questions', 'failed_queries', list, owner)
+  return wanted === 'evidence_bundles' ? yield* inNeither('traces', 'research_tasks', list, owner) : undefined
 }
 
-function* notOfQuestions(list: string, tenant: string, spaceKey: number): Read<string | undefined> {
+/** Of ids, one that is in neither of two tables of the space. */
+function* inNeither(
+  one: 'golden_questions' | 'traces',
+  other: 'failed_queries' | 'research_tasks',
+  list: string,
+  { tenant, spaceKey }: Owner,
+): Read<string | undefined> {
   return (yield* sql.get<{ id: string }>(
     `SELECT wanted.value id FROM json_each(?) wanted
-     WHERE NOT EXISTS (SELECT 1 FROM golden_questions o WHERE o.tenant = ? AND o.id = wanted.value AND o.space_key = ?)
-       AND NOT EXISTS (SELECT 1 FROM failed_queries o WHERE o.tenant = ? AND o.id = wanted.value AND o.space_key = ?) LIMIT 1`,
-    [list, tenant, spaceKey, tenant, spaceKey],
-  ))?.id
-}
-
-function* notOfAnswers(list: string, tenant: string, spaceKey: number): Read<string | undefined> {
-  return (yield* sql.get<{ id: string }>(
-    `SELECT wanted.value id FROM json_each(?) wanted
-     WHERE NOT EXISTS (SELECT 1 FROM traces o WHERE o.tenant = ? AND o.id = wanted.value AND o.space_key = ?)
-       AND NOT EXISTS (SELECT 1 FROM research_tasks o WHERE o.tenant = ? AND o.id = wanted.value AND o.space_key = ?) LIMIT 1`,
+     WHERE NOT EXISTS (SELECT 1 FROM ${one} o WHERE o.tenant = ? AND o.id = wanted.value AND o.space_key = ?)
+       AND NOT EXISTS (SELECT 1 FROM ${other} o WHERE o.tenant = ? AND o.id = wanted.value AND o.space_key = ?) LIMIT 1`,
     [list, tenant, spaceKey, tenant, spaceKey],
   ))?.id
 }

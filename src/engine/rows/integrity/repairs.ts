@@ -2,6 +2,7 @@ import { newId } from '../../../lib/ids.js'
 import type { PreparedNode } from '../../parse/compiled.js'
 import { type Read, sql, type Write } from '../../storage/program.js'
 import type { DocumentRow } from '../documents.js'
+import { contentCells } from '../nodes.js'
 import { logRemoved } from '../projection-log.js'
 import { removeNode } from '../purge/parts.js'
 import { withParts } from '../version-parts.js'
@@ -54,17 +55,7 @@ export function* setRestoredHash(versionKey: number, hash: string): Write<void> 
 /** @returns whether the passage's row was missing or other than it is now */
 export function* writeNode(row: ScannedVersion, old: StoredNode | undefined, node: PreparedNode): Write<boolean> {
   const { hash } = node
-  const values = [
-    node.title,
-    node.text,
-    node.section,
-    node.outlineNodeId,
-    node.elements,
-    node.startOffset,
-    node.endOffset,
-    node.pageNumber ?? null,
-    node.kind,
-  ]
+  const values = contentCells(node)
   if (old !== undefined) {
     const places = [old.start_offset, old.end_offset, old.page, old.kind]
     const before = [old.title, old.text, old.section, old.outline_node, old.elements, ...places]

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { KsError } from '../../../contract/errors.js'
 import { defined } from '../../../lib/defined.js'
 import type { DatabaseAddress } from '../../../local/database-address.js'
@@ -18,6 +17,7 @@ import type {
 } from '../ports.js'
 import { toMessage } from '../search-messages.js'
 import { checkBatch, checkVectorBatch } from '../slices.js'
+import { ToldEntries } from '../told-entries.js'
 import { answer } from './answer.js'
 import { Graphs, type GraphsOptions } from './graphs.js'
 import { countNodes } from './node-rows.js'
@@ -74,7 +74,7 @@ class PostgresIndexes implements SearchIndexes {
   readonly #open = new Map<string, SpaceState>()
   readonly #queues = new Map<string, FollowQueue>()
   /** the newest entry of each space's log that somebody here wants, or wanted */
-  readonly #told = new Map<string, number>()
+  readonly #told = new ToldEntries()
   readonly #audit: CountAudit
 
   constructor(options: PostgresIndexesOptions, vectorType: number) {
@@ -102,7 +102,7 @@ class PostgresIndexes implements SearchIndexes {
   }
 
   underWay(space: string, seq: number): void {
-    this.#told.set(space, Math.max(seq, this.#told.get(space) ?? 0))
+    this.#told.note(space, seq)
   }
 
   async addVectors(space: string, batch: VectorBatch): Promise<void> {
@@ -191,7 +191,7 @@ class PostgresIndexes implements SearchIndexes {
     this.#audit.forget(space)
     await this.#queues.get(space)?.clear(new KsError('unavailable', `the indexes of space ${space} are being removed`))
     this.#forget(space)
-    this.#told.delete(space)
+    this.#told.forget(space)
     const row = await this.#db.read(spaceRow(space))
     if (row === undefined) return
     const shelf = { space, key: row.key }
@@ -233,14 +233,12 @@ class PostgresIndexes implements SearchIndexes {
     return state === undefined || state.failed ? 0 : state.at
   }
 
-  /** Catches up with an entry that nobody here was told of. @returns why the text rows are behind, when the grace is over */
-  async #untilSeen(space: string, seq: number): Promise<string[]> {
-    if (seq <= Math.max(this.#at(space), this.#told.get(space) ?? 0)) return []
-    const seen = this.follow(space, seq).then(
-      (): string[] => [],
-      () => [CATCHING_UP],
-    )
-    return await Promise.race([seen, sleep(this.#options.graceMs ?? GRACE_MS, [CATCHING_UP], { ref: false })])
+  #untilSeen(space: string, seq: number): Promise<string[]> {
+    return this.#told.untilSeen(space, seq, {
+      at: this.#at(space),
+      follow: () => this.follow(space, seq),
+      graceMs: this.#options.graceMs ?? GRACE_MS,
+    })
   }
 
   #queue(space: string): FollowQueue {

@@ -125,7 +125,6 @@ async function makePool(
   }
   const pool = new pg.Pool({
     Client: OneOfHosts,
-    ...(address.password === undefined ? {} : { password: address.password }),
     application_name: application,
     max,
     connectionTimeoutMillis: WAIT_MS,

@@ -96,7 +96,7 @@ export class Postgres implements Driver {
       if (first.done === true) return first.value
       const { session, outcome } = await this.#begun(first.value)
       try {
-        const value = await this.#run(session, program, outcome())
+        const value = await this.#run(session, program, outcome)
         session.leave()
         return value
       } catch (error) {
@@ -110,7 +110,7 @@ export class Postgres implements Driver {
   }
 
   /** Runs the first statement of a read, which may be run again: only its answer moves the program on. */
-  async #begun(first: Asked): Promise<{ session: Session; outcome(): Outcome }> {
+  async #begun(first: Asked): Promise<{ session: Session; outcome: Outcome }> {
     const until = performance.now() + Math.min(READ_PATIENCE_MS, this.#patienceMs)
     for (let run = 1; ; run++) {
       try {
@@ -122,7 +122,7 @@ export class Postgres implements Driver {
           throw outcome.error
         }
         this.#isAway = false
-        return { session, outcome: () => outcome }
+        return { session, outcome }
       } catch (error) {
         await this.#again(error, run, until)
       }
