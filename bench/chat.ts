@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs'
 import { Agent, request } from 'node:http'
 import { cpus, loadavg } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { type ChatStream, chatKey, chatStream } from './lib/chat-stream.js'
 import { startDaemon, temporaryFolder } from './lib/daemon.js'
 import { percentile, report } from './lib/report.js'
 import { startSlowModel } from './lib/slow-model.js'
@@ -30,16 +31,15 @@ const daemon = await startDaemon(home.path, {
   NODE_OPTIONS: '--max-old-space-size=96',
 })
 try {
-  const app = await daemon.client.request('POST /chat-apps', { body: { name: 'Bench' } })
-  const { key: made } = await daemon.client.request('POST /chat-apps/{appId}/keys', { path: { appId: app.id } })
-  const key = made ?? ''
+  const key = await chatKey(daemon.client, { name: 'Bench' })
   const agent = new Agent({ keepAlive: true, maxSockets: STREAMS })
-  const streams: Stream[] = []
+  const to = { url: daemon.url, key, agent, words: model.tokens }
+  const streams: ChatStream[] = []
   const memory: number[] = []
   const before = cpuSeconds(daemon.pid)
-  await Promise.all(Array.from({ length: WARM }, (_, n) => oneStream(key, agent, `warm-${n}`)))
+  await Promise.all(Array.from({ length: WARM }, (_, n) => chatStream(to, `warm-${n}`)))
   for (let round = 0; round < ROUNDS; round++) {
-    const all = Array.from({ length: STREAMS }, (_, n) => oneStream(key, agent, `${round}-${n}`))
+    const all = Array.from({ length: STREAMS }, (_, n) => chatStream(to, `${round}-${n}`))
     streams.push(...(await Promise.all(all)))
     await sleep(500)
     memory.push(residentKib(daemon.pid))
@@ -98,13 +98,6 @@ try {
   home.remove()
 }
 
-interface Stream {
-  status: number
-  pingMs: number
-  /** it ended with `message_end` and held every word */
-  whole: boolean
-}
-
 /** Stops an answer at its first word. @returns milliseconds from sending the stop until the model's connection closes */
 function stopped(key: string, agent: Agent, user: string): Promise<number> {
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
@@ -128,28 +121,6 @@ function stopped(key: string, agent: Agent, user: string): Promise<number> {
       })
     })
     stream.end(JSON.stringify({ query: 'stop me', user, auto_generate_name: false }))
-  })
-}
-
-function oneStream(key: string, agent: Agent, query: string): Promise<Stream> {
-  const body = JSON.stringify({ query, user: `user-${query}`, auto_generate_name: false })
-  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
-  const started = performance.now()
-  return new Promise((resolve, reject) => {
-    const sent = request(`${daemon.url}/v1/chat-messages`, { method: 'POST', agent, headers }, (response) => {
-      let pingMs = Number.POSITIVE_INFINITY
-      let text = ''
-      response.setEncoding('utf8').on('data', (piece: string) => {
-        if (text === '') pingMs = performance.now() - started
-        text += piece
-      })
-      response.on('error', reject).on('end', () => {
-        const words = text.match(/"event":"message",/g)?.length ?? 0
-        const whole = words === model.tokens && text.includes('"event":"message_end"')
-        resolve({ status: response.statusCode ?? 0, pingMs, whole })
-      })
-    })
-    sent.on('error', reject).end(body)
   })
 }
 

@@ -5,6 +5,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { dataLayout } from '../src/local/layout.js'
+import { chatKey } from './lib/chat-stream.js'
 import {
   type BenchDaemon,
   endedChildrenCpuMs,
@@ -105,8 +106,5 @@ async function prepareChat({ client }: BenchDaemon): Promise<string> {
   if (ingested.code !== 0) throw new Error(ingested.stderr)
   const { items } = await client.request('GET /knowledge-spaces', { query: {} })
   const knowledgeSpaceIds = items.filter(({ slug }) => slug === 'shop').map(({ id }) => id)
-  const app = await client.request('POST /chat-apps', { body: { name: 'Bench', knowledgeSpaceIds } })
-  const { key: made } = await client.request('POST /chat-apps/{appId}/keys', { path: { appId: app.id } })
-  const key = made ?? ''
-  return key
+  return await chatKey(client, { name: 'Bench', knowledgeSpaceIds })
 }

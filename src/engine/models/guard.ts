@@ -132,6 +132,8 @@ async function enter(entry: Entry) {
     throw error
   })
   timers.resume()
+  // what the provider did says more than that the time for trying again ran out
+  let earlier: ProviderFailure | undefined
 
   return {
     signal: scope.signal,
@@ -158,10 +160,11 @@ async function enter(entry: Entry) {
       if (waitMs === undefined) {
         if (failure.unhealthy) call.failed(failure.status)
         else call.succeeded()
-        throw toKsError(gate.provider, failure)
+        throw toKsError(gate.provider, scope.signal.aborted ? (earlier ?? failure) : failure)
       }
+      earlier = failure
       await sleep(waitMs, scope.signal).catch(() => {
-        throw whyAborted(entry, scope.signal)
+        throw options.signal?.aborted ? options.signal.reason : toKsError(gate.provider, failure)
       })
     },
 

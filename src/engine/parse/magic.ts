@@ -1,4 +1,4 @@
-import { listParts } from './zip.js'
+import { listParts } from './archive/zip.js'
 
 const OFFICE = 'application/vnd.openxmlformats-officedocument.'
 const OPEN = 'application/vnd.oasis.opendocument.'

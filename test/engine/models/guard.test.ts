@@ -137,6 +137,14 @@ test('F38: the timeout holds for all tries together', async () => {
   expect(performance.now() - start).toBeLessThan(800)
 })
 
+test('a call that runs out of time while it tries again tells what the provider did, not that time ran out', async () => {
+  const { fake, registry } = await setUp({ timeoutMs: 200 })
+  fake.script({ kind: 'status', status: 429 }, { kind: 'hang' })
+  const error = await failureOf(registry.embedder(named('m')).embed(['x'], 'query'))
+  expect(error.message).toBe('provider "acme" is limiting the rate of calls (429)')
+  expect(fake.requests).toHaveLength(2)
+})
+
 test('a stream must begin within its own, shorter time; comment lines do not count', async () => {
   const { fake, registry } = await setUp({ firstTokenTimeoutMs: 150 })
   fake.script({ kind: 'comments', ms: 20 })

@@ -5,7 +5,7 @@ import { CFB, utils, write } from '@e965/xlsx'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createCompiler } from '../../../src/engine/parse/compiler.js'
-import { chainsEnd } from '../../../src/engine/parse/compound-chains.js'
+import { chainsEnd } from '../../../src/engine/parse/office/compound-chains.js'
 import { failureOf, read } from './read.js'
 
 function oldWorkbook(): Buffer {

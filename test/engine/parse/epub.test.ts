@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { target } from '../../../src/engine/parse/epub-package.js'
+import { target } from '../../../src/engine/parse/book/epub-package.js'
 import { makeEpub } from './office.js'
 import { failureOf, makeZip, read } from './read.js'
 

@@ -1,4 +1,4 @@
-import { storeZip } from '../../../src/engine/parse/zip-store.js'
+import { storeZip } from '../../../src/engine/parse/archive/zip-store.js'
 import { makeZip, type ZipPart } from './read.js'
 
 const RELATIONS = 'http://schemas.openxmlformats.org/package/2006/relationships'

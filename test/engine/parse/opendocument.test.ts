@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { readOdfText } from '../../../src/engine/parse/odf-text.js'
+import { readOdfText } from '../../../src/engine/parse/office/odf-text.js'
 import { makeOdf } from './office.js'
 import { failureOf, makeZip, read, readFixture } from './read.js'
 

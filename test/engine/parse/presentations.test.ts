@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { readShapes } from '../../../src/engine/parse/slide-shapes.js'
+import { readShapes } from '../../../src/engine/parse/office/slide-shapes.js'
 import { makePptx, shape } from './office.js'
 import { failureOf, makeZip, read } from './read.js'
 

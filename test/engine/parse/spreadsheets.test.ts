@@ -1,7 +1,7 @@
 import { utils, write } from '@e965/xlsx'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { installCodePages } from '../../../src/engine/parse/spreadsheet-codepages.js'
+import { installCodePages } from '../../../src/engine/parse/office/spreadsheet-codepages.js'
 import { makeXlsx, row } from './office.js'
 import { failureOf, read, readFixture } from './read.js'
 

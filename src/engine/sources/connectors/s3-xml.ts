@@ -1,5 +1,5 @@
 import { EgressFailure } from '../../egress/failure.js'
-import { readMarkup } from '../../parse/markup-events.js'
+import { readMarkup } from '../../parse/markup/markup-events.js'
 
 /** What listings and failures are read for. */
 const KEPT = new Set([

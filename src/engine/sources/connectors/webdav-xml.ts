@@ -1,4 +1,4 @@
-import { readMarkup } from '../../parse/markup-events.js'
+import { readMarkup } from '../../parse/markup/markup-events.js'
 
 /** A resource in an answer to PROPFIND. */
 export interface DavEntry {

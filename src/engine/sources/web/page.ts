@@ -1,6 +1,6 @@
 import { defined } from '../../../lib/defined.js'
 import { decodeText } from '../../parse/charset.js'
-import { type Attributes, readMarkup } from '../../parse/markup-events.js'
+import { type Attributes, readMarkup } from '../../parse/markup/markup-events.js'
 
 /** What a crawl wants of a page. */
 export interface PageFacts {

@@ -1,4 +1,4 @@
-import { readMarkup } from '../../parse/markup-events.js'
+import { readMarkup } from '../../parse/markup/markup-events.js'
 
 export interface Located {
   kind: 'page' | 'map'

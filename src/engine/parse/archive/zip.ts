@@ -1,0 +1,220 @@
+import { crc32, inflateRawSync } from 'node:zlib'
+import { bytesInWords, ReadError, type ReadLimits } from '../limits.js'
+
+// Record signatures and sizes of APPNOTE.TXT 6.3, sections 4.3.7, 4.3.12, 4.3.14 to 4.3.16, 4.5.3.
+const LOCAL = 0x04034b50
+const CENTRAL = 0x02014b50
+const END = 0x06054b50
+const END_SIZE = 22
+const CENTRAL_SIZE = 46
+const LOCAL_SIZE = 30
+const MAX_COMMENT = 0xffff
+const ENCRYPTED_FLAG = 1
+const STORED = 0
+const DEFLATED = 8
+/** A size or place of all ones stands for "see the zip64 record", which some programs write into small archives too. */
+const ZIP64 = 0xffffffff
+const ZIP64_END = 0x06064b50
+const ZIP64_END_SIZE = 56
+const ZIP64_LOCATOR = 0x07064b50
+const ZIP64_LOCATOR_SIZE = 20
+const ZIP64_EXTRA = 1
+
+export interface ZipEntry {
+  name: string
+  method: number
+  encrypted: boolean
+  packedSize: number
+  /** as the archive claims; `ZipArchive.read` believes only what comes out */
+  size: number
+  offset: number
+  checksum: number
+}
+
+/** An archive in memory, whose entries are inflated one at a time against one shared budget. */
+export interface ZipArchive {
+  readonly entries: ReadonlyMap<string, ZipEntry>
+  /** @throws ReadError `limit-exceeded`, `encrypted`, `malformed` */
+  read(name: string): Buffer
+}
+
+/**
+ * Opens a zip archive by its central directory and checks what it claims: number of entries, inflated size, ratio.
+ *
+ * @param filename for the sentences of its errors
+ * @throws ReadError `malformed` without a directory, `limit-exceeded` past a limit
+ */
+export function openZip(bytes: Buffer, filename: string, limits: ReadLimits): ZipArchive {
+  const entries = readDirectory(bytes, filename, limits)
+  let claimed = 0
+  for (const entry of entries.values()) claimed += entry.size
+  checkInflated(claimed, bytes.length, filename, limits)
+  let inflated = 0
+  const cache = new Map<string, Buffer>()
+  return {
+    entries,
+    read(name) {
+      const known = cache.get(name)
+      if (known !== undefined) return known
+      const entry = entries.get(name)
+      if (entry === undefined) throw new ReadError('malformed', `${filename} has no part ${name}`)
+      const content = inflate(bytes, entry, filename, limits, inflated)
+      inflated += content.length
+      checkInflated(inflated, bytes.length, filename, limits)
+      if (crc32(content) !== entry.checksum) {
+        throw new ReadError('malformed', `${filename} is damaged: ${name} does not match its checksum`)
+      }
+      cache.set(name, content)
+      return content
+    },
+  }
+}
+
+/**
+ * Names of the parts of an archive, as its directory lists them, `most` at most; none where there is no directory.
+ * Costs no inflating, so it may be asked of any file.
+ */
+export function listParts(bytes: Buffer, most: number): Set<string> {
+  const names = new Set<string>()
+  const end = bytes.length < END_SIZE ? -1 : findEnd(bytes)
+  if (end === -1) return names
+  let at = directoryStart(bytes, end)
+  while (names.size < most && at + CENTRAL_SIZE <= bytes.length && bytes.readUInt32LE(at) === CENTRAL) {
+    const { name, next } = entryName(bytes, at)
+    names.add(name)
+    at = next
+  }
+  return names
+}
+
+function entryName(bytes: Buffer, at: number): { name: string; next: number } {
+  const end = at + CENTRAL_SIZE + bytes.readUInt16LE(at + 28)
+  const name = bytes.toString('utf8', at + CENTRAL_SIZE, end).replaceAll('\\', '/')
+  return { name, next: end + bytes.readUInt16LE(at + 30) + bytes.readUInt16LE(at + 32) }
+}
+
+function checkInflated(inflated: number, packed: number, filename: string, limits: ReadLimits): void {
+  if (inflated > limits.inflatedBytes) {
+    throw new ReadError(
+      'limit-exceeded',
+      `${filename} inflates to more than the limit of ${bytesInWords(limits.inflatedBytes)}`,
+    )
+  }
+  if (inflated > limits.ratioFloorBytes && inflated > packed * limits.inflateRatio) {
+    throw new ReadError(
+      'limit-exceeded',
+      `${filename} inflates to more than ${limits.inflateRatio} times its size, which is past the decompression limit`,
+    )
+  }
+}
+
+function inflate(bytes: Buffer, entry: ZipEntry, filename: string, limits: ReadLimits, before: number): Buffer {
+  if (entry.encrypted) throw new ReadError('encrypted', `${filename} is protected by a password`)
+  const packed = packedBytes(bytes, entry, filename)
+  if (entry.method === STORED) return packed
+  if (entry.method !== DEFLATED) {
+    throw new ReadError('malformed', `${filename} packs ${entry.name} with the unknown method ${entry.method}`)
+  }
+  const budget = Math.min(
+    limits.inflatedBytes - before,
+    Math.max(limits.ratioFloorBytes, bytes.length * limits.inflateRatio) - before,
+  )
+  try {
+    return inflateRawSync(packed, { maxOutputLength: Math.max(1, budget) })
+  } catch (error) {
+    if (
+      error instanceof RangeError ||
+      (error instanceof Error && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE')
+    ) {
+      checkInflated(before + budget + 1, bytes.length, filename, limits)
+      throw new ReadError('limit-exceeded', `${filename} inflates past the decompression limit`, { cause: error })
+    }
+    throw new ReadError('malformed', `${filename} is damaged: ${entry.name} cannot be unpacked`, { cause: error })
+  }
+}
+
+function packedBytes(bytes: Buffer, entry: ZipEntry, filename: string): Buffer {
+  const { offset } = entry
+  if (offset + LOCAL_SIZE > bytes.length || bytes.readUInt32LE(offset) !== LOCAL) {
+    throw new ReadError('malformed', `${filename} is damaged: ${entry.name} is not where the directory says`)
+  }
+  const start = offset + LOCAL_SIZE + bytes.readUInt16LE(offset + 26) + bytes.readUInt16LE(offset + 28)
+  const packed = bytes.subarray(start, start + entry.packedSize)
+  if (packed.length < entry.packedSize) throw new ReadError('malformed', `${filename} is cut off in ${entry.name}`)
+  return packed
+}
+
+function readDirectory(bytes: Buffer, filename: string, limits: ReadLimits): Map<string, ZipEntry> {
+  const end = findEnd(bytes)
+  if (end === -1)
+    throw new ReadError('malformed', `${filename} is a zip archive without a directory; it may be cut off`)
+  const count = bytes.readUInt16LE(end + 10)
+  const entries = new Map<string, ZipEntry>()
+  let at = directoryStart(bytes, end)
+  // The archive may hold more entries than its 16-bit count says, so the directory itself is what counts.
+  for (let seen = 1; at + CENTRAL_SIZE <= bytes.length && bytes.readUInt32LE(at) === CENTRAL; seen++) {
+    if (seen > limits.archiveEntries) {
+      const most = limits.archiveEntries.toLocaleString('en-US')
+      throw new ReadError('limit-exceeded', `${filename} has more archive entries than the limit of ${most}`)
+    }
+    const { name, next } = entryName(bytes, at)
+    const entry: ZipEntry = {
+      name,
+      method: bytes.readUInt16LE(at + 10),
+      encrypted: (bytes.readUInt16LE(at + 8) & ENCRYPTED_FLAG) !== 0,
+      ...entryPlaces(bytes, at, filename),
+      checksum: bytes.readUInt32LE(at + 16),
+    }
+    if (!entries.has(name)) entries.set(name, entry)
+    at = next
+  }
+  if (entries.size === 0 && count > 0) throw new ReadError('malformed', `${filename} has a damaged archive directory`)
+  return entries
+}
+
+/** Sizes and place of an entry, those of zip64 from its extra field: the ones that are all ones, in this order. */
+function entryPlaces(bytes: Buffer, at: number, filename: string): Pick<ZipEntry, 'size' | 'packedSize' | 'offset'> {
+  const places = [bytes.readUInt32LE(at + 24), bytes.readUInt32LE(at + 20), bytes.readUInt32LE(at + 42)]
+  if (places.includes(ZIP64)) {
+    const wide = extraField(bytes, at, ZIP64_EXTRA)
+    let next = 0
+    for (const [index, place] of places.entries()) {
+      if (place !== ZIP64) continue
+      if (wide === undefined || next + 8 > wide.length) {
+        throw new ReadError('malformed', `${filename} has a damaged archive directory`)
+      }
+      places[index] = Number(wide.readBigUInt64LE(next))
+      next += 8
+    }
+  }
+  const [size = 0, packedSize = 0, offset = 0] = places
+  return { size, packedSize, offset }
+}
+
+function extraField(bytes: Buffer, at: number, wanted: number): Buffer | undefined {
+  const start = at + CENTRAL_SIZE + bytes.readUInt16LE(at + 28)
+  const extra = bytes.subarray(start, start + bytes.readUInt16LE(at + 30))
+  for (let field = 0; field + 4 <= extra.length; field += 4 + extra.readUInt16LE(field + 2)) {
+    if (extra.readUInt16LE(field) === wanted)
+      return extra.subarray(field + 4, field + 4 + extra.readUInt16LE(field + 2))
+  }
+  return undefined
+}
+
+/** Where the directory begins, which a zip64 archive says in a record of its own; past the end where it is nowhere. */
+function directoryStart(bytes: Buffer, end: number): number {
+  const start = bytes.readUInt32LE(end + 16)
+  const locator = end - ZIP64_LOCATOR_SIZE
+  if (start !== ZIP64 || locator < 0 || bytes.readUInt32LE(locator) !== ZIP64_LOCATOR) return start
+  const record = Number(bytes.readBigUInt64LE(locator + 8))
+  if (record + ZIP64_END_SIZE > bytes.length || bytes.readUInt32LE(record) !== ZIP64_END) return start
+  return Number(bytes.readBigUInt64LE(record + 48))
+}
+
+function findEnd(bytes: Buffer): number {
+  const lowest = Math.max(0, bytes.length - END_SIZE - MAX_COMMENT)
+  for (let at = bytes.length - END_SIZE; at >= lowest; at--) {
+    if (bytes.readUInt32LE(at) === END) return at
+  }
+  return -1
+}

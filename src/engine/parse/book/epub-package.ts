@@ -1,0 +1,191 @@
+import { defined } from '../../../lib/defined.js'
+import type { ZipArchive } from '../archive/zip.js'
+import { ReadError } from '../limits.js'
+import { type Attributes, type MarkupHandler, readMarkup } from '../markup/markup-events.js'
+import { properTitle, resolvePart, xmlText } from '../office/office-package.js'
+
+/** What the package document of an e-book says (EPUB 3.3, 5; OPF 2.0.1). */
+export interface EpubPackage {
+  title?: string
+  author?: string
+  language?: string
+  /** the parts of the book in reading order, each once, without pages that only list the contents */
+  chapters: string[]
+  /** titles of parts, from the book's own table of contents */
+  labels: ReadonlyMap<string, string>
+}
+
+interface Item {
+  part: string
+  type: string
+  properties: string
+}
+
+const CONTAINER = 'META-INF/container.xml'
+const ENCRYPTION = 'META-INF/encryption.xml'
+const CHAPTER_TYPES = new Set([
+  'application/xhtml+xml',
+  'text/html',
+  'application/x-dtbook+xml',
+  'text/x-oeb1-document',
+])
+const MAX_LABEL = 300
+
+/**
+ * Reads the package document of an e-book and its table of contents.
+ *
+ * @throws ReadError `malformed` without one, `encrypted` where chapters are
+ */
+export function readPackage(zip: ZipArchive, filename: string): EpubPackage {
+  const opf = packagePart(zip, filename)
+  const items = new Map<string, Item>()
+  const spine = new Set<string>()
+  const contents = new Set<string>()
+  const texts = new Map<string, string>()
+  let inside = ''
+  readMarkup(
+    xmlText(zip, opf),
+    {
+      open(name, attributes) {
+        const tag = localName(name)
+        inside = name.startsWith('dc:') && !texts.has(tag) ? tag : ''
+        if (tag === 'item') addItem(items, opf, attributes)
+        else if (tag === 'itemref') spine.add(attributes.get('idref') ?? '')
+        else if (tag === 'reference' && attributes.get('type') === 'toc') contents.add(attributes.get('href') ?? '')
+      },
+      close() {
+        inside = ''
+      },
+      text(text) {
+        if (inside !== '') texts.set(inside, `${texts.get(inside) ?? ''}${text}`.slice(0, 1000))
+      },
+    },
+    true,
+  )
+  // A reference with a place in its file is to a chapter that begins with the contents.
+  const listing = new Set([...contents].filter((href) => !href.includes('#')).map((href) => target(opf, href)))
+  const chapters = new Set<string>()
+  for (const id of spine) {
+    const item = items.get(id)
+    if (item === undefined || !CHAPTER_TYPES.has(item.type) || /\bnav\b/.test(item.properties)) continue
+    if (!listing.has(item.part) && zip.entries.has(item.part)) chapters.add(item.part)
+  }
+  checkReadable(zip, chapters, filename)
+  return { ...described(texts), chapters: [...chapters], labels: readLabels(zip, [...items.values()]) }
+}
+
+function packagePart(zip: ZipArchive, filename: string): string {
+  let part: string | undefined
+  if (zip.entries.has(CONTAINER)) {
+    readTags(xmlText(zip, CONTAINER), (name, attributes) => {
+      if (localName(name) === 'rootfile') part ??= attributes.get('full-path')
+    })
+  }
+  part ??= [...zip.entries.keys()].find((name) => name.endsWith('.opf'))
+  if (part !== undefined && zip.entries.has(part)) return part
+  throw new ReadError('malformed', `${filename} is not a readable e-book: it has no package document`)
+}
+
+function addItem(items: Map<string, Item>, opf: string, attributes: Attributes): void {
+  const id = attributes.get('id')
+  const href = attributes.get('href')
+  if (id === undefined || href === undefined) return
+  items.set(id, {
+    part: target(opf, href),
+    type: attributes.get('media-type') ?? '',
+    properties: attributes.get('properties') ?? '',
+  })
+}
+
+function described(texts: ReadonlyMap<string, string>): Pick<EpubPackage, 'title' | 'author' | 'language'> {
+  const [title, author, language] = ['title', 'creator', 'language'].map((name) =>
+    texts.get(name)?.replace(/\s+/g, ' ').trim(),
+  )
+  const known = properTitle(title)
+  return {
+    ...defined({ title: known }),
+    ...(author === undefined || author === '' ? {} : { author }),
+    ...(language !== undefined && /^[a-z]{2,3}(?:-[\w-]{1,20})?$/i.test(language) ? { language } : {}),
+  }
+}
+
+/** Fonts are scrambled in many books; chapters only where they are sold with a lock. */
+function checkReadable(zip: ZipArchive, chapters: ReadonlySet<string>, filename: string): void {
+  if (!zip.entries.has(ENCRYPTION)) return
+  readTags(xmlText(zip, ENCRYPTION), (name, attributes) => {
+    if (localName(name) !== 'CipherReference' || !chapters.has(target('', attributes.get('URI') ?? ''))) return
+    throw new ReadError('encrypted', `${filename} is protected against copying`)
+  })
+}
+
+/** Titles of parts by the navigation document (EPUB 3) or the NCX (EPUB 2). */
+function readLabels(zip: ZipArchive, items: Item[]): Map<string, string> {
+  const labels = new Map<string, string>()
+  const item =
+    items.find(({ properties }) => /\bnav\b/.test(properties)) ??
+    items.find(({ type }) => type === 'application/x-dtbncx+xml')
+  if (item === undefined || !zip.entries.has(item.part)) return labels
+  const reader = new LabelReader(item.part, labels)
+  readMarkup(xmlText(zip, item.part), reader, true)
+  return labels
+}
+
+class LabelReader implements MarkupHandler {
+  readonly #from: string
+  readonly #labels: Map<string, string>
+  #part: string | undefined
+  #text: string | undefined
+
+  constructor(from: string, labels: Map<string, string>) {
+    this.#from = from
+    this.#labels = labels
+  }
+
+  open(name: string, attributes: Attributes): void {
+    const tag = localName(name)
+    if (tag === 'a') this.#begin(attributes.get('href'))
+    else if (tag === 'navLabel') this.#text = ''
+    else if (tag === 'content') {
+      this.#begin(attributes.get('src'), this.#text)
+      this.#end()
+    }
+  }
+
+  close(name: string): void {
+    if (localName(name) === 'a') this.#end()
+  }
+
+  text(text: string): void {
+    if (this.#text !== undefined) this.#text = `${this.#text}${text}`.slice(0, MAX_LABEL)
+  }
+
+  #begin(href: string | undefined, text = ''): void {
+    this.#part = href === undefined || href.includes('#') ? undefined : target(this.#from, href)
+    this.#text = text
+  }
+
+  #end(): void {
+    const text = this.#text?.replace(/\s+/g, ' ').trim() ?? ''
+    if (this.#part !== undefined && text !== '' && !this.#labels.has(this.#part)) this.#labels.set(this.#part, text)
+    this.#part = undefined
+    this.#text = undefined
+  }
+}
+
+function readTags(xml: string, visit: (name: string, attributes: Attributes) => void): void {
+  readMarkup(xml, { open: visit, close: () => undefined, text: () => undefined }, true)
+}
+
+/** The part that a reference in another part names; its place within the part is left out. */
+export function target(from: string, href: string): string {
+  const path = href.replace(/[#?].*$/s, '')
+  try {
+    return resolvePart(from, decodeURIComponent(path))
+  } catch {
+    return resolvePart(from, path)
+  }
+}
+
+function localName(name: string): string {
+  return name.slice(name.indexOf(':') + 1)
+}

@@ -1,0 +1,47 @@
+import { defined } from '../../../lib/defined.js'
+import { openZip, type ZipArchive } from '../archive/zip.js'
+import { declaredCharset, decodeText } from '../charset.js'
+import { ReadError } from '../limits.js'
+import { readHtml } from '../markup/html.js'
+import { EmbeddedPictures } from '../office/embedded-pictures.js'
+import type { Block, Parsed, Parser, ParserInput } from '../parsed.js'
+import { pictureFrom } from '../pictures.js'
+import { readPackage, target } from './epub-package.js'
+
+/** Reads e-books: chapters in reading order through the HTML reader, title and author from the package document. */
+export const epubParser: Parser = {
+  accepts: (mediaType) => mediaType === 'application/epub+zip',
+  parse: parseEpub,
+}
+
+function parseEpub(input: ParserInput): Parsed {
+  const { filename } = input
+  const zip = openZip(input.bytes, filename, input.limits)
+  const book = readPackage(zip, filename)
+  const pictures = new EmbeddedPictures(zip)
+  const blocks = book.chapters.flatMap((part) => chapterBlocks(zip, part, pictures, book.labels.get(part)))
+  if (!blocks.some((block) => block.text !== '' && block.silent !== true)) {
+    throw new ReadError('empty', `${filename} has no text${blocks.length > 0 ? ', only pictures' : ''}`)
+  }
+  return {
+    parser: 'native-html',
+    contentType: 'text',
+    ...defined({ title: book.title, language: book.language }),
+    blocks,
+    metadata: {
+      chapterCount: book.chapters.length,
+      ...defined({ author: book.author }),
+    },
+  }
+}
+
+/** A chapter without a heading of its own has the one that the table of contents gives it. */
+function chapterBlocks(zip: ZipArchive, part: string, pictures: EmbeddedPictures, label: string | undefined): Block[] {
+  const bytes = zip.read(part)
+  const { blocks } = readHtml(decodeText(bytes, declaredCharset(bytes)).text, {
+    xhtml: true,
+    picture: (source) => (/^[a-z][\w+.-]*:/i.test(source) ? pictureFrom(source) : pictures.get(target(part, source))),
+  })
+  if (label === undefined || blocks.length === 0 || blocks.some((block) => block.type === 'heading')) return blocks
+  return [{ type: 'heading', text: label, level: 1, tocSource: 'bookmark', silent: true }, ...blocks]
+}

@@ -1,0 +1,82 @@
+import { type Options, parse } from 'csv-parse/sync'
+import type { Parsed, Parser, ParserInput } from '../parsed.js'
+import { looksLikeHeader, tableBlocks } from '../tables.js'
+
+const DELIMITERS = [',', ';', '\t', '|'] as const
+/** Lines that decide about the delimiter. */
+const SAMPLE_LINES = 20
+
+/** Reads comma-, semicolon-, tab- and bar-separated values as tables. */
+export const csvParser: Parser = {
+  accepts: (mediaType) => mediaType === 'text/csv' || mediaType === 'text/tab-separated-values',
+  parse: parseCsv,
+}
+
+function parseCsv(input: ParserInput): Parsed {
+  const text = input.text()
+  const delimiter = sniffDelimiter(text) ?? (input.mediaType === 'text/tab-separated-values' ? '\t' : ',')
+  const { rows, strict } = readRows(text, delimiter)
+  const titled = rows[0]?.filter((cell) => cell.trim() !== '').length === 1 && rows.length > 2
+  const body = titled ? rows.slice(1) : rows
+  const header = looksLikeHeader(body)
+  const blocks = tableBlocks(body, header)
+  if (titled) blocks.unshift({ type: 'paragraph', text: rows[0]?.join(' ').trim() ?? '' })
+  return {
+    parser: 'native-structured',
+    contentType: 'structured',
+    blocks,
+    metadata: {
+      rowCount: header ? body.length - 1 : body.length,
+      delimiter,
+      ...(strict ? {} : { warnings: ['quotes do not match; read line by line'] }),
+    },
+  }
+}
+
+function readRows(text: string, delimiter: string): { rows: string[][]; strict: boolean } {
+  const options: Options = {
+    delimiter,
+    relax_column_count: true,
+    relax_quotes: true,
+    skip_empty_lines: true,
+    bom: true,
+  }
+  try {
+    return { rows: parse(text, options), strict: true }
+  } catch {
+    const rows = text.split(/\r?\n/).filter((line) => line.trim() !== '')
+    return { rows: rows.map((line) => line.split(delimiter).map((cell) => cell.replaceAll('"', ''))), strict: false }
+  }
+}
+
+/** The delimiter that splits the first lines into the most alike number of columns, quoted parts aside. */
+export function sniffDelimiter(text: string): string | undefined {
+  const sample = text
+    .slice(0, 64 * 1024)
+    .replace(/"(?:[^"]|"")*"/g, '')
+    .split(/\r?\n/)
+    .filter((line) => line.trim() !== '')
+    .slice(0, SAMPLE_LINES)
+  let best: string | undefined
+  let bestScore = 0
+  for (const delimiter of DELIMITERS) {
+    const counts = sample.map((line) => line.split(delimiter).length - 1)
+    const used = counts.filter((count) => count > 0)
+    if (used.length === 0) continue
+    const usual = mode(used)
+    const score = (used.filter((count) => count === usual).length / counts.length) * Math.log2(usual + 1)
+    if (score > bestScore) {
+      best = delimiter
+      bestScore = score
+    }
+  }
+  return best
+}
+
+function mode(values: number[]): number {
+  const counts = new Map<number, number>()
+  for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1)
+  let best = values[0] ?? 0
+  for (const [value, count] of counts) if (count > (counts.get(best) ?? 0)) best = value
+  return best
+}

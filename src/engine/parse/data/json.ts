@@ -1,0 +1,140 @@
+import { isRecord } from '../../../lib/json/values.js'
+import type { Block, Parsed, Parser, ParserInput } from '../parsed.js'
+
+/** A container of more lines than this is a section of its own; the outermost keys always are. */
+const SECTION_LINES = 12
+/** An array item of more lines than this is opened up like an object. */
+const ITEM_LINES = 120
+/** Scalars of one array are kept together up to this many. */
+const SCALARS_PER_ELEMENT = 200
+const MAX_SECTION_LEVEL = 6
+
+/** Reads JSON and JSON lines: keys are sections, values are `key: value` lines, array items are elements. */
+export const jsonParser: Parser = {
+  accepts: (mediaType) => mediaType === 'application/json' || mediaType === 'application/x-ndjson',
+  parse: parseJson,
+}
+
+function parseJson(input: ParserInput): Parsed {
+  const text = input.text()
+  const parsed: Parsed = { parser: 'native-structured', contentType: 'structured', blocks: [], metadata: {} }
+  try {
+    if (input.mediaType === 'application/x-ndjson') readLines(text, parsed)
+    else new JsonWriter(parsed.blocks).section(JSON.parse(text), 1)
+  } catch (error) {
+    // Not JSON, or nested past all reason: its words are still worth finding.
+    const reason = error instanceof SyntaxError ? 'not valid JSON' : 'nested too deeply'
+    parsed.blocks = [{ type: 'code', text, metadata: { language: 'json' } }]
+    parsed.metadata.warnings = [`${reason}; read as text`]
+  }
+  return parsed
+}
+
+function readLines(text: string, parsed: Parsed): void {
+  const writer = new JsonWriter(parsed.blocks)
+  let broken = 0
+  for (const line of text.split('\n')) {
+    if (line.trim() === '') continue
+    try {
+      writer.item(JSON.parse(line))
+    } catch {
+      broken++
+      parsed.blocks.push({ type: 'list', text: line })
+    }
+  }
+  if (broken > 0) parsed.metadata.warnings = [`${broken} lines are not valid JSON; read as text`]
+}
+
+class JsonWriter {
+  readonly #blocks: Block[]
+  readonly #sizes = new WeakMap<object, number>()
+
+  constructor(blocks: Block[]) {
+    this.#blocks = blocks
+  }
+
+  section(value: unknown, level: number): void {
+    if (Array.isArray(value)) this.#array(value)
+    else if (isRecord(value)) this.#object(value, level)
+    else this.#push([scalar(value)])
+  }
+
+  item(value: unknown): void {
+    if (isContainer(value) && this.#lines(value) > ITEM_LINES) this.section(value, MAX_SECTION_LEVEL)
+    else this.#push(render(value, ''))
+  }
+
+  #object(value: Record<string, unknown>, level: number): void {
+    let held: string[] = []
+    for (const [key, child] of Object.entries(value)) {
+      const opens = isContainer(child) && this.#lines(child) > (level === 1 ? 0 : SECTION_LINES)
+      if (opens && level <= MAX_SECTION_LEVEL) {
+        this.#push(held)
+        held = []
+        this.#blocks.push({ type: 'heading', text: key, level, tocSource: 'key' })
+        this.section(child, level + 1)
+      } else {
+        // Scalars after a section would count as part of it; they are rare, and their line still names their key.
+        held.push(...renderPair(key, child, ''))
+      }
+    }
+    this.#push(held)
+  }
+
+  #array(items: unknown[]): void {
+    let held: string[] = []
+    for (const item of items) {
+      if (isContainer(item)) {
+        this.#push(held)
+        held = []
+        this.item(item)
+      } else {
+        held.push(`- ${scalar(item)}`)
+        if (held.length >= SCALARS_PER_ELEMENT) {
+          this.#push(held)
+          held = []
+        }
+      }
+    }
+    this.#push(held)
+  }
+
+  #push(lines: string[]): void {
+    if (lines.length > 0) this.#blocks.push({ type: 'list', text: lines.join('\n') })
+  }
+
+  /** Lines a value takes when written out. */
+  #lines(value: object): number {
+    const known = this.#sizes.get(value)
+    if (known !== undefined) return known
+    let lines = 0
+    for (const child of Object.values(value)) lines += isContainer(child) ? 1 + this.#lines(child) : 1
+    this.#sizes.set(value, lines)
+    return lines
+  }
+}
+
+function render(value: unknown, indent: string): string[] {
+  if (Array.isArray(value)) {
+    return value.flatMap((item) => {
+      if (!isContainer(item)) return [`${indent}- ${scalar(item)}`]
+      const [first = '', ...rest] = render(item, `${indent}  `)
+      return [`${indent}- ${first.trimStart()}`, ...rest]
+    })
+  }
+  if (!isRecord(value)) return [`${indent}${scalar(value)}`]
+  return Object.entries(value).flatMap(([key, child]) => renderPair(key, child, indent))
+}
+
+function renderPair(key: string, value: unknown, indent: string): string[] {
+  if (!isContainer(value)) return [`${indent}${key}: ${scalar(value)}`]
+  return [`${indent}${key}:`, ...render(value, `${indent}  `)]
+}
+
+function scalar(value: unknown): string {
+  return typeof value === 'string' ? value : String(value)
+}
+
+function isContainer(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && Object.keys(value).length > 0
+}

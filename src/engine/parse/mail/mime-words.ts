@@ -1,0 +1,107 @@
+import iconv from 'iconv-lite'
+import { decodeText } from '../charset.js'
+
+/** Headers with parameters are read so far; those of mail programs stay far below. */
+const MAX_HEADER = 64 * 1024
+
+/** A header such as `text/plain; charset=utf-8; name="a.txt"`. */
+export interface Parameters {
+  /** what stands before the first parameter, in lower case and without comments */
+  value: string
+  /** as they are written, by name in lower case; the first of each */
+  plain: ReadonlyMap<string, string>
+  /** A parameter that people read, in whatever way its characters are encoded. */
+  text(name: string): string | undefined
+}
+
+/** A part of a parameter of RFC 2231: `name*0*=…`, `name*1=…` or `name*=…`. */
+interface Section {
+  place: number
+  encoded: boolean
+  text: string
+}
+
+/** Reads a header with parameters (RFC 2045, section 5.1), those of RFC 2231 included. Linear in its length. */
+export function readParameters(header: string): Parameters {
+  // between semicolons, but for those in quotes
+  const [first = '', ...rest] = header.slice(0, MAX_HEADER).match(/(?:[^;"]+|"(?:[^"\\]+|\\[\s\S])*"?)+/g) ?? []
+  const plain = new Map<string, string>()
+  const sections = new Map<string, Section[]>()
+  for (const piece of rest) {
+    const equals = piece.indexOf('=')
+    const [, name = '', place, star] =
+      /^([^*]+)(?:\*(\d{1,4}))?(\*)?$/.exec(piece.slice(0, Math.max(0, equals)).trim().toLowerCase()) ?? []
+    if (name === '') continue
+    const text = parameterText(piece.slice(equals + 1).trim())
+    if (place === undefined && star === undefined) {
+      if (!plain.has(name)) plain.set(name, text)
+      continue
+    }
+    const known = sections.get(name) ?? []
+    known.push({ place: Number(place ?? 0), encoded: star !== undefined, text })
+    sections.set(name, known)
+  }
+  return {
+    value: (first.split('(', 1)[0] ?? '').trim().toLowerCase(),
+    plain,
+    text(name) {
+      const parts = sections.get(name)
+      if (parts !== undefined) return joinSections(parts)
+      const text = plain.get(name)
+      return text === undefined ? undefined : decodeWords(text)
+    },
+  }
+}
+
+function parameterText(raw: string): string {
+  if (!raw.startsWith('"')) return raw.replace(/[ \t]\([\s\S]*$/, '').trimEnd()
+  return (/^"((?:[^"\\]|\\[\s\S])*)/.exec(raw)?.[1] ?? '').replace(/\\([\s\S])/g, '$1')
+}
+
+/** `utf-8'en'na%20me` in sections, of which the first names the charset (RFC 2231, sections 3 and 4). */
+function joinSections(sections: readonly Section[]): string {
+  const sorted = [...sections].sort((one, other) => one.place - other.place)
+  const [, charset = '', head] =
+    /^([^']*)'[^']*'([\s\S]*)$/.exec(sorted[0]?.encoded === true ? sorted[0].text : '') ?? []
+  const bytes = sorted.map(({ encoded, text }, at) => {
+    const own = at === 0 && head !== undefined ? head : text
+    return encoded ? unquote(own, /%([0-9A-Fa-f]{2})/g) : own
+  })
+  return decoded(Buffer.from(bytes.join(''), 'latin1'), charset)
+}
+
+function decoded(bytes: Buffer, charset: string): string {
+  return iconv.encodingExists(charset) ? iconv.decode(bytes, charset) : decodeText(bytes).text
+}
+
+/** @param mark of two hexadecimal digits; those of quoted-printable where it is absent */
+export function unquote(text: string, mark = /=([0-9A-Fa-f]{2})/g): string {
+  return text.replace(mark, (_whole, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
+}
+
+/**
+ * Header text with its encoded words (`=?utf-8?Q?…?=`, RFC 2047) decoded; raw 8-bit bytes are taken as UTF-8 or Latin.
+ * Neighbours of one charset are joined first: many programs cut in the middle of a character.
+ */
+export function decodeWords(header: string): string {
+  const raw = /[\x80-\xff]/.test(header) ? decodeText(Buffer.from(header, 'latin1')).text : header
+  return raw
+    .replace(/(\?=)\s+(?==\?)/g, '$1')
+    .replace(/(?:=\?[\w:.-]{1,40}(?:\*[\w-]{1,20})?\?[bqBQ]\?[^?]*\?=)+/g, (words) => {
+      const runs: { charset: string; bytes: Buffer[] }[] = []
+      for (const [whole, charset = '', kind, text = ''] of words.matchAll(
+        /=\?([\w:.-]+)(?:\*[\w-]+)?\?([bqBQ])\?([^?]*)\?=/g,
+      )) {
+        const bytes =
+          kind?.toLowerCase() === 'b'
+            ? Buffer.from(text, 'base64')
+            : Buffer.from(unquote(text.replaceAll('_', ' ')), 'latin1')
+        const known = iconv.encodingExists(charset)
+        const last = runs.at(-1)
+        if (!known) runs.push({ charset: 'utf-8', bytes: [Buffer.from(whole)] })
+        else if (last?.charset === charset.toLowerCase()) last.bytes.push(bytes)
+        else runs.push({ charset: charset.toLowerCase(), bytes: [bytes] })
+      }
+      return runs.map(({ charset, bytes }) => iconv.decode(Buffer.concat(bytes), charset)).join('')
+    })
+}

@@ -1,0 +1,278 @@
+import { defined } from '../../../lib/defined.js'
+import type { Block, Parsed, Parser, Picture } from '../parsed.js'
+import { pictureFrom } from '../pictures.js'
+import { proseBlocks } from '../text/text.js'
+import { DroppedElement } from './dropped-element.js'
+import { closeList, closeTable, type Frame, MAX_FRAMES } from './html-frames.js'
+import { type Attributes, readMarkup } from './markup-events.js'
+
+/** Content that is not for readers. */
+const DROPPED = new Set(
+  'script style template noscript svg iframe object select textarea canvas audio video datalist'.split(' '),
+)
+/** Tags that end a paragraph without being a container of their own. */
+const BREAKS = new Set(
+  (
+    'p div section article header footer main aside address blockquote figure figcaption form fieldset details summary ' +
+    'dl dt dd hr center body html caption nav menu legend option thead tbody tfoot'
+  ).split(' '),
+)
+/** Where navigation that was never closed surely ends. */
+const CONTENT_STARTS = new Set(['main', 'article', 'h1'])
+
+/** With at least this much other text a page does without its navigation (in characters). */
+const MIN_CONTENT = 200
+
+/** A `<pre>` without `<code>` and longer than this is a text someone pasted, not a code block (in lines). */
+const LONG_PRE = 60
+
+/** Stands for `<br>` while white space is collapsed. */
+const LINE_BREAK = '\v'
+
+export interface HtmlOptions {
+  /** what an image's `src` stands for; by default its address or its `data:` bytes */
+  picture?: (source: string) => Picture | undefined
+  /** XHTML: `<title/>` is empty, not open */
+  xhtml?: boolean
+}
+
+/** Reads HTML of any quality in one pass, without building a tree. */
+export const htmlParser: Parser = {
+  accepts: (mediaType) => mediaType === 'text/html' || mediaType === 'application/xhtml+xml',
+  parse(input) {
+    return { ...readHtml(input.text()), parser: 'native-html', contentType: 'text' }
+  },
+}
+
+/** Blocks, title and language of a page. Scripts, styles and form controls go; navigation goes when there is a text. */
+export function readHtml(source: string, options: HtmlOptions = {}): Omit<Parsed, 'parser' | 'contentType'> {
+  const reader = new HtmlReader(options)
+  readMarkup(source, reader, false, options.xhtml === true)
+  return reader.finish()
+}
+
+class HtmlReader {
+  readonly #picture: (source: string) => Picture | undefined
+  readonly #root: Block[] = []
+  readonly #frames: Frame[] = [{ kind: 'root', blocks: this.#root }]
+  readonly #navigation = new Set<Block>()
+  readonly #metadata: Record<string, unknown> = {}
+  #text: string[] = []
+  #heading = 0
+  readonly #dropped = new DroppedElement()
+  #navigationDepth = 0
+  #pre: { language: string; code: boolean } | undefined
+  #inTitle = false
+  #title: string | undefined
+  #language: string | undefined
+
+  constructor(options: HtmlOptions) {
+    this.#picture = options.picture ?? pictureFrom
+  }
+
+  text(text: string): void {
+    if (this.#dropped.inside) return
+    if (this.#inTitle) this.#title = `${this.#title ?? ''}${text}`.slice(0, 1000)
+    else this.#text.push(text)
+  }
+
+  open(name: string, attributes: Attributes): void {
+    if (this.#dropped.opens(name, DROPPED.has(name))) return
+    if (this.#pre !== undefined) {
+      this.#openInPre(name, attributes)
+    } else if (/^h[1-6]$/.test(name)) {
+      this.#break()
+      if (CONTENT_STARTS.has(name)) this.#navigationDepth = 0
+      this.#heading = Number(name.charAt(1))
+    } else if (BREAKS.has(name)) {
+      this.#break()
+      if (CONTENT_STARTS.has(name)) this.#navigationDepth = 0
+      if (name === 'nav') this.#navigationDepth++
+      if (name === 'html') this.#language = attributes.get('lang') ?? attributes.get('xml:lang')
+    } else {
+      this.#openOther(name, attributes)
+    }
+  }
+
+  close(name: string): void {
+    if (this.#dropped.closes(name)) return
+    if (name === 'title') {
+      this.#inTitle = false
+    } else if (this.#pre !== undefined) {
+      if (name === 'pre') this.#closePre()
+    } else if (/^h[1-6]$/.test(name)) {
+      this.#break()
+      this.#heading = 0
+    } else if (name === 'table' || name === 'ul' || name === 'ol') {
+      this.#pop([name === 'table' ? 'table' : 'list'], [])
+    } else if (name === 'tr') {
+      this.#pop(['row'], ['table'])
+    } else if (name === 'td' || name === 'th') {
+      this.#pop(['cell'], ['table'])
+    } else if (name === 'li') {
+      this.#pop(['item'], ['list', 'table'])
+    } else if (BREAKS.has(name)) {
+      this.#break()
+      if (name === 'nav' && this.#navigationDepth > 0) this.#navigationDepth--
+    }
+  }
+
+  finish(): Omit<Parsed, 'parser' | 'contentType'> {
+    if (this.#pre !== undefined) this.#closePre()
+    this.#break()
+    while (this.#frames.length > 1) this.#popTop()
+    const content = this.#root.filter((block) => !this.#navigation.has(block))
+    const length = content.reduce((sum, block) => sum + block.text.length, 0)
+    const title = this.#title?.replace(/\s+/g, ' ').trim()
+    return {
+      blocks: length >= MIN_CONTENT ? content : this.#root,
+      metadata: this.#metadata,
+      ...(title === undefined || title === '' ? {} : { title }),
+      ...defined({ language: this.#language }),
+    }
+  }
+
+  #openOther(name: string, attributes: Attributes): void {
+    if (name === 'br') this.#text.push(LINE_BREAK)
+    else if (name === 'img') this.#image(attributes)
+    else if (name === 'title' && this.#title === undefined) this.#inTitle = true
+    else if (name === 'pre') this.#openPre(attributes)
+    else if (name === 'table') this.#push({ kind: 'table', rows: [] })
+    else if (name === 'tr') this.#openRow()
+    else if (name === 'td' || name === 'th') this.#openCell(name === 'th')
+    else if (name === 'ul' || name === 'ol') this.#push({ kind: 'list', ordered: name === 'ol', items: [] })
+    else if (name === 'li') this.#openItem()
+    else if (name === 'meta') this.#meta(attributes)
+  }
+
+  #meta(attributes: Attributes): void {
+    const name = attributes.get('name')?.toLowerCase()
+    const content = attributes.get('content')?.trim()
+    if (name === undefined || content === undefined || content === '') return
+    if (name === 'description' || name === 'author' || name === 'keywords')
+      this.#metadata[name] = content.slice(0, 1000)
+  }
+
+  #image(attributes: Attributes): void {
+    const alt = attributes.get('alt')?.trim() ?? ''
+    const tiny = Number(attributes.get('width') ?? 100) <= 2 || Number(attributes.get('height') ?? 100) <= 2
+    const picture = tiny ? undefined : this.#picture(attributes.get('src') ?? '')
+    if (picture === undefined) {
+      if (alt !== '') this.#text.push(` ${alt} `)
+      return
+    }
+    this.#break()
+    this.#sink().push({ type: 'image', text: alt, picture })
+  }
+
+  #openPre(attributes: Attributes): void {
+    this.#break()
+    this.#pre = { language: languageOf(attributes), code: false }
+  }
+
+  #openInPre(name: string, attributes: Attributes): void {
+    if (this.#pre === undefined) return
+    if (name === 'br') this.#text.push('\n')
+    if (name === 'code') {
+      this.#pre.code = true
+      this.#pre.language ||= languageOf(attributes)
+    }
+  }
+
+  #closePre(): void {
+    const text = this.#text.join('')
+    const pre = this.#pre
+    this.#text = []
+    this.#pre = undefined
+    if (pre === undefined || text.trim() === '') return
+    if (!pre.code && pre.language === '' && text.split('\n').length > LONG_PRE) {
+      for (const block of proseBlocks(text)) this.#sink().push(block)
+      return
+    }
+    const metadata = pre.language === '' ? {} : { metadata: { language: pre.language } }
+    this.#sink().push({ type: 'code', text, ...metadata })
+  }
+
+  #openRow(): void {
+    if (!this.#pop(['row'], ['table'])) this.#break()
+    if (this.#top().kind === 'table') this.#push({ kind: 'row', cells: [] })
+  }
+
+  #openCell(header: boolean): void {
+    if (!this.#pop(['cell'], ['table'])) this.#break()
+    if (this.#top().kind === 'table') this.#push({ kind: 'row', cells: [] })
+    if (this.#top().kind === 'row') this.#push({ kind: 'cell', blocks: [], header })
+  }
+
+  #openItem(): void {
+    if (!this.#pop(['item'], ['list', 'table'])) this.#break()
+    if (this.#top().kind === 'list') this.#push({ kind: 'item', blocks: [] })
+  }
+
+  #push(frame: Frame): void {
+    this.#break()
+    if (this.#frames.length < MAX_FRAMES) this.#frames.push(frame)
+  }
+
+  /** Closes the innermost frame of a kind and all in it; looks no further out than a frame of kind `within`. */
+  #pop(kinds: Frame['kind'][], within: Frame['kind'][]): boolean {
+    this.#break()
+    for (let at = this.#frames.length - 1; at > 0; at--) {
+      const kind = this.#frames[at]?.kind ?? 'root'
+      if (kinds.includes(kind)) {
+        while (this.#frames.length > at) this.#popTop()
+        return true
+      }
+      if (within.includes(kind)) return false
+    }
+    return false
+  }
+
+  #popTop(): void {
+    const frame = this.#frames.pop()
+    const below = this.#top()
+    if (frame === undefined) return
+    if (frame.kind === 'cell' && below.kind === 'row') below.cells.push(frame)
+    else if (frame.kind === 'row' && below.kind === 'table') below.rows.push(frame.cells)
+    else if (frame.kind === 'item' && below.kind === 'list') below.items.push(frame.blocks)
+    else if (frame.kind === 'table') this.#addAll(closeTable(frame.rows))
+    else if (frame.kind === 'list') this.#addAll(closeList(frame.items, frame.ordered))
+  }
+
+  #addAll(blocks: Block[]): void {
+    const sink = this.#sink()
+    for (const block of blocks) {
+      if (this.#navigationDepth > 0) this.#navigation.add(block)
+      sink.push(block)
+    }
+  }
+
+  #top(): Frame {
+    return this.#frames[this.#frames.length - 1] ?? { kind: 'root', blocks: this.#root }
+  }
+
+  /** Where blocks go now. Text between a table's rows belongs before the table, as in browsers. */
+  #sink(): Block[] {
+    for (let at = this.#frames.length - 1; at > 0; at--) {
+      const frame = this.#frames[at]
+      if (frame !== undefined && 'blocks' in frame) return frame.blocks
+    }
+    return this.#root
+  }
+
+  #break(): void {
+    if (this.#text.length === 0) return
+    const raw = this.#text.join('')
+    this.#text = []
+    const collapsed = raw.replace(/[ \t\n\r\f]+/g, ' ').replace(/ ?\v ?/g, LINE_BREAK)
+    for (const part of collapsed.split(/\v{2,}/)) {
+      const text = part.replaceAll(LINE_BREAK, '\n').trim()
+      if (text === '') continue
+      this.#addAll([this.#heading > 0 ? { type: 'heading', text, level: this.#heading } : { type: 'paragraph', text }])
+    }
+  }
+}
+
+function languageOf(attributes: Attributes): string {
+  return /(?:^|\s)(?:language|lang|highlight-source)-([\w+#-]{1,30})/.exec(attributes.get('class') ?? '')?.[1] ?? ''
+}

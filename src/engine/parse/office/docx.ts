@@ -1,0 +1,147 @@
+import mammoth from 'mammoth'
+import { defined } from '../../../lib/defined.js'
+import { openZip, type ZipArchive } from '../archive/zip.js'
+import { ReadError } from '../limits.js'
+import { readHtml } from '../markup/html.js'
+import { readMarkup } from '../markup/markup-events.js'
+import type { Block, Parsed, Parser, ParserInput, Picture } from '../parsed.js'
+import { elementTexts, properTitle } from './office-package.js'
+
+/** Marks an embedded picture in the HTML between the two steps. */
+const PICTURE_SCHEME = 'embedded-picture:'
+
+/** Word's own names for headings, beyond those mammoth knows: the title of a document stands above its chapters. */
+const STYLE_MAP = ["p[style-name='Title'] => h1.title:fresh", "p[style-name='Subtitle'] => p:fresh"]
+
+const WORD = 'application/vnd.openxmlformats-officedocument.wordprocessingml.'
+
+/** Reads Word documents: mammoth makes HTML of the body, headers and footers are added at the end. */
+export const docxParser: Parser = {
+  accepts: (mediaType) => mediaType === `${WORD}document` || mediaType === `${WORD}template`,
+  parse: parseDocx,
+}
+
+async function parseDocx(input: ParserInput): Promise<Parsed> {
+  const zip = openZip(input.bytes, input.filename, input.limits)
+  const pictures: Picture[] = []
+  const html = await toHtml(zip, input.filename, pictures)
+  const body = readHtml(html, {
+    picture: (source) =>
+      source.startsWith(PICTURE_SCHEME) ? pictures[Number(source.slice(PICTURE_SCHEME.length))] : undefined,
+  })
+  const blocks = [...body.blocks, ...margins(zip, body.blocks)]
+  if (!blocks.some((block) => block.text !== '')) {
+    throw new ReadError('empty', `${input.filename} has no text${pictures.length > 0 ? ', only pictures' : ''}`)
+  }
+  const title = properTitle(elementTexts(zip, 'docProps/core.xml', input.filename, ['dc:title']).get('dc:title'))
+  return {
+    parser: 'unstructured',
+    contentType: 'text',
+    ...defined({ title }),
+    blocks,
+    metadata: {},
+  }
+}
+
+async function toHtml(zip: ZipArchive, filename: string, pictures: Picture[]): Promise<string> {
+  // mammoth takes an opened archive in place of a path; ours counts every inflated byte.
+  const source = {
+    path: '',
+    file: {
+      exists: (name: string) => zip.entries.has(name),
+      read: async (name: string, encoding?: BufferEncoding | 'utf-8') => {
+        const bytes = zip.read(name)
+        if (/\.(?:xml|rels)$/.test(name)) checkXml(bytes.toString('utf8'), name, filename)
+        return encoding === undefined ? new Uint8Array(bytes) : bytes.toString(encoding)
+      },
+    },
+  }
+  try {
+    const result = await mammoth.convertToHtml(source, {
+      styleMap: STYLE_MAP,
+      externalFileAccess: false,
+      convertImage: mammoth.images.imgElement(async (image) => {
+        pictures.push({ bytes: new Uint8Array(await image.readAsBuffer()) })
+        return { src: `${PICTURE_SCHEME}${pictures.length - 1}` }
+      }),
+    })
+    return result.value
+  } catch (error) {
+    if (error instanceof ReadError) throw error
+    const detail = error instanceof Error ? error.message : String(error)
+    throw new ReadError('malformed', `${filename} is not a readable Word document: ${detail.slice(0, 200)}`, {
+      cause: error,
+    })
+  }
+}
+
+/** Tags in Word documents nest some tens deep; thousands are an attack on the code that walks the tree. */
+const MAX_XML_DEPTH = 1000
+
+/**
+ * Refuses XML whose tags do not match, that is nested past reason, or that brings a DTD: mammoth's XML parser would
+ * take minutes over the first, overflow its stack over the second, and Word never writes the third.
+ */
+function checkXml(xml: string, name: string, filename: string): void {
+  const open: string[] = []
+  let sound = !/<!DOCTYPE/i.test(xml)
+  readMarkup(
+    xml,
+    {
+      open(tag) {
+        if (open.length < MAX_XML_DEPTH) open.push(tag)
+        else sound = false
+      },
+      close(tag) {
+        if (open.pop() !== tag) sound = false
+      },
+      text: () => undefined,
+    },
+    true,
+  )
+  if (sound && open.length === 0) return
+  throw new ReadError('malformed', `${filename} is not a readable Word document: ${name} is not sound XML`)
+}
+
+/** Text of headers and footers, each once, and only where the body does not say it already. */
+function margins(zip: ZipArchive, body: Block[]): Block[] {
+  const seen = new Set(body.map((block) => block.text))
+  const blocks: Block[] = []
+  for (const name of zip.entries.keys()) {
+    const kind = /^word\/(header|footer)\d*\.xml$/.exec(name)?.[1]
+    if (kind === undefined) continue
+    for (const text of paragraphs(zip.read(name).toString('utf8'))) {
+      if (seen.has(text)) continue
+      seen.add(text)
+      blocks.push({ type: 'paragraph', text, metadata: { role: kind } })
+    }
+  }
+  return blocks
+}
+
+/** The paragraphs of a WordprocessingML part as plain text. */
+function paragraphs(xml: string): string[] {
+  const texts: string[] = []
+  let held = ''
+  let inText = false
+  readMarkup(
+    xml,
+    {
+      open(name) {
+        if (name === 'w:t') inText = true
+        else if (name === 'w:tab' || name === 'w:br') held += ' '
+      },
+      close(name) {
+        if (name === 'w:t') inText = false
+        if (name !== 'w:p') return
+        if (held.trim() !== '') texts.push(held.replace(/\s+/g, ' ').trim())
+        held = ''
+      },
+      text(text) {
+        if (inText) held += text
+      },
+    },
+    true,
+  )
+  return texts
+}

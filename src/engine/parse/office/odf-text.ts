@@ -1,0 +1,187 @@
+import { DroppedElement } from '../markup/dropped-element.js'
+import { type Attributes, type MarkupHandler, readMarkup } from '../markup/markup-events.js'
+
+/** A stretch of an OpenDocument text as HTML: the whole of it, or one slide. */
+export interface OdfSection {
+  html: string
+  /** 1-based, of slides */
+  page?: number
+}
+
+/** In the `src` of pictures, before the name of their part in the archive. */
+export const PART_SCHEME = 'part:'
+
+/** Comments, old versions, forms; and tables of contents, whose lines stand again as headings. */
+const DROPPED = new Set(
+  (
+    'text:tracked-changes office:annotation text:sequence-decls text:table-of-content office:forms office:scripts ' +
+    'svg:title svg:desc text:note-citation text:variable-decls text:user-field-decls presentation:settings'
+  ).split(' '),
+)
+/** Frames that stand on every slide. */
+const RUNNING = new Set(['page-number', 'date-time', 'footer', 'header'])
+/** Notes and text boxes within one another keep their place up to this depth. */
+const MAX_ASIDES = 8
+
+/** Reads the body of an OpenDocument text or presentation (ODF 1.3, part 3) into HTML, slide by slide. */
+export function readOdfText(xml: string): OdfSection[] {
+  const reader = new OdfReader()
+  readMarkup(xml, reader, true)
+  return reader.finish()
+}
+
+class OdfReader implements MarkupHandler {
+  readonly #sections: OdfSection[] = []
+  /** automatic styles and what they are made of */
+  readonly #parents = new Map<string, string>()
+  readonly #numbered = new Set<string>()
+  readonly #frames: string[] = []
+  /** tags to close paragraphs and lists with */
+  readonly #paragraphs: string[] = []
+  readonly #lists: string[] = []
+  /** texts of notes and boxes being read, and those that wait for the end of their paragraph */
+  readonly #asides: string[][] = []
+  #waiting: string[] = []
+  #parts: string[] = []
+  #page: number | undefined
+  #listStyle = ''
+  #inBody = false
+  #headerRows = 0
+  readonly #dropped = new DroppedElement()
+
+  open(name: string, attributes: Attributes): void {
+    const running = name === 'draw:frame' && RUNNING.has(attributes.get('presentation:class') ?? '')
+    if (this.#dropped.opens(name, running || DROPPED.has(name))) return
+    if (!this.#inBody) {
+      this.#openStyle(name, attributes)
+    } else if (name === 'text:h' || name === 'text:p') {
+      this.#openParagraph(name, attributes)
+    } else if (name === 'text:note-body' || name === 'draw:text-box') {
+      this.#openAside()
+    } else if (name === 'draw:frame') {
+      this.#frames.push(attributes.get('presentation:class') ?? '')
+    } else if (name === 'draw:page') {
+      this.#openPage()
+    } else {
+      this.#openInline(name, attributes)
+    }
+  }
+
+  close(name: string): void {
+    if (this.#dropped.closes(name)) return
+    if (name === 'text:h' || name === 'text:p') this.#closeParagraph()
+    else if (name === 'text:note-body' || name === 'draw:text-box') this.#closeAside()
+    else if (name === 'draw:frame') this.#frames.pop()
+    else if (name === 'text:list') this.#parts.push(`</${this.#lists.pop() ?? 'ul'}>`)
+    else if (name === 'text:list-item' || name === 'text:list-header') this.#parts.push('</li>')
+    else if (name === 'table:table') this.#parts.push('</table>')
+    else if (name === 'table:table-row') this.#parts.push('</tr>')
+    else if (name === 'table:table-cell') this.#parts.push(this.#headerRows > 0 ? '</th>' : '</td>')
+    else if (name === 'table:table-header-rows') this.#headerRows = Math.max(0, this.#headerRows - 1)
+  }
+
+  text(text: string): void {
+    if (!this.#dropped.inside && this.#paragraphs.length > 0) this.#parts.push(escapeHtml(text))
+  }
+
+  finish(): OdfSection[] {
+    while (this.#asides.length > 0) this.#closeAside()
+    this.#endSection()
+    return this.#sections
+  }
+
+  #openStyle(name: string, attributes: Attributes): void {
+    if (name === 'office:body') this.#inBody = true
+    else if (name === 'style:style') {
+      const parent = attributes.get('style:parent-style-name')
+      if (parent !== undefined) this.#parents.set(attributes.get('style:name') ?? '', parent)
+    } else if (name === 'text:list-style') this.#listStyle = attributes.get('style:name') ?? ''
+    else if (name === 'text:list-level-style-number' && attributes.get('text:level') === '1') {
+      this.#numbered.add(this.#listStyle)
+    }
+  }
+
+  #openParagraph(name: string, attributes: Attributes): void {
+    const style = attributes.get('text:style-name') ?? ''
+    const level = name === 'text:h' ? outlineLevel(attributes) : this.#styleLevel(this.#parents.get(style) ?? style)
+    const tag = level === 0 ? 'p' : `h${Math.min(level, 6)}`
+    this.#parts.push(`<${tag}>`)
+    this.#paragraphs.push(tag)
+  }
+
+  #closeParagraph(): void {
+    const tag = this.#paragraphs.pop()
+    if (tag !== undefined) this.#parts.push(`</${tag}>`)
+    if (this.#paragraphs.length > 0) return
+    for (const part of this.#waiting) this.#parts.push(part)
+    this.#waiting = []
+  }
+
+  /** 0 for text */
+  #styleLevel(style: string): number {
+    if (this.#frames.at(-1) === 'title' || style === 'Title') return 1
+    return Number(/^Heading_20_([1-9])$/.exec(style)?.[1] ?? 0)
+  }
+
+  /** What stands beside a sentence is read behind its paragraph. */
+  #openAside(): void {
+    if (this.#asides.length >= MAX_ASIDES || this.#paragraphs.length === 0) return
+    this.#asides.push(this.#parts)
+    this.#parts = []
+  }
+
+  #closeAside(): void {
+    const outer = this.#asides.pop()
+    if (outer === undefined) return
+    for (const part of this.#parts) this.#waiting.push(part)
+    this.#parts = outer
+  }
+
+  #openPage(): void {
+    this.#endSection()
+    this.#page = (this.#page ?? 0) + 1
+  }
+
+  #endSection(): void {
+    const html = [...this.#parts, ...this.#waiting].join('')
+    if (this.#page !== undefined) this.#sections.push({ html, page: this.#page })
+    else if (html !== '') this.#sections.push({ html })
+    this.#parts = []
+    this.#waiting = []
+    this.#paragraphs.length = 0
+    this.#frames.length = 0
+  }
+
+  #openInline(name: string, attributes: Attributes): void {
+    if (name === 'text:s' || name === 'text:tab') this.#parts.push(' ')
+    else if (name === 'text:line-break') this.#parts.push('<br>')
+    else if (name === 'text:list') this.#openList(attributes)
+    else if (name === 'text:list-item' || name === 'text:list-header') this.#parts.push('<li>')
+    else if (name === 'table:table') this.#parts.push('<table>')
+    else if (name === 'table:table-row') this.#parts.push('<tr>')
+    else if (name === 'table:table-header-rows') this.#headerRows++
+    else if (name === 'table:table-cell') this.#parts.push(this.#headerRows > 0 ? '<th>' : '<td>')
+    else if (name === 'table:covered-table-cell') this.#parts.push('<td></td>')
+    else if (name === 'draw:image') {
+      const part = attributes.get('xlink:href') ?? ''
+      if (part !== '') this.#parts.push(`<img src="${PART_SCHEME}${escapeHtml(part)}">`)
+    }
+  }
+
+  #openList(attributes: Attributes): void {
+    const style = attributes.get('text:style-name')
+    const inherited = this.#lists.at(-1) ?? 'ul'
+    const tag = style === undefined ? inherited : this.#numbered.has(style) ? 'ol' : 'ul'
+    this.#lists.push(tag)
+    this.#parts.push(`<${tag}>`)
+  }
+}
+
+function outlineLevel(attributes: Attributes): number {
+  const level = Number(attributes.get('text:outline-level') ?? 1)
+  return level >= 1 && level <= 10 ? Math.floor(level) : 1
+}
+
+function escapeHtml(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;')
+}

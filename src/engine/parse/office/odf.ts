@@ -1,0 +1,82 @@
+import { defined } from '../../../lib/defined.js'
+import { openZip, type ZipArchive } from '../archive/zip.js'
+import { ReadError } from '../limits.js'
+import { readHtml } from '../markup/html.js'
+import type { Block, Parsed, Parser, ParserInput } from '../parsed.js'
+import { EmbeddedPictures } from './embedded-pictures.js'
+import { PART_SCHEME, readOdfText } from './odf-text.js'
+import { readOdfSheets } from './ods.js'
+import { elementTexts, properTitle, xmlPart } from './office-package.js'
+import { SheetBudget, sheetBlocks } from './sheet-blocks.js'
+
+const OPEN = 'application/vnd.oasis.opendocument.'
+
+/** Reads OpenDocument texts, presentations and spreadsheets, as LibreOffice writes them. */
+export const odfParser: Parser = {
+  accepts: (mediaType) => mediaType.startsWith(OPEN),
+  parse: parseOdf,
+}
+
+function parseOdf(input: ParserInput): Parsed {
+  const { filename, limits } = input
+  const zip = openZip(input.bytes, filename, limits)
+  checkReadable(zip, filename)
+  const xml = xmlPart(zip, 'content.xml', filename)
+  const sheets = /<office:spreadsheet[\s>]/.test(xml)
+  const { blocks, metadata } = sheets
+    ? { blocks: sheetBlocks(readOdfSheets(xml, new SheetBudget(filename, limits))), metadata: {} }
+    : textBlocks(xml, zip, input)
+  if (!blocks.some((block) => block.text !== '' && block.silent !== true)) {
+    const pictures = blocks.some((block) => block.picture !== undefined)
+    throw new ReadError('empty', `${filename} has no text${pictures ? ', only pictures' : ''}`)
+  }
+  const properties = elementTexts(zip, 'meta.xml', filename, ['dc:title', 'meta:initial-creator', 'dc:language'])
+  const title = properTitle(properties.get('dc:title'))
+  const author = properties.get('meta:initial-creator')
+  return {
+    parser: sheets ? 'native-structured' : 'unstructured',
+    contentType: sheets ? 'structured' : 'text',
+    ...defined({ title }),
+    blocks,
+    metadata: { ...metadata, ...defined({ author }) },
+  }
+}
+
+function checkReadable(zip: ZipArchive, filename: string): void {
+  const manifest = 'META-INF/manifest.xml'
+  if (zip.entries.has(manifest) && zip.read(manifest).includes('encryption-data')) {
+    throw new ReadError('encrypted', `${filename} is protected by a password`)
+  }
+}
+
+function textBlocks(xml: string, zip: ZipArchive, input: ParserInput): { blocks: Block[]; metadata: object } {
+  const { filename, limits } = input
+  const pictures = new EmbeddedPictures(zip)
+  const options = {
+    picture: (source: string) =>
+      source.startsWith(PART_SCHEME) ? pictures.get(source.slice(PART_SCHEME.length)) : undefined,
+  }
+  const sections = readOdfText(xml)
+  const pages = sections.filter(({ page }) => page !== undefined).length
+  if (pages > limits.maxPages) {
+    const most = limits.maxPages.toLocaleString('en-US')
+    throw new ReadError(
+      'limit-exceeded',
+      `${filename} has ${pages.toLocaleString('en-US')} slides, more than the limit of ${most}`,
+    )
+  }
+  const blocks: Block[] = []
+  for (const { html, page } of sections) {
+    const found: Block[] = readHtml(html, options).blocks
+    if (page === undefined) blocks.push(...found)
+    else blocks.push(...slideBlocks(found, page))
+  }
+  return { blocks, metadata: pages > 0 ? { pageCount: pages } : {} }
+}
+
+/** A slide is a section of its own, by its title or its number. */
+function slideBlocks(blocks: Block[], page: number): Block[] {
+  const title = blocks.find((block) => block.type === 'heading')
+  const heading: Block = title ?? { type: 'heading', text: `Slide ${page}`, level: 1, tocSource: 'page', silent: true }
+  return [heading, ...blocks.filter((block) => block !== title)].map((block) => ({ ...block, pageNumber: page }))
+}

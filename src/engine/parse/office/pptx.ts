@@ -1,0 +1,171 @@
+import { defined } from '../../../lib/defined.js'
+import { openZip, type ZipArchive } from '../archive/zip.js'
+import { ReadError } from '../limits.js'
+import type { Block, Parsed, Parser, ParserInput } from '../parsed.js'
+import { looksLikeHeader, tableBlocks } from '../tables.js'
+import { EmbeddedPictures } from './embedded-pictures.js'
+import { elementTexts, forEachTag, properTitle, type Relation, relationsOf, xmlPart } from './office-package.js'
+import { readShapes, type Shape, type SlideParagraph } from './slide-shapes.js'
+
+const PRESENTATION = 'application/vnd.openxmlformats-officedocument.presentationml.'
+const MAIN = 'ppt/presentation.xml'
+
+/** Placeholders whose text is the title of the slide. */
+const TITLES = new Set(['title', 'ctrTitle'])
+/** Placeholders whose paragraphs have bullets unless they say otherwise. */
+const BULLETED = new Set(['body', 'obj', 'half', 'quarter'])
+/** Numbers and dates that stand on every slide. */
+const RUNNING = new Set(['sldNum', 'dt'])
+/** A bullet longer than this is a passage, not a list item. */
+const MAX_ITEM = 1500
+
+/** Reads presentations: slides in the order they are shown, titles as headings, lists, tables, speaker notes. */
+export const pptxParser: Parser = {
+  accepts: (mediaType) => mediaType.startsWith(PRESENTATION),
+  parse: parsePptx,
+}
+
+function parsePptx(input: ParserInput): Parsed {
+  const { filename, limits } = input
+  const zip = openZip(input.bytes, filename, limits)
+  const slides = slideParts(zip, filename)
+  if (slides.length > limits.maxPages) {
+    const count = slides.length.toLocaleString('en-US')
+    const most = limits.maxPages.toLocaleString('en-US')
+    throw new ReadError('limit-exceeded', `${filename} has ${count} slides, more than the limit of ${most}`)
+  }
+  const reader = new SlideReader(zip, filename)
+  const missing: number[] = []
+  for (const [index, part] of slides.entries()) {
+    if (zip.entries.has(part)) reader.slide(part, index + 1)
+    else missing.push(index + 1)
+  }
+  if (!reader.blocks.some((block) => block.text !== '' && block.silent !== true)) {
+    throw new ReadError(
+      'empty',
+      `${filename} has no text${reader.blocks.some((block) => block.picture !== undefined) ? ', only pictures' : ''}`,
+    )
+  }
+  const properties = elementTexts(zip, 'docProps/core.xml', filename, ['dc:title', 'dc:creator'])
+  const title = properTitle(properties.get('dc:title'))
+  const author = properties.get('dc:creator')
+  return {
+    parser: 'unstructured',
+    contentType: 'text',
+    ...defined({ title }),
+    blocks: reader.blocks,
+    metadata: {
+      pageCount: slides.length,
+      ...defined({ author }),
+      ...(missing.length === 0 ? {} : { warnings: [`slides that are missing: ${missing.slice(0, 20).join(', ')}`] }),
+    },
+  }
+}
+
+/** The slides in the order of the show, each once. */
+function slideParts(zip: ZipArchive, filename: string): string[] {
+  const relations = relationsOf(zip, MAIN, filename)
+  const parts = new Set<string>()
+  forEachTag(xmlPart(zip, MAIN, filename), 'p:sldId', (attributes) => {
+    const relation = relations.get(attributes.get('r:id') ?? '')
+    if (relation?.kind === 'slide') parts.add(relation.part)
+  })
+  if (parts.size > 0) return [...parts]
+  throw new ReadError('empty', `${filename} has no slides`)
+}
+
+class SlideReader {
+  readonly blocks: Block[] = []
+  readonly #zip: ZipArchive
+  readonly #filename: string
+  /** texts of footers; each is kept where it stands first */
+  readonly #footers = new Set<string>()
+  readonly #pictures: EmbeddedPictures
+
+  constructor(zip: ZipArchive, filename: string) {
+    this.#zip = zip
+    this.#filename = filename
+    this.#pictures = new EmbeddedPictures(zip)
+  }
+
+  slide(part: string, number: number): void {
+    const relations = relationsOf(this.#zip, part, this.#filename)
+    const shapes = readShapes(xmlPart(this.#zip, part, this.#filename))
+    const title = shapes.find(isTitle)
+    const name = title === undefined ? '' : title.paragraphs.map((paragraph) => paragraph.text).join(' ')
+    const found: Block[] = [
+      name === ''
+        ? { type: 'heading', text: `Slide ${number}`, level: 1, tocSource: 'page', silent: true }
+        : { type: 'heading', text: name.replaceAll('\n', ' '), level: 1 },
+    ]
+    for (const shape of shapes) if (shape !== title) found.push(...this.#shape(shape, relations))
+    for (const relation of relations.values()) {
+      if (relation.kind === 'notesSlide') found.push(...this.#notes(relation.part))
+    }
+    for (const block of found) this.blocks.push({ ...block, pageNumber: number })
+  }
+
+  #shape(shape: Shape, relations: Map<string, Relation>): Block[] {
+    if (shape.kind === 'table') return tableBlocks(shape.rows, looksLikeHeader(shape.rows))
+    if (shape.kind === 'diagram') return this.#diagram(relations.get(shape.relation)?.part)
+    if (shape.kind === 'picture') return this.#picture(relations.get(shape.relation)?.part, shape.alt)
+    const { placeholder, paragraphs } = shape
+    if (placeholder !== undefined && RUNNING.has(placeholder)) return []
+    if (placeholder === 'ftr') return this.#footer(paragraphs)
+    return textBlocks(paragraphs, placeholder !== undefined && BULLETED.has(placeholder) && paragraphs.length > 1)
+  }
+
+  #footer(paragraphs: SlideParagraph[]): Block[] {
+    const text = paragraphs.map((paragraph) => paragraph.text).join('\n')
+    if (this.#footers.has(text)) return []
+    this.#footers.add(text)
+    return [{ type: 'paragraph', text, metadata: { role: 'footer' } }]
+  }
+
+  #notes(part: string): Block[] {
+    if (!this.#zip.entries.has(part)) return []
+    const blocks: Block[] = []
+    for (const shape of readShapes(xmlPart(this.#zip, part, this.#filename))) {
+      if (shape.kind !== 'text' || shape.placeholder !== 'body') continue
+      const text = shape.paragraphs.map((paragraph) => paragraph.text).join('\n')
+      blocks.push({ type: 'paragraph', text, metadata: { role: 'notes' } })
+    }
+    return blocks
+  }
+
+  #diagram(part: string | undefined): Block[] {
+    if (part === undefined || !this.#zip.entries.has(part)) return []
+    const shapes = readShapes(xmlPart(this.#zip, part, this.#filename))
+    return shapes.flatMap((shape) => (shape.kind === 'text' ? textBlocks(shape.paragraphs, true) : []))
+  }
+
+  #picture(part: string | undefined, alt: string): Block[] {
+    const picture = part === undefined ? undefined : this.#pictures.get(part)
+    if (picture !== undefined) return [{ type: 'image', text: alt, picture }]
+    return alt === '' ? [] : [{ type: 'paragraph', text: alt }]
+  }
+}
+
+function isTitle(shape: Shape): shape is Extract<Shape, { kind: 'text' }> {
+  return shape.kind === 'text' && shape.placeholder !== undefined && TITLES.has(shape.placeholder)
+}
+
+/** Paragraphs as they are, runs of bullets as lists with their levels. */
+function textBlocks(paragraphs: SlideParagraph[], bulleted: boolean): Block[] {
+  const blocks: Block[] = []
+  let items: string[] = []
+  const flush = (): void => {
+    if (items.length > 0) blocks.push({ type: 'list', text: items.join('\n') })
+    items = []
+  }
+  for (const { text, level, bullet } of paragraphs) {
+    if ((bullet ?? bulleted) && text.length <= MAX_ITEM) {
+      items.push(`${'  '.repeat(level)}- ${text.replaceAll('\n', ' ')}`)
+      continue
+    }
+    flush()
+    blocks.push({ type: 'paragraph', text })
+  }
+  flush()
+  return blocks
+}

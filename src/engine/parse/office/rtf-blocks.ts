@@ -1,0 +1,77 @@
+import type { Block } from '../parsed.js'
+import { looksLikeHeader, tableBlocks, tidyRows } from '../tables.js'
+
+/** A list item longer than this is a passage. */
+const MAX_ITEM = 1500
+
+/** Collects the paragraphs of a text into blocks: runs of items are lists, runs of rows are tables. */
+export class RtfBlocks {
+  readonly blocks: Block[] = []
+  #items: string[] = []
+  #rows: string[][] = []
+  #cells: string[] = []
+  #cell: string[] = []
+
+  /**
+   * @param level of a heading, 0 for text
+   * @param marker what stands before a list item, if it is one
+   */
+  paragraph(text: string, level: number, marker: string | undefined): void {
+    this.closeTable()
+    const line = tidy(text)
+    if (line === '') return
+    if (level === 0 && marker !== undefined && line.length <= MAX_ITEM) {
+      const sign = /^\(?(?:\d{1,4}|[a-zA-Z]{1,4})[.)]$/.exec(marker)?.[0] ?? '-'
+      this.#items.push(`${sign} ${line.replaceAll('\n', ' ')}`)
+      return
+    }
+    this.#closeList()
+    this.blocks.push(level > 0 ? { type: 'heading', text: line, level } : { type: 'paragraph', text: line })
+  }
+
+  /** A paragraph within a cell. */
+  cellText(text: string): void {
+    const line = tidy(text).replaceAll('\n', ' ')
+    if (line !== '') this.#cell.push(line)
+  }
+
+  closeCell(): void {
+    this.#cells.push(this.#cell.join(' '))
+    this.#cell = []
+  }
+
+  closeRow(): void {
+    if (this.#cell.length > 0) this.closeCell()
+    if (this.#cells.length > 0) this.#rows.push(this.#cells)
+    this.#cells = []
+  }
+
+  closeTable(): void {
+    this.closeRow()
+    if (this.#rows.length === 0) return
+    this.#closeList()
+    const rows = tidyRows(this.#rows)
+    this.#rows = []
+    // One column is a frame around text, not a table.
+    if (rows.some((row) => row.length > 1)) this.blocks.push(...tableBlocks(rows, looksLikeHeader(rows)))
+    else for (const [text = ''] of rows) this.blocks.push({ type: 'paragraph', text })
+  }
+
+  finish(): Block[] {
+    this.closeTable()
+    this.#closeList()
+    return this.blocks
+  }
+
+  #closeList(): void {
+    if (this.#items.length > 0) this.blocks.push({ type: 'list', text: this.#items.join('\n') })
+    this.#items = []
+  }
+}
+
+function tidy(text: string): string {
+  return text
+    .replace(/[^\S\n]+/g, ' ')
+    .replace(/ ?\n ?/g, '\n')
+    .trim()
+}

@@ -1,0 +1,251 @@
+import iconv from 'iconv-lite'
+import { defined } from '../../../lib/defined.js'
+import { codePageName } from '../code-pages.js'
+import { ReadError } from '../limits.js'
+import type { Block, Parsed, Parser } from '../parsed.js'
+import { properTitle } from './office-package.js'
+import { RtfBlocks } from './rtf-blocks.js'
+import { type RtfHandler, readRtf } from './rtf-tokens.js'
+import {
+  CHARACTERS,
+  CHARSET_PAGES,
+  DESTINATIONS,
+  FILE_PAGES,
+  headingLevel,
+  KEPT,
+  type Sink,
+  type SinkKind,
+  type State,
+  styleLevel,
+} from './rtf-words.js'
+
+/** Groups nest some tens deep; deeper ones share what holds at this depth. */
+const MAX_DEPTH = 1000
+const DEFAULT_PAGE = 1252
+/** Style names, titles and the like are cut here. */
+const MAX_NAME = 1000
+
+/** Reads Rich Text Format: paragraphs, headings, lists, rows of tables, notes. Pictures and objects are passed over. */
+export const rtfParser: Parser = {
+  accepts: (mediaType) => mediaType === 'application/rtf',
+  parse(input): Parsed {
+    const reader = new RtfReader()
+    readRtf(input.bytes.toString('latin1'), reader)
+    const { blocks, title, author } = reader.finish()
+    if (blocks.length === 0) throw new ReadError('empty', `${input.filename} has no text`)
+    return {
+      parser: 'unstructured',
+      contentType: 'text',
+      ...defined({ title }),
+      blocks,
+      metadata: author === undefined ? {} : { author },
+    }
+  },
+}
+
+class RtfReader implements RtfHandler {
+  readonly #body = new RtfBlocks()
+  readonly #stack: State[] = []
+  readonly #fontPages = new Map<number, number>()
+  readonly #styleLevels = new Map<number, number>()
+  readonly #margins: { text: string; role: string }[] = []
+  #state: State = {
+    sink: { kind: 'body', text: '' },
+    page: DEFAULT_PAGE,
+    fallback: 1,
+    hidden: false,
+    inTable: false,
+    style: 0,
+    outline: undefined,
+  }
+  #filePage = DEFAULT_PAGE
+  #font = 0
+  #tooDeep = 0
+  /** bytes not decoded yet, since a character may have several */
+  #bytes = ''
+  #skip = 0
+  #starred = false
+  #marker: string | undefined
+  #notes: string[] = []
+  #title: string | undefined
+  #author: string | undefined
+
+  open(): void {
+    this.#flush()
+    this.#skip = 0
+    this.#starred = false
+    if (this.#stack.length >= MAX_DEPTH) {
+      this.#tooDeep++
+      return
+    }
+    this.#stack.push(this.#state)
+    this.#state = { ...this.#state }
+  }
+
+  close(): void {
+    this.#flush()
+    this.#skip = 0
+    this.#starred = false
+    if (this.#tooDeep > 0) {
+      this.#tooDeep--
+      return
+    }
+    const outer = this.#stack.pop()
+    if (outer === undefined) return
+    const { sink, style, outline } = this.#state
+    if (sink.kind === 'styles') this.#closeStyle(sink, style, outline)
+    this.#state = outer
+    if (sink !== outer.sink) this.#closeSink(sink)
+  }
+
+  text(bytes: string): void {
+    const kept = this.#skip === 0 ? bytes : bytes.slice(this.#skip)
+    this.#skip = Math.max(0, this.#skip - bytes.length)
+    this.#starred = false
+    this.#bytes += kept
+  }
+
+  control(word: string, parameter: number | undefined): void {
+    if (word === '*') {
+      this.#starred = true
+      return
+    }
+    if (word === 'u') {
+      this.#unicode(parameter ?? 0)
+      return
+    }
+    this.#flush()
+    const starred = this.#starred
+    this.#starred = false
+    const kind = DESTINATIONS.get(word) ?? (starred && !KEPT.has(word) ? 'skip' : undefined)
+    const { sink } = this.#state
+    if (kind !== undefined) this.#openSink(kind, word)
+    else if (CHARACTERS.has(word)) this.#add(CHARACTERS.get(word) ?? '')
+    else if (sink.kind === 'fonts') this.#fontWord(word, parameter ?? 0)
+    else if (word === 'par' || word === 'sect' || word === 'page' || word === '\n' || word === '\r')
+      this.#endParagraph()
+    else if (word === 'cell' || word === 'nestcell') this.#endCell(word === 'cell')
+    else if (word === 'row' && sink.kind === 'body') this.#body.closeRow()
+    else this.#property(word, parameter)
+  }
+
+  finish(): { blocks: Block[]; title?: string; author?: string } {
+    while (this.#stack.length > 0) this.close()
+    this.#flush()
+    if (this.#state.sink.text.trim() !== '') this.#endParagraph()
+    this.#writeNotes()
+    const blocks = this.#body.finish()
+    const seen = new Set(blocks.map((block) => block.text))
+    for (const { text, role } of this.#margins) {
+      if (seen.has(text)) continue
+      seen.add(text)
+      blocks.push({ type: 'paragraph', text, metadata: { role } })
+    }
+    const title = properTitle(this.#title)
+    return {
+      blocks,
+      ...defined({ title, author: this.#author }),
+    }
+  }
+
+  #flush(): void {
+    const bytes = this.#bytes
+    if (bytes === '') return
+    this.#bytes = ''
+    const plain = !/[\x80-\xff]/.test(bytes)
+    this.#add(plain ? bytes : iconv.decode(Buffer.from(bytes, 'latin1'), codePageName(this.#state.page)))
+  }
+
+  #add(text: string): void {
+    const { sink, hidden } = this.#state
+    if (hidden || sink.kind === 'skip' || sink.kind === 'info' || sink.kind === 'fonts') return
+    if (sink.kind !== 'body' && sink.kind !== 'note' && sink.text.length > MAX_NAME) return
+    sink.text += text
+  }
+
+  #unicode(code: number): void {
+    this.#flush()
+    const unit = code < 0 ? code + 0x10000 : code
+    if (unit > 0 && unit <= 0xffff) this.#add(String.fromCharCode(unit))
+    this.#skip = this.#state.fallback
+  }
+
+  #openSink(kind: SinkKind, word: string): void {
+    const outer = this.#state.sink.kind
+    const nested = kind === 'title' || kind === 'author' ? outer === 'info' : outer === 'body' || kind === 'skip'
+    if (!nested || outer === 'skip') return
+    this.#state.sink = { kind, text: '', role: word.startsWith('footer') ? 'footer' : 'header' }
+    if (kind === 'styles') this.#state.style = 0
+  }
+
+  #closeSink({ kind, text, role }: Sink): void {
+    const line = text.replace(/[^\S\n]+/g, ' ').trim()
+    if (kind === 'marker') this.#marker = line
+    else if (line === '') return
+    else if (kind === 'title') this.#title ??= line
+    else if (kind === 'author') this.#author ??= line
+    else if (kind === 'note') this.#notes.push(line)
+    else if (kind === 'margin') this.#margins.push({ text: line, role: role ?? 'header' })
+  }
+
+  #closeStyle(sink: Sink, style: number, outline: number | undefined): void {
+    if (style > 0) this.#styleLevels.set(style, styleLevel(sink.text, outline))
+    sink.text = ''
+  }
+
+  #fontWord(word: string, parameter: number): void {
+    if (word === 'f') this.#font = parameter
+    const page = word === 'fcharset' ? CHARSET_PAGES.get(parameter) : word === 'cpg' ? parameter : undefined
+    if (page !== undefined) this.#fontPages.set(this.#font, page)
+  }
+
+  #property(word: string, parameter: number | undefined): void {
+    const state = this.#state
+    if (word === 'f') state.page = this.#fontPages.get(parameter ?? 0) ?? this.#filePage
+    else if (word === 'uc') state.fallback = Math.min(Math.max(parameter ?? 1, 0), 100)
+    else if (word === 'v' || word === 'deleted') state.hidden = parameter !== 0
+    else if (word === 'plain') state.hidden = false
+    else if (word === 'intbl') state.inTable = true
+    else if (word === 's') state.style = parameter ?? 0
+    else if (word === 'outlinelevel') state.outline = parameter ?? 0
+    else if (word === 'ansicpg' || FILE_PAGES.has(word)) {
+      this.#filePage = FILE_PAGES.get(word) ?? parameter ?? DEFAULT_PAGE
+      state.page = this.#filePage
+    } else if (word === 'pard') {
+      state.inTable = false
+      state.style = 0
+      state.outline = undefined
+    }
+  }
+
+  #endParagraph(): void {
+    const { sink, inTable, style, outline } = this.#state
+    if (sink.kind !== 'body') {
+      this.#add('\n')
+      return
+    }
+    const text = sink.text
+    sink.text = ''
+    const level = outline === undefined ? (this.#styleLevels.get(style) ?? 0) : headingLevel(outline)
+    if (inTable) this.#body.cellText(text)
+    else this.#body.paragraph(text, level, this.#marker)
+    this.#marker = undefined
+    if (!inTable) this.#writeNotes()
+  }
+
+  /** What stands at the foot of a page is read behind its paragraph. */
+  #writeNotes(): void {
+    for (const note of this.#notes) this.#body.paragraph(note, 0, undefined)
+    this.#notes = []
+  }
+
+  /** Cells of a table in a cell are parts of it. */
+  #endCell(outermost: boolean): void {
+    const { sink } = this.#state
+    if (sink.kind !== 'body') return
+    this.#body.cellText(sink.text)
+    sink.text = ''
+    this.#marker = undefined
+    if (outermost) this.#body.closeCell()
+  }
+}

@@ -1,0 +1,174 @@
+import { ReadError, type ReadLimits } from '../limits.js'
+import type { Block } from '../parsed.js'
+import { isNumeric, looksLikeHeader, tableBlocks, tidyRows } from '../tables.js'
+
+/** The filled cells of one row, by column. */
+export type SheetRow = ReadonlyMap<number, string>
+
+/** A sheet as what is filled in it; an empty sheet of any size is nothing. */
+export interface Sheet {
+  name: string
+  /** by row number, in ascending order */
+  rows: ReadonlyMap<number, SheetRow>
+}
+
+/** A cell that stands for several rows of its column. */
+export interface MergedRows {
+  column: number
+  first: number
+  last: number
+}
+
+/** The longest text of a cell that spreadsheet programs allow. */
+const MAX_CELL = 32_767
+/** Merged ranges looked at in one sheet. */
+const MAX_MERGES = 10_000
+/** All texts of one workbook together, in characters: cells may share one long text without the file being large. */
+const MAX_TEXT = 64 * 1024 * 1024
+/** A region that has this many places for each filled one is a scatter of notes, not a table. */
+const SPARSE = 20
+/** Below this many places, holes cost nothing. */
+const SMALL_GRID = 2000
+/** Up to this many lines in one column are a note, more are a list of values. */
+const NOTE_LINES = 20
+
+/** Rows of column names above a table. */
+const MAX_NAME_ROWS = 3
+
+/** Names that spreadsheet programs give by themselves. */
+const GIVEN_NAME = /^(?:sheet|tabelle|blatt|feuil(?:le)?|hoja|foglio|planilha|blad|arkusz|лист|シート)[ _]?\d*$/i
+
+/** Counts what a workbook holds, so that no file is read past the limits. */
+export class SheetBudget {
+  readonly #filename: string
+  readonly #limits: ReadLimits
+  #cells = 0
+  #characters = 0
+
+  constructor(filename: string, limits: ReadLimits) {
+    this.#filename = filename
+    this.#limits = limits
+  }
+
+  /** @throws ReadError `limit-exceeded` past the number of cells */
+  cells(count: number): void {
+    this.#cells += count
+    if (this.#cells <= this.#limits.maxCells) return
+    const most = this.#limits.maxCells.toLocaleString('en-US')
+    throw new ReadError('limit-exceeded', `${this.#filename} has more cells than the limit of ${most}`)
+  }
+
+  /**
+   * The text of a cell, bounded.
+   *
+   * @throws ReadError `limit-exceeded` when all texts together are too long
+   */
+  text(text: string): string {
+    const kept = text.length > MAX_CELL ? text.slice(0, MAX_CELL) : text
+    this.#characters += kept.length
+    if (this.#characters <= MAX_TEXT) return kept
+    throw new ReadError('limit-exceeded', `${this.#filename} holds more text than the limit of 64 million characters`)
+  }
+}
+
+/** A cell merged over several rows stands for each of them, so that every row is whole by itself. */
+export function fillDown(
+  rows: Map<number, Map<number, string>>,
+  merges: readonly MergedRows[],
+  budget: SheetBudget,
+): void {
+  for (const { column, first, last } of merges.slice(0, MAX_MERGES)) {
+    const text = rows.get(first)?.get(column)
+    if (text === undefined) continue
+    // Rows without anything else stay empty, so the first gap ends it.
+    for (let number = first + 1; number <= last; number++) {
+      const row = rows.get(number)
+      if (row === undefined) break
+      if (row.has(column)) continue
+      budget.cells(1)
+      row.set(column, budget.text(text))
+    }
+  }
+}
+
+/** A workbook as sections of tables and notes; the blocks of a sheet carry its name. */
+export function sheetBlocks(sheets: readonly Sheet[]): Block[] {
+  const filled = sheets.filter((sheet) => sheet.rows.size > 0)
+  return filled.flatMap((sheet) => {
+    const silent = GIVEN_NAME.test(sheet.name.trim())
+    const heading: Block = {
+      type: 'heading',
+      text: sheet.name,
+      level: 1,
+      tocSource: 'sheet',
+      ...(silent ? { silent } : {}),
+    }
+    return [heading, ...regions(sheet.rows).flatMap((rows) => regionBlocks(rows, sheet.name))]
+  })
+}
+
+/** Rows without an empty row between them belong together, and so do column names and what stands one row below. */
+function regions(rows: ReadonlyMap<number, SheetRow>): SheetRow[][] {
+  const found: SheetRow[][] = []
+  let last = -2
+  for (const [number, row] of rows) {
+    if (row.size === 0) continue
+    const region = found.at(-1)
+    const joined =
+      number === last + 1 || (number === last + 2 && region !== undefined && areNames(region) && hasFigure(row))
+    if (region !== undefined && joined) region.push(row)
+    else found.push([row])
+    last = number
+  }
+  return found
+}
+
+/** A few rows of words with no figure, the last of them over several columns. */
+function areNames(rows: SheetRow[]): boolean {
+  return rows.length <= MAX_NAME_ROWS && (rows.at(-1)?.size ?? 0) > 2 && !rows.some(hasFigure)
+}
+
+function hasFigure(row: SheetRow): boolean {
+  for (const text of row.values()) if (isNumeric(text)) return true
+  return false
+}
+
+function regionBlocks(rows: SheetRow[], sheet: string): Block[] {
+  let first = 0
+  while (first < rows.length && rows[first]?.size === 1) first++
+  // Lines above a table say what it is about.
+  const notes = rows.slice(0, first).map((row) => [...row.values()].join(' '))
+  const head: Block[] = noteBlocks(notes, sheet)
+  const table = rows.slice(first)
+  if (table.length === 0) return head
+  const texts = grid(table)
+  return [...head, ...tableBlocks(texts, looksLikeHeader(texts), { sheet })]
+}
+
+function noteBlocks(lines: string[], sheet: string): Block[] {
+  if (lines.length === 0) return []
+  if (lines.length <= NOTE_LINES) return [{ type: 'paragraph', text: lines.join('\n'), metadata: { sheet } }]
+  return tableBlocks(
+    lines.map((line) => [line]),
+    false,
+    { sheet },
+  )
+}
+
+/** Rows of equal width without empty columns; of a scatter only what is filled. */
+function grid(rows: SheetRow[]): string[][] {
+  const used = new Set<number>()
+  let cells = 0
+  for (const row of rows) {
+    cells += row.size
+    for (const column of row.keys()) used.add(column)
+  }
+  const places = rows.length * used.size
+  if (places > SMALL_GRID && places > cells * SPARSE) return rows.map((row) => inOrder(row).map(([, text]) => text))
+  const columns = [...used].sort((a, b) => a - b)
+  return tidyRows(rows.map((row) => columns.map((column) => row.get(column) ?? '')))
+}
+
+function inOrder(row: SheetRow): [number, string][] {
+  return [...row].sort(([a], [b]) => a - b)
+}

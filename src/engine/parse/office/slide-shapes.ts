@@ -1,0 +1,143 @@
+import { type Attributes, type MarkupHandler, readMarkup } from '../markup/markup-events.js'
+
+export interface SlideParagraph {
+  text: string
+  /** depth of its bullet, 0 for the outermost */
+  level: number
+  /** whether it says by itself that it has a bullet or none */
+  bullet?: boolean
+}
+
+/** What stands on a slide, in the order of the file. */
+export type Shape =
+  /** `placeholder`: its kind as in `p:ph` (`obj` without one); absent for text boxes */
+  | { kind: 'text'; placeholder?: string; paragraphs: SlideParagraph[] }
+  | { kind: 'table'; rows: string[][] }
+  /** `relation`: id of the picture, `alt`: its description */
+  | { kind: 'picture'; relation: string; alt: string }
+  /** `relation`: id of the part that holds the texts of a diagram */
+  | { kind: 'diagram'; relation: string }
+
+/** Bullets are five deep in the program; more is noise. */
+const MAX_LEVEL = 8
+
+/** The shapes of a slide, of a page of notes or of a diagram (PresentationML and DrawingML), groups taken apart. */
+export function readShapes(xml: string): Shape[] {
+  const reader = new ShapeReader()
+  readMarkup(xml, reader, true)
+  return reader.finish()
+}
+
+class ShapeReader implements MarkupHandler {
+  readonly #shapes: Shape[] = []
+  #placeholder: string | undefined
+  #paragraphs: SlideParagraph[] = []
+  #paragraph: SlideParagraph | undefined
+  #inProperties = false
+  #inText = false
+  #rows: string[][] | undefined
+  #alt = ''
+  /** depth inside content for older programs, which repeats what stands beside it */
+  #fallback = 0
+
+  open(name: string, attributes: Attributes): void {
+    if (this.#fallback > 0 || name === 'mc:Fallback') {
+      if (name === 'mc:Fallback') this.#fallback++
+    } else if (name === 'a:p') {
+      this.#paragraph = { text: '', level: 0 }
+    } else if (name === 'a:pPr') {
+      this.#inProperties = true
+      const level = Number(attributes.get('lvl') ?? 0)
+      if (this.#paragraph !== undefined && level > 0) this.#paragraph.level = Math.min(Math.floor(level), MAX_LEVEL)
+    } else if (this.#inProperties) {
+      this.#bullet(name)
+    } else if (name === 'a:t') {
+      this.#inText = true
+    } else if (name === 'a:br') {
+      this.text('\n', true)
+    } else {
+      this.#openShape(name, attributes)
+    }
+  }
+
+  close(name: string): void {
+    if (this.#fallback > 0) {
+      if (name === 'mc:Fallback') this.#fallback--
+    } else if (name === 'a:t') this.#inText = false
+    else if (name === 'a:pPr') this.#inProperties = false
+    else if (name === 'a:p') this.#closeParagraph()
+    else if (name === 'p:sp') this.#closeText()
+    else if (name === 'a:tc') this.#closeCell()
+    else if (name === 'a:tbl') this.#closeTable()
+  }
+
+  text(text: string, always = false): void {
+    if (this.#fallback > 0 || this.#paragraph === undefined) return
+    if (this.#inText || always) this.#paragraph.text += text
+  }
+
+  finish(): Shape[] {
+    this.#closeParagraph()
+    if (this.#rows !== undefined) this.#closeTable()
+    this.#closeText()
+    return this.#shapes
+  }
+
+  #openShape(name: string, attributes: Attributes): void {
+    if (name === 'p:sp') this.#closeText()
+    else if (name === 'p:ph') this.#placeholder = attributes.get('type') ?? 'obj'
+    else if (name === 'p:cNvPr') this.#alt = attributes.get('descr')?.trim() ?? ''
+    else if (name === 'a:tbl') this.#openTable()
+    else if (name === 'a:tr') this.#rows?.push([])
+    else if (name === 'a:blip') this.#refer('picture', attributes.get('r:embed'))
+    else if (name === 'dgm:relIds') this.#refer('diagram', attributes.get('r:dm'))
+  }
+
+  #refer(kind: 'picture' | 'diagram', relation: string | undefined): void {
+    if (relation === undefined) return
+    this.#shapes.push(kind === 'picture' ? { kind, relation, alt: this.#alt } : { kind, relation })
+  }
+
+  #bullet(name: string): void {
+    if (this.#paragraph === undefined) return
+    if (name === 'a:buNone') this.#paragraph.bullet = false
+    else if (name === 'a:buChar' || name === 'a:buAutoNum' || name === 'a:buBlip') this.#paragraph.bullet = true
+  }
+
+  #openTable(): void {
+    this.#closeText()
+    this.#rows = []
+  }
+
+  #closeParagraph(): void {
+    const paragraph = this.#paragraph
+    this.#paragraph = undefined
+    this.#inProperties = false
+    this.#inText = false
+    if (paragraph === undefined) return
+    paragraph.text = paragraph.text.replace(/[\t\v\u00a0 ]+/g, ' ').trim()
+    if (paragraph.text !== '') this.#paragraphs.push(paragraph)
+  }
+
+  #closeCell(): void {
+    const texts = this.#paragraphs.map((paragraph) => paragraph.text.replaceAll('\n', ' '))
+    this.#paragraphs = []
+    this.#rows?.at(-1)?.push(texts.join(' '))
+  }
+
+  #closeTable(): void {
+    const rows = this.#rows ?? []
+    this.#rows = undefined
+    this.#paragraphs = []
+    if (rows.length > 0) this.#shapes.push({ kind: 'table', rows })
+  }
+
+  #closeText(): void {
+    if (this.#paragraphs.length > 0) {
+      const placeholder = this.#placeholder === undefined ? {} : { placeholder: this.#placeholder }
+      this.#shapes.push({ kind: 'text', paragraphs: this.#paragraphs, ...placeholder })
+    }
+    this.#paragraphs = []
+    this.#placeholder = undefined
+  }
+}

@@ -1,0 +1,17 @@
+import { set_cptable } from '@e965/xlsx'
+import iconv from 'iconv-lite'
+import { codePageName } from '../code-pages.js'
+
+/** Lets the library read the code pages of old workbooks through iconv-lite, in place of its own half megabyte of tables. */
+export function installCodePages(): void {
+  set_cptable({ utils: { decode, encode, hascp: () => true } })
+}
+
+function decode(page: number, data: string | number[] | Uint8Array): string {
+  const bytes = typeof data === 'string' ? Buffer.from(data, 'latin1') : Buffer.from(data)
+  return iconv.decode(bytes, codePageName(page))
+}
+
+function encode(page: number, text: string | string[]): Buffer {
+  return iconv.encode(Array.isArray(text) ? text.join('') : text, codePageName(page))
+}

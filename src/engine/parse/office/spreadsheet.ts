@@ -1,0 +1,152 @@
+import { type CellObject, read, type WorkBook, type WorkSheet } from '@e965/xlsx'
+import { defined } from '../../../lib/defined.js'
+import { openZip, type ZipArchive } from '../archive/zip.js'
+import { storeZip } from '../archive/zip-store.js'
+import { ReadError } from '../limits.js'
+import type { Parsed, Parser, ParserInput } from '../parsed.js'
+import { checkCompound } from './compound.js'
+import { elementTexts, forEachTag, properTitle, relationsOf, xmlPart } from './office-package.js'
+import { fillDown, type Sheet, SheetBudget, sheetBlocks } from './sheet-blocks.js'
+import { cellText } from './sheet-cells.js'
+import { installCodePages } from './spreadsheet-codepages.js'
+
+const OFFICE = 'application/vnd.openxmlformats-officedocument.spreadsheetml.'
+const LEGACY = 'application/vnd.ms-excel'
+
+/** Parts of a workbook that hold its cells. Drawings, styles of drawings, links and macros are never unpacked. */
+const NEEDED =
+  /^(?:\[Content_Types\]\.xml|_rels\/\.rels|xl\/(?!(?:drawings|media|charts|theme|embeddings|externalLinks|pivot\w*|queryTables|ctrlProps|printerSettings|comments|worksheets\/_rels|activeX|vba)\b)[^?*]+\.(?:xml|bin|rels))$/i
+
+/** Reads workbooks of Excel, old and new: sheets as sections, rows as tables, values as they are shown. */
+export const spreadsheetParser: Parser = {
+  accepts: (mediaType) => mediaType.startsWith(OFFICE) || mediaType === LEGACY,
+  parse: parseSpreadsheet,
+}
+
+function parseSpreadsheet(input: ParserInput): Parsed {
+  const { filename, limits, mediaType } = input
+  const budget = new SheetBudget(filename, limits)
+  const zip = mediaType === LEGACY ? undefined : openZip(input.bytes, filename, limits)
+  if (zip === undefined) {
+    checkCompound(input.bytes, filename)
+    installCodePages()
+  }
+  const workbook = open(zip === undefined ? input.bytes : cellParts(zip, filename, limits.maxCells), filename)
+  const date1904 = workbook.Workbook?.WBProps?.date1904 === true
+  const sheets: Sheet[] = []
+  const unread: string[] = []
+  for (const name of workbook.SheetNames) {
+    const sheet = workbook.Sheets[name]
+    if (sheet === undefined) unread.push(name)
+    else sheets.push({ name, rows: sheetRows(sheet, date1904, budget) })
+  }
+  const blocks = sheetBlocks(sheets)
+  if (!blocks.some((block) => block.type !== 'heading')) throw new ReadError('empty', `${filename} has no filled cells`)
+  const title =
+    zip === undefined ? undefined : elementTexts(zip, 'docProps/core.xml', filename, ['dc:title']).get('dc:title')
+  const known = properTitle(title)
+  return {
+    parser: 'native-structured',
+    contentType: 'structured',
+    ...defined({ title: known }),
+    blocks,
+    metadata: {
+      sheetCount: workbook.SheetNames.length,
+      ...(unread.length === 0
+        ? {}
+        : { warnings: [`sheets that could not be read: ${unread.slice(0, 20).join(', ')}`] }),
+    },
+  }
+}
+
+function open(bytes: Buffer, filename: string): WorkBook {
+  try {
+    return read(bytes, { type: 'buffer', dense: true, cellFormula: false, cellHTML: false, cellNF: true, xlfn: false })
+  } catch (error) {
+    if (error instanceof ReadError) throw error
+    const detail = error instanceof Error ? error.message : String(error)
+    if (/password|encrypt/i.test(detail)) {
+      throw new ReadError('encrypted', `${filename} is protected by a password`, { cause: error })
+    }
+    throw new ReadError('malformed', `${filename} is not a readable workbook: ${detail.slice(0, 200)}`, {
+      cause: error,
+    })
+  }
+}
+
+/**
+ * The parts that hold cells as an archive of their own, inflated within the limits: the library would inflate without
+ * any. Cells are counted before it takes them apart.
+ */
+function cellParts(zip: ZipArchive, filename: string, maxCells: number): Buffer {
+  checkSheetList(zip, filename)
+  const parts: [string, Buffer][] = []
+  let cells = 0
+  for (const name of zip.entries.keys()) {
+    if (!NEEDED.test(name)) continue
+    const content = zip.read(name)
+    if (content.includes('<!DOCTYPE')) {
+      throw new ReadError(
+        'malformed',
+        `${filename} declares a document type in ${name}, which its format does not have`,
+      )
+    }
+    if (/\.xml$/i.test(name)) cells += countCells(content)
+    if (cells > maxCells) {
+      const most = maxCells.toLocaleString('en-US')
+      throw new ReadError('limit-exceeded', `${filename} has more cells than the limit of ${most}`)
+    }
+    parts.push([name, content])
+  }
+  return storeZip(parts)
+}
+
+/** A part that is listed as many sheets would be taken apart as often. */
+function checkSheetList(zip: ZipArchive, filename: string): void {
+  const main = 'xl/workbook.xml'
+  if (!zip.entries.has(main)) return
+  const relations = relationsOf(zip, main, filename)
+  const parts = [...relations.values()].filter(({ kind }) => kind.endsWith('sheet')).map(({ part }) => part)
+  let listed = 0
+  const ids = new Set<string>()
+  const count = (id: string | undefined): void => {
+    listed++
+    if (id !== undefined) ids.add(id)
+  }
+  const xml = xmlPart(zip, main, filename)
+  forEachTag(xml, 'sheet', (attributes) => count(attributes.get('r:id')))
+  forEachTag(xml, 'x:sheet', (attributes) => count(attributes.get('r:id')))
+  if (new Set(parts).size === parts.length && (ids.size === listed || ids.size === 0)) return
+  throw new ReadError('malformed', `${filename} is not a readable workbook: it lists one sheet more than once`)
+}
+
+/** Cells that have content, by their tags: `<c r="A1"><v>` counts, `<c r="A1" s="3"/>` does not. */
+function countCells(xml: Buffer): number {
+  let count = 0
+  for (let at = xml.indexOf('<v'); at !== -1; at = xml.indexOf('<v', at + 2)) count++
+  for (let at = xml.indexOf(':v>'); at !== -1; at = xml.indexOf(':v>', at + 3)) count += 0.5
+  for (let at = xml.indexOf('<is>'); at !== -1; at = xml.indexOf('<is>', at + 4)) count++
+  return count
+}
+
+function sheetRows(sheet: WorkSheet, date1904: boolean, budget: SheetBudget): Map<number, Map<number, string>> {
+  const rows = new Map<number, Map<number, string>>()
+  const data: (CellObject[] | undefined)[] = sheet['!data'] ?? []
+  // By key, because an array may claim to be far longer than it is.
+  for (const key of Object.keys(data)) {
+    const number = Number(key)
+    const cells = Number.isInteger(number) ? data[number] : undefined
+    if (cells === undefined) continue
+    const row = new Map<number, string>()
+    for (const column of Object.keys(cells)) {
+      const cell = cells[Number(column)]
+      const text = cell === undefined ? '' : cellText(cell, date1904)
+      if (text.trim() !== '') row.set(Number(column), budget.text(text))
+    }
+    budget.cells(row.size)
+    if (row.size > 0) rows.set(number, row)
+  }
+  const merges = (sheet['!merges'] ?? []).map(({ s, e }) => ({ column: s.c, first: s.r, last: e.r }))
+  fillDown(rows, merges, budget)
+  return rows
+}

@@ -1,0 +1,175 @@
+import type { Block } from '../parsed.js'
+import type { PdfLine } from './pdf-lines.js'
+
+export interface PdfPage {
+  /** 1-based */
+  number: number
+  lines: PdfLine[]
+}
+
+/** A paragraph of one page with what is needed to tell headings from text. */
+export interface PdfBlock extends Block {
+  pageNumber: number
+  size: number
+  /** baseline of its first line */
+  y: number
+  lineCount: number
+  turned: boolean
+}
+
+/** Larger steps between two baselines (against the usual one) end a paragraph. */
+const PARAGRAPH_STEP = 1.3
+/** Sizes that differ more than this share are different styles. */
+const SIZE_TOLERANCE = 0.12
+/** Up to this many characters beside a line are part of a formula, whatever their size. */
+const SCRAP_LENGTH = 4
+/** From this many pages on, a line that stands at the edge of half of them is a running header or footer. */
+const MIN_PAGES_FOR_RUNNING = 5
+const RUNNING_SHARE = 0.4
+/** Lines at the top and at the bottom of a page that may be running ones. */
+const EDGE_LINES = 2
+
+const BULLET = /^[•◦▪‣●○■□·∙*–-]\s+/
+const NUMBERED = /^(?:\(?(?:\d{1,3}|[a-z]|[ivx]{1,4})[.)])\s+\S/
+
+/** Takes out running headers, footers and page numbers; the first of each stays, so that no words are lost. */
+export function dropRunningLines(pages: PdfPage[]): void {
+  if (pages.length < MIN_PAGES_FOR_RUNNING) return
+  const counts = new Map<string, number>()
+  for (const page of pages) {
+    const keys = new Set(edgeLines(page).map((line) => runningKey(line)))
+    for (const key of keys) counts.set(key, (counts.get(key) ?? 0) + 1)
+  }
+  const seen = new Set<string>()
+  for (const page of pages) {
+    const dropped = new Set<PdfLine>()
+    for (const line of edgeLines(page)) {
+      const key = runningKey(line)
+      if ((counts.get(key) ?? 0) < Math.max(MIN_PAGES_FOR_RUNNING, pages.length * RUNNING_SHARE)) continue
+      if (seen.has(key)) dropped.add(line)
+      seen.add(key)
+    }
+    if (dropped.size > 0) page.lines = page.lines.filter((line) => !dropped.has(line))
+  }
+}
+
+function edgeLines(page: PdfPage): PdfLine[] {
+  if (page.lines.length <= 2 * EDGE_LINES) return page.lines
+  const sorted = [...page.lines].sort((a, b) => b.y - a.y)
+  return [...sorted.slice(0, EDGE_LINES), ...sorted.slice(-EDGE_LINES)]
+}
+
+function runningKey(line: PdfLine): string {
+  return line.text.toLowerCase().replace(/\d+/g, '#')
+}
+
+/** All words of a document, lower-case: tells a hyphen at a line end from one that belongs to the word. */
+export function vocabularyOf(pages: PdfPage[]): Set<string> {
+  const words = new Set<string>()
+  for (const page of pages) {
+    for (const line of page.lines) {
+      for (const word of line.text.toLowerCase().match(/[\p{L}\p{N}]+(?:-[\p{L}\p{N}]+)*/gu) ?? []) words.add(word)
+    }
+  }
+  return words
+}
+
+/** The paragraphs of a page, in reading order. */
+export function pageBlocks(page: PdfPage, vocabulary: ReadonlySet<string>): PdfBlock[] {
+  const step = usualStep(page.lines)
+  const groups: PdfLine[][] = []
+  let group: PdfLine[] = []
+  for (const line of page.lines) {
+    if (group.length > 0 && startsBlock(line, group, step)) {
+      groups.push(group)
+      group = []
+    }
+    group.push(line)
+  }
+  if (group.length > 0) groups.push(group)
+  return mergeBullets(groups.map((lines) => toBlock(lines, page.number, vocabulary)))
+}
+
+function toBlock(lines: PdfLine[], pageNumber: number, vocabulary: ReadonlySet<string>): PdfBlock {
+  let text = ''
+  for (const line of lines) text = text === '' ? line.text : joinLines(text, line.text, vocabulary)
+  return {
+    type: BULLET.test(text) ? 'list' : 'paragraph',
+    text,
+    pageNumber,
+    size: lines[0]?.size ?? 0,
+    y: lines[0]?.y ?? 0,
+    lineCount: lines.length,
+    turned: lines[0]?.turned ?? false,
+  }
+}
+
+/** Neighbouring bullets are one list. */
+function mergeBullets(blocks: PdfBlock[]): PdfBlock[] {
+  const merged: PdfBlock[] = []
+  for (const block of blocks) {
+    const last = merged[merged.length - 1]
+    if (last?.type === 'list' && block.type === 'list') last.text += `\n${block.text}`
+    else merged.push(block)
+  }
+  return merged
+}
+
+function startsBlock(line: PdfLine, group: PdfLine[], step: number): boolean {
+  const last = group[group.length - 1]
+  const first = group[0]
+  if (last === undefined || first === undefined) return true
+  if (line.turned !== last.turned) return true
+  const drop = last.y - line.y
+  const scrap = Math.min(line.text.length, last.text.length) <= SCRAP_LENGTH && Math.abs(drop) < line.size
+  const resized = Math.abs(line.size - last.size) > SIZE_TOLERANCE * Math.max(line.size, last.size)
+  if (resized && !scrap) return true
+  if (BULLET.test(line.text)) return true
+  const ended = /[.!?:;。！？]["'”’)\]]*$/.test(last.text)
+  if (drop < -0.5 * line.size) return ended || !/^\p{Ll}/u.test(line.text)
+  if (drop > Math.max(step, line.size) * PARAGRAPH_STEP) return true
+  if (NUMBERED.test(line.text) && (ended || NUMBERED.test(first.text))) return true
+  const indented = line.left - last.left > 0.8 * line.size && line.left - last.left < 6 * line.size
+  if (indented && ended && group.length > 1) return true
+  const right = Math.max(...group.slice(-6).map((one) => one.right))
+  return ended && group.length > 1 && right - last.right > 0.25 * (right - last.left) && /^\p{Lu}/u.test(line.text)
+}
+
+/** The most frequent step between two baselines on the page. */
+function usualStep(lines: PdfLine[]): number {
+  const counts = new Map<number, number>()
+  let best = 0
+  let bestCount = 0
+  for (let i = 1; i < lines.length; i++) {
+    const drop = (lines[i - 1]?.y ?? 0) - (lines[i]?.y ?? 0)
+    if (drop <= 0 || drop > 60) continue
+    const rounded = Math.round(drop * 2) / 2
+    const count = (counts.get(rounded) ?? 0) + 1
+    counts.set(rounded, count)
+    if (count > bestCount) {
+      best = rounded
+      bestCount = count
+    }
+  }
+  return best
+}
+
+/** Two lines of a paragraph as running text; a word broken by a hyphen is put together again. */
+export function joinLines(text: string, next: string, vocabulary: ReadonlySet<string>): string {
+  const broken = /([\p{L}\p{N}]+(?:-[\p{L}\p{N}]+)*)[-‐]$/u.exec(text.slice(-60))
+  const tail = /^[\p{L}\p{N}]+(?:-[\p{L}\p{N}]+)*/u.exec(next.slice(0, 60))
+  if (broken !== null && tail !== null && /^\p{Ll}/u.test(next)) {
+    const head = broken[1] ?? ''
+    const keep = keepsHyphen(head.toLowerCase(), tail[0].toLowerCase(), vocabulary)
+    return keep ? text + next : text.slice(0, -1) + next
+  }
+  const last = text.charCodeAt(text.length - 1)
+  const wide = last >= 0x3000 && last <= 0x9fff && next.charCodeAt(0) >= 0x3000 && next.charCodeAt(0) <= 0x9fff
+  return wide ? text + next : `${text} ${next}`
+}
+
+/** `state-` + `of-the-art` keeps it, `train-` + `ing` does not; the rest of the document decides where it can. */
+function keepsHyphen(head: string, tail: string, vocabulary: ReadonlySet<string>): boolean {
+  if (vocabulary.has(`${head}${tail}`)) return false
+  return head.includes('-') || tail.includes('-') || vocabulary.has(`${head}-${tail}`)
+}

@@ -1,0 +1,180 @@
+import type { Token } from 'markdown-it'
+import { defined } from '../../../lib/defined.js'
+import type { Block, Parsed, Parser, Picture } from '../parsed.js'
+import { pictureFrom } from '../pictures.js'
+import { tableBlocks } from '../tables.js'
+import { readFrontMatter } from './front-matter.js'
+import { inlineText } from './markdown-inline.js'
+import { type Env, readBlocks } from './markdown-rules.js'
+
+/** Lists within lists that are shown by indentation. */
+const MAX_INDENT = 8
+
+const CALLOUT = /^\[![\w-]+\][+-]?[ \t]*/
+/** Before the first cell of a row: marks of the quote or list that the table is in. */
+const ROW_START = /^[\s>]*(?:(?:[-*+]|\d{1,9}[.)])\s+)?[\s>]*\|?/
+
+/** A block whose texts are still Markdown; what its links point to may be defined further down. */
+type Draft =
+  | { type: 'heading' | 'paragraph'; source: string; level?: number }
+  | { type: 'list'; lines: { before: string; source: string }[] }
+  | { type: 'table'; rows: string[][] }
+  | { type: 'code'; block: Block }
+
+/**
+ * Reads Markdown: CommonMark, tables and task lists of GitHub, front matter, links and callouts of notebooks.
+ *
+ * A list with all its lists is one block, quotes are paragraphs; code and tables are blocks of their own wherever they
+ * stand.
+ */
+export const markdownParser: Parser = {
+  accepts: (mediaType) => mediaType === 'text/markdown',
+  parse: (input) => parseMarkdown(input.text()),
+}
+
+/** @param source decoded text with any line ends */
+export function parseMarkdown(source: string): Parsed {
+  const text = source.includes('\r') ? source.replace(/\r\n?/g, '\n') : source
+  const front = readFrontMatter(text)
+  const parsed: Parsed = {
+    parser: 'native-markdown',
+    contentType: 'text',
+    blocks: markdownBlocks(text.slice(front.length)),
+    metadata: front.data === undefined ? {} : { frontMatter: front.data },
+  }
+  const { title, lang } = front.data ?? {}
+  if (typeof title === 'string' && title.trim() !== '') parsed.title = title
+  if (typeof lang === 'string' && lang.trim() !== '') parsed.language = lang
+  return parsed
+}
+
+function markdownBlocks(text: string): Block[] {
+  const { drafts, env } = readDrafts(text)
+  return drafts.flatMap((draft): Block[] => {
+    if (draft.type === 'code') return [draft.block]
+    if (draft.type === 'table') {
+      // in place: long tables are the largest that a document has
+      for (const row of draft.rows) for (const [at, cell] of row.entries()) row[at] = inlineText(cell, env).text
+      return tableBlocks(draft.rows, true)
+    }
+    const pictures: Picture[] = []
+    if (draft.type === 'list') {
+      const lines = draft.lines.map(({ before, source }) => `${before}${inlineText(source, env, pictures).text}`)
+      return [{ type: 'list', text: lines.join('\n') }, ...pictureBlocks(pictures, '')]
+    }
+    const { text: words, isPicture } = inlineText(draft.source, env, pictures)
+    const alone = draft.type === 'paragraph' && isPicture ? pictureBlocks(pictures, words) : []
+    if (alone.length > 0) return alone
+    const { type, level } = draft
+    return [{ type, text: words, ...defined({ level }) }, ...pictureBlocks(pictures, '')]
+  })
+}
+
+function readDrafts(text: string): { drafts: Draft[]; env: Env } {
+  const reader = new DraftReader(text)
+  const env = readBlocks(text, (tokens) => reader.take(tokens))
+  return { drafts: reader.drafts, env }
+}
+
+function pictureBlocks(pictures: readonly Picture[], text: string): Block[] {
+  return pictures.flatMap((met) => {
+    const picture = 'uri' in met ? pictureFrom(met.uri) : met
+    return picture === undefined ? [] : [{ type: 'image', text, picture }]
+  })
+}
+
+/** Drafts from tokens, in the order of the document. */
+class DraftReader {
+  readonly drafts: Draft[] = []
+  readonly #text: string
+  #lines: string[] | undefined
+  #quotes = 0
+  /** the next text is the first of its quote */
+  #opensQuote = false
+  #lists = 0
+  /** what stands before the next text of the list: the mark of its item, or nothing but room */
+  #before = ''
+  #list: { before: string; source: string }[] = []
+  #level: number | undefined
+  #rows: string[][] | undefined
+  /** of the text, where the row stands */
+  #rowLine = 0
+
+  constructor(text: string) {
+    this.#text = text
+  }
+
+  take(tokens: readonly Token[]): void {
+    for (const token of tokens) this.#token(token)
+  }
+
+  #token(token: Token): void {
+    const { type } = token
+    if (type === 'inline') this.#inline(token.content)
+    else if (type === 'heading_open') this.#level = Number(token.tag.slice(1))
+    else if (type === 'heading_close') this.#level = undefined
+    else if (type === 'blockquote_open') {
+      this.#quotes++
+      this.#opensQuote = true
+    } else if (type === 'blockquote_close') this.#quotes--
+    else if (type === 'bullet_list_open' || type === 'ordered_list_open') this.#lists++
+    else if (type === 'bullet_list_close' || type === 'ordered_list_close') {
+      if (--this.#lists === 0) this.#endList()
+      this.#before = this.#room(this.#lists)
+    } else if (type === 'list_item_open') {
+      this.#before = `${this.#room(this.#lists - 1)}${token.info}${token.markup} `
+    } else if (type === 'fence' || type === 'code_block') this.#code(token)
+    else if (type === 'tr_open') {
+      this.#rows ??= []
+      this.#rows.push([])
+      this.#rowLine = token.map?.[0] ?? 0
+    } else if (type === 'tr_close') this.#endRow()
+    else if (type === 'table_close') this.#endTable()
+  }
+
+  #inline(content: string): void {
+    const row = this.#rows?.at(-1)
+    if (row !== undefined) {
+      row.push(content)
+      return
+    }
+    const source = this.#opensQuote ? content.replace(CALLOUT, '') : content
+    this.#opensQuote = false
+    if (this.#lists > 0) {
+      this.#list.push({ before: this.#before, source })
+      this.#before = this.#room(this.#lists)
+    } else if (this.#level === undefined || this.#quotes > 0) this.drafts.push({ type: 'paragraph', source })
+    else this.drafts.push({ type: 'heading', source, level: this.#level })
+  }
+
+  #room(lists: number): string {
+    return '  '.repeat(Math.min(MAX_INDENT, lists))
+  }
+
+  #code({ info, content }: Token): void {
+    this.#endList()
+    const language = /^\s*([^\s`{,]+)/.exec(info)?.[1]
+    const metadata = language === undefined ? {} : { metadata: { language } }
+    this.drafts.push({ type: 'code', block: { type: 'code', text: content, ...metadata } })
+  }
+
+  /** Cells beyond those of the first row, which no browser shows, are words of the document all the same. */
+  #endRow(): void {
+    const row = this.#rows?.at(-1) ?? []
+    this.#lines ??= this.#text.split('\n')
+    const cells = (this.#lines[this.#rowLine] ?? '').replace(ROW_START, '').split(/(?<!\\)\|/)
+    if (cells.at(-1)?.trim() === '') cells.pop()
+    for (const cell of cells.slice(row.length)) row.push(cell.replaceAll('\\|', '|').trim())
+  }
+
+  #endTable(): void {
+    this.#endList()
+    if (this.#rows !== undefined) this.drafts.push({ type: 'table', rows: this.#rows })
+    this.#rows = undefined
+  }
+
+  #endList(): void {
+    if (this.#list.length > 0) this.drafts.push({ type: 'list', lines: this.#list })
+    this.#list = []
+  }
+}

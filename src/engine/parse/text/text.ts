@@ -1,0 +1,78 @@
+import type { Block, Parser } from '../parsed.js'
+
+/** A paragraph without a blank line for this many characters is cut at a line end: logs and lists have none. */
+const MAX_PARAGRAPH = 12_000
+
+/** Headings of plain text are short lines on their own. */
+const MAX_HEADING = 80
+
+/** Plain text: paragraphs between blank lines, and the few headings that cannot be mistaken. */
+export const textParser: Parser = {
+  accepts: (mediaType) => mediaType === 'text/plain',
+  parse: (input) => ({ parser: 'unstructured', contentType: 'text', blocks: proseBlocks(input.text()), metadata: {} }),
+}
+
+/** Paragraphs and headings of a text. Lines stay as they are. */
+export function proseBlocks(text: string): Block[] {
+  const blocks: Block[] = []
+  let held: string[] = []
+  let size = 0
+  const flush = (): void => {
+    if (held.length > 0) blocks.push(...paragraphBlocks(held))
+    held = []
+    size = 0
+  }
+  for (const line of lines(text)) {
+    if (line.trim() === '') {
+      flush()
+      continue
+    }
+    if (size + line.length > MAX_PARAGRAPH) flush()
+    held.push(line.trimEnd())
+    size += line.length
+  }
+  flush()
+  return blocks
+}
+
+function paragraphBlocks(paragraph: string[]): Block[] {
+  const [first = '', second = '', ...rest] = paragraph
+  if (isUnderline(second, first)) {
+    const level = second.trim().startsWith('=') ? 1 : 2
+    const heading: Block = { type: 'heading', text: first, level }
+    return rest.length === 0 ? [heading] : [heading, { type: 'paragraph', text: rest.join('\n') }]
+  }
+  if (paragraph.length === 1) {
+    const level = headingLevel(first.trim())
+    if (level > 0) return [{ type: 'heading', text: first, level }]
+  }
+  return [{ type: 'paragraph', text: paragraph.join('\n') }]
+}
+
+/** `=====` or `-----` about as long as the line above. */
+function isUnderline(line: string, above: string): boolean {
+  const mark = line.trim()
+  if (mark.length < 3 || above.trim().length > MAX_HEADING || !/^(?:=+|-+)$/.test(mark)) return false
+  return Math.abs(mark.length - above.trim().length) <= 3
+}
+
+/** `CHAPTER IV`, `Part 2: The Sea` are level 1; a line in capitals level 2; anything else is no heading (0). */
+function headingLevel(line: string): number {
+  if (line.length > MAX_HEADING || /[.,;!?]$/.test(line)) return 0
+  if (/^(?:chapter|part|book|appendix|kapitel|teil|chapitre|partie)\s+(?:[\dIVXLC]+|[A-Z])\b/i.test(line)) return 1
+  const letters = line.replace(/[^\p{L}]/gu, '')
+  if (letters.length < 4 || letters !== letters.toUpperCase() || letters === letters.toLowerCase()) return 0
+  return /^[\p{L}\d][\p{L}\d\s'’:&().,/-]*$/u.test(line) ? 2 : 0
+}
+
+/** The lines of a text one by one, without an array of all of them. */
+export function* lines(text: string): Generator<string> {
+  let start = 0
+  for (;;) {
+    const end = text.indexOf('\n', start)
+    if (end === -1) break
+    yield text.charCodeAt(end - 1) === 13 ? text.slice(start, end - 1) : text.slice(start, end)
+    start = end + 1
+  }
+  if (start < text.length) yield text.slice(start)
+}
