@@ -75,6 +75,7 @@ export function createStatusReader(sources: StatusSources): StatusReader {
         eventLoop: {
           p50: milliseconds(delay.percentile(50)),
           p99: milliseconds(delay.percentile(99)),
+          p999: milliseconds(delay.percentile(99.9)),
           max: milliseconds(delay.max),
         },
         activity: { ...work, openRequests: sources.openRequests() },

@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { execaNode } from 'execa'
 import { Client } from '../../src/client/client.js'
+import { findDaemon } from '../../src/client/local-daemon.js'
 import { createToken } from '../../src/local/keys.js'
 import { type DaemonProcess, startKsd, temporaryDir } from '../helpers/daemon.js'
 import { serverPrograms } from '../helpers/postgres-server.js'
@@ -24,6 +25,8 @@ if (lacking.length > 0) process.stderr.write(`the tests of a cluster are skipped
 export interface Gateway {
   readonly process: DaemonProcess
   readonly client: Client
+  /** Delay of its event loop in milliseconds, beyond what was asked for, since it was last asked. */
+  eventLoop(): Promise<{ p50: number; p99: number; p999: number; max: number } | undefined>
   /** Kills it, and starts it again on its data directory. */
   killed(): Promise<void>
 }
@@ -76,6 +79,14 @@ export async function startDeployment(gateways = 3): Promise<Deployment> {
         return running
       },
       client: new Client({ url: `http://127.0.0.1:${ports[place]}`, token }),
+      async eventLoop() {
+        const found = await findDaemon(dataDir(place))
+        if (found === undefined) return undefined
+        const operator = new Client(found.target)
+        const status = await operator.request('GET /daemon/status', { query: { reset: 'true' } })
+        operator.close()
+        return status.eventLoop
+      },
       async killed() {
         await running.end('SIGKILL')
         running = await start(place)

@@ -118,7 +118,8 @@ export async function verify(client: Client, ledger: Ledger): Promise<Findings> 
 
 /** Names of documents that are not whole, and do not become so while the indexes catch up after a restart. */
 async function remainingHalves(client: Client, spaceId: string, documents: DocumentAsset[]): Promise<string[]> {
-  const deadline = Date.now() + SETTLE_MS
+  // from the end of the first look at all of them, which takes as long as there are many
+  let deadline: number | undefined
   let suspects = documents
   for (;;) {
     const still: DocumentAsset[] = []
@@ -129,6 +130,7 @@ async function remainingHalves(client: Client, spaceId: string, documents: Docum
       }
     }
     await Promise.all([worker(), worker(), worker(), worker()])
+    deadline ??= Date.now() + SETTLE_MS
     if (still.length === 0 || Date.now() > deadline) return still.map((document) => document.filename)
     suspects = still
     await sleep(500)

@@ -73,7 +73,7 @@ export const DaemonStatus = z
     memory: z
       .strictObject({ rss: count, peakRss: count, heapUsed: count, external: count, arrayBuffers: count })
       .optional(),
-    eventLoop: z.strictObject({ p50: delay, p99: delay, max: delay }).optional(),
+    eventLoop: z.strictObject({ p50: delay, p99: delay, p999: delay, max: delay }).optional(),
     activity: z.strictObject({
       /** of all tenants for the operator, else of the caller's own */
       activeJobs: count,

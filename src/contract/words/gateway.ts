@@ -46,6 +46,7 @@ export const GATEWAY_WORDS: Readonly<Record<string, string>> = {
   external: 'bytes outside the heap that objects of it hold',
   arrayBuffers: 'bytes of buffers, which `external` counts too',
   p99: 'what one value in a hundred is above',
+  p999: 'what one value in a thousand is above',
   activeJobs: 'how many jobs run',
   waitingJobs: 'how many jobs wait',
   runningQueries: 'how many queries run',

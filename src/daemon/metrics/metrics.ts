@@ -55,6 +55,7 @@ function addProcess(
     page.add('gauge', 'ks_event_loop_delay_seconds', 'Delay of the event loop since it was last reset.', [
       [{ quantile: '0.5' }, eventLoop.p50 / 1000],
       [{ quantile: '0.99' }, eventLoop.p99 / 1000],
+      [{ quantile: '0.999' }, eventLoop.p999 / 1000],
       [{ quantile: '1' }, eventLoop.max / 1000],
     ])
 }
