@@ -1,0 +1,181 @@
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { PDFiumModule } from '@hyzyla/pdfium'
+import { ReadError } from '../limits.js'
+import { type Bitmap, MAX_PIXELS } from './bitmap.js'
+
+type Pdfium = Awaited<ReturnType<typeof PDFiumModule>>
+
+/** A rectangle of a page in points (1/72 inch), from its top left corner as it is shown. */
+export interface Region {
+  left: number
+  top: number
+  width: number
+  height: number
+}
+
+interface RenderOptions {
+  dpi: number
+  /** default: the whole page */
+  region?: Region
+  /** one byte a pixel, without colours; default false */
+  grey?: boolean
+  /** the resolution is lowered until it holds; default and most: `MAX_PIXELS` */
+  maxPixels?: number
+}
+
+/** What was drawn, with the resolution that it has, which is lower than asked for on very large pages. */
+export interface RenderedPage extends Bitmap {
+  dpi: number
+}
+
+/** The pages of an open PDF as pictures. Pages are counted from 1. */
+export interface PdfPages {
+  readonly count: number
+  /** in points, as the page is shown */
+  size(page: number): { width: number; height: number }
+  /** @throws ReadError when the page cannot be drawn */
+  render(page: number, options: RenderOptions): RenderedPage
+  /** Gives the memory back; nothing may be called afterwards. */
+  close(): void
+}
+
+const POINTS_PER_INCH = 72
+/** `fpdfview.h` */
+const GREY = 1
+const COLOUR = 4
+const WITH_ANNOTATIONS = 0x01
+const AS_GREY = 0x08
+const RED_FIRST = 0x10
+const NEEDS_PASSWORD = 4
+const WHITE = 0xffffffff
+
+let program: ArrayBuffer | undefined
+
+/**
+ * Opens a PDF to draw its pages. Each document has a PDFium of its own: WebAssembly gives no memory back, and one that a
+ * hostile file has broken is never used again.
+ *
+ * @throws ReadError `encrypted` or `malformed`
+ */
+export async function openPages(bytes: Uint8Array, filename: string): Promise<PdfPages> {
+  program ??= readProgram()
+  const pdfium = await PDFiumModule({ wasmBinary: program, locateFile: () => '' })
+  const { document, memory } = guarded(filename, 'open the pages', () => {
+    pdfium._FPDF_InitLibraryWithConfig({})
+    const at = allocate(pdfium, bytes.length)
+    pdfium.HEAPU8.set(bytes, at)
+    return { memory: at, document: pdfium._FPDF_LoadMemDocument(at, bytes.length, 0) }
+  })
+  if (document === 0) {
+    if (pdfium._FPDF_GetLastError() === NEEDS_PASSWORD) {
+      throw new ReadError('encrypted', `${filename} is protected by a password`)
+    }
+    throw new ReadError('malformed', `the pages of ${filename} cannot be drawn: it is no PDF that PDFium can open`)
+  }
+  return {
+    count: pdfium._FPDF_GetPageCount(document),
+    size: (page) => withPage(pdfium, document, page, filename, (handle) => sizeOf(pdfium, handle)),
+    render: (page, options) =>
+      withPage(pdfium, document, page, filename, (handle) => draw(pdfium, handle, options, filename)),
+    close: () => {
+      try {
+        pdfium._FPDF_CloseDocument(document)
+        pdfium.wasmExports.free(memory)
+        pdfium._FPDF_DestroyLibrary()
+      } catch {
+        // a broken one is left to the garbage collector as it is
+      }
+    },
+  }
+}
+
+function readProgram(): ArrayBuffer {
+  const file = readFileSync(createRequire(import.meta.url).resolve('@hyzyla/pdfium/pdfium.wasm'))
+  return new Uint8Array(file).buffer
+}
+
+function withPage<T>(pdfium: Pdfium, document: number, page: number, filename: string, use: (handle: number) => T): T {
+  return guarded(filename, `draw page ${page}`, () => {
+    const handle = pdfium._FPDF_LoadPage(document, page - 1)
+    if (handle === 0) throw new ReadError('malformed', `page ${page} of ${filename} cannot be drawn`)
+    try {
+      return use(handle)
+    } finally {
+      pdfium._FPDF_ClosePage(handle)
+    }
+  })
+}
+
+function sizeOf(pdfium: Pdfium, handle: number): { width: number; height: number } {
+  return { width: pdfium._FPDF_GetPageWidth(handle), height: pdfium._FPDF_GetPageHeight(handle) }
+}
+
+function draw(pdfium: Pdfium, handle: number, options: RenderOptions, filename: string): RenderedPage {
+  const page = sizeOf(pdfium, handle)
+  const region = inside(options.region ?? { left: 0, top: 0, ...page }, page)
+  if (!(region.width > 0 && region.height > 0)) {
+    throw new ReadError('malformed', `a page of ${filename} has no area that could be drawn`)
+  }
+  const scale = scaleOf(region, options)
+  const width = Math.max(1, Math.round(region.width * scale))
+  const height = Math.max(1, Math.round(region.height * scale))
+  const channels = options.grey === true ? 1 : 4
+  const at = allocate(pdfium, width * height * channels)
+  const bitmap = pdfium._FPDFBitmap_CreateEx(width, height, channels === 1 ? GREY : COLOUR, at, width * channels)
+  try {
+    pdfium._FPDFBitmap_FillRect(bitmap, 0, 0, width, height, WHITE)
+    pdfium._FPDF_RenderPageBitmap(
+      bitmap,
+      handle,
+      Math.round(-region.left * scale),
+      Math.round(-region.top * scale),
+      Math.round(page.width * scale),
+      Math.round(page.height * scale),
+      0,
+      WITH_ANNOTATIONS | (channels === 1 ? AS_GREY : RED_FIRST),
+    )
+    const data = pdfium.HEAPU8.slice(at, at + width * height * channels)
+    return { width, height, channels, data, dpi: scale * POINTS_PER_INCH }
+  } finally {
+    pdfium._FPDFBitmap_Destroy(bitmap)
+    pdfium.wasmExports.free(at)
+  }
+}
+
+/** The part of a region that lies on the page. */
+function inside(region: Region, page: { width: number; height: number }): Region {
+  const left = Math.max(0, region.left)
+  const top = Math.max(0, region.top)
+  return {
+    left,
+    top,
+    width: Math.min(region.left + region.width, page.width) - left,
+    height: Math.min(region.top + region.height, page.height) - top,
+  }
+}
+
+/** Pixels a point, as few as the bound on pixels asks for. */
+function scaleOf({ width, height }: Region, { dpi, maxPixels = MAX_PIXELS }: RenderOptions): number {
+  const most = Math.sqrt(Math.min(maxPixels, MAX_PIXELS) / (Math.max(1, width) * Math.max(1, height)))
+  return Math.min(dpi / POINTS_PER_INCH, most)
+}
+
+function allocate(pdfium: Pdfium, bytes: number): number {
+  const at = pdfium.wasmExports.malloc(bytes)
+  if (at === 0) throw new Error('no memory is left')
+  return at
+}
+
+/** What goes wrong inside PDFium is the file's fault and becomes its failure. */
+function guarded<T>(filename: string, what: string, action: () => T): T {
+  try {
+    return action()
+  } catch (error) {
+    if (error instanceof ReadError) throw error
+    const detail = error instanceof Error ? error.message : String(error)
+    throw new ReadError('malformed', `PDFium could not ${what} of ${filename}: ${detail.slice(0, 200)}`, {
+      cause: error,
+    })
+  }
+}
