@@ -26,6 +26,7 @@ try {
   await askAll(there.client, spaceId, corpus.queries.slice(0, WARM_UP))
   const plain: number[] = []
   const first: number[] = []
+  const missed: string[] = []
   let found = 0
   for (let round = 0; round < PUBLICATIONS; round++) {
     plain.push((await ask(there.client, spaceId, corpus.queries[WARM_UP + round]!)).ms)
@@ -34,15 +35,22 @@ try {
     const note = { filename: `${word}.md`, mimeType: 'text/markdown', bytes }
     const documentId = await uploadOne(here.client, spaceId, note)
     await untilPublished(here.client, spaceId, documentId, POLL_MS)
-    const { bundle, ms } = await ask(there.client, spaceId, `What speaks of the ${word}?`)
+    const { bundle, ms, metadata } = await ask(there.client, spaceId, `What speaks of the ${word}?`)
     first.push(ms)
     const ids = bundle?.items.flatMap(({ citations }) => citations.map((one) => one.documentAssetId)) ?? []
     if (ids.includes(documentId)) found++
+    else missed.push(JSON.stringify(metadata['degradations'] ?? 'not degraded'))
   }
   const [one, other] = [percentile(first, 0.5), percentile(plain, 0.5)]
   report('gateways', [
     { name: 'passages', value: PASSAGES, unit: '' },
-    { name: 'published here, found there', value: found, unit: `of ${PUBLICATIONS}`, bar: { atLeast: PUBLICATIONS } },
+    {
+      name: 'published here, found there',
+      value: found,
+      unit: `of ${PUBLICATIONS}`,
+      bar: { atLeast: PUBLICATIONS },
+      ...(missed.length === 0 ? {} : { note: missed.join(', ') }),
+    },
     { name: 'a plain question there, p50', value: other, unit: 'ms' },
     { name: 'the first after a publication, p50', value: one, unit: 'ms' },
     { name: 'the first / a plain one, p50', value: one / other, unit: 'x', bar: { atMost: FIRST_BAR } },

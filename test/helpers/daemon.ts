@@ -4,9 +4,9 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { fileURLToPath } from 'node:url'
 import { execa } from 'execa'
 import { pino } from 'pino'
+import { KSD } from '../../bench/lib/daemon.js'
 import { assembleApp, uploadLimits } from '../../src/daemon/assemble.js'
 import { loadSettings } from '../../src/daemon/config.js'
 import { createOpenWork, type OpenWork } from '../../src/daemon/open-work.js'
@@ -129,8 +129,6 @@ export interface DaemonProcess {
   /** Sends a signal and waits for the end. @returns exit code or signal */
   end(signal: NodeJS.Signals): Promise<number | NodeJS.Signals>
 }
-
-const KSD = fileURLToPath(new URL('../../bin/ksd.js', import.meta.url))
 
 /** `ksd` as a process of its own. */
 export function spawnKsd(dataDir: string, args: string[] = [], env: Record<string, string> = {}) {

@@ -61,9 +61,11 @@ export function copyDatabase(from: string, to: string): void {
   copyRows(all(nameOf(from)), all(name))
 }
 
-afterAll(() => {
-  for (const dataDir of [...made.keys()]) forgetDatabase(dataDir)
-})
+// on SQLite there are none; benches on it run without the test runner
+if (backend === 'pg')
+  afterAll(() => {
+    for (const dataDir of [...made.keys()]) forgetDatabase(dataDir)
+  })
 
 /** Opens the database of a data directory as another process would. */
 export async function anotherDriver(dataDir: string): Promise<Driver> {

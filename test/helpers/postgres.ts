@@ -10,11 +10,14 @@ import type { DatabaseAddress } from '../../src/local/database-address.js'
 import { databaseAddress } from '../../src/local/database-address.js'
 import { addressOn, ROLE, SUPERUSER } from './postgres-server.js'
 
+// a bench that starts servers of its own runs without the test runner, which alone gives a shared one
+const isTest = process.env.VITEST !== undefined
+
 /** Whether there is a server to run these tests on. */
-export const hasServer = inject('postgres') !== undefined
+export const hasServer = isTest && inject('postgres') !== undefined
 
 /** Whether that server has pgvector, too. */
-export const hasVectors = inject('pgvector')
+export const hasVectors = isTest && inject('pgvector')
 
 export function addressOf(name: string, folder = inject('postgres'), role = ROLE): DatabaseAddress {
   return databaseAddress(addressOn(folder ?? '', name, role))

@@ -47,6 +47,8 @@ export interface SearchIndexesOptions {
 
 /** Small spaces replay in less: their first answers after a start are whole. */
 const GRACE_MS = 500
+/** What another gateway has just published is worth a longer wait than an answer that says it may lack something. */
+const SEEN_GRACE_MS = 2_000
 /** A request whose process is killed under it is asked again for so long; only once when it may be what kills it. */
 const MAX_RETRY_MS = 15_000
 /** Ends by a fault while a space was worked for, after which its files are thrown away and rebuilt. */
@@ -250,7 +252,7 @@ class Indexes implements SearchIndexes {
     return this.#told.untilSeen(space, seq, {
       at: this.#at(space),
       follow: () => this.follow(space, seq),
-      graceMs: this.#options.graceMs ?? GRACE_MS,
+      graceMs: this.#options.graceMs ?? SEEN_GRACE_MS,
     })
   }
 
