@@ -8,7 +8,7 @@ import { migratePostgres } from '../../src/engine/storage/postgres/migrate.js'
 import { Postgres } from '../../src/engine/storage/postgres/postgres.js'
 import { type DatabaseAddress, databaseAddress } from '../../src/local/database-address.js'
 import { FakeSource, sourcesOf, told } from '../../test/engine/search/fake-source.js'
-import { ROLE, serverPrograms, startServer } from '../../test/helpers/postgres-server.js'
+import { addressOn, ROLE, SUPERUSER, serverPrograms, startServer } from '../../test/helpers/postgres-server.js'
 import { ROOT, temporaryFolder } from './daemon.js'
 
 const NODES_A_BATCH = 500
@@ -20,10 +20,11 @@ export async function searchableServer(): Promise<{ url: string; address: Databa
   const programs = serverPrograms()
   if (programs === undefined) throw new Error('PostgreSQL 15 or newer is not installed')
   const server = startServer(programs, SERVER)
-  const at = (name: string) => `postgres://${ROLE}@localhost/${name}?host=${encodeURIComponent(server.folder)}`
+  const at = (name: string, role = ROLE) => addressOn(server.folder, name, role)
   try {
     await asked(at('postgres'), 'CREATE DATABASE bench TEMPLATE template0')
-    await asked(at('bench'), 'CREATE EXTENSION vector')
+    // who owns the tables is no superuser, whom the policies of the rows would not hold
+    await asked(at('bench', SUPERUSER), 'CREATE EXTENSION vector')
     const address = databaseAddress(at('bench'))
     await migratePostgres(address)
     return { url: at('bench'), address, stop: server.stop }
