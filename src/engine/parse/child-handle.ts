@@ -62,9 +62,10 @@ export function forkReader(
 /**
  * Starts a reading process. Resolves when it is ready for its first batch.
  *
+ * @param inForeground it does not stand back behind other processes
  * @throws Error when it does not start
  */
-export async function startChild(limits: ReadLimits): Promise<Child> {
+export async function startChild(limits: ReadLimits, inForeground: boolean): Promise<Child> {
   const child = forkReader(entryUrl(import.meta.url, './child.js'), {
     heapMib: Math.floor((limits.memoryBytes * HEAP_SHARE) / MIB),
     stderr: 'pipe',
@@ -88,7 +89,7 @@ export async function startChild(limits: ReadLimits): Promise<Child> {
       resolve()
     })
   })
-  lowerPriority(child.pid)
+  if (!inForeground) lowerPriority(child.pid)
   child.on('error', () => undefined)
   killAtExit(child)
   rest(child)

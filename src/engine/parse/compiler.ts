@@ -13,6 +13,8 @@ export interface CompilerOptions {
   /** a reading process without work ends after this time. Default 30 s */
   idleMs?: number
   limits?: Partial<ReadLimits>
+  /** somebody waits for each file: its process does not stand back behind others. Default no */
+  inForeground?: boolean
 }
 
 /** Small text files travel together: so many at most, and not more bytes than this. */
@@ -73,21 +75,23 @@ interface Lane {
  */
 export function createCompiler(options: CompilerOptions = {}): Compiler {
   const limits = { ...DEFAULT_LIMITS, ...options.limits }
-  return new ProcessCompiler(limits, options.children ?? 1, options.idleMs ?? 30_000)
+  return new ProcessCompiler(limits, options)
 }
 
 class ProcessCompiler implements Compiler {
   readonly #limits: ReadLimits
   readonly #idleMs: number
+  readonly #inForeground: boolean
   readonly #lanes: Lane[]
   #jobs: Job[] = []
   #closed = false
   #failedStarts = 0
   #warmUntil = 0
 
-  constructor(limits: ReadLimits, children: number, idleMs: number) {
+  constructor(limits: ReadLimits, { children = 1, idleMs = 30_000, inForeground = false }: CompilerOptions) {
     this.#limits = limits
     this.#idleMs = idleMs
+    this.#inForeground = inForeground
     this.#lanes = Array.from({ length: Math.max(1, children) }, () => ({
       child: undefined,
       starting: undefined,
@@ -254,7 +258,7 @@ class ProcessCompiler implements Compiler {
   async #start(lane: Lane): Promise<Child> {
     for (;;) {
       try {
-        const child = await startChild(this.#limits)
+        const child = await startChild(this.#limits, this.#inForeground)
         if (this.#closed) {
           child.kill()
           throw closedError()
