@@ -35,6 +35,7 @@ import { createLocalFiles } from './local-files/operations.js'
 import { LsaEmbedding } from './models/builtin/lsa-embedder.js'
 import { createModelRegistry } from './models/registry.js'
 import { createCompiler } from './parse/compiler.js'
+import { withConverters } from './parse/convert/converting.js'
 import { FailedQueryClustering } from './quality/clustering.js'
 import { createQuality } from './quality/operations.js'
 import { QueryGate } from './query/gate.js'
@@ -140,7 +141,11 @@ async function openWith(
     objects,
     identity,
     indexes,
-    compiler: createCompiler({ children: options.workers?.reading ?? 1 }),
+    compiler: withConverters(
+      createCompiler({ children: options.workers?.reading ?? 1 }),
+      options.converters ?? [],
+      log,
+    ),
     lsa: new LsaEmbedding(options.workers?.embedding),
     models: createModelRegistry(options.providers, { budgetStore: createBudgetStore(db) }),
     reading: new Map(),

@@ -89,6 +89,8 @@ export interface CompiledDocument {
 export interface CompileFailure {
   code: 'unsupported-type' | 'encrypted' | 'malformed' | 'empty' | 'limit-exceeded' | 'timeout' | 'crashed'
   message: string
+  /** of a type that cannot be read: which it is, as its content says */
+  mediaType?: string
 }
 
 /** A passage as its row holds it. */

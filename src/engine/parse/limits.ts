@@ -41,9 +41,12 @@ export const MAX_PICTURE_BYTES = 32 * MIB
 /** Thrown by parsers; becomes the failure of that one document. */
 export class ReadError extends Error {
   readonly code: CompileFailure['code']
+  /** of a type that cannot be read: which it is */
+  readonly mediaType: string | undefined
 
-  constructor(code: CompileFailure['code'], message: string, options?: ErrorOptions) {
+  constructor(code: CompileFailure['code'], message: string, options: ErrorOptions & { mediaType?: string } = {}) {
     super(message, options)
+    this.mediaType = options.mediaType
     this.name = 'ReadError'
     this.code = code
   }
