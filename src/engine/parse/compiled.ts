@@ -89,6 +89,8 @@ export interface CompiledDocument {
 export interface CompileFailure {
   code: 'unsupported-type' | 'encrypted' | 'malformed' | 'empty' | 'limit-exceeded' | 'timeout' | 'crashed'
   message: string
+  /** of a type that cannot be read: which it is, as its content says */
+  mediaType?: string
 }
 
 /** A passage as its row holds it. */
@@ -141,10 +143,27 @@ export interface CompileRequest {
   declaredType?: string
 }
 
+/** How far the reading of a file is: at the third of twelve pages. */
+export interface ReadingProgress {
+  unit: 'page' | 'slide' | 'sheet' | 'chapter' | 'entry'
+  /** 1 for the first */
+  at: number
+  /** absent where the file does not say how many there are */
+  total?: number
+}
+
 /** Reads files in child processes with limits on time and memory. */
 export interface Compiler {
-  /** Results in the order of the requests; a file that cannot be read fails alone. */
-  compile(requests: CompileRequest[], signal?: AbortSignal): Promise<CompileResult[]>
+  /**
+   * Results in the order of the requests; a file that cannot be read fails alone.
+   *
+   * @param onProgress told a few times a second of a file that takes a while, by its place in the requests
+   */
+  compile(
+    requests: CompileRequest[],
+    signal?: AbortSignal,
+    onProgress?: (index: number, progress: ReadingProgress) => void,
+  ): Promise<CompileResult[]>
   /** Files are about to come one by one: starts a reading process and keeps it for some minutes. */
   warm(): void
   /** reading processes that run now, for diagnostics and fault tests */

@@ -18,7 +18,10 @@ export async function readDocument(request: CompileRequest, limits: ReadLimits):
     const bytes = readBytes(request)
     return { ok: true, document: await prepareDocument(await compileBytes(bytes, request, limits)) }
   } catch (error) {
-    if (error instanceof ReadError) return { ok: false, failure: { code: error.code, message: error.message } }
+    if (error instanceof ReadError) {
+      const { code, message, mediaType } = error
+      return { ok: false, failure: { code, message, ...defined({ mediaType }) } }
+    }
     const detail = error instanceof Error ? error.message : String(error)
     const message = `${request.filename} could not be read: ${detail.slice(0, 200)}`
     return { ok: false, failure: { code: 'malformed', message } }

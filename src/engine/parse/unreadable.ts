@@ -44,8 +44,12 @@ export function unsupported(filename: string, mediaType: string): ReadError {
         `${filename} is not what its name says: its bytes are no ${endingOf(filename)} file`,
       )
     }
-    return new ReadError('unsupported-type', `${filename} is neither text nor of a known type, so it cannot be read`)
+    return new ReadError('unsupported-type', `${filename} is neither text nor of a known type, so it cannot be read`, {
+      mediaType,
+    })
   }
   const kind = KINDS.find(([pattern]) => pattern.test(mediaType))?.[1] ?? 'a file'
-  return new ReadError('unsupported-type', `${filename} is ${kind} (${mediaType}), which cannot be read yet`)
+  return new ReadError('unsupported-type', `${filename} is ${kind} (${mediaType}), which cannot be read yet`, {
+    mediaType,
+  })
 }

@@ -2,6 +2,7 @@ import { defined } from '../../../lib/defined.js'
 import { openZip, type ZipArchive } from '../archive/zip.js'
 import { ReadError } from '../limits.js'
 import type { Block, Parsed, Parser, ParserInput } from '../parsed.js'
+import { tellProgress } from '../progress.js'
 import { looksLikeHeader, tableBlocks } from '../tables.js'
 import { EmbeddedPictures } from './embedded-pictures.js'
 import { elementTexts, forEachTag, properTitle, type Relation, relationsOf, xmlPart } from './office-package.js'
@@ -37,6 +38,7 @@ function parsePptx(input: ParserInput): Parsed {
   const reader = new SlideReader(zip, filename)
   const missing: number[] = []
   for (const [index, part] of slides.entries()) {
+    tellProgress('slide', index + 1, slides.length)
     if (zip.entries.has(part)) reader.slide(part, index + 1)
     else missing.push(index + 1)
   }

@@ -3,6 +3,7 @@ import { defined } from '../../../lib/defined.js'
 import { isRecord } from '../../../lib/json/values.js'
 import { ReadError, type ReadLimits } from '../limits.js'
 import type { Block, Parsed, Parser } from '../parsed.js'
+import { tellProgress } from '../progress.js'
 import { dropRunningLines, type PdfBlock, type PdfPage, pageBlocks, vocabularyOf } from './pdf-blocks.js'
 import { type Bookmark, markHeadings, placeBookmarks } from './pdf-headings.js'
 import { readLines, type TextRun } from './pdf-lines.js'
@@ -80,6 +81,7 @@ async function readPages(pdf: Pdf): Promise<{ pages: PdfPage[]; broken: number[]
   const pages: PdfPage[] = []
   const broken: number[] = []
   for (let number = 1; number <= pdf.numPages; number++) {
+    tellProgress('page', number, pdf.numPages)
     try {
       const page = await pdf.getPage(number)
       const content = await page.getTextContent()
