@@ -48,16 +48,42 @@ export interface CompiledNode {
   startOffset: number
   endOffset: number
   pageNumber?: number
-  kind: 'text' | 'table' | 'code' | 'list'
+  kind: 'text' | 'table' | 'code' | 'list' | 'image'
+  /** the tables, pictures and code blocks that it is made of; absent = none */
+  shows?: ShownItem[]
+}
+
+/** An item as a passage names it, so that a citation says what it is and where. */
+export interface ShownItem {
+  /** as `itemName` says */
+  id: string
+  modality: 'code' | 'image' | 'table'
+  pageNumber?: number
+  boundingBox?: BoundingBox
+  /** its bytes are stored, so that it can be looked at */
+  isStored?: true
+}
+
+/** A place on a page: points from its top left corner. */
+export interface BoundingBox {
+  x: number
+  y: number
+  width: number
+  height: number
 }
 
 export interface CompiledItem {
   parseElementId: string
+  /** the element with its caption */
+  captionElementId?: string
   modality: 'code' | 'image' | 'page' | 'table'
   title?: string
   caption?: string
   textPreview?: string
+  /** the words that were read in a picture */
+  ocrText?: string
   pageNumber?: number
+  boundingBox?: BoundingBox
   sectionPath: string[]
   startOffset?: number
   endOffset?: number
@@ -92,11 +118,13 @@ export interface CompileFailure {
 }
 
 /** A passage as its row holds it. */
-export interface PreparedNode extends Omit<CompiledNode, 'sectionPath' | 'sourceElementIds'> {
+export interface PreparedNode extends Omit<CompiledNode, 'sectionPath' | 'sourceElementIds' | 'shows'> {
   /** JSON of the section path */
   section: string
   /** JSON of the ids of the elements */
   elements: string
+  /** JSON of the items that it is made of; absent = none */
+  shows?: string
   /** see `nodeHash` */
   hash: Uint8Array
 }
@@ -139,6 +167,8 @@ export interface CompileRequest {
   filename: string
   /** as the client declared it; content decides */
   declaredType?: string
+  /** what a vision model said of pictures of the file, by the SHA-256 of their bytes in hexadecimal */
+  descriptions?: Record<string, string>
 }
 
 /** Reads files in child processes with limits on time and memory. */
