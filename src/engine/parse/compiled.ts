@@ -60,7 +60,7 @@ export interface ShownItem {
   modality: 'code' | 'image' | 'table'
   pageNumber?: number
   boundingBox?: BoundingBox
-  /** its bytes are stored, so that it can be looked at */
+  /** its bytes are stored or can be drawn, so that it can be looked at */
   isStored?: true
 }
 
@@ -92,6 +92,8 @@ export interface CompiledItem {
   asset?: { contentType: string; bytes: Uint8Array }
   /** a picture that the document only points to */
   externalUri?: string
+  /** it is a page, or stands on one, that is drawn when it is asked for */
+  drawn?: true
 }
 
 export interface CompiledDocument {

@@ -40,6 +40,10 @@ export function listItems(
       if (isRepeated(picture) || (isOrnament && item.caption === undefined)) continue
       if (size !== undefined) Object.assign(item.sourceMetadata, size, isOrnament ? { ornament: true } : {})
     }
+    if (picture !== undefined && 'drawn' in picture) {
+      item.boundingBox = picture.drawn
+      item.drawn = true
+    }
     if (picture !== undefined && 'uri' in picture) item.externalUri = picture.uri
     if (picture !== undefined && 'bytes' in picture) {
       const contentType = pictureType(picture.bytes)
@@ -110,7 +114,7 @@ function pagesOf(elements: readonly CompiledElement[]): CompiledItem[] {
     const { pageNumber, metadata } = element
     if (pageNumber === undefined) continue
     const page = pages.get(pageNumber)
-    if (page === undefined) pages.set(pageNumber, placed(element, 'page'))
+    if (page === undefined) pages.set(pageNumber, { ...placed(element, 'page'), drawn: true })
     else if (typeof metadata.endOffset === 'number') {
       page.endOffset = metadata.endOffset
       page.startOffset ??= typeof metadata.startOffset === 'number' ? metadata.startOffset : metadata.endOffset

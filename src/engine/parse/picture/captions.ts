@@ -7,7 +7,7 @@ const PICTURES_BETWEEN = 6
 
 /** `Figure 3`, `Abb. 2.1`: the words that number figures in the languages of documents that people have. */
 const NUMBERED =
-  /^[[(]?\s*(?:fig(?:ure|ura|uur|\.)?|abb(?:ildung|\.)?|bild|grafik|diagramm|schaubild|image|picture|photo(?:graph)?|foto|illustration|ill\.|chart|graph|diagram|scheme|exhibit|plate|map|karte|schéma|graphique|gráfico|grafico|grafiek|afbeelding|imagem|immagine|imagen|rysunek|rys\.|obr(?:ázek|\.)|slika|kuva|рис(?:унок|\.)?|図|图|圖|그림)\s*\.?\s*(?:\d|[ivxlc]{1,6}\b|[a-z]\.?\d)/iu
+  /^[[(]?\s*(?:fig(?:ure|ura|uur|\.)?|abb(?:ildung|\.)?|bild|grafik|diagramm|schaubild|image|picture|photo(?:graph)?|foto|illustration|ill\.|chart|graph|diagram|scheme|plate|map|karte|schéma|graphique|gráfico|grafico|grafiek|afbeelding|imagem|immagine|imagen|rysunek|rys\.|obr(?:ázek|\.)|slika|kuva|рис(?:унок|\.)?|図|图|圖|그림)\s*\.?\s*(?:\d|[ivxlc]{1,6}\b|[a-z]\.?\d)/iu
 
 /** Whether a text reads like the caption of a figure. */
 export function isFigureCaption(text: string): boolean {

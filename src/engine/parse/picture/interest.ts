@@ -37,6 +37,7 @@ export function repeatedAmong(pictures: Iterable<Picture>): (picture: Picture) =
 /** Alike for the same picture. The ends of its bytes are enough: checksums and sizes stand there. */
 function keyOf(picture: Picture): string {
   if ('uri' in picture) return picture.uri
+  if ('drawn' in picture) return `${picture.page}:${JSON.stringify(picture.drawn)}`
   const bytes = Buffer.from(picture.bytes.buffer, picture.bytes.byteOffset, picture.bytes.byteLength)
   const middle = bytes.length >> 1
   return `${bytes.length}:${bytes.toString('latin1', 0, 256)}:${bytes.toString('latin1', middle, middle + 256)}:${bytes.toString('latin1', Math.max(0, bytes.length - 256))}`

@@ -35,13 +35,13 @@ export function noteShown(
 }
 
 function shownItem(item: CompiledItem, index: number): ShownItem | undefined {
-  const { modality, pageNumber, boundingBox, asset } = item
+  const { modality, pageNumber, boundingBox, asset, drawn } = item
   if (modality === 'page') return undefined
   return {
     id: itemName(item, index),
     modality,
     ...(pageNumber === undefined ? {} : { pageNumber }),
     ...(boundingBox === undefined ? {} : { boundingBox }),
-    ...(asset === undefined ? {} : { isStored: true as const }),
+    ...(asset === undefined && drawn === undefined ? {} : { isStored: true as const }),
   }
 }
