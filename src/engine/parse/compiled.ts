@@ -48,16 +48,42 @@ export interface CompiledNode {
   startOffset: number
   endOffset: number
   pageNumber?: number
-  kind: 'text' | 'table' | 'code' | 'list'
+  kind: 'text' | 'table' | 'code' | 'list' | 'image'
+  /** the tables, pictures and code blocks that it is made of; absent = none */
+  shows?: ShownItem[]
+}
+
+/** An item as a passage names it, so that a citation says what it is and where. */
+export interface ShownItem {
+  /** as `itemName` says */
+  id: string
+  modality: 'code' | 'image' | 'table'
+  pageNumber?: number
+  boundingBox?: BoundingBox
+  /** its bytes are stored or can be drawn, so that it can be looked at */
+  isStored?: true
+}
+
+/** A place on a page: points from its top left corner. */
+export interface BoundingBox {
+  x: number
+  y: number
+  width: number
+  height: number
 }
 
 export interface CompiledItem {
   parseElementId: string
+  /** the element with its caption */
+  captionElementId?: string
   modality: 'code' | 'image' | 'page' | 'table'
   title?: string
   caption?: string
   textPreview?: string
+  /** the words that were read in a picture */
+  ocrText?: string
   pageNumber?: number
+  boundingBox?: BoundingBox
   sectionPath: string[]
   startOffset?: number
   endOffset?: number
@@ -66,6 +92,8 @@ export interface CompiledItem {
   asset?: { contentType: string; bytes: Uint8Array }
   /** a picture that the document only points to */
   externalUri?: string
+  /** it is a page, or stands on one, that is drawn when it is asked for */
+  drawn?: true
 }
 
 export interface CompiledDocument {
@@ -94,11 +122,13 @@ export interface CompileFailure {
 }
 
 /** A passage as its row holds it. */
-export interface PreparedNode extends Omit<CompiledNode, 'sectionPath' | 'sourceElementIds'> {
+export interface PreparedNode extends Omit<CompiledNode, 'sectionPath' | 'sourceElementIds' | 'shows'> {
   /** JSON of the section path */
   section: string
   /** JSON of the ids of the elements */
   elements: string
+  /** JSON of the items that it is made of; absent = none */
+  shows?: string
   /** see `nodeHash` */
   hash: Uint8Array
 }
@@ -141,6 +171,8 @@ export interface CompileRequest {
   filename: string
   /** as the client declared it; content decides */
   declaredType?: string
+  /** what a vision model said of pictures of the file, by the SHA-256 of their bytes in hexadecimal */
+  descriptions?: Record<string, string>
 }
 
 /** How far the reading of a file is: at the third of twelve pages. */

@@ -110,7 +110,7 @@ class SlideReader {
   #shape(shape: Shape, relations: Map<string, Relation>): Block[] {
     if (shape.kind === 'table') return tableBlocks(shape.rows, looksLikeHeader(shape.rows))
     if (shape.kind === 'diagram') return this.#diagram(relations.get(shape.relation)?.part)
-    if (shape.kind === 'picture') return this.#picture(relations.get(shape.relation)?.part, shape.alt)
+    if (shape.kind === 'picture') return this.#picture(relations.get(shape.relation)?.part, shape)
     const { placeholder, paragraphs } = shape
     if (placeholder !== undefined && RUNNING.has(placeholder)) return []
     if (placeholder === 'ftr') return this.#footer(paragraphs)
@@ -141,9 +141,10 @@ class SlideReader {
     return shapes.flatMap((shape) => (shape.kind === 'text' ? textBlocks(shape.paragraphs, true) : []))
   }
 
-  #picture(part: string | undefined, alt: string): Block[] {
+  #picture(part: string | undefined, { alt, box }: Extract<Shape, { kind: 'picture' }>): Block[] {
     const picture = part === undefined ? undefined : this.#pictures.get(part)
-    if (picture !== undefined) return [{ type: 'image', text: alt, picture }]
+    const place = box === undefined ? {} : { metadata: { boundingBox: box } }
+    if (picture !== undefined) return [{ type: 'image', text: alt, picture, ...place }]
     return alt === '' ? [] : [{ type: 'paragraph', text: alt }]
   }
 }
