@@ -1,7 +1,7 @@
 import { getDocumentProxy } from 'unpdf'
 import { defined } from '../../../lib/defined.js'
 import { isRecord } from '../../../lib/json/values.js'
-import { ReadError, type ReadLimits } from '../limits.js'
+import { ReadError } from '../limits.js'
 import type { Block, Parsed, Parser, ParserInput } from '../parsed.js'
 import { tellProgress } from '../progress.js'
 import { dropRunningLines, type PdfBlock, type PdfPage, pageBlocks, vocabularyOf } from './pdf-blocks.js'
