@@ -177,8 +177,8 @@ module.exports = {
     never(
       'cli-has-no-second-way-in',
       'The command line reaches the engine over HTTP only, local or remote. Add an operation or use the client.',
-      // `ks daemon run` is the daemon itself in the foreground
-      { path: '^src/(cli|commands|kchat)/', pathNot: '^src/commands/daemon/run\\.ts$' },
+      // `ks daemon run` is the daemon itself in the foreground; `ks read` has a reading process of its own and no space
+      { path: '^src/(cli|commands|kchat)/', pathNot: '^src/(commands/daemon/run|cli/read/reader)\\.ts$' },
       { path: '^src/(engine|daemon)/', dependencyTypesNot: ['type-only'] },
     ),
     never(

@@ -3,7 +3,7 @@ import { tty, ttyLine, ttyName } from './terminal.js'
 import { ago, bytes, count } from './units.js'
 
 /** How a field is shown to people; machines get the value as it is. Times: ISO text, epoch in milliseconds, in seconds. */
-export type Kind = 'text' | 'name' | 'id' | 'time' | 'epoch' | 'seconds' | 'bytes' | 'count' | 'state'
+export type Kind = 'text' | 'name' | 'id' | 'time' | 'epoch' | 'seconds' | 'bytes' | 'count' | 'state' | 'progress'
 
 /** One column of a list, or one line of a record. */
 export interface Column {
@@ -41,8 +41,14 @@ function inWords(value: unknown, kind: Kind | undefined, now: number): string {
   if (kind === 'seconds' && typeof value === 'number') return ago(new Date(value * 1000).toISOString(), now)
   if (kind === 'bytes' && typeof value === 'number') return bytes(value)
   if (kind === 'id' && typeof value === 'string') return shortId(value)
+  if (kind === 'progress' && isRecord(value)) return reached(value)
   if (typeof value === 'number' && Number.isInteger(value)) return count(value)
   return plain(value)
+}
+
+/** `page 120 of 872` */
+function reached({ unit, at, total }: Record<string, unknown>): string {
+  return `${plain(unit)} ${plain(at)}${total === undefined ? '' : ` of ${plain(total)}`}`
 }
 
 /** What a spreadsheet takes for the beginning of a formula, unless the cell is a number. */

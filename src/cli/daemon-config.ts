@@ -1,3 +1,4 @@
+import { programsOf } from '../local/allowed-programs.js'
 import { dataLayout } from '../local/layout.js'
 import type { ProviderSetting } from '../local/provider-setting.js'
 import { canonicalName, withCanonicalNames } from '../local/setting-spellings.js'
@@ -34,6 +35,18 @@ export function configuredProviders(dataDir: string): readonly ProviderSetting[]
   } catch (error) {
     if (error instanceof CliError) throw error
     throw usageError(`providers must be ${error instanceof Error ? error.message : String(error)}`)
+  }
+}
+
+/** The command lines that config.json names, of providers and converters. @throws CliError exit 2 when they are not written as they must be */
+export function configuredPrograms(dataDir: string): string[][] {
+  const file = readJsonObject(daemonConfigPath(dataDir))
+  try {
+    const converters = SETTINGS.converters.read(file.converters ?? [])
+    return [...configuredProviders(dataDir).flatMap(programsOf), ...converters.map(({ argv }) => argv)]
+  } catch (error) {
+    if (error instanceof CliError) throw error
+    throw usageError(`converters must be ${error instanceof Error ? error.message : String(error)}`)
   }
 }
 

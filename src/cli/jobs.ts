@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client } from '../client/client.js'
 import { ApiError } from '../client/errors.js'
+import { defined } from '../lib/defined.js'
+import { readingOf } from './reading.js'
 import { BACKOFF } from './wait.js'
 
 /** A compilation job or a bulk job, as far as waiting for it is concerned. */
@@ -13,6 +15,8 @@ export interface WatchedJob {
   total?: number
   completed?: number
   failed?: number
+  /** how far the reading of its file is: `page 120 of 872` */
+  reading?: string
 }
 
 const ENDED = new Set(['published', 'failed', 'canceled'])
@@ -22,8 +26,9 @@ export async function readJob(client: Client, id: string, kind?: WatchedJob['kin
   if (kind !== 'bulk') {
     try {
       const job = await client.request('GET /jobs/{id}', { path: { id } })
+      const reading = job.stage === 'queued' ? await readingOf(client, job) : undefined
       const read: WatchedJob = { id, kind: 'document', state: job.stage, ended: ENDED.has(job.stage) }
-      return job.error === undefined ? read : { ...read, error: job.error }
+      return { ...read, ...defined({ error: job.error, reading }) }
     } catch (error) {
       if (!(error instanceof ApiError) || error.status !== 404 || kind === 'document') throw error
     }
@@ -60,12 +65,12 @@ export async function* jobChanges(client: Client, ids: string[], signal?: AbortS
 }
 
 function progressOf(job: WatchedJob): string {
-  return `${job.state} ${job.completed ?? ''} ${job.failed ?? ''}`
+  return `${job.state} ${job.completed ?? ''} ${job.failed ?? ''} ${job.reading ?? ''}`
 }
 
-/** `#a1b2c3d4 projection_built`, `#0c0ffee0 running 3 of 14, 1 failed` */
+/** `#a1b2c3d4 queued, page 120 of 872`, `#a1b2c3d4 projection_built`, `#0c0ffee0 running 3 of 14, 1 failed` */
 export function jobLine(job: WatchedJob, shortId: string): string {
   const counts = job.total === undefined ? '' : ` ${job.completed ?? 0} of ${job.total}`
   const failed = (job.failed ?? 0) > 0 ? `, ${job.failed} failed` : ''
-  return `${shortId} ${job.state}${counts}${failed}${job.error === undefined ? '' : `: ${job.error}`}`
+  return `${shortId} ${job.state}${counts}${failed}${job.reading === undefined ? '' : `, ${job.reading}`}${job.error === undefined ? '' : `: ${job.error}`}`
 }

@@ -61,7 +61,10 @@ export const JOB_STAGES = [
 ] as const
 
 /** which jobs of a space are listed */
-export const JOB_STATES = ['open', 'failed'] as const
+export const JOB_STATES = ['open', 'failed', 'reading'] as const
+
+/** what the reading of a file counts */
+export const READING_UNITS = ['page', 'slide', 'sheet', 'chapter', 'entry'] as const
 
 export const ANSWER_CORRECTNESS = ['correct', 'incorrect', 'not-answerable', 'partially-correct'] as const
 

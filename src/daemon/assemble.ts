@@ -122,6 +122,7 @@ export function engineOptions(dataDir: string, settings: Settings, log: Logger):
     objects: settings.objects === undefined ? undefined : objectPlace(settings.objects),
     compilation,
     providers: [...providers],
+    converters: settings.converters,
     defaultEmbedding,
     defaultGenerator,
     defaultSpeech: settings.defaultSpeech,

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino'
-import { disallowedPrograms } from '../local/allowed-programs.js'
+import { disallowedPrograms, programsOf } from '../local/allowed-programs.js'
+import type { ConverterSetting } from '../local/converter-setting.js'
 import type { ProviderSetting } from '../local/provider-setting.js'
 import type { LoadedSettings } from './config.js'
 
@@ -14,7 +15,7 @@ export function trustedProviders(
 ): readonly ProviderSetting[] {
   if (origins.providers !== 'file') return settings.providers
   return settings.providers.filter((provider) => {
-    const strange = disallowedPrograms([provider], allowed)
+    const strange = disallowedPrograms(programsOf(provider), allowed)
     for (const argv of strange) {
       log.warn(
         { provider: provider.provider, program: argv },
@@ -22,5 +23,23 @@ export function trustedProviders(
       )
     }
     return strange.length === 0
+  })
+}
+
+/** The same of converters. */
+export function trustedConverters(
+  { settings, origins }: LoadedSettings,
+  allowed: readonly string[][],
+  log: Logger,
+): readonly ConverterSetting[] {
+  if (origins.converters !== 'file') return settings.converters
+  return settings.converters.filter(({ argv }) => {
+    const isStrange = disallowedPrograms([argv], allowed).length > 0
+    if (isStrange)
+      log.warn(
+        { program: argv },
+        'a converter of config.json is left out, because this user has not allowed its program: `ks config allow-programs`',
+      )
+    return !isStrange
   })
 }

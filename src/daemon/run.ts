@@ -23,7 +23,7 @@ import { watchIdle } from './idle.js'
 import { listenSocket, listenTcp } from './listen.js'
 import { openLog } from './log.js'
 import { createOpenWork, type OpenWork } from './open-work.js'
-import { trustedProviders } from './programs.js'
+import { trustedConverters, trustedProviders } from './programs.js'
 import { createRedactor } from './redact.js'
 import type { DaemonApp } from './server.js'
 import { createStatusReader, type Identity } from './status.js'
@@ -134,7 +134,12 @@ async function startOwned(
   )
   log.info({ version: identity.version, mode: options.mode, given }, 'starting')
   const { config } = localDirs({ env: options.env, platform: process.platform, home: homedir() })
-  const settings = { ...loaded.settings, providers: trustedProviders(loaded, allowedPrograms(config), log) }
+  const allowed = allowedPrograms(config)
+  const settings = {
+    ...loaded.settings,
+    providers: trustedProviders(loaded, allowed, log),
+    converters: trustedConverters(loaded, allowed, log),
+  }
 
   if (settings.keys !== undefined) adoptKeys(settings.keys, layout)
   const signingKey = loadSigningKey(layout.root)

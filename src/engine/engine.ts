@@ -35,6 +35,7 @@ import { createLocalFiles } from './local-files/operations.js'
 import { LsaEmbedding } from './models/builtin/lsa-embedder.js'
 import { createModelRegistry } from './models/registry.js'
 import { createCompiler } from './parse/compiler.js'
+import { withConverters } from './parse/convert/converting.js'
 import { FailedQueryClustering } from './quality/clustering.js'
 import { createQuality } from './quality/operations.js'
 import { QueryGate } from './query/gate.js'
@@ -140,9 +141,14 @@ async function openWith(
     objects,
     identity,
     indexes,
-    compiler: createCompiler({ children: options.workers?.reading ?? 1 }),
+    compiler: withConverters(
+      createCompiler({ children: options.workers?.reading ?? 1 }),
+      options.converters ?? [],
+      log,
+    ),
     lsa: new LsaEmbedding(options.workers?.embedding),
     models: createModelRegistry(options.providers, { budgetStore: createBudgetStore(db) }),
+    reading: new Map(),
     leases: new Leases(),
     measures: new Measures(),
     rightOfWay,
@@ -231,7 +237,7 @@ function wire(
       get: (caller, id) => db.read(getJob(caller, id)),
       cancel: (caller, id) => cancelJob(context, caller, id),
       bulk: (caller, id) => db.read(getBulkJob(caller, id)),
-      list: (caller, spaceId, page) => db.read(listJobs(caller, spaceId, page)),
+      list: (caller, spaceId, page) => db.read(listJobs(context, caller, spaceId, page)),
       retry: (caller, id) => retryJob(context, caller, id),
       retryFailed: (caller, spaceId) => retryFailed(context, caller, spaceId),
     },

@@ -39,9 +39,9 @@ export function programsOf(provider: ProviderSetting): string[][] {
   )
 }
 
-/** The command lines of providers that are not allowed. */
-export function disallowedPrograms(providers: readonly ProviderSetting[], allowed: readonly string[][]): string[][] {
-  return providers.flatMap(programsOf).filter((argv) => !isAmong(argv, allowed))
+/** Those of some command lines that are not allowed. */
+export function disallowedPrograms(programs: readonly string[][], allowed: readonly string[][]): string[][] {
+  return programs.filter((argv) => !isAmong(argv, allowed))
 }
 
 function isAmong(argv: readonly string[], programs: readonly string[][]): boolean {

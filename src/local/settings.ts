@@ -1,4 +1,5 @@
 import { isIP } from 'node:net'
+import { type ConverterSetting, converters } from './converter-setting.js'
 import { databaseAddress } from './database-address.js'
 import { objectPlace } from './object-place.js'
 import { type ProviderSetting, providers } from './provider-setting.js'
@@ -132,6 +133,12 @@ export const SETTINGS = {
     undefined,
     atLeast(1),
     'processes that read documents at once, started when there is work for them; default one for every two cores, four at most',
+  ),
+  converters: setting(
+    'CONVERTERS',
+    none<ConverterSetting>(),
+    converters,
+    'programs that make files readable whose types are not: a list of {types, argv}',
   ),
   embeddingThreads: setting<Optional<number>>(
     'EMBEDDING_THREADS',

@@ -92,5 +92,8 @@ describe('the view of an ingest', () => {
     const view = ingestView(counts, symbols(false), 2000)
     expect(view.lines).toEqual(['Compiling  #####.............  1 of 4', '! 1 failed'])
     expect(view.plain).toBe('ingest: 4/4 uploaded, 6 unchanged, 1 published, 1 failed')
+    const reading = ingestView({ ...counts, reading: ['report.pdf, page 120 of 872'] }, symbols(false), 2000)
+    expect(reading.lines).toContain('Reading    report.pdf, page 120 of 872')
+    expect(reading.plain).toMatch(/, reading report\.pdf, page 120 of 872$/)
   })
 })

@@ -127,6 +127,7 @@ export async function openSmallStore(changes: Partial<EngineOptions> = {}): Prom
       pageIndexes: { published() {}, missing: async () => 0 },
       conflicts: { published() {}, catchUp: async () => true, unreadable: () => 0 },
       failedClusters: { captured() {}, catchUp: noop },
+      reading: new Map(),
       leases: new Leases(),
       measures: new Measures(),
       rightOfWay: { begin: () => () => undefined, giveWay: async () => store.betweenSteps(), rest: noop } as never,

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { Client } from '../../client/client.js'
 import { findDaemon } from '../../client/local-daemon.js'
 import { isRecord } from '../../lib/json/values.js'
-import { allowedPrograms, disallowedPrograms } from '../../local/allowed-programs.js'
+import { allowedPrograms, disallowedPrograms, programsOf } from '../../local/allowed-programs.js'
 import type { LocalDirs } from '../../local/dirs.js'
 import { dataLayout, LAYOUT_VERSION } from '../../local/layout.js'
 import { withCanonicalNames } from '../../local/setting-spellings.js'
@@ -240,7 +240,7 @@ function* providers({ dirs, env }: DoctorOptions): Generator<Finding> {
   for (const provider of list) {
     const check = `provider ${provider.provider}`
     const { apiKeyEnv } = provider
-    const [strange] = fromEnv ? [] : disallowedPrograms([provider], allowedPrograms(dirs.config))
+    const [strange] = fromEnv ? [] : disallowedPrograms(programsOf(provider), allowedPrograms(dirs.config))
     if (strange !== undefined) {
       const found = `left out: its program ${JSON.stringify(strange)} is not allowed on this machine`
       yield { check, state: 'warning', found, fix: '`ks config allow-programs`, then `ks daemon restart`' }

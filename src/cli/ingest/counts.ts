@@ -17,6 +17,8 @@ export interface Counts {
   endedElsewhere: number
   failed: number
   waiting: number
+  /** files that take a while to read, with how far each is: `report.pdf, page 120 of 872` */
+  reading: string[]
   startedAt: number
 }
 
@@ -33,6 +35,7 @@ export function newCounts(total: number): Counts {
     endedElsewhere: 0,
     failed: 0,
     waiting: 0,
+    reading: [],
     startedAt: Date.now(),
   }
 }
@@ -59,10 +62,12 @@ export function ingestView(counts: Counts, marks: Symbols, now = Date.now()): Pr
     const done = counts.published + counts.endedElsewhere
     lines.push(`Compiling  ${bar(done / counts.waiting, BAR, marks)}  ${done} of ${counts.waiting}`)
   }
+  for (const file of counts.reading) lines.push(`Reading    ${file}`)
   if (counts.failed > 0) lines.push(`${marks.warn} ${counts.failed} failed`)
   const failed = counts.failed > 0 ? `, ${counts.failed} failed` : ''
   const published = counts.waiting > 0 ? `, ${counts.published + counts.endedElsewhere} published` : ''
-  const plain = `ingest: ${counts.sent}/${counts.toSend} uploaded, ${counts.unchanged} unchanged${published}${failed}`
+  const reading = counts.reading.length > 0 ? `, reading ${counts.reading.join('; ')}` : ''
+  const plain = `ingest: ${counts.sent}/${counts.toSend} uploaded, ${counts.unchanged} unchanged${published}${failed}${reading}`
   return { lines, plain }
 }
 

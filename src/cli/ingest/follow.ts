@@ -19,6 +19,8 @@ export interface FollowOptions {
   onEnded: (index: number, outcome: Outcome) => void
   /** documents that have ended, of those whose end was not told yet */
   onProgress: (ended: number) => void
+  /** asked for in each round */
+  onRound?: () => Promise<void>
 }
 
 /** As many bulk jobs are asked for in one round; jobs run in the order they came, so later ones can wait. */
@@ -43,6 +45,7 @@ export async function followJobs(waiting: readonly PendingDocument[], options: F
     }
     options.onProgress([...partly.values()].reduce((sum, ended) => sum + ended, 0))
     if (groups.length === 0) return
+    await options.onRound?.()
     pause = changed ? BACKOFF.firstMs : Math.min(BACKOFF.maxMs, pause * BACKOFF.factor)
     await sleep(pause, undefined, { signal: options.signal })
   }

@@ -1,6 +1,8 @@
 import pLimit from 'p-limit'
 import type { Client } from '../../client/client.js'
 import { defined } from '../../lib/defined.js'
+import { progressInWords, readings } from '../reading.js'
+import { ttyName } from '../terminal.js'
 import { poll } from '../wait.js'
 import type { Counts } from './counts.js'
 import { followJobs, type PendingDocument } from './follow.js'
@@ -106,6 +108,10 @@ class IngestRun {
       onProgress: (ended) => {
         counts.endedElsewhere = ended
       },
+      onRound: async () => {
+        const now = await readings(client, this.options.spaceId)
+        counts.reading = now.map(({ filename, progress }) => `${ttyName(filename)}, ${progressInWords(progress)}`)
+      },
       onEnded: (index, outcome) => {
         const job = this.waiting.get(index)
         const ids = job === undefined ? {} : { documentId: job.documentId, jobId: job.jobId }
@@ -113,6 +119,7 @@ class IngestRun {
         this.record(index, { filename: this.nameOf(index), ...outcome, ...ids })
       },
     })
+    counts.reading = []
     for (let start = 0; start < this.pending.length; start += CHUNK) {
       await this.followPending(this.pending.slice(start, start + CHUNK))
     }

@@ -1,5 +1,5 @@
 import { BaseCommand } from '../../cli/base-command.js'
-import { configuredProviders } from '../../cli/daemon-config.js'
+import { configuredPrograms } from '../../cli/daemon-config.js'
 import { confirm } from '../../cli/prompt.js'
 import { allowedPrograms, allowPrograms, disallowedPrograms } from '../../local/allowed-programs.js'
 
@@ -14,7 +14,7 @@ export default class ConfigAllowPrograms extends BaseCommand {
 
   async run(): Promise<void> {
     await this.parse(ConfigAllowPrograms)
-    const strange = disallowedPrograms(configuredProviders(this.dirs.data), allowedPrograms(this.dirs.config))
+    const strange = disallowedPrograms(configuredPrograms(this.dirs.data), allowedPrograms(this.dirs.config))
     if (strange.length === 0) {
       this.out.note('Every program that config.json names is allowed.')
       return

@@ -1,9 +1,9 @@
 import * as Args from '@oclif/core/args'
 import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../../cli/base-command.js'
-import { configuredProviders, setDaemonSetting, unknownSetting } from '../../cli/daemon-config.js'
+import { configuredPrograms, setDaemonSetting, unknownSetting } from '../../cli/daemon-config.js'
 import { checkDefault, defaultKeys, isDefaultKey, readUserConfig, writeUserConfig } from '../../cli/user-config.js'
-import { allowPrograms, programsOf } from '../../local/allowed-programs.js'
+import { allowPrograms } from '../../local/allowed-programs.js'
 
 export default class ConfigSet extends BaseCommand {
   static override summary = 'keep a setting'
@@ -22,8 +22,8 @@ export default class ConfigSet extends BaseCommand {
     if (flags.daemon) {
       setDaemonSetting(this.dirs.data, args.key, args.value)
       // a program that is typed here was named on this machine
-      if (args.key === 'providers') {
-        allowPrograms(this.dirs.config, configuredProviders(this.dirs.data).flatMap(programsOf))
+      if (args.key === 'providers' || args.key === 'converters') {
+        allowPrograms(this.dirs.config, configuredPrograms(this.dirs.data))
       }
       this.out.note('hint: `ks daemon restart` puts it in force')
       return

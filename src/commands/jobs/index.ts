@@ -15,7 +15,10 @@ export default class Jobs extends BaseCommand {
   static override flags = {
     ...spaceFlag,
     ...listFlags,
-    state: Flags.string({ options: JOB_STATES, description: 'only jobs on their way, or those whose document failed' }),
+    state: Flags.string({
+      options: JOB_STATES,
+      description: 'only jobs on their way, those whose document failed, or those whose file is read now',
+    }),
   }
 
   async run(): Promise<void> {
@@ -40,6 +43,7 @@ export default class Jobs extends BaseCommand {
           { field: 'stage', kind: 'state' },
           { field: 'filename', title: 'FILE' },
           { field: 'documentAssetId', title: 'DOCUMENT', kind: 'id' },
+          { field: 'progress', kind: 'progress' },
           { field: 'error' },
           { field: 'updatedAt', title: 'CHANGED', kind: 'epoch' },
         ],

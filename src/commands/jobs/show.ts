@@ -1,5 +1,6 @@
 import * as Args from '@oclif/core/args'
 import { BaseCommand } from '../../cli/base-command.js'
+import { readingOf } from '../../cli/reading.js'
 import { resolveId } from '../../cli/resolve.js'
 import { JOB_COLUMNS } from '../../cli/resources.js'
 
@@ -12,9 +13,9 @@ export default class JobsShow extends BaseCommand {
     const { args } = await this.parse(JobsShow)
     const id = resolveId('job', args.id, this.dirs.cache)
     const client = await this.client()
-    this.out.record(await client.request('GET /jobs/{id}', { path: { id } }), {
-      columns: JOB_COLUMNS,
-      fields: ['knowledgeSpaceId', 'tenantId', 'queueJobId'],
-    })
+    const job = await client.request('GET /jobs/{id}', { path: { id } })
+    const reading = job.stage === 'queued' ? await readingOf(client, job) : undefined
+    this.out.record(job, { columns: JOB_COLUMNS, fields: ['knowledgeSpaceId', 'tenantId', 'queueJobId'] })
+    if (reading !== undefined) this.out.note(`Its file is read: ${reading}.`)
   }
 }

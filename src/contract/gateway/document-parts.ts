@@ -102,6 +102,9 @@ const variant = z.strictObject({
   height: count.optional(),
 })
 
+/** Points from the top left corner of the page. */
+export const BoundingBox = z.strictObject({ x: z.number(), y: z.number(), width: z.number(), height: z.number() })
+
 const enrichmentState = z.enum(['missing', 'pending', 'provided', 'unsupported'])
 
 export const MultimodalItem = z
@@ -114,7 +117,7 @@ export const MultimodalItem = z
     textPreview: z.string().optional(),
     ocrText: z.string().optional(),
     pageNumber: positive.optional(),
-    boundingBox: z.strictObject({ x: z.number(), y: z.number(), width: z.number(), height: z.number() }).optional(),
+    boundingBox: BoundingBox.optional(),
     sectionPath: z.array(z.string()),
     startOffset: count.optional(),
     endOffset: count.optional(),

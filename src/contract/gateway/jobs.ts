@@ -11,7 +11,7 @@ import {
   uuid,
 } from '../primitives.js'
 import { route } from '../route.js'
-import { JOB_STAGES, JOB_STATES } from '../values.js'
+import { JOB_STAGES, JOB_STATES, READING_UNITS } from '../values.js'
 
 export const JobStage = z.enum(JOB_STAGES)
 export type JobStage = z.output<typeof JobStage>
@@ -58,6 +58,8 @@ export const ListedJob = DocumentCompilationJob.extend({
   retryAt: epochMillis.optional(),
   /** since when it waits for what passes by itself: a full disk, an index process that does not start */
   waitingSince: epochMillis.optional(),
+  /** how far the reading of its file is, where it takes a while and this daemon reads it */
+  progress: z.strictObject({ unit: z.enum(READING_UNITS), at: positive, total: positive.optional() }).optional(),
 }).meta({ id: 'ListedJob' })
 export type ListedJob = z.output<typeof ListedJob>
 
@@ -104,7 +106,8 @@ export const jobsRoutes = [
     method: 'GET',
     path: '/knowledge-spaces/{id}/jobs',
     scope: 'read',
-    summary: 'List the compilation jobs of a space, newest first; `failed` are those that nothing newer has made good.',
+    summary:
+      'List the compilation jobs of a space, newest first; `failed` are those that nothing newer has made good, `reading` those whose files are read now.',
     params: SpaceParams,
     query: z.strictObject({ limit: openLimit, cursor: opaqueCursor.optional(), state: z.enum(JOB_STATES).optional() }),
     ok: { 200: page(ListedJob) },

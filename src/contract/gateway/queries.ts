@@ -12,6 +12,7 @@ import {
   uuid,
 } from '../primitives.js'
 import { route } from '../route.js'
+import { BoundingBox } from './document-parts.js'
 import { VirtualItem } from './fs.js'
 
 export const TraceStep = z
@@ -52,6 +53,17 @@ export const Citation = z
     endOffset: count.optional(),
     /** extension: address of the web page that the document was read from */
     sourceUrl: z.string().optional(),
+    /** extension: the tables, pictures and code blocks that the passage is made of, and where on the page they are */
+    items: z
+      .array(
+        z.strictObject({
+          id: z.string(),
+          modality: z.enum(['code', 'image', 'table']),
+          pageNumber: positive.optional(),
+          boundingBox: BoundingBox.optional(),
+        }),
+      )
+      .optional(),
   })
   .meta({ id: 'Citation' })
 export type Citation = z.output<typeof Citation>

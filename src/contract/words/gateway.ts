@@ -190,7 +190,7 @@ export const GATEWAY_WORDS: Readonly<Record<string, string>> = {
   modality: 'kind of content',
   textPreview: 'beginning of its text',
   ocrText: 'text read from the picture',
-  boundingBox: 'where it stands on the page',
+  boundingBox: 'where it stands on the page, in points from its top left corner',
   sourceMetadata: 'what the file says of it',
   assetRef: 'where its bytes are',
   enrichment: 'what was added to it',

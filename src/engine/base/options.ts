@@ -21,6 +21,8 @@ export interface EngineOptions {
   /** `inline`: an upload answers when its document is published */
   compilation: 'durable' | 'inline'
   providers: ProviderConfig[]
+  /** programs that make files readable whose types are not */
+  converters?: readonly { types: readonly string[]; argv: readonly string[] }[]
   /** used for spaces that name no embedding model */
   defaultEmbedding: ModelReference
   /** answers questions where a space's profile names no reasoning model */

@@ -49,16 +49,25 @@ export async function compileBatch(
   await (parting === undefined ? publishStored(context, stored, signal) : parting.publications.publish(stored, signal))
 }
 
-function readAll({ compiler, objects }: EngineContext, batch: readonly Work[], signal: AbortSignal) {
-  const documents = batch.map(({ document }) => document)
-  const keys = documents.map((document) => document.object_key)
-  return objects.local(keys, (files) => {
-    const requests = documents.flatMap(({ filename, mime_type: declaredType }, place) => {
-      const file = files[place]
-      return file === undefined ? [] : [{ ...file, filename, declaredType }]
+/** Reads files. How far each is can be seen meanwhile (`context.reading`), and costs no write. */
+async function readAll({ compiler, objects, reading }: EngineContext, batch: readonly Work[], signal: AbortSignal) {
+  const keys = batch.map(({ document }) => document.object_key)
+  try {
+    return await objects.local(keys, (files) => {
+      const there = batch.flatMap(({ job, document }, place) => {
+        const file = files[place]
+        if (file === undefined) return []
+        return [{ job, request: { ...file, filename: document.filename, declaredType: document.mime_type } }]
+      })
+      const requests = there.map(({ request }) => request)
+      return compiler.compile(requests, signal, (place, progress) => {
+        const job = there[place]?.job
+        if (job !== undefined) reading.set(job.id, progress)
+      })
     })
-    return compiler.compile(requests, signal)
-  })
+  } finally {
+    for (const { job } of batch) reading.delete(job.id)
+  }
 }
 
 /**

@@ -202,7 +202,7 @@ async function toOutlineNodes(
 }
 
 function toItem(item: StoredItem, index: number): MultimodalItem {
-  const { asset, externalUri, ...rest } = item
+  const { asset, externalUri, captionElementId: _, ...rest } = item
   const stored = asset !== undefined
   return {
     id: itemName(item, index),

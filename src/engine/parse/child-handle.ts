@@ -1,5 +1,4 @@
 import { type ChildProcess, fork } from 'node:child_process'
-import { readFileSync } from 'node:fs'
 import { parse as parsePath } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { NO_DEBUGGER_FLAGS } from '../../lib/debugger-flags.js'
@@ -7,16 +6,13 @@ import { entryUrl } from '../../lib/entry.js'
 import { helperThreads } from '../../lib/helper-threads.js'
 import { killAtExit } from '../../lib/kill-at-exit.js'
 import { lowerPriority } from '../../lib/low-priority.js'
-import type { CompileRequest, CompileResult } from './compiled.js'
 import type { ReadLimits } from './limits.js'
-import type { Batch, DocumentPart, Report } from './messages.js'
+import { type BatchEnd, type BatchRun, rest, runBatch } from './run-batch.js'
 
 /** What small files leave is young garbage: a larger nursery would only be held. */
 const NODE_FLAGS = ['--max-semi-space-size=2', helperThreads(1)]
 /** One thread works at a time. */
 const MALLOC = { MALLOC_ARENA_MAX: '1' }
-/** How often the child's memory is looked at while it works. */
-const WATCH_MS = 250
 /** Of what the child says on its error output, the end is kept. */
 const MAX_STDERR = 16 * 1024
 /** The JavaScript heap may take this share of the process's memory; buffers take the rest. */
@@ -26,27 +22,13 @@ const START_MS = 20_000
 
 const MIB = 1024 * 1024
 
-/** How a batch ended. All but `done` mean that the child is gone. */
-export type BatchEnd =
-  | { end: 'done'; rss: number }
-  | { end: 'timeout' }
-  | { end: 'memory' }
-  /** `started` is false when it was gone before it had the batch */
-  | { end: 'died'; detail: string; started: boolean }
-
 /** A running reading process. */
 export interface Child {
   readonly pid: number
-  /**
-   * Reads one batch. Only one at a time.
-   *
-   * @param stallMs the child is killed when no result comes for this long
-   */
-  run(
-    requests: CompileRequest[],
-    stallMs: number,
-    onResults: (start: number, results: CompileResult[]) => void,
-  ): Promise<BatchEnd>
+  /** it has had no batch yet */
+  isFresh(): boolean
+  /** Reads one batch. Only one at a time. */
+  run(batch: BatchRun): Promise<BatchEnd>
   /** Ends the process at once; a running batch ends with `died`. */
   kill(): void
 }
@@ -80,9 +62,10 @@ export function forkReader(
 /**
  * Starts a reading process. Resolves when it is ready for its first batch.
  *
+ * @param inForeground it does not stand back behind other processes
  * @throws Error when it does not start
  */
-export async function startChild(limits: ReadLimits): Promise<Child> {
+export async function startChild(limits: ReadLimits, inForeground: boolean): Promise<Child> {
   const child = forkReader(entryUrl(import.meta.url, './child.js'), {
     heapMib: Math.floor((limits.memoryBytes * HEAP_SHARE) / MIB),
     stderr: 'pipe',
@@ -106,94 +89,19 @@ export async function startChild(limits: ReadLimits): Promise<Child> {
       resolve()
     })
   })
-  lowerPriority(child.pid)
+  if (!inForeground) lowerPriority(child.pid)
   child.on('error', () => undefined)
   killAtExit(child)
   rest(child)
-  return { pid: child.pid ?? 0, run: (...args) => runBatch(child, limits, errors, ...args), kill: () => end(child) }
-}
-
-function end(child: ChildProcess): void {
-  child.kill('SIGKILL')
-}
-
-/** An idle child does not keep its parent alive. */
-function rest(child: ChildProcess): void {
-  child.unref()
-  child.channel?.unref()
-}
-
-function runBatch(
-  child: ChildProcess,
-  limits: ReadLimits,
-  errors: { text(): string },
-  requests: CompileRequest[],
-  stallMs: number,
-  onResults: (start: number, results: CompileResult[]) => void,
-): Promise<BatchEnd> {
-  return new Promise((resolve) => {
-    let reason: 'timeout' | 'memory' | undefined
-    let started = false
-    const parts = new Map<number, DocumentPart[]>()
-    const stop = (why: 'timeout' | 'memory'): void => {
-      reason ??= why
-      end(child)
-    }
-    const memory = setInterval(() => {
-      if (residentBytes(child.pid) > limits.memoryBytes) stop('memory')
-    }, WATCH_MS)
-    let stall = setTimeout(() => stop('timeout'), stallMs)
-    const finish = (result: BatchEnd): void => {
-      clearInterval(memory)
-      clearTimeout(stall)
-      child.off('message', onMessage)
-      child.off('exit', onExit)
-      rest(child)
-      resolve(result)
-    }
-    const onMessage = (report: Report): void => {
-      if (report.kind === 'started') started = true
-      if (report.kind === 'part' || report.kind === 'results') {
-        clearTimeout(stall)
-        stall = setTimeout(() => stop('timeout'), stallMs)
-      }
-      if (report.kind === 'part') parts.set(report.index, [...(parts.get(report.index) ?? []), report.part])
-      if (report.kind === 'results')
-        onResults(
-          report.start,
-          report.results.map((result, place) => withParts(result, parts.get(report.start + place))),
-        )
-      if (report.kind === 'done') finish({ end: 'done', rss: report.rss })
-    }
-    const onExit = (code: number | null, signal: NodeJS.Signals | null): void => {
-      const said = errors.text()
-      const outOfMemory = /heap out of memory|Array buffer allocation failed/.test(said)
-      if (reason !== undefined || outOfMemory) finish({ end: reason ?? 'memory' })
-      else finish({ end: 'died', detail: signal ?? `exit code ${code}`, started })
-    }
-    if (child.exitCode !== null || child.signalCode !== null) {
-      return finish({ end: 'died', detail: child.signalCode ?? `exit code ${child.exitCode}`, started })
-    }
-    child.on('message', onMessage)
-    child.on('exit', onExit)
-    child.ref()
-    child.channel?.ref()
-    const batch: Batch = { requests, limits }
-    child.send(batch, () => undefined)
-  })
-}
-
-/** A document with the parts that came before its result. */
-function withParts(result: CompileResult, parts: readonly DocumentPart[] = []): CompileResult {
-  if (!result.ok || parts.length === 0) return result
-  const { nodes, assets, ...rest } = result.document
+  let batches = 0
   return {
-    ok: true,
-    document: {
-      ...rest,
-      nodes: [...parts.flatMap((part) => part.nodes), ...nodes],
-      assets: [...parts.flatMap((part) => part.assets), ...assets],
+    pid: child.pid ?? 0,
+    isFresh: () => batches === 0,
+    run(batch) {
+      batches++
+      return runBatch(child, limits, errors.text, batch)
     },
+    kill: () => child.kill('SIGKILL'),
   }
 }
 
@@ -207,15 +115,4 @@ function collect(child: ChildProcess): { text(): string } {
   // The pipe alone must not keep the parent alive.
   if (child.stderr !== null && 'unref' in child.stderr && typeof child.stderr.unref === 'function') child.stderr.unref()
   return { text: () => text }
-}
-
-/** Resident memory of a process. Linux only; elsewhere the heap limit alone holds, and this is 0. */
-export function residentBytes(pid: number | undefined): number {
-  if (process.platform !== 'linux' || pid === undefined) return 0
-  try {
-    const kib = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1]
-    return Number(kib ?? 0) * 1024
-  } catch {
-    return 0
-  }
 }

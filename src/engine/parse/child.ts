@@ -5,7 +5,9 @@
  * and native add-ons (see child-handle.ts), and the network is switched off before any parser is loaded.
  *
  * Test-only faults: with `KS_FAULT=parse` in its environment, a file whose name contains `ks-fault-crash`,
- * `ks-fault-hang` or `ks-fault-memory` makes the process abort, loop or grow. Without it the names mean nothing.
+ * `ks-fault-hang` or `ks-fault-memory` makes the process abort, loop or grow; `ks-fault-work-3000` works for 3 s of processor
+ * time over seven pages, `ks-fault-wait-3000` waits for 3 s, `ks-fault-late` grows unless it is the first file of the process.
+ * Without it the names mean nothing.
  */
 import '../../lib/no-debugger.js'
 import type { CompileRequest, CompileResult } from './compiled.js'
@@ -15,11 +17,13 @@ import { switchOffNetwork } from './no-network.js'
 
 switchOffNetwork()
 const { readDocument } = await import('./read-document.js')
+const { hearProgress, tellProgress } = await import('./progress.js')
 
 /** Results wait this long (or until there are many) for company, so that small files share messages. */
 const FLUSH_MS = 20
 const FLUSH_CHARACTERS = 2_000_000
 
+let filesBefore = 0
 const faultsOn = process.env.KS_FAULT === 'parse'
 
 process.on('message', (batch: Batch) => {
@@ -45,7 +49,9 @@ async function run(batch: Batch): Promise<void> {
       characters = 0
       last = performance.now()
     }
+    hearProgress((progress) => process.send?.({ kind: 'progress', index, progress, processorMs: processorMs() }))
     if (faultsOn) fault(request)
+    filesBefore++
     const result = await readDocument(request, batch.limits)
     if (result.ok) {
       for (const part of partsOf(result.document)) await send({ kind: 'part', index, part })
@@ -58,6 +64,11 @@ async function run(batch: Batch): Promise<void> {
   await send({ kind: 'done', rss: process.memoryUsage.rss() })
 }
 
+function processorMs(): number {
+  const { user, system } = process.cpuUsage()
+  return (user + system) / 1000
+}
+
 /** Resolves once the message is handed to the pipe, so that a later crash cannot lose it. */
 function send(report: Report): Promise<void> {
   return new Promise((resolve, reject) => {
@@ -65,11 +76,20 @@ function send(report: Report): Promise<void> {
   })
 }
 
-function fault(request: CompileRequest): void {
-  if (request.filename.includes('ks-fault-crash')) process.abort()
-  if (request.filename.includes('ks-fault-hang')) for (;;);
-  if (request.filename.includes('ks-fault-memory')) {
+function fault({ filename }: CompileRequest): void {
+  const isLate = filename.includes('ks-fault-late') && filesBefore > 0
+  if (filename.includes('ks-fault-crash')) process.abort()
+  if (filename.includes('ks-fault-hang')) for (;;);
+  if (filename.includes('ks-fault-memory') || isLate) {
     const held: Buffer[] = []
     for (;;) held.push(Buffer.alloc(16 * 1024 * 1024, held.length + 1))
   }
+  const work = Number(/ks-fault-work-(\d+)/.exec(filename)?.[1] ?? 0)
+  const begun = processorMs()
+  for (let page = 1; page <= 7 && work > 0; page++) {
+    tellProgress('page', page, 7)
+    while (processorMs() - begun < (work / 7) * page);
+  }
+  const wait = Number(/ks-fault-wait-(\d+)/.exec(filename)?.[1] ?? 0)
+  if (wait > 0) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, wait)
 }

@@ -48,16 +48,42 @@ export interface CompiledNode {
   startOffset: number
   endOffset: number
   pageNumber?: number
-  kind: 'text' | 'table' | 'code' | 'list'
+  kind: 'text' | 'table' | 'code' | 'list' | 'image'
+  /** the tables, pictures and code blocks that it is made of; absent = none */
+  shows?: ShownItem[]
+}
+
+/** An item as a passage names it, so that a citation says what it is and where. */
+export interface ShownItem {
+  /** as `itemName` says */
+  id: string
+  modality: 'code' | 'image' | 'table'
+  pageNumber?: number
+  boundingBox?: BoundingBox
+  /** its bytes are stored or can be drawn, so that it can be looked at */
+  isStored?: true
+}
+
+/** A place on a page: points from its top left corner. */
+export interface BoundingBox {
+  x: number
+  y: number
+  width: number
+  height: number
 }
 
 export interface CompiledItem {
   parseElementId: string
+  /** the element with its caption */
+  captionElementId?: string
   modality: 'code' | 'image' | 'page' | 'table'
   title?: string
   caption?: string
   textPreview?: string
+  /** the words that were read in a picture */
+  ocrText?: string
   pageNumber?: number
+  boundingBox?: BoundingBox
   sectionPath: string[]
   startOffset?: number
   endOffset?: number
@@ -66,6 +92,8 @@ export interface CompiledItem {
   asset?: { contentType: string; bytes: Uint8Array }
   /** a picture that the document only points to */
   externalUri?: string
+  /** it is a page, or stands on one, that is drawn when it is asked for */
+  drawn?: true
 }
 
 export interface CompiledDocument {
@@ -89,14 +117,18 @@ export interface CompiledDocument {
 export interface CompileFailure {
   code: 'unsupported-type' | 'encrypted' | 'malformed' | 'empty' | 'limit-exceeded' | 'timeout' | 'crashed'
   message: string
+  /** of a type that cannot be read: which it is, as its content says */
+  mediaType?: string
 }
 
 /** A passage as its row holds it. */
-export interface PreparedNode extends Omit<CompiledNode, 'sectionPath' | 'sourceElementIds'> {
+export interface PreparedNode extends Omit<CompiledNode, 'sectionPath' | 'sourceElementIds' | 'shows'> {
   /** JSON of the section path */
   section: string
   /** JSON of the ids of the elements */
   elements: string
+  /** JSON of the items that it is made of; absent = none */
+  shows?: string
   /** see `nodeHash` */
   hash: Uint8Array
 }
@@ -139,12 +171,31 @@ export interface CompileRequest {
   filename: string
   /** as the client declared it; content decides */
   declaredType?: string
+  /** what a vision model said of pictures of the file, by the SHA-256 of their bytes in hexadecimal */
+  descriptions?: Record<string, string>
+}
+
+/** How far the reading of a file is: at the third of twelve pages. */
+export interface ReadingProgress {
+  unit: 'page' | 'slide' | 'sheet' | 'chapter' | 'entry'
+  /** 1 for the first */
+  at: number
+  /** absent where the file does not say how many there are */
+  total?: number
 }
 
 /** Reads files in child processes with limits on time and memory. */
 export interface Compiler {
-  /** Results in the order of the requests; a file that cannot be read fails alone. */
-  compile(requests: CompileRequest[], signal?: AbortSignal): Promise<CompileResult[]>
+  /**
+   * Results in the order of the requests; a file that cannot be read fails alone.
+   *
+   * @param onProgress told a few times a second of a file that takes a while, by its place in the requests
+   */
+  compile(
+    requests: CompileRequest[],
+    signal?: AbortSignal,
+    onProgress?: (index: number, progress: ReadingProgress) => void,
+  ): Promise<CompileResult[]>
   /** Files are about to come one by one: starts a reading process and keeps it for some minutes. */
   warm(): void
   /** reading processes that run now, for diagnostics and fault tests */

@@ -1,9 +1,11 @@
 import { statSync } from 'node:fs'
 import { KsError } from '../../contract/errors.js'
-import { type BatchEnd, type Child, startChild } from './child-handle.js'
-import type { CompileFailure, CompileRequest, CompileResult, Compiler } from './compiled.js'
-import { bytesInWords, DEFAULT_LIMITS, type ReadLimits } from './limits.js'
+import { type Child, startChild } from './child-handle.js'
+import type { CompileRequest, CompileResult, Compiler, ReadingProgress } from './compiled.js'
+import { DEFAULT_LIMITS, type ReadLimits } from './limits.js'
+import type { BatchEnd } from './run-batch.js'
 import { endingOf } from './sniff.js'
+import { unread } from './unread.js'
 
 export interface CompilerOptions {
   /** reading processes at most; each starts when there is work for it. Default 1 */
@@ -11,6 +13,8 @@ export interface CompilerOptions {
   /** a reading process without work ends after this time. Default 30 s */
   idleMs?: number
   limits?: Partial<ReadLimits>
+  /** somebody waits for each file: its process does not stand back behind others. Default no */
+  inForeground?: boolean
 }
 
 /** Small text files travel together: so many at most, and not more bytes than this. */
@@ -21,7 +25,7 @@ const SMALL_FILE = 64 * 1024
 const ALONE = new Set(
   'pdf docx docm dotx dotm doc xlsx xlsm xlsb xltx xls pptx pptm ppsx potx odt ott ods odp epub rtf msg zip'.split(' '),
 )
-/** A batch of small files that shows no progress for this long holds one that hangs. */
+/** A batch of small files that gives no result for so much processor time holds one that hangs. */
 const BATCH_STALL_MS = 10_000
 /** A child above this share of its memory limit after a batch is replaced before the next. */
 const RECYCLE_SHARE = 0.5
@@ -42,6 +46,9 @@ interface Job {
   again: number[]
   /** processes that ended while they read one request alone, by its index */
   deaths: Map<number, number>
+  /** requests that ran out of time or memory and are read once more, in a process that reads nothing else */
+  ranOut: Set<number>
+  onProgress: (index: number, progress: ReadingProgress) => void
   open: number
   settled: boolean
   settle(error?: unknown): void
@@ -68,21 +75,23 @@ interface Lane {
  */
 export function createCompiler(options: CompilerOptions = {}): Compiler {
   const limits = { ...DEFAULT_LIMITS, ...options.limits }
-  return new ProcessCompiler(limits, options.children ?? 1, options.idleMs ?? 30_000)
+  return new ProcessCompiler(limits, options)
 }
 
 class ProcessCompiler implements Compiler {
   readonly #limits: ReadLimits
   readonly #idleMs: number
+  readonly #inForeground: boolean
   readonly #lanes: Lane[]
   #jobs: Job[] = []
   #closed = false
   #failedStarts = 0
   #warmUntil = 0
 
-  constructor(limits: ReadLimits, children: number, idleMs: number) {
+  constructor(limits: ReadLimits, { children = 1, idleMs = 30_000, inForeground = false }: CompilerOptions) {
     this.#limits = limits
     this.#idleMs = idleMs
+    this.#inForeground = inForeground
     this.#lanes = Array.from({ length: Math.max(1, children) }, () => ({
       child: undefined,
       starting: undefined,
@@ -91,7 +100,11 @@ class ProcessCompiler implements Compiler {
     }))
   }
 
-  async compile(requests: CompileRequest[], signal?: AbortSignal): Promise<CompileResult[]> {
+  async compile(
+    requests: CompileRequest[],
+    signal?: AbortSignal,
+    onProgress: Job['onProgress'] = () => undefined,
+  ): Promise<CompileResult[]> {
     signal?.throwIfAborted()
     if (this.#closed) throw closedError()
     if (requests.length === 0) return []
@@ -103,6 +116,8 @@ class ProcessCompiler implements Compiler {
         cursor: 0,
         again: [],
         deaths: new Map(),
+        ranOut: new Set(),
+        onProgress,
         open: requests.length,
         settled: false,
         settle: (error) => {
@@ -195,13 +210,19 @@ class ProcessCompiler implements Compiler {
   }
 
   async #work(lane: Lane, job: Job, batch: number[]): Promise<void> {
+    const [first = 0] = batch
+    const alone = batch.length === 1
+    if (alone && job.ranOut.has(first)) this.#renew(lane)
     const child = await this.#childOf(lane)
     if (job.settled) return
-    const requests = batch.flatMap((index) => job.requests[index] ?? [])
-    const alone = batch.length === 1
-    const stallMs = alone ? this.#limits.timeoutMs : Math.min(this.#limits.timeoutMs, BATCH_STALL_MS)
-    const ended = await child.run(requests, stallMs, (start, results) => {
-      for (const [offset, result] of results.entries()) record(job, batch[start + offset], result)
+    const wasFresh = child.isFresh()
+    const ended = await child.run({
+      requests: batch.flatMap((index) => job.requests[index] ?? []),
+      processorMs: alone ? this.#limits.processorMs : Math.min(this.#limits.processorMs, BATCH_STALL_MS),
+      onResults: (start, results) => {
+        for (const [offset, result] of results.entries()) record(job, batch[start + offset], result)
+      },
+      onProgress: (place, progress) => job.onProgress(batch[place] ?? 0, progress),
     })
     if (ended.end === 'done') {
       this.#failedStarts = 0
@@ -209,11 +230,21 @@ class ProcessCompiler implements Compiler {
       child.kill()
     }
     if (lane.child === child) lane.child = undefined
-    const unread = batch.filter((index) => job.results[index] === undefined)
+    const rest = batch.filter((index) => job.results[index] === undefined)
     const innocent = ended.end === 'died' && !ended.started
     if (innocent) this.#countFailedStart(ended.detail)
-    if (!alone || innocent || (ended.end === 'died' && mayBeReadAgain(job, batch))) job.again.push(...unread)
-    else for (const index of unread) record(job, index, { ok: false, failure: this.#failure(job, index, ended) })
+    if (!alone || innocent || mayBeReadAgain(job, first, ended, wasFresh)) return void job.again.push(...rest)
+    for (const index of rest) {
+      const name = job.requests[index]?.filename ?? 'the file'
+      record(job, index, { ok: false, failure: unread(name, ended, this.#limits) })
+    }
+  }
+
+  /** The next batch of a lane gets a process that has read nothing. */
+  #renew(lane: Lane): void {
+    if (lane.child?.isFresh() !== false) return
+    lane.child.kill()
+    lane.child = undefined
   }
 
   async #childOf(lane: Lane): Promise<Child> {
@@ -227,7 +258,7 @@ class ProcessCompiler implements Compiler {
   async #start(lane: Lane): Promise<Child> {
     for (;;) {
       try {
-        const child = await startChild(this.#limits)
+        const child = await startChild(this.#limits, this.#inForeground)
         if (this.#closed) {
           child.kill()
           throw closedError()
@@ -271,24 +302,16 @@ class ProcessCompiler implements Compiler {
     }
     return batch
   }
-
-  #failure(job: Job, index: number, ended: BatchEnd): CompileFailure {
-    const name = job.requests[index]?.filename ?? 'the file'
-    if (ended.end === 'timeout') {
-      const seconds = (this.#limits.timeoutMs / 1000).toLocaleString('en-US')
-      return { code: 'timeout', message: `${name} took longer to read than the limit of ${seconds} s` }
-    }
-    if (ended.end === 'memory') {
-      const limit = bytesInWords(this.#limits.memoryBytes)
-      return { code: 'limit-exceeded', message: `${name} took more memory to read than the limit of ${limit}` }
-    }
-    const detail = ended.end === 'died' ? ` (${ended.detail})` : ''
-    return { code: 'crashed', message: `${name} made the reading process end${detail}` }
-  }
 }
 
-/** Counts a process that died while it read this file alone. @returns whether the file is read once more */
-function mayBeReadAgain({ deaths }: Job, [index = 0]: number[]): boolean {
+/**
+ * Whether a file is read once more that was read alone: it may have met what others left in the process, and its process may
+ * have died by somebody else's doing.
+ *
+ * @param wasFresh whether its process had read nothing else
+ */
+function mayBeReadAgain({ deaths, ranOut }: Job, index: number, ended: BatchEnd, wasFresh: boolean): boolean {
+  if (ended.end !== 'died') return !wasFresh && ranOut.size < ranOut.add(index).size
   const count = (deaths.get(index) ?? 0) + 1
   deaths.set(index, count)
   return count < DEATHS_OF_ONE

@@ -1,28 +1,53 @@
-import type { CompiledElement, CompiledItem } from './compiled.js'
+import { defined } from '../../lib/defined.js'
+import type { BoundingBox, CompiledElement, CompiledItem } from './compiled.js'
 import type { Assembled } from './elements.js'
 import { MAX_PICTURE_BYTES } from './limits.js'
 import { sniffBinary } from './magic.js'
+import { captionOf } from './picture/captions.js'
+import { isTiny, repeatedAmong } from './picture/interest.js'
+import type { PixelSize } from './picture/size.js'
 
 const PREVIEW_LENGTH = 200
 /** an SVG picture begins within so many bytes */
 const SVG_HEAD = 1024
 
 /**
- * The tables, code blocks and pictures of a document.
+ * The tables, code blocks and pictures of a document, and the pages of one that can be drawn.
  *
- * Picture bytes are kept up to 32 MiB in total, in reading order; what no longer fits is listed without bytes.
+ * Picture bytes are kept up to 32 MiB in total, in reading order; what no longer fits is listed without bytes. Ornaments
+ * are left out: bullets and spacers that nothing is said of, and a logo after its first time.
+ *
+ * @param sizeOf the pixels that a picture claims
+ * @param drawn whether its pages can be drawn
  */
-export function listItems(document: Assembled): CompiledItem[] {
+export function listItems(
+  document: Assembled,
+  sizeOf: (bytes: Uint8Array) => PixelSize | undefined,
+  drawn: boolean,
+): CompiledItem[] {
+  const { elements, pictures } = document
   const items: CompiledItem[] = []
+  const isRepeated = repeatedAmong(pictures.values())
   let kept = 0
-  for (const element of document.elements) {
+  for (const [at, element] of elements.entries()) {
     if (element.type !== 'table' && element.type !== 'code' && element.type !== 'image') continue
     const item = describe(element, element.type)
-    const picture = document.pictures.get(element.id)
+    if (element.type === 'image') addWords(item, element, captionOf(elements, at))
+    const picture = pictures.get(element.id)
+    if (picture !== undefined) {
+      const size = 'bytes' in picture ? sizeOf(picture.bytes) : undefined
+      const isOrnament = size !== undefined && isTiny(size)
+      if (isRepeated(picture) || (isOrnament && item.caption === undefined)) continue
+      if (size !== undefined) Object.assign(item.sourceMetadata, size, isOrnament ? { ornament: true } : {})
+    }
+    if (picture !== undefined && 'drawn' in picture) {
+      item.boundingBox = picture.drawn
+      item.drawn = true
+    }
     if (picture !== undefined && 'uri' in picture) item.externalUri = picture.uri
     if (picture !== undefined && 'bytes' in picture) {
       const contentType = pictureType(picture.bytes)
-      item.sourceMetadata = { contentType, sizeBytes: picture.bytes.byteLength }
+      Object.assign(item.sourceMetadata, { contentType, sizeBytes: picture.bytes.byteLength })
       if (kept + picture.bytes.byteLength <= MAX_PICTURE_BYTES) {
         kept += picture.bytes.byteLength
         item.asset = { contentType, bytes: picture.bytes }
@@ -30,7 +55,7 @@ export function listItems(document: Assembled): CompiledItem[] {
     }
     items.push(item)
   }
-  return items
+  return drawn ? [...items, ...pagesOf(elements)] : items
 }
 
 /** What a picture is by its bytes; what its name or its document call it does not count. */
@@ -45,20 +70,62 @@ function pictureType(picture: Uint8Array): string {
 }
 
 function describe(element: CompiledElement, modality: 'code' | 'image' | 'table'): CompiledItem {
-  const { startOffset, endOffset, caption, language } = element.metadata
+  const { caption, language } = element.metadata
+  const item = placed(element, modality)
+  if (typeof language === 'string') item.sourceMetadata.language = language
+  if (typeof caption === 'string') item.caption = caption
+  if (element.text !== undefined) item.textPreview = element.text.slice(0, PREVIEW_LENGTH)
+  return item
+}
+
+function placed(element: CompiledElement, modality: CompiledItem['modality']): CompiledItem {
+  const { startOffset, endOffset, boundingBox } = element.metadata
   const item: CompiledItem = {
     parseElementId: element.id,
     modality,
     sectionPath: element.sectionPath,
-    sourceMetadata: typeof language === 'string' ? { language } : {},
+    sourceMetadata: {},
   }
   const section = element.sectionPath[element.sectionPath.length - 1]
   if (section !== undefined) item.title = section
-  if (typeof caption === 'string') item.caption = caption
-  else if (modality === 'image' && element.text !== undefined) item.caption = element.text
-  if (element.text !== undefined) item.textPreview = element.text.slice(0, PREVIEW_LENGTH)
   if (element.pageNumber !== undefined) item.pageNumber = element.pageNumber
+  if (isBox(boundingBox)) item.boundingBox = boundingBox
   if (typeof startOffset === 'number') item.startOffset = startOffset
   if (typeof endOffset === 'number') item.endOffset = endOffset
   return item
+}
+
+/** What is said of a picture: the line below it, its alternative text, the words in it, what a model saw. */
+function addWords(item: CompiledItem, element: CompiledElement, caption: CompiledElement | undefined): void {
+  const { alt = element.text, ocrText, description } = element.metadata
+  if (caption?.text !== undefined) {
+    item.caption ??= caption.text
+    item.captionElementId = caption.id
+  } else if (typeof alt === 'string' && alt !== '') item.caption ??= alt
+  if (typeof ocrText === 'string') item.ocrText = ocrText
+  if (typeof alt === 'string' && alt !== '') item.sourceMetadata.alt = alt
+  Object.assign(item.sourceMetadata, defined({ description }))
+}
+
+/** Each page that has something on it, whose picture is drawn when it is asked for. */
+function pagesOf(elements: readonly CompiledElement[]): CompiledItem[] {
+  const pages = new Map<number, CompiledItem>()
+  for (const element of elements) {
+    const { pageNumber, metadata } = element
+    if (pageNumber === undefined) continue
+    const page = pages.get(pageNumber)
+    if (page === undefined) pages.set(pageNumber, { ...placed(element, 'page'), drawn: true })
+    else if (typeof metadata.endOffset === 'number') {
+      page.endOffset = metadata.endOffset
+      page.startOffset ??= typeof metadata.startOffset === 'number' ? metadata.startOffset : metadata.endOffset
+    }
+  }
+  for (const page of pages.values()) delete page.boundingBox
+  return [...pages.values()].sort((one, other) => (one.pageNumber ?? 0) - (other.pageNumber ?? 0))
+}
+
+function isBox(value: unknown): value is BoundingBox {
+  if (typeof value !== 'object' || value === null) return false
+  const sides = ['x', 'y', 'width', 'height'] as const
+  return sides.every((side) => side in value && Number.isFinite(Reflect.get(value, side)))
 }

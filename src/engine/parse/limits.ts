@@ -4,8 +4,10 @@ const MIB = 1024 * 1024
 
 /** What reading one document may cost. Past one of these the document fails alone, with the limit named. */
 export interface ReadLimits {
-  /** wall time for one file */
-  timeoutMs: number
+  /** processor time for one file, all threads of the reading process together */
+  processorMs: number
+  /** time on the clock for one file, for one that sleeps or waits on a disk; a machine that sleeps does not count */
+  wallMs: number
   /** resident memory of the reading process */
   memoryBytes: number
   /** pages of a paged document */
@@ -22,7 +24,8 @@ export interface ReadLimits {
 }
 
 export const DEFAULT_LIMITS: ReadLimits = {
-  timeoutMs: 120_000,
+  processorMs: 120_000,
+  wallMs: 30 * 60_000,
   memoryBytes: 768 * MIB,
   maxPages: 5000,
   maxCells: 1_000_000,
@@ -38,9 +41,12 @@ export const MAX_PICTURE_BYTES = 32 * MIB
 /** Thrown by parsers; becomes the failure of that one document. */
 export class ReadError extends Error {
   readonly code: CompileFailure['code']
+  /** of a type that cannot be read: which it is */
+  readonly mediaType: string | undefined
 
-  constructor(code: CompileFailure['code'], message: string, options?: ErrorOptions) {
+  constructor(code: CompileFailure['code'], message: string, options: ErrorOptions & { mediaType?: string } = {}) {
     super(message, options)
+    this.mediaType = options.mediaType
     this.name = 'ReadError'
     this.code = code
   }

@@ -1,4 +1,5 @@
 import { listParts } from './archive/zip.js'
+import { topNames } from './office/compound-chains.js'
 
 const OFFICE = 'application/vnd.openxmlformats-officedocument.'
 const OPEN = 'application/vnd.oasis.opendocument.'
@@ -33,18 +34,68 @@ const SIGNATURES: readonly (readonly [string, string])[] = [
   ['wOFF', 'font/woff'],
   ['wOF2', 'font/woff2'],
   ['!<arch>\n', 'application/x-archive'],
+  ['\xce\xfa\xed\xfe', 'application/x-executable'],
+  ['\x00\x01\x00\x00Standard Jet DB', 'application/vnd.ms-access'],
+  ['\x00\x01\x00\x00Standard ACE DB', 'application/vnd.ms-access'],
+  ['\x00\x01\x00\x00', 'font/ttf'],
+  ['OTTO', 'font/otf'],
+  ['8BPS', 'image/vnd.adobe.photoshop'],
+  ['gimp xcf', 'image/x-xcf'],
+  ['\xc5\xd0\xd3\xc6', 'application/postscript'],
+  ['%!PS', 'application/postscript'],
+  ['AC10', 'image/vnd.dwg'],
+  ['\xd7\xcd\xc6\x9a', 'image/wmf'],
+  ['!BDN', 'application/vnd.ms-outlook-pst'],
+  ['ITSF', 'application/vnd.ms-htmlhelp'],
+  ['\xabKTX', 'image/ktx'],
+  ['\x89HDF\r\n\x1a\n', 'application/x-hdf5'],
+  ['\x93NUMPY', 'application/x-npy'],
+  ['BLENDER', 'application/x-blender'],
+  ['dex\n', 'application/vnd.android.dex'],
+  ['MThd', 'audio/midi'],
+  ['#!AMR', 'audio/amr'],
+  ['FLV\x01', 'video/x-flv'],
+  ['\x00\x00\x01\xba', 'video/mpeg'],
+  ['\x00\x00\x01\xb3', 'video/mpeg'],
+  ['0&\xb2u\x8ef\xcf\x11', 'video/x-ms-asf'],
+  ['CWS', 'application/x-shockwave-flash'],
+  ['FWS', 'application/x-shockwave-flash'],
+  ['MSCF', 'application/vnd.ms-cab-compressed'],
+  ['\x1f\x9d', 'application/x-compress'],
+  ['LZIP', 'application/x-lzip'],
+  ['\xed\xab\xee\xdb', 'application/x-rpm'],
+  ['Obj\x01', 'application/avro'],
+  ['ORC', 'application/x-orc'],
+  ['\xffWPC', 'application/vnd.wordperfect'],
+  ['{\\pwi', 'application/x-pocketword'],
+  ['GGUF', 'application/x-gguf'],
+  ['bplist0', 'application/x-bplist'],
+  ['L\x00\x00\x00\x01\x14\x02\x00', 'application/x-ms-shortcut'],
+  ['\xde\xc0\x17\x0b', 'application/x-bitcode'],
+  ['glTF', 'model/gltf-binary'],
+  ['\xff\xf3', 'audio/mpeg'],
+  ['\xff\xf1', 'audio/aac'],
+  ['\xff\xf9', 'audio/aac'],
 ]
 
-/** Directory entries of compound files, which are UTF-16, and what they say. */
+/** What stands at the top of compound files, and what it says; in this order. */
 const COMPOUND: readonly (readonly [string, string])[] = [
   ['EncryptedPackage', 'application/x-ole-encrypted'],
   ['WordDocument', 'application/msword'],
   ['Workbook', 'application/vnd.ms-excel'],
   ['PowerPoint Document', 'application/vnd.ms-powerpoint'],
   ['__properties_version1.0', 'application/vnd.ms-outlook'],
-  ['__substg1.0_', 'application/vnd.ms-outlook'],
-  ['Book\0', 'application/vnd.ms-excel'],
+  ['Book', 'application/vnd.ms-excel'],
+  ['Quill', 'application/x-mspublisher'],
+  ['VisioDocument', 'application/vnd.visio'],
+  ['FileHeader', 'application/x-hwp'],
+  ['SwDocContentMgr', 'application/x-solidworks'],
+  ['MatOST', 'application/vnd.ms-works'],
+  ['PP97_DUALSTORAGE', 'application/vnd.ms-powerpoint'],
+  ['Catalog', 'application/x-thumbnails'],
 ]
+/** Where the directory cannot be followed, these names anywhere in the file must do. */
+const COMPOUND_ANYWHERE = ['EncryptedPackage', 'WordDocument', 'Workbook', 'PowerPoint Document']
 
 /** Parts of an archive that are looked at to tell what it is. */
 const PARTS_LOOKED_AT = 10_000
@@ -65,13 +116,18 @@ export function sniffBinary(bytes: Buffer): string | undefined {
   if (head.startsWith('RIFF')) return sniffRiff(head)
   if (head.slice(4, 8) === 'ftyp') return sniffBrand(head.slice(8, 12))
   if (head.slice(257, 262) === 'ustar') return 'application/x-tar'
+  if (head.startsWith('DICM', 128)) return 'application/dicom'
   for (const [signature, type] of SIGNATURES) {
-    if (head.startsWith(signature) && (signature.length > 2 || looksBinary(bytes))) return type
+    if (head.startsWith(signature) && (!isWord(signature) || looksBinary(bytes))) return type
   }
   return undefined
 }
 
-/** Two letters are a weak sign: `BM` and `MZ` also start words. */
+/** Letters are a weak sign: `BM`, `OTTO` and `ORC` also start a text. */
+function isWord(signature: string): boolean {
+  return signature.length <= 2 || /^[A-Za-z0-9 ]{3,7}$/.test(signature)
+}
+
 function looksBinary(bytes: Buffer): boolean {
   return bytes.subarray(0, 512).some((byte) => byte === 0 || (byte < 9 && byte > 0))
 }
@@ -86,16 +142,27 @@ function sniffZip(bytes: Buffer, head: string): string {
   // Only a file that was cut off has no directory; then the names at its parts must do.
   const has = (name: string): boolean => (parts.size > 0 ? parts.has(name) : bytes.includes(name, 0, 'latin1'))
   if (has('word/document.xml')) return `${OFFICE}wordprocessingml.document`
+  if (has('visio/document.xml')) return 'application/vnd.ms-visio.drawing'
   if (has('xl/workbook.xml') || has('xl/workbook.bin')) return `${OFFICE}spreadsheetml.sheet`
   if (has('ppt/presentation.xml')) return `${OFFICE}presentationml.presentation`
   if (has('META-INF/container.xml')) return 'application/epub+zip'
   if (has('META-INF/manifest.xml') && has('content.xml')) return `${OPEN}text`
+  if (has('AndroidManifest.xml')) return 'application/vnd.android.package-archive'
+  if (has('META-INF/MANIFEST.MF')) return 'application/java-archive'
+  if (has('Index/Document.iwa') || has('Index.zip')) return 'application/vnd.apple.iwork'
   return 'application/zip'
 }
 
 function sniffCompound(bytes: Buffer): string {
+  const names = topNames(bytes)
+  for (const [name, type] of COMPOUND) if (names.has(name)) return type
+  for (const name of names) {
+    if (name.startsWith('__substg1.0_')) return 'application/vnd.ms-outlook'
+    // tables of an installer have names in an alphabet of their own
+    if (/^[\u3800-\u4840]/.test(name)) return 'application/x-msi'
+  }
   for (const [name, type] of COMPOUND) {
-    if (bytes.includes(name, 0, 'utf16le')) return type
+    if (COMPOUND_ANYWHERE.includes(name) && bytes.includes(name, 0, 'utf16le')) return type
   }
   return 'application/x-ole-storage'
 }

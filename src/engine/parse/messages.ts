@@ -1,4 +1,4 @@
-import type { CompileRequest, CompileResult, PreparedDocument } from './compiled.js'
+import type { CompileRequest, CompileResult, PreparedDocument, ReadingProgress } from './compiled.js'
 import type { ReadLimits } from './limits.js'
 
 /** Parent to child: read these files, one after the other. One batch at a time. */
@@ -12,6 +12,8 @@ export type Report =
   | { kind: 'ready' }
   /** a batch has arrived; until then its files cannot be to blame for anything */
   | { kind: 'started' }
+  /** how far the file at `index` is, now and then; with the processor time in ms since the start of the process */
+  | { kind: 'progress'; index: number; progress: ReadingProgress; processorMs: number }
   /** what comes first of a large document: a message of all of it would keep the parent from everything else */
   | { kind: 'part'; index: number; part: DocumentPart }
   /** results of the files from `start` on, in the order of the batch */

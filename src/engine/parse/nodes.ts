@@ -15,6 +15,8 @@ const WHOLE = 280
 const LARGEST_BLOCK = 400
 /** A table or code block from this size on is a passage of its own. */
 const OWN_BLOCK = 80
+/** A picture of which more than this is known is a passage of its own: citations then show that picture, and no text. */
+const OWN_PICTURE = 40
 /** A passage this long ends where a new section starts. */
 const ENOUGH = 100
 /** Shorter than this, text joins its neighbour: a caption its table, a last line the passage before. */
@@ -123,7 +125,12 @@ function packGroup(group: Unit[]): Draft[] {
   }
   for (const unit of group) {
     const heldWords = wordsOf(held)
-    if (isBlock(unit) && unit.words >= OWN_BLOCK) {
+    if (isPicture(unit) && unit.words >= OWN_PICTURE && unit.words <= WHOLE) {
+      dropTrailingHeadings(held, unit)
+      flush()
+      held.push(unit)
+      flush()
+    } else if (isBlock(unit) && unit.words >= OWN_BLOCK) {
       if (heldWords > SCRAP || heldWords + unit.words > LARGEST_BLOCK) {
         dropTrailingHeadings(held, unit)
         flush()
@@ -263,6 +270,10 @@ function kindOf(content: Unit[]): CompiledNode['kind'] {
 
 function isBlock(unit: Unit): boolean {
   return unit.element.type === 'table' || unit.element.type === 'code'
+}
+
+function isPicture(unit: Unit): boolean {
+  return unit.element.type === 'image'
 }
 
 function isAllHeadings(units: Unit[]): boolean {

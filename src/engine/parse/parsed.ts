@@ -1,8 +1,11 @@
-import type { CompiledDocument, ElementType } from './compiled.js'
+import type { BoundingBox, CompiledDocument, ElementType } from './compiled.js'
 import type { ReadLimits } from './limits.js'
 
-/** A picture met while reading: its own bytes, or an address the document only points to. */
-export type Picture = { bytes: Uint8Array } | { uri: string }
+/**
+ * A picture met while reading: its own bytes, an address the document only points to, or a place on a page, which is drawn
+ * when somebody wants to see it.
+ */
+export type Picture = { bytes: Uint8Array } | { uri: string } | { drawn: BoundingBox; page: number }
 
 /** One piece of a document as a parser hands it over, in reading order; ids, paths and offsets come later. */
 export interface Block {

@@ -34,8 +34,9 @@ export async function prepareDocument(document: CompiledDocument): Promise<Prepa
     items: await pack(storedItems),
     assets,
     segments: elements.length,
-    nodes: nodes.map(({ sectionPath, sourceElementIds, ...node }) => ({
+    nodes: nodes.map(({ sectionPath, sourceElementIds, shows, ...node }) => ({
       ...node,
+      ...(shows === undefined ? {} : { shows: JSON.stringify(shows) }),
       section: JSON.stringify(sectionPath),
       elements: JSON.stringify(sourceElementIds),
       hash: nodeHash(node),

@@ -2,11 +2,13 @@ import { defined } from '../../lib/defined.js'
 import { readInside } from '../../local/open-inside.js'
 import { declaredCharset, decodeText } from './charset.js'
 import type { CompiledDocument, CompileRequest, CompileResult } from './compiled.js'
-import { assemble } from './elements.js'
+import { type Assembled, assemble } from './elements.js'
 import { listItems } from './items.js'
 import { ReadError, type ReadLimits } from './limits.js'
 import { cutNodes } from './nodes.js'
 import type { Parsed, ParserInput } from './parsed.js'
+import { noteShown } from './picture/shown.js'
+import type { PixelSize } from './picture/size.js'
 import { prepareDocument } from './prepare.js'
 import { parserFor } from './registry.js'
 import { isText, sniffBytes, sniffText } from './sniff.js'
@@ -18,7 +20,10 @@ export async function readDocument(request: CompileRequest, limits: ReadLimits):
     const bytes = readBytes(request)
     return { ok: true, document: await prepareDocument(await compileBytes(bytes, request, limits)) }
   } catch (error) {
-    if (error instanceof ReadError) return { ok: false, failure: { code: error.code, message: error.message } }
+    if (error instanceof ReadError) {
+      const { code, message, mediaType } = error
+      return { ok: false, failure: { code, message, ...defined({ mediaType }) } }
+    }
     const detail = error instanceof Error ? error.message : String(error)
     const message = `${request.filename} could not be read: ${detail.slice(0, 200)}`
     return { ok: false, failure: { code: 'malformed', message } }
@@ -32,7 +37,7 @@ export async function readDocument(request: CompileRequest, limits: ReadLimits):
  */
 export async function compileBytes(
   bytes: Buffer,
-  request: Pick<CompileRequest, 'filename' | 'declaredType'>,
+  request: Pick<CompileRequest, 'filename' | 'declaredType' | 'descriptions'>,
   limits: ReadLimits,
 ): Promise<CompiledDocument> {
   const { filename } = request
@@ -41,9 +46,16 @@ export async function compileBytes(
   const parser = await parserFor(input.mediaType)
   if (parser === undefined) throw unsupported(filename, input.mediaType)
   const parsed = await parser.parse(input)
+  if (request.descriptions !== undefined) {
+    const { describePictures } = await import('./picture/describe.js')
+    describePictures(parsed, request.descriptions)
+  }
   const assembled = assemble(parsed, filename)
   if (assembled.text === '') throw new ReadError('empty', `${filename} has no text`)
   const language = parsed.language ?? languageByScript(assembled.text)
+  const items = listItems(assembled, await pictureSizes(assembled), input.mediaType === 'application/pdf')
+  const nodes = cutNodes(assembled)
+  noteShown(nodes, assembled.elements, items)
   return {
     contentType: contentTypeOf(parsed),
     parser: parsed.parser,
@@ -53,10 +65,17 @@ export async function compileBytes(
     text: assembled.text,
     elements: assembled.elements,
     outline: assembled.outline,
-    nodes: cutNodes(assembled),
-    items: listItems(assembled),
+    nodes,
+    items,
     metadata: parsed.metadata,
   }
+}
+
+/** How the pixels of a picture are read; its code is loaded for documents that have some. */
+async function pictureSizes({ pictures }: Assembled): Promise<(bytes: Uint8Array) => PixelSize | undefined> {
+  for (const picture of pictures.values())
+    if ('bytes' in picture) return (await import('./picture/size.js')).sizeOfPicture
+  return () => undefined
 }
 
 function readBytes(request: CompileRequest): Buffer {

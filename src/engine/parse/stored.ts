@@ -9,7 +9,8 @@ export interface StoredArtifact {
 /** What `versions.items` holds: items without their bytes. */
 export type StoredItem = Omit<CompiledItem, 'asset'> & { asset?: { contentType: string; sha256: string; size: number } }
 
-/** Items are named by their place and kind, so a recompilation of the same bytes names them alike. */
-export function itemName(item: Pick<StoredItem, 'modality'>, index: number): string {
+/** Items are named by their place and kind, so a recompilation of the same bytes names them alike; pages by their number. */
+export function itemName(item: Pick<StoredItem, 'modality' | 'pageNumber'>, index: number): string {
+  if (item.modality === 'page' && item.pageNumber !== undefined) return `page-${item.pageNumber}`
   return `${item.modality}-${index + 1}`
 }

@@ -1,18 +1,41 @@
 import { ReadError } from './limits.js'
 import { endingOf } from './sniff.js'
 
+/** What a type is in words; the first that fits. */
 const KINDS: readonly (readonly [RegExp, string])[] = [
+  [/mspublisher/, 'a Publisher document'],
+  [/visio/, 'a Visio drawing'],
+  [/x-hwp/, 'a Hangul document'],
+  [/ms-works/, 'a document of Microsoft Works'],
+  [/iwork/, 'a document of Pages, Numbers or Keynote'],
+  [/solidworks/, 'a SolidWorks model'],
+  [/vnd\.dwg/, 'an AutoCAD drawing'],
+  [/photoshop/, 'a Photoshop picture'],
+  [/postscript/, 'a PostScript document'],
+  [/dicom/, 'a medical picture (DICOM)'],
+  [/ms-access/, 'an Access database'],
+  [/outlook-pst/, 'an Outlook mailbox (PST)'],
+  [/htmlhelp/, 'a compiled help file'],
+  [/x-msi/, 'an installer of Windows'],
+  [/ms-shortcut/, 'a shortcut of Windows'],
+  [/thumbnails/, 'a cache of thumbnails'],
+  [/bplist/, 'a binary property list'],
+  [/gguf/, 'a language model'],
+  [/hdf5|x-npy|avro|x-orc/, 'a file of binary data'],
+  [/blender|^model\//, 'a 3D model'],
+  [/flash/, 'a Flash film'],
   [/spreadsheet|ms-excel/, 'a spreadsheet'],
   [/presentation|ms-powerpoint/, 'a presentation'],
-  [/msword|opendocument\.text|rtf|wordperfect/, 'a word-processor document'],
+  [/msword|opendocument\.text|rtf|wordperfect|pocketword/, 'a word-processor document'],
+  [/opendocument|openxmlformats/, 'an office document'],
   [/epub/, 'an e-book'],
   [/^image\//, 'a picture'],
   [/^audio\//, 'a sound file'],
   [/^video\//, 'a video'],
   [/^font\//, 'a font'],
   [/outlook|rfc822/, 'an e-mail'],
-  [/zip|gzip|tar|bzip2|xz|zstd|7z|rar|archive/, 'an archive'],
-  [/executable|java-vm|wasm/, 'a program'],
+  [/android|java-vm|java-archive|executable|wasm|bitcode/, 'a program'],
+  [/zip|gzip|tar|bzip2|xz|zstd|7z|rar|archive|cab-|compress|rpm/, 'an archive'],
   [/sqlite|parquet/, 'a database file'],
 ]
 
@@ -30,6 +53,15 @@ const RECOGNISED_BY_BYTES = new Set([
   'epub',
   'rtf',
   'msg',
+  'doc',
+  'dot',
+  'ppt',
+  'pps',
+  'xlsb',
+  'odg',
+  'vsdx',
+  'vsd',
+  'pub',
 ])
 
 /** The error for a type without a parser: one sentence that says what the file is. */
@@ -37,15 +69,21 @@ export function unsupported(filename: string, mediaType: string): ReadError {
   if (mediaType === 'application/x-ole-encrypted') {
     return new ReadError('encrypted', `${filename} is protected by a password`)
   }
-  if (mediaType === 'application/octet-stream') {
+  if (mediaType === 'application/octet-stream' || mediaType === 'application/x-ole-storage') {
     if (RECOGNISED_BY_BYTES.has(endingOf(filename))) {
       return new ReadError(
         'malformed',
         `${filename} is not what its name says: its bytes are no ${endingOf(filename)} file`,
       )
     }
-    return new ReadError('unsupported-type', `${filename} is neither text nor of a known type, so it cannot be read`)
+    const what =
+      mediaType === 'application/octet-stream'
+        ? 'neither text nor of a known type, so it cannot be read'
+        : 'a compound file of a program that is not known'
+    return new ReadError('unsupported-type', `${filename} is ${what}`, { mediaType })
   }
   const kind = KINDS.find(([pattern]) => pattern.test(mediaType))?.[1] ?? 'a file'
-  return new ReadError('unsupported-type', `${filename} is ${kind} (${mediaType}), which cannot be read yet`)
+  return new ReadError('unsupported-type', `${filename} is ${kind} (${mediaType}), which cannot be read yet`, {
+    mediaType,
+  })
 }

@@ -4,6 +4,7 @@ import type { PassageRow } from '../rows/queries.js'
 import { fromCell } from '../storage/readable.js'
 import type { Freshness } from './freshness.js'
 import type { Features } from './rerank.js'
+import { shownIn } from './shown.js'
 
 /** A passage that ranking kept. Scores are 0 to 1. */
 export interface RankedPassage {
@@ -72,6 +73,7 @@ function originOf({ source_id: sourceId, source_url: sourceUrl, external }: Pass
 
 function toCitation(passage: PassageRow): Citation {
   const sectionPath: string[] = fromCell(passage.section)
+  const items = shownIn(passage).map(({ isStored: _, ...item }) => item)
   return {
     documentAssetId: passage.document_id,
     documentVersion: passage.version,
@@ -81,6 +83,7 @@ function toCitation(passage: PassageRow): Citation {
     startOffset: passage.start_offset,
     endOffset: passage.end_offset,
     ...webAddress(passage.source_url),
+    ...(items.length === 0 ? {} : { items }),
   }
 }
 

@@ -14,6 +14,7 @@ import type { AskedOf } from './confidence.js'
 import type { RankedPassage } from './evidence.js'
 import { type ModelRerank, rerankByModel } from './model-rerank.js'
 import { beginRanking, type Compared, LEG_CANDIDATES, type Ranked, type Ranking, type RankRequest } from './rank.js'
+import { countShown } from './shown.js'
 import { countedWeights } from './term-weights.js'
 import { type PermissionLimit, permissionLimit, recall } from './withheld.js'
 
@@ -178,10 +179,7 @@ export async function retrieveFast(
       rerankCandidateCount: profile.rerank.enabled ? (byModel.used?.compared ?? compared.length) : 0,
       fusionAndRerankMs: round(reranked - fusing),
       ...rerankMetrics(profile.rerank, byModel, reranked - reranking),
-      multimodalCandidateCount: 0,
-      imageCandidateCount: 0,
-      tableCandidateCount: passages.filter(({ passage }) => passage.kind === 'table').length,
-      visualCandidateCount: 0,
+      ...countShown(loaded.values()),
       ...graph?.metrics,
       totalMs: round(performance.now() - started),
     },

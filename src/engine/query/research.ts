@@ -19,6 +19,7 @@ import type { Retrieved } from './fast.js'
 import { type ChosenDocument, chooseDocuments } from './page-index/choose.js'
 import { SCORE_VERSION, type ScoredRange, scoreRanges } from './page-index/navigate.js'
 import { type Features, measure, prepareQuery, type RerankQuery, weighedLength } from './rerank.js'
+import { countShown } from './shown.js'
 import { type PermissionLimit, permissionLimit } from './withheld.js'
 
 export const RESEARCH_STRATEGY_VERSION = 'research-1'
@@ -120,7 +121,7 @@ export async function retrieveResearch(
       projectionFilteredCount: opened.hidden,
       scoreThresholdFilteredCount: passages.length - kept.length,
       thresholdFilteredCandidateCount: passages.length - kept.length,
-      tableCandidateCount: ranked.filter(({ passage }) => passage.kind === 'table').length,
+      ...countShown(opened.ranges.flatMap(({ nodes }) => nodes.map(({ passage }) => passage))),
       totalMs: round(performance.now() - started),
     },
   }
@@ -186,9 +187,6 @@ function noLegs(): Record<string, unknown> {
     ftsMs: 0,
     fusionCandidateCount: 0,
     rerankCandidateCount: 0,
-    multimodalCandidateCount: 0,
-    imageCandidateCount: 0,
-    visualCandidateCount: 0,
   }
 }
 

@@ -1,20 +1,23 @@
 import type { ListedJob } from '../../contract/gateway/jobs.js'
 import { LIMITS } from '../../contract/limits.js'
+import { defined } from '../../lib/defined.js'
 import type { Caller } from '../base/caller.js'
 import { decodeCursor, encodeCursor, filterHash } from '../base/cursor.js'
 import type { Page, PageRequest } from '../base/page.js'
+import type { EngineContext } from '../context.js'
 import { jobOf, jobsBefore, type ListedJobRow } from '../rows/jobs.js'
 import { findSpace } from '../rows/spaces.js'
 import type { Read } from '../storage/program.js'
 import { readablePage } from '../storage/readable.js'
 
 export interface JobFilter {
-  /** `open`: on its way; `failed`: the newest job of its document, ended without a publication */
-  state?: 'open' | 'failed' | undefined
+  /** `open`: on its way; `failed`: the newest job of its document, ended without a publication; `reading`: its file is read now */
+  state?: 'open' | 'failed' | 'reading' | undefined
 }
 
-/** Jobs of documents that the caller may know of, newest first. */
+/** Jobs of documents that the caller may know of, newest first. @param reading how far the files are that are read here, by their jobs */
 export function* listJobs(
+  { reading }: Pick<EngineContext, 'reading'>,
   caller: Caller,
   spaceId: string,
   { state, ...page }: PageRequest & JobFilter,
@@ -28,7 +31,7 @@ export function* listJobs(
   return readablePage(
     rows,
     limit,
-    (row) => toListed(row, space.id),
+    (row) => ({ ...toListed(row, space.id), ...defined({ progress: reading.get(row.id) }) }),
     ({ key }) => encodeCursor({ after: [key] }, filter),
   )
 }

@@ -190,14 +190,18 @@ export interface ListedJobRow extends JobRow {
 
 const LISTED = {
   open: 'AND jobs.completed_at IS NULL',
+  reading: "AND jobs.claimed_by IS NOT NULL AND jobs.stage = 'queued'",
   failed: `AND jobs.stage IN ('failed', 'canceled') AND NOT EXISTS (
     SELECT 1 FROM jobs newer WHERE newer.doc_key = jobs.doc_key AND (newer.version, newer.key) > (jobs.version, jobs.key))`,
 }
 
+const INDEX_OF = { open: 'jobs_open', reading: 'jobs_claimed', failed: 'jobs_listed' }
+
 /**
  * Jobs of a space, of documents that the reader may know of, newest first.
  *
- * @param state `open`: on its way; `failed`: the newest job of its document, ended without a publication
+ * @param state `open`: on its way; `failed`: the newest job of its document, ended without a publication;
+ *   `reading`: claimed, and nothing of it is stored yet
  * @param before key that all of them are below
  */
 export function* jobsBefore(
@@ -209,7 +213,7 @@ export function* jobsBefore(
 ): Read<ListedJobRow[]> {
   return yield* sql.all<ListedJobRow>(
     `SELECT jobs.*, documents.id document_id, documents.filename
-     FROM jobs INDEXED BY ${state === 'open' ? 'jobs_open' : 'jobs_listed'}
+     FROM jobs INDEXED BY ${INDEX_OF[state ?? 'failed']}
      CROSS JOIN documents ON documents.key = jobs.doc_key AND documents.deleted_at IS NULL
      WHERE jobs.space_key = ? AND jobs.key < ? ${state === undefined ? '' : LISTED[state]} AND ${mayKnow('documents.source_id')}
      ORDER BY jobs.key DESC LIMIT ?`,

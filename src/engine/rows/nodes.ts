@@ -55,8 +55,8 @@ export function* insertNodes(owner: NodeOwner, nodes: readonly PreparedNode[]): 
 export function* insertNodesOf(versions: readonly { owner: NodeOwner; nodes: readonly PreparedNode[] }[]): Write<void> {
   yield* sql.runEach(
     `INSERT INTO nodes (key, id, space_key, doc_key, version_key, ordinal, title, text, section, outline_node, elements,
-       start_offset, end_offset, page, kind, row_hash)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+       start_offset, end_offset, page, kind, shows, row_hash)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     versions.flatMap(({ owner, nodes }) => nodes.map((node) => nodeCells(owner, node))),
   )
 }
@@ -74,7 +74,7 @@ function nodeCells({ firstNode, spaceKey, docKey, versionKey }: NodeOwner, node:
   ]
 }
 
-/** What a passage says and where it stands in its document: the columns from `title` to `kind`. */
+/** What a passage says and where it stands in its document: the columns from `title` to `shows`. */
 export function contentCells(node: PreparedNode): Bindable[] {
   return [
     node.title,
@@ -86,6 +86,7 @@ export function contentCells(node: PreparedNode): Bindable[] {
     node.endOffset,
     node.pageNumber ?? null,
     node.kind,
+    node.shows ?? null,
   ]
 }
 

@@ -16,6 +16,8 @@ export interface PassageRow {
   end_offset: number
   page: number | null
   kind: string
+  /** JSON of the items that it is made of; null where there are none */
+  shows: string | null
   ordinal: number
   document_id: string
   filename: string
@@ -52,7 +54,7 @@ export function* visibleKeys(spaceKey: number, snapshot: { headRevision: number 
 export function* loadPassages(spaceKey: number, keys: number[]): Read<Map<number, PassageRow>> {
   const rows = yield* sql.all<PassageRow & { row_hash: Uint8Array }>(
     `SELECT nodes.key, nodes.doc_key, nodes.id, nodes.title, nodes.text body, nodes.section, nodes.start_offset, nodes.end_offset, nodes.page, nodes.row_hash,
-       nodes.kind, nodes.ordinal, documents.id document_id, documents.filename, versions.title document_title,
+       nodes.kind, nodes.shows, nodes.ordinal, documents.id document_id, documents.filename, versions.title document_title,
        versions.version, versions.artifact_hash, versions.created_at published_at, documents.source_id,
        ${jsonAt('documents.metadata', '$.sourceUrl')} source_url,
        coalesce(${jsonAt('documents.metadata', '$.sourceUrl')}, ${jsonAt('documents.metadata', '$.pageId')},

@@ -44,6 +44,8 @@ const LEFT_OUT: Readonly<Record<string, readonly string[]>> = {
     'graph_readings',
     'vector_refusals',
     'vector_waits',
+    'picture_readings',
+    'picture_waits',
     'idempotency',
     'sessions',
     'session_turns',

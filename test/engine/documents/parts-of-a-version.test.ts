@@ -109,7 +109,7 @@ describe('the outline of a document', () => {
     for (let ordinal = 2; ordinal < 2100; ordinal++)
       store.run(
         `INSERT INTO nodes SELECT ?, ?, space_key, doc_key, version_key, ?, title, text, section, outline_node, elements,
-           start_offset, end_offset, page, kind, row_hash FROM nodes WHERE ordinal = 0 AND version_key = ?`,
+           start_offset, end_offset, page, kind, row_hash, shows FROM nodes WHERE ordinal = 0 AND version_key = ?`,
         ...[10_000 + ordinal, `018f0000-0000-7000-8000-${String(ordinal).padStart(12, '0')}`, ordinal, row?.key ?? 0],
       )
     const [first] = (await outline()).nodes

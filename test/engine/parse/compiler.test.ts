@@ -7,6 +7,9 @@ import type { CompileRequest, Compiler } from '../../../src/engine/parse/compile
 import { type CompilerOptions, createCompiler } from '../../../src/engine/parse/compiler.js'
 import { fixturePath, makeZip } from './read.js'
 
+/** What counts processor time takes as long as the machine is busy. */
+const LONG_MS = 240_000
+
 const folder = mkdtempSync(join(tmpdir(), 'ks-compile-'))
 const open: Compiler[] = []
 
@@ -36,7 +39,7 @@ function processorMs(pid: number): number {
 }
 
 async function until(condition: () => boolean): Promise<void> {
-  for (let i = 0; i < 800 && !condition(); i++) await new Promise((resolve) => setTimeout(resolve, 25))
+  for (let i = 0; i < 4000 && !condition(); i++) await new Promise((resolve) => setTimeout(resolve, 25))
   expect(condition()).toBe(true)
 }
 
@@ -51,7 +54,7 @@ afterEach(async () => {
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-describe('The compiler', () => {
+describe('The compiler', { timeout: LONG_MS }, () => {
   it('answers in the order of the requests, with small and large files mixed', async () => {
     const requests = Array.from({ length: 150 }, (_, index) => file(`n${index}.md`))
     requests.splice(40, 0, { path: fixturePath('fake-memo.pdf'), filename: 'fake-memo.pdf' })
@@ -94,10 +97,10 @@ describe('The compiler', () => {
 
   it('stops a file that takes too long, and reads the others of its batch', async () => {
     const requests = [file('a.md'), file('ks-fault-hang.md'), file('b.md')]
-    const results = await compiler({ limits: { timeoutMs: 4000 } }).compile(requests)
+    const results = await compiler({ limits: { processorMs: 1500 } }).compile(requests)
     expect(results.map((result) => (result.ok ? 'ok' : result.failure))).toEqual([
       'ok',
-      { code: 'timeout', message: 'ks-fault-hang.md took longer to read than the limit of 4 s' },
+      { code: 'timeout', message: 'ks-fault-hang.md needed more than 1.5 s of processor time to read' },
       'ok',
     ])
   })
@@ -109,7 +112,7 @@ describe('The compiler', () => {
       ok: false,
       failure: {
         code: 'limit-exceeded',
-        message: 'ks-fault-memory.pdf took more memory to read than the limit of 200 MiB',
+        message: 'ks-fault-memory.pdf needed more than 200 MiB of memory to read',
       },
     })
     expect(second?.ok).toBe(true)
@@ -212,7 +215,7 @@ describe('The compiler', () => {
     expect(new Set(said.trim().split('\n'))).toEqual(new Set(['the reading process has no network']))
   })
 
-  it('reads thousands of small notes through one process', { timeout: 120_000 }, async () => {
+  it('reads thousands of small notes through one process', async () => {
     const body = `Some ordinary words of a note that goes on for a while. `.repeat(15)
     const requests = Array.from({ length: 3000 }, (_, index) =>
       file(`s${index}.md`, `# Note ${index}\n\n${body}\n\n- a\n- b\n`),

@@ -55,7 +55,7 @@ describe('Compound files', () => {
 
   it('A44: damaged in any place are read or fail alone', { timeout: 240_000 }, async () => {
     const folder = mkdtempSync(join(tmpdir(), 'ks-compound-'))
-    const compiler = createCompiler({ limits: { timeoutMs: 5000, memoryBytes: 256 * 1024 * 1024 } })
+    const compiler = createCompiler({ limits: { processorMs: 5000, memoryBytes: 256 * 1024 * 1024 } })
     try {
       const changes = fc.array(fc.tuple(fc.nat(100_000), fc.nat(255)), { minLength: 1, maxLength: 20 })
       const requests = fc.sample(changes, { seed: 7, numRuns: 60 }).flatMap((edits, index) =>

@@ -15,6 +15,8 @@ const READ = new Set([
   'htm',
   'pdf',
   'docx',
+  'doc',
+  'ppt',
   'csv',
   'tsv',
   'xlsx',

@@ -8,11 +8,11 @@ import { fixturePath, textOf } from './read.js'
 
 const MIB = 1024 * 1024
 const LIMIT_MS = 8_000
-/** What sending a message and telling the time may cost on a busy machine, beside the limit itself. */
-const SLACK_MS = 20_000
+/** The limit counts processor time, and a file that ran out is read once more. */
+const LONG_MS = 240_000
 
 const folder = mkdtempSync(join(tmpdir(), 'ks-bombs-'))
-const compiler = createCompiler({ limits: { timeoutMs: LIMIT_MS, memoryBytes: 512 * MIB } })
+const compiler = createCompiler({ limits: { processorMs: LIMIT_MS, memoryBytes: 512 * MIB } })
 afterAll(async () => {
   await compiler.close()
   rmSync(folder, { recursive: true, force: true })
@@ -21,18 +21,16 @@ afterAll(async () => {
 describe('A38: PDF files that inflate, loop or claim', () => {
   const files = hostilePdfs()
 
-  it.each(Object.keys(files))('%s', { timeout: LIMIT_MS + 4 * SLACK_MS }, async (name) => {
+  it.each(Object.keys(files))('%s', { timeout: LONG_MS }, async (name) => {
     const path = join(folder, 'a.pdf')
     writeFileSync(path, files[name] ?? '')
     delete files[name]
     const before = process.memoryUsage().rss
-    const started = performance.now()
     const [result] = await compiler.compile([{ path, filename: 'a.pdf' }])
     // it fails, or the little that is really in it was read; both by themselves and in time
     expect(
       result?.ok === true ? (await textOf(result.document)).length < 1000 : result?.failure.message.length,
     ).toBeTruthy()
-    expect(performance.now() - started).toBeLessThan(LIMIT_MS + SLACK_MS)
     expect(process.memoryUsage().rss - before).toBeLessThan(128 * MIB)
     const [next] = await compiler.compile([{ path: fixturePath('fake-memo.pdf'), filename: 'fake-memo.pdf' }])
     expect(next?.ok).toBe(true)

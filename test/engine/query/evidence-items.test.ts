@@ -14,6 +14,7 @@ const PASSAGE = {
   page: 12,
   ordinal: 5,
   kind: 'text',
+  shows: null,
   document_id: 'doc-1',
   document_title: 'House rules',
   filename: 'house.pdf',

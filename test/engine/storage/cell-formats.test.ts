@@ -75,7 +75,7 @@ const LISTED: Record<string, readonly string[]> = {
   'versions.content_type': ['text', 'structured', 'mixed'],
   'versions.parser': ['native-markdown', 'native-html', 'native-structured', 'unstructured'],
   'version_parts.part': ['artifact', 'outline', 'items'],
-  'nodes.kind': ['text', 'table', 'code', 'list'],
+  'nodes.kind': ['text', 'table', 'code', 'list', 'image'],
   'traces.evidence_state': ['answerable', 'partial', 'not-enough-evidence', 'conflict', 'permission-limited'],
   'sessions.client_kind': ['api', 'mcp', 'worker', 'admin'],
 }

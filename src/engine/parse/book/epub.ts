@@ -6,6 +6,7 @@ import { readHtml } from '../markup/html.js'
 import { EmbeddedPictures } from '../office/embedded-pictures.js'
 import type { Block, Parsed, Parser, ParserInput } from '../parsed.js'
 import { pictureFrom } from '../pictures.js'
+import { tellProgress } from '../progress.js'
 import { readPackage, target } from './epub-package.js'
 
 /** Reads e-books: chapters in reading order through the HTML reader, title and author from the package document. */
@@ -19,7 +20,10 @@ function parseEpub(input: ParserInput): Parsed {
   const zip = openZip(input.bytes, filename, input.limits)
   const book = readPackage(zip, filename)
   const pictures = new EmbeddedPictures(zip)
-  const blocks = book.chapters.flatMap((part) => chapterBlocks(zip, part, pictures, book.labels.get(part)))
+  const blocks = book.chapters.flatMap((part, index) => {
+    tellProgress('chapter', index + 1, book.chapters.length)
+    return chapterBlocks(zip, part, pictures, book.labels.get(part))
+  })
   if (!blocks.some((block) => block.text !== '' && block.silent !== true)) {
     throw new ReadError('empty', `${filename} has no text${blocks.length > 0 ? ', only pictures' : ''}`)
   }

@@ -1,5 +1,5 @@
 import { decodeText } from '../charset.js'
-import { ReadError } from '../limits.js'
+import { MAX_PICTURE_BYTES, ReadError } from '../limits.js'
 import { readHtml } from '../markup/html.js'
 import { readCompound } from '../office/compound.js'
 import type { Block, Parsed, Parser, ParserInput } from '../parsed.js'
@@ -77,7 +77,10 @@ function attachmentBlocks(streams: ReadonlyMap<string, Buffer>): Block[] {
     const name = first(streams, folder, ATTACHMENT_NAMES)
     const blocks: Block[] = name === '' ? [] : [{ type: 'paragraph', text: `Attachment: ${name}` }]
     const data = streams.get(`${folder}__substg1.0_${ATTACHMENT_DATA}${BINARY}`)
-    const plain = textOf(streams, folder, ATTACHMENT_TYPE).toLowerCase() === 'text/plain'
+    const type = textOf(streams, folder, ATTACHMENT_TYPE).toLowerCase()
+    if (type.startsWith('image/') && data !== undefined && data.length > 0 && data.length <= MAX_PICTURE_BYTES)
+      return [{ type: 'image', text: name, picture: { bytes: new Uint8Array(data) } }]
+    const plain = type === 'text/plain'
     return plain && data !== undefined ? [...blocks, ...proseBlocks(decodeText(data).text)] : blocks
   })
 }

@@ -63,6 +63,7 @@ class HtmlReader {
   #navigationDepth = 0
   #pre: { language: string; code: boolean } | undefined
   #inTitle = false
+  #inCaption = false
   #title: string | undefined
   #language: string | undefined
 
@@ -88,6 +89,7 @@ class HtmlReader {
       this.#break()
       if (CONTENT_STARTS.has(name)) this.#navigationDepth = 0
       if (name === 'nav') this.#navigationDepth++
+      this.#inCaption = name === 'figcaption'
       if (name === 'html') this.#language = attributes.get('lang') ?? attributes.get('xml:lang')
     } else {
       this.#openOther(name, attributes)
@@ -113,6 +115,7 @@ class HtmlReader {
       this.#pop(['item'], ['list', 'table'])
     } else if (BREAKS.has(name)) {
       this.#break()
+      if (name === 'figcaption') this.#inCaption = false
       if (name === 'nav' && this.#navigationDepth > 0) this.#navigationDepth--
     }
   }
@@ -268,7 +271,12 @@ class HtmlReader {
     for (const part of collapsed.split(/\v{2,}/)) {
       const text = part.replaceAll(LINE_BREAK, '\n').trim()
       if (text === '') continue
-      this.#addAll([this.#heading > 0 ? { type: 'heading', text, level: this.#heading } : { type: 'paragraph', text }])
+      const paragraph: Block = {
+        type: 'paragraph',
+        text,
+        ...(this.#inCaption ? { metadata: { role: 'caption' } } : {}),
+      }
+      this.#addAll([this.#heading > 0 ? { type: 'heading', text, level: this.#heading } : paragraph])
     }
   }
 }

@@ -36,6 +36,56 @@ export function chainsEnd(bytes: Buffer): boolean {
   return true
 }
 
+/** Where the directory begins, in the header. */
+const DIRECTORY_START = 48
+const ENTRY = 128
+/** Entries of a directory that are looked at to tell what a file is. */
+const ENTRIES_LOOKED_AT = 10_000
+
+/**
+ * Names of what stands at the top of a compound file, where its directory can be followed: the streams of documents
+ * that are embedded in it stand deeper.
+ */
+export function topNames(bytes: Buffer): Set<string> {
+  const names = new Set<string>()
+  const shift = bytes.length < HEADER_SIZE ? 0 : bytes.readUInt16LE(SECTOR_SHIFT)
+  if (!SHIFTS.has(shift)) return names
+  const entries = directoryEntries(bytes, 1 << shift)
+  const waiting = [entries[0]?.child ?? -1]
+  const seen = new Set<number>()
+  for (let index = waiting.pop(); index !== undefined; index = waiting.pop()) {
+    const entry = entries[index]
+    if (entry === undefined || seen.has(index)) continue
+    seen.add(index)
+    names.add(entry.name)
+    waiting.push(entry.left, entry.right)
+  }
+  return names
+}
+
+function directoryEntries(bytes: Buffer, size: number): { name: string; left: number; right: number; child: number }[] {
+  const entries = []
+  const fat = fatSectors(bytes, size)
+  let sector = bytes.readInt32LE(DIRECTORY_START)
+  while (sector >= 0 && entries.length < ENTRIES_LOOKED_AT) {
+    const start = (sector + 1) * size
+    if (start + size > bytes.length) break
+    for (let at = start; at < start + size; at += ENTRY) {
+      const length = Math.min(Math.max(bytes.readUInt16LE(at + 64) - 2, 0), 62)
+      entries.push({
+        name: bytes.toString('utf16le', at, at + length),
+        left: bytes.readInt32LE(at + 68),
+        right: bytes.readInt32LE(at + 72),
+        child: bytes.readInt32LE(at + 76),
+      })
+    }
+    const perSector = size / 4
+    const place = ((fat[Math.floor(sector / perSector)] ?? -2) + 1) * size + (sector % perSector) * 4
+    sector = place >= size && place + 4 <= bytes.length ? bytes.readInt32LE(place) : -1
+  }
+  return entries
+}
+
 /** The sectors that hold the allocation table: those in the header, then those in sectors of their own. */
 function fatSectors(bytes: Buffer, size: number): number[] {
   const found: number[] = []

@@ -11,7 +11,11 @@ import { elementTexts, properTitle } from './office-package.js'
 const PICTURE_SCHEME = 'embedded-picture:'
 
 /** Word's own names for headings, beyond those mammoth knows: the title of a document stands above its chapters. */
-const STYLE_MAP = ["p[style-name='Title'] => h1.title:fresh", "p[style-name='Subtitle'] => p:fresh"]
+const STYLE_MAP = [
+  "p[style-name='Title'] => h1.title:fresh",
+  "p[style-name='Subtitle'] => p:fresh",
+  "p[style-name='caption'] => figcaption:fresh",
+]
 
 const WORD = 'application/vnd.openxmlformats-officedocument.wordprocessingml.'
 

@@ -3,7 +3,16 @@ import { MAX_PICTURE_BYTES } from '../limits.js'
 import type { Picture } from '../parsed.js'
 
 const TYPES = new Map(
-  Object.entries({ png: 'image/png', jpg: 'image/jpeg', jpeg: 'image/jpeg', gif: 'image/gif', webp: 'image/webp' }),
+  Object.entries({
+    png: 'image/png',
+    jpg: 'image/jpeg',
+    jpeg: 'image/jpeg',
+    gif: 'image/gif',
+    webp: 'image/webp',
+    bmp: 'image/bmp',
+    tif: 'image/tiff',
+    tiff: 'image/tiff',
+  }),
 )
 
 /** The pictures that a document carries in its archive, unpacked one by one up to what a document may keep. */

@@ -47,11 +47,17 @@ class OdfReader implements MarkupHandler {
   #listStyle = ''
   #inBody = false
   #headerRows = 0
+  /** the picture of the frame that is open, without its alternative text, which stands behind it */
+  #picture: { parts: string[]; at: number; alt: string } | undefined
+  #inDescription = false
   readonly #dropped = new DroppedElement()
 
   open(name: string, attributes: Attributes): void {
     const running = name === 'draw:frame' && RUNNING.has(attributes.get('presentation:class') ?? '')
-    if (this.#dropped.opens(name, running || DROPPED.has(name))) return
+    if (this.#dropped.opens(name, running || DROPPED.has(name))) {
+      this.#inDescription = name === 'svg:desc' || name === 'svg:title'
+      return
+    }
     if (!this.#inBody) {
       this.#openStyle(name, attributes)
     } else if (name === 'text:h' || name === 'text:p') {
@@ -68,10 +74,13 @@ class OdfReader implements MarkupHandler {
   }
 
   close(name: string): void {
-    if (this.#dropped.closes(name)) return
+    if (this.#dropped.closes(name)) {
+      this.#inDescription = false
+      return
+    }
     if (name === 'text:h' || name === 'text:p') this.#closeParagraph()
     else if (name === 'text:note-body' || name === 'draw:text-box') this.#closeAside()
-    else if (name === 'draw:frame') this.#frames.pop()
+    else if (name === 'draw:frame') this.#closeFrame()
     else if (name === 'text:list') this.#parts.push(`</${this.#lists.pop() ?? 'ul'}>`)
     else if (name === 'text:list-item' || name === 'text:list-header') this.#parts.push('</li>')
     else if (name === 'table:table') this.#parts.push('</table>')
@@ -81,7 +90,8 @@ class OdfReader implements MarkupHandler {
   }
 
   text(text: string): void {
-    if (!this.#dropped.inside && this.#paragraphs.length > 0) this.#parts.push(escapeHtml(text))
+    if (this.#inDescription && this.#picture !== undefined) this.#picture.alt += ` ${text}`
+    else if (!this.#dropped.inside && this.#paragraphs.length > 0) this.#parts.push(escapeHtml(text))
   }
 
   finish(): OdfSection[] {
@@ -137,6 +147,15 @@ class OdfReader implements MarkupHandler {
     this.#parts = outer
   }
 
+  #closeFrame(): void {
+    this.#frames.pop()
+    const { parts, at, alt } = this.#picture ?? { parts: [], at: 0, alt: '' }
+    this.#picture = undefined
+    const image = parts[at]
+    if (image !== undefined && alt.trim() !== '')
+      parts[at] = image.replace('<img ', () => `<img alt="${escapeHtml(alt.trim())}" `)
+  }
+
   #openPage(): void {
     this.#endSection()
     this.#page = (this.#page ?? 0) + 1
@@ -164,7 +183,9 @@ class OdfReader implements MarkupHandler {
     else if (name === 'table:covered-table-cell') this.#parts.push('<td></td>')
     else if (name === 'draw:image') {
       const part = attributes.get('xlink:href') ?? ''
-      if (part !== '') this.#parts.push(`<img src="${PART_SCHEME}${escapeHtml(part)}">`)
+      if (part === '') return
+      this.#picture = { parts: this.#parts, at: this.#parts.length, alt: '' }
+      this.#parts.push(`<img src="${PART_SCHEME}${escapeHtml(part)}">`)
     }
   }
 

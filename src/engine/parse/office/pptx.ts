@@ -2,6 +2,7 @@ import { defined } from '../../../lib/defined.js'
 import { openZip, type ZipArchive } from '../archive/zip.js'
 import { ReadError } from '../limits.js'
 import type { Block, Parsed, Parser, ParserInput } from '../parsed.js'
+import { tellProgress } from '../progress.js'
 import { looksLikeHeader, tableBlocks } from '../tables.js'
 import { EmbeddedPictures } from './embedded-pictures.js'
 import { elementTexts, forEachTag, properTitle, type Relation, relationsOf, xmlPart } from './office-package.js'
@@ -37,6 +38,7 @@ function parsePptx(input: ParserInput): Parsed {
   const reader = new SlideReader(zip, filename)
   const missing: number[] = []
   for (const [index, part] of slides.entries()) {
+    tellProgress('slide', index + 1, slides.length)
     if (zip.entries.has(part)) reader.slide(part, index + 1)
     else missing.push(index + 1)
   }
@@ -108,7 +110,7 @@ class SlideReader {
   #shape(shape: Shape, relations: Map<string, Relation>): Block[] {
     if (shape.kind === 'table') return tableBlocks(shape.rows, looksLikeHeader(shape.rows))
     if (shape.kind === 'diagram') return this.#diagram(relations.get(shape.relation)?.part)
-    if (shape.kind === 'picture') return this.#picture(relations.get(shape.relation)?.part, shape.alt)
+    if (shape.kind === 'picture') return this.#picture(relations.get(shape.relation)?.part, shape)
     const { placeholder, paragraphs } = shape
     if (placeholder !== undefined && RUNNING.has(placeholder)) return []
     if (placeholder === 'ftr') return this.#footer(paragraphs)
@@ -139,9 +141,10 @@ class SlideReader {
     return shapes.flatMap((shape) => (shape.kind === 'text' ? textBlocks(shape.paragraphs, true) : []))
   }
 
-  #picture(part: string | undefined, alt: string): Block[] {
+  #picture(part: string | undefined, { alt, box }: Extract<Shape, { kind: 'picture' }>): Block[] {
     const picture = part === undefined ? undefined : this.#pictures.get(part)
-    if (picture !== undefined) return [{ type: 'image', text: alt, picture }]
+    const place = box === undefined ? {} : { metadata: { boundingBox: box } }
+    if (picture !== undefined) return [{ type: 'image', text: alt, picture, ...place }]
     return alt === '' ? [] : [{ type: 'paragraph', text: alt }]
   }
 }

@@ -1,3 +1,4 @@
+import type { BoundingBox } from '../compiled.js'
 import { type Attributes, type MarkupHandler, readMarkup } from '../markup/markup-events.js'
 
 export interface SlideParagraph {
@@ -13,11 +14,13 @@ export type Shape =
   /** `placeholder`: its kind as in `p:ph` (`obj` without one); absent for text boxes */
   | { kind: 'text'; placeholder?: string; paragraphs: SlideParagraph[] }
   | { kind: 'table'; rows: string[][] }
-  /** `relation`: id of the picture, `alt`: its description */
-  | { kind: 'picture'; relation: string; alt: string }
+  /** `relation`: id of the picture, `alt`: its description, `box`: its place where no group moves it */
+  | { kind: 'picture'; relation: string; alt: string; box?: BoundingBox }
   /** `relation`: id of the part that holds the texts of a diagram */
   | { kind: 'diagram'; relation: string }
 
+/** English Metric Units in a point */
+const EMU = 12_700
 /** Bullets are five deep in the program; more is noise. */
 const MAX_LEVEL = 8
 
@@ -37,6 +40,9 @@ class ShapeReader implements MarkupHandler {
   #inText = false
   #rows: string[][] | undefined
   #alt = ''
+  #groups = 0
+  #placed: { box?: BoundingBox } | undefined
+  #offset = { x: 0, y: 0 }
   /** depth inside content for older programs, which repeats what stands beside it */
   #fallback = 0
 
@@ -67,6 +73,8 @@ class ShapeReader implements MarkupHandler {
     else if (name === 'a:pPr') this.#inProperties = false
     else if (name === 'a:p') this.#closeParagraph()
     else if (name === 'p:sp') this.#closeText()
+    else if (name === 'p:pic') this.#placed = undefined
+    else if (name === 'p:grpSp') this.#groups--
     else if (name === 'a:tc') this.#closeCell()
     else if (name === 'a:tbl') this.#closeTable()
   }
@@ -89,13 +97,27 @@ class ShapeReader implements MarkupHandler {
     else if (name === 'p:cNvPr') this.#alt = attributes.get('descr')?.trim() ?? ''
     else if (name === 'a:tbl') this.#openTable()
     else if (name === 'a:tr') this.#rows?.push([])
+    else if (name === 'p:grpSp') this.#groups++
+    else if (name === 'a:off') this.#offset = { x: points(attributes.get('x')), y: points(attributes.get('y')) }
+    else if (name === 'a:ext') this.#place(points(attributes.get('cx')), points(attributes.get('cy')))
     else if (name === 'a:blip') this.#refer('picture', attributes.get('r:embed'))
     else if (name === 'dgm:relIds') this.#refer('diagram', attributes.get('r:dm'))
   }
 
   #refer(kind: 'picture' | 'diagram', relation: string | undefined): void {
     if (relation === undefined) return
-    this.#shapes.push(kind === 'picture' ? { kind, relation, alt: this.#alt } : { kind, relation })
+    if (kind === 'diagram') this.#shapes.push({ kind, relation })
+    else {
+      const picture: Shape = { kind, relation, alt: this.#alt }
+      this.#shapes.push(picture)
+      this.#placed = this.#groups === 0 ? picture : undefined
+    }
+  }
+
+  /** The size of a picture stands behind it, and its corner right before. */
+  #place(width: number, height: number): void {
+    if (this.#placed !== undefined && width > 0 && height > 0) this.#placed.box = { ...this.#offset, width, height }
+    this.#placed = undefined
   }
 
   #bullet(name: string): void {
@@ -140,4 +162,9 @@ class ShapeReader implements MarkupHandler {
     this.#paragraphs = []
     this.#placeholder = undefined
   }
+}
+
+function points(emu: string | undefined): number {
+  const value = Number(emu)
+  return Number.isFinite(value) ? Math.round((value / EMU) * 100) / 100 : 0
 }

@@ -4,6 +4,7 @@ import { openZip, type ZipArchive } from '../archive/zip.js'
 import { storeZip } from '../archive/zip-store.js'
 import { ReadError } from '../limits.js'
 import type { Parsed, Parser, ParserInput } from '../parsed.js'
+import { tellProgress } from '../progress.js'
 import { checkCompound } from './compound.js'
 import { elementTexts, forEachTag, properTitle, relationsOf, xmlPart } from './office-package.js'
 import { fillDown, type Sheet, SheetBudget, sheetBlocks } from './sheet-blocks.js'
@@ -35,7 +36,8 @@ function parseSpreadsheet(input: ParserInput): Parsed {
   const date1904 = workbook.Workbook?.WBProps?.date1904 === true
   const sheets: Sheet[] = []
   const unread: string[] = []
-  for (const name of workbook.SheetNames) {
+  for (const [index, name] of workbook.SheetNames.entries()) {
+    tellProgress('sheet', index + 1, workbook.SheetNames.length)
     const sheet = workbook.Sheets[name]
     if (sheet === undefined) unread.push(name)
     else sheets.push({ name, rows: sheetRows(sheet, date1904, budget) })

@@ -1,9 +1,11 @@
 import { getDocumentProxy } from 'unpdf'
 import { defined } from '../../../lib/defined.js'
 import { isRecord } from '../../../lib/json/values.js'
-import { ReadError, type ReadLimits } from '../limits.js'
-import type { Block, Parsed, Parser } from '../parsed.js'
+import { ReadError } from '../limits.js'
+import type { Block, Parsed, Parser, ParserInput } from '../parsed.js'
+import { tellProgress } from '../progress.js'
 import { dropRunningLines, type PdfBlock, type PdfPage, pageBlocks, vocabularyOf } from './pdf-blocks.js'
+import { findFigures, placeFigures } from './pdf-figures.js'
 import { type Bookmark, markHeadings, placeBookmarks } from './pdf-headings.js'
 import { readLines, type TextRun } from './pdf-lines.js'
 
@@ -20,7 +22,7 @@ export const pdfParser: Parser = {
   async parse(input) {
     const pdf = await open(input.bytes, input.filename)
     try {
-      return await read(pdf, input.filename, input.limits)
+      return await read(pdf, input)
     } finally {
       await pdf.destroy()
     }
@@ -46,7 +48,7 @@ async function open(bytes: Buffer, filename: string): Promise<Pdf> {
   }
 }
 
-async function read(pdf: Pdf, filename: string, limits: ReadLimits): Promise<Parsed> {
+async function read(pdf: Pdf, { filename, bytes, limits }: ParserInput): Promise<Parsed> {
   if (pdf.numPages > limits.maxPages) {
     const pages = pdf.numPages.toLocaleString('en-US')
     const most = limits.maxPages.toLocaleString('en-US')
@@ -56,8 +58,11 @@ async function read(pdf: Pdf, filename: string, limits: ReadLimits): Promise<Par
   if (broken.length === pdf.numPages) throw new ReadError('malformed', `${filename} has no page that can be read`)
   dropRunningLines(pages)
   const vocabulary = vocabularyOf(pages)
-  const blocks = pages.flatMap((page) => pageBlocks(page, vocabulary))
-  if (blocks.length === 0) {
+  const figures = await findFigures(bytes, filename, pages)
+  const blocks = pages.flatMap((page) =>
+    placeFigures(pageBlocks(page, vocabulary), figures.get(page.number) ?? [], page.number),
+  )
+  if (!blocks.some(({ text }) => text !== '')) {
     const count = pdf.numPages === 1 ? 'its page is a picture' : `its ${pdf.numPages} pages are pictures`
     throw new ReadError('empty', `${filename} has no text layer: ${count}, and text in pictures cannot be read yet`)
   }
@@ -80,6 +85,7 @@ async function readPages(pdf: Pdf): Promise<{ pages: PdfPage[]; broken: number[]
   const pages: PdfPage[] = []
   const broken: number[] = []
   for (let number = 1; number <= pdf.numPages; number++) {
+    tellProgress('page', number, pdf.numPages)
     try {
       const page = await pdf.getPage(number)
       const content = await page.getTextContent()

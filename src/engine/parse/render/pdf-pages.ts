@@ -3,6 +3,7 @@ import { createRequire } from 'node:module'
 import { PDFiumModule } from '@hyzyla/pdfium'
 import { ReadError } from '../limits.js'
 import { type Bitmap, MAX_PIXELS } from './bitmap.js'
+import { layoutOf, type PageLayout } from './page-objects.js'
 
 type Pdfium = Awaited<ReturnType<typeof PDFiumModule>>
 
@@ -34,6 +35,8 @@ export interface PdfPages {
   readonly count: number
   /** in points, as the page is shown */
   size(page: number): { width: number; height: number }
+  /** the pictures and drawings of a page by their boxes, and where points of its own space are shown */
+  layout(page: number, points: readonly (readonly [x: number, y: number])[]): PageLayout
   /** @throws ReadError when the page cannot be drawn */
   render(page: number, options: RenderOptions): RenderedPage
   /** Gives the memory back; nothing may be called afterwards. */
@@ -76,6 +79,8 @@ export async function openPages(bytes: Uint8Array, filename: string): Promise<Pd
   return {
     count: pdfium._FPDF_GetPageCount(document),
     size: (page) => withPage(pdfium, document, page, filename, (handle) => sizeOf(pdfium, handle)),
+    layout: (page, points) =>
+      withPage(pdfium, document, page, filename, (handle) => layoutOf(pdfium, handle, sizeOf(pdfium, handle), points)),
     render: (page, options) =>
       withPage(pdfium, document, page, filename, (handle) => draw(pdfium, handle, options, filename)),
     close: () => {

@@ -31,6 +31,7 @@ export const READS = [
   ['sources', `${OWN} AND t.deleted_at IS NULL`, ['id'], 200],
   ['retention_policies', OWN, ['id'], 1],
   ['conflict_verdicts', OF_SPACE, ['pair'], 500],
+  ['picture_descriptions', OF_SPACE, ['model', 'picture'], 200],
   ['semantic_views', `${OF_SPACE} AND t.kind = 'topic' AND t.named = 1`, ['slug'], 200],
   ['golden_questions', OWN, ['id'], 200],
   ['failed_queries', OWN, ['id'], 200],
@@ -91,10 +92,11 @@ export const COLUMNS = [
   [
     'nodes',
     `key, space_key, doc_key, version_key, row_hash, id, ordinal, title, text, section, outline_node,
-    elements, start_offset, end_offset, page, kind`,
-    '?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?',
+    elements, start_offset, end_offset, page, kind, shows`,
+    '?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?',
   ],
   ['conflict_verdicts', 'space_key, pair, verdict', '?, ?, ?'],
+  ['picture_descriptions', 'space_key, model, picture, said, error, created_at', '?, ?, ?, ?, ?, ?'],
   [
     'semantic_views',
     `space_key, created_at, revision, total, kind, slug, name, terms, named, member_limit,

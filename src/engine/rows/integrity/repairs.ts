@@ -63,7 +63,7 @@ export function* writeNode(row: ScannedVersion, old: StoredNode | undefined, nod
     if (isSame) return false
     yield* sql.run(
       `UPDATE nodes SET title = ?, text = ?, section = ?, outline_node = ?, elements = ?, start_offset = ?, end_offset = ?,
-         page = ?, kind = ?, row_hash = ? WHERE key = ?`,
+         page = ?, kind = ?, shows = ?, row_hash = ? WHERE key = ?`,
       [...values, hash, old.key],
     )
     return true
@@ -72,7 +72,7 @@ export function* writeNode(row: ScannedVersion, old: StoredNode | undefined, nod
   // nodes of a version have consecutive keys, so a lost one's key is known, and with it its vectors
   yield* sql.run(
     `INSERT INTO nodes (key, id, space_key, doc_key, version_key, ordinal, title, text, section, outline_node, elements,
-       start_offset, end_offset, page, kind, row_hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+       start_offset, end_offset, page, kind, shows, row_hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     [row.first_node + node.ordinal, newId(), row.space_key, row.doc_key, row.key, node.ordinal, ...values, hash],
   )
   return true

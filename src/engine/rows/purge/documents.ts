@@ -1,5 +1,6 @@
 import { type Read, sql, type Write } from '../../storage/program.js'
 import { loosen } from '../objects.js'
+import { forgetPictures } from '../pictures.js'
 import { removeNode } from './parts.js'
 
 /** parts of documents, and pictures in them, have hundreds of kilobytes each */
@@ -85,6 +86,7 @@ function* removeNodes(spaceKey: number, of: 'doc_key' | 'key', owner: number): W
  * @returns whether there may be more
  */
 function* removeVersion(versionKey: number): Write<boolean> {
+  yield* forgetPictures(versionKey)
   for (const [table, key, rows] of OF_A_VERSION) {
     const { changes } = yield* sql.run(
       `DELETE FROM ${table} WHERE version_key = ? AND (${key}) IN (SELECT ${key} FROM ${table} WHERE version_key = ? LIMIT ?)`,

@@ -8,7 +8,8 @@ import { entryUrl } from '../../../lib/entry.js'
 import { killAtExit } from '../../../lib/kill-at-exit.js'
 import { EgressFailure } from '../../egress/failure.js'
 import type { Opened, SafeFetch } from '../../egress/safe-fetch.js'
-import { forkReader, residentBytes } from '../../parse/child-handle.js'
+import { forkReader } from '../../parse/child-handle.js'
+import { residentBytes } from '../../parse/run-batch.js'
 import {
   ANSWERS,
   BLOBS,

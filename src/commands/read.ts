@@ -1,0 +1,160 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import * as Args from '@oclif/core/args'
+import * as Flags from '@oclif/core/flags'
+import { BaseCommand } from '../cli/base-command.js'
+import { CliError, usageError } from '../cli/cli-error.js'
+import { FORMS, type Form, formPieces, formValue, NOTHING } from '../cli/document/forms.js'
+import { onInterrupt } from '../cli/interrupt.js'
+import { toJson } from '../cli/output.js'
+import { Progress } from '../cli/progress.js'
+import { type Input, inputsOf } from '../cli/read/inputs.js'
+import { type FileRead, openReader, type Reader } from '../cli/read/reader.js'
+import { shownOf } from '../cli/read/shown.js'
+import { saveBody } from '../cli/save-body.js'
+import { ttyName } from '../cli/terminal.js'
+import { EXIT } from '../contract/errors.js'
+
+const WHOLE = 'json'
+const CHOICES = [...FORMS, WHOLE] as const
+const ENDINGS: Readonly<Record<Form | typeof WHOLE, string>> = {
+  json: 'json',
+  markdown: 'md',
+  text: 'txt',
+  outline: 'outline.txt',
+  tables: 'tables.md',
+  pictures: 'pictures.txt',
+  pages: 'pages.txt',
+}
+
+interface Failure {
+  message: string
+  code: string
+}
+
+export default class Read extends BaseCommand {
+  static override summary = 'read a file and print it as Markdown; no space and no daemon is needed'
+  static override description =
+    'Reads any format that a space takes, in a process of its own without network and write access. Nothing is kept. ' +
+    'With --json a line of JSON for each file: its title, type, outline, elements and items.'
+  static override examples = [
+    '<%= config.bin %> read report.pdf',
+    '<%= config.bin %> read report.docx notes.md --out converted',
+    '<%= config.bin %> read figures.xlsx --as tables --json',
+    'cat report.pdf | <%= config.bin %> read - --name report.pdf --as outline',
+  ]
+  static override strict = false
+  static override args = { file: Args.string({ required: true, description: 'files; `-` is stdin' }) }
+  static override flags = {
+    as: Flags.string({
+      options: CHOICES,
+      description: 'what to print (default: markdown, with --json all of it)',
+    }),
+    name: Flags.string({
+      helpValue: 'file',
+      description: 'name of what comes from stdin; its ending tells the format',
+    }),
+    out: Flags.string({
+      helpValue: 'folder',
+      description: 'write a file for each into this folder, and its pictures beside',
+    }),
+    'page-marks': Flags.boolean({ description: 'a comment in the Markdown where a page begins' }),
+  }
+
+  async run(): Promise<void> {
+    const { argv, flags } = await this.parse(Read)
+    const form = CHOICES.find((one) => one === flags.as)
+    const chosen = form ?? (this.out.isJson ? WHOLE : 'markdown')
+    if (flags['page-marks'] && chosen !== 'markdown') throw usageError('--page-marks is for Markdown')
+    const { files, done } = await inputsOf(argv.map(String), flags.name)
+    const interrupt = onInterrupt(this.deadline.signal)
+    const reader = await openReader(interrupt.signal)
+    // ended by a signal, this process would leave the other one to what it reads
+    const end = () => process.exit(EXIT.terminated)
+    process.once('SIGTERM', end).once('SIGHUP', end)
+    try {
+      if (flags.out !== undefined) refuseSameNames(files)
+      const failed = await this.readAll(reader, files, (file) =>
+        this.show(file, chosen, flags.out, flags['page-marks']),
+      )
+      this.conclude(failed, files.length)
+    } finally {
+      interrupt.done()
+      process.off('SIGTERM', end).off('SIGHUP', end)
+      await reader.close()
+      await done()
+    }
+  }
+
+  private async readAll(reader: Reader, files: Input[], show: (file: FileRead) => Promise<void>): Promise<Failure[]> {
+    const failed: Failure[] = []
+    for (const { path, filename } of files) {
+      let at = ''
+      const progress = new Progress({
+        stream: process.stderr,
+        live: this.out.isErrTerminal,
+        width: process.stderr.columns ?? 80,
+        view: () => ({ lines: [`Reading    ${ttyName(filename)}${at}`], plain: `reading ${ttyName(filename)}${at}` }),
+      })
+      if (!this.out.isQuiet) progress.start()
+      const result = await reader
+        .read(path, filename, ({ unit, at: reached, total }) => {
+          at = `, ${unit} ${reached}${total === undefined ? '' : ` of ${total}`}`
+        })
+        .finally(() => progress.stop())
+      if (result.ok) await show(result.file)
+      else failed.push(result.failure)
+      if (!result.ok && files.length > 1) this.out.warn(`ks: ${result.failure.message}`)
+    }
+    return failed
+  }
+
+  private async show(
+    file: FileRead,
+    form: Form | typeof WHOLE,
+    out: string | undefined,
+    pageMarks: boolean,
+  ): Promise<void> {
+    const folder = `${file.filename}.pictures`
+    const shown = shownOf(file, out === undefined ? undefined : { path: join(out, folder), name: folder })
+    const { pictures: _bytes, ...whole } = file
+    const pieces =
+      form === WHOLE
+        ? [`${toJson(whole, false)}\n`]
+        : this.out.isJson
+          ? [`${toJson(formValue(form, shown), false)}\n`]
+          : formPieces(form, shown, { unicode: this.out.unicode, pageMarks })
+    let isEmpty = true
+    const noting = function* () {
+      for (const piece of pieces) {
+        isEmpty = false
+        yield Buffer.from(piece)
+      }
+    }
+    if (out !== undefined) mkdirSync(out, { recursive: true })
+    const ending = this.out.isJson ? 'json' : ENDINGS[form]
+    await saveBody(Readable.from(noting()), out === undefined ? undefined : join(out, `${file.filename}.${ending}`))
+    if (isEmpty && form !== WHOLE) this.out.note(`${ttyName(file.filename)}: ${NOTHING[form]}`)
+  }
+
+  private conclude(failed: Failure[], all: number): void {
+    const [first] = failed
+    if (first === undefined) return
+    const exit = failed.every(({ code }) => code === 'limit-exceeded' || code === 'timeout')
+      ? EXIT.overLimit
+      : EXIT.failed
+    if (all === 1) throw new CliError(first.message, { code: first.code, exit })
+    throw new CliError(`${failed.length} of ${all} files could not be read`, {
+      code: 'partly-failed',
+      exit: failed.length < all ? EXIT.partial : exit,
+    })
+  }
+}
+
+function refuseSameNames(files: readonly Input[]): void {
+  const names = files.map(({ filename }) => filename)
+  const twice = names.find((name, place) => names.indexOf(name) !== place)
+  if (twice !== undefined)
+    throw usageError(`two of the files are called ${JSON.stringify(twice)}, and one would replace the other`)
+}

@@ -1,0 +1,164 @@
+import { lstatSync, readdirSync } from 'node:fs'
+import { copyFile, mkdir, mkdtemp, realpath, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { basename, join } from 'node:path'
+import type { EngineLog } from '../../base/log.js'
+import type { CompileFailure, CompileRequest, CompileResult, Compiler } from '../compiled.js'
+import { ReadError } from '../limits.js'
+import { endingOf } from '../sniff.js'
+import { type Isolation, isolationOf } from './isolation.js'
+import { CONVERT_LIMITS, type ConvertLimits, runConverter } from './run-converter.js'
+
+/** A program that makes files of some types readable; see the setting `converters`. */
+export interface Converter {
+  types: readonly string[]
+  argv: readonly string[]
+}
+
+/** Endings of what a converter may leave beside the document that it made. */
+const BESIDE = /\.(?:png|jpe?g|gif|svg|webp|bmp|css|js|log|tmp)$/i
+
+/**
+ * A compiler that has files of types which cannot be read converted first, by programs of the operator. What they make is read
+ * like any other file: by the reading process, as hostile.
+ *
+ * @param log told once, before the first conversion, what the programs are not kept from
+ */
+export function withConverters(
+  compiler: Compiler,
+  converters: readonly Converter[],
+  log: Pick<EngineLog, 'warn' | 'info'>,
+  limits: ConvertLimits = CONVERT_LIMITS,
+): Compiler {
+  if (converters.length === 0) return compiler
+  let isolation: Isolation | undefined
+  const isolated = (): Isolation => {
+    if (isolation === undefined) {
+      isolation = isolationOf({ processorSeconds: limits.processorSeconds, fileBytes: limits.outputBytes })
+      tell(isolation.by, log)
+    }
+    return isolation
+  }
+  return {
+    async compile(requests, signal, onProgress) {
+      const results = await compiler.compile(requests, signal, onProgress)
+      for (const [place, request] of requests.entries()) {
+        const result = results[place]
+        if (result === undefined || result.ok) continue
+        const converter = converterFor(converters, request, result.failure)
+        if (converter === undefined) continue
+        results[place] = await convert(compiler, {
+          request,
+          converter,
+          from: result.failure,
+          isolation: isolated(),
+          limits,
+          signal,
+        })
+      }
+      return results
+    },
+    warm: () => compiler.warm(),
+    pids: () => compiler.pids(),
+    close: () => compiler.close(),
+  }
+}
+
+function tell(by: Isolation['by'], log: Pick<EngineLog, 'warn' | 'info'>): void {
+  if (by !== 'none') log.info({ by }, 'converters run without a network')
+  else
+    log.warn(
+      {},
+      'converters run with the network: neither bubblewrap nor unshare works here. What a file makes of its converter is kept by limits alone',
+    )
+}
+
+function converterFor(
+  converters: readonly Converter[],
+  { filename, declaredType }: CompileRequest,
+  { code, mediaType }: CompileFailure,
+): Converter | undefined {
+  if (code !== 'unsupported-type') return undefined
+  // what it was declared as counts only where the content says nothing
+  const known =
+    mediaType === 'application/octet-stream' ? declaredType?.split(';', 1)[0]?.trim().toLowerCase() : mediaType
+  const ending = endingOf(filename)
+  return converters.find(({ types }) => types.includes(ending) || (known !== undefined && types.includes(known)))
+}
+
+interface Convert {
+  request: CompileRequest
+  converter: Converter
+  from: CompileFailure
+  isolation: Isolation
+  limits: ConvertLimits
+  signal: AbortSignal | undefined
+}
+
+async function convert(compiler: Compiler, { request, converter, from, ...how }: Convert): Promise<CompileResult> {
+  const { filename } = request
+  const name = basename(converter.argv[0] ?? '')
+  const folder = await realpath(await mkdtemp(join(tmpdir(), 'ks-convert-')))
+  try {
+    const made = await makeFile(request, converter, name, { ...how, folder })
+    const [result] = await compiler.compile(
+      [{ path: made, root: join(folder, 'out'), filename: nameOf(filename, made) }],
+      how.signal,
+    )
+    if (result?.ok !== true) {
+      const reason = result === undefined ? 'nothing came of it' : result.failure.message
+      return failed(result?.failure.code ?? 'malformed', `${filename} was converted by ${name}, and ${reason}`)
+    }
+    const metadata = {
+      ...result.document.metadata,
+      convertedBy: name,
+      convertedFrom: from.mediaType ?? endingOf(filename),
+    }
+    return { ok: true, document: { ...result.document, metadata } }
+  } catch (error) {
+    if (error instanceof ReadError) return failed(error.code, `${filename} could not be converted: ${error.message}`)
+    throw error
+  } finally {
+    await rm(folder, { recursive: true, force: true, maxRetries: 5 })
+  }
+}
+
+/** @returns the file that a converter made. @throws ReadError */
+async function makeFile(
+  { path, filename }: CompileRequest,
+  { argv }: Converter,
+  name: string,
+  { folder, ...how }: Pick<Convert, 'isolation' | 'limits' | 'signal'> & { folder: string },
+): Promise<string> {
+  const outdir = join(folder, 'out')
+  await mkdir(outdir)
+  const ending = endingOf(filename)
+    .replace(/[^a-z0-9]/g, '')
+    .slice(0, 16)
+  // a name of ours: theirs could look like an option, or lead elsewhere
+  const input = join(folder, ending === '' ? 'input' : `input.${ending}`)
+  await copyFile(path, input)
+  const filled = argv.map((word) => word.replaceAll('{input}', input).replaceAll('{outdir}', outdir))
+  const saysTo = argv.some((word) => word.includes('{outdir}')) ? undefined : join(outdir, 'said')
+  await runConverter({ name, argv: filled, folder, saysTo, ...how })
+  const made = readdirSync(outdir)
+    .flatMap((entry) => {
+      const there = lstatSync(join(outdir, entry))
+      return there.isFile() && there.size > 0 && !BESIDE.test(entry) ? [{ entry, size: there.size }] : []
+    })
+    .sort((a, b) => b.size - a.size)[0]
+  if (made === undefined) throw new ReadError('malformed', `${name} made no file`)
+  return join(outdir, made.entry)
+}
+
+/** What was made is called like the file it was made of, with an ending that tells what it is now. */
+function nameOf(filename: string, made: string): string {
+  const ending = endingOf(made)
+  const own = endingOf(filename)
+  const bare = own === '' ? filename : filename.slice(0, -own.length - 1)
+  return ending === '' ? bare : `${bare}.${ending}`
+}
+
+function failed(code: CompileFailure['code'], message: string): CompileResult {
+  return { ok: false, failure: { code, message } }
+}

@@ -1,0 +1,81 @@
+import { readFileSync } from 'node:fs'
+
+/** `/proc` counts processor time in hundredths of a second, whatever the kernel does. */
+const MS_PER_TICK = 10
+/** Between two looks that are further apart the whole machine slept, or this process could not run. */
+const LONGEST_LOOK_MS = 1000
+/** Where the system does not tell what a process uses, a silent one is taken to use this share of the time. */
+const SILENT_SHARE = 1 / 5
+
+/** What the system tells of a process. */
+interface Use {
+  processorMs: number
+  /** it was stopped by a signal, or is held by a debugger */
+  isStopped: boolean
+}
+
+/** What a process has used since it was last asked to begin anew, in milliseconds. */
+interface Spent {
+  processorMs: number
+  /** on the clock, without the time in which the machine slept or the process was stopped */
+  wallMs: number
+}
+
+export interface Meter {
+  /** To be called at regular, short intervals. */
+  look(): Spent
+  /** What the process itself said that it has used since its start. */
+  told(processorMs: number): void
+  /** Counts from here on. */
+  restart(): void
+}
+
+/**
+ * Counts what a process uses: its processor time, all threads together, and the time in which it could have run.
+ *
+ * Linux tells both. Elsewhere the process tells the first while it works, and the clock stands for what it did not tell.
+ *
+ * @param use and now in place of the system's, for tests
+ */
+export function meterOf(pid: number | undefined, use = useOf, now = () => performance.now()): Meter {
+  let begun = 0
+  let wallMs = 0
+  let toldMs = 0
+  let silentMs = 0
+  let lookedAt = now()
+  const used = (known: Use | undefined): number => known?.processorMs ?? toldMs + silentMs * SILENT_SHARE
+  return {
+    look() {
+      const known = use(pid)
+      const at = now()
+      const passed = Math.min(at - lookedAt, LONGEST_LOOK_MS)
+      lookedAt = at
+      if (known?.isStopped !== true) wallMs += passed
+      silentMs += passed
+      return { processorMs: used(known) - begun, wallMs }
+    },
+    told(processorMs) {
+      toldMs = Math.max(toldMs, processorMs)
+      silentMs = 0
+    },
+    restart() {
+      begun = used(use(pid))
+      wallMs = 0
+      lookedAt = now()
+    },
+  }
+}
+
+/** What a process has used since its start. Linux only; nothing elsewhere, or when it is gone. */
+function useOf(pid: number | undefined): Use | undefined {
+  if (process.platform !== 'linux' || pid === undefined) return undefined
+  try {
+    // behind the name, which may hold anything: the state is field 3, the times in user and system mode are 14 and 15
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+    const ticks = Number(fields[11]) + Number(fields[12])
+    return { processorMs: ticks * MS_PER_TICK, isStopped: fields[0] === 'T' || fields[0] === 't' }
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,227 @@
+/** What the styles and the tables of formatting of a `.doc` file say of its paragraphs and characters (MS-DOC 2.6). */
+
+/** Properties of a paragraph that its reader needs. */
+export interface ParagraphProperties {
+  /** place of its style in the style sheet */
+  style: number
+  /** 0 outside of tables, 1 in a table, 2 in a table within one */
+  depth: number
+  /** the paragraph ends a row */
+  endsRow: boolean
+  /** it is an item of a list */
+  listed: boolean
+  /** depth of the item, 0 for the outermost */
+  listLevel: number
+  /** 1 to 9 for headings, 0 for text */
+  outline: number
+}
+
+/** Files have a few thousand pages of formatting at most. */
+const MAX_PAGES = 200_000
+const PAGE = 512
+const MAX_STYLES = 4096
+/** Styles that are based on another follow it so far. */
+const MAX_BASES = 12
+
+/** Operations of a paragraph's properties. */
+const STYLE = 0x4600
+const IN_TABLE = 0x2416
+const ROW_END = 0x2417
+const INNER_ROW_END = 0x244c
+const TABLE_DEPTH = 0x6649
+const LIST = 0x460b
+const LIST_LEVEL = 0x260a
+const OUTLINE_LEVEL = 0x2640
+const HUGE = 0x6646
+/** The one whose size is two bytes. */
+const DEFINE_TABLE = 0xd608
+/** The one whose size may be 255 and then means something else. */
+const CHANGE_TABS = 0xc615
+const DELETED = 0x0800
+
+/** Bytes of an operand, by the three highest bits of the operation; 0 where the operand says it. */
+const OPERAND = [1, 1, 2, 4, 2, 2, 0, 3]
+
+const PLAIN: ParagraphProperties = {
+  style: 0,
+  depth: 0,
+  endsRow: false,
+  listed: false,
+  listLevel: 0,
+  outline: 0,
+}
+
+/** Calls back for each operation of a list of them, as far as it is whole. */
+function forEachOperation(bytes: Buffer, visit: (operation: number, at: number) => void): void {
+  let at = 0
+  while (at + 3 <= bytes.length) {
+    const operation = bytes.readUInt16LE(at)
+    at += 2
+    let size = OPERAND[operation >> 13] ?? 0
+    if (size === 0) {
+      if (operation === DEFINE_TABLE) size = at + 2 <= bytes.length ? bytes.readUInt16LE(at) + 1 : bytes.length
+      else if (operation === CHANGE_TABS && bytes[at] === 255) return
+      else size = (bytes[at] ?? 0) + 1
+    }
+    if (at + size > bytes.length) return
+    visit(operation, at)
+    at += size
+  }
+}
+
+function apply(bytes: Buffer, properties: ParagraphProperties, data: Buffer | undefined): void {
+  forEachOperation(bytes, (operation, at) => {
+    if (operation === STYLE) properties.style = bytes.readUInt16LE(at)
+    else if (operation === IN_TABLE) properties.depth = Math.max(properties.depth, bytes[at] === 0 ? 0 : 1)
+    else if (operation === TABLE_DEPTH) properties.depth = bytes.readUInt32LE(at)
+    else if (operation === ROW_END || operation === INNER_ROW_END) properties.endsRow ||= bytes[at] === 1
+    else if (operation === LIST) properties.listed = bytes.readUInt16LE(at) !== 0
+    else if (operation === LIST_LEVEL) properties.listLevel = Math.min(bytes[at] ?? 0, 8)
+    else if (operation === OUTLINE_LEVEL) properties.outline = (bytes[at] ?? 9) < 9 ? (bytes[at] ?? 0) + 1 : 0
+    else if (operation === HUGE && data !== undefined) {
+      const place = bytes.readUInt32LE(at)
+      if (place + 2 > data.length) return
+      // Nothing of the kind stands in there again, so it goes one deep.
+      apply(data.subarray(place + 2, place + 2 + data.readUInt16LE(place)), properties, undefined)
+    }
+  })
+}
+
+/** The styles of a document: what each says of its paragraphs. */
+export function readStyles(sheet: Buffer): ParagraphProperties[] {
+  if (sheet.length < 6) return []
+  const count = Math.min(sheet.readUInt16LE(2), MAX_STYLES)
+  const fixed = sheet.readUInt16LE(4)
+  const raw: { kind: number; base: number; operations: Buffer }[] = []
+  let at = 2 + sheet.readUInt16LE(0)
+  for (let index = 0; index < count && at + 2 <= sheet.length; index++) {
+    const size = sheet.readUInt16LE(at)
+    raw.push(readStyle(sheet.subarray(at + 2, at + 2 + size), fixed))
+    at += 2 + size + (size & 1)
+  }
+  return raw.map((_style, index) => {
+    const chain: number[] = []
+    for (let next = index; raw[next] !== undefined && chain.length < MAX_BASES; next = raw[next]?.base ?? -1)
+      chain.push(next)
+    const properties = { ...PLAIN, style: index }
+    for (const one of chain.reverse()) {
+      const kind = raw[one]?.kind ?? 0
+      if (kind >= 1 && kind <= 9) properties.outline = kind
+      // the title of a document stands above its chapters
+      if (kind === TITLE_STYLE) properties.outline = 1
+      apply(raw[one]?.operations ?? Buffer.alloc(0), properties, undefined)
+    }
+    return { ...properties, style: index }
+  })
+}
+
+/** What the program calls the title of a document. */
+const TITLE_STYLE = 62
+
+function readStyle(style: Buffer, fixed: number): { kind: number; base: number; operations: Buffer } {
+  const none = { kind: 0, base: -1, operations: Buffer.alloc(0) }
+  if (style.length < fixed + 2 || fixed < 6) return none
+  const kind = style.readUInt16LE(0) & 0xfff
+  const family = style.readUInt16LE(2) & 0xf
+  const base = style.readUInt16LE(2) >> 4
+  if (family !== 1) return none
+  // behind its name, which ends with a zero: the operations of its paragraphs, behind the number of the style
+  const list = fixed + 2 + style.readUInt16LE(fixed) * 2 + 2
+  const size = list + 2 <= style.length ? style.readUInt16LE(list) : 0
+  return { kind, base: base === 0xfff ? -1 : base, operations: style.subarray(list + 4, list + 2 + size) }
+}
+
+/** Stretches of the main stream, in its order, each with something said of it. */
+export class Runs<T> {
+  readonly #ends: number[] = []
+  readonly #values: T[] = []
+  /** whether something that is true is said anywhere */
+  any = false
+
+  add(end: number, value: T): void {
+    if (end < (this.#ends.at(-1) ?? 0)) return
+    if (value) this.any = true
+    this.#ends.push(end)
+    this.#values.push(value)
+  }
+
+  /** What is said of the byte at a place. */
+  at(place: number): T | undefined {
+    let low = 0
+    let high = this.#ends.length
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if ((this.#ends[middle] ?? 0) <= place) low = middle + 1
+      else high = middle
+    }
+    return this.#values[low]
+  }
+}
+
+/** Properties of paragraphs, by where their text stands in the main stream. */
+export function paragraphRuns(
+  main: Buffer,
+  table: Buffer,
+  styles: ParagraphProperties[],
+  data: Buffer | undefined,
+): Runs<ParagraphProperties> {
+  const runs = new Runs<ParagraphProperties>()
+  for (const page of pagesOf(main, table)) {
+    const count = page[PAGE - 1] ?? 0
+    for (let index = 0; index < count && (count + 1) * 4 + index * 13 < PAGE; index++) {
+      const start = (page[(count + 1) * 4 + index * 13] ?? 0) * 2
+      runs.add(page.readUInt32LE(index * 4 + 4), propertiesAt(page, start, styles, data))
+    }
+  }
+  return runs
+}
+
+function propertiesAt(
+  page: Buffer,
+  start: number,
+  styles: ParagraphProperties[],
+  data: Buffer | undefined,
+): ParagraphProperties {
+  const first = start === 0 ? 0 : (page[start] ?? 0)
+  const from = first === 0 ? start + 2 : start + 1
+  const size = first === 0 ? (page[start + 1] ?? 0) * 2 : first * 2 - 1
+  if (start === 0 || from + 2 > PAGE) return styles[0] ?? PLAIN
+  const style = page.readUInt16LE(from)
+  const properties = { ...(styles[style] ?? PLAIN), style }
+  apply(page.subarray(from + 2, Math.min(from + size, PAGE - 1)), properties, data)
+  return properties
+}
+
+/** Whether characters were deleted while changes were being tracked, by where they stand in the main stream. */
+export function deletedRuns(main: Buffer, table: Buffer): Runs<boolean> {
+  const runs = new Runs<boolean>()
+  for (const page of pagesOf(main, table)) {
+    const count = page[PAGE - 1] ?? 0
+    for (let index = 0; index < count && (count + 1) * 4 + index < PAGE; index++) {
+      const start = (page[(count + 1) * 4 + index] ?? 0) * 2
+      let deleted = false
+      if (start > 0) {
+        const operations = page.subarray(start + 1, start + 1 + (page[start] ?? 0))
+        forEachOperation(operations, (operation, at) => {
+          if (operation === DELETED) deleted = operations[at] === 1
+        })
+      }
+      runs.add(page.readUInt32LE(index * 4 + 4), deleted)
+    }
+  }
+  return runs
+}
+
+/** The pages of formatting that a table names, in order. */
+function* pagesOf(main: Buffer, table: Buffer): Generator<Buffer> {
+  const count = Math.min(Math.floor((table.length - 4) / 8), MAX_PAGES)
+  let last = -1
+  for (let index = 0; index < count; index++) {
+    const number = table.readUInt32LE((count + 1) * 4 + index * 4) & 0x3fffff
+    const start = number * PAGE
+    // A page named again and again says nothing new.
+    if (number === last || start + PAGE > main.length) continue
+    last = number
+    yield main.subarray(start, start + PAGE)
+  }
+}

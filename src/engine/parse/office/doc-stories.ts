@@ -1,0 +1,110 @@
+import { deletedRuns, type ParagraphProperties, paragraphRuns, type Runs, readStyles } from './doc-properties.js'
+import { type Lengths, type Piece, pieceText, ReadableText, readLengths, readPieces, tablePart } from './doc-text.js'
+
+/** A paragraph of the text. */
+export interface Paragraph {
+  text: string
+  /** where it ends in the text */
+  end: number
+  properties: ParagraphProperties
+  /** it ends a cell of a table, not only a line */
+  endsCell: boolean
+}
+
+/** Places of tables in the head of a file (MS-DOC 2.5.6). */
+const STYLES = 0xa2
+const CHARACTERS = 0xfa
+const PARAGRAPHS = 0x102
+const PIECES = 0x1a2
+
+const MARKS = /[\r\u0007\f]/g
+
+/** The text of a `.doc` file, paragraph by paragraph, with what formatting says of them. */
+export class Stories {
+  readonly lengths: Lengths
+  readonly #main: Buffer
+  readonly #table: Buffer
+  readonly #pieces: Piece[]
+  readonly #paragraphs: Runs<ParagraphProperties>
+  readonly #deleted: Runs<boolean>
+  readonly #styles: ParagraphProperties[]
+
+  constructor(main: Buffer, table: Buffer, data: Buffer | undefined, filename: string) {
+    this.#main = main
+    this.#table = table
+    this.lengths = readLengths(main)
+    this.#pieces = readPieces(this.part(PIECES), main, filename)
+    this.#styles = readStyles(this.part(STYLES))
+    this.#paragraphs = paragraphRuns(main, this.part(PARAGRAPHS), this.#styles, data)
+    this.#deleted = deletedRuns(main, this.part(CHARACTERS))
+  }
+
+  /** A stretch of the table stream, by where the head of the file names it. */
+  part(place: number): Buffer {
+    return tablePart(this.#main, this.#table, place)
+  }
+
+  /** The paragraphs from one character of the text to another. */
+  *paragraphs(start: number, end: number): Generator<Paragraph> {
+    const readable = new ReadableText()
+    let held = ''
+    for (const piece of this.#between(start, end)) {
+      const text = pieceText(this.#main, piece)
+      let from = 0
+      for (const { index } of text.matchAll(MARKS)) {
+        held += readable.of(this.#kept(piece, text, from, index))
+        from = index + 1
+        const place = piece.at + index * piece.width
+        // The mark of a deleted paragraph joins it with the next.
+        if (this.#deleted.at(place) === true) continue
+        const properties = this.#paragraphs.at(place) ?? this.#styles[0]
+        if (properties !== undefined) {
+          const endsCell = text.charAt(index) === '\u0007'
+          yield { text: squeezed(held), end: piece.start + index + 1, properties, endsCell }
+        }
+        held = ''
+      }
+      held += readable.of(this.#kept(piece, text, from, text.length))
+    }
+    const properties = this.#styles[0]
+    if (held.trim() !== '' && properties !== undefined)
+      yield { text: squeezed(held), end, properties: { ...properties, depth: 0 }, endsCell: false }
+  }
+
+  /** The pieces of a stretch of the text, those at its ends cut. */
+  *#between(start: number, end: number): Generator<Piece> {
+    for (let index = this.#firstAfter(start); index < this.#pieces.length; index++) {
+      const piece = this.#pieces[index]
+      if (piece === undefined || piece.start >= end) return
+      const first = Math.max(start, piece.start)
+      const at = piece.at + (first - piece.start) * piece.width
+      yield { ...piece, start: first, end: Math.min(end, piece.end), at }
+    }
+  }
+
+  /** The first piece that ends behind a place: there is one text and many stretches of it. */
+  #firstAfter(start: number): number {
+    let low = 0
+    let high = this.#pieces.length
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if ((this.#pieces[middle]?.end ?? 0) <= start) low = middle + 1
+      else high = middle
+    }
+    return low
+  }
+
+  /** Characters of a piece without those that were deleted. */
+  #kept(piece: Piece, text: string, from: number, to: number): string {
+    if (!this.#deleted.any) return text.slice(from, to)
+    let kept = ''
+    for (let at = from; at < to; at++) {
+      if (this.#deleted.at(piece.at + at * piece.width) !== true) kept += text.charAt(at)
+    }
+    return kept
+  }
+}
+
+function squeezed(text: string): string {
+  return text.replace(/[ \u00a0]+/g, ' ').trim()
+}

@@ -1,0 +1,132 @@
+import iconv from 'iconv-lite'
+import { ReadError } from '../limits.js'
+
+/** Bytes of a file that belong to its text, in the order of the text. */
+export interface Piece {
+  /** first character in the text, and the one behind the last */
+  start: number
+  end: number
+  /** where its bytes stand in the main stream */
+  at: number
+  /** bytes of a character */
+  width: 1 | 2
+}
+
+/** Lengths of the texts of a document, one behind the other, in characters. */
+export interface Lengths {
+  body: number
+  footnotes: number
+  margins: number
+  comments: number
+  endnotes: number
+  boxes: number
+}
+
+const MAX_PIECES = 1_000_000
+
+/** A stretch of the table stream, by the place where the head of the file names it. */
+export function tablePart(main: Buffer, table: Buffer, at: number): Buffer {
+  if (at + 8 > main.length) return Buffer.alloc(0)
+  const start = main.readUInt32LE(at)
+  const size = main.readUInt32LE(at + 4)
+  return start > table.length ? Buffer.alloc(0) : table.subarray(start, Math.min(table.length, start + size))
+}
+
+/** Lengths as the head of the file tells them (MS-DOC 2.5.4). */
+export function readLengths(main: Buffer): Lengths {
+  const at = (place: number): number => Math.max(0, main.readInt32LE(place))
+  return {
+    body: at(0x4c),
+    footnotes: at(0x50),
+    margins: at(0x54),
+    comments: at(0x5c),
+    endnotes: at(0x60),
+    boxes: at(0x64),
+  }
+}
+
+/**
+ * The pieces of the text (MS-DOC 2.8.35).
+ *
+ * @throws ReadError `malformed` where there are none
+ */
+export function readPieces(clx: Buffer, main: Buffer, filename: string): Piece[] {
+  const list = pieceTable(clx)
+  const count = Math.min(Math.floor((list.length - 4) / 12), MAX_PIECES)
+  const pieces: Piece[] = []
+  // What several pieces share is text once: a small file cannot become a long text.
+  let room = main.length
+  let end = 0
+  for (let index = 0; index < count; index++) {
+    const start = list.readUInt32LE(index * 4)
+    const place = list.readUInt32LE((count + 1) * 4 + index * 8 + 2)
+    const width = (place & 0x4000_0000) === 0 ? 2 : 1
+    const at = width === 2 ? place & 0x3fff_ffff : (place & 0x3fff_ffff) >>> 1
+    const length = Math.min(
+      list.readUInt32LE(index * 4 + 4) - start,
+      Math.floor((main.length - at) / width),
+      Math.floor(room / width),
+    )
+    if (start < end || length <= 0) continue
+    room -= length * width
+    end = start + length
+    pieces.push({ start, end, at, width })
+  }
+  if (pieces.length > 0) return pieces
+  throw new ReadError('malformed', `${filename} is not a readable Word document: it names no text`)
+}
+
+/** The list of pieces, behind stretches of formatting. */
+function pieceTable(clx: Buffer): Buffer {
+  let at = 0
+  while (at + 5 <= clx.length && clx[at] === 1) at += 3 + clx.readUInt16LE(at + 1)
+  if (at + 5 > clx.length || clx[at] !== 2) return Buffer.alloc(0)
+  return clx.subarray(at + 5, at + 5 + clx.readUInt32LE(at + 1))
+}
+
+/** The characters of a piece. */
+export function pieceText(main: Buffer, piece: Piece): string {
+  const bytes = main.subarray(piece.at, piece.at + (piece.end - piece.start) * piece.width)
+  return piece.width === 2 ? bytes.toString('utf16le') : iconv.decode(bytes, 'windows-1252')
+}
+
+/** Characters between a field's begin and its end that are its instruction, marks of pictures and notes, soft hyphens. */
+export class ReadableText {
+  /** for each open field whether its instruction is still being read */
+  readonly #fields: boolean[] = []
+  #hidden = 0
+
+  /** What a reader sees of a stretch of text; fields go on over stretches. */
+  of(text: string): string {
+    if (this.#fields.length === 0 && !/[\u0001-\u001f]/.test(text)) return text
+    let seen = ''
+    for (const char of text) {
+      if (char === '\u0013') this.#open()
+      else if (char === '\u0014') this.#separate()
+      else if (char === '\u0015') this.#close()
+      else if (this.#hidden === 0) seen += char === '\u001e' ? '-' : char === '\v' ? '\n' : plain(char)
+    }
+    return seen
+  }
+
+  #open(): void {
+    if (this.#fields.length > 1000) return
+    this.#fields.push(true)
+    this.#hidden++
+  }
+
+  #separate(): void {
+    if (this.#fields.at(-1) !== true) return
+    this.#fields[this.#fields.length - 1] = false
+    this.#hidden--
+  }
+
+  #close(): void {
+    if (this.#fields.pop() === true) this.#hidden--
+  }
+}
+
+function plain(char: string): string {
+  if (char === '\t') return ' '
+  return char < ' ' ? '' : char
+}

@@ -1,0 +1,235 @@
+import { defined } from '../../../lib/defined.js'
+import { ReadError } from '../limits.js'
+import type { Block, Parsed, Parser, ParserInput } from '../parsed.js'
+import { looksLikeHeader, tableBlocks } from '../tables.js'
+import { proseBlocks } from '../text/text.js'
+import { readCompound } from './compound.js'
+import { Stories } from './doc-stories.js'
+import { properTitle } from './office-package.js'
+import { summaryProperties } from './summary-properties.js'
+
+/** First two bytes of the main stream: since Word 97, and of Word 6 and 95. */
+const WORD_97 = 0xa5ec
+const WORD_6 = 0xa5dc
+/** The head of a file is at least so long: up to the place of the pieces. */
+const HEAD = 0x1aa
+const FLAGS = 0x0a
+const ENCRYPTED = 0x0100
+const COMPLEX = 0x0004
+const SECOND_TABLE = 0x0200
+
+/** Places of tables in the head: where notes stand in the text, and where their own texts begin. */
+const NOTES = [
+  { references: 0xaa, texts: 0xb2, role: 'footnote' },
+  { references: 0x20a, texts: 0x212, role: 'endnote' },
+] as const
+const MARGINS = 0xf2
+/** Stories of separators before those of the sections, and stories of each section. */
+const SEPARATORS = 6
+const STORIES = 6
+/** Of the stories of a section these are footers. */
+const FOOTERS = new Set([2, 3, 5])
+const MAX_NOTES = 100_000
+
+/** Reads documents of Word 97 to 2003: styles tell headings, marks tell tables, notes follow their paragraph. */
+export const docParser: Parser = {
+  accepts: (mediaType) => mediaType === 'application/msword',
+  parse: parseDoc,
+}
+
+function parseDoc(input: ParserInput): Parsed {
+  const { filename } = input
+  const streams = readCompound(input.bytes, filename)
+  const main = streams.get('WordDocument') ?? Buffer.alloc(0)
+  if (main.length < HEAD)
+    throw new ReadError('malformed', `${filename} is not a readable Word document: it has no text`)
+  const flags = main.readUInt16LE(FLAGS)
+  if ((flags & ENCRYPTED) !== 0) throw new ReadError('encrypted', `${filename} is protected by a password`)
+  const version = main.readUInt16LE(0)
+  if (version !== WORD_97 && version !== WORD_6)
+    throw new ReadError('malformed', `${filename} is not a readable Word document: its head is damaged`)
+  const blocks = version === WORD_6 ? oldBlocks(main, flags, filename) : newBlocks(main, flags, streams, filename)
+  if (!blocks.some((block) => block.text !== '')) throw new ReadError('empty', `${filename} has no text`)
+  const { title, ...properties } = summaryProperties(streams)
+  return {
+    parser: 'unstructured',
+    contentType: 'text',
+    ...defined({ title: properTitle(title) }),
+    blocks,
+    metadata: { ...properties },
+  }
+}
+
+/** Word 6 and 95: the text stands in one piece unless the file was saved in a hurry. */
+function oldBlocks(main: Buffer, flags: number, filename: string): Block[] {
+  if ((flags & COMPLEX) !== 0)
+    throw new ReadError('unsupported-type', `${filename} was fast-saved by Word 6 or 95, which cannot be read`)
+  const bytes = main.subarray(main.readUInt32LE(0x18), main.readUInt32LE(0x1c))
+  const text = new TextDecoder('windows-1252').decode(bytes)
+  const lines = text.replace(/\u0013[^\u0014\u0015]*[\u0014\u0015]/g, '').split(/[\r\f\u0007]+/)
+  return proseBlocks(lines.map((line) => line.replace(/[\u0001-\u001f]/g, ' ').trim()).join('\n\n'))
+}
+
+function newBlocks(main: Buffer, flags: number, streams: ReadonlyMap<string, Buffer>, filename: string): Block[] {
+  const table = streams.get((flags & SECOND_TABLE) === 0 ? '0Table' : '1Table')
+  if (table === undefined)
+    throw new ReadError('malformed', `${filename} is not a readable Word document: its tables are missing`)
+  const stories = new Stories(main, table, streams.get('Data'), filename)
+  const reader = new DocReader(stories)
+  reader.read()
+  return reader.blocks
+}
+
+interface Note {
+  /** where it is referred to in the body */
+  at: number
+  block: Block
+}
+
+class DocReader {
+  readonly blocks: Block[] = []
+  readonly #stories: Stories
+  #notes: Note[] = []
+  #list: string[] = []
+  #rows: string[][] = []
+  #row: string[] = []
+  #cell: string[] = []
+
+  constructor(stories: Stories) {
+    this.#stories = stories
+  }
+
+  read(): void {
+    const { body, footnotes, margins, comments, endnotes, boxes } = this.#stories.lengths
+    const endnotesAt = body + footnotes + margins + comments
+    this.#notes = [...this.#readNotes(0, body, footnotes), ...this.#readNotes(1, endnotesAt, endnotes)].sort(
+      (a, b) => a.at - b.at,
+    )
+    this.#body(body)
+    this.#texts(endnotesAt + endnotes, boxes)
+    this.#margins(body + footnotes, margins)
+  }
+
+  #body(length: number): void {
+    let next = 0
+    for (const { text, properties, endsCell, end } of this.#stories.paragraphs(0, length)) {
+      if (properties.depth > 0) this.#inTable(text, properties.endsRow && properties.depth === 1, endsCell)
+      else {
+        this.#flushTable()
+        if (text === '') this.#flushList()
+        else if (properties.outline > 0 && text.length <= MAX_HEADING) this.#heading(text, properties.outline)
+        else if (properties.listed) this.#list.push(`${'  '.repeat(properties.listLevel)}- ${oneLine(text)}`)
+        else this.#paragraph(text)
+      }
+      if (this.#rows.length > 0 || this.#row.length > 0 || properties.depth > 0) continue
+      for (; (this.#notes[next]?.at ?? Number.POSITIVE_INFINITY) < end; next++) this.#note(next)
+    }
+    this.#flushTable()
+    this.#flushList()
+    for (; next < this.#notes.length; next++) this.#note(next)
+  }
+
+  #heading(text: string, level: number): void {
+    this.#flushList()
+    this.blocks.push({ type: 'heading', text: oneLine(text), level })
+  }
+
+  #paragraph(text: string): void {
+    this.#flushList()
+    this.blocks.push({ type: 'paragraph', text })
+  }
+
+  #note(index: number): void {
+    this.#flushList()
+    const block = this.#notes[index]?.block
+    if (block !== undefined) this.blocks.push(block)
+  }
+
+  #inTable(text: string, endsRow: boolean, endsCell: boolean): void {
+    this.#flushList()
+    if (endsRow) {
+      if (this.#cell.length > 0) this.#endCell()
+      this.#rows.push(this.#row)
+      this.#row = []
+      return
+    }
+    if (text !== '') this.#cell.push(oneLine(text))
+    if (endsCell) this.#endCell()
+  }
+
+  #endCell(): void {
+    this.#row.push(this.#cell.join(' '))
+    this.#cell = []
+  }
+
+  #flushTable(): void {
+    if (this.#cell.length > 0) this.#endCell()
+    if (this.#row.length > 0) this.#rows.push(this.#row)
+    const rows = this.#rows.filter((row) => row.some((cell) => cell !== ''))
+    this.#rows = []
+    this.#row = []
+    if (rows.length > 0) this.blocks.push(...tableBlocks(rows, looksLikeHeader(rows)))
+  }
+
+  #flushList(): void {
+    if (this.#list.length > 0) this.blocks.push({ type: 'list', text: this.#list.join('\n') })
+    this.#list = []
+  }
+
+  /** Foot- or endnotes: where they are referred to and what they say. */
+  #readNotes(kind: 0 | 1, start: number, length: number): Note[] {
+    const { references, texts, role } = NOTES[kind]
+    const places = this.#stories.part(references)
+    const own = this.#stories.part(texts)
+    const notes: Note[] = []
+    let last = 0
+    for (
+      let index = 0;
+      index < MAX_NOTES && (index + 2) * 4 <= own.length && (index + 1) * 4 <= places.length;
+      index++
+    ) {
+      const from = own.readUInt32LE(index * 4)
+      const to = Math.min(own.readUInt32LE(index * 4 + 4), length)
+      if (from < last || from >= to) continue
+      last = to
+      const text = this.#textOf(start + from, start + to)
+      if (text !== '')
+        notes.push({ at: places.readUInt32LE(index * 4), block: { type: 'paragraph', text, metadata: { role } } })
+    }
+    return notes
+  }
+
+  #texts(start: number, length: number): void {
+    for (const { text } of this.#stories.paragraphs(start, start + length)) if (text !== '') this.#paragraph(text)
+  }
+
+  /** Headers and footers, each once, and only where the body does not say it already. */
+  #margins(start: number, length: number): void {
+    const places = this.#stories.part(MARGINS)
+    const seen = new Set(this.blocks.map((block) => block.text))
+    let last = 0
+    for (let index = SEPARATORS; index < MAX_NOTES && (index + 2) * 4 <= places.length; index++) {
+      const from = places.readUInt32LE(index * 4)
+      const to = Math.min(places.readUInt32LE(index * 4 + 4), length)
+      if (from < last || from >= to) continue
+      last = to
+      const text = this.#textOf(start + from, start + to)
+      if (text === '' || seen.has(text)) continue
+      seen.add(text)
+      const role = FOOTERS.has((index - SEPARATORS) % STORIES) ? 'footer' : 'header'
+      this.blocks.push({ type: 'paragraph', text, metadata: { role } })
+    }
+  }
+
+  #textOf(start: number, end: number): string {
+    const texts = [...this.#stories.paragraphs(start, end)].map(({ text }) => text)
+    return texts.filter((text) => text !== '').join('\n')
+  }
+}
+
+/** A "heading" longer than this is text in the wrong style. */
+const MAX_HEADING = 400
+
+function oneLine(text: string): string {
+  return text.replaceAll('\n', ' ')
+}

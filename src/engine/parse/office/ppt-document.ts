@@ -1,0 +1,118 @@
+import { ReadError } from '../limits.js'
+import { firstOf, type PptRecord, recordAt, recordsIn } from './ppt-records.js'
+import { TextReader, type TextRun } from './ppt-text.js'
+
+const DOCUMENT = 0x03e8
+const SLIDE = 0x03ee
+const NOTES = 0x03f0
+const NOTES_ATOM = 0x03f1
+const SLIDE_PERSIST = 0x03f3
+const SLIDE_LIST = 0x0ff0
+const USER_EDIT = 0x0ff5
+const PERSISTED = 0x1772
+/** Which list of slides is meant, by its instance. */
+const SLIDES = 0
+const NOTE_PAGES = 2
+/** First bytes of the stream `Current User` where the document has a password. */
+const LOCKED = 0xf3d1c4df
+const MAX_EDITS = 1000
+const MAX_PARTS = 1_000_000
+
+export interface OldSlide {
+  id: number
+  /** nothing where the file has lost it */
+  record?: PptRecord
+  /** texts of its placeholders, which stand apart from it */
+  outline: TextRun[]
+  notes?: PptRecord
+}
+
+/**
+ * The slides of a presentation in the order of the show (MS-PPT 2.1.2): the last edit says where each part stands.
+ *
+ * @throws ReadError `encrypted`, `malformed`
+ */
+export function readSlides(stream: Buffer, user: Buffer, filename: string): OldSlide[] {
+  const broken = (what: string): ReadError =>
+    new ReadError('malformed', `${filename} is not a readable presentation: ${what}`)
+  if (user.length < 20) throw broken('it does not say where it begins')
+  if (user.readUInt32LE(12) === LOCKED) throw new ReadError('encrypted', `${filename} is protected by a password`)
+  const { parts, document } = readParts(stream, user.readUInt32LE(16))
+  const root = recordAt(stream, parts.get(document) ?? -1)
+  if (root === undefined || root.type !== DOCUMENT) throw broken('its document is missing')
+  const slides: OldSlide[] = []
+  const notes = new Map<number, PptRecord>()
+  for (const list of recordsIn(root.body)) {
+    if (list.type !== SLIDE_LIST) continue
+    if (list.instance === SLIDES) slides.push(...slidesOf(list, stream, parts))
+    if (list.instance === NOTE_PAGES) for (const page of slidesOf(list, stream, parts)) addNotes(page, notes)
+  }
+  return slides.map((slide) => {
+    const page = notes.get(slide.id)
+    return page === undefined ? slide : { ...slide, notes: page }
+  })
+}
+
+/** Where each part of the document stands, newest edits first, and which of them is the document. */
+function readParts(stream: Buffer, start: number): { parts: Map<number, number>; document: number } {
+  const parts = new Map<number, number>()
+  let document = -1
+  let at = start
+  for (let edits = 0; edits < MAX_EDITS; edits++) {
+    const edit = recordAt(stream, at)
+    if (edit === undefined || edit.type !== USER_EDIT || edit.body.length < 20) break
+    if (document === -1) document = edit.body.readUInt32LE(16)
+    const directory = recordAt(stream, edit.body.readUInt32LE(12))
+    if (directory?.type === PERSISTED) addParts(directory.body, parts)
+    at = edit.body.readUInt32LE(8)
+    if (at === 0) break
+  }
+  return { parts, document }
+}
+
+function addParts(directory: Buffer, parts: Map<number, number>): void {
+  let at = 0
+  while (at + 4 <= directory.length) {
+    const head = directory.readUInt32LE(at)
+    const first = head & 0xfffff
+    const count = head >>> 20
+    at += 4
+    for (let index = 0; index < count && at + 4 <= directory.length && parts.size < MAX_PARTS; index++, at += 4)
+      if (!parts.has(first + index)) parts.set(first + index, directory.readUInt32LE(at))
+  }
+}
+
+function slidesOf(list: PptRecord, stream: Buffer, parts: ReadonlyMap<number, number>): OldSlide[] {
+  const slides: OldSlide[] = []
+  let texts = new TextReader()
+  let last: OldSlide | undefined
+  const seen = new Set<number>()
+  const end = (): void => {
+    if (last !== undefined) slides.push({ ...last, outline: texts.finish() })
+    last = undefined
+  }
+  for (const record of recordsIn(list.body)) {
+    if (record.type !== SLIDE_PERSIST) {
+      texts.take(record)
+      continue
+    }
+    end()
+    texts = new TextReader()
+    if (record.body.length < 16) continue
+    const part = record.body.readUInt32LE(0)
+    // One part that is listed as many slides would be read as often.
+    if (seen.has(part)) continue
+    seen.add(part)
+    const found = recordAt(stream, parts.get(part) ?? -1)
+    const known = found?.type === SLIDE || found?.type === NOTES ? { record: found } : {}
+    last = { id: record.body.readUInt32LE(12), outline: [], ...known }
+  }
+  end()
+  return slides
+}
+
+function addNotes(page: OldSlide, notes: Map<number, PptRecord>): void {
+  if (page.record?.type !== NOTES) return
+  const atom = firstOf(page.record.body, NOTES_ATOM)
+  if (atom !== undefined && atom.body.length >= 4) notes.set(atom.body.readUInt32LE(0), page.record)
+}

@@ -1,0 +1,123 @@
+import { type PptRecord, recordsIn } from './ppt-records.js'
+import { TextReader, type TextRun } from './ppt-text.js'
+
+const DRAWING = 0x040c
+const OUTLINE_REFERENCE = 0x0f9e
+const DG_CONTAINER = 0xf002
+const GROUP = 0xf003
+const SHAPE = 0xf004
+const CHILD_ANCHOR = 0xf00f
+const TEXT_BOX = 0xf00d
+const TERTIARY_OPTIONS = 0xf122
+/** The property of a group that says that it is a table. */
+const TABLE_PROPERTIES = 0x039f
+const MAX_DEPTH = 100
+/** Shapes of one slide. */
+const MAX_SHAPES = 20_000
+
+export type OldShape = { kind: 'text'; run: TextRun } | { kind: 'table'; rows: string[][] }
+
+interface Cell {
+  left: number
+  top: number
+  text: string
+}
+
+/** What stands on a slide or a page of notes, in the order of its drawing; texts of placeholders come from the outline. */
+export function shapesOf(slide: PptRecord, outline: readonly TextRun[]): OldShape[] {
+  const shapes: OldShape[] = []
+  for (const drawing of recordsIn(slide.body)) {
+    if (drawing.type !== DRAWING) continue
+    for (const container of recordsIn(drawing.body)) {
+      if (container.type === DG_CONTAINER) walk(container, outline, shapes)
+    }
+  }
+  return shapes
+}
+
+/** Groups taken apart, by a list of what is still to be looked at and not by recursion. */
+function walk(container: PptRecord, outline: readonly TextRun[], shapes: OldShape[]): void {
+  const waiting: { record: PptRecord; depth: number }[] = [{ record: container, depth: 0 }]
+  for (let seen = 0; seen < MAX_SHAPES; seen++) {
+    const next = waiting.pop()
+    if (next === undefined) return
+    const { record, depth } = next
+    if (record.type === SHAPE) {
+      for (const run of textsOf(record, outline)) shapes.push({ kind: 'text', run })
+      continue
+    }
+    if (depth > MAX_DEPTH) continue
+    const inner = [...recordsIn(record.body)].filter(({ type }) => type === GROUP || type === SHAPE)
+    const rows = record.type === GROUP && isTable(inner[0]) ? rowsOf(inner, outline) : []
+    if (rows.length > 0) shapes.push({ kind: 'table', rows })
+    else for (const one of inner.reverse()) waiting.push({ record: one, depth: depth + 1 })
+  }
+}
+
+/** Whether the first shape of a group says that the group is a table. */
+function isTable(first: PptRecord | undefined): boolean {
+  if (first?.type !== SHAPE) return false
+  for (const options of recordsIn(first.body)) {
+    if (options.type !== TERTIARY_OPTIONS) continue
+    for (let index = 0; index < options.instance && index * 6 + 6 <= options.body.length; index++) {
+      const property = options.body.readUInt16LE(index * 6) & 0x3fff
+      if (property === TABLE_PROPERTIES) return (options.body.readUInt32LE(index * 6 + 2) & 1) === 1
+    }
+  }
+  return false
+}
+
+/** Cells are shapes; those with one upper edge are a row. */
+function rowsOf(shapes: readonly PptRecord[], outline: readonly TextRun[]): string[][] {
+  const cells = shapes.slice(1).flatMap((shape): Cell[] => {
+    if (shape.type !== SHAPE) return []
+    let left = 0
+    let top = 0
+    for (const { type, body } of recordsIn(shape.body)) {
+      if (type !== CHILD_ANCHOR || body.length < 16) continue
+      left = body.readInt32LE(0)
+      top = body.readInt32LE(4)
+    }
+    const runs = textsOf(shape, outline)
+    // lines between cells are shapes of the group too, without text
+    return runs.length === 0
+      ? []
+      : [
+          {
+            left,
+            top,
+            text: runs
+              .flatMap((run) => run.lines.map((line) => line.text))
+              .join(' ')
+              .replaceAll('\n', ' '),
+          },
+        ]
+  })
+  const lefts = [...new Set(cells.map((cell) => cell.left))].sort((a, b) => a - b)
+  const column = new Map(lefts.map((left, index) => [left, index]))
+  const rows = new Map<number, string[]>()
+  // A scatter of shapes is no grid: rows times columns stays near the number of cells.
+  if (lefts.length * new Set(cells.map((cell) => cell.top)).size > cells.length * 4 + 16) return []
+  for (const cell of cells.sort((a, b) => a.top - b.top || a.left - b.left)) {
+    const row = rows.get(cell.top) ?? lefts.map(() => '')
+    rows.set(cell.top, row)
+    row[column.get(cell.left) ?? 0] = cell.text
+  }
+  return [...rows.values()]
+}
+
+function textsOf(shape: PptRecord, outline: readonly TextRun[]): TextRun[] {
+  const runs: TextRun[] = []
+  for (const { type, body } of recordsIn(shape.body)) {
+    if (type !== TEXT_BOX) continue
+    const reader = new TextReader()
+    for (const record of recordsIn(body)) {
+      reader.take(record)
+      const referred =
+        record.type === OUTLINE_REFERENCE && record.body.length >= 4 ? outline[record.body.readUInt32LE(0)] : undefined
+      if (referred !== undefined) runs.push(referred)
+    }
+    runs.push(...reader.finish())
+  }
+  return runs
+}

@@ -1,0 +1,101 @@
+import type { PptRecord } from './ppt-records.js'
+
+const TEXT_HEADER = 0x0f9f
+const TEXT_CHARS = 0x0fa0
+const TEXT_BYTES = 0x0fa8
+const TEXT_STYLE = 0x0fa1
+const MAX_LEVEL = 8
+
+/** Kinds of text by what their header calls them. */
+export type TextKind = 'title' | 'body' | 'notes' | 'other'
+const KINDS: readonly TextKind[] = ['title', 'body', 'notes', 'other', 'other', 'body', 'title', 'body', 'body']
+
+/** Paragraphs of one shape. */
+export interface TextRun {
+  kind: TextKind
+  lines: { text: string; level: number }[]
+}
+
+/** Gathers texts from records in their order: a header, the characters, how they are formatted. */
+export class TextReader {
+  readonly #runs: TextRun[] = []
+  #kind: TextKind = 'other'
+  #text: string | undefined
+  #levels: number[] = []
+
+  take({ type, body }: PptRecord): void {
+    if (type === TEXT_HEADER) {
+      this.#end()
+      this.#kind = KINDS[body.length >= 4 ? body.readUInt32LE(0) : 4] ?? 'other'
+      this.#text = ''
+    } else if (type === TEXT_CHARS) this.#text = body.toString('utf16le')
+    else if (type === TEXT_BYTES) this.#text = body.toString('latin1')
+    else if (type === TEXT_STYLE && this.#text !== undefined) this.#levels = levelsOf(body, this.#text)
+  }
+
+  finish(): TextRun[] {
+    this.#end()
+    return this.#runs
+  }
+
+  #end(): void {
+    if (this.#text === undefined) return
+    const lines = this.#text.split('\r').map((line, index) => ({
+      text: line
+        .replaceAll('\v', '\n')
+        .replace(/[\t\u00a0 ]+/g, ' ')
+        .replace(/[\u0001-\u0008\u000e-\u001f]/g, '')
+        .trim(),
+      level: this.#levels[index] ?? 0,
+    }))
+    // a run without words keeps its place: shapes refer to runs by number
+    this.#runs.push({ kind: this.#kind, lines: lines.filter((line) => line.text !== '') })
+    this.#text = undefined
+    this.#levels = []
+  }
+}
+
+/** Properties of paragraphs that take bytes, by the bit that says that they are there, in the order of the file. */
+const PROPERTIES: readonly (readonly [mask: number, size: number])[] = [
+  [0xf, 2],
+  [0x80, 2],
+  [0x10, 2],
+  [0x40, 2],
+  [0x20, 4],
+  [0x800, 2],
+  [0x1000, 2],
+  [0x2000, 2],
+  [0x4000, 2],
+  [0x100, 2],
+  [0x400, 2],
+  [0x8000, 2],
+]
+const TAB_STOPS = 0x100000
+const LATE: readonly (readonly [mask: number, size: number])[] = [
+  [0x10000, 2],
+  [0xe0000, 2],
+  [0x200000, 2],
+]
+
+/** The depth of each paragraph of a text (MS-PPT 2.9.44). */
+function levelsOf(body: Buffer, text: string): number[] {
+  const levels: number[] = []
+  let at = 0
+  let character = 0
+  while (at + 10 <= body.length && character <= text.length) {
+    const count = body.readUInt32LE(at)
+    const level = Math.min(body.readUInt16LE(at + 4), MAX_LEVEL)
+    const mask = body.readUInt32LE(at + 6)
+    at += 10
+    for (const [bits, size] of PROPERTIES) if ((mask & bits) !== 0) at += size
+    if ((mask & TAB_STOPS) !== 0) at += 2 + (at + 2 <= body.length ? body.readUInt16LE(at) * 4 : 0)
+    for (const [bits, size] of LATE) if ((mask & bits) !== 0) at += size
+    const stretch = text.slice(character, character + count)
+    for (const char of stretch) if (char === '\r') levels.push(level)
+    character += count
+    // the last paragraph has no mark in the text
+    if (character > text.length) levels.push(level)
+    if (count === 0) break
+  }
+  return levels
+}

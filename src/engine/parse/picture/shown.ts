@@ -1,0 +1,47 @@
+import type { CompiledElement, CompiledItem, CompiledNode, ShownItem } from '../compiled.js'
+import { itemName } from '../stored.js'
+
+/** A passage names so many items at most: a page of thumbnails is not a figure. */
+const MAX_SHOWN = 12
+
+/**
+ * Notes at each passage which tables, pictures and code blocks it is made of. A picture without a word of its own belongs
+ * to the passage that it stands in, or that has its caption.
+ */
+export function noteShown(
+  nodes: readonly CompiledNode[],
+  elements: readonly CompiledElement[],
+  items: readonly CompiledItem[],
+): void {
+  const byElement = new Map<string, ShownItem[]>()
+  for (const [index, item] of items.entries()) {
+    const shown = shownItem(item, index)
+    if (shown === undefined) continue
+    for (const id of [item.parseElementId, item.captionElementId]) {
+      if (id === undefined) continue
+      const known = byElement.get(id)
+      if (known === undefined) byElement.set(id, [shown])
+      else known.push(shown)
+    }
+  }
+  if (byElement.size === 0) return
+  const kinds = new Map(elements.map(({ id, type, text }) => [id, { type, hasText: text !== undefined }]))
+  for (const node of nodes) {
+    const shown = new Set(node.sourceElementIds.flatMap((id) => byElement.get(id) ?? []))
+    if (shown.size > 0) node.shows = [...shown].slice(0, MAX_SHOWN)
+    const own = node.sourceElementIds.flatMap((id) => kinds.get(id) ?? []).filter(({ hasText }) => hasText)
+    if (own.length > 0 && own.every(({ type }) => type === 'image')) node.kind = 'image'
+  }
+}
+
+function shownItem(item: CompiledItem, index: number): ShownItem | undefined {
+  const { modality, pageNumber, boundingBox, asset, drawn } = item
+  if (modality === 'page') return undefined
+  return {
+    id: itemName(item, index),
+    modality,
+    ...(pageNumber === undefined ? {} : { pageNumber }),
+    ...(boundingBox === undefined ? {} : { boundingBox }),
+    ...(asset === undefined && drawn === undefined ? {} : { isStored: true as const }),
+  }
+}

@@ -1,0 +1,138 @@
+import type { PDFiumModule } from '@hyzyla/pdfium'
+
+type Pdfium = Awaited<ReturnType<typeof PDFiumModule>>
+
+/** What stands on a page beside text, by its box. */
+interface PlacedObject extends Box {
+  kind: 'image' | 'drawing'
+}
+
+/** A rectangle in points from the top left corner of the page as it is shown. */
+export interface Box {
+  left: number
+  top: number
+  right: number
+  bottom: number
+}
+
+/** `fpdf_edit.h` */
+const PATH = 2
+const IMAGE = 3
+const SHADING = 4
+const FORM = 5
+
+/** A map of a town has tens of thousands of lines; what comes behind these is not looked at. */
+const MAX_OBJECTS = 20_000
+/** Forms within forms: figures of papers are one or two deep. */
+const MAX_DEPTH = 4
+/** A form that covers more of the page than this holds the page's own content. */
+const PAGE_SHARE = 0.6
+/** Parts of a point that coordinates are told in. */
+const FINE = 16
+
+/** `a b c d e f` of a transformation, as in a PDF */
+type Matrix = readonly [number, number, number, number, number, number]
+const SAME: Matrix = [1, 0, 0, 1, 0, 0]
+
+/** What is where on a page. */
+export interface PageLayout {
+  /** in points, as the page is shown */
+  size: { width: number; height: number }
+  objects: PlacedObject[]
+  /** the points that were asked for, from the top left corner of the page as it is shown */
+  points: [x: number, y: number][]
+}
+
+/**
+ * The pictures and drawings of an open page, those of forms as one drawing each. Nothing is decoded or drawn.
+ *
+ * @param points in the page's own space, as text is placed in
+ */
+export function layoutOf(
+  pdfium: Pdfium,
+  page: number,
+  size: { width: number; height: number },
+  points: readonly (readonly [x: number, y: number])[],
+): PageLayout {
+  const call = (name: string, ...values: number[]): number => {
+    const exported: unknown = Reflect.get(pdfium.wasmExports, name)
+    return typeof exported === 'function' ? Number(exported(...values)) : 0
+  }
+  const scratch = pdfium.wasmExports.malloc(32)
+  if (scratch === 0) return { size, objects: [], points: [] }
+  const floats = (count: number): number[] => {
+    const view = new DataView(pdfium.HEAPU8.buffer, scratch, 4 * count)
+    return Array.from({ length: count }, (_, place) => view.getFloat32(4 * place, true))
+  }
+  const boundsOf = (object: number): [number, number, number, number] | undefined => {
+    const found = call('FPDFPageObj_GetBounds', object, scratch, scratch + 4, scratch + 8, scratch + 12)
+    const [left = 0, bottom = 0, right = 0, top = 0] = floats(4)
+    return found === 0 || !(right > left || top > bottom) ? undefined : [left, bottom, right, top]
+  }
+  const matrixOf = (object: number): Matrix => {
+    const found = call('FPDFPageObj_GetMatrix', object, scratch)
+    const [a = 1, b = 0, c = 0, d = 1, e = 0, f = 0] = floats(6)
+    return found === 0 ? SAME : [a, b, c, d, e, f]
+  }
+  /** as the page is shown: turned, and cut to its crop box */
+  const shown = (x: number, y: number): [number, number] => {
+    const [width, height] = [Math.round(size.width * FINE), Math.round(size.height * FINE)]
+    // the last two parameters of the call are doubles and the places of two integers
+    call('FPDF_PageToDevice', page, 0, 0, width, height, 0, x, y, scratch, scratch + 4)
+    const view = new DataView(pdfium.HEAPU8.buffer, scratch, 8)
+    return [view.getInt32(0, true) / FINE, view.getInt32(4, true) / FINE]
+  }
+  const placed: PlacedObject[] = []
+  let left = MAX_OBJECTS
+  const look = (count: number, at: (place: number) => number, moved: Matrix, depth: number): void => {
+    for (let place = 0; place < count && left > 0; place++, left--) {
+      const object = at(place)
+      const type = call('FPDFPageObj_GetType', object)
+      if (type !== PATH && type !== IMAGE && type !== SHADING && type !== FORM) continue
+      const bounds = boundsOf(object)
+      if (bounds === undefined) continue
+      const box = boxOf(bounds, moved, shown)
+      if (type === FORM && isWholePage(box, size)) {
+        if (depth < MAX_DEPTH)
+          look(
+            call('FPDFFormObj_CountObjects', object),
+            (inner) => call('FPDFFormObj_GetObject', object, inner),
+            multiplied(matrixOf(object), moved),
+            depth + 1,
+          )
+      } else placed.push({ kind: type === IMAGE ? 'image' : 'drawing', ...box })
+    }
+  }
+  try {
+    look(pdfium._FPDFPage_CountObjects(page), (place) => pdfium._FPDFPage_GetObject(page, place), SAME, 0)
+    return { size, objects: placed, points: points.map(([x, y]) => shown(x, y)) }
+  } finally {
+    pdfium.wasmExports.free(scratch)
+  }
+}
+
+function isWholePage(box: Box, { width, height }: { width: number; height: number }): boolean {
+  return (box.right - box.left) * (box.bottom - box.top) > PAGE_SHARE * width * height
+}
+
+function boxOf(
+  [left, bottom, right, top]: readonly [number, number, number, number],
+  moved: Matrix,
+  shown: (x: number, y: number) => [number, number],
+): Box {
+  const corners = [
+    [left, bottom],
+    [right, bottom],
+    [left, top],
+    [right, top],
+  ].map(([x = 0, y = 0]) => shown(moved[0] * x + moved[2] * y + moved[4], moved[1] * x + moved[3] * y + moved[5]))
+  const xs = corners.map(([x]) => x)
+  const ys = corners.map(([, y]) => y)
+  return { left: Math.min(...xs), top: Math.min(...ys), right: Math.max(...xs), bottom: Math.max(...ys) }
+}
+
+function multiplied(inner: Matrix, outer: Matrix): Matrix {
+  const [a, b, c, d, e, f] = inner
+  const [p, q, r, s, t, u] = outer
+  return [a * p + b * r, a * q + b * s, c * p + d * r, c * q + d * s, e * p + f * r + t, e * q + f * s + u]
+}

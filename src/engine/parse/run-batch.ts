@@ -1,0 +1,128 @@
+import type { ChildProcess } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import type { CompileRequest, CompileResult, ReadingProgress } from './compiled.js'
+import type { ReadLimits } from './limits.js'
+import type { Batch, DocumentPart, Report } from './messages.js'
+import { meterOf } from './meter.js'
+
+/** How often the child's memory and time are looked at while it works. */
+const WATCH_MS = 250
+
+/** How far a process was with a file: its place in the batch. */
+interface Reached {
+  index: number
+  progress: ReadingProgress
+}
+
+/** How a batch ended. All but `done` mean that the child is gone. */
+export type BatchEnd =
+  | { end: 'done'; rss: number }
+  /** no result came for more processor time, or more time on the clock, than was allowed */
+  | { end: 'timeout'; of: 'processor' | 'clock'; reached: Reached | undefined }
+  | { end: 'memory'; reached: Reached | undefined }
+  /** `started` is false when it was gone before it had the batch */
+  | { end: 'died'; detail: string; started: boolean }
+
+/** A batch, what it may cost between two results, and who is told of it. */
+export interface BatchRun {
+  requests: CompileRequest[]
+  /** processor time after which a batch without a result is given up */
+  processorMs: number
+  onResults: (start: number, results: CompileResult[]) => void
+  onProgress: (index: number, progress: ReadingProgress) => void
+}
+
+/** Has a child read a batch, and ends the child when that takes too much. */
+export function runBatch(
+  child: ChildProcess,
+  limits: ReadLimits,
+  said: () => string,
+  { requests, processorMs, onResults, onProgress }: BatchRun,
+): Promise<BatchEnd> {
+  return new Promise((resolve) => {
+    let ended: BatchEnd | undefined
+    let started = false
+    let reached: Reached | undefined
+    const parts = new Map<number, DocumentPart[]>()
+    const meter = meterOf(child.pid)
+    meter.restart()
+    const stop = (why: BatchEnd): void => {
+      ended ??= why
+      child.kill('SIGKILL')
+    }
+    const watch = setInterval(() => {
+      if (residentBytes(child.pid) > limits.memoryBytes) stop({ end: 'memory', reached })
+      const spent = meter.look()
+      if (spent.processorMs > processorMs) stop({ end: 'timeout', of: 'processor', reached })
+      if (spent.wallMs > limits.wallMs) stop({ end: 'timeout', of: 'clock', reached })
+    }, WATCH_MS)
+    const finish = (result: BatchEnd): void => {
+      clearInterval(watch)
+      child.off('message', onMessage)
+      child.off('exit', onExit)
+      rest(child)
+      resolve(result)
+    }
+    const onMessage = (report: Report): void => {
+      if (report.kind === 'started') started = true
+      if (report.kind === 'part' || report.kind === 'results') meter.restart()
+      if (report.kind === 'part') parts.set(report.index, [...(parts.get(report.index) ?? []), report.part])
+      if (report.kind === 'progress') {
+        meter.told(report.processorMs)
+        reached = { index: report.index, progress: report.progress }
+        onProgress(report.index, report.progress)
+      }
+      if (report.kind === 'results')
+        onResults(
+          report.start,
+          report.results.map((result, place) => withParts(result, parts.get(report.start + place))),
+        )
+      if (report.kind === 'done') finish({ end: 'done', rss: report.rss })
+    }
+    const onExit = (code: number | null, signal: NodeJS.Signals | null): void => {
+      const outOfMemory = /heap out of memory|Array buffer allocation failed/.test(said())
+      if (ended === undefined && outOfMemory) ended = { end: 'memory', reached }
+      finish(ended ?? { end: 'died', detail: signal ?? `exit code ${code}`, started })
+    }
+    if (child.exitCode !== null || child.signalCode !== null) {
+      return finish({ end: 'died', detail: child.signalCode ?? `exit code ${child.exitCode}`, started })
+    }
+    child.on('message', onMessage)
+    child.on('exit', onExit)
+    child.ref()
+    child.channel?.ref()
+    const batch: Batch = { requests, limits }
+    child.send(batch, () => undefined)
+  })
+}
+
+/** An idle child does not keep its parent alive. */
+export function rest(child: ChildProcess): void {
+  child.unref()
+  child.channel?.unref()
+}
+
+/** A document with the parts that came before its result. */
+function withParts(result: CompileResult, parts: readonly DocumentPart[] = []): CompileResult {
+  if (!result.ok || parts.length === 0) return result
+  const { nodes, assets, ...rest } = result.document
+  return {
+    ok: true,
+    document: {
+      ...rest,
+      nodes: [...parts.flatMap((part) => part.nodes), ...nodes],
+      assets: [...parts.flatMap((part) => part.assets), ...assets],
+    },
+  }
+}
+
+/** Resident memory of a process. Linux only; elsewhere the heap limit alone holds, and this is 0. */
+export function residentBytes(pid: number | undefined): number {
+  if (process.platform !== 'linux' || pid === undefined) return 0
+  try {
+    const kib = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1]
+    return Number(kib ?? 0) * 1024
+  } catch {
+    return 0
+  }
+}

@@ -1,0 +1,37 @@
+import { parseJson, record, someText } from './setting-readers.js'
+
+/** A program of this machine that makes files which are not read into files which are. There is no shell. */
+export interface ConverterSetting {
+  /** endings of names without a dot, and media types */
+  types: string[]
+  /** the program and its arguments; `{input}` is the file, `{outdir}` the folder for what is made of it; without `{outdir}` its output is taken */
+  argv: string[]
+}
+
+const KEYS: readonly string[] = ['types', 'argv']
+
+/** A list of converters. @throws Error that says the rule */
+export function converters(value: unknown): readonly ConverterSetting[] {
+  const list: unknown = typeof value === 'string' ? parseJson(value) : value
+  if (!Array.isArray(list)) throw new Error('a list of converters (in the environment: as JSON)')
+  return list.map(converter)
+}
+
+function converter(value: unknown): ConverterSetting {
+  const fields = record(value, 'a list of objects')
+  const stranger = Object.keys(fields).find((key) => !KEYS.includes(key))
+  if (stranger !== undefined) throw new Error(`a list of converters without the key ${JSON.stringify(stranger)}`)
+  const argv = texts(fields.argv, 'argv as a list of texts, the program first')
+  if (!argv.slice(1).some((word) => word.includes('{input}'))) throw new Error('argv with an argument {input}')
+  const types = texts(fields.types, 'types as a list of endings such as wpd, or media types')
+  return { types: types.map((type) => type.toLowerCase().replace(/^\./, '')), argv }
+}
+
+function texts(value: unknown, rule: string): string[] {
+  if (!Array.isArray(value) || value.length === 0) throw new Error(rule)
+  try {
+    return value.map(someText)
+  } catch {
+    throw new Error(rule)
+  }
+}

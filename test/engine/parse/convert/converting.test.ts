@@ -1,0 +1,225 @@
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import type { CompileResult, Compiler } from '../../../../src/engine/parse/compiled.js'
+import { createCompiler } from '../../../../src/engine/parse/compiler.js'
+import { withConverters } from '../../../../src/engine/parse/convert/converting.js'
+import { isolationOf } from '../../../../src/engine/parse/convert/isolation.js'
+import { CONVERT_LIMITS } from '../../../../src/engine/parse/convert/run-converter.js'
+import { until } from '../../../helpers/until.js'
+import { textOf } from '../read.js'
+
+const MIB = 1024 * 1024
+const LONG_MS = 120_000
+/** neither text nor a known format */
+const BYTES = Buffer.from(Array.from({ length: 3000 }, (_, index) => (index * 7919) % 251))
+
+const folder = mkdtempSync(join(tmpdir(), 'ks-converting-'))
+const compiler: Compiler = createCompiler()
+const log = { warn() {}, info() {} }
+/** where conversions keep their files while they last */
+const workshop = join(folder, 'tmp')
+const before = process.env.TMPDIR
+
+beforeAll(() => {
+  mkdirSync(workshop)
+  process.env.TMPDIR = workshop
+})
+afterEach(() => {
+  // nothing is left of any conversion, however it ended
+  expect(readdirSync(workshop)).toEqual([])
+})
+afterAll(async () => {
+  if (before === undefined) delete process.env.TMPDIR
+  else process.env.TMPDIR = before
+  await compiler.close()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+/** Converts a file by a program whose text this is; `input` and `outdir` are its arguments. */
+async function convert(
+  script: string,
+  {
+    limits = {},
+    args = ['{input}', '{outdir}'],
+    filename = 'Old letter.wxz',
+    signal,
+  }: {
+    limits?: Partial<typeof CONVERT_LIMITS>
+    args?: string[]
+    filename?: string
+    signal?: AbortSignal
+  } = {},
+): Promise<CompileResult> {
+  const program = join(folder, 'converter.cjs')
+  writeFileSync(
+    program,
+    `const fs = require('node:fs'), { spawn } = require('node:child_process')
+     const [input, outdir] = process.argv.slice(2);
+     ${script}`,
+  )
+  const path = join(folder, 'given')
+  writeFileSync(path, BYTES)
+  const argv = [process.execPath, program, ...args]
+  const converting = withConverters(compiler, [{ types: ['wxz'], argv }], log, { ...CONVERT_LIMITS, ...limits })
+  const [result] = await converting.compile([{ path, filename }], signal)
+  if (result === undefined) throw new Error('no result')
+  return result
+}
+
+const reasonOf = (result: CompileResult) => (result.ok ? 'it was read' : result.failure.message)
+
+/** Whether a process of this text runs. */
+function runs(words: string): boolean {
+  return readdirSync('/proc').some((name) => {
+    try {
+      return /^\d+$/.test(name) && readFileSync(`/proc/${name}/cmdline`, 'utf8').includes(words)
+    } catch {
+      return false
+    }
+  })
+}
+
+describe('A file of a type that is not read', { timeout: LONG_MS }, () => {
+  it('is converted by the program for its ending, and what comes of that is read', async () => {
+    const result = await convert(`fs.writeFileSync(outdir + '/letter.html', '<h1>Dear Ida</h1><p>The ferry sails at ' +
+      fs.readFileSync(input).length + '.</p>')`)
+    expect(reasonOf(result)).toBe('it was read')
+    if (!result.ok) return
+    expect(await textOf(result.document)).toContain('The ferry sails at 3000.')
+    expect(result.document).toMatchObject({
+      mediaType: 'text/html',
+      metadata: { convertedBy: expect.stringMatching(/^node/), convertedFrom: 'application/octet-stream' },
+    })
+  })
+
+  it('may come from what the program says', async () => {
+    const result = await convert(`process.stdout.write('Said on the output.')`, { args: ['{input}'] })
+    expect(result.ok && (await textOf(result.document))).toBe('Said on the output.')
+  })
+
+  it('is refused as before where no program is for it, and what is read needs none', async () => {
+    expect(reasonOf(await convert('', { filename: 'other.abc' }))).toMatch(/neither text nor of a known type/)
+    const path = join(folder, 'plain.txt')
+    writeFileSync(path, 'Plain words.')
+    const never = withConverters(
+      compiler,
+      [{ types: ['txt', 'text/plain'], argv: ['/no/such/program', '{input}'] }],
+      log,
+    )
+    expect((await never.compile([{ path, filename: 'plain.txt' }])).map(({ ok }) => ok)).toEqual([true])
+  })
+
+  it('gives its program nothing of the daemon: no variables, a home of its own, no shell', async () => {
+    process.env.SECRET_FOR_TEST = 'visible'
+    const result = await convert(
+      `fs.writeFileSync(outdir + '/a.txt', 'It has ' + JSON.stringify([Object.keys(process.env).sort(), process.env.HOME === process.cwd(),
+        outdir.startsWith(process.cwd()), input.endsWith('/input.wxz')]))`,
+      { filename: '$(touch pwned); -o x.wxz' },
+    )
+    delete process.env.SECRET_FOR_TEST
+    expect(result.ok && JSON.parse((await textOf(result.document)).replace('It has ', ''))).toEqual([
+      ['HOME', 'KS_CONVERSION', 'LANG', 'PATH', 'TMPDIR', 'TZ'],
+      true,
+      true,
+      true,
+    ])
+  })
+
+  it('has no way to the network where the system can take it away', async () => {
+    const { by } = isolationOf({ processorSeconds: 10, fileBytes: MIB })
+    if (by === 'none') return
+    const server = createServer((_, response) => response.end('here')).listen(0, '127.0.0.1')
+    await until(() => server.listening)
+    const { port } = server.address() as AddressInfo
+    const result =
+      await convert(`require('node:http').get('http://127.0.0.1:${port}', () => done('open')).on('error', (e) => done(e.code))
+      function done(what) { fs.writeFileSync(outdir + '/a.txt', 'network: ' + what); process.exit() }`)
+    server.close()
+    expect(result.ok && (await textOf(result.document))).toMatch(/^network: E(NETUNREACH|CONNREFUSED|ADDRNOTAVAIL)$/)
+  })
+})
+
+describe('A converter that', { timeout: LONG_MS }, () => {
+  it('hangs is ended', async () => {
+    const result = await convert('setInterval(() => {}, 1000) // ks-hanging', { limits: { wallMs: 1500 } })
+    expect(result).toMatchObject({ ok: false, failure: { code: 'limit-exceeded' } })
+    expect(reasonOf(result)).toMatch(/Old letter\.wxz could not be converted: node\S* took longer than 1\.5 s/)
+    expect(runs('converter.cjs')).toBe(false)
+  })
+
+  it('leaves processes behind leaves none', async () => {
+    const result = await convert(`spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000) // ks-left-behind'],
+      { detached: true, stdio: 'ignore' }).unref()
+      fs.writeFileSync(outdir + '/a.txt', 'made')`)
+    expect(reasonOf(result)).toBe('it was read')
+    await until(() => !runs('ks-left-behind'))
+  })
+
+  it('starts process after process is ended with all of them', async () => {
+    const result = await convert(
+      `setInterval(() => spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000) // ks-many'], { detached: true }), 50)`,
+      { limits: { processes: 6 } },
+    )
+    expect(reasonOf(result)).toMatch(/started more than 6 processes/)
+    await until(() => !runs('ks-many'))
+  })
+
+  it('writes without an end is ended, in one file, in many, or on its output', async () => {
+    const limits = { outputBytes: 8 * MIB }
+    const one = `const fd = fs.openSync(outdir + '/a.txt', 'w'); for (;;) fs.writeSync(fd, Buffer.alloc(1 << 20, 97))`
+    expect((await convert(one, { limits })).ok).toBe(false)
+    const many = `for (let n = 0; ; n++) fs.writeFileSync(outdir + '/' + n + '.txt', Buffer.alloc(1 << 20, 97))`
+    expect(reasonOf(await convert(many, { limits }))).toMatch(/made more than 8 MiB/)
+    const said = `(function go() { process.stdout.write(Buffer.alloc(1 << 20, 97), go) })()`
+    expect(reasonOf(await convert(said, { limits, args: ['{input}'] }))).toMatch(/made more than 8 MiB/)
+  })
+
+  it('takes too much memory is ended', async () => {
+    const result = await convert('const held = []; setInterval(() => held.push(Buffer.alloc(32 << 20, 1)), 20)', {
+      limits: { memoryBytes: 200 * MIB },
+    })
+    expect(reasonOf(result)).toMatch(/took more than 200 MiB of memory/)
+  })
+
+  it('fails, makes nothing or is not there is told, with what it says itself', async () => {
+    expect(reasonOf(await convert(`console.error('no filter for this'); process.exit(3)`))).toMatch(
+      /ended with code 3: no filter for this/,
+    )
+    expect(reasonOf(await convert(''))).toMatch(/made no file/)
+    const path = join(folder, 'given')
+    const argv = ['/no/such/converter', '{input}']
+    const [absent] = await withConverters(compiler, [{ types: ['wxz'], argv }], log).compile([
+      { path, filename: 'a.wxz' },
+    ])
+    expect(absent === undefined ? '' : reasonOf(absent)).toMatch(/a\.wxz could not be converted: converter /)
+  })
+
+  it('makes a link instead of a file gives nothing of what the link names', async () => {
+    const secret = join(folder, 'secret.txt')
+    writeFileSync(secret, 'Nobody may read this.')
+    const linked = await convert(`fs.symlinkSync(${JSON.stringify(secret)}, outdir + '/a.txt')`)
+    expect(reasonOf(linked)).toMatch(/made no file/)
+    const above = `fs.rmdirSync(outdir); fs.symlinkSync(${JSON.stringify(folder)}, outdir)`
+    expect(reasonOf(await convert(above))).not.toBe('it was read')
+  })
+
+  it('makes what cannot be read is told so, and converts nothing twice', async () => {
+    const again = await convert(`fs.copyFileSync(input, outdir + '/again.wxz')`)
+    expect(reasonOf(again)).toMatch(/was converted by node\S*, and Old letter\.wxz is neither text nor/)
+  })
+
+  it('runs when its caller gives up is ended', async () => {
+    const controller = new AbortController()
+    const running = convert('setInterval(() => {}, 1000) // waits', { signal: controller.signal })
+    const gaveUp = expect(running).rejects.toThrow('enough')
+    await until(() => runs('converter.cjs'))
+    controller.abort(new Error('enough'))
+    await gaveUp
+    await until(() => !runs('converter.cjs'))
+    expect(existsSync(workshop)).toBe(true)
+  })
+})

@@ -1,0 +1,158 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { availableParallelism, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { CompileRequest, CompileResult, Compiler, ReadingProgress } from '../../../src/engine/parse/compiled.js'
+import { createCompiler } from '../../../src/engine/parse/compiler.js'
+import type { ReadLimits } from '../../../src/engine/parse/limits.js'
+import { meterOf } from '../../../src/engine/parse/meter.js'
+import { until } from '../../helpers/until.js'
+
+const MIB = 1024 * 1024
+const LONG_MS = 240_000
+
+const folder = mkdtempSync(join(tmpdir(), 'ks-limits-'))
+const open: Compiler[] = []
+const burners: ChildProcess[] = []
+
+function compiler(limits: Partial<ReadLimits>): Compiler {
+  const made = createCompiler({ limits })
+  open.push(made)
+  return made
+}
+
+function file(name: string): CompileRequest {
+  const path = join(folder, name)
+  writeFileSync(path, `# ${name}\n\nText of ${name}.`)
+  return { path, filename: name }
+}
+
+const ends = (results: CompileResult[]) => results.map((result) => (result.ok ? 'ok' : result.failure.message))
+
+beforeEach(() => {
+  process.env.KS_FAULT = 'parse'
+})
+afterEach(async () => {
+  delete process.env.KS_FAULT
+  for (const burner of burners.splice(0)) burner.kill('SIGKILL')
+  for (const made of open.splice(0)) await made.close()
+})
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+describe('The limit of time', { timeout: LONG_MS }, () => {
+  it('counts what a file needs, and not what others take beside it', async () => {
+    // of the same low priority as the reading process
+    for (let i = 0; i < 3 * availableParallelism(); i++)
+      burners.push(spawn(process.execPath, ['-e', 'os.setPriority(10); for (;;);'], { stdio: 'ignore' }))
+    const began = performance.now()
+    const results = await compiler({ processorMs: 2000 }).compile([file('ks-fault-work-1000.pdf')])
+    expect(ends(results)).toEqual(['ok'])
+    // the clock alone would have ended it
+    expect(performance.now() - began).toBeGreaterThan(2000)
+  })
+
+  it('lets a file be whose process was stopped for longer than it may take', async () => {
+    const made = compiler({ processorMs: 60_000, wallMs: 2500 })
+    const reading = made.compile([file('ks-fault-wait-1500.pdf')])
+    await until(() => made.pids().length > 0)
+    const [pid = 0] = made.pids()
+    process.kill(pid, 'SIGSTOP')
+    await new Promise((resolve) => setTimeout(resolve, 4000))
+    process.kill(pid, 'SIGCONT')
+    expect(ends(await reading)).toEqual(['ok'])
+  })
+
+  it('ends a file that only waits, by the clock', async () => {
+    const results = await compiler({ processorMs: 60_000, wallMs: 1000 }).compile([file('ks-fault-wait-600000.pdf')])
+    expect(ends(results)).toEqual(['ks-fault-wait-600000.pdf needed more than 1 s to read'])
+  })
+
+  it('says at which page a file was that needed too much', async () => {
+    const told: number[] = []
+    const requests = [file('a.md'), file('ks-fault-work-2800.pdf')]
+    const results = await compiler({ processorMs: 1500 }).compile(requests, undefined, (index) => told.push(index))
+    expect(ends(results)).toEqual([
+      'ok',
+      expect.stringMatching(
+        /^ks-fault-work-2800\.pdf needed more than 1\.5 s of processor time to read \(it was at page [2-6] of 7\)$/,
+      ),
+    ])
+    expect(new Set(told)).toEqual(new Set([1]))
+  })
+
+  it('does not tell of pages more than some times a second', async () => {
+    const told: ReadingProgress[] = []
+    await compiler({}).compile([file('ks-fault-work-2100.pdf')], undefined, (_, progress) => told.push(progress))
+    expect(told.length).toBeGreaterThan(2)
+    expect(told.at(-1)).toEqual({ unit: 'page', at: 7, total: 7 })
+  })
+})
+
+describe('A file that ran out', { timeout: LONG_MS }, () => {
+  it('is read once more by itself, in a process that has read nothing else', async () => {
+    const made = compiler({ memoryBytes: 250 * MIB })
+    // alone, behind another one that the process has read
+    expect(ends(await made.compile([file('a.pdf')]))).toHaveLength(1)
+    const [before] = made.pids()
+    expect(ends(await made.compile([file('ks-fault-late.md')]))).toEqual(['ok'])
+    expect(made.pids()).not.toEqual([before])
+    // and with others in one batch
+    expect(ends(await made.compile([file('b.md'), file('ks-fault-late.md'), file('c.md')]))).toEqual(['ok', 'ok', 'ok'])
+  })
+
+  it('is told with what it needed when it runs out again', async () => {
+    const made = compiler({ memoryBytes: 200 * MIB })
+    await made.compile([file('a.md')])
+    expect(ends(await made.compile([file('ks-fault-memory.pdf'), file('after.md')]))).toEqual([
+      'ks-fault-memory.pdf needed more than 200 MiB of memory to read',
+      'ok',
+    ])
+  })
+})
+
+describe('A meter', () => {
+  it('counts processor time and clock from where it began, and nothing of what was slept through', () => {
+    let now = 0
+    const use = { processorMs: 500, isStopped: false }
+    const meter = meterOf(
+      1,
+      () => use,
+      () => now,
+    )
+    meter.restart()
+    now += 250
+    use.processorMs += 100
+    expect(meter.look()).toEqual({ processorMs: 100, wallMs: 250 })
+    // the machine slept for an hour
+    now += 3_600_000
+    expect(meter.look()).toEqual({ processorMs: 100, wallMs: 1250 })
+    use.isStopped = true
+    now += 250
+    expect(meter.look()).toEqual({ processorMs: 100, wallMs: 1250 })
+    meter.restart()
+    expect(meter.look()).toEqual({ processorMs: 0, wallMs: 0 })
+  })
+
+  it('believes the process where the system tells nothing, and the clock while it is silent', () => {
+    let now = 0
+    const meter = meterOf(
+      1,
+      () => undefined,
+      () => now,
+    )
+    meter.told(1000)
+    meter.restart()
+    const following = (ms: number) => {
+      for (let passed = 0; passed < ms; passed += 250) {
+        now += 250
+        meter.look()
+      }
+      return meter.look().processorMs
+    }
+    expect(following(1000)).toBe(200)
+    meter.told(1300)
+    expect(meter.look().processorMs).toBe(300)
+    expect(following(600_000)).toBeGreaterThan(120_000)
+  })
+})
