@@ -1,5 +1,8 @@
 import type { EngineContext } from '../context.js'
-import type { CompileFailure } from '../parse/compiled.js'
+import { depthsOf, storeContained } from '../documents/contained.js'
+import { ReceivedContained } from '../documents/receive-contained.js'
+import type { CompileFailure, ContainedSink, PreparedDocument } from '../parse/compiled.js'
+import { containedIn } from '../rows/contained-documents.js'
 import { requeue } from '../rows/job-claims.js'
 import { markFailed } from '../rows/job-documents.js'
 import { isHeld, type JobRow, moveJob, openJob } from '../rows/jobs.js'
@@ -49,15 +52,21 @@ export async function compileBatch(
   await (parting === undefined ? publishStored(context, stored, signal) : parting.publications.publish(stored, signal))
 }
 
-function readAll({ compiler, objects }: EngineContext, batch: readonly Work[], signal: AbortSignal) {
+async function readAll(
+  { compiler, objects, db }: EngineContext,
+  batch: readonly Work[],
+  inside: ContainedSink,
+  signal: AbortSignal,
+) {
   const documents = batch.map(({ document }) => document)
   const keys = documents.map((document) => document.object_key)
-  return objects.local(keys, (files) => {
+  const depths = await db.read(depthsOf(documents))
+  return await objects.local(keys, (files) => {
     const requests = documents.flatMap(({ filename, mime_type: declaredType }, place) => {
       const file = files[place]
-      return file === undefined ? [] : [{ ...file, filename, declaredType }]
+      return file === undefined ? [] : [{ ...file, filename, declaredType, depth: depths[place] ?? 0 }]
     })
-    return compiler.compile(requests, signal)
+    return compiler.compile(requests, signal, inside)
   })
 }
 
@@ -74,7 +83,12 @@ async function buildNodes(
   signal: AbortSignal,
 ): Promise<Built[]> {
   if (batch.length === 0) return []
-  const results = await readAll(context, batch, signal)
+  const received = new ReceivedContained(context, space.tenant)
+  const results = await readAll(context, batch, received, signal).catch(async (error: unknown) => {
+    await received.discard()
+    throw error
+  })
+  await received.finish()
   countPages(
     context,
     space,
@@ -83,12 +97,30 @@ async function buildNodes(
   const read: ReadWork[] = []
   for (const [index, work] of batch.entries()) {
     const result = results[index]
-    if (result?.ok === true) read.push({ work, document: result.document })
-    else if (result !== undefined) await failJob(context, space, work, result.failure)
+    if (result === undefined) continue
+    const failure = result.ok ? await storeFilesOf(context, space, work, result.document, received) : result.failure
+    if (failure !== undefined) await failJob(context, space, work, failure)
+    else if (result.ok) read.push({ work, document: result.document })
   }
   const { built, refused } = await storeVersions(context, space, read, signal, toFollow)
   for (const { work, failure } of refused) await failJob(context, space, work, failure)
   return built
+}
+
+/** Documents in a document are made before its own version is: a crash in between does all of it again. */
+async function storeFilesOf(
+  context: EngineContext,
+  space: SpaceRow,
+  work: Work,
+  { contained = [] }: PreparedDocument,
+  received: ReceivedContained,
+) {
+  // one that held files when it was read before has documents of them, which it may hold no more
+  const mayHaveHeld = contained.length > 0 || work.job.version > 1
+  if (!mayHaveHeld) return undefined
+  const [there = []] = contained.length > 0 ? [] : await context.db.read(containedIn([work.document]))
+  if (contained.length + there.length === 0) return undefined
+  return await storeContained(context, space, work, contained, received)
 }
 
 /** The jobs whose nodes an earlier run of the process built, and those of which nothing is left. */

@@ -7,9 +7,9 @@ import { entryUrl } from '../../lib/entry.js'
 import { helperThreads } from '../../lib/helper-threads.js'
 import { killAtExit } from '../../lib/kill-at-exit.js'
 import { lowerPriority } from '../../lib/low-priority.js'
-import type { CompileRequest, CompileResult } from './compiled.js'
+import type { CompileRequest, CompileResult, ContainedSink } from './compiled.js'
 import type { ReadLimits } from './limits.js'
-import type { Batch, DocumentPart, Report } from './messages.js'
+import type { Batch, DocumentPart, Report, Taken } from './messages.js'
 
 /** What small files leave is young garbage: a larger nursery would only be held. */
 const NODE_FLAGS = ['--max-semi-space-size=2', helperThreads(1)]
@@ -41,11 +41,13 @@ export interface Child {
    * Reads one batch. Only one at a time.
    *
    * @param stallMs the child is killed when no result comes for this long
+   * @param inside takes what lies in the files; where it rejects, so does this, and the child is gone
    */
   run(
     requests: CompileRequest[],
     stallMs: number,
     onResults: (start: number, results: CompileResult[]) => void,
+    inside?: ContainedSink,
   ): Promise<BatchEnd>
   /** Ends the process at once; a running batch ends with `died`. */
   kill(): void
@@ -130,8 +132,9 @@ function runBatch(
   requests: CompileRequest[],
   stallMs: number,
   onResults: (start: number, results: CompileResult[]) => void,
+  inside?: ContainedSink,
 ): Promise<BatchEnd> {
-  return new Promise((resolve) => {
+  return new Promise((resolve, reject) => {
     let reason: 'timeout' | 'memory' | undefined
     let started = false
     const parts = new Map<number, DocumentPart[]>()
@@ -143,16 +146,35 @@ function runBatch(
       if (residentBytes(child.pid) > limits.memoryBytes) stop('memory')
     }, WATCH_MS)
     let stall = setTimeout(() => stop('timeout'), stallMs)
-    const finish = (result: BatchEnd): void => {
+    const letGo = (): void => {
       clearInterval(memory)
       clearTimeout(stall)
       child.off('message', onMessage)
       child.off('exit', onExit)
       rest(child)
+    }
+    const finish = (result: BatchEnd): void => {
+      letGo()
       resolve(result)
+    }
+    const isOver = () => child.exitCode !== null || child.signalCode !== null || !child.connected
+    const take = async (report: Extract<Report, { kind: 'contained' | 'contained-end' }>): Promise<void> => {
+      clearTimeout(stall)
+      if (report.kind === 'contained') await inside?.piece(report.index, report.bytes)
+      else await inside?.end(report.index, report.kept)
+      if (isOver()) return
+      stall = setTimeout(() => stop('timeout'), stallMs)
+      const taken: Taken = { kind: 'taken' }
+      child.send(taken, () => undefined)
+    }
+    const giveUp = (error: unknown): void => {
+      letGo()
+      end(child)
+      reject(error)
     }
     const onMessage = (report: Report): void => {
       if (report.kind === 'started') started = true
+      if (report.kind === 'contained' || report.kind === 'contained-end') return void take(report).catch(giveUp)
       if (report.kind === 'part' || report.kind === 'results') {
         clearTimeout(stall)
         stall = setTimeout(() => stop('timeout'), stallMs)

@@ -83,6 +83,18 @@ export interface CompiledDocument {
   nodes: CompiledNode[]
   items: CompiledItem[]
   metadata: Record<string, unknown>
+  /** files that lie in it and are documents of their own; absent where there are none */
+  contained?: ContainedFile[]
+}
+
+/** A file that lies in another one: an attachment of a mail, a file of an archive. */
+export interface ContainedFile {
+  /** path below the file that it lies in, without a way out of it; no two have the same */
+  name: string
+  /** as its container declares it */
+  mediaType?: string
+  sha256: string
+  size: number
 }
 
 /** Why a file could not be read: one sentence for people, and a stable code. */
@@ -115,7 +127,10 @@ export interface PreparedAsset {
  * anything of the size of a document.
  */
 export interface PreparedDocument
-  extends Pick<CompiledDocument, 'contentType' | 'parser' | 'title' | 'mediaType' | 'language' | 'metadata'> {
+  extends Pick<
+    CompiledDocument,
+    'contentType' | 'parser' | 'title' | 'mediaType' | 'language' | 'metadata' | 'contained'
+  > {
   /** packed text and elements; see `StoredArtifact` */
   artifact: Uint8Array
   artifactHash: string
@@ -139,12 +154,28 @@ export interface CompileRequest {
   filename: string
   /** as the client declared it; content decides */
   declaredType?: string
+  /** how many files lie around it, where those in it are wanted */
+  depth?: number
+}
+
+/** Takes bytes of files that lie in those that are read, in the order in which they come. */
+export interface ContainedSink {
+  /** Nothing came yet of the request at this place, or what came is to be forgotten: it is read once more. */
+  begin(place: number): void
+  /** The next bytes of the open file of a request. */
+  piece(place: number, bytes: Uint8Array): Promise<void>
+  /** The open file is whole, or given up. */
+  end(place: number, kept: boolean): Promise<void>
 }
 
 /** Reads files in child processes with limits on time and memory. */
 export interface Compiler {
-  /** Results in the order of the requests; a file that cannot be read fails alone. */
-  compile(requests: CompileRequest[], signal?: AbortSignal): Promise<CompileResult[]>
+  /**
+   * Results in the order of the requests; a file that cannot be read fails alone.
+   *
+   * @param inside takes what lies in files whose requests have a depth; where it fails, all of this does
+   */
+  compile(requests: CompileRequest[], signal?: AbortSignal, inside?: ContainedSink): Promise<CompileResult[]>
   /** Files are about to come one by one: starts a reading process and keeps it for some minutes. */
   warm(): void
   /** reading processes that run now, for diagnostics and fault tests */

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs'
 import { KsError } from '../../contract/errors.js'
 import { type BatchEnd, type Child, startChild } from './child-handle.js'
-import type { CompileFailure, CompileRequest, CompileResult, Compiler } from './compiled.js'
+import type { CompileFailure, CompileRequest, CompileResult, Compiler, ContainedSink } from './compiled.js'
 import { bytesInWords, DEFAULT_LIMITS, type ReadLimits } from './limits.js'
 import { endingOf } from './sniff.js'
 
@@ -19,7 +19,9 @@ const BATCH_BYTES = 1024 * 1024
 const SMALL_FILE = 64 * 1024
 /** Formats that are parsed by larger libraries go alone, whatever their size, so that a crash has one cause. */
 const ALONE = new Set(
-  'pdf docx docm dotx dotm doc xlsx xlsm xlsb xltx xls pptx pptm ppsx potx odt ott ods odp epub rtf msg zip'.split(' '),
+  'pdf docx docm dotx dotm doc xlsx xlsm xlsb xltx xls pptx pptm ppsx potx odt ott ods odp epub rtf msg zip tar gz tgz mbox'.split(
+    ' ',
+  ),
 )
 /** A batch of small files that shows no progress for this long holds one that hangs. */
 const BATCH_STALL_MS = 10_000
@@ -35,6 +37,7 @@ const WARM_MS = 5 * 60_000
 
 interface Job {
   requests: CompileRequest[]
+  inside: ContainedSink | undefined
   results: (CompileResult | undefined)[]
   /** first request that no batch holds yet */
   cursor: number
@@ -91,7 +94,7 @@ class ProcessCompiler implements Compiler {
     }))
   }
 
-  async compile(requests: CompileRequest[], signal?: AbortSignal): Promise<CompileResult[]> {
+  async compile(requests: CompileRequest[], signal?: AbortSignal, inside?: ContainedSink): Promise<CompileResult[]> {
     signal?.throwIfAborted()
     if (this.#closed) throw closedError()
     if (requests.length === 0) return []
@@ -99,6 +102,7 @@ class ProcessCompiler implements Compiler {
       const onAbort = (): void => this.#abort(job, signal?.reason)
       const job: Job = {
         requests,
+        inside,
         results: new Array<CompileResult | undefined>(requests.length).fill(undefined),
         cursor: 0,
         again: [],
@@ -200,8 +204,12 @@ class ProcessCompiler implements Compiler {
     const requests = batch.flatMap((index) => job.requests[index] ?? [])
     const alone = batch.length === 1
     const stallMs = alone ? this.#limits.timeoutMs : Math.min(this.#limits.timeoutMs, BATCH_STALL_MS)
-    const ended = await child.run(requests, stallMs, (start, results) => {
+    const onResults = (start: number, results: CompileResult[]) => {
       for (const [offset, result] of results.entries()) record(job, batch[start + offset], result)
+    }
+    const ended = await child.run(requests, stallMs, onResults, sinkFor(job, batch)).catch((error: unknown) => {
+      if (lane.child === child) lane.child = undefined
+      throw error
     })
     if (ended.end === 'done') {
       this.#failedStarts = 0
@@ -284,6 +292,18 @@ class ProcessCompiler implements Compiler {
     }
     const detail = ended.end === 'died' ? ` (${ended.detail})` : ''
     return { code: 'crashed', message: `${name} made the reading process end${detail}` }
+  }
+}
+
+/** Names the files of a batch by their places in the job. */
+function sinkFor({ inside }: Job, batch: readonly number[]): ContainedSink | undefined {
+  if (inside === undefined) return undefined
+  for (const place of batch) inside.begin(place)
+  const of = (index: number) => batch[index] ?? -1
+  return {
+    begin: (index) => inside.begin(of(index)),
+    piece: (index, bytes) => inside.piece(of(index), bytes),
+    end: (index, kept) => inside.end(of(index), kept),
   }
 }
 

@@ -1,4 +1,5 @@
 import type { CompiledDocument, ElementType } from './compiled.js'
+import type { Inside } from './inside/inside.js'
 import type { ReadLimits } from './limits.js'
 
 /** A picture met while reading: its own bytes, or an address the document only points to. */
@@ -40,6 +41,8 @@ export interface ParserInput {
   /** decoded text, for text formats; not called by binary ones */
   text(): string
   limits: ReadLimits
+  /** takes the files that lie in this one */
+  inside: Inside
 }
 
 export interface Parser {
