@@ -46,7 +46,7 @@ export async function openReader(signal: AbortSignal): Promise<Reader> {
   return {
     async read(path, filename, onProgress) {
       const requests = [{ path, filename }]
-      const [result] = await compiler.compile(requests, signal, (_, progress) => onProgress(progress))
+      const [result] = await compiler.compile(requests, signal, { onProgress: (_, progress) => onProgress(progress) })
       if (result === undefined) throw new Error(`nothing came of ${filename}`)
       if (!result.ok) return result
       const { title, mediaType, language, contentType, parser, metadata, ...packed } = result.document

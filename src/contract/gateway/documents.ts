@@ -10,6 +10,7 @@ export const DocumentAsset = z
     id: uuid,
     knowledgeSpaceId: uuid,
     sourceId: uuid.optional(),
+    parentDocumentId: uuid.optional(),
     filename: z.string(),
     mimeType: z.string(),
     objectKey: z.string(),

@@ -58,6 +58,7 @@ export const COMMON_WORDS: Readonly<Record<string, string>> = {
   expiresAt: 'when it ends',
   publicationId: 'id of the publication that was read',
   sourceId: 'id of the source',
+  parentDocumentId: 'id of the document whose file holds this one, such as the mail that it was attached to',
   expectedEvidenceIds: 'ids of passages that should answer',
   documentId: 'id of the document',
   uri: 'address',

@@ -1,5 +1,8 @@
 import type { EngineContext } from '../context.js'
-import type { CompileFailure } from '../parse/compiled.js'
+import { depthsOf, storeContained } from '../documents/contained.js'
+import { ReceivedContained } from '../documents/receive-contained.js'
+import type { CompileFailure, ContainedSink, PreparedDocument, ReadingProgress } from '../parse/compiled.js'
+import { containedIn } from '../rows/contained-documents.js'
 import { requeue } from '../rows/job-claims.js'
 import { markFailed } from '../rows/job-documents.js'
 import { isHeld, type JobRow, moveJob, openJob } from '../rows/jobs.js'
@@ -49,21 +52,36 @@ export async function compileBatch(
   await (parting === undefined ? publishStored(context, stored, signal) : parting.publications.publish(stored, signal))
 }
 
-/** Reads files. How far each is can be seen meanwhile (`context.reading`), and costs no write. */
-async function readAll({ compiler, objects, reading }: EngineContext, batch: readonly Work[], signal: AbortSignal) {
-  const keys = batch.map(({ document }) => document.object_key)
+/**
+ * Reads files, and takes in what lies in them. How far each is can be seen meanwhile (`context.reading`), and costs no
+ * write.
+ */
+async function readAll(
+  { compiler, objects, db, reading }: EngineContext,
+  batch: readonly Work[],
+  inside: ContainedSink,
+  signal: AbortSignal,
+) {
+  const documents = batch.map(({ document }) => document)
+  const keys = documents.map((document) => document.object_key)
+  const depths = await db.read(depthsOf(documents))
   try {
     return await objects.local(keys, (files) => {
       const there = batch.flatMap(({ job, document }, place) => {
         const file = files[place]
         if (file === undefined) return []
-        return [{ job, request: { ...file, filename: document.filename, declaredType: document.mime_type } }]
+        const { filename, mime_type: declaredType } = document
+        return [{ job, request: { ...file, filename, declaredType, depth: depths[place] ?? 0 } }]
       })
-      const requests = there.map(({ request }) => request)
-      return compiler.compile(requests, signal, (place, progress) => {
+      const onProgress = (place: number, progress: ReadingProgress) => {
         const job = there[place]?.job
         if (job !== undefined) reading.set(job.id, progress)
-      })
+      }
+      return compiler.compile(
+        there.map(({ request }) => request),
+        signal,
+        { onProgress, inside },
+      )
     })
   } finally {
     for (const { job } of batch) reading.delete(job.id)
@@ -83,7 +101,12 @@ async function buildNodes(
   signal: AbortSignal,
 ): Promise<Built[]> {
   if (batch.length === 0) return []
-  const results = await readAll(context, batch, signal)
+  const received = new ReceivedContained(context, space.tenant)
+  const results = await readAll(context, batch, received, signal).catch(async (error: unknown) => {
+    await received.discard()
+    throw error
+  })
+  await received.finish()
   countPages(
     context,
     space,
@@ -92,12 +115,30 @@ async function buildNodes(
   const read: ReadWork[] = []
   for (const [index, work] of batch.entries()) {
     const result = results[index]
-    if (result?.ok === true) read.push({ work, document: result.document })
-    else if (result !== undefined) await failJob(context, space, work, result.failure)
+    if (result === undefined) continue
+    const failure = result.ok ? await storeFilesOf(context, space, work, result.document, received) : result.failure
+    if (failure !== undefined) await failJob(context, space, work, failure)
+    else if (result.ok) read.push({ work, document: result.document })
   }
   const { built, refused } = await storeVersions(context, space, read, signal, toFollow)
   for (const { work, failure } of refused) await failJob(context, space, work, failure)
   return built
+}
+
+/** Documents in a document are made before its own version is: a crash in between does all of it again. */
+async function storeFilesOf(
+  context: EngineContext,
+  space: SpaceRow,
+  work: Work,
+  { contained = [] }: PreparedDocument,
+  received: ReceivedContained,
+) {
+  // one that held files when it was read before has documents of them, which it may hold no more
+  const mayHaveHeld = contained.length > 0 || work.job.version > 1
+  if (!mayHaveHeld) return undefined
+  const [there = []] = contained.length > 0 ? [] : await context.db.read(containedIn([work.document]))
+  if (contained.length + there.length === 0) return undefined
+  return await storeContained(context, space, work, contained, received)
 }
 
 /** The jobs whose nodes an earlier run of the process built, and those of which nothing is left. */

@@ -204,9 +204,7 @@ function* retireNamesakes(
     for (const row of isReplaced ? [document] : others.filter((other) => other.key < document.key))
       retired.set(row.key, row)
   }
-  const rows = [...retired.values()]
-  const { seq } = yield* retireDocuments(spaceKey, rows, revision)
-  return { seq, retired: rows }
+  return yield* retireDocuments(spaceKey, [...retired.values()], revision)
 }
 
 function vectorRows(built: Built[], embedded: EmbeddedNodes | undefined): FilledVector[] {

@@ -4,6 +4,7 @@ import type { Lease } from '../base/leases.js'
 import type { EngineContext } from '../context.js'
 import { removeUnreferenced } from '../objects/remove.js'
 import { type BulkItem, insertBulkJob } from '../rows/bulk-jobs.js'
+import { containedIn, inherit, liveDocuments } from '../rows/contained-documents.js'
 import { cancelJobs, type Hidden, hideDocuments, openJobsOf } from '../rows/document-ends.js'
 import { type DocumentRow, lookupDocuments } from '../rows/documents.js'
 import { publishNext } from '../rows/publications.js'
@@ -51,7 +52,7 @@ async function removeDocuments(
   })
   context.wake()
   const named = outcome.rows.flatMap(({ id, row }) => (row === undefined ? [] : [{ id, key: row.object_key }]))
-  const keys = named.map(({ key }) => key)
+  const keys = [...named.map(({ key }) => key), ...outcome.within.map((row) => row.object_key)]
   const [followed, removed] = await Promise.allSettled([
     context.indexes.follow(spaceId, outcome.seq),
     removeUnreferenced(context, caller.tenant, keys),
@@ -75,10 +76,12 @@ function* removeAll(caller: Caller, spaceId: string, documentIds: readonly strin
   const removed = new Map<string, Removed>()
   const live = rows.flatMap(({ row }) => (row === undefined ? [] : [row]))
   let seq = 0
+  const within: DocumentRow[] = []
   if (live.length > 0) {
     const { revision } = yield* publishNext(space.key, `delete ${live.map((row) => row.id).join(' ')}`)
     const retired = yield* retireDocuments(space.key, live, revision)
     seq = retired.seq
+    within.push(...retired.retired.slice(live.length))
     for (const [place, { versions, nodes }] of retired.made.entries())
       removed.set(live[place]?.id ?? '', { nodes, artifacts: versions, projections: nodes * 2 })
   }
@@ -89,12 +92,14 @@ function* removeAll(caller: Caller, spaceId: string, documentIds: readonly strin
     }),
   )
   const bulkJobId = yield* insertBulkJob(space, 'document_delete', items)
-  return { bulkJobId, rows, removed, seq }
+  return { bulkJobId, rows, within, removed, seq }
 }
 
 interface Outcome {
   bulkJobId: string
   rows: { id: string; row: DocumentRow | undefined }[]
+  /** what lay in them */
+  within: DocumentRow[]
   removed: Map<string, Removed>
   /** the log's last entry for the nodes; 0 where there are none */
   seq: number
@@ -130,13 +135,40 @@ function leaseOf({ leases }: EngineContext, spaceKey: number, { id, version }: D
   return lease
 }
 
-/** Hides documents of a space from `revision` on, inside the caller's transaction. */
-export function* retireDocuments(spaceKey: number, rows: readonly DocumentRow[], revision: number): Write<Hidden> {
-  if (rows.length === 0) return { made: [], seq: 0 }
+/** Documents that were taken out of every later revision. */
+export interface Retired extends Hidden {
+  /** those that were asked for, then those that lay in them */
+  retired: DocumentRow[]
+}
+
+/**
+ * Hides documents of a space from `revision` on, and with them what lies in their files, inside the caller's transaction.
+ * What a newer file holds too is that one's from here on.
+ */
+export function* retireDocuments(spaceKey: number, rows: readonly DocumentRow[], revision: number): Write<Retired> {
+  if (rows.length === 0) return { made: [], seq: 0, retired: [] }
   const now = Date.now()
-  const hidden = yield* hideDocuments(spaceKey, rows, revision, now)
-  yield* cancelOpenJobs(spaceKey, rows, now)
-  return hidden
+  const retired = yield* withContained(rows)
+  const hidden = yield* hideDocuments(spaceKey, retired, revision, now)
+  yield* cancelOpenJobs(spaceKey, retired, now)
+  return { ...hidden, retired }
+}
+
+/** Documents and all that lies in them and goes with them. */
+function* withContained(rows: readonly DocumentRow[]): Write<DocumentRow[]> {
+  const going = new Map(rows.map((row) => [row.key, row]))
+  for (let level: readonly DocumentRow[] = rows; level.length > 0; ) {
+    const held = (yield* containedIn(level)).flat().filter(({ key }) => !going.has(key))
+    const gone = new Set([...going.values()].map(({ id }) => id))
+    const heirs = held.flatMap(({ next_parent_id: heir }) => (heir === null || gone.has(heir) ? [] : [heir]))
+    const [first] = held
+    const live = first === undefined ? new Set<string>() : yield* liveDocuments(first, heirs)
+    const isTaken = ({ next_parent_id: heir }: DocumentRow) => heir !== null && live.has(heir)
+    yield* inherit(held.filter(isTaken))
+    level = held.filter((row) => !isTaken(row))
+    for (const row of level) going.set(row.key, row)
+  }
+  return [...going.values()]
 }
 
 function* cancelOpenJobs(spaceKey: number, rows: readonly DocumentRow[], now: number): Write<void> {

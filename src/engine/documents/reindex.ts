@@ -5,7 +5,7 @@ import { type BulkItem, insertBulkJob } from '../rows/bulk-jobs.js'
 import { type DocumentRow, documentsAfter, lookupDocuments, toAsset } from '../rows/documents.js'
 import { beginJobs, type JobRow, latestJobs, toTicket } from '../rows/jobs.js'
 import { findSpace, type SpaceRow } from '../rows/spaces.js'
-import { beginReindexCommits } from '../rows/staged-commits.js'
+import { beginJobCommits } from '../rows/staged-commits.js'
 import { assertRoomForReindex } from '../spaces/quota.js'
 import type { Read, Write } from '../storage/program.js'
 import { writeAnswer } from '../storage/write-answer.js'
@@ -69,8 +69,9 @@ export function* queueAgain(space: SpaceRow, rows: readonly DocumentRow[]): Writ
   const isOpen = (place: number) => latest[place]?.completed_at === null
   const ended = rows.filter((_, place) => !isOpen(place))
   const jobs = yield* beginJobs(space, ended)
-  yield* beginReindexCommits(
+  yield* beginJobCommits(
     space,
+    'bulk-reindex',
     ended.map((document, place) => ({ document, jobId: jobs[place]?.id ?? '' })),
     Date.now(),
   )

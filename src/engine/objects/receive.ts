@@ -24,8 +24,12 @@ interface Reception<B, T> {
   begin(): Write<B>
   /** `begin` writes none: what a crash leaves is removed by the clean-up */
   isLoose?: true
-  /** commits the rows that name the objects, with `held` in the same transaction */
-  commit(held: () => Write<void>, made: B): Promise<T>
+  /**
+   * commits the rows that name the objects, with `held` in the same transaction
+   *
+   * @param lives of the objects by their keys, for who names them later with `holdObjects`
+   */
+  commit(held: () => Write<void>, made: B, lives: ReadonlyMap<string, string>): Promise<T>
 }
 
 /** files whose bytes are made durable together */
@@ -55,7 +59,7 @@ export async function keepObjects<B, T>(
     for (;;) {
       await put(context, incoming)
       try {
-        const committed = await commit(() => holdAll(tenant, claims), made)
+        const committed = await commit(() => holdAll(tenant, claims), made, claims)
         isKept = true
         return committed
       } catch (error) {

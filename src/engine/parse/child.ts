@@ -12,7 +12,8 @@
 import '../../lib/no-debugger.js'
 import type { CompileRequest, CompileResult } from './compiled.js'
 import { charactersOf, partsOf } from './document-parts.js'
-import type { Batch, Report } from './messages.js'
+import type { FileSink } from './inside/inside.js'
+import type { Batch, Report, Taken } from './messages.js'
 import { switchOffNetwork } from './no-network.js'
 
 switchOffNetwork()
@@ -22,12 +23,18 @@ const { hearProgress, tellProgress } = await import('./progress.js')
 /** Results wait this long (or until there are many) for company, so that small files share messages. */
 const FLUSH_MS = 20
 const FLUSH_CHARACTERS = 2_000_000
+/** Of a file within a file, so many bytes are sent at a time. */
+const PIECE_BYTES = 1024 * 1024
 
 let filesBefore = 0
 const faultsOn = process.env.KS_FAULT === 'parse'
 
-process.on('message', (batch: Batch) => {
-  run(batch).catch((error: unknown) => {
+/** Called when the parent has taken what was sent last of a file within a file. */
+let taken: (() => void) | undefined
+
+process.on('message', (message: Batch | Taken) => {
+  if ('kind' in message) return taken?.()
+  run(message).catch((error: unknown) => {
     process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`)
     process.exit(1)
   })
@@ -52,7 +59,7 @@ async function run(batch: Batch): Promise<void> {
     hearProgress((progress) => process.send?.({ kind: 'progress', index, progress, processorMs: processorMs() }))
     if (faultsOn) fault(request)
     filesBefore++
-    const result = await readDocument(request, batch.limits)
+    const result = await readDocument(request, batch.limits, sinkOf(index))
     if (result.ok) {
       for (const part of partsOf(result.document)) await send({ kind: 'part', index, part })
       characters += charactersOf(result.document.nodes)
@@ -67,6 +74,22 @@ async function run(batch: Batch): Promise<void> {
 function processorMs(): number {
   const { user, system } = process.cpuUsage()
   return (user + system) / 1000
+}
+
+/** Hands on the files that lie in one of the batch; no more waits than what the parent has not taken yet. */
+function sinkOf(index: number): FileSink {
+  const sent = (report: Report) =>
+    new Promise<void>((resolve, reject) => {
+      taken = resolve
+      send(report).catch(reject)
+    })
+  return {
+    async piece(bytes) {
+      for (let from = 0; from < bytes.length; from += PIECE_BYTES)
+        await sent({ kind: 'contained', index, bytes: bytes.subarray(from, from + PIECE_BYTES) })
+    },
+    end: (kept) => sent({ kind: 'contained-end', index, kept }),
+  }
 }
 
 /** Resolves once the message is handed to the pipe, so that a later crash cannot lose it. */

@@ -111,6 +111,18 @@ export interface CompiledDocument {
   nodes: CompiledNode[]
   items: CompiledItem[]
   metadata: Record<string, unknown>
+  /** files that lie in it and are documents of their own; absent where there are none */
+  contained?: ContainedFile[]
+}
+
+/** A file that lies in another one: an attachment of a mail, a file of an archive. */
+export interface ContainedFile {
+  /** path below the file that it lies in, without a way out of it; no two have the same */
+  name: string
+  /** as its container declares it */
+  mediaType?: string
+  sha256: string
+  size: number
 }
 
 /** Why a file could not be read: one sentence for people, and a stable code. */
@@ -147,7 +159,10 @@ export interface PreparedAsset {
  * anything of the size of a document.
  */
 export interface PreparedDocument
-  extends Pick<CompiledDocument, 'contentType' | 'parser' | 'title' | 'mediaType' | 'language' | 'metadata'> {
+  extends Pick<
+    CompiledDocument,
+    'contentType' | 'parser' | 'title' | 'mediaType' | 'language' | 'metadata' | 'contained'
+  > {
   /** packed text and elements; see `StoredArtifact` */
   artifact: Uint8Array
   artifactHash: string
@@ -173,6 +188,8 @@ export interface CompileRequest {
   declaredType?: string
   /** what a vision model said of pictures of the file, by the SHA-256 of their bytes in hexadecimal */
   descriptions?: Record<string, string>
+  /** how many files lie around it, where those in it are wanted */
+  depth?: number
 }
 
 /** How far the reading of a file is: at the third of twelve pages. */
@@ -184,18 +201,30 @@ export interface ReadingProgress {
   total?: number
 }
 
+/** Takes bytes of files that lie in those that are read, in the order in which they come. */
+export interface ContainedSink {
+  /** Nothing came yet of the request at this place, or what came is to be forgotten: it is read once more. */
+  begin(place: number): void
+  /** The next bytes of the open file of a request. */
+  piece(place: number, bytes: Uint8Array): Promise<void>
+  /** The open file is whole, or given up. */
+  end(place: number, kept: boolean): Promise<void>
+}
+
+/** Who hears of a reading while it goes on. */
+export interface CompileListeners {
+  /** told a few times a second of a file that takes a while, by its place in the requests */
+  onProgress?: (index: number, progress: ReadingProgress) => void
+  /** takes what lies in files whose requests have a depth; where it fails, all of the reading does */
+  inside?: ContainedSink
+}
+
 /** Reads files in child processes with limits on time and memory. */
 export interface Compiler {
   /**
    * Results in the order of the requests; a file that cannot be read fails alone.
-   *
-   * @param onProgress told a few times a second of a file that takes a while, by its place in the requests
    */
-  compile(
-    requests: CompileRequest[],
-    signal?: AbortSignal,
-    onProgress?: (index: number, progress: ReadingProgress) => void,
-  ): Promise<CompileResult[]>
+  compile(requests: CompileRequest[], signal?: AbortSignal, listeners?: CompileListeners): Promise<CompileResult[]>
   /** Files are about to come one by one: starts a reading process and keeps it for some minutes. */
   warm(): void
   /** reading processes that run now, for diagnostics and fault tests */

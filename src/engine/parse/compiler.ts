@@ -1,9 +1,9 @@
 import { statSync } from 'node:fs'
 import { KsError } from '../../contract/errors.js'
 import { type Child, startChild } from './child-handle.js'
-import type { CompileRequest, CompileResult, Compiler, ReadingProgress } from './compiled.js'
+import type { CompileListeners, CompileRequest, CompileResult, Compiler, ContainedSink } from './compiled.js'
 import { DEFAULT_LIMITS, type ReadLimits } from './limits.js'
-import type { BatchEnd } from './run-batch.js'
+import type { BatchEnd, BatchRun } from './run-batch.js'
 import { endingOf } from './sniff.js'
 import { unread } from './unread.js'
 
@@ -23,7 +23,9 @@ const BATCH_BYTES = 1024 * 1024
 const SMALL_FILE = 64 * 1024
 /** Formats that are parsed by larger libraries go alone, whatever their size, so that a crash has one cause. */
 const ALONE = new Set(
-  'pdf docx docm dotx dotm doc xlsx xlsm xlsb xltx xls pptx pptm ppsx potx odt ott ods odp epub rtf msg zip'.split(' '),
+  'pdf docx docm dotx dotm doc xlsx xlsm xlsb xltx xls pptx pptm ppsx potx odt ott ods odp epub rtf msg zip tar gz tgz mbox'.split(
+    ' ',
+  ),
 )
 /** A batch of small files that gives no result for so much processor time holds one that hangs. */
 const BATCH_STALL_MS = 10_000
@@ -39,6 +41,7 @@ const WARM_MS = 5 * 60_000
 
 interface Job {
   requests: CompileRequest[]
+  inside: ContainedSink | undefined
   results: (CompileResult | undefined)[]
   /** first request that no batch holds yet */
   cursor: number
@@ -48,7 +51,7 @@ interface Job {
   deaths: Map<number, number>
   /** requests that ran out of time or memory and are read once more, in a process that reads nothing else */
   ranOut: Set<number>
-  onProgress: (index: number, progress: ReadingProgress) => void
+  onProgress: NonNullable<CompileListeners['onProgress']>
   open: number
   settled: boolean
   settle(error?: unknown): void
@@ -103,7 +106,7 @@ class ProcessCompiler implements Compiler {
   async compile(
     requests: CompileRequest[],
     signal?: AbortSignal,
-    onProgress: Job['onProgress'] = () => undefined,
+    { onProgress = () => undefined, inside }: CompileListeners = {},
   ): Promise<CompileResult[]> {
     signal?.throwIfAborted()
     if (this.#closed) throw closedError()
@@ -112,6 +115,7 @@ class ProcessCompiler implements Compiler {
       const onAbort = (): void => this.#abort(job, signal?.reason)
       const job: Job = {
         requests,
+        inside,
         results: new Array<CompileResult | undefined>(requests.length).fill(undefined),
         cursor: 0,
         again: [],
@@ -216,13 +220,18 @@ class ProcessCompiler implements Compiler {
     const child = await this.#childOf(lane)
     if (job.settled) return
     const wasFresh = child.isFresh()
-    const ended = await child.run({
+    const run: BatchRun = {
       requests: batch.flatMap((index) => job.requests[index] ?? []),
       processorMs: alone ? this.#limits.processorMs : Math.min(this.#limits.processorMs, BATCH_STALL_MS),
       onResults: (start, results) => {
         for (const [offset, result] of results.entries()) record(job, batch[start + offset], result)
       },
       onProgress: (place, progress) => job.onProgress(batch[place] ?? 0, progress),
+      inside: sinkFor(job, batch),
+    }
+    const ended = await child.run(run).catch((error: unknown) => {
+      if (lane.child === child) lane.child = undefined
+      throw error
     })
     if (ended.end === 'done') {
       this.#failedStarts = 0
@@ -301,6 +310,18 @@ class ProcessCompiler implements Compiler {
       batch.push(job.cursor++)
     }
     return batch
+  }
+}
+
+/** Names the files of a batch by their places in the job. */
+function sinkFor({ inside }: Job, batch: readonly number[]): ContainedSink | undefined {
+  if (inside === undefined) return undefined
+  for (const place of batch) inside.begin(place)
+  const of = (index: number) => batch[index] ?? -1
+  return {
+    begin: (index) => inside.begin(of(index)),
+    piece: (index, bytes) => inside.piece(of(index), bytes),
+    end: (index, kept) => inside.end(of(index), kept),
   }
 }
 

@@ -19,8 +19,14 @@ export interface ReadLimits {
   /** inflated size over packed size; counts only above `ratioFloorBytes` of inflated size */
   inflateRatio: number
   ratioFloorBytes: number
-  /** entries of one archive */
+  /** entries of one archive of an office format */
   archiveEntries: number
+  /** files that are read out of one file, those within those among them */
+  containedFiles: number
+  /** bytes of one of them */
+  containedBytes: number
+  /** files around one: a document in an archive in a mail in an archive has three */
+  containedDepth: number
 }
 
 export const DEFAULT_LIMITS: ReadLimits = {
@@ -33,6 +39,9 @@ export const DEFAULT_LIMITS: ReadLimits = {
   inflateRatio: 200,
   ratioFloorBytes: 10 * MIB,
   archiveEntries: 10_000,
+  containedFiles: 20_000,
+  containedBytes: 256 * MIB,
+  containedDepth: 5,
 }
 
 /** Embedded pictures kept from one document, all together: the bound of a readable multimodal asset. */

@@ -7,6 +7,11 @@ export interface Batch {
   limits: ReadLimits
 }
 
+/** Parent to child: the last bytes of a file within a file are taken, the next may come. */
+export interface Taken {
+  kind: 'taken'
+}
+
 /** Child to parent. */
 export type Report =
   | { kind: 'ready' }
@@ -16,6 +21,10 @@ export type Report =
   | { kind: 'progress'; index: number; progress: ReadingProgress; processorMs: number }
   /** what comes first of a large document: a message of all of it would keep the parent from everything else */
   | { kind: 'part'; index: number; part: DocumentPart }
+  /** bytes of a file that lies in one of the batch; the parent answers `taken`, so that what waits is bounded */
+  | { kind: 'contained'; index: number; bytes: Uint8Array }
+  /** that was all of it: it is kept, or given up */
+  | { kind: 'contained-end'; index: number; kept: boolean }
   /** results of the files from `start` on, in the order of the batch */
   | { kind: 'results'; start: number; results: CompileResult[] }
   /** the batch is finished; `rss` is the child's resident memory in bytes */

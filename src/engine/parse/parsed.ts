@@ -1,4 +1,5 @@
 import type { BoundingBox, CompiledDocument, ElementType } from './compiled.js'
+import type { Inside } from './inside/inside.js'
 import type { ReadLimits } from './limits.js'
 
 /**
@@ -43,6 +44,8 @@ export interface ParserInput {
   /** decoded text, for text formats; not called by binary ones */
   text(): string
   limits: ReadLimits
+  /** takes the files that lie in this one */
+  inside: Inside
 }
 
 export interface Parser {

@@ -3,6 +3,7 @@ import { readInside } from '../../local/open-inside.js'
 import { declaredCharset, decodeText } from './charset.js'
 import type { CompiledDocument, CompileRequest, CompileResult } from './compiled.js'
 import { type Assembled, assemble } from './elements.js'
+import { type FileSink, Inside } from './inside/inside.js'
 import { listItems } from './items.js'
 import { ReadError, type ReadLimits } from './limits.js'
 import { cutNodes } from './nodes.js'
@@ -14,11 +15,19 @@ import { parserFor } from './registry.js'
 import { isText, sniffBytes, sniffText } from './sniff.js'
 import { unsupported } from './unreadable.js'
 
-/** Reads one file and makes a document of it. Never throws: what cannot be read is a failure with its reason. */
-export async function readDocument(request: CompileRequest, limits: ReadLimits): Promise<CompileResult> {
+/**
+ * Reads one file and makes a document of it. Never throws: what cannot be read is a failure with its reason.
+ *
+ * @param sink takes the files that lie in it, where the request asks for them
+ */
+export async function readDocument(
+  request: CompileRequest,
+  limits: ReadLimits,
+  sink?: FileSink,
+): Promise<CompileResult> {
   try {
     const bytes = readBytes(request)
-    return { ok: true, document: await prepareDocument(await compileBytes(bytes, request, limits)) }
+    return { ok: true, document: await prepareDocument(await compileBytes(bytes, request, limits, sink)) }
   } catch (error) {
     if (error instanceof ReadError) {
       const { code, message, mediaType } = error
@@ -33,16 +42,19 @@ export async function readDocument(request: CompileRequest, limits: ReadLimits):
 /**
  * Makes a document of bytes already in memory.
  *
+ * @param sink see `readDocument`
  * @throws ReadError when it cannot be read
  */
 export async function compileBytes(
   bytes: Buffer,
-  request: Pick<CompileRequest, 'filename' | 'declaredType' | 'descriptions'>,
+  request: Pick<CompileRequest, 'filename' | 'declaredType' | 'descriptions' | 'depth'>,
   limits: ReadLimits,
+  sink?: FileSink,
 ): Promise<CompiledDocument> {
-  const { filename } = request
+  const { filename, depth } = request
   if (bytes.length === 0) throw new ReadError('empty', `${filename} is empty`)
-  const input = recognise(bytes, request, limits)
+  const inside = new Inside(filename, limits, sink === undefined || depth === undefined ? undefined : { depth, sink })
+  const input = { ...recognise(bytes, request, limits), inside }
   const parser = await parserFor(input.mediaType)
   if (parser === undefined) throw unsupported(filename, input.mediaType)
   const parsed = await parser.parse(input)
@@ -68,6 +80,7 @@ export async function compileBytes(
     nodes,
     items,
     metadata: parsed.metadata,
+    ...(inside.files.length === 0 ? {} : { contained: inside.files }),
   }
 }
 
@@ -93,7 +106,7 @@ function recognise(
   bytes: Buffer,
   request: Pick<CompileRequest, 'filename' | 'declaredType'>,
   limits: ReadLimits,
-): ParserInput {
+): Omit<ParserInput, 'inside'> {
   const { filename } = request
   const binary = sniffBytes(bytes)
   if (binary !== undefined) return { filename, bytes, mediaType: binary, text: () => bytes.toString('latin1'), limits }

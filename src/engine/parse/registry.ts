@@ -56,6 +56,10 @@ const PARSERS: readonly Entry[] = [
   lazily(is('text/x-rst'), async () => (await import('./text/rst.js')).rstParser),
   lazily(is('message/rfc822'), async () => (await import('./mail/eml.js')).emlParser),
   lazily(is('application/vnd.ms-outlook'), async () => (await import('./mail/msg.js')).msgParser),
+  lazily(is('application/mbox'), async () => (await import('./mail/mbox.js')).mboxParser),
+  lazily(is('application/zip'), async () => (await import('./archive/zip-folder.js')).zipParser),
+  lazily(is('application/x-tar'), async () => (await import('./archive/tar.js')).tarParser),
+  lazily(is('application/gzip'), async () => (await import('./archive/gzip.js')).gzipParser),
   lazily(is('text/x-org'), async () => (await import('./text/org.js')).orgParser),
   lazily(
     (mediaType) => mediaType === 'application/xml' || mediaType.endsWith('+xml'),

@@ -1,8 +1,8 @@
 import type { ChildProcess } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import type { CompileRequest, CompileResult, ReadingProgress } from './compiled.js'
+import type { CompileRequest, CompileResult, ContainedSink, ReadingProgress } from './compiled.js'
 import type { ReadLimits } from './limits.js'
-import type { Batch, DocumentPart, Report } from './messages.js'
+import type { Batch, DocumentPart, Report, Taken } from './messages.js'
 import { meterOf } from './meter.js'
 
 /** How often the child's memory and time are looked at while it works. */
@@ -30,6 +30,8 @@ export interface BatchRun {
   processorMs: number
   onResults: (start: number, results: CompileResult[]) => void
   onProgress: (index: number, progress: ReadingProgress) => void
+  /** takes what lies in the files; where it rejects, so does the run, and the child is gone */
+  inside: ContainedSink | undefined
 }
 
 /** Has a child read a batch, and ends the child when that takes too much. */
@@ -37,9 +39,9 @@ export function runBatch(
   child: ChildProcess,
   limits: ReadLimits,
   said: () => string,
-  { requests, processorMs, onResults, onProgress }: BatchRun,
+  { requests, processorMs, onResults, onProgress, inside }: BatchRun,
 ): Promise<BatchEnd> {
-  return new Promise((resolve) => {
+  return new Promise((resolve, reject) => {
     let ended: BatchEnd | undefined
     let started = false
     let reached: Reached | undefined
@@ -56,15 +58,32 @@ export function runBatch(
       if (spent.processorMs > processorMs) stop({ end: 'timeout', of: 'processor', reached })
       if (spent.wallMs > limits.wallMs) stop({ end: 'timeout', of: 'clock', reached })
     }, WATCH_MS)
-    const finish = (result: BatchEnd): void => {
+    const letGo = (): void => {
       clearInterval(watch)
       child.off('message', onMessage)
       child.off('exit', onExit)
       rest(child)
+    }
+    const finish = (result: BatchEnd): void => {
+      letGo()
       resolve(result)
+    }
+    const take = async (report: Extract<Report, { kind: 'contained' | 'contained-end' }>): Promise<void> => {
+      if (report.kind === 'contained') await inside?.piece(report.index, report.bytes)
+      else await inside?.end(report.index, report.kept)
+      // the time that it took to keep them is not the file's
+      meter.restart()
+      const taken: Taken = { kind: 'taken' }
+      if (child.connected) child.send(taken, () => undefined)
+    }
+    const giveUp = (error: unknown): void => {
+      letGo()
+      child.kill('SIGKILL')
+      reject(error)
     }
     const onMessage = (report: Report): void => {
       if (report.kind === 'started') started = true
+      if (report.kind === 'contained' || report.kind === 'contained-end') return void take(report).catch(giveUp)
       if (report.kind === 'part' || report.kind === 'results') meter.restart()
       if (report.kind === 'part') parts.set(report.index, [...(parts.get(report.index) ?? []), report.part])
       if (report.kind === 'progress') {

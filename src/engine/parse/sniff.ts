@@ -1,5 +1,6 @@
 import { languageOfFile, mediaTypeOfLanguage } from './languages.js'
 import { sniffBinary } from './magic.js'
+import { isMail, isMbox } from './mail/recognise.js'
 
 const TEXT_ENDINGS = new Map(
   Object.entries({
@@ -52,7 +53,7 @@ const SAMPLE = 8192
  * Nothing for what may be text.
  */
 export function sniffBytes(bytes: Buffer): string | undefined {
-  return sniffBinary(bytes)
+  return sniffBinary(bytes) ?? (isMbox(bytes) ? 'application/mbox' : undefined)
 }
 
 /** Whether decoded content looks like text rather than like bytes that happened to decode. */
@@ -86,6 +87,8 @@ export function sniffText(text: string, filename: string, declaredType: string |
   if (looksLikeJson(text)) return 'application/json'
   if (head.startsWith('{') && isLineDelimited(text)) return 'application/x-ndjson'
   if (byName !== undefined) return byName
+  // the files of a Maildir have names without an ending, or with one that says nothing
+  if (isMail(text)) return 'message/rfc822'
   if (/^#!.{0,60}\b(?:sh|bash|zsh)\b/.test(head)) return 'text/x-bash'
   if (/^#!.{0,60}\bpython/.test(head)) return 'text/x-python'
   const declared = declaredType?.split(';', 1)[0]?.trim().toLowerCase()

@@ -39,6 +39,15 @@ const KINDS: readonly (readonly [RegExp, string])[] = [
   [/sqlite|parquet/, 'a database file'],
 ]
 
+/** Archives that are not opened, by the names that people know them by. */
+const CLOSED_ARCHIVES: Readonly<Record<string, string>> = {
+  'application/x-7z-compressed': 'a 7-Zip archive',
+  'application/vnd.rar': 'a RAR archive',
+  'application/x-bzip2': 'packed by bzip2',
+  'application/x-xz': 'packed by xz',
+  'application/zstd': 'packed by zstd',
+}
+
 /** Endings of formats that are read, and whose files are recognised by their first bytes. */
 const RECOGNISED_BY_BYTES = new Set([
   'pdf',
@@ -62,6 +71,10 @@ const RECOGNISED_BY_BYTES = new Set([
   'vsdx',
   'vsd',
   'pub',
+  'zip',
+  'tar',
+  'gz',
+  'tgz',
 ])
 
 /** The error for a type without a parser: one sentence that says what the file is. */
@@ -82,6 +95,9 @@ export function unsupported(filename: string, mediaType: string): ReadError {
         : 'a compound file of a program that is not known'
     return new ReadError('unsupported-type', `${filename} is ${what}`, { mediaType })
   }
+  const archive = CLOSED_ARCHIVES[mediaType]
+  if (archive !== undefined)
+    return new ReadError('unsupported-type', `${filename} is ${archive}, which is not opened: pack it as ZIP or TAR.GZ`)
   const kind = KINDS.find(([pattern]) => pattern.test(mediaType))?.[1] ?? 'a file'
   return new ReadError('unsupported-type', `${filename} is ${kind} (${mediaType}), which cannot be read yet`, {
     mediaType,

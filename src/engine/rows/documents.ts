@@ -1,5 +1,6 @@
 import { KsError, notFound } from '../../contract/errors.js'
 import type { DocumentAsset } from '../../contract/gateway/documents.js'
+import { defined } from '../../lib/defined.js'
 import { isUuid } from '../../lib/ids.js'
 import { virtualName } from '../base/file-names.js'
 import { type Read, sql, type Write } from '../storage/program.js'
@@ -26,6 +27,9 @@ export interface DocumentRow {
   created_at: number
   updated_at: number
   deleted_at: number | null
+  /** the document whose file holds this one's; see `contained-documents.ts` */
+  parent_id: string | null
+  next_parent_id: string | null
 }
 
 /** @throws KsError `not-found` when the space does not hold the document, or not for this reader */
@@ -66,7 +70,7 @@ export function* knownDocuments(reader: Reader, spaceKey: number, ids: readonly 
   return new Set(rows.map(({ id }) => id))
 }
 
-/** The newest live document of each of some names, of one source. Whether the source is there for who asks is looked at before. */
+/** The newest live document of each of some names, of one source; none of those that lie in others. Whether the source is there for who asks is looked at before. */
 export function* newestNamed(
   spaceKey: number,
   sourceId: string | null,
@@ -74,17 +78,23 @@ export function* newestNamed(
 ): Read<(DocumentRow | undefined)[]> {
   return yield* sql.getEach<DocumentRow>(
     `SELECT * FROM documents INDEXED BY documents_name WHERE space_key = ? AND filename = ? AND source_id IS ?
-       AND deleted_at IS NULL ORDER BY key DESC LIMIT 1`,
+       AND parent_id IS NULL AND deleted_at IS NULL ORDER BY key DESC LIMIT 1`,
     filenames.map((filename) => [spaceKey, filename, sourceId]),
   )
 }
 
-/** Other live documents of the name and source of each of some. */
+/** Other live documents of the name and source of each of some; those that lie in others have names of their own. */
 export function* namesakesOf(documents: readonly DocumentRow[]): Read<DocumentRow[][]> {
   return yield* sql.allEach<DocumentRow>(
     `SELECT * FROM documents INDEXED BY documents_name WHERE space_key = ? AND filename = ? AND source_id IS ?
-       AND deleted_at IS NULL AND key <> ? ORDER BY key DESC`,
-    documents.map(({ space_key, filename, source_id, key }) => [space_key, filename, source_id, key]),
+       AND CASE WHEN parent_id IS NULL THEN 0 ELSE 1 END = ? AND deleted_at IS NULL AND key <> ? ORDER BY key DESC`,
+    documents.map(({ space_key, filename, source_id, parent_id, key }) => [
+      space_key,
+      filename,
+      source_id,
+      parent_id === null ? 0 : 1,
+      key,
+    ]),
   )
 }
 
@@ -111,7 +121,7 @@ export type NewDocument = Pick<
   DocumentRow,
   'tenant' | 'id' | 'space_key' | 'source_id' | 'filename' | 'mime_type' | 'object_key'
 > &
-  Pick<DocumentRow, 'sha256' | 'size_bytes'> & { metadata: object }
+  Pick<DocumentRow, 'sha256' | 'size_bytes'> & { metadata: object; parent_id?: string }
 
 export function* insertDocument(made: NewDocument, now: number): Write<DocumentRow> {
   const [row] = yield* insertDocuments([made], now)
@@ -122,8 +132,8 @@ export function* insertDocument(made: NewDocument, now: number): Write<DocumentR
 export function* insertDocuments(made: readonly NewDocument[], now: number): Write<DocumentRow[]> {
   const rows = yield* sql.returningEach<DocumentRow>(
     `INSERT INTO documents (tenant, id, space_key, source_id, metadata, filename, path_name, mime_type, object_key, sha256, size_bytes,
-       parser_status, created_at, updated_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending', ?, ?) RETURNING *`,
+       parent_id, parser_status, created_at, updated_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending', ?, ?) RETURNING *`,
     made.map((one) => {
       const pathName = virtualName(one.filename)
       return [
@@ -138,6 +148,7 @@ export function* insertDocuments(made: readonly NewDocument[], now: number): Wri
         one.object_key,
         one.sha256,
         one.size_bytes,
+        one.parent_id ?? null,
         now,
         now,
       ]
@@ -151,6 +162,7 @@ export function toAsset(row: DocumentRow, spaceId: string): DocumentAsset {
     id: row.id,
     knowledgeSpaceId: spaceId,
     ...sourceOf(row.source_id),
+    ...defined({ parentDocumentId: row.parent_id ?? undefined }),
     filename: row.filename,
     mimeType: row.mime_type,
     objectKey: row.object_key,

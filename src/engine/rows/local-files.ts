@@ -82,6 +82,7 @@ export function* documentsOf(
     `SELECT documents.id, documents.filename, documents.sha256, documents.parser_status FROM json_each(?) wanted
      CROSS JOIN documents INDEXED BY documents_name ON documents.filename = wanted.value
      WHERE documents.space_key = ? AND documents.source_id IS NULL AND documents.deleted_at IS NULL
+       AND documents.parent_id IS NULL
      ORDER BY documents.key DESC`,
     [JSON.stringify(filenames), spaceKey],
   )
@@ -114,7 +115,7 @@ export function* backedDocuments(documents: readonly number[]): Read<BackedDocum
        local_files.path, local_files.root, local_files.fingerprint, local_files.sha256
      FROM json_each(?) wanted CROSS JOIN documents ON documents.key = wanted.value
      CROSS JOIN local_files ON local_files.space_key = documents.space_key AND local_files.filename = documents.filename
-     WHERE documents.source_id IS NULL`,
+     WHERE documents.source_id IS NULL AND documents.parent_id IS NULL`,
     [JSON.stringify(documents)],
   )
 }

@@ -78,20 +78,22 @@ export function* beginUploadCommits(
   )
 }
 
-/** Begins the commits of jobs that compile documents again. */
-export function* beginReindexCommits(
+/** Begins the commits of jobs that compile documents whose bytes are there: again, or for the first time. */
+export function* beginJobCommits(
   space: { key: number; tenant: string },
+  operation: 'bulk-reindex' | 'document-upload',
   made: readonly { document: { id: string; source_id: string | null }; jobId: string }[],
   now: number,
 ): Write<void> {
   yield* sql.runEach(
     `INSERT INTO staged_commits (id, tenant, space_key, idempotency_key, operation_type, status, document_id, source_id, job_id, created_at, updated_at)
-     VALUES (?, ?, ?, ?, 'bulk-reindex', 'metadata-prepared', ?, ?, ?, ?, ?)`,
+     VALUES (?, ?, ?, ?, ?, 'metadata-prepared', ?, ?, ?, ?, ?)`,
     made.map(({ document, jobId }) => [
       newId(),
       space.tenant,
       space.key,
       jobId,
+      operation,
       document.id,
       document.source_id,
       jobId,

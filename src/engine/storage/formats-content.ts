@@ -38,6 +38,7 @@ export const CONTENT_FORMATS: Readonly<Record<string, TableFormat>> = {
       key: 'key space_key',
       uuid: 'id',
       'text?': 'source_id error_code error path_name',
+      'uuid?': 'parent_id next_parent_id',
       text: 'tenant filename mime_type',
       'object-key': 'object_key',
       sha256: 'sha256',

@@ -114,6 +114,7 @@ const LEFT_COLUMNS: Readonly<Record<string, readonly string[]>> = {
     'workspace_snapshots.deleted_at',
   ],
   'the database makes it': ['documents.folder', 'documents.base'],
+  'a newer file that is on its way, which no bundle has': ['documents.next_parent_id'],
   'found again when the topic is first read': [
     'semantic_views.covered',
     'semantic_views.dropped',

@@ -5,7 +5,7 @@ import { execaSync } from 'execa'
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { CompileRequest, Compiler } from '../../../src/engine/parse/compiled.js'
 import { type CompilerOptions, createCompiler } from '../../../src/engine/parse/compiler.js'
-import { fixturePath, makeZip } from './read.js'
+import { fixturePath } from './read.js'
 
 /** What counts processor time takes as long as the machine is busy. */
 const LONG_MS = 240_000
@@ -257,7 +257,7 @@ describe('Formats that cannot be read', () => {
       file('cut.pdf', readFileSync(fixturePath('fake-memo.pdf')).subarray(0, 300)),
       file('noise.bin', Buffer.from(Array.from({ length: 3000 }, (_, index) => (index * 7919) % 251))),
       file('broken.pdf', Buffer.from([0, 1, 2, 3, 4, 5, 6, 7, 0, 0, 1])),
-      file('plain.zip', makeZip([{ name: 'a.txt', content: 'x' }])),
+      file('packed.7z', Buffer.from("7z\xbc\xaf'\x1c\0\x04", 'latin1')),
     ]
     const results = await compiler().compile(requests)
     const failures = results.map((result) =>
@@ -275,7 +275,7 @@ describe('Formats that cannot be read', () => {
       expect.stringMatching(/^malformed: cut\.pdf is not a readable PDF/),
       'unsupported-type: noise.bin is neither text nor of a known type, so it cannot be read',
       'malformed: broken.pdf is not what its name says: its bytes are no pdf file',
-      'unsupported-type: plain.zip is an archive (application/zip), which cannot be read yet',
+      'unsupported-type: packed.7z is a 7-Zip archive, which is not opened: pack it as ZIP or TAR.GZ',
     ])
   })
 })

@@ -282,7 +282,7 @@ describe('E-mail', () => {
     expect(document.title).toBe('Grüße aus Köln')
     expect(document.text).toContain('From: André <a@b.c>')
     expect(document.text).toContain('Schöne Grüße')
-    expect(document.text.endsWith('Attachment: list.csv\n\na,b')).toBe(true)
+    expect(document.text.endsWith('Attachment: list.csv')).toBe(true)
   })
 
   it('goes on behind lines that only begin with the boundary, and ends at those that are it', async () => {
@@ -351,9 +351,7 @@ describe('The type of a file', () => {
     expect((await read('note.md', 'x', { declaredType: 'application/pdf' })).mediaType).toBe('text/markdown')
     expect((await read('page.md', '<div align="center">\n\n# T\n</div>')).mediaType).toBe('text/markdown')
     expect((await read('archive.docx', 'just text')).mediaType).toBe('text/plain')
-    await expect(read('a.txt', makeZip([{ name: 'x', content: 'y' }]))).rejects.toThrow(
-      'a.txt is an archive (application/zip)',
-    )
+    expect((await read('a.txt', makeZip([{ name: 'x', content: 'y' }]))).mediaType).toBe('application/zip')
   })
 
   it('is text in any encoding', async () => {

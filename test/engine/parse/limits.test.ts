@@ -71,7 +71,9 @@ describe('The limit of time', { timeout: LONG_MS }, () => {
   it('says at which page a file was that needed too much', async () => {
     const told: number[] = []
     const requests = [file('a.md'), file('ks-fault-work-2800.pdf')]
-    const results = await compiler({ processorMs: 1500 }).compile(requests, undefined, (index) => told.push(index))
+    const results = await compiler({ processorMs: 1500 }).compile(requests, undefined, {
+      onProgress: (index) => told.push(index),
+    })
     expect(ends(results)).toEqual([
       'ok',
       expect.stringMatching(
@@ -83,7 +85,9 @@ describe('The limit of time', { timeout: LONG_MS }, () => {
 
   it('does not tell of pages more than some times a second', async () => {
     const told: ReadingProgress[] = []
-    await compiler({}).compile([file('ks-fault-work-2100.pdf')], undefined, (_, progress) => told.push(progress))
+    await compiler({}).compile([file('ks-fault-work-2100.pdf')], undefined, {
+      onProgress: (_, progress) => told.push(progress),
+    })
     expect(told.length).toBeGreaterThan(2)
     expect(told.at(-1)).toEqual({ unit: 'page', at: 7, total: 7 })
   })

@@ -1,6 +1,6 @@
 import { CFB } from '@e965/xlsx'
 import { describe, expect, it } from 'vitest'
-import { read } from './read.js'
+import { read, readInside } from './read.js'
 
 /** A message from streams by path; texts of properties whose type is 001F are UTF-16. */
 function makeMsg(streams: Record<string, string>): Buffer {
@@ -39,8 +39,23 @@ describe('Messages of Outlook', () => {
       ['paragraph', 'Hello Bob,'],
       ['paragraph', 'it is large.'],
       ['paragraph', 'Attachment: notes.txt'],
-      ['paragraph', 'Attached words.'],
     ])
+  })
+
+  it('hand on what was attached to them, and read what they forward', async () => {
+    const inner = `${ATTACHMENT.replace('#00000000', '#00000001')}3701000D/`
+    const { document, files } = await readInside(
+      'mail.msg',
+      makeMsg({
+        ...message,
+        [`${inner}${SUBSTG}0037001F`]: 'The older one',
+        [`${inner}${SUBSTG}1000001F`]: 'It was smaller.',
+        [`${inner}${ATTACHMENT}3707001F`]: 'old.txt',
+        [`${inner}${ATTACHMENT}37010102`]: 'Older words.',
+      }),
+    )
+    expect(document.text).toContain('Subject: The older one\n\nIt was smaller.')
+    expect(files).toEqual({ 'notes.txt': 'Attached words.', 'old.txt': 'Older words.' })
   })
 
   it('without a plain text are read from their HTML, in their code page', async () => {

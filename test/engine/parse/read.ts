@@ -24,6 +24,29 @@ export async function read(
   return compileBytes(bytes, request, { ...DEFAULT_LIMITS, ...options.limits })
 }
 
+/** Reads a document and the files that lie in it, by name and as text, in this process. */
+export async function readInside(
+  filename: string,
+  content: string | Buffer,
+  { depth = 0, limits = {} }: { depth?: number; limits?: Partial<ReadLimits> } = {},
+): Promise<{ document: CompiledDocument; files: Record<string, string> }> {
+  const contents: string[] = []
+  let open: Uint8Array[] = []
+  const sink = {
+    async piece(bytes: Uint8Array) {
+      open.push(Buffer.from(bytes))
+    },
+    async end(kept: boolean) {
+      if (kept) contents.push(Buffer.concat(open).toString())
+      open = []
+    },
+  }
+  const all = { ...DEFAULT_LIMITS, ...limits }
+  const document = await compileBytes(Buffer.from(content), { filename, depth }, all, sink)
+  const named = (document.contained ?? []).map(({ name }, place) => [name, contents[place] ?? ''])
+  return { document, files: Object.fromEntries(named) }
+}
+
 export async function readFixture(name: string): Promise<CompiledDocument> {
   return read(name, readFileSync(fixturePath(name)))
 }

@@ -1,4 +1,6 @@
+import { isAscii, isUtf8 } from 'node:buffer'
 import { crc32, inflateRawSync } from 'node:zlib'
+import iconv from 'iconv-lite'
 import { bytesInWords, ReadError, type ReadLimits } from '../limits.js'
 
 // Record signatures and sizes of APPNOTE.TXT 6.3, sections 4.3.7, 4.3.12, 4.3.14 to 4.3.16, 4.5.3.
@@ -10,6 +12,10 @@ const CENTRAL_SIZE = 46
 const LOCAL_SIZE = 30
 const MAX_COMMENT = 0xffff
 const ENCRYPTED_FLAG = 1
+const UTF8_FLAG = 0x800
+/** where the attributes of an entry hold the mode of Unix: of its type those bits, and that of a symbolic link */
+const TYPE_BITS = 0xf000
+const LINK = 0xa000
 const STORED = 0
 const DEFLATED = 8
 /** A size or place of all ones stands for "see the zip64 record", which some programs write into small archives too. */
@@ -24,6 +30,8 @@ export interface ZipEntry {
   name: string
   method: number
   encrypted: boolean
+  /** it names another file, and its content is that name */
+  isLink: boolean
   packedSize: number
   /** as the archive claims; `ZipArchive.read` believes only what comes out */
   size: number
@@ -33,7 +41,12 @@ export interface ZipEntry {
 
 /** An archive in memory, whose entries are inflated one at a time against one shared budget. */
 export interface ZipArchive {
+  /** by name; of namesakes the first */
   readonly entries: ReadonlyMap<string, ZipEntry>
+  /** all of them, namesakes too */
+  readonly list: readonly ZipEntry[]
+  /** The content of an entry, which is not kept. @throws ReadError as `read` */
+  unpack(entry: ZipEntry): Buffer
   /** @throws ReadError `limit-exceeded`, `encrypted`, `malformed` */
   read(name: string): Buffer
 }
@@ -45,25 +58,35 @@ export interface ZipArchive {
  * @throws ReadError `malformed` without a directory, `limit-exceeded` past a limit
  */
 export function openZip(bytes: Buffer, filename: string, limits: ReadLimits): ZipArchive {
-  const entries = readDirectory(bytes, filename, limits)
+  const list = readDirectory(bytes, filename, limits)
+  const entries = new Map<string, ZipEntry>()
   let claimed = 0
-  for (const entry of entries.values()) claimed += entry.size
+  for (const entry of list) {
+    claimed += entry.size
+    if (!entries.has(entry.name)) entries.set(entry.name, entry)
+  }
   checkInflated(claimed, bytes.length, filename, limits)
   let inflated = 0
   const cache = new Map<string, Buffer>()
+  const unpack = (entry: ZipEntry): Buffer => {
+    const content = inflate(bytes, entry, filename, limits, inflated)
+    inflated += content.length
+    checkInflated(inflated, bytes.length, filename, limits)
+    if (crc32(content) !== entry.checksum) {
+      throw new ReadError('malformed', `${filename} is damaged: ${entry.name} does not match its checksum`)
+    }
+    return content
+  }
   return {
     entries,
+    list,
+    unpack,
     read(name) {
       const known = cache.get(name)
       if (known !== undefined) return known
       const entry = entries.get(name)
       if (entry === undefined) throw new ReadError('malformed', `${filename} has no part ${name}`)
-      const content = inflate(bytes, entry, filename, limits, inflated)
-      inflated += content.length
-      checkInflated(inflated, bytes.length, filename, limits)
-      if (crc32(content) !== entry.checksum) {
-        throw new ReadError('malformed', `${filename} is damaged: ${name} does not match its checksum`)
-      }
+      const content = unpack(entry)
       cache.set(name, content)
       return content
     },
@@ -89,7 +112,11 @@ export function listParts(bytes: Buffer, most: number): Set<string> {
 
 function entryName(bytes: Buffer, at: number): { name: string; next: number } {
   const end = at + CENTRAL_SIZE + bytes.readUInt16LE(at + 28)
-  const name = bytes.toString('utf8', at + CENTRAL_SIZE, end).replaceAll('\\', '/')
+  const raw = bytes.subarray(at + CENTRAL_SIZE, end)
+  // many programs write UTF-8 without saying so; what is none of it is of the code page of the first PCs
+  const saysUtf8 = (bytes.readUInt16LE(at + 8) & UTF8_FLAG) !== 0
+  const text = saysUtf8 || isAscii(raw) || isUtf8(raw) ? raw.toString('utf8') : iconv.decode(raw, 'cp437')
+  const name = text.replaceAll('\\', '/')
   return { name, next: end + bytes.readUInt16LE(at + 30) + bytes.readUInt16LE(at + 32) }
 }
 
@@ -144,12 +171,12 @@ function packedBytes(bytes: Buffer, entry: ZipEntry, filename: string): Buffer {
   return packed
 }
 
-function readDirectory(bytes: Buffer, filename: string, limits: ReadLimits): Map<string, ZipEntry> {
+function readDirectory(bytes: Buffer, filename: string, limits: ReadLimits): ZipEntry[] {
   const end = findEnd(bytes)
   if (end === -1)
     throw new ReadError('malformed', `${filename} is a zip archive without a directory; it may be cut off`)
   const count = bytes.readUInt16LE(end + 10)
-  const entries = new Map<string, ZipEntry>()
+  const entries: ZipEntry[] = []
   let at = directoryStart(bytes, end)
   // The archive may hold more entries than its 16-bit count says, so the directory itself is what counts.
   for (let seen = 1; at + CENTRAL_SIZE <= bytes.length && bytes.readUInt32LE(at) === CENTRAL; seen++) {
@@ -158,17 +185,17 @@ function readDirectory(bytes: Buffer, filename: string, limits: ReadLimits): Map
       throw new ReadError('limit-exceeded', `${filename} has more archive entries than the limit of ${most}`)
     }
     const { name, next } = entryName(bytes, at)
-    const entry: ZipEntry = {
+    entries.push({
       name,
       method: bytes.readUInt16LE(at + 10),
       encrypted: (bytes.readUInt16LE(at + 8) & ENCRYPTED_FLAG) !== 0,
+      isLink: (bytes.readUInt16LE(at + 40) & TYPE_BITS) === LINK,
       ...entryPlaces(bytes, at, filename),
       checksum: bytes.readUInt32LE(at + 16),
-    }
-    if (!entries.has(name)) entries.set(name, entry)
+    })
     at = next
   }
-  if (entries.size === 0 && count > 0) throw new ReadError('malformed', `${filename} has a damaged archive directory`)
+  if (entries.length === 0 && count > 0) throw new ReadError('malformed', `${filename} has a damaged archive directory`)
   return entries
 }
 

@@ -40,8 +40,8 @@ export function withConverters(
     return isolation
   }
   return {
-    async compile(requests, signal, onProgress) {
-      const results = await compiler.compile(requests, signal, onProgress)
+    async compile(requests, signal, listeners) {
+      const results = await compiler.compile(requests, signal, listeners)
       for (const [place, request] of requests.entries()) {
         const result = results[place]
         if (result === undefined || result.ok) continue

@@ -1,3 +1,4 @@
+import type { Inside } from '../inside/inside.js'
 import { readHtml } from '../markup/html.js'
 import type { Block, Parsed, Parser } from '../parsed.js'
 import { proseBlocks } from '../text/text.js'
@@ -6,14 +7,23 @@ import { decodeWords } from './mime-words.js'
 
 const SHOWN_HEADERS = ['From', 'To', 'Cc', 'Date', 'Subject'] as const
 
-/** Reads e-mail messages: who, when and about what, the text, text attachments, names of the others. */
+/**
+ * Reads e-mail messages: who, when and about what, the text, names of attachments. Those are documents of their own; what a
+ * mail only forwards stays part of its text, and pictures that its text shows stay its pictures.
+ */
 export const emlParser: Parser = {
   accepts: (mediaType) => mediaType === 'message/rfc822',
-  parse: (input) => parseMessage(readMime(input.bytes.toString('latin1'))),
+  parse: (input) => parseMessage(readMime(input.bytes.toString('latin1')), input.inside),
 }
 
-function parseMessage(message: MimePart): Parsed {
-  const blocks = messageBlocks(message)
+async function parseMessage(message: MimePart, inside: Inside): Promise<Parsed> {
+  const attachments: MimePart[] = []
+  const blocks = messageBlocks(message, attachments)
+  for (const part of attachments) {
+    const name = part.filename ?? 'attachment'
+    const outcome = await inside.add({ name, mediaType: part.type, content: contentOf(part) })
+    blocks.push(attachmentBlock('kept' in outcome ? outcome.kept : name, 'unread' in outcome ? outcome.unread : ''))
+  }
   const subject = decodeWords(message.headers.get('subject') ?? '').trim()
   return {
     parser: 'unstructured',
@@ -24,40 +34,52 @@ function parseMessage(message: MimePart): Parsed {
   }
 }
 
-function messageBlocks(message: MimePart): Block[] {
+function messageBlocks(message: MimePart, attachments: MimePart[]): Block[] {
   const head: string[] = []
   for (const name of SHOWN_HEADERS) {
     const value = message.headers.get(name.toLowerCase())
     if (value !== undefined && value !== '') head.push(`${name}: ${decodeWords(value)}`)
   }
-  const body = message.type === 'message/rfc822' ? message.parts.flatMap(messageBlocks) : partBlocks(message)
+  const body = partBlocks(message, attachments)
   return head.length === 0 ? body : [{ type: 'list', text: head.join('\n') }, ...body]
 }
 
-function partBlocks(part: MimePart): Block[] {
-  if (part.type === 'message/rfc822') return part.parts.flatMap(messageBlocks)
-  if (part.type === 'multipart/alternative') return alternative(part.parts)
-  if (part.type.startsWith('multipart/')) return part.parts.flatMap(partBlocks)
-  const name = part.filename === undefined ? [] : [attachmentName(part.filename)]
-  if (part.type === 'text/html') return [...(part.attachment ? name : []), ...readHtml(partText(part)).blocks]
-  if (part.type.startsWith('text/')) return [...(part.attachment ? name : []), ...proseBlocks(partText(part))]
-  if (part.type.startsWith('image/')) {
-    const bytes = partBytes(part)
-    if (bytes.length === 0) return name
-    return [{ type: 'image', text: part.filename ?? '', picture: { bytes: new Uint8Array(bytes) } }]
+/** @param attachments gets the parts that are documents of their own */
+function partBlocks(part: MimePart, attachments: MimePart[]): Block[] {
+  if (part.type === 'message/rfc822') return part.parts.flatMap((inner) => messageBlocks(inner, attachments))
+  if (part.type === 'multipart/alternative') return alternative(part.parts, attachments)
+  if (part.type.startsWith('multipart/')) return part.parts.flatMap((inner) => partBlocks(inner, attachments))
+  if (isAttachment(part)) {
+    attachments.push(part)
+    return []
   }
-  return name
+  if (part.type === 'text/html') return readHtml(partText(part)).blocks
+  if (part.type.startsWith('text/')) return proseBlocks(partText(part))
+  const bytes = part.type.startsWith('image/') ? partBytes(part) : undefined
+  if (bytes === undefined || bytes.length === 0) return []
+  return [{ type: 'image', text: part.filename ?? '', picture: { bytes: new Uint8Array(bytes) } }]
+}
+
+/** Whether a part is a file that was sent with the mail: it says so, or it is no text and has a name. */
+function isAttachment(part: MimePart): boolean {
+  if (part.attachment) return true
+  if (part.filename === undefined || part.type.startsWith('text/')) return false
+  return !part.type.startsWith('image/')
 }
 
 /** Versions of one text, the plainest first; the first with words is the one to read. */
-function alternative(parts: MimePart[]): Block[] {
+function alternative(parts: MimePart[], attachments: MimePart[]): Block[] {
   for (const part of parts) {
-    const blocks = partBlocks(part)
+    const blocks = partBlocks(part, attachments)
     if (blocks.some((block) => block.text.trim() !== '')) return blocks
   }
   return []
 }
 
-function attachmentName(filename: string): Block {
-  return { type: 'paragraph', text: `Attachment: ${filename}` }
+function* contentOf(part: MimePart): Generator<Uint8Array> {
+  yield partBytes(part)
+}
+
+function attachmentBlock(name: string, unread: string): Block {
+  return { type: 'paragraph', text: `Attachment: ${name}${unread === '' ? '' : ` (not read: ${unread})`}` }
 }

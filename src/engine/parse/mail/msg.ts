@@ -17,23 +17,35 @@ const HTML = '1013'
 const ATTACHMENT_NAMES = ['3707', '3704']
 const ATTACHMENT_DATA = '3701'
 const ATTACHMENT_TYPE = '370E'
+const CONTENT_ID = '3712'
+/** where an attachment holds another message, and not the bytes of a file */
+const EMBEDDED = '__substg1.0_3701000D/'
+/** Messages within messages that are read; mail programs nest a few. */
+const MAX_DEPTH = 5
+const ATTACHMENT_FOLDER = /^__attach_version1\.0_#[0-9A-Fa-f]{8}\//
 
 /** Types of properties with text: UTF-16, and bytes in some code page. */
 const UNICODE = '001F'
 const STRING8 = '001E'
 const BINARY = '0102'
 
-/** Reads messages of Outlook as `eml.ts` reads those of others: who, when and about what, the text, attachments. */
+/** Reads messages of Outlook as `eml.ts` reads those of others; messages in them are part of their text. */
 export const msgParser: Parser = {
   accepts: (mediaType) => mediaType === 'application/vnd.ms-outlook',
   parse: parseMsg,
 }
 
-function parseMsg(input: ParserInput): Parsed {
-  const streams = readCompound(input.bytes, input.filename)
-  const subject = textOf(streams, '', SUBJECT)
-  const blocks = [...headBlocks(streams, subject), ...bodyBlocks(streams), ...attachmentBlocks(streams)]
-  if (blocks.length === 0) throw new ReadError('empty', `${input.filename} has no text`)
+async function parseMsg({ bytes, filename, inside }: ParserInput): Promise<Parsed> {
+  const streams = readCompound(bytes, filename)
+  const attachments: Attachment[] = []
+  const blocks = messageBlocks({ streams, at: '' }, attachments, 0)
+  for (const { name, mediaType, content } of attachments) {
+    const outcome = await inside.add({ name, ...(mediaType === '' ? {} : { mediaType }), content })
+    const unread = 'unread' in outcome ? ` (not read: ${outcome.unread})` : ''
+    blocks.push({ type: 'paragraph', text: `Attachment: ${'kept' in outcome ? outcome.kept : name}${unread}` })
+  }
+  if (blocks.length === 0) throw new ReadError('empty', `${filename} has no text`)
+  const subject = textOf({ streams, at: '' }, SUBJECT)
   return {
     parser: 'unstructured',
     contentType: 'text',
@@ -43,59 +55,80 @@ function parseMsg(input: ParserInput): Parsed {
   }
 }
 
-function headBlocks(streams: ReadonlyMap<string, Buffer>, subject: string): Block[] {
-  const name = textOf(streams, '', SENDER_NAME)
-  const address = first(streams, '', SENDER_ADDRESSES)
+/** A message among the streams of a file: the file itself, or one that lies in an attachment. */
+interface Message {
+  streams: ReadonlyMap<string, Buffer>
+  /** what the names of its streams begin with */
+  at: string
+}
+
+interface Attachment {
+  name: string
+  mediaType: string
+  content: Buffer
+}
+
+function messageBlocks(message: Message, attachments: Attachment[], depth: number): Block[] {
+  const blocks = [...headBlocks(message), ...bodyBlocks(message)]
+  for (const folder of attachmentFolders(message)) {
+    const file = { ...message, at: message.at + folder }
+    const inner = { ...message, at: file.at + EMBEDDED }
+    const name = first(file, ATTACHMENT_NAMES)
+    const content = message.streams.get(`${file.at}__substg1.0_${ATTACHMENT_DATA}${BINARY}`)
+    const mediaType = textOf(file, ATTACHMENT_TYPE).toLowerCase()
+    if (content === undefined) {
+      if (name !== '') blocks.push({ type: 'paragraph', text: `Attachment: ${name}` })
+      if (depth < MAX_DEPTH) blocks.push(...messageBlocks(inner, attachments, depth + 1))
+    } else if (mediaType.startsWith('image/') && textOf(file, CONTENT_ID) !== '')
+      blocks.push({ type: 'image', text: name, picture: { bytes: new Uint8Array(content) } })
+    else attachments.push({ name: name === '' ? 'attachment' : name, mediaType, content })
+  }
+  return blocks
+}
+
+function attachmentFolders({ streams, at }: Message): Set<string> {
+  const folders = new Set<string>()
+  for (const path of streams.keys()) {
+    const folder = path.startsWith(at) ? ATTACHMENT_FOLDER.exec(path.slice(at.length))?.[0] : undefined
+    if (folder !== undefined) folders.add(folder)
+  }
+  return folders
+}
+
+function headBlocks(message: Message): Block[] {
+  const name = textOf(message, SENDER_NAME)
+  const address = first(message, SENDER_ADDRESSES)
   // Within one organisation an address may be a path of its directory, which says nothing to readers.
   const shown = address.includes('@') && address !== name ? [name, `<${address}>`].join(' ').trim() : name
-  const date = /^Date:[ \t]*(.+)$/im.exec(textOf(streams, '', HEADERS).slice(0, 100_000))?.[1]?.trim() ?? ''
+  const date = /^Date:[ \t]*(.+)$/im.exec(textOf(message, HEADERS).slice(0, 100_000))?.[1]?.trim() ?? ''
   const lines = [
     ['From', shown],
-    ['To', textOf(streams, '', TO)],
-    ['Cc', textOf(streams, '', CC)],
+    ['To', textOf(message, TO)],
+    ['Cc', textOf(message, CC)],
     ['Date', date],
-    ['Subject', subject],
+    ['Subject', textOf(message, SUBJECT)],
   ].flatMap(([label, value]) => (value === undefined || value === '' ? [] : [`${label}: ${value}`]))
   return lines.length === 0 ? [] : [{ type: 'list', text: lines.join('\n') }]
 }
 
-function bodyBlocks(streams: ReadonlyMap<string, Buffer>): Block[] {
-  const plain = textOf(streams, '', BODY)
+function bodyBlocks(message: Message): Block[] {
+  const plain = textOf(message, BODY)
   if (plain !== '') return proseBlocks(plain)
-  const html = textOf(streams, '', HTML)
+  const html = textOf(message, HTML)
   return html === '' ? [] : readHtml(html).blocks
 }
 
-/** Names of all attachments, and the content of those that are plain text. */
-function attachmentBlocks(streams: ReadonlyMap<string, Buffer>): Block[] {
-  const folders = new Set<string>()
-  for (const path of streams.keys()) {
-    const folder = /^__attach_version1\.0_#[0-9A-Fa-f]{8}\//.exec(path)?.[0]
-    if (folder !== undefined) folders.add(folder)
-  }
-  return [...folders].flatMap((folder) => {
-    const name = first(streams, folder, ATTACHMENT_NAMES)
-    const blocks: Block[] = name === '' ? [] : [{ type: 'paragraph', text: `Attachment: ${name}` }]
-    const data = streams.get(`${folder}__substg1.0_${ATTACHMENT_DATA}${BINARY}`)
-    const type = textOf(streams, folder, ATTACHMENT_TYPE).toLowerCase()
-    if (type.startsWith('image/') && data !== undefined && data.length > 0 && data.length <= MAX_PICTURE_BYTES)
-      return [{ type: 'image', text: name, picture: { bytes: new Uint8Array(data) } }]
-    const plain = type === 'text/plain'
-    return plain && data !== undefined ? [...blocks, ...proseBlocks(decodeText(data).text)] : blocks
-  })
-}
-
-function first(streams: ReadonlyMap<string, Buffer>, folder: string, properties: string[]): string {
+function first(message: Message, properties: string[]): string {
   for (const property of properties) {
-    const text = textOf(streams, folder, property)
+    const text = textOf(message, property)
     if (text !== '') return text
   }
   return ''
 }
 
-/** The text of a property of the message or of what is in a folder of it; empty where it has none. */
-function textOf(streams: ReadonlyMap<string, Buffer>, folder: string, property: string): string {
-  const name = `${folder}__substg1.0_${property}`
+/** The text of a property of a message, or of what is in a folder of it; empty where it has none. */
+function textOf({ streams, at }: Message, property: string): string {
+  const name = `${at}__substg1.0_${property}`
   const wide = streams.get(`${name}${UNICODE}`)
   if (wide !== undefined) return clean(wide.toString('utf16le'))
   const narrow = streams.get(`${name}${STRING8}`) ?? streams.get(`${name}${BINARY}`)

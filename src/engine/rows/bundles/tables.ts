@@ -77,8 +77,8 @@ export const COLUMNS = [
   [
     'documents',
     `tenant, space_key, object_key, id, source_id, filename, path_name, mime_type, sha256, size_bytes,
-    parser_status, version, metadata, error_code, error, created_at, updated_at, validators`,
-    '?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?',
+    parser_status, version, metadata, error_code, error, created_at, updated_at, validators, parent_id`,
+    '?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?',
   ],
   [
     'versions',

@@ -1,0 +1,119 @@
+import { PassThrough } from 'node:stream'
+import { newId } from '../../lib/ids.js'
+import type { EngineContext } from '../context.js'
+import { keepObjects } from '../objects/receive.js'
+import type { ContainedSink } from '../parse/compiled.js'
+import { holdObjects } from '../rows/objects.js'
+import { ObjectStore, type StagedObject } from '../storage/objects.js'
+import type { Write } from '../storage/program.js'
+
+/** Files that get their names together. */
+const KEPT_AT_ONCE = 64
+
+/** A file that is coming in. */
+interface Open {
+  id: string
+  content: PassThrough
+  staged: Promise<StagedObject>
+}
+
+/**
+ * Takes bytes of files that lie in those that are being read, and makes them objects, which no row names yet: what nothing
+ * comes to name, since the reading failed or the process died, is removed by the clean-up.
+ */
+export class ReceivedContained implements ContainedSink {
+  readonly #context: EngineContext
+  readonly #tenant: string
+  readonly #open = new Map<number, Open>()
+  #staged: StagedObject[] = []
+  /** the lives in which objects came, by their keys */
+  readonly #lives = new Map<string, string>()
+
+  constructor(context: EngineContext, tenant: string) {
+    this.#context = context
+    this.#tenant = tenant
+  }
+
+  begin(place: number): void {
+    // what is open came from a process that is gone
+    this.#open.get(place)?.content.destroy()
+  }
+
+  async piece(place: number, bytes: Uint8Array): Promise<void> {
+    const { content } = this.#openAt(place)
+    if (!content.write(bytes) && !content.destroyed)
+      await new Promise<void>((resolve) => {
+        content.once('drain', resolve)
+        content.once('close', resolve)
+      })
+  }
+
+  async end(place: number, kept: boolean): Promise<void> {
+    const { content, staged, id } = this.#openAt(place)
+    this.#open.delete(place)
+    if (!kept) {
+      content.destroy()
+      await staged.catch(() => undefined)
+      await this.#context.objects.discard(id)
+      return
+    }
+    content.end()
+    this.#staged.push(await staged)
+    if (this.#staged.length >= KEPT_AT_ONCE) await this.#keep()
+  }
+
+  /** Makes the last of them durable. */
+  async finish(): Promise<void> {
+    await this.#keep()
+    await this.discard()
+  }
+
+  /** Removes what is half received. */
+  async discard(): Promise<void> {
+    const left = [...this.#open.values(), ...this.#staged]
+    for (const { content } of this.#open.values()) content.destroy()
+    await Promise.all([...this.#open.values()].map(({ staged }) => staged.catch(() => undefined)))
+    this.#open.clear()
+    this.#staged = []
+    await Promise.all(left.map(({ id }) => this.#context.objects.discard(id)))
+  }
+
+  /** Is part of the transaction that names objects. @throws ObjectGone where one was removed meanwhile */
+  *hold(keys: readonly string[]): Write<void> {
+    const lives = [...new Set(keys)].sort().map((key): [string, string] => [key, this.#lives.get(key) ?? ''])
+    yield* holdObjects(this.#tenant, lives, Date.now())
+  }
+
+  #openAt(place: number): Open {
+    const known = this.#open.get(place)
+    if (known !== undefined && !known.content.destroyed) return known
+    const { objects, options } = this.#context
+    const id = newId()
+    const content = new PassThrough()
+    const staged = objects.stage(id, content, options.limits.uploadBytes, 'a file within a file')
+    // looked at when the file has ended; until then a failure is not an unhandled one
+    staged.catch(() => content.destroy())
+    const open = { id, content, staged }
+    this.#open.set(place, open)
+    return open
+  }
+
+  async #keep(): Promise<void> {
+    const staged = this.#staged
+    if (staged.length === 0) return
+    this.#staged = []
+    const tenant = this.#tenant
+    const incoming = staged.map((one) => ({ staged: one, key: ObjectStore.key(tenant, one.sha256) }))
+    await keepObjects(this.#context, {
+      tenant,
+      incoming,
+      begin: nothing,
+      isLoose: true,
+      commit: async (_hold, _made, lives) => {
+        for (const [key, life] of lives) this.#lives.set(key, life)
+      },
+    })
+  }
+}
+
+function* nothing(): Write<void> {}
