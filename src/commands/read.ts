@@ -93,7 +93,7 @@ export default class Read extends BaseCommand {
       let at = ''
       const progress = new Progress({
         stream: process.stderr,
-        live: this.out.isErrTerminal,
+        live: this.out.isErrTerminal && !process.env.CI && process.env.TERM !== 'dumb',
         width: process.stderr.columns ?? 80,
         view: () => ({ lines: [`Reading    ${ttyName(filename)}${at}`], plain: `reading ${ttyName(filename)}${at}` }),
       })
