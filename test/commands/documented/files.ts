@@ -81,6 +81,7 @@ export const FILES: Readonly<Record<string, string | Uint8Array>> = {
   'work/question.txt': 'Who is on call in August?\n',
   'work/questions.txt': 'When does the shop open?\nWho is on call in August?\n',
   'work/question.json': '{}',
+  'work/broken.pdf': '%PDF-1.4 of no pages',
   'work/report.pdf': fixture('fake-memo.pdf'),
   'work/report.docx': fixture('contains-pictures.docx'),
   'work/figures.xlsx': fixture('stanley-cups.xlsx'),
