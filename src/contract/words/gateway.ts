@@ -341,7 +341,6 @@ export const GATEWAY_WORDS: Readonly<Record<string, string>> = {
   retryAt: 'when it is tried again',
   waitingSince: 'since when it waits',
   progress: 'how far the reading of its file is',
-  unit: 'what is counted',
   degradedClass: 'class of the failure',
   degradations: 'what it had to do without, and why',
   jobs: 'the jobs',
