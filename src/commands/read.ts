@@ -40,7 +40,7 @@ export default class Read extends BaseCommand {
     'With --json a line of JSON for each file: its title, type, outline, elements and items.'
   static override examples = [
     '<%= config.bin %> read report.pdf',
-    '<%= config.bin %> read report.docx notes.md --out converted',
+    '<%= config.bin %> read report.docx notes.txt --out converted',
     '<%= config.bin %> read figures.xlsx --as tables --json',
     'cat report.pdf | <%= config.bin %> read - --name report.pdf --as outline',
   ]
@@ -93,7 +93,7 @@ export default class Read extends BaseCommand {
       let at = ''
       const progress = new Progress({
         stream: process.stderr,
-        live: this.out.isErrTerminal,
+        live: this.out.isErrTerminal && !process.env.CI && process.env.TERM !== 'dumb',
         width: process.stderr.columns ?? 80,
         view: () => ({ lines: [`Reading    ${ttyName(filename)}${at}`], plain: `reading ${ttyName(filename)}${at}` }),
       })

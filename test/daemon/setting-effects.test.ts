@@ -314,6 +314,7 @@ const ELSEWHERE = {
   allowNetworkDisk: ['test/daemon/network-disk.test.ts', 'KS_DAEMON_ALLOW_NETWORK_DISK'],
   embeddingThreads: ['test/daemon/worker-settings.test.ts', 'embeddingThreads'],
   objects: ['test/daemon/objects-in-bucket.test.ts', '--objects'],
+  converters: ['test/daemon/converters.test.ts', 'converters: [{ types'],
   readingProcesses: ['test/daemon/worker-settings.test.ts', 'readingProcesses'],
   search: ['test/postgres/ksd.test.ts', '--search'],
   backend: ['test/postgres/ksd.test.ts', 'KS_DAEMON_BACKEND'],

@@ -79,10 +79,12 @@ function pictureOf(caption: string, place: string | undefined): string {
   return `![${words}](<${place.replace(/[<>\\\s]/g, (sign) => encodeURIComponent(sign))}>)`
 }
 
-/** A line of a list keeps the sign and the room that its reader gave it; one without a sign gets one. */
+/** A line of a list keeps the sign and the room that its reader gave it; a bullet that is drawn, or none, becomes one. */
 function listLine(line: string): string {
-  const [, room = '', sign, words = ''] = /^(\s*)([-*+]|\d{1,9}[.)])?\s*(.*)$/.exec(line) ?? []
-  return words === '' && sign === undefined ? '' : `${room}${sign ?? '-'} ${plainLine(words)}`
+  const [, room = '', sign, drawn, words = ''] =
+    /^(\s*)(?:([-*+]|\d{1,9}[.)])(?=\s|$)|([•●○▪◦‣·–]))?\s*(.*)$/.exec(line) ?? []
+  if (words === '' && sign === undefined && drawn === undefined) return ''
+  return `${room}${sign ?? '-'} ${plainLine(words)}`
 }
 
 /** What would begin something else than a paragraph, if it began a line. */

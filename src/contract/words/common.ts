@@ -232,4 +232,5 @@ export const COMMON_WORDS: Readonly<Record<string, string>> = {
   ids: 'ids of spaces, with commas between them',
   objects: 'how many files',
   bytes: 'how many bytes',
+  unit: 'what is counted',
 }

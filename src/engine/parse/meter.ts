@@ -26,7 +26,7 @@ export interface Meter {
   look(): Spent
   /** What the process itself said that it has used since its start. */
   told(processorMs: number): void
-  /** Counts from here on. */
+  /** Counts from the last look on. */
   restart(): void
 }
 
@@ -38,12 +38,14 @@ export interface Meter {
  * @param use and now in place of the system's, for tests
  */
 export function meterOf(pid: number | undefined, use = useOf, now = () => performance.now()): Meter {
-  let begun = 0
   let wallMs = 0
   let toldMs = 0
   let silentMs = 0
   let lookedAt = now()
   const used = (known: Use | undefined): number => known?.processorMs ?? toldMs + silentMs * SILENT_SHARE
+  // a result comes every few milliseconds: what counts from there on is told by the look before it
+  let lookedUsed = used(use(pid))
+  let begun = lookedUsed
   return {
     look() {
       const known = use(pid)
@@ -52,16 +54,17 @@ export function meterOf(pid: number | undefined, use = useOf, now = () => perfor
       lookedAt = at
       if (known?.isStopped !== true) wallMs += passed
       silentMs += passed
-      return { processorMs: used(known) - begun, wallMs }
+      lookedUsed = used(known)
+      return { processorMs: lookedUsed - begun, wallMs }
     },
     told(processorMs) {
       toldMs = Math.max(toldMs, processorMs)
       silentMs = 0
+      lookedUsed = Math.max(lookedUsed, toldMs)
     },
     restart() {
-      begun = used(use(pid))
+      begun = lookedUsed
       wallMs = 0
-      lookedAt = now()
     },
   }
 }

@@ -47,7 +47,6 @@ export function runBatch(
     let reached: Reached | undefined
     const parts = new Map<number, DocumentPart[]>()
     const meter = meterOf(child.pid)
-    meter.restart()
     const stop = (why: BatchEnd): void => {
       ended ??= why
       child.kill('SIGKILL')

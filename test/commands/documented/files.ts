@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+
 const HARBOUR = `# Harbour
 
 Visitors moor at the eastern quay. The harbour was built in 1899.
@@ -62,6 +64,10 @@ const CONTROLS = '- text-input: { label: City, variable: city, required: false, 
 const VARIABLES =
   '- { name: city, valueType: string, default: Oslo }\n- { name: tags, valueType: "array[string]", default: [] }\n'
 
+function fixture(name: string): Buffer {
+  return readFileSync(new URL(`../../fixtures/docs/${name}`, import.meta.url))
+}
+
 /** The folders of the user: `work` is where the examples are typed. */
 export const FILES: Readonly<Record<string, string | Uint8Array>> = {
   ...Object.fromEntries(
@@ -75,7 +81,10 @@ export const FILES: Readonly<Record<string, string | Uint8Array>> = {
   'work/question.txt': 'Who is on call in August?\n',
   'work/questions.txt': 'When does the shop open?\nWho is on call in August?\n',
   'work/question.json': '{}',
-  'work/report.pdf': '%PDF-1.4 of no pages',
+  'work/broken.pdf': '%PDF-1.4 of no pages',
+  'work/report.pdf': fixture('fake-memo.pdf'),
+  'work/report.docx': fixture('contains-pictures.docx'),
+  'work/figures.xlsx': fixture('stanley-cups.xlsx'),
   'work/golden.yaml': QUESTIONS,
   'work/golden.jsonl': '{"question":"Who is on call in August?"}\n',
   'work/controls.yaml': CONTROLS,

@@ -182,7 +182,7 @@ const NEEDS: readonly Need[] = [
   {
     when: /jobs retry '#/,
     make: async (world) => {
-      await world.home.ks(['ingest', 'work/report.pdf', '--space', 'example-space', '--wait'])
+      await world.home.ks(['ingest', 'work/broken.pdf', '--space', 'example-space', '--wait'])
       const failed = await json<Named[]>(world, 'jobs', 'example-space', '--state', 'failed')
       return { [ID]: world.shown(failed[0]?.id ?? '') }
     },

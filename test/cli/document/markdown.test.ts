@@ -1,0 +1,102 @@
+import MarkdownIt from 'markdown-it'
+import { describe, expect, it } from 'vitest'
+import { type Element, pagesOf, tableRows } from '../../../src/cli/document/element.js'
+import { markdownPieces } from '../../../src/cli/document/markdown.js'
+
+const element = (type: Element['type'], text: string, metadata: Record<string, unknown> = {}, pageNumber?: number) => ({
+  id: 'e1',
+  type,
+  text,
+  metadata,
+  sectionPath: [],
+  pageNumber,
+})
+const written = (...elements: Element[]) => [...markdownPieces(elements)].join('')
+
+/** What a reader of Markdown sees: elements and their text, without the links and pictures that a page would load. */
+const seen = (markdown: string) => new MarkdownIt({ html: true }).render(markdown)
+
+describe('Markdown of a document', () => {
+  it('holds no markup that was text: none of it comes to life', () => {
+    const texts = [
+      '# no heading',
+      '> no quote',
+      '- no list',
+      '12. no list',
+      '<img src=x onerror=alert(1)>',
+      '<!-- no comment',
+      '[no link](javascript:alert(1))',
+      '![no picture](https://example.com/a.png)',
+      '*no emphasis* and _none_ and **none**',
+      '```\nno code',
+      '~~~\nno code',
+      'no heading\n===',
+      'no heading\n---',
+      '    no code',
+      '`no code`',
+      'a \\* b',
+    ]
+    for (const text of texts) {
+      const html = seen(written(element('paragraph', text)))
+      expect(html, text).toMatch(/^<p>[^<]*<\/p>\n$/)
+    }
+    for (const text of texts) {
+      const inCell = seen(
+        written(element('table', `a | b\n${text.split('\n')[0]} | 2`, { headerRows: 1, columnCount: 2 })),
+      )
+      expect(inCell.match(/<(?!\/?(?:table|thead|tbody|tr|th|td)>)[a-z!]/g), text).toBeNull()
+    }
+  })
+
+  it('keeps words as they are where they mean nothing', () => {
+    const text = 'snake_case_names and 3 * 4, a_b; C# costs $5 [1] (see 2.) - all of it'
+    expect(written(element('paragraph', text))).toBe(`${text}\n`)
+  })
+
+  it('fences code by more backticks than it holds', () => {
+    const code = 'let a = `b`\n```\n````\n# no heading'
+    const html = seen(written(element('code', code, { language: 'js' })))
+    expect(html).toBe(`<pre><code class="language-js">${code}\n</code></pre>\n`)
+    expect(written(element('code', 'x', { language: 'a b`\n# c' }))).toBe('```\nx\n```\n')
+  })
+
+  it('writes tables with a head, and bars within cells', () => {
+    const table = element('table', 'a | b\n1 | x|y | z', { headerRows: 1, columnCount: 2 })
+    expect(tableRows(table)).toEqual([
+      ['a', 'b'],
+      ['1', 'x|y | z'],
+    ])
+    expect(written(table)).toBe('| a | b |\n| --- | --- |\n| 1 | x\\|y \\| z |\n')
+    expect(written(element('table', '1 | 2', { headerRows: 0 }))).toBe('|  |  |\n| --- | --- |\n| 1 | 2 |\n')
+    const cells = [
+      ['a', 'b'],
+      ['line\nbreak', '2'],
+    ]
+    expect(written(element('table', 'other', { headerRows: 1, cells }))).toContain('| line break | 2 |')
+  })
+
+  it('keeps levels of headings, signs and room of lists, and marks of footnotes', () => {
+    const document = written(
+      element('heading', 'Deep', { level: 9 }),
+      element('list', '- a\n  - b\n1. c\nplain: d\n  ● e\n-5 degrees'),
+      element('paragraph', '[^1]: A footnote.'),
+    )
+    expect(document).toBe('###### Deep\n\n- a\n  - b\n1. c\n- plain: d\n  - e\n- -5 degrees\n\n[^1]: A footnote.\n')
+  })
+
+  it('names pictures by their places, whatever stands in those', () => {
+    const places = new Map([['e1', 'a b>.png)\n# no heading']])
+    const [text = ''] = [...markdownPieces([element('image', 'a ] [picture')], { pictures: places })]
+    const html = seen(text)
+    expect(html).toMatch(/^<p><img src="[^"]+" alt="[^"]*"><\/p>\n$/)
+  })
+})
+
+it('pages hold what stands on them, and what names no page stays with the one before', () => {
+  const elements = [element('paragraph', 'a', {}, 1), element('paragraph', 'b'), element('paragraph', 'c', {}, 3)]
+  expect(pagesOf(elements)).toEqual([
+    { pageNumber: 1, text: 'a\n\nb' },
+    { pageNumber: 3, text: 'c' },
+  ])
+  expect(pagesOf([element('paragraph', 'a')])).toEqual([])
+})

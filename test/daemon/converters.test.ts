@@ -1,0 +1,47 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, expect, it } from 'vitest'
+import { bodyOf } from '../helpers/daemon.js'
+import { until } from '../helpers/until.js'
+import { endAll, folder, type Given, start } from '../helpers/whole-daemon.js'
+
+const LONG_MS = 120_000
+/** neither text nor a known format */
+const BYTES = Buffer.from(Array.from({ length: 3000 }, (_, index) => (index * 7919) % 251))
+
+afterEach(endAll)
+
+interface Document {
+  parserStatus: string
+  metadata: { error?: { message: string }; convertedBy?: string }
+}
+
+/** What becomes of a file of a type that is not read. */
+async function ingested(settings: Given): Promise<Document | undefined> {
+  const { call } = await start(settings)
+  const { id } = await bodyOf<{ id: string }>(
+    await call('POST', '/knowledge-spaces', { json: { name: 'N', slug: 'n' } }),
+  )
+  await call('POST', `/knowledge-spaces/${id}/documents`, { form: { file: new File([BYTES], 'letter.wxz') } })
+  const documents = async () =>
+    (await bodyOf<{ items: Document[] }>(await call('GET', `/knowledge-spaces/${id}/documents`))).items
+  await until(async () => (await documents())[0]?.parserStatus !== 'pending', LONG_MS)
+  return (await documents())[0]
+}
+
+it('a converter of the settings makes a file readable that is not, and a refusal without it', {
+  timeout: LONG_MS,
+}, async () => {
+  const program = join(folder(), 'converter.cjs')
+  writeFileSync(program, "process.stdout.write('# Letter\\n\\nThe ferry sails at nine.\\n')")
+  expect(await ingested({})).toMatchObject({ parserStatus: 'failed' })
+  const argv = [process.execPath, program, '{input}']
+  expect(await ingested({ converters: [{ types: ['wxz'], argv }] })).toMatchObject({ parserStatus: 'parsed' })
+})
+
+it('a converter without an input, or without types, is no setting', async () => {
+  await expect(start({ converters: [{ types: ['doc'], argv: ['soffice'] }] })).rejects.toThrow(
+    /argv with an argument \{input\}/,
+  )
+  await expect(start({ converters: [{ argv: ['soffice', '{input}'] }] })).rejects.toThrow(/types as a list/)
+})
