@@ -1,6 +1,9 @@
 import { languageOfFile, mediaTypeOfLanguage } from './languages.js'
 import { sniffBinary } from './magic.js'
 import { isMail, isMbox } from './mail/recognise.js'
+import { xmlType } from './markup/xml-roots.js'
+import { looksLikeLog } from './text/log.js'
+import { FORM_ENDINGS, textForm } from './text-forms.js'
 
 const TEXT_ENDINGS = new Map(
   Object.entries({
@@ -33,11 +36,11 @@ const TEXT_ENDINGS = new Map(
     rss: 'application/rss+xml',
     atom: 'application/atom+xml',
     svg: 'image/svg+xml',
-    opml: 'application/xml',
     rst: 'text/x-rst',
     rest: 'text/x-rst',
     org: 'text/x-org',
     eml: 'message/rfc822',
+    ...FORM_ENDINGS,
   }),
 )
 
@@ -77,13 +80,19 @@ export function sniffText(text: string, filename: string, declaredType: string |
   const ending = endingOf(filename)
   const byName = TEXT_ENDINGS.get(ending) ?? codeType(filename)
   const head = text.slice(0, 1024).trimStart()
-  const strong = strongContent(head)
+  const strong = strongContent(head, text)
   if (strong !== undefined && !(strong === 'application/xml' && byName?.includes('xml') === true)) {
     const source = byName !== undefined && /^text\/(?:x-|css|javascript)/.test(byName)
     if (!source) return strong
   }
   if (byName === 'application/json') return isLineDelimited(text) ? 'application/x-ndjson' : byName
   if (byName !== undefined && byName !== 'text/plain') return byName
+  if (byName === undefined && /^[1-9][a-z]{0,3}$/.test(ending) && /^\.(?:SH|Sh|TH|Dd)\b/m.test(text.slice(0, 8192)))
+    return 'text/troff'
+  if (byName === undefined || ending === 'log') {
+    const form = isLog(ending, filename) && looksLikeLog(text) ? 'text/x-log' : undefined
+    if (form !== undefined) return form
+  }
   if (looksLikeJson(text)) return 'application/json'
   if (head.startsWith('{') && isLineDelimited(text)) return 'application/x-ndjson'
   if (byName !== undefined) return byName
@@ -110,13 +119,31 @@ function codeType(filename: string): string | undefined {
   return language === undefined ? undefined : mediaTypeOfLanguage(language)
 }
 
-function strongContent(head: string): string | undefined {
+/** Logs are named so, with the number or the date of their turn behind it, or have no ending. */
+function isLog(ending: string, filename: string): boolean {
+  return (
+    ending === '' ||
+    ending === 'log' ||
+    ending === 'out' ||
+    ending === 'err' ||
+    /\.log[.-][\w.-]{1,20}$/i.test(filename)
+  )
+}
+
+function strongContent(head: string, text: string): string | undefined {
+  const form = textForm(head)
+  if (form !== undefined) return form
   if (/^(?:<!--[^>]{0,200}-->\s*)?(?:<!doctype\s+html|<html[\s>])/i.test(head)) return 'text/html'
-  if (!head.startsWith('<?xml')) return undefined
-  if (/<html[\s>]|<!doctype\s+html/i.test(head)) return 'text/html'
-  if (/<rss[\s>]/.test(head)) return 'application/rss+xml'
-  if (/<feed[\s>]/.test(head)) return 'application/atom+xml'
-  return /<svg[\s>]/.test(head) ? 'image/svg+xml' : 'application/xml'
+  if (!head.startsWith('<')) return undefined
+  if (head.startsWith('<?xml') && /<html[\s>]|<!doctype\s+html/i.test(head)) return 'text/html'
+  const known = xmlType(text)
+  if (head.startsWith('<?xml')) return known ?? 'application/xml'
+  // Without a declaration a picture or a feed may be part of a page or a note.
+  return known === 'image/svg+xml' ||
+    known?.startsWith('application/rss') === true ||
+    known?.startsWith('application/atom') === true
+    ? undefined
+    : known
 }
 
 function looksLikeJson(text: string): boolean {

@@ -5,6 +5,7 @@ import { proseBlocks } from '../text/text.js'
 import { DroppedElement } from './dropped-element.js'
 import { closeList, closeTable, type Frame, MAX_FRAMES } from './html-frames.js'
 import { type Attributes, readMarkup } from './markup-events.js'
+import { RubyText } from './ruby.js'
 
 /** Content that is not for readers. */
 const DROPPED = new Set(
@@ -47,7 +48,11 @@ export const htmlParser: Parser = {
 /** Blocks, title and language of a page. Scripts, styles and form controls go; navigation goes when there is a text. */
 export function readHtml(source: string, options: HtmlOptions = {}): Omit<Parsed, 'parser' | 'contentType'> {
   const reader = new HtmlReader(options)
-  readMarkup(source, reader, false, options.xhtml === true)
+  if (source.includes('<ruby')) {
+    const ruby = new RubyText(reader)
+    readMarkup(source, ruby, false, options.xhtml === true)
+    ruby.finish()
+  } else readMarkup(source, reader, false, options.xhtml === true)
   return reader.finish()
 }
 

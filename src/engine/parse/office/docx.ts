@@ -5,6 +5,7 @@ import { ReadError } from '../limits.js'
 import { readHtml } from '../markup/html.js'
 import { readMarkup } from '../markup/markup-events.js'
 import type { Block, Parsed, Parser, ParserInput, Picture } from '../parsed.js'
+import { DocxInserts } from './docx-inserts.js'
 import { elementTexts, properTitle } from './office-package.js'
 
 /** Marks an embedded picture in the HTML between the two steps. */
@@ -28,12 +29,13 @@ export const docxParser: Parser = {
 async function parseDocx(input: ParserInput): Promise<Parsed> {
   const zip = openZip(input.bytes, input.filename, input.limits)
   const pictures: Picture[] = []
-  const html = await toHtml(zip, input.filename, pictures)
+  const inserts = new DocxInserts(zip, input.filename)
+  const html = await toHtml(zip, input.filename, pictures, inserts)
   const body = readHtml(html, {
     picture: (source) =>
       source.startsWith(PICTURE_SCHEME) ? pictures[Number(source.slice(PICTURE_SCHEME.length))] : undefined,
   })
-  const blocks = [...body.blocks, ...margins(zip, body.blocks)]
+  const blocks = [...inserts.placed(body.blocks), ...margins(zip, body.blocks)]
   if (!blocks.some((block) => block.text !== '')) {
     throw new ReadError('empty', `${input.filename} has no text${pictures.length > 0 ? ', only pictures' : ''}`)
   }
@@ -47,7 +49,7 @@ async function parseDocx(input: ParserInput): Promise<Parsed> {
   }
 }
 
-async function toHtml(zip: ZipArchive, filename: string, pictures: Picture[]): Promise<string> {
+async function toHtml(zip: ZipArchive, filename: string, pictures: Picture[], inserts: DocxInserts): Promise<string> {
   // mammoth takes an opened archive in place of a path; ours counts every inflated byte.
   const source = {
     path: '',
@@ -55,7 +57,12 @@ async function toHtml(zip: ZipArchive, filename: string, pictures: Picture[]): P
       exists: (name: string) => zip.entries.has(name),
       read: async (name: string, encoding?: BufferEncoding | 'utf-8') => {
         const bytes = zip.read(name)
-        if (/\.(?:xml|rels)$/.test(name)) checkXml(bytes.toString('utf8'), name, filename)
+        if (/\.(?:xml|rels)$/.test(name)) {
+          const xml = bytes.toString('utf8')
+          checkXml(xml, name, filename)
+          const prepared = inserts.prepared(name, xml)
+          if (prepared !== xml) return encoding === undefined ? new Uint8Array(Buffer.from(prepared)) : prepared
+        }
         return encoding === undefined ? new Uint8Array(bytes) : bytes.toString(encoding)
       },
     },

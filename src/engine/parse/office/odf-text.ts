@@ -51,6 +51,8 @@ class OdfReader implements MarkupHandler {
   #picture: { parts: string[]; at: number; alt: string } | undefined
   #inDescription = false
   readonly #dropped = new DroppedElement()
+  /** bytes of a picture that stand in the text itself */
+  #binary: string[] | undefined
 
   open(name: string, attributes: Attributes): void {
     const running = name === 'draw:frame' && RUNNING.has(attributes.get('presentation:class') ?? '')
@@ -81,6 +83,9 @@ class OdfReader implements MarkupHandler {
     if (name === 'text:h' || name === 'text:p') this.#closeParagraph()
     else if (name === 'text:note-body' || name === 'draw:text-box') this.#closeAside()
     else if (name === 'draw:frame') this.#closeFrame()
+    else if (name === 'office:binary-data') this.#closeBinary()
+    else if (name === 'text:ruby') this.#parts.push('</ruby>')
+    else if (name === 'text:ruby-text') this.#parts.push('</rt>')
     else if (name === 'text:list') this.#parts.push(`</${this.#lists.pop() ?? 'ul'}>`)
     else if (name === 'text:list-item' || name === 'text:list-header') this.#parts.push('</li>')
     else if (name === 'table:table') this.#parts.push('</table>')
@@ -91,6 +96,7 @@ class OdfReader implements MarkupHandler {
 
   text(text: string): void {
     if (this.#inDescription && this.#picture !== undefined) this.#picture.alt += ` ${text}`
+    else if (this.#binary !== undefined) this.#binary.push(text)
     else if (!this.#dropped.inside && this.#paragraphs.length > 0) this.#parts.push(escapeHtml(text))
   }
 
@@ -181,12 +187,24 @@ class OdfReader implements MarkupHandler {
     else if (name === 'table:table-header-rows') this.#headerRows++
     else if (name === 'table:table-cell') this.#parts.push(this.#headerRows > 0 ? '<th>' : '<td>')
     else if (name === 'table:covered-table-cell') this.#parts.push('<td></td>')
+    else if (name === 'office:binary-data') this.#binary = []
+    else if (name === 'text:ruby') this.#parts.push('<ruby>')
+    else if (name === 'text:ruby-text') this.#parts.push('<rt>')
     else if (name === 'draw:image') {
       const part = attributes.get('xlink:href') ?? ''
       if (part === '') return
       this.#picture = { parts: this.#parts, at: this.#parts.length, alt: '' }
       this.#parts.push(`<img src="${PART_SCHEME}${escapeHtml(part)}">`)
     }
+  }
+
+  /** The picture's own type is told by its bytes later. */
+  #closeBinary(): void {
+    const bytes = (this.#binary ?? []).join('').replace(/\s+/g, '')
+    this.#binary = undefined
+    if (bytes === '') return
+    this.#picture = { parts: this.#parts, at: this.#parts.length, alt: '' }
+    this.#parts.push(`<img src="data:image/png;base64,${escapeHtml(bytes)}">`)
   }
 
   #openList(attributes: Attributes): void {

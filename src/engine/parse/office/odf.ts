@@ -3,15 +3,19 @@ import { openZip, type ZipArchive } from '../archive/zip.js'
 import { ReadError } from '../limits.js'
 import { readHtml } from '../markup/html.js'
 import type { Block, Parsed, Parser, ParserInput } from '../parsed.js'
+import { pictureFrom } from '../pictures.js'
 import { EmbeddedPictures } from './embedded-pictures.js'
 import { PART_SCHEME, readOdfText } from './odf-text.js'
 import { readOdfSheets } from './ods.js'
-import { elementTexts, properTitle, xmlPart } from './office-package.js'
+import { elementTexts, properTitle, textsOfElements, xmlPart } from './office-package.js'
 import { SheetBudget, sheetBlocks } from './sheet-blocks.js'
 
 const OPEN = 'application/vnd.oasis.opendocument.'
 
-/** Reads OpenDocument texts, presentations and spreadsheets, as LibreOffice writes them. */
+/** Where a flat document may have its properties. */
+const META_WITHIN = 64 * 1024
+
+/** Reads OpenDocument texts, presentations, drawings and spreadsheets, as LibreOffice writes them, packed or flat. */
 export const odfParser: Parser = {
   accepts: (mediaType) => mediaType.startsWith(OPEN),
   parse: parseOdf,
@@ -19,9 +23,9 @@ export const odfParser: Parser = {
 
 function parseOdf(input: ParserInput): Parsed {
   const { filename, limits } = input
-  const zip = openZip(input.bytes, filename, limits)
-  checkReadable(zip, filename)
-  const xml = xmlPart(zip, 'content.xml', filename)
+  const zip = input.mediaType.endsWith(FLAT) ? undefined : openZip(input.bytes, filename, limits)
+  if (zip !== undefined) checkReadable(zip, filename)
+  const xml = zip === undefined ? flatText(input) : xmlPart(zip, 'content.xml', filename)
   const sheets = /<office:spreadsheet[\s>]/.test(xml)
   const { blocks, metadata } = sheets
     ? { blocks: sheetBlocks(readOdfSheets(xml, new SheetBudget(filename, limits))), metadata: {} }
@@ -30,7 +34,10 @@ function parseOdf(input: ParserInput): Parsed {
     const pictures = blocks.some((block) => block.picture !== undefined)
     throw new ReadError('empty', `${filename} has no text${pictures ? ', only pictures' : ''}`)
   }
-  const properties = elementTexts(zip, 'meta.xml', filename, ['dc:title', 'meta:initial-creator', 'dc:language'])
+  const properties =
+    zip === undefined
+      ? textsOfElements(xml.slice(0, META_WITHIN), PROPERTIES)
+      : elementTexts(zip, 'meta.xml', filename, PROPERTIES)
   const title = properTitle(properties.get('dc:title'))
   const author = properties.get('meta:initial-creator')
   return {
@@ -42,6 +49,15 @@ function parseOdf(input: ParserInput): Parsed {
   }
 }
 
+const FLAT = '-flat-xml'
+const PROPERTIES = ['dc:title', 'meta:initial-creator', 'dc:language']
+
+function flatText(input: ParserInput): string {
+  const text = input.text()
+  if (!/<!DOCTYPE/i.test(text.slice(0, META_WITHIN))) return text
+  throw new ReadError('malformed', `${input.filename} declares a document type, which its format does not have`)
+}
+
 function checkReadable(zip: ZipArchive, filename: string): void {
   const manifest = 'META-INF/manifest.xml'
   if (zip.entries.has(manifest) && zip.read(manifest).includes('encryption-data')) {
@@ -49,13 +65,20 @@ function checkReadable(zip: ZipArchive, filename: string): void {
   }
 }
 
-function textBlocks(xml: string, zip: ZipArchive, input: ParserInput): { blocks: Block[]; metadata: object } {
+function textBlocks(
+  xml: string,
+  zip: ZipArchive | undefined,
+  input: ParserInput,
+): { blocks: Block[]; metadata: object } {
   const { filename, limits } = input
-  const pictures = new EmbeddedPictures(zip)
+  const pictures = zip === undefined ? undefined : new EmbeddedPictures(zip)
   const options = {
-    picture: (source: string) =>
-      source.startsWith(PART_SCHEME) ? pictures.get(source.slice(PART_SCHEME.length)) : undefined,
+    picture: (source: string) => {
+      if (source.startsWith('data:')) return pictureFrom(source)
+      return source.startsWith(PART_SCHEME) ? pictures?.get(source.slice(PART_SCHEME.length)) : undefined
+    },
   }
+  const label = /<office:drawing[\s>]/.test(xml) ? 'Page' : 'Slide'
   const sections = readOdfText(xml)
   const pages = sections.filter(({ page }) => page !== undefined).length
   if (pages > limits.maxPages) {
@@ -69,14 +92,20 @@ function textBlocks(xml: string, zip: ZipArchive, input: ParserInput): { blocks:
   for (const { html, page } of sections) {
     const found: Block[] = readHtml(html, options).blocks
     if (page === undefined) blocks.push(...found)
-    else blocks.push(...slideBlocks(found, page))
+    else blocks.push(...slideBlocks(found, page, label))
   }
   return { blocks, metadata: pages > 0 ? { pageCount: pages } : {} }
 }
 
 /** A slide is a section of its own, by its title or its number. */
-function slideBlocks(blocks: Block[], page: number): Block[] {
+function slideBlocks(blocks: Block[], page: number, label: string): Block[] {
   const title = blocks.find((block) => block.type === 'heading')
-  const heading: Block = title ?? { type: 'heading', text: `Slide ${page}`, level: 1, tocSource: 'page', silent: true }
+  const heading: Block = title ?? {
+    type: 'heading',
+    text: `${label} ${page}`,
+    level: 1,
+    tocSource: 'page',
+    silent: true,
+  }
   return [heading, ...blocks.filter((block) => block !== title)].map((block) => ({ ...block, pageNumber: page }))
 }

@@ -74,12 +74,16 @@ export function forEachTag(xml: string, tag: string, visit: (attributes: Attribu
  * where the part is missing or they are empty.
  */
 export function elementTexts(zip: ZipArchive, part: string, filename: string, tags: string[]): Map<string, string> {
+  return zip.entries.has(part) ? textsOfElements(xmlPart(zip, part, filename), tags) : new Map<string, string>()
+}
+
+/** The same of a text. */
+export function textsOfElements(xml: string, tags: string[]): Map<string, string> {
   const texts = new Map<string, string>()
-  if (!zip.entries.has(part)) return texts
   let inside = ''
   let held = ''
   readMarkup(
-    xmlPart(zip, part, filename),
+    xml,
     {
       open(name) {
         inside = tags.includes(name) && !texts.has(name) ? name : ''

@@ -4,6 +4,7 @@ import { ReadError } from '../limits.js'
 import type { Block, Parsed, Parser, ParserInput } from '../parsed.js'
 import { tellProgress } from '../progress.js'
 import { looksLikeHeader, tableBlocks } from '../tables.js'
+import { Charts } from './charts.js'
 import { EmbeddedPictures } from './embedded-pictures.js'
 import { elementTexts, forEachTag, properTitle, type Relation, relationsOf, xmlPart } from './office-package.js'
 import { readShapes, type Shape, type SlideParagraph } from './slide-shapes.js'
@@ -83,11 +84,13 @@ class SlideReader {
   /** texts of footers; each is kept where it stands first */
   readonly #footers = new Set<string>()
   readonly #pictures: EmbeddedPictures
+  readonly #charts: Charts
 
   constructor(zip: ZipArchive, filename: string) {
     this.#zip = zip
     this.#filename = filename
     this.#pictures = new EmbeddedPictures(zip)
+    this.#charts = new Charts(zip, filename)
   }
 
   slide(part: string, number: number): void {
@@ -109,6 +112,7 @@ class SlideReader {
 
   #shape(shape: Shape, relations: Map<string, Relation>): Block[] {
     if (shape.kind === 'table') return tableBlocks(shape.rows, looksLikeHeader(shape.rows))
+    if (shape.kind === 'chart') return this.#charts.blocks(relations.get(shape.relation)?.part)
     if (shape.kind === 'diagram') return this.#diagram(relations.get(shape.relation)?.part)
     if (shape.kind === 'picture') return this.#picture(relations.get(shape.relation)?.part, shape)
     const { placeholder, paragraphs } = shape

@@ -10,6 +10,8 @@ export interface Sheet {
   name: string
   /** by row number, in ascending order */
   rows: ReadonlyMap<number, SheetRow>
+  /** what stands on the sheet beside its cells: charts */
+  beside?: Block[]
 }
 
 /** A cell that stands for several rows of its column. */
@@ -93,7 +95,7 @@ export function fillDown(
 
 /** A workbook as sections of tables and notes; the blocks of a sheet carry its name. */
 export function sheetBlocks(sheets: readonly Sheet[]): Block[] {
-  const filled = sheets.filter((sheet) => sheet.rows.size > 0)
+  const filled = sheets.filter((sheet) => sheet.rows.size > 0 || (sheet.beside?.length ?? 0) > 0)
   return filled.flatMap((sheet) => {
     const silent = GIVEN_NAME.test(sheet.name.trim())
     const heading: Block = {
@@ -103,7 +105,11 @@ export function sheetBlocks(sheets: readonly Sheet[]): Block[] {
       tocSource: 'sheet',
       ...(silent ? { silent } : {}),
     }
-    return [heading, ...regions(sheet.rows).flatMap((rows) => regionBlocks(rows, sheet.name))]
+    const beside = (sheet.beside ?? []).map((block) => ({
+      ...block,
+      metadata: { ...block.metadata, sheet: sheet.name },
+    }))
+    return [heading, ...regions(sheet.rows).flatMap((rows) => regionBlocks(rows, sheet.name)), ...beside]
   })
 }
 

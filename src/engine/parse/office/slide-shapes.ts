@@ -18,6 +18,8 @@ export type Shape =
   | { kind: 'picture'; relation: string; alt: string; box?: BoundingBox }
   /** `relation`: id of the part that holds the texts of a diagram */
   | { kind: 'diagram'; relation: string }
+  /** `relation`: id of the part with the figures of a chart */
+  | { kind: 'chart'; relation: string }
 
 /** English Metric Units in a point */
 const EMU = 12_700
@@ -102,11 +104,12 @@ class ShapeReader implements MarkupHandler {
     else if (name === 'a:ext') this.#place(points(attributes.get('cx')), points(attributes.get('cy')))
     else if (name === 'a:blip') this.#refer('picture', attributes.get('r:embed'))
     else if (name === 'dgm:relIds') this.#refer('diagram', attributes.get('r:dm'))
+    else if (name === 'c:chart') this.#refer('chart', attributes.get('r:id'))
   }
 
-  #refer(kind: 'picture' | 'diagram', relation: string | undefined): void {
+  #refer(kind: 'picture' | 'diagram' | 'chart', relation: string | undefined): void {
     if (relation === undefined) return
-    if (kind === 'diagram') this.#shapes.push({ kind, relation })
+    if (kind !== 'picture') this.#shapes.push({ kind, relation })
     else {
       const picture: Shape = { kind, relation, alt: this.#alt }
       this.#shapes.push(picture)

@@ -3,12 +3,13 @@ import { defined } from '../../../lib/defined.js'
 import { openZip, type ZipArchive } from '../archive/zip.js'
 import { storeZip } from '../archive/zip-store.js'
 import { ReadError } from '../limits.js'
-import type { Parsed, Parser, ParserInput } from '../parsed.js'
+import type { Block, Parsed, Parser, ParserInput } from '../parsed.js'
 import { tellProgress } from '../progress.js'
 import { checkCompound } from './compound.js'
 import { elementTexts, forEachTag, properTitle, relationsOf, xmlPart } from './office-package.js'
 import { fillDown, type Sheet, SheetBudget, sheetBlocks } from './sheet-blocks.js'
 import { cellText } from './sheet-cells.js'
+import { sheetCharts } from './sheet-charts.js'
 import { installCodePages } from './spreadsheet-codepages.js'
 
 const OFFICE = 'application/vnd.openxmlformats-officedocument.spreadsheetml.'
@@ -34,13 +35,15 @@ function parseSpreadsheet(input: ParserInput): Parsed {
   }
   const workbook = open(zip === undefined ? input.bytes : cellParts(zip, filename, limits.maxCells), filename)
   const date1904 = workbook.Workbook?.WBProps?.date1904 === true
+  const charts = zip === undefined ? new Map<string, Block[]>() : sheetCharts(zip, filename)
   const sheets: Sheet[] = []
   const unread: string[] = []
   for (const [index, name] of workbook.SheetNames.entries()) {
     tellProgress('sheet', index + 1, workbook.SheetNames.length)
     const sheet = workbook.Sheets[name]
+    const beside = charts.get(name) ?? []
     if (sheet === undefined) unread.push(name)
-    else sheets.push({ name, rows: sheetRows(sheet, date1904, budget) })
+    else sheets.push({ name, rows: sheetRows(sheet, date1904, budget), beside })
   }
   const blocks = sheetBlocks(sheets)
   if (!blocks.some((block) => block.type !== 'heading')) throw new ReadError('empty', `${filename} has no filled cells`)

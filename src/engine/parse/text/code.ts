@@ -1,13 +1,20 @@
 import { languageOfFile } from '../languages.js'
 import type { Block, Parser } from '../parsed.js'
+import { declaredIn, hasSymbols, type SymbolKind } from './code-rules.js'
 import { lines } from './text.js'
 
 /** Declarations are gathered up to this many lines, so that a passage is more than a one-line import. */
 const ENOUGH_LINES = 25
 const MAX_LINES = 120
 const MAX_CHARACTERS = 6000
+/** Symbols shorter than this share a section with their neighbours. */
+const SMALL_SYMBOL = 8
+/** Names of a shared section that its title has. */
+const MAX_NAMES = 6
+/** Classes within classes are sections to this depth. */
+const MAX_DEPTH = 4
 
-/** Reads source code: elements are runs of top-level declarations, cut where a blank line meets the left margin. */
+/** Reads source code: a section for each class and function, and short ones together; else runs of declarations. */
 export const codeParser: Parser = {
   accepts: (mediaType) =>
     mediaType.startsWith('text/x-') || mediaType === 'text/css' || mediaType === 'text/javascript',
@@ -16,13 +23,123 @@ export const codeParser: Parser = {
     return {
       parser: 'unstructured',
       contentType: 'text',
-      blocks: codeBlocks(input.text(), language),
+      blocks: sourceBlocks(input.text(), language),
       metadata: { programmingLanguage: language },
     }
   },
 }
 
-function codeBlocks(text: string, language: string): Block[] {
+/** Source code as sections by its symbols. */
+export function sourceBlocks(text: string, language: string): Block[] {
+  const all = [...lines(text)].map((line) => line.trimEnd())
+  const symbols = hasSymbols(language) ? symbolsOf(all, language) : []
+  const blocks = codeBlocks(all, 0, symbols[0]?.start ?? all.length, language)
+  for (const section of sectionsOf(symbols, all.length)) {
+    blocks.push({ type: 'heading', text: section.title, level: section.level, tocSource: 'symbol', silent: true })
+    blocks.push(...codeBlocks(all, section.start, section.end, language))
+  }
+  return blocks
+}
+
+interface CodeSymbol {
+  name: string
+  kind: SymbolKind
+  level: number
+  indent: number
+  /** its first line, comments above it included */
+  start: number
+}
+
+/** Nesting is told by indentation, as people see it; what is declared within a function is part of it. */
+function symbolsOf(all: readonly string[], language: string): CodeSymbol[] {
+  const symbols: CodeSymbol[] = []
+  const open: CodeSymbol[] = []
+  const skipped = new SkippedText(language)
+  for (const [number, line] of all.entries()) {
+    const body = line.trimStart()
+    if (skipped.has(body) || body === '') continue
+    const indent = line.length - body.length
+    while (open.length > 0 && indent <= (open.at(-1)?.indent ?? 0) && !/^[{})\]]|^end\b/.test(body)) open.pop()
+    const around = open.at(-1)
+    if (around?.kind === 'function' || open.length >= MAX_DEPTH) continue
+    const found = declaredIn(body, language, indent === 0, around?.kind === 'container')
+    if (found === undefined) continue
+    const symbol = {
+      ...found,
+      level: open.length + 1,
+      indent,
+      start: withComments(all, number, symbols.at(-1)?.start ?? -1),
+    }
+    symbols.push(symbol)
+    if (found.kind !== 'value') open.push(symbol)
+  }
+  return symbols
+}
+
+/** Comments, decorators and attributes right above a declaration belong to it. */
+function withComments(all: readonly string[], number: number, after: number): number {
+  let start = number
+  while (
+    start - 1 > after &&
+    /^\s*(?:\/\/|\/?\*|#(?!include|define|if|end)|@|--|\[[\w(]|%|;)|\*\/\s*$/.test(all[start - 1] ?? '')
+  )
+    start--
+  return start
+}
+
+/** Comments and texts of several lines, whose lines may look like declarations. */
+class SkippedText {
+  readonly #python: boolean
+  #end = ''
+
+  constructor(language: string) {
+    this.#python = language === 'python' || language === 'julia' || language === 'elixir'
+  }
+
+  /** Whether a line lies in one of them, its first line not counted. */
+  has(body: string): boolean {
+    if (this.#end !== '') {
+      if (body.includes(this.#end)) this.#end = ''
+      return true
+    }
+    if (this.#python) {
+      const mark = /"""|'''/.exec(body)?.[0]
+      if (mark !== undefined && body.split(mark).length % 2 === 0) this.#end = mark
+    } else if (body.startsWith('/*') && !body.includes('*/')) this.#end = '*/'
+    return false
+  }
+}
+
+interface CodeSection {
+  title: string
+  level: number
+  start: number
+  end: number
+}
+
+function sectionsOf(symbols: readonly CodeSymbol[], total: number): CodeSection[] {
+  const sections: CodeSection[] = []
+  let names: string[] = []
+  let shared: CodeSection | undefined
+  for (const [index, { name, kind, level, start }] of symbols.entries()) {
+    const end = symbols[index + 1]?.start ?? total
+    const small = kind !== 'container' && end - start < SMALL_SYMBOL
+    if (small && shared !== undefined && shared.level === level && shared.end - shared.start < ENOUGH_LINES) {
+      if (names.length < MAX_NAMES && !names.includes(name)) names.push(name)
+      shared.title = names.join(', ')
+      shared.end = end
+      continue
+    }
+    const section = { title: name, level, start, end }
+    sections.push(section)
+    names = [name]
+    shared = small ? section : undefined
+  }
+  return sections
+}
+
+/** Runs of lines, cut where a blank line meets the left margin. */
+function codeBlocks(all: readonly string[], from: number, to: number, language: string): Block[] {
   const blocks: Block[] = []
   let held: string[] = []
   let size = 0
@@ -32,11 +149,12 @@ function codeBlocks(text: string, language: string): Block[] {
     held = []
     size = 0
   }
-  for (const line of lines(text)) {
+  for (let number = from; number < to; number++) {
+    const line = all[number] ?? ''
     const empty = line.trim() === ''
     const topLevel = blank && !empty && !/^[\s})\]]/.test(line)
     if ((topLevel && held.length >= ENOUGH_LINES) || held.length >= MAX_LINES || size > MAX_CHARACTERS) flush()
-    held.push(line.trimEnd())
+    held.push(line)
     if (!empty) size += line.length
     blank = empty
   }

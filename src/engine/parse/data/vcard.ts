@@ -1,0 +1,91 @@
+import { ReadError } from '../limits.js'
+import type { Block, Parsed, Parser, ParserInput } from '../parsed.js'
+import { type ContentLine, contentLines, textValue, valueParts } from './content-lines.js'
+
+const FIELDS = new Map([
+  ['ORG', 'Organisation'],
+  ['TITLE', 'Title'],
+  ['ROLE', 'Role'],
+  ['TEL', 'Phone'],
+  ['EMAIL', 'E-mail'],
+  ['ADR', 'Address'],
+  ['LABEL', 'Address'],
+  ['BDAY', 'Birthday'],
+  ['ANNIVERSARY', 'Anniversary'],
+  ['URL', 'URL'],
+  ['IMPP', 'Chat'],
+  ['NICKNAME', 'Nickname'],
+  ['CATEGORIES', 'Categories'],
+  ['LANG', 'Language'],
+  ['TZ', 'Time zone'],
+  ['GEO', 'Place'],
+  ['RELATED', 'Related'],
+])
+/** Kinds of a number or address that help to tell it from another. */
+const KINDS = new Set(['work', 'home', 'cell', 'mobile', 'fax', 'main', 'pager'])
+const MAX_CARDS = 100_000
+
+/** Reads cards of people (vCard 2.1 to 4.0): each is a section with its fields. Photos, sounds and keys are left out. */
+export const vcardParser: Parser = {
+  accepts: (mediaType) => mediaType === 'text/vcard',
+  parse: parseCards,
+}
+
+interface Card {
+  name: string
+  parts: string
+  fields: string[]
+  note: string
+}
+
+function parseCards(input: ParserInput): Parsed {
+  const cards: Card[] = []
+  let card: Card | undefined
+  for (const line of contentLines(input.text())) {
+    if (line.name === 'BEGIN' && /^vcard$/i.test(line.value.trim()))
+      card = { name: '', parts: '', fields: [], note: '' }
+    else if (line.name === 'END' && card !== undefined) {
+      if (cards.length < MAX_CARDS) cards.push(card)
+      card = undefined
+    } else if (card !== undefined) addLine(card, line)
+  }
+  if (cards.length === 0) throw new ReadError('empty', `${input.filename} has no cards`)
+  return {
+    parser: 'native-structured',
+    contentType: 'structured',
+    blocks: cards.flatMap(cardBlocks),
+    metadata: { entryCount: cards.length },
+  }
+}
+
+function addLine(card: Card, line: ContentLine): void {
+  const { name, value, parameters } = line
+  if (name === 'FN') card.name = textValue(value).replace(/\s+/g, ' ')
+  else if (name === 'N') {
+    const [family = '', given = '', middle = '', before = ''] = value.split(/(?<!\\);/).map(textValue)
+    card.parts = [before, given, middle, family].filter((part) => part !== '').join(' ')
+  } else if (name === 'NOTE') card.note = textValue(value)
+  const label = FIELDS.get(name)
+  if (label === undefined || /^b(?:ase64)?$/i.test(parameters.get('ENCODING') ?? '')) return
+  const shown = valueParts(value)
+    .join(', ')
+    .replace(/\s*\n\s*/g, ', ')
+    .replace(/^(?:tel|mailto):/i, '')
+  const kind = (parameters.get('TYPE') ?? '')
+    .toLowerCase()
+    .split(',')
+    .filter((one) => KINDS.has(one))
+  if (shown !== '') card.fields.push(`${label}${kind.length > 0 ? ` (${kind.join(', ')})` : ''}: ${shown}`)
+}
+
+function cardBlocks({ name, parts, fields, note }: Card): Block[] {
+  const shown = name === '' ? parts : name
+  const blocks: Block[] = [
+    { type: 'heading', text: shown === '' ? 'Card without a name' : shown, level: 1, tocSource: 'entry' },
+  ]
+  const names = parts !== '' && parts !== shown ? [`Name: ${parts}`] : []
+  const rows = [...names, ...new Set(fields)]
+  if (rows.length > 0) blocks.push({ type: 'list', text: rows.join('\n') })
+  if (note !== '') blocks.push({ type: 'paragraph', text: note })
+  return blocks
+}

@@ -1,0 +1,107 @@
+import { defined } from '../../../lib/defined.js'
+import { ReadError } from '../limits.js'
+import type { Block, Parsed, Parser, ParserInput } from '../parsed.js'
+import { type Attributes, readMarkup } from './markup-events.js'
+
+/** Outlines with others in them are sections to this depth, list items below. */
+const SECTION_DEPTH = 3
+const MAX_DEPTH = 200
+const MAX_INDENT = 8
+
+interface Line {
+  text: string
+  detail: string
+  depth: number
+  parent: boolean
+}
+
+/** Reads outlines and lists of feeds (OPML): what has others in it are sections, the rest are lists. */
+export const opmlParser: Parser = {
+  accepts: (mediaType) => mediaType === 'application/x-opml+xml',
+  parse: parseOpml,
+}
+
+function parseOpml(input: ParserInput): Parsed {
+  const { lines, head } = readLines(input.text())
+  if (lines.length === 0) throw new ReadError('empty', `${input.filename} has no outline`)
+  return {
+    parser: 'native-structured',
+    contentType: 'text',
+    ...defined({ title: head.get('title') }),
+    blocks: outlineBlocks(lines),
+    metadata: {
+      ...defined({
+        author: head.get('ownerName'),
+        created: head.get('dateCreated'),
+        modified: head.get('dateModified'),
+      }),
+    },
+  }
+}
+
+function readLines(source: string): { lines: Line[]; head: Map<string, string> } {
+  const lines: Line[] = []
+  const head = new Map<string, string>()
+  let depth = 0
+  let inside = ''
+  readMarkup(
+    source,
+    {
+      open(name, attributes) {
+        inside = name
+        if (name !== 'outline') return
+        const last = lines.at(-1)
+        if (last !== undefined && last.depth < Math.min(depth, MAX_DEPTH)) last.parent = true
+        const text = (attributes.get('text') ?? attributes.get('title') ?? '').replace(/\s+/g, ' ').trim()
+        lines.push({ text, detail: detailOf(attributes), depth: Math.min(depth, MAX_DEPTH), parent: false })
+        depth++
+      },
+      close(name) {
+        inside = ''
+        if (name === 'outline') depth = Math.max(0, depth - 1)
+      },
+      text(text) {
+        if (inside !== '' && text.trim() !== '' && lines.length === 0)
+          head.set(inside, `${head.get(inside) ?? ''}${text}`.trim().slice(0, 500))
+      },
+    },
+    true,
+  )
+  return { lines: lines.filter((line) => line.text !== '' || line.detail !== ''), head }
+}
+
+function detailOf(attributes: Attributes): string {
+  const parts = [
+    attributes.get('_note'),
+    attributes.get('description'),
+    attributes.get('xmlUrl'),
+    attributes.get('htmlUrl'),
+    attributes.get('url'),
+  ]
+  return [...new Set(parts.flatMap((part) => (part === undefined || part.trim() === '' ? [] : [part.trim()])))].join(
+    ' · ',
+  )
+}
+
+function outlineBlocks(lines: readonly Line[]): Block[] {
+  const blocks: Block[] = []
+  let items: string[] = []
+  const flush = (): void => {
+    if (items.length > 0) blocks.push({ type: 'list', text: items.join('\n') })
+    items = []
+  }
+  let base = 0
+  for (const { text, detail, depth, parent } of lines) {
+    if (parent && depth < SECTION_DEPTH && text !== '') {
+      flush()
+      blocks.push({ type: 'heading', text, level: depth + 1 })
+      base = depth + 1
+      if (detail !== '') blocks.push({ type: 'paragraph', text: detail })
+      continue
+    }
+    const own = [text, detail].filter((part) => part !== '').join(': ')
+    items.push(`${'  '.repeat(Math.max(0, Math.min(depth - base, MAX_INDENT)))}- ${own}`)
+  }
+  flush()
+  return blocks
+}

@@ -1,0 +1,154 @@
+/** What the elements of a vocabulary of papers and books mean to their reader, by local name. */
+export interface PaperWords {
+  /** elements that are sections, with the title of those that have none of their own */
+  sections: ReadonlyMap<string, string>
+  /** elements with the title of the section that they stand in */
+  titles: ReadonlySet<string>
+  /** elements that end a line of text and begin another */
+  paragraphs: ReadonlySet<string>
+  /** elements that are this element of HTML */
+  html: ReadonlyMap<string, string>
+  /** text as it is, with its line ends */
+  code: ReadonlySet<string>
+  /** what holds the facts of the document itself */
+  heads: ReadonlySet<string>
+  /** entries of the list of references */
+  references: ReadonlySet<string>
+  /** captions, whose titles are text */
+  captions: ReadonlySet<string>
+  /** texts of the head: element and what it is of the document */
+  facts: ReadonlyMap<string, 'title' | 'created' | 'language' | 'journal' | 'keywords'>
+  dropped: ReadonlySet<string>
+}
+
+const set = (words: string): ReadonlySet<string> => new Set(words.split(' '))
+const map = (pairs: Record<string, string>): ReadonlyMap<string, string> => new Map(Object.entries(pairs))
+const plain = (words: string): [string, string][] => words.split(' ').map((word) => [word, ''])
+
+/** Tables as HTML has them, and as CALS does. */
+const TABLES = {
+  table: 'table',
+  tgroup: 'table',
+  tr: 'tr',
+  row: 'tr',
+  td: 'td',
+  th: 'th',
+  entry: 'td',
+  entrytbl: 'td',
+}
+
+/** Papers of journals (JATS, NLM) and books in BITS. */
+const JATS: PaperWords = {
+  sections: new Map([
+    ...plain('sec app book-part body-part sub-article response'),
+    ['abstract', 'Abstract'],
+    ['trans-abstract', 'Abstract'],
+    ['ack', 'Acknowledgements'],
+    ['ref-list', 'References'],
+    ['fn-group', 'Notes'],
+    ['app-group', 'Appendix'],
+    ['notes', 'Notes'],
+    ['glossary', 'Glossary'],
+  ]),
+  titles: set('title'),
+  paragraphs: set(
+    'p disp-formula label caption fn attrib disp-quote boxed-text statement verse-group term def copyright-statement',
+  ),
+  html: map({ ...TABLES, list: 'ul', 'def-list': 'ul', 'list-item': 'li', 'def-item': 'li' }),
+  code: set('preformat code'),
+  heads: set('front front-stub book-meta'),
+  references: set('ref'),
+  captions: set('caption table-wrap fig boxed-text statement'),
+  facts: new Map([
+    ['article-title', 'title'],
+    ['book-title', 'title'],
+    ['journal-title', 'journal'],
+    ['pub-date', 'created'],
+    ['kwd', 'keywords'],
+  ]),
+  dropped: set(
+    'aff author-notes permissions object-id article-id related-article self-uri custom-meta-group counts history processing-meta floats-index',
+  ),
+}
+
+/** Texts of the Text Encoding Initiative, which programs that read PDFs write too. */
+const TEI: PaperWords = {
+  sections: new Map([
+    ...plain('div div1 div2 div3 div4 div5 div6 div7'),
+    ['abstract', 'Abstract'],
+    ['listBibl', 'References'],
+  ]),
+  titles: set('head'),
+  paragraphs: set('p ab lg l formula figDesc note opener closer salute signed trailer quote sp speaker stage'),
+  html: map({ ...TABLES, cell: 'td', list: 'ul', item: 'li' }),
+  code: set('code eg'),
+  heads: set('teiHeader'),
+  references: set('biblStruct bibl'),
+  captions: set('figure table'),
+  facts: new Map([
+    ['title', 'title'],
+    ['date', 'created'],
+    ['language', 'language'],
+    ['term', 'keywords'],
+  ]),
+  dropped: set('encodingDesc revisionDesc respStmt publicationStmt idno affiliation email fw'),
+}
+
+/** Manuals and books in DocBook 4 and 5. */
+const DOCBOOK: PaperWords = {
+  sections: new Map([
+    ...plain(
+      'part chapter section sect1 sect2 sect3 sect4 sect5 simplesect appendix preface refentry refsect1 refsect2 refsect3 refsection refnamediv reference article topic',
+    ),
+    ['bibliography', 'Bibliography'],
+    ['glossary', 'Glossary'],
+    ['abstract', 'Abstract'],
+    ['refsynopsisdiv', 'Synopsis'],
+    ['colophon', 'Colophon'],
+    ['dedication', 'Dedication'],
+    ['acknowledgements', 'Acknowledgements'],
+  ]),
+  titles: set('title refname refentrytitle'),
+  paragraphs: set(
+    'para simpara formalpara footnote note tip warning caution important blockquote attribution term glossterm refpurpose question answer member seg equation informalequation subtitle alt textobject bridgehead cmdsynopsis',
+  ),
+  html: map({
+    ...TABLES,
+    informaltable: 'table',
+    itemizedlist: 'ul',
+    orderedlist: 'ol',
+    procedure: 'ol',
+    substeps: 'ol',
+    variablelist: 'ul',
+    simplelist: 'ul',
+    calloutlist: 'ul',
+    glosslist: 'ul',
+    listitem: 'li',
+    step: 'li',
+    callout: 'li',
+  }),
+  code: set('programlisting screen literallayout synopsis funcsynopsis'),
+  heads: set('info articleinfo bookinfo chapterinfo sectioninfo refmeta refentryinfo prefaceinfo appendixinfo'),
+  references: set('biblioentry bibliomixed'),
+  captions: set(
+    'figure table example informalfigure equation note tip warning caution important sidebar formalpara procedure step itemizedlist orderedlist variablelist',
+  ),
+  facts: new Map([
+    ['title', 'title'],
+    ['date', 'created'],
+    ['pubdate', 'created'],
+    ['keyword', 'keywords'],
+  ]),
+  dropped: set('indexterm imageobject imageobjectco areaspec legalnotice revhistory copyright colspec'),
+}
+
+const VOCABULARIES: readonly (readonly [string, PaperWords])[] = [
+  ['application/jats+xml', JATS],
+  ['application/tei+xml', TEI],
+  ['application/docbook+xml', DOCBOOK],
+]
+
+/** The vocabulary of a media type. */
+export function paperWords(mediaType: string): PaperWords {
+  return VOCABULARIES.find(([type]) => type === mediaType)?.[1] ?? DOCBOOK
+}

@@ -1,0 +1,260 @@
+import { defined } from '../../../lib/defined.js'
+import { ReadError } from '../limits.js'
+import type { Parsed, Parser, ParserInput } from '../parsed.js'
+import { DroppedElement } from './dropped-element.js'
+import { readHtml } from './html.js'
+import { type Attributes, type MarkupHandler, readMarkup } from './markup-events.js'
+import { type PaperWords, paperWords } from './paper-words.js'
+
+/** Deeper elements are text of those around them. */
+const MAX_DEPTH = 400
+const MAX_FACT = 1000
+const MAX_AUTHORS = 500
+const MAX_KEYWORDS = 100
+
+const AUTHORS = new Set(['contrib', 'author'])
+const GIVEN = new Set(['given-names', 'forename', 'firstname', 'othername'])
+const FAMILY = new Set(['surname'])
+const WHOLE_NAME = new Set(['string-name', 'collab', 'orgname', 'persName', 'personname', 'name'])
+
+/** Reads papers and manuals in XML (JATS, TEI, DocBook): sections, tables, lists, code, references; who wrote it and when. */
+export const paperParser: Parser = {
+  accepts: (mediaType) => /^application\/(?:jats|tei|docbook)\+xml$/.test(mediaType),
+  parse: parsePaper,
+}
+
+function parsePaper(input: ParserInput): Parsed {
+  const reader = new PaperReader(paperWords(input.mediaType))
+  readMarkup(input.text(), reader, true)
+  const { html, metadata, title, language } = reader.finish()
+  const { blocks } = readHtml(html)
+  if (!blocks.some((block) => block.text !== '')) throw new ReadError('empty', `${input.filename} has no text`)
+  return {
+    parser: 'native-structured',
+    contentType: 'text',
+    ...defined({ title, language }),
+    blocks,
+    metadata,
+  }
+}
+
+interface Open {
+  name: string
+  /** tag of HTML to close with */
+  tag: string
+}
+
+/** Makes HTML of the elements that readers see, in one pass. */
+class PaperReader implements MarkupHandler {
+  readonly #words: PaperWords
+  readonly #open: Open[] = []
+  readonly #parts: string[] = []
+  readonly #dropped = new DroppedElement()
+  readonly #facts = new Map<string, string[]>()
+  readonly #authors = new Set<string>()
+  /** year, month and day of the date, in whatever order they stand */
+  readonly #date = new Map<string, string>()
+  #tooDeep = 0
+  #sections = 0
+  #inHead = 0
+  #inReference = 0
+  #heads = 0
+  #listed = false
+  /** title of a section that has not had one yet */
+  #untitled = ''
+  #author: { given: string; family: string; whole: string } | undefined
+  #language: string | undefined
+
+  constructor(words: PaperWords) {
+    this.#words = words
+  }
+
+  open(full: string, attributes: Attributes): void {
+    const name = localName(full)
+    if (this.#dropped.opens(name, this.#words.dropped.has(name))) return
+    if (this.#open.length >= MAX_DEPTH) {
+      this.#tooDeep++
+      return
+    }
+    if (this.#open.length === 0) this.#language = attributes.get('xml:lang') ?? attributes.get('lang')
+    const tag = this.#tagOf(name, attributes)
+    if (tag !== '' && !this.#hidden()) this.#write(`<${tag}>`)
+    this.#open.push({ name, tag: tag.split(' ', 1).join('') })
+  }
+
+  close(full: string): void {
+    const name = localName(full)
+    if (this.#dropped.closes(name)) return
+    if (this.#tooDeep > 0) {
+      this.#tooDeep--
+      return
+    }
+    const closed = this.#open.pop()
+    if (closed === undefined) return
+    if (closed.tag !== '' && !this.#hidden()) this.#parts.push(`</${closed.tag}>`)
+    const words = this.#words
+    if (this.#inReference > 0) this.#parts.push(' ')
+    if (words.sections.has(closed.name)) this.#endReferences()
+    if (words.sections.has(closed.name)) this.#sections = Math.max(0, this.#sections - 1)
+    if (words.heads.has(closed.name)) this.#inHead = Math.max(0, this.#inHead - 1)
+    if (words.references.has(closed.name)) this.#inReference = Math.max(0, this.#inReference - 1)
+    if (AUTHORS.has(closed.name)) this.#endAuthor()
+  }
+
+  text(text: string): void {
+    if (this.#dropped.inside) return
+    const name = this.#open.at(-1)?.name ?? ''
+    if (this.#inHead > 0) this.#fact(name, text)
+    if (this.#hidden() || this.#open.length === 0) return
+    if (text.trim() === '') this.#parts.push(text)
+    else this.#write(escapeHtml(text))
+  }
+
+  finish(): {
+    html: string
+    title: string | undefined
+    language: string | undefined
+    metadata: Record<string, unknown>
+  } {
+    const first = (key: string): string | undefined => clean(this.#facts.get(key)?.[0])
+    const title = first('title')
+    const authors = [...this.#authors].slice(0, MAX_AUTHORS)
+    const parts = ['year', 'month', 'day'].map((part) => this.#date.get(part)).filter((part) => part !== undefined)
+    const created = first('created') ?? clean(this.#date.has('year') ? parts.join('-') : undefined)
+    const keywords = (this.#facts.get('keywords') ?? []).flatMap((word) => clean(word) ?? []).slice(0, MAX_KEYWORDS)
+    const head = [
+      title === undefined ? '' : `<h1>${escapeHtml(title)}</h1>`,
+      authors.length === 0 ? '' : `<p>${escapeHtml(authors.join(', '))}</p>`,
+      keywords.length === 0 ? '' : `<p>Keywords: ${escapeHtml(keywords.join(', '))}</p>`,
+    ]
+    return {
+      html: head.join('') + this.#parts.join(''),
+      title,
+      language: first('language') ?? this.#language,
+      metadata: {
+        ...(authors.length === 0 ? {} : { authors }),
+        ...defined({ created, journal: first('journal') }),
+        ...(keywords.length === 0 ? {} : { keywords }),
+      },
+    }
+  }
+
+  /** In the head only what has a place in the text is written: its abstract. */
+  #hidden(): boolean {
+    return this.#inHead > 0 && this.#sections === this.#heads
+  }
+
+  #tagOf(name: string, attributes: Attributes): string {
+    const words = this.#words
+    if (words.heads.has(name)) {
+      if (this.#inHead++ === 0) this.#heads = this.#sections
+      return ''
+    }
+    const section = words.sections.get(name)
+    if (section !== undefined) {
+      this.#sections++
+      this.#untitled = section
+      return ''
+    }
+    if (this.#inHead > 0 && AUTHORS.has(name)) this.#author = { given: '', family: '', whole: '' }
+    if (words.facts.has(name) && this.#inHead > 0) this.#beginFact(name, attributes)
+    if (words.references.has(name)) {
+      this.#inReference++
+      if (this.#inReference > 1 || this.#hidden()) return ''
+      if (!this.#listed) this.#write('<ul>')
+      this.#listed = true
+      return 'li'
+    }
+    if (this.#inReference > 0) return ''
+    if (words.titles.has(name)) return this.#titleTag()
+    if (words.code.has(name) || (name === 'ab' && attributes.get('type')?.includes('code') === true))
+      return this.#inBlock() ? `pre class="language-${codeLanguage(attributes)}"` : ''
+    const header = this.#open.some((one) => one.name === 'thead') && name === 'entry'
+    return header ? 'th' : (words.html.get(name) ?? (words.paragraphs.has(name) ? 'p' : ''))
+  }
+
+  /** Code within a line stays in it. */
+  #inBlock(): boolean {
+    const around = this.#open.at(-1)?.name ?? ''
+    return !(this.#words.paragraphs.has(around) && around !== 'note') || around === 'listitem'
+  }
+
+  #titleTag(): string {
+    const around = this.#open.at(-1)?.name ?? ''
+    if (this.#words.captions.has(around)) return 'p'
+    if (this.#hidden()) return ''
+    this.#untitled = ''
+    return `h${Math.min(6, this.#sections + 1)}`
+  }
+
+  #write(part: string): void {
+    this.#endReferences()
+    if (this.#untitled !== '') {
+      const level = Math.min(6, this.#sections + 1)
+      this.#parts.push(`<h${level}>${this.#untitled}</h${level}>`)
+      this.#untitled = ''
+    }
+    this.#parts.push(part)
+  }
+
+  /** References one after the other are a list. */
+  #endReferences(): void {
+    if (!this.#listed || this.#inReference > 0) return
+    this.#listed = false
+    this.#parts.push('</ul>')
+  }
+
+  #beginFact(name: string, attributes: Attributes): void {
+    const key = this.#words.facts.get(name)
+    if (key === undefined || this.#sections !== this.#heads) return
+    // translated titles and titles of series come behind the title
+    if (key === 'title' && this.#facts.has('title') && name !== 'article-title') return
+    const held = this.#facts.get(key) ?? []
+    const given = attributes.get('when') ?? attributes.get('iso-8601-date') ?? attributes.get('ident') ?? ''
+    held.push(key === 'created' || key === 'language' ? given : '')
+    this.#facts.set(key, held)
+  }
+
+  #fact(name: string, text: string): void {
+    if (this.#author !== undefined) {
+      if (GIVEN.has(name)) this.#author.given += ` ${text}`
+      else if (FAMILY.has(name)) this.#author.family += text
+      else if (WHOLE_NAME.has(name) || AUTHORS.has(name)) this.#author.whole += text
+      return
+    }
+    const within = this.#open.findLast((one) => this.#words.facts.has(one.name))?.name
+    const key = within === undefined ? undefined : this.#words.facts.get(within)
+    const held = key === undefined ? undefined : this.#facts.get(key)
+    const last = held?.at(-1)
+    if (held === undefined || last === undefined || last.length > MAX_FACT) return
+    if (key === 'created' && /^(?:year|month|day)$/.test(name)) {
+      if (!this.#date.has(name) && held.length === 1) this.#date.set(name, text.trim().padStart(2, '0'))
+    } else if (key !== 'created' || last === '') held[held.length - 1] = last + text
+  }
+
+  #endAuthor(): void {
+    const author = this.#author
+    this.#author = undefined
+    if (author === undefined) return
+    const name = clean(`${author.given} ${author.family}`) ?? clean(author.whole)
+    if (name !== undefined && this.#authors.size < MAX_AUTHORS) this.#authors.add(name.slice(0, 200))
+  }
+}
+
+function codeLanguage(attributes: Attributes): string {
+  const language = attributes.get('language') ?? attributes.get('code-type') ?? attributes.get('lang') ?? ''
+  return /^[\w+#-]{1,30}$/.test(language) ? language : ''
+}
+
+function clean(text: string | undefined): string | undefined {
+  const line = text?.replace(/\s+/g, ' ').trim()
+  return line === undefined || line === '' ? undefined : line
+}
+
+function localName(name: string): string {
+  return name.slice(name.indexOf(':') + 1)
+}
+
+function escapeHtml(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;')
+}

@@ -1,0 +1,96 @@
+/** A line of AsciiDoc as text: marks go, links and references by their words, attributes by their values. */
+export function inlineAsciidoc(source: string, attributes: ReadonlyMap<string, string>): string {
+  let text = source
+  if (text.includes('{')) {
+    text = text.replace(
+      /\{([\w-]{1,80})\}/g,
+      (whole, name: string) => attributes.get(name)?.slice(0, 200) ?? KNOWN.get(name) ?? whole,
+    )
+  }
+  if (text.includes('[')) {
+    text = text
+      .replace(/(?:link:|mailto:|xref:)[^\s[\]]{1,500}\[([^[\]]{0,300})\]/g, (_all, words: string) => firstOf(words))
+      .replace(/https?:[^\s[\]]{1,500}\[([^[\]]{1,300})\]/g, (_all, words: string) => firstOf(words))
+      .replace(/(?:image|icon):[^\s[\]:][^\s[\]]{0,300}\[([^[\]]{0,300})\]/g, (_all, words: string) => firstOf(words))
+      .replace(/footnote(?:ref)?:[\w-]{0,80}\[([^[\]]{0,1000})\]/g, ' ($1)')
+      .replace(/(?:kbd|btn|menu|pass|stem|latexmath|asciimath):[\w-]{0,80}\[([^[\]]{0,500})\]/g, '$1')
+      .replace(/\[\[[\w:.-]{1,100}(?:,[^[\]]{0,100})?\]\]|\[#[\w-]{1,100}\]|\[\.[\w.-]{1,100}\](?=[#*_`])/g, '')
+  }
+  return text
+    .replace(/<<([^<>,]{1,200})(?:,\s?([^<>]{1,200}))?>>/g, (_all, target: string, words?: string) => words ?? target)
+    .replace(/(^|[\s("'—-])([*_`#+^~]{1,2})(?=\S)([^\n*_`#+^~]{1,300})\2(?=$|[\s)"',.;:!?—-])/g, '$1$3')
+    .replace(
+      /\*\*([^*\n]{1,300})\*\*|__([^_\n]{1,300})__|``([^`\n]{1,300})``/g,
+      (_all, a?: string, b?: string, c?: string) => a ?? b ?? c ?? '',
+    )
+    .replace(/\s\+$/, '')
+    .trim()
+}
+
+const KNOWN = new Map(
+  Object.entries({
+    nbsp: ' ',
+    zwsp: '',
+    sp: ' ',
+    amp: '&',
+    lt: '<',
+    gt: '>',
+    empty: '',
+    blank: '',
+    plus: '+',
+    asterisk: '*',
+    cpp: 'C++',
+  }),
+)
+
+/** The words of a link, without its options. */
+function firstOf(words: string): string {
+  return (words.split(/,(?=\w+=)/)[0] ?? '').replace(/^"|"$|\^$/g, '')
+}
+
+const MAX_COLUMNS = 500
+
+/**
+ * The rows of a table.
+ *
+ * @param style what stands in square brackets above it
+ * @param kind the first sign of its delimiter, which is what parts its cells unless the style says otherwise
+ */
+export function asciidocCells(
+  body: readonly string[],
+  style: string,
+  kind: string,
+): { rows: string[][]; headed: boolean } {
+  const format = /format\s*=\s*"?(\w+)/.exec(style)?.[1]
+  if (kind !== '|' || format === 'csv' || format === 'tsv') {
+    const part = format === 'tsv' ? '\t' : kind === ':' ? ':' : ','
+    const rows = body
+      .filter((line) => line.trim() !== '')
+      .map((line) => line.split(part).map((cell) => cell.replace(/^\s*"|"\s*$/g, '').trim()))
+    return { rows, headed: rows.length > 1 }
+  }
+  const cells: string[] = []
+  let columns = columnsOf(style)
+  let headed = /header/.test(style) && !/noheader/.test(style)
+  const first = body.findIndex((line) => line.trim() !== '')
+  for (const [index, line] of body.entries()) {
+    const parts = line.split(/(?<!\\)(?:(?:\d{1,3}(?:\.\d{1,3})?[+*])?[<^>.]{0,3}[aehlmsdv]?)\|/)
+    if (parts.length > 1) {
+      for (const part of parts.slice(1)) cells.push(part.replaceAll('\\|', '|').trim())
+      if (columns === 0 && index === first) columns = parts.length - 1
+    } else if (line.trim() !== '' && cells.length > 0) cells[cells.length - 1] += ` ${line.trim()}`
+    // one line with all heads, and an empty one below it
+    if (index === first && parts.length - 1 === columns && columns > 0 && body[index + 1]?.trim() === '') headed = true
+  }
+  const rows: string[][] = []
+  const width = Math.max(1, Math.min(columns, MAX_COLUMNS))
+  for (let at = 0; at < cells.length; at += width) rows.push(cells.slice(at, at + width))
+  return { rows, headed: headed && rows.length > 1 }
+}
+
+function columnsOf(style: string): number {
+  const cols = /cols\s*=\s*"?([^"\]]{1,300})/.exec(style)?.[1]
+  if (cols === undefined) return 0
+  const times = /^(\d{1,3})\*/.exec(cols)?.[1]
+  return times === undefined ? cols.split(',').filter((part) => part.trim() !== '').length : Number(times)
+}

@@ -1,0 +1,244 @@
+import { defined } from '../../../lib/defined.js'
+import { ReadError } from '../limits.js'
+import type { Block, Parsed, Parser, ParserInput } from '../parsed.js'
+import { pictureFrom } from '../pictures.js'
+import { tableBlocks } from '../tables.js'
+import { asciidocCells, inlineAsciidoc } from './asciidoc-inline.js'
+
+const HEADING = /^(={1,6}|#{1,6})\s+(\S[^\n]{0,500})$/
+const ATTRIBUTE = /^:(!?[\w-]{1,80}!?):(?:\s+([^\n]*))?$/
+const LIST = /^\s*(\*{1,6}|-|\.{1,6}|\d{1,4}\.|<\d{1,3}>|<\.>)\s+(\S[^\n]*)$/
+const TERM = /^\s*(\S[^\n]{0,300}?)(:{2,4}|;;)(?:\s+([^\n]*))?$/
+const ADMONITION = /^(NOTE|TIP|IMPORTANT|WARNING|CAUTION):\s/
+const FENCE = /^(?:-{4,}|\.{4,}|={4,}|\*{4,}|_{4,}|\+{4,}|\/{4,}|--|```[\w+#-]{0,30}|\|={3,}|,={3,}|:={3,})\s*$/
+const MAX_INCLUDES = 20
+
+/** Reads AsciiDoc: headings, lists, tables with heads, code, pictures; what it includes is told, not followed. */
+export const asciidocParser: Parser = {
+  accepts: (mediaType) => mediaType === 'text/x-asciidoc',
+  parse: parseAsciidoc,
+}
+
+function parseAsciidoc(input: ParserInput): Parsed {
+  const reader = new AsciidocReader(input.text().split(/\r?\n/))
+  const blocks = reader.read()
+  if (!blocks.some((block) => block.text !== '')) throw new ReadError('empty', `${input.filename} has no text`)
+  const { attributes, authors, title, includes } = reader
+  return {
+    parser: 'unstructured',
+    contentType: 'text',
+    ...defined({ title, language: attributes.get('lang') }),
+    blocks,
+    metadata: {
+      ...(authors.length === 0 ? {} : { authors }),
+      ...defined({ created: attributes.get('revdate'), description: attributes.get('description') }),
+      ...(includes.length === 0 ? {} : { warnings: [`not followed: ${includes.join(', ')}`] }),
+    },
+  }
+}
+
+class AsciidocReader {
+  readonly attributes = new Map<string, string>()
+  readonly authors: string[] = []
+  readonly includes: string[] = []
+  title: string | undefined
+  readonly #lines: string[]
+  readonly #blocks: Block[] = []
+  #at = 0
+  #held: string[] = []
+  #items: string[] = []
+  /** of the next block: what is in square brackets above it, and its title */
+  #style = ''
+  #caption = ''
+  /** delimiters of blocks whose content is read as text */
+  #open: string[] = []
+
+  constructor(all: string[]) {
+    this.#lines = all
+  }
+
+  read(): Block[] {
+    while (this.#at < this.#lines.length) this.#line(this.#lines[this.#at++] ?? '')
+    this.#flush()
+    return this.#blocks
+  }
+
+  #line(line: string): void {
+    const heading = HEADING.exec(line)
+    const attribute = ATTRIBUTE.exec(line)
+    if (attribute !== null && this.#held.length === 0) this.#attribute(attribute)
+    else if (line.startsWith('//') && !/^\/{4,}\s*$/.test(line)) return
+    else if (/^(?:include|ifdef|ifndef|ifeval|endif)::/.test(line)) this.#directive(line)
+    else if (FENCE.test(line)) this.#fence(line.trimEnd())
+    else if (heading !== null && this.#held.length === 0) this.#heading(heading)
+    else if (/^\[[^\]\n]{0,500}\]\s*$/.test(line) && this.#held.length === 0) this.#style = line.trim().slice(1, -1)
+    else if (/^\.[^\s.][^\n]{0,500}$/.test(line) && this.#held.length === 0) this.#caption = line.slice(1)
+    else if (/^image::/.test(line)) this.#image(line)
+    else if (line.trim() === '') this.#flushText()
+    else if (line.trim() === '+') this.#continues = true
+    else if (/^(?:'{3,}|<<<|toc::\[\]|-{3}|\*{3})\s*$/.test(line)) this.#flush()
+    else this.#text(line)
+  }
+
+  #continues = false
+
+  #attribute([, name = '', value = '']: RegExpExecArray): void {
+    if (this.attributes.size < 500) this.attributes.set(name, value.trim().slice(0, 1000))
+    if (name === 'author') this.authors.push(value.trim())
+  }
+
+  #directive(line: string): void {
+    const file = /^include::([^[\]\n]{1,200})/.exec(line)?.[1]
+    if (file !== undefined && this.includes.length < MAX_INCLUDES) this.includes.push(file)
+  }
+
+  #heading([, marks = '', text = '']: RegExpExecArray): void {
+    this.#flush()
+    const words = this.#inline(text)
+    this.#style = ''
+    if (marks.length === 1 && this.title === undefined && this.#blocks.length === 0) {
+      this.title = words
+      this.#blocks.push({ type: 'title', text: words, level: 1 })
+      this.#byline()
+      return
+    }
+    this.#blocks.push({ type: 'heading', text: words, level: Math.max(1, marks.length - 1) })
+  }
+
+  /** Author and revision stand right below the title. */
+  #byline(): void {
+    const author = /^([\p{L}][\p{L}\s.'-]{1,100}?)(?:\s<[^<>\n]{1,100}>)?(?:;|$)/u
+    const line = this.#lines[this.#at] ?? ''
+    if (line.trim() === '' || line.startsWith(':') || line.startsWith('//') || !author.test(line)) return
+    for (const one of line.split(';')) {
+      const name = author.exec(one.trim())?.[1]?.trim()
+      if (name !== undefined) this.authors.push(name)
+    }
+    this.#at++
+    const revision = /^(?:v[\d.]{1,20},?\s?)?(\d{4}-\d{2}-\d{2})/.exec(this.#lines[this.#at] ?? '')
+    if (revision === null) return
+    this.attributes.set('revdate', revision[1] ?? '')
+    this.#at++
+  }
+
+  #image(line: string): void {
+    this.#flush()
+    const found = /^image::([^[\]\n]{1,500})\[([^\]\n]{0,500})\]/.exec(line)
+    const picture = pictureFrom(found?.[1] ?? '')
+    const alt = this.#caption === '' ? (found?.[2]?.split(',')[0] ?? '').replace(/"/g, '') : this.#caption
+    this.#caption = ''
+    if (picture !== undefined) this.#blocks.push({ type: 'image', text: this.#inline(alt), picture })
+  }
+
+  #fence(mark: string): void {
+    if (this.#open.at(-1) === mark) {
+      this.#flush()
+      this.#open.pop()
+      return
+    }
+    this.#flush()
+    const style = this.#style
+    const kind = mark.charAt(0)
+    const listing = /^(?:source|listing|literal)/.test(style)
+    if (kind === '/' || kind === '+') this.#body(mark)
+    else if (mark.endsWith('===') && /^[|,:]/.test(mark)) this.#table(this.#body(mark), style, kind)
+    else if (/^-{4,}$|^\.{4,}$/.test(mark) || mark.startsWith('`') || (mark === '--' && listing))
+      this.#code(mark, style)
+    else {
+      if (this.#open.length < 50) this.#open.push(mark)
+      this.#takeCaption()
+    }
+    this.#style = ''
+  }
+
+  /** The lines up to the delimiter, which is what it began with. */
+  #body(mark: string): string[] {
+    const end = mark.startsWith('`') ? '```' : mark
+    const body: string[] = []
+    while (this.#at < this.#lines.length) {
+      const line = this.#lines[this.#at++] ?? ''
+      if (line.trimEnd() === end) break
+      body.push(line)
+    }
+    return body
+  }
+
+  #code(mark: string, style: string): void {
+    const language = mark.startsWith('`')
+      ? mark.slice(3)
+      : (/^source%?\w{0,20},\s?([\w+#-]{1,30})/.exec(style)?.[1] ?? '')
+    this.#takeCaption()
+    const text = this.#body(mark)
+      .map((line) => line.replace(/\s+(?:\/\/|#|;;)?\s?<\d{1,3}>\s*$/, ''))
+      .join('\n')
+    this.#blocks.push({ type: 'code', text, ...(language === '' ? {} : { metadata: { language } }) })
+  }
+
+  #table(body: string[], style: string, kind: string): void {
+    const { rows, headed } = asciidocCells(body, style, kind)
+    const caption = this.#inline(this.#caption)
+    this.#takeCaption()
+    const shown = rows.map((row) => row.map((cell) => this.#inline(cell)))
+    if (shown.length > 0) this.#blocks.push(...tableBlocks(shown, headed, caption === '' ? {} : { caption }))
+  }
+
+  #takeCaption(): void {
+    const text = this.#inline(this.#caption)
+    this.#caption = ''
+    if (text !== '') this.#blocks.push({ type: 'paragraph', text, metadata: { role: 'caption' } })
+  }
+
+  #text(line: string): void {
+    const item = this.#held.length === 0 || this.#items.length > 0 ? LIST.exec(line) : null
+    const term = item === null && this.#held.length === 0 ? TERM.exec(line) : null
+    if (item !== null) {
+      this.#flushText()
+      const [, mark = '', text = ''] = item
+      const depth = /^[*.]/.test(mark) ? mark.length - 1 : 0
+      this.#items.push(`${'  '.repeat(depth)}${/^[.\d<]/.test(mark) ? '1.' : '-'} ${this.#inline(text)}`)
+    } else if (term !== null) {
+      this.#items.push(`- ${this.#inline(term[1] ?? '')}: ${this.#inline(term[3] ?? '')}`.trimEnd())
+    } else if (this.#items.length > 0 && (this.#continues || this.#held.length === 0) && !this.#ended) {
+      this.#items[this.#items.length - 1] += ` ${this.#inline(line)}`
+    } else {
+      if (this.#held.length === 0) this.#flushItems()
+      this.#held.push(line)
+    }
+    this.#continues = false
+    this.#ended = false
+  }
+
+  /** a blank line ended the item before */
+  #ended = false
+
+  #flushText(): void {
+    this.#ended = this.#items.length > 0
+    if (this.#held.length === 0) return
+    const lines = this.#held
+    this.#held = []
+    this.#flushItems()
+    this.#takeCaption()
+    const literal = lines.every((line) => /^\s/.test(line))
+    const text = lines.map((line) => line.trim()).join(' ')
+    const style = this.#style
+    this.#style = ''
+    if (literal && this.#open.length === 0) this.#blocks.push({ type: 'code', text: lines.join('\n') })
+    else if (/^(?:source|listing)/.test(style)) this.#blocks.push({ type: 'code', text: lines.join('\n') })
+    else this.#blocks.push({ type: 'paragraph', text: this.#inline(ADMONITION.test(text) ? text : text) })
+  }
+
+  #flushItems(): void {
+    if (this.#items.length > 0) this.#blocks.push({ type: 'list', text: this.#items.join('\n') })
+    this.#items = []
+    this.#ended = false
+  }
+
+  #flush(): void {
+    this.#flushText()
+    this.#flushItems()
+  }
+
+  #inline(text: string): string {
+    return inlineAsciidoc(text, this.attributes)
+  }
+}

@@ -1,0 +1,173 @@
+/** What declares a symbol in a programming language: one look at one line, never further than its first characters. */
+
+/** A symbol that holds others (a class), one that does not (a function), a value or a type of its own. */
+export type SymbolKind = 'container' | 'function' | 'value'
+
+export interface Declared {
+  name: string
+  kind: SymbolKind
+}
+
+interface Rule {
+  /** the first group that is there is the name */
+  pattern: RegExp
+  kind: SymbolKind
+  /** only right at the left margin, or only within a container */
+  where?: 'margin' | 'inside'
+}
+
+/** A line is looked at so far. */
+const LOOKED_AT = 300
+const WORDS = String.raw`(?:(?:export|default|declare|public|private|protected|internal|static|final|sealed|abstract|partial|override|open|data|inline|value|virtual|readonly|unsafe|async|pub|pub\(\w+\)|extern|extern "C"|const|unsafe|native|synchronized|suspend|tailrec|operator|infix|fileprivate|mutating|indirect|required|convenience|lateinit|enum|annotation|inner|companion|case|implicit|lazy|new|file|ref) )*`
+
+const container = (words: string, name = String.raw`([\w$.:]+)`): Rule => ({
+  pattern: new RegExp(`^${WORDS}(?:${words}) ${name}`),
+  kind: 'container',
+})
+const fn = (pattern: RegExp): Rule => ({ pattern, kind: 'function' })
+const value = (pattern: RegExp): Rule => ({ pattern, kind: 'value', where: 'margin' })
+const after = (words: string): Rule => ({ pattern: new RegExp(`^${WORDS}(?:${words}) ([\\w$]+)`), kind: 'function' })
+
+const SCRIPT: Rule[] = [
+  container('class|interface|enum|namespace|module'),
+  { pattern: /^describe(?:\.\w+)?\(\s?['"`]([^'"`]{1,120})/, kind: 'container' },
+  fn(/^(?:it|test)(?:\.\w+)?\(\s?['"`]([^'"`]{1,160})/),
+  fn(/^(?:export )?(?:default )?(?:declare )?(?:async )?function ?\*? ?([\w$]+)/),
+  fn(
+    /^(?:export )?(?:const|let|var) ([\w$]+)[^=]{0,150}= ?(?:async )?(?:function\b|\([^)]{0,150}\)[^=]{0,60}=>|\($|[\w$]+ =>)/,
+  ),
+  value(/^(?:export )?(?:declare )?(?:const|let|var|type) ([\w$]+)/),
+  {
+    pattern:
+      /^(?:(?:public|private|protected|static|async|override|abstract|get|set) )*\*? ?(?!(?:if|for|while|switch|catch|return|function|with|do|else|new|throw|await|typeof)\b)(#?[\w$]+)(?:<[^>]{0,100}>)?\([^;]*[{,(]$/,
+    kind: 'function',
+    where: 'inside',
+  },
+]
+
+const RULES: Record<string, readonly Rule[]> = {
+  typescript: SCRIPT,
+  javascript: SCRIPT,
+  python: [
+    container('class', '(\\w+)'),
+    fn(/^(?:async )?def (\w+)/),
+    value(/^([A-Z][A-Z0-9_]+)(?:: ?[\w[\], .|]{1,60})? ?=/),
+  ],
+  go: [
+    fn(/^func (?:\(\w* ?\*?(\w+(?:\[[\w, ]{1,40}\])?)\) )?(\w+)/),
+    { pattern: /^type (\w+)/, kind: 'value', where: 'margin' },
+    value(/^(?:var|const) (\w+)/),
+  ],
+  rust: [
+    { pattern: /^(?:unsafe )?impl(?:<[^>]{0,80}>)? ((?:[\w:]+(?:<[^>]{0,80}>)? for )?[\w:&]+)/, kind: 'container' },
+    container('trait|mod', '(\\w+)'),
+    after('fn'),
+    value(new RegExp(`^${WORDS}(?:struct|enum|union|type|const|static) (\\w+)`)),
+    fn(/^macro_rules! (\w+)/),
+  ],
+  java: [container('class|interface|enum|record|@interface')],
+  kotlin: [
+    container('class|interface|object', '(\\w+)'),
+    { pattern: new RegExp(`^${WORDS}fun (?:<[^>]{0,60}> )?(?:[\\w<>?.]{1,60}\\.)?(\\w+)`), kind: 'function' },
+  ],
+  scala: [container('class|object|trait', '(\\w+)'), after('def')],
+  csharp: [container('class|interface|struct|record|record struct|record class|enum|namespace')],
+  cpp: [container('class|struct|namespace|union|enum class|enum'), fn(/^# ?define (\w+)\(/)],
+  c: [
+    container('struct|union|enum'),
+    { pattern: /^typedef (?:struct|union|enum) (\w+)/, kind: 'value' },
+    fn(/^# ?define (\w+)\(/),
+  ],
+  dart: [container('class|mixin|extension|enum', '(\\w+)')],
+  swift: [
+    container('class|struct|enum|protocol|extension|actor', '([\\w.]+)'),
+    { pattern: new RegExp(`^${WORDS}(?:func (\\w+)|(init|deinit)\\b)`), kind: 'function' },
+  ],
+  ruby: [container('module|class', '([\\w:]+)'), fn(/^(?:private |protected )?def (?:self\.)?([\w?!=[\]]+)/)],
+  php: [
+    container('class|interface|trait|enum', '(\\w+)'),
+    { pattern: new RegExp(`^${WORDS}function &?(\\w+)`), kind: 'function' },
+  ],
+  bash: [fn(/^(?:function )?([\w:.-]+) ?\(\) ?\{?/), fn(/^function ([\w:.-]+)/)],
+  sql: [
+    fn(
+      /^create (?:or replace )?(?:temp(?:orary)? |unlogged |materialized |unique |global |external |definer ?= ?\S{1,60} )*((?:table|view|function|procedure|index|trigger|type|schema|sequence|package)(?: if not exists)? ["`[\]\w.]+)/i,
+    ),
+  ],
+  perl: [container('package', '([\\w:]+)'), fn(/^sub (\w+)/)],
+  lua: [fn(/^(?:local )?function ([\w.:]+)/)],
+  elixir: [container('defmodule|defprotocol|defimpl'), fn(/^(?:def|defp|defmacro) ([\w?!]+)/)],
+  julia: [container('module', '(\\w+)'), fn(/^(?:mutable )?(?:function|struct|macro) ([\w.!]+)/)],
+  r: [fn(/^([\w.]+) ?(?:<-|=) ?function\b/)],
+  powershell: [container('class', '(\\w+)'), fn(/^function ([\w:-]+)/i)],
+  proto: [container('message|service|enum', '(\\w+)'), fn(/^rpc (\w+)/)],
+  graphql: [value(/^(?:extend )?(?:type|input|enum|interface|union|scalar|query|mutation|fragment) (\w+)/)],
+  hcl: [value(/^((?:resource|data) "[\w-]+" "[\w-]+"|(?:module|variable|output|provider) "[\w-]+")/)],
+  solidity: [container('contract|interface|library', '(\\w+)'), fn(/^(?:function|modifier|event) (\w+)/)],
+  zig: [fn(/^(?:pub )?(?:export )?fn (\w+)/)],
+  makefile: [value(/^([\w./%-]{1,80}) ?:(?!=)/)],
+  objectivec: [
+    { pattern: /^@(?:interface|implementation|protocol) (\w+)/, kind: 'container' },
+    fn(/^[-+] ?\([^)]{1,80}\) ?(\w+)/),
+  ],
+  groovy: [container('class|interface|trait|enum', '(\\w+)'), after('def')],
+  clojure: [fn(/^\((?:defn-?|defmacro|defmulti|defprotocol|defrecord|deftype) \^?:?[\w-]* ?([\w!?*<>-]+)/)],
+  pascal: [fn(/^(?:procedure|function|constructor|destructor) ([\w.]+)/i)],
+  vb: [
+    container('class|module|structure', '(\\w+)'),
+    fn(/^(?:public |private |friend |shared |static )*(?:sub|function|property) (\w+)/i),
+  ],
+  haskell: [value(/^(?:data|newtype|class|type|instance) ([\w ]{1,60})/), value(/^([a-z][\w']*) ::/)],
+}
+
+/** Languages whose methods have no word before their name: a type stands there, or nothing. */
+const TYPED = new Set(['java', 'csharp', 'cpp', 'c', 'dart'])
+/** Of these, those that have functions outside of containers. */
+const FREE = new Set(['cpp', 'c', 'dart'])
+const NO_NAMES = new Set(
+  'if for while switch catch return new else do throw sizeof assert using lock foreach await case delete super this static_assert'.split(
+    ' ',
+  ),
+)
+
+/** Whether symbols of a language can be told. */
+export function hasSymbols(language: string): boolean {
+  return RULES[language] !== undefined
+}
+
+/**
+ * What a line declares, if anything.
+ *
+ * @param line without its indentation
+ * @param inside whether the innermost symbol around it is a container
+ */
+export function declaredIn(line: string, language: string, margin: boolean, inside: boolean): Declared | undefined {
+  const text = line.slice(0, LOOKED_AT).replace(/\s+/g, ' ').trimEnd()
+  for (const { pattern, kind, where } of RULES[language] ?? []) {
+    if ((where === 'margin' && !margin) || (where === 'inside' && !inside)) continue
+    const found = pattern.exec(text)
+    const name = found
+      ?.slice(1)
+      .filter((part) => part !== undefined)
+      .join('.')
+    // a forward declaration says nothing of its own
+    if (name !== undefined && name !== '' && !(kind === 'container' && /^[^{(]*;$/.test(text))) return { name, kind }
+  }
+  if (!TYPED.has(language) || !(inside || (margin && FREE.has(language)))) return undefined
+  const name = typedFunction(text)
+  return name === undefined ? undefined : { name, kind: 'function' }
+}
+
+/** `static List<String> names(int a) {`: words of types, a name, a bracket, and no statement. */
+function typedFunction(text: string): string | undefined {
+  const bracket = text.indexOf('(')
+  if (bracket <= 0 || /;$/.test(text) || !/[{),:]$|\b(?:const|override|noexcept|throws [\w., ]{1,80})$/.test(text))
+    return undefined
+  const before = text.slice(0, bracket).trimEnd()
+  const name = /([\w~]+(?:::~?\w+)*)$/.exec(before)?.[1]
+  if (name === undefined || NO_NAMES.has(name) || /^\d/.test(name)) return undefined
+  const types = before.slice(0, before.length - name.length)
+  if (!/^[\w<>[\],.?&*:@ ]*$/.test(types) || /\b(?:return|new|throw|else|case|goto|delete)\b/.test(types))
+    return undefined
+  return name
+}

@@ -1,0 +1,303 @@
+import { defined } from '../../../lib/defined.js'
+import { ReadError } from '../limits.js'
+import type { Block, Parsed, Parser, ParserInput } from '../parsed.js'
+import { tableBlocks } from '../tables.js'
+import { bracesOf, environmentEnd, readHead, withoutComments } from './latex-source.js'
+import { latexText } from './latex-text.js'
+
+const LEVELS: Record<string, number> = {
+  part: 1,
+  chapter: 2,
+  section: 3,
+  subsection: 4,
+  subsubsection: 5,
+  paragraph: 6,
+  subparagraph: 7,
+}
+const CODE = /^(?:Highlighting|verbatim|Verbatim|lstlisting|minted|alltt|BVerbatim|code)\*?$/
+const FORMULA = /^(?:equation|align|alignat|gather|multline|eqnarray|displaymath|math|flalign|IEEEeqnarray|split)\*?$/
+const TABLE = /^(?:tabular|tabularx|tabulary|longtable|supertabular|xltabular|tabu|longtabu|tblr)\*?$/
+const LIST = /^(?:itemize|enumerate|description|compactitem|compactenum|inparaenum|asparaenum|enumerate\*|itemize\*)$/
+const DROPPED = /^(?:comment|tikzpicture|pgfpicture|pspicture|picture|filecontents|CCSXML)\*?$/
+/** Boxes with a width. */
+const SIZED = /^(?:minipage|multicols|adjustbox|wrapfigure|wraptable|subfigure|subtable|column|tcolorbox)\*?$/
+/** What is called by its kind, as readers do. */
+const NAMED =
+  /^(?:theorem|lemma|definition|corollary|proposition|proof|example|remark|claim|conjecture|axiom|algorithm|assumption)\*?$/
+const MAX_DEPTH = 8
+
+const MARK =
+  /\\(begin|end)[ \t]*\{([A-Za-z]{1,40}\*?)\}|\\(part|chapter|section|subsection|subsubsection|paragraph|subparagraph|caption|captionof|footnote|footnotetext|thanks|item|bibitem|input|include|subfile|appendix|frametitle|title|author|date)\b\*?[ \t]*|\n[ \t]*\n\s*/g
+
+/** Reads LaTeX: sections, text without commands, formulas as they are, tables, captions, code, references. */
+export const latexParser: Parser = {
+  accepts: (mediaType) => mediaType === 'text/x-tex',
+  parse: parseLatex,
+}
+
+function parseLatex(input: ParserInput): Parsed {
+  const source = withoutComments(input.text().replace(/\r\n?/g, '\n'))
+  const head = readHead(source)
+  const reader = new LatexReader(source, head.macros)
+  reader.read(head.body)
+  const { blocks, inputs } = reader
+  if (head.title !== undefined) blocks.unshift({ type: 'title', text: head.title, level: 1 })
+  if (!blocks.some((block) => block.text !== '')) throw new ReadError('empty', `${input.filename} has no text`)
+  return {
+    parser: 'unstructured',
+    contentType: 'text',
+    ...defined({ title: head.title }),
+    blocks,
+    metadata: {
+      ...(head.authors.length === 0 ? {} : { authors: head.authors }),
+      ...defined({ created: head.date }),
+      ...(inputs.length === 0 ? {} : { warnings: [`not followed: ${inputs.slice(0, 20).join(', ')}`] }),
+    },
+  }
+}
+
+class LatexReader {
+  readonly blocks: Block[] = []
+  /** files that the document takes in, which are documents of their own */
+  readonly inputs: string[] = []
+  readonly #source: string
+  readonly #macros: ReadonlyMap<string, string>
+  /** where each brace is closed */
+  readonly #braces: Int32Array
+  readonly #lost = new Set<string>()
+  #lists: boolean[] = []
+  #items: string[] = []
+  #held: string[] = []
+  #notes: string[] = []
+  #top = 7
+  #label = ''
+
+  constructor(source: string, macros: ReadonlyMap<string, string>) {
+    this.#source = source
+    this.#macros = macros
+    this.#braces = bracesOf(source)
+    // the outermost division that the document has is its first level
+    for (const [name, level] of Object.entries(LEVELS))
+      if (source.includes(`\\${name}{`) || source.includes(`\\${name}*{`)) this.#top = Math.min(this.#top, level)
+  }
+
+  read(start: number): void {
+    const pattern = new RegExp(MARK)
+    let from = start
+    pattern.lastIndex = start
+    for (let found = pattern.exec(this.#source); found !== null; found = pattern.exec(this.#source)) {
+      this.#held.push(this.#source.slice(from, found.index))
+      const [, edge, environment = '', command] = found
+      from = pattern.lastIndex
+      if (edge === 'end' && environment === 'document') {
+        from = this.#source.length
+        break
+      }
+      if (edge !== undefined) from = this.#environment(edge, environment, from)
+      else if (command !== undefined) from = this.#command(command, from)
+      else this.#paragraph()
+      pattern.lastIndex = from
+    }
+    this.#held.push(this.#source.slice(from))
+    this.#paragraph()
+    this.#endList()
+  }
+
+  #text(source: string): string {
+    return latexText(source, this.#macros)
+  }
+
+  /** What stands in braces at a place, and where it ends. */
+  #argument(at: number): { text: string; next: number } {
+    let start = at
+    if (this.#source.charAt(start) === '[') {
+      const close = this.#source.slice(start, start + 500).indexOf(']')
+      if (close !== -1) start += close + 1
+    }
+    const end = this.#source.charAt(start) === '{' ? (this.#braces[start] ?? 0) : 0
+    return end === 0 ? { text: '', next: at } : { text: this.#source.slice(start + 1, end), next: end + 1 }
+  }
+
+  #command(name: string, at: number): number {
+    if (name === 'item' || name === 'bibitem') return this.#item(name, at)
+    if (name === 'appendix') return at
+    const first = this.#argument(at)
+    const { text, next } = name === 'captionof' ? this.#argument(first.next) : first
+    const level = LEVELS[name]
+    if (level !== undefined || name === 'frametitle')
+      this.#heading(this.#text(text), name === 'frametitle' ? 1 : (level ?? 1) - this.#top + 1)
+    else if (name === 'caption' || name === 'captionof') this.#aside(text, 'caption')
+    else if (name.startsWith('footnote') || name === 'thanks') this.#notes.push(text)
+    else if (name === 'input' || name === 'include' || name === 'subfile') this.#input(text)
+    // title, author and date were read with the head
+    return next
+  }
+
+  #input(name: string): void {
+    if (this.inputs.length < 100 && name !== '') this.inputs.push(name.slice(0, 200))
+  }
+
+  #heading(text: string, level: number): void {
+    this.#paragraph()
+    this.#endList()
+    if (text !== '') this.blocks.push({ type: 'heading', text, level })
+  }
+
+  #aside(source: string, role: string): void {
+    this.#paragraph()
+    const text = this.#text(source)
+    if (text !== '') this.blocks.push({ type: 'paragraph', text, metadata: { role } })
+  }
+
+  #environment(edge: string, name: string, at: number): number {
+    if (edge === 'begin' && (CODE.test(name) || FORMULA.test(name) || TABLE.test(name) || DROPPED.test(name)))
+      return this.#whole(name, at)
+    this.#paragraph()
+    if (LIST.test(name) || name === 'thebibliography') {
+      if (edge === 'begin') this.#lists.push(name.startsWith('enum'))
+      else this.#lists.pop()
+      if (this.#lists.length === 0) this.#endList()
+      if (name === 'thebibliography' && edge === 'begin') this.#heading('References', 1)
+      if (name === 'thebibliography' && edge === 'begin') return this.#argument(at).next
+    } else if (edge === 'begin' && name === 'abstract') this.#heading('Abstract', 1)
+    else if (edge === 'begin' && NAMED.test(name))
+      this.#label = `${name.charAt(0).toUpperCase()}${name.slice(1).replace('*', '')}: `
+    else if (edge === 'begin' && name === 'frame') return this.#frame(at)
+    if (edge === 'begin' && SIZED.test(name)) return this.#argument(at).next
+    // the place of a float is not text
+    const option = edge === 'begin' ? /^[ \t]*\[[^[\]\n]{0,60}\]/.exec(this.#source.slice(at, at + 80)) : null
+    return option === null || NAMED.test(name) ? at : at + option[0].length
+  }
+
+  /** A slide with its title. */
+  #frame(at: number): number {
+    const { text, next } = this.#argument(at)
+    if (text !== '' && text.length < 300) this.#heading(this.#text(text), Math.min(7, 7 - this.#top + 2))
+    return next
+  }
+
+  /** An environment that is read as one: code, a formula, a table, a drawing. */
+  #whole(name: string, at: number): number {
+    const end = this.#lost.has(name) ? -1 : environmentEnd(this.#source, name, at)
+    if (end === -1) {
+      this.#lost.add(name)
+      return at
+    }
+    const body = this.#source.slice(at, end)
+    if (FORMULA.test(name))
+      this.#held.push(
+        ` $${body
+          .replace(/\\label\{[^{}]{0,100}\}|\\nonumber|\\notag/g, '')
+          .replace(/\s+/g, ' ')
+          .trim()}$ `,
+      )
+    else {
+      this.#paragraph()
+      if (CODE.test(name)) this.#code(name, body)
+      else if (TABLE.test(name)) this.#table(name, body)
+    }
+    return end + name.length + 6
+  }
+
+  #code(name: string, body: string): void {
+    const head = /^(?:\s*\[[^\]]{0,500}\])?(?:\{([\w+#-]{1,30})\})?/.exec(body)?.[0] ?? ''
+    const language =
+      name === 'minted' ? /\{([\w+#-]{1,30})\}$/.exec(head)?.[1] : /language\s*=\s*\{?([\w+#-]{1,30})/.exec(head)?.[1]
+    // what colours code is made of commands
+    const plain = (line: string): string =>
+      `${/^\s*/.exec(line)?.[0] ?? ''}${latexText(line.replaceAll('\\NormalTok', ''))}`
+    const text = body.slice(head.length)
+    this.blocks.push({
+      type: 'code',
+      text: name === 'Highlighting' ? text.split('\n').map(plain).join('\n') : text,
+      ...(language === undefined ? {} : { metadata: { language: language.toLowerCase() } }),
+    })
+  }
+
+  #table(name: string, body: string): void {
+    const plain = body
+      .replace(
+        /\\(?:hline|toprule|midrule|bottomrule|endhead|endfirsthead|endfoot|endlastfoot|noalign|centering)\b/g,
+        '',
+      )
+      .replace(
+        /\\(?:cline|cmidrule|cmidrule\([lr]{1,2}\)|addlinespace|specialrule)(?:\([lr]{1,2}\))?(?:\[[^\]]{0,40}\])?\{[^{}]{0,40}\}/g,
+        '',
+      )
+    const rows = withoutColumns(plain, name)
+      .split(/\\\\(?:\[[^\]\n]{0,30}\])?|\\tabularnewline/)
+      .map((row) => row.split(/(?<!\\)&/).map((cell) => this.#text(cell)))
+      .filter((row) => row.some((cell) => cell !== ''))
+    if (rows.length > 0) this.blocks.push(...tableBlocks(rows, rows.length > 1))
+  }
+
+  #item(name: string, at: number): number {
+    this.#paragraph()
+    let next = at
+    let label = ''
+    if (this.#source.charAt(at) === '[') {
+      const close = this.#source.slice(at, at + 300).indexOf(']')
+      if (close !== -1) {
+        label = this.#source.slice(at + 1, at + close)
+        next = at + close + 1
+      }
+    }
+    if (name === 'bibitem') {
+      const key = this.#argument(next)
+      label = key.text
+      next = key.next
+    }
+    const mark = this.#lists.at(-1) === true ? '1.' : '-'
+    const words = name === 'bibitem' ? `[${label}]` : this.#text(label)
+    const before = label === '' ? '' : `${words}${name === 'bibitem' ? '' : ':'} `
+    this.#items.push(`${'  '.repeat(Math.max(0, Math.min(this.#lists.length, MAX_DEPTH) - 1))}${mark} ${before}`)
+    return next
+  }
+
+  #paragraph(): void {
+    const text = this.#text(this.#held.join(''))
+    this.#held = []
+    const notes = this.#notes.map((note) => this.#text(note)).filter((note) => note !== '')
+    this.#notes = []
+    if (text !== '' && this.#lists.length > 0 && this.#items.length > 0)
+      this.#items[this.#items.length - 1] += ` ${text}`
+    else if (text !== '') {
+      this.#endList()
+      this.blocks.push({ type: 'paragraph', text: `${this.#label}${text}` })
+      this.#label = ''
+    }
+    if (notes.length > 0) this.#endList()
+    for (const note of notes) this.blocks.push({ type: 'paragraph', text: note, metadata: { role: 'footnote' } })
+  }
+
+  #endList(): void {
+    const items = this.#items
+      .map((item) => item.replace(/(\S) {2,}/g, '$1 '))
+      .filter((item) => /[\p{L}\p{N}]/u.test(item))
+    if (items.length > 0) this.blocks.push({ type: 'list', text: items.join('\n') })
+    this.#items = []
+  }
+}
+
+/** A table without what says how its columns look. */
+function withoutColumns(body: string, name: string): string {
+  let at = 0
+  // width, then columns; each in braces that may hold others
+  for (
+    let count = name.startsWith('tabularx') || name.startsWith('tabulary') || name.endsWith('*') ? 2 : 1;
+    count > 0;
+    count--
+  ) {
+    at += /^\s*(?:\[[^\]]{0,40}\])?\s*/.exec(body.slice(at, at + 100))?.[0].length ?? 0
+    if (body.charAt(at) !== '{') break
+    let depth = 0
+    for (let end = at; end < Math.min(body.length, at + 1000); end++) {
+      if (body.charAt(end) === '{') depth++
+      else if (body.charAt(end) === '}' && --depth === 0) {
+        at = end + 1
+        break
+      }
+    }
+  }
+  return body.slice(at)
+}

@@ -1,0 +1,205 @@
+import { defined } from '../../../lib/defined.js'
+import { ReadError } from '../limits.js'
+import type { Block, Parsed, Parser, ParserInput } from '../parsed.js'
+import { looksLikeHeader, tableBlocks } from '../tables.js'
+import { lines } from './text.js'
+
+/** Requests that only look: breaks, indents, fonts for what follows, definitions. */
+const BREAKS = new Set('PP LP P HP sp br RS RE Pp in ti ce IP Bl El Bd Ed It TP TQ'.split(' '))
+const FONTS = new Set(
+  'B I BR RB BI IB IR RI SM SB R Nm Fl Ar Cm Pa Ev Op Xr Sy Em Ic Li Va Vt Ft Fn Fa Dv Er Ql Dq Sq Pq Nd'.split(' '),
+)
+const SIGNS: Record<string, string> = {
+  '\\(bu': '•',
+  '\\(em': '—',
+  '\\(en': '–',
+  '\\(lq': '“',
+  '\\(rq': '”',
+  '\\(oq': '‘',
+  '\\(cq': '’',
+  '\\(aq': "'",
+  '\\(dq': '"',
+  '\\(co': '©',
+  '\\(rg': '®',
+  '\\(ga': '`',
+  '\\(ha': '^',
+  '\\(ti': '~',
+  '\\(mu': '×',
+  '\\(->': '→',
+  '\\(rs': '\\',
+}
+
+/** Reads manual pages (man and mdoc macros of troff): headings, paragraphs, examples, options with what they do. */
+export const manParser: Parser = {
+  accepts: (mediaType) => mediaType === 'text/troff',
+  parse: parseMan,
+}
+
+function parseMan(input: ParserInput): Parsed {
+  const reader = new ManReader()
+  for (const line of lines(input.text())) reader.line(line)
+  const blocks = reader.finish()
+  if (blocks.length === 0) throw new ReadError('empty', `${input.filename} has no text`)
+  return {
+    parser: 'unstructured',
+    contentType: 'text',
+    ...defined({ title: reader.title }),
+    blocks,
+    metadata: { ...defined({ created: reader.date }) },
+  }
+}
+
+interface TroffTable {
+  lines: string[]
+  inFormat: boolean
+  /** a cell of several lines and what stands before it in its row */
+  cell: string[] | undefined
+  parts: string
+}
+
+class ManReader {
+  title: string | undefined
+  date: string | undefined
+  readonly #blocks: Block[] = []
+  #held: string[] = []
+  #code: string[] | undefined
+  /** the next line is the term of an item */
+  #term = false
+  #item = ''
+  /** a definition or a table goes on to this end */
+  #until = ''
+  #table: TroffTable | undefined
+
+  line(line: string): void {
+    if (this.#table !== undefined) {
+      this.#tableLine(this.#table, line)
+      return
+    }
+    if (this.#until !== '') {
+      if (line.startsWith(this.#until)) this.#until = ''
+      return
+    }
+    const request = /^[.']\s{0,20}(\w{1,8}|\\")\s?([\s\S]*)$/.exec(line)
+    if (request !== null) this.#request(request[1] ?? '', request[2] ?? '')
+    else if (/^[.']/.test(line)) return
+    else if (this.#code !== undefined) this.#code.push(plainTroff(line))
+    else if (line.trim() === '') this.#flush()
+    else this.#words(plainTroff(line))
+  }
+
+  finish(): Block[] {
+    this.#endCode()
+    this.#flush()
+    return this.#blocks
+  }
+
+  #request(name: string, rest: string): void {
+    if (name === '\\"') return
+    if (name === 'TH' || name === 'Dt') this.#head(wordsOf(rest))
+    else if (name === 'Dd') this.date = plainTroff(rest)
+    else if (/^(?:SH|SS|Sh|Ss)$/.test(name)) {
+      this.#endCode()
+      this.#flush()
+      const text = wordsOf(rest).join(' ')
+      if (text !== '') this.#blocks.push({ type: 'heading', text, level: /^S[Hh]$/.test(name) ? 1 : 2 })
+    } else if (name === 'nf' || name === 'EX') this.#beginCode()
+    else if (name === 'fi' || name === 'EE') this.#endCode()
+    else if (name === 'de' || name === 'ig' || name === 'am') this.#until = '..'
+    else if (name === 'TS') this.#table = { lines: [], inFormat: true, cell: undefined, parts: '\t' }
+    else if (FONTS.has(name)) this.#words(wordsOf(rest).join(/^(?:BR|RB|BI|IB|IR|RI)$/.test(name) ? '' : ' '))
+    else if (BREAKS.has(name)) this.#break(name, rest)
+    else if (name === 'UR' || name === 'MT' || name === 'Lk') this.#words(wordsOf(rest)[0] ?? '')
+  }
+
+  /** Options, formats up to a full stop, then rows whose cells are parted by a sign; `T{` begins one of several lines. */
+  #tableLine(table: TroffTable, line: string): void {
+    if (line.startsWith('.TE')) {
+      this.#flush()
+      const rows = table.lines.map((row) => row.split(table.parts).map(plainTroff))
+      if (rows.length > 0) this.#blocks.push(...tableBlocks(rows, looksLikeHeader(rows)))
+      this.#table = undefined
+    } else if (table.inFormat) {
+      table.parts = /tab\s?\((.)\)/.exec(line)?.[1] ?? table.parts
+      if (line.trimEnd().endsWith('.')) table.inFormat = false
+    } else if (table.cell !== undefined) {
+      if (line.startsWith('T}')) {
+        table.lines.push(`${table.cell.join(' ')}${line.slice(2)}`)
+        table.cell = undefined
+        if (line.trimEnd().endsWith('T{')) table.cell = [(table.lines.pop() ?? '').replace(/T\{\s*$/, '')]
+      } else table.cell.push(line.startsWith('.') ? '' : line)
+    } else if (line.trimEnd().endsWith('T{')) table.cell = [line.replace(/T\{\s*$/, '')]
+    else if (!/^[_=.]/.test(line) && line.trim() !== '') table.lines.push(line)
+  }
+
+  #head([name = '', section = '', date = '']: string[]): void {
+    if (name !== '') this.title = section === '' ? name : `${name}(${section})`
+    if (/\d{4}/.test(date)) this.date ??= date
+  }
+
+  #break(name: string, rest: string): void {
+    if (this.#code !== undefined && name !== 'PP' && name !== 'LP' && name !== 'P') return
+    this.#endCode()
+    this.#flush()
+    this.#term = name === 'TP' || name === 'TQ'
+    if (name !== 'IP' && name !== 'It') return
+    const words = wordsOf(rest)
+    this.#item = (
+      name === 'IP' ? (words[0] ?? '') : words.filter((word) => word.length > 2 || !/^[A-Z][a-z]$/.test(word)).join(' ')
+    ).trim()
+  }
+
+  #words(text: string): void {
+    if (this.#code !== undefined) this.#code.push(text)
+    else if (this.#term) {
+      this.#term = false
+      this.#item = text
+    } else this.#held.push(text)
+  }
+
+  #flush(): void {
+    const text = this.#held.join(' ').replace(/\s+/g, ' ').trim()
+    this.#held = []
+    const item = this.#item.trim()
+    this.#item = ''
+    if (text === '' && item === '') return
+    const bullet = /^[•*+-]$/.test(item)
+    const shown = item === '' || bullet ? text : text === '' ? item : `${item}: ${text}`
+    this.#blocks.push(item === '' ? { type: 'paragraph', text: shown } : { type: 'list', text: `- ${shown}` })
+  }
+
+  #beginCode(): void {
+    this.#flush()
+    this.#code ??= []
+  }
+
+  #endCode(): void {
+    const code = this.#code
+    this.#code = undefined
+    if (code?.some((line) => line.trim() !== '') === true) this.#blocks.push({ type: 'code', text: code.join('\n') })
+  }
+}
+
+/** The arguments of a request; those in quotes are one. */
+function wordsOf(rest: string): string[] {
+  return [...rest.matchAll(/"((?:[^"]|""){0,2000})"|(\S+)/g)].map((found) =>
+    plainTroff((found[1] ?? found[2] ?? '').replaceAll('""', '"')),
+  )
+}
+
+/** Text without changes of font and size, signs by name as themselves. */
+function plainTroff(text: string): string {
+  if (!text.includes('\\')) return text
+  return text
+    .replace(/\\"[\s\S]*$/, '')
+    .replace(
+      /\\f(?:\[\w{0,20}\]|\(\w{2}|\w)|\\s[+-]?\d{1,2}|\\[&|^/,:c%)]|\\[hvk]'[^'\n]{0,40}'|\\[mM]\[\w{0,20}\]/g,
+      '',
+    )
+    .replace(/\\\((?:..)/g, (sign) => SIGNS[sign] ?? '')
+    .replace(/\\\[([\w-]{1,20})\]/g, (_all, name: string) => SIGNS[`\\(${name.slice(0, 2)}`] ?? '')
+    .replace(/\\\*\(?(?:\[\w{0,20}\]|\w{1,2})/g, '')
+    .replace(/\\-/g, '-')
+    .replace(/\\[~ 0]/g, ' ')
+    .replace(/\\e/g, '\\')
+    .replace(/\\(['`.])/g, '$1')
+}

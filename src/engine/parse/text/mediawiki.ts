@@ -1,0 +1,130 @@
+import type { Block } from '../parsed.js'
+import { tableBlocks } from '../tables.js'
+import { inlineWiki, type WikiSource, wikiSource } from './mediawiki-source.js'
+import { lines } from './text.js'
+
+const HEADING = /^(={1,6})\s*([^=\n][^\n]{0,500}?)\s*={1,6}\s*$/
+
+/** What a page of MediaWiki markup says: headings, lists, tables, code, the fields of its infobox, its categories. */
+export function wikiBlocks(source: string, above = 0): { blocks: Block[]; categories: string[] } {
+  const prepared = wikiSource(source)
+  const reader = new WikiReader(prepared, above)
+  for (const line of lines(prepared.text)) reader.line(line)
+  return { blocks: reader.finish(), categories: prepared.categories }
+}
+
+class WikiReader {
+  readonly #blocks: Block[] = []
+  readonly #source: WikiSource
+  readonly #above: number
+  #held: string[] = []
+  #items: string[] = []
+  /** tables in tables are read as part of the cell that holds them */
+  #tables = 0
+  #rows: string[][] = []
+  #headed = false
+  #caption = ''
+
+  constructor(source: WikiSource, above: number) {
+    this.#source = source
+    this.#above = above
+    if (source.fields.length > 0) this.#blocks.push({ type: 'list', text: source.fields.join('\n') })
+  }
+
+  line(line: string): void {
+    const kept = this.#source.keptIn(line)
+    if (kept !== undefined) {
+      this.#flush()
+      this.#blocks.push(kept)
+    } else if (/^\s*:*\s*\{\|/.test(line)) {
+      if (this.#tables === 0) this.#flush()
+      this.#tables++
+    } else if (this.#tables > 0) this.#tableLine(line.trim())
+    else this.#textLine(line)
+  }
+
+  finish(): Block[] {
+    if (this.#tables > 0) this.#endTable()
+    this.#flush()
+    return this.#blocks
+  }
+
+  #textLine(line: string): void {
+    const heading = HEADING.exec(line)
+    if (heading !== null) {
+      this.#flush()
+      const level = (heading[1]?.length ?? 1) + this.#above
+      this.#blocks.push({ type: 'heading', text: inlineWiki(heading[2] ?? ''), level })
+    } else if (/^[*#;:]/.test(line)) {
+      this.#flushText()
+      const marks = /^[*#;:]{1,20}/.exec(line)?.[0] ?? '*'
+      const text = inlineWiki(line.slice(marks.length))
+      if (text !== '') this.#items.push(`${'  '.repeat(marks.length - 1)}${marks.endsWith('#') ? '1.' : '-'} ${text}`)
+    } else if (line.trim() === '' || /^-{4,}\s*$/.test(line)) this.#flush()
+    else {
+      this.#flushItems()
+      this.#held.push(line)
+    }
+  }
+
+  #tableLine(line: string): void {
+    if (line.startsWith('|}')) {
+      this.#tables--
+      if (this.#tables === 0) this.#endTable()
+    } else if (this.#tables > 1) this.#addToCell(withoutFormat(line.replace(/^[|!]+[-+}]?/, '')))
+    else if (line.startsWith('|+')) this.#caption = inlineWiki(withoutFormat(line.slice(2)))
+    else if (line.startsWith('|-')) this.#rows.push([])
+    else if (line.startsWith('|') || line.startsWith('!')) this.#cells(line)
+    else this.#addToCell(line)
+  }
+
+  #cells(line: string): void {
+    const head = line.startsWith('!')
+    if (this.#rows.length === 0) this.#rows.push([])
+    if (head && this.#rows.length === 1) this.#headed = true
+    const row = this.#rows.at(-1)
+    const cells = line.slice(1).split(head ? /!!|\|\|/ : '||')
+    for (const cell of cells) row?.push(inlineWiki(withoutFormat(cell)))
+  }
+
+  #addToCell(line: string): void {
+    const row = this.#rows.at(-1)
+    const last = row?.at(-1)
+    const text = inlineWiki(line.replace(/^[*#:;]+/, ''))
+    if (row !== undefined && last !== undefined && text !== '') row[row.length - 1] = `${last} ${text}`.trim()
+  }
+
+  #endTable(): void {
+    const rows = this.#rows.filter((row) => row.some((cell) => cell !== ''))
+    const caption = this.#caption === '' ? {} : { caption: this.#caption }
+    if (this.#caption !== '')
+      this.#blocks.push({ type: 'paragraph', text: this.#caption, metadata: { role: 'caption' } })
+    if (rows.length > 0) this.#blocks.push(...tableBlocks(rows, this.#headed, caption))
+    this.#tables = 0
+    this.#rows = []
+    this.#headed = false
+    this.#caption = ''
+  }
+
+  #flush(): void {
+    this.#flushText()
+    this.#flushItems()
+  }
+
+  #flushText(): void {
+    const text = inlineWiki(this.#held.join(' '))
+    this.#held = []
+    if (text !== '') this.#blocks.push({ type: 'paragraph', text })
+  }
+
+  #flushItems(): void {
+    if (this.#items.length > 0) this.#blocks.push({ type: 'list', text: this.#items.join('\n') })
+    this.#items = []
+  }
+}
+
+/** `style="x" | text`: what says how a cell looks stands before a bar. */
+function withoutFormat(cell: string): string {
+  const bar = cell.indexOf('|')
+  return bar > 0 && /^[^[\]{}|]*=[^[\]{}|]*$/.test(cell.slice(0, bar)) ? cell.slice(bar + 1) : cell
+}
