@@ -7,6 +7,7 @@ import type { RightOfWay } from './base/right-of-way.js'
 import type { LsaEmbedding } from './models/builtin/lsa-embedder.js'
 import type { ModelRegistry } from './models/registry.js'
 import type { Compiler, ReadingProgress } from './parse/compiled.js'
+import type { Drawer } from './parse/draw/drawer.js'
 import type { SearchIndexes } from './search/ports.js'
 import type { Database } from './storage/database.js'
 import type { Driver } from './storage/driver.js'
@@ -83,6 +84,8 @@ export interface EngineContext {
   compiler: Compiler
   /** how far the files are that are read now and take a while, by the ids of their jobs; kept nowhere else */
   reading: Map<string, ReadingProgress>
+  /** makes previews of pictures and pages */
+  drawer: Drawer
   lsa: LsaEmbedding
   models: ModelRegistry
   /** makes the vectors of spaces whose model is a provider's */

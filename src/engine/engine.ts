@@ -20,8 +20,9 @@ import { Derivations } from './derived/derivation.js'
 import { PageIndexer } from './derived/page-index/indexer.js'
 import { PassageCache } from './derived/passage.js'
 import { deleteDocuments } from './documents/delete.js'
-import { getItemAsset, getMultimodal, getOutline, getParseArtifact } from './documents/derived.js'
+import { getMultimodal, getOutline, getParseArtifact } from './documents/derived.js'
 import { checkDocuments, getDocument, listDocuments } from './documents/documents.js'
+import { getItemAsset } from './documents/item-assets.js'
 import { reindexDocuments } from './documents/reindex.js'
 import { beginUpload } from './documents/upload.js'
 import { explainQuery } from './explain/explain.js'
@@ -36,6 +37,7 @@ import { LsaEmbedding } from './models/builtin/lsa-embedder.js'
 import { createModelRegistry } from './models/registry.js'
 import { createCompiler } from './parse/compiler.js'
 import { withConverters } from './parse/convert/converting.js'
+import { createDrawer } from './parse/draw/drawer.js'
 import { FailedQueryClustering } from './quality/clustering.js'
 import { createQuality } from './quality/operations.js'
 import { QueryGate } from './query/gate.js'
@@ -146,6 +148,7 @@ async function openWith(
       options.converters ?? [],
       log,
     ),
+    drawer: createDrawer(),
     lsa: new LsaEmbedding(options.workers?.embedding),
     models: createModelRegistry(options.providers, { budgetStore: createBudgetStore(db) }),
     reading: new Map(),
@@ -297,7 +300,7 @@ function wire(
             views.running +
             sources.sync.running,
           ...defined({ indexPid }),
-          parserPids: context.compiler.pids(),
+          parserPids: [...context.compiler.pids(), ...context.drawer.pids()],
         }
       }),
     measured: () =>
@@ -311,6 +314,7 @@ function wire(
       await graph.close()
       await Promise.all([chat.close(), sweeper.close(), runner.close(), derivations.close(), views.close()])
       await Promise.all(Object.values(behind).map((one) => one.close()))
+      context.drawer.close()
       await Promise.all([context.compiler.close(), context.lsa.close(), context.models.close()])
       await context.indexes.close()
       await gateway.close()
@@ -329,7 +333,7 @@ function documentOperations(context: EngineContext, runner: JobRunner): Engine['
     parseArtifact: (caller, spaceId, id, version) => getParseArtifact(db, caller, spaceId, id, version),
     outline: (caller, spaceId, id) => getOutline(db, caller, spaceId, id),
     multimodal: (caller, spaceId, id) => getMultimodal(db, caller, spaceId, id),
-    itemAsset: (caller, spaceId, id, item, variant) => getItemAsset(db, caller, spaceId, id, item, variant),
+    itemAsset: (caller, spaceId, id, item, variant) => getItemAsset(context, caller, spaceId, id, item, variant),
     upload: (caller, spaceId, kind) => beginUpload(context, caller, spaceId, kind),
     async bulkUpload(caller, spaceId, items) {
       const made = items.map((item) => ({ documentId: item.asset.id, jobId: item.compilationJob.id }))

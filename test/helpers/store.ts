@@ -119,6 +119,7 @@ export async function openSmallStore(changes: Partial<EngineOptions> = {}): Prom
         pids: () => [],
         close: noop,
       },
+      drawer: { draw: () => Promise.reject(new Error('nothing is drawn here')), pids: () => [], close() {} },
       // a model that is a function of the text: the real one is a thread
       lsa: fakeLsa(() => store) as never,
       models: fakeModels(() => store) as never,
