@@ -47,6 +47,12 @@ interface PageIndexes {
   missing(space: SpaceHead): Promise<number>
 }
 
+/** What slices ask of the descriptions of pictures. */
+interface Pictures {
+  /** A space has published. */
+  published(spaceKey: number): void
+}
+
 /** What slices ask of the comparison of documents. */
 interface Conflicts {
   /** A space has published. */
@@ -94,6 +100,8 @@ export interface EngineContext {
   migrations: Migrations
   /** makes the page index of what is published */
   pageIndexes: PageIndexes
+  /** has a vision model describe the pictures of what is published, where one is configured */
+  pictures: Pictures
   /** finds what documents of a space say against each other */
   conflicts: Conflicts
   /** finds which failed queries ask the same */

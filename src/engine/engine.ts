@@ -19,6 +19,7 @@ import type { EngineContext } from './context.js'
 import { Derivations } from './derived/derivation.js'
 import { PageIndexer } from './derived/page-index/indexer.js'
 import { PassageCache } from './derived/passage.js'
+import { PictureDescriber } from './derived/pictures/describer.js'
 import { deleteDocuments } from './documents/delete.js'
 import { getMultimodal, getOutline, getParseArtifact } from './documents/derived.js'
 import { checkDocuments, getDocument, listDocuments } from './documents/documents.js'
@@ -131,6 +132,7 @@ async function openWith(
     vectors: new VectorFiller(),
     migrations: new EmbeddingMigrations(),
     pageIndexes: new PageIndexer(),
+    pictures: new PictureDescriber(),
     conflicts: new ConflictFinder(),
     failedClusters: new FailedQueryClustering(),
   }
@@ -188,6 +190,7 @@ interface Behind {
   vectors: VectorFiller
   migrations: EmbeddingMigrations
   pageIndexes: PageIndexer
+  pictures: PictureDescriber
   conflicts: ConflictFinder
   failedClusters: FailedQueryClustering
 }

@@ -126,6 +126,7 @@ export async function openSmallStore(changes: Partial<EngineOptions> = {}): Prom
       vectors: { wake() {}, askAgain: noop, missing: noop as never, patience: noop },
       migrations: { wake() {}, ended: noop },
       pageIndexes: { published() {}, missing: async () => 0 },
+      pictures: { published() {} },
       conflicts: { published() {}, catchUp: async () => true, unreadable: () => 0 },
       failedClusters: { captured() {}, catchUp: noop },
       reading: new Map(),

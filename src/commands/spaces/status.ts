@@ -42,8 +42,15 @@ export default class SpacesStatus extends BaseCommand {
     for (const reason of status.index.degraded ?? []) this.out.line(`degraded     ${reason}`)
     if (status.index.missingVectors !== undefined)
       this.out.line(`vectors      ${missingInWords(status.index.missingVectors)}`)
+    if (status.index.pictures !== undefined) this.out.line(`pictures     ${picturesInWords(status.index.pictures)}`)
     this.out.line(`leases       ${status.activeLeases.count} active`)
     this.out.line(`sessions     ${status.activeSessions.count} active`)
     this.out.line(`commits      ${status.failedCommits.count} failed`)
   }
+}
+
+function picturesInWords({ described, refused, error, permanent }: Pictures): string {
+  const parts = [`${described} described`, ...(refused > 0 ? [`${refused} refused`] : [])]
+  if (error !== undefined) parts.push(`${permanent === true ? 'stopped' : 'waiting'}: ${ttyLine(error)}`)
+  return parts.join(', ')
 }

@@ -1,3 +1,4 @@
+import { defined } from '../../lib/defined.js'
 import type { EngineContext } from '../context.js'
 import type { CompileFailure } from '../parse/compiled.js'
 import { requeue } from '../rows/job-claims.js'
@@ -11,6 +12,7 @@ import { dropUnpublished, versionKeyOf } from '../rows/versions.js'
 import { policiesOf } from '../spaces/manifest.js'
 import { countPages } from '../spaces/parser-pages.js'
 import type { Read, Write } from '../storage/program.js'
+import { describedPictures } from './described-pictures.js'
 import { mayWait, type Publications, publishStored } from './publications.js'
 import { type ReadWork, storeVersions, type ToFollow } from './store-versions.js'
 import type { Built, Work } from './work.js'
@@ -50,14 +52,18 @@ export async function compileBatch(
 }
 
 /** Reads files. How far each is can be seen meanwhile (`context.reading`), and costs no write. */
-async function readAll({ compiler, objects, reading }: EngineContext, batch: readonly Work[], signal: AbortSignal) {
+async function readAll(context: EngineContext, space: SpaceRow, batch: readonly Work[], signal: AbortSignal) {
+  const { compiler, objects, reading } = context
+  const described = await describedPictures(context, space, batch)
   const keys = batch.map(({ document }) => document.object_key)
   try {
     return await objects.local(keys, (files) => {
       const there = batch.flatMap(({ job, document }, place) => {
         const file = files[place]
         if (file === undefined) return []
-        return [{ job, request: { ...file, filename: document.filename, declaredType: document.mime_type } }]
+        const { filename, mime_type: declaredType } = document
+        const descriptions = described.get(document.key)
+        return [{ job, request: { ...file, filename, declaredType, ...defined({ descriptions }) } }]
       })
       const requests = there.map(({ request }) => request)
       return compiler.compile(requests, signal, (place, progress) => {
@@ -83,7 +89,7 @@ async function buildNodes(
   signal: AbortSignal,
 ): Promise<Built[]> {
   if (batch.length === 0) return []
-  const results = await readAll(context, batch, signal)
+  const results = await readAll(context, space, batch, signal)
   countPages(
     context,
     space,

@@ -52,7 +52,9 @@ describe('the drawing process', () => {
 
   it('tells of pictures that claim to be enormous, and stays small', { timeout: 120_000 }, async () => {
     for (const [name, bytes] of Object.entries(PICTURES))
-      await expect(shrink(bytes), name).rejects.toMatchObject({ code: expect.stringMatching(/^(?:not-found|asset-too-large)$/) })
+      await expect(shrink(bytes), name).rejects.toMatchObject({
+        code: expect.stringMatching(/^(?:not-found|asset-too-large)$/),
+      })
     for (const pid of drawer.pids()) expect(residentBytes(pid)).toBeLessThan(384 * MIB)
   })
 
