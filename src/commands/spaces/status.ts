@@ -6,6 +6,8 @@ import { missingInWords } from '../../cli/doctor/vectors.js'
 import { ttyLine } from '../../cli/terminal.js'
 import type { KnowledgeSpaceStatus } from '../../contract/gateway/space-status.js'
 
+type Pictures = NonNullable<KnowledgeSpaceStatus['index']['pictures']>
+
 const REFRESH_MS = 2000
 
 export default class SpacesStatus extends BaseCommand {

@@ -4,8 +4,9 @@ import { entryUrl } from '../../../lib/entry.js'
 import { helperThreads } from '../../../lib/helper-threads.js'
 import { killAtExit } from '../../../lib/kill-at-exit.js'
 import { lowerPriority } from '../../../lib/low-priority.js'
-import { forkReader, residentBytes } from '../child-handle.js'
+import { forkReader } from '../child-handle.js'
 import { DEFAULT_LIMITS } from '../limits.js'
+import { residentBytes } from '../run-batch.js'
 import type { Drawing, Drawn, DrawReport, DrawRequest } from './messages.js'
 
 /** A drawing takes milliseconds, of a page with a map on it seconds; on a busy machine longer. */

@@ -5,6 +5,7 @@ import { type FakeOpenAi, startFakeOpenAi } from '../../../helpers/fake-openai.j
 import { until } from '../../../helpers/until.js'
 import { picture } from '../../parse/picture.js'
 import { words } from '../../parse/read.js'
+import { makePdf } from '../../parse/render/make-pdf.js'
 
 const PROVIDER = { pluginId: 'openai-compatible', provider: 'eyes' }
 const MODEL = { ...PROVIDER, model: 'seer' }
@@ -140,6 +141,17 @@ describe('the variants of a picture', () => {
     for (const [name, { width, height }] of Object.entries(variants)) {
       const asset = await test.engine.documents.itemAsset(ADA, space.id, id, 'image-1', name)
       expect(sizeOfPicture(asset.bytes), name).toEqual({ width, height })
+    }
+    const [paged] = await ingest(test.engine, ADA, space.id, {
+      'p.pdf': makePdf([{ width: 600, height: 800, content: 'BT /F 12 Tf 60 700 Td (A page about nets.) Tj ET' }]),
+    })
+    const pdf = paged?.asset.id ?? ''
+    const [onPage] = await itemsOf(space.id, pdf)
+    expect(onPage).toMatchObject({ id: 'page-1', modality: 'page', pageNumber: 1 })
+    for (const [name, side] of Object.entries({ thumbnail: 256, preview: 1024, page: 1600 })) {
+      expect(Object.keys(onPage?.assetRef?.variants ?? {})).toContain(name)
+      const asset = await test.engine.documents.itemAsset(ADA, space.id, pdf, 'page-1', name)
+      expect(sizeOfPicture(asset.bytes), name).toEqual({ width: (side * 3) / 4, height: side })
     }
     for (const name of ['page', 'large', '__proto__'])
       await expect(test.engine.documents.itemAsset(ADA, space.id, id, 'image-1', name), name).rejects.toMatchObject({
