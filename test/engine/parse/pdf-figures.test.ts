@@ -58,15 +58,6 @@ describe('figures of a PDF', () => {
     expect(drawn.text).toBe(plain.text)
   })
 
-  it('of a page that is turned lie where the page is shown', async () => {
-    const content = chart(100, 400) + line('Figure 1: Ships by year', 100, 380) + body(340)
-    const [figure] = await figuresOf([sheet(content, { rotate: 90 })])
-    const { x = 0, y = 0, width = 0, height = 0 } = figure?.boundingBox ?? {}
-    expect(x + width).toBeLessThanOrEqual(800)
-    expect(y + height).toBeLessThanOrEqual(600)
-    expect(height).toBeGreaterThan(width)
-  })
-
   it('each page with something on it is an item that is named by its number', async () => {
     const { items } = await read('a.pdf', makePdf([sheet(body(740)), sheet(''), sheet(body(700))]))
     const { itemName } = await import('../../../src/engine/parse/stored.js')
