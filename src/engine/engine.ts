@@ -45,6 +45,7 @@ import { QueryGate } from './query/gate.js'
 import { startQuery } from './query/run.js'
 import { searchSpace } from './query/search.js'
 import type { QueryShared } from './query/stages.js'
+import { warmUp } from './query/warm-up.js'
 import { getBulkJob } from './queue/bulk.js'
 import { listJobs } from './queue/list.js'
 import { createResearch } from './research/operations.js'
@@ -54,7 +55,6 @@ import { isRevoked, revokeToken } from './rows/revoked-tokens.js'
 import { findSpace, toSpace } from './rows/spaces.js'
 import { giveUpExpiredUploads } from './rows/staged-commits.js'
 import { tenantJobs } from './rows/tenant-jobs.js'
-import { publishedLast } from './rows/warm-up.js'
 import { checkSearchPlace, openSearchIndexes } from './search/open-indexes.js'
 import { createSnapshots } from './snapshots/operations.js'
 import { createSources } from './sources/operations.js'
@@ -193,13 +193,6 @@ interface Behind {
   pictures: PictureDescriber
   conflicts: ConflictFinder
   failedClusters: FailedQueryClustering
-}
-
-/** Opens the indexes of the space that was published last, so that the first query after a start is not the slow one. */
-async function warmUp({ db, indexes, log }: EngineContext): Promise<void> {
-  const space = await db.read(publishedLast())
-  if (space === undefined) return
-  indexes.status(space.id).catch((error: unknown) => log.warn({ error: String(error) }, 'warming up failed'))
 }
 
 function wire(
