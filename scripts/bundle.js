@@ -17,7 +17,7 @@ const INLINED = 'eventsource-parser'
 const START = /[\\/](kchat[\\/]main|client[\\/]sse)\.js$/
 /** Packages of ksd that stay packages: native, or loaded by few runs. */
 const APART =
-  /^(better-sqlite3|hnswlib-node|@oxdev03\/.*|pino|undici|@aws-sdk|isomorphic-git|unpdf|mammoth|@e965\/xlsx)($|\/)/
+  /^(better-sqlite3|hnswlib-node|@oxdev03\/.*|pino|undici|@aws-sdk|isomorphic-git|unpdf|mammoth|@e965\/xlsx|image-size|@silvia-odwyer\/.*|@hyzyla\/.*)($|\/)/
 
 const rolldown = await bundler()
 if (rolldown !== undefined) {

@@ -125,6 +125,7 @@ export function engineOptions(dataDir: string, settings: Settings, log: Logger):
     converters: settings.converters,
     defaultEmbedding,
     defaultGenerator,
+    visionModel: settings.visionModel,
     defaultSpeech: settings.defaultSpeech,
     defaultTranscription: settings.defaultTranscription,
     limits: { uploadBytes, bulkFiles, bulkBytes, concurrentQueries, waitingQueries, spacesPerTenant },

@@ -7,6 +7,7 @@ import type { RightOfWay } from './base/right-of-way.js'
 import type { LsaEmbedding } from './models/builtin/lsa-embedder.js'
 import type { ModelRegistry } from './models/registry.js'
 import type { Compiler, ReadingProgress } from './parse/compiled.js'
+import type { Drawer } from './parse/draw/drawer.js'
 import type { SearchIndexes } from './search/ports.js'
 import type { Database } from './storage/database.js'
 import type { Driver } from './storage/driver.js'
@@ -46,6 +47,12 @@ interface PageIndexes {
   missing(space: SpaceHead): Promise<number>
 }
 
+/** What slices ask of the descriptions of pictures. */
+interface Pictures {
+  /** A space has published. */
+  published(spaceKey: number): void
+}
+
 /** What slices ask of the comparison of documents. */
 interface Conflicts {
   /** A space has published. */
@@ -83,6 +90,8 @@ export interface EngineContext {
   compiler: Compiler
   /** how far the files are that are read now and take a while, by the ids of their jobs; kept nowhere else */
   reading: Map<string, ReadingProgress>
+  /** makes previews of pictures and pages */
+  drawer: Drawer
   lsa: LsaEmbedding
   models: ModelRegistry
   /** makes the vectors of spaces whose model is a provider's */
@@ -91,6 +100,8 @@ export interface EngineContext {
   migrations: Migrations
   /** makes the page index of what is published */
   pageIndexes: PageIndexes
+  /** has a vision model describe the pictures of what is published, where one is configured */
+  pictures: Pictures
   /** finds what documents of a space say against each other */
   conflicts: Conflicts
   /** finds which failed queries ask the same */

@@ -19,9 +19,11 @@ import type { EngineContext } from './context.js'
 import { Derivations } from './derived/derivation.js'
 import { PageIndexer } from './derived/page-index/indexer.js'
 import { PassageCache } from './derived/passage.js'
+import { PictureDescriber } from './derived/pictures/describer.js'
 import { deleteDocuments } from './documents/delete.js'
-import { getItemAsset, getMultimodal, getOutline, getParseArtifact } from './documents/derived.js'
+import { getMultimodal, getOutline, getParseArtifact } from './documents/derived.js'
 import { checkDocuments, getDocument, listDocuments } from './documents/documents.js'
+import { getItemAsset } from './documents/item-assets.js'
 import { reindexDocuments } from './documents/reindex.js'
 import { beginUpload } from './documents/upload.js'
 import { explainQuery } from './explain/explain.js'
@@ -36,12 +38,14 @@ import { LsaEmbedding } from './models/builtin/lsa-embedder.js'
 import { createModelRegistry } from './models/registry.js'
 import { createCompiler } from './parse/compiler.js'
 import { withConverters } from './parse/convert/converting.js'
+import { createDrawer } from './parse/draw/drawer.js'
 import { FailedQueryClustering } from './quality/clustering.js'
 import { createQuality } from './quality/operations.js'
 import { QueryGate } from './query/gate.js'
 import { startQuery } from './query/run.js'
 import { searchSpace } from './query/search.js'
 import type { QueryShared } from './query/stages.js'
+import { warmUp } from './query/warm-up.js'
 import { getBulkJob } from './queue/bulk.js'
 import { listJobs } from './queue/list.js'
 import { createResearch } from './research/operations.js'
@@ -51,7 +55,6 @@ import { isRevoked, revokeToken } from './rows/revoked-tokens.js'
 import { findSpace, toSpace } from './rows/spaces.js'
 import { giveUpExpiredUploads } from './rows/staged-commits.js'
 import { tenantJobs } from './rows/tenant-jobs.js'
-import { publishedLast } from './rows/warm-up.js'
 import { checkSearchPlace, openSearchIndexes } from './search/open-indexes.js'
 import { createSnapshots } from './snapshots/operations.js'
 import { createSources } from './sources/operations.js'
@@ -129,6 +132,7 @@ async function openWith(
     vectors: new VectorFiller(),
     migrations: new EmbeddingMigrations(),
     pageIndexes: new PageIndexer(),
+    pictures: new PictureDescriber(),
     conflicts: new ConflictFinder(),
     failedClusters: new FailedQueryClustering(),
   }
@@ -146,6 +150,7 @@ async function openWith(
       options.converters ?? [],
       log,
     ),
+    drawer: createDrawer(),
     lsa: new LsaEmbedding(options.workers?.embedding),
     models: createModelRegistry(options.providers, { budgetStore: createBudgetStore(db) }),
     reading: new Map(),
@@ -185,15 +190,9 @@ interface Behind {
   vectors: VectorFiller
   migrations: EmbeddingMigrations
   pageIndexes: PageIndexer
+  pictures: PictureDescriber
   conflicts: ConflictFinder
   failedClusters: FailedQueryClustering
-}
-
-/** Opens the indexes of the space that was published last, so that the first query after a start is not the slow one. */
-async function warmUp({ db, indexes, log }: EngineContext): Promise<void> {
-  const space = await db.read(publishedLast())
-  if (space === undefined) return
-  indexes.status(space.id).catch((error: unknown) => log.warn({ error: String(error) }, 'warming up failed'))
 }
 
 function wire(
@@ -297,7 +296,7 @@ function wire(
             views.running +
             sources.sync.running,
           ...defined({ indexPid }),
-          parserPids: context.compiler.pids(),
+          parserPids: [...context.compiler.pids(), ...context.drawer.pids()],
         }
       }),
     measured: () =>
@@ -311,6 +310,7 @@ function wire(
       await graph.close()
       await Promise.all([chat.close(), sweeper.close(), runner.close(), derivations.close(), views.close()])
       await Promise.all(Object.values(behind).map((one) => one.close()))
+      context.drawer.close()
       await Promise.all([context.compiler.close(), context.lsa.close(), context.models.close()])
       await context.indexes.close()
       await gateway.close()
@@ -329,7 +329,7 @@ function documentOperations(context: EngineContext, runner: JobRunner): Engine['
     parseArtifact: (caller, spaceId, id, version) => getParseArtifact(db, caller, spaceId, id, version),
     outline: (caller, spaceId, id) => getOutline(db, caller, spaceId, id),
     multimodal: (caller, spaceId, id) => getMultimodal(db, caller, spaceId, id),
-    itemAsset: (caller, spaceId, id, item, variant) => getItemAsset(db, caller, spaceId, id, item, variant),
+    itemAsset: (caller, spaceId, id, item, variant) => getItemAsset(context, caller, spaceId, id, item, variant),
     upload: (caller, spaceId, kind) => beginUpload(context, caller, spaceId, kind),
     async bulkUpload(caller, spaceId, items) {
       const made = items.map((item) => ({ documentId: item.asset.id, jobId: item.compilationJob.id }))

@@ -190,6 +190,12 @@ export const SETTINGS = {
     model,
     'model that answers where a space names none, as pluginId/provider/model',
   ),
+  visionModel: setting<Optional<ModelSetting>>(
+    'VISION_MODEL',
+    undefined,
+    model,
+    'model that describes pictures of documents, as pluginId/provider/model; default none: no picture is shown to a model',
+  ),
   defaultSpeech: setting<Optional<ModelSetting>>(
     'DEFAULT_SPEECH',
     undefined,

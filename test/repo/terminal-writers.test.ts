@@ -29,6 +29,7 @@ const WRITERS: Readonly<Record<string, string>> = {
   'src/daemon/log.ts': 'JSON, and what JSON lets through escaped',
   'src/daemon/main.ts': 'what an operator did wrong, and addresses',
   'src/engine/parse/child.ts': 'read by its parent alone',
+  'src/engine/parse/draw/draw-child.ts': 'read by nobody',
   'src/engine/search/text-thread.ts': 'read by its parent alone',
   'src/engine/storage/statements.ts': '`statement.raw` is no writer',
   'src/kchat/chat/pipe.ts': 'toJson, and a line end',

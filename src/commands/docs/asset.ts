@@ -7,14 +7,20 @@ import { saveBody } from '../../cli/save-body.js'
 
 export default class DocsAsset extends BaseCommand {
   static override summary = 'save the bytes of one item of a document'
-  static override examples = ["<%= config.bin %> docs asset '#a1b2c3d4' ITEM --space example-space -o figure.png"]
+  static override examples = [
+    '<%= config.bin %> docs asset report.pdf image-3 --variant preview --space example-space -o figure.jpg',
+    "<%= config.bin %> docs asset '#a1b2c3d4' ITEM --space example-space -o figure.png",
+  ]
   static override args = {
     id: Args.string({ required: true, description: 'path or id of the document' }),
     item: Args.string({ required: true, description: 'id of the item, as `ks docs items` shows it' }),
   }
   static override flags = {
     ...spaceFlag,
-    variant: Flags.string({ helpValue: 'name', description: 'variant of the item' }),
+    variant: Flags.string({
+      helpValue: 'name',
+      description: 'thumbnail, preview, page, or another that the item names',
+    }),
     output: Flags.string({ char: 'o', helpValue: 'file', description: 'file to write (default: stdout)' }),
   }
 

@@ -6,6 +6,8 @@ import { missingInWords } from '../../cli/doctor/vectors.js'
 import { ttyLine } from '../../cli/terminal.js'
 import type { KnowledgeSpaceStatus } from '../../contract/gateway/space-status.js'
 
+type Pictures = NonNullable<KnowledgeSpaceStatus['index']['pictures']>
+
 const REFRESH_MS = 2000
 
 export default class SpacesStatus extends BaseCommand {
@@ -42,8 +44,15 @@ export default class SpacesStatus extends BaseCommand {
     for (const reason of status.index.degraded ?? []) this.out.line(`degraded     ${reason}`)
     if (status.index.missingVectors !== undefined)
       this.out.line(`vectors      ${missingInWords(status.index.missingVectors)}`)
+    if (status.index.pictures !== undefined) this.out.line(`pictures     ${picturesInWords(status.index.pictures)}`)
     this.out.line(`leases       ${status.activeLeases.count} active`)
     this.out.line(`sessions     ${status.activeSessions.count} active`)
     this.out.line(`commits      ${status.failedCommits.count} failed`)
   }
+}
+
+function picturesInWords({ described, refused, error, permanent }: Pictures): string {
+  const parts = [`${described} described`, ...(refused > 0 ? [`${refused} refused`] : [])]
+  if (error !== undefined) parts.push(`${permanent === true ? 'stopped' : 'waiting'}: ${ttyLine(error)}`)
+  return parts.join(', ')
 }

@@ -28,6 +28,20 @@ const missingVectors = z.strictObject({
   documents: sampled(z.strictObject({ documentId: uuid, filename: z.string(), passages: count, refused: count })),
 })
 
+/** What a vision model made of the pictures of a space. */
+const describedPictures = z.strictObject({
+  described: count,
+  /** pictures that the model refused, or that cannot be drawn */
+  refused: count,
+  /** of the model's last failure, after which it is asked again */
+  errorClass: z.enum(DEGRADED_CLASSES).optional(),
+  error: z.string().optional(),
+  /** somebody has to change something before it can succeed */
+  permanent: z.boolean().optional(),
+  since: isoDateTime.optional(),
+  nextAttemptAt: isoDateTime.optional(),
+})
+
 export const LeaseType = z.enum(['read', 'publish', 'delete', 'reindex'])
 
 export const KnowledgeSpaceStatus = z
@@ -76,6 +90,8 @@ export const KnowledgeSpaceStatus = z
       /** an addition of ours, there only while an index is not whole: why */
       degraded: z.array(z.string()).optional(),
       missingVectors: missingVectors.optional(),
+      /** an addition of ours, there only where a vision model is configured and was asked */
+      pictures: describedPictures.optional(),
     }),
     manifest: z.strictObject({
       manifestVersion: positive,

@@ -27,6 +27,8 @@ export interface EngineOptions {
   defaultEmbedding: ModelReference
   /** answers questions where a space's profile names no reasoning model */
   defaultGenerator: ModelReference
+  /** describes pictures of documents; absent: no picture is shown to a model */
+  visionModel?: ModelReference | undefined
   /** reads texts aloud where an application names no model */
   defaultSpeech?: ModelReference | undefined
   /** writes down what is said where an application names no model */

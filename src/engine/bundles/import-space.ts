@@ -192,6 +192,7 @@ export class SpaceImport {
   shown(): void {
     const { context, space } = this
     context.pageIndexes.published(space.key)
+    context.pictures.published(space.key)
     context.conflicts.published(space.key)
     context.failedClusters.captured(space.key)
     context.vectors.wake()

@@ -1,3 +1,4 @@
+import { defined } from '../../lib/defined.js'
 import type { EngineContext } from '../context.js'
 import { depthsOf, storeContained } from '../documents/contained.js'
 import { ReceivedContained } from '../documents/receive-contained.js'
@@ -14,6 +15,7 @@ import { dropUnpublished, versionKeyOf } from '../rows/versions.js'
 import { policiesOf } from '../spaces/manifest.js'
 import { countPages } from '../spaces/parser-pages.js'
 import type { Read, Write } from '../storage/program.js'
+import { describedPictures } from './described-pictures.js'
 import { mayWait, type Publications, publishStored } from './publications.js'
 import { type ReadWork, storeVersions, type ToFollow } from './store-versions.js'
 import type { Built, Work } from './work.js'
@@ -57,11 +59,14 @@ export async function compileBatch(
  * write.
  */
 async function readAll(
-  { compiler, objects, db, reading }: EngineContext,
+  context: EngineContext,
+  space: SpaceRow,
   batch: readonly Work[],
   inside: ContainedSink,
   signal: AbortSignal,
 ) {
+  const { compiler, objects, db, reading } = context
+  const described = await describedPictures(context, space, batch)
   const documents = batch.map(({ document }) => document)
   const keys = documents.map((document) => document.object_key)
   const depths = await db.read(depthsOf(documents))
@@ -71,7 +76,9 @@ async function readAll(
         const file = files[place]
         if (file === undefined) return []
         const { filename, mime_type: declaredType } = document
-        return [{ job, request: { ...file, filename, declaredType, depth: depths[place] ?? 0 } }]
+        const descriptions = described.get(document.key)
+        const wanted = { depth: depths[place] ?? 0, ...defined({ descriptions }) }
+        return [{ job, request: { ...file, filename, declaredType, ...wanted } }]
       })
       const onProgress = (place: number, progress: ReadingProgress) => {
         const job = there[place]?.job
@@ -102,7 +109,7 @@ async function buildNodes(
 ): Promise<Built[]> {
   if (batch.length === 0) return []
   const received = new ReceivedContained(context, space.tenant)
-  const results = await readAll(context, batch, received, signal).catch(async (error: unknown) => {
+  const results = await readAll(context, space, batch, received, signal).catch(async (error: unknown) => {
     await received.discard()
     throw error
   })

@@ -42,6 +42,7 @@ export async function publishBatch(
   const published = await db.write(() => publish(space, built, embedded?.vectorSpace, rows), { lock: space.key })
   if (published === undefined) return false
   context.pageIndexes.published(space.key)
+  context.pictures.published(space.key)
   context.conflicts.published(space.key)
   const { seq, retired, lost } = published
   for (const job of lost) context.log.warn({ job }, `the lease of job ${job} was lost before its publication`)

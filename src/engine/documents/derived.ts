@@ -1,5 +1,4 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import { KsError, notFound } from '../../contract/errors.js'
 import type {
   DocumentMultimodalManifest,
   DocumentOutline,
@@ -7,25 +6,14 @@ import type {
   OutlineNode,
   ParseArtifact,
 } from '../../contract/gateway/document-parts.js'
-import { LIMITS } from '../../contract/limits.js'
 import type { Caller } from '../base/caller.js'
 import type { CompiledOutlineNode } from '../parse/compiled.js'
 import { itemName, type StoredArtifact, type StoredItem } from '../parse/stored.js'
-import {
-  itemAsset,
-  publishedVersion,
-  sectionNodes,
-  type VersionRow,
-  versionNumbered,
-} from '../rows/document-versions.js'
-import { type DocumentRow, findDocument } from '../rows/documents.js'
-import { findSpace, type SpaceRow } from '../rows/spaces.js'
-import { packedOf } from '../rows/version-parts.js'
+import { sectionNodes } from '../rows/document-versions.js'
 import type { Driver } from '../storage/driver.js'
-import { damagedObject, hasHash } from '../storage/durable-files.js'
 import { unpack } from '../storage/packed.js'
-import type { Read } from '../storage/program.js'
-import { fromCell } from '../storage/readable.js'
+import { variantsOf } from './item-variants.js'
+import { isPaged, metadataOf, outlineOf, published, publishedItems, versionParts } from './published.js'
 
 const OUTLINE_VERSION = 'outline-1'
 /** Passages and sections that are worked on before others get their turn. */
@@ -47,7 +35,7 @@ export async function getParseArtifact(
     contentType: row.content_type,
     parser: row.parser,
     version: row.version,
-    metadata: { title: row.title, ...parseObject(row.metadata) },
+    metadata: { title: row.title, ...metadataOf(row) },
     createdAt: new Date(row.created_at).toISOString(),
     elements,
   }
@@ -95,73 +83,8 @@ export async function getMultimodal(
     version: row.version,
     metadata: {},
     createdAt: new Date(row.created_at).toISOString(),
-    items: items.map(toItem),
+    items: items.map((item, index) => toItem(item, index, isPaged(row))),
   }
-}
-
-/** @throws KsError `asset-external` for a picture that the document only points to, `asset-too-large` */
-export async function getItemAsset(
-  db: Driver,
-  caller: Caller,
-  spaceId: string,
-  documentId: string,
-  itemId: string,
-  variant: string | undefined,
-): Promise<ItemAsset> {
-  const { row, packed } = await db.read(publishedItems(caller, spaceId, documentId))
-  const items = await unpack<StoredItem[]>(packed)
-  const item = items.find((candidate, index) => itemName(candidate, index) === itemId)
-  if (item === undefined) throw notFound('item', itemId)
-  if (variant !== undefined && variant !== 'original') throw notFound('variant', variant)
-  if (item.externalUri !== undefined)
-    throw new KsError('asset-external', `item ${itemId} is an external picture and is not stored here`)
-  if (item.asset === undefined) throw notFound('asset of item', itemId)
-  if (item.asset.size > LIMITS.assetBytes)
-    throw new KsError(
-      'asset-too-large',
-      `item ${itemId} is ${item.asset.size} bytes, the limit is ${LIMITS.assetBytes}`,
-    )
-  const stored = await db.read(itemAsset(row.key, itemId))
-  if (stored === undefined) throw notFound('asset of item', itemId)
-  if (!(await hasHash(Uint8Array.from(stored.bytes), item.asset.sha256))) throw damagedObject()
-  return { bytes: stored.bytes, contentType: stored.content_type }
-}
-
-function* locate(
-  caller: Caller,
-  spaceId: string,
-  documentId: string,
-): Read<{ space: SpaceRow; document: DocumentRow }> {
-  const space = yield* findSpace(caller.tenant, spaceId)
-  return { space, document: yield* findDocument(caller, space.key, documentId) }
-}
-
-/** A version with its elements, packed. */
-function* versionParts(caller: Caller, spaceId: string, documentId: string, version: number) {
-  const { document } = yield* locate(caller, spaceId, documentId)
-  const row = yield* versionNumbered(document.key, version)
-  if (row === undefined) throw notFound('parse artifact', `${documentId} version ${version}`)
-  return { document, row, packed: yield* packedOf(row.key, 'artifact', row.artifact) }
-}
-
-/** The version that answers now. @throws KsError `not-found` before the first publication */
-function* published(caller: Caller, spaceId: string, documentId: string) {
-  const { space, document } = yield* locate(caller, spaceId, documentId)
-  const row = yield* publishedVersion(document.key)
-  if (row === undefined) throw notFound('published version of document', document.id)
-  return { space, document, row }
-}
-
-/** The same with its items, packed. */
-function* publishedItems(caller: Caller, spaceId: string, documentId: string) {
-  const found = yield* published(caller, spaceId, documentId)
-  return { ...found, packed: yield* packedOf(found.row.key, 'items', found.row.items) }
-}
-
-/** The outline of a version, packed. @throws KsError `not-found` when the document is gone */
-function* outlineOf(caller: Caller, spaceId: string, documentId: string, row: VersionRow): Read<Uint8Array> {
-  yield* locate(caller, spaceId, documentId)
-  return yield* packedOf(row.key, 'outline', row.outline)
 }
 
 /** The passages of each section, in reading order. */
@@ -201,30 +124,38 @@ async function toOutlineNodes(
   return made
 }
 
-function toItem(item: StoredItem, index: number): MultimodalItem {
-  const { asset, externalUri, captionElementId: _, ...rest } = item
+/** @param paged whether the pages of its document can be drawn */
+function toItem(item: StoredItem, index: number, paged: boolean): MultimodalItem {
+  const { asset, externalUri, captionElementId: _, drawn, ...rest } = item
   const stored = asset !== undefined
+  const variants = variantsOf(item, paged)
+  const hasVariants = Object.keys(variants).length > 0
+  const assetRef = {
+    ...(stored ? { contentType: asset.contentType, sha256: asset.sha256 } : {}),
+    ...(externalUri !== undefined ? { uri: externalUri } : {}),
+    ...(drawn === true ? { contentType: 'image/png' } : {}),
+    ...(hasVariants ? { variants } : {}),
+  }
   return {
     id: itemName(item, index),
     ...rest,
-    ...(stored ? { assetRef: { contentType: asset.contentType, sha256: asset.sha256 } } : {}),
-    ...(externalUri !== undefined ? { assetRef: { uri: externalUri } } : {}),
+    ...(Object.keys(assetRef).length === 0 ? {} : { assetRef }),
     enrichment: {
-      asset: stored || externalUri !== undefined ? 'provided' : item.modality === 'image' ? 'missing' : 'unsupported',
+      asset:
+        stored || drawn === true || externalUri !== undefined
+          ? 'provided'
+          : item.modality === 'image'
+            ? 'missing'
+            : 'unsupported',
       caption: item.caption === undefined ? 'missing' : 'provided',
-      ocr: item.modality === 'image' || item.modality === 'page' ? 'missing' : 'unsupported',
+      ocr:
+        item.modality !== 'image' && item.modality !== 'page'
+          ? 'unsupported'
+          : item.ocrText === undefined
+            ? 'missing'
+            : 'provided',
       tableStructure: item.modality === 'table' ? 'provided' : 'unsupported',
       visualEmbedding: 'unsupported',
     },
   }
-}
-
-function parseObject(json: string): Record<string, unknown> {
-  const value: unknown = fromCell(json)
-  return typeof value === 'object' && value !== null ? { ...value } : {}
-}
-
-export interface ItemAsset {
-  bytes: Uint8Array
-  contentType: string
 }

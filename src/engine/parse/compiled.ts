@@ -186,10 +186,17 @@ export interface CompileRequest {
   filename: string
   /** as the client declared it; content decides */
   declaredType?: string
-  /** what a vision model said of pictures of the file, by the SHA-256 of their bytes in hexadecimal */
-  descriptions?: Record<string, string>
+  /** what a vision model said of pictures of the file */
+  descriptions?: PictureDescriptions
   /** how many files lie around it, where those in it are wanted */
   depth?: number
+}
+
+export interface PictureDescriptions {
+  /** what the model is known by, see `visionKey` */
+  model: string
+  /** by what pictures are known by, see `picture/key.ts` */
+  said: Record<string, string>
 }
 
 /** How far the reading of a file is: at the third of twelve pages. */

@@ -7,6 +7,8 @@ import { captionOf } from './picture/captions.js'
 import { isTiny, repeatedAmong } from './picture/interest.js'
 import type { PixelSize } from './picture/size.js'
 
+type Seen = Pick<CompiledItem, 'modality' | 'drawn' | 'sourceMetadata'> & { asset?: object }
+
 const PREVIEW_LENGTH = 200
 /** an SVG picture begins within so many bytes */
 const SVG_HEAD = 1024
@@ -58,6 +60,12 @@ export function listItems(
   return drawn ? [...items, ...pagesOf(elements)] : items
 }
 
+/** Whether an item is a picture that says something and can be looked at. */
+export function isSeen({ modality, asset, drawn, sourceMetadata }: Seen): boolean {
+  if (modality !== 'image' || sourceMetadata.ornament === true) return false
+  return drawn === true || (asset !== undefined && typeof sourceMetadata.width === 'number')
+}
+
 /** What a picture is by its bytes; what its name or its document call it does not count. */
 function pictureType(picture: Uint8Array): string {
   const bytes = Buffer.from(picture.buffer, picture.byteOffset, picture.byteLength)
@@ -97,14 +105,14 @@ function placed(element: CompiledElement, modality: CompiledItem['modality']): C
 
 /** What is said of a picture: the line below it, its alternative text, the words in it, what a model saw. */
 function addWords(item: CompiledItem, element: CompiledElement, caption: CompiledElement | undefined): void {
-  const { alt = element.text, ocrText, description } = element.metadata
+  const { alt = element.text, ocrText, description, describedBy } = element.metadata
   if (caption?.text !== undefined) {
     item.caption ??= caption.text
     item.captionElementId = caption.id
   } else if (typeof alt === 'string' && alt !== '') item.caption ??= alt
   if (typeof ocrText === 'string') item.ocrText = ocrText
   if (typeof alt === 'string' && alt !== '') item.sourceMetadata.alt = alt
-  Object.assign(item.sourceMetadata, defined({ description }))
+  Object.assign(item.sourceMetadata, defined({ description, describedBy }))
 }
 
 /** Each page that has something on it, whose picture is drawn when it is asked for. */

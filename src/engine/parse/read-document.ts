@@ -4,7 +4,7 @@ import { declaredCharset, decodeText } from './charset.js'
 import type { CompiledDocument, CompileRequest, CompileResult } from './compiled.js'
 import { type Assembled, assemble } from './elements.js'
 import { type FileSink, Inside } from './inside/inside.js'
-import { listItems } from './items.js'
+import { isSeen, listItems } from './items.js'
 import { ReadError, type ReadLimits } from './limits.js'
 import { cutNodes } from './nodes.js'
 import type { Parsed, ParserInput } from './parsed.js'
@@ -60,7 +60,7 @@ export async function compileBytes(
   const parsed = await parser.parse(input)
   if (request.descriptions !== undefined) {
     const { describePictures } = await import('./picture/describe.js')
-    describePictures(parsed, request.descriptions)
+    describePictures(parsed, request.descriptions, bytes)
   }
   const assembled = assemble(parsed, filename)
   if (assembled.text === '') throw new ReadError('empty', `${filename} has no text`)
@@ -68,6 +68,7 @@ export async function compileBytes(
   const items = listItems(assembled, await pictureSizes(assembled), input.mediaType === 'application/pdf')
   const nodes = cutNodes(assembled)
   noteShown(nodes, assembled.elements, items)
+  const pictures = items.filter(isSeen).length
   return {
     contentType: contentTypeOf(parsed),
     parser: parsed.parser,
@@ -79,7 +80,7 @@ export async function compileBytes(
     outline: assembled.outline,
     nodes,
     items,
-    metadata: parsed.metadata,
+    metadata: pictures === 0 ? parsed.metadata : { ...parsed.metadata, pictures },
     ...(inside.files.length === 0 ? {} : { contained: inside.files }),
   }
 }

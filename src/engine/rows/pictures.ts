@@ -1,85 +1,103 @@
 import type { DegradedClass } from '../base/degraded.js'
 import type { ProviderTrouble } from '../models/trouble.js'
 import { type Read, sql, type Write } from '../storage/program.js'
+import { jsonAt } from '../storage/readable.js'
+import type { LiveVersion, Place } from './derivations.js'
+import type { VersionRow } from './document-versions.js'
+import type { DocumentRow } from './documents.js'
 import { othersThan } from './gateways.js'
 
-/** SQL: whether the pictures of version `v` were not all asked for. @param model quoted, of `quotedModel` */
-export function isUnread(model: string): string {
-  return `(EXISTS (SELECT 1 FROM item_assets a WHERE a.version_key = v.key)
-    AND NOT EXISTS (SELECT 1 FROM picture_readings p WHERE p.version_key = v.key AND p.model = ${model}))`
-}
-
-/** A model as a text of SQL: conditions over versions are written with what they compare. */
-export function quotedModel(model: string): string {
-  return `'${model.replaceAll("'", "''")}'`
-}
-
-/** A picture that a version has, and whether the model was asked for it. */
-export interface PictureRow {
-  item_id: string
-  content_type: string
-  sha256: string
-  size: number
-  isAsked: number
-}
-
-/** The pictures of a version in the order of their names, without their bytes. */
-export function* picturesOf(spaceKey: number, versionKey: number, model: string, limit: number): Read<PictureRow[]> {
-  return yield* sql.all<PictureRow>(
-    `SELECT a.item_id, a.content_type, a.sha256, length(a.bytes) size,
-       EXISTS (SELECT 1 FROM picture_descriptions d
-         WHERE d.space_key = ? AND d.model = ? AND d.picture = a.sha256) isAsked
-     FROM item_assets a WHERE a.version_key = ? AND a.content_type LIKE 'image/%'
-     ORDER BY length(a.item_id), a.item_id LIMIT +?`,
-    [spaceKey, model, versionKey, limit],
+/** The next versions that a space shows; those meet that have pictures which the model was not asked for. */
+export function* picturedAfter(spaceKey: number, after: Place, model: string, limit: number): Read<LiveVersion[]> {
+  return yield* sql.all<LiveVersion>(
+    `SELECT v.key, v.from_revision revision, v.node_count nodes,
+       (CAST(${jsonAt('v.metadata', '$.pictures')} AS INTEGER) > 0) IS TRUE AND NOT EXISTS
+         (SELECT 1 FROM picture_readings p WHERE p.version_key = v.key AND p.model = ?) meets
+     FROM versions v INDEXED BY versions_live
+     WHERE v.space_key = ? AND v.until_revision IS NULL AND v.from_revision > 0
+       AND (v.from_revision, v.node_count, v.key) > (?, ?, ?)
+     ORDER BY v.from_revision, v.node_count, v.key LIMIT +?`,
+    [model, spaceKey, after.revision, after.nodes, after.key, limit],
   )
 }
 
-/** Whether a picture was asked for meanwhile, as another gateway may have done. */
-export function* isDescribed(spaceKey: number, model: string, picture: string): Read<boolean> {
-  return (
-    (yield* sql.get('SELECT 1 one FROM picture_descriptions WHERE space_key = ? AND model = ? AND picture = ?', [
-      spaceKey,
-      model,
-      picture,
-    ])) !== undefined
-  )
-}
-
-/** Keeps what a model said of a picture, or why it refused it. */
-export function* describe(
+/** A version that a space shows, with its document; nothing where one of them is gone. */
+export function* pictured(
   spaceKey: number,
+  versionKey: number,
+): Read<{ row: VersionRow; document: DocumentRow } | undefined> {
+  const row = yield* sql.get<VersionRow>(
+    'SELECT * FROM versions WHERE key = ? AND space_key = ? AND until_revision IS NULL',
+    [versionKey, spaceKey],
+  )
+  if (row === undefined) return undefined
+  const document = yield* sql.get<DocumentRow>(
+    'SELECT * FROM documents WHERE key = ? AND space_key = ? AND deleted_at IS NULL',
+    [row.doc_key, spaceKey],
+  )
+  return document === undefined ? undefined : { row, document }
+}
+
+/** What a model said of a picture; `said` is null where it was refused. */
+export interface Said {
+  said: string | null
+  error: string | null
+}
+
+/** What is known of a picture: of this document first, else of another one of the space that shows the same. */
+export function* saidOf(
+  { spaceKey, docKey }: { spaceKey: number; docKey: number },
   model: string,
   picture: string,
-  { said, error }: { said?: string; error?: string },
-): Write<void> {
-  // of a picture that was purged meanwhile nothing would remove it
-  const there = yield* sql.get(
-    `SELECT 1 one FROM item_assets a JOIN versions v ON v.key = a.version_key WHERE a.sha256 = ? AND v.space_key = ?`,
-    [picture, spaceKey],
+): Read<(Said & { isOwn: boolean }) | undefined> {
+  const own = yield* sql.get<Said>(
+    'SELECT said, error FROM picture_descriptions WHERE doc_key = ? AND model = ? AND picture = ?',
+    [docKey, model, picture],
   )
-  if (there === undefined) return
-  yield* sql.run(
-    `INSERT OR REPLACE INTO picture_descriptions (space_key, model, picture, said, error, created_at)
-     VALUES (?, ?, ?, ?, ?, ?)`,
-    [spaceKey, model, picture, said ?? null, error ?? null, Date.now()],
+  if (own !== undefined) return { ...own, isOwn: true }
+  const other = yield* sql.get<Said>(
+    `SELECT said, error FROM picture_descriptions WHERE space_key = ? AND model = ? AND picture = ? AND said IS NOT NULL
+     LIMIT 1`,
+    [spaceKey, model, picture],
   )
+  return other === undefined ? undefined : { ...other, isOwn: false }
+}
+
+/** The model answers. */
+export function* forgetPictureWait(spaceKey: number): Write<void> {
   yield* sql.run('DELETE FROM picture_waits WHERE space_key = ?', [spaceKey])
 }
 
-/** What a model said of the pictures that the published versions of documents have. @param docs row keys */
+/** Keeps what a model said of a picture of a document, or why it refused it; nothing of a document that is gone. */
+export function* keepSaid(
+  { spaceKey, docKey }: { spaceKey: number; docKey: number },
+  model: string,
+  picture: string,
+  { said, error }: Said,
+): Write<void> {
+  const there = yield* sql.get('SELECT 1 one FROM documents WHERE key = ? AND space_key = ? AND deleted_at IS NULL', [
+    docKey,
+    spaceKey,
+  ])
+  if (there === undefined) return
+  yield* sql.run(
+    `INSERT OR REPLACE INTO picture_descriptions (doc_key, model, picture, space_key, said, error, created_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?)`,
+    [docKey, model, picture, spaceKey, said, error, Date.now()],
+  )
+}
+
+/** What a model said of the pictures of documents. @param docs row keys */
 export function* descriptionsOf(
   spaceKey: number,
   model: string,
   docs: readonly number[],
 ): Read<{ doc_key: number; picture: string; said: string }[]> {
   return yield* sql.all(
-    `SELECT v.doc_key, d.picture, d.said FROM json_each(?) wanted
-     CROSS JOIN versions v INDEXED BY versions_visible ON v.doc_key = wanted.value
-     CROSS JOIN item_assets a ON a.version_key = v.key
-     JOIN picture_descriptions d ON d.space_key = ? AND d.model = ? AND d.picture = a.sha256
-     WHERE v.space_key = ? AND v.from_revision IS NOT NULL AND v.until_revision IS NULL AND d.said IS NOT NULL`,
-    [JSON.stringify(docs), spaceKey, model, spaceKey],
+    `SELECT d.doc_key, d.picture, d.said FROM json_each(?) wanted
+     CROSS JOIN picture_descriptions d ON d.doc_key = wanted.value AND d.model = ?
+     WHERE d.space_key = ? AND d.said IS NOT NULL`,
+    [JSON.stringify(docs), model, spaceKey],
   )
 }
 
@@ -105,16 +123,10 @@ export function* noteRead(
   )
 }
 
-/** Forgets what was said of the pictures of a version that goes, but for those that others of its space show as well. */
-export function* forgetPictures(versionKey: number): Write<void> {
-  yield* sql.run('DELETE FROM picture_readings WHERE version_key = ?', [versionKey])
-  yield* sql.run(
-    `DELETE FROM picture_descriptions WHERE space_key = (SELECT space_key FROM versions WHERE key = ?)
-       AND picture IN (SELECT sha256 FROM item_assets WHERE version_key = ?)
-       AND NOT EXISTS (SELECT 1 FROM item_assets other JOIN versions v ON v.key = other.version_key
-         WHERE other.sha256 = picture_descriptions.picture AND v.space_key = picture_descriptions.space_key AND v.key <> ?)`,
-    [versionKey, versionKey, versionKey],
-  )
+/** Forgets what was said of the pictures of a document that goes. */
+export function* forgetPictures(docKey: number): Write<void> {
+  yield* sql.run('DELETE FROM picture_readings WHERE doc_key = ?', [docKey])
+  yield* sql.run('DELETE FROM picture_descriptions WHERE doc_key = ?', [docKey])
 }
 
 /** A space whose vision model does not answer. */
@@ -132,10 +144,14 @@ export function* pictureWait(spaceKey: number): Read<PictureWait | undefined> {
   return yield* sql.get<PictureWait>('SELECT * FROM picture_waits WHERE space_key = ?', [spaceKey])
 }
 
+export function* pictureWaits(): Read<PictureWait[]> {
+  return yield* sql.all<PictureWait>('SELECT * FROM picture_waits')
+}
+
 export function* putOffPictures(spaceKey: number, trouble: ProviderTrouble, now: number, nextAt: number): Write<void> {
   yield* sql.run(
     `INSERT INTO picture_waits (space_key, attempts, since, next_at, error_class, error, permanent) VALUES (?, 1, ?, ?, ?, ?, ?)
-     ON CONFLICT (space_key) DO UPDATE SET attempts = attempts + 1, next_at = excluded.next_at,
+     ON CONFLICT (space_key) DO UPDATE SET attempts = picture_waits.attempts + 1, next_at = excluded.next_at,
        error_class = excluded.error_class, error = excluded.error, permanent = excluded.permanent`,
     [spaceKey, now, nextAt, trouble.class, trouble.message, trouble.isPermanent ? 1 : 0],
   )

@@ -20,6 +20,7 @@ import { retentionOf, sessionExpiry } from '../spaces/retention-policy.js'
 import { ObjectStore } from '../storage/objects.js'
 import type { Read } from '../storage/program.js'
 import { readable } from '../storage/readable.js'
+import { describedPictures } from './described-pictures.js'
 import { missingVectors } from './missing-vectors.js'
 import { projectionSummaries } from './projections.js'
 
@@ -91,7 +92,7 @@ function* statusRows(context: EngineContext, caller: Caller, id: string, now: nu
       counts: yield* failedCommitCounts(caller, key, 0),
       rows: yield* failedCommits(caller, key, SAMPLE),
     },
-    missing: yield* missingVectors(space, caller, SAMPLE),
+    missing: { ...(yield* missingVectors(space, caller, SAMPLE)), ...(yield* describedPictures(context, space)) },
   }
 }
 

@@ -117,7 +117,7 @@ export const CONTENT_FORMATS: Readonly<Record<string, TableFormat>> = {
     { owned: ownedThrough('versions', 'key', 'version_key') },
   ),
   picture_descriptions: table({
-    key: 'space_key',
+    key: 'doc_key space_key',
     text: 'model',
     sha256: 'picture',
     'text?': 'said error',

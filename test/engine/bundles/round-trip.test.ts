@@ -30,7 +30,7 @@ describe('a space that is moved to another store', () => {
   it('has a row in every table that a bundle can hold', async () => {
     const held = await countsOf(bundle)
     // what models said is there only where one was asked
-    const paid = ['conflict_verdicts', 'picture_descriptions', 'research_costs']
+    const paid = ['conflict_verdicts', 'research_costs']
     const expected = COLUMNS.map(([table]) => table).filter((table) => !paid.includes(table))
     expect(Object.keys(held).filter((table) => table !== 'spaces')).toEqual(expect.arrayContaining(expected))
   })

@@ -77,6 +77,7 @@ const LEFT_OUT: Readonly<Record<string, readonly string[]>> = {
     'chat_conversation_variables',
   ],
   'stands in the lines of passages': ['vectors', 'graph_model_reads'],
+  'stands in the items of versions, from which it is taken again': ['picture_descriptions'],
 }
 
 /** Why a column of a table that is in a bundle is not. */

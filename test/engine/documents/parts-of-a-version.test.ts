@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { compileBatch } from '../../../src/engine/compile/pipeline.js'
-import { getItemAsset, getMultimodal, getOutline, getParseArtifact } from '../../../src/engine/documents/derived.js'
+import { getMultimodal, getOutline, getParseArtifact } from '../../../src/engine/documents/derived.js'
+import { getItemAsset } from '../../../src/engine/documents/item-assets.js'
 import type { CompiledOutlineNode } from '../../../src/engine/parse/compiled.js'
 import type { StoredItem } from '../../../src/engine/parse/stored.js'
 import type { SpaceRow } from '../../../src/engine/rows/spaces.js'
@@ -180,7 +181,7 @@ describe('the pictures and tables of a document', () => {
   it('give the bytes of a picture that the document holds', async () => {
     await withItems()
     const asset = (item: string, variant?: string, caller = ADA) =>
-      getItemAsset(store.db, caller, space.id, id, item, variant)
+      getItemAsset(store.context, caller, space.id, id, item, variant)
     for (const variant of [undefined, 'original']) {
       const { bytes, contentType } = await asset('image-1', variant)
       expect([Buffer.from(bytes).toString(), contentType]).toEqual(['a picture', 'image/png'])

@@ -116,12 +116,14 @@ describe('what a vision model said of a picture', () => {
     const described = `A bar chart of tonnage. ${words(45, 'seen')}`
     const document = await compileBytes(
       Buffer.from(page),
-      { filename: 'a.html', descriptions: { [hash]: described } },
+      { filename: 'a.html', descriptions: { model: 'a/b/c#1', said: { [hash]: described } } },
       DEFAULT_LIMITS,
     )
     const own = document.nodes.filter(({ kind }) => kind === 'image')
     expect(own).toMatchObject([{ text: `a chart\n${described}`, shows: [{ id: 'image-1', modality: 'image' }] }])
-    expect(document.items).toMatchObject([{ sourceMetadata: { alt: 'a chart', description: described } }])
+    expect(document.items).toMatchObject([
+      { sourceMetadata: { alt: 'a chart', description: described, describedBy: 'a/b/c#1' } },
+    ])
     expect(document.nodes.filter(({ shows }) => shows !== undefined)).toHaveLength(1)
   })
 

@@ -31,6 +31,8 @@ const PARTS_GAP = 24
 /** Words of a drawing stand beside its lines. */
 const LABEL_GAP = 14
 const LABEL_LENGTH = 60
+/** Around a figure, so that what hangs below a line of text is not cut. */
+const MARGIN = 3
 /** The same place on so many pages is a letterhead. */
 const LETTERHEAD_PAGES = 4
 
@@ -183,13 +185,13 @@ function withLabels(figure: Box, lines: readonly ShownLine[], captions: readonly
 }
 
 function toBox({ left, top, right, bottom }: Box, page: Box): BoundingBox {
-  const [x, y] = [Math.max(0, left), Math.max(0, top)]
+  const [x, y] = [Math.max(0, left - MARGIN), Math.max(0, top - MARGIN)]
   const round = (value: number) => Math.round(value * 100) / 100
   return {
     x: round(x),
     y: round(y),
-    width: round(Math.min(right, page.right) - x),
-    height: round(Math.min(bottom, page.bottom) - y),
+    width: round(Math.min(right + MARGIN, page.right) - x),
+    height: round(Math.min(bottom + MARGIN, page.bottom) - y),
   }
 }
 

@@ -1,23 +1,34 @@
-import { createHash } from 'node:crypto'
-import type { Parsed } from '../parsed.js'
+import type { PictureDescriptions } from '../compiled.js'
+import type { Parsed, Picture } from '../parsed.js'
+import { drawnKey, hashOf } from './key.js'
 
 /** What a model said of one picture is cut at this length, in characters. */
 export const MAX_DESCRIPTION = 4000
 
 /**
- * Adds to the pictures of a document what is known of them beside their own words, so that the passages made of them are
- * found by it: their alternative text first, then what a vision model said.
+ * Adds to the pictures of a document what a vision model said of them, behind their own words, so that the passages made of
+ * them are found by it.
  *
- * @param descriptions by the SHA-256 of a picture's bytes
+ * @param file the whole document
  */
-export function describePictures(parsed: Parsed, descriptions: Readonly<Record<string, string>>): void {
+export function describePictures(
+  parsed: Parsed,
+  { model, said: descriptions }: PictureDescriptions,
+  file: Uint8Array,
+): void {
+  let ofFile: string | undefined
+  const keyOf = (picture: Picture): string | undefined => {
+    if ('bytes' in picture) return hashOf(picture.bytes)
+    if (!('drawn' in picture)) return undefined
+    ofFile ??= hashOf(file)
+    return drawnKey(ofFile, picture.page, picture.drawn)
+  }
   for (const block of parsed.blocks) {
-    if (block.picture === undefined || !('bytes' in block.picture)) continue
-    const hash = createHash('sha256').update(block.picture.bytes).digest('hex')
-    const said = Object.hasOwn(descriptions, hash) ? descriptions[hash] : undefined
+    const key = block.picture === undefined ? undefined : keyOf(block.picture)
+    const said = key !== undefined && Object.hasOwn(descriptions, key) ? descriptions[key] : undefined
     if (said === undefined || said === '') continue
     const description = said.slice(0, MAX_DESCRIPTION)
-    block.metadata = { alt: block.text, ...block.metadata, description }
+    block.metadata = { alt: block.text, ...block.metadata, description, describedBy: model }
     block.text = [block.text, description].filter((text) => text.trim() !== '').join('\n')
   }
 }

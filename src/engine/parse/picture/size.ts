@@ -7,16 +7,7 @@ export interface PixelSize {
 }
 
 /** What can be drawn again at another size; the size of anything else is nobody's concern. */
-const MEASURED = new Map(
-  Object.entries({
-    png: 'image/png',
-    jpg: 'image/jpeg',
-    gif: 'image/gif',
-    webp: 'image/webp',
-    bmp: 'image/bmp',
-    tiff: 'image/tiff',
-  }),
-)
+const MEASURED = new Set(['png', 'jpg', 'gif', 'webp', 'bmp', 'tiff'])
 
 // those readers walk through containers of boxes, which is more than a header
 disableTypes([
@@ -39,11 +30,10 @@ disableTypes([
 /** The pixels that a picture says it has; nothing for what is no picture of a known kind. Nothing is decoded. */
 export function sizeOfPicture(bytes: Uint8Array): PixelSize | undefined {
   try {
-    const { width, height, type, orientation = 1 } = imageSize(bytes)
+    const { width, height, type } = imageSize(bytes)
     if (type === undefined || !MEASURED.has(type)) return undefined
     if (!Number.isInteger(width) || !Number.isInteger(height) || width < 1 || height < 1) return undefined
-    // from 5 on the camera was held sideways, and viewers turn it
-    return type === 'jpg' && orientation >= 5 ? { width: height, height: width } : { width, height }
+    return { width, height }
   } catch {
     return undefined
   }

@@ -31,7 +31,6 @@ export const READS = [
   ['sources', `${OWN} AND t.deleted_at IS NULL`, ['id'], 200],
   ['retention_policies', OWN, ['id'], 1],
   ['conflict_verdicts', OF_SPACE, ['pair'], 500],
-  ['picture_descriptions', OF_SPACE, ['model', 'picture'], 200],
   ['semantic_views', `${OF_SPACE} AND t.kind = 'topic' AND t.named = 1`, ['slug'], 200],
   ['golden_questions', OWN, ['id'], 200],
   ['failed_queries', OWN, ['id'], 200],
@@ -96,7 +95,6 @@ export const COLUMNS = [
     '?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?',
   ],
   ['conflict_verdicts', 'space_key, pair, verdict', '?, ?, ?'],
-  ['picture_descriptions', 'space_key, model, picture, said, error, created_at', '?, ?, ?, ?, ?, ?'],
   [
     'semantic_views',
     `space_key, created_at, revision, total, kind, slug, name, terms, named, member_limit,

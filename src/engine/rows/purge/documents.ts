@@ -37,6 +37,7 @@ export function* removeSomeOfDocument({ key, space_key, tenant, object_key }: De
   if (yield* removeNodes(space_key, 'doc_key', key)) return true
   for (const version of yield* sql.all<{ key: number }>('SELECT key FROM versions WHERE doc_key = ?', [key]))
     if (yield* removeVersion(version.key)) return true
+  yield* forgetPictures(key)
   yield* sql.run('DELETE FROM documents WHERE key = ? AND deleted_at IS NOT NULL', [key])
   yield* loosen(tenant, [object_key], Date.now())
   return false
@@ -86,7 +87,6 @@ function* removeNodes(spaceKey: number, of: 'doc_key' | 'key', owner: number): W
  * @returns whether there may be more
  */
 function* removeVersion(versionKey: number): Write<boolean> {
-  yield* forgetPictures(versionKey)
   for (const [table, key, rows] of OF_A_VERSION) {
     const { changes } = yield* sql.run(
       `DELETE FROM ${table} WHERE version_key = ? AND (${key}) IN (SELECT ${key} FROM ${table} WHERE version_key = ? LIMIT ?)`,

@@ -11,19 +11,21 @@ function text(integer: string, options: string): string {
   return `
 -- JSON: the tables, pictures and code blocks that a passage is made of
 ALTER TABLE nodes ADD COLUMN shows TEXT;
-CREATE INDEX item_assets_picture ON item_assets (sha256);
 
--- what a model said of a picture of the space, by the hash of its bytes; said is NULL where it was refused
+-- what a model said of a picture of a document; said is NULL where it was refused
 CREATE TABLE picture_descriptions (
-  space_key ${integer} NOT NULL,
+  doc_key ${integer} NOT NULL,
   -- reference of the model, and the number of what it was asked
   model TEXT NOT NULL,
+  -- hash of its bytes, or of its place in the file
   picture TEXT NOT NULL,
+  space_key ${integer} NOT NULL,
   said TEXT,
   error TEXT,
   created_at ${integer} NOT NULL,
-  PRIMARY KEY (space_key, model, picture)
+  PRIMARY KEY (doc_key, model, picture)
 ) ${options};
+CREATE INDEX picture_descriptions_space ON picture_descriptions (space_key, model, picture);
 
 -- versions whose pictures were all asked for, the newest of each document
 CREATE TABLE picture_readings (

@@ -1,0 +1,177 @@
+import pLimit from 'p-limit'
+import { KsError } from '../../../contract/errors.js'
+import type { ModelReference } from '../../base/model-reference.js'
+import { account } from '../../compile/embeddings.js'
+import type { EngineContext } from '../../context.js'
+import { drawVariant } from '../../documents/item-assets.js'
+import { variantsOf } from '../../documents/item-variants.js'
+import { isPaged } from '../../documents/published.js'
+import { queueAgain } from '../../documents/reindex.js'
+import { isRefusal } from '../../models/trouble.js'
+import type { Generator } from '../../models/types.js'
+import { describePicture, visionKey } from '../../models/vision.js'
+import { isSeen } from '../../parse/items.js'
+import { MAX_DESCRIPTION } from '../../parse/picture/describe.js'
+import { drawnKey } from '../../parse/picture/key.js'
+import { itemName, type StoredItem } from '../../parse/stored.js'
+import type { VersionRow } from '../../rows/document-versions.js'
+import type { DocumentRow } from '../../rows/documents.js'
+import { forgetPictureWait, keepSaid, noteRead, pictured, roundsOf, type Said, saidOf } from '../../rows/pictures.js'
+import type { SpaceRow } from '../../rows/spaces.js'
+import { packedOf } from '../../rows/version-parts.js'
+import { assertRoomForReindex } from '../../spaces/quota.js'
+import { unpack } from '../../storage/packed.js'
+import type { Read, Write } from '../../storage/program.js'
+
+/** Pictures that a model is asked for of one document at most, the first of it. */
+export const MAX_DESCRIBED = 50
+/** of one document at once */
+const AT_ONCE = 2
+/** Bytes of what is sent; pictures of 1024 pixels have less, but for noise. */
+const MAX_SENT_BYTES = 2 * 1024 * 1024
+/** A document is read again for its pictures so often at most, whatever becomes of them when it is read. */
+const MAX_ROUNDS = 3
+
+/** A version with what was read of it. */
+interface Version {
+  space: SpaceRow
+  row: VersionRow
+  document: DocumentRow
+}
+
+/** A picture that a model is asked for. */
+interface Candidate {
+  item: StoredItem
+  itemId: string
+  /** what it is known by, see `parse/picture/key.ts` */
+  picture: string
+}
+
+/**
+ * Asks a model for the pictures of a version that it was not asked for, keeps what it says picture by picture, and has the
+ * document read again where that is new.
+ *
+ * @throws KsError of the provider
+ */
+export async function describeVersion(
+  context: EngineContext,
+  space: SpaceRow,
+  versionKey: number,
+  reference: ModelReference,
+  signal: AbortSignal,
+): Promise<void> {
+  const { db } = context
+  const found = await db.read(versionWithItems(space, versionKey))
+  if (found === undefined) return
+  const { packed, ...version } = found
+  const candidates = candidatesIn(await unpack<StoredItem[]>(packed), version)
+  const generator = context.models.generator(reference, account(context, space))
+  const model = visionKey(reference)
+  const atOnce = pLimit(AT_ONCE)
+  const said = await Promise.allSettled(
+    candidates.map((candidate) =>
+      atOnce(async () => {
+        signal.throwIfAborted()
+        return await saidOfPicture(context, version, candidate, { generator, model, signal })
+      }),
+    ),
+  )
+  const failed = said.find((one) => one.status === 'rejected')
+  if (failed !== undefined) throw failed.reason
+  const isNew = candidates.some(({ item }, place) => {
+    const one = said[place]
+    const text = one?.status === 'fulfilled' ? (one.value.said ?? '') : ''
+    return text !== '' && item.sourceMetadata.description !== text
+  })
+  await db.write(() => settle(context, version, model, isNew), { lock: space.key })
+  if (isNew) context.wake()
+}
+
+function* versionWithItems(space: SpaceRow, versionKey: number): Read<(Version & { packed: Uint8Array }) | undefined> {
+  const found = yield* pictured(space.key, versionKey)
+  if (found === undefined) return undefined
+  return { space, ...found, packed: yield* packedOf(found.row.key, 'items', found.row.items) }
+}
+
+/** Each picture once, whatever stands how often. */
+function candidatesIn(items: readonly StoredItem[], { row, document }: Version): Candidate[] {
+  const paged = isPaged(row)
+  const candidates = new Map<string, Candidate>()
+  for (const [index, item] of items.entries()) {
+    if (!isSeen(item) || variantsOf(item, paged).preview === undefined) continue
+    const picture = pictureOf(item, document)
+    if (picture !== undefined && !candidates.has(picture))
+      candidates.set(picture, { item, itemId: itemName(item, index), picture })
+  }
+  return [...candidates.values()].slice(0, MAX_DESCRIBED)
+}
+
+function pictureOf({ asset, pageNumber, boundingBox }: StoredItem, { sha256 }: DocumentRow): string | undefined {
+  if (asset !== undefined) return asset.sha256
+  return pageNumber === undefined || boundingBox === undefined ? undefined : drawnKey(sha256, pageNumber, boundingBox)
+}
+
+/** What is known of a picture, or what the model says of it now. */
+async function saidOfPicture(
+  context: EngineContext,
+  version: Version,
+  candidate: Candidate,
+  asked: { generator: Generator; model: string; signal: AbortSignal },
+): Promise<Said> {
+  const { db, log } = context
+  const { space, document } = version
+  const { model } = asked
+  const { item, picture } = candidate
+  const of = { spaceKey: space.key, docKey: document.key }
+  const known = await db.read(saidOf(of, model, picture))
+  if (known?.isOwn === true) return known
+  const { description, describedBy } = item.sourceMetadata
+  // what came with a bundle stands in its items alone
+  const carried = typeof description === 'string' && describedBy === model ? { said: description, error: null } : known
+  const said = carried ?? (await ask(context, version, candidate, asked))
+  if (said.error !== null)
+    log.warn({ document: document.id, item: candidate.itemId, error: said.error }, 'a picture was not described')
+  await db.write(function* () {
+    yield* keepSaid(of, model, picture, said)
+    if (carried === undefined) yield* forgetPictureWait(space.key)
+  })
+  return said
+}
+
+async function ask(
+  context: EngineContext,
+  version: Version,
+  { item, itemId }: Candidate,
+  { generator, signal }: { generator: Generator; signal: AbortSignal },
+): Promise<Said> {
+  const refused = (error: string): Said => ({ said: null, error })
+  try {
+    const { bytes, contentType: mimeType } = await drawVariant(context, { ...version, item, itemId }, 'preview')
+    if (bytes.length > MAX_SENT_BYTES) return refused('it is too large')
+    const { caption, title: section } = item
+    const picture = { bytes, mimeType, ...(caption ? { caption } : {}), ...(section ? { section } : {}) }
+    const text = await describePicture(generator, picture, signal)
+    return text === '' ? refused('the model said nothing') : { said: text.slice(0, MAX_DESCRIPTION), error: null }
+  } catch (error) {
+    if (signal.aborted || !(error instanceof KsError)) throw error
+    if (isRefusal(error) || error.code === 'not-found' || error.code === 'asset-too-large')
+      return refused(error.message)
+    throw error
+  }
+}
+
+/** Notes that a version was seen to, and has its document read again where that is worth it. */
+function* settle(
+  context: EngineContext,
+  { space, row, document }: Version,
+  model: string,
+  isNew: boolean,
+): Write<void> {
+  const rounds = yield* roundsOf(document.key, model)
+  const again = isNew && rounds < MAX_ROUNDS
+  const of = { spaceKey: space.key, docKey: document.key, versionKey: row.key }
+  yield* noteRead(of, model, again ? rounds + 1 : rounds)
+  if (!again) return
+  yield* assertRoomForReindex(context, space, 1)
+  yield* queueAgain(space, [document])
+}

@@ -1,0 +1,43 @@
+import type { MultimodalItem } from '../../contract/gateway/document-parts.js'
+import { MAX_DRAWN_PIXELS, MOST_DPI } from '../parse/draw/limits.js'
+import type { StoredItem } from '../parse/stored.js'
+
+type Variants = NonNullable<NonNullable<MultimodalItem['assetRef']>['variants']>
+
+/** Longer side of what is made smaller, in pixels. */
+export const PREVIEW_SIDES = { thumbnail: 256, preview: 1024 } as const
+/** Longer side of a picture of a whole page: text of the size of footnotes can be read. */
+export const PAGE_SIDE = 1600
+/** Longer side of a figure or page at its finest. */
+export const FINEST_SIDE = 4096
+
+const JPEG = 'image/jpeg'
+const POINTS_PER_INCH = 72
+/** Kinds of pictures that can be drawn at another size. */
+const DRAWABLE = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp', 'image/bmp', 'image/tiff'])
+
+/** What is served of an item beside its own bytes, by name. @param isPaged whether the pages of its document can be drawn */
+export function variantsOf(item: StoredItem, isPaged: boolean): Variants {
+  const variants: Variants = {}
+  const size = sizeOf(item)
+  if (size !== undefined)
+    for (const [name, side] of Object.entries(PREVIEW_SIDES)) {
+      const scale = Math.min(size.most, side / Math.max(size.width, size.height, 1))
+      const pixels = (length: number) => Math.max(1, Math.round(length * scale))
+      variants[name] = { contentType: JPEG, width: pixels(size.width), height: pixels(size.height) }
+    }
+  // of a page itself how large it is stands in the file alone
+  else if (item.modality === 'page' && item.drawn === true)
+    for (const name of Object.keys(PREVIEW_SIDES)) variants[name] = { contentType: JPEG }
+  if (isPaged && item.pageNumber !== undefined) variants.page = { contentType: JPEG }
+  return variants
+}
+
+/** Pixels or points of a picture, and how much of them can be seen at most. */
+function sizeOf({ sourceMetadata, asset, drawn, boundingBox }: StoredItem) {
+  if (drawn === true && boundingBox !== undefined) return { ...boundingBox, most: MOST_DPI / POINTS_PER_INCH }
+  const { width, height } = sourceMetadata
+  if (asset === undefined || !DRAWABLE.has(asset.contentType)) return undefined
+  if (typeof width !== 'number' || typeof height !== 'number' || width * height > MAX_DRAWN_PIXELS) return undefined
+  return { width, height, most: 1 }
+}

@@ -1,0 +1,35 @@
+/**
+ * The drawing process: makes previews of pictures and pages, one at a time. It has what the reading process has, which is
+ * read access to files and nothing else (see ../child.ts).
+ */
+import '../../../lib/no-debugger.js'
+import { ReadError } from '../limits.js'
+import { switchOffNetwork } from '../no-network.js'
+import type { DrawReport, DrawRequest } from './messages.js'
+
+switchOffNetwork()
+const { draw } = await import('./draw.js')
+
+process.on('message', ({ drawing }: DrawRequest) => {
+  draw(drawing)
+    .then(
+      (drawn): DrawReport => ({ kind: 'drawn', drawn }),
+      (error: unknown): DrawReport => {
+        const detail = error instanceof Error ? error.message : String(error)
+        if (!(error instanceof ReadError))
+          return { kind: 'failed', reason: 'malformed', message: `it is damaged: ${detail.slice(0, 200)}`, spent: true }
+        const reason = error.code === 'limit-exceeded' ? 'too-large' : 'malformed'
+        return { kind: 'failed', reason, message: error.message, spent: false }
+      },
+    )
+    .then(send, (error: unknown) => {
+      process.stderr.write(`${String(error)}\n`)
+      process.exit(1)
+    })
+})
+process.on('disconnect', () => process.exit(0))
+send({ kind: 'ready' })
+
+function send(report: DrawReport): void {
+  process.send?.(report)
+}

@@ -1,0 +1,74 @@
+import { readInside } from '../../../local/open-inside.js'
+import { ReadError } from '../limits.js'
+import { sizeOfPicture } from '../picture/size.js'
+import { MAX_DRAWN_PIXELS, MOST_DPI } from './limits.js'
+import type { Drawing, Drawn } from './messages.js'
+
+const POINTS_PER_INCH = 72
+const JPEG_QUALITY = 82
+const OPAQUE = 255
+
+/** Draws one picture, page or place on a page. @throws ReadError; anything else means that this process is spent */
+export async function draw(drawing: Drawing): Promise<Drawn> {
+  return drawing.of === 'picture' ? drawPicture(drawing) : drawPage(drawing)
+}
+
+async function drawPicture({ bytes, maxSide, as }: Extract<Drawing, { of: 'picture' }>): Promise<Drawn> {
+  const size = sizeOfPicture(bytes)
+  if (size === undefined) throw new ReadError('malformed', 'it is no picture of a kind that can be drawn')
+  if (size.width * size.height > MAX_DRAWN_PIXELS)
+    throw new ReadError(
+      'limit-exceeded',
+      `it has ${size.width} x ${size.height} pixels, and ${MAX_DRAWN_PIXELS.toLocaleString('en-US')} can be drawn`,
+    )
+  const { PhotonImage } = await import('@silvia-odwyer/photon-node')
+  const whole = PhotonImage.new_from_byteslice(bytes)
+  return encode(whole.get_raw_pixels(), whole.get_width(), whole.get_height(), { maxSide, as })
+}
+
+async function drawPage(drawing: Extract<Drawing, { of: 'page' }>): Promise<Drawn> {
+  const { openPages } = await import('../render/pdf-pages.js')
+  const pages = await openPages(readInside(drawing.path, drawing.root), drawing.filename)
+  try {
+    if (drawing.page > pages.count) throw new ReadError('malformed', `it has no page ${drawing.page}`)
+    const { box } = drawing
+    const area = box ?? pages.size(drawing.page)
+    const dpi = Math.min(MOST_DPI, (drawing.maxSide * POINTS_PER_INCH) / Math.max(area.width, area.height, 1))
+    const region =
+      box === undefined ? {} : { region: { left: box.x, top: box.y, width: box.width, height: box.height } }
+    const { data, width, height } = pages.render(drawing.page, { dpi, ...region })
+    return await encode(data, width, height, drawing)
+  } finally {
+    pages.close()
+  }
+}
+
+/** @param data rows of red, green, blue and alpha */
+async function encode(
+  data: Uint8Array,
+  width: number,
+  height: number,
+  { maxSide, as }: Pick<Drawing, 'maxSide' | 'as'>,
+): Promise<Drawn> {
+  const { PhotonImage, resize, SamplingFilter } = await import('@silvia-odwyer/photon-node')
+  const scale = Math.min(1, maxSide / Math.max(width, height))
+  const target = { width: Math.max(1, Math.round(width * scale)), height: Math.max(1, Math.round(height * scale)) }
+  if (as === 'image/jpeg') onWhite(data)
+  const whole = new PhotonImage(data, width, height)
+  const made = scale < 1 ? resize(whole, target.width, target.height, SamplingFilter.Triangle) : whole
+  const bytes = as === 'image/jpeg' ? made.get_bytes_jpeg(JPEG_QUALITY) : made.get_bytes()
+  if (made !== whole) made.free()
+  whole.free()
+  return { bytes, contentType: as, ...target }
+}
+
+/** What is transparent becomes white, as on paper: JPEG would make it black. */
+function onWhite(data: Uint8Array): void {
+  for (let at = 3; at < data.length; at += 4) {
+    const alpha = data[at] ?? OPAQUE
+    if (alpha === OPAQUE) continue
+    for (let channel = at - 3; channel < at; channel++)
+      data[channel] = Math.round(((data[channel] ?? 0) * alpha + 255 * (OPAQUE - alpha)) / OPAQUE)
+    data[at] = OPAQUE
+  }
+}

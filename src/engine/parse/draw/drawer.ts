@@ -1,0 +1,150 @@
+import type { ChildProcess } from 'node:child_process'
+import { KsError } from '../../../contract/errors.js'
+import { entryUrl } from '../../../lib/entry.js'
+import { helperThreads } from '../../../lib/helper-threads.js'
+import { killAtExit } from '../../../lib/kill-at-exit.js'
+import { lowerPriority } from '../../../lib/low-priority.js'
+import { forkReader } from '../child-handle.js'
+import { DEFAULT_LIMITS } from '../limits.js'
+import { residentBytes } from '../run-batch.js'
+import type { Drawing, Drawn, DrawReport, DrawRequest } from './messages.js'
+
+/** A drawing takes milliseconds, of a page with a map on it seconds; on a busy machine longer. */
+const TIMEOUT_MS = 30_000
+/** A child without work ends after this time. */
+const IDLE_MS = 20_000
+/** Who waits behind so many others is told to come later. */
+const MAX_WAITING = 64
+const WATCH_MS = 250
+/** A child above this share of its memory after a drawing is replaced before the next: WebAssembly gives none back. */
+const RECYCLE_SHARE = 0.4
+const HEAP_MIB = 256
+
+/** Makes previews of pictures and pages in a process of its own. */
+export interface Drawer {
+  /**
+   * @throws KsError `not-found` for what cannot be drawn, `asset-too-large` for what has too many pixels, `busy`
+   */
+  draw(drawing: Drawing): Promise<Drawn>
+  /** drawing processes that run now */
+  pids(): number[]
+  close(): void
+}
+
+export function createDrawer(options: { timeoutMs?: number } = {}): Drawer {
+  return new ProcessDrawer(options.timeoutMs ?? TIMEOUT_MS)
+}
+
+class ProcessDrawer implements Drawer {
+  readonly #timeoutMs: number
+  #child: ChildProcess | undefined
+  #turn: Promise<unknown> = Promise.resolve()
+  #waiting = 0
+  #idle: NodeJS.Timeout | undefined
+  #isClosed = false
+
+  constructor(timeoutMs: number) {
+    this.#timeoutMs = timeoutMs
+  }
+
+  async draw(drawing: Drawing): Promise<Drawn> {
+    if (this.#waiting >= MAX_WAITING) throw new KsError('busy', 'too many previews are being drawn', { retryAfter: 1 })
+    this.#waiting++
+    const done = this.#turn.then(() => this.#drawNow(drawing))
+    this.#turn = done.catch(() => undefined)
+    try {
+      return await done
+    } finally {
+      this.#waiting--
+    }
+  }
+
+  pids(): number[] {
+    return this.#child?.pid === undefined ? [] : [this.#child.pid]
+  }
+
+  close(): void {
+    this.#isClosed = true
+    this.#end()
+  }
+
+  #end(): void {
+    clearTimeout(this.#idle)
+    this.#child?.kill('SIGKILL')
+    this.#child = undefined
+  }
+
+  async #drawNow(drawing: Drawing): Promise<Drawn> {
+    if (this.#isClosed) throw new KsError('unavailable', 'the daemon is stopping')
+    clearTimeout(this.#idle)
+    const child = this.#child ?? (await this.#start())
+    const report = await this.#ask(child, drawing)
+    const isSpent = report.kind === 'failed' && report.spent
+    const isLarge = residentBytes(child.pid) > DEFAULT_LIMITS.memoryBytes * RECYCLE_SHARE
+    if (isSpent || isLarge || this.#child !== child) this.#end()
+    else this.#idle = setTimeout(() => this.#end(), IDLE_MS).unref()
+    if (report.kind === 'drawn') return report.drawn
+    if (report.kind === 'failed')
+      throw new KsError(report.reason === 'too-large' ? 'asset-too-large' : 'not-found', report.message)
+    throw new KsError('unavailable', 'the drawing process said something else')
+  }
+
+  async #start(): Promise<ChildProcess> {
+    const child = forkReader(entryUrl(import.meta.url, './draw-child.js'), {
+      heapMib: HEAP_MIB,
+      stderr: 'ignore',
+      flags: ['--max-semi-space-size=2', helperThreads(1)],
+      env: { MALLOC_ARENA_MAX: '1' },
+    })
+    this.#child = child
+    lowerPriority(child.pid)
+    killAtExit(child)
+    child.on('error', () => undefined)
+    await this.#next(child)
+    return child
+  }
+
+  #ask(child: ChildProcess, drawing: Drawing): Promise<DrawReport> {
+    const request: DrawRequest = { drawing }
+    const reply = this.#next(child)
+    child.send(request, () => undefined)
+    return reply
+  }
+
+  /** The next thing that a child says; one that takes too long or grows too large is killed. */
+  #next(child: ChildProcess): Promise<DrawReport> {
+    return new Promise((resolve, reject) => {
+      let why = 'the process that drew it ended'
+      const kill = (reason: string) => {
+        why = reason
+        child.kill('SIGKILL')
+      }
+      const timer = setTimeout(() => kill('it takes too long'), this.#timeoutMs)
+      const memory = setInterval(() => {
+        if (residentBytes(child.pid) > DEFAULT_LIMITS.memoryBytes) kill('it takes too much memory')
+      }, WATCH_MS)
+      const finish = () => {
+        clearTimeout(timer)
+        clearInterval(memory)
+        child.off('message', onMessage)
+        child.off('exit', onExit)
+        child.unref()
+        child.channel?.unref()
+      }
+      const onMessage = (report: DrawReport) => {
+        finish()
+        resolve(report)
+      }
+      const onExit = () => {
+        finish()
+        if (this.#child === child) this.#child = undefined
+        reject(new KsError(this.#isClosed ? 'unavailable' : 'not-found', `it cannot be drawn: ${why}`))
+      }
+      child.on('message', onMessage)
+      child.on('exit', onExit)
+      if (child.exitCode !== null || child.signalCode !== null) onExit()
+      child.ref()
+      child.channel?.ref()
+    })
+  }
+}

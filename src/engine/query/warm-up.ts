@@ -1,0 +1,9 @@
+import type { EngineContext } from '../context.js'
+import { publishedLast } from '../rows/warm-up.js'
+
+/** Opens the indexes of the space that was published last, so that the first query after a start is not the slow one. */
+export async function warmUp({ db, indexes, log }: EngineContext): Promise<void> {
+  const space = await db.read(publishedLast())
+  if (space === undefined) return
+  indexes.status(space.id).catch((error: unknown) => log.warn({ error: String(error) }, 'warming up failed'))
+}

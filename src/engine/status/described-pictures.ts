@@ -1,0 +1,26 @@
+import type { KnowledgeSpaceStatus } from '../../contract/gateway/space-status.js'
+import type { EngineContext } from '../context.js'
+import { visionKey } from '../models/vision.js'
+import { countPictures, pictureWait } from '../rows/pictures.js'
+import type { SpaceRow } from '../rows/spaces.js'
+import type { Read } from '../storage/program.js'
+
+type Pictures = NonNullable<KnowledgeSpaceStatus['index']['pictures']>
+
+/** What the vision model made of the pictures of a space, and what it said last; nothing where it was not asked. */
+export function* describedPictures({ options }: EngineContext, space: SpaceRow): Read<{ pictures?: Pictures }> {
+  if (options.visionModel === undefined) return {}
+  const counts = yield* countPictures(space.key, visionKey(options.visionModel))
+  const wait = yield* pictureWait(space.key)
+  if (wait === undefined) return counts.described + counts.refused === 0 ? {} : { pictures: counts }
+  return {
+    pictures: {
+      ...counts,
+      errorClass: wait.error_class,
+      error: wait.error,
+      permanent: wait.permanent === 1,
+      since: new Date(wait.since).toISOString(),
+      nextAttemptAt: new Date(wait.next_at).toISOString(),
+    },
+  }
+}

@@ -1,0 +1,87 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
+import { createDrawer } from '../../../src/engine/parse/draw/drawer.js'
+import { sizeOfPicture } from '../../../src/engine/parse/picture/size.js'
+import { residentBytes } from '../../../src/engine/parse/run-batch.js'
+import { PICTURES } from './hostile-pictures.js'
+import { picture } from './picture.js'
+import { makePdf } from './render/make-pdf.js'
+
+const MIB = 1024 * 1024
+/** each that cannot be drawn costs a process */
+const DAMAGED = 60
+const folder = mkdtempSync(join(tmpdir(), 'ks-drawer-'))
+const drawer = createDrawer()
+afterAll(() => {
+  drawer.close()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+const shrink = (bytes: Uint8Array, maxSide = 256) =>
+  drawer.draw({ of: 'picture', bytes, maxSide, as: 'image/jpeg' as const })
+
+/** Bytes that repeat, and differ by seed. */
+function random(seed: number): () => number {
+  let state = seed + 1
+  return () => {
+    state = (state * 1103515245 + 12345) % 2 ** 31
+    return state
+  }
+}
+
+describe('the drawing process', () => {
+  it('makes pictures smaller, and never larger', { timeout: 60_000 }, async () => {
+    const drawn = await shrink(picture(800, 400))
+    expect(drawn).toMatchObject({ width: 256, height: 128, contentType: 'image/jpeg' })
+    expect(sizeOfPicture(drawn.bytes)).toEqual({ width: 256, height: 128 })
+    expect(sizeOfPicture((await shrink(picture(90, 60))).bytes)).toEqual({ width: 90, height: 60 })
+  })
+
+  it('draws a page, and a place on it alone', { timeout: 60_000 }, async () => {
+    const path = join(folder, 'a.pdf')
+    writeFileSync(path, makePdf([{ width: 600, height: 800, content: '1 0 0 rg 100 600 200 100 re f' }]))
+    const page = { of: 'page' as const, path, filename: 'a.pdf', page: 1, as: 'image/png' as const }
+    expect(await drawer.draw({ ...page, maxSide: 400 })).toMatchObject({ width: 300, height: 400 })
+    const box = { x: 100, y: 100, width: 200, height: 100 }
+    const red = await drawer.draw({ ...page, box, maxSide: 100 })
+    expect(red).toMatchObject({ width: 100, height: 50 })
+    await expect(drawer.draw({ ...page, page: 2, maxSide: 100 })).rejects.toMatchObject({ code: 'not-found' })
+  })
+
+  it('tells of pictures that claim to be enormous, and stays small', { timeout: 120_000 }, async () => {
+    for (const [name, bytes] of Object.entries(PICTURES))
+      await expect(shrink(bytes), name).rejects.toMatchObject({
+        code: expect.stringMatching(/^(?:not-found|asset-too-large)$/),
+      })
+    for (const pid of drawer.pids()) expect(residentBytes(pid)).toBeLessThan(384 * MIB)
+  })
+
+  it('outlives damaged pictures, and tells of each that it cannot draw', { timeout: 240_000 }, async () => {
+    const whole = [picture(64, 48), Buffer.from((await shrink(picture(300, 200))).bytes)]
+    let told = 0
+    for (let seed = 0; seed < DAMAGED; seed++) {
+      const next = random(seed)
+      const broken = Buffer.from(whole[seed % 2] ?? [])
+      for (let change = 0; change < 12; change++) broken[next() % broken.length] = next() % 256
+      const cut = seed % 3 === 0 ? broken.subarray(0, next() % broken.length) : broken
+      const ended = await shrink(cut).catch((error: unknown) => error)
+      if (ended instanceof Error) {
+        expect(ended).toMatchObject({ code: expect.stringMatching(/^(?:not-found|asset-too-large)$/) })
+        told++
+      }
+    }
+    expect(told).toBeGreaterThan(DAMAGED / 10)
+    expect(await shrink(picture(800, 400))).toMatchObject({ width: 256 })
+  })
+
+  it('gives up what takes too long', { timeout: 60_000 }, async () => {
+    const hurried = createDrawer({ timeoutMs: 1 })
+    await expect(
+      hurried.draw({ of: 'picture', bytes: picture(800, 400), maxSide: 10, as: 'image/jpeg' }),
+    ).rejects.toMatchObject({ code: 'not-found' })
+    expect(hurried.pids()).toEqual([])
+    hurried.close()
+  })
+})
