@@ -9,6 +9,7 @@ import { pathToFileURL } from 'node:url'
 import { globSync } from 'tinyglobby'
 import { Inside } from '../src/engine/parse/inside/inside.js'
 import { DEFAULT_LIMITS } from '../src/engine/parse/limits.js'
+import { DEFAULT_OCR, OcrBudget } from '../src/engine/parse/ocr/budget.js'
 import type { Parser } from '../src/engine/parse/parsed.js'
 import { ROOT } from './lib/daemon.js'
 import { type Figure, percentile, report } from './lib/report.js'
@@ -29,6 +30,7 @@ interface Sample {
   bar: boolean
 }
 
+const ocr = new OcrBudget(DEFAULT_OCR)
 const random = numbers(13)
 const paragraph = () => prose(random, 400)
 const times = (count: number, make: (place: number) => string) =>
@@ -96,7 +98,7 @@ async function turn(parser: Parser, { files, mediaType }: Sample, repeats: numbe
     for (const bytes of files) {
       const inside = new Inside('a', DEFAULT_LIMITS)
       const text = () => bytes.toString()
-      await parser.parse({ filename: 'a', bytes, mediaType, text, limits: DEFAULT_LIMITS, inside })
+      await parser.parse({ filename: 'a', bytes, mediaType, text, limits: DEFAULT_LIMITS, inside, ocr })
     }
   }
   return performance.now() - start

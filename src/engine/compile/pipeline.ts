@@ -11,12 +11,13 @@ import { nodesOfVersion } from '../rows/nodes.js'
 import { lastSequence } from '../rows/projection-log.js'
 import type { SpaceRow } from '../rows/spaces.js'
 import { endCommits } from '../rows/staged-commits.js'
-import { dropUnpublished, versionKeyOf } from '../rows/versions.js'
+import { dropUnpublished, metadataOf, versionKeyOf } from '../rows/versions.js'
 import { policiesOf } from '../spaces/manifest.js'
 import { countPages } from '../spaces/parser-pages.js'
 import type { Read, Write } from '../storage/program.js'
 import { describedPictures } from './described-pictures.js'
 import { mayWait, type Publications, publishStored } from './publications.js'
+import { readFiles, waitsForPages } from './read-files.js'
 import { type ReadWork, storeVersions, type ToFollow } from './store-versions.js'
 import type { Built, Work } from './work.js'
 
@@ -55,47 +56,6 @@ export async function compileBatch(
 }
 
 /**
- * Reads files, and takes in what lies in them. How far each is can be seen meanwhile (`context.reading`), and costs no
- * write.
- */
-async function readAll(
-  context: EngineContext,
-  space: SpaceRow,
-  batch: readonly Work[],
-  inside: ContainedSink,
-  signal: AbortSignal,
-) {
-  const { compiler, objects, db, reading } = context
-  const described = await describedPictures(context, space, batch)
-  const documents = batch.map(({ document }) => document)
-  const keys = documents.map((document) => document.object_key)
-  const depths = await db.read(depthsOf(documents))
-  try {
-    return await objects.local(keys, (files) => {
-      const there = batch.flatMap(({ job, document }, place) => {
-        const file = files[place]
-        if (file === undefined) return []
-        const { filename, mime_type: declaredType } = document
-        const descriptions = described.get(document.key)
-        const wanted = { depth: depths[place] ?? 0, ...defined({ descriptions }) }
-        return [{ job, request: { ...file, filename, declaredType, ...wanted } }]
-      })
-      const onProgress = (place: number, progress: ReadingProgress) => {
-        const job = there[place]?.job
-        if (job !== undefined) reading.set(job.id, progress)
-      }
-      return compiler.compile(
-        there.map(({ request }) => request),
-        signal,
-        { onProgress, inside },
-      )
-    })
-  } finally {
-    for (const { job } of batch) reading.delete(job.id)
-  }
-}
-
-/**
  * Parses files and stores versions with their nodes; a file that cannot be read ends its job here.
  *
  * @param toFollow gets what the index has to be told
@@ -109,7 +69,7 @@ async function buildNodes(
 ): Promise<Built[]> {
   if (batch.length === 0) return []
   const received = new ReceivedContained(context, space.tenant)
-  const results = await readAll(context, space, batch, received, signal).catch(async (error: unknown) => {
+  const files = await readFiles(context, space, batch, received, signal).catch(async (error: unknown) => {
     await received.discard()
     throw error
   })
@@ -117,11 +77,11 @@ async function buildNodes(
   countPages(
     context,
     space,
-    results.flatMap((result) => (result.ok ? [result.document.metadata] : [])),
+    files.flatMap((file) => (file?.result.ok === true && !file.isReadOn ? [file.result.document.metadata] : [])),
   )
   const read: ReadWork[] = []
   for (const [index, work] of batch.entries()) {
-    const result = results[index]
+    const result = files[index]?.result
     if (result === undefined) continue
     const failure = result.ok ? await storeFilesOf(context, space, work, result.document, received) : result.failure
     if (failure !== undefined) await failJob(context, space, work, failure)
@@ -155,7 +115,10 @@ function* reload(resumed: readonly Work[]): Read<{ reloaded: Built[]; lost: Work
   for (const work of resumed) {
     const versionKey = yield* versionKeyOf(work.document.key, work.job.version)
     if (versionKey === undefined) lost.push(work)
-    else reloaded.push({ ...work, versionKey, nodes: yield* nodesOfVersion(versionKey) })
+    else {
+      const pagesWait = waitsForPages(yield* metadataOf(versionKey))
+      reloaded.push({ ...work, versionKey, nodes: yield* nodesOfVersion(versionKey), pagesWait })
+    }
   }
   return { reloaded, lost }
 }

@@ -1,3 +1,5 @@
+import type { OcrRequest, RecognisedPage } from './ocr/pages-read.js'
+
 /** What parsing makes of one file: plain data, free of ids from the store, so it can cross a process border. */
 
 export type ElementType = 'title' | 'heading' | 'paragraph' | 'table' | 'list' | 'image' | 'code' | 'page-break'
@@ -113,6 +115,8 @@ export interface CompiledDocument {
   metadata: Record<string, unknown>
   /** files that lie in it and are documents of their own; absent where there are none */
   contained?: ContainedFile[]
+  /** pages that were read in pictures this time, to be kept for the next */
+  recognised: RecognisedPage[]
 }
 
 /** A file that lies in another one: an attachment of a mail, a file of an archive. */
@@ -161,7 +165,7 @@ export interface PreparedAsset {
 export interface PreparedDocument
   extends Pick<
     CompiledDocument,
-    'contentType' | 'parser' | 'title' | 'mediaType' | 'language' | 'metadata' | 'contained'
+    'contentType' | 'parser' | 'title' | 'mediaType' | 'language' | 'metadata' | 'contained' | 'recognised'
   > {
   /** packed text and elements; see `StoredArtifact` */
   artifact: Uint8Array
@@ -186,6 +190,8 @@ export interface CompileRequest {
   filename: string
   /** as the client declared it; content decides */
   declaredType?: string
+  /** how text in pictures is read; default: English, for some seconds */
+  ocr?: OcrRequest
   /** what a vision model said of pictures of the file */
   descriptions?: PictureDescriptions
   /** how many files lie around it, where those in it are wanted */

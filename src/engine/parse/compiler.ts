@@ -23,7 +23,7 @@ const BATCH_BYTES = 1024 * 1024
 const SMALL_FILE = 64 * 1024
 /** Formats that are parsed by larger libraries go alone, whatever their size, so that a crash has one cause. */
 const ALONE = new Set(
-  'pdf docx docm dotx dotm doc xlsx xlsm xlsb xltx xls pptx pptm ppsx potx odt ott ods odp epub rtf msg zip tar gz tgz mbox'.split(
+  'png jpg jpeg gif bmp webp tif tiff pdf docx docm dotx dotm doc xlsx xlsm xlsb xltx xls pptx pptm ppsx potx odt ott ods odp epub rtf msg zip tar gz tgz mbox'.split(
     ' ',
   ),
 )

@@ -1,6 +1,7 @@
 import type { BoundingBox, CompiledDocument, ElementType } from './compiled.js'
 import type { Inside } from './inside/inside.js'
 import type { ReadLimits } from './limits.js'
+import type { OcrBudget } from './ocr/budget.js'
 
 /**
  * A picture met while reading: its own bytes, an address the document only points to, or a place on a page, which is drawn
@@ -46,6 +47,8 @@ export interface ParserInput {
   limits: ReadLimits
   /** takes the files that lie in this one */
   inside: Inside
+  /** for text in pictures: what it may cost, and what was read of it before */
+  ocr: OcrBudget
 }
 
 export interface Parser {

@@ -7,6 +7,7 @@ import { type FileSink, Inside } from './inside/inside.js'
 import { isSeen, listItems } from './items.js'
 import { ReadError, type ReadLimits } from './limits.js'
 import { cutNodes } from './nodes.js'
+import { DEFAULT_OCR, OcrBudget } from './ocr/budget.js'
 import type { Parsed, ParserInput } from './parsed.js'
 import { noteShown } from './picture/shown.js'
 import type { PixelSize } from './picture/size.js'
@@ -47,7 +48,7 @@ export async function readDocument(
  */
 export async function compileBytes(
   bytes: Buffer,
-  request: Pick<CompileRequest, 'filename' | 'declaredType' | 'descriptions' | 'depth'>,
+  request: Pick<CompileRequest, 'filename' | 'declaredType' | 'descriptions' | 'depth' | 'ocr'>,
   limits: ReadLimits,
   sink?: FileSink,
 ): Promise<CompiledDocument> {
@@ -82,6 +83,7 @@ export async function compileBytes(
     items,
     metadata: pictures === 0 ? parsed.metadata : { ...parsed.metadata, pictures },
     ...(inside.files.length === 0 ? {} : { contained: inside.files }),
+    recognised: input.ocr.fresh,
   }
 }
 
@@ -105,15 +107,17 @@ function readBytes(request: CompileRequest): Buffer {
 
 function recognise(
   bytes: Buffer,
-  request: Pick<CompileRequest, 'filename' | 'declaredType'>,
+  request: Pick<CompileRequest, 'filename' | 'declaredType' | 'ocr'>,
   limits: ReadLimits,
 ): Omit<ParserInput, 'inside'> {
   const { filename } = request
+  const ocr = new OcrBudget(request.ocr ?? DEFAULT_OCR)
   const binary = sniffBytes(bytes)
-  if (binary !== undefined) return { filename, bytes, mediaType: binary, text: () => bytes.toString('latin1'), limits }
+  if (binary !== undefined)
+    return { filename, bytes, mediaType: binary, text: () => bytes.toString('latin1'), limits, ocr }
   const { text } = decodeText(bytes, bytes.includes(0x3c) ? declaredCharset(bytes) : undefined)
   const mediaType = isText(text) ? sniffText(text, filename, request.declaredType) : 'application/octet-stream'
-  return { filename, bytes, mediaType, text: () => text, limits }
+  return { filename, bytes, mediaType, text: () => text, limits, ocr }
 }
 
 function contentTypeOf(parsed: Parsed): CompiledDocument['contentType'] {

@@ -75,6 +75,14 @@ const RECOGNISED_BY_BYTES = new Set([
   'tar',
   'gz',
   'tgz',
+  'png',
+  'jpg',
+  'jpeg',
+  'gif',
+  'bmp',
+  'webp',
+  'tif',
+  'tiff',
 ])
 
 /** The error for a type without a parser: one sentence that says what the file is. */
@@ -98,6 +106,11 @@ export function unsupported(filename: string, mediaType: string): ReadError {
   const archive = CLOSED_ARCHIVES[mediaType]
   if (archive !== undefined)
     return new ReadError('unsupported-type', `${filename} is ${archive}, which is not opened: pack it as ZIP or TAR.GZ`)
+  if (mediaType === 'image/heic' || mediaType === 'image/avif') {
+    const name = mediaType === 'image/heic' ? 'HEIC' : 'AVIF'
+    const message = `${filename} is a picture in the format ${name}, for which there is no decoder here: convert it to JPEG or PNG`
+    return new ReadError('unsupported-type', message, { mediaType })
+  }
   const kind = KINDS.find(([pattern]) => pattern.test(mediaType))?.[1] ?? 'a file'
   return new ReadError('unsupported-type', `${filename} is ${kind} (${mediaType}), which cannot be read yet`, {
     mediaType,
