@@ -37,7 +37,8 @@ export function variantsOf(item: StoredItem, isPaged: boolean): Variants {
 function sizeOf({ sourceMetadata, asset, drawn, boundingBox }: StoredItem) {
   if (drawn === true && boundingBox !== undefined) return { ...boundingBox, most: MOST_DPI / POINTS_PER_INCH }
   const { width, height } = sourceMetadata
-  if (asset === undefined || !DRAWABLE.has(asset.contentType)) return undefined
+  // of a bullet there is nothing smaller to see
+  if (asset === undefined || !DRAWABLE.has(asset.contentType) || sourceMetadata.ornament === true) return undefined
   if (typeof width !== 'number' || typeof height !== 'number' || width * height > MAX_DRAWN_PIXELS) return undefined
   return { width, height, most: 1 }
 }
