@@ -3,10 +3,11 @@
  * Both parsers read the same bytes in one process, in turns which comes first; of each pair the ratio counts. The other
  * checkout has to be built. With FOLDER its `.md` and `.eml` files are read too.
  */
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { globSync } from 'tinyglobby'
+import { Inside } from '../src/engine/parse/inside/inside.js'
 import { DEFAULT_LIMITS } from '../src/engine/parse/limits.js'
 import type { Parser } from '../src/engine/parse/parsed.js'
 import { ROOT } from './lib/daemon.js'
@@ -93,14 +94,18 @@ async function turn(parser: Parser, { files, mediaType }: Sample, repeats: numbe
   const start = performance.now()
   for (let repeat = 0; repeat < repeats; repeat++) {
     for (const bytes of files) {
-      await parser.parse({ filename: 'a', bytes, mediaType, text: () => bytes.toString(), limits: DEFAULT_LIMITS })
+      const inside = new Inside('a', DEFAULT_LIMITS)
+      const text = () => bytes.toString()
+      await parser.parse({ filename: 'a', bytes, mediaType, text, limits: DEFAULT_LIMITS, inside })
     }
   }
   return performance.now() - start
 }
 
 async function parserOf(checkout: string, mediaType: string): Promise<Parser> {
-  const path = join(resolve(checkout), 'dist', 'engine', 'compile', 'parse', 'registry.js')
+  const engine = join(resolve(checkout), 'dist', 'engine')
+  const now = join(engine, 'parse', 'registry.js')
+  const path = existsSync(now) ? now : join(engine, 'compile', 'parse', 'registry.js')
   const { parserFor }: typeof import('../src/engine/parse/registry.js') = await import(pathToFileURL(path).href)
   const parser = await parserFor(mediaType)
   if (parser === undefined) throw new Error(`${checkout} does not read ${mediaType}`)
