@@ -3,7 +3,7 @@
  * Both parsers read the same bytes in one process, in turns which comes first; of each pair the ratio counts. The other
  * checkout has to be built. With FOLDER its `.md` and `.eml` files are read too.
  */
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { globSync } from 'tinyglobby'
@@ -105,7 +105,9 @@ async function turn(parser: Parser, { files, mediaType }: Sample, repeats: numbe
 }
 
 async function parserOf(checkout: string, mediaType: string): Promise<Parser> {
-  const path = join(resolve(checkout), 'dist', 'engine', 'parse', 'registry.js')
+  const engine = join(resolve(checkout), 'dist', 'engine')
+  const now = join(engine, 'parse', 'registry.js')
+  const path = existsSync(now) ? now : join(engine, 'compile', 'parse', 'registry.js')
   const { parserFor }: typeof import('../src/engine/parse/registry.js') = await import(pathToFileURL(path).href)
   const parser = await parserFor(mediaType)
   if (parser === undefined) throw new Error(`${checkout} does not read ${mediaType}`)

@@ -147,7 +147,7 @@ it('one tenant sees nothing of what lies in the files of another', async () => {
   expect((await test.engine.documents.list(BOB, other, { limit: 10 })).items).toHaveLength(2)
 })
 
-it('archives in archives end at one budget for all levels', async () => {
+it('A35: archives in archives end at one budget for all levels', async () => {
   const files = (count: number, stem: string) =>
     Array.from({ length: count }, (_, index) => ({
       name: `${stem}${index}.md`,

@@ -126,7 +126,7 @@ describe('Two hundred damaged files', () => {
 })
 
 describe('Archives that are made to burst', () => {
-  it('end with the limit that they are past, and little comes out of them', async () => {
+  it('A35: end with the limit that they are past, and little comes out of them', async () => {
     const zeros = Buffer.alloc(64 * 1024 * 1024)
     const bomb = gzipSync(zeros)
     const layer = makeZip(Array.from({ length: 16 }, (_, index) => ({ name: `lib ${index}.zip`, content: bomb })))

@@ -73,7 +73,7 @@ describe('Files of archives', () => {
     expect(document.text).toMatch(/bad\.txt \(not read: a\.zip is damaged/)
   })
 
-  it('are counted, weighed and measured before they fill anything', async () => {
+  it('A35: are counted, weighed and measured before they fill anything', async () => {
     const many = makeZip(Array.from({ length: 30 }, (_, index) => ({ name: `${index}.txt`, content: 'x' })))
     await expect(readInside('a.zip', many, { limits: { containedFiles: 20 } })).rejects.toThrow('the limit of 20')
     const tar = await makeTar(Array.from({ length: 30 }, (_, index) => ({ name: `${index}.txt`, content: 'x' })))

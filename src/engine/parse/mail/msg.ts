@@ -1,5 +1,5 @@
 import { decodeText } from '../charset.js'
-import { MAX_PICTURE_BYTES, ReadError } from '../limits.js'
+import { ReadError } from '../limits.js'
 import { readHtml } from '../markup/html.js'
 import { readCompound } from '../office/compound.js'
 import type { Block, Parsed, Parser, ParserInput } from '../parsed.js'
