@@ -2,6 +2,7 @@ import { defined } from '../../lib/defined.js'
 import { readInside } from '../../local/open-inside.js'
 import { declaredCharset, decodeText } from './charset.js'
 import type { CompiledDocument, CompileRequest, CompileResult } from './compiled.js'
+import { documentFields } from './document-fields.js'
 import { assemble } from './elements.js'
 import { listItems } from './items.js'
 import { ReadError, type ReadLimits } from './limits.js'
@@ -55,7 +56,7 @@ export async function compileBytes(
     outline: assembled.outline,
     nodes: cutNodes(assembled),
     items: listItems(assembled),
-    metadata: parsed.metadata,
+    metadata: { ...parsed.metadata, ...documentFields(parsed) },
   }
 }
 

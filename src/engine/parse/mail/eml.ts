@@ -1,6 +1,7 @@
 import { readHtml } from '../markup/html.js'
 import type { Block, Parsed, Parser } from '../parsed.js'
 import { proseBlocks } from '../text/text.js'
+import { mailFields } from './mail-fields.js'
 import { type MimePart, partBytes, partText, readMime } from './mime.js'
 import { decodeWords } from './mime-words.js'
 
@@ -21,6 +22,7 @@ function parseMessage(message: MimePart): Parsed {
     ...(subject === '' ? {} : { title: subject }),
     blocks,
     metadata: {},
+    declared: mailFields(message.headers.get('date'), decodeWords(message.headers.get('from') ?? '')),
   }
 }
 

@@ -4,6 +4,7 @@ import { readHtml } from '../markup/html.js'
 import { readCompound } from '../office/compound.js'
 import type { Block, Parsed, Parser, ParserInput } from '../parsed.js'
 import { proseBlocks } from '../text/text.js'
+import { mailFields } from './mail-fields.js'
 
 /** Properties of a message and of an attachment (MS-OXPROPS), by their number in hexadecimal. */
 const SUBJECT = '0037'
@@ -40,6 +41,7 @@ function parseMsg(input: ParserInput): Parsed {
     ...(subject === '' ? {} : { title: subject }),
     blocks,
     metadata: {},
+    declared: mailFields(sentAt(streams), textOf(streams, '', SENDER_NAME)),
   }
 }
 
@@ -48,7 +50,7 @@ function headBlocks(streams: ReadonlyMap<string, Buffer>, subject: string): Bloc
   const address = first(streams, '', SENDER_ADDRESSES)
   // Within one organisation an address may be a path of its directory, which says nothing to readers.
   const shown = address.includes('@') && address !== name ? [name, `<${address}>`].join(' ').trim() : name
-  const date = /^Date:[ \t]*(.+)$/im.exec(textOf(streams, '', HEADERS).slice(0, 100_000))?.[1]?.trim() ?? ''
+  const date = sentAt(streams)
   const lines = [
     ['From', shown],
     ['To', textOf(streams, '', TO)],
@@ -57,6 +59,11 @@ function headBlocks(streams: ReadonlyMap<string, Buffer>, subject: string): Bloc
     ['Subject', subject],
   ].flatMap(([label, value]) => (value === undefined || value === '' ? [] : [`${label}: ${value}`]))
   return lines.length === 0 ? [] : [{ type: 'list', text: lines.join('\n') }]
+}
+
+/** When it was sent, as its headers say; empty where it has none. */
+function sentAt(streams: ReadonlyMap<string, Buffer>): string {
+  return /^Date:[ \t]*(.+)$/im.exec(textOf(streams, '', HEADERS).slice(0, 100_000))?.[1]?.trim() ?? ''
 }
 
 function bodyBlocks(streams: ReadonlyMap<string, Buffer>): Block[] {

@@ -1,4 +1,3 @@
-import { defined } from '../../../lib/defined.js'
 import { openZip, type ZipArchive } from '../archive/zip.js'
 import { ReadError } from '../limits.js'
 import { readHtml } from '../markup/html.js'
@@ -6,7 +5,8 @@ import type { Block, Parsed, Parser, ParserInput } from '../parsed.js'
 import { EmbeddedPictures } from './embedded-pictures.js'
 import { PART_SCHEME, readOdfText } from './odf-text.js'
 import { readOdfSheets } from './ods.js'
-import { elementTexts, properTitle, xmlPart } from './office-package.js'
+import { xmlPart } from './office-package.js'
+import { openProperties } from './properties.js'
 import { SheetBudget, sheetBlocks } from './sheet-blocks.js'
 
 const OPEN = 'application/vnd.oasis.opendocument.'
@@ -30,15 +30,12 @@ function parseOdf(input: ParserInput): Parsed {
     const pictures = blocks.some((block) => block.picture !== undefined)
     throw new ReadError('empty', `${filename} has no text${pictures ? ', only pictures' : ''}`)
   }
-  const properties = elementTexts(zip, 'meta.xml', filename, ['dc:title', 'meta:initial-creator', 'dc:language'])
-  const title = properTitle(properties.get('dc:title'))
-  const author = properties.get('meta:initial-creator')
   return {
     parser: sheets ? 'native-structured' : 'unstructured',
     contentType: sheets ? 'structured' : 'text',
-    ...defined({ title }),
+    ...openProperties(zip, filename),
     blocks,
-    metadata: { ...metadata, ...defined({ author }) },
+    metadata: { ...metadata },
   }
 }
 

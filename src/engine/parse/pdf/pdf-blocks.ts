@@ -1,4 +1,7 @@
+import { defined } from '../../../lib/defined.js'
+import { headingNumber, isWorded } from '../heading-numbers.js'
 import type { Block } from '../parsed.js'
+import { bothLooks, type FontLook } from './pdf-fonts.js'
 import type { PdfLine } from './pdf-lines.js'
 
 export interface PdfPage {
@@ -15,6 +18,10 @@ export interface PdfBlock extends Block {
   y: number
   lineCount: number
   turned: boolean
+  /** how all of its letters are set */
+  look?: FontLook
+  /** one of its lines has pieces far from each other */
+  cells?: boolean
 }
 
 /** Larger steps between two baselines (against the usual one) end a paragraph. */
@@ -28,6 +35,9 @@ const MIN_PAGES_FOR_RUNNING = 5
 const RUNNING_SHARE = 0.4
 /** Lines at the top and at the bottom of a page that may be running ones. */
 const EDGE_LINES = 2
+
+/** `Item 7. Legal matters` begins a block, also right below another title. */
+const MAX_TITLE = 120
 
 const BULLET = /^[•◦▪‣●○■□·∙*–-]\s+/
 const NUMBERED = /^(?:\(?(?:\d{1,3}|[a-z]|[ivx]{1,4})[.)])\s+\S/
@@ -101,6 +111,10 @@ function toBlock(lines: PdfLine[], pageNumber: number, vocabulary: ReadonlySet<s
     y: lines[0]?.y ?? 0,
     lineCount: lines.length,
     turned: lines[0]?.turned ?? false,
+    ...defined({
+      look: lines.map(({ look }) => look).reduce(bothLooks),
+      cells: lines.some(({ cells }) => cells === true) ? true : undefined,
+    }),
   }
 }
 
@@ -125,6 +139,8 @@ function startsBlock(line: PdfLine, group: PdfLine[], step: number): boolean {
   const resized = Math.abs(line.size - last.size) > SIZE_TOLERANCE * Math.max(line.size, last.size)
   if (resized && !scrap) return true
   if (BULLET.test(line.text)) return true
+  if (!scrap && (standsOut(line, last) || standsOut(last, line))) return true
+  if (isWorded(headingNumber(line.text)) && line.text.length < MAX_TITLE && isTitleCase(line.text)) return true
   const ended = /[.!?:;。！？]["'”’)\]]*$/.test(last.text)
   if (drop < -0.5 * line.size) return ended || !/^\p{Ll}/u.test(line.text)
   if (drop > Math.max(step, line.size) * PARAGRAPH_STEP) return true
@@ -133,6 +149,15 @@ function startsBlock(line: PdfLine, group: PdfLine[], step: number): boolean {
   if (indented && ended && group.length > 1) return true
   const right = Math.max(...group.slice(-6).map((one) => one.right))
   return ended && group.length > 1 && right - last.right > 0.25 * (right - last.left) && /^\p{Lu}/u.test(line.text)
+}
+
+function isTitleCase(text: string): boolean {
+  return /^\p{Lu}\S*[\s\u00a0]+[\dIVXLCA-Z]+[.:)]?(?:[\s\u00a0]+[–—-]?[\s\u00a0]*[\p{Lu}[].*)?$/u.test(text)
+}
+
+/** A bold line beside one without any bold word is a heading, or the text below one. */
+function standsOut(line: PdfLine, other: PdfLine): boolean {
+  return line.look?.bold === true && other.look?.someBold === false
 }
 
 /** The most frequent step between two baselines on the page. */
