@@ -1,5 +1,6 @@
 import { defined } from '../../lib/defined.js'
 import { readInside } from '../../local/open-inside.js'
+import { markCaptions } from './captions.js'
 import { declaredCharset, decodeText } from './charset.js'
 import type { CompiledDocument, CompileRequest, CompileResult } from './compiled.js'
 import { documentFields } from './document-fields.js'
@@ -42,6 +43,7 @@ export async function compileBytes(
   const parser = await parserFor(input.mediaType)
   if (parser === undefined) throw unsupported(filename, input.mediaType)
   const parsed = await parser.parse(input)
+  markCaptions(parsed.blocks)
   const assembled = assemble(parsed, filename)
   if (assembled.text === '') throw new ReadError('empty', `${filename} has no text`)
   const language = parsed.language ?? languageByScript(assembled.text)

@@ -33,6 +33,8 @@ const SCRAP_LENGTH = 4
 /** From this many pages on, a line that stands at the edge of half of them is a running header or footer. */
 const MIN_PAGES_FOR_RUNNING = 5
 const RUNNING_SHARE = 0.4
+/** On so many pages one after the other, it is the head of a chapter. */
+const MIN_PAGES_IN_A_ROW = 4
 /** Lines at the top and at the bottom of a page that may be running ones. */
 const EDGE_LINES = 2
 
@@ -45,6 +47,7 @@ const NUMBERED = /^(?:\(?(?:\d{1,3}|[a-z]|[ivx]{1,4})[.)])\s+\S/
 /** Takes out running headers, footers and page numbers; the first of each stays, so that no words are lost. */
 export function dropRunningLines(pages: PdfPage[]): void {
   if (pages.length < MIN_PAGES_FOR_RUNNING) return
+  dropChapterHeads(pages)
   const counts = new Map<string, number>()
   for (const page of pages) {
     const keys = new Set(edgeLines(page).map((line) => runningKey(line)))
@@ -60,6 +63,34 @@ export function dropRunningLines(pages: PdfPage[]): void {
       seen.add(key)
     }
     if (dropped.size > 0) page.lines = page.lines.filter((line) => !dropped.has(line))
+  }
+}
+
+/** Words that stand at one place of the edge on several pages in a row are the running head of a chapter; the first stays. */
+function dropChapterHeads(pages: PdfPage[]): void {
+  let before = new Map<string, number>()
+  const rows = pages.map((page) => {
+    const runs = new Map<string, number>()
+    for (const line of edgeLines(page)) {
+      const key = `${runningKey(line)} ${Math.round(line.y / 3)}`
+      if (/\p{L}{3}/u.test(key)) runs.set(key, (before.get(key) ?? 0) + 1)
+    }
+    before = runs
+    return runs
+  })
+  const long = new Set<string>()
+  for (let at = pages.length - 1; at >= 0; at--) {
+    const page = pages[at]
+    if (page === undefined) continue
+    const edges = new Set(edgeLines(page))
+    page.lines = page.lines.filter((line) => {
+      const key = `${runningKey(line)} ${Math.round(line.y / 3)}`
+      const run = edges.has(line) ? (rows[at]?.get(key) ?? 0) : 0
+      if (run >= MIN_PAGES_IN_A_ROW) long.add(key)
+      const dropped = run > 1 && long.has(key)
+      if (run === 1) long.delete(key)
+      return !dropped
+    })
   }
 }
 

@@ -84,5 +84,7 @@ function isPartOf(key: string, marked: readonly string[]): boolean {
 function agrees(found: string, key: string): boolean {
   if (found === key) return true
   if (found.startsWith(key)) return key.length >= 6 && found.length <= key.length * LONGER
+  // a title below the name of the company
+  if (found.endsWith(key)) return key.length >= 12 && found.length <= key.length * 2
   return found.length >= Math.max(6, key.length * SHORTER) && key.startsWith(found)
 }
