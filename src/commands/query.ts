@@ -4,6 +4,7 @@ import { BaseCommand } from '../cli/base-command.js'
 import { ExitWith, usageError } from '../cli/cli-error.js'
 import { docFlag, spaceFlag } from '../cli/common-flags.js'
 import { type Answer, answerJson, askQuestion, type Question } from '../cli/query/ask.js'
+import { documentFilter, filterFlags } from '../cli/query/document-filter.js'
 import { citationLines, cited } from '../cli/query/evidence.js'
 import { footer } from '../cli/query/footer.js'
 import { requireFresh, staleDocuments } from '../cli/query/fresh.js'
@@ -38,6 +39,7 @@ export default class Query extends BaseCommand {
       description: "how hard to look (default: the space's own)",
     })(),
     ...docFlag,
+    ...filterFlags,
     entity: Flags.string({
       multiple: true,
       multipleNonGreedy: true,
@@ -64,6 +66,8 @@ export default class Query extends BaseCommand {
     const mode = QUERY_MODES.find((known) => known === this.settings.mode?.value)
     if (mode !== undefined) question.mode = mode
     if (flags.doc !== undefined) question.activeDocumentIds = await this.documents(id, flags.doc)
+    const filter = documentFilter(flags)
+    if (filter !== undefined) question.filter = filter
     if (flags.entity !== undefined) question.activeEntityIds = flags.entity
     const session = this.sessionOf(flags.session, id)
     if (session !== undefined) question.sessionId = session

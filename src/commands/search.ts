@@ -3,6 +3,7 @@ import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../cli/base-command.js'
 import { usageError } from '../cli/cli-error.js'
 import { docFlag, spaceFlag } from '../cli/common-flags.js'
+import { documentFilter, filterFlags } from '../cli/query/document-filter.js'
 import { FILE_COLUMNS, FOUND_COLUMNS, filesOf, foundRows } from '../cli/query/found.js'
 import { resolveDocuments } from '../cli/resolve.js'
 import { textOfWords } from '../cli/words.js'
@@ -31,6 +32,7 @@ export default class Search extends BaseCommand {
       description: "how hard to look (default: the space's own)",
     })(),
     ...docFlag,
+    ...filterFlags,
     'files-with-matches': Flags.boolean({ description: 'list the documents of the passages, each once' }),
   }
 
@@ -45,7 +47,7 @@ export default class Search extends BaseCommand {
       path: { id },
       body: {
         query,
-        ...defined({ mode, limit: flags.limit }),
+        ...defined({ mode, limit: flags.limit, filter: documentFilter(flags) }),
         ...(flags.doc === undefined
           ? {}
           : { activeDocumentIds: await resolveDocuments(client, id, flags.doc, this.dirs.cache) }),

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import type { AcceptedDocument } from '../../src/contract/gateway/documents.js'
-import type { AnswerDone } from '../../src/contract/gateway/queries.js'
+import type { AnswerDone, DocumentFilter } from '../../src/contract/gateway/queries.js'
 import type { Caller, Engine, EngineOptions } from '../../src/engine/index.js'
 import { openEngine } from '../../src/engine/index.js'
 import { databaseOf, forgetDatabase } from './databases.js'
@@ -112,6 +112,7 @@ export async function ask(
     sessionId?: string
     activeDocumentIds?: string[]
     activeEntityIds?: string[]
+    filter?: DocumentFilter
   } = {},
 ): Promise<Asked> {
   const run = await engine.queries.start(

@@ -13,6 +13,8 @@ export interface Evidence {
   page: number | undefined
   documentId: string | undefined
   freshness: string | undefined
+  /** the document's own date */
+  dated: string | undefined
   /** address of the web page that the document was read from */
   address: string | undefined
   why: Why | undefined
@@ -41,6 +43,7 @@ function readItem(value: unknown, number: number): Evidence {
     page: typeof citation.pageNumber === 'number' ? citation.pageNumber : undefined,
     documentId: textOf(citation.documentAssetId),
     freshness: textOf(item.freshness),
+    dated: textOf(metadata.documentDate),
     address: textOf(citation.sourceUrl),
     why: readWhy(metadata.why),
     file: textOf(metadata.file),
@@ -113,7 +116,11 @@ export async function citationLines(
     const gap = ' '.repeat(placeWidth - width(place))
     const page = pageWidth === 0 ? '' : `   ${(pages[index] ?? '').padEnd(pageWidth)}`
     const line = `  ${place}${gap}${page}   ${item.score === undefined ? '' : item.score.toFixed(2)}`.trimEnd()
-    const below = [item.address === undefined ? undefined : ttyLine(item.address), withWhy ? whyLine(item) : undefined]
+    const below = [
+      item.address === undefined ? undefined : ttyLine(item.address),
+      withWhy && item.dated !== undefined ? ttyLine(`as of ${item.dated.slice(0, 10)}`) : undefined,
+      withWhy ? whyLine(item) : undefined,
+    ]
     return [line, ...below.flatMap((text) => (text === undefined ? [] : [`      ${text}`]))]
   })
 }

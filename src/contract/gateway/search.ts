@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { LIMITS } from '../limits.js'
 import { ConcreteMode, SpaceParams, uuid } from '../primitives.js'
 import { route } from '../route.js'
-import { EvidenceItem } from './queries.js'
+import { DocumentFilter, EvidenceItem } from './queries.js'
 
 export const SearchBody = z.strictObject({
   query: z.string().min(1).max(LIMITS.queryText),
@@ -11,6 +11,7 @@ export const SearchBody = z.strictObject({
   limit: z.int().min(1).max(LIMITS.searchResults.max).default(LIMITS.searchResults.default),
   activeDocumentIds: z.array(uuid).max(LIMITS.activeIds).default([]),
   activeEntityIds: z.array(z.string().min(1).max(LIMITS.activeEntityId)).max(LIMITS.activeIds).default([]),
+  filter: DocumentFilter.optional(),
 })
 export type SearchBody = z.output<typeof SearchBody>
 

@@ -1,16 +1,30 @@
 import type { CheckDocumentsBody, CheckedDocuments, DocumentAsset } from '../../contract/gateway/documents.js'
 import { LIMITS } from '../../contract/limits.js'
 import { defined } from '../../lib/defined.js'
+import { isRecord } from '../../lib/json/values.js'
 import type { Caller } from '../base/caller.js'
 import { storedName } from '../base/file-names.js'
 import type { Page, PageRequest } from '../base/page.js'
 import type { EngineContext } from '../context.js'
+import { publishedFields } from '../rows/document-fields.js'
 import { type DocumentRow, documentsAfter, findDocument, newestNamed, toAsset } from '../rows/documents.js'
 import { endedInVain, latestJobs } from '../rows/jobs.js'
 import { findSource } from '../rows/sources.js'
 import { findSpace, type SpaceRow } from '../rows/spaces.js'
 import type { Read } from '../storage/program.js'
-import { readablePage } from '../storage/readable.js'
+import { fromCell, readablePage, unlessDamaged } from '../storage/readable.js'
+
+/** Fields of a document among the metadata of its version. */
+const DOCUMENT_FIELDS = [
+  'documentDate',
+  'datePublished',
+  'dateModified',
+  'dateCreated',
+  'author',
+  'authors',
+  'language',
+  'canonicalUrl',
+] as const
 
 /** files whose sizes are asked for together */
 const DESCRIBED_AT_ONCE = 32
@@ -29,7 +43,17 @@ export function* listDocuments(caller: Caller, spaceId: string, page: PageReques
 
 export function* getDocument(caller: Caller, spaceId: string, documentId: string): Read<DocumentAsset> {
   const space = yield* findSpace(caller.tenant, spaceId)
-  return toAsset(yield* findDocument(caller, space.key, documentId), space.id)
+  const row = yield* findDocument(caller, space.key, documentId)
+  const asset = toAsset(row, space.id)
+  const version = yield* publishedFields(row.key)
+  return version === undefined ? asset : { ...asset, metadata: { ...fieldsOf(version), ...asset.metadata } }
+}
+
+/** What the document says of itself, as it was read. */
+function fieldsOf({ title, metadata }: { title: string; metadata: string }): Record<string, unknown> {
+  const said: unknown = unlessDamaged(() => fromCell(metadata))
+  if (!isRecord(said)) return { title }
+  return { title, ...Object.fromEntries(DOCUMENT_FIELDS.flatMap((name) => (name in said ? [[name, said[name]]] : []))) }
 }
 
 /**

@@ -24,6 +24,16 @@ export interface Block {
   picture?: Picture
 }
 
+/** What a document says of itself, as it says it; `documentFields` makes fields of it. */
+export interface Declared {
+  created?: string
+  modified?: string
+  published?: string
+  authors?: string[]
+  /** address under which the document wants to be known */
+  canonicalUrl?: string
+}
+
 export interface Parsed {
   parser: CompiledDocument['parser']
   /** text that has tables or pictures in it is reported as `mixed` */
@@ -35,6 +45,8 @@ export interface Parsed {
   mediaType?: string
   blocks: Block[]
   metadata: Record<string, unknown>
+  /** dates, authors and address that the document states of itself */
+  declared?: Declared
 }
 
 /** One file on its way through a parser. */

@@ -1,7 +1,9 @@
 import { defined } from '../../lib/defined.js'
 import { readInside } from '../../local/open-inside.js'
+import { markCaptions } from './captions.js'
 import { declaredCharset, decodeText } from './charset.js'
 import type { CompiledDocument, CompileRequest, CompileResult } from './compiled.js'
+import { documentFields } from './document-fields.js'
 import { type Assembled, assemble } from './elements.js'
 import { type FileSink, Inside } from './inside/inside.js'
 import { isSeen, listItems } from './items.js'
@@ -63,6 +65,7 @@ export async function compileBytes(
     const { describePictures } = await import('./picture/describe.js')
     describePictures(parsed, request.descriptions, bytes)
   }
+  markCaptions(parsed.blocks)
   const assembled = assemble(parsed, filename)
   if (assembled.text === '') throw new ReadError('empty', `${filename} has no text`)
   const language = parsed.language ?? languageByScript(assembled.text)
@@ -81,7 +84,7 @@ export async function compileBytes(
     outline: assembled.outline,
     nodes,
     items,
-    metadata: pictures === 0 ? parsed.metadata : { ...parsed.metadata, pictures },
+    metadata: { ...parsed.metadata, ...documentFields(parsed), ...(pictures === 0 ? {} : { pictures }) },
     ...(inside.files.length === 0 ? {} : { contained: inside.files }),
     recognised: input.ocr.fresh,
   }

@@ -10,6 +10,7 @@ import { findSpaceAtHead, type SpaceRow } from '../rows/spaces.js'
 import { toProfile } from '../spaces/profile.js'
 import type { Snapshot } from '../spaces/snapshot.js'
 import type { Read } from '../storage/program.js'
+import { documentsThrough } from './document-filter.js'
 
 export interface Admitted {
   /** who asks, for the scopes of sources */
@@ -68,8 +69,12 @@ export function* admit({ models }: Pick<EngineContext, 'models'>, caller: Caller
   }
   const { log_seq: seq, nodes, trace_bytes: traceBytes } = space
   const admitted = { subject: caller.subject, space, profile, snapshot, seq, nodes, traceBytes }
-  if (body.activeDocumentIds.length === 0) return admitted
+  const { activeDocumentIds, filter } = body
+  const through = filter === undefined ? undefined : yield* documentsThrough(space.key, snapshot.headRevision, filter)
+  if (activeDocumentIds.length === 0) return through === undefined ? admitted : { ...admitted, docs: through }
   const docs: number[] = []
-  for (const id of body.activeDocumentIds) docs.push((yield* findDocument(caller, space.key, id)).key)
-  return { ...admitted, docs }
+  for (const id of activeDocumentIds) docs.push((yield* findDocument(caller, space.key, id)).key)
+  if (through === undefined) return { ...admitted, docs }
+  const allowed = new Set(through)
+  return { ...admitted, docs: docs.filter((key) => allowed.has(key)) }
 }

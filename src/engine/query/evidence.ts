@@ -55,6 +55,7 @@ export function toEvidenceItem(
       nodeKind: passage.kind,
       ordinal: passage.ordinal,
       storedAt: new Date(passage.published_at).toISOString(),
+      ...defined({ documentDate: passage.document_date ?? undefined }),
       ...originOf(passage),
       ...ocrOf(passage),
       ...(freshness?.file === undefined ? {} : { file: freshness.file }),

@@ -82,6 +82,7 @@ export async function retrieveInMode(
       // an explanation or a replay of the trace asks the same
       ...(request.body.activeDocumentIds.length === 0 ? {} : { activeDocumentIds: request.body.activeDocumentIds }),
       ...(request.body.activeEntityIds.length === 0 ? {} : { activeEntityIds: request.body.activeEntityIds }),
+      ...defined({ filter: request.body.filter }),
       metrics: result.metrics,
     }),
   )

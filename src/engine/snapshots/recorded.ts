@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto'
 import { notFound } from '../../contract/errors.js'
-import type { EvidenceBundle, EvidenceState } from '../../contract/gateway/queries.js'
+import type { DocumentFilter, EvidenceBundle, EvidenceState } from '../../contract/gateway/queries.js'
 import type { EvidenceReference, RecordedQuery } from '../../contract/gateway/snapshots.js'
 import { LIMITS } from '../../contract/limits.js'
+import { defined } from '../../lib/defined.js'
 import { isUuid } from '../../lib/ids.js'
 import type { Caller } from '../base/caller.js'
 import { searchedQuery } from '../query/follow-up.js'
@@ -37,6 +38,7 @@ export interface KeptQuery {
   evidenceState: EvidenceState
   activeDocumentIds: string[]
   activeEntityIds: string[]
+  filter?: DocumentFilter
   evidence: KeptEvidence[]
 }
 
@@ -77,7 +79,10 @@ export function* queriesOf(caller: Caller, space: SpaceRow, sessionId: string): 
       trace.query,
       traces.slice(0, place).map(({ query }) => ({ query, answer: '' })),
     )
-    const asked: { activeDocumentIds?: string[]; activeEntityIds?: string[] } = stepOf(trace.steps, 'query.retrieve')
+    const asked: { activeDocumentIds?: string[]; activeEntityIds?: string[]; filter?: DocumentFilter } = stepOf(
+      trace.steps,
+      'query.retrieve',
+    )
     queries.push({
       traceId: trace.id,
       query: trace.query,
@@ -88,6 +93,7 @@ export function* queriesOf(caller: Caller, space: SpaceRow, sessionId: string): 
       evidenceState: bundle.state,
       activeDocumentIds: asked.activeDocumentIds ?? [],
       activeEntityIds: asked.activeEntityIds ?? [],
+      ...defined({ filter: asked.filter }),
       evidence: evidenceOf(bundle),
     })
   }

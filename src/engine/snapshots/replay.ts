@@ -1,6 +1,7 @@
 import { KsError } from '../../contract/errors.js'
 import type { EvidenceState } from '../../contract/gateway/queries.js'
 import type { LostReason, ReplayedQuery, SnapshotReplay } from '../../contract/gateway/snapshots.js'
+import { defined } from '../../lib/defined.js'
 import { newId } from '../../lib/ids.js'
 import type { Caller } from '../base/caller.js'
 import type { EngineContext } from '../context.js'
@@ -166,12 +167,19 @@ function* askAgain(
   context: EngineContext,
   caller: Caller,
   at: { space: SpaceRow; head: Snapshot },
-  { query, mode, activeDocumentIds: before, activeEntityIds }: KeptQuery,
+  { query, mode, activeDocumentIds: before, activeEntityIds, filter }: KeptQuery,
 ) {
   const live = yield* knownDocuments(caller, at.space.key, before)
   const activeDocumentIds = before.filter((id) => live.has(id))
   if (before.length > 0 && activeDocumentIds.length === 0) return undefined
-  const body = { knowledgeSpaceId: at.space.id, query, mode, activeDocumentIds, activeEntityIds }
+  const body = {
+    knowledgeSpaceId: at.space.id,
+    query,
+    mode,
+    activeDocumentIds,
+    activeEntityIds,
+    ...defined({ filter }),
+  }
   return { body, admitted: { ...(yield* admit(context, caller, body)), snapshot: at.head } }
 }
 

@@ -13,6 +13,11 @@ export function documentItem(
   return {
     ...at,
     metadata: {
+      ...defined({
+        documentDate: row.document_date ?? undefined,
+        author: row.author ?? undefined,
+        language: row.language ?? undefined,
+      }),
       ...parseMetadata(row.metadata),
       filename: row.filename,
       mimeType: row.mime_type,

@@ -35,7 +35,7 @@ describe('E-books', () => {
       'application/epub+zip',
       'The Book',
       'fr',
-      { author: 'A. Writer', chapterCount: 2 },
+      { author: 'A. Writer', authors: ['A. Writer'], chapterCount: 2 },
     ])
     expect(book.elements.map((element) => [element.type, element.text, element.sectionPath])).toEqual([
       ['paragraph', 'First text.', ['The one']],

@@ -79,8 +79,9 @@ describe('PDF', () => {
     expect(new Set(list.nodes.map((node) => node.pageNumber))).toEqual(new Set([1, 2]))
     expect(list.elements.some((element) => element.type === 'list')).toBe(true)
     expect(list.outline.map((node) => [node.title, node.tocSource, node.startPage])).toEqual([
-      ['Page 1', 'page', 1],
-      ['Page 2', 'page', 2],
+      ['Module One - Introduction to Product Development and Quality Assurance', 'heading', 1],
+      ['Module Three: Step 2: Design and Prototyping', 'heading', 1],
+      ['Module Two: Initial Planning and Step 1: Concept Development', 'heading', 1],
     ])
   })
 

@@ -21,6 +21,7 @@ const PASSAGE = {
   version: 4,
   artifact_hash: 'sha256:aa',
   published_at: Date.UTC(2026, 0, 2, 3, 4, 5),
+  document_date: null,
   source_id: null,
   source_url: null,
   external: 0,

@@ -23,7 +23,11 @@ beforeEach(async () => {
     .map(({ key }) => key)
 })
 
-const passage = (place: number, published_at: number) => ({ doc_key: docs[place] ?? -1, published_at })
+const passage = (place: number, published_at: number, document_date: string | null = null) => ({
+  doc_key: docs[place] ?? -1,
+  published_at,
+  document_date,
+})
 const fresh = (now: number, ...of: ReturnType<typeof passage>[]) => store.db.now(freshnessOf(of, now))
 
 describe('how fresh a passage is', () => {

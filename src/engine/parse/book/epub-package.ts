@@ -9,6 +9,7 @@ export interface EpubPackage {
   title?: string
   author?: string
   language?: string
+  published?: string
   /** the parts of the book in reading order, each once, without pages that only list the contents */
   chapters: string[]
   /** titles of parts, from the book's own table of contents */
@@ -97,13 +98,13 @@ function addItem(items: Map<string, Item>, opf: string, attributes: Attributes):
   })
 }
 
-function described(texts: ReadonlyMap<string, string>): Pick<EpubPackage, 'title' | 'author' | 'language'> {
-  const [title, author, language] = ['title', 'creator', 'language'].map((name) =>
+function described(texts: ReadonlyMap<string, string>): Omit<EpubPackage, 'chapters' | 'labels'> {
+  const [title, author, language, published] = ['title', 'creator', 'language', 'date'].map((name) =>
     texts.get(name)?.replace(/\s+/g, ' ').trim(),
   )
   const known = properTitle(title)
   return {
-    ...defined({ title: known }),
+    ...defined({ title: known, published }),
     ...(author === undefined || author === '' ? {} : { author }),
     ...(language !== undefined && /^[a-z]{2,3}(?:-[\w-]{1,20})?$/i.test(language) ? { language } : {}),
   }

@@ -32,10 +32,11 @@ function parseEpub(input: ParserInput): Parsed {
     contentType: 'text',
     ...defined({ title: book.title, language: book.language }),
     blocks,
-    metadata: {
-      chapterCount: book.chapters.length,
-      ...defined({ author: book.author }),
-    },
+    metadata: { chapterCount: book.chapters.length },
+    declared: defined({
+      published: book.published,
+      authors: book.author === undefined ? undefined : [book.author],
+    }),
   }
 }
 

@@ -2,6 +2,7 @@ import type { Inside } from '../inside/inside.js'
 import { readHtml } from '../markup/html.js'
 import type { Block, Parsed, Parser } from '../parsed.js'
 import { proseBlocks } from '../text/text.js'
+import { mailFields } from './mail-fields.js'
 import { type MimePart, partBytes, partText, readMime } from './mime.js'
 import { decodeWords } from './mime-words.js'
 
@@ -31,6 +32,7 @@ async function parseMessage(message: MimePart, inside: Inside): Promise<Parsed> 
     ...(subject === '' ? {} : { title: subject }),
     blocks,
     metadata: {},
+    declared: mailFields(message.headers.get('date'), decodeWords(message.headers.get('from') ?? '')),
   }
 }
 

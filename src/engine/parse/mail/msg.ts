@@ -4,6 +4,7 @@ import { readHtml } from '../markup/html.js'
 import { readCompound } from '../office/compound.js'
 import type { Block, Parsed, Parser, ParserInput } from '../parsed.js'
 import { proseBlocks } from '../text/text.js'
+import { mailFields } from './mail-fields.js'
 
 /** Properties of a message and of an attachment (MS-OXPROPS), by their number in hexadecimal. */
 const SUBJECT = '0037'
@@ -38,20 +39,22 @@ export const msgParser: Parser = {
 async function parseMsg({ bytes, filename, inside }: ParserInput): Promise<Parsed> {
   const streams = readCompound(bytes, filename)
   const attachments: Attachment[] = []
-  const blocks = messageBlocks({ streams, at: '' }, attachments, 0)
+  const message: Message = { streams, at: '' }
+  const blocks = messageBlocks(message, attachments, 0)
   for (const { name, mediaType, content } of attachments) {
     const outcome = await inside.add({ name, ...(mediaType === '' ? {} : { mediaType }), content })
     const unread = 'unread' in outcome ? ` (not read: ${outcome.unread})` : ''
     blocks.push({ type: 'paragraph', text: `Attachment: ${'kept' in outcome ? outcome.kept : name}${unread}` })
   }
   if (blocks.length === 0) throw new ReadError('empty', `${filename} has no text`)
-  const subject = textOf({ streams, at: '' }, SUBJECT)
+  const subject = textOf(message, SUBJECT)
   return {
     parser: 'unstructured',
     contentType: 'text',
     ...(subject === '' ? {} : { title: subject }),
     blocks,
     metadata: {},
+    declared: mailFields(sentAt(message), textOf(message, SENDER_NAME)),
   }
 }
 
@@ -100,7 +103,7 @@ function headBlocks(message: Message): Block[] {
   const address = first(message, SENDER_ADDRESSES)
   // Within one organisation an address may be a path of its directory, which says nothing to readers.
   const shown = address.includes('@') && address !== name ? [name, `<${address}>`].join(' ').trim() : name
-  const date = /^Date:[ \t]*(.+)$/im.exec(textOf(message, HEADERS).slice(0, 100_000))?.[1]?.trim() ?? ''
+  const date = sentAt(message)
   const lines = [
     ['From', shown],
     ['To', textOf(message, TO)],
@@ -109,6 +112,11 @@ function headBlocks(message: Message): Block[] {
     ['Subject', textOf(message, SUBJECT)],
   ].flatMap(([label, value]) => (value === undefined || value === '' ? [] : [`${label}: ${value}`]))
   return lines.length === 0 ? [] : [{ type: 'list', text: lines.join('\n') }]
+}
+
+/** When it was sent, as its headers say; empty where it has none. */
+function sentAt(message: Message): string {
+  return /^Date:[ \t]*(.+)$/im.exec(textOf(message, HEADERS).slice(0, 100_000))?.[1]?.trim() ?? ''
 }
 
 function bodyBlocks(message: Message): Block[] {

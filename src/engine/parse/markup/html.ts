@@ -1,9 +1,14 @@
 import { defined } from '../../../lib/defined.js'
+import { outlineBlocks } from '../looks.js'
 import type { Block, Parsed, Parser, Picture } from '../parsed.js'
 import { pictureFrom } from '../pictures.js'
 import { proseBlocks } from '../text/text.js'
+import { articleBlocks } from './article.js'
 import { DroppedElement } from './dropped-element.js'
+import { HtmlFields } from './html-fields.js'
 import { closeList, closeTable, type Frame, MAX_FRAMES } from './html-frames.js'
+import { HtmlLook } from './html-look.js'
+import { HtmlPlaces } from './html-outline.js'
 import { type Attributes, readMarkup } from './markup-events.js'
 import { RubyText } from './ruby.js'
 
@@ -40,8 +45,13 @@ export interface HtmlOptions {
 /** Reads HTML of any quality in one pass, without building a tree. */
 export const htmlParser: Parser = {
   accepts: (mediaType) => mediaType === 'text/html' || mediaType === 'application/xhtml+xml',
-  parse(input) {
-    return { ...readHtml(input.text()), parser: 'native-html', contentType: 'text' }
+  async parse(input) {
+    const source = input.text()
+    const reader = new HtmlReader({})
+    readMarkup(source, reader)
+    const page = reader.finish()
+    const blocks = await articleBlocks(source, page.blocks, (block) => reader.places.linksOf(block))
+    return { ...page, blocks, parser: 'native-html', contentType: 'text' }
   },
 }
 
@@ -62,6 +72,9 @@ class HtmlReader {
   readonly #frames: Frame[] = [{ kind: 'root', blocks: this.#root }]
   readonly #navigation = new Set<Block>()
   readonly #metadata: Record<string, unknown> = {}
+  readonly #fields = new HtmlFields()
+  readonly #look = new HtmlLook()
+  readonly places = new HtmlPlaces()
   #text: string[] = []
   #heading = 0
   readonly #dropped = new DroppedElement()
@@ -77,12 +90,20 @@ class HtmlReader {
   }
 
   text(text: string): void {
-    if (this.#dropped.inside) return
-    if (this.#inTitle) this.#title = `${this.#title ?? ''}${text}`.slice(0, 1000)
-    else this.#text.push(text)
+    if (this.#dropped.inside) {
+      this.#fields.dropped(text)
+      this.#look.dropped(text)
+    } else if (this.#inTitle) this.#title = `${this.#title ?? ''}${text}`.slice(0, 1000)
+    else {
+      this.#text.push(text)
+      this.#look.text(text)
+      this.places.text(text)
+    }
   }
 
   open(name: string, attributes: Attributes): void {
+    this.#fields.open(name, attributes)
+    this.#look.open(name, attributes)
     if (this.#dropped.opens(name, DROPPED.has(name))) return
     if (this.#pre !== undefined) {
       this.#openInPre(name, attributes)
@@ -99,9 +120,14 @@ class HtmlReader {
     } else {
       this.#openOther(name, attributes)
     }
+    if (name === 'a') this.places.link(attributes.get('href'))
+    this.places.named(attributes.get('id') ?? (name === 'a' ? attributes.get('name') : undefined))
   }
 
   close(name: string): void {
+    this.#fields.close(name)
+    this.#look.close(name)
+    if (name === 'a') this.places.link(undefined)
     if (this.#dropped.closes(name)) return
     if (name === 'title') {
       this.#inTitle = false
@@ -131,17 +157,21 @@ class HtmlReader {
     while (this.#frames.length > 1) this.#popTop()
     const content = this.#root.filter((block) => !this.#navigation.has(block))
     const length = content.reduce((sum, block) => sum + block.text.length, 0)
-    const title = this.#title?.replace(/\s+/g, ' ').trim()
+    const fields = this.#fields.finish()
+    const title = pageTitle(this.#title, fields.title)
+    const blocks = length >= MIN_CONTENT ? content : this.#root
+    const listed = this.places.listed(blocks)
+    outlineBlocks(blocks, this.places.looks, (place) => listed.has(place))
     return {
-      blocks: length >= MIN_CONTENT ? content : this.#root,
+      blocks,
       metadata: this.#metadata,
-      ...(title === undefined || title === '' ? {} : { title }),
-      ...defined({ language: this.#language }),
+      declared: fields.declared,
+      ...defined({ title, language: this.#language ?? fields.language }),
     }
   }
 
   #openOther(name: string, attributes: Attributes): void {
-    if (name === 'br') this.#text.push(LINE_BREAK)
+    if (name === 'br') this.#lineBreak()
     else if (name === 'img') this.#image(attributes)
     else if (name === 'title' && this.#title === undefined) this.#inTitle = true
     else if (name === 'pre') this.#openPre(attributes)
@@ -153,12 +183,18 @@ class HtmlReader {
     else if (name === 'meta') this.#meta(attributes)
   }
 
+  /** Two in a row end a paragraph. */
+  #lineBreak(): void {
+    const last = this.#text.findLast((text) => text === LINE_BREAK || text.trim() !== '')
+    if (last === LINE_BREAK) this.#break()
+    else this.#text.push(LINE_BREAK)
+  }
+
   #meta(attributes: Attributes): void {
     const name = attributes.get('name')?.toLowerCase()
     const content = attributes.get('content')?.trim()
     if (name === undefined || content === undefined || content === '') return
-    if (name === 'description' || name === 'author' || name === 'keywords')
-      this.#metadata[name] = content.slice(0, 1000)
+    if (name === 'description' || name === 'keywords') this.#metadata[name] = content.slice(0, 1000)
   }
 
   #image(attributes: Attributes): void {
@@ -243,8 +279,17 @@ class HtmlReader {
     if (frame.kind === 'cell' && below.kind === 'row') below.cells.push(frame)
     else if (frame.kind === 'row' && below.kind === 'table') below.rows.push(frame.cells)
     else if (frame.kind === 'item' && below.kind === 'list') below.items.push(frame.blocks)
-    else if (frame.kind === 'table') this.#addAll(closeTable(frame.rows))
-    else if (frame.kind === 'list') this.#addAll(closeList(frame.items, frame.ordered))
+    else if (frame.kind === 'table')
+      this.#replace(
+        frame.rows.flat().flatMap((cell) => cell.blocks),
+        closeTable(frame.rows),
+      )
+    else if (frame.kind === 'list') this.#replace(frame.items.flat(), closeList(frame.items, frame.ordered))
+  }
+
+  #replace(inside: Block[], by: Block[]): void {
+    if (!by.some((block) => inside.includes(block))) this.places.replaced(inside, by[0])
+    this.#addAll(by)
   }
 
   #addAll(blocks: Block[]): void {
@@ -269,6 +314,7 @@ class HtmlReader {
   }
 
   #break(): void {
+    const look = this.#look.take()
     if (this.#text.length === 0) return
     const raw = this.#text.join('')
     this.#text = []
@@ -281,9 +327,19 @@ class HtmlReader {
         text,
         ...(this.#inCaption ? { metadata: { role: 'caption' } } : {}),
       }
-      this.#addAll([this.#heading > 0 ? { type: 'heading', text, level: this.#heading } : paragraph])
+      const block: Block = this.#heading > 0 ? { type: 'heading', text, level: this.#heading } : paragraph
+      this.places.made(block, look)
+      this.#addAll([block])
     }
   }
+}
+
+/** The title of the page, without the name of its site where it says itself what it is without. */
+function pageTitle(title: string | undefined, shared: string | undefined): string | undefined {
+  const shown = title?.replace(/\s+/g, ' ').trim() ?? ''
+  if (shared !== undefined && (shown === '' || (shown.startsWith(shared) && shown.length > shared.length)))
+    return shared
+  return shown === '' ? undefined : shown
 }
 
 function languageOf(attributes: Attributes): string {

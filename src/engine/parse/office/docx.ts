@@ -1,12 +1,12 @@
 import mammoth from 'mammoth'
-import { defined } from '../../../lib/defined.js'
 import { openZip, type ZipArchive } from '../archive/zip.js'
 import { ReadError } from '../limits.js'
 import { readHtml } from '../markup/html.js'
 import { readMarkup } from '../markup/markup-events.js'
 import type { Block, Parsed, Parser, ParserInput, Picture } from '../parsed.js'
 import { DocxInserts } from './docx-inserts.js'
-import { elementTexts, properTitle } from './office-package.js'
+import { nameSizes, SIZE_SHEET, SIZE_STYLE_MAP } from './docx-sizes.js'
+import { coreProperties } from './properties.js'
 
 /** Marks an embedded picture in the HTML between the two steps. */
 const PICTURE_SCHEME = 'embedded-picture:'
@@ -39,11 +39,10 @@ async function parseDocx(input: ParserInput): Promise<Parsed> {
   if (!blocks.some((block) => block.text !== '')) {
     throw new ReadError('empty', `${input.filename} has no text${pictures.length > 0 ? ', only pictures' : ''}`)
   }
-  const title = properTitle(elementTexts(zip, 'docProps/core.xml', input.filename, ['dc:title']).get('dc:title'))
   return {
     parser: 'unstructured',
     contentType: 'text',
-    ...defined({ title }),
+    ...coreProperties(zip, input.filename),
     blocks,
     metadata: {},
   }
@@ -69,14 +68,15 @@ async function toHtml(zip: ZipArchive, filename: string, pictures: Picture[], in
   }
   try {
     const result = await mammoth.convertToHtml(source, {
-      styleMap: STYLE_MAP,
+      styleMap: [...STYLE_MAP, ...SIZE_STYLE_MAP],
+      transformDocument: nameSizes,
       externalFileAccess: false,
       convertImage: mammoth.images.imgElement(async (image) => {
         pictures.push({ bytes: new Uint8Array(await image.readAsBuffer()) })
         return { src: `${PICTURE_SCHEME}${pictures.length - 1}` }
       }),
     })
-    return result.value
+    return SIZE_SHEET + result.value
   } catch (error) {
     if (error instanceof ReadError) throw error
     const detail = error instanceof Error ? error.message : String(error)

@@ -1,5 +1,6 @@
 import { DroppedElement } from '../markup/dropped-element.js'
 import { type Attributes, type MarkupHandler, readMarkup } from '../markup/markup-events.js'
+import { OdfLooks } from './odf-looks.js'
 
 /** A stretch of an OpenDocument text as HTML: the whole of it, or one slide. */
 export interface OdfSection {
@@ -35,7 +36,10 @@ class OdfReader implements MarkupHandler {
   /** automatic styles and what they are made of */
   readonly #parents = new Map<string, string>()
   readonly #numbered = new Set<string>()
+  readonly #looks = new OdfLooks()
   readonly #frames: string[] = []
+  /** whether each open span has a tag */
+  readonly #spans: boolean[] = []
   /** tags to close paragraphs and lists with */
   readonly #paragraphs: string[] = []
   readonly #lists: string[] = []
@@ -86,6 +90,7 @@ class OdfReader implements MarkupHandler {
     else if (name === 'office:binary-data') this.#closeBinary()
     else if (name === 'text:ruby') this.#parts.push('</ruby>')
     else if (name === 'text:ruby-text') this.#parts.push('</rt>')
+    else if (name === 'text:span') this.#closeSpan()
     else if (name === 'text:list') this.#parts.push(`</${this.#lists.pop() ?? 'ul'}>`)
     else if (name === 'text:list-item' || name === 'text:list-header') this.#parts.push('</li>')
     else if (name === 'table:table') this.#parts.push('</table>')
@@ -107,6 +112,7 @@ class OdfReader implements MarkupHandler {
   }
 
   #openStyle(name: string, attributes: Attributes): void {
+    this.#looks.open(name, attributes)
     if (name === 'office:body') this.#inBody = true
     else if (name === 'style:style') {
       const parent = attributes.get('style:parent-style-name')
@@ -121,7 +127,7 @@ class OdfReader implements MarkupHandler {
     const style = attributes.get('text:style-name') ?? ''
     const level = name === 'text:h' ? outlineLevel(attributes) : this.#styleLevel(this.#parents.get(style) ?? style)
     const tag = level === 0 ? 'p' : `h${Math.min(level, 6)}`
-    this.#parts.push(`<${tag}>`)
+    this.#parts.push(`<${tag}${level === 0 ? this.#looks.attribute(style) : ''}>`)
     this.#paragraphs.push(tag)
   }
 
@@ -180,6 +186,7 @@ class OdfReader implements MarkupHandler {
   #openInline(name: string, attributes: Attributes): void {
     if (name === 'text:s' || name === 'text:tab') this.#parts.push(' ')
     else if (name === 'text:line-break') this.#parts.push('<br>')
+    else if (name === 'text:span') this.#openSpan(attributes)
     else if (name === 'text:list') this.#openList(attributes)
     else if (name === 'text:list-item' || name === 'text:list-header') this.#parts.push('<li>')
     else if (name === 'table:table') this.#parts.push('<table>')
@@ -205,6 +212,16 @@ class OdfReader implements MarkupHandler {
     if (bytes === '') return
     this.#picture = { parts: this.#parts, at: this.#parts.length, alt: '' }
     this.#parts.push(`<img src="data:image/png;base64,${escapeHtml(bytes)}">`)
+  }
+
+  #openSpan(attributes: Attributes): void {
+    const look = this.#looks.attribute(attributes.get('text:style-name'))
+    this.#spans.push(look !== '')
+    if (look !== '') this.#parts.push(`<span${look}>`)
+  }
+
+  #closeSpan(): void {
+    if (this.#spans.pop() === true) this.#parts.push('</span>')
   }
 
   #openList(attributes: Attributes): void {

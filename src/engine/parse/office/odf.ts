@@ -1,4 +1,3 @@
-import { defined } from '../../../lib/defined.js'
 import { openZip, type ZipArchive } from '../archive/zip.js'
 import { ReadError } from '../limits.js'
 import { readHtml } from '../markup/html.js'
@@ -7,7 +6,8 @@ import { pictureFrom } from '../pictures.js'
 import { EmbeddedPictures } from './embedded-pictures.js'
 import { PART_SCHEME, readOdfText } from './odf-text.js'
 import { readOdfSheets } from './ods.js'
-import { elementTexts, properTitle, textsOfElements, xmlPart } from './office-package.js'
+import { xmlPart } from './office-package.js'
+import { openProperties } from './properties.js'
 import { SheetBudget, sheetBlocks } from './sheet-blocks.js'
 
 const OPEN = 'application/vnd.oasis.opendocument.'
@@ -34,23 +34,16 @@ function parseOdf(input: ParserInput): Parsed {
     const pictures = blocks.some((block) => block.picture !== undefined)
     throw new ReadError('empty', `${filename} has no text${pictures ? ', only pictures' : ''}`)
   }
-  const properties =
-    zip === undefined
-      ? textsOfElements(xml.slice(0, META_WITHIN), PROPERTIES)
-      : elementTexts(zip, 'meta.xml', filename, PROPERTIES)
-  const title = properTitle(properties.get('dc:title'))
-  const author = properties.get('meta:initial-creator')
   return {
     parser: sheets ? 'native-structured' : 'unstructured',
     contentType: sheets ? 'structured' : 'text',
-    ...defined({ title }),
+    ...openProperties(zip ?? xml.slice(0, META_WITHIN), filename),
     blocks,
-    metadata: { ...metadata, ...defined({ author }) },
+    metadata: { ...metadata },
   }
 }
 
 const FLAT = '-flat-xml'
-const PROPERTIES = ['dc:title', 'meta:initial-creator', 'dc:language']
 
 function flatText(input: ParserInput): string {
   const text = input.text()

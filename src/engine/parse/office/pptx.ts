@@ -1,4 +1,3 @@
-import { defined } from '../../../lib/defined.js'
 import { openZip, type ZipArchive } from '../archive/zip.js'
 import { ReadError } from '../limits.js'
 import type { Block, Parsed, Parser, ParserInput } from '../parsed.js'
@@ -6,7 +5,8 @@ import { tellProgress } from '../progress.js'
 import { looksLikeHeader, tableBlocks } from '../tables.js'
 import { Charts } from './charts.js'
 import { EmbeddedPictures } from './embedded-pictures.js'
-import { elementTexts, forEachTag, properTitle, type Relation, relationsOf, xmlPart } from './office-package.js'
+import { forEachTag, type Relation, relationsOf, xmlPart } from './office-package.js'
+import { coreProperties } from './properties.js'
 import { readShapes, type Shape, type SlideParagraph } from './slide-shapes.js'
 
 const PRESENTATION = 'application/vnd.openxmlformats-officedocument.presentationml.'
@@ -49,17 +49,13 @@ function parsePptx(input: ParserInput): Parsed {
       `${filename} has no text${reader.blocks.some((block) => block.picture !== undefined) ? ', only pictures' : ''}`,
     )
   }
-  const properties = elementTexts(zip, 'docProps/core.xml', filename, ['dc:title', 'dc:creator'])
-  const title = properTitle(properties.get('dc:title'))
-  const author = properties.get('dc:creator')
   return {
     parser: 'unstructured',
     contentType: 'text',
-    ...defined({ title }),
+    ...coreProperties(zip, filename),
     blocks: reader.blocks,
     metadata: {
       pageCount: slides.length,
-      ...defined({ author }),
       ...(missing.length === 0 ? {} : { warnings: [`slides that are missing: ${missing.slice(0, 20).join(', ')}`] }),
     },
   }

@@ -1,12 +1,17 @@
+import { emptyLook, type Look, outlineBlocks } from '../looks.js'
 import type { Block } from '../parsed.js'
 import { looksLikeHeader, tableBlocks, tidyRows } from '../tables.js'
 
 /** A list item longer than this is a passage. */
 const MAX_ITEM = 1500
 
+type Setting = { bold: boolean; italic: boolean; underlined: boolean; size: number }
+
 /** Collects the paragraphs of a text into blocks: runs of items are lists, runs of rows are tables. */
 export class RtfBlocks {
   readonly blocks: Block[] = []
+  readonly #looks = new Map<Block, Look>()
+  #look = emptyLook()
   #items: string[] = []
   #rows: string[][] = []
   #cells: string[] = []
@@ -19,6 +24,8 @@ export class RtfBlocks {
   paragraph(text: string, level: number, marker: string | undefined): void {
     this.closeTable()
     const line = tidy(text)
+    const look = this.#look
+    this.#look = emptyLook()
     if (line === '') return
     if (level === 0 && marker !== undefined && line.length <= MAX_ITEM) {
       const sign = /^\(?(?:\d{1,4}|[a-zA-Z]{1,4})[.)]$/.exec(marker)?.[0] ?? '-'
@@ -26,7 +33,21 @@ export class RtfBlocks {
       return
     }
     this.#closeList()
-    this.blocks.push(level > 0 ? { type: 'heading', text: line, level } : { type: 'paragraph', text: line })
+    const block: Block = level > 0 ? { type: 'heading', text: line, level } : { type: 'paragraph', text: line }
+    this.#looks.set(block, look)
+    this.blocks.push(block)
+  }
+
+  /** Text of the body, and how it is set. */
+  set(text: string, { bold, italic, underlined, size }: Setting): void {
+    const letters = text.replace(/\s/g, '').length
+    if (letters === 0) return
+    const look = this.#look
+    look.letters += letters
+    if (bold) look.bold += letters
+    if (italic) look.italic += letters
+    if (underlined) look.underlined += letters
+    look.sizes.set(size, (look.sizes.get(size) ?? 0) + letters)
   }
 
   /** A paragraph within a cell. */
@@ -60,6 +81,7 @@ export class RtfBlocks {
   finish(): Block[] {
     this.closeTable()
     this.#closeList()
+    outlineBlocks(this.blocks, this.#looks, () => false)
     return this.blocks
   }
 

@@ -18,6 +18,11 @@ export interface State {
   inTable: boolean
   style: number
   outline: number | undefined
+  bold: boolean
+  italic: boolean
+  underlined: boolean
+  /** in half points */
+  size: number
 }
 
 /** Control words that open a group of its own kind. */

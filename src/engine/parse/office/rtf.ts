@@ -5,6 +5,7 @@ import { ReadError } from '../limits.js'
 import type { Block, Parsed, Parser } from '../parsed.js'
 import { properTitle } from './office-package.js'
 import { RtfBlocks } from './rtf-blocks.js'
+import { rtfDates } from './rtf-dates.js'
 import { type RtfHandler, readRtf } from './rtf-tokens.js'
 import {
   CHARACTERS,
@@ -24,13 +25,16 @@ const MAX_DEPTH = 1000
 const DEFAULT_PAGE = 1252
 /** Style names, titles and the like are cut here. */
 const MAX_NAME = 1000
+/** How text is set that nothing is said of: 12 points (RTF 1.9.1, `\\fs`). */
+const PLAIN = { bold: false, italic: false, underlined: false, size: 24 } as const
 
 /** Reads Rich Text Format: paragraphs, headings, lists, rows of tables, notes. Pictures and objects are passed over. */
 export const rtfParser: Parser = {
   accepts: (mediaType) => mediaType === 'application/rtf',
   parse(input): Parsed {
     const reader = new RtfReader()
-    readRtf(input.bytes.toString('latin1'), reader)
+    const source = input.bytes.toString('latin1')
+    readRtf(source, reader)
     const { blocks, title, author } = reader.finish()
     if (blocks.length === 0) throw new ReadError('empty', `${input.filename} has no text`)
     return {
@@ -38,7 +42,8 @@ export const rtfParser: Parser = {
       contentType: 'text',
       ...defined({ title }),
       blocks,
-      metadata: author === undefined ? {} : { author },
+      metadata: {},
+      declared: { ...rtfDates(source), ...(author === undefined ? {} : { authors: [author] }) },
     }
   },
 }
@@ -57,6 +62,7 @@ class RtfReader implements RtfHandler {
     inTable: false,
     style: 0,
     outline: undefined,
+    ...PLAIN,
   }
   #filePage = DEFAULT_PAGE
   #font = 0
@@ -161,6 +167,7 @@ class RtfReader implements RtfHandler {
     if (hidden || sink.kind === 'skip' || sink.kind === 'info' || sink.kind === 'fonts') return
     if (sink.kind !== 'body' && sink.kind !== 'note' && sink.text.length > MAX_NAME) return
     sink.text += text
+    if (sink.kind === 'body') this.#body.set(text, this.#state)
   }
 
   #unicode(code: number): void {
@@ -204,7 +211,11 @@ class RtfReader implements RtfHandler {
     if (word === 'f') state.page = this.#fontPages.get(parameter ?? 0) ?? this.#filePage
     else if (word === 'uc') state.fallback = Math.min(Math.max(parameter ?? 1, 0), 100)
     else if (word === 'v' || word === 'deleted') state.hidden = parameter !== 0
-    else if (word === 'plain') state.hidden = false
+    else if (word === 'plain') Object.assign(state, PLAIN, { hidden: false })
+    else if (word === 'b') state.bold = parameter !== 0
+    else if (word === 'i') state.italic = parameter !== 0
+    else if (word === 'ul' || word === 'ulnone') state.underlined = word === 'ul' && parameter !== 0
+    else if (word === 'fs') state.size = parameter ?? PLAIN.size
     else if (word === 'intbl') state.inTable = true
     else if (word === 's') state.style = parameter ?? 0
     else if (word === 'outlinelevel') state.outline = parameter ?? 0

@@ -1,12 +1,12 @@
 import { type CellObject, read, type WorkBook, type WorkSheet } from '@e965/xlsx'
-import { defined } from '../../../lib/defined.js'
 import { openZip, type ZipArchive } from '../archive/zip.js'
 import { storeZip } from '../archive/zip-store.js'
 import { ReadError } from '../limits.js'
 import type { Block, Parsed, Parser, ParserInput } from '../parsed.js'
 import { tellProgress } from '../progress.js'
 import { checkCompound } from './compound.js'
-import { elementTexts, forEachTag, properTitle, relationsOf, xmlPart } from './office-package.js'
+import { forEachTag, relationsOf, xmlPart } from './office-package.js'
+import { coreProperties } from './properties.js'
 import { fillDown, type Sheet, SheetBudget, sheetBlocks } from './sheet-blocks.js'
 import { cellText } from './sheet-cells.js'
 import { sheetCharts } from './sheet-charts.js'
@@ -47,13 +47,10 @@ function parseSpreadsheet(input: ParserInput): Parsed {
   }
   const blocks = sheetBlocks(sheets)
   if (!blocks.some((block) => block.type !== 'heading')) throw new ReadError('empty', `${filename} has no filled cells`)
-  const title =
-    zip === undefined ? undefined : elementTexts(zip, 'docProps/core.xml', filename, ['dc:title']).get('dc:title')
-  const known = properTitle(title)
   return {
     parser: 'native-structured',
     contentType: 'structured',
-    ...defined({ title: known }),
+    ...(zip === undefined ? {} : coreProperties(zip, filename)),
     blocks,
     metadata: {
       sheetCount: workbook.SheetNames.length,

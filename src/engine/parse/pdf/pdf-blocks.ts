@@ -1,4 +1,7 @@
+import { defined } from '../../../lib/defined.js'
+import { headingNumber, isWorded } from '../heading-numbers.js'
 import type { Block } from '../parsed.js'
+import { bothLooks, type FontLook } from './pdf-fonts.js'
 import type { PdfLine } from './pdf-lines.js'
 
 export interface PdfPage {
@@ -17,6 +20,10 @@ export interface PdfBlock extends Block {
   turned: boolean
   /** of words that were read in a picture */
   confidences?: number[]
+  /** how all of its letters are set */
+  look?: FontLook
+  /** one of its lines has pieces far from each other */
+  cells?: boolean
 }
 
 /** Larger steps between two baselines (against the usual one) end a paragraph. */
@@ -28,8 +35,13 @@ const SCRAP_LENGTH = 4
 /** From this many pages on, a line that stands at the edge of half of them is a running header or footer. */
 const MIN_PAGES_FOR_RUNNING = 5
 const RUNNING_SHARE = 0.4
+/** On so many pages one after the other, it is the head of a chapter. */
+const MIN_PAGES_IN_A_ROW = 4
 /** Lines at the top and at the bottom of a page that may be running ones. */
 const EDGE_LINES = 2
+
+/** `Item 7. Legal matters` begins a block, also right below another title. */
+const MAX_TITLE = 120
 
 const BULLET = /^[•◦▪‣●○■□·∙*–-]\s+/
 const NUMBERED = /^(?:\(?(?:\d{1,3}|[a-z]|[ivx]{1,4})[.)])\s+\S/
@@ -37,6 +49,7 @@ const NUMBERED = /^(?:\(?(?:\d{1,3}|[a-z]|[ivx]{1,4})[.)])\s+\S/
 /** Takes out running headers, footers and page numbers; the first of each stays, so that no words are lost. */
 export function dropRunningLines(pages: PdfPage[]): void {
   if (pages.length < MIN_PAGES_FOR_RUNNING) return
+  dropChapterHeads(pages)
   const counts = new Map<string, number>()
   for (const page of pages) {
     const keys = new Set(edgeLines(page).map((line) => runningKey(line)))
@@ -52,6 +65,34 @@ export function dropRunningLines(pages: PdfPage[]): void {
       seen.add(key)
     }
     if (dropped.size > 0) page.lines = page.lines.filter((line) => !dropped.has(line))
+  }
+}
+
+/** Words that stand at one place of the edge on several pages in a row are the running head of a chapter; the first stays. */
+function dropChapterHeads(pages: PdfPage[]): void {
+  let before = new Map<string, number>()
+  const rows = pages.map((page) => {
+    const runs = new Map<string, number>()
+    for (const line of edgeLines(page)) {
+      const key = `${runningKey(line)} ${Math.round(line.y / 3)}`
+      if (/\p{L}{3}/u.test(key)) runs.set(key, (before.get(key) ?? 0) + 1)
+    }
+    before = runs
+    return runs
+  })
+  const long = new Set<string>()
+  for (let at = pages.length - 1; at >= 0; at--) {
+    const page = pages[at]
+    if (page === undefined) continue
+    const edges = new Set(edgeLines(page))
+    page.lines = page.lines.filter((line) => {
+      const key = `${runningKey(line)} ${Math.round(line.y / 3)}`
+      const run = edges.has(line) ? (rows[at]?.get(key) ?? 0) : 0
+      if (run >= MIN_PAGES_IN_A_ROW) long.add(key)
+      const dropped = run > 1 && long.has(key)
+      if (run === 1) long.delete(key)
+      return !dropped
+    })
   }
 }
 
@@ -104,6 +145,10 @@ function toBlock(lines: PdfLine[], pageNumber: number, vocabulary: ReadonlySet<s
     lineCount: lines.length,
     turned: lines[0]?.turned ?? false,
     ...withConfidences(lines.flatMap(({ confidences = [] }) => confidences)),
+    ...defined({
+      look: lines.map(({ look }) => look).reduce(bothLooks),
+      cells: lines.some(({ cells }) => cells === true) ? true : undefined,
+    }),
   }
 }
 
@@ -137,6 +182,8 @@ function startsBlock(line: PdfLine, group: PdfLine[], step: number): boolean {
   const resized = Math.abs(line.size - last.size) > SIZE_TOLERANCE * Math.max(line.size, last.size)
   if (resized && !scrap) return true
   if (BULLET.test(line.text)) return true
+  if (!scrap && (standsOut(line, last) || standsOut(last, line))) return true
+  if (isWorded(headingNumber(line.text)) && line.text.length < MAX_TITLE && isTitleCase(line.text)) return true
   const ended = /[.!?:;。！？]["'”’)\]]*$/.test(last.text)
   if (drop < -0.5 * line.size) return ended || !/^\p{Ll}/u.test(line.text)
   if (drop > Math.max(step, line.size) * PARAGRAPH_STEP) return true
@@ -145,6 +192,15 @@ function startsBlock(line: PdfLine, group: PdfLine[], step: number): boolean {
   if (indented && ended && group.length > 1) return true
   const right = Math.max(...group.slice(-6).map((one) => one.right))
   return ended && group.length > 1 && right - last.right > 0.25 * (right - last.left) && /^\p{Lu}/u.test(line.text)
+}
+
+function isTitleCase(text: string): boolean {
+  return /^\p{Lu}\S*[\s\u00a0]+[\dIVXLCA-Z]+[.:)]?(?:[\s\u00a0]+[–—-]?[\s\u00a0]*[\p{Lu}[].*)?$/u.test(text)
+}
+
+/** A bold line beside one without any bold word is a heading, or the text below one. */
+function standsOut(line: PdfLine, other: PdfLine): boolean {
+  return line.look?.bold === true && other.look?.someBold === false
 }
 
 /** The most frequent step between two baselines on the page. */

@@ -88,7 +88,7 @@ function isHeading(block: PdfBlock, body: number): boolean {
 }
 
 /** The size most characters of the document have. */
-function bodySize(blocks: PdfBlock[]): number {
+export function bodySize(blocks: PdfBlock[]): number {
   const counts = new Map<number, number>()
   let best = 0
   for (const block of blocks) {

@@ -1,3 +1,5 @@
+import { bothLooks, type FontLook } from './pdf-fonts.js'
+
 /** A line of text on a PDF page. Lengths in points, origin bottom left. */
 export interface PdfLine {
   text: string
@@ -11,6 +13,10 @@ export interface PdfLine {
   turned: boolean
   /** of a line that was read in a picture: how sure each of its words is, in per cent */
   confidences?: number[]
+  /** how all of its letters are set */
+  look?: FontLook | undefined
+  /** it is made of several pieces far from each other: cells, or a title with its number */
+  cells?: boolean
 }
 
 /** What pdf.js says about one run of text. */
@@ -19,6 +25,7 @@ export interface TextRun {
   transform: number[]
   width: number
   height: number
+  look?: FontLook
 }
 
 /** Runs on one baseline further apart than this (in text sizes) are columns or cells. */
@@ -62,18 +69,20 @@ function joinRuns(runs: readonly TextRun[]): PdfLine[] {
       const gap = place.left - line.right
       const spaced = line.text.endsWith(' ') || run.str.startsWith(' ')
       line.text += !spaced && gap > SPACE_GAP * Math.min(line.size, place.size) ? ` ${run.str}` : run.str
-      line.right = Math.max(line.right, place.right)
+      // a run of spaces may claim any width
+      if (run.str.trim() !== '') line.right = Math.max(line.right, place.right)
     } else {
       if (run.str.trim() === '') continue
       line = { text: run.str, ...place, sizes: new Map() }
       lines.push(line)
     }
+    if (/[\p{L}\p{N}]/u.test(run.str)) line.look = bothLooks(line.look, run.look)
     const rounded = Math.round(place.size * 2) / 2
     const count = (line.sizes.get(rounded) ?? 0) + run.str.trim().length
     line.sizes.set(rounded, count)
     if (count >= (line.sizes.get(Math.round(line.size * 2) / 2) ?? 0)) line.size = place.size
   }
-  return lines.map(({ text, left, right, y, size, turned }) => ({ text: tidy(text), left, right, y, size, turned }))
+  return lines.map(({ text, sizes: _, ...line }) => ({ ...line, text: tidy(text) }))
 }
 
 /** Position along and across the writing direction; a page set sideways reads like an upright one. */
@@ -172,6 +181,8 @@ function joinRows(lines: PdfLine[]): PdfLine[] {
     if (sameRow && line.text !== '') {
       last.text = `${last.text} ${line.text}`
       last.right = Math.max(last.right, line.right)
+      last.look = bothLooks(last.look, line.look)
+      last.cells = true
     } else if (line.text !== '') {
       rows.push(line)
     }

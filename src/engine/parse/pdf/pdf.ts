@@ -1,5 +1,5 @@
 import { getDocumentProxy } from 'unpdf'
-import { defined } from '../../../lib/defined.js'
+import { completeArrayBuffers } from '../../../lib/array-buffers.js'
 import { isRecord } from '../../../lib/json/values.js'
 import { ReadError } from '../limits.js'
 import type { PageWithText } from '../ocr/page-text.js'
@@ -7,9 +7,13 @@ import { readPictures } from '../ocr/pages-to-read.js'
 import type { Block, Parsed, Parser, ParserInput } from '../parsed.js'
 import { tellProgress } from '../progress.js'
 import { dropRunningLines, type PdfBlock, pageBlocks, vocabularyOf } from './pdf-blocks.js'
+import { type Contents, readContents } from './pdf-contents.js'
 import { findFigures, placeFigures } from './pdf-figures.js'
+import { PdfFonts } from './pdf-fonts.js'
 import { type Bookmark, markHeadings, placeBookmarks } from './pdf-headings.js'
+import { readInfo, readPageLabels } from './pdf-info.js'
 import { readLines, type TextRun } from './pdf-lines.js'
+import { markImplied } from './pdf-outline.js'
 
 type Pdf = Awaited<ReturnType<typeof getDocumentProxy>>
 
@@ -35,11 +39,14 @@ export const pdfParser: Parser = {
 }
 
 async function open(bytes: Buffer, filename: string): Promise<Pdf> {
+  completeArrayBuffers()
   try {
     return await getDocumentProxy(new Uint8Array(bytes), {
       isEvalSupported: false,
       disableFontFace: true,
       useSystemFonts: false,
+      // pictures are not read here, and must not cost anything
+      maxImageSize: 1,
       enableXfa: false,
       verbosity: 0,
     })
@@ -64,6 +71,7 @@ async function read(pdf: Pdf, { bytes, filename, limits, ocr }: ParserInput): Pr
   const broken = pages.filter((page) => page.broken && page.lines.length === 0).map(({ number }) => number)
   if (broken.length === pdf.numPages) throw new ReadError('malformed', `${filename} has no page that can be read`)
   dropRunningLines(pages)
+  const contents = readContents(pages)
   const vocabulary = vocabularyOf(pages)
   const figures = await findFigures(bytes, filename, pages)
   const blocks = pages.flatMap((page) =>
@@ -75,14 +83,18 @@ async function read(pdf: Pdf, { bytes, filename, limits, ocr }: ParserInput): Pr
   }
   const bookmarks = await readBookmarks(pdf)
   const info = await readInfo(pdf)
+  const labels = await readPageLabels(pdf)
+  for (const block of blocks) {
+    const label = labels.get(block.pageNumber)
+    if (label !== undefined) block.metadata = { ...block.metadata, pageLabel: label }
+  }
   return {
     parser: 'unstructured',
     contentType: 'text',
-    blocks: withSections(blocks, bookmarks, pdf.numPages),
-    ...defined({ title: info.title }),
+    blocks: withSections(blocks, bookmarks, pdf.numPages, contents),
+    ...info,
     metadata: {
       pageCount: pdf.numPages,
-      ...defined({ author: info.author }),
       ...scans.metadata,
       ...warningsOf(broken, scans.failed),
     },
@@ -91,13 +103,15 @@ async function read(pdf: Pdf, { bytes, filename, limits, ocr }: ParserInput): Pr
 
 async function readPages(pdf: Pdf): Promise<(PageWithText & { broken: boolean })[]> {
   const pages: (PageWithText & { broken: boolean })[] = []
+  const fonts = new PdfFonts()
   for (let number = 1; number <= pdf.numPages; number++) {
     tellProgress('page', number, pdf.numPages)
     try {
       const page = await pdf.getPage(number)
       const content = await page.getTextContent()
       const runs: TextRun[] = []
-      for (const item of content.items) if ('str' in item) runs.push(item)
+      await fonts.learn(page, Object.keys(content.styles))
+      for (const item of content.items) if ('str' in item) runs.push({ ...item, look: fonts.lookOf(item.fontName) })
       pages.push({ number, lines: readLines(runs), raw: runs.map(({ str }) => str).join(' '), broken: false })
       page.cleanup()
     } catch {
@@ -118,10 +132,11 @@ function warningsOf(broken: readonly number[], failed: readonly number[]): { war
 }
 
 /** Sections by bookmarks, by size of the headings, or, when a long file has neither, by page. */
-function withSections(blocks: PdfBlock[], bookmarks: Bookmark[], pageCount: number): Block[] {
+function withSections(blocks: PdfBlock[], bookmarks: Bookmark[], pageCount: number, contents: Contents): Block[] {
   if (bookmarks.length < Math.max(2, pageCount / PAGES_PER_BOOKMARK)) {
     const deepest = bookmarks.reduce((most, bookmark) => Math.max(most, bookmark.level), 0)
     markHeadings(blocks, deepest + 1)
+    markImplied(blocks, contents, bookmarks, deepest + 1)
   }
   const placed: Block[] = bookmarks.length > 0 ? placeBookmarks(blocks, bookmarks) : blocks
   if (pageCount === 1 || placed.some((block) => block.type === 'heading')) return placed
@@ -184,24 +199,4 @@ async function pageOf(pdf: Pdf, reference: unknown): Promise<number | undefined>
   if (typeof reference === 'number') return reference + 1
   if (!isRecord(reference) || typeof reference.num !== 'number' || typeof reference.gen !== 'number') return undefined
   return (await pdf.getPageIndex({ num: reference.num, gen: reference.gen })) + 1
-}
-
-async function readInfo(pdf: Pdf): Promise<{ title?: string; author?: string }> {
-  try {
-    const { info }: { info: unknown } = await pdf.getMetadata()
-    if (!isRecord(info)) return {}
-    const title = typeof info.Title === 'string' && isTitle(info.Title) ? info.Title.trim() : undefined
-    const author = typeof info.Author === 'string' && info.Author.trim() !== '' ? info.Author.trim() : undefined
-    return { ...defined({ title, author }) }
-  } catch {
-    return {}
-  }
-}
-
-/** Writers put their own name, a file name or nothing into the title of a PDF; those are no titles. */
-function isTitle(title: string): boolean {
-  const text = title.trim()
-  if (text.length < 4 || text.length > 200 || !/\p{L}{3}/u.test(text)) return false
-  if (/^(?:microsoft (?:word|powerpoint|excel)|untitled|document\d*$|slide 1$)/i.test(text)) return false
-  return !/\.(?:docx?|pptx?|xlsx?|pdf|indd|qxd|tex|dvi|rtf|odt|html?|fm)$/i.test(text) && !/[\\/]{1}\S+[\\/]/.test(text)
 }

@@ -1,5 +1,6 @@
 import { isDamaged } from '../../storage/guarded-rows.js'
 import { type Read, sql } from '../../storage/program.js'
+import { jsonAt } from '../../storage/readable.js'
 import type { SpaceRow } from '../spaces.js'
 
 // `LIMIT +?`, not `LIMIT ?`: SQLite looks at a bare parameter when it plans, and then plans anew at every run, which takes
@@ -33,6 +34,10 @@ export interface DocumentEntry {
   version: number
   /** null when no version is visible: shown in previews only */
   version_key: number | null
+  /** what the version says of itself */
+  document_date: string | null
+  author: string | null
+  language: string | null
 }
 
 export interface FileEntry extends DocumentEntry {
@@ -46,7 +51,9 @@ export type SourceKey = readonly [folder: string, base: string, id: string]
 export type NameKey = readonly [base: string, id: string]
 
 const COLUMNS = `d.key, d.id, d.source_id, d.filename, coalesce(d.path_name, d.filename) path_name, d.folder, d.base, d.mime_type, d.size_bytes, d.parser_status,
-  d.metadata, d.error, d.created_at, d.updated_at, coalesce(v.version, d.version) version, v.key version_key`
+  d.metadata, d.error, d.created_at, d.updated_at, coalesce(v.version, d.version) version, v.key version_key,
+  ${jsonAt('v.metadata', '$.documentDate')} document_date, ${jsonAt('v.metadata', '$.author')} author,
+  ${jsonAt('v.metadata', '$.language')} language`
 const NAME_TAKEN = `EXISTS (SELECT 1 FROM documents f WHERE f.space_key = d.space_key AND f.source_id IS d.source_id
   AND f.deleted_at IS NULL AND f.folder >= d.folder || d.base || char(1) AND f.folder < d.folder || d.base || char(2))
   name_taken`

@@ -1,0 +1,86 @@
+const DAY = 24 * 3600 * 1000
+/** Documents that computers date are not older; what says so has an empty clock. */
+const EARLIEST = Date.UTC(1970, 0, 2)
+/** Clocks differ, and the day of a publication may be tomorrow; later is a mistake or a lie. */
+const MOST_AHEAD = 2 * DAY
+const MAX_LENGTH = 100
+
+const MONTHS = 'jan feb mar apr may jun jul aug sep oct nov dec'.split(' ')
+/** Abbreviations of zones that mail has (RFC 5322, 4.3), in minutes east of Greenwich. */
+const ZONES: ReadonlyMap<string, number> = new Map([
+  ['Z', 0],
+  ['UT', 0],
+  ['UTC', 0],
+  ['GMT', 0],
+  ['EST', -300],
+  ['EDT', -240],
+  ['CST', -360],
+  ['CDT', -300],
+  ['MST', -420],
+  ['MDT', -360],
+  ['PST', -480],
+  ['PDT', -420],
+])
+
+const ISO =
+  /^(\d{4})-(\d{1,2})(?:-(\d{1,2}))?(?:[T ]+(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,]\d{1,9})?)?[ ]?(Z|[A-Z]{2,4}|[+-]\d{2}:?\d{2}|[+-]\d{2})?)?$/i
+const PDF = /^D?:?(\d{4})(\d{2})(?:(\d{2})(?:(\d{2})(?:(\d{2})(?:(\d{2}))?)?)?)?(Z|[+-]\d{2}'?(?:\d{2})?'?)?/
+const MAIL =
+  /^(?:[A-Z]{3,9},?\s+)?(\d{1,2})\.?\s+([A-Z]{3,9})\.?,?\s+(\d{4})(?:,?\s+(\d{1,2}):(\d{2})(?::(\d{2}))?\s*(Z|[+-]\d{4}|[A-Z]{2,4})?)?/i
+const AMERICAN = /^(?:[A-Z]{6,9},?\s+)?([A-Z]{3,9})\.?\s+(\d{1,2})(?:st|nd|rd|th)?,?\s+(\d{4})/i
+
+/**
+ * The instant that a date of a document means, in milliseconds: ISO 8601, dates of PDF, of mail, `March 5, 2024`. What has
+ * no zone is taken as UTC, what has no time as midnight.
+ *
+ * @param now for dates in the future, which no document has
+ * @returns nothing for what is no date, and for one that no document has
+ */
+export function documentDate(text: string, now = Date.now()): number | undefined {
+  const time = readDate(text.trim().slice(0, MAX_LENGTH))
+  return time === undefined || time < EARLIEST || time > now + MOST_AHEAD ? undefined : time
+}
+
+function readDate(text: string): number | undefined {
+  const iso = ISO.exec(text)
+  if (iso !== null) return instant(iso.slice(1, 7), iso[7])
+  const pdf = PDF.exec(text)
+  if (pdf !== null) return instant(pdf.slice(1, 7), pdf[7]?.replaceAll("'", ''))
+  const mail = MAIL.exec(text)
+  if (mail !== null) {
+    const [, day, month, year, ...time] = mail
+    return instant([year, monthOf(month), day, ...time.slice(0, 3)], time[3])
+  }
+  const american = AMERICAN.exec(text)
+  return american === null ? undefined : instant([american[3], monthOf(american[1]), american[2]], undefined)
+}
+
+function monthOf(name: string | undefined): string | undefined {
+  const place = MONTHS.indexOf(name?.slice(0, 3).toLowerCase() ?? '')
+  return place === -1 ? '0' : String(place + 1)
+}
+
+function instant(parts: readonly (string | undefined)[], zone: string | undefined): number | undefined {
+  const [year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0] = parts.map((part) =>
+    part === undefined ? undefined : Number(part),
+  )
+  if (month < 1 || month > 12 || day < 1 || hour > 24 || minute > 59 || second > 60) return undefined
+  const midnight = new Date(Date.UTC(year, month - 1, day))
+  // 30 February is no date
+  if (midnight.getUTCMonth() !== month - 1) return undefined
+  const offset = offsetOf(zone)
+  if (offset === undefined) return undefined
+  return midnight.getTime() + ((hour * 60 + minute - offset) * 60 + second) * 1000
+}
+
+/** Minutes east of Greenwich; nothing where the offset is none. */
+function offsetOf(zone: string | undefined): number | undefined {
+  if (zone === undefined) return 0
+  const named = ZONES.get(zone.toUpperCase())
+  if (named !== undefined) return named
+  const offset = /^([+-])(\d{2}):?(\d{2})?$/.exec(zone)
+  // a name that mail does not know says nothing of the offset (RFC 5322, 4.3)
+  if (offset === null) return 0
+  const minutes = Number(offset[2]) * 60 + Number(offset[3] ?? 0)
+  return minutes > 15 * 60 ? undefined : offset[1] === '-' ? -minutes : minutes
+}

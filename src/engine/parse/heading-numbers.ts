@@ -1,0 +1,78 @@
+/** What a heading is numbered with, which tells its place among the others. */
+export interface HeadingNumber {
+  /** `part`, `item`, …: what is counted; `decimal` for `1.2` and `letter` for `A.` */
+  kind: string
+  /** the outer the smaller, of kinds that are words */
+  rank: number
+  /** the number in parts: 7A is [7, 1], 2.3 is [2, 3] */
+  parts: number[]
+}
+
+/** Words before a number, outermost first: those of law and books, in some languages. */
+const KINDS: readonly (readonly [kind: string, words: string])[] = [
+  ['book', 'book|buch|livre|libro'],
+  ['part', 'part|teil|partie|parte|appendix|annex|anhang|annexe|schedule'],
+  ['chapter', 'chapter|kapitel|chapitre|capítulo|capitolo'],
+  ['item', 'item|article|artikel|artículo|articolo'],
+  ['section', 'section|sec\\.|abschnitt|sección|sezione|§'],
+]
+const NUMBER = String.raw`(\d{1,3}(?:\.\d{1,3}){0,3})\s?([A-Z]?)(?![\p{L}\d])|([IVXLC]{1,7})(?![\p{L}\d])|([A-Z])(?![\p{L}\d])`
+const WORDED = KINDS.map(([kind, words], rank) => ({
+  kind,
+  rank,
+  pattern: new RegExp(`^(?:${words})[\\s\\u00a0]*(?:no\\.?\\s*)?(?:${NUMBER})`, 'iu'),
+}))
+const DECIMAL = /^(\d{1,2}(?:\.\d{1,2}){0,3})[.)]?[\s\u00a0]+\p{Lu}/u
+const LETTER = /^\(?([A-Z])[.)][\s\u00a0]+\p{Lu}/u
+const ROMAN = /^([IVX]{1,5})[.)][\s\u00a0]+\p{Lu}/u
+
+/** The number at the start of a line, if it has one. */
+export function headingNumber(text: string): HeadingNumber | undefined {
+  const line = text.slice(0, 60)
+  for (const { kind, rank, pattern } of WORDED) {
+    const found = pattern.exec(line)
+    if (found === null) continue
+    const [, digits, suffix = '', roman, letter] = found
+    if (digits !== undefined) return { kind, rank, parts: [...digits.split('.').map(Number), ...lettersOf(suffix)] }
+    if (roman !== undefined) return { kind, rank, parts: [romanValue(roman)] }
+    return { kind, rank, parts: lettersOf(letter ?? '') }
+  }
+  const decimal = DECIMAL.exec(line)?.[1]
+  if (decimal !== undefined) return { kind: 'decimal', rank: KINDS.length, parts: decimal.split('.').map(Number) }
+  const roman = ROMAN.exec(line)?.[1]
+  // a single letter that is a digit, too, is more often a letter but for I, V and X
+  if (roman !== undefined) return { kind: 'roman', rank: KINDS.length, parts: [romanValue(roman)] }
+  const letter = LETTER.exec(line)?.[1]
+  return letter === undefined ? undefined : { kind: 'letter', rank: KINDS.length, parts: lettersOf(letter) }
+}
+
+/** Whether a word says what is counted: `Item 7`, not `7.` */
+export function isWorded(number: HeadingNumber | undefined): boolean {
+  return number !== undefined && number.rank < KINDS.length
+}
+
+/** Whether one number comes after another of its kind. */
+export function comesAfter(next: readonly number[], last: readonly number[]): boolean {
+  for (let place = 0; place < Math.max(next.length, last.length); place++) {
+    const step = (next[place] ?? 0) - (last[place] ?? 0)
+    if (step !== 0) return step > 0
+  }
+  return false
+}
+
+function lettersOf(letter: string): number[] {
+  return letter === '' ? [] : [letter.toUpperCase().charCodeAt(0) - 64]
+}
+
+const DIGITS: Readonly<Record<string, number>> = { I: 1, V: 5, X: 10, L: 50, C: 100 }
+
+function romanValue(roman: string): number {
+  let value = 0
+  let last = 0
+  for (const sign of [...roman.toUpperCase()].reverse()) {
+    const digit = DIGITS[sign] ?? 0
+    value += digit < last ? -digit : digit
+    last = Math.max(last, digit)
+  }
+  return value
+}

@@ -1,0 +1,93 @@
+import { headingNumber, isWorded } from './heading-numbers.js'
+import { impliedHeadings, type StyledBlock } from './implied-headings.js'
+import type { Block } from './parsed.js'
+
+/** How the letters of a block are set. */
+export interface Look {
+  letters: number
+  bold: number
+  italic: number
+  underlined: number
+  /** within links */
+  linked: number
+  /** letters by size in points */
+  sizes: Map<number, number>
+}
+
+/** With more headings of its own than one in so many characters, a page needs no others. */
+const CHARACTERS_PER_HEADING = 10_000
+/** A share of letters from which on all of a line is set so. */
+const MOST = 0.9
+
+export function emptyLook(): Look {
+  return { letters: 0, bold: 0, italic: 0, underlined: 0, linked: 0, sizes: new Map() }
+}
+
+/** Several looks as one. */
+export function together(looks: readonly Look[]): Look {
+  const all = emptyLook()
+  for (const look of looks) {
+    all.letters += look.letters
+    all.linked += look.linked
+    for (const [size, letters] of look.sizes) all.sizes.set(size, (all.sizes.get(size) ?? 0) + letters)
+  }
+  return all
+}
+
+/**
+ * Marks the headings of a document that marks none itself, as filings and exported documents are: in place.
+ *
+ * @param looks how its blocks are set; one that is not among them is no heading
+ * @param isListed whether a list of contents leads to a block, by place
+ */
+export function outlineBlocks(
+  blocks: Block[],
+  looks: ReadonlyMap<Block, Look>,
+  isListed: (place: number) => boolean,
+): void {
+  const length = blocks.reduce((sum, block) => sum + block.text.length, 0)
+  const headings = blocks.filter((block) => block.type === 'heading').length
+  if (headings > 0 && length / headings < CHARACTERS_PER_HEADING) return
+  const body = sizeOf(together([...looks.values()]))
+  const styled = blocks.map((block, place) => styledBlock(block, looks.get(block), body, isListed(place)))
+  for (const [place, level] of impliedHeadings(styled)) {
+    const block = blocks[place]
+    if (block === undefined || block.type === 'heading') continue
+    blocks[place] = {
+      type: 'heading',
+      text: styled[place]?.text ?? block.text,
+      level: headings > 0 ? Math.min(6, level + 1) : level,
+    }
+  }
+}
+
+function styledBlock(block: Block, look: Look | undefined, body: number, listed: boolean): StyledBlock {
+  // a title with its number beside it is set as a table of one row
+  const row =
+    block.type === 'table' && block.metadata?.rowCount === 1
+      ? block.text.replaceAll('|', ' ').replace(/\s+/g, ' ').trim()
+      : undefined
+  const worded = row !== undefined && row.length < 300 && isWorded(headingNumber(row))
+  const letters = Math.max(1, look?.letters ?? 0)
+  return {
+    text: worded ? row : block.text,
+    stands: worded || (block.type === 'paragraph' && look !== undefined && look.linked < letters * 0.5),
+    size: look === undefined ? 1 : sizeOf(look) / body,
+    bold: look !== undefined && look.bold >= letters * MOST,
+    italic: look !== undefined && look.italic >= letters * MOST,
+    underlined: look !== undefined && look.underlined >= letters * MOST,
+    isOther: block.type !== 'paragraph' && !worded,
+    ...(listed ? { listed: 1 } : {}),
+  }
+}
+
+function sizeOf({ sizes }: Look): number {
+  let best = 12
+  let most = 0
+  for (const [size, letters] of sizes) {
+    if (letters <= most) continue
+    most = letters
+    best = size
+  }
+  return best
+}

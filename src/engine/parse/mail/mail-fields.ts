@@ -1,0 +1,10 @@
+import type { Declared } from '../parsed.js'
+
+/** The fields of a message. @param from names and addresses as they are shown */
+export function mailFields(date: string | undefined, from: string): Declared {
+  const name = /^\s*"?([^"<]*[^"<\s])"?\s*</.exec(from.slice(0, 1000))?.[1]?.trim() ?? from.trim()
+  return {
+    ...(date === undefined || date === '' ? {} : { published: date }),
+    ...(name === '' ? {} : { authors: [name] }),
+  }
+}

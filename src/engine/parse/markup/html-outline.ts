@@ -1,0 +1,82 @@
+import { lettersOf } from '../implied-headings.js'
+import { type Look, together } from '../looks.js'
+import type { Block } from '../parsed.js'
+import type { LinkShare } from './article.js'
+
+/** Fewer links to places of the page are no list of contents. */
+const MIN_ENTRIES = 4
+const MAX_ENTRIES = 2000
+/** A heading stands at the place that its link leads to, or among so many blocks behind it. */
+const NEAR = 4
+
+/** Where things stand on a page, for the outline of one that marks no headings. */
+export class HtmlPlaces {
+  readonly looks = new Map<Block, Look>()
+  readonly #ids = new Map<string, Block | undefined>()
+  readonly #entries = new Map<string, string>()
+  #waiting: string[] = []
+  #link: string | undefined
+
+  /** An element opens; what follows has its name. */
+  named(id: string | undefined): void {
+    if (id !== undefined && id !== '' && this.#waiting.length < MAX_ENTRIES) this.#waiting.push(id)
+  }
+
+  link(href: string | undefined): void {
+    this.#link = href?.startsWith('#') === true && href.length > 1 ? href.slice(1) : undefined
+  }
+
+  text(text: string): void {
+    if (this.#link === undefined) return
+    const known = this.#entries.get(this.#link)
+    if (known === undefined && this.#entries.size >= MAX_ENTRIES) return
+    if ((known?.length ?? 0) < 400) this.#entries.set(this.#link, `${known ?? ''} ${text}`)
+  }
+
+  /** A block of text was made. */
+  made(block: Block, look: Look): void {
+    this.looks.set(block, look)
+    for (const id of this.#waiting) if (!this.#ids.has(id)) this.#ids.set(id, block)
+    this.#waiting = []
+  }
+
+  /** A table or list took the place of blocks. */
+  replaced(inside: readonly Block[], by: Block | undefined): void {
+    const gone = new Set(inside)
+    if (by !== undefined) this.looks.set(by, together(inside.flatMap((block) => this.looks.get(block) ?? [])))
+    for (const [id, block] of this.#ids) if (block !== undefined && gone.has(block)) this.#ids.set(id, by)
+  }
+
+  /** How much of a block is links. */
+  linksOf(block: Block): LinkShare {
+    return this.looks.get(block) ?? { letters: 0, linked: 0 }
+  }
+
+  /** The blocks that the page's own list of contents leads to, and how it calls them. */
+  listed(blocks: readonly Block[]): Map<number, string> {
+    const places = new Map(blocks.map((block, place) => [block, place]))
+    const listed = new Map<number, string>()
+    if (this.#entries.size < MIN_ENTRIES) return listed
+    for (const [id, words] of this.#entries) {
+      const block = this.#ids.get(id)
+      const place = block === undefined ? undefined : places.get(block)
+      const title = lettersOf(words.replace(/[\s\d]+$/, ''))
+      if (place === undefined || title.length < 4) continue
+      for (let at = place; at < Math.min(place + NEAR, blocks.length); at++) {
+        const found = lettersOf(blocks[at]?.text ?? '')
+        if (found.length < 4 || found.length > 300 || !agrees(title, found)) continue
+        listed.set(at, words)
+        break
+      }
+    }
+    return listed
+  }
+}
+
+function agrees(title: string, found: string): boolean {
+  return (
+    title === found ||
+    (found.length >= 6 && title.endsWith(found)) ||
+    (title.length >= 6 && found.startsWith(title) && found.length < title.length * 2)
+  )
+}

@@ -1,0 +1,77 @@
+import type { getDocumentProxy } from 'unpdf'
+import { defined } from '../../../lib/defined.js'
+import { isRecord } from '../../../lib/json/values.js'
+import type { Declared } from '../parsed.js'
+
+type Pdf = Awaited<ReturnType<typeof getDocumentProxy>>
+
+export interface PdfInfo {
+  title?: string
+  language?: string
+  declared: Declared
+}
+
+/** What a PDF says of itself: its XMP metadata where it has some, since programs keep it better, else its info entries. */
+export async function readInfo(pdf: Pdf): Promise<PdfInfo> {
+  try {
+    const { info, metadata }: { info: unknown; metadata: unknown } = await pdf.getMetadata()
+    const said = isRecord(info) ? info : {}
+    const xmp = xmpOf(metadata)
+    const title = [textOf(said.Title), xmp('dc:title')[0]].find((text) => text !== undefined && isTitle(text))
+    const author = textOf(said.Author)
+    const creators = xmp('dc:creator')
+    const language = xmp('dc:language')[0] ?? textOf(said.Language)
+    return {
+      ...defined({ title: title?.trim() }),
+      ...(language !== undefined && /^[a-z]{2,3}(?:-[\w-]{1,20})?$/i.test(language) ? { language } : {}),
+      declared: defined({
+        authors: creators.length > 0 ? creators : author === undefined ? undefined : [author],
+        created: xmp('xmp:createdate')[0] ?? textOf(said.CreationDate),
+        modified: xmp('xmp:modifydate')[0] ?? textOf(said.ModDate),
+        published: xmp('prism:publicationdate')[0] ?? xmp('prism:coverdate')[0],
+      }),
+    }
+  } catch {
+    return { declared: {} }
+  }
+}
+
+/** Reads XMP by name; pdf.js hands out names in lower case, and texts or lists of texts. */
+function xmpOf(metadata: unknown): (name: string) => string[] {
+  if (!isRecord(metadata) || typeof metadata.get !== 'function') return () => []
+  const read = metadata.get.bind(metadata)
+  return (name) => {
+    const value: unknown = read(name)
+    return [value].flat().flatMap((one) => textOf(one) ?? [])
+  }
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' && value.trim() !== '' ? value.trim() : undefined
+}
+
+/** Writers put their own name, a file name or nothing into the title of a PDF; those are no titles. */
+function isTitle(title: string): boolean {
+  const text = title.trim()
+  if (text.length < 4 || text.length > 200 || !/\p{L}{3}/u.test(text)) return false
+  if (/^(?:microsoft (?:word|powerpoint|excel)|untitled|document\d*$|slide 1$)/i.test(text)) return false
+  return !/\.(?:docx?|pptx?|xlsx?|pdf|indd|qxd|tex|dvi|rtf|odt|html?|fm)$/i.test(text) && !/[\\/]{1}\S+[\\/]/.test(text)
+}
+
+/**
+ * The page labels of a file (`iv`, `A-3`) by page number, of pages whose label is not their number.
+ */
+export async function readPageLabels(pdf: Pdf): Promise<Map<number, string>> {
+  const labels = new Map<number, string>()
+  try {
+    const found: unknown = await pdf.getPageLabels()
+    if (!Array.isArray(found)) return labels
+    for (const [index, label] of found.entries()) {
+      if (typeof label !== 'string' || label.trim() === '' || label === String(index + 1)) continue
+      labels.set(index + 1, label.trim().slice(0, 40))
+    }
+  } catch {
+    // labels that cannot be read say nothing
+  }
+  return labels
+}

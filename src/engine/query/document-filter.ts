@@ -1,0 +1,45 @@
+import { KsError } from '../../contract/errors.js'
+import type { DocumentFilter } from '../../contract/gateway/queries.js'
+import { fieldsOfDocuments } from '../rows/document-fields.js'
+import { MAX_FILTER_DOCS } from '../search/limits.js'
+import type { Read } from '../storage/program.js'
+
+/**
+ * Row keys of the documents of a revision that a filter lets through. A document that does not say what is asked for is
+ * not among them.
+ *
+ * @throws KsError `invalid-request` where they are too many to search in
+ */
+export function* documentsThrough(spaceKey: number, revision: number, filter: DocumentFilter): Read<number[]> {
+  const { dateFrom, dateTo, author, language } = filter
+  const span = {
+    from: dateFrom === undefined ? null : isoOf(dateFrom),
+    to: dateTo === undefined ? null : endOf(dateTo),
+  }
+  const rows = yield* fieldsOfDocuments(spaceKey, revision, span)
+  const name = author?.toLowerCase()
+  const tongue = language?.toLowerCase()
+  const keys = rows
+    .filter((row) => name === undefined || row.author?.toLowerCase().includes(name) === true)
+    .filter((row) => tongue === undefined || isIn(row.language?.toLowerCase(), tongue))
+    .map((row) => row.doc_key)
+  if (keys.length <= MAX_FILTER_DOCS) return keys
+  const [found, most] = [keys.length, MAX_FILTER_DOCS].map((count) => count.toLocaleString('en-US'))
+  throw new KsError(
+    'invalid-request',
+    `filter lets ${found} documents through, more than the ${most} that can be searched by themselves; ask for less, or without it`,
+  )
+}
+
+function isoOf(text: string): string {
+  return new Date(text).toISOString()
+}
+
+/** The last instant of a day, or the instant itself. */
+function endOf(text: string): string {
+  return /^\d{4}-\d{2}-\d{2}$/.test(text) ? `${text}T23:59:59.999Z` : isoOf(text)
+}
+
+function isIn(language: string | undefined, asked: string): boolean {
+  return language === asked || language?.startsWith(`${asked}-`) === true
+}

@@ -1,0 +1,39 @@
+import { type Read, sql } from '../storage/program.js'
+import { jsonAt } from '../storage/readable.js'
+
+/** What a version says of itself, as filters need it. */
+export interface VersionFields {
+  doc_key: number
+  document_date: string | null
+  author: string | null
+  language: string | null
+}
+
+const DATE = jsonAt('metadata', '$.documentDate')
+
+/**
+ * The fields of the documents that a revision shows and whose own date lies in a span; of all where none is given.
+ *
+ * @param from ISO 8601 in UTC, and so `to`
+ */
+export function* fieldsOfDocuments(
+  spaceKey: number,
+  revision: number,
+  { from, to }: { from: string | null; to: string | null },
+): Read<VersionFields[]> {
+  return yield* sql.all<VersionFields>(
+    `SELECT doc_key, ${DATE} document_date, ${jsonAt('metadata', '$.author')} author, ${jsonAt('metadata', '$.language')} language
+     FROM versions WHERE space_key = ? AND from_revision <= ? AND (until_revision IS NULL OR until_revision > ?)
+       AND (CAST(? AS TEXT) IS NULL OR ${DATE} >= ?) AND (CAST(? AS TEXT) IS NULL OR ${DATE} <= ?)`,
+    [spaceKey, revision, revision, from, from, to, to],
+  )
+}
+
+/** The title and metadata of the version of a document that answers now; nothing before the first publication. */
+export function* publishedFields(docKey: number): Read<{ title: string; metadata: string } | undefined> {
+  return yield* sql.get<{ title: string; metadata: string }>(
+    `SELECT title, metadata FROM versions WHERE doc_key = ? AND from_revision IS NOT NULL AND until_revision IS NULL
+     ORDER BY version DESC LIMIT 1`,
+    [docKey],
+  )
+}

@@ -1,0 +1,59 @@
+import { describe, expect, it } from 'vitest'
+import { lettersOf } from '../../../src/engine/parse/implied-headings.js'
+import { type MadePage, madePages } from './article-pages.js'
+import { read } from './read.js'
+
+/** Shares of the content that is read, and of what is read that is content. */
+async function judge({ html, content, around }: MadePage): Promise<{ recall: number; precision: number }> {
+  const { text } = await read('page.html', html)
+  const found = lettersOf(text)
+  const length = (list: string[]): number =>
+    list.reduce((sum, one) => sum + (found.includes(lettersOf(one)) ? lettersOf(one).length : 0), 0)
+  const all = content.reduce((sum, one) => sum + lettersOf(one).length, 0)
+  // a word of a menu that stands in the text as well is not counted as kept
+  const menus = around.filter((one) => lettersOf(one).length > 12)
+  return { recall: length(content) / all, precision: length(content) / (length(content) + length(menus)) }
+}
+
+describe('Pages of the web', () => {
+  // seeds 1 to 3 were looked at while the rules were made
+  it.each([11, 12, 13])(
+    'keep what they say and lose what their site puts around it (words of seed %i)',
+    async (seed) => {
+      const rows: { name: string; recall: number; precision: number }[] = []
+      for (const page of madePages(seed)) rows.push({ name: page.name, ...(await judge(page)) })
+      const mean = (of: 'recall' | 'precision'): number => rows.reduce((sum, row) => sum + row[of], 0) / rows.length
+      for (const { name, recall } of rows) expect(recall, name).toBeGreaterThan(0.97)
+      expect(mean('recall')).toBeGreaterThan(0.99)
+      expect(mean('precision')).toBeGreaterThan(0.95)
+    },
+  )
+
+  it('keep their title and their headings', async () => {
+    for (const { name, html, content } of madePages(11)) {
+      const { outline, elements } = await read('page.html', html)
+      const headings = elements.filter(({ type }) => type === 'heading' || type === 'title').map(({ text }) => text)
+      const wanted = [...html.matchAll(/<h[1-6][^>]*>([^<]+)</g)].flatMap(([, text = '']) =>
+        content.includes(text) ? [text] : [],
+      )
+      expect(headings, name).toEqual(expect.arrayContaining(wanted))
+      expect(outline.length, name).toBeGreaterThan(0)
+    }
+  })
+
+  it('that are no articles lose nothing', async () => {
+    const index = `<html><body><h1>All pages</h1><ul>${Array.from({ length: 300 }, (_, at) => `<li><a href="/${at}">Page number ${at}</a></li>`).join('')}</ul></body></html>`
+    expect((await read('index.html', index)).text).toContain('Page number 299')
+    const rows = Array.from({ length: 300 }, (_, at) => `<tr><td>Row ${at}</td><td>${at * 3}</td></tr>`).join('')
+    const table = `<html><body><p>${'Figures of the year, as they were told. '.repeat(20)}</p><table><tr><th>Row</th><th>Figure</th></tr>${rows}</table><p>Sources: the office.</p></body></html>`
+    const { text } = await read('table.html', table)
+    for (const part of ['Figures of the year', 'Row 299', 'Sources: the office.']) expect(text).toContain(part)
+  })
+
+  it('that are hostile are read all the same', async () => {
+    const deep = `<html><body>${'<div>'.repeat(30_000)}${'<p>Text, with commas, that goes on for a while, and on.</p>'.repeat(30)}</body></html>`
+    expect((await read('deep.html', deep)).text).toContain('goes on for a while')
+    const wide = `<html><body><article>${'<p>Text, with commas, that goes on, and on, for a while.</p>'.repeat(40_000)}</article></body></html>`
+    expect((await read('wide.html', wide)).text.length).toBeGreaterThan(2_000_000)
+  })
+})
