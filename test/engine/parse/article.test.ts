@@ -42,7 +42,7 @@ describe('Pages of the web', () => {
   })
 
   it('that are no articles lose nothing', async () => {
-    const index = `<html><body><h1>All pages</h1><ul>${Array.from({ length: 300 }, (_, at) => `<li><a href="/${at}">Page number ${at}</a></li>`).join('')}</ul></body></html>`
+    const index = `<html><body><h1>All pages</h1><p>${'Here are all pages, old and new, long and short, in the order of their numbers. '.repeat(9)}</p><ul>${Array.from({ length: 300 }, (_, at) => `<li><a href="/${at}">Page number ${at}</a></li>`).join('')}</ul></body></html>`
     expect((await read('index.html', index)).text).toContain('Page number 299')
     const rows = Array.from({ length: 300 }, (_, at) => `<tr><td>Row ${at}</td><td>${at * 3}</td></tr>`).join('')
     const table = `<html><body><p>${'Figures of the year, as they were told. '.repeat(20)}</p><table><tr><th>Row</th><th>Figure</th></tr>${rows}</table><p>Sources: the office.</p></body></html>`
