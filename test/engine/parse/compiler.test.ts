@@ -268,7 +268,7 @@ describe('Formats that cannot be read', () => {
       'malformed: old.doc is not a readable compound file: CFB file size 32 < 512',
       'encrypted: password_protected.xlsx is protected by a password',
       'encrypted: password.pdf is protected by a password',
-      'empty: single_table.pdf has no text layer: its page is a picture, and text in pictures cannot be read yet',
+      'read application/pdf',
       'empty: empty.txt is empty',
       'empty: blank.md has no text',
       'malformed: cut.docx is a zip archive without a directory; it may be cut off',
