@@ -8,6 +8,7 @@ import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { globSync } from 'tinyglobby'
 import { DEFAULT_LIMITS } from '../src/engine/parse/limits.js'
+import { DEFAULT_OCR, OcrBudget } from '../src/engine/parse/ocr/budget.js'
 import type { Parser } from '../src/engine/parse/parsed.js'
 import { ROOT } from './lib/daemon.js'
 import { type Figure, percentile, report } from './lib/report.js'
@@ -28,6 +29,7 @@ interface Sample {
   bar: boolean
 }
 
+const ocr = new OcrBudget(DEFAULT_OCR)
 const random = numbers(13)
 const paragraph = () => prose(random, 400)
 const times = (count: number, make: (place: number) => string) =>
@@ -93,7 +95,8 @@ async function turn(parser: Parser, { files, mediaType }: Sample, repeats: numbe
   const start = performance.now()
   for (let repeat = 0; repeat < repeats; repeat++) {
     for (const bytes of files) {
-      await parser.parse({ filename: 'a', bytes, mediaType, text: () => bytes.toString(), limits: DEFAULT_LIMITS })
+      const text = () => bytes.toString()
+      await parser.parse({ filename: 'a', bytes, mediaType, text, limits: DEFAULT_LIMITS, ocr })
     }
   }
   return performance.now() - start

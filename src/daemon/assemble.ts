@@ -9,6 +9,7 @@ import { defined } from '../lib/defined.js'
 import { type DatabaseAddress, databaseAddress, databasePassword } from '../local/database-address.js'
 import type { DiskRoom } from '../local/disk-room.js'
 import { objectPlace } from '../local/object-place.js'
+import { chosenLanguages } from '../local/ocr-languages.js'
 import type { Settings } from '../local/settings.js'
 import { createTokenVerifier, type OutsideTokens, type TokenVerifier } from './auth/tokens.js'
 import { createPreviewLinks } from './chat/previews.js'
@@ -133,6 +134,7 @@ export function engineOptions(dataDir: string, settings: Settings, log: Logger):
       embedding: settings.embeddingThreads ?? workersFor(availableParallelism() / 4),
     },
     quotas,
+    ocr: chosenLanguages(dataDir, settings.ocrLanguages),
     retention: {
       intervalMs: settings.retentionIntervalMinutes * MINUTE_MS,
       batchRows: settings.retentionBatchRows,

@@ -2,6 +2,7 @@ import { isIP } from 'node:net'
 import { type ConverterSetting, converters } from './converter-setting.js'
 import { databaseAddress } from './database-address.js'
 import { objectPlace } from './object-place.js'
+import { languageSetting } from './ocr-languages.js'
 import { type ProviderSetting, providers } from './provider-setting.js'
 import { atLeast, numeric, parseJson, record, someText, text, webAddress } from './setting-readers.js'
 
@@ -139,6 +140,12 @@ export const SETTINGS = {
     none<ConverterSetting>(),
     converters,
     'programs that make files readable whose types are not: a list of {types, argv}',
+  ),
+  ocrLanguages: setting<readonly string[]>(
+    'OCR_LANGUAGES',
+    ['eng'],
+    (value) => languageSetting(texts(value)),
+    'languages of text in pictures, as eng+deu; for a space of its own, as letters=deu; `ks languages` lists those that are installed',
   ),
   embeddingThreads: setting<Optional<number>>(
     'EMBEDDING_THREADS',

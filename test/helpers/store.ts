@@ -273,5 +273,6 @@ export async function preparedDocument(title: string, text: string): Promise<Pre
     nodes,
     items: [],
     metadata: { pageCount: 1 },
+    recognised: [],
   })
 }

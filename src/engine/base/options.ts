@@ -2,6 +2,7 @@ import type { QuotaPolicy } from '../../contract/gateway/spaces.js'
 import type { DatabaseAddress } from '../../local/database-address.js'
 import type { DiskRoom } from '../../local/disk-room.js'
 import type { ObjectPlace } from '../../local/object-place.js'
+import type { ChosenLanguages } from '../../local/ocr-languages.js'
 import type { EngineLog } from './log.js'
 import type { ModelReference } from './model-reference.js'
 import type { ProviderConfig } from './provider-config.js'
@@ -46,6 +47,10 @@ export interface EngineOptions {
     /** threads that embed texts with the models of this machine */
     embedding: number
   }
+  /** how text in pictures is read; English where absent */
+  ocr?: ChosenLanguages
+  /** processor time for text in pictures of one document at a time, milliseconds; ten seconds where absent */
+  ocrBudgetMs?: number
   /** instead of the numbers in the manifests of all spaces */
   quotas: QuotaOverrides
   retention: RetentionSchedule

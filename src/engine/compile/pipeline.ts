@@ -7,11 +7,12 @@ import { nodesOfVersion } from '../rows/nodes.js'
 import { lastSequence } from '../rows/projection-log.js'
 import type { SpaceRow } from '../rows/spaces.js'
 import { endCommits } from '../rows/staged-commits.js'
-import { dropUnpublished, versionKeyOf } from '../rows/versions.js'
+import { dropUnpublished, metadataOf, versionKeyOf } from '../rows/versions.js'
 import { policiesOf } from '../spaces/manifest.js'
 import { countPages } from '../spaces/parser-pages.js'
 import type { Read, Write } from '../storage/program.js'
 import { mayWait, type Publications, publishStored } from './publications.js'
+import { readFiles, waitsForPages } from './read-files.js'
 import { type ReadWork, storeVersions, type ToFollow } from './store-versions.js'
 import type { Built, Work } from './work.js'
 
@@ -49,27 +50,6 @@ export async function compileBatch(
   await (parting === undefined ? publishStored(context, stored, signal) : parting.publications.publish(stored, signal))
 }
 
-/** Reads files. How far each is can be seen meanwhile (`context.reading`), and costs no write. */
-async function readAll({ compiler, objects, reading }: EngineContext, batch: readonly Work[], signal: AbortSignal) {
-  const keys = batch.map(({ document }) => document.object_key)
-  try {
-    return await objects.local(keys, (files) => {
-      const there = batch.flatMap(({ job, document }, place) => {
-        const file = files[place]
-        if (file === undefined) return []
-        return [{ job, request: { ...file, filename: document.filename, declaredType: document.mime_type } }]
-      })
-      const requests = there.map(({ request }) => request)
-      return compiler.compile(requests, signal, (place, progress) => {
-        const job = there[place]?.job
-        if (job !== undefined) reading.set(job.id, progress)
-      })
-    })
-  } finally {
-    for (const { job } of batch) reading.delete(job.id)
-  }
-}
-
 /**
  * Parses files and stores versions with their nodes; a file that cannot be read ends its job here.
  *
@@ -83,15 +63,15 @@ async function buildNodes(
   signal: AbortSignal,
 ): Promise<Built[]> {
   if (batch.length === 0) return []
-  const results = await readAll(context, batch, signal)
+  const files = await readFiles(context, space, batch, signal)
   countPages(
     context,
     space,
-    results.flatMap((result) => (result.ok ? [result.document.metadata] : [])),
+    files.flatMap((file) => (file?.result.ok === true && !file.isReadOn ? [file.result.document.metadata] : [])),
   )
   const read: ReadWork[] = []
   for (const [index, work] of batch.entries()) {
-    const result = results[index]
+    const result = files[index]?.result
     if (result?.ok === true) read.push({ work, document: result.document })
     else if (result !== undefined) await failJob(context, space, work, result.failure)
   }
@@ -107,7 +87,10 @@ function* reload(resumed: readonly Work[]): Read<{ reloaded: Built[]; lost: Work
   for (const work of resumed) {
     const versionKey = yield* versionKeyOf(work.document.key, work.job.version)
     if (versionKey === undefined) lost.push(work)
-    else reloaded.push({ ...work, versionKey, nodes: yield* nodesOfVersion(versionKey) })
+    else {
+      const pagesWait = waitsForPages(yield* metadataOf(versionKey))
+      reloaded.push({ ...work, versionKey, nodes: yield* nodesOfVersion(versionKey), pagesWait })
+    }
   }
   return { reloaded, lost }
 }

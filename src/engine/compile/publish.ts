@@ -1,5 +1,6 @@
 import type { EngineContext } from '../context.js'
 import { retireDocuments } from '../documents/delete.js'
+import { readOn } from '../documents/read-on.js'
 import { removeUnreferenced } from '../objects/remove.js'
 import { type DocumentRow, namesakesOf } from '../rows/documents.js'
 import { publishJobs } from '../rows/job-claims.js'
@@ -91,6 +92,10 @@ function* publish(
   )
   const keep = (yield* retentionOf(space.key)).parseArtifactVersions
   const shown = yield* show(space, going, revision, keep)
+  yield* readOn(
+    space,
+    going.flatMap(({ document, pagesWait }) => (pagesWait ? document : [])),
+  )
   if (isProvided) {
     const owed = going.filter(({ nodes }) => nodes.length > 0)
     yield* oweVectors(

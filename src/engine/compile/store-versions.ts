@@ -19,6 +19,7 @@ import type { FreshBatch, IndexedNode } from '../search/ports.js'
 import { type VersionSize, versionOverQuota, versionsOverQuota } from '../spaces/quota.js'
 import type { Read, Write } from '../storage/program.js'
 import { takeNodeKeys } from './node-keys.js'
+import { waitsForPages } from './read-files.js'
 import type { Built, Work } from './work.js'
 
 /** What one transaction stores at most, so that it holds the event loop for some milliseconds: bytes, passages, documents. */
@@ -314,18 +315,18 @@ function* finishWanted(begun: Begun): Write<Built | undefined> {
   return (yield* goesOn(begun)) ? (yield* finishAll([begun]))[0] : undefined
 }
 
-/** All of these versions is stored: their jobs go on, inside the caller's transaction. */
+/** All of these versions is stored: their jobs go on, inside the caller's transaction, and nobody sees a stage between. */
 function* finishAll(begun: readonly Begun[]): Write<Built[]> {
   const jobs = begun.map(({ item }) => item.work.job)
   yield* moveStored(jobs)
-  // in one update: nobody sees a stage between them, of one transaction
   yield* advance(
     jobs.map(({ id }) => id),
     ['metadata-prepared', 'artifacts-built', 'nodes-built'],
   )
   return begun.map(({ item: { work, document, firstNode }, versionKey }) => {
     const nodes = document.nodes.map(({ ordinal, title, text }) => ({ key: firstNode + ordinal, title, text }))
-    return { ...work, job: { ...work.job, stage: 'nodes_generated' as const }, versionKey, nodes }
+    const built = { versionKey, nodes, pagesWait: waitsForPages(document.metadata) }
+    return { ...work, job: { ...work.job, stage: 'nodes_generated' as const }, ...built }
   })
 }
 

@@ -12,4 +12,6 @@ export interface Work {
 export interface Built extends Work {
   versionKey: number
   nodes: { key: number; title: string; text: string }[]
+  /** pages of it are to be read in pictures once it is published */
+  pagesWait: boolean
 }

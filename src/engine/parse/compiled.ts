@@ -1,3 +1,5 @@
+import type { OcrRequest, RecognisedPage } from './ocr/pages-read.js'
+
 /** What parsing makes of one file: plain data, free of ids from the store, so it can cross a process border. */
 
 export type ElementType = 'title' | 'heading' | 'paragraph' | 'table' | 'list' | 'image' | 'code' | 'page-break'
@@ -111,6 +113,8 @@ export interface CompiledDocument {
   nodes: CompiledNode[]
   items: CompiledItem[]
   metadata: Record<string, unknown>
+  /** pages that were read in pictures this time, to be kept for the next */
+  recognised: RecognisedPage[]
 }
 
 /** Why a file could not be read: one sentence for people, and a stable code. */
@@ -147,7 +151,10 @@ export interface PreparedAsset {
  * anything of the size of a document.
  */
 export interface PreparedDocument
-  extends Pick<CompiledDocument, 'contentType' | 'parser' | 'title' | 'mediaType' | 'language' | 'metadata'> {
+  extends Pick<
+    CompiledDocument,
+    'contentType' | 'parser' | 'title' | 'mediaType' | 'language' | 'metadata' | 'recognised'
+  > {
   /** packed text and elements; see `StoredArtifact` */
   artifact: Uint8Array
   artifactHash: string
@@ -171,6 +178,8 @@ export interface CompileRequest {
   filename: string
   /** as the client declared it; content decides */
   declaredType?: string
+  /** how text in pictures is read; default: English, for some seconds */
+  ocr?: OcrRequest
   /** what a vision model said of pictures of the file, by the SHA-256 of their bytes in hexadecimal */
   descriptions?: Record<string, string>
 }

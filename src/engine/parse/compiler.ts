@@ -23,7 +23,9 @@ const BATCH_BYTES = 1024 * 1024
 const SMALL_FILE = 64 * 1024
 /** Formats that are parsed by larger libraries go alone, whatever their size, so that a crash has one cause. */
 const ALONE = new Set(
-  'pdf docx docm dotx dotm doc xlsx xlsm xlsb xltx xls pptx pptm ppsx potx odt ott ods odp epub rtf msg zip'.split(' '),
+  'png jpg jpeg gif bmp webp tif tiff pdf docx docm dotx dotm doc xlsx xlsm xlsb xltx xls pptx pptm ppsx potx odt ott ods odp epub rtf msg zip'.split(
+    ' ',
+  ),
 )
 /** A batch of small files that gives no result for so much processor time holds one that hangs. */
 const BATCH_STALL_MS = 10_000

@@ -1,5 +1,6 @@
 import type { BoundingBox, CompiledDocument, ElementType } from './compiled.js'
 import type { ReadLimits } from './limits.js'
+import type { OcrBudget } from './ocr/budget.js'
 
 /**
  * A picture met while reading: its own bytes, an address the document only points to, or a place on a page, which is drawn
@@ -43,6 +44,8 @@ export interface ParserInput {
   /** decoded text, for text formats; not called by binary ones */
   text(): string
   limits: ReadLimits
+  /** for text in pictures: what it may cost, and what was read of it before */
+  ocr: OcrBudget
 }
 
 export interface Parser {

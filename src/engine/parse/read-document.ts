@@ -6,6 +6,7 @@ import { type Assembled, assemble } from './elements.js'
 import { listItems } from './items.js'
 import { ReadError, type ReadLimits } from './limits.js'
 import { cutNodes } from './nodes.js'
+import { DEFAULT_OCR, OcrBudget } from './ocr/budget.js'
 import type { Parsed, ParserInput } from './parsed.js'
 import { noteShown } from './picture/shown.js'
 import type { PixelSize } from './picture/size.js'
@@ -37,7 +38,7 @@ export async function readDocument(request: CompileRequest, limits: ReadLimits):
  */
 export async function compileBytes(
   bytes: Buffer,
-  request: Pick<CompileRequest, 'filename' | 'declaredType' | 'descriptions'>,
+  request: Pick<CompileRequest, 'filename' | 'declaredType' | 'descriptions' | 'ocr'>,
   limits: ReadLimits,
 ): Promise<CompiledDocument> {
   const { filename } = request
@@ -68,6 +69,7 @@ export async function compileBytes(
     nodes,
     items,
     metadata: parsed.metadata,
+    recognised: input.ocr.fresh,
   }
 }
 
@@ -91,15 +93,17 @@ function readBytes(request: CompileRequest): Buffer {
 
 function recognise(
   bytes: Buffer,
-  request: Pick<CompileRequest, 'filename' | 'declaredType'>,
+  request: Pick<CompileRequest, 'filename' | 'declaredType' | 'ocr'>,
   limits: ReadLimits,
 ): ParserInput {
   const { filename } = request
+  const ocr = new OcrBudget(request.ocr ?? DEFAULT_OCR)
   const binary = sniffBytes(bytes)
-  if (binary !== undefined) return { filename, bytes, mediaType: binary, text: () => bytes.toString('latin1'), limits }
+  if (binary !== undefined)
+    return { filename, bytes, mediaType: binary, text: () => bytes.toString('latin1'), limits, ocr }
   const { text } = decodeText(bytes, bytes.includes(0x3c) ? declaredCharset(bytes) : undefined)
   const mediaType = isText(text) ? sniffText(text, filename, request.declaredType) : 'application/octet-stream'
-  return { filename, bytes, mediaType, text: () => text, limits }
+  return { filename, bytes, mediaType, text: () => text, limits, ocr }
 }
 
 function contentTypeOf(parsed: Parsed): CompiledDocument['contentType'] {

@@ -31,6 +31,10 @@ const PARSERS: readonly Entry[] = [
   lazily(is('text/markdown'), async () => (await import('./text/markdown.js')).markdownParser),
   lazily(textParser.accepts, async () => textParser),
   lazily(is('text/html', 'application/xhtml+xml'), async () => (await import('./markup/html.js')).htmlParser),
+  lazily(
+    is('image/png', 'image/jpeg', 'image/gif', 'image/bmp', 'image/webp', 'image/tiff'),
+    async () => (await import('./picture/picture.js')).pictureParser,
+  ),
   lazily(is('application/pdf'), async () => (await import('./pdf/pdf.js')).pdfParser),
   lazily(is(`${WORD}document`, `${WORD}template`), async () => (await import('./office/docx.js')).docxParser),
   lazily(

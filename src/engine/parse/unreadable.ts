@@ -62,6 +62,14 @@ const RECOGNISED_BY_BYTES = new Set([
   'vsdx',
   'vsd',
   'pub',
+  'png',
+  'jpg',
+  'jpeg',
+  'gif',
+  'bmp',
+  'webp',
+  'tif',
+  'tiff',
 ])
 
 /** The error for a type without a parser: one sentence that says what the file is. */
@@ -81,6 +89,11 @@ export function unsupported(filename: string, mediaType: string): ReadError {
         ? 'neither text nor of a known type, so it cannot be read'
         : 'a compound file of a program that is not known'
     return new ReadError('unsupported-type', `${filename} is ${what}`, { mediaType })
+  }
+  if (mediaType === 'image/heic' || mediaType === 'image/avif') {
+    const name = mediaType === 'image/heic' ? 'HEIC' : 'AVIF'
+    const message = `${filename} is a picture in the format ${name}, for which there is no decoder here: convert it to JPEG or PNG`
+    return new ReadError('unsupported-type', message, { mediaType })
   }
   const kind = KINDS.find(([pattern]) => pattern.test(mediaType))?.[1] ?? 'a file'
   return new ReadError('unsupported-type', `${filename} is ${kind} (${mediaType}), which cannot be read yet`, {

@@ -56,6 +56,7 @@ export function toEvidenceItem(
       ordinal: passage.ordinal,
       storedAt: new Date(passage.published_at).toISOString(),
       ...originOf(passage),
+      ...ocrOf(passage),
       ...(freshness?.file === undefined ? {} : { file: freshness.file }),
       ...defined({ navigation, why }),
     },
@@ -69,6 +70,13 @@ function originOf({ source_id: sourceId, source_url: sourceUrl, external }: Pass
     ...defined({ sourceId: sourceId ?? undefined }),
     ...(sourceUrl === null ? {} : { sourceUrl: String(sourceUrl) }),
   }
+}
+
+/** Of a passage that was read in a picture: how sure the words of its page are, in per cent. */
+function ocrOf({ page, ocr_pages: pages }: PassageRow): { ocr?: { confidence: number } } {
+  if (pages === null || page === null) return {}
+  const confidence = new RegExp(`(?:^| )${page}:(\\d+)`).exec(String(pages))?.[1]
+  return confidence === undefined ? {} : { ocr: { confidence: Number(confidence) } }
 }
 
 function toCitation(passage: PassageRow): Citation {

@@ -147,6 +147,14 @@ export function* goOn(keys: readonly number[]): Write<void> {
   )
 }
 
+/** Puts jobs off that nobody has claimed. @param until when they are due */
+export function* putOff(keys: readonly number[], until: number): Write<void> {
+  yield* sql.runEach(
+    'UPDATE jobs SET run_after = ? WHERE key = ? AND completed_at IS NULL AND claimed_by IS NULL',
+    keys.map((key) => [until, key]),
+  )
+}
+
 /** Jobs of a space that wait to be tried again, of those that the reader may know of. */
 export function* jobsPutOff(reader: Reader, spaceKey: number): Read<JobRow[]> {
   return yield* sql.all<JobRow>(

@@ -30,6 +30,8 @@ export interface PassageRow {
   source_url: string | null
   /** 1: it was read from a place of others, and not uploaded */
   external: number
+  /** of a document with pages that were read in pictures, which those are: `page:confidence`, parted by spaces */
+  ocr_pages: string | null
 }
 
 /**
@@ -56,7 +58,7 @@ export function* loadPassages(spaceKey: number, keys: number[]): Read<Map<number
     `SELECT nodes.key, nodes.doc_key, nodes.id, nodes.title, nodes.text body, nodes.section, nodes.start_offset, nodes.end_offset, nodes.page, nodes.row_hash,
        nodes.kind, nodes.shows, nodes.ordinal, documents.id document_id, documents.filename, versions.title document_title,
        versions.version, versions.artifact_hash, versions.created_at published_at, documents.source_id,
-       ${jsonAt('documents.metadata', '$.sourceUrl')} source_url,
+       ${jsonAt('documents.metadata', '$.sourceUrl')} source_url, ${jsonAt('versions.metadata', '$.ocrPages')} ocr_pages,
        coalesce(${jsonAt('documents.metadata', '$.sourceUrl')}, ${jsonAt('documents.metadata', '$.pageId')},
          ${jsonAt('documents.metadata', '$.fileId')}) IS NOT NULL external
      FROM json_each(?) wanted CROSS JOIN nodes ON nodes.key = wanted.value

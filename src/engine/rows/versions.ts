@@ -1,7 +1,9 @@
 import { defined } from '../../lib/defined.js'
 import { newId } from '../../lib/ids.js'
+import { isRecord } from '../../lib/json/values.js'
 import type { PreparedAsset, PreparedDocument } from '../parse/compiled.js'
 import { type Bindable, type Read, sql, type Write } from '../storage/program.js'
+import { fromCell } from '../storage/readable.js'
 import { logRemoved } from './projection-log.js'
 import { cutParts, type Packed, type VersionPart } from './version-parts.js'
 
@@ -143,6 +145,13 @@ export function* versionKeyOf(docKey: number, version: number): Read<number | un
     docKey,
     version,
   ]))?.key
+}
+
+/** What a version says of itself. */
+export function* metadataOf(key: number): Read<Record<string, unknown>> {
+  const row = yield* sql.get<{ metadata: string }>('SELECT metadata FROM versions WHERE key = ?', [key])
+  const metadata: unknown = fromCell(row?.metadata ?? '{}')
+  return isRecord(metadata) ? metadata : {}
 }
 
 /** Whether a version is there under its number: one that is left to the purge has lost it. */

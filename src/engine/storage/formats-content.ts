@@ -73,6 +73,10 @@ export const CONTENT_FORMATS: Readonly<Record<string, TableFormat>> = {
     packed: 'bytes',
     oneOf: { part: ['artifact', 'outline', 'items'] },
   }),
+  ocr_pages: table(
+    { key: 'doc_key space_key', integer: 'page', text: 'engine', 'json-object': 'text' },
+    { derived: true },
+  ),
   nodes: table({
     key: 'key space_key doc_key version_key',
     uuid: 'id',

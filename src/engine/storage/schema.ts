@@ -41,6 +41,7 @@ import { ROOT_TENANTS_SCHEMA } from './migrations/0040-root-tenants.js'
 import { FAILED_DOCUMENTS_SCHEMA } from './migrations/0041-failed-documents.js'
 import { IMPORTS_SCHEMA } from './migrations/0042-imports.js'
 import { BETWEEN_GATEWAYS_SCHEMA } from './migrations/0043-between-gateways.js'
+import { OCR_PAGES_SCHEMA } from './migrations/0044-ocr-pages.js'
 import { PICTURES_SCHEMA } from './migrations/0047-pictures.js'
 
 /** A step. Where the databases that stores are kept in need different words for it, both. */
@@ -98,6 +99,7 @@ const STEPS: readonly Migration[] = [
   FAILED_DOCUMENTS_SCHEMA,
   IMPORTS_SCHEMA,
   BETWEEN_GATEWAYS_SCHEMA,
+  OCR_PAGES_SCHEMA,
   PICTURES_SCHEMA,
 ]
 

@@ -15,6 +15,7 @@ const LEFT_OUT: Readonly<Record<string, readonly string[]>> = {
     'space_usage',
     'space_counters',
     'projection_log',
+    'ocr_pages',
     'node_keys',
     'vector_counts',
     'vectors_due',

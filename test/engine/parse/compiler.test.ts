@@ -265,10 +265,10 @@ describe('Formats that cannot be read', () => {
     )
     expect(failures).toEqual([
       'unsupported-type: song.mp3 is a sound file (audio/mpeg), which cannot be read yet',
-      'unsupported-type: old.doc is a word-processor document (application/msword), which cannot be read yet',
+      'malformed: old.doc is not a readable compound file: CFB file size 32 < 512',
       'encrypted: password_protected.xlsx is protected by a password',
       'encrypted: password.pdf is protected by a password',
-      'empty: single_table.pdf has no text layer: its page is a picture, and text in pictures cannot be read yet',
+      'read application/pdf',
       'empty: empty.txt is empty',
       'empty: blank.md has no text',
       'malformed: cut.docx is a zip archive without a directory; it may be cut off',

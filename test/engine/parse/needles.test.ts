@@ -29,6 +29,9 @@ const READ = new Set([
   'rst',
   'org',
   'eml',
+  'png',
+  'jpg',
+  'jpeg',
 ])
 
 interface Needle {
@@ -44,10 +47,10 @@ describe('Needles in real documents', () => {
   const present = existsSync(list)
   if (!present) console.log(`skipped: ${list} is not there`)
 
-  it.skipIf(!present)('are found in the text of their files', { timeout: 120_000 }, async () => {
+  it.skipIf(!present)('are found in the text of their files', { timeout: 900_000 }, async () => {
     const lines = readFileSync(list, 'utf8').trim().split('\n')
     const needles: Needle[] = lines.map((line) => JSON.parse(line))
-    const wanted = needles.filter((one) => READ.has(one.format) && one.method === 'text')
+    const wanted = needles.filter((one) => READ.has(one.format))
     const files = [...new Set(wanted.map((one) => one.file))]
     const compiler = createCompiler({ children: 2 })
     const results = await compiler.compile(

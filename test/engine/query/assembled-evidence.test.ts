@@ -29,6 +29,7 @@ const passage = (body: string, more: Partial<RankedPassage> = {}, row: Partial<P
       ...{
         kind: 'text',
         shows: null,
+        ocr_pages: null,
         ordinal: 0,
         document_id: `d${key}`,
         filename: `f${key}.md`,

@@ -15,6 +15,8 @@ export interface PdfBlock extends Block {
   y: number
   lineCount: number
   turned: boolean
+  /** of words that were read in a picture */
+  confidences?: number[]
 }
 
 /** Larger steps between two baselines (against the usual one) end a paragraph. */
@@ -101,7 +103,15 @@ function toBlock(lines: PdfLine[], pageNumber: number, vocabulary: ReadonlySet<s
     y: lines[0]?.y ?? 0,
     lineCount: lines.length,
     turned: lines[0]?.turned ?? false,
+    ...withConfidences(lines.flatMap(({ confidences = [] }) => confidences)),
   }
+}
+
+/** What is kept of a paragraph that was read in a picture: how sure its words are, in the order of its lines. */
+function withConfidences(words: number[]): Pick<PdfBlock, 'confidences' | 'metadata'> {
+  if (words.length === 0) return {}
+  const confidence = Math.round(words.reduce((sum, word) => sum + word, 0) / words.length)
+  return { confidences: words, metadata: { ocr: { confidence, words } } }
 }
 
 /** Neighbouring bullets are one list. */
@@ -109,8 +119,10 @@ function mergeBullets(blocks: PdfBlock[]): PdfBlock[] {
   const merged: PdfBlock[] = []
   for (const block of blocks) {
     const last = merged[merged.length - 1]
-    if (last?.type === 'list' && block.type === 'list') last.text += `\n${block.text}`
-    else merged.push(block)
+    if (last?.type === 'list' && block.type === 'list') {
+      last.text += `\n${block.text}`
+      Object.assign(last, withConfidences([...(last.confidences ?? []), ...(block.confidences ?? [])]))
+    } else merged.push(block)
   }
   return merged
 }

@@ -9,6 +9,8 @@ export interface PdfLine {
   size: number
   /** set sideways on the page */
   turned: boolean
+  /** of a line that was read in a picture: how sure each of its words is, in per cent */
+  confidences?: number[]
 }
 
 /** What pdf.js says about one run of text. */

@@ -2,9 +2,11 @@ import { getDocumentProxy } from 'unpdf'
 import { defined } from '../../../lib/defined.js'
 import { isRecord } from '../../../lib/json/values.js'
 import { ReadError } from '../limits.js'
+import type { PageWithText } from '../ocr/page-text.js'
+import { readPictures } from '../ocr/pages-to-read.js'
 import type { Block, Parsed, Parser, ParserInput } from '../parsed.js'
 import { tellProgress } from '../progress.js'
-import { dropRunningLines, type PdfBlock, type PdfPage, pageBlocks, vocabularyOf } from './pdf-blocks.js'
+import { dropRunningLines, type PdfBlock, pageBlocks, vocabularyOf } from './pdf-blocks.js'
 import { findFigures, placeFigures } from './pdf-figures.js'
 import { type Bookmark, markHeadings, placeBookmarks } from './pdf-headings.js'
 import { readLines, type TextRun } from './pdf-lines.js'
@@ -16,7 +18,10 @@ const MAX_BOOKMARK_DEPTH = 8
 /** With fewer bookmarks than one in so many pages, headings in the text refine them. */
 const PAGES_PER_BOOKMARK = 15
 
-/** Reads the text layer of a PDF. Nothing is rendered, no script of the file runs, no font or address is fetched. */
+/**
+ * Reads the text layer of a PDF, and what has none, or rubbish, in pictures of its pages. No script of the file runs, no font or address is
+ * fetched.
+ */
 export const pdfParser: Parser = {
   accepts: (mediaType) => mediaType === 'application/pdf',
   async parse(input) {
@@ -48,13 +53,15 @@ async function open(bytes: Buffer, filename: string): Promise<Pdf> {
   }
 }
 
-async function read(pdf: Pdf, { filename, bytes, limits }: ParserInput): Promise<Parsed> {
+async function read(pdf: Pdf, { bytes, filename, limits, ocr }: ParserInput): Promise<Parsed> {
   if (pdf.numPages > limits.maxPages) {
     const pages = pdf.numPages.toLocaleString('en-US')
     const most = limits.maxPages.toLocaleString('en-US')
     throw new ReadError('limit-exceeded', `${filename} has ${pages} pages, more than the limit of ${most}`)
   }
-  const { pages, broken } = await readPages(pdf)
+  const pages = await readPages(pdf)
+  const scans = await readPictures(bytes, filename, pages, ocr)
+  const broken = pages.filter((page) => page.broken && page.lines.length === 0).map(({ number }) => number)
   if (broken.length === pdf.numPages) throw new ReadError('malformed', `${filename} has no page that can be read`)
   dropRunningLines(pages)
   const vocabulary = vocabularyOf(pages)
@@ -63,8 +70,8 @@ async function read(pdf: Pdf, { filename, bytes, limits }: ParserInput): Promise
     placeFigures(pageBlocks(page, vocabulary), figures.get(page.number) ?? [], page.number),
   )
   if (!blocks.some(({ text }) => text !== '')) {
-    const count = pdf.numPages === 1 ? 'its page is a picture' : `its ${pdf.numPages} pages are pictures`
-    throw new ReadError('empty', `${filename} has no text layer: ${count}, and text in pictures cannot be read yet`)
+    const count = pdf.numPages === 1 ? 'on its page' : `on its ${pdf.numPages.toLocaleString('en-US')} pages`
+    throw new ReadError('empty', `${filename} has no text ${count}, and none could be read in pictures of them`)
   }
   const bookmarks = await readBookmarks(pdf)
   const info = await readInfo(pdf)
@@ -76,14 +83,14 @@ async function read(pdf: Pdf, { filename, bytes, limits }: ParserInput): Promise
     metadata: {
       pageCount: pdf.numPages,
       ...defined({ author: info.author }),
-      ...(broken.length === 0 ? {} : { warnings: [`pages that could not be read: ${broken.slice(0, 20).join(', ')}`] }),
+      ...scans.metadata,
+      ...warningsOf(broken, scans.failed),
     },
   }
 }
 
-async function readPages(pdf: Pdf): Promise<{ pages: PdfPage[]; broken: number[] }> {
-  const pages: PdfPage[] = []
-  const broken: number[] = []
+async function readPages(pdf: Pdf): Promise<(PageWithText & { broken: boolean })[]> {
+  const pages: (PageWithText & { broken: boolean })[] = []
   for (let number = 1; number <= pdf.numPages; number++) {
     tellProgress('page', number, pdf.numPages)
     try {
@@ -91,13 +98,23 @@ async function readPages(pdf: Pdf): Promise<{ pages: PdfPage[]; broken: number[]
       const content = await page.getTextContent()
       const runs: TextRun[] = []
       for (const item of content.items) if ('str' in item) runs.push(item)
-      pages.push({ number, lines: readLines(runs) })
+      pages.push({ number, lines: readLines(runs), raw: runs.map(({ str }) => str).join(' '), broken: false })
       page.cleanup()
     } catch {
-      broken.push(number)
+      pages.push({ number, lines: [], raw: '', broken: true })
     }
   }
-  return { pages, broken }
+  return pages
+}
+
+function warningsOf(broken: readonly number[], failed: readonly number[]): { warnings?: string[] } {
+  const list = (pages: readonly number[]): string => pages.slice(0, 20).join(', ')
+  const drawn = failed.filter((page) => !broken.includes(page))
+  const warnings = [
+    ...(broken.length === 0 ? [] : [`pages that could not be read: ${list(broken)}`]),
+    ...(drawn.length === 0 ? [] : [`pages whose pictures could not be read: ${list(drawn)}`]),
+  ]
+  return warnings.length === 0 ? {} : { warnings }
 }
 
 /** Sections by bookmarks, by size of the headings, or, when a long file has neither, by page. */

@@ -5,6 +5,8 @@ import { removeNode } from './parts.js'
 
 /** parts of documents, and pictures in them, have hundreds of kilobytes each */
 const LARGE_ROWS = 8
+/** a page that was read in a picture has some kilobytes */
+const OCR_PAGES = 100
 const ROWS = 500 // rows a slice removes, so that the event loop is held for milliseconds
 
 /** Tables with rows of one version, their keys, and how many rows a slice takes. */
@@ -37,6 +39,11 @@ export function* removeSomeOfDocument({ key, space_key, tenant, object_key }: De
   if (yield* removeNodes(space_key, 'doc_key', key)) return true
   for (const version of yield* sql.all<{ key: number }>('SELECT key FROM versions WHERE doc_key = ?', [key]))
     if (yield* removeVersion(version.key)) return true
+  const { changes } = yield* sql.run(
+    'DELETE FROM ocr_pages WHERE doc_key = ? AND page IN (SELECT page FROM ocr_pages WHERE doc_key = ? LIMIT ?)',
+    [key, key, OCR_PAGES],
+  )
+  if (changes === OCR_PAGES) return true
   yield* sql.run('DELETE FROM documents WHERE key = ? AND deleted_at IS NOT NULL', [key])
   yield* loosen(tenant, [object_key], Date.now())
   return false

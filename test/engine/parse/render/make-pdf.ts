@@ -1,3 +1,7 @@
+import { deflateSync } from 'node:zlib'
+import type { Bitmap } from '../../../../src/engine/parse/render/bitmap.js'
+import { openPages } from '../../../../src/engine/parse/render/pdf-pages.js'
+
 export interface PdfSheet {
   /** in points */
   width: number
@@ -6,6 +10,10 @@ export interface PdfSheet {
   content: string
   /** degrees clockwise that the page is turned when it is shown */
   rotate?: number
+  /** fills the sheet with a picture in place of its content */
+  picture?: Bitmap
+  /** content that stands over the picture */
+  over?: string
 }
 
 /** A PDF of plain pages, written by hand. */
@@ -17,13 +25,18 @@ export function makePdf(sheets: readonly PdfSheet[]): Buffer {
   add('<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>')
   const kids: number[] = []
   for (const sheet of sheets) {
-    const stream = Buffer.from(sheet.content, 'latin1')
+    const { picture, width, height } = sheet
+    const drawn = picture === undefined ? '' : `/XObject << /I ${add(pictureObject(picture))} 0 R >>`
+    const stream = Buffer.from(
+      picture === undefined ? sheet.content : `q ${width} 0 0 ${height} 0 0 cm /I Do Q ${sheet.over ?? ''}`,
+      'latin1',
+    )
     const content = add(
       Buffer.concat([Buffer.from(`<< /Length ${stream.length} >>\nstream\n`), stream, Buffer.from('\nendstream')]),
     )
     kids.push(
       add(
-        `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 ${sheet.width} ${sheet.height}] /Rotate ${sheet.rotate ?? 0} /Contents ${content} 0 R /Resources << /Font << /F 3 0 R >> >> >>`,
+        `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 ${sheet.width} ${sheet.height}] /Rotate ${sheet.rotate ?? 0} /Contents ${content} 0 R /Resources << /Font << /F 3 0 R >> ${drawn} >> >>`,
       ),
     )
   }
@@ -31,6 +44,12 @@ export function makePdf(sheets: readonly PdfSheet[]): Buffer {
     `<< /Type /Pages /Count ${kids.length} /Kids [${kids.map((kid) => `${kid} 0 R`).join(' ')}] >>`,
   )
   return joined(objects)
+}
+
+function pictureObject({ width, height, data }: Bitmap): Buffer {
+  const packed = deflateSync(data)
+  const head = `<< /Type /XObject /Subtype /Image /Width ${width} /Height ${height} /ColorSpace /DeviceGray /BitsPerComponent 8 /Filter /FlateDecode /Length ${packed.length} >>\nstream\n`
+  return Buffer.concat([Buffer.from(head), packed, Buffer.from('\nendstream')])
 }
 
 function joined(objects: readonly Buffer[]): Buffer {
@@ -50,4 +69,34 @@ function joined(objects: readonly Buffer[]): Buffer {
     ),
   )
   return Buffer.concat(parts)
+}
+
+/** A sheet with lines of text in Helvetica, from its top; a line that begins with `#` is set in twice the size. */
+export function sheetOf(lines: readonly string[], size = 12, left = 72): PdfSheet {
+  let y = 770
+  const drawn = lines.map((line) => {
+    const height = line.startsWith('#') ? size * 2 : size
+    y -= height * 1.4
+    const text = line.replace(/^# /, '').replace(/[()\\]/g, (sign) => `\\${sign}`)
+    return `BT /F ${height} Tf ${left} ${y} Td (${text}) Tj ET`
+  })
+  return { width: 595, height: 842, content: drawn.join('\n') }
+}
+
+/** The sheets as pictures of themselves, as a scanner makes them. */
+export async function scansOf(sheets: readonly PdfSheet[], dpi = 200): Promise<Bitmap[]> {
+  const pages = await openPages(makePdf(sheets), 'sheets.pdf')
+  const scans = sheets.map((_, place) => pages.render(place + 1, { dpi, grey: true }))
+  pages.close()
+  return scans
+}
+
+/** A PDF whose pages are pictures of sheets. */
+export async function makeScan(sheets: readonly PdfSheet[], dpi = 200): Promise<Buffer> {
+  const scans = await scansOf(sheets, dpi)
+  return makePdf(sheets.map((sheet, place) => ({ ...sheet, picture: scans[place] ?? failed() })))
+}
+
+function failed(): never {
+  throw new Error('a sheet was not drawn')
 }

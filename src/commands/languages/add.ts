@@ -1,0 +1,40 @@
+import * as Args from '@oclif/core/args'
+import { BaseCommand } from '../../cli/base-command.js'
+import { usageError } from '../../cli/cli-error.js'
+import {
+  installedLanguages,
+  isLanguageCode,
+  LANGUAGE_SCOPE,
+  languagesFolder,
+  placeOfPackages,
+} from '../../local/ocr-languages.js'
+
+export default class LanguagesAdd extends BaseCommand {
+  static override summary = 'say how text in pictures is read in another language'
+  static override description =
+    'Nothing is downloaded by this. Codes are those of Tesseract: eng, deu, fra, spa, chi_sim, jpn, jpn_vert, …'
+  static override examples = ['<%= config.bin %> languages add deu', '<%= config.bin %> languages add chi_sim --json']
+  static override args = { language: Args.string({ required: true, description: 'code of the language' }) }
+
+  async run(): Promise<void> {
+    const { args } = await this.parse(LanguagesAdd)
+    const { language } = args
+    if (!isLanguageCode(language))
+      throw usageError(`${JSON.stringify(language)} is no code of a language`, 'codes are as deu, fra or chi_sim')
+    const folder = languagesFolder(this.dirs.data)
+    const isInstalled = installedLanguages(folder).includes(language)
+    const install = `npm install --prefix ${placeOfPackages()} ${LANGUAGE_SCOPE}/${language}`
+    const file = `${folder}/${language}.traineddata`
+    const use = `ks config set ocrLanguages eng+${language} --daemon`
+    if (this.out.isJson) {
+      this.out.json({ language, isInstalled, install, file, use })
+      return
+    }
+    if (isInstalled) this.out.line(`${language} is installed`)
+    else {
+      this.out.line(install)
+      this.out.note(`or, without npm, put the data of Tesseract there: ${file}`)
+    }
+    this.out.note(`then: ${use}, or …=${language} for one space, and \`ks daemon restart\``)
+  }
+}

@@ -1,0 +1,28 @@
+import { BaseCommand } from '../../cli/base-command.js'
+import { languagesInUse } from '../../cli/ocr-languages.js'
+import { installedLanguages, languagesFolder } from '../../local/ocr-languages.js'
+
+export default class Languages extends BaseCommand {
+  static override summary = 'list the languages in which text in pictures can be read on this machine'
+  static override aliases = ['languages:list', 'languages:ls']
+  static override examples = ['<%= config.bin %> languages', '<%= config.bin %> languages --json']
+
+  async run(): Promise<void> {
+    await this.parse(Languages)
+    const used = languagesInUse(this.dirs.data, process.env)
+    const rows = installedLanguages(languagesFolder(this.dirs.data)).map((language) => ({
+      language,
+      usedBy: used.get(language)?.join(', ') ?? '',
+    }))
+    await this.out.list(rows, {
+      columns: [
+        { field: 'language', kind: 'name' },
+        { field: 'usedBy', title: 'USED BY' },
+      ],
+      empty: 'No language is installed.',
+      hint: '`ks languages add deu` says how another one is installed',
+    })
+    const missing = [...used.keys()].filter((code) => !rows.some(({ language }) => language === code))
+    if (missing.length > 0) this.out.note(`in the settings, but not installed: ${missing.join(', ')}`)
+  }
+}

@@ -1,0 +1,147 @@
+import { chosenLanguages } from '../../local/ocr-languages.js'
+import type { EngineContext } from '../context.js'
+import type { CompileRequest, CompileResult } from '../parse/compiled.js'
+import { FIRST_BUDGET_MS } from '../parse/ocr/budget.js'
+import { OCR_ENGINE, parsePages } from '../parse/ocr/pages.js'
+import type { OcrRequest, RecognisedPage } from '../parse/ocr/pages-read.js'
+import { countWaiting } from '../rows/job-claims.js'
+import { keepOcrPages, ocrPages } from '../rows/ocr-pages.js'
+import type { SpaceRow } from '../rows/spaces.js'
+import type { Read } from '../storage/program.js'
+import type { Work } from './work.js'
+
+/** A document that is read on gets so many slices of `FIRST_BUDGET_MS` in one run; between them others have their turn. */
+const SLICES = 12
+
+/** One document at a time is read on for longer than a slice, whosever it is: others keep a way through. */
+const readingOn = new WeakSet<EngineContext>()
+
+/** A file that was read. */
+export interface FileRead {
+  result: CompileResult
+  /** its pages were counted before: it is read on in pictures */
+  isReadOn: boolean
+}
+
+/** A document of a batch whose file is at hand. */
+interface There {
+  work: Work
+  place: number
+  ocr: OcrRequest & { known: RecognisedPage[] }
+  request: CompileRequest
+}
+
+/**
+ * Reads the files of a batch in the order of their work. Pages that are pictures take long: of a document with many, some
+ * are read at first, what was read is kept, and the rest when the document is compiled the next time (see `readOn`). How far
+ * each is can be seen meanwhile (`context.reading`), and costs no write.
+ */
+export async function readFiles(
+  context: EngineContext,
+  space: SpaceRow,
+  batch: readonly Work[],
+  signal: AbortSignal,
+): Promise<(FileRead | undefined)[]> {
+  try {
+    return await readTogether(context, space, batch, signal)
+  } finally {
+    for (const { job } of batch) context.reading.delete(job.id)
+  }
+}
+
+async function readTogether(
+  context: EngineContext,
+  space: SpaceRow,
+  batch: readonly Work[],
+  signal: AbortSignal,
+): Promise<(FileRead | undefined)[]> {
+  const keys = batch.map(({ document }) => document.object_key)
+  return await context.objects.local(keys, async (files) => {
+    const languages = languagesOf(context, space)
+    const budgetMs = context.options.ocrBudgetMs ?? FIRST_BUDGET_MS
+    const engine = `${OCR_ENGINE} ${languages.codes.join('+')}`
+    const known = await knownPages(context, batch, engine)
+    const there = batch.flatMap((work, place): There[] => {
+      const file = files[place]
+      if (file === undefined) return []
+      const { filename, mime_type: declaredType } = work.document
+      const ocr = { languages, budgetMs, known: known[place] ?? [] }
+      return [{ work, place, ocr, request: { ...file, filename, declaredType, ocr } }]
+    })
+    const requests = there.map(({ request }) => request)
+    const results = await context.compiler.compile(requests, signal, (place, progress) => {
+      const job = there[place]?.work.job
+      if (job !== undefined) context.reading.set(job.id, progress)
+    })
+    const read: (FileRead | undefined)[] = batch.map(() => undefined)
+    for (const [at, one] of there.entries()) {
+      const first = results[at]
+      if (first === undefined) continue
+      const most = batch.length === 1 && one.work.job.version > 1 ? SLICES : 1
+      const result = await readFurther(context, space, one, first, { engine, most, signal })
+      read[one.place] = { result, isReadOn: one.ocr.known.length > 0 }
+    }
+    return read
+  })
+}
+
+/** Keeps what was read in pictures, and reads on, slice by slice, as long as nobody else waits. */
+async function readFurther(
+  context: EngineContext,
+  space: SpaceRow,
+  { work: { document }, request, ocr }: There,
+  first: CompileResult,
+  { engine, most, signal }: { engine: string; most: number; signal: AbortSignal },
+): Promise<CompileResult> {
+  const known: RecognisedPage[] = [...ocr.known]
+  const isFirst = most > 1 && !readingOn.has(context)
+  if (isFirst) readingOn.add(context)
+  try {
+    let result = first
+    for (let slice = 1; result.ok; slice++) {
+      const fresh = result.document.recognised
+      if (fresh.length > 0) await context.db.write(() => keepOcrPages(document, engine, fresh), { lock: space.key })
+      known.push(...fresh)
+      const isDone = !waitsForPages(result.document.metadata) || fresh.length === 0
+      if (isDone || !isFirst || slice === most) break
+      signal.throwIfAborted()
+      if ((await context.db.read(countWaiting(space.key, 1))) > 0) break
+      await context.rightOfWay.giveWay()
+      const [next] = await context.compiler.compile([{ ...request, ocr: { ...ocr, known } }], signal)
+      // what was read so far is better than nothing
+      if (next?.ok !== true) break
+      result = next
+    }
+    return result
+  } finally {
+    if (isFirst) readingOn.delete(context)
+  }
+}
+
+/** Whether pages of a version are still to be read in pictures, by what it says of itself. */
+export function waitsForPages({ ocr }: Record<string, unknown>): boolean {
+  return typeof ocr === 'object' && ocr !== null && 'waiting' in ocr && Number(ocr.waiting) > 0
+}
+
+/** Of documents that are compiled again, the pages that are known. */
+async function knownPages(
+  { db }: EngineContext,
+  batch: readonly Work[],
+  engine: string,
+): Promise<(RecognisedPage[] | undefined)[]> {
+  if (batch.every(({ job }) => job.version === 1)) return []
+  return await db.read(knownOf(batch, engine))
+}
+
+function* knownOf(batch: readonly Work[], engine: string): Read<(RecognisedPage[] | undefined)[]> {
+  const known: (RecognisedPage[] | undefined)[] = []
+  for (const { job, document } of batch)
+    known.push(job.version === 1 ? undefined : parsePages(yield* ocrPages(document, engine)))
+  return known
+}
+
+/** The languages of the space, or of all. */
+function languagesOf({ options }: EngineContext, space: SpaceRow): OcrRequest['languages'] {
+  const { languages, languagesOfSpaces, folder } = options.ocr ?? chosenLanguages(options.dataDir, [])
+  return { codes: languagesOfSpaces[space.slug] ?? languages, folder }
+}

@@ -1,0 +1,145 @@
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { dirname } from 'node:path'
+import { compileFunction } from 'node:vm'
+import type { Bitmap } from '../render/bitmap.js'
+
+/** The types of Node have no WebAssembly. */
+declare const WebAssembly: {
+  validate(bytes: Uint8Array): boolean
+  instantiate(bytes: Uint8Array, imports: object): Promise<{ instance: { exports: Record<string, unknown> } }>
+  Memory: new (size: object) => { readonly buffer: ArrayBuffer }
+}
+
+/** What is used of Tesseract and Leptonica, compiled to WebAssembly. Numbers are addresses in its memory. */
+interface Program {
+  TessBaseAPI: new () => TessApi
+  FS: { writeFile(name: string, data: Uint8Array): void; unlink(name: string): void }
+  Pix: object
+  _malloc(bytes: number): number
+  _free(address: number): void
+  _pixReadMem(address: number, bytes: number): number
+  _pixReadHeaderMem(address: number, bytes: number, ...addressesOfFacts: number[]): number
+  _pixDestroy(addressOfPointer: number): void
+  wrapPointer(address: number, kind: object): Pix
+  getPointer(object: object): number
+}
+
+export interface Pix {
+  get_w(): number
+  get_h(): number
+  get_d(): number
+  get_spp(): number
+  get_wpl(): number
+  get_data(): number
+  get_colormap(): PixColormap
+}
+
+interface PixColormap {
+  get_n(): number
+}
+
+export interface TessApi {
+  Init(path: null, languages: string, engine: number): number
+  SetVariable(name: string, value: string): boolean
+  SetPageSegMode(mode: number): void
+  SetImage(picture: Pix): void
+  SetSourceResolution(dpi: number): void
+  FindLines(): number
+  Recognize(monitor: null): number
+  GetJSONText(page: number): string
+  MeanTextConf(): number
+  Clear(): void
+  End(): void
+}
+
+/** An instance of the program. WebAssembly gives no memory back, so one that has grown or was broken is thrown away. */
+export interface Core {
+  program: Program
+  /** the resolution that Tesseract guessed from the size of text in the last picture, when it could */
+  guess: { dpi?: number }
+  /** its memory as it is now; it moves whenever something is allocated */
+  memory(): Uint8Array
+  allocate(bytes: number): number
+}
+
+/** The smallest module with an instruction of SIMD: what does not know it does not validate it. */
+const SIMD_PROBE = Uint8Array.of(
+  ...[0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, 3, 2, 1, 0, 10, 10, 1, 8, 0, 65, 0, 253, 15, 253, 98, 11],
+)
+
+/**
+ * Starts Tesseract. The variant with SIMD instructions is three times as fast; machines without them get the other.
+ *
+ * Its loader keeps the memory to itself, so it is run with a `WebAssembly` that tells of it.
+ */
+export async function startCore(): Promise<Core> {
+  const require = createRequire(import.meta.url)
+  const name = `tesseract.js-core/tesseract-core${WebAssembly.validate(SIMD_PROBE) ? '-simd' : ''}-lstm`
+  const path = require.resolve(`${name}.js`)
+  let memory: { readonly buffer: ArrayBuffer } | undefined
+  const told = {
+    ...Object.fromEntries(Object.getOwnPropertyNames(WebAssembly).map((key) => [key, Reflect.get(WebAssembly, key)])),
+    instantiate: async (bytes: Uint8Array, imports: object) => {
+      const made = await WebAssembly.instantiate(bytes, imports)
+      memory = Object.values(made.instance.exports).find((value) => value instanceof WebAssembly.Memory)
+      return made
+    },
+  }
+  const module: { exports: unknown } = { exports: {} }
+  const parameters = ['module', 'exports', 'require', '__dirname', '__filename', 'WebAssembly']
+  const load = compileFunction(readFileSync(path, 'utf8'), parameters, { filename: path })
+  load(module, module.exports, require, dirname(path), path, told)
+  const start = module.exports
+  if (typeof start !== 'function') throw new Error('tesseract.js-core is not what it was')
+  const guess: { dpi?: number } = {}
+  const listen = (line: string): void => {
+    const dpi = /^Estimating resolution as (\d+)$/.exec(line)?.[1]
+    if (dpi !== undefined) guess.dpi = Number(dpi)
+  }
+  const wasmBinary = readFileSync(require.resolve(`${name}.wasm`))
+  // the package has no types; `Program` is what this project asks of it
+  const program = (await start({ wasmBinary, print: listen, printErr: listen })) as Program
+  const held = memory
+  if (held === undefined) throw new Error('tesseract.js-core has no memory')
+  return {
+    program,
+    guess,
+    memory: () => new Uint8Array(held.buffer),
+    allocate(bytes) {
+      const address = program._malloc(bytes)
+      if (address === 0) throw new Error('no memory is left for the picture')
+      return address
+    },
+  }
+}
+
+/** A grey bitmap as a picture of Leptonica, which says nothing of its resolution. @returns its address */
+export function pixOf(core: Core, { width, height, data }: Bitmap): number {
+  const head = Buffer.from(`P5\n${width} ${height}\n255\n`)
+  const address = readPix(core, [head, data])
+  if (address === 0) throw new Error('no memory is left for the picture')
+  return address
+}
+
+/** Reads a picture from the parts of its file. @returns its address; 0 when it cannot be decoded */
+export function readPix(core: Core, parts: readonly Uint8Array[]): number {
+  const size = parts.reduce((sum, part) => sum + part.length, 0)
+  const packed = core.allocate(size)
+  let at = packed
+  for (const part of parts) {
+    core.memory().set(part, at)
+    at += part.length
+  }
+  const address = core.program._pixReadMem(packed, size)
+  core.program._free(packed)
+  return address
+}
+
+/** Gives the memory of a picture back. */
+export function destroyPix(core: Core, address: number): void {
+  const pointer = core.allocate(4)
+  new DataView(core.memory().buffer).setUint32(pointer, address, true)
+  core.program._pixDestroy(pointer)
+  core.program._free(pointer)
+}

@@ -1,0 +1,26 @@
+/** Which languages are looked for, and where a user's own data of languages may lie. */
+export interface OcrLanguages {
+  codes: readonly string[]
+  folder?: string
+}
+
+/** A page that was read in a picture, as it is kept: so small that a book of them travels in one message. */
+export interface RecognisedPage {
+  /** 1-based */
+  page: number
+  /** in points: left, right, baseline (from the bottom), size; the words; how sure each of them is */
+  lines: RecognisedLine[]
+  /** of all its words, in per cent; 0 without words */
+  confidence: number
+}
+
+export type RecognisedLine = [left: number, right: number, y: number, size: number, text: string, confidences: number[]]
+
+/** How pictures of one document are read this time. */
+export interface OcrRequest {
+  languages: OcrLanguages
+  /** processor time for it; the page that is under way is read to its end */
+  budgetMs: number
+  /** pages read before, which are not read again */
+  known?: readonly RecognisedPage[]
+}

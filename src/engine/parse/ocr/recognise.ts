@@ -1,0 +1,181 @@
+import { languageData } from '../../../local/ocr-languages.js'
+import { ReadError } from '../limits.js'
+import { cropped, scaled, turned } from '../picture/transform.js'
+import { type Bitmap, MAX_PIXELS } from '../render/bitmap.js'
+import { type Core, destroyPix, pixOf, startCore, type TessApi } from './core.js'
+import type { OcrLanguages } from './pages-read.js'
+import { type Line, linesOf, meanConfidence } from './words.js'
+
+/** The text of one picture. Lengths in pixels of the picture as it was read: turned and scaled. */
+export interface PageText {
+  lines: Line[]
+  width: number
+  height: number
+  /** its resolution, as far as text tells that is about as large as in print */
+  dpi: number
+  /** degrees clockwise by which the picture had to be turned */
+  rotation: number
+  /** of all words, in per cent */
+  confidence: number
+}
+
+/** Reads text in pictures, one after the other. */
+export interface Recogniser {
+  core: Core
+  /** @param dpi where it is known, as for a page that was drawn */
+  read(bitmap: Bitmap, dpi?: number): PageText
+  /** Throws the program away when it holds much memory; the next `recogniser` starts another. */
+  rest(): void
+}
+
+/** Tesseract is best with text of the height that print has at this resolution. */
+const TARGET_DPI = 300
+/** text this small is enlarged, up to so many times */
+const SMALL_DPI = 220
+const MOST_ENLARGED = 4
+/** a picture without a guess is enlarged when no side is longer than this */
+const SMALL_SIDE = 1000
+const ENLARGED_BLINDLY = 3
+/** pixels that are read at most; larger pictures are made smaller */
+const MOST_READ = 12_000_000
+/** Text that stands on its head reads as rubbish: below this it is tried in other ways, on a part of the picture. */
+const DOUBTFUL = 70
+const CLEARLY_BETTER = 15
+const PROBE_SIDE = 1100
+/** an instance with more memory is not kept from one file to the next */
+const MOST_HELD = 128 * 1024 * 1024
+const LSTM_ONLY = 1
+const AUTOMATIC = 3
+const SPARSE = 11
+
+let current: { key: string; recogniser: Promise<Recogniser> } | undefined
+
+/** A recogniser for these languages, kept until others are asked for. @throws ReadError when one is not installed */
+export function recogniser(languages: OcrLanguages): Promise<Recogniser> {
+  const key = JSON.stringify(languages)
+  if (current?.key === key) return current.recogniser
+  const made = { key, recogniser: start(languages) }
+  made.recogniser.catch(() => forget(made.recogniser))
+  current = made
+  return made.recogniser
+}
+
+function forget(one: Promise<Recogniser>): void {
+  if (current?.recogniser === one) current = undefined
+}
+
+async function start({ codes, folder }: OcrLanguages): Promise<Recogniser> {
+  const data = codes.map((code) => ({ code, bytes: dataOf(code, folder) }))
+  const core = await startCore()
+  const { program } = core
+  const api = new program.TessBaseAPI()
+  for (const { code, bytes } of data) program.FS.writeFile(`${code}.traineddata`, bytes)
+  if (api.Init(null, codes.join('+'), LSTM_ONLY) !== 0)
+    throw new Error(`the data of ${codes.join(', ')} cannot be read`)
+  for (const { code } of data) program.FS.unlink(`${code}.traineddata`)
+  api.SetPageSegMode(AUTOMATIC)
+  const drop = (): void => {
+    current = undefined
+  }
+  return {
+    core,
+    read(bitmap, dpi) {
+      try {
+        return readUpright(core, api, bitmap, dpi)
+      } catch (error) {
+        // after a trap the program is in no known state
+        drop()
+        throw error
+      }
+    },
+    rest() {
+      if (core.memory().length > MOST_HELD) drop()
+    },
+  }
+}
+
+function dataOf(code: string, folder: string | undefined): Uint8Array {
+  const data = languageData(code, folder)
+  if (data !== undefined) return data
+  const message = `text in pictures cannot be read: the language ${code} is not installed, see \`ks languages\``
+  throw new ReadError('unsupported-type', message)
+}
+
+function readUpright(core: Core, api: TessApi, bitmap: Bitmap, dpi: number | undefined): PageText {
+  const straight = readOnce(core, api, bitmap, dpi)
+  if (straight.confidence >= DOUBTFUL && straight.lines.length > 1) return straight
+  const probe = middleOf(bitmap)
+  const base = probe === bitmap ? straight : readOnce(core, api, probe, dpi)
+  let best = { degrees: 0, text: base }
+  for (const degrees of [90, 270, 180]) {
+    const text = readOnce(core, api, turned(probe, degrees), dpi)
+    if (scoreOf(text) > scoreOf(best.text) + (best.degrees === 0 ? CLEARLY_BETTER : 0)) best = { degrees, text }
+    if (best.degrees !== 0 && best.text.confidence > 85) break
+  }
+  if (best.degrees === 0) return straight
+  const { degrees } = best
+  const text = probe === bitmap ? best.text : readOnce(core, api, turned(bitmap, degrees), dpi)
+  return { ...text, rotation: degrees }
+}
+
+/** Few letters say little, however sure. */
+function scoreOf({ confidence, lines }: PageText): number {
+  const letters = lines.reduce((sum, line) => sum + line.words.reduce((all, { text }) => all + text.length, 0), 0)
+  return confidence * Math.min(1, letters / 20)
+}
+
+function middleOf(bitmap: Bitmap): Bitmap {
+  const { width, height } = bitmap
+  if (width <= PROBE_SIDE * 1.5 && height <= PROBE_SIDE * 1.5) return bitmap
+  const across = Math.min(width, PROBE_SIDE)
+  const down = Math.min(height, PROBE_SIDE)
+  return cropped(bitmap, (width - across) >> 1, (height - down) >> 1, across, down)
+}
+
+function readOnce(core: Core, api: TessApi, bitmap: Bitmap, known: number | undefined): PageText {
+  const fitting = Math.min(1, Math.sqrt(MOST_READ / (bitmap.width * bitmap.height)))
+  let picture = fitting < 1 ? scaled(bitmap, fitting) : bitmap
+  let guess = show(core, api, picture, known === undefined ? undefined : known * fitting)
+  if (guess === undefined || guess < SMALL_DPI) {
+    const factor = enlargement(picture, guess)
+    if (factor > 1.1) {
+      picture = scaled(picture, factor)
+      show(core, api, picture, TARGET_DPI)
+      guess = (guess ?? TARGET_DPI / factor) * factor
+    }
+  }
+  let lines = recognised(api)
+  if (lines.length === 0) {
+    api.SetPageSegMode(SPARSE)
+    show(core, api, picture, guess)
+    lines = recognised(api)
+    api.SetPageSegMode(AUTOMATIC)
+  }
+  api.Clear()
+  const { width, height } = picture
+  const confidence = meanConfidence(lines.flatMap(({ words }) => words))
+  return { lines, width, height, dpi: guess ?? TARGET_DPI, rotation: 0, confidence }
+}
+
+/** How much a picture is enlarged, within the bound on pixels. */
+function enlargement({ width, height }: Bitmap, guess: number | undefined): number {
+  const most = Math.sqrt(Math.min(MOST_READ, MAX_PIXELS) / (width * height))
+  if (guess !== undefined) return Math.min(most, MOST_ENLARGED, TARGET_DPI / guess)
+  return Math.max(width, height) > SMALL_SIDE ? 1 : Math.min(most, ENLARGED_BLINDLY)
+}
+
+/** Hands a picture over and has its lines found. @returns its resolution: as it is known, else as its text tells */
+function show(core: Core, api: TessApi, bitmap: Bitmap, known: number | undefined): number | undefined {
+  const picture = pixOf(core, bitmap)
+  api.SetImage(core.program.wrapPointer(picture, core.program.Pix))
+  if (known !== undefined) api.SetSourceResolution(Math.round(known))
+  delete core.guess.dpi
+  api.FindLines()
+  destroyPix(core, picture)
+  return known ?? core.guess.dpi
+}
+
+function recognised(api: TessApi): Line[] {
+  if (api.Recognize(null) !== 0) return []
+  return linesOf(api.GetJSONText(0))
+}

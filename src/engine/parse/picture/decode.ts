@@ -1,0 +1,146 @@
+import { bytesInWords, ReadError } from '../limits.js'
+import { type Core, destroyPix, type Pix, readPix } from '../ocr/core.js'
+import { type Bitmap, MAX_PIXELS } from '../render/bitmap.js'
+
+/** A picture of more pixels is not decoded: decoded it would take 200 MB. */
+const MAX_DECODED_PIXELS = 50_000_000
+/** packed bytes of one picture */
+const MAX_PACKED_BYTES = 128 * 1024 * 1024
+
+/** @throws ReadError when a picture of this size is not decoded */
+export function checkSize({ width, height }: { width: number; height: number }, filename: string): void {
+  if (!(width > 0 && height > 0)) throw new ReadError('malformed', `${filename} is a picture without pixels`)
+  if (width * height <= MAX_DECODED_PIXELS) return
+  const inWords = (count: number): string => count.toLocaleString('en-US')
+  throw new ReadError(
+    'limit-exceeded',
+    `${filename} is a picture of ${inWords(width)} × ${inWords(height)} pixels, more than the limit of ${inWords(MAX_DECODED_PIXELS)} pixels`,
+  )
+}
+
+/**
+ * Decodes PNG, JPEG, GIF (its first frame), BMP, WebP, PNM and most of TIFF to grey. What is transparent becomes white.
+ * Larger ones than `MAX_PIXELS` come out at half the size, a third, and so on.
+ *
+ * Leptonica decodes in the memory of its WebAssembly, which a hostile file cannot leave.
+ *
+ * @returns nothing when it cannot be decoded
+ */
+export function decodeGrey(core: Core, bytes: Uint8Array, filename: string): Bitmap | undefined {
+  if (bytes.length > MAX_PACKED_BYTES) {
+    throw new ReadError(
+      'limit-exceeded',
+      `${filename} holds a picture of ${bytesInWords(bytes.length)}, more than the limit of ${bytesInWords(MAX_PACKED_BYTES)}`,
+    )
+  }
+  const { program } = core
+  checkSize(sizeByHeader(core, bytes) ?? { width: 1, height: 1 }, filename)
+  const address = readPix(core, [bytes])
+  if (address === 0) return undefined
+  try {
+    const pix = program.wrapPointer(address, program.Pix)
+    checkSize({ width: pix.get_w(), height: pix.get_h() }, filename)
+    return toGrey(core, pix)
+  } finally {
+    destroyPix(core, address)
+  }
+}
+
+/** Width and height as the file says them, before anything is decoded; nothing when it does not say. */
+function sizeByHeader(core: Core, bytes: Uint8Array): { width: number; height: number } | undefined {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  // Leptonica decodes a GIF to tell its size, and does not tell one of a PNG that it would not decode
+  if (bytes[0] === 0x89 && bytes.length >= 24) return { width: view.getUint32(16), height: view.getUint32(20) }
+  if (bytes[0] === 0x47 && bytes.length >= 10) {
+    return { width: view.getUint16(6, true), height: view.getUint16(8, true) }
+  }
+  const packed = core.allocate(bytes.length)
+  core.memory().set(bytes, packed)
+  const at = core.allocate(24)
+  try {
+    const isTold = core.program._pixReadHeaderMem(packed, bytes.length, at, at + 4, at + 8, at + 12, at + 16, at + 20)
+    if (isTold !== 0) return undefined
+    const told = new DataView(core.memory().buffer)
+    return { width: told.getInt32(at + 4, true), height: told.getInt32(at + 8, true) }
+  } finally {
+    core.program._free(packed)
+    core.program._free(at)
+  }
+}
+
+type Reader = (row: number, x: number) => number
+
+/** Averages squares of `step` × `step` pixels while it reads them. */
+function toGrey(core: Core, pix: Pix): Bitmap {
+  const width = pix.get_w()
+  const height = pix.get_h()
+  const step = Math.ceil(Math.sqrt((width * height) / MAX_PIXELS))
+  const small = { width: Math.max(1, Math.floor(width / step)), height: Math.max(1, Math.floor(height / step)) }
+  const data = new Uint8Array(small.width * small.height)
+  const read = readerOf(core, pix)
+  const start = pix.get_data()
+  const stride = pix.get_wpl() * 4
+  const across = Math.min(step, width)
+  const down = Math.min(step, height)
+  for (let y = 0; y < small.height; y++) {
+    for (let x = 0; x < small.width; x++) {
+      let sum = 0
+      for (let row = 0; row < down; row++) {
+        const from = start + (y * step + row) * stride
+        for (let column = 0; column < across; column++) sum += read(from, x * step + column)
+      }
+      data[y * small.width + x] = sum / (across * down)
+    }
+  }
+  return { ...small, channels: 1, data }
+}
+
+/** Reads one pixel as grey. Leptonica keeps pixels in 32-bit words, the first one in the highest bits. */
+function readerOf(core: Core, pix: Pix): Reader {
+  const memory = core.memory()
+  const at = (index: number): number => memory[index] ?? 0
+  const depth = pix.get_d()
+  if (depth === 32) {
+    const seeThrough = pix.get_spp() === 4
+    return (row, x) => {
+      const from = row + x * 4
+      const grey = luminance(at(from + 3), at(from + 2), at(from + 1))
+      return seeThrough ? overWhite(grey, at(from)) : grey
+    }
+  }
+  if (depth === 16) return (row, x) => at(row + ((x * 2) ^ 2) + 1)
+  const value: Reader =
+    depth === 8
+      ? (row, x) => at(row + (x ^ 3))
+      : (row, x) => (at(row + (((x * depth) >> 3) ^ 3)) >> (8 - depth - ((x * depth) & 7))) & ((1 << depth) - 1)
+  const colours = coloursOf(core, pix)
+  if (colours !== undefined) return (row, x) => colours[value(row, x)] ?? 0
+  if (depth === 8) return value
+  const most = (1 << depth) - 1
+  // one bit without colours is ink where it is set
+  return depth === 1 ? (row, x) => (value(row, x) === 1 ? 0 : 255) : (row, x) => (value(row, x) * 255) / most
+}
+
+/** The colours of a picture with a palette, in grey. */
+function coloursOf(core: Core, pix: Pix): Uint8Array | undefined {
+  const map = core.program.getPointer(pix.get_colormap())
+  if (map === 0) return undefined
+  const view = new DataView(core.memory().buffer)
+  const entries = view.getUint32(map, true)
+  const count = Math.min(256, view.getInt32(map + 12, true))
+  const grey = new Uint8Array(256)
+  for (let i = 0; i < count; i++) {
+    const from = entries + i * 4
+    const opaque = luminance(view.getUint8(from + 2), view.getUint8(from + 1), view.getUint8(from))
+    grey[i] = overWhite(opaque, view.getUint8(from + 3))
+  }
+  return grey
+}
+
+function luminance(red: number, green: number, blue: number): number {
+  return 0.299 * red + 0.587 * green + 0.114 * blue
+}
+
+function overWhite(grey: number, alpha: number): number {
+  return 255 - ((255 - grey) * alpha) / 255
+}

@@ -1,0 +1,41 @@
+import UTIF from 'utif2'
+import { ReadError } from '../limits.js'
+import { type Bitmap, MAX_PIXELS } from '../render/bitmap.js'
+import type { TiffPage } from './tiff.js'
+
+/** Deflate and JPEG, which Tesseract's Leptonica was compiled without for TIFF. */
+const OTHER = [6, 7, 8, 32_946]
+
+/** Whether a page is packed in a way that `decodeOther` is for. */
+export function isOther({ compression }: TiffPage): boolean {
+  return OTHER.includes(compression)
+}
+
+/**
+ * Decodes the only page of a TIFF to grey; larger ones than `MAX_PIXELS` at half the size, a third, and so on.
+ *
+ * @throws ReadError when it cannot be decoded
+ */
+export function decodeOther(bytes: Uint8Array, page: TiffPage, filename: string): Bitmap {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  const [directory] = UTIF.decode(buffer)
+  if (directory === undefined) throw new ReadError('malformed', `${filename} has a page that cannot be decoded`)
+  UTIF.decodeImage(buffer, directory)
+  const colours = UTIF.toRGBA8(directory)
+  const { width, height } = directory
+  if (!(width > 0 && height > 0) || colours.length < width * height * 4 || width * height > page.width * page.height) {
+    throw new ReadError('malformed', `${filename} has a page that cannot be decoded`)
+  }
+  const step = Math.ceil(Math.sqrt((width * height) / MAX_PIXELS))
+  const small = { width: Math.floor(width / step), height: Math.floor(height / step) }
+  const data = new Uint8Array(small.width * small.height)
+  for (let y = 0; y < small.height; y++) {
+    for (let x = 0; x < small.width; x++) {
+      const at = (y * step * width + x * step) * 4
+      const alpha = (colours[at + 3] ?? 255) / 255
+      const grey = 0.299 * (colours[at] ?? 0) + 0.587 * (colours[at + 1] ?? 0) + 0.114 * (colours[at + 2] ?? 0)
+      data[y * small.width + x] = 255 - (255 - grey) * alpha
+    }
+  }
+  return { ...small, channels: 1, data }
+}

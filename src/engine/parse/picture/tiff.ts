@@ -1,0 +1,76 @@
+import { ReadError } from '../limits.js'
+
+/** One page of a TIFF file. */
+export interface TiffPage {
+  width: number
+  height: number
+  /** as in EXIF, 1 to 8 */
+  orientation: number
+  /** tag 259 */
+  compression: number
+  /** place of its directory */
+  at: number
+  /** place of the address of the next directory, in bytes from the start of the file */
+  next: number
+}
+
+const WIDTH = 256
+const HEIGHT = 257
+const COMPRESSION = 259
+const ORIENTATION = 274
+const SHORT = 3
+const ENTRY_BYTES = 12
+
+/**
+ * The directories of a TIFF file (TIFF 6.0, section 2), which EXIF data is, too. They form a chain, of which no more than
+ * `most` are followed; one that leads back to itself or out of the file ends there.
+ */
+export function tiffPages(bytes: Uint8Array, most: number): TiffPage[] {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  const little = bytes[0] === 0x49
+  const pages: TiffPage[] = []
+  const seen = new Set<number>()
+  let at = bytes.length < 8 ? 0 : view.getUint32(4, little)
+  while (at >= 8 && at + 6 <= bytes.length && !seen.has(at) && pages.length < most) {
+    seen.add(at)
+    const count = view.getUint16(at, little)
+    const next = at + 2 + count * ENTRY_BYTES
+    if (next > bytes.length) break
+    const page: TiffPage = { width: 0, height: 0, orientation: 1, compression: 1, at, next }
+    for (let entry = at + 2; entry < next; entry += ENTRY_BYTES) {
+      const tag = view.getUint16(entry, little)
+      const value =
+        view.getUint16(entry + 2, little) === SHORT
+          ? view.getUint16(entry + 8, little)
+          : view.getUint32(entry + 8, little)
+      if (tag === WIDTH) page.width = value
+      if (tag === HEIGHT) page.height = value
+      if (tag === COMPRESSION) page.compression = value
+      if (tag === ORIENTATION && value >= 1 && value <= 8) page.orientation = value
+    }
+    pages.push(page)
+    at = next + 4 <= bytes.length ? view.getUint32(next, little) : 0
+  }
+  return pages
+}
+
+/** The same file with one page alone, for decoders that know the first only. */
+export function onlyPage(bytes: Uint8Array, page: TiffPage): Uint8Array {
+  const copy = Uint8Array.from(bytes)
+  const view = new DataView(copy.buffer)
+  const little = copy[0] === 0x49
+  view.setUint32(4, page.at, little)
+  if (page.next + 4 <= copy.length) view.setUint32(page.next, 0, little)
+  return copy
+}
+
+/** @throws ReadError when there is no page, or there are more than `most` */
+export function pagesOfTiff(bytes: Uint8Array, filename: string, most: number): TiffPage[] {
+  const pages = tiffPages(bytes, most + 1)
+  if (pages.length === 0) throw new ReadError('malformed', `${filename} is a TIFF file without a page`)
+  if (pages.length > most) {
+    const limit = most.toLocaleString('en-US')
+    throw new ReadError('limit-exceeded', `${filename} has more pages than the limit of ${limit}`)
+  }
+  return pages
+}

@@ -1,0 +1,119 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import { gunzipSync } from 'node:zlib'
+
+/** npm scope of the packages that hold what Tesseract knows of a language */
+export const LANGUAGE_SCOPE = '@tesseract.js-data'
+const DEFAULT_LANGUAGES: readonly string[] = ['eng']
+/** of the data directory, with a user's own data of languages */
+const FOLDER = 'languages'
+
+/** The kind of data that Tesseract's LSTM engine reads fastest at nearly the best quality. */
+const KIND = '4.0.0_best_int'
+const ENDING = '.traineddata'
+/** Codes of Tesseract: ISO 639-2 with its own additions, such as `chi_sim` and `jpn_vert`. */
+const CODE = /^[a-z]{3}(?:_[a-z]{3,8})?$/
+
+/** Whether a word may be the code of a language of Tesseract. */
+export function isLanguageCode(code: string): boolean {
+  return CODE.test(code)
+}
+
+/**
+ * The languages that are installed: data packages of npm beside this program's own, and `.traineddata` files in a folder.
+ *
+ * @param folder of a user's own files; it need not be there
+ */
+export function installedLanguages(folder?: string): string[] {
+  const found = new Set<string>()
+  for (const path of packageFolders()) {
+    for (const name of namesIn(path)) if (isLanguageCode(name) && existsSync(packed(path, name))) found.add(name)
+  }
+  if (folder !== undefined) {
+    for (const name of namesIn(folder)) {
+      const code = name.replace(/\.traineddata(?:\.gz)?$/, '')
+      if (code !== name && isLanguageCode(code)) found.add(code)
+    }
+  }
+  return [...found].sort()
+}
+
+/**
+ * What Tesseract knows of a language; a user's own file comes before the package.
+ *
+ * @returns nothing when it is not installed
+ */
+export function languageData(code: string, folder?: string): Uint8Array | undefined {
+  if (!isLanguageCode(code)) return undefined
+  const own = folder === undefined ? [] : [join(folder, `${code}${ENDING}`), join(folder, `${code}${ENDING}.gz`)]
+  const path = [...own, ...packageFolders().map((scope) => packed(scope, code))].find((one) => existsSync(one))
+  if (path === undefined) return undefined
+  const bytes = readFileSync(path)
+  return path.endsWith('.gz') ? gunzipSync(bytes) : bytes
+}
+
+/** Where a user's own data of languages lies. */
+export function languagesFolder(dataDir: string): string {
+  return join(dataDir, FOLDER)
+}
+
+/** Which languages are looked for in pictures, and where their data may be found. */
+export interface ChosenLanguages {
+  languages: readonly string[]
+  /** of spaces that have their own, by their slugs */
+  languagesOfSpaces: Readonly<Record<string, readonly string[]>>
+  folder: string
+}
+
+/** The setting `ocrLanguages` as it is meant: `eng+deu` for all spaces, `letters=deu+eng` for the space letters. */
+export function chosenLanguages(dataDir: string, setting: readonly string[]): ChosenLanguages {
+  const languages: string[] = []
+  const languagesOfSpaces: Record<string, string[]> = {}
+  for (const entry of setting) {
+    const [codes = '', slug] = entry.split('=').reverse()
+    if (slug === undefined) languages.push(...codes.split('+'))
+    else languagesOfSpaces[slug] = codes.split('+')
+  }
+  return {
+    languages: languages.length > 0 ? languages : DEFAULT_LANGUAGES,
+    languagesOfSpaces,
+    folder: languagesFolder(dataDir),
+  }
+}
+
+/** Reads the setting. @throws Error for what is no code of a language */
+export function languageSetting(entries: readonly string[]): readonly string[] {
+  for (const entry of entries) {
+    const parts = entry.split('=')
+    const codes = parts.at(-1)?.split('+') ?? []
+    if (parts.length > 2 || !codes.every(isLanguageCode))
+      throw new Error('codes of languages such as eng or deu+eng, or letters=deu+eng for the space letters')
+  }
+  return entries
+}
+
+function packed(scope: string, code: string): string {
+  return join(scope, code, KIND, `${code}${ENDING}.gz`)
+}
+
+/** The folder in whose `node_modules` packages of languages are looked for first, beside the one that comes with ks. */
+export function placeOfPackages(): string {
+  const places = packageFolders()
+  const scope = places.find((place) => existsSync(packed(place, 'eng'))) ?? places[0] ?? '.'
+  return dirname(dirname(scope))
+}
+
+/** Every folder of the scope that a module of this program would be looked for in. */
+function packageFolders(): string[] {
+  const places = createRequire(import.meta.url).resolve.paths(`${LANGUAGE_SCOPE}/eng`) ?? []
+  return places.map((place) => join(place, LANGUAGE_SCOPE)).filter((place) => dirname(place).endsWith('node_modules'))
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder)
+  } catch {
+    return []
+  }
+}

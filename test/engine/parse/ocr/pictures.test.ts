@@ -1,0 +1,114 @@
+import { crc32 } from 'node:zlib'
+import { describe, expect, it } from 'vitest'
+import { DEFAULT_OCR, OcrBudget } from '../../../../src/engine/parse/ocr/budget.js'
+import { readPicture } from '../../../../src/engine/parse/ocr/read-picture.js'
+import { turned } from '../../../../src/engine/parse/picture/transform.js'
+import type { Bitmap } from '../../../../src/engine/parse/render/bitmap.js'
+import { encodePng } from '../../../../src/engine/parse/render/png.js'
+import { failureOf, read } from '../read.js'
+import { scansOf, sheetOf } from '../render/make-pdf.js'
+import { makeBmp, makeGif, makeTiff } from './picture-files.js'
+
+const TIMEOUT_MS = 120_000
+const TEXT = [
+  '# Opening hours',
+  'The museum of Port Ellery opens at nine in the morning.',
+  'On Mondays it stays closed.',
+]
+
+async function scanOf(lines: readonly string[], dpi = 110): Promise<Bitmap> {
+  const [scan] = await scansOf([sheetOf(lines)], dpi)
+  if (scan === undefined) throw new Error('nothing was drawn')
+  // the upper third of the sheet
+  const height = Math.floor(scan.height / 3)
+  return { ...scan, height, data: scan.data.subarray(0, scan.width * height) }
+}
+
+describe('text in pictures is read', { timeout: TIMEOUT_MS }, () => {
+  it('of PNG, GIF, BMP, and TIFF in each of its packings, with headings by size', async () => {
+    const scan = await scanOf(TEXT)
+    const files = {
+      'a.png': encodePng(scan),
+      'a.gif': makeGif(scan),
+      'a.bmp': makeBmp(scan),
+      'a.tif': makeTiff([scan]),
+      'b.tif': makeTiff([scan], { deflate: true }),
+    }
+    for (const [name, bytes] of Object.entries(files)) {
+      const document = await read(name, bytes)
+      expect([name, document.text]).toEqual([name, expect.stringContaining('opens at nine in the morning')])
+      expect([name, document.title]).toEqual([name, 'Opening hours'])
+      expect(document.metadata).toMatchObject({
+        pageCount: 1,
+        ocr: { pages: 1 },
+        ocrPages: expect.stringMatching(/^1:\d+$/),
+      })
+    }
+  })
+
+  it('with how sure each word is, and the picture as an item to look at', async () => {
+    const document = await read('a.png', encodePng(await scanOf(TEXT)))
+    const paragraph = document.elements.find(({ text }) => text?.includes('nine'))
+    const { words, confidence }: { words: number[]; confidence: number } = Object(paragraph?.metadata.ocr)
+    expect(words.length).toBeGreaterThanOrEqual(10)
+    expect(words.every((word) => Number.isInteger(word) && word >= 0 && word <= 100)).toBe(true)
+    expect(confidence).toBeGreaterThan(80)
+    expect(document.items.map(({ modality, asset }) => [modality, asset?.contentType])).toEqual([
+      ['image', 'image/png'],
+    ])
+  })
+
+  it('of TIFF page by page, with the number of the page', async () => {
+    const pages = [await scanOf(['The first page is about boats.']), await scanOf(['The second page is about trains.'])]
+    const document = await read('two.tiff', makeTiff(pages))
+    const trains = document.nodes.find(({ text }) => text.includes('trains'))
+    expect(trains?.pageNumber).toBe(2)
+    expect(document.metadata).toMatchObject({ pageCount: 2, ocr: { pages: 2 } })
+  })
+
+  it('whichever way the picture was turned, by its EXIF data or by looking', async () => {
+    const scan = await scanOf(TEXT)
+    // 6: the camera was turned, so the stored picture has to be turned by 90 degrees
+    const stored = turned(scan, 270)
+    const told = await read('told.tif', makeTiff([stored], { deflate: true, orientation: 6 }))
+    expect(told.text).toContain('opens at nine in the morning')
+    for (const degrees of [90, 180, 270]) {
+      const document = await read('turned.png', encodePng(turned(scan, degrees)))
+      expect([degrees, document.text]).toEqual([degrees, expect.stringContaining('opens at nine in the morning')])
+    }
+  })
+
+  it('not of a picture without text, which is found by its name', async () => {
+    const white: Bitmap = { width: 300, height: 200, channels: 1, data: new Uint8Array(60_000).fill(255) }
+    const document = await read('holiday in Port Ellery.png', encodePng(white))
+    expect(document.text).toBe('holiday in Port Ellery.png')
+    expect(document.metadata.warnings).toEqual([expect.stringContaining('no text could be read in it')])
+  })
+
+  it('not of one with too many pixels, nor of what is no picture, which is told', async () => {
+    const small = encodePng({ width: 8, height: 8, channels: 1, data: new Uint8Array(64) })
+    const bomb = Buffer.from(small)
+    bomb.writeUInt32BE(64_000, 16)
+    bomb.writeUInt32BE(64_000, 20)
+    // the sum of the header has to hold, or nobody looks at the size
+    bomb.writeUInt32BE(crc32(bomb.subarray(12, 29)), 29)
+    expect(await failureOf(read('bomb.png', bomb))).toMatchObject({
+      message: expect.stringMatching(/bomb\.png.*64,000 × 64,000/),
+    })
+    expect(await failureOf(read('cut.png', small.subarray(0, 40)))).toMatchObject({ code: 'malformed' })
+    const heic = Buffer.from('\0\0\0\x18ftypheic\0\0\0\0', 'latin1')
+    expect(await failureOf(read('photo.heic', heic))).toMatchObject({
+      code: 'unsupported-type',
+      message: expect.stringContaining('convert it to JPEG or PNG'),
+    })
+  })
+
+  it('inside a document by the same means, as long as there is time', async () => {
+    const picture = encodePng(await scanOf(TEXT))
+    const read = await readPicture(picture, 'a.docx', new OcrBudget(DEFAULT_OCR))
+    expect(read?.text).toContain('opens at nine in the morning')
+    expect(read?.words.map(({ text }) => text)).toContain('Mondays')
+    expect(read?.confidence).toBeGreaterThan(80)
+    expect(await readPicture(picture, 'a.docx', new OcrBudget({ ...DEFAULT_OCR, budgetMs: 0 }))).toBeUndefined()
+  })
+})
