@@ -87,7 +87,7 @@ export function* newestNamed(
 export function* namesakesOf(documents: readonly DocumentRow[]): Read<DocumentRow[][]> {
   return yield* sql.allEach<DocumentRow>(
     `SELECT * FROM documents INDEXED BY documents_name WHERE space_key = ? AND filename = ? AND source_id IS ?
-       AND CASE WHEN parent_id IS NULL THEN 0 ELSE 1 END = ? AND deleted_at IS NULL AND key <> ? ORDER BY key DESC`,
+       AND CASE WHEN parent_id IS NULL THEN 0 ELSE 1 END = CAST(? AS INTEGER) AND deleted_at IS NULL AND key <> ? ORDER BY key DESC`,
     documents.map(({ space_key, filename, source_id, parent_id, key }) => [
       space_key,
       filename,
