@@ -43,7 +43,7 @@ import { IMPORTS_SCHEMA } from './migrations/0042-imports.js'
 import { BETWEEN_GATEWAYS_SCHEMA } from './migrations/0043-between-gateways.js'
 import { OCR_PAGES_SCHEMA } from './migrations/0044-ocr-pages.js'
 import { CONTAINED_DOCUMENTS_SCHEMA } from './migrations/0045-contained-documents.js'
-import { PICTURES_SCHEMA } from './migrations/0047-pictures.js'
+import { PICTURES_SCHEMA } from './migrations/0046-pictures.js'
 
 /** A step. Where the databases that stores are kept in need different words for it, both. */
 export type Migration = string | { sqlite: string; postgres: string }
