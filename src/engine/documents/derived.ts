@@ -11,6 +11,7 @@ import { LIMITS } from '../../contract/limits.js'
 import type { Caller } from '../base/caller.js'
 import type { CompiledOutlineNode } from '../parse/compiled.js'
 import { itemName, type StoredArtifact, type StoredItem } from '../parse/stored.js'
+import { isTableFormat, TABLE_FORMATS } from '../parse/tables/formats.js'
 import {
   itemAsset,
   publishedVersion,
@@ -26,10 +27,15 @@ import { damagedObject, hasHash } from '../storage/durable-files.js'
 import { unpack } from '../storage/packed.js'
 import type { Read } from '../storage/program.js'
 import { fromCell } from '../storage/readable.js'
+import { tableAsset } from './table-asset.js'
 
 const OUTLINE_VERSION = 'outline-1'
 /** Passages and sections that are worked on before others get their turn. */
 const NODES_AT_ONCE = 1000
+/** Forms of a table, made when they are asked for. */
+const TABLE_VARIANTS = Object.fromEntries(
+  Object.entries(TABLE_FORMATS).map(([name, contentType]) => [name, { contentType }]),
+)
 
 export async function getParseArtifact(
   db: Driver,
@@ -112,6 +118,10 @@ export async function getItemAsset(
   const items = await unpack<StoredItem[]>(packed)
   const item = items.find((candidate, index) => itemName(candidate, index) === itemId)
   if (item === undefined) throw notFound('item', itemId)
+  if (variant !== undefined && item.modality === 'table' && isTableFormat(variant)) {
+    const { elements } = await unpack<StoredArtifact>(await db.read(artifactOf(caller, spaceId, documentId, row)))
+    return tableAsset(elements, item.parseElementId, variant)
+  }
   if (variant !== undefined && variant !== 'original') throw notFound('variant', variant)
   if (item.externalUri !== undefined)
     throw new KsError('asset-external', `item ${itemId} is an external picture and is not stored here`)
@@ -156,6 +166,12 @@ function* published(caller: Caller, spaceId: string, documentId: string) {
 function* publishedItems(caller: Caller, spaceId: string, documentId: string) {
   const found = yield* published(caller, spaceId, documentId)
   return { ...found, packed: yield* packedOf(found.row.key, 'items', found.row.items) }
+}
+
+/** The elements of a version, packed. @throws KsError `not-found` when the document is gone */
+function* artifactOf(caller: Caller, spaceId: string, documentId: string, row: VersionRow): Read<Uint8Array> {
+  yield* locate(caller, spaceId, documentId)
+  return yield* packedOf(row.key, 'artifact', row.artifact)
 }
 
 /** The outline of a version, packed. @throws KsError `not-found` when the document is gone */
@@ -209,6 +225,7 @@ function toItem(item: StoredItem, index: number): MultimodalItem {
     ...rest,
     ...(stored ? { assetRef: { contentType: asset.contentType, sha256: asset.sha256 } } : {}),
     ...(externalUri !== undefined ? { assetRef: { uri: externalUri } } : {}),
+    ...(item.modality === 'table' ? { assetRef: { variants: TABLE_VARIANTS } } : {}),
     enrichment: {
       asset: stored || externalUri !== undefined ? 'provided' : item.modality === 'image' ? 'missing' : 'unsupported',
       caption: item.caption === undefined ? 'missing' : 'provided',

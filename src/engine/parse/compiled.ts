@@ -58,6 +58,8 @@ export interface CompiledItem {
   caption?: string
   textPreview?: string
   pageNumber?: number
+  /** where it stands on its page, in points from the upper left of the page as it is shown */
+  boundingBox?: { x: number; y: number; width: number; height: number }
   sectionPath: string[]
   startOffset?: number
   endOffset?: number

@@ -1,3 +1,5 @@
+import { defined } from '../../lib/defined.js'
+import { isRecord } from '../../lib/json/values.js'
 import type { CompiledElement, CompiledItem } from './compiled.js'
 import type { Assembled } from './elements.js'
 import { MAX_PICTURE_BYTES } from './limits.js'
@@ -50,10 +52,12 @@ function describe(element: CompiledElement, modality: 'code' | 'image' | 'table'
     parseElementId: element.id,
     modality,
     sectionPath: element.sectionPath,
-    sourceMetadata: typeof language === 'string' ? { language } : {},
+    sourceMetadata: modality === 'table' ? sizeOf(element) : typeof language === 'string' ? { language } : {},
   }
   const section = element.sectionPath[element.sectionPath.length - 1]
   if (section !== undefined) item.title = section
+  const box = boxOf(element.metadata.boundingBox)
+  if (box !== undefined) item.boundingBox = box
   if (typeof caption === 'string') item.caption = caption
   else if (modality === 'image' && element.text !== undefined) item.caption = element.text
   if (element.text !== undefined) item.textPreview = element.text.slice(0, PREVIEW_LENGTH)
@@ -61,4 +65,18 @@ function describe(element: CompiledElement, modality: 'code' | 'image' | 'table'
   if (typeof startOffset === 'number') item.startOffset = startOffset
   if (typeof endOffset === 'number') item.endOffset = endOffset
   return item
+}
+
+/** How large a table is, and which part of a long one. */
+function sizeOf({ metadata }: CompiledElement): Record<string, unknown> {
+  const { headerRows, rowCount, columnCount, part, parts } = metadata
+  return { ...defined({ headerRows, rowCount, columnCount, part, parts }) }
+}
+
+function boxOf(value: unknown): CompiledItem['boundingBox'] {
+  if (!isRecord(value)) return undefined
+  const { x, y, width, height } = value
+  if (typeof x !== 'number' || typeof y !== 'number' || typeof width !== 'number' || typeof height !== 'number')
+    return undefined
+  return { x, y, width, height }
 }

@@ -2,7 +2,8 @@ import { defined } from '../../../lib/defined.js'
 import { openZip, type ZipArchive } from '../archive/zip.js'
 import { ReadError } from '../limits.js'
 import type { Block, Parsed, Parser, ParserInput } from '../parsed.js'
-import { looksLikeHeader, tableBlocks } from '../tables.js'
+import { headsOf } from '../tables/heads.js'
+import { tableBlocks } from '../tables.js'
 import { EmbeddedPictures } from './embedded-pictures.js'
 import { elementTexts, forEachTag, properTitle, type Relation, relationsOf, xmlPart } from './office-package.js'
 import { readShapes, type Shape, type SlideParagraph } from './slide-shapes.js'
@@ -106,7 +107,7 @@ class SlideReader {
   }
 
   #shape(shape: Shape, relations: Map<string, Relation>): Block[] {
-    if (shape.kind === 'table') return tableBlocks(shape.rows, looksLikeHeader(shape.rows))
+    if (shape.kind === 'table') return tableBlocks(shape.rows, headsOf(shape.rows))
     if (shape.kind === 'diagram') return this.#diagram(relations.get(shape.relation)?.part)
     if (shape.kind === 'picture') return this.#picture(relations.get(shape.relation)?.part, shape.alt)
     const { placeholder, paragraphs } = shape

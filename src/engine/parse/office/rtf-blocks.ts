@@ -1,5 +1,6 @@
 import type { Block } from '../parsed.js'
-import { looksLikeHeader, tableBlocks, tidyRows } from '../tables.js'
+import { headsOf } from '../tables/heads.js'
+import { tableBlocks, tidyRows } from '../tables.js'
 
 /** A list item longer than this is a passage. */
 const MAX_ITEM = 1500
@@ -53,7 +54,7 @@ export class RtfBlocks {
     const rows = tidyRows(this.#rows)
     this.#rows = []
     // One column is a frame around text, not a table.
-    if (rows.some((row) => row.length > 1)) this.blocks.push(...tableBlocks(rows, looksLikeHeader(rows)))
+    if (rows.some((row) => row.length > 1)) this.blocks.push(...tableBlocks(rows, headsOf(rows)))
     else for (const [text = ''] of rows) this.blocks.push({ type: 'paragraph', text })
   }
 

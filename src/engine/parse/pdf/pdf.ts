@@ -5,7 +5,8 @@ import { ReadError, type ReadLimits } from '../limits.js'
 import type { Block, Parsed, Parser } from '../parsed.js'
 import { dropRunningLines, type PdfBlock, type PdfPage, pageBlocks, vocabularyOf } from './pdf-blocks.js'
 import { type Bookmark, markHeadings, placeBookmarks } from './pdf-headings.js'
-import { readLines, type TextRun } from './pdf-lines.js'
+import { readLines } from './pdf-lines.js'
+import { joinOverPages, shownBox, tablesOf, textRuns } from './table-pages.js'
 
 type Pdf = Awaited<ReturnType<typeof getDocumentProxy>>
 
@@ -34,6 +35,8 @@ async function open(bytes: Buffer, filename: string): Promise<Pdf> {
       disableFontFace: true,
       useSystemFonts: false,
       enableXfa: false,
+      // Lists of operators are read for the lines in them; no picture is decoded on the way.
+      maxImageSize: 1,
       verbosity: 0,
     })
   } catch (error) {
@@ -55,6 +58,7 @@ async function read(pdf: Pdf, filename: string, limits: ReadLimits): Promise<Par
   const { pages, broken } = await readPages(pdf)
   if (broken.length === pdf.numPages) throw new ReadError('malformed', `${filename} has no page that can be read`)
   dropRunningLines(pages)
+  joinOverPages(pages)
   const vocabulary = vocabularyOf(pages)
   const blocks = pages.flatMap((page) => pageBlocks(page, vocabulary))
   if (blocks.length === 0) {
@@ -82,10 +86,11 @@ async function readPages(pdf: Pdf): Promise<{ pages: PdfPage[]; broken: number[]
   for (let number = 1; number <= pdf.numPages; number++) {
     try {
       const page = await pdf.getPage(number)
-      const content = await page.getTextContent()
-      const runs: TextRun[] = []
-      for (const item of content.items) if ('str' in item) runs.push(item)
-      pages.push({ number, lines: readLines(runs) })
+      const runs = textRuns(await page.getTextContent())
+      const tables = await tablesOf(page, runs)
+      const shown = page.getViewport({ scale: 1 })
+      for (const table of tables) table.shown = shownBox(table.box, (x, y) => shown.convertToViewportPoint(x, y))
+      pages.push({ number, lines: readLines(runs, tables) })
       page.cleanup()
     } catch {
       broken.push(number)
