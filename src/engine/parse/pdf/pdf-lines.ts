@@ -1,4 +1,4 @@
-import type { FoundTable } from './table-build.js'
+import type { FoundTable } from './found-table.js'
 
 /** A line of text on a PDF page. Lengths in points, origin bottom left. */
 export interface PdfLine {

@@ -1,6 +1,6 @@
 import type { Block } from '../parsed.js'
 import { tableBlocks } from '../tables.js'
-import type { FoundTable } from './table-build.js'
+import type { FoundTable } from './found-table.js'
 
 /** The elements of a table found on a page; `boundingBox` in points from the upper left of the page as it is shown. */
 export function foundBlocks(found: FoundTable): Block[] {

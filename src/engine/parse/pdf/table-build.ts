@@ -1,28 +1,9 @@
-import type { Span } from '../tables/cells.js'
-import { type Column, findColumns, isYear } from './table-columns.js'
+import type { Column } from './found-table.js'
+import { findColumns, isYear } from './table-columns.js'
 import { type Cell, isHeadOnly, joinWrapped, type Line, linesOf, mayNameColumns } from './table-lines.js'
 import type { Block } from './table-regions.js'
 import type { Drawn, Rule } from './table-rules.js'
 import type { Row, Segment } from './table-words.js'
-
-/** A table found on a page. Lengths in points, origin bottom left. */
-export interface FoundTable {
-  rows: string[][]
-  headerRows: number
-  /** columns at the left that name the rows */
-  headColumns: number
-  spans: Span[]
-  caption?: string
-  columns: Column[]
-  box: { left: number; right: number; top: number; bottom: number }
-  /** the same as it is shown: from the left and the upper edge of the page, however the page is turned */
-  shown?: { x: number; y: number; width: number; height: number }
-  /** its place among the parts of one table that goes over pages */
-  part?: { part: number; parts: number }
-  size: number
-  /** places of its runs among those of the page */
-  runs: number[]
-}
 
 /** A table still made of lines, before it is judged. */
 export interface Draft {

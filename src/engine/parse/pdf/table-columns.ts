@@ -1,13 +1,5 @@
+import type { Column } from './found-table.js'
 import type { Row, Segment } from './table-words.js'
-
-/** A column of a table: the stretch across the page that its cells take. */
-export interface Column {
-  left: number
-  right: number
-  /** cells that it was made of */
-  support: number
-  numeric: boolean
-}
 
 /** A figure among so many words is part of a name: `Level 3`. */
 export const HARDLY = 4

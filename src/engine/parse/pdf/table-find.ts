@@ -1,6 +1,7 @@
 import { headsOf } from '../tables/heads.js'
+import type { FoundTable } from './found-table.js'
 import type { TextRun } from './pdf-lines.js'
-import { type Draft, draftOf, type FoundTable } from './table-build.js'
+import { type Draft, draftOf } from './table-build.js'
 import { captionOf, isNamed } from './table-captions.js'
 import { isTable } from './table-judge.js'
 import { blocksOf, regionsOf } from './table-regions.js'

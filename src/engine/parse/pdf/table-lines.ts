@@ -1,4 +1,5 @@
-import { type Column, HARDLY, hasFigures, isSetTo, isYear, placeIn } from './table-columns.js'
+import type { Column } from './found-table.js'
+import { HARDLY, hasFigures, isSetTo, isYear, placeIn } from './table-columns.js'
 import type { Row, Segment } from './table-words.js'
 
 /** A cell of a table; `from` and `to` are the columns that it takes. */

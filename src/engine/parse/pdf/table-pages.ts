@@ -1,7 +1,7 @@
 import { getResolvedPDFJS } from 'unpdf'
+import type { FoundTable } from './found-table.js'
 import type { PdfPage } from './pdf-blocks.js'
 import type { PdfLine, TextRun } from './pdf-lines.js'
-import type { FoundTable } from './table-build.js'
 import { findTables, mayHoldTables } from './table-find.js'
 import { type Drawn, drawnOn, NOTHING_DRAWN } from './table-rules.js'
 import { transferBuffers } from './transfer-buffers.js'
