@@ -4,13 +4,15 @@ import { LIMITS } from '../../contract/limits.js'
 import type { Caller } from '../base/caller.js'
 import type { EngineContext } from '../context.js'
 import type { Drawn } from '../parse/draw/messages.js'
-import { itemName, type StoredItem } from '../parse/stored.js'
+import { itemName, type StoredArtifact, type StoredItem } from '../parse/stored.js'
+import { isTableFormat } from '../parse/tables/formats.js'
 import { itemAsset, type VersionRow } from '../rows/document-versions.js'
 import type { DocumentRow } from '../rows/documents.js'
 import { damagedObject, hasHash } from '../storage/durable-files.js'
 import { unpack } from '../storage/packed.js'
 import { FINEST_SIDE, PAGE_SIDE, PREVIEW_SIDES, variantsOf } from './item-variants.js'
-import { isPaged, publishedItems } from './published.js'
+import { artifactOf, isPaged, publishedItems } from './published.js'
+import { tableAsset } from './table-asset.js'
 
 export interface ItemAsset {
   bytes: Uint8Array
@@ -45,6 +47,11 @@ export async function getItemAsset(
   const located = { document, row, item, itemId }
   if (variant !== 'original') {
     if (!Object.hasOwn(variantsOf(item, isPaged(row)), variant)) throw notFound('variant', variant)
+    if (item.modality === 'table' && isTableFormat(variant)) {
+      const packedArtifact = await context.db.read(artifactOf(caller, spaceId, documentId, row))
+      const { elements } = await unpack<StoredArtifact>(packedArtifact)
+      return tableAsset(elements, item.parseElementId, variant)
+    }
     return drawVariant(context, located, variant)
   }
   if (item.externalUri !== undefined)

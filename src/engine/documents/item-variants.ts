@@ -1,6 +1,7 @@
 import type { MultimodalItem } from '../../contract/gateway/document-parts.js'
 import { MAX_DRAWN_PIXELS, MOST_DPI } from '../parse/draw/limits.js'
 import type { StoredItem } from '../parse/stored.js'
+import { TABLE_FORMATS } from '../parse/tables/formats.js'
 
 type Variants = NonNullable<NonNullable<MultimodalItem['assetRef']>['variants']>
 
@@ -29,6 +30,8 @@ export function variantsOf(item: StoredItem, isPaged: boolean): Variants {
   // of a page itself how large it is stands in the file alone
   else if (item.modality === 'page' && item.drawn === true)
     for (const name of Object.keys(PREVIEW_SIDES)) variants[name] = { contentType: JPEG }
+  if (item.modality === 'table')
+    for (const [name, contentType] of Object.entries(TABLE_FORMATS)) variants[name] = { contentType }
   if (isPaged && item.pageNumber !== undefined) variants.page = { contentType: JPEG }
   return variants
 }

@@ -38,6 +38,12 @@ export function* publishedItems(caller: Caller, spaceId: string, documentId: str
   return { ...found, packed: yield* packedOf(found.row.key, 'items', found.row.items) }
 }
 
+/** The elements of a version, packed. @throws KsError `not-found` when the document is gone */
+export function* artifactOf(caller: Caller, spaceId: string, documentId: string, row: VersionRow): Read<Uint8Array> {
+  yield* locate(caller, spaceId, documentId)
+  return yield* packedOf(row.key, 'artifact', row.artifact)
+}
+
 /** The outline of a version, packed. @throws KsError `not-found` when the document is gone */
 export function* outlineOf(caller: Caller, spaceId: string, documentId: string, row: VersionRow): Read<Uint8Array> {
   yield* locate(caller, spaceId, documentId)

@@ -85,6 +85,7 @@ export interface CompiledItem {
   /** the words that were read in a picture */
   ocrText?: string
   pageNumber?: number
+  /** where it stands on its page, in points from the upper left of the page as it is shown */
   boundingBox?: BoundingBox
   sectionPath: string[]
   startOffset?: number

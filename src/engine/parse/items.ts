@@ -92,7 +92,7 @@ function placed(element: CompiledElement, modality: CompiledItem['modality']): C
     parseElementId: element.id,
     modality,
     sectionPath: element.sectionPath,
-    sourceMetadata: {},
+    sourceMetadata: modality === 'table' ? tableFacts(element) : {},
   }
   const section = element.sectionPath[element.sectionPath.length - 1]
   if (section !== undefined) item.title = section
@@ -136,4 +136,10 @@ function isBox(value: unknown): value is BoundingBox {
   if (typeof value !== 'object' || value === null) return false
   const sides = ['x', 'y', 'width', 'height'] as const
   return sides.every((side) => side in value && Number.isFinite(Reflect.get(value, side)))
+}
+
+/** How large a table is, and which part of a long one. */
+function tableFacts({ metadata }: CompiledElement): Record<string, unknown> {
+  const { headerRows, rowCount, columnCount, part, parts } = metadata
+  return { ...defined({ headerRows, rowCount, columnCount, part, parts }) }
 }

@@ -2,6 +2,7 @@ import type { CompiledElement, CompiledNode, CompiledOutlineNode } from './compi
 import { type Assembled, sameTitle } from './elements.js'
 import { commonSection } from './outline.js'
 import { splitLines, splitText } from './split.js'
+import { tableHeads } from './tables/passages.js'
 import { countWords } from './words.js'
 
 // Sizes in words. About 200 with 40 shared words, and the heading path on every passage, retrieved best on the
@@ -45,8 +46,8 @@ interface Draft {
  * Cuts a document into retrievable passages.
  *
  * Neighbours within one top section and one page are merged up to about 200 words; only a single long element is cut,
- * with overlap. A node's text is `text.slice(startOffset, endOffset)`; where a long table is cut, the header row stands
- * before that slice. Headings that the node's title already carries are left out at its start.
+ * with overlap. A node's text is `text.slice(startOffset, endOffset)`; where a long table is cut, its caption, its header
+ * rows and the head of the section of rows stand before that slice. Headings that the node's title already carries are left out at its start.
  */
 export function cutNodes(document: Assembled): CompiledNode[] {
   const units = listUnits(document)
@@ -189,15 +190,13 @@ function takeTrailingHeadings(held: Unit[]): Unit[] {
 }
 
 function cutBlock(unit: Unit): Draft[] {
-  const rows = unit.element.metadata.headerRows
-  const headerEnd = unit.element.type === 'table' && rows === 1 ? unit.text.indexOf('\n') + 1 : 0
-  const header = unit.text.slice(0, headerEnd)
-  return splitLines(unit.text, LARGEST_BLOCK, headerEnd).map((range, piece) => ({
+  const heads = unit.element.type === 'table' ? tableHeads(unit.text, unit.element.metadata) : undefined
+  return splitLines(unit.text, LARGEST_BLOCK, heads?.end ?? 0).map((range, piece) => ({
     units: [unit],
     part:
       piece === 0
         ? { start: unit.start, end: unit.start + range.end, header: '' }
-        : { start: unit.start + range.start, end: unit.start + range.end, header },
+        : { start: unit.start + range.start, end: unit.start + range.end, header: heads?.above(range.start) ?? '' },
   }))
 }
 

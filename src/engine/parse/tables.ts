@@ -1,34 +1,54 @@
 import type { Block } from './parsed.js'
+import { ambiguousRows, rowText, type Span } from './tables/cells.js'
+import { isNumeric } from './tables/figures.js'
+import { tidyGrid } from './tables/grid.js'
+import type { Heads } from './tables/heads.js'
 
-/** Longer tables become several elements, each with the header row, so that no element is unwieldy. */
+/** Longer tables become several elements, each with the header rows, so that no element is unwieldy. */
 const ROWS_PER_ELEMENT = 500
 
 /**
  * Table elements from rows of cells. Their text is one line per row, cells parted by ` | `.
  *
- * `metadata`: `headerRows` (0 or 1), `rowCount`, `columnCount`; for a long table in parts also `part` and `parts`.
+ * `metadata`: `headerRows` and `headColumns` name the others, `rowCount` counts rows without heads, `columnCount`,
+ * `spans` of cells that take several places; for a long table in parts also `part` and `parts`; `cells` where the text
+ * alone does not tell them, because one holds a bar.
  *
- * @param withHeader whether the first row names the columns
+ * @param heads how many rows and columns name the others; `true` for one row
  */
-export function tableBlocks(rows: string[][], withHeader: boolean, extra: Record<string, unknown> = {}): Block[] {
-  const lines = rows.map(rowText)
+export function tableBlocks(
+  rows: string[][],
+  heads: Heads | boolean,
+  extra: Record<string, unknown> = {},
+  spans: readonly Span[] = [],
+): Block[] {
+  const wanted = typeof heads === 'boolean' ? Number(heads) : heads.headerRows
+  const headerRows = wanted < rows.length ? wanted : 0
+  const headColumns = typeof heads === 'boolean' ? 0 : heads.headColumns
   const columnCount = rows.reduce((most, row) => Math.max(most, row.length), 0)
-  const header = withHeader && rows.length > 1 ? lines[0] : undefined
-  const body = header === undefined ? lines : lines.slice(1)
-  const parts = Math.max(1, Math.ceil(body.length / ROWS_PER_ELEMENT))
+  const header = rows.slice(0, headerRows)
+  const bodyCount = rows.length - headerRows
+  const parts = Math.max(1, Math.ceil(bodyCount / ROWS_PER_ELEMENT))
   const blocks: Block[] = []
   for (let part = 0; part < parts; part++) {
-    const slice = body.slice(part * ROWS_PER_ELEMENT, (part + 1) * ROWS_PER_ELEMENT)
-    const text = (header === undefined ? slice : [header, ...slice]).join('\n')
+    const first = headerRows + part * ROWS_PER_ELEMENT
+    const slice = rows.slice(first, first + ROWS_PER_ELEMENT)
+    const own = [...header, ...slice]
+    const text = own.map(rowText).join('\n')
     if (text.trim() === '') continue
+    const cells = ambiguousRows(own)
+    const near = spansOf(spans, headerRows, first, slice.length)
     blocks.push({
       type: 'table',
       text,
       metadata: {
-        headerRows: header === undefined ? 0 : 1,
+        headerRows,
+        ...(headColumns > 0 ? { headColumns } : {}),
         rowCount: slice.length,
         columnCount,
+        ...(near.length > 0 ? { spans: near } : {}),
         ...(parts > 1 ? { part: part + 1, parts } : {}),
+        ...(cells === undefined ? {} : { cells }),
         ...extra,
       },
     })
@@ -36,13 +56,13 @@ export function tableBlocks(rows: string[][], withHeader: boolean, extra: Record
   return blocks
 }
 
-function rowText(row: string[]): string {
-  let last = row.length
-  while (last > 0 && row[last - 1]?.trim() === '') last--
-  return row
-    .slice(0, last)
-    .map((cell) => (/\s\s|[^\S ]/.test(cell) ? cell.replace(/\s+/g, ' ').trim() : cell.trim()))
-    .join(' | ')
+/** The spans of the header and of some rows below it, counted from the first row of their part. */
+function spansOf(spans: readonly Span[], headerRows: number, first: number, count: number): Span[] {
+  return spans.flatMap((span) => {
+    if (span.row < headerRows) return [span]
+    if (span.row < first || span.row >= first + count) return []
+    return [{ ...span, row: span.row - first + headerRows, rows: Math.min(span.rows, first + count - span.row) }]
+  })
 }
 
 /** Whether the first row names the columns: all of it words, over at least one row that has a number, or two rows. */
@@ -54,36 +74,19 @@ export function looksLikeHeader(rows: string[][]): boolean {
   return named.every((cell) => !isNumeric(cell) && cell.length <= 80)
 }
 
-/** Whether a cell holds a figure: digits with signs, separators and a currency. */
-export function isNumeric(cell: string): boolean {
-  return /^[\s$€£¥(+-]*\d[\d\s.,:/-]*[)%\s]*$/.test(cell.slice(0, 40))
-}
-
-/** Rows without the columns that are empty everywhere, and with lone `$`, `(`, `)`, `%` joined to their figures. */
+/**
+ * Rows without the columns that are empty everywhere, and with lone `$`, `(`, `)`, `%` joined to their figures: whole
+ * columns of them, so that figures stay below their heads.
+ */
 export function tidyRows(rows: string[][]): string[][] {
+  if (rows.some((row) => row.some((cell) => /^(?:[$€£¥(]+|[)%]+)$/.test(cell)))) {
+    const placed = rows.map((row) => row.map((text, column) => ({ text, column, columns: 1, rows: 1 })))
+    return tidyGrid(placed).rows
+  }
   const used: boolean[] = []
   for (const row of rows) {
     for (const [column, cell] of row.entries()) if (cell !== '') used[column] = true
   }
-  const tidy: string[][] = []
-  for (const row of rows) {
-    const cells: string[] = []
-    let prefix = ''
-    for (const [column, cell] of row.entries()) {
-      if (used[column] !== true) continue
-      if (/^[$€£¥(]+$/.test(cell)) {
-        prefix += cell
-        continue
-      }
-      const last = cells[cells.length - 1]
-      if (/^[)%]+$/.test(cell) && last !== undefined && last !== '') cells[cells.length - 1] = last + cell
-      else {
-        cells.push(cell === '' ? '' : prefix + cell)
-        if (cell !== '') prefix = ''
-      }
-    }
-    if (prefix !== '') cells.push(prefix)
-    if (cells.some((cell) => cell !== '')) tidy.push(cells)
-  }
-  return tidy
+  const tidy = rows.map((row) => row.filter((_, column) => used[column] === true))
+  return tidy.filter((row) => row.some((cell) => cell !== ''))
 }

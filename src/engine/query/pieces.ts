@@ -1,6 +1,7 @@
 import { forEachTerm } from '../../lib/text/analyze.js'
 import { splitSentences } from '../../lib/text/sentences.js'
-import { isNumeric, looksLikeHeader } from '../parse/tables.js'
+import { isNumeric } from '../parse/tables/figures.js'
+import { looksLikeHeader } from '../parse/tables.js'
 import { entriesAsked, segmentsOf, toldList } from './extractive/lists.js'
 
 /** What can be quoted of a passage: a sentence, a row of a table told as `column: value` pairs, a list or its entry. */

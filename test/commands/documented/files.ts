@@ -50,6 +50,8 @@ const DOCUMENTS = {
   'handbook/on-call.md': ON_CALL,
   'projects/falcon.md': FALCON,
   'reports/report.md': GAUGES,
+  'prices.html':
+    '<h1>Prices</h1><p>Of the harbour.</p><table><tr><th>berth</th><th>euro</th></tr><tr><td>small</td><td>3</td></tr><tr><td>large</td><td>5</td></tr></table>',
   'figure.html': `<h1>Figure</h1><p>The gauge, drawn.</p><img alt="gauge" src="data:image/png;base64,${PNG}">`,
   'drafts/draft-of-may.md': '# Draft\n\nNobody has read this yet.\n',
 }

@@ -111,6 +111,10 @@ const NEEDS: readonly Need[] = [
     },
   },
   {
+    when: /docs table .*#a1b2c3d4/,
+    make: async (world) => ({ [ID]: world.shown(await documentOf(world, 'prices.html')) }),
+  },
+  {
     when: /docs (artifact|delete|items|outline|reindex|show) .*#a1b2c3d4/,
     make: async (world) => ({ [ID]: world.shown(await documentOf(world, 'guide.md')) }),
   },

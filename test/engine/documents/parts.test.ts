@@ -49,6 +49,47 @@ afterEach(() => test.end())
 const titles = (nodes: OutlineNode[]): unknown[] => nodes.map(({ title, children }) => [title, ...titles(children)])
 const flat = (nodes: OutlineNode[]): OutlineNode[] => nodes.flatMap((node) => [node, ...flat(node.children)])
 
+describe('a table of a document', () => {
+  const tableOf = async (documentId: string) => {
+    const { items } = await test.engine.documents.multimodal(ADA, spaceId, documentId)
+    const item = items.find(({ modality }) => modality === 'table')
+    const form = async (variant: string): Promise<string> => {
+      const asset = await test.engine.documents.itemAsset(ADA, spaceId, documentId, item?.id ?? '', variant)
+      return Buffer.from(asset.bytes).toString()
+    }
+    return { item, form }
+  }
+
+  it('is had as CSV, JSON and Markdown, and in no other form', async () => {
+    const [{ asset }] = await ingest(test.engine, ADA, spaceId, { 'guide.md': GUIDE })
+    const { item, form } = await tableOf(asset.id)
+    expect(Object.keys(item?.assetRef?.variants ?? {})).toEqual(['csv', 'json', 'md'])
+    expect(await form('csv')).toBe('fee,euro\r\nsmall,3\r\nlarge,5\r\n')
+    expect(JSON.parse(await form('json'))).toMatchObject({
+      headerRows: 1,
+      rows: [
+        ['fee', 'euro'],
+        ['small', '3'],
+        ['large', '5'],
+      ],
+    })
+    expect(await form('md')).toBe('| fee | euro |\n| --- | --- |\n| small | 3 |\n| large | 5 |\n')
+    await expect(form('xlsx')).rejects.toMatchObject(NOT_FOUND)
+    await expect(form('original')).rejects.toMatchObject(NOT_FOUND)
+  })
+
+  it('in parts is one, whichever part is named', async () => {
+    const rows = Array.from({ length: 1201 }, (_, n) => `row ${n},${n}`)
+    const [{ asset }] = await ingest(test.engine, ADA, spaceId, { 'long.csv': ['name,count', ...rows].join('\n') })
+    const { items } = await test.engine.documents.multimodal(ADA, spaceId, asset.id)
+    expect(items.map(({ sourceMetadata }) => sourceMetadata.part)).toEqual([1, 2, 3])
+    for (const { id } of items) {
+      const { bytes } = await test.engine.documents.itemAsset(ADA, spaceId, asset.id, id, 'csv')
+      expect(Buffer.from(bytes).toString().trimEnd().split('\r\n')).toEqual(['name,count', ...rows])
+    }
+  })
+})
+
 describe('what was made of a document', () => {
   it('is its outline, whose sections name their children and their passages in reading order', async () => {
     const [{ asset }] = await ingest(test.engine, ADA, spaceId, { 'guide.md': GUIDE })
@@ -82,9 +123,11 @@ describe('what was made of a document', () => {
       ['image', 'provided', 'provided', 'missing', 'unsupported', 'unsupported'],
     ])
     const [table, , outside, held] = items
+    const form = (contentType: string) => ({ contentType })
+    const variants = { csv: form('text/csv'), json: form('application/json'), md: form('text/markdown') }
     const sha256 = createHash('sha256').update(Buffer.from(PIXEL, 'base64')).digest('hex')
     expect(items.map(({ assetRef }) => assetRef)).toEqual([
-      ...[undefined, undefined, { uri: 'https://pictures.example/window.png' }],
+      ...[{ variants }, undefined, { uri: 'https://pictures.example/window.png' }],
       { contentType: 'image/png', sha256 },
     ])
     const open = (id = '', variant?: string) => test.engine.documents.itemAsset(ADA, spaceId, asset.id, id, variant)

@@ -34,7 +34,7 @@ describe('HTML', () => {
       'b.html',
       '<table><tr><td>Item</td><td></td><td></td><td>2021</td></tr><tr><td>Cash</td><td></td><td>$</td><td>5</td></tr><tr><td>Debt</td><td></td><td>(</td><td>7</td><td>)</td></tr></table>',
     )
-    expect(filing.text).toBe('Item |  | 2021\nCash | $5\nDebt | (7)')
+    expect(filing.text).toBe('Item | 2021\nCash | $5\nDebt | (7)')
   })
 
   it('drops navigation only where there is a text beside it', async () => {

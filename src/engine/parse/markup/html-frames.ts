@@ -1,5 +1,7 @@
 import type { Block } from '../parsed.js'
-import { looksLikeHeader, tableBlocks, tidyRows } from '../tables.js'
+import { type PlacedCell, tidyGrid } from '../tables/grid.js'
+import { headsOf } from '../tables/heads.js'
+import { tableBlocks } from '../tables.js'
 
 /** Tables and lists nested deeper than this lose their structure, not their text. */
 export const MAX_FRAMES = 64
@@ -10,15 +12,18 @@ const MAX_CELL = 800
 const MAX_ITEM = 1500
 const INDENT = '  '
 
-interface Cell {
+export interface Cell {
   blocks: Block[]
   header: boolean
+  /** columns and rows that it takes */
+  columns: number
+  rows: number
 }
 
 /** An open container of an HTML page. Cells, items and the root take blocks; rows, tables and lists take frames. */
 export type Frame =
   | { kind: 'root'; blocks: Block[] }
-  | { kind: 'cell'; blocks: Block[]; header: boolean }
+  | ({ kind: 'cell' } & Cell)
   | { kind: 'item'; blocks: Block[] }
   | { kind: 'row'; cells: Cell[] }
   | { kind: 'table'; rows: Cell[][] }
@@ -29,9 +34,31 @@ export function closeTable(rows: Cell[][]): Block[] {
   const inside = rows.flatMap((row) => row.flatMap((cell) => cell.blocks))
   const widest = rows.reduce((most, row) => Math.max(most, row.filter((cell) => cell.blocks.length > 0).length), 0)
   if (widest < 2 || rows.some((row) => row.some(isLaidOut))) return inside
-  const texts = tidyRows(rows.map((row) => row.map((cell) => joined(cell.blocks))))
-  const named = rows[0]?.some((cell) => cell.header) === true || looksLikeHeader(texts)
-  return [...tableBlocks(texts, named), ...inside.filter((block) => block.type === 'image')]
+  const { rows: texts, spans } = tidyGrid(placedCells(rows))
+  const marked = rows[0]?.some((cell) => cell.header) === true ? 1 : 0
+  const found = headsOf(texts, spans)
+  const heads = { ...found, headerRows: Math.max(found.headerRows, marked) }
+  return [...tableBlocks(texts, heads, {}, spans), ...inside.filter((block) => block.type === 'image')]
+}
+
+/** Where each cell stands, those over several rows taken into account. */
+function placedCells(rows: Cell[][]): PlacedCell[][] {
+  const taken = new Map<number, number>()
+  return rows.map((cells, row) => {
+    let column = 0
+    return cells.map((cell) => {
+      while ((taken.get(column) ?? 0) > row) column++
+      const placed = {
+        text: joined(cell.blocks),
+        column,
+        columns: cell.columns,
+        rows: Math.min(cell.rows, rows.length - row),
+      }
+      for (let at = column; placed.rows > 1 && at < column + cell.columns; at++) taken.set(at, row + placed.rows)
+      column += cell.columns
+      return placed
+    })
+  })
 }
 
 function isLaidOut(cell: Cell): boolean {

@@ -177,7 +177,7 @@ class HtmlReader {
     else if (name === 'pre') this.#openPre(attributes)
     else if (name === 'table') this.#push({ kind: 'table', rows: [] })
     else if (name === 'tr') this.#openRow()
-    else if (name === 'td' || name === 'th') this.#openCell(name === 'th')
+    else if (name === 'td' || name === 'th') this.#openCell(name === 'th', attributes)
     else if (name === 'ul' || name === 'ol') this.#push({ kind: 'list', ordered: name === 'ol', items: [] })
     else if (name === 'li') this.#openItem()
     else if (name === 'meta') this.#meta(attributes)
@@ -242,10 +242,17 @@ class HtmlReader {
     if (this.#top().kind === 'table') this.#push({ kind: 'row', cells: [] })
   }
 
-  #openCell(header: boolean): void {
+  #openCell(header: boolean, attributes: Attributes): void {
     if (!this.#pop(['cell'], ['table'])) this.#break()
     if (this.#top().kind === 'table') this.#push({ kind: 'row', cells: [] })
-    if (this.#top().kind === 'row') this.#push({ kind: 'cell', blocks: [], header })
+    if (this.#top().kind === 'row')
+      this.#push({
+        kind: 'cell',
+        blocks: [],
+        header,
+        columns: spanOf(attributes, 'colspan'),
+        rows: spanOf(attributes, 'rowspan'),
+      })
   }
 
   #openItem(): void {
@@ -344,4 +351,10 @@ function pageTitle(title: string | undefined, shared: string | undefined): strin
 
 function languageOf(attributes: Attributes): string {
   return /(?:^|\s)(?:language|lang|highlight-source)-([\w+#-]{1,30})/.exec(attributes.get('class') ?? '')?.[1] ?? ''
+}
+
+/** How many columns or rows a cell takes; browsers know no more than a thousand, either. */
+function spanOf(attributes: Attributes, name: 'colspan' | 'rowspan'): number {
+  const count = Number.parseInt(attributes.get(name) ?? '1', 10)
+  return count >= 1 && count <= 1000 ? count : 1
 }

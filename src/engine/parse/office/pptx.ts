@@ -2,7 +2,8 @@ import { openZip, type ZipArchive } from '../archive/zip.js'
 import { ReadError } from '../limits.js'
 import type { Block, Parsed, Parser, ParserInput } from '../parsed.js'
 import { tellProgress } from '../progress.js'
-import { looksLikeHeader, tableBlocks } from '../tables.js'
+import { headsOf } from '../tables/heads.js'
+import { tableBlocks } from '../tables.js'
 import { Charts } from './charts.js'
 import { EmbeddedPictures } from './embedded-pictures.js'
 import { forEachTag, type Relation, relationsOf, xmlPart } from './office-package.js'
@@ -107,7 +108,7 @@ class SlideReader {
   }
 
   #shape(shape: Shape, relations: Map<string, Relation>): Block[] {
-    if (shape.kind === 'table') return tableBlocks(shape.rows, looksLikeHeader(shape.rows))
+    if (shape.kind === 'table') return tableBlocks(shape.rows, headsOf(shape.rows))
     if (shape.kind === 'chart') return this.#charts.blocks(relations.get(shape.relation)?.part)
     if (shape.kind === 'diagram') return this.#diagram(relations.get(shape.relation)?.part)
     if (shape.kind === 'picture') return this.#picture(relations.get(shape.relation)?.part, shape)

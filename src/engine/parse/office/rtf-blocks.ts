@@ -1,6 +1,7 @@
 import { emptyLook, type Look, outlineBlocks } from '../looks.js'
 import type { Block } from '../parsed.js'
-import { looksLikeHeader, tableBlocks, tidyRows } from '../tables.js'
+import { headsOf } from '../tables/heads.js'
+import { tableBlocks, tidyRows } from '../tables.js'
 
 /** A list item longer than this is a passage. */
 const MAX_ITEM = 1500
@@ -74,7 +75,7 @@ export class RtfBlocks {
     const rows = tidyRows(this.#rows)
     this.#rows = []
     // One column is a frame around text, not a table.
-    if (rows.some((row) => row.length > 1)) this.blocks.push(...tableBlocks(rows, looksLikeHeader(rows)))
+    if (rows.some((row) => row.length > 1)) this.blocks.push(...tableBlocks(rows, headsOf(rows)))
     else for (const [text = ''] of rows) this.blocks.push({ type: 'paragraph', text })
   }
 

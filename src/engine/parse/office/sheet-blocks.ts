@@ -1,6 +1,8 @@
 import { ReadError, type ReadLimits } from '../limits.js'
 import type { Block } from '../parsed.js'
-import { isNumeric, looksLikeHeader, tableBlocks, tidyRows } from '../tables.js'
+import { isNumeric } from '../tables/figures.js'
+import { headsOf } from '../tables/heads.js'
+import { tableBlocks, tidyRows } from '../tables.js'
 
 /** The filled cells of one row, by column. */
 export type SheetRow = ReadonlyMap<number, string>
@@ -148,7 +150,7 @@ function regionBlocks(rows: SheetRow[], sheet: string): Block[] {
   const table = rows.slice(first)
   if (table.length === 0) return head
   const texts = grid(table)
-  return [...head, ...tableBlocks(texts, looksLikeHeader(texts), { sheet })]
+  return [...head, ...tableBlocks(texts, headsOf(texts), { sheet })]
 }
 
 function noteBlocks(lines: string[], sheet: string): Block[] {

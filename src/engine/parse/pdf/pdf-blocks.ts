@@ -3,6 +3,7 @@ import { headingNumber, isWorded } from '../heading-numbers.js'
 import type { Block } from '../parsed.js'
 import { bothLooks, type FontLook } from './pdf-fonts.js'
 import type { PdfLine } from './pdf-lines.js'
+import { foundBlocks } from './table-blocks.js'
 
 export interface PdfPage {
   /** 1-based */
@@ -97,8 +98,9 @@ function dropChapterHeads(pages: PdfPage[]): void {
 }
 
 function edgeLines(page: PdfPage): PdfLine[] {
-  if (page.lines.length <= 2 * EDGE_LINES) return page.lines
-  const sorted = [...page.lines].sort((a, b) => b.y - a.y)
+  const lines = page.lines.filter((line) => line.table === undefined)
+  if (lines.length <= 2 * EDGE_LINES) return lines
+  const sorted = [...lines].sort((a, b) => b.y - a.y)
   return [...sorted.slice(0, EDGE_LINES), ...sorted.slice(-EDGE_LINES)]
 }
 
@@ -130,7 +132,21 @@ export function pageBlocks(page: PdfPage, vocabulary: ReadonlySet<string>): PdfB
     group.push(line)
   }
   if (group.length > 0) groups.push(group)
-  return mergeBullets(groups.map((lines) => toBlock(lines, page.number, vocabulary)))
+  return mergeBullets(groups.flatMap((lines) => tableOf(lines, page) ?? toBlock(lines, page.number, vocabulary)))
+}
+
+/** The blocks of a group that is a table. */
+function tableOf(lines: readonly PdfLine[], page: PdfPage): PdfBlock[] | undefined {
+  const [line] = lines
+  if (line?.table === undefined) return undefined
+  return foundBlocks(line.table.found).map((block) => ({
+    ...block,
+    pageNumber: page.number,
+    size: line.size,
+    y: line.y,
+    lineCount: line.table?.found.rows.length ?? 1,
+    turned: false,
+  }))
 }
 
 function toBlock(lines: PdfLine[], pageNumber: number, vocabulary: ReadonlySet<string>): PdfBlock {
@@ -176,6 +192,7 @@ function startsBlock(line: PdfLine, group: PdfLine[], step: number): boolean {
   const last = group[group.length - 1]
   const first = group[0]
   if (last === undefined || first === undefined) return true
+  if (line.table !== undefined || last.table !== undefined) return true
   if (line.turned !== last.turned) return true
   const drop = last.y - line.y
   const scrap = Math.min(line.text.length, last.text.length) <= SCRAP_LENGTH && Math.abs(drop) < line.size

@@ -1,3 +1,4 @@
+import type { FoundTable } from './found-table.js'
 import { bothLooks, type FontLook } from './pdf-fonts.js'
 
 /** A line of text on a PDF page. Lengths in points, origin bottom left. */
@@ -17,6 +18,8 @@ export interface PdfLine {
   look?: FontLook | undefined
   /** it is made of several pieces far from each other: cells, or a title with its number */
   cells?: boolean
+  /** a table that stands here in place of its own lines, and how far down it reaches */
+  table?: { found: FoundTable; bottom: number }
 }
 
 /** What pdf.js says about one run of text. */
@@ -53,17 +56,26 @@ interface OpenLine extends PdfLine {
  * The order in the file is kept where it makes sense, because writers emit columns one after the other; a page whose
  * order jumps about is sorted by columns and rows instead (recursive X-Y cut, Nagy & Seth 1984).
  */
-export function readLines(runs: readonly TextRun[]): PdfLine[] {
-  const fragments = joinRuns(runs)
+export function readLines(runs: readonly TextRun[], tables: readonly FoundTable[] = []): PdfLine[] {
+  const fragments = joinRuns(runs, tables)
   const ordered = isChaotic(fragments) ? sortByCuts(fragments, 0) : fragments
   return joinRows(ordered)
 }
 
-function joinRuns(runs: readonly TextRun[]): PdfLine[] {
+function joinRuns(runs: readonly TextRun[], tables: readonly FoundTable[]): PdfLine[] {
   const lines: OpenLine[] = []
+  const inTables = new Map(tables.flatMap((found) => found.runs.map((run) => [run, found] as const)))
+  const placed = new Set<FoundTable>()
   let line: OpenLine | undefined
-  for (const run of runs) {
+  for (const [index, run] of runs.entries()) {
     if (run.str === '') continue
+    const found = inTables.get(index)
+    if (found !== undefined) {
+      if (!placed.has(found)) lines.push(tableLine(found))
+      placed.add(found)
+      line = undefined
+      continue
+    }
     const place = placeOf(run)
     if (line !== undefined && continues(line, place)) {
       const gap = place.left - line.right
@@ -82,11 +94,19 @@ function joinRuns(runs: readonly TextRun[]): PdfLine[] {
     line.sizes.set(rounded, count)
     if (count >= (line.sizes.get(Math.round(line.size * 2) / 2) ?? 0)) line.size = place.size
   }
-  return lines.map(({ text, sizes: _, ...line }) => ({ ...line, text: tidy(text) }))
+  return lines.map(({ text, sizes: _, ...line }) => ({ ...line, text: line.table === undefined ? tidy(text) : text }))
+}
+
+/** A table takes the place of the first of its lines. */
+function tableLine(found: FoundTable): OpenLine {
+  const { left, right, top, bottom } = found.box
+  const text = found.rows.map((row) => row.join(' ')).join(' ')
+  const { size } = found
+  return { text, left, right, y: top - 0.8 * size, size, turned: false, table: { found, bottom }, sizes: new Map() }
 }
 
 /** Position along and across the writing direction; a page set sideways reads like an upright one. */
-function placeOf(run: TextRun): Omit<PdfLine, 'text'> {
+export function placeOf(run: TextRun): Omit<PdfLine, 'text'> {
   const [a = 1, b = 0, c = 0, d = 1, e = 0, f = 0] = run.transform
   const size = Math.hypot(c, d) || run.height || 1
   const sideways = Math.abs(b) > Math.abs(a)
@@ -143,10 +163,14 @@ function sortByCuts(lines: PdfLine[], depth: number): PdfLine[] {
     if (columns?.every((column) => column.length > 1)) {
       return columns.flatMap((column) => sortByCuts(column, depth + 1))
     }
-    const rows = cut(lines, (line) => [-line.y - line.size * 0.8, -line.y + line.size * 0.2], size * 0.8)
+    const rows = cut(lines, (line) => [-line.y - line.size * 0.8, -lowest(line)], size * 0.8)
     if (rows !== undefined) return rows.flatMap((row) => sortByCuts(row, depth + 1))
   }
   return [...lines].sort((a, b) => (Math.abs(a.y - b.y) > SAME_BASELINE * size ? b.y - a.y : a.left - b.left))
+}
+
+function lowest(line: PdfLine): number {
+  return line.table?.bottom ?? line.y - line.size * 0.2
 }
 
 /** Groups along one axis with gaps of at least `gap` between them; nothing when there is only one group. */
@@ -176,6 +200,8 @@ function joinRows(lines: PdfLine[]): PdfLine[] {
     const sameRow =
       last !== undefined &&
       last.turned === line.turned &&
+      last.table === undefined &&
+      line.table === undefined &&
       Math.abs(last.y - line.y) < 0.3 * size &&
       line.left >= last.right - size * 0.5
     if (sameRow && line.text !== '') {

@@ -14,6 +14,7 @@ import { type Bookmark, markHeadings, placeBookmarks } from './pdf-headings.js'
 import { readInfo, readPageLabels } from './pdf-info.js'
 import { readLines, type TextRun } from './pdf-lines.js'
 import { markImplied } from './pdf-outline.js'
+import { joinOverPages, shownBox, tablesOf } from './table-pages.js'
 
 type Pdf = Awaited<ReturnType<typeof getDocumentProxy>>
 
@@ -71,6 +72,7 @@ async function read(pdf: Pdf, { bytes, filename, limits, ocr }: ParserInput): Pr
   const broken = pages.filter((page) => page.broken && page.lines.length === 0).map(({ number }) => number)
   if (broken.length === pdf.numPages) throw new ReadError('malformed', `${filename} has no page that can be read`)
   dropRunningLines(pages)
+  joinOverPages(pages)
   const contents = readContents(pages)
   const vocabulary = vocabularyOf(pages)
   const figures = await findFigures(bytes, filename, pages)
@@ -112,7 +114,11 @@ async function readPages(pdf: Pdf): Promise<(PageWithText & { broken: boolean })
       const runs: TextRun[] = []
       await fonts.learn(page, Object.keys(content.styles))
       for (const item of content.items) if ('str' in item) runs.push({ ...item, look: fonts.lookOf(item.fontName) })
-      pages.push({ number, lines: readLines(runs), raw: runs.map(({ str }) => str).join(' '), broken: false })
+      const tables = await tablesOf(page, runs)
+      const shown = page.getViewport({ scale: 1 })
+      for (const table of tables) table.shown = shownBox(table.box, (x, y) => shown.convertToViewportPoint(x, y))
+      const raw = runs.map(({ str }) => str).join(' ')
+      pages.push({ number, lines: readLines(runs, tables), raw, broken: false })
       page.cleanup()
     } catch {
       pages.push({ number, lines: [], raw: '', broken: true })

@@ -1,0 +1,81 @@
+/**
+ * Tables of PDFs. `cells`: which share of cells read by hand (`tables/cells.jsonl`) is found with the right heads of its
+ * row and its column, in the half that rules were tuned with and in the half that they were not; and how many tables are
+ * found on pages that hold none (`tables/without.jsonl`). `rows`: FinanceBench questions whose answer stands in a table,
+ * asked of a daemon: in how many does the evidence hold the row. Run with `node scripts/bench.js tables [cells|rows]`.
+ */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { ROOT } from './lib/daemon.js'
+import { dataFolder } from './lib/datasets.js'
+import { type Figure, report } from './lib/report.js'
+import { compileFile, type LabelledCell, type PageOfFile, tablesByPage, verdictOf } from './lib/table-cells.js'
+import { tableQuestions } from './lib/table-questions.js'
+
+const HALVES = ['tune', 'report'] as const
+const verbose = process.argv.includes('--verbose')
+const part = process.argv.slice(2).find((one) => !one.startsWith('--'))
+const data = dataFolder()
+if (data === undefined) process.stdout.write('skipped: no ../shared/data and no KS_SHARED_DATA\n')
+else {
+  const figures: Figure[] = []
+  if (part !== 'rows') figures.push(...(await cells(data)))
+  if (part !== 'cells') figures.push(...(await tableQuestions(data, verbose)))
+  report('tables', figures)
+}
+
+async function cells(folder: string): Promise<Figure[]> {
+  const labels = lines<LabelledCell>('cells.jsonl')
+  const without = lines<PageOfFile>('without.jsonl')
+  const files = [...new Set([...labels, ...without].map(({ file }) => file))]
+  const figures: Figure[] = []
+  const right = { tune: 0, report: 0 }
+  let found = 0
+  let falseOnes = 0
+  const before = process.cpuUsage()
+  for (const file of files) {
+    const tables = tablesByPage(await compileFile(join(folder, file)))
+    for (const list of tables.values()) found += list.length
+    for (const page of without) {
+      const wrong = page.file === file ? (tables.get(page.page0 + 1) ?? []) : []
+      falseOnes += wrong.length
+      if (verbose) for (const table of wrong) tell(`no table: ${file} ${page.page0}: ${JSON.stringify(table.rows[0])}`)
+    }
+    for (const label of labels.filter((one) => one.file === file)) {
+      const verdict = verdictOf(label, tables.get(label.page0 + 1) ?? [])
+      if (verdict === 'right') right[label.half]++
+      else if (verbose && label.half === 'tune') tell(`${verdict}: ${JSON.stringify(label)}`)
+    }
+  }
+  const { user, system } = process.cpuUsage(before)
+  for (const half of HALVES) {
+    const own = labels.filter((label) => label.half === half)
+    const tables = new Set(own.map((label) => `${label.file} ${label.page0} ${label.table}`)).size
+    const note = `${own.length} cells of ${tables} tables`
+    figures.push({
+      name: `cells with the right heads, ${half}`,
+      value: right[half] / own.length,
+      unit: '',
+      note,
+      bar: { atLeast: 0.85 },
+    })
+  }
+  figures.push({
+    name: `tables on ${without.length} pages without any`,
+    value: falseOnes,
+    unit: '',
+    bar: { atMost: 2 },
+  })
+  figures.push({ name: 'tables found', value: found, unit: '', note: `${files.length} files` })
+  figures.push({ name: 'processor time', value: (user + system) / 1e6, unit: 's' })
+  return figures
+}
+
+function lines<T>(name: string): T[] {
+  const text = readFileSync(join(ROOT, 'bench', 'tables', name), 'utf8')
+  return text.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line)]))
+}
+
+function tell(line: string): void {
+  process.stdout.write(`${line}\n`)
+}

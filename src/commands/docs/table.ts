@@ -1,0 +1,99 @@
+import * as Args from '@oclif/core/args'
+import * as Flags from '@oclif/core/flags'
+import { BaseCommand } from '../../cli/base-command.js'
+import { usageError } from '../../cli/cli-error.js'
+import { spaceFlag } from '../../cli/common-flags.js'
+import { saveBody } from '../../cli/save-body.js'
+import type { MultimodalItem } from '../../contract/gateway/document-parts.js'
+
+export default class DocsTable extends BaseCommand {
+  static override summary = 'list the tables of a document, or print one as CSV, JSON or Markdown'
+  static override description =
+    'Without a number the tables are listed. Cells are printed as the document has them: one that begins with =, +, - or @ is a formula to a spreadsheet, so import CSV of others as text.'
+  static override examples = [
+    "<%= config.bin %> docs table '#a1b2c3d4' --space example-space",
+    "<%= config.bin %> docs table '#a1b2c3d4' 1 --space example-space -o table.csv",
+  ]
+  static override args = {
+    id: Args.string({ required: true, description: 'path or id of the document' }),
+    number: Args.integer({ min: 1, description: 'which of its tables, counted from 1 in reading order' }),
+  }
+  static override flags = {
+    ...spaceFlag,
+    as: Flags.string({
+      options: ['csv', 'json', 'md'],
+      description: 'form of the table (default: csv; with `--format json`: json)',
+    }),
+    output: Flags.string({ char: 'o', helpValue: 'file', description: 'file to write (default: stdout)' }),
+  }
+
+  async run(): Promise<void> {
+    const { args, flags } = await this.parse(DocsTable)
+    if (args.number === undefined && (flags.as !== undefined || flags.output !== undefined)) {
+      throw usageError('`--as` and `--output` are about one table', 'give its number')
+    }
+    const { id, documentId } = await this.documentNamed(args.id)
+    const client = await this.client()
+    const manifest = await client.request('GET /knowledge-spaces/{id}/documents/{documentId}/multimodal', {
+      path: { id, documentId },
+    })
+    const tables = tablesOf(manifest.items)
+    if (args.number === undefined) {
+      await this.tell(tables)
+      return
+    }
+    const table = tables[args.number - 1]
+    if (table === undefined) {
+      throw usageError(
+        `the document has ${tables.length} tables, and no number ${args.number}`,
+        'leave out the number to list them',
+      )
+    }
+    const variant = flags.as ?? (this.out.format === 'json' || this.out.format === 'jsonl' ? 'json' : 'csv')
+    const body = await client.download('GET /knowledge-spaces/{id}/documents/{documentId}/multimodal/{itemId}/asset', {
+      path: { id, documentId, itemId: table.id },
+      query: { variant },
+    })
+    const size = await saveBody(body, flags.output)
+    if (flags.output !== undefined) this.out.note(`Wrote ${size} bytes to ${flags.output}.`)
+  }
+
+  private async tell(tables: readonly Listed[]): Promise<void> {
+    await this.out.list(tables, {
+      columns: [
+        { field: 'number', title: 'N' },
+        { field: 'pageNumber', title: 'PAGE' },
+        { field: 'rows' },
+        { field: 'columns' },
+        { field: 'caption' },
+        { field: 'text' },
+      ],
+      fields: ['id'],
+      empty: 'The document has no tables.',
+    })
+  }
+}
+
+interface Listed {
+  number: number
+  pageNumber: number | undefined
+  rows: number
+  columns: unknown
+  caption: string | undefined
+  text: string | undefined
+  id: string
+}
+
+/** The tables of a document; one in parts is named by its first. */
+function tablesOf(items: readonly MultimodalItem[]): Listed[] {
+  const tables: Listed[] = []
+  for (const { id, modality, pageNumber, caption, title, textPreview: text, sourceMetadata } of items) {
+    if (modality !== 'table') continue
+    const { rowCount, columnCount: columns, part } = { rowCount: 0, columnCount: 0, part: 1, ...sourceMetadata }
+    const rows = typeof rowCount === 'number' ? rowCount : 0
+    const last = tables.at(-1)
+    if (part !== 1 && last !== undefined) last.rows += rows
+    else tables.push({ number: tables.length + 1, pageNumber, rows, columns, caption: caption ?? title, text, id })
+  }
+  return tables
+}

@@ -1,0 +1,14 @@
+import type { Block } from '../parsed.js'
+import { tableBlocks } from '../tables.js'
+import type { FoundTable } from './found-table.js'
+
+/** The elements of a table found on a page; `boundingBox` in points from the upper left of the page as it is shown. */
+export function foundBlocks(found: FoundTable): Block[] {
+  const { rows, headerRows, headColumns, spans, caption, shown, part } = found
+  const extra = {
+    ...(caption === undefined ? {} : { caption }),
+    ...(shown === undefined ? {} : { boundingBox: shown }),
+    ...part,
+  }
+  return tableBlocks(rows, { headerRows, headColumns }, extra, spans)
+}

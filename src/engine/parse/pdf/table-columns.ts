@@ -1,0 +1,206 @@
+import type { Column } from './found-table.js'
+import type { Row, Segment } from './table-words.js'
+
+/** A figure among so many words is part of a name: `Level 3`. */
+export const HARDLY = 4
+/** In points: two texts set to one edge are not further apart there. */
+const SET = 3
+/** Columns that one cluster of figures is parted into, as a power of two. */
+const MAX_PARTS = 12
+/** Words of other columns may reach into a gap between two in so many of the rows. */
+const CROSSED = 0.12
+const YEAR =
+  /^(?:FY ?|CY ?)?(?:\d{1,2},|(?:19|20)\d\d(?:[-–/](?:19|20)?\d\d)?|\d{1,2}[/.]\d{1,2}[/.](?:\d\d|\d{4}))(?:\s?\(\w\)|[*†])*$/
+
+/** Whether a figure is a year or a date, which names a column more often than it stands in one. */
+export function isYear(text: string): boolean {
+  return YEAR.test(text)
+}
+
+/**
+ * The columns of rows that stand below each other.
+ *
+ * Figures never reach over several columns, so columns of figures are the places where they overlap; words make columns
+ * where no figures stand, parted where few words cross.
+ */
+export function findColumns(rows: readonly Row[]): Column[] {
+  const first = rows.findIndex(hasFigures)
+  const body = first === -1 ? rows : rows.slice(first)
+  const numeric = figureColumns(body.map((row) => row.segments.filter((one) => one.numeric)))
+  const words = body.map((row) => ({ ...row, segments: row.segments.filter((one) => free(one, numeric)) }))
+  const all = [...numeric, ...wordColumns(words)].sort((a, b) => a.left - b.left)
+  return settle(all)
+}
+
+/** Rows above the first that has more than a figure or two, other than years, name columns, and make none. */
+export function hasFigures(row: Row): boolean {
+  const figures = row.segments.filter((one, index) => index > 0 && one.numeric && !isYear(one.text)).length
+  return figures > 0 && figures * HARDLY > row.segments.length - 1
+}
+
+/** Whether a text that heads a column is set to it: at its left, its right or its middle. */
+export function isSetTo(one: Pick<Segment, 'left' | 'right'>, column: Column): boolean {
+  const middle = (one.left + one.right - column.left - column.right) / 2
+  return Math.abs(one.right - column.right) < SET || Math.abs(one.left - column.left) < SET || Math.abs(middle) < SET
+}
+
+function free(word: Segment, numeric: readonly Column[]): boolean {
+  if (word.numeric) return false
+  return !touchesAny(word, numeric)
+}
+
+function touchesAny(one: { left: number; right: number }, columns: readonly Column[]): boolean {
+  let low = 0
+  let high = columns.length
+  while (low < high) {
+    const middle = (low + high) >> 1
+    const column = columns[middle]
+    if (column !== undefined && column.right < one.left) low = middle + 1
+    else high = middle
+  }
+  const next = columns[low]
+  return next !== undefined && next.left <= one.right
+}
+
+/** Figures that overlap are one column, unless two of them stand in one row: then the fewest are parted that can be. */
+function figureColumns(rows: readonly Segment[][]): Column[] {
+  const placed = rows.flatMap((segments, row) => segments.map((one) => ({ one, row })))
+  placed.sort((a, b) => a.one.left - b.one.left)
+  const clusters: Placed[][] = []
+  let right = Number.NEGATIVE_INFINITY
+  for (const figure of placed) {
+    if (figure.one.left > right) clusters.push([])
+    clusters.at(-1)?.push(figure)
+    right = Math.max(right, figure.one.right)
+  }
+  return clusters.flatMap((cluster) => parted(cluster, 0)).map(columnOf)
+}
+
+interface Placed {
+  one: Segment
+  row: number
+}
+
+/** Parts a cluster where its rows hold two figures, at the place that the fewest figures cross. */
+function parted(cluster: Placed[], depth: number): Placed[][] {
+  const last = new Map<number, Segment>()
+  const gaps: number[] = []
+  for (const { one, row } of cluster) {
+    const before = last.get(row)
+    if (before !== undefined) gaps.push((before.right + one.left) / 2)
+    last.set(row, one)
+  }
+  if (gaps.length === 0 || depth >= MAX_PARTS) return [cluster]
+  const lefts = cluster.map(({ one }) => one.left).sort((a, b) => a - b)
+  const rights = cluster.map(({ one }) => one.right).sort((a, b) => a - b)
+  let best = gaps[0] ?? 0
+  let fewest = Number.POSITIVE_INFINITY
+  for (const x of new Set(gaps)) {
+    const crossed = below(lefts, x) - below(rights, x)
+    if (crossed >= fewest) continue
+    fewest = crossed
+    best = x
+  }
+  const isLeft = ({ one }: Placed): boolean => one.left + one.right < 2 * best
+  const sides = [cluster.filter(isLeft), cluster.filter((figure) => !isLeft(figure))]
+  if (sides.some((side) => side.length === 0)) return [cluster]
+  return sides.flatMap((side) => parted(side, depth + 1))
+}
+
+function below(sorted: readonly number[], x: number): number {
+  let low = 0
+  let high = sorted.length
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if ((sorted[middle] ?? 0) < x) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+function columnOf(cluster: readonly Placed[]): Column {
+  let [left, right] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
+  for (const { one } of cluster) {
+    left = Math.min(left, one.left)
+    right = Math.max(right, one.right)
+  }
+  return { left, right, support: cluster.length, numeric: true }
+}
+
+/** Columns of words: the stretches between the gaps that hardly any row crosses. */
+function wordColumns(rows: readonly Row[]): Column[] {
+  const edges: { x: number; step: number }[] = []
+  for (const { segments } of rows) {
+    for (const { left, right } of segments) edges.push({ x: left, step: 1 }, { x: right, step: -1 })
+  }
+  edges.sort((a, b) => a.x - b.x || b.step - a.step)
+  const most = Math.floor(rows.length * CROSSED)
+  const columns: Column[] = []
+  let covered = 0
+  let open: Column | undefined
+  for (const { x, step } of edges) {
+    covered += step
+    if (covered > most && open === undefined) open = { left: x, right: x, support: 0, numeric: false }
+    if (open !== undefined && step === 1) open.support++
+    if (open !== undefined && covered <= most && step === -1) {
+      columns.push({ ...open, right: x })
+      open = undefined
+    }
+  }
+  return columns
+}
+
+/** Takes in columns of a single cell that stand close to another: a mark of a note, a word out of line. */
+function settle(columns: Column[]): Column[] {
+  const settled: Column[] = []
+  for (const column of columns) {
+    const last = settled[settled.length - 1]
+    const near = last !== undefined && column.left - last.right < 4
+    if (last !== undefined && near && (column.support <= 1 || last.support <= 1)) {
+      last.right = Math.max(last.right, column.right)
+      last.support += column.support
+      last.numeric ||= column.numeric
+    } else settled.push({ ...column })
+  }
+  return settled
+}
+
+/** First and last column that a segment stands in; one that touches none belongs to the nearest. */
+export function placeIn(
+  segment: Pick<Segment, 'left' | 'right' | 'numeric'>,
+  columns: readonly Column[],
+): { from: number; to: number } {
+  if (segment.numeric) {
+    const set = columnOfFigure(segment, columns)
+    if (set !== -1) return { from: set, to: set }
+  }
+  let from = -1
+  let to = -1
+  let best = 0
+  let most = Number.NEGATIVE_INFINITY
+  for (const [index, column] of columns.entries()) {
+    const shared = Math.min(segment.right, column.right) - Math.max(segment.left, column.left)
+    if (shared > most) {
+      most = shared
+      best = index
+    }
+    const width = Math.max(1, Math.min(column.right - column.left, segment.right - segment.left))
+    if (shared <= 0.5 * width) continue
+    if (from === -1) from = index
+    to = index
+  }
+  return from === -1 || segment.numeric ? { from: best, to: best } : { from, to }
+}
+
+/** Figures are set to the right more often than not: of the columns that one touches, that whose edge is nearest. */
+function columnOfFigure({ left, right }: Pick<Segment, 'left' | 'right'>, columns: readonly Column[]): number {
+  let best = -1
+  let least = Number.POSITIVE_INFINITY
+  for (const [index, column] of columns.entries()) {
+    const off = Math.abs(column.right - right)
+    if (column.left > right || column.right < left || off >= least) continue
+    least = off
+    best = index
+  }
+  return best
+}

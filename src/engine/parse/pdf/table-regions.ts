@@ -1,0 +1,231 @@
+import { hasFigures, isYear } from './table-columns.js'
+import { clustered, type Row, type Segment } from './table-words.js'
+
+/** Rows of a page that may be one table, with what stands right above it and below it. */
+export interface Block {
+  /** rows above that may name it or head its columns, nearest last */
+  above: Row[]
+  rows: Row[]
+  below: Row[]
+}
+
+/** A line of a column of prose takes at least this share of the page's width, and so many words. */
+const PROSE_SHARE = 0.22
+const PROSE_WORDS = 4
+/** A line that shows alone that a column of prose goes on takes this share of the page's width. */
+const LINE_SHARE = 0.33
+/** So many lines of prose beside each other make two columns of a page. */
+const MIN_GUTTER_ROWS = 4
+/** A gutter is looked for at places so far apart, and is not wider than this; in points. */
+const STEP = 4
+const MAX_GUTTER = 240
+/** Rows of a table are at most so far apart (in text sizes). */
+const MAX_STEP = 3.4
+/** Lines without cells that may stand between two rows with some: heads of sections, text that goes on. */
+const MAX_SINGLES = 4
+/** Such lines that run under the columns of figures. */
+const MAX_WIDE = 2
+const MAX_ABOVE = 6
+
+/** The parts of a page that are read for themselves: beside a gutter each column, else the whole width. */
+export function regionsOf(rows: readonly Row[]): Row[][] {
+  const gutter = findGutter(rows)
+  if (gutter === undefined) return [[...rows]]
+  const regions: Row[][] = []
+  let full: Row[] = []
+  for (let at = 0; at < rows.length; ) {
+    const end = bandEnd(rows, at, gutter.at, gutter.width)
+    if (end === at) {
+      const row = rows[at]
+      if (row !== undefined) full.push(row)
+      at++
+      continue
+    }
+    if (full.length > 0) regions.push(full)
+    full = []
+    const band = rows.slice(at, end)
+    regions.push(
+      side(band, (one) => one.left + one.right < 2 * gutter.at),
+      side(band, (one) => one.left + one.right >= 2 * gutter.at),
+    )
+    at = end
+  }
+  if (full.length > 0) regions.push(full)
+  return regions.filter((region) => region.length > 0)
+}
+
+/** The rows of one column, whose baselines need not be those of the other. */
+function side(rows: readonly Row[], holds: (one: Segment) => boolean): Row[] {
+  const own = clustered(rows.flatMap((row) => row.segments.filter(holds)))
+  for (const row of own) row.segments.sort((a, b) => a.left - b.left)
+  return own
+}
+
+/** The rows from `at` on that the gutter parts, when prose beside it shows so at both ends. */
+function bandEnd(rows: readonly Row[], at: number, gutter: number, width: number): number {
+  const first = rows[at]
+  if (first === undefined || !showsGutter(first, gutter, width)) return at
+  let end = at
+  for (let index = at; index < rows.length; index++) {
+    const row = rows[index]
+    if (row === undefined || row.segments.some((one) => crosses(one, gutter))) break
+    if (showsGutter(row, gutter, width)) end = index + 1
+  }
+  return end
+}
+
+function crosses(one: Segment, gutter: number): boolean {
+  return one.left < gutter - one.size && one.right > gutter + one.size
+}
+
+function showsGutter(row: Row, gutter: number, width: number): boolean {
+  const prose = row.segments.some((one) => isWordy(one) && one.right - one.left > LINE_SHARE * width)
+  return prose && !row.segments.some((one) => crosses(one, gutter))
+}
+
+function isWordy(one: Segment): boolean {
+  return !one.numeric && (one.text.split(' ').length >= PROSE_WORDS || isDense(one))
+}
+
+/** Scripts without spaces: a long run of them is prose, too. */
+function isDense(one: Segment): boolean {
+  return one.text.length >= 12 && /[\u3040-\u30ff\u3400-\u9fff]{8}/u.test(one.text)
+}
+
+/** Where two columns of prose part, when many rows hold prose on both sides of one place. */
+function findGutter(rows: readonly Row[]): { at: number; width: number } | undefined {
+  let left = Number.POSITIVE_INFINITY
+  let right = Number.NEGATIVE_INFINITY
+  for (const row of rows) {
+    left = Math.min(left, row.segments[0]?.left ?? left)
+    right = Math.max(right, row.segments.at(-1)?.right ?? right)
+  }
+  const prose = (one: Segment): boolean => isWordy(one) && one.right - one.left > PROSE_SHARE * (right - left)
+  const votes = new Map<number, number>()
+  for (const row of rows) {
+    for (const [index, one] of row.segments.entries()) {
+      const next = row.segments[index + 1]
+      if (next === undefined || !prose(one) || !prose(next)) continue
+      const end = Math.min(next.left, one.right + MAX_GUTTER) / STEP
+      for (let x = Math.ceil(one.right / STEP); x <= end; x++) votes.set(x, (votes.get(x) ?? 0) + 1)
+    }
+  }
+  let best = 0
+  let most = 0
+  for (const [x, count] of votes) {
+    if (count <= most) continue
+    best = x * STEP
+    most = count
+  }
+  return most >= MIN_GUTTER_ROWS ? { at: best, width: right - left } : undefined
+}
+
+/** Whether two stretches of prose stand beside each other, which no row of a table without lines does. */
+function isBesideProse(row: Row): boolean {
+  let wordy = 0
+  for (const one of row.segments) if (one.text.split(' ').length >= 9) wordy++
+  return wordy >= 2
+}
+
+function isMulti(row: Row): boolean {
+  return row.segments.length >= 2 && !isBesideProse(row)
+}
+
+/** Runs of rows with several cells, with the lines between them that belong to them. */
+export function blocksOf(rows: readonly Row[]): Block[] {
+  const blocks: Block[] = []
+  let from = 0
+  for (let at = 0; at < rows.length; ) {
+    const first = rows[at]
+    if (first === undefined || !isMulti(first)) {
+      at++
+      continue
+    }
+    const whole = blockEnd(rows, at)
+    const end = nextHeads(rows, at, whole) ?? whole
+    blocks.push({
+      above: rows.slice(Math.max(from, at - MAX_ABOVE), at),
+      rows: withoutSingles(rows.slice(at, end)),
+      below: rows.slice(end, end + MAX_ABOVE),
+    })
+    from = at + (blocks.at(-1)?.rows.length ?? 0)
+    at = end
+  }
+  return blocks
+}
+
+function withoutSingles(rows: Row[]): Row[] {
+  let end = rows.length
+  while (end > 1 && rows[end - 1]?.segments.length === 1) end--
+  return rows.slice(0, end)
+}
+
+/** Where rows of figures are followed by rows that head columns anew, with no head of a row: another table begins. */
+function nextHeads(rows: readonly Row[], from: number, to: number): number | undefined {
+  let values = Number.POSITIVE_INFINITY
+  let stubs = Number.NEGATIVE_INFINITY
+  let figures = 0
+  for (let at = from; at < to; at++) {
+    const row = rows[at]
+    if (row === undefined) break
+    const next = rows[at + 1]
+    const edge = Math.min(values - 2.5 * row.size, stubs + row.size)
+    const follows = next !== undefined && at + 1 < to && (isHeading(next, edge) || next.segments.length === 2)
+    if (figures > 0 && isHeading(row, edge) && (row.segments.length > 1 || follows)) return at
+    if (hasFigures(row)) {
+      figures++
+      stubs = Math.max(stubs, row.segments[0]?.right ?? stubs)
+    }
+    values = Math.min(values, valueEdge(row))
+  }
+  return undefined
+}
+
+/** Names of columns: words and years over the columns of values, and nothing over the heads of rows. */
+function isHeading(row: Row, edge: number): boolean {
+  const [first] = row.segments
+  if (first === undefined || first.left < edge || /^\(.*\)$/.test(first.text)) return false
+  return row.segments.every((one) => !one.numeric || isYear(one.text))
+}
+
+/** `(1) Includes …`: a note below a table. */
+function isNote(one: Segment | undefined): boolean {
+  return one !== undefined && /^(?:\(\w{1,2}\)|[*†‡]+)\s/.test(one.text) && one.text.split(' ').length >= 6
+}
+
+function blockEnd(rows: readonly Row[], at: number): number {
+  let end = at + 1
+  let singles = 0
+  let wide = 0
+  let values = valueEdge(rows[at])
+  let edge = lastEdge(rows[at])
+  for (let index = at + 1; index < rows.length; index++) {
+    const row = rows[index]
+    const last = rows[index - 1]
+    if (row === undefined || last === undefined) break
+    if (last.y - row.y > MAX_STEP * Math.max(row.size, last.size)) break
+    if (isMulti(row)) {
+      end = index + 1
+      singles = 0
+      wide = 0
+      values = Math.min(values, valueEdge(row))
+      edge = Math.max(edge, lastEdge(row))
+      continue
+    }
+    singles++
+    const one = row.segments[0]
+    if (one !== undefined && one.right > values + 6 * row.size && one.left < values) wide++
+    const across = one !== undefined && one.left < values && one.right > edge
+    if (singles > MAX_SINGLES || wide > MAX_WIDE || across || isNote(one) || isBesideProse(row)) break
+  }
+  return end
+}
+
+/** Where the cells after the head of a row begin. */
+function valueEdge(row: Row | undefined): number {
+  return row?.segments[1]?.left ?? Number.POSITIVE_INFINITY
+}
+
+function lastEdge(row: Row | undefined): number {
+  return row?.segments.at(-1)?.left ?? 0
+}

@@ -1,0 +1,177 @@
+/** A straight line drawn on a page, as thick as it is. Lengths in points, origin bottom left. */
+export interface Rule {
+  /** place across its direction: y of a level one, x of an upright one */
+  at: number
+  from: number
+  to: number
+}
+
+/** What is drawn on a page that may belong to tables. */
+export interface Drawn {
+  level: Rule[]
+  upright: Rule[]
+  /** filled areas of about the height of a row */
+  stripes: { left: number; right: number; bottom: number; top: number }[]
+}
+
+export const NOTHING_DRAWN: Drawn = { level: [], upright: [], stripes: [] }
+
+/** The numbers of operators that matter, as pdf.js names them. */
+export interface OperatorNumbers {
+  save: number
+  restore: number
+  transform: number
+  constructPath: number
+  endPath: number
+  fill: number
+  eoFill: number
+  paintFormXObjectBegin: number
+  paintFormXObjectEnd: number
+  setFillRGBColor: number
+}
+
+/** What a saved state of drawing holds of what matters here. */
+interface State {
+  matrix: Matrix
+  /** `#rrggbb` of areas */
+  fill: string
+}
+
+interface Filled {
+  color: string
+}
+
+/** In points: a filled area up to this thick is a line, a shorter line is none, a stripe is not higher. */
+const THICK = 2.6
+const SHORT = 6
+const MAX_STRIPE = 90
+const SAME_LINE = 1.2
+/** Lines of one page that are looked at; drawings have more. */
+const MAX_RULES = 20_000
+const MAX_DEPTH = 64
+/** Numbers that follow each command of a path: move, line, curve, quadratic curve, close. */
+const ARGUMENTS = [2, 2, 6, 4, 0]
+const CLOSE = 4
+/** Areas with more corners are drawings. */
+const MAX_CORNERS = 8
+
+type Point = [number, number]
+type Found = {
+  level: (Rule & Partial<Filled>)[]
+  upright: (Rule & Partial<Filled>)[]
+  stripes: (Drawn['stripes'][number] & Filled)[]
+}
+type Matrix = [number, number, number, number, number, number]
+
+/** Level and upright lines and stripes of a page, from its list of operators. */
+export function drawnOn(list: { fnArray: unknown[]; argsArray: unknown[] }, ops: OperatorNumbers): Drawn {
+  const found: Found = { level: [], upright: [], stripes: [] }
+  let state: State = { matrix: [1, 0, 0, 1, 0, 0], fill: '#000000' }
+  const saved: State[] = []
+  const save = (): void => {
+    if (saved.length < MAX_DEPTH) saved.push(state)
+  }
+  for (const [index, fn] of list.fnArray.entries()) {
+    const args = list.argsArray[index]
+    if (fn === ops.save) save()
+    else if (fn === ops.restore || fn === ops.paintFormXObjectEnd) state = saved.pop() ?? state
+    else if (fn === ops.transform) state = { ...state, matrix: times(state.matrix, numbers(args)) }
+    else if (fn === ops.setFillRGBColor) state = { ...state, fill: Array.isArray(args) ? String(args[0]) : '' }
+    else if (fn === ops.paintFormXObjectBegin) {
+      save()
+      const form: unknown = Array.isArray(args) ? args[0] : undefined
+      if (Array.isArray(form)) state = { ...state, matrix: times(state.matrix, numbers(form)) }
+    } else if (fn === ops.constructPath && Array.isArray(args) && args[0] !== ops.endPath) {
+      const path: unknown = Array.isArray(args[1]) ? args[1][0] : undefined
+      const filled = args[0] === ops.fill || args[0] === ops.eoFill
+      if (filled && state.fill === '#ffffff') continue
+      readPath(numbers(path), state.matrix, filled ? state.fill : undefined, found)
+      if (found.level.length + found.upright.length + found.stripes.length > MAX_RULES) return NOTHING_DRAWN
+    }
+  }
+  return withoutPadding(found)
+}
+
+/** Narrow cells between others are filled like them: no lines. */
+function withoutPadding({ level, upright, stripes }: Found): Drawn {
+  const fills = new Set(stripes.map(({ color }) => color))
+  const isLine = ({ color }: Partial<Filled>): boolean => color === undefined || !fills.has(color)
+  return {
+    level: joinRules(level.filter(isLine), SAME_LINE),
+    upright: joinRules(upright.filter(isLine), SAME_LINE),
+    stripes,
+  }
+}
+
+/** Pieces of one line put together. @param near how far apart, in points, they may be, along it and across */
+export function joinRules(rules: readonly Rule[], near: number): Rule[] {
+  const bands: Rule[][] = []
+  for (const rule of [...rules].sort((a, b) => a.at - b.at)) {
+    const band = bands.at(-1)
+    if (band?.[0] !== undefined && rule.at - band[0].at <= near) band.push(rule)
+    else bands.push([rule])
+  }
+  return bands.flatMap((band) => {
+    const lines: Rule[] = []
+    for (const { at, from, to } of band.sort((a, b) => a.from - b.from)) {
+      const last = lines.at(-1)
+      if (last !== undefined && from <= last.to + near) last.to = Math.max(last.to, to)
+      else lines.push({ at, from, to })
+    }
+    return lines
+  })
+}
+
+function numbers(value: unknown): number[] {
+  if (value instanceof Float32Array || value instanceof Float64Array) return Array.from(value)
+  if (Array.isArray(value)) return value.map((one) => (typeof one === 'number' ? one : 0))
+  return []
+}
+
+function times([a, b, c, d, e, f]: Matrix, other: readonly number[]): Matrix {
+  const [g = 1, h = 0, i = 0, j = 1, k = 0, l = 0] = other
+  return [a * g + c * h, b * g + d * h, a * i + c * j, b * i + d * j, a * k + c * l + e, b * k + d * l + f]
+}
+
+/** The parts of a path: filled ones are areas, of others each straight piece is a line. */
+function readPath(path: readonly number[], [a, b, c, d, e, f]: Matrix, fill: string | undefined, found: Found): void {
+  let points: Point[] = []
+  const end = (): void => {
+    if (fill !== undefined) addArea(points, fill, found)
+    points = []
+  }
+  for (let at = 0; at < path.length; ) {
+    const command = path[at] ?? CLOSE
+    const count = ARGUMENTS[command] ?? 0
+    if (command === 0) end()
+    const x = path[at + count - 1] ?? 0
+    const y = path[at + count] ?? 0
+    const last = points.at(-1)
+    const next: Point | undefined = count > 0 ? [a * x + c * y + e, b * x + d * y + f] : points[0]
+    const straight = command === 1 || command === CLOSE
+    if (fill === undefined && last !== undefined && next !== undefined && straight) addArea([last, next], fill, found)
+    if (next !== undefined) points.push(next)
+    at += 1 + count
+  }
+  end()
+}
+
+function addArea(points: readonly Point[], color: string | undefined, found: Found): void {
+  if (points.length < 2 || points.length > MAX_CORNERS) return
+  let [left, bottom, right, top] = [Infinity, Infinity, -Infinity, -Infinity]
+  for (const [x, y] of points) {
+    left = Math.min(left, x)
+    right = Math.max(right, x)
+    bottom = Math.min(bottom, y)
+    top = Math.max(top, y)
+  }
+  if (![left, right, bottom, top].every(Number.isFinite)) return
+  const width = right - left
+  const height = top - bottom
+  const filled = color === undefined ? {} : { color }
+  if (height <= THICK && width >= SHORT) found.level.push({ at: (top + bottom) / 2, from: left, to: right, ...filled })
+  else if (width <= THICK && height >= SHORT)
+    found.upright.push({ at: (left + right) / 2, from: bottom, to: top, ...filled })
+  else if (color !== undefined && width > THICK && height > THICK && height <= MAX_STRIPE)
+    found.stripes.push({ left, right, bottom, top, color })
+}

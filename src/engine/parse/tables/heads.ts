@@ -1,0 +1,63 @@
+import type { Span } from './cells.js'
+import { isNumeric } from './figures.js'
+
+/** Rows and columns at the edge of a table that name the others. */
+export interface Heads {
+  headerRows: number
+  headColumns: number
+}
+
+const MAX_HEADER_ROWS = 6
+const YEAR = /^(?:FY ?|CY ?)?(?:19|20)\d\d[*†]?$/
+
+/**
+ * How many rows at the top name the columns, by what the cells hold: rows of words and years above the first row with
+ * other figures. Rows that only head a section of rows are no heads of columns.
+ */
+export function headsOf(rows: readonly (readonly string[])[], spans: readonly Span[] = []): Heads {
+  const figures = rows.some((row) => row.slice(1).some((cell) => isFigure(cell)))
+  const headerRows = figures ? headsOverFigures(rows) : headsOverWords(rows, spans)
+  return { headerRows, headColumns: headColumns(rows.slice(headerRows)) }
+}
+
+function isFigure(cell: string): boolean {
+  return isNumeric(cell) && !YEAR.test(cell.trim())
+}
+
+function headsOverFigures(rows: readonly (readonly string[])[]): number {
+  let heads = 0
+  for (const [index, row] of rows.slice(0, MAX_HEADER_ROWS + 1).entries()) {
+    const values = row.slice(1).filter((cell) => cell.trim() !== '')
+    if (values.some(isFigure) || (row[0] !== undefined && values.length === 0 && isFigure(row[0]))) break
+    if (values.length === 0) continue
+    // a second row of names goes on with the first, or is one of years: else it may be a row of words
+    const above = rows.slice(0, index).every((one) => (one[0] ?? '').trim() === '')
+    const goesOn = (row[0] ?? '').trim() === '' || values.every((cell) => YEAR.test(cell.trim()))
+    if (heads > 0 && !above && !goesOn) break
+    heads = index + 1
+  }
+  return heads < rows.length ? Math.min(heads, MAX_HEADER_ROWS) : 0
+}
+
+/** The first row, when it is full and short, with those above the end of its spans. */
+function headsOverWords(rows: readonly (readonly string[])[], spans: readonly Span[]): number {
+  const [first, ...rest] = rows
+  if (first === undefined || rest.length === 0) return 0
+  const named = first.filter((cell) => cell.trim() !== '')
+  const spread = spans.filter((span) => span.row === 0).reduce((sum, span) => sum + span.columns - 1, 0)
+  if (named.length + spread < 2 || named.length + spread < first.length / 2) return 0
+  if (named.some((cell) => isNumeric(cell) || cell.length > 80)) return 0
+  const deepest = spans.filter((span) => span.row === 0).reduce((most, span) => Math.max(most, span.rows), 1)
+  const wide = spans.some((span) => span.row === 0 && span.columns > 1) ? 2 : 1
+  return Math.min(rest.length, Math.max(deepest, wide))
+}
+
+/** Columns of words at the left of a table whose others hold figures; else the first names the rows of three or more. */
+function headColumns(body: readonly (readonly string[])[]): number {
+  const width = body.reduce((most, row) => Math.max(most, row.length), 0)
+  for (let column = 0; column < width; column++) {
+    const cells = body.flatMap((row) => (row[column] ?? '').trim() || [])
+    if (cells.filter(isNumeric).length > cells.length / 2) return column
+  }
+  return width > 1 ? 1 : 0
+}
