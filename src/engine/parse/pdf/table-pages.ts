@@ -15,17 +15,6 @@ const SAME_COLUMN = 14
 /** So many lines may stand between a table and the edge of its page: page numbers, running heads, notes on units. */
 const EDGE_LINES = 4
 
-/** The runs of text among what pdf.js found on a page. */
-export function textRuns(content: { items: readonly object[] }): TextRun[] {
-  const runs: TextRun[] = []
-  for (const item of content.items) if (isRun(item)) runs.push(item)
-  return runs
-}
-
-function isRun(item: object): item is TextRun {
-  return 'str' in item
-}
-
 /** The tables of a page. What is drawn on it is only read where its text stands in columns: that costs as much again. */
 export async function tablesOf(page: Page, runs: readonly TextRun[]): Promise<FoundTable[]> {
   if (!mayHoldTables(runs)) return []
