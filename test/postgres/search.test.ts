@@ -162,7 +162,8 @@ describe.skipIf(!hasVectors)('search in the database', () => {
 
     it('a graph is built for many vectors, is asked from then on, and goes with its vectors', async () => {
       const one = await gateway({ graphFrom: 1_000, settleMs: 20 })
-      await told(one, space, source.commit(nodes(0, 1_500)))
+      // some at a time: the space is open when it becomes large
+      for (const from of [0, 500, 1_000]) await told(one, space, source.commit(nodes(from, 500)))
       const status = () => one.status(space)
       await expect.poll(async () => (await status()).graphCount, { timeout: 30_000 }).toBe(1_500)
       const search = (docs?: number[]) =>

@@ -341,7 +341,6 @@ export const GATEWAY_WORDS: Readonly<Record<string, string>> = {
   attempts: 'how often it was tried',
   retryAt: 'when it is tried again',
   waitingSince: 'since when it waits',
-  progress: 'how far the reading of its file is',
   degradedClass: 'class of the failure',
   degradations: 'what it had to do without, and why',
   jobs: 'the jobs',

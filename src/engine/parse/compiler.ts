@@ -1,10 +1,9 @@
-import { statSync } from 'node:fs'
 import { KsError } from '../../contract/errors.js'
 import { type Child, startChild } from './child-handle.js'
-import type { CompileListeners, CompileRequest, CompileResult, Compiler, ContainedSink } from './compiled.js'
+import { hasWork, type Job, mayBeReadAgain, record, sharedSize, sinkFor } from './compile-job.js'
+import type { CompileListeners, CompileRequest, CompileResult, Compiler } from './compiled.js'
 import { DEFAULT_LIMITS, type ReadLimits } from './limits.js'
-import type { BatchEnd, BatchRun } from './run-batch.js'
-import { endingOf } from './sniff.js'
+import type { BatchRun } from './run-batch.js'
 import { unread } from './unread.js'
 
 export interface CompilerOptions {
@@ -20,13 +19,6 @@ export interface CompilerOptions {
 /** Small text files travel together: so many at most, and not more bytes than this. */
 const BATCH_FILES = 64
 const BATCH_BYTES = 1024 * 1024
-const SMALL_FILE = 64 * 1024
-/** Formats that are parsed by larger libraries go alone, whatever their size, so that a crash has one cause. */
-const ALONE = new Set(
-  'png jpg jpeg gif bmp webp tif tiff pdf docx docm dotx dotm doc xlsx xlsm xlsb xltx xls pptx pptm ppsx potx odt ott ods odp epub rtf msg zip tar gz tgz mbox'.split(
-    ' ',
-  ),
-)
 /** A batch of small files that gives no result for so much processor time holds one that hangs. */
 const BATCH_STALL_MS = 10_000
 /** A child above this share of its memory limit after a batch is replaced before the next. */
@@ -34,28 +26,8 @@ const RECYCLE_SHARE = 0.5
 /** An aborted caller's batch may end by itself within this time; then its process is killed. */
 const ABORT_GRACE_MS = 500
 const MAX_FAILED_STARTS = 3
-/** of processes that read one file and no other: some may be the doing of somebody else, such as a system short of memory */
-const DEATHS_OF_ONE = 3
 /** somebody who edits files has the reading process kept for so long after each sign */
 const WARM_MS = 5 * 60_000
-
-interface Job {
-  requests: CompileRequest[]
-  inside: ContainedSink | undefined
-  results: (CompileResult | undefined)[]
-  /** first request that no batch holds yet */
-  cursor: number
-  /** requests to be tried again, each alone, because their batch went down */
-  again: number[]
-  /** processes that ended while they read one request alone, by its index */
-  deaths: Map<number, number>
-  /** requests that ran out of time or memory and are read once more, in a process that reads nothing else */
-  ranOut: Set<number>
-  onProgress: NonNullable<CompileListeners['onProgress']>
-  open: number
-  settled: boolean
-  settle(error?: unknown): void
-}
 
 /** One place for a reading process. */
 interface Lane {
@@ -311,49 +283,6 @@ class ProcessCompiler implements Compiler {
     }
     return batch
   }
-}
-
-/** Names the files of a batch by their places in the job. */
-function sinkFor({ inside }: Job, batch: readonly number[]): ContainedSink | undefined {
-  if (inside === undefined) return undefined
-  for (const place of batch) inside.begin(place)
-  const of = (index: number) => batch[index] ?? -1
-  return {
-    begin: (index) => inside.begin(of(index)),
-    piece: (index, bytes) => inside.piece(of(index), bytes),
-    end: (index, kept) => inside.end(of(index), kept),
-  }
-}
-
-/**
- * Whether a file is read once more that was read alone: it may have met what others left in the process, and its process may
- * have died by somebody else's doing.
- *
- * @param wasFresh whether its process had read nothing else
- */
-function mayBeReadAgain({ deaths, ranOut }: Job, index: number, ended: BatchEnd, wasFresh: boolean): boolean {
-  if (ended.end !== 'died') return !wasFresh && ranOut.size < ranOut.add(index).size
-  const count = (deaths.get(index) ?? 0) + 1
-  deaths.set(index, count)
-  return count < DEATHS_OF_ONE
-}
-
-function hasWork(job: Job): boolean {
-  return !job.settled && (job.again.length > 0 || job.cursor < job.requests.length)
-}
-
-function record(job: Job, index: number | undefined, result: CompileResult): void {
-  if (index === undefined || job.results[index] !== undefined) return
-  job.results[index] = result
-  job.open--
-  if (job.open === 0) job.settle()
-}
-
-/** Bytes of a file that may travel with others; nothing for one that goes alone. */
-function sharedSize(request: CompileRequest): number | undefined {
-  if (ALONE.has(endingOf(request.filename))) return undefined
-  const size = statSync(request.path, { throwIfNoEntry: false })?.size ?? 0
-  return size <= SMALL_FILE ? size : undefined
 }
 
 function closedError(): KsError {

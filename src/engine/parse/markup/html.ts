@@ -5,26 +5,13 @@ import { pictureFrom } from '../pictures.js'
 import { proseBlocks } from '../text/text.js'
 import { articleBlocks } from './article.js'
 import { DroppedElement } from './dropped-element.js'
+import { BREAKS, CONTENT_STARTS, DROPPED } from './html-elements.js'
 import { HtmlFields } from './html-fields.js'
 import { closeList, closeTable, type Frame, MAX_FRAMES } from './html-frames.js'
 import { HtmlLook } from './html-look.js'
 import { HtmlPlaces } from './html-outline.js'
 import { type Attributes, readMarkup } from './markup-events.js'
 import { RubyText } from './ruby.js'
-
-/** Content that is not for readers. */
-const DROPPED = new Set(
-  'script style template noscript svg iframe object select textarea canvas audio video datalist'.split(' '),
-)
-/** Tags that end a paragraph without being a container of their own. */
-const BREAKS = new Set(
-  (
-    'p div section article header footer main aside address blockquote figure figcaption form fieldset details summary ' +
-    'dl dt dd hr center body html caption nav menu legend option thead tbody tfoot'
-  ).split(' '),
-)
-/** Where navigation that was never closed surely ends. */
-const CONTENT_STARTS = new Set(['main', 'article', 'h1'])
 
 /** With at least this much other text a page does without its navigation (in characters). */
 const MIN_CONTENT = 200
@@ -48,7 +35,7 @@ export const htmlParser: Parser = {
   async parse(input) {
     const source = input.text()
     const reader = new HtmlReader({})
-    readMarkup(source, reader)
+    readInto(reader, source, false)
     const page = reader.finish()
     const blocks = await articleBlocks(source, page.blocks, (block) => reader.places.linksOf(block))
     return { ...page, blocks, parser: 'native-html', contentType: 'text' }
@@ -58,12 +45,15 @@ export const htmlParser: Parser = {
 /** Blocks, title and language of a page. Scripts, styles and form controls go; navigation goes when there is a text. */
 export function readHtml(source: string, options: HtmlOptions = {}): Omit<Parsed, 'parser' | 'contentType'> {
   const reader = new HtmlReader(options)
-  if (source.includes('<ruby')) {
-    const ruby = new RubyText(reader)
-    readMarkup(source, ruby, false, options.xhtml === true)
-    ruby.finish()
-  } else readMarkup(source, reader, false, options.xhtml === true)
+  readInto(reader, source, options.xhtml === true)
   return reader.finish()
+}
+
+function readInto(reader: HtmlReader, source: string, xhtml: boolean): void {
+  if (!source.includes('<ruby')) return readMarkup(source, reader, false, xhtml)
+  const ruby = new RubyText(reader)
+  readMarkup(source, ruby, false, xhtml)
+  ruby.finish()
 }
 
 class HtmlReader {

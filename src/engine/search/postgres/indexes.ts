@@ -261,6 +261,8 @@ class PostgresIndexes implements SearchIndexes {
       const next = inOrder(wanted).filter(({ first }) => first > state.at)
       if (state.at < to && next.length > 0) state.at = await writeReady(this.#writing, state.shelf, next)
       if (state.at < to) state.at = await replay(this.#writing, state.shelf, to)
+      const names = wanted.flatMap(({ fresh }) => fresh?.vectorSpace ?? [])
+      for (const name of new Set(names)) await this.#considerGraph(state.shelf.key, name)
       this.#audit.changed(space)
     } catch (error) {
       if (this.#open.get(space) === state) this.#forget(space)

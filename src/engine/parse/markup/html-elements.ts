@@ -1,0 +1,13 @@
+/** Content that is not for readers. */
+export const DROPPED = new Set(
+  'script style template noscript svg iframe object select textarea canvas audio video datalist'.split(' '),
+)
+/** Tags that end a paragraph without being a container of their own. */
+export const BREAKS = new Set(
+  (
+    'p div section article header footer main aside address blockquote figure figcaption form fieldset details summary ' +
+    'dl dt dd hr center body html caption nav menu legend option thead tbody tfoot'
+  ).split(' '),
+)
+/** Where navigation that was never closed surely ends. */
+export const CONTENT_STARTS = new Set(['main', 'article', 'h1'])
