@@ -3,10 +3,11 @@ import { CHAT_WORDS } from './words/chat.js'
 import { COMMON_WORDS } from './words/common.js'
 import { GATEWAY_WORDS } from './words/gateway.js'
 import { GRAPH_WORDS } from './words/graph.js'
+import { READING_WORDS } from './words/reading.js'
 
 /** One word means one thing in all schemas; a schema that means something else describes its field itself. */
 const WORDS: ReadonlyMap<string, string> = new Map(
-  [COMMON_WORDS, GATEWAY_WORDS, GRAPH_WORDS, CHAT_WORDS].flatMap((words) => Object.entries(words)),
+  [COMMON_WORDS, GATEWAY_WORDS, GRAPH_WORDS, READING_WORDS, CHAT_WORDS].flatMap((words) => Object.entries(words)),
 )
 
 /** Describes every property and parameter of an OpenAPI description that has no description of its own, in place. */
