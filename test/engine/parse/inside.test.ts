@@ -158,6 +158,14 @@ describe('Mail', () => {
     expect(files['2026-03-03 Other.eml']).toContain('From me to you')
   })
 
+  it('of a mail that was saved with the line of a mailbox is the mail itself', async () => {
+    const saved = `From a@b.c Tue Mar  3 10:00:00 2026\n${makeMail('Trip', 'Words of the mail.')}\n`
+    const { document, files } = await readInside('trip.eml', saved)
+    expect([document.mediaType, document.title, files]).toEqual(['message/rfc822', 'Trip', {}])
+    expect(document.text).toContain('Words of the mail.')
+    expect((await readInside('trip.mbox', saved)).document.mediaType).toBe('application/mbox')
+  })
+
   it('is known by its content where its name says nothing, as in a Maildir', async () => {
     const mail = makeMail('Trip', 'Words.')
     expect((await read('cur/1204393283.M12P3.host:2,S', mail)).mediaType).toBe('message/rfc822')

@@ -1,5 +1,7 @@
 import { Listing } from '../archive/listing.js'
 import type { Parsed, Parser, ParserInput } from '../parsed.js'
+import { endingOf } from '../sniff.js'
+import { emlParser } from './eml.js'
 import { decodeWords } from './mime-words.js'
 
 /** Headers of a mail that name it are looked for so far. */
@@ -12,7 +14,12 @@ export const mboxParser: Parser = {
   parse: parseMbox,
 }
 
-async function parseMbox({ bytes, filename, inside }: ParserInput): Promise<Parsed> {
+async function parseMbox(input: ParserInput): Promise<Parsed> {
+  const { bytes, filename, inside } = input
+  const [only, another] = mailsOf(bytes)
+  // some programs save one mail with the line that a mailbox has above each
+  if (endingOf(filename) === 'eml' && only !== undefined && another === undefined)
+    return { ...(await emlParser.parse({ ...input, bytes: only })), mediaType: 'message/rfc822' }
   const listing = new Listing(filename)
   for (const mail of mailsOf(bytes)) {
     const name = nameOf(mail)
