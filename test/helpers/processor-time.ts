@@ -21,3 +21,28 @@ export async function longestHold(work: () => Promise<unknown>): Promise<number>
   look()
   return longest
 }
+
+/**
+ * Whether work on twice the input takes about twice the processor time, where that of a square takes four times. The
+ * collector, and a cold compiler, can only make it look worse: what looks so is measured again.
+ *
+ * @param work does it on input of a size
+ * @returns the last processor times in milliseconds, and whether they grow with the input
+ */
+export async function growth(
+  work: (size: number) => Promise<unknown>,
+  { size, floorMs }: { size: number; floorMs: number },
+): Promise<{ halfMs: number; wholeMs: number; isLinear: boolean }> {
+  const timed = async (of: number) => {
+    const before = process.cpuUsage()
+    await work(of)
+    return processorMsSince(before)
+  }
+  await work(Math.ceil(size / 50))
+  for (let tries = 3; ; tries--) {
+    const halfMs = await timed(size / 2)
+    const wholeMs = await timed(size)
+    const isLinear = wholeMs < Math.max(floorMs, halfMs * 3)
+    if (isLinear || tries === 1) return { halfMs, wholeMs, isLinear }
+  }
+}

@@ -5,6 +5,7 @@ import { utils, write } from '@e965/xlsx'
 import { afterAll, describe, expect, it } from 'vitest'
 import { createCompiler } from '../../../src/engine/parse/compiler.js'
 import { ReadError } from '../../../src/engine/parse/limits.js'
+import { growth } from '../../helpers/processor-time.js'
 import { makeOdf, relations } from './office.js'
 import { makeDoc, makePpt, summary } from './old-office.js'
 import { makeZip, read } from './read.js'
@@ -141,12 +142,6 @@ describe('Damaged files of further formats', () => {
 })
 
 /** Processor time of a reading, in milliseconds. */
-async function timeOf(name: string, content: string): Promise<number> {
-  const before = process.cpuUsage()
-  await read(name, content).catch((error: unknown) => expect(error).toBeInstanceOf(ReadError))
-  return process.cpuUsage(before).user / 1000
-}
-
 describe('Hostile texts of further formats', () => {
   const cases: [string, string, (n: number) => string][] = [
     ['open environments', 'a.tex', (n) => '\\begin{verbatim}\\begin{tabular}{l}'.repeat(n / 8)],
@@ -202,10 +197,8 @@ describe('Hostile texts of further formats', () => {
   ]
 
   it.each(cases)('%s cost linear time', { timeout: 120_000 }, async (_label, name, make) => {
-    await timeOf(name, make(2000))
-    const half = await timeOf(name, make(50_000))
-    const whole = await timeOf(name, make(100_000))
-    // Twice the input, less than three times the processor time, where a square costs four; small times are noise.
-    expect(whole).toBeLessThan(Math.max(500, half * 3))
+    const readOf = (size: number) =>
+      read(name, make(size)).catch((error: unknown) => expect(error).toBeInstanceOf(ReadError))
+    expect(await growth(readOf, { size: 100_000, floorMs: 500 })).toMatchObject({ isLinear: true })
   })
 })

@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { listParts, openZip } from '../../../src/engine/parse/archive/zip.js'
 import { DEFAULT_LIMITS, ReadError } from '../../../src/engine/parse/limits.js'
+import { growth } from '../../helpers/processor-time.js'
 import { makeEpub, makePptx, makeXlsx } from './office.js'
 import { failureOf, fixturePath, makeDocx, makeZip, read, wordParagraph } from './read.js'
 import { zip64 } from './zip64.js'
@@ -95,16 +96,6 @@ describe('Archives', () => {
 })
 
 /** Time of the faster of two readings, in milliseconds. */
-async function timeOf(name: string, content: string): Promise<number> {
-  let best = Number.POSITIVE_INFINITY
-  for (let run = 0; run < 2; run++) {
-    const start = performance.now()
-    await read(name, content).catch((error: unknown) => expect(error).toBeInstanceOf(ReadError))
-    best = Math.min(best, performance.now() - start)
-  }
-  return best
-}
-
 describe('A37, A41: Hostile markup', () => {
   const cases: [string, string, (n: number) => string][] = [
     ['nested divs', 'a.html', (n) => `<html>${'<div>'.repeat(n)}x`],
@@ -177,12 +168,10 @@ describe('A37, A41: Hostile markup', () => {
     ['marks', 'a.org', (n) => ' *a [[b'.repeat(n / 4)],
   ]
 
-  it.each(cases)('%s cost linear time', async (_label, name, make) => {
-    await timeOf(name, make(2000))
-    const half = await timeOf(name, make(50_000))
-    const whole = await timeOf(name, make(100_000))
-    // Twice the input, at most a few times the time; small times are noise on a shared machine.
-    expect(whole).toBeLessThan(Math.max(1000, half * 4))
+  it.each(cases)('%s cost linear time', { timeout: 120_000 }, async (_label, name, make) => {
+    const readOf = (size: number) =>
+      read(name, make(size)).catch((error: unknown) => expect(error).toBeInstanceOf(ReadError))
+    expect(await growth(readOf, { size: 100_000, floorMs: 500 })).toMatchObject({ isLinear: true })
   })
 })
 
