@@ -7,6 +7,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { dataLayout } from '../../src/local/layout.js'
 import { isLocked } from '../../src/local/lock.js'
 import { SETTINGS, type SettingName } from '../../src/local/settings.js'
+import { picture } from '../engine/parse/picture.js'
 import { bodyOf } from '../helpers/daemon.js'
 import { rowsOf } from '../helpers/databases.js'
 import { type FakeOpenAi, startFakeOpenAi } from '../helpers/fake-openai.js'
@@ -74,7 +75,9 @@ function childOf(program: string): number {
 const query = ({ call }: Started, knowledgeSpaceId: string) =>
   call('POST', '/queries', { json: { knowledgeSpaceId, query: 'When does the shop in Oslo open?' } })
 
-const withModel = (kind: 'defaultEmbedding' | 'defaultGenerator' | 'defaultSpeech' | 'defaultTranscription') => ({
+const withModel = (
+  kind: 'defaultEmbedding' | 'defaultGenerator' | 'defaultSpeech' | 'defaultTranscription' | 'visionModel',
+) => ({
   providers: [{ ...PROVIDER, baseUrl: `${model.url}/v1` }],
   [kind]: { ...PROVIDER, model: 'a-model' },
 })
@@ -99,6 +102,8 @@ async function identityEffect(changed: Given, claims: Record<string, unknown>, r
 
 /** What an outside program sees of each setting. One without an effect cannot be written down here. */
 const EFFECTS = {
+  ocrLanguages: ocrEffect,
+  visionModel: visionEffect,
   listen: async () => {
     const port = await freePort()
     await start({ listen: `127.0.0.1:${port}` })
@@ -333,6 +338,38 @@ async function tlsEffect(missing: 'tlsCert' | 'tlsKey') {
   await expect(start({ ...both, [missing]: undefined })).rejects.toThrow('must be set together')
   const { url } = await start(both)
   expect(await health(url.replace(/^http:/, 'https:'), {}, readFileSync(tlsCert, 'utf8'))).toBe(200)
+}
+
+/** Uploads a file into a new space. @returns it when its reading has ended */
+async function uploaded(started: Started, file: File): Promise<{ parserStatus: string; id: string; space: string }> {
+  const space = await spaceOf(started)
+  await started.call('POST', `/knowledge-spaces/${space}/documents`, { form: { file } })
+  const listed = async () =>
+    (
+      await bodyOf<{ items: { parserStatus: string; id: string }[] }>(
+        await started.call('GET', `/knowledge-spaces/${space}/documents`),
+      )
+    ).items[0]
+  await until(async () => ((await listed())?.parserStatus ?? 'pending') !== 'pending', READY)
+  return { ...{ parserStatus: '', id: '' }, ...(await listed()), space }
+}
+
+/** Text in a picture is read in the languages that are named, and one that is not installed is missed. */
+async function ocrEffect() {
+  const started = await start({ ocrLanguages: 'xho' })
+  const { parserStatus, space } = await uploaded(started, new File([picture(400, 300)], 'scan.png'))
+  expect(parserStatus).toBe('failed')
+  const jobs = await (await started.call('GET', `/knowledge-spaces/${space}/jobs`)).text()
+  expect(jobs).toContain('the language xho is not installed')
+}
+
+async function visionEffect() {
+  const started = await start(withModel('visionModel'))
+  const shown = `<img alt="a chart" src="data:image/png;base64,${picture(400, 300).toString('base64')}">`
+  const html = `<h1>Harbour</h1><p>${'Herring were landed here all year. '.repeat(20)}</p>${shown}`
+  expect(await uploaded(started, text(html, 'a.html'))).toMatchObject({ parserStatus: 'parsed' })
+  await until(() => asked('/chat/completions').length > 0, READY)
+  expect(asked('/chat/completions')[0]?.model).toBe('a-model')
 }
 
 async function modelEffect(kind: 'defaultEmbedding' | 'defaultGenerator') {

@@ -43,7 +43,7 @@ export default class Jobs extends BaseCommand {
           { field: 'stage', kind: 'state' },
           { field: 'filename', title: 'FILE' },
           { field: 'documentAssetId', title: 'DOCUMENT', kind: 'id' },
-          { field: 'progress', kind: 'progress' },
+          ...(state === 'reading' || state === 'open' ? [{ field: 'progress', kind: 'progress' } as const] : []),
           { field: 'error' },
           { field: 'updatedAt', title: 'CHANGED', kind: 'epoch' },
         ],

@@ -163,6 +163,13 @@ describe('the pictures and tables of a document', () => {
       },
       {
         ...{ ...place, id: 'table-4', modality: 'table', title: 'T', textPreview: '| a |' },
+        assetRef: {
+          variants: {
+            csv: { contentType: 'text/csv' },
+            json: { contentType: 'application/json' },
+            md: { contentType: 'text/markdown' },
+          },
+        },
         enrichment: enriched('unsupported', 'missing', 'unsupported', 'provided'),
       },
       {

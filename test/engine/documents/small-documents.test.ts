@@ -181,7 +181,8 @@ describe('compiling documents again', () => {
       total: 2,
       items: [
         {
-          asset: store.db.now(getDocument(ADA, space.id, first)),
+          // what the document says of itself is told of the published version
+          asset: { ...store.db.now(getDocument(ADA, space.id, first)), metadata: { title: 'a.md' } },
           compilationJob: { id: job?.id, stage: 'queued' },
           ...{ status: 'queued', statusUrl: `/jobs/${job?.id}` },
         },

@@ -27,7 +27,7 @@ describe('Documents of Word 97 to 2003', () => {
     expect([document.mediaType, document.title, document.metadata]).toEqual([
       'application/msword',
       'Größe',
-      { author: 'Ann' },
+      { author: 'Ann', authors: ['Ann'] },
     ])
     expect(document.elements.map((one) => [one.type, one.metadata.level, one.text])).toEqual([
       ['heading', 1, 'Report'],

@@ -11,3 +11,6 @@ export const BREAKS = new Set(
 )
 /** Where navigation that was never closed surely ends. */
 export const CONTENT_STARTS = new Set(['main', 'article', 'h1'])
+
+/** A `<pre>` without `<code>` and longer than this is a text someone pasted, not a code block (in lines). */
+export const LONG_PRE = 60

@@ -5,7 +5,7 @@ import { pictureFrom } from '../pictures.js'
 import { proseBlocks } from '../text/text.js'
 import { articleBlocks } from './article.js'
 import { DroppedElement } from './dropped-element.js'
-import { BREAKS, CONTENT_STARTS, DROPPED } from './html-elements.js'
+import { BREAKS, CONTENT_STARTS, DROPPED, LONG_PRE } from './html-elements.js'
 import { HtmlFields } from './html-fields.js'
 import { closeList, closeTable, type Frame, MAX_FRAMES } from './html-frames.js'
 import { HtmlLook } from './html-look.js'
@@ -15,9 +15,6 @@ import { RubyText } from './ruby.js'
 
 /** With at least this much other text a page does without its navigation (in characters). */
 const MIN_CONTENT = 200
-
-/** A `<pre>` without `<code>` and longer than this is a text someone pasted, not a code block (in lines). */
-const LONG_PRE = 60
 
 /** Stands for `<br>` while white space is collapsed. */
 const LINE_BREAK = '\v'
@@ -50,7 +47,10 @@ export function readHtml(source: string, options: HtmlOptions = {}): Omit<Parsed
 }
 
 function readInto(reader: HtmlReader, source: string, xhtml: boolean): void {
-  if (!source.includes('<ruby')) return readMarkup(source, reader, false, xhtml)
+  if (!source.includes('<ruby')) {
+    readMarkup(source, reader, false, xhtml)
+    return
+  }
   const ruby = new RubyText(reader)
   readMarkup(source, ruby, false, xhtml)
   ruby.finish()
