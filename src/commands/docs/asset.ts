@@ -8,8 +8,8 @@ import { saveBody } from '../../cli/save-body.js'
 export default class DocsAsset extends BaseCommand {
   static override summary = 'save the bytes of one item of a document'
   static override examples = [
-    '<%= config.bin %> docs asset report.pdf page-1 --variant preview --space example-space -o page.jpg',
     "<%= config.bin %> docs asset '#a1b2c3d4' ITEM --space example-space -o figure.png",
+    "<%= config.bin %> docs asset '#a1b2c3d4' ITEM --variant preview --space example-space -o small.jpg",
   ]
   static override args = {
     id: Args.string({ required: true, description: 'path or id of the document' }),

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { picture } from '../../engine/parse/picture.js'
 
 const HARBOUR = `# Harbour
 
@@ -52,7 +53,7 @@ const DOCUMENTS = {
   'reports/report.md': GAUGES,
   'prices.html':
     '<h1>Prices</h1><p>Of the harbour.</p><table><tr><th>berth</th><th>euro</th></tr><tr><td>small</td><td>3</td></tr><tr><td>large</td><td>5</td></tr></table>',
-  'figure.html': `<h1>Figure</h1><p>The gauge, drawn.</p><img alt="gauge" src="data:image/png;base64,${PNG}">`,
+  'figure.html': `<h1>Figure</h1><p>The gauge, drawn.</p><img alt="gauge" src="data:image/png;base64,${picture(300, 200).toString('base64')}">`,
   'drafts/draft-of-may.md': '# Draft\n\nNobody has read this yet.\n',
 }
 
