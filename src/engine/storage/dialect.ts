@@ -28,6 +28,8 @@ const REPLACED: Readonly<Record<string, Replaced>> = {
   graph_versions: { key: ['version_key'] },
   idempotency: { key: ['tenant', 'subject', 'key'], reset: ['status', 'headers', 'body'] },
   page_index: { key: ['version_key'] },
+  picture_descriptions: { key: ['doc_key', 'model', 'picture'] },
+  picture_readings: { key: ['doc_key'] },
   revoked_tokens: { key: ['jti'] },
   semantic_builds: { key: ['space_key', 'kind'] },
   semantic_reports: { key: ['view_key'] },
