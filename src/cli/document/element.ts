@@ -1,3 +1,5 @@
+import { CELL_SEPARATOR, cellsOfLine } from '../../lib/text/table-lines.js'
+
 /** A piece of a document in reading order, as the API and the reading process tell it. */
 export interface Element {
   id: string
@@ -71,8 +73,8 @@ export function tableRows({ text = '', metadata }: Element): string[][] {
   if (isGrid(cells)) return cells
   const most = typeof columnCount === 'number' && columnCount > 0 ? columnCount : Number.POSITIVE_INFINITY
   return text.split('\n').map((line) => {
-    const row = line.split(' | ')
-    return row.length <= most ? row : [...row.slice(0, most - 1), row.slice(most - 1).join(' | ')]
+    const row = cellsOfLine(line)
+    return row.length <= most ? row : [...row.slice(0, most - 1), row.slice(most - 1).join(CELL_SEPARATOR)]
   })
 }
 

@@ -67,6 +67,11 @@ describe('Markdown of a document', () => {
       ['1', 'x|y | z'],
     ])
     expect(written(table)).toBe('| a | b |\n| --- | --- |\n| 1 | x\\|y \\| z |\n')
+    // the first cell is empty
+    expect(tableRows(element('table', '| 2022 | 2021\nSales | 1 | 2', { columnCount: 3 }))).toEqual([
+      ['', '2022', '2021'],
+      ['Sales', '1', '2'],
+    ])
     expect(written(element('table', '1 | 2', { headerRows: 0 }))).toBe('|  |  |\n| --- | --- |\n| 1 | 2 |\n')
     const cells = [
       ['a', 'b'],

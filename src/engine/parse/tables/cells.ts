@@ -1,3 +1,5 @@
+import { CELL_SEPARATOR, cellsOfLine } from '../../../lib/text/table-lines.js'
+
 /** A cell that takes more than one place; rows and columns count from 0, heads included. */
 export interface Span {
   row: number
@@ -5,9 +7,6 @@ export interface Span {
   rows: number
   columns: number
 }
-
-/** Between two cells of a row in the text of a table. */
-export const CELL_SEPARATOR = ' | '
 
 /** A table as its readers want it: every row with as many cells as there are columns. */
 export interface TableCells {
@@ -27,12 +26,6 @@ export function rowText(row: readonly string[]): string {
 
 function cellText(cell: string): string {
   return /\s\s|[^\S ]/.test(cell) ? cell.replace(/\s+/g, ' ').trim() : cell.trim()
-}
-
-/** The cells of a line of text, as `rowText` made it; its first cell may have lost the space before its bar. */
-export function cellsOfLine(line: string): string[] {
-  const whole = line.startsWith('| ') ? ` ${line}` : line
-  return whole.split(CELL_SEPARATOR).map((cell) => cell.trim())
 }
 
 /** The rows as they have to be told beside their text, where a cell that holds a bar makes the text ambiguous. */

@@ -1,4 +1,4 @@
-import { CELL_SEPARATOR } from './cells.js'
+import { CELL_SEPARATOR } from '../../../lib/text/table-lines.js'
 
 /** More of a table than this, in UTF-16 units, is not repeated in each of its passages. */
 const MAX_HEADS = 1500
