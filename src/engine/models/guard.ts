@@ -24,6 +24,8 @@ export interface ProviderGate {
   readonly firstTokenTimeoutMs: number
   /** epoch milliseconds before which the provider asked not to be called (`Retry-After`) */
   quietUntil: number
+  /** of the answer that asked for that; 429 where it had none */
+  quietStatus?: number
 }
 
 export interface GuardClock {
@@ -147,7 +149,10 @@ async function enter(entry: Entry) {
       const waitMs = gate.quietUntil - entry.clock.now()
       if (waitMs <= 0) return
       if (waitMs >= timers.left()) {
-        throw new ProviderFailure('status', 'asked for quiet', { status: 429, retryAfterMs: waitMs })
+        throw new ProviderFailure('status', 'asked for quiet', {
+          status: gate.quietStatus ?? 429,
+          retryAfterMs: waitMs,
+        })
       }
       await sleep(waitMs, scope.signal)
     },
@@ -188,7 +193,11 @@ function waitBeforeRetry(
 ): number | undefined {
   const now = clock.now()
   if (failure.retryAfterMs !== undefined) {
-    gate.quietUntil = Math.max(gate.quietUntil, now + Math.min(failure.retryAfterMs, MAX_QUIET_MS))
+    const until = now + Math.min(failure.retryAfterMs, MAX_QUIET_MS)
+    if (until > gate.quietUntil) {
+      gate.quietUntil = until
+      gate.quietStatus = failure.status ?? 429
+    }
   }
   if (!failure.retryable || attempt >= MAX_TRIES) return undefined
   const waitMs = backoffMs(attempt, { ...BACKOFF, random: clock.random })

@@ -104,6 +104,19 @@ test('F39: Retry-After is waited out by every call to the provider', async () =>
   for (const later of fake.requests.slice(1)) expect(later.at - fake.requests[0]!.at).toBeGreaterThanOrEqual(295)
 })
 
+test.each([
+  [429, 'provider "acme" is limiting the rate of calls (429)'],
+  [503, 'provider "acme" failed on its side (5xx)'],
+])('a call that comes while the provider wants quiet after a %i says so', async (status, message) => {
+  const { fake, registry } = await setUp()
+  fake.script({ kind: 'status', status, retryAfter: '120' })
+  for (let call = 0; call < 2; call++) {
+    const error = await failureOf(registry.embedder(named('m')).embed(['x'], 'query'))
+    expect(error.message).toBe(message)
+  }
+  expect(fake.requests).toHaveLength(1)
+})
+
 test('a Retry-After longer than the call may take fails at once and says when to come back', async () => {
   const { fake, registry } = await setUp()
   fake.script({ kind: 'status', status: 429, retryAfter: '120' })
