@@ -12,19 +12,23 @@ export type ProjectionSummary = z.output<typeof projectionSummary>
 const sampled = <T extends z.ZodType>(item: T) =>
   z.strictObject({ count, truncated: z.boolean(), items: z.array(item) })
 
-/** Passages that are found by their text alone, since the provider of the space's model has made no vectors of them. */
-const missingVectors = z.strictObject({
-  /** published passages without a vector that follows by itself */
-  passages: count,
-  /** passages that the model refused */
-  refused: count,
-  /** of the provider's last failure */
+/** What a model's provider said last, after which it is asked again. */
+const lastFailure = {
   errorClass: z.enum(DEGRADED_CLASSES).optional(),
   error: z.string().optional(),
   /** somebody has to change something before it can succeed */
   permanent: z.boolean().optional(),
   since: isoDateTime.optional(),
   nextAttemptAt: isoDateTime.optional(),
+}
+
+/** Passages that are found by their text alone, since the provider of the space's model has made no vectors of them. */
+const missingVectors = z.strictObject({
+  /** published passages without a vector that follows by itself */
+  passages: count,
+  /** passages that the model refused */
+  refused: count,
+  ...lastFailure,
   documents: sampled(z.strictObject({ documentId: uuid, filename: z.string(), passages: count, refused: count })),
 })
 
@@ -33,13 +37,7 @@ const describedPictures = z.strictObject({
   described: count,
   /** pictures that the model refused, or that cannot be drawn */
   refused: count,
-  /** of the model's last failure, after which it is asked again */
-  errorClass: z.enum(DEGRADED_CLASSES).optional(),
-  error: z.string().optional(),
-  /** somebody has to change something before it can succeed */
-  permanent: z.boolean().optional(),
-  since: isoDateTime.optional(),
-  nextAttemptAt: isoDateTime.optional(),
+  ...lastFailure,
 })
 
 export const LeaseType = z.enum(['read', 'publish', 'delete', 'reindex'])

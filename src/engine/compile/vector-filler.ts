@@ -6,6 +6,7 @@ import { untilWritten } from '../base/until-written.js'
 import type { EngineContext } from '../context.js'
 import { type ProviderTrouble, troubleOf } from '../models/trouble.js'
 import type { Embedder } from '../models/types.js'
+import type { ProviderWait } from '../rows/provider-wait.js'
 import { type SpaceRow, spaceByKey } from '../rows/spaces.js'
 import { activeVectorSpace, type FilledVector, insertVectors, observeDimension } from '../rows/vector-spaces.js'
 import {
@@ -23,7 +24,6 @@ import {
   refuse,
   settleDue,
   spacesDue,
-  type VectorWait,
   waitOf,
 } from '../rows/vectors-due.js'
 import { inSpace } from '../spaces/in-space.js'
@@ -239,7 +239,7 @@ function* isAtWork(spaceKey: number, versions: readonly number[]): Read<boolean>
 function* nextOf(spaceKey: number): Read<{
   space: SpaceRow | undefined
   dimension: number | undefined
-  wait: VectorWait | undefined
+  wait: ProviderWait | undefined
 }> {
   const space = yield* spaceByKey(spaceKey)
   const active = space === undefined ? undefined : yield* activeVectorSpace(space)
@@ -251,7 +251,7 @@ function* nodesDue(space: SpaceRow, most: number): Read<DueNode[]> {
 }
 
 /** A model that did not answer in time may answer when it is asked for less. */
-function requestSize({ maxBatch }: Embedder, wait: VectorWait | undefined): number {
+function requestSize({ maxBatch }: Embedder, wait: ProviderWait | undefined): number {
   return wait?.error_class === 'timeout' ? Math.max(1, maxBatch >> wait.attempts) : maxBatch
 }
 

@@ -1,4 +1,3 @@
-import type { DegradedClass } from '../base/degraded.js'
 import type { ProviderTrouble } from '../models/trouble.js'
 import { type Read, sql, type Write } from '../storage/program.js'
 import { jsonAt } from '../storage/readable.js'
@@ -6,6 +5,7 @@ import type { LiveVersion, Place } from './derivations.js'
 import type { VersionRow } from './document-versions.js'
 import type { DocumentRow } from './documents.js'
 import { othersThan } from './gateways.js'
+import type { ProviderWait } from './provider-wait.js'
 
 /** The next versions that a space shows; those meet that have pictures which the model was not asked for. */
 export function* picturedAfter(spaceKey: number, after: Place, model: string, limit: number): Read<LiveVersion[]> {
@@ -129,23 +129,12 @@ export function* forgetPictures(docKey: number): Write<void> {
   yield* sql.run('DELETE FROM picture_descriptions WHERE doc_key = ?', [docKey])
 }
 
-/** A space whose vision model does not answer. */
-export interface PictureWait {
-  space_key: number
-  attempts: number
-  since: number
-  next_at: number
-  error_class: DegradedClass
-  error: string
-  permanent: number
+export function* pictureWait(spaceKey: number): Read<ProviderWait | undefined> {
+  return yield* sql.get<ProviderWait>('SELECT * FROM picture_waits WHERE space_key = ?', [spaceKey])
 }
 
-export function* pictureWait(spaceKey: number): Read<PictureWait | undefined> {
-  return yield* sql.get<PictureWait>('SELECT * FROM picture_waits WHERE space_key = ?', [spaceKey])
-}
-
-export function* pictureWaits(): Read<PictureWait[]> {
-  return yield* sql.all<PictureWait>('SELECT * FROM picture_waits')
+export function* pictureWaits(): Read<ProviderWait[]> {
+  return yield* sql.all<ProviderWait>('SELECT * FROM picture_waits')
 }
 
 export function* putOffPictures(spaceKey: number, trouble: ProviderTrouble, now: number, nextAt: number): Write<void> {

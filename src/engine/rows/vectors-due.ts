@@ -1,7 +1,7 @@
-import type { DegradedClass } from '../base/degraded.js'
 import type { ProviderTrouble } from '../models/trouble.js'
 import { type Read, sql, type Write } from '../storage/program.js'
 import { othersThan } from './gateways.js'
+import type { ProviderWait } from './provider-wait.js'
 
 /** A passage without a vector. */
 export interface DueNode {
@@ -10,17 +10,6 @@ export interface DueNode {
   version_key: number
   title: string
   text: string
-}
-
-/** A space whose provider does not answer. */
-export interface VectorWait {
-  space_key: number
-  attempts: number
-  since: number
-  next_at: number
-  error_class: DegradedClass
-  error: string
-  permanent: number
 }
 
 /** Notes that a provider owes the vectors of versions, inside the caller's transaction; those it has do not count. */
@@ -115,8 +104,8 @@ export function* spacesDue(): Read<{ key: number; next_at: number; permanent: nu
   )
 }
 
-export function* waitOf(spaceKey: number): Read<VectorWait | undefined> {
-  return yield* sql.get<VectorWait>('SELECT * FROM vector_waits WHERE space_key = ?', [spaceKey])
+export function* waitOf(spaceKey: number): Read<ProviderWait | undefined> {
+  return yield* sql.get<ProviderWait>('SELECT * FROM vector_waits WHERE space_key = ?', [spaceKey])
 }
 
 export function* putOff(spaceKey: number, trouble: ProviderTrouble, now: number, nextAt: number): Write<void> {

@@ -4,6 +4,7 @@ import { visionKey } from '../models/vision.js'
 import { countPictures, pictureWait } from '../rows/pictures.js'
 import type { SpaceRow } from '../rows/spaces.js'
 import type { Read } from '../storage/program.js'
+import { lastFailure } from './last-failure.js'
 
 type Pictures = NonNullable<KnowledgeSpaceStatus['index']['pictures']>
 
@@ -13,14 +14,5 @@ export function* describedPictures({ options }: EngineContext, space: SpaceRow):
   const counts = yield* countPictures(space.key, visionKey(options.visionModel))
   const wait = yield* pictureWait(space.key)
   if (wait === undefined) return counts.described + counts.refused === 0 ? {} : { pictures: counts }
-  return {
-    pictures: {
-      ...counts,
-      errorClass: wait.error_class,
-      error: wait.error,
-      permanent: wait.permanent === 1,
-      since: new Date(wait.since).toISOString(),
-      nextAttemptAt: new Date(wait.next_at).toISOString(),
-    },
-  }
+  return { pictures: { ...counts, ...lastFailure(wait) } }
 }

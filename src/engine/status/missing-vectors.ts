@@ -5,6 +5,7 @@ import { countWithoutVectors, documentsWithoutVectors } from '../rows/space-stat
 import type { SpaceRow } from '../rows/spaces.js'
 import { missingOf, waitOf } from '../rows/vectors-due.js'
 import type { Read } from '../storage/program.js'
+import { lastFailure } from './last-failure.js'
 
 type MissingVectors = NonNullable<KnowledgeSpaceStatus['index']['missingVectors']>
 
@@ -28,15 +29,7 @@ export function* missingVectors(
     missingVectors: {
       passages: due,
       refused,
-      ...(wait === undefined
-        ? {}
-        : {
-            errorClass: wait.error_class,
-            error: wait.error,
-            permanent: wait.permanent === 1,
-            since: new Date(wait.since).toISOString(),
-            nextAttemptAt: new Date(wait.next_at).toISOString(),
-          }),
+      ...lastFailure(wait),
       documents: {
         count,
         truncated: count > documents.length,

@@ -1,5 +1,6 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { killAtExit } from '../../../lib/kill-at-exit.js'
+import { killGroup } from '../../../lib/kill-group.js'
 import { ProviderFailure } from '../../base/provider-failure.js'
 import { codeOf } from '../../egress/connect.js'
 
@@ -53,15 +54,6 @@ export async function runProgram({ argv, cwd, stdin, maxBytes, signal }: Run): P
     })
   } finally {
     signal.removeEventListener('abort', stop)
-  }
-}
-
-function killGroup(child: ChildProcess): void {
-  if (child.pid === undefined) return
-  try {
-    process.kill(-child.pid, 'SIGKILL')
-  } catch {
-    child.kill('SIGKILL') // Windows has no groups; elsewhere it has ended
   }
 }
 

@@ -4,6 +4,7 @@ import { closeSync, constants, lstatSync, openSync, readdirSync, writeSync } fro
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { killAtExit } from '../../../lib/kill-at-exit.js'
+import { killGroup } from '../../../lib/kill-group.js'
 import { bytesInWords, ReadError } from '../limits.js'
 import type { Isolation } from './isolation.js'
 import { MARK, membersOf } from './members.js'
@@ -173,15 +174,6 @@ function namesIn(folder: string): string[] {
     return readdirSync(folder)
   } catch {
     return [] // it is gone, or its maker has closed it
-  }
-}
-
-function killGroup(child: ChildProcess): void {
-  if (child.pid === undefined) return
-  try {
-    process.kill(-child.pid, 'SIGKILL')
-  } catch {
-    child.kill('SIGKILL') // Windows has no groups; elsewhere it has ended
   }
 }
 

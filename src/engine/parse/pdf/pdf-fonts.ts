@@ -25,14 +25,14 @@ export class PdfFonts {
   readonly #looks = new Map<string, FontLook>()
   #pages = 0
 
-  /** Learns the fonts of a page. @param names as its text has them */
-  async learn(page: Page, names: Iterable<string>): Promise<void> {
+  /** Learns the fonts of a page. @param names as its text has them @param operators goes through the page */
+  async learn(page: Page, names: Iterable<string>, operators: () => Promise<unknown>): Promise<void> {
     const unknown = new Set([...names].filter((name) => !this.#looks.has(name)))
     if (unknown.size === 0 || this.#pages >= MAX_PAGES) return
     this.#pages++
     for (const name of unknown) this.#looks.set(name, PLAIN)
     try {
-      await page.getOperatorList()
+      await operators()
       // fonts arrive as messages of their own, behind the list
       await new Promise((resolve) => setImmediate(resolve))
     } catch {

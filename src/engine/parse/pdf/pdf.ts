@@ -1,6 +1,7 @@
 import { getDocumentProxy } from 'unpdf'
 import { completeArrayBuffers } from '../../../lib/array-buffers.js'
 import { isRecord } from '../../../lib/json/values.js'
+import { once } from '../../../lib/once.js'
 import { ReadError } from '../limits.js'
 import type { PageWithText } from '../ocr/page-text.js'
 import { readPictures } from '../ocr/pages-to-read.js'
@@ -112,9 +113,11 @@ async function readPages(pdf: Pdf): Promise<(PageWithText & { broken: boolean })
       const page = await pdf.getPage(number)
       const content = await page.getTextContent()
       const runs: TextRun[] = []
-      await fonts.learn(page, Object.keys(content.styles))
+      // both may need it, and it costs as much as the text
+      const operators = once(() => page.getOperatorList())
+      await fonts.learn(page, Object.keys(content.styles), operators)
       for (const item of content.items) if ('str' in item) runs.push({ ...item, look: fonts.lookOf(item.fontName) })
-      const tables = await tablesOf(page, runs)
+      const tables = await tablesOf(runs, operators)
       const shown = page.getViewport({ scale: 1 })
       for (const table of tables) table.shown = shownBox(table.box, (x, y) => shown.convertToViewportPoint(x, y))
       const raw = runs.map(({ str }) => str).join(' ')

@@ -1,14 +1,12 @@
 import { getResolvedPDFJS } from 'unpdf'
-import { completeArrayBuffers } from '../../../lib/array-buffers.js'
 import type { FoundTable } from './found-table.js'
 import type { PdfPage } from './pdf-blocks.js'
 import type { PdfLine, TextRun } from './pdf-lines.js'
 import { findTables, mayHoldTables } from './table-find.js'
 import { type Drawn, drawnOn, NOTHING_DRAWN } from './table-rules.js'
 
-interface Page {
-  getOperatorList(): Promise<{ fnArray: unknown[]; argsArray: unknown[] }>
-}
+/** Goes through what is drawn on a page. */
+type Operators = () => Promise<{ fnArray: unknown[]; argsArray: unknown[] }>
 
 /** Columns of two parts of a table are within so many points of each other. */
 const SAME_COLUMN = 14
@@ -16,17 +14,16 @@ const SAME_COLUMN = 14
 const EDGE_LINES = 4
 
 /** The tables of a page. What is drawn on it is only read where its text stands in columns: that costs as much again. */
-export async function tablesOf(page: Page, runs: readonly TextRun[]): Promise<FoundTable[]> {
+export async function tablesOf(runs: readonly TextRun[], operators: Operators): Promise<FoundTable[]> {
   if (!mayHoldTables(runs)) return []
-  return findTables(runs, await drawn(page))
+  return findTables(runs, await drawn(operators))
 }
 
 /** A page whose list of operators cannot be read still has its text. */
-async function drawn(page: Page): Promise<Drawn> {
+async function drawn(operators: Operators): Promise<Drawn> {
   try {
-    completeArrayBuffers()
     const { OPS } = await getResolvedPDFJS()
-    return drawnOn(await page.getOperatorList(), OPS)
+    return drawnOn(await operators(), OPS)
   } catch {
     return NOTHING_DRAWN
   }

@@ -1,0 +1,13 @@
+import type { ProviderWait } from '../rows/provider-wait.js'
+
+/** What a provider said last, as a status tells it; nothing where it answers. */
+export function lastFailure(wait: ProviderWait | undefined) {
+  if (wait === undefined) return {}
+  return {
+    errorClass: wait.error_class,
+    error: wait.error,
+    permanent: wait.permanent === 1,
+    since: new Date(wait.since).toISOString(),
+    nextAttemptAt: new Date(wait.next_at).toISOString(),
+  }
+}
