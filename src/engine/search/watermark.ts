@@ -69,12 +69,15 @@ export class LaggedWatermark {
   }
 
   #arm(): void {
-    if (this.#timer !== undefined) return
+    const [first] = this.#waiting
+    if (this.#timer !== undefined || first === undefined) return
+    // A timer may fire up to a millisecond before its time.
+    const wait = Math.max(0, Math.ceil(first.due - performance.now()) + 1)
     this.#timer = setTimeout(() => {
       this.#timer = undefined
       this.#storeDue()
-      if (this.#waiting.length > 0) this.#arm()
-    }, this.#lagMs)
+      this.#arm()
+    }, wait)
     this.#timer.unref()
   }
 

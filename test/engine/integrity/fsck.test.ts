@@ -1,6 +1,5 @@
 import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, expect, test } from 'vitest'
 import { createSearchIndexes } from '../../../src/engine/search/indexes.js'
 import type { IndexedNode } from '../../../src/engine/search/ports.js'
@@ -294,6 +293,16 @@ async function spoilIndex(dataDir: string, space: string, change: { add: Indexed
   await logRemoval(dataDir, 9999)
 }
 
+/** The watermark of a text index on disk is some seconds behind what the index holds. */
+async function untilWatermarkIsWritten(dataDir: string, space: string): Promise<void> {
+  const dir = join(dataDir, 'indexes', space)
+  const head = rowsOf(dataDir).value('SELECT max(seq) FROM projection_log')
+  await until(() => {
+    const file = readdirSync(dir, { recursive: true, encoding: 'utf8' }).find((path) => path.endsWith('watermark.json'))
+    return file !== undefined && JSON.parse(readFileSync(join(dir, file), 'utf8')).seq === head
+  }, 60_000)
+}
+
 async function logRemoval(dataDir: string, key: number): Promise<void> {
   await rowsOf(dataDir).run(`UPDATE space_counters SET seq = seq + 1 WHERE space_key = 1;
     INSERT INTO projection_log SELECT space_key, seq, -1, ${key}, ${key} FROM space_counters WHERE space_key = 1`)
@@ -304,14 +313,13 @@ test('an index that lost passages fills them in by itself; one that holds wrong 
 }, async () => {
   const test = await start()
   const { id } = await spaceWith(test.engine, 'index', 8)
-  // the watermark on disk is two seconds behind what it tells of
-  await sleep(2500)
+  await untilWatermarkIsWritten(test.dataDir, id)
   await test.engine.close()
   await spoilIndex(test.dataDir, id, { remove: [1, 5], add: [] })
   await test.reopen()
   expect(await allIssues(test.engine, id, 'all', true)).toEqual([])
 
-  await sleep(2500)
+  await untilWatermarkIsWritten(test.dataDir, id)
   await test.engine.close()
   await spoilIndex(test.dataDir, id, { remove: [], add: [{ key: 2, doc: 1, title: 'x', body: 'nobody' }] })
   await test.reopen()

@@ -1,0 +1,35 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { LaggedWatermark } from '../../../src/engine/search/watermark.js'
+
+beforeEach(() => void vi.useFakeTimers())
+afterEach(() => void vi.useRealTimers())
+
+function lagged(): { watermarks: LaggedWatermark; stored: number[] } {
+  const stored: number[] = []
+  const watermarks = new LaggedWatermark({ lagMs: 2000, store: (seq) => void stored.push(seq), failed: () => {} })
+  return { watermarks, stored }
+}
+
+test('each watermark is written its lag after it was noted, also one that was noted while another waited', async () => {
+  const { watermarks, stored } = lagged()
+  watermarks.note(1)
+  await vi.advanceTimersByTimeAsync(1500)
+  watermarks.note(2)
+  expect(stored).toEqual([])
+  await vi.advanceTimersByTimeAsync(510)
+  expect(stored).toEqual([1])
+  await vi.advanceTimersByTimeAsync(1500)
+  expect(stored).toEqual([1, 2])
+})
+
+test('what is noted together is written once, and nothing after a stop', async () => {
+  const { watermarks, stored } = lagged()
+  watermarks.note(3)
+  watermarks.note(4)
+  await vi.advanceTimersByTimeAsync(2010)
+  expect(stored).toEqual([4])
+  watermarks.note(5)
+  await watermarks.stop()
+  await vi.advanceTimersByTimeAsync(5000)
+  expect(stored).toEqual([4])
+})
