@@ -2,6 +2,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
+import { afterAll } from 'vitest'
 import type { AcceptedDocument } from '../../src/contract/gateway/documents.js'
 import type { Caller } from '../../src/engine/base/caller.js'
 import { Leases } from '../../src/engine/base/leases.js'
@@ -72,10 +73,13 @@ export interface SmallStore {
 
 /** An empty store, migrated once: each test gets a copy. */
 let empty: Promise<string> | undefined
+// A worker of the runner is ended without an `exit` of its own.
+afterAll(async () => {
+  if (empty !== undefined) rmSync(await empty, { recursive: true, force: true })
+})
 
 async function makeEmpty(): Promise<string> {
   const dataDir = mkdtempSync(join(tmpdir(), 'ks-empty-'))
-  process.once('exit', () => rmSync(dataDir, { recursive: true, force: true }))
   const { log } = engineOptions('')
   const { db, identity } = await openStore(dataLayout(dataDir), log, () => undefined)
   await db.close(() => identity.closed())
