@@ -1,4 +1,4 @@
-import { chosenLanguages } from '../local/ocr-languages.js'
+import { chosenLanguages, type LanguageChoice, languagesOfOtherScripts } from '../local/ocr-languages.js'
 import { SETTINGS } from '../local/settings.js'
 import { daemonConfigPath } from './daemon-config.js'
 import { readJsonObject } from './json-file.js'
@@ -10,7 +10,7 @@ import { readJsonObject } from './json-file.js'
 export function languagesInUse(dataDir: string, env: NodeJS.ProcessEnv): Map<string, string[]> {
   const { ocrLanguages } = SETTINGS
   const set = env[ocrLanguages.env] ?? readJsonObject(daemonConfigPath(dataDir)).ocrLanguages
-  const { languages, languagesOfSpaces } = chosenLanguages(
+  const { forAll, ofSpaces, folder } = chosenLanguages(
     dataDir,
     set === undefined || set === '' ? ocrLanguages.default : ocrLanguages.read(set),
   )
@@ -18,7 +18,11 @@ export function languagesInUse(dataDir: string, env: NodeJS.ProcessEnv): Map<str
   const add = (codes: readonly string[], by: string): void => {
     for (const code of codes) used.set(code, [...(used.get(code) ?? []), by])
   }
-  add(languages, 'all')
-  for (const [slug, codes] of Object.entries(languagesOfSpaces)) add(codes, slug)
+  const addChoice = ({ codes, detects }: LanguageChoice, by: string): void => {
+    add(codes, by)
+    if (detects) add(languagesOfOtherScripts(codes, folder), `${by}, by script`)
+  }
+  addChoice(forAll, 'all')
+  for (const [slug, choice] of Object.entries(ofSpaces)) addChoice(choice, slug)
   return used
 }

@@ -6,6 +6,10 @@ import { gunzipSync } from 'node:zlib'
 /** npm scope of the packages that hold what Tesseract knows of a language */
 export const LANGUAGE_SCOPE = '@tesseract.js-data'
 const DEFAULT_LANGUAGES: readonly string[] = ['eng']
+/** in the setting: installed languages of other scripts are tried, too, where a page needs it */
+const DETECT = 'auto'
+/** languages that are tried at most on one picture */
+const MOST_TRIED = 8
 /** of the data directory, with a user's own data of languages */
 const FOLDER = 'languages'
 
@@ -58,28 +62,61 @@ export function languagesFolder(dataDir: string): string {
   return join(dataDir, FOLDER)
 }
 
+/** The languages of a space, or of all. */
+export interface LanguageChoice {
+  codes: readonly string[]
+  /** whether installed languages of other scripts are tried where these read badly */
+  detects: boolean
+}
+
 /** Which languages are looked for in pictures, and where their data may be found. */
 export interface ChosenLanguages {
-  languages: readonly string[]
+  forAll: LanguageChoice
   /** of spaces that have their own, by their slugs */
-  languagesOfSpaces: Readonly<Record<string, readonly string[]>>
+  ofSpaces: Readonly<Record<string, LanguageChoice>>
   folder: string
 }
 
-/** The setting `ocrLanguages` as it is meant: `eng+deu` for all spaces, `letters=deu+eng` for the space letters. */
+/**
+ * The setting `ocrLanguages` as it is meant: `eng+deu` for all spaces, `letters=deu+eng` for the space letters; `auto`
+ * among them has languages of other scripts tried.
+ */
 export function chosenLanguages(dataDir: string, setting: readonly string[]): ChosenLanguages {
-  const languages: string[] = []
-  const languagesOfSpaces: Record<string, string[]> = {}
+  const forAll: string[] = []
+  const ofSpaces: Record<string, LanguageChoice> = {}
   for (const entry of setting) {
     const [codes = '', slug] = entry.split('=').reverse()
-    if (slug === undefined) languages.push(...codes.split('+'))
-    else languagesOfSpaces[slug] = codes.split('+')
+    if (slug === undefined) forAll.push(...codes.split('+'))
+    else ofSpaces[slug] = choiceOf(codes.split('+'))
   }
-  return {
-    languages: languages.length > 0 ? languages : DEFAULT_LANGUAGES,
-    languagesOfSpaces,
-    folder: languagesFolder(dataDir),
-  }
+  return { forAll: choiceOf(forAll), ofSpaces, folder: languagesFolder(dataDir) }
+}
+
+function choiceOf(named: readonly string[]): LanguageChoice {
+  const codes = named.filter((code) => code !== DETECT)
+  return { codes: codes.length > 0 ? codes : DEFAULT_LANGUAGES, detects: named.includes(DETECT) }
+}
+
+/**
+ * Installed languages whose script is none of those of `codes`, eight at most: text of another script reads as rubbish,
+ * text of the same script nearly well.
+ *
+ * @param folder of a user's own files; it need not be there
+ */
+export function languagesOfOtherScripts(codes: readonly string[], folder?: string): string[] {
+  const known = new Set([undefined, ...codes.map(scriptOf)])
+  return installedLanguages(folder)
+    .filter((code) => !known.has(scriptOf(code)) && !code.endsWith('_vert'))
+    .slice(0, MOST_TRIED)
+}
+
+/** The script a language is mostly written in, such as `Latn`; nothing for what is no language (`osd`, `equ`). */
+function scriptOf(code: string): string | undefined {
+  const [language = '', variant] = code.split('_')
+  if (variant === 'tra') return 'Hant'
+  if (variant === 'latn') return 'Latn'
+  if (variant === 'cyrl') return 'Cyrl'
+  return new Intl.Locale(language).maximize().script
 }
 
 /** Reads the setting. @throws Error for what is no code of a language */
@@ -87,8 +124,8 @@ export function languageSetting(entries: readonly string[]): readonly string[] {
   for (const entry of entries) {
     const parts = entry.split('=')
     const codes = parts.at(-1)?.split('+') ?? []
-    if (parts.length > 2 || !codes.every(isLanguageCode))
-      throw new Error('codes of languages such as eng or deu+eng, or letters=deu+eng for the space letters')
+    if (parts.length > 2 || !codes.every((code) => code === DETECT || isLanguageCode(code)))
+      throw new Error('codes of languages such as eng or deu+eng, or letters=deu+eng for the space letters, or auto')
   }
   return entries
 }

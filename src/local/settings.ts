@@ -143,9 +143,9 @@ export const SETTINGS = {
   ),
   ocrLanguages: setting<readonly string[]>(
     'OCR_LANGUAGES',
-    ['eng'],
+    ['eng+auto'],
     (value) => languageSetting(texts(value)),
-    'languages of text in pictures, as eng+deu; for a space of its own, as letters=deu; `ks languages` lists those that are installed',
+    'languages of text in pictures, as eng+deu; with auto, installed ones of other scripts where a page needs it; for a space of its own, as letters=deu; `ks languages` lists those that are installed',
   ),
   embeddingThreads: setting<Optional<number>>(
     'EMBEDDING_THREADS',

@@ -1,5 +1,5 @@
 import { defined } from '../../lib/defined.js'
-import { chosenLanguages } from '../../local/ocr-languages.js'
+import { chosenLanguages, languagesOfOtherScripts } from '../../local/ocr-languages.js'
 import type { EngineContext } from '../context.js'
 import { depthsOf } from '../documents/contained.js'
 import type { CompileRequest, CompileResult, ContainedSink, ReadingProgress } from '../parse/compiled.js'
@@ -69,7 +69,7 @@ async function readTogether(
   return await context.objects.local(keys, async (files) => {
     const languages = languagesOf(context, space)
     const budgetMs = context.options.ocrBudgetMs ?? FIRST_BUDGET_MS
-    const engine = `${OCR_ENGINE} ${languages.codes.join('+')}`
+    const engine = engineOf(languages)
     const known = await knownPages(context, batch, engine)
     const there = batch.flatMap((work, place): There[] => {
       const file = files[place]
@@ -166,6 +166,13 @@ function* knownOf(batch: readonly Work[], engine: string): Read<(RecognisedPage[
 
 /** The languages of the space, or of all. */
 function languagesOf({ options }: EngineContext, space: SpaceRow): OcrRequest['languages'] {
-  const { languages, languagesOfSpaces, folder } = options.ocr ?? chosenLanguages(options.dataDir, [])
-  return { codes: languagesOfSpaces[space.slug] ?? languages, folder }
+  const { forAll, ofSpaces, folder } = options.ocr ?? chosenLanguages(options.dataDir, [])
+  const { codes, detects } = ofSpaces[space.slug] ?? forAll
+  const others = detects ? languagesOfOtherScripts(codes, folder) : []
+  return { codes, folder, ...(others.length > 0 ? { others } : {}) }
+}
+
+/** What pages were read with: with other languages they are read again. */
+function engineOf({ codes, others = [] }: OcrRequest['languages']): string {
+  return [OCR_ENGINE, codes.join('+'), ...(others.length > 0 ? [`or ${others.join(', ')}`] : [])].join(' ')
 }

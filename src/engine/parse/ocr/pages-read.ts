@@ -1,6 +1,8 @@
 /** Which languages are looked for, and where a user's own data of languages may lie. */
 export interface OcrLanguages {
   codes: readonly string[]
+  /** languages of other scripts, tried where what these read is doubtful */
+  others?: readonly string[]
   folder?: string
 }
 

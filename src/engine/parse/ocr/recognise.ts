@@ -1,7 +1,8 @@
 import { languageData } from '../../../local/ocr-languages.js'
 import { ReadError } from '../limits.js'
-import { cropped, scaled, turned } from '../picture/transform.js'
+import { scaled, turned } from '../picture/transform.js'
 import { type Bitmap, MAX_PIXELS } from '../render/bitmap.js'
+import { busiestPart } from './busiest-part.js'
 import { type Core, destroyPix, pixOf, startCore, type TessApi } from './core.js'
 import type { OcrLanguages } from './pages-read.js'
 import { type Line, linesOf, meanConfidence } from './words.js'
@@ -64,16 +65,20 @@ function forget(one: Promise<Recogniser>): void {
   if (current?.recogniser === one) current = undefined
 }
 
-async function start({ codes, folder }: OcrLanguages): Promise<Recogniser> {
-  const data = codes.map((code) => ({ code, bytes: dataOf(code, folder) }))
+async function start({ codes, others = [], folder }: OcrLanguages): Promise<Recogniser> {
+  for (const code of codes) dataOf(code, folder)
   const core = await startCore()
-  const { program } = core
-  const api = new program.TessBaseAPI()
-  for (const { code, bytes } of data) program.FS.writeFile(`${code}.traineddata`, bytes)
-  if (api.Init(null, codes.join('+'), LSTM_ONLY) !== 0)
-    throw new Error(`the data of ${codes.join(', ')} cannot be read`)
-  for (const { code } of data) program.FS.unlink(`${code}.traineddata`)
-  api.SetPageSegMode(AUTOMATIC)
+  const apis = new Map<string, TessApi>()
+  const apiOf = (tongue: Tongue): TessApi => {
+    const known = apis.get(tongue.join('+'))
+    if (known !== undefined) return known
+    const api = startApi(core, tongue, folder)
+    apis.set(tongue.join('+'), api)
+    return api
+  }
+  apiOf(codes)
+  let tongue: Tongue = codes
+  const tongues: readonly Tongue[] = [codes, ...others.map((code) => [code, ...codes])]
   const drop = (): void => {
     current = undefined
   }
@@ -81,7 +86,15 @@ async function start({ codes, folder }: OcrLanguages): Promise<Recogniser> {
     core,
     read(bitmap, dpi) {
       try {
-        return readUpright(core, api, bitmap, dpi)
+        // pages of one document are mostly of one script
+        if (tongue !== codes)
+          tongue = readsBest([codes, tongue], bitmap, (one, part) => readOnce(core, apiOf(one), part, dpi))
+        const text = readUpright(core, apiOf(tongue), bitmap, dpi)
+        if (text.confidence >= DOUBTFUL || tongues.length === 1) return text
+        const better = readsBest(tongues, bitmap, (one, part) => readOnce(core, apiOf(one), part, dpi))
+        if (better === tongue) return text
+        tongue = better
+        return readUpright(core, apiOf(tongue), bitmap, dpi)
       } catch (error) {
         // after a trap the program is in no known state
         drop()
@@ -94,6 +107,35 @@ async function start({ codes, folder }: OcrLanguages): Promise<Recogniser> {
   }
 }
 
+/** Languages that are looked for together, the likeliest first. */
+type Tongue = readonly string[]
+
+/** Which languages read the busiest part of a picture best: the first, unless another does clearly better. */
+function readsBest(
+  tongues: readonly Tongue[],
+  bitmap: Bitmap,
+  read: (tongue: Tongue, part: Bitmap) => PageText,
+): Tongue {
+  const part = busiestPart(bitmap, PROBE_SIDE)
+  const [first = [], ...others] = tongues
+  let best = { tongue: first, score: scoreOf(read(first, part)) + CLEARLY_BETTER }
+  for (const tongue of others) {
+    const score = scoreOf(read(tongue, part))
+    if (score > best.score) best = { tongue, score }
+  }
+  return best.tongue
+}
+
+function startApi({ program }: Core, codes: readonly string[], folder: string | undefined): TessApi {
+  const api = new program.TessBaseAPI()
+  for (const code of codes) program.FS.writeFile(`${code}.traineddata`, dataOf(code, folder))
+  if (api.Init(null, codes.join('+'), LSTM_ONLY) !== 0)
+    throw new Error(`the data of ${codes.join(', ')} cannot be read`)
+  for (const code of codes) program.FS.unlink(`${code}.traineddata`)
+  api.SetPageSegMode(AUTOMATIC)
+  return api
+}
+
 function dataOf(code: string, folder: string | undefined): Uint8Array {
   const data = languageData(code, folder)
   if (data !== undefined) return data
@@ -104,7 +146,7 @@ function dataOf(code: string, folder: string | undefined): Uint8Array {
 function readUpright(core: Core, api: TessApi, bitmap: Bitmap, dpi: number | undefined): PageText {
   const straight = readOnce(core, api, bitmap, dpi)
   if (straight.confidence >= DOUBTFUL && straight.lines.length > 1) return straight
-  const probe = middleOf(bitmap)
+  const probe = busiestPart(bitmap, PROBE_SIDE)
   const base = probe === bitmap ? straight : readOnce(core, api, probe, dpi)
   let best = { degrees: 0, text: base }
   for (const degrees of [90, 270, 180]) {
@@ -122,14 +164,6 @@ function readUpright(core: Core, api: TessApi, bitmap: Bitmap, dpi: number | und
 function scoreOf({ confidence, lines }: PageText): number {
   const letters = lines.reduce((sum, line) => sum + line.words.reduce((all, { text }) => all + text.length, 0), 0)
   return confidence * Math.min(1, letters / 20)
-}
-
-function middleOf(bitmap: Bitmap): Bitmap {
-  const { width, height } = bitmap
-  if (width <= PROBE_SIDE * 1.5 && height <= PROBE_SIDE * 1.5) return bitmap
-  const across = Math.min(width, PROBE_SIDE)
-  const down = Math.min(height, PROBE_SIDE)
-  return cropped(bitmap, (width - across) >> 1, (height - down) >> 1, across, down)
 }
 
 function readOnce(core: Core, api: TessApi, bitmap: Bitmap, known: number | undefined): PageText {

@@ -16,13 +16,14 @@ export interface PdfSheet {
   over?: string
 }
 
-/** A PDF of plain pages, written by hand. */
-export function makePdf(sheets: readonly PdfSheet[]): Buffer {
+/** A PDF of plain pages, written by hand; `font` is one of the fourteen that need not be embedded. */
+export function makePdf(sheets: readonly PdfSheet[], font = 'Helvetica'): Buffer {
   const objects: Buffer[] = []
   const add = (body: Buffer | string): number => objects.push(Buffer.from(body))
   add('<< /Type /Catalog /Pages 2 0 R >>')
   add('')
-  add('<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>')
+  const encoding = font === 'Symbol' ? '' : '/Encoding /WinAnsiEncoding'
+  add(`<< /Type /Font /Subtype /Type1 /BaseFont /${font} ${encoding} >>`)
   const kids: number[] = []
   for (const sheet of sheets) {
     const { picture, width, height } = sheet

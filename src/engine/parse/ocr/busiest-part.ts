@@ -1,0 +1,49 @@
+import { cropped } from '../picture/transform.js'
+import type { Bitmap } from '../render/bitmap.js'
+
+const CELL = 64
+/** grey values between neighbours that make an edge, as letters have them */
+const EDGE = 64
+
+/**
+ * The part of a grey picture with the most edges, which is where text is, if there is any.
+ *
+ * @param side pixels of the part, across and down; a picture that is not much larger is taken whole
+ */
+export function busiestPart(bitmap: Bitmap, side: number): Bitmap {
+  const { width, height } = bitmap
+  if (width <= side * 1.5 && height <= side * 1.5) return bitmap
+  const columns = Math.ceil(width / CELL)
+  const rows = Math.ceil(height / CELL)
+  const edges = edgesOf(bitmap, columns, rows)
+  const across = Math.min(columns, Math.ceil(side / CELL))
+  const down = Math.min(rows, Math.ceil(side / CELL))
+  let best = { column: (columns - across) >> 1, row: (rows - down) >> 1, sum: 0 }
+  for (let row = 0; row + down <= rows; row++) {
+    for (let column = 0; column + across <= columns; column++) {
+      let sum = 0
+      for (let y = row; y < row + down; y++) {
+        for (let x = column; x < column + across; x++) sum += edges[y * columns + x] ?? 0
+      }
+      if (sum > best.sum) best = { column, row, sum }
+    }
+  }
+  const left = best.column * CELL
+  const top = best.row * CELL
+  return cropped(bitmap, left, top, Math.min(across * CELL, width - left), Math.min(down * CELL, height - top))
+}
+
+/** Edges in each cell, on every second row of pixels. */
+function edgesOf({ width, height, data }: Bitmap, columns: number, rows: number): Uint32Array {
+  const edges = new Uint32Array(columns * rows)
+  for (let y = 0; y < height; y += 2) {
+    const cells = Math.floor(y / CELL) * columns
+    const from = y * width
+    for (let x = 1; x < width; x++) {
+      if (Math.abs((data[from + x] ?? 0) - (data[from + x - 1] ?? 0)) < EDGE) continue
+      const cell = cells + Math.floor(x / CELL)
+      edges[cell] = (edges[cell] ?? 0) + 1
+    }
+  }
+  return edges
+}

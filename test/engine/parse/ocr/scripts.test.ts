@@ -1,0 +1,76 @@
+import { copyFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { temporaryFolder } from '../../../../bench/lib/daemon.js'
+import { type PageText, recogniser } from '../../../../src/engine/parse/ocr/recognise.js'
+import type { Bitmap } from '../../../../src/engine/parse/render/bitmap.js'
+import { openPages } from '../../../../src/engine/parse/render/pdf-pages.js'
+import {
+  chosenLanguages,
+  installedLanguages,
+  languageSetting,
+  languagesOfOtherScripts,
+} from '../../../../src/local/ocr-languages.js'
+import { makePdf, sheetOf } from '../render/make-pdf.js'
+
+// The letters of the font Symbol: Greek where Helvetica has Latin ones.
+const GREEK = ['h qalassa einai megalh', 'kai to ploio pleei makria', 'o anemoj fusa apo boria', 'oi yaradej girizoun']
+const ENGLISH = [
+  'The mill of Port Ellery ground forty tons',
+  'of flour, and no wheel was broken.',
+  'It was a good year.',
+]
+
+let folder: ReturnType<typeof temporaryFolder>
+beforeAll(() => {
+  folder = temporaryFolder('languages')
+  const data = createRequire(import.meta.url).resolve('tesseract-data-greek/4.0.0_best_int/ell.traineddata.gz')
+  copyFileSync(data, join(folder.path, 'ell.traineddata.gz'))
+})
+afterAll(() => folder.remove())
+
+async function drawn(lines: readonly string[], font: string): Promise<Bitmap> {
+  const pages = await openPages(makePdf([sheetOf(lines, 16)], font), 'sheet.pdf')
+  const bitmap = pages.render(1, { dpi: 200, grey: true })
+  pages.close()
+  return bitmap
+}
+
+function words({ lines }: PageText): string {
+  return lines.map((line) => line.words.map(({ text }) => text).join(' ')).join(' ')
+}
+
+describe('a script that the chosen languages do not have', { timeout: 240_000 }, () => {
+  it('is found by itself where its language is installed, page by page', async () => {
+    const [greek, english] = await Promise.all([drawn(GREEK, 'Symbol'), drawn(ENGLISH, 'Helvetica')])
+    const others = languagesOfOtherScripts(['eng'], folder.path)
+    expect(others).toContain('ell')
+    const reader = await recogniser({ codes: ['eng'], others, folder: folder.path })
+    for (const page of [greek, english]) {
+      const text = reader.read(page, 200)
+      if (page === english) expect(words(text)).toContain('mill of Port Ellery')
+      else expect(words(text)).toMatch(/θαλασσα ειναι/u)
+      expect(text.confidence).toBeGreaterThan(50)
+    }
+  })
+})
+
+it('languages of other scripts are those installed whose letters the chosen ones do not have', () => {
+  expect(installedLanguages(folder.path)).toEqual(expect.arrayContaining(['ell', 'eng']))
+  expect(languagesOfOtherScripts(['eng'], folder.path)).toEqual(['ell'])
+  expect(languagesOfOtherScripts(['deu'], folder.path)).toEqual(['ell'])
+  expect(languagesOfOtherScripts(['grc'], folder.path)).toEqual(['eng'])
+  expect(languagesOfOtherScripts(['eng', 'ell'], folder.path)).toEqual([])
+})
+
+it('the word auto of the setting has scripts detected; without other languages English is meant', () => {
+  const choice = chosenLanguages(folder.path, ['eng+auto', 'letters=deu', 'scrolls=auto'])
+  expect(choice.forAll).toEqual({ codes: ['eng'], detects: true })
+  expect(choice.ofSpaces).toEqual({
+    letters: { codes: ['deu'], detects: false },
+    scrolls: { codes: ['eng'], detects: true },
+  })
+  expect(languageSetting(['eng+auto'])).toEqual(['eng+auto'])
+  expect(() => languageSetting(['automatic'])).toThrow('or auto')
+})
