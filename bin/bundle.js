@@ -1,6 +1,6 @@
 'use strict'
 const { readFileSync } = require('node:fs')
-const { join } = require('node:path')
+const { basename, join } = require('node:path')
 const { Script } = require('node:vm')
 
 /**
@@ -26,19 +26,20 @@ exports.loadBundle = (folder, onScript) => {
     const module = { exports: {}, importModule: (/** @type {string} */ specifier) => import(specifier) }
     loaded.set(name, module)
     const filename = join(folder, name)
-    const script = compiled(filename)
+    // what V8 made keeps the name that it was made with, so that must not be a path of the machine that built it
+    const script = compiled(filename, onScript === undefined ? filename : join(basename(folder), name))
     onScript?.(filename, script)
     script.runInThisContext()(module.exports, load, module, filename, folder)
     return module.exports
   }
 }
 
-function compiled(filename) {
+function compiled(path, filename) {
   // the build leaves nothing but ASCII in it
-  const source = readFileSync(filename, 'latin1')
+  const source = readFileSync(path, 'latin1')
   return new Script(`(function (exports, require, module, __filename, __dirname) { ${source}\n})`, {
     filename,
-    cachedData: read(`${filename}.cache`),
+    cachedData: read(`${path}.cache`),
   })
 }
 

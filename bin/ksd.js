@@ -1,12 +1,32 @@
 #!/usr/bin/env node
 'use strict'
-const { existsSync } = require('node:fs')
+const { existsSync, readFileSync } = require('node:fs')
 const { join } = require('node:path')
 const { pathToFileURL } = require('node:url')
 
+/** 9 in docs/errors.md: not configured here */
+const EXIT_NOT_CONFIGURED = 9
+
 void run()
 
+/** A package may hold binaries that are for one system and one version of Node (`scripts/package`). */
+function misfit() {
+  const { madeFor } = JSON.parse(readFileSync(join(__dirname, '..', 'package.json'), 'utf8'))
+  if (madeFor === undefined) return undefined
+  const { os, cpu, abi, node } = madeFor
+  const { platform, arch, version, versions } = process
+  if (os[0] === platform && cpu[0] === arch && abi === versions.modules) return undefined
+  const here = `this is ${platform}-${arch} with Node ${version}`
+  return `this package was made for ${os[0]}-${cpu[0]} with Node ${node}, ${here}: make one here, see docs/install.md`
+}
+
 async function run() {
+  const reason = misfit()
+  if (reason !== undefined) {
+    process.stderr.write(`ksd: ${reason}\n`)
+    process.exitCode = EXIT_NOT_CONFIGURED
+    return
+  }
   await import('../dist/lib/no-debugger.js')
   // the same in fewer files, where the build could make it
   const bundle = join(__dirname, '..', 'dist', 'bundle', 'ksd.js')

@@ -1,6 +1,6 @@
 /**
- * Builds `dist`: TypeScript, the oclif manifest and the bundles of the programs; by hand also `docs/openapi.json` and the tables
- * of `docs/cli.md`. A stamp of the sources makes a second build free; a lock file lets several test runs share one
+ * Builds `dist`: TypeScript, the oclif manifest, manual pages and the bundles of the programs; by hand also
+ * `docs/openapi.json` and the tables of `docs/cli.md`. A stamp of the sources makes a second build free; a lock file lets several test runs share one
  * checkout.
  *
  * Plain JavaScript on Node built-ins alone: `scripts/ensure.js` loads it before anything is installed.
@@ -20,7 +20,7 @@ const LOCK = join(DIST, '.building')
 const STALE_LOCK_MS = 180_000
 const LOCK_POLL_MS = 100
 /** what is made of the output of the compiler */
-const STEPS = ['scripts/oclif-manifest.js', 'scripts/bundle.js', 'scripts/code-cache.js']
+const STEPS = ['scripts/oclif-manifest.js', 'scripts/man.js', 'scripts/bundle.js', 'scripts/code-cache.js']
 
 /**
  * Builds when the sources are not those of the last build.

@@ -20,7 +20,10 @@ const SHARED =
 const INGEST = /dist[\\/]cli[\\/](ingest[\\/]|interrupt\.js|ensure-space\.js)/
 const ENTRY = 'ks'
 
-/** @param {typeof import('rolldown').rolldown} rolldown */
+/**
+ * @param {typeof import('rolldown').rolldown} rolldown
+ * @returns {Promise<import('rolldown').OutputChunk[]>} the files of the bundle
+ */
 export async function bundleKs(rolldown) {
   rmSync(KS_BUNDLE, { recursive: true, force: true })
   mkdirSync(KS_BUNDLE, { recursive: true })
@@ -61,6 +64,7 @@ export async function bundleKs(rolldown) {
   const main = output.find(({ isEntry }) => isEntry)?.fileName
   // the package itself is one of ES modules
   writeFileSync(join(KS_BUNDLE, 'package.json'), `${JSON.stringify({ type: 'commonjs', main })}\n`)
+  return output
 }
 
 /** Whether a module stays a package. */

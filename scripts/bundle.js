@@ -7,6 +7,7 @@
 import { join } from 'node:path'
 import { ROOT } from './build.js'
 import { bundleKs } from './bundle-ks.js'
+import { noteJoined } from './joined-packages.js'
 import { placesOfModules } from './places-of-modules.js'
 
 const OUTPUT = join(ROOT, 'dist', 'bundle')
@@ -20,6 +21,7 @@ const APART =
   /^(better-sqlite3|hnswlib-node|@oxdev03\/.*|pino|undici|@aws-sdk|isomorphic-git|unpdf|mammoth|@e965\/xlsx|image-size|@silvia-odwyer\/.*|@hyzyla\/.*)($|\/)/
 
 const rolldown = await bundler()
+const joined = []
 if (rolldown !== undefined) {
   await write(
     {
@@ -37,13 +39,15 @@ if (rolldown !== undefined) {
     // of a class that two modules have, the name is told in logs
     { keepNames: true },
   )
-  await bundleKs(rolldown)
+  joined.push(...(await bundleKs(rolldown)))
+  noteJoined(OUTPUT, joined)
 }
 
 /** As deep below the root as the modules of `kchat` were: they find files of the package from where they are. */
 async function write(input, output) {
   const bundle = await rolldown({ platform: 'node', ...input })
-  await bundle.write({ dir: OUTPUT, format: 'esm', ...output })
+  const { output: files } = await bundle.write({ dir: OUTPUT, format: 'esm', ...output })
+  joined.push(...files)
   await bundle.close()
 }
 

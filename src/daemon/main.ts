@@ -1,14 +1,12 @@
-import { Command, Option } from 'commander'
 import { ERRORS, EXIT, KsError } from '../contract/errors.js'
 import { openEngine } from '../engine/index.js'
-import type { DaemonMode } from '../local/daemon-file.js'
 import { localDirs } from '../local/dirs.js'
 import { diskError } from '../local/disk-error.js'
 import { StoreRefused } from '../local/store-refused.js'
 import { collectEarly } from './heap-growth.js'
 import type { MigrateFlags } from './migrate.js'
+import { type DaemonFlags, ksdProgram } from './program.js'
 import { DataDirOwned, type RunningDaemon, StopOverdue, startDaemon } from './run.js'
-import { programVersion } from './version.js'
 
 /** EX_DATAERR of sysexits.h: what lies in the data directory is damaged or not whole */
 const EXIT_DATA = 65
@@ -18,64 +16,12 @@ const EXIT_OWNED = 75
 const EXIT_DEFECT = 70
 const EXIT_SIGNALS = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const
 
-interface Flags {
-  dataDir?: string
-  listen?: string
-  backend?: string
-  search?: string
-  objects?: string
-  socket?: boolean
-  insecureListen?: boolean
-  mode: DaemonMode
-  readyJson?: boolean
-  logLevel?: string
-}
-
-const BACKEND = 'server that has the database, as postgres://user@host/name; default a file of the data directory'
-
 /** The `ksd` program. Exits when the daemon has stopped. */
 export async function main(argv: string[]): Promise<void> {
-  const program = new Command('ksd')
-    .description('The local daemon of Knowledge Spaces: serves the gateway API of one data directory.')
-    .version(programVersion())
-    .option('--data-dir <folder>', "data directory (default: KS_DATA_DIR, or the platform's place)")
-    .option('--listen <host:port>', 'address to listen on; port 0 takes any free one')
-    .option('--backend <address>', BACKEND)
-    .option(
-      '--objects <address>',
-      'where the bytes of documents are, as s3://bucket/prefix; default the data directory',
-    )
-    .addOption(
-      new Option(
-        '--search <place>',
-        'who looks for words and vectors: an index in the data directory, or the server',
-      ).choices(['index', 'postgres']),
-    )
-    .option('--no-socket', 'do not listen on the unix socket of the data directory')
-    .option('--insecure-listen', 'allow an address that is not loopback without TLS')
-    .option('--ready-json', 'print one line of JSON when requests are answered')
-    .addOption(
-      new Option('--log-level <level>', 'least level that is logged').choices(['debug', 'info', 'warn', 'error']),
-    )
-    .addOption(
-      new Option('--mode <mode>', 'auto: take a free port, leave when idle; manual, service: stay')
-        .choices(['auto', 'manual', 'service'])
-        .default('manual'),
-    )
-    .action(run)
-  program
-    .command('migrate')
-    .description('Brings the database of a deployment to the schema of this version, and leaves.')
-    .option('--data-dir <folder>', "whose config.json is read (default: KS_DATA_DIR, or the platform's place)")
-    .option('--backend <address>', BACKEND)
-    .option('--new-keys', 'the next gateway to start says anew which keys all must have')
-    .option('--json', 'print the result as JSON')
-    // the program has options of the same names, which take them where they stand before the command
-    .action((_, command: Command) => migrate(command.optsWithGlobals<MigrateFlags>()))
-  await program.parseAsync(argv, { from: 'user' })
+  await ksdProgram({ run, migrate }).parseAsync(argv, { from: 'user' })
 }
 
-async function run(flags: Flags): Promise<void> {
+async function run(flags: DaemonFlags): Promise<void> {
   collectEarly()
   process.umask(0o077) // whatever is written below the data directory is for its owner alone
   let asked: () => StopSignal | undefined = () => undefined
@@ -166,7 +112,7 @@ function codeOf(error: Error): string {
 }
 
 /** @returns the exit code */
-function explain(error: unknown, mode: DaemonMode): number {
+function explain(error: unknown, mode: DaemonFlags['mode']): number {
   if (error instanceof DataDirOwned) {
     if (mode === 'auto') return 0 // of several daemons started at once, one serves all callers
     process.stderr.write(`ksd: ${error.message}\n`)

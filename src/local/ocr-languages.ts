@@ -134,11 +134,16 @@ function packed(scope: string, code: string): string {
   return join(scope, code, KIND, `${code}${ENDING}.gz`)
 }
 
+/** In the `node_modules` of an installed package: files that npm knows nothing of, and would remove. */
+const NOT_OF_NPM = '.packed'
+
 /** The folder in whose `node_modules` packages of languages are looked for first, beside the one that comes with ks. */
 export function placeOfPackages(): string {
-  const places = packageFolders()
-  const scope = places.find((place) => existsSync(packed(place, 'eng'))) ?? places[0] ?? '.'
-  return dirname(dirname(scope))
+  const places = packageFolders().filter((place) => !existsSync(join(dirname(place), NOT_OF_NPM)))
+  const folderOf = (place: string) => dirname(dirname(place))
+  const beside = places.find((place) => existsSync(packed(place, 'eng')))
+  const scope = beside ?? places.find((place) => existsSync(join(folderOf(place), 'package.json')))
+  return scope === undefined ? '.' : folderOf(scope)
 }
 
 /** Every folder of the scope that a module of this program would be looked for in. */

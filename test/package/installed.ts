@@ -1,0 +1,102 @@
+import { lstatSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join, resolve } from 'node:path'
+import { execa } from 'execa'
+
+export const ROOT = resolve(import.meta.dirname, '../..')
+
+/** What `npm pack` needs of a checkout; it is packed elsewhere, for it changes `package.json` while it runs. */
+const OF_CHECKOUT = [
+  ...['package.json', 'package-lock.json', 'README.md', 'LICENSE', 'tsconfig.json', 'oclif.manifest.json', '.npmrc'],
+  ...['bin', 'dist', 'docs', 'scripts', 'src'],
+]
+
+export interface Installed {
+  /** the checkout that was packed */
+  checkout: string
+  tarball: string
+  /** where it was installed, with `bin`, `lib` and `share` */
+  prefix: string
+  /** the folder of the package there */
+  folder: string
+  /** what npm said */
+  said: string
+  home: string
+  run(program: string, ...args: string[]): Promise<Ran>
+  write(path: string, content: string | Uint8Array): Promise<void>
+  end(): Promise<void>
+}
+
+export interface Ran {
+  stdout: string
+  stderr: string
+  code: number | undefined
+}
+
+/** Packs this checkout and installs the file as a person does on a machine without anything: no registry, no cache. */
+export async function packAndInstall(): Promise<Installed> {
+  const place = mkdtempSync(join(tmpdir(), 'ks-package-'))
+  const [checkout, prefix, home, packer] = ['checkout', 'prefix', 'home', 'packer'].map((name) => join(place, name))
+  for (const folder of [checkout, prefix, home, packer]) mkdirSync(folder)
+  // with the times of the files, by which a build is known to be that of its sources
+  await execa('cp', ['-a', ...OF_CHECKOUT.map((name) => join(ROOT, name)), checkout])
+  symlinkSync(join(ROOT, 'node_modules'), join(checkout, 'node_modules'))
+  const as = (of: string) => ({ extendEnv: false, stripFinalNewline: false, env: environment(of) }) as const
+  const packed = await execa('npm', ['pack', '--json', '--pack-destination', place], { ...as(packer), cwd: checkout })
+  const [{ filename }] = JSON.parse(packed.stdout)
+  const tarball = join(place, filename)
+  const install = ['install', '-g', '--offline', '--prefix', prefix, tarball]
+  const installed = await execa('npm', install, { ...as(home), cwd: home, all: true })
+  const run = async (program: string, ...args: string[]): Promise<Ran> => {
+    const options = { ...as(home), cwd: home, input: '', reject: false, timeout: 120_000 } as const
+    const { stdout, stderr, exitCode } = await execa(join(prefix, 'bin', program), args, options)
+    return { stdout, stderr, code: exitCode }
+  }
+  return {
+    checkout,
+    tarball,
+    prefix,
+    folder: join(prefix, 'lib', 'node_modules', 'knowledge-spaces'),
+    said: installed.all,
+    home,
+    run,
+    write: (path, content) => writeBelow(join(home, path), content),
+    end: async () => {
+      await run('ks', 'daemon', 'stop')
+      rmSync(place, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 })
+    },
+  }
+}
+
+async function writeBelow(path: string, content: string | Uint8Array): Promise<void> {
+  const { mkdir, writeFile } = await import('node:fs/promises')
+  await mkdir(dirname(path), { recursive: true })
+  await writeFile(path, content)
+}
+
+/** Nothing of the caller's but where programs are. */
+function environment(home: string): Record<string, string> {
+  return { PATH: process.env.PATH ?? '', HOME: home, LANG: 'C.UTF-8', npm_config_update_notifier: 'false' }
+}
+
+export interface Found {
+  path: string
+  /** on disk, in whole blocks, as `du` counts */
+  bytes: number
+}
+
+export function filesOf(folder: string): Found[] {
+  const entries = readdirSync(folder, { withFileTypes: true, recursive: true })
+  return entries.flatMap((entry) => {
+    const path = join(entry.parentPath, entry.name)
+    return [{ path, bytes: lstatSync(path).blocks * 512, isFile: entry.isFile() }]
+      .filter(({ isFile }) => isFile)
+      .map(({ bytes }) => ({ path, bytes }))
+  })
+}
+
+/** Those of some files that hold a text. */
+export function holding(files: readonly Found[], text: string): string[] {
+  const bytes = Buffer.from(text)
+  return files.filter(({ path }) => readFileSync(path).includes(bytes)).map(({ path }) => path)
+}

@@ -1,0 +1,170 @@
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join, relative } from 'node:path'
+import { execa } from 'execa'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { makeXlsx } from '../engine/parse/office.js'
+import { makePdf, makeScan, sheetOf } from '../engine/parse/render/make-pdf.js'
+import { type Found, filesOf, holding, type Installed, packAndInstall, ROOT } from './installed.js'
+
+const MB = 1024 * 1024
+/** of issue and README: what an installation may take on disk */
+const MAX_INSTALLED = 120 * MB
+/** grows by code, not by a dependency that came in unseen */
+const MAX_PACKED = 30 * MB
+/** what a single package may take; the larger ones are named in docs/install.md */
+const NOTED = 2 * MB
+
+const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
+let package_: Installed
+let files: Found[] = []
+
+beforeAll(async () => {
+  package_ = await packAndInstall()
+  files = filesOf(package_.folder)
+}, 300_000)
+afterAll(() => package_?.end())
+
+/** Below the folder of the package. */
+const place = ({ path }: Found) => relative(package_.folder, path)
+
+describe('the package', () => {
+  it('has nothing to install or to compile, and says which systems its binaries are for', () => {
+    const outer = JSON.parse(readFileSync(join(package_.folder, 'package.json'), 'utf8'))
+    expect(outer).toMatchObject({ version: manifest.version, os: [process.platform], cpu: [process.arch] })
+    expect(outer.engines.node).toContain(`<${Number(process.versions.node.split('.')[0]) + 1}`)
+    for (const name of ['scripts', 'dependencies', 'optionalDependencies', 'devDependencies', 'private'])
+      expect(outer).not.toHaveProperty(name)
+    expect(package_.said).toContain('added 1 package ')
+  })
+
+  it('leaves the checkout as it was', () => {
+    expect(readFileSync(join(package_.checkout, 'package.json'))).toEqual(readFileSync(join(ROOT, 'package.json')))
+    for (const name of ['packed', 'THIRD-PARTY-NOTICES.md', 'dist/.package.json'])
+      expect([name, existsSync(join(package_.checkout, name))]).toEqual([name, false])
+  })
+
+  it('takes no more room than it may, and what is large is told in docs/install.md', () => {
+    expect(statSync(package_.tarball).size).toBeLessThan(MAX_PACKED)
+    expect(files.reduce((sum, { bytes }) => sum + bytes, 0)).toBeLessThan(MAX_INSTALLED)
+    const sizes = new Map<string, number>()
+    for (const file of files) {
+      const name = /^packed\/node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(place(file))?.[1]
+      if (name !== undefined) sizes.set(name, (sizes.get(name) ?? 0) + file.bytes)
+    }
+    const page = readFileSync(join(ROOT, 'docs', 'install.md'), 'utf8')
+    const large = [...sizes].filter(([name, bytes]) => bytes > NOTED && !page.includes(`| \`${name}\` |`))
+    expect(large).toEqual([])
+  })
+
+  it('holds no source maps, types, tests or sources, and no path of the machine that packed it', () => {
+    const kinds = /\.(map|ts|tsx|tsbuildinfo|cc|cpp|h)$|(^|\/)(test|tests|__tests__|bench)\//
+    expect(files.map(place).filter((path) => kinds.test(path))).toEqual([])
+    for (const path of [ROOT, package_.checkout]) expect(holding(files, path)).toEqual([])
+  })
+
+  it('names every package that it holds, with its licence', () => {
+    const notices = readFileSync(join(package_.folder, 'THIRD-PARTY-NOTICES.md'), 'utf8')
+    const folders = files.flatMap(
+      (file) => /^packed\/node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(place(file))?.[1] ?? [],
+    )
+    // hono is no folder there: its code is part of a bundle
+    const missing = [...new Set([...folders, 'hono'])].filter((name) => !notices.includes(`\n- ${name} `))
+    expect(missing).toEqual([])
+    expect(existsSync(join(package_.folder, 'LICENSE'))).toBe(true)
+    expect(notices).toContain('SQLite (in better-sqlite3): in the public domain')
+  })
+})
+
+describe('what is installed', () => {
+  it('brings its commands, a manual page for each, and completion', async () => {
+    const { stdout, code } = await package_.run('ks', '--version')
+    expect([stdout, code]).toEqual([`ks ${manifest.version}\n`, 0])
+    expect((await package_.run('kchat', '--version')).stdout).toBe(`kchat ${manifest.version}\n`)
+    expect((await package_.run('ksd', '--version')).stdout).toBe(`${manifest.version}\n`)
+    const { commands }: { commands: Record<string, { hidden?: boolean }> } = JSON.parse(
+      readFileSync(join(ROOT, 'oclif.manifest.json'), 'utf8'),
+    )
+    const wanted = Object.entries(commands).filter(([, { hidden }]) => hidden !== true)
+    const pages = ['ks', 'ksd', 'kchat', ...wanted.map(([id]) => `ks-${id.replaceAll(':', '-')}`)].map(
+      (name) => `${name}.1`,
+    )
+    expect(readdirSync(join(package_.prefix, 'share', 'man', 'man1')).sort()).toEqual(pages.sort())
+    expect((await package_.run('ks', 'completion', 'bash')).stdout).toContain('_ks()')
+    expect((await package_.run('kchat', 'completion', 'zsh')).stdout).toContain('#compdef kchat')
+  })
+
+  it('has all that it checks of itself', async () => {
+    const { stdout } = await package_.run('ks', 'doctor', '--json')
+    const findings: { check: string; state: string; found: string }[] = JSON.parse(stdout)
+    const states = Object.fromEntries(findings.map(({ check, state }) => [check, state]))
+    expect(states).toMatchObject({ node: 'ok', 'better-sqlite3': 'ok', 'hnswlib-node': 'ok' })
+    if (process.platform === 'linux' && process.arch === 'x64')
+      expect(findings.find(({ check }) => check === 'text index')).toMatchObject({ found: 'Tantivy' })
+  })
+
+  it('ingests a folder, answers with a citation, chats, and stops its daemon', async () => {
+    await package_.write('handbook/shop.md', '# Shop\n\nThe shop opens at nine in the morning on weekdays.\n')
+    await package_.write('handbook/laden.md', '# Laden\n\nDie Werkstatt schließt am Freitag um drei Uhr.\n')
+    const ferry = [sheetOf(['Ferry', '', 'The ferry to Port Ellery leaves at seven in the evening.'])]
+    await package_.write('handbook/ferry.pdf', makePdf(ferry))
+    const ingested = await package_.run('ks', 'ingest', 'handbook', '--wait')
+    expect([ingested.code, ingested.stderr]).toEqual([0, expect.not.stringContaining('failed')])
+    const asked = await package_.run('ks', 'query', 'When does the shop open?', '--space', 'handbook')
+    expect(asked.stdout).toMatch(
+      /^The shop opens at nine in the morning on weekdays. \[1\]\n\n +\[1\] handbook\/shop.md/,
+    )
+    const german = await package_.run('ks', 'query', 'Wann schließt die Werkstatt?', '--space', 'handbook')
+    expect(german.stdout).toContain('um drei Uhr. [1]')
+    const pdf = await package_.run('ks', 'query', 'When does the ferry leave?', '--space', 'handbook')
+    expect(pdf.stdout).toContain('seven in the evening. [1]')
+    expect((await package_.run('kchat', 'apps', 'create', 'Handbook', '--space', 'handbook')).code).toBe(0)
+    const said = await package_.run('kchat', 'send', 'When does the shop open?')
+    expect([said.code, said.stdout]).toEqual([0, 'The shop opens at nine in the morning on weekdays. [1]\n'])
+    expect((await package_.run('ks', 'daemon', 'stop')).stdout).toMatch(/^stopped: pid \d+/)
+  })
+
+  it('reads a scan and a workbook, whose readers are WebAssembly and packages', async () => {
+    await package_.write('scan.pdf', await makeScan([sheetOf(['The museum of Port Ellery opens at nine.'])]))
+    await package_.write('hours.xlsx', makeXlsx([{ name: 'Hours', rows: '<row r="1"><c r="A1"><v>42</v></c></row>' }]))
+    const scan = await package_.run('ks', 'read', 'scan.pdf')
+    expect([scan.code, scan.stdout]).toEqual([0, expect.stringContaining('opens at nine')])
+    expect((await package_.run('ks', 'read', 'hours.xlsx')).stdout).toContain('42')
+  })
+
+  it('says where languages are installed that npm will not take for files too many', async () => {
+    const { stdout } = await package_.run('ks', 'languages', 'add', 'deu', '--json')
+    expect(JSON.parse(stdout).install).toBe(`npm install --prefix ${package_.folder} @tesseract.js-data/deu`)
+  })
+
+  it('says that another Node needs a package of its own, in place of failing somewhere inside', async () => {
+    const path = join(package_.folder, 'packed', 'package.json')
+    const text = readFileSync(path, 'utf8')
+    const inner = JSON.parse(text)
+    try {
+      writeFileSync(path, JSON.stringify({ ...inner, madeFor: { ...inner.madeFor, abi: '1', node: 'v1.2.3' } }))
+      const { code, stderr } = await package_.run('ksd', '--data-dir', join(package_.home, 'other'))
+      expect([code, stderr]).toEqual([
+        9,
+        expect.stringMatching(/^ksd: this package was made for .* with Node v1\.2\.3/),
+      ])
+    } finally {
+      writeFileSync(path, text)
+    }
+  })
+})
+
+it('manual pages are well-formed, as far as a checker is here', async () => {
+  const folder = join(ROOT, 'dist', 'man')
+  const pages = readdirSync(folder).map((name) => join(folder, name))
+  expect(pages.length).toBeGreaterThan(100)
+  const shown = await execa('man', ['-l', '--warnings', join(folder, 'ks-query.1')], {
+    env: { MANPAGER: 'cat', MANWIDTH: '80' },
+    reject: false,
+  })
+  if (shown.exitCode === 0)
+    expect([shown.stderr, shown.stdout]).toEqual(['', expect.stringContaining('--require-evidence')])
+  // no error of the checker, and no warning but that pages have no date
+  const checked = await execa('mandoc', ['-Tlint', '-Wwarning', ...pages], { reject: false })
+  const lines = checked.stdout === undefined ? [] : checked.stdout.split('\n').filter((line) => line !== '')
+  expect(lines.filter((line) => !line.includes('missing date'))).toEqual([])
+})
