@@ -14,6 +14,8 @@ export interface PdfSheet {
   picture?: Bitmap
   /** content that stands over the picture */
   over?: string
+  /** where the picture stands, when it does not fill the sheet: left, bottom, width, height */
+  at?: readonly [number, number, number, number]
 }
 
 /** A PDF of plain pages, written by hand. */
@@ -26,9 +28,10 @@ export function makePdf(sheets: readonly PdfSheet[]): Buffer {
   const kids: number[] = []
   for (const sheet of sheets) {
     const { picture, width, height } = sheet
+    const [left, bottom, across, up] = sheet.at ?? [0, 0, width, height]
     const drawn = picture === undefined ? '' : `/XObject << /I ${add(pictureObject(picture))} 0 R >>`
     const stream = Buffer.from(
-      picture === undefined ? sheet.content : `q ${width} 0 0 ${height} 0 0 cm /I Do Q ${sheet.over ?? ''}`,
+      picture === undefined ? sheet.content : `q ${across} 0 0 ${up} ${left} ${bottom} cm /I Do Q ${sheet.over ?? ''}`,
       'latin1',
     )
     const content = add(
