@@ -64,6 +64,8 @@ export interface ShownItem {
   boundingBox?: BoundingBox
   /** its bytes are stored or can be drawn, so that it can be looked at */
   isStored?: true
+  /** how sure its words are, in per cent, where the passage holds words that were read in it */
+  ocr?: number
 }
 
 /** A place on a page: points from its top left corner. */
@@ -116,7 +118,7 @@ export interface CompiledDocument {
   metadata: Record<string, unknown>
   /** files that lie in it and are documents of their own; absent where there are none */
   contained?: ContainedFile[]
-  /** pages that were read in pictures this time, to be kept for the next */
+  /** pages that were read in pictures this time, and pictures in it, to be kept for the next */
   recognised: RecognisedPage[]
 }
 

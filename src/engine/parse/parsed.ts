@@ -7,7 +7,11 @@ import type { OcrBudget } from './ocr/budget.js'
  * A picture met while reading: its own bytes, an address the document only points to, or a place on a page, which is drawn
  * when somebody wants to see it.
  */
-export type Picture = { bytes: Uint8Array } | { uri: string } | { drawn: BoundingBox; page: number }
+export type Picture =
+  | { bytes: Uint8Array }
+  | { uri: string }
+  /** `isPainted`: it has pixels, and no text that its page would have */
+  | { drawn: BoundingBox; page: number; isPainted?: true }
 
 /** One piece of a document as a parser hands it over, in reading order; ids, paths and offsets come later. */
 export interface Block {

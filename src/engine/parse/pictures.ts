@@ -1,5 +1,5 @@
 import { MAX_PICTURE_BYTES } from './limits.js'
-import type { Picture } from './parsed.js'
+import type { Block, Picture } from './parsed.js'
 
 /** An address in a document is kept as data up to this length; nothing is ever fetched from it. */
 const MAX_URI = 2048
@@ -17,4 +17,9 @@ export function pictureFrom(source: string): Picture | undefined {
   if (contentType === undefined || (uri.length - comma) * 0.75 > MAX_PICTURE_BYTES) return undefined
   const bytes = Buffer.from(uri.slice(comma + 1), 'base64')
   return bytes.length === 0 ? undefined : { bytes: new Uint8Array(bytes) }
+}
+
+/** Whether a document has text, or a picture that may hold some. */
+export function hasContent(blocks: readonly Block[]): boolean {
+  return blocks.some(({ text, silent, picture }) => (text !== '' && silent !== true) || picture !== undefined)
 }

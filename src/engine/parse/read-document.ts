@@ -61,13 +61,17 @@ export async function compileBytes(
   const parser = await parserFor(input.mediaType)
   if (parser === undefined) throw unsupported(filename, input.mediaType)
   const parsed = await parser.parse(input)
+  const hasPictures = parsed.blocks.some(({ picture }) => picture !== undefined && !('uri' in picture))
+  const recognised =
+    hasPictures && !input.mediaType.startsWith('image/') ? await picturesRead(parsed, input, request) : []
   if (request.descriptions !== undefined) {
     const { describePictures } = await import('./picture/describe.js')
     describePictures(parsed, request.descriptions, bytes)
   }
   markCaptions(parsed.blocks)
   const assembled = assemble(parsed, filename)
-  if (assembled.text === '') throw new ReadError('empty', `${filename} has no text`)
+  if (assembled.text === '')
+    throw new ReadError('empty', `${filename} has no text${hasPictures ? ', only pictures' : ''}`)
   const language = parsed.language ?? languageByScript(assembled.text)
   const items = listItems(assembled, await pictureSizes(assembled), input.mediaType === 'application/pdf')
   const nodes = cutNodes(assembled)
@@ -86,8 +90,14 @@ export async function compileBytes(
     items,
     metadata: { ...parsed.metadata, ...documentFields(parsed), ...(pictures === 0 ? {} : { pictures }) },
     ...(inside.files.length === 0 ? {} : { contained: inside.files }),
-    recognised: input.ocr.fresh,
+    recognised: [...input.ocr.fresh, ...recognised],
   }
+}
+
+/** Reads the text in the pictures of a document; what does so is loaded with the first that has some. */
+async function picturesRead(parsed: Parsed, input: ParserInput, { ocr = DEFAULT_OCR }: Pick<CompileRequest, 'ocr'>) {
+  const { readPicturesInside } = await import('./ocr/pictures-inside.js')
+  return await readPicturesInside(parsed, input, ocr)
 }
 
 /** How the pixels of a picture are read; its code is loaded for documents that have some. */

@@ -73,16 +73,19 @@ function originOf({ source_id: sourceId, source_url: sourceUrl, external }: Pass
   }
 }
 
-/** Of a passage that was read in a picture: how sure the words of its page are, in per cent. */
-function ocrOf({ page, ocr_pages: pages }: PassageRow): { ocr?: { confidence: number } } {
-  if (pages === null || page === null) return {}
-  const confidence = new RegExp(`(?:^| )${page}:(\\d+)`).exec(String(pages))?.[1]
-  return confidence === undefined ? {} : { ocr: { confidence: Number(confidence) } }
+/** Of a passage that was read in a picture: how sure the words of its page are, or those of the least sure picture, in per cent. */
+function ocrOf(passage: PassageRow): { ocr?: { confidence: number } } {
+  const { page, ocr_pages: pages } = passage
+  const ofPictures = shownIn(passage).flatMap(({ ocr }) => ocr ?? [])
+  const ofPage =
+    pages === null || page === null ? undefined : new RegExp(`(?:^| )${page}:(\\d+)`).exec(String(pages))?.[1]
+  const known = [...ofPictures, ...(ofPage === undefined ? [] : [Number(ofPage)])]
+  return known.length === 0 ? {} : { ocr: { confidence: Math.min(...known) } }
 }
 
 function toCitation(passage: PassageRow): Citation {
   const sectionPath: string[] = fromCell(passage.section)
-  const items = shownIn(passage).map(({ isStored: _, ...item }) => item)
+  const items = shownIn(passage).map(({ isStored: _, ocr: __, ...item }) => item)
   return {
     documentAssetId: passage.document_id,
     documentVersion: passage.version,

@@ -5,7 +5,7 @@ import { ReadError } from '../limits.js'
 import { readHtml } from '../markup/html.js'
 import { EmbeddedPictures } from '../office/embedded-pictures.js'
 import type { Block, Parsed, Parser, ParserInput } from '../parsed.js'
-import { pictureFrom } from '../pictures.js'
+import { hasContent, pictureFrom } from '../pictures.js'
 import { tellProgress } from '../progress.js'
 import { readPackage, target } from './epub-package.js'
 
@@ -24,9 +24,7 @@ function parseEpub(input: ParserInput): Parsed {
     tellProgress('chapter', index + 1, book.chapters.length)
     return chapterBlocks(zip, part, pictures, book.labels.get(part))
   })
-  if (!blocks.some((block) => block.text !== '' && block.silent !== true)) {
-    throw new ReadError('empty', `${filename} has no text${blocks.length > 0 ? ', only pictures' : ''}`)
-  }
+  if (!hasContent(blocks)) throw new ReadError('empty', `${filename} has no text`)
   return {
     parser: 'native-html',
     contentType: 'text',

@@ -122,7 +122,7 @@ function isInside(block: Block, article: string): boolean {
 /** Whether a block stays that is not part of the article. */
 function staysBeside(block: Block, { letters, linked }: LinkShare, between: boolean): boolean {
   if (block.type === 'heading') return false
-  if (block.type === 'code') return true
+  if (block.type === 'code' || block.metadata?.role === 'footnote') return true
   if (block.type === 'image') return between || lettersOf(block.text).length >= PICTURE
   const leadsAway = linked > Math.max(1, letters) * LEADS_AWAY
   if (leadsAway) return false

@@ -134,3 +134,11 @@ export class HtmlFields {
     else if (rank === known.rank && key === 'author') known.values.push(text)
   }
 }
+
+/** The title of the page, without the name of its site where it says itself what it is without. */
+export function pageTitle(title: string | undefined, shared: string | undefined): string | undefined {
+  const shown = title?.replace(/\s+/g, ' ').trim() ?? ''
+  if (shared !== undefined && (shown === '' || (shown.startsWith(shared) && shown.length > shared.length)))
+    return shared
+  return shown === '' ? undefined : shown
+}

@@ -24,7 +24,9 @@ export interface Cell {
 export type Frame =
   | { kind: 'root'; blocks: Block[] }
   | ({ kind: 'cell' } & Cell)
-  | { kind: 'item'; blocks: Block[] }
+  /** `note`: it is one, see `HtmlNotes` */
+  | { kind: 'item'; blocks: Block[]; note?: string }
+  | { kind: 'note'; blocks: Block[]; note: string }
   | { kind: 'row'; cells: Cell[] }
   | { kind: 'table'; rows: Cell[][] }
   | { kind: 'list'; ordered: boolean; items: Block[][] }

@@ -5,10 +5,11 @@ import { pictureFrom } from '../pictures.js'
 import { proseBlocks } from '../text/text.js'
 import { articleBlocks } from './article.js'
 import { DroppedElement } from './dropped-element.js'
-import { BREAKS, CONTENT_STARTS, DROPPED, LONG_PRE } from './html-elements.js'
-import { HtmlFields } from './html-fields.js'
+import { BREAKS, CONTENT_STARTS, DROPPED, LONG_PRE, languageOf, spansOf } from './html-elements.js'
+import { HtmlFields, pageTitle } from './html-fields.js'
 import { closeList, closeTable, type Frame, MAX_FRAMES } from './html-frames.js'
 import { HtmlLook } from './html-look.js'
+import { HtmlNotes, type Note } from './html-notes.js'
 import { HtmlPlaces } from './html-outline.js'
 import { type Attributes, readMarkup } from './markup-events.js'
 import { RubyText } from './ruby.js'
@@ -47,13 +48,9 @@ export function readHtml(source: string, options: HtmlOptions = {}): Omit<Parsed
 }
 
 function readInto(reader: HtmlReader, source: string, xhtml: boolean): void {
-  if (!source.includes('<ruby')) {
-    readMarkup(source, reader, false, xhtml)
-    return
-  }
-  const ruby = new RubyText(reader)
-  readMarkup(source, ruby, false, xhtml)
-  ruby.finish()
+  const ruby = source.includes('<ruby') ? new RubyText(reader) : undefined
+  readMarkup(source, ruby ?? reader, false, xhtml)
+  ruby?.finish()
 }
 
 class HtmlReader {
@@ -65,6 +62,7 @@ class HtmlReader {
   readonly #fields = new HtmlFields()
   readonly #look = new HtmlLook()
   readonly places = new HtmlPlaces()
+  readonly #notes = new HtmlNotes()
   #text: string[] = []
   #heading = 0
   readonly #dropped = new DroppedElement()
@@ -88,6 +86,7 @@ class HtmlReader {
       this.#text.push(text)
       this.#look.text(text)
       this.places.text(text)
+      this.#notes.text(text)
     }
   }
 
@@ -95,6 +94,7 @@ class HtmlReader {
     this.#fields.open(name, attributes)
     this.#look.open(name, attributes)
     if (this.#dropped.opens(name, DROPPED.has(name))) return
+    const note = this.#notes.opens(name, attributes)
     if (this.#pre !== undefined) {
       this.#openInPre(name, attributes)
     } else if (/^h[1-6]$/.test(name)) {
@@ -110,15 +110,20 @@ class HtmlReader {
     } else {
       this.#openOther(name, attributes)
     }
-    if (name === 'a') this.places.link(attributes.get('href'))
+    if (name === 'a') {
+      this.places.link(attributes.get('href'))
+      this.#notes.openLink(attributes, this.#text.length)
+    }
+    if (note !== undefined) this.#openNote(note)
     this.places.named(attributes.get('id') ?? (name === 'a' ? attributes.get('name') : undefined))
   }
 
   close(name: string): void {
     this.#fields.close(name)
     this.#look.close(name)
-    if (name === 'a') this.places.link(undefined)
+    if (name === 'a') this.#closeLink()
     if (this.#dropped.closes(name)) return
+    if (this.#notes.closes(name)) this.#pop(['note'], [])
     if (name === 'title') {
       this.#inTitle = false
     } else if (this.#pre !== undefined) {
@@ -148,15 +153,14 @@ class HtmlReader {
     const content = this.#root.filter((block) => !this.#navigation.has(block))
     const length = content.reduce((sum, block) => sum + block.text.length, 0)
     const fields = this.#fields.finish()
-    const title = pageTitle(this.#title, fields.title)
     const blocks = length >= MIN_CONTENT ? content : this.#root
     const listed = this.places.listed(blocks)
     outlineBlocks(blocks, this.places.looks, (place) => listed.has(place))
     return {
-      blocks,
+      blocks: this.#notes.placed(blocks),
       metadata: this.#metadata,
       declared: fields.declared,
-      ...defined({ title, language: this.#language ?? fields.language }),
+      ...defined({ title: pageTitle(this.#title, fields.title), language: this.#language ?? fields.language }),
     }
   }
 
@@ -173,6 +177,21 @@ class HtmlReader {
     else if (name === 'meta') this.#meta(attributes)
   }
 
+  #closeLink(): void {
+    this.places.link(undefined)
+    const reference = this.#notes.closeLink()
+    // its paragraph may have ended within it
+    if (reference !== undefined && reference.at <= this.#text.length)
+      this.#text.splice(reference.at, this.#text.length, reference.label)
+  }
+
+  #openNote(note: Note): void {
+    this.#notes.begin(note)
+    const top = this.#top()
+    if (note.kind === 'holder') this.#push({ kind: 'note', note: note.id, blocks: [] })
+    else if (note.kind === 'item' && top.kind === 'item') top.note = note.id
+  }
+
   /** Two in a row end a paragraph. */
   #lineBreak(): void {
     const last = this.#text.findLast((text) => text === LINE_BREAK || text.trim() !== '')
@@ -182,9 +201,8 @@ class HtmlReader {
 
   #meta(attributes: Attributes): void {
     const name = attributes.get('name')?.toLowerCase()
-    const content = attributes.get('content')?.trim()
-    if (name === undefined || content === undefined || content === '') return
-    if (name === 'description' || name === 'keywords') this.#metadata[name] = content.slice(0, 1000)
+    const content = attributes.get('content')?.trim() ?? ''
+    if (content !== '' && (name === 'description' || name === 'keywords')) this.#metadata[name] = content.slice(0, 1000)
   }
 
   #image(attributes: Attributes): void {
@@ -235,14 +253,7 @@ class HtmlReader {
   #openCell(header: boolean, attributes: Attributes): void {
     if (!this.#pop(['cell'], ['table'])) this.#break()
     if (this.#top().kind === 'table') this.#push({ kind: 'row', cells: [] })
-    if (this.#top().kind === 'row')
-      this.#push({
-        kind: 'cell',
-        blocks: [],
-        header,
-        columns: spanOf(attributes, 'colspan'),
-        rows: spanOf(attributes, 'rowspan'),
-      })
+    if (this.#top().kind === 'row') this.#push({ kind: 'cell', blocks: [], header, ...spansOf(attributes) })
   }
 
   #openItem(): void {
@@ -275,6 +286,7 @@ class HtmlReader {
     if (frame === undefined) return
     if (frame.kind === 'cell' && below.kind === 'row') below.cells.push(frame)
     else if (frame.kind === 'row' && below.kind === 'table') below.rows.push(frame.cells)
+    else if ('note' in frame && frame.note !== undefined) this.#notes.keep(frame.note, frame.blocks)
     else if (frame.kind === 'item' && below.kind === 'list') below.items.push(frame.blocks)
     else if (frame.kind === 'table')
       this.#replace(
@@ -285,7 +297,10 @@ class HtmlReader {
   }
 
   #replace(inside: Block[], by: Block[]): void {
-    if (!by.some((block) => inside.includes(block))) this.places.replaced(inside, by[0])
+    if (!by.some((block) => inside.includes(block))) {
+      this.places.replaced(inside, by[0])
+      this.#notes.replaced(inside, by[by.length - 1])
+    }
     this.#addAll(by)
   }
 
@@ -326,25 +341,7 @@ class HtmlReader {
       }
       const block: Block = this.#heading > 0 ? { type: 'heading', text, level: this.#heading } : paragraph
       this.places.made(block, look)
-      this.#addAll([block])
+      if (!this.#notes.takes(block)) this.#addAll([block])
     }
   }
-}
-
-/** The title of the page, without the name of its site where it says itself what it is without. */
-function pageTitle(title: string | undefined, shared: string | undefined): string | undefined {
-  const shown = title?.replace(/\s+/g, ' ').trim() ?? ''
-  if (shared !== undefined && (shown === '' || (shown.startsWith(shared) && shown.length > shared.length)))
-    return shared
-  return shown === '' ? undefined : shown
-}
-
-function languageOf(attributes: Attributes): string {
-  return /(?:^|\s)(?:language|lang|highlight-source)-([\w+#-]{1,30})/.exec(attributes.get('class') ?? '')?.[1] ?? ''
-}
-
-/** How many columns or rows a cell takes; browsers know no more than a thousand, either. */
-function spanOf(attributes: Attributes, name: 'colspan' | 'rowspan'): number {
-  const count = Number.parseInt(attributes.get(name) ?? '1', 10)
-  return count >= 1 && count <= 1000 ? count : 1
 }

@@ -20,19 +20,22 @@ export class OcrBudget {
   readonly #known: Map<number, RecognisedPage>
   readonly #endsAt: number
   readonly #extraMs: number
+  /** numbers that were asked for */
+  readonly #asked = new Set<number>()
   #hasText: boolean
 
-  constructor({ languages, budgetMs, known = [] }: OcrRequest) {
+  /** @param hasText whether there is something to publish without */
+  constructor({ languages, budgetMs, known = [] }: OcrRequest, { hasText = false } = {}) {
     this.languages = languages
     this.#known = new Map(parsePages(known).map((page) => [page.page, page]))
     this.#endsAt = cpuMs() + budgetMs
     this.#extraMs = budgetMs * MORE_WITHOUT_TEXT
-    this.#hasText = [...this.#known.values()].some(({ lines }) => lines.length > 0)
+    this.#hasText = hasText || [...this.#known.values()].some(({ lines }) => lines.length > 0)
   }
 
-  /** Whether another picture may be begun. */
-  hasTime(): boolean {
-    return cpuMs() + WORTH_MS <= this.#endsAt
+  /** Whether a page is one that is read as a picture, now or later. */
+  wasAsked(page: number): boolean {
+    return this.#asked.has(page)
   }
 
   /**
@@ -40,6 +43,7 @@ export class OcrBudget {
    * long as none had text, more time is taken, so that there is something to publish.
    */
   page(page: number, read: () => RecognisedPage): RecognisedPage | undefined {
+    this.#asked.add(page)
     const known = this.#known.get(page)
     if (known !== undefined) return known
     const endsAt = this.#hasText ? this.#endsAt : this.#endsAt + this.#extraMs

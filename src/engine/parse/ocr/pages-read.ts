@@ -14,6 +14,8 @@ export interface RecognisedPage {
   lines: RecognisedLine[]
   /** of all its words, in per cent; 0 without words */
   confidence: number
+  /** what a picture inside a document is known by; absent for a page */
+  picture?: string
 }
 
 export type RecognisedLine = [left: number, right: number, y: number, size: number, text: string, confidences: number[]]

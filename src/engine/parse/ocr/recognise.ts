@@ -25,6 +25,8 @@ export interface Recogniser {
   core: Core
   /** @param dpi where it is known, as for a page that was drawn */
   read(bitmap: Bitmap, dpi?: number): PageText
+  /** The same of a picture that stands upright in a document, and is more often one without text: no other way is tried. */
+  readAsShown(bitmap: Bitmap): PageText
   /** Throws the program away when it holds much memory; the next `recogniser` starts another. */
   rest(): void
 }
@@ -39,6 +41,8 @@ const SMALL_SIDE = 1000
 const ENLARGED_BLINDLY = 3
 /** pixels that are read at most; larger pictures are made smaller */
 const MOST_READ = 12_000_000
+/** the same of a picture in a document: a page of it at 200 dots an inch */
+const MOST_SHOWN = 4_000_000
 /** Text that stands on its head reads as rubbish: below this it is tried in other ways, on a part of the picture. */
 const DOUBTFUL = 70
 const CLEARLY_BETTER = 15
@@ -82,25 +86,30 @@ async function start({ codes, others = [], folder }: OcrLanguages): Promise<Reco
   const drop = (): void => {
     current = undefined
   }
+  const guarded = (read: () => PageText): PageText => {
+    try {
+      return read()
+    } catch (error) {
+      // after a trap the program is in no known state
+      drop()
+      throw error
+    }
+  }
   return {
     core,
-    read(bitmap, dpi) {
-      try {
+    read: (bitmap, dpi) =>
+      guarded(() => {
+        const read = (one: Tongue, part: Bitmap): PageText => readOnce(core, apiOf(one), part, dpi)
         // pages of one document are mostly of one script
-        if (tongue !== codes)
-          tongue = readsBest([codes, tongue], bitmap, (one, part) => readOnce(core, apiOf(one), part, dpi))
+        if (tongue !== codes) tongue = readsBest([codes, tongue], bitmap, read)
         const text = readUpright(core, apiOf(tongue), bitmap, dpi)
         if (text.confidence >= DOUBTFUL || tongues.length === 1) return text
-        const better = readsBest(tongues, bitmap, (one, part) => readOnce(core, apiOf(one), part, dpi))
+        const better = readsBest(tongues, bitmap, read)
         if (better === tongue) return text
         tongue = better
         return readUpright(core, apiOf(tongue), bitmap, dpi)
-      } catch (error) {
-        // after a trap the program is in no known state
-        drop()
-        throw error
-      }
-    },
+      }),
+    readAsShown: (bitmap) => guarded(() => readOnce(core, apiOf(tongue), bitmap, undefined, MOST_SHOWN)),
     rest() {
       if (core.memory().length > MOST_HELD) drop()
     },
@@ -166,12 +175,12 @@ function scoreOf({ confidence, lines }: PageText): number {
   return confidence * Math.min(1, letters / 20)
 }
 
-function readOnce(core: Core, api: TessApi, bitmap: Bitmap, known: number | undefined): PageText {
-  const fitting = Math.min(1, Math.sqrt(MOST_READ / (bitmap.width * bitmap.height)))
+function readOnce(core: Core, api: TessApi, bitmap: Bitmap, known: number | undefined, most = MOST_READ): PageText {
+  const fitting = Math.min(1, Math.sqrt(most / (bitmap.width * bitmap.height)))
   let picture = fitting < 1 ? scaled(bitmap, fitting) : bitmap
   let guess = show(core, api, picture, known === undefined ? undefined : known * fitting)
   if (guess === undefined || guess < SMALL_DPI) {
-    const factor = enlargement(picture, guess)
+    const factor = enlargement(picture, guess, most)
     if (factor > 1.1) {
       picture = scaled(picture, factor)
       show(core, api, picture, TARGET_DPI)
@@ -192,8 +201,8 @@ function readOnce(core: Core, api: TessApi, bitmap: Bitmap, known: number | unde
 }
 
 /** How much a picture is enlarged, within the bound on pixels. */
-function enlargement({ width, height }: Bitmap, guess: number | undefined): number {
-  const most = Math.sqrt(Math.min(MOST_READ, MAX_PIXELS) / (width * height))
+function enlargement({ width, height }: Bitmap, guess: number | undefined, pixels: number): number {
+  const most = Math.sqrt(Math.min(pixels, MAX_PIXELS) / (width * height))
   if (guess !== undefined) return Math.min(most, MOST_ENLARGED, TARGET_DPI / guess)
   return Math.max(width, height) > SMALL_SIDE ? 1 : Math.min(most, ENLARGED_BLINDLY)
 }

@@ -2,7 +2,7 @@ import { openZip, type ZipArchive } from '../archive/zip.js'
 import { ReadError } from '../limits.js'
 import { readHtml } from '../markup/html.js'
 import type { Block, Parsed, Parser, ParserInput } from '../parsed.js'
-import { pictureFrom } from '../pictures.js'
+import { hasContent, pictureFrom } from '../pictures.js'
 import { EmbeddedPictures } from './embedded-pictures.js'
 import { PART_SCHEME, readOdfText } from './odf-text.js'
 import { readOdfSheets } from './ods.js'
@@ -30,10 +30,7 @@ function parseOdf(input: ParserInput): Parsed {
   const { blocks, metadata } = sheets
     ? { blocks: sheetBlocks(readOdfSheets(xml, new SheetBudget(filename, limits))), metadata: {} }
     : textBlocks(xml, zip, input)
-  if (!blocks.some((block) => block.text !== '' && block.silent !== true)) {
-    const pictures = blocks.some((block) => block.picture !== undefined)
-    throw new ReadError('empty', `${filename} has no text${pictures ? ', only pictures' : ''}`)
-  }
+  if (!hasContent(blocks)) throw new ReadError('empty', `${filename} has no text`)
   return {
     parser: sheets ? 'native-structured' : 'unstructured',
     contentType: sheets ? 'structured' : 'text',

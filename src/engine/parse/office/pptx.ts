@@ -1,6 +1,7 @@
 import { openZip, type ZipArchive } from '../archive/zip.js'
 import { ReadError } from '../limits.js'
 import type { Block, Parsed, Parser, ParserInput } from '../parsed.js'
+import { hasContent } from '../pictures.js'
 import { tellProgress } from '../progress.js'
 import { headsOf } from '../tables/heads.js'
 import { tableBlocks } from '../tables.js'
@@ -44,12 +45,7 @@ function parsePptx(input: ParserInput): Parsed {
     if (zip.entries.has(part)) reader.slide(part, index + 1)
     else missing.push(index + 1)
   }
-  if (!reader.blocks.some((block) => block.text !== '' && block.silent !== true)) {
-    throw new ReadError(
-      'empty',
-      `${filename} has no text${reader.blocks.some((block) => block.picture !== undefined) ? ', only pictures' : ''}`,
-    )
-  }
+  if (!hasContent(reader.blocks)) throw new ReadError('empty', `${filename} has no text`)
   return {
     parser: 'unstructured',
     contentType: 'text',

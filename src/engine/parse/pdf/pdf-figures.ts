@@ -9,6 +9,8 @@ export interface PdfFigure {
   box: BoundingBox
   /** the first line of its caption */
   caption?: string
+  /** it has pixels, and no text of its own */
+  isPainted?: true
   /** first line of the text that it stands before; absent: it is the last on its page */
   before?: string
 }
@@ -33,6 +35,8 @@ const LABEL_GAP = 14
 const LABEL_LENGTH = 60
 /** Around a figure, so that what hangs below a line of text is not cut. */
 const MARGIN = 3
+/** With more letters in it a picture is the ground of text that its page has. */
+const FEW_LETTERS = 60
 /** The same place on so many pages is a letterhead. */
 const LETTERHEAD_PAGES = 4
 
@@ -93,23 +97,30 @@ function figuresOf(page: PdfPage, layout: PageLayout): PdfFigure[] {
         )
   const figures: PdfFigure[] = []
   const left = new Set<Box>([...pictures, ...drawings])
+  const figure = (box: Box, more: Pick<PdfFigure, 'caption' | 'before'>) => {
+    const isPainted = pictures.some((one) => isOverlapping(one, box)) && lettersIn(box, lines, captions) < FEW_LETTERS
+    figures.push({ box: toBox(box, within), ...(isPainted ? { isPainted } : {}), ...more })
+  }
   for (const caption of captions) {
     const parts = partsAt(caption, [...left], captions)
     const union = joined(parts)
     if (union === undefined || !isFigure(union)) continue
     for (const part of parts) left.delete(part)
-    figures.push({
-      box: toBox(withLabels(union, lines, captions), within),
-      caption: caption.text,
-      before: caption.text,
-    })
+    figure(withLabels(union, lines, captions), { caption: caption.text, before: caption.text })
   }
   for (const picture of pictures) {
     if (!left.has(picture)) continue
     const below = lines.find((line) => line.top >= picture.bottom - STRIPS && isAcross(line, picture))
-    figures.push({ box: toBox(picture, within), ...(below === undefined ? {} : { before: below.text }) })
+    figure(picture, below === undefined ? {} : { before: below.text })
   }
   return figures
+}
+
+/** Letters of the lines that stand in a box, captions aside. */
+function lettersIn(box: Box, lines: readonly ShownLine[], captions: readonly ShownLine[]): number {
+  return lines
+    .filter((line) => isOverlapping(line, box) && !captions.includes(line))
+    .reduce((sum, { text }) => sum + text.length, 0)
 }
 
 function shownLines(page: PdfPage, { points }: PageLayout): ShownLine[] {
@@ -223,7 +234,7 @@ export function placeFigures(
   pageNumber: number,
 ): PdfBlock[] {
   const placed = [...blocks]
-  for (const { box, before, caption } of figures) {
+  for (const { box, before, caption, isPainted } of figures) {
     const at = before === undefined ? -1 : placed.findIndex(({ text }) => text !== '' && text.startsWith(before))
     const within = before === undefined ? -1 : placed.findIndex(({ text }) => text.includes(before))
     const place = [at, within].find((one) => one >= 0) ?? placed.length
@@ -236,7 +247,7 @@ export function placeFigures(
       y,
       lineCount: 0,
       turned: false,
-      picture: { drawn: box, page: pageNumber },
+      picture: { drawn: box, page: pageNumber, ...(isPainted ? { isPainted } : {}) },
       ...(caption !== undefined && at < 0 ? { metadata: { caption } } : {}),
     })
   }

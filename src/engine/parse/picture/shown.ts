@@ -1,3 +1,4 @@
+import { isRecord } from '../../../lib/json/values.js'
 import type { CompiledElement, CompiledItem, CompiledNode, ShownItem } from '../compiled.js'
 import { itemName } from '../stored.js'
 
@@ -14,24 +15,41 @@ export function noteShown(
   items: readonly CompiledItem[],
 ): void {
   const byElement = new Map<string, ShownItem[]>()
+  const confidences = confidencesIn(elements)
   for (const [index, item] of items.entries()) {
     const shown = shownItem(item, index)
     if (shown === undefined) continue
-    for (const id of [item.parseElementId, item.captionElementId]) {
-      if (id === undefined) continue
-      const known = byElement.get(id)
-      if (known === undefined) byElement.set(id, [shown])
-      else known.push(shown)
-    }
+    const { parseElementId: own, captionElementId: caption } = item
+    add(byElement, own, confidences.has(own) ? { ...shown, ocr: confidences.get(own) ?? 0 } : shown)
+    if (caption !== undefined) add(byElement, caption, shown)
   }
   if (byElement.size === 0) return
   const kinds = new Map(elements.map(({ id, type, text }) => [id, { type, hasText: text !== undefined }]))
   for (const node of nodes) {
-    const shown = new Set(node.sourceElementIds.flatMap((id) => byElement.get(id) ?? []))
-    if (shown.size > 0) node.shows = [...shown].slice(0, MAX_SHOWN)
+    const shown = node.sourceElementIds.flatMap((id) => byElement.get(id) ?? [])
+    // a picture and its caption in one passage are one item
+    const byId = new Map<string, ShownItem>()
+    for (const item of shown) byId.set(item.id, { ...item, ...byId.get(item.id) })
+    if (byId.size > 0) node.shows = [...byId.values()].slice(0, MAX_SHOWN)
     const own = node.sourceElementIds.flatMap((id) => kinds.get(id) ?? []).filter(({ hasText }) => hasText)
     if (own.length > 0 && own.every(({ type }) => type === 'image')) node.kind = 'image'
   }
+}
+
+function add(byElement: Map<string, ShownItem[]>, id: string, shown: ShownItem): void {
+  const known = byElement.get(id)
+  if (known === undefined) byElement.set(id, [shown])
+  else known.push(shown)
+}
+
+/** Of elements whose pictures hold words: how sure those are. */
+function confidencesIn(elements: readonly CompiledElement[]): Map<string, number> {
+  return new Map(
+    elements.flatMap(({ id, type, metadata: { ocrText, ocr } }) => {
+      const isRead = type === 'image' && typeof ocrText === 'string' && isRecord(ocr)
+      return isRead && typeof ocr.confidence === 'number' ? [[id, ocr.confidence]] : []
+    }),
+  )
 }
 
 function shownItem(item: CompiledItem, index: number): ShownItem | undefined {

@@ -5,6 +5,7 @@ import { pictureFrom } from '../pictures.js'
 import { tableBlocks } from '../tables.js'
 import { readFrontMatter } from './front-matter.js'
 import { inlineText } from './markdown-inline.js'
+import { withNotes } from './markdown-notes.js'
 import { type Env, readBlocks } from './markdown-rules.js'
 
 /** Lists within lists that are shown by indentation. */
@@ -50,7 +51,7 @@ export function parseMarkdown(source: string): Parsed {
 
 function markdownBlocks(text: string): Block[] {
   const { drafts, env } = readDrafts(text)
-  return drafts.flatMap((draft): Block[] => {
+  const blocks = (draft: Draft): Block[] => {
     if (draft.type === 'code') return [draft.block]
     if (draft.type === 'table') {
       // in place: long tables are the largest that a document has
@@ -67,7 +68,21 @@ function markdownBlocks(text: string): Block[] {
     if (alone.length > 0) return alone
     const { type, level } = draft
     return [{ type, text: words, ...defined({ level }) }, ...pictureBlocks(pictures, '')]
-  })
+  }
+  if (!text.includes('[^')) return drafts.flatMap(blocks)
+  return withNotes(drafts.flatMap(noteByNote), sourceOf, blocks)
+}
+
+/** Notes that follow each other line by line are one paragraph to CommonMark. */
+function noteByNote(draft: Draft): Draft[] {
+  if (draft.type !== 'paragraph' || !draft.source.startsWith('[^')) return [draft]
+  return draft.source.split(/\n(?=\[\^[^\]\s]{1,100}\]:)/).map((source) => ({ type: 'paragraph', source }))
+}
+
+function sourceOf(draft: Draft): string {
+  if (draft.type === 'code') return ''
+  if (draft.type === 'table') return draft.rows.flat().join(' ')
+  return draft.type === 'list' ? draft.lines.map(({ source }) => source).join(' ') : draft.source
 }
 
 function readDrafts(text: string): { drafts: Draft[]; env: Env } {

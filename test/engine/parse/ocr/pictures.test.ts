@@ -1,7 +1,5 @@
 import { crc32 } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
-import { DEFAULT_OCR, OcrBudget } from '../../../../src/engine/parse/ocr/budget.js'
-import { readPicture } from '../../../../src/engine/parse/ocr/read-picture.js'
 import { turned } from '../../../../src/engine/parse/picture/transform.js'
 import type { Bitmap } from '../../../../src/engine/parse/render/bitmap.js'
 import { encodePng } from '../../../../src/engine/parse/render/png.js'
@@ -101,14 +99,5 @@ describe('text in pictures is read', { timeout: TIMEOUT_MS }, () => {
       code: 'unsupported-type',
       message: expect.stringContaining('convert it to JPEG or PNG'),
     })
-  })
-
-  it('inside a document by the same means, as long as there is time', async () => {
-    const picture = encodePng(await scanOf(TEXT))
-    const read = await readPicture(picture, 'a.docx', new OcrBudget(DEFAULT_OCR))
-    expect(read?.text).toContain('opens at nine in the morning')
-    expect(read?.words.map(({ text }) => text)).toContain('Mondays')
-    expect(read?.confidence).toBeGreaterThan(80)
-    expect(await readPicture(picture, 'a.docx', new OcrBudget({ ...DEFAULT_OCR, budgetMs: 0 }))).toBeUndefined()
   })
 })

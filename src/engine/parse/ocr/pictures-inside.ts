@@ -1,0 +1,121 @@
+import { isRecord } from '../../../lib/json/values.js'
+import type { Block, Parsed, ParserInput } from '../parsed.js'
+import { hashOf } from '../picture/key.js'
+import { type PixelSize, sizeOfPicture } from '../picture/size.js'
+import { OcrBudget } from './budget.js'
+import { lettersOf } from './page-text.js'
+import type { OcrRequest, RecognisedLine, RecognisedPage } from './pages-read.js'
+import type { KnownPicture, SeenPicture } from './read-picture.js'
+
+/** Processor time for pictures in one document, beside that of its pages; the rest is read behind its publication. */
+const BUDGET_MS = 4000
+/** Pictures of one document that are read at all, the first of it. */
+const MOST_PICTURES = 200
+/** What was read of pictures is kept beside pages: their numbers begin here. */
+const FIRST_NUMBER = 1_000_000
+/** Icons, buttons and ornaments: narrower, lower or smaller altogether than this, in pixels. */
+const LEAST = { width: 80, height: 28, area: 8000 }
+/** Words that a photograph seems to hold are unsure, or few: a line, and all of them together, in per cent and letters. */
+const SURE_LINE = 55
+const SURE = 65
+const LEAST_LETTERS = 10
+
+interface Candidate extends KnownPicture {
+  block: Block
+}
+
+/**
+ * Reads the text in the pictures of a document and adds it to theirs, so that passages made of them are found by it. Each
+ * picture is read once, wherever it stands; icons, what no words can be in, and what was read as a page are left out.
+ *
+ * @returns what was read this time, to be kept for the next
+ */
+export async function readPicturesInside(
+  parsed: Parsed,
+  { bytes, filename, ocr: pages }: Pick<ParserInput, 'bytes' | 'filename' | 'ocr'>,
+  request: OcrRequest,
+): Promise<RecognisedPage[]> {
+  const candidates = candidatesOf(parsed.blocks, pages)
+  if (candidates.length === 0) return []
+  const budget = new OcrBudget(
+    { ...request, budgetMs: Math.min(BUDGET_MS, request.budgetMs), known: renumbered(request.known, candidates) },
+    { hasText: parsed.blocks.some(({ text, silent }) => text.trim() !== '' && silent !== true) },
+  )
+  const { PictureReader } = await import('./read-picture.js')
+  const reader = new PictureReader(bytes, filename, budget)
+  const read: RecognisedPage[] = []
+  try {
+    for (const [place, candidate] of candidates.entries()) {
+      const found = await reader.read(candidate, FIRST_NUMBER + place)
+      if (reader.failure !== undefined) break
+      const lines = found?.lines.filter(isSure) ?? []
+      if (found === undefined || !isText(lines, found)) continue
+      addText(candidate.block, lines)
+      read.push(found)
+    }
+  } finally {
+    reader.close()
+  }
+  tell(parsed, read, budget.waiting.length, reader.failure)
+  return budget.fresh
+}
+
+function candidatesOf(blocks: readonly Block[], pages: OcrBudget): Candidate[] {
+  const candidates = new Map<string, Candidate>()
+  for (const block of blocks) {
+    const { picture } = block
+    if (candidates.size === MOST_PICTURES) break
+    if (picture === undefined || 'uri' in picture || !isWorthIt(picture, pages)) continue
+    const key = 'bytes' in picture ? hashOf(picture.bytes) : `${picture.page}:${JSON.stringify(picture.drawn)}`
+    if (!candidates.has(key)) candidates.set(key, { block, picture, key })
+  }
+  return [...candidates.values()]
+}
+
+function isWorthIt(picture: SeenPicture, pages: OcrBudget): boolean {
+  if ('drawn' in picture) return picture.isPainted === true && !pages.wasAsked(picture.page) && isLarge(picture.drawn)
+  const size = sizeOfPicture(picture.bytes)
+  return size !== undefined && isLarge(size)
+}
+
+function isLarge({ width, height }: PixelSize): boolean {
+  return width >= LEAST.width && height >= LEAST.height && width * height >= LEAST.area
+}
+
+/** What is known of pictures, by the places that they have now. */
+function renumbered(known: readonly RecognisedPage[] = [], candidates: readonly Candidate[]): RecognisedPage[] {
+  const byKey = new Map(known.flatMap((page) => (page.picture === undefined ? [] : [[page.picture, page]])))
+  return candidates.flatMap(({ key }, place) => {
+    const page = byKey.get(key)
+    return page === undefined ? [] : [{ ...page, page: FIRST_NUMBER + place }]
+  })
+}
+
+function isSure([, , , , , confidences]: RecognisedLine): boolean {
+  return confidences.reduce((sum, one) => sum + one, 0) >= SURE_LINE * confidences.length
+}
+
+/** Whether lines are words that somebody wrote, rather than branches of a tree. */
+function isText(lines: readonly RecognisedLine[], { confidence }: RecognisedPage): boolean {
+  const text = lines.map((line) => line[4]).join(' ')
+  return confidence >= SURE && lettersOf(text) >= LEAST_LETTERS && /\p{L}{3}|\p{Lo}{2}|\d{3}/u.test(text)
+}
+
+function addText(block: Block, lines: readonly RecognisedLine[]): void {
+  const ocrText = lines.map((line) => line[4]).join('\n')
+  const words = lines.flatMap((line) => line[5])
+  const confidence = Math.round(words.reduce((sum, word) => sum + word, 0) / words.length)
+  block.metadata = { alt: block.text, ...block.metadata, ocrText, ocr: { confidence, words } }
+  block.text = block.text.trim() === '' ? ocrText : `${block.text}\n${ocrText}`
+}
+
+/** Says in the metadata of the document how many pictures were read, and how many wait for it. */
+function tell(parsed: Parsed, read: readonly RecognisedPage[], waiting: number, failure: string | undefined): void {
+  const { ocr, warnings } = parsed.metadata
+  if (failure !== undefined) parsed.metadata.warnings = [...(Array.isArray(warnings) ? warnings : []), failure]
+  if (read.length === 0 && waiting === 0) return
+  const mean = read.reduce((sum, { confidence }) => sum + confidence, 0) / Math.max(1, read.length)
+  const ofPages = isRecord(ocr) ? ocr : { pages: 0, confidence: Math.round(mean) }
+  const waits = waiting + Number(ofPages.waiting ?? 0)
+  parsed.metadata.ocr = { ...ofPages, pictures: read.length, ...(waits === 0 ? {} : { waiting: waits }) }
+}
