@@ -138,7 +138,7 @@ module.exports = {
       'engine-knows-no-http',
       'The engine throws KsError and yields events. Statuses, headers and requests belong to src/daemon.',
       { path: '^src/engine/' },
-      { path: '^src/(daemon|client|cli|commands|kchat)/' },
+      { path: '^src/(daemon|client|mcp|cli|commands|kchat)/' },
     ),
     never(
       'contract-as-types',
@@ -172,7 +172,7 @@ module.exports = {
       'client-is-thin',
       'The client speaks HTTP. It shares the contract (as types), lib and local with the daemon, nothing else.',
       { path: '^src/client/' },
-      { path: '^src/(engine|daemon|cli|commands|kchat)/' },
+      { path: '^src/(engine|daemon|mcp|cli|commands|kchat)/' },
     ),
     never(
       'cli-has-no-second-way-in',
@@ -181,6 +181,19 @@ module.exports = {
       { path: '^src/(cli|commands|kchat)/', pathNot: '^src/(commands/daemon/run|cli/read/reader)\\.ts$' },
       { path: '^src/(engine|daemon)/', dependencyTypesNot: ['type-only'] },
     ),
+    never(
+      'mcp-stands-on-the-client',
+      'The Model Context Protocol is served from the operations of the contract, over whatever way calls them: it has no second way in.',
+      { path: '^src/mcp/' },
+      { path: '^src/(engine|daemon|cli|commands|kchat|local)/' },
+    ),
+    never(
+      'mcp-loaded-when-asked',
+      'A daemon that nobody asks by MCP, and every command but `ks mcp`, loads nothing of it: `await import(…)` where it is served.',
+      { path: '^(src|bin)/', pathNot: '^src/mcp/' },
+      { path: '^src/mcp/', dependencyTypesNot: ['dynamic-import', 'type-only'] },
+    ),
+    only('mcp-sdk-in-mcp', 'What else speaks the protocol goes through src/mcp.', ['@modelcontextprotocol'], ['^src/mcp/']),
     never(
       'cli-not-to-commands',
       'What two commands share lives in src/cli; src/cli does not know single commands.',
@@ -197,7 +210,7 @@ module.exports = {
       'local-is-shared',
       'src/local is what is on this machine, for the daemon and the command line alike. It knows neither.',
       { path: '^src/local/' },
-      { path: '^src/(engine|daemon|client|cli|commands|kchat)/' },
+      { path: '^src/(engine|daemon|client|mcp|cli|commands|kchat)/' },
     ),
     never(
       'children-have-no-database',
@@ -244,9 +257,9 @@ module.exports = {
     ),
     only(
       'zod-at-the-edge',
-      'zod costs 100 ms of start-up. It is loaded by the contract and the daemon alone; inside, types are trusted.',
+      'zod costs 100 ms of start-up. It is loaded by the contract, the daemon and what serves MCP; inside, types are trusted.',
       ['zod'],
-      ['^src/(contract|daemon)/'],
+      ['^src/(contract|daemon|mcp)/'],
     ),
     never(
       'loaded-when-needed',

@@ -30,6 +30,8 @@ interface Parts {
   path?: Record<string, unknown>
   query?: Record<string, unknown>
   body?: unknown
+  /** ends this call alone */
+  signal?: AbortSignal
 }
 
 /** Reads are tried again this often, after these pauses, when no answer came or a short wait was asked for. */
@@ -56,7 +58,10 @@ export class Client {
   }
 
   /** Calls an operation that answers with server-sent events. */
-  async stream<K extends RouteKey>(key: K, input: CallInput<K> & object): Promise<StreamAnswer> {
+  async stream<K extends RouteKey>(
+    key: K,
+    input: CallInput<K> & object & { signal?: AbortSignal },
+  ): Promise<StreamAnswer> {
     const response = await this.call(key, input, { accept: 'text/event-stream' })
     const { serverEvents } = await import('./sse.js')
     return { headers: response.headers, events: serverEvents(response) }
@@ -96,7 +101,7 @@ export class Client {
   private async call(key: RouteKey, input: object, headers: Record<string, string> = {}): Promise<IncomingMessage> {
     const [method, path] = this.line(key, input)
     const parts: Parts = input
-    const request: HttpRequest = { method, path, headers }
+    const request: HttpRequest = { method, path, headers, signal: parts.signal }
     if (parts.body !== undefined) {
       request.body = JSON.stringify(parts.body)
       request.headers = { ...headers, 'content-type': 'application/json' }

@@ -11,6 +11,7 @@ import { welcomeHandlers, welcomeRoutes } from './chat/welcome.js'
 import { createEdge, type Edge, type EdgeBindings, type EdgeOptions } from './edge.js'
 import { gatewayDialect } from './gateway/dialect.js'
 import { gatewayHandlers } from './gateway/handlers.js'
+import { serveMcp } from './mcp.js'
 import type { AnyHandler } from './operation.js'
 import { compileRoutes } from './routing.js'
 
@@ -27,6 +28,7 @@ export function createApp(options: EdgeOptions): DaemonApp {
   serve(gateway, [...gatewayRoutes, ...chatAppRoutes], { ...gatewayHandlers(deps), ...chatAppHandlers(deps) })
   const chat = createEdge(options, chatDialect)
   serve(chat, [...chatRoutes, ...welcomeRoutes], { ...chatHandlers(deps.engine), ...welcomeHandlers })
+  serveMcp(app, options)
   app.all('/v1/*', (context) => chat(context, undefined))
   app.notFound((context) => gateway(context, undefined))
   return app

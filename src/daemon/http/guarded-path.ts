@@ -10,6 +10,7 @@ export const GUARDED_PREFIXES: readonly string[] = [
   'daemon',
   'metrics',
   'chat-apps',
+  'mcp',
 ]
 
 const MAX_DECODES = 3

@@ -1,8 +1,10 @@
 import { type BaseHeaders, emptyReply, type Reply } from './reply.js'
 
 const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE'
-const REQUEST_HEADERS = 'authorization, content-type, idempotency-key, x-trace-id'
-const RESPONSE_HEADERS = 'x-trace-id, x-error-code, x-ks-version, x-query-run-id, x-session-id, retry-after'
+const REQUEST_HEADERS =
+  'authorization, content-type, idempotency-key, x-trace-id, last-event-id, mcp-session-id, mcp-protocol-version'
+const RESPONSE_HEADERS =
+  'x-trace-id, x-error-code, x-ks-version, x-query-run-id, x-session-id, retry-after, mcp-session-id'
 
 /** Lets a listed origin read the answer. No other response carries a CORS header. */
 export function permitOrigin(base: BaseHeaders, origin: string): void {

@@ -1,0 +1,115 @@
+import type { Hono } from 'hono'
+import { KsError } from '../contract/errors.js'
+import { route } from '../contract/route.js'
+import type { McpSessions } from '../mcp/sessions.js'
+import type { Session } from './auth/tokens.js'
+import { createEdge, type Dialect, type EdgeBindings, type EdgeOptions, type Exchange } from './edge.js'
+import { gatewayDialect } from './gateway/dialect.js'
+import { isBodyless, readJson } from './http/body.js'
+import { errorReply } from './http/reply.js'
+import { compileRoutes } from './routing.js'
+
+/**
+ * `/mcp`: the streamable HTTP transport of the Model Context Protocol. A request is admitted like every other one; what
+ * its tools do goes through the daemon's own routes with the caller's token, so there is no second way to anything. The
+ * code behind it is loaded with the first request.
+ */
+const routes = (['GET', 'POST', 'DELETE'] as const).map((method) =>
+  route({
+    id: `mcp${method}`,
+    method,
+    path: '/mcp',
+    scope: 'read',
+    summary: 'The Model Context Protocol.',
+    ok: { 200: 'event-stream' },
+    errors: [],
+  }),
+)
+
+export function serveMcp(app: Hono<{ Bindings: EdgeBindings }>, options: EdgeOptions): void {
+  let loading: Promise<McpSessions> | undefined
+  const sessions = async () => {
+    loading ??= import('../mcp/sessions.js').then(
+      ({ McpSessions: Sessions }) =>
+        new Sessions({
+          version: options.identification.version,
+          // no listener: the request that caused it was checked
+          dispatch: async (request) => app.fetch(request, {}),
+        }),
+    )
+    return loading
+  }
+  const dialect: Dialect<Session, KsError> = {
+    ...gatewayDialect,
+    operate: async (exchange, _operation, session) => {
+      if (session === undefined) throw new KsError('unauthenticated', 'a token is required')
+      return answered(exchange, session, await sessions())
+    },
+    // clients of the protocol look for how to be let in
+    refusal: (failure, headers) =>
+      errorReply(failure, failure.code === 'unauthenticated' ? { 'www-authenticate': 'Bearer', ...headers } : headers),
+  }
+  const edge = createEdge(options, dialect)
+  const handlers = Object.fromEntries(routes.map(({ id }) => [id, () => undefined]))
+  for (const path of compileRoutes(routes, handlers)) app.all(path.pattern, (context) => edge(context, path))
+}
+
+async function answered(exchange: Exchange, session: Session, sessions: McpSessions): Promise<Response> {
+  const { request, incoming } = exchange
+  const json = isBodyless(request, incoming) ? undefined : await readJson(request, incoming)
+  const { tenant, subject } = session.caller
+  const caller = {
+    key: JSON.stringify([tenant, subject]),
+    token: (request.headers.get('authorization') ?? '').replace(/^Bearer /i, ''),
+    mayWrite: session.scopes.has('knowledge-spaces:*') || session.scopes.has('knowledge-spaces:write'),
+  }
+  const space = new URL(request.url).searchParams.get('space') ?? undefined
+  return tracked(exchange, await sessions.handle(bodyless(request), json?.value, caller, space))
+}
+
+/** What the transport looks at of a request whose body is read: its method, headers and signal. */
+function bodyless({ url, method, headers, signal }: Request): Request {
+  return new Request(url, { method, headers, signal })
+}
+
+/** A stream is open work until it ends, and ends with the daemon. */
+function tracked(exchange: Exchange, response: Response): Response {
+  const headers = new Headers(response.headers)
+  for (const [name, value] of Object.entries(exchange.base)) headers.set(name, value)
+  const { status, body } = response
+  if (body === null || headers.get('content-type')?.startsWith('text/event-stream') !== true)
+    return new Response(body, { status, headers })
+  const reader = body.getReader()
+  let control: ReadableStreamDefaultController<Uint8Array> | undefined
+  const stream = new ReadableStream<Uint8Array>({
+    start: (controller) => {
+      control = controller
+    },
+    async pull(controller) {
+      const { done, value } = await reader.read().catch(() => ({ done: true, value: undefined }))
+      if (value !== undefined) return controller.enqueue(value)
+      if (done) over()
+    },
+    async cancel(reason) {
+      over()
+      await reader.cancel(reason)
+    },
+  })
+  const forget = exchange.options.work.track({ body: stream, cut: () => over() })
+  let isOver = false
+  const over = () => {
+    if (isOver) return
+    isOver = true
+    forget()
+    exchange.release()
+    void reader.cancel().catch(() => undefined)
+    try {
+      control?.close()
+    } catch {
+      // cancelled by its reader
+    }
+  }
+  exchange.streaming = true
+  headers.set('x-accel-buffering', 'no')
+  return new Response(stream, { status, headers })
+}

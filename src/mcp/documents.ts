@@ -1,0 +1,98 @@
+import { isUuid } from '../lib/ids.js'
+import type { Api } from './api.js'
+import { oneLine } from './content.js'
+import { ToolError } from './failure.js'
+import type { SpaceRef, Spaces } from './spaces.js'
+import { parseUri } from './uri.js'
+
+const NAMESPACE = /^\/(sources|knowledge|evidence|workspaces)(\/|$)/
+const CANDIDATES = 5
+const FOUND = 50
+
+/** What somebody means: a file of the virtual file system, or a document. */
+export interface Target {
+  space: SpaceRef
+  /** absolute path in the virtual file system */
+  path?: string
+  documentId?: string
+}
+
+/** @throws ToolError for a name of nothing, or of several things */
+export async function targetOf(spaces: Spaces, api: Api, text: string, spaceName?: string): Promise<Target> {
+  const address = text.startsWith('ks://') ? parseUri(text) : undefined
+  if (text.startsWith('ks://') && address === undefined)
+    throw new ToolError(
+      'invalid-request',
+      `${JSON.stringify(text)} is not an address`,
+      'Addresses are ks://space/path.',
+    )
+  const space = await spaces.named(address?.space ?? spaceName)
+  if (address?.documentId !== undefined) return { space, documentId: address.documentId }
+  const name = address?.path ?? text
+  if (NAMESPACE.test(name)) return { space, path: name }
+  if (isUuid(name)) return { space, documentId: name.toLowerCase() }
+  return { space, documentId: await byFilename(api, space, name.replace(/^\//, '')) }
+}
+
+/** The id of the document that somebody means. */
+export async function documentIdOf(spaces: Spaces, api: Api, text: string, spaceName?: string) {
+  const target = await targetOf(spaces, api, text, spaceName)
+  const { space, path, documentId } = target
+  if (documentId !== undefined) return { space, documentId }
+  const query = { path: path ?? '/', maxBytes: 1 }
+  const file = await api.request('GET /knowledge-spaces/{id}/fs/cat', { path: { id: space.id }, query })
+  const named = file.resourceType === 'document' ? file.targetId : file.metadata.documentId
+  if (typeof named === 'string') return { space, documentId: named }
+  throw new ToolError('invalid-request', `${oneLine(text)} is not a document`, '`find` and `list` show documents.')
+}
+
+/** The path of a document's text. */
+export async function pathOfDocument(api: Api, space: SpaceRef, documentId: string): Promise<string> {
+  const { filename } = await api.request('GET /knowledge-spaces/{id}/documents/{documentId}', {
+    path: { id: space.id, documentId },
+  })
+  const items = await named(api, space, filename)
+  const path = items.find(({ targetId }) => targetId === documentId)?.path
+  if (path !== undefined) return path
+  throw new ToolError(
+    'not-found',
+    `the document ${documentId} has no text yet`,
+    'It is still being read, or failed; `spaces` tells how current the index is. Call again later.',
+  )
+}
+
+async function byFilename(api: Api, space: SpaceRef, filename: string): Promise<string> {
+  const exact = await named(api, space, filename)
+  const items = exact.length > 0 ? exact : await bearing(api, space, filename)
+  const [only, other] = items
+  if (only?.targetId !== undefined && other === undefined) return only.targetId
+  if (only === undefined)
+    throw new ToolError(
+      'not-found',
+      `no document ${JSON.stringify(oneLine(filename))} in ${space.slug}`,
+      'Use `find` with a part of the name, or `list` with the path /sources.',
+    )
+  const paths = items.slice(0, CANDIDATES).map(({ path }) => oneLine(path))
+  throw new ToolError(
+    'invalid-request',
+    `${items.length} documents or more have that name`,
+    `Give one of these paths: ${paths.join(', ')}`,
+  )
+}
+
+async function named(api: Api, space: SpaceRef, filename: string) {
+  const query = { path: '/sources', limit: FOUND, metadataKey: 'filename', metadataValue: filename }
+  const { items } = await api.request('GET /knowledge-spaces/{id}/fs/find', { path: { id: space.id }, query })
+  return items.filter(({ resourceType }) => resourceType === 'document')
+}
+
+/** Documents by the last part of their name. */
+async function bearing(api: Api, space: SpaceRef, filename: string) {
+  const last = filename.slice(filename.lastIndexOf('/') + 1)
+  if (last === '') return []
+  const query = { path: '/sources', limit: FOUND, nameContains: last.slice(0, 240) }
+  const { items } = await api.request('GET /knowledge-spaces/{id}/fs/find', { path: { id: space.id }, query })
+  const documents = items.filter(({ resourceType }) => resourceType === 'document')
+  const whole = documents.filter(({ path }) => path.endsWith(`/${filename}`))
+  return whole.length > 0 ? whole : documents
+}

@@ -1,0 +1,82 @@
+import type { CallToolResult } from '@modelcontextprotocol/server'
+import { ApiError, ConnectionError } from '../client/errors.js'
+
+/** A call that the caller can correct: what is wrong, and what to do next. */
+export class ToolError extends Error {
+  readonly code: string
+  readonly next: string
+
+  constructor(code: string, message: string, next: string) {
+    super(message)
+    this.name = 'ToolError'
+    this.code = code
+    this.next = next
+  }
+}
+
+/** What a model does about a failure, by code; the more general ones by status. */
+const NEXT: Readonly<Record<string, string>> = {
+  'invalid-request': 'Correct the argument that the message names and call again.',
+  'invalid-cursor': 'Call again without cursor; cursors are good for the same arguments only.',
+  unauthenticated: 'Tell the user that the token is missing, has expired or was revoked; calling again does not help.',
+  'scope-missing': 'Tell the user that the token may not do this; tools that only read may still work.',
+  'not-found': 'Check the name: `spaces` lists spaces, `list` and `find` what is in one.',
+  'slug-taken': 'Choose another name.',
+  'path-taken': 'Choose another path, or remove what is there.',
+  'capacity-exceeded': 'Wait some seconds and call again.',
+  'rate-limited': 'Wait and call again; ask for more in one call instead of calling often.',
+  busy: 'Wait some seconds and call again.',
+  'quota-exceeded': 'Tell the user that a quota is used up; calling again does not help.',
+  'research-limits-exceeded': 'Ask a narrower question, or give a larger budget.',
+  'not-configured': 'Tell the user that this needs a setting of the service.',
+  'provider-not-configured': 'Tell the user that a model provider is not configured; `search` works without one.',
+  unavailable: 'Wait some seconds and call again.',
+  unreachable: 'The service does not answer. Wait some seconds and call again; tell the user if that fails too.',
+  timeout: 'Call again, with a narrower question or path.',
+  'answer-failed': 'Call again, or use `search` and read the passages yourself.',
+}
+const OTHERWISE = 'Tell the user what the message says; the daemon’s log has more under the trace id.'
+
+interface Failure {
+  code: string
+  message: string
+  next: string
+  traceId?: string
+  /** seconds */
+  retryAfter?: number
+}
+
+export function failureOf(error: unknown): Failure {
+  if (error instanceof ToolError) return { code: error.code, message: error.message, next: error.next }
+  if (error instanceof ApiError) {
+    const { code, message, traceId, retryAfter } = error
+    const next = NEXT[code] ?? (error.status === 400 ? NEXT['invalid-request'] : undefined) ?? OTHERWISE
+    return {
+      code,
+      message,
+      next,
+      ...(traceId === undefined ? {} : { traceId }),
+      ...(retryAfter === undefined ? {} : { retryAfter }),
+    }
+  }
+  if (error instanceof ConnectionError)
+    return { code: error.code, message: error.message, next: NEXT[error.code] ?? '' }
+  // what a command of the terminal says, which has a code and a hint of its own
+  if (error instanceof Error) {
+    const code = 'code' in error && typeof error.code === 'string' ? error.code : 'internal'
+    const hint = 'hint' in error && typeof error.hint === 'string' ? error.hint : undefined
+    return { code, message: error.message, next: hint ?? NEXT[code] ?? OTHERWISE }
+  }
+  return { code: 'internal', message: 'the call failed unexpectedly', next: OTHERWISE }
+}
+
+/** A failure as the answer of a tool, which a model reads; a failure of the protocol it would never see. */
+export function toolFailure(error: unknown): CallToolResult {
+  const failure = failureOf(error)
+  const wait = failure.retryAfter === undefined ? '' : ` (after ${failure.retryAfter} s)`
+  return {
+    isError: true,
+    content: [{ type: 'text', text: `${failure.code}: ${failure.message}\nNext: ${failure.next}${wait}` }],
+    _meta: { 'knowledge-spaces/error': failure },
+  }
+}

@@ -1,0 +1,59 @@
+import { z } from 'zod'
+import type { EvidenceItem } from '../contract/gateway/queries.js'
+import type { FoundPassage } from '../contract/gateway/search.js'
+import { defined } from '../lib/defined.js'
+import { textOf } from '../lib/json/values.js'
+import { cutText } from './budget.js'
+import { type Link, oneLine, type Writer } from './content.js'
+import { place } from './fields.js'
+import { uriOf } from './uri.js'
+
+/** A passage as tools give it. */
+export const passage = z.strictObject({
+  number: z.int().describe('its mark in the answer is this in brackets'),
+  ...place,
+  text: z.string(),
+  isCut: z.boolean().describe('text is only its beginning'),
+  score: z.number(),
+  freshness: z
+    .enum(['fresh', 'stale', 'unknown'])
+    .describe('stale: the file has changed or is gone since, or a newer version is on its way'),
+})
+export type Passage = z.output<typeof passage>
+
+export function passageOf(item: FoundPassage | EvidenceItem, number: number, space: string): Passage | undefined {
+  const [citation] = item.citations
+  if (citation === undefined) return undefined
+  const { documentAssetId: documentId, sectionPath, pageNumber, startOffset, endOffset } = citation
+  return {
+    number,
+    document: textOf(item.metadata.filename) ?? documentId,
+    documentId,
+    uri: uriOf({ space, documentId }),
+    section: sectionPath,
+    ...defined({ page: pageNumber, start: startOffset, end: endOffset }),
+    text: item.text,
+    isCut: false,
+    score: item.score,
+    freshness: item.freshness,
+  }
+}
+
+/** The same with no more text than fits. */
+export function shortened(passage: Passage, tokens: number): Passage {
+  const { text, isCut } = cutText(passage.text, tokens)
+  return isCut ? { ...passage, text, isCut } : passage
+}
+
+export function writePassage(writer: Writer, { number, uri, ...passage }: Passage): void {
+  const where = [...passage.section, ...(passage.page === undefined ? [] : [`p. ${passage.page}`])].join(' › ')
+  const range = passage.start === undefined ? '' : ` characters ${passage.start}–${passage.end ?? ''}`
+  const stale = passage.freshness === 'stale' ? '; STALE: the file has changed or is gone since' : ''
+  writer.line(`[${number}] score ${passage.score}, ${passage.freshness}${stale}; ${uri}${range}`)
+  const cut = passage.isCut ? '\n…' : ''
+  writer.content(`${oneLine(passage.document)}${where === '' ? '' : ` › ${oneLine(where)}`}\n${passage.text}${cut}`)
+}
+
+export function linksOf(passages: readonly Passage[]): Link[] {
+  return passages.map(({ uri, document }) => ({ uri, name: document }))
+}

@@ -1,0 +1,78 @@
+import type { GetPromptResult, Prompt } from '@modelcontextprotocol/server'
+import { ToolError } from './failure.js'
+
+interface PromptDefinition extends Prompt {
+  write(args: Readonly<Record<string, string>>): string
+}
+
+const CITED =
+  'Cite every statement with the document, its section or page, and the ks:// address. Where the documents do not say it, say so; tell apart what is not in the documents and what an index that is not current may hide.'
+
+const space = { name: 'space', description: 'slug of the space; may be left out where there is one' }
+const inSpace = ({ space: name }: Readonly<Record<string, string>>) => (name ? ` in the space "${name}"` : '')
+
+const PROMPTS: readonly PromptDefinition[] = [
+  {
+    name: 'ask_with_citations',
+    title: 'Ask with citations',
+    description: 'Answer a question from the documents of a space, each statement with its place.',
+    arguments: [{ name: 'question', description: 'what to answer', required: true }, space],
+    write: (args) =>
+      `Answer this question from the documents${inSpace(args)} alone: ${args.question}\n\nCall \`ask\` first; check what it cites with \`read\`, and look for more with \`search\`. ${CITED}`,
+  },
+  {
+    name: 'compare_documents',
+    title: 'Compare documents',
+    description: 'What two documents have in common, and where they differ.',
+    arguments: [
+      { name: 'first', description: 'a document: filename, path or ks:// address', required: true },
+      { name: 'second', description: 'another document', required: true },
+      { name: 'about', description: 'what to compare; everything where it is left out' },
+      space,
+    ],
+    write: (args) =>
+      `Compare the documents "${args.first}" and "${args.second}"${inSpace(args)}${args.about ? ` in this: ${args.about}` : ''}.\n\nLook at both with \`outline\`, then \`read\` the sections that bear on each other, or \`search\` with \`documents\` set to both. Give a table: the point, what the first says, what the second says. ${CITED}`,
+  },
+  {
+    name: 'find_contradictions',
+    title: 'Find contradictions',
+    description: 'Statements of the documents that contradict each other.',
+    arguments: [{ name: 'topic', description: 'what the statements are about', required: true }, space],
+    write: (args) =>
+      `Find statements on "${args.topic}" that contradict each other in the documents${inSpace(args)}.\n\nCall \`ask\` and look at its state and conflicts; then \`search\` with several wordings and compare what the passages say of numbers, dates, names and duties. For each contradiction give both statements in their own words, which is newer, and what may explain it. Say it where you find none. ${CITED}`,
+  },
+  {
+    name: 'write_report',
+    title: 'Write a report',
+    description: 'A report on a topic from the documents, with sources.',
+    arguments: [
+      { name: 'topic', description: 'what the report is about', required: true },
+      { name: 'length', description: 'how long, for example "two pages"' },
+      space,
+    ],
+    write: (args) =>
+      `Write a report on "${args.topic}" from the documents${inSpace(args)}${args.length ? `, ${args.length} long` : ''}.\n\nStart \`research\` and follow it with \`research_status\`; fill gaps with \`search\` and \`read\`. Begin with the answer, then sections, then what stayed open. You may keep the report with \`write\` below /workspaces. ${CITED}`,
+  },
+]
+
+export function listPrompts(): Prompt[] {
+  return PROMPTS.map(({ write: _, ...prompt }) => prompt)
+}
+
+/** @throws ToolError for a name or arguments that are none */
+export function getPrompt(name: string, args: Readonly<Record<string, string>> = {}): GetPromptResult {
+  const prompt = PROMPTS.find((one) => one.name === name)
+  if (prompt === undefined)
+    throw new ToolError(
+      'not-found',
+      `no prompt ${JSON.stringify(name)} here`,
+      PROMPTS.map((one) => one.name).join(', '),
+    )
+  const missing = prompt.arguments?.find((one) => one.required === true && !args[one.name]?.trim())
+  if (missing !== undefined)
+    throw new ToolError('invalid-request', `${missing.name} is required`, missing.description ?? '')
+  return {
+    ...(prompt.description === undefined ? {} : { description: prompt.description }),
+    messages: [{ role: 'user', content: { type: 'text', text: prompt.write(args) } }],
+  }
+}

@@ -1,0 +1,118 @@
+import type {
+  CompleteResult,
+  ListResourcesResult,
+  ReadResourceResult,
+  ResourceTemplateType,
+} from '@modelcontextprotocol/server'
+import { ApiError } from '../client/errors.js'
+import { LIMITS } from '../contract/limits.js'
+import { defined } from '../lib/defined.js'
+import type { Api } from './api.js'
+import { oneLine } from './content.js'
+import { pathOfDocument, targetOf } from './documents.js'
+import { ToolError } from './failure.js'
+import type { Spaces } from './spaces.js'
+import { URI_TEMPLATE, uriOf } from './uri.js'
+
+/** as many documents as one page of the list has */
+const PAGE = 50
+const COMPLETED = 100
+/** characters of a resource; a longer one is read in pieces with the tool `read` */
+const MAX_BYTES = 1024 * 1024
+
+export const TEMPLATES: ResourceTemplateType[] = [
+  {
+    name: 'file',
+    title: 'File of a space',
+    uriTemplate: URI_TEMPLATE,
+    description:
+      'Text of a document, section, passage or workspace file: ks://space/sources/…, /knowledge/…, /evidence/…, /workspaces/…; a folder gives the names of what it holds. ks://space/ID is a document by its id.',
+    mimeType: 'text/plain',
+  },
+]
+
+/** The documents of all spaces, a page at a time: the cursor names the space and where in it to go on. */
+export async function listResources(api: Api, spaces: Spaces, cursor?: string): Promise<ListResourcesResult> {
+  const all = await spaces.all()
+  const [id = '', at = ''] = cursor?.split(':') ?? []
+  const index = cursor === undefined ? 0 : all.findIndex((space) => space.id === id)
+  const space = all[index]
+  if (space === undefined && cursor === undefined) return { resources: [] }
+  if (space === undefined) throw new ToolError('invalid-cursor', 'the cursor is none of this list', 'Begin anew.')
+  const query = { limit: PAGE, ...(at === '' ? {} : { cursor: at }) }
+  const page = await api.request('GET /knowledge-spaces/{id}/documents', { path: { id: space.id }, query })
+  const next = page.nextCursor === undefined ? all[index + 1]?.id : `${space.id}:${page.nextCursor}`
+  return {
+    resources: page.items.map(({ id: documentId, filename, sizeBytes, updatedAt, createdAt }) => ({
+      uri: uriOf({ space: space.slug, documentId }),
+      name: oneLine(filename),
+      // the text that was read of it, whatever the file is
+      mimeType: 'text/plain',
+      size: sizeBytes,
+      annotations: { lastModified: updatedAt ?? createdAt },
+    })),
+    ...defined({ nextCursor: next }),
+  }
+}
+
+/** @throws ToolError, ApiError */
+export async function readResource(api: Api, spaces: Spaces, uri: string): Promise<ReadResourceResult> {
+  const { space, path, documentId } = await targetOf(spaces, api, asUri(uri))
+  const at = path ?? (await pathOfDocument(api, space, documentId ?? ''))
+  try {
+    const query = { path: at, maxBytes: MAX_BYTES }
+    const file = await api.request('GET /knowledge-spaces/{id}/fs/cat', { path: { id: space.id }, query })
+    const { content: text, nextOffset, totalChars } = file
+    const more = nextOffset === undefined ? {} : { _meta: { 'knowledge-spaces/truncated': { nextOffset, totalChars } } }
+    return { contents: [{ uri, mimeType: file.contentType, text, ...more }] }
+  } catch (error) {
+    if (!(error instanceof ApiError && error.status === 400)) throw error
+    const text = (await names(api, space.id, at)).join('\n') // a folder
+    return { contents: [{ uri, mimeType: 'text/plain', text }] }
+  }
+}
+
+function asUri(uri: string): string {
+  if (uri.startsWith('ks://')) return uri
+  throw new ToolError('not-found', `no resource ${JSON.stringify(oneLine(uri))} here`, 'Addresses are ks://space/path.')
+}
+
+/** What may stand for a variable of the template, given what is there of it. */
+export async function complete(
+  api: Api,
+  spaces: Spaces,
+  argument: { name: string; value: string },
+  given: Readonly<Record<string, string>> = {},
+): Promise<CompleteResult> {
+  const values =
+    argument.name === 'space'
+      ? (await spaces.all()).map(({ slug }) => slug).filter((slug) => slug.startsWith(argument.value))
+      : argument.name === 'path'
+        ? await pathsFrom(api, spaces, argument.value, given.space)
+        : []
+  const shown = values.slice(0, COMPLETED)
+  return { completion: { values: shown, total: values.length, hasMore: values.length > shown.length } }
+}
+
+const NAMESPACES = ['sources', 'knowledge', 'evidence', 'workspaces']
+
+async function pathsFrom(api: Api, spaces: Spaces, value: string, name: string | undefined): Promise<string[]> {
+  const text = value.replace(/^\//, '')
+  const folder = text.slice(0, text.lastIndexOf('/') + 1)
+  if (folder === '') return NAMESPACES.filter((one) => one.startsWith(text))
+  try {
+    const space = await spaces.named(name)
+    const inside = await names(api, space.id, `/${folder.replace(/\/$/, '')}`)
+    return inside.map((one) => folder + one).filter((one) => one.startsWith(text))
+  } catch (error) {
+    // a path that leads nowhere has no completion
+    if (error instanceof ToolError || (error instanceof ApiError && error.status < 500)) return []
+    throw error
+  }
+}
+
+async function names(api: Api, id: string, path: string): Promise<string[]> {
+  const query = { path, limit: LIMITS.page.cap }
+  const { items } = await api.request('GET /knowledge-spaces/{id}/fs/ls', { path: { id }, query })
+  return items.map(({ name, kind }) => (kind === 'directory' ? `${name}/` : name))
+}

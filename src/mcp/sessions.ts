@@ -1,0 +1,188 @@
+import { randomUUID } from 'node:crypto'
+import {
+  isInitializeRequest,
+  type Server,
+  type ServerContext,
+  WebStandardStreamableHTTPServerTransport,
+} from '@modelcontextprotocol/server'
+import type { Api } from './api.js'
+import { type Dispatch, inProcessApi } from './in-process.js'
+import { createServer } from './server.js'
+
+/** Sessions of the streamable HTTP transport, each with a server of its own. */
+export const SESSIONS = {
+  /** of all callers together: each takes some tens of kilobytes */
+  most: 1000,
+  /** of one caller, whose oldest makes room for the next */
+  perCaller: 100,
+  /** without a request or an open stream */
+  idleMs: 30 * 60_000,
+}
+const SWEEP_MS = 60_000
+
+export interface Caller {
+  /** whose session it is: another caller's id opens nothing */
+  key: string
+  token: string
+  mayWrite: boolean
+}
+
+export interface SessionsOptions {
+  version: string
+  dispatch: Dispatch
+  limits?: Partial<typeof SESSIONS>
+}
+
+interface Session {
+  id: string
+  key: string
+  server: Server
+  transport: WebStandardStreamableHTTPServerTransport
+  /** of the last request, for what the session looks at by itself */
+  token: string
+  /** requests and streams that are open */
+  open: number
+  usedAt: number
+}
+
+export class McpSessions {
+  readonly #sessions = new Map<string, Session>()
+  readonly #options: SessionsOptions
+  readonly #limits: typeof SESSIONS
+  readonly #sweeper: NodeJS.Timeout
+
+  constructor(options: SessionsOptions) {
+    this.#options = options
+    this.#limits = { ...SESSIONS, ...options.limits }
+    this.#sweeper = setInterval(() => void this.sweep(), Math.min(SWEEP_MS, this.#limits.idleMs))
+    this.#sweeper.unref()
+  }
+
+  get count(): number {
+    return this.#sessions.size
+  }
+
+  /**
+   * @param body parsed, of a request that has one
+   * @param space the one space that a new session is to show
+   */
+  async handle(request: Request, body: unknown, caller: Caller, space?: string): Promise<Response> {
+    const id = request.headers.get('mcp-session-id')
+    if (id === null) return this.#begin(request, body, caller, space)
+    const session = this.#sessions.get(id)
+    // the protocol wants 404, after which a client begins anew
+    if (session === undefined || session.key !== caller.key) return refusal(404, -32001, 'Session not found')
+    return this.#serve(session, request, body, caller)
+  }
+
+  /** Ends sessions that nobody uses. */
+  async sweep(now = performance.now()): Promise<void> {
+    for (const session of [...this.#sessions.values()]) {
+      if (session.open === 0 && now - session.usedAt >= this.#limits.idleMs) await this.#end(session)
+    }
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#sweeper)
+    for (const session of [...this.#sessions.values()]) await this.#end(session)
+  }
+
+  async #begin(request: Request, body: unknown, caller: Caller, space?: string): Promise<Response> {
+    const first: unknown = Array.isArray(body) ? body[0] : body
+    if (request.method !== 'POST' || !isInitializeRequest(first))
+      return refusal(400, -32000, 'Bad Request: Mcp-Session-Id header is required, or a request to initialize')
+    if (!(await this.#hasRoom(caller.key))) return refusal(503, -32000, 'Too many sessions; try again later')
+    const session = await this.#open(caller, space)
+    const response = await this.#serve(session, request, body, caller)
+    if (!response.ok) await this.#end(session)
+    return response
+  }
+
+  /** The caller's own oldest session without an open stream goes first. */
+  async #hasRoom(key: string): Promise<boolean> {
+    const own = [...this.#sessions.values()].filter((session) => session.key === key)
+    if (own.length >= this.#limits.perCaller) {
+      const idle = own.filter(({ open }) => open === 0).sort((a, b) => a.usedAt - b.usedAt)
+      if (idle[0] === undefined) return false
+      await this.#end(idle[0])
+    }
+    if (this.#sessions.size >= this.#limits.most) await this.sweep()
+    return this.#sessions.size < this.#limits.most
+  }
+
+  async #open({ key, token, mayWrite }: Caller, only: string | undefined): Promise<Session> {
+    const id = randomUUID()
+    const transport = new WebStandardStreamableHTTPServerTransport({
+      sessionIdGenerator: () => id,
+      onsessionclosed: () => this.#forget(id),
+    })
+    const { version, dispatch } = this.#options
+    const api = (context?: ServerContext): Api =>
+      inProcessApi(dispatch, context?.http?.authInfo?.token ?? session.token)
+    const server = createServer({ version, view: { only }, mayWrite, api })
+    const session: Session = { id, key, server, transport, token, open: 0, usedAt: performance.now() }
+    this.#sessions.set(id, session)
+    await server.connect(transport)
+    return session
+  }
+
+  async #serve(session: Session, request: Request, body: unknown, caller: Caller): Promise<Response> {
+    session.token = caller.token
+    session.open++
+    const ended = () => {
+      session.open--
+      session.usedAt = performance.now()
+    }
+    try {
+      const response = await session.transport.handleRequest(request, {
+        ...(body === undefined ? {} : { parsedBody: body }),
+        authInfo: { token: caller.token, clientId: caller.key, scopes: [] },
+      })
+      return whenOver(response, ended)
+    } catch (error) {
+      ended()
+      throw error
+    }
+  }
+
+  #forget(id: string): void {
+    this.#sessions.delete(id)
+  }
+
+  async #end(session: Session): Promise<void> {
+    this.#forget(session.id)
+    await session.server.close()
+  }
+}
+
+/** Tells when the last byte of a response is out, or its reader has gone. */
+function whenOver(response: Response, ended: () => void): Response {
+  if (response.body === null) {
+    ended()
+    return response
+  }
+  const reader = response.body.getReader()
+  const body = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      try {
+        const { done, value } = await reader.read()
+        if (!done) return controller.enqueue(value)
+        ended()
+        controller.close()
+      } catch (error) {
+        ended()
+        controller.error(error)
+      }
+    },
+    async cancel(reason) {
+      ended()
+      await reader.cancel(reason)
+    },
+  })
+  const { status, headers } = response
+  return new Response(body, { status, headers })
+}
+
+function refusal(status: number, code: number, message: string): Response {
+  return Response.json({ jsonrpc: '2.0', error: { code, message }, id: null }, { status })
+}

@@ -1,0 +1,68 @@
+import { isUuid } from '../lib/ids.js'
+import type { Api } from './api.js'
+import { oneLine } from './content.js'
+import { ToolError } from './failure.js'
+import type { SpacesView } from './host.js'
+
+export interface SpaceRef {
+  id: string
+  slug: string
+  name: string
+  description?: string | undefined
+  updatedAt: string
+}
+
+const PAGE = 1000
+const NAMED = 20
+
+/** The spaces that a session sees: all of the caller's, or the one it is narrowed to. */
+export class Spaces {
+  readonly #api: Api
+  readonly #view: SpacesView
+  #listed: Promise<SpaceRef[]> | undefined
+
+  constructor(api: Api, view: SpacesView = {}) {
+    this.#api = api
+    this.#view = view
+  }
+
+  /** Oldest first. */
+  all(): Promise<SpaceRef[]> {
+    this.#listed ??= this.#list()
+    return this.#listed
+  }
+
+  /**
+   * The space with a slug or id; without a name the one that is preferred, or the only one there is.
+   *
+   * @throws ToolError that names the spaces there are
+   */
+  async named(given?: string): Promise<SpaceRef> {
+    const spaces = await this.all()
+    const text = given ?? this.#view.only ?? this.#view.preferred
+    const found = text === undefined && spaces.length === 1 ? spaces[0] : spaces.find((one) => isNamed(one, text))
+    if (found !== undefined) return found
+    const names = spaces.slice(0, NAMED).map(({ slug }) => slug)
+    const list = names.length === 0 ? 'There is none yet.' : `There are: ${names.map(oneLine).join(', ')}.`
+    if (text === undefined)
+      throw new ToolError('invalid-request', 'space is required, since there is not exactly one', list)
+    throw new ToolError('not-found', `no space ${JSON.stringify(oneLine(text))} here`, list)
+  }
+
+  async #list(): Promise<SpaceRef[]> {
+    const spaces: SpaceRef[] = []
+    let cursor: string | undefined
+    do {
+      const query = { limit: PAGE, ...(cursor === undefined ? {} : { cursor }) }
+      const page = await this.#api.request('GET /knowledge-spaces', { query })
+      spaces.push(...page.items)
+      cursor = page.nextCursor
+    } while (cursor !== undefined)
+    const { only } = this.#view
+    return only === undefined ? spaces : spaces.filter((one) => isNamed(one, only))
+  }
+}
+
+function isNamed({ id, slug }: SpaceRef, text: string | undefined): boolean {
+  return text !== undefined && (slug === text || (isUuid(text) && id === text.toLowerCase()))
+}

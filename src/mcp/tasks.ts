@@ -1,0 +1,85 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { CallToolResult, CreateTaskResult, ServerContext, Task } from '@modelcontextprotocol/server'
+import { z } from 'zod'
+import type { ResearchTaskJob } from '../contract/gateway/research.js'
+import { LIMITS } from '../contract/limits.js'
+import type { Api } from './api.js'
+import { TOKENS } from './budget.js'
+import type { Spaces } from './spaces.js'
+import { readStatus, researchResult, startResearch } from './tools/research.js'
+
+/**
+ * Research as a task of the protocol (2025-11-25): a client that asks for one gets it, and follows it with `tasks/get`,
+ * `tasks/result`, `tasks/cancel` and `tasks/list`. The task is that of the service under the same id, so it outlives the
+ * session.
+ */
+const POLL_MS = 1000
+const PAGE = 50
+
+export interface TaskCall {
+  api: Api
+  spaces: Spaces
+}
+
+const TaskParams = z.looseObject({ taskId: z.string() })
+const ListParams = z.looseObject({ cursor: z.string().max(LIMITS.cursor).optional() })
+
+export async function startTask(args: unknown, { api, spaces }: TaskCall): Promise<CreateTaskResult> {
+  const job = await startResearch(api, spaces, args)
+  return { task: taskOf(job) }
+}
+
+type Run<P> = (params: P, call: TaskCall, context: ServerContext) => Promise<Record<string, unknown>>
+
+/** A method of the protocol with the schema of its parameters. */
+function method<P>(params: z.ZodType<P>, run: Run<P>): { params: z.ZodType; run: Run<unknown> } {
+  return { params, run: (given, call, context) => run(params.parse(given), call, context) }
+}
+
+export const taskMethods = {
+  'tasks/get': method(TaskParams, async ({ taskId }, call) => ({ ...taskOf(await jobOf(taskId, call)) })),
+  'tasks/list': method(ListParams, async ({ cursor }, { api, spaces }) => {
+    const query = { limit: PAGE, ...(cursor === undefined ? {} : { cursor }) }
+    const { items, nextCursor } = await api.request('GET /research-tasks', { query })
+    const seen = new Set((await spaces.all()).map(({ id }) => id))
+    const tasks = items.filter(({ knowledgeSpaceId }) => seen.has(knowledgeSpaceId)).map(taskOf)
+    return { tasks, ...(nextCursor === undefined ? {} : { nextCursor }) }
+  }),
+  'tasks/cancel': method(TaskParams, async ({ taskId }, call) => {
+    await jobOf(taskId, call)
+    return { ...taskOf(await call.api.request('DELETE /research-tasks/{id}', { path: { id: taskId } })) }
+  }),
+  'tasks/result': method(TaskParams, async ({ taskId }, call, { mcpReq }) => {
+    const result = await resultOf(taskId, call, mcpReq.signal)
+    return { ...result, _meta: { 'io.modelcontextprotocol/related-task': { taskId } } }
+  }),
+}
+
+/** Waits for the end, as the protocol wants it. */
+async function resultOf(taskId: string, { api, spaces }: TaskCall, signal: AbortSignal): Promise<CallToolResult> {
+  for (;;) {
+    const status = await readStatus(api, spaces, taskId, { offset: 0, maxTokens: TOKENS.max })
+    // a report is written a moment after its task is completed
+    if (status.hasEnded && (status.stage !== 'completed' || status.report !== undefined)) return researchResult(status)
+    await sleep(POLL_MS, undefined, { signal })
+  }
+}
+
+async function jobOf(id: string, { api, spaces }: TaskCall): Promise<ResearchTaskJob> {
+  const job = await api.request('GET /research-tasks/{id}', { path: { id } })
+  await spaces.named(job.knowledgeSpaceId)
+  return job
+}
+
+function taskOf({ id, stage, createdAt, updatedAt, error }: ResearchTaskJob): Task {
+  return {
+    taskId: id,
+    status: stage === 'completed' || stage === 'failed' ? stage : stage === 'canceled' ? 'cancelled' : 'working',
+    statusMessage: error ?? stage,
+    // kept as long as the service keeps research
+    ttl: null,
+    createdAt: new Date(createdAt).toISOString(),
+    lastUpdatedAt: new Date(updatedAt).toISOString(),
+    pollInterval: POLL_MS,
+  }
+}

@@ -1,0 +1,152 @@
+import { z } from 'zod'
+import { AnswerMetadata, DocumentFilter, EvidenceState } from '../../contract/gateway/queries.js'
+import { LIMITS } from '../../contract/limits.js'
+import { QueryMode, uuid } from '../../contract/primitives.js'
+import { defined } from '../../lib/defined.js'
+import { recordIn, textOf } from '../../lib/json/values.js'
+import { withoutThoughts } from '../../lib/text/thoughts.js'
+import { cutText, tokensOf } from '../budget.js'
+import { Writer } from '../content.js'
+import { ToolError } from '../failure.js'
+import { indexState, maxTokens, space } from '../fields.js'
+import { absence, indexStateOf } from '../index-state.js'
+import { linksOf, type Passage, passage, passageOf, writePassage } from '../passages.js'
+import { READS, type ToolCall, tool } from '../tool.js'
+import { activeDocuments, documentsOf, fitted } from './search.js'
+
+/** characters of an answer between two words on its progress */
+const PROGRESS_CHARS = 200
+
+const AskAnswer = z.strictObject({
+  space: z.string(),
+  answer: z.string(),
+  answerIsCut: z.boolean(),
+  state: EvidenceState.describe('what the evidence is enough for'),
+  citations: z.array(passage).describe('the evidence, best first'),
+  leftOut: z.int().describe('pieces of evidence that did not fit; `search` finds them'),
+  missing: z.array(z.string()).describe('what was looked for and not found'),
+  conflicts: z.array(z.string()).describe('evidence that contradicts other evidence'),
+  degradedReasons: z.array(z.string()).describe('what the answer had to do without'),
+  index: indexState,
+  generator: z.string().optional().describe('`model`, or `extractive` for sentences of the documents'),
+  traceId: z.string(),
+  sessionId: z.string().optional(),
+})
+
+export const ask = tool({
+  name: 'ask',
+  title: 'Ask a question',
+  description:
+    'Ask a space a question and get a written answer with citations: marks like [2] name the passages below it. `state` tells whether the documents answer it, in part, not at all, or contradict each other. Without a model provider the answer is made of sentences of the documents. Use `search` to read passages yourself, and `research` for questions that need many steps.',
+  input: z.strictObject({
+    question: z.string().min(1).max(LIMITS.queryText),
+    space,
+    documents: documentsOf,
+    filter: DocumentFilter.optional().describe('Only documents that say this of themselves.'),
+    mode: QueryMode.optional().describe('How hard to look; the default of the space where absent.'),
+    sessionId: uuid.optional().describe('sessionId of the last answer, for a question that goes on from it.'),
+    maxTokens,
+  }),
+  output: AskAnswer,
+  annotations: { ...READS, idempotentHint: false },
+  run: async ({ maxTokens: budget, ...args }, call) => {
+    const ref = await call.spaces.named(args.space)
+    const documents = args.documents && (await activeDocuments(call, args.documents, ref.slug))
+    const body = {
+      knowledgeSpaceId: ref.id,
+      query: args.question,
+      ...defined({ mode: args.mode, filter: args.filter, sessionId: args.sessionId, activeDocumentIds: documents }),
+    }
+    const answered = await answerOf(call, body)
+    const { metadata } = answered
+    const degraded = stringsOf(metadata.degradedReasons)
+    const index = await indexStateOf(call.api, ref.id)
+    const items = metadata.evidenceBundle?.items ?? []
+    const all = items.flatMap((item, at) => passageOf(item, at + 1, ref.slug) ?? [])
+    const answer = cutText(answered.text, Math.max(1, budget - 100))
+    const shown = fittedBeside(all, budget - tokensOf(answer.text))
+    const data = {
+      space: ref.slug,
+      answer: answer.text,
+      answerIsCut: answer.isCut,
+      state: metadata.evidenceBundle?.state ?? ('not-enough-evidence' as const),
+      citations: shown,
+      leftOut: all.length - shown.length,
+      missing: (metadata.evidenceBundle?.missingEvidence ?? []).map(({ text }) => text),
+      conflicts: [...new Set(items.flatMap(({ conflicts }) => conflicts.map(({ reason }) => reason)))],
+      degradedReasons: degraded,
+      index,
+      traceId: answered.traceId,
+      ...defined({ generator: metadata.generator, sessionId: answered.sessionId }),
+    }
+    return { text: told(data), data, links: linksOf(shown) }
+  },
+})
+
+interface Answered {
+  text: string
+  metadata: AnswerMetadata
+  traceId: string
+  sessionId: string | undefined
+}
+
+async function answerOf(call: ToolCall, body: { knowledgeSpaceId: string; query: string }): Promise<Answered> {
+  const { headers, events } = await call.api.stream('POST /queries', { body, signal: call.signal })
+  let text = ''
+  let toldAt = 0
+  call.progress('looking for evidence')
+  for await (const { event, data } of events) {
+    const frame = recordIn(data) ?? {}
+    if (event === 'answer.delta') text += textOf(frame.delta) ?? ''
+    if (event === 'answer.error') throw failed(textOf(frame.error))
+    if (event === 'answer.done') {
+      const metadata = AnswerMetadata.parse(frame.metadata ?? {})
+      const traceId = textOf(frame.traceId) ?? ''
+      return { text: withoutThoughts(text), metadata, traceId, sessionId: textOf(headers['x-session-id']) }
+    }
+    if (text.length - toldAt < PROGRESS_CHARS) continue
+    toldAt = text.length
+    call.progress(`${text.length} characters of the answer`)
+  }
+  throw failed('the stream ended early')
+}
+
+function failed(reason = 'no reason given'): ToolError {
+  const next = 'Call again; or use `search` and read the passages.'
+  return new ToolError('answer-failed', `the answer stopped early: ${reason}`, next)
+}
+
+/** Evidence beside an answer: none has to fit, since `search` finds it. */
+function fittedBeside(passages: readonly Passage[], tokens: number): Passage[] {
+  return tokens < 50 ? [] : fitted(passages, tokens)
+}
+
+function stringsOf(value: unknown): string[] {
+  return Array.isArray(value) ? value.filter((one) => typeof one === 'string') : []
+}
+
+const STATES: Readonly<Record<EvidenceState, string>> = {
+  answerable: 'The documents answer this.',
+  partial: 'The documents answer a part of this.',
+  'not-enough-evidence': 'The documents do not answer this.',
+  conflict: 'The documents contradict each other on this.',
+  'permission-limited': 'Some of the evidence may not be read with this token.',
+}
+
+function told(data: z.output<typeof AskAnswer>): string {
+  const writer = new Writer()
+  const state = STATES[data.state]
+  writer.line(data.state === 'not-enough-evidence' ? absence(data.index, state) : state)
+  if (data.state !== 'not-enough-evidence' && !data.index.isCurrent)
+    writer.line(`The index is not current: ${data.index.reasons.join('; ')}.`)
+  for (const reason of data.degradedReasons) writer.line(`The answer had to do without something: ${reason}.`)
+  if (data.citations.some(({ freshness }) => freshness === 'stale'))
+    writer.line('Some of the evidence is STALE: its file has changed or is gone. `refresh` reads it again.')
+  writer.line('Answer:').content(data.answerIsCut ? `${data.answer}\n… (cut: give a larger maxTokens)` : data.answer)
+  for (const reason of data.conflicts) writer.line('Contradiction:').content(reason)
+  for (const text of data.missing) writer.line('Not found:').content(text)
+  if (data.citations.length > 0) writer.line('Evidence:')
+  for (const one of data.citations) writePassage(writer, one)
+  if (data.leftOut > 0) writer.line(`${data.leftOut} more pieces of evidence did not fit: \`search\` finds them.`)
+  return writer.text()
+}

@@ -1,0 +1,289 @@
+import { z } from 'zod'
+import {
+  FsFindQuery,
+  FsGrepQuery,
+  ResourceType,
+  type VirtualItem,
+  type VirtualTree,
+} from '../../contract/gateway/fs.js'
+import { LIMITS } from '../../contract/limits.js'
+import { count, positive } from '../../contract/primitives.js'
+import { defined } from '../../lib/defined.js'
+import { fitting } from '../budget.js'
+import { oneLine, Writer } from '../content.js'
+import { ToolError } from '../failure.js'
+import { cursor, maxTokens, nextCursor, space } from '../fields.js'
+import type { SpaceRef } from '../spaces.js'
+import { READS, type ToolCall, tool } from '../tool.js'
+import { parseUri, uriOf } from '../uri.js'
+
+const path = z
+  .string()
+  .min(1)
+  .max(LIMITS.virtualPathBytes * 4)
+  .describe(
+    'Folder: /sources (documents as they came), /knowledge (documents by section, topics, entities), /evidence, /workspaces (notes of agents); or a ks:// address.',
+  )
+const limit = z.int().min(1).max(500).default(100).describe('Entries at most.')
+
+const entry = z.strictObject({
+  name: z.string(),
+  path: z.string(),
+  uri: z.string(),
+  kind: z.enum(['directory', 'resource']),
+  type: ResourceType.optional(),
+  id: z.string().optional(),
+  version: positive.optional(),
+  title: z.string().optional(),
+  sizeBytes: count.optional(),
+  updatedAt: z.string().optional(),
+})
+type Entry = z.output<typeof entry>
+
+const listing = z.strictObject({
+  space: z.string(),
+  path: z.string(),
+  entries: z.array(entry),
+  degradedReasons: z.array(z.string()),
+  nextCursor,
+})
+
+/** A page of whatever operation lists, as small as its answer may be. */
+interface Page<T> {
+  items: readonly T[]
+  nextCursor?: string | undefined
+  degradedReasons?: string[] | undefined
+}
+
+/** Asks again for less where not everything fits, so that the cursor stands where the answer ends. */
+async function fittingPage<T>(
+  ask: (limit: number) => Promise<Page<T>>,
+  limits: { limit: number; maxTokens: number },
+  textOf: (item: T) => string,
+): Promise<Page<T>> {
+  const page = await ask(limits.limit)
+  const count = fitting(page.items, limits.maxTokens, textOf)
+  return count === page.items.length ? page : ask(count)
+}
+
+async function placeOf(
+  call: ToolCall,
+  text: string,
+  name: string | undefined,
+): Promise<{ ref: SpaceRef; path: string }> {
+  if (!text.startsWith('ks://')) return { ref: await call.spaces.named(name), path: text.replace(/(.)\/+$/, '$1') }
+  const address = parseUri(text)
+  if (address?.path === undefined)
+    throw new ToolError('invalid-request', 'the path must be a folder', 'Give a path or a ks:// address of a folder.')
+  return { ref: await call.spaces.named(address.space), path: address.path.replace(/(.)\/+$/, '$1') }
+}
+
+function entryOf(item: VirtualItem, space: string): Entry {
+  const { title, sizeBytes, updatedAt } = item.metadata
+  return {
+    name: item.name,
+    path: item.path,
+    uri: uriOf({ space, path: item.path }),
+    kind: item.kind,
+    ...defined({ type: item.resourceType, id: item.targetId, version: item.version }),
+    ...(typeof title === 'string' ? { title } : {}),
+    ...(typeof sizeBytes === 'number' ? { sizeBytes } : {}),
+    ...(typeof updatedAt === 'string' ? { updatedAt } : {}),
+  }
+}
+
+function listed(ref: SpaceRef, at: string, page: Page<VirtualItem>) {
+  const entries = page.items.map((item) => entryOf(item, ref.slug))
+  const degradedReasons = page.degradedReasons ?? []
+  const writer = new Writer()
+  for (const reason of degradedReasons) writer.line(`The list may lack something: ${reason}.`)
+  writer.line(entries.length === 0 ? 'Nothing.' : `${entries.length} entries:`)
+  const lines = entries.map(({ kind, path: entryPath }) => oneLine(entryPath) + (kind === 'directory' ? '/' : ''))
+  if (lines.length > 0) writer.content(lines.join('\n'))
+  if (page.nextCursor !== undefined) writer.line(`There is more: call again with cursor ${page.nextCursor}.`)
+  const data = { space: ref.slug, path: at, entries, degradedReasons, ...defined({ nextCursor: page.nextCursor }) }
+  const files = entries.filter(({ kind, type }) => kind === 'resource' || type === 'document')
+  return { text: writer.text(), data, links: files.map(({ uri, name }) => ({ uri, name })) }
+}
+
+export const list = tool({
+  name: 'list',
+  title: 'List a folder',
+  description: 'List the entries of one folder of a space, as files and folders. `tree` shows several levels at once.',
+  input: z.strictObject({ path: path.default('/sources'), space, limit, maxTokens, cursor }),
+  output: listing,
+  annotations: READS,
+  run: async (args, call) => {
+    const { ref, path: at } = await placeOf(call, args.path, args.space)
+    const page = await fittingPage(
+      async (limit) => {
+        const query = { path: at, limit, ...defined({ cursor: args.cursor }) }
+        return call.api.request('GET /knowledge-spaces/{id}/fs/ls', { path: { id: ref.id }, query })
+      },
+      args,
+      (item) => item.path,
+    )
+    return listed(ref, at, page)
+  },
+})
+
+export const find = tool({
+  name: 'find',
+  title: 'Find files by name',
+  description:
+    'Find documents, folders and other entries below a folder by a part of their name, by type, or by one of their metadata (such as filename, mimeType, title). It looks at names, not at text: that is `search` and `grep`.',
+  input: z.strictObject({
+    path: path.default('/sources'),
+    space,
+    nameContains: FsFindQuery.shape.nameContains.describe('Part of the name, in any case.'),
+    type: ResourceType.optional(),
+    metadataKey: FsFindQuery.shape.metadataKey,
+    metadataValue: FsFindQuery.shape.metadataValue,
+    limit,
+    maxTokens,
+    cursor,
+  }),
+  output: listing,
+  annotations: READS,
+  run: async (args, call) => {
+    const { ref, path: at } = await placeOf(call, args.path, args.space)
+    const { nameContains, metadataKey, metadataValue } = args
+    const wanted = defined({ nameContains, metadataKey, metadataValue, resourceType: args.type, cursor: args.cursor })
+    const page = await fittingPage(
+      async (limit) => {
+        const query = { path: at, limit, ...wanted }
+        return call.api.request('GET /knowledge-spaces/{id}/fs/find', { path: { id: ref.id }, query })
+      },
+      args,
+      (item) => item.path,
+    )
+    return listed(ref, at, page)
+  },
+})
+
+const match = z.strictObject({
+  path: z.string(),
+  uri: z.string(),
+  document: z.string().optional(),
+  documentId: z.string().optional(),
+  snippet: z.string(),
+  start: count,
+  end: count,
+})
+
+export const grep = tool({
+  name: 'grep',
+  title: 'Search exact text',
+  description:
+    'Search the text below a folder for an exact string, or for a pattern with the prefix `re:` (RE2 syntax). For names, numbers, codes and identifiers; `search` finds by meaning.',
+  input: z.strictObject({
+    pattern: FsGrepQuery.shape.q.describe('A string, or re: and a pattern.'),
+    path: path.default('/knowledge'),
+    space,
+    limit,
+    maxTokens,
+    cursor,
+  }),
+  output: z.strictObject({
+    space: z.string(),
+    matches: z.array(match),
+    isTruncated: z.boolean().describe('the search stopped before its end'),
+    degradedReasons: z.array(z.string()),
+    nextCursor,
+  }),
+  annotations: READS,
+  run: async (args, call) => {
+    const { ref, path: at } = await placeOf(call, args.path, args.space)
+    let isTruncated = false
+    const page = await fittingPage(
+      async (limit) => {
+        const query = { path: at, q: args.pattern, limit, ...defined({ cursor: args.cursor }) }
+        const found = await call.api.request('GET /knowledge-spaces/{id}/fs/grep', { path: { id: ref.id }, query })
+        isTruncated = found.truncated
+        return { ...found, items: found.matches }
+      },
+      args,
+      ({ path: place, snippet }) => place + snippet,
+    )
+    const matches = page.items.map(({ path: place, snippet, startOffset: start, endOffset: end, metadata }) => ({
+      path: place,
+      uri: uriOf({ space: ref.slug, path: place }),
+      ...(typeof metadata.filename === 'string' ? { document: metadata.filename } : {}),
+      ...(typeof metadata.documentId === 'string' ? { documentId: metadata.documentId } : {}),
+      snippet,
+      start,
+      end,
+    }))
+    const degradedReasons = page.degradedReasons ?? []
+    const writer = new Writer()
+    for (const reason of degradedReasons) writer.line(`Not everything could be searched: ${reason}.`)
+    writer.line(matches.length === 0 ? 'No match.' : `${matches.length} matches:`)
+    for (const one of matches) writer.line(one.uri).content(one.snippet)
+    if (page.nextCursor !== undefined) writer.line(`There is more: call again with cursor ${page.nextCursor}.`)
+    else if (isTruncated) writer.line('The search stopped before its end: give a narrower path or pattern.')
+    const data = { space: ref.slug, matches, isTruncated, degradedReasons, ...defined({ nextCursor: page.nextCursor }) }
+    return {
+      text: writer.text(),
+      data,
+      links: matches.map(({ uri, document, path: name }) => ({ uri, name: document ?? name })),
+    }
+  },
+})
+
+export const tree = tool({
+  name: 'tree',
+  title: 'Show a tree of folders',
+  description: 'Show a folder with what stands below it, several levels at once, as indented lines.',
+  input: z.strictObject({
+    path: path.default('/sources'),
+    space,
+    depth: z.int().min(1).max(LIMITS.treeDepth).default(3),
+    limit,
+    maxTokens,
+    cursor,
+  }),
+  output: z.strictObject({
+    space: z.string(),
+    path: z.string(),
+    tree: z.string().describe('a line for each entry, two blanks for each level, folders with a slash'),
+    entries: count,
+    isTruncated: z.boolean(),
+    degradedReasons: z.array(z.string()),
+    nextCursor,
+  }),
+  annotations: READS,
+  run: async (args, call) => {
+    const { ref, path: at } = await placeOf(call, args.path, args.space)
+    let isTruncated = false
+    const page = await fittingPage(
+      async (limit) => {
+        const query = { path: at, limit, depth: args.depth, ...defined({ cursor: args.cursor }) }
+        const found = await call.api.request('GET /knowledge-spaces/{id}/fs/tree', { path: { id: ref.id }, query })
+        isTruncated = found.truncated
+        return { ...found, items: linesOf(found.root) }
+      },
+      args,
+      (line) => line,
+    )
+    const text = page.items.join('\n')
+    const degradedReasons = page.degradedReasons ?? []
+    const writer = new Writer()
+    for (const reason of degradedReasons) writer.line(`The tree may lack something: ${reason}.`)
+    writer.content(text)
+    if (page.nextCursor !== undefined) writer.line(`There is more: call again with cursor ${page.nextCursor}.`)
+    else if (isTruncated) writer.line('Not all of it is shown: ask for a folder below, or with a larger limit.')
+    const data = { space: ref.slug, path: at, tree: text, entries: page.items.length, isTruncated, degradedReasons }
+    return { text: writer.text(), data: { ...data, ...defined({ nextCursor: page.nextCursor }) } }
+  },
+})
+
+function linesOf(root: VirtualTree): string[] {
+  const lines: string[] = []
+  const waiting: { node: VirtualTree; depth: number }[] = [{ node: root, depth: 0 }]
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    const { node, depth } = next
+    lines.push('  '.repeat(depth) + oneLine(node.name) + (node.kind === 'directory' ? '/' : ''))
+    for (const child of [...(node.children ?? [])].reverse()) waiting.push({ node: child, depth: depth + 1 })
+  }
+  return lines
+}

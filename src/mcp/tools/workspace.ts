@@ -1,0 +1,89 @@
+import { z } from 'zod'
+import { LIMITS } from '../../contract/limits.js'
+import { count } from '../../contract/primitives.js'
+import { oneLine } from '../content.js'
+import { ToolError } from '../failure.js'
+import { space } from '../fields.js'
+import { type ToolCall, tool } from '../tool.js'
+import { parseUri, uriOf } from '../uri.js'
+
+const path = z
+  .string()
+  .min(1)
+  .max(LIMITS.virtualPathBytes * 4)
+  .describe('Path below /workspaces, such as /workspaces/notes/plan.md, or its ks:// address.')
+
+async function placeOf(call: ToolCall, text: string, name: string | undefined) {
+  const address = parseUri(text)
+  const at = text.startsWith('ks://') ? address?.path : text
+  if (at?.startsWith('/workspaces/') !== true)
+    throw new ToolError(
+      'invalid-request',
+      `${JSON.stringify(oneLine(text))} is not below /workspaces`,
+      'Only files of workspaces can be changed; documents change with their files, and `ingest` brings them.',
+    )
+  return { ref: await call.spaces.named(address?.space ?? name), path: at }
+}
+
+export const write = tool({
+  name: 'write',
+  title: 'Write a workspace file',
+  description:
+    'Write a text file of a workspace, in place of the one that was there. Workspaces keep notes and results of agents beside the documents; they are read with `read` and listed with `list`.',
+  input: z.strictObject({ path, space, content: z.string().max(LIMITS.workspaceFileBytes) }),
+  output: z.strictObject({ space: z.string(), path: z.string(), uri: z.string(), version: z.int().optional() }),
+  annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
+  run: async (args, call) => {
+    const at = await placeOf(call, args.path, args.space)
+    const { version } = await call.api.request('PUT /knowledge-spaces/{id}/fs/write', {
+      path: { id: at.ref.id },
+      body: { path: at.path, content: args.content },
+    })
+    const uri = uriOf({ space: at.ref.slug, path: at.path })
+    const data = { space: at.ref.slug, path: at.path, uri, ...(version === undefined ? {} : { version }) }
+    return { text: `Written: ${uri}`, data, links: [{ uri, name: at.path }] }
+  },
+})
+
+export const move = tool({
+  name: 'move',
+  title: 'Move a workspace file',
+  description: 'Rename or move a file or folder within the workspaces of a space.',
+  input: z.strictObject({ from: path, to: path, space }),
+  output: z.strictObject({ space: z.string(), from: z.string(), to: z.string(), files: count }),
+  annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false },
+  run: async (args, call) => {
+    const from = await placeOf(call, args.from, args.space)
+    const to = await placeOf(call, args.to, from.ref.slug)
+    if (to.ref.id !== from.ref.id)
+      throw new ToolError(
+        'invalid-request',
+        'from and to are of different spaces',
+        'Write the file in the other space.',
+      )
+    const moved = await call.api.request('POST /knowledge-spaces/{id}/fs/mv', {
+      path: { id: from.ref.id },
+      body: { oldPath: from.path, newPath: to.path },
+    })
+    const data = { space: from.ref.slug, from: moved.oldPath, to: moved.newPath, files: moved.files }
+    return { text: `Moved ${moved.files} files to ${uriOf({ space: from.ref.slug, path: moved.newPath })}`, data }
+  },
+})
+
+export const remove = tool({
+  name: 'remove',
+  title: 'Remove a workspace file',
+  description: 'Remove a file of a workspace, or a folder with all it holds where recursive is true.',
+  input: z.strictObject({ path, space, recursive: z.boolean().default(false) }),
+  output: z.strictObject({ space: z.string(), path: z.string(), files: count }),
+  annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
+  run: async (args, call) => {
+    const at = await placeOf(call, args.path, args.space)
+    const removed = await call.api.request('DELETE /knowledge-spaces/{id}/fs/rm', {
+      path: { id: at.ref.id },
+      query: { path: at.path, recursive: args.recursive ? 'true' : 'false' },
+    })
+    const data = { space: at.ref.slug, path: removed.path, files: removed.files }
+    return { text: `Removed ${removed.files} files at ${uriOf({ space: at.ref.slug, path: removed.path })}`, data }
+  },
+})

@@ -1,0 +1,33 @@
+import { isUuid } from '../lib/ids.js'
+
+/** `ks://space/path`: a file of the virtual file system; `ks://space/ID`: a document by its id. */
+export interface Address {
+  space: string
+  /** absolute; absent where a document is named */
+  path?: string
+  documentId?: string
+}
+
+const URI = /^ks:\/\/([^/?#]+)(?:\/([^?#]*))?$/
+
+export const URI_TEMPLATE = 'ks://{space}/{+path}'
+
+/** @returns undefined for what is no such address */
+export function parseUri(uri: string): Address | undefined {
+  const match = URI.exec(uri)
+  if (match?.[1] === undefined) return undefined
+  try {
+    const space = decodeURIComponent(match[1])
+    const parts = (match[2] ?? '').split('/').map(decodeURIComponent)
+    const [first = ''] = parts
+    if (parts.length === 1 && isUuid(first)) return { space, documentId: first }
+    return { space, path: `/${parts.join('/')}` }
+  } catch {
+    return undefined // a percent sign that begins no escape
+  }
+}
+
+export function uriOf({ space, path, documentId }: Address): string {
+  const tail = documentId ?? (path ?? '').replace(/^\//, '').split('/').map(encodeURIComponent).join('/')
+  return `ks://${encodeURIComponent(space)}/${tail}`
+}

@@ -1,0 +1,175 @@
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { z } from 'zod'
+import { McpSessions } from '../../../src/mcp/sessions.js'
+import { startEdge, type TestEdge } from '../../helpers/daemon.js'
+import { ADA, ingest } from '../../helpers/engine.js'
+import { connectTo } from '../../helpers/mcp.js'
+import { until } from '../../helpers/until.js'
+
+let edge: TestEdge
+
+beforeEach(async () => {
+  edge = await startEdge()
+  for (const [token, slug] of [
+    [edge.tokens.ada, 'one'],
+    [edge.tokens.ada, 'two'],
+    [edge.tokens.bob, 'theirs'],
+  ] as const)
+    await edge.send('POST', '/knowledge-spaces', { token, json: { name: slug, slug } })
+})
+afterEach(() => edge.end())
+
+const HEADERS = { accept: 'application/json, text/event-stream' }
+const initialize = (protocolVersion: string) => ({
+  jsonrpc: '2.0',
+  id: 1,
+  method: 'initialize',
+  params: { protocolVersion, capabilities: {}, clientInfo: { name: 'raw', version: '1' } },
+})
+
+test.each(['2025-11-25', '2025-06-18', '2025-03-26'])('a client of %s gets its version', async (version) => {
+  const response = await edge.send('POST', '/mcp', {
+    token: edge.tokens.ada,
+    json: initialize(version),
+    headers: HEADERS,
+  })
+  expect(response.status).toBe(200)
+  expect(response.headers.get('mcp-session-id')).toBeTruthy()
+  expect(response.headers.get('x-trace-id')).toBeTruthy()
+  expect(await response.text()).toContain(`"protocolVersion":"${version}"`)
+})
+
+test('a tenant sees its own spaces alone, also by the id of a session of another', async () => {
+  const ada = await connectTo(edge, edge.tokens.ada)
+  const bob = await connectTo(edge, edge.tokens.bob)
+  expect(await bob.text('spaces')).not.toContain('one:')
+  expect(await bob.text('spaces')).toContain('theirs:')
+  expect(await ada.text('spaces')).toMatch(/one:(?:.|\n)*two:/)
+  for (const token of [edge.tokens.bob, edge.tokens.carol]) {
+    const stolen = await edge.send('POST', '/mcp', {
+      token,
+      json: { jsonrpc: '2.0', id: 2, method: 'tools/list' },
+      headers: { ...HEADERS, 'mcp-session-id': ada.transport.sessionId ?? '' },
+    })
+    expect(stolen.status).toBe(404)
+  }
+})
+
+test('a request is let in as every other one: token, scope, and what the token may write', async () => {
+  const send = (token?: string) =>
+    edge.send('POST', '/mcp', { token, json: initialize('2025-11-25'), headers: HEADERS })
+  expect((await send()).status).toBe(401)
+  expect((await send()).headers.get('www-authenticate')).toBe('Bearer')
+  expect((await send(edge.tokens.noScope)).status).toBe(403)
+  expect((await edge.send('GET', '/mcp/elsewhere')).status).toBe(401)
+  const reader = await connectTo(edge, edge.tokens.readOnly)
+  const { tools } = await reader.client.listTools()
+  expect(tools.filter(({ annotations }) => annotations?.readOnlyHint !== true)).toEqual([])
+  await expect(reader.client.callTool({ name: 'write', arguments: {} })).rejects.toThrow('no tool')
+})
+
+test('a session may be narrowed to one space', async () => {
+  const { text } = await connectTo(edge, edge.tokens.ada, { query: '?space=two' })
+  expect(await text('spaces')).not.toContain('one')
+  expect(await text('list', { space: 'one' })).toContain('not-found')
+  expect(await text('list', {})).toContain('/sources/uploads/')
+})
+
+test('research runs as a task of the protocol, and by polling where a client knows no tasks', async () => {
+  const { items } = (await (await edge.send('GET', '/knowledge-spaces', { token: edge.tokens.ada })).json()) as {
+    items: { id: string; slug: string }[]
+  }
+  const one = items.find(({ slug }) => slug === 'one')?.id ?? ''
+  await ingest(edge.engine, ADA, one, { 'desk.md': '# Desk\n\nA desk costs 300 euros in the shop of Husum.\n' })
+  const { client, text } = await connectTo(edge, edge.tokens.ada)
+  const { tools } = await client.listTools()
+  expect(tools.find(({ name }) => name === 'research')?.execution?.taskSupport).toBe('optional')
+  const args = { question: 'What does a desk cost?', space: 'one' }
+  const loose = z.looseObject({})
+  const params = { name: 'research', arguments: args, task: { ttl: 60_000 } }
+  const { task } = z
+    .looseObject({ task: z.looseObject({ taskId: z.string(), status: z.string() }) })
+    .parse(await client.request({ method: 'tools/call', params }, loose))
+  expect(task.status).toBe('working')
+  const result = await client.request({ method: 'tasks/result', params: { taskId: task.taskId } }, loose)
+  expect(JSON.stringify(result)).toContain('300 euros')
+  expect(await client.request({ method: 'tasks/get', params: { taskId: task.taskId } }, loose)).toMatchObject({
+    status: 'completed',
+  })
+  expect(await client.request({ method: 'tasks/list' }, loose)).toMatchObject({ tasks: [{ taskId: task.taskId }] })
+  await expect(client.request({ method: 'tasks/cancel', params: { taskId: task.taskId } }, loose)).rejects.toThrow()
+
+  const started = await client.callTool({ name: 'research', arguments: args })
+  const { researchTaskId } = z.looseObject({ researchTaskId: z.string() }).parse(started.structuredContent)
+  await until(async () => (await text('research_status', { researchTaskId })).includes('300 euros'))
+  const bob = await connectTo(edge, edge.tokens.bob)
+  expect(await bob.text('research_status', { researchTaskId })).toContain('not-found')
+})
+
+test('fifty sessions work at once, and leave nothing behind', async () => {
+  const before = edge.work.count()
+  const sessions = await Promise.all(Array.from({ length: 50 }, () => connectTo(edge, edge.tokens.ada)))
+  const answers = await Promise.all(sessions.map(({ text }) => text('spaces')))
+  expect(new Set(sessions.map(({ transport }) => transport.sessionId)).size).toBe(50)
+  for (const answer of answers) expect(answer).toContain('two:')
+  await Promise.all(
+    sessions.map(async ({ client, transport }) => {
+      await transport.terminateSession()
+      await client.close()
+    }),
+  )
+  await until(() => edge.work.count() === before)
+})
+
+test('sessions are bounded: a caller’s oldest makes room, those that idle end, and all of them have a number', async () => {
+  const sessions = new McpSessions({
+    version: '0',
+    dispatch: async (request) => edge.app.fetch(request, {}),
+    limits: { perCaller: 3, most: 4, idleMs: 10_000 },
+  })
+  const open = async (key: string) => {
+    const body = initialize('2025-11-25')
+    const request = new Request('http://x/mcp', {
+      method: 'POST',
+      headers: { ...HEADERS, 'content-type': 'application/json' },
+    })
+    const response = await sessions.handle(request, body, { key, token: 't', mayWrite: false })
+    await response.text()
+    return { status: response.status, id: response.headers.get('mcp-session-id') ?? '' }
+  }
+  const ping = async (key: string, id: string) => {
+    const headers = { ...HEADERS, 'content-type': 'application/json', 'mcp-session-id': id }
+    const body = { jsonrpc: '2.0', id: 1, method: 'ping' }
+    const response = await sessions.handle(new Request('http://x/mcp', { method: 'POST', headers }), body, {
+      key,
+      token: 't',
+      mayWrite: false,
+    })
+    await response.text()
+    return response.status
+  }
+  const [first, second] = [await open('a'), await open('a')]
+  await open('a')
+  await ping('a', first.id)
+  await open('a')
+  expect(sessions.count).toBe(3)
+  expect(await ping('a', first.id)).toBe(200)
+  expect(await ping('a', second.id)).toBe(404)
+  await open('b')
+  expect((await open('c')).status).toBe(503)
+  await sessions.sweep(performance.now() + 10_001)
+  expect(sessions.count).toBe(0)
+  await sessions.close()
+})
+
+test('an open stream is work of the daemon, and ends when it stops', async () => {
+  const ada = await connectTo(edge, edge.tokens.ada)
+  await until(() => edge.work.count() === 1)
+  edge.work.stop()
+  // the request that opens it may still be on its way
+  await until(() => {
+    edge.work.cutStreams('stopping')
+    return edge.work.count() === 0
+  })
+  await ada.client.close()
+})

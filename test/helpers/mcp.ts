@@ -1,0 +1,30 @@
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import type { TestEdge } from './daemon.js'
+
+export interface HttpSession {
+  client: Client
+  transport: StreamableHTTPClientTransport
+  /** texts of an answer, joined */
+  text(name: string, args?: object): Promise<string>
+}
+
+/** The official client on the application inside the test's process. */
+export async function connectTo(
+  { app }: Pick<TestEdge, 'app'>,
+  token: string,
+  { query = '', capabilities = {} }: { query?: string; capabilities?: object } = {},
+): Promise<HttpSession> {
+  const transport = new StreamableHTTPClientTransport(new URL(`http://127.0.0.1/mcp${query}`), {
+    requestInit: { headers: { authorization: `Bearer ${token}` } },
+    fetch: async (url, init) => app.request(url, init),
+  })
+  const client = new Client({ name: 'test', version: '1' }, { capabilities })
+  await client.connect(transport)
+  return { client, transport, text: (name, args) => textOf(client, name, args) }
+}
+
+/** Calls a tool by a client that checks its structured answer against the schema of the tool. */
+export async function textOf(client: Client, name: string, args: object = {}): Promise<string> {
+  const { content } = await client.callTool({ name, arguments: { ...args } })
+  return content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n')
+}
