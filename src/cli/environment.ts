@@ -19,6 +19,8 @@ export const ENVIRONMENT = [
   ['KCHAT_KEY', 'the same, where KCHAT_API_KEY is not set'],
   ['KCHAT_APP', 'name of the stored key to use'],
   ['KCHAT_USER', 'end user to speak as, instead of the login name'],
+  ['VISUAL', 'editor of messages in kchat chat'],
+  ['EDITOR', 'the same, where VISUAL is not set'],
   ['HTTPS_PROXY', 'proxy for services at https addresses, also in small letters; never for this machine'],
   ['HTTP_PROXY', 'the same for http addresses'],
   ['NO_PROXY', 'hosts, domains and networks that are reached without it, parted by commas; * for all'],
