@@ -9,6 +9,8 @@ export const ENVIRONMENT = [
   ['KS_TIMEOUT', 'time a whole command may take, such as 30s'],
   ['KS_AUTOSTART', '0: never start the local daemon'],
   ['KS_NO_INPUT', '1: never ask'],
+  ['KS_PAGER', 'program that shows output longer than the screen; empty or cat for none'],
+  ['PAGER', 'the same, where KS_PAGER is not set (default less)'],
   ['KS_DEBUG', '1: print request lines and trace ids on stderr'],
   ['KS_DATA_DIR', 'data directory of the local daemon'],
   ['KS_CONFIG_DIR', 'directory of config.json and credentials.json'],
