@@ -3,10 +3,12 @@ import type { Input, ParserOutput } from '@oclif/core/interfaces'
 import type { Client } from '../client/client.js'
 import { ApiError, ConnectionError } from '../client/errors.js'
 import { type LocalDirs, localDirs } from '../local/dirs.js'
-import { CliError } from './cli-error.js'
+import { CliError, ExitWith } from './cli-error.js'
 import { asFormat, type Common, commonFlags, LIST_DEFAULT, readCommon } from './common-flags.js'
 import { type Place, resolveSettings, type Settings } from './contexts.js'
+import type { FilteredOutput } from './filter.js'
 import { type Layout, Output } from './output.js'
+import type { PagedOutput } from './pager.js'
 import type { PromptOptions } from './prompt.js'
 import { rememberIds } from './recent-ids.js'
 import type { SpaceRef } from './resolve.js'
@@ -19,6 +21,8 @@ type Values = Record<string, unknown>
 /** What commands share: settings, the client, output and questions. It does nothing until it is asked. */
 export abstract class BaseCommand extends Command {
   static override baseFlags = commonFlags
+  /** long output goes through a pager: of commands that print once and end */
+  static pages = false
 
   protected readonly dirs: LocalDirs = localDirs()
   /** reasons that were told already */
@@ -28,6 +32,10 @@ export abstract class BaseCommand extends Command {
   private parsedCommon: Common | undefined
   private resolved: Settings | undefined
   private output: Output | undefined
+  /** what stands between the command and stdout */
+  private paged: PagedOutput | undefined
+  private filtered: FilteredOutput | undefined
+  private hasFailed = false
   private layout: Layout | undefined
   private connected: Promise<Client> | undefined
 
@@ -50,6 +58,7 @@ export abstract class BaseCommand extends Command {
     const common = readCommon({ ...parsed.flags }, process.env)
     this.parsedCommon = common
     if (process.stdout.isTTY || process.stderr.isTTY) this.layout = await import('./prose.js')
+    await this.prepareStdout(common)
     if (common.timeoutMs !== undefined) this.armTimeout(common.timeoutMs)
     return parsed
   }
@@ -76,7 +85,19 @@ export abstract class BaseCommand extends Command {
     if (this.output === undefined) {
       const { output } = this.common
       const format = output.format ?? this.formatByDefault()
-      const streams = { out: process.stdout, err: process.stderr, env: process.env, layout: this.layout }
+      const { paged } = this
+      // what is said beside the output comes after it
+      const later = {
+        write: (text: string) => paged?.later(text) ?? false,
+        isTTY: true,
+        columns: process.stderr.columns,
+      }
+      const streams = {
+        out: this.filtered ?? paged ?? process.stdout,
+        err: paged !== undefined && process.stderr.isTTY ? later : process.stderr,
+        env: process.env,
+        layout: this.layout,
+      }
       this.output = new Output({ ...output, format }, streams)
     }
     return this.output
@@ -172,6 +193,8 @@ export abstract class BaseCommand extends Command {
   }
 
   protected override async catch(error: Error): Promise<void> {
+    // an exit code alone says nothing against what was printed
+    this.hasFailed = !(error instanceof ExitWith)
     const { place } = this.resolved ?? {}
     if (error instanceof ApiError && error.status === 401 && place !== undefined) throw refused(error, place.value)
     throw error
@@ -182,6 +205,8 @@ export abstract class BaseCommand extends Command {
     client?.close()
     // an answer that broke off may have a word left
     this.output?.endProse()
+    await this.paged?.end()
+    if (!this.hasFailed) await this.filtered?.end()
     if (this.output !== undefined) rememberIds(this.dirs.cache, this.output.shortened)
     const theirs = client?.serverVersion
     if (theirs !== undefined && minor(theirs) !== minor(this.config.version)) {
@@ -189,6 +214,20 @@ export abstract class BaseCommand extends Command {
       const warn = (text: string) => this.out.warn(text)
       warnOfSkew({ program: 'ks', stateDir: this.dirs.state, ours: this.config.version, theirs, warn })
     }
+  }
+
+  /** Loads what `--jq` and `--template` need, or a pager; most commands need neither. */
+  private async prepareStdout({ filter, pager }: Common): Promise<void> {
+    if (filter !== undefined) {
+      const { FilteredOutput } = await import('./filter.js')
+      this.filtered = new FilteredOutput(filter, process.stdout)
+      return
+    }
+    const pages = 'pages' in this.ctor && this.ctor.pages === true
+    if (!pages || !pager || process.stdout.isTTY !== true) return
+    const { PagedOutput, pagerOf } = await import('./pager.js')
+    const program = pagerOf(process.env)
+    if (program !== undefined) this.paged = new PagedOutput(program, process.stdout)
   }
 
   private async open(): Promise<Client> {

@@ -2,6 +2,7 @@ import * as Flags from '@oclif/core/flags'
 import { usageError } from './cli-error.js'
 import type { ContextFlags } from './contexts.js'
 import { type Env, envOn, envValue } from './environment.js'
+import type { Wish } from './filter.js'
 import { FORMATS, type Format, type OutputOptions } from './output.js'
 import { parseSpan } from './units.js'
 
@@ -12,6 +13,8 @@ export const commonFlags = {
   format: Flags.string({ ...GLOBAL, options: FORMATS, description: 'output format' }),
   json: Flags.boolean({ ...GLOBAL, description: 'same as --format json' }),
   fields: Flags.string({ ...GLOBAL, helpValue: 'a,b.c', description: 'fields to show, in this order' }),
+  jq: Flags.string({ ...GLOBAL, helpValue: 'expr', description: 'what jq makes of the JSON, strings without quotes' }),
+  template: Flags.string({ ...GLOBAL, helpValue: 'text', description: 'a Mustache template for the JSON' }),
   'no-header': Flags.boolean({ ...GLOBAL, description: 'tables without a header' }),
   'no-truncate': Flags.boolean({ ...GLOBAL, description: 'tables wider than the terminal' }),
   context: Flags.string({ ...GLOBAL, helpValue: 'name', description: 'context to use' }),
@@ -24,6 +27,7 @@ export const commonFlags = {
   debug: Flags.boolean({ ...GLOBAL, description: 'print request lines, trace ids and stacks on stderr' }),
   timeout: Flags.string({ ...GLOBAL, helpValue: '30s', description: 'time the whole command may take' }),
   'no-autostart': Flags.boolean({ ...GLOBAL, description: 'fail instead of starting the local daemon' }),
+  'no-pager': Flags.boolean({ ...GLOBAL, description: 'long output at once, also at a terminal' }),
   color: Flags.boolean({ ...GLOBAL, allowNo: true, description: 'force colours on or off' }),
 }
 
@@ -67,14 +71,19 @@ export interface Common {
   verbose: boolean
   debug: boolean
   timeoutMs: number | undefined
+  filter: Wish | undefined
+  pager: boolean
 }
 
 /** Reads the common flags out of what the parser made of the arguments. @throws CliError exit 2 */
 export function readCommon(flags: Readonly<Record<string, unknown>>, env: Env): Common {
   const timeout = text(flags.timeout) ?? envValue(env, 'KS_TIMEOUT')
+  const filter = filterOf(flags)
   return {
+    filter,
+    pager: flags['no-pager'] !== true,
     output: {
-      format: formatOf(flags),
+      format: filter === undefined ? formatOf(flags) : (formatOf(flags) ?? 'json'),
       fields: fieldsOf(text(flags.fields)),
       header: flags['no-header'] !== true,
       truncate: flags['no-truncate'] !== true,
@@ -104,6 +113,17 @@ function formatOf(flags: Readonly<Record<string, unknown>>): Format | undefined 
     throw usageError(`--json and --format ${asked} both say how to print: give one of them`)
   }
   return 'json'
+}
+
+/** `--jq` or `--template`, which work on JSON. @throws CliError exit 2 */
+function filterOf(flags: Readonly<Record<string, unknown>>): Wish | undefined {
+  const [expression, template, format] = [text(flags.jq), text(flags.template), text(flags.format)]
+  if (expression !== undefined && template !== undefined)
+    throw usageError('--jq and --template both say how to print: give one of them')
+  if (expression === undefined && template === undefined) return undefined
+  if (format !== undefined && format !== 'json' && format !== 'jsonl')
+    throw usageError(`--jq and --template need JSON: they do not go with --format ${format}`)
+  return expression === undefined ? { kind: 'template', text: template ?? '' } : { kind: 'jq', expression }
 }
 
 /** @throws CliError exit 2 */

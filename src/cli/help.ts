@@ -1,7 +1,9 @@
 import { CommandHelp, Help } from '@oclif/core/help'
+import { localDirs } from '../local/dirs.js'
+import { readAliases } from './aliases.js'
 import { commonFlags } from './common-flags.js'
 import { wrapLines } from './prose.js'
-import { terminalWidth } from './terminal.js'
+import { terminalWidth, ttyLine } from './terminal.js'
 
 /** Help of one command: a short usage line, then examples, because they are what people look for. */
 class ExamplesFirst extends CommandHelp {
@@ -31,6 +33,19 @@ class ExamplesFirst extends CommandHelp {
 
 export class KsHelp extends Help {
   protected override CommandHelpClass = ExamplesFirst
+
+  protected override async showRootHelp(): Promise<void> {
+    await super.showRootHelp()
+    const aliases = Object.entries(readAliases(localDirs().config))
+    if (aliases.length === 0) return
+    this.log(
+      this.section(
+        'ALIASES',
+        aliases.map(([name, command]): [string, string] => [ttyLine(name), ttyLine(command)]),
+      ),
+    )
+    this.log('')
+  }
 
   /** oclif wraps its tables, but not the sentence above them. */
   protected override log(...args: string[]): void {

@@ -1,5 +1,7 @@
 import type { Config } from '@oclif/core/config'
 import { run } from '@oclif/core/run'
+import { localDirs } from '../local/dirs.js'
+import { withoutAlias } from './aliases.js'
 import { fail } from './fail.js'
 import { guardOutput } from './guard-output.js'
 import { wholeConfig } from './whole-config.js'
@@ -15,7 +17,9 @@ export async function main(argv: string[], root: string): Promise<void> {
   let config: Config | undefined
   try {
     config = await wholeConfig(root)
-    await run(argv, config)
+    const { commandIDs } = config
+    const isCommand = (word: string) => commandIDs.some((id) => id === word || id.startsWith(`${word}:`))
+    await run(withoutAlias(argv, localDirs().config, isCommand) ?? argv, config)
   } catch (error) {
     process.exitCode = await fail(error, argv, () => config?.commandIDs ?? [])
   }

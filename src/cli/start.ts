@@ -33,12 +33,13 @@ export async function start(argv: string[], root: string, commands: BundledComma
   guardOutput('ks')
   try {
     const config = new BundledConfig(root, commands)
-    const [id = '', ...rest] = normalizeArgv(config, argv)
-    const isHelp = asksForHelp(argv)
+    const line = Object.hasOwn(commands, argv[0] ?? '') ? argv : await meant(argv, commands)
+    const [id = '', ...rest] = normalizeArgv(config, line)
+    const isHelp = asksForHelp(line)
     const command = isHelp || !Object.hasOwn(commands, id) ? undefined : commands[id]
     if (command === undefined) {
       const { explain } = await import('./explain.js')
-      await explain(argv, id, root, isHelp)
+      await explain(line, id, root, isHelp)
       return
     }
     const { default: Loaded } = await command.load()
@@ -47,6 +48,15 @@ export async function start(argv: string[], root: string, commands: BundledComma
   } catch (error) {
     process.exitCode = await fail(error, argv, () => Object.keys(commands))
   }
+}
+
+/** The command line, or what an alias at its beginning stands for. */
+async function meant(argv: string[], commands: BundledCommands): Promise<string[]> {
+  const isCommand = (word: string) => Object.keys(commands).some((id) => id === word || id.startsWith(`${word}:`))
+  const [first = ''] = argv
+  if (first === '' || first.startsWith('-') || isCommand(first)) return argv
+  const [{ withoutAlias }, { localDirs }] = await Promise.all([import('./aliases.js'), import('../local/dirs.js')])
+  return withoutAlias(argv, localDirs().config, isCommand) ?? argv
 }
 
 function asksForHelp(argv: readonly string[]): boolean {

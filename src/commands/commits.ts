@@ -7,6 +7,7 @@ import { LIMITS } from '../contract/limits.js'
 import { STAGED_COMMIT_STATUSES } from '../contract/values.js'
 
 export default class Commits extends BaseCommand {
+  static override pages = true
   static override summary = 'list the staged commits of a space: what uploads and reindexes did, step by step'
   static override aliases = ['commits:list', 'commits:ls']
   static override examples = ['<%= config.bin %> commits example-space --status failed-terminal']

@@ -14,6 +14,7 @@ const ROUTE = 'GET /knowledge-spaces/{id}/conflicts'
 const EMPTY = 'No documents were found to contradict each other.'
 
 export default class Conflicts extends BaseCommand {
+  static override pages = true
   static override summary = 'list what documents of a space say against each other, newest first'
   static override description =
     'Contradictions are found behind each publication. While documents are still to be compared, stderr says how many.'

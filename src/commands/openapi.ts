@@ -4,6 +4,7 @@ import { toJson } from '../cli/output.js'
 import { saveText } from '../cli/save-body.js'
 
 export default class Openapi extends BaseCommand {
+  static override pages = true
   static override summary = 'print the OpenAPI description of the service'
   static override examples = ['<%= config.bin %> openapi -o openapi.json']
   static override flags = {

@@ -12,6 +12,7 @@ import { CONCRETE_MODES } from '../contract/values.js'
 import { defined } from '../lib/defined.js'
 
 export default class Search extends BaseCommand {
+  static override pages = true
   static override summary = 'find passages, without an answer'
   static override description =
     'Passages are ranked as for `query`. Nothing is answered, and neither a session nor a trace is left.'

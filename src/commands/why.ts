@@ -12,6 +12,7 @@ import { QUERY_MODES } from '../contract/values.js'
 const ID = /^(?:#[0-9a-f]{8}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/i
 
 export default class Why extends BaseCommand {
+  static override pages = true
   static override summary = 'explain stage by stage why a document is or is not in the evidence of a question'
   static override description =
     'The question is asked again on the code that answers it, and watched. Exits 0 whatever is found: the verdict is in the output.'

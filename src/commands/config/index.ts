@@ -4,6 +4,7 @@ import { daemonSettings } from '../../cli/daemon-config.js'
 import { effectiveDefaults } from '../../cli/effective-config.js'
 
 export default class Config extends BaseCommand {
+  static override pages = true
   static override summary = 'list settings and where each value comes from'
   static override aliases = ['config:list', 'config:ls']
   static override examples = ['<%= config.bin %> config', '<%= config.bin %> config --daemon --origin']

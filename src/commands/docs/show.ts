@@ -10,6 +10,7 @@ import { DOCUMENT_FIELDS } from '../../cli/resources.js'
 import { saveBody } from '../../cli/save-body.js'
 
 export default class DocsShow extends BaseCommand {
+  static override pages = true
   static override summary = 'show one document: what is known of it, or what it says'
   static override examples = [
     '<%= config.bin %> docs show handbook/on-call.md --space example-space',

@@ -7,6 +7,7 @@ import { saveBody } from '../../cli/save-body.js'
 import type { MultimodalItem } from '../../contract/gateway/document-parts.js'
 
 export default class DocsTable extends BaseCommand {
+  static override pages = true
   static override summary = 'list the tables of a document, or print one as CSV, JSON or Markdown'
   static override description =
     'Without a number the tables are listed. Cells are printed as the document has them: one that begins with =, +, - or @ is a formula to a spreadsheet, so import CSV of others as text.'

@@ -8,6 +8,7 @@ import { parseSpan } from '../../cli/units.js'
 import { paginate } from '../../client/pages.js'
 
 export default class FsGrep extends BaseCommand {
+  static override pages = true
   static override summary = 'search text below a path; exit 1 when nothing matches, as grep does'
   static override examples = [
     '<%= config.bin %> fs grep "retention policy" /knowledge --space example-space',

@@ -18,6 +18,7 @@ import { defined } from '../../lib/defined.js'
 const { depth, fanout, maxNodes, timeoutMs } = LIMITS.traversal
 
 export default class GraphTraverse extends BaseCommand {
+  static override pages = true
   static override summary = 'follow relations from an entity'
   static override examples = [
     '<%= config.bin %> graph traverse "Project Falcon" --space example-space',

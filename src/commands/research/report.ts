@@ -3,6 +3,7 @@ import { ResearchCommand } from '../../cli/research/research-command.js'
 import { resolveId } from '../../cli/resolve.js'
 
 export default class ResearchReport extends ResearchCommand {
+  static override pages = true
   static override summary = 'print the report of a research task that is completed'
   static override examples = ["<%= config.bin %> research report '#a1b2c3d4' > report.md"]
   static override args = { id: Args.string({ required: true, description: 'id of the task' }) }

@@ -6,6 +6,7 @@ import { paginate } from '../../client/pages.js'
 import { defined } from '../../lib/defined.js'
 
 export default class Snapshots extends BaseCommand {
+  static override pages = true
   static override summary = 'list your own snapshots of workspaces, newest first'
   static override aliases = ['snapshots:list', 'snapshots:ls']
   static override examples = ['<%= config.bin %> snapshots --space example-space']

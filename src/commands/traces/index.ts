@@ -8,6 +8,7 @@ import { QUERY_MODES } from '../../contract/values.js'
 import { defined } from '../../lib/defined.js'
 
 export default class Traces extends BaseCommand {
+  static override pages = true
   static override summary = 'list your own queries in a space, newest first'
   static override aliases = ['traces:list', 'traces:ls']
   static override examples = [

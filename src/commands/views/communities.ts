@@ -5,6 +5,7 @@ import { COVERAGE_FIELDS, coverageNote } from '../../cli/views.js'
 import { defined } from '../../lib/defined.js'
 
 export default class ViewsCommunities extends BaseCommand {
+  static override pages = true
   static override summary = 'make the communities of entities that belong together'
   static override description = 'Look at them with `ks fs ls /knowledge/communities`.'
   static override examples = ['<%= config.bin %> views communities --space example-space']

@@ -4,6 +4,7 @@ import { spaceFlag } from '../../cli/common-flags.js'
 import type { Community } from '../../contract/gateway/communities.js'
 
 export default class ViewsCommunity extends BaseCommand {
+  static override pages = true
   static override summary = 'list the communities of a space, or read the report of one'
   static override description =
     'A report tells what joins the members, in sentences of the documents with their passages. With a reasoning model in the profile `ks views communities` has it written by the model, from those sentences.'

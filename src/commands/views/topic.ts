@@ -6,6 +6,7 @@ import { LIMITS } from '../../contract/limits.js'
 import { defined } from '../../lib/defined.js'
 
 export default class ViewsTopic extends BaseCommand {
+  static override pages = true
   static override summary = 'make a topic of documents, or all topics of a space'
   static override description =
     'Without a name all topics are derived from what documents have in common. Look at them with `ks fs ls /knowledge/topics`.'

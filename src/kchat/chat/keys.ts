@@ -22,8 +22,10 @@ export type Action =
   | 'redraw'
   | 'back'
   | 'forth'
-  | 'page-up'
-  | 'page-down'
+  | 'search'
+  | 'complete'
+  | 'edit'
+  | 'cancel'
 
 export type Typed = { action: Action } | { edit: (draft: Draft) => Draft }
 
@@ -34,6 +36,8 @@ const PASTE_ENDS = '[201~'
 export class Keyboard {
   #pasting = false
   #isFirst = true
+  /** Ctrl-X was pressed: the next key says what for */
+  #isChord = false
 
   /** @param input one key, a paste, or several keys that came at once */
   read(input: string, key: Key): Typed[] {
@@ -48,11 +52,37 @@ export class Keyboard {
       return text === '' ? [] : [{ edit: (draft) => insert(draft, text) }]
     }
     const named = namedKey(key)
-    if (named !== undefined) return [named]
-    if (key.ctrl) return controlKey(input)
-    if (key.meta || key.tab || key.escape) return []
+    if (named !== undefined) return this.#unchorded([named])
+    if (key.ctrl) return this.#control(input)
+    if (key.meta) return []
     // what was typed before the view was there ends its lines as a terminal does that edits lines itself
-    return plainKeys(isFirst ? input.replaceAll('\n', '\r') : input)
+    return this.#plain(isFirst ? input.replaceAll('\n', '\r') : input)
+  }
+
+  #unchorded(typed: Typed[]): Typed[] {
+    this.#isChord = false
+    return typed
+  }
+
+  #control(letter: string): Typed[] {
+    const wasChord = this.#isChord
+    this.#isChord = !wasChord && letter === 'x'
+    if (wasChord) return letter === 'e' ? [{ action: 'edit' }] : []
+    const typed = CONTROL[letter]
+    return typed === undefined ? [] : [typed]
+  }
+
+  /** Keys that a fast typist, or a program, sent in one go come as one text. */
+  #plain(input: string): Typed[] {
+    const typed: Typed[] = []
+    for (const part of input.match(/[^\u0000-\u001f\u007f]+|[\u0000-\u001f\u007f]/g) ?? []) {
+      const code = part.charCodeAt(0)
+      if (part === '\r') typed.push(...this.#unchorded([{ action: 'submit' }]))
+      else if (code === 0x7f) typed.push(...this.#unchorded([{ edit: backspace }]))
+      else if (code < 0x20) typed.push(...this.#control(String.fromCharCode(code + 0x60)))
+      else typed.push(...this.#unchorded([{ edit: (draft) => insert(draft, part) }]))
+    }
+    return typed
   }
 }
 
@@ -66,8 +96,8 @@ function namedKey(key: Key): Typed | undefined {
   if (key.rightArrow) return { edit: right }
   if (key.home) return { edit: home }
   if (key.end) return { edit: end }
-  if (key.pageUp) return { action: 'page-up' }
-  if (key.pageDown) return { action: 'page-down' }
+  if (key.tab) return { action: 'complete' }
+  if (key.escape) return { action: 'cancel' }
   return undefined
 }
 
@@ -78,30 +108,15 @@ const CONTROL: Readonly<Record<string, Typed>> = {
   d: { action: 'end-of-input' },
   e: { edit: end },
   f: { edit: right },
+  g: { action: 'cancel' },
   h: { edit: backspace },
+  i: { action: 'complete' },
   j: { edit: (draft) => insert(draft, '\n') },
   k: { edit: deleteToEnd },
   l: { action: 'redraw' },
   n: { action: 'new' },
   o: { action: 'list' },
+  r: { action: 'search' },
   u: { edit: deleteToStart },
   w: { edit: deleteWord },
-}
-
-function controlKey(letter: string): Typed[] {
-  const typed = CONTROL[letter]
-  return typed === undefined ? [] : [typed]
-}
-
-/** Keys that a fast typist, or a program, sent in one go come as one text. */
-function plainKeys(input: string): Typed[] {
-  const typed: Typed[] = []
-  for (const part of input.match(/[^\u0000-\u001f\u007f]+|[\u0000-\u001f\u007f]/g) ?? []) {
-    const code = part.charCodeAt(0)
-    if (part === '\r') typed.push({ action: 'submit' })
-    else if (code === 0x7f) typed.push({ edit: backspace })
-    else if (code < 0x20) typed.push(...controlKey(String.fromCharCode(code + 0x60)))
-    else typed.push({ edit: (draft) => insert(draft, part) })
-  }
-  return typed
 }

@@ -1,6 +1,7 @@
-import { hasUnicode, tty } from '../../cli/terminal.js'
-import type { Entry } from './conversation.js'
-import { type WrappedText, wrap, wrapMore } from './wrap.js'
+import { hasUnicode, tty, ttyLine } from '../../cli/terminal.js'
+import { type Entry, type Step, usageLine } from './entries.js'
+import { markdownLines } from './markdown.js'
+import { wrap } from './wrap.js'
 
 /** One line of the view, already as wide as it may be. */
 export interface Line {
@@ -8,50 +9,63 @@ export interface Line {
   readonly style: 'question' | 'answer' | 'dim' | 'error'
 }
 
-const PROMPT = hasUnicode(process.env) ? '› ' : '> '
-/** An entry never changes, so its lines are made once for a width. */
-const made = new WeakMap<Entry, { width: number; lines: Line[] }>()
-/** The answer that is being written: what of it was wrapped stays so. */
-let growing: { text: string; wrapped: WrappedText } | undefined
+const UNICODE = hasUnicode(process.env)
+const PROMPT = UNICODE ? '› ' : '> '
+const RULE = UNICODE ? '─' : '-'
+const FOLDED = UNICODE ? '▸' : '>'
+const BLANK: Line = { text: '', style: 'answer' }
 
-/** The lines of an entry, with an empty one after them. */
+/** The lines of an entry, with an empty one after them; of an answer that says nothing there are none. */
 export function linesOf(entry: Entry, width: number): Line[] {
-  const known = made.get(entry)
-  if (known?.width === width) return known.lines
-  const lines = build(entry, width)
-  made.set(entry, { width, lines })
-  return lines
-}
-
-function build(entry: Entry, width: number): Line[] {
-  const indented = (head: string, style: Line['style']): Line[] =>
-    wrap(tty(entry.text).trimEnd(), width - head.length).map((line, index) => ({
-      text: (index === 0 ? head : ' '.repeat(head.length)) + line,
-      style,
-    }))
-  const blank: Line = { text: '', style: 'answer' }
-  switch (entry.kind) {
+  const { text, kind } = entry
+  switch (kind) {
     case 'question':
-      return [...indented(PROMPT, 'question'), blank]
+      return [...indented(text, PROMPT, 'question', width), BLANK]
     case 'note':
-      return [...indented('', 'dim'), blank]
+      return [...indented(text, '', 'dim', width), BLANK]
     case 'error':
-      return [...indented('! ', 'error'), blank]
+      return [...indented(text, '! ', 'error', width), BLANK]
+    case 'rule':
+      return [{ text: `${RULE.repeat(3)} ${ttyLine(text)} ${RULE.repeat(3)}`.slice(0, width), style: 'dim' }, BLANK]
     case 'answer': {
-      const thought: Line[] = entry.thought === undefined ? [] : [{ text: foldedThought(entry), style: 'dim' }]
-      const said = entry.isGrowing === true ? grown(entry.text, width) : indented('', 'answer')
-      const sources = (entry.sources ?? []).flatMap(({ position, name, address }) =>
-        wrap(`  [${position}] ${tty(name)}${address === undefined ? '' : ` ${tty(address)}`}`, width).map(
-          (line): Line => ({ text: line, style: 'dim' }),
-        ),
-      )
-      const stopped: Line[] = entry.isStopped === true ? [{ text: '(stopped)', style: 'dim' }] : []
-      const isEmpty = entry.text === '' && thought.length > 0
-      return [...thought, ...(isEmpty ? [] : said), ...stopped, ...sources, blank]
+      const said = text === '' ? [] : answerLines(tty(text).trimEnd(), width)
+      const foot = footOf(entry, width)
+      const lines = [...headOf(entry), ...said, ...(said.length > 0 && foot.length > 0 ? [BLANK] : []), ...foot]
+      return lines.length === 0 ? [] : [...lines, BLANK]
     }
     default:
-      return entry.kind satisfies never
+      return kind satisfies never
   }
+}
+
+function indented(text: string, head: string, style: Line['style'], width: number): Line[] {
+  return wrap(tty(text).trimEnd(), width - head.length).map((line, index) => ({
+    text: (index === 0 ? head : ' '.repeat(head.length)) + line,
+    style,
+  }))
+}
+
+/** @param text safe for the terminal */
+export function answerLines(text: string, width: number): Line[] {
+  return markdownLines(text, width).map((line): Line => ({ text: line, style: 'answer' }))
+}
+
+/** What stands above an answer. */
+export function headOf(entry: Entry): Line[] {
+  return entry.thought === undefined ? [] : [{ text: foldedThought(entry), style: 'dim' }]
+}
+
+/** What stands below an answer: how it was found, what it rests on, and what it took. */
+export function footOf({ isStopped, steps, sources, usage }: Entry, width: number): Line[] {
+  const dim = (text: string) => wrap(text, width).map((line): Line => ({ text: line, style: 'dim' }))
+  return [
+    ...(isStopped === true ? dim('(stopped)') : []),
+    ...(steps === undefined ? [] : dim(foldedSteps(steps))),
+    ...(sources ?? []).flatMap(({ position, name, address }) =>
+      dim(`  [${position}] ${tty(name)}${address === undefined ? '' : ` ${tty(address)}`}`),
+    ),
+    ...(usage === undefined ? [] : dim(ttyLine(usageLine(usage)))),
+  ]
 }
 
 function foldedThought({ thought = '', text, isGrowing }: Entry): string {
@@ -62,14 +76,9 @@ function foldedThought({ thought = '', text, isGrowing }: Entry): string {
     : `(thought first: ${said}, /thoughts shows them)`
 }
 
-/** The lines of a text that goes on where the last one ended, as a rule. Their last one may still change. */
-function grown(text: string, width: number): Line[] {
-  // what follows decides what it is
-  const whole = text.endsWith('\r') ? text.slice(0, -1) : text
-  const isMore = growing !== undefined && growing.wrapped.width === width && whole.startsWith(growing.text)
-  const before = isMore ? growing : undefined
-  const wrapped = wrapMore(before?.wrapped, tty(whole.slice(before?.text.length ?? 0)), width)
-  growing = { text: whole, wrapped }
-  const last = wrapped.lines.findLastIndex((line) => line !== '')
-  return wrapped.lines.slice(0, last + 1).map((line): Line => ({ text: line, style: 'answer' }))
+/** `▸ 3 steps: search, read, /steps shows them` */
+export function foldedSteps(steps: readonly Step[]): string {
+  const tools = [...new Set(steps.flatMap(({ tool }) => tool.split(';')).filter((tool) => tool !== ''))]
+  const named = tools.length === 0 ? '' : `: ${tools.map(ttyLine).join(', ')}`
+  return `${FOLDED} ${steps.length} step${steps.length === 1 ? '' : 's'}${named} (/steps shows them)`
 }

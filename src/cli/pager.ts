@@ -1,0 +1,82 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import type { Writable } from 'node:stream'
+import { EXIT } from '../contract/errors.js'
+import { type Env, envOn, envValue } from './environment.js'
+
+/** What `git` gives its pager: quit where one screen is enough, show colours, leave the text on the screen. */
+const LESS = 'FRX'
+const COLOURS = /\u001b\[[\d;]*m/g
+/** the shell's codes for a program that is not there or may not be run */
+const NOT_RUN = new Set([126, 127])
+
+/** The program that shows long output, or undefined where none is wanted: a line for the shell, as in `git`. */
+export function pagerOf(env: Env): string | undefined {
+  if (envOn(env, 'CI') || env.TERM === 'dumb') return undefined
+  const asked = env.KS_PAGER ?? envValue(env, 'PAGER')
+  if (asked === undefined) return 'if command -v less > /dev/null; then exec less; else exec cat; fi'
+  return asked.trim() === '' || asked.trim() === 'cat' ? undefined : asked
+}
+
+/** Output for a terminal, which goes through a pager once it is longer than the screen. */
+export class PagedOutput {
+  readonly isTTY = true
+  readonly #program: string
+  readonly #stdout: NodeJS.WriteStream
+  #text: string[] = []
+  #lines = 0
+  #remarks: string[] = []
+  #pager: (ChildProcess & { stdin: Writable }) | undefined
+  #ended: Promise<unknown[]> | undefined
+
+  constructor(program: string, stdout: NodeJS.WriteStream) {
+    this.#program = program
+    this.#stdout = stdout
+  }
+
+  get columns(): number {
+    return this.#stdout.columns
+  }
+
+  write(text: string): boolean {
+    this.#text.push(text)
+    if (this.#pager !== undefined) return this.#pager.stdin.write(text)
+    for (const line of text.split('\n').slice(0, -1))
+      this.#lines += Math.max(1, Math.ceil(line.replace(COLOURS, '').length / Math.max(1, this.columns)))
+    // one line is the shell's
+    if (this.#lines >= this.#stdout.rows) this.#start()
+    return true
+  }
+
+  /** A remark for stderr, which comes when the output is there. */
+  later(text: string): boolean {
+    this.#remarks.push(text)
+    return true
+  }
+
+  /** Resolves when all was seen, or the reader has had enough. */
+  async end(): Promise<void> {
+    if (this.#pager === undefined) this.#stdout.write(this.#text.join(''))
+    else {
+      this.#pager.stdin.end()
+      const [code] = (await this.#ended?.catch(() => [EXIT.failed])) ?? []
+      process.off('SIGINT', nothing)
+      // nobody has seen any of it
+      if (typeof code === 'number' && NOT_RUN.has(code)) this.#stdout.write(this.#text.join(''))
+    }
+    for (const remark of this.#remarks) process.stderr.write(remark)
+  }
+
+  #start(): void {
+    const env = { LESS, LV: '-c', ...process.env }
+    const pager = spawn('/bin/sh', ['-c', this.#program], { stdio: ['pipe', 'inherit', 'inherit'], env })
+    this.#pager = pager
+    this.#ended = once(pager, 'exit')
+    // a reader who leaves early has seen enough; Ctrl-C is for the pager
+    pager.stdin.on('error', nothing)
+    process.on('SIGINT', nothing)
+    pager.stdin.write(this.#text.join(''))
+  }
+}
+
+function nothing(): void {}

@@ -1,0 +1,122 @@
+import { closeSync, existsSync, openSync } from 'node:fs'
+import { saveBody, saveText } from '../../cli/save-body.js'
+import { tty } from '../../cli/terminal.js'
+import { textOf } from '../../lib/json/values.js'
+import { messagesOf } from '../conversations.js'
+import { dataOf, PAGE } from '../pages.js'
+import type { Conversation } from './conversation.js'
+import type { Entry } from './entries.js'
+import { markdownOf } from './exported.js'
+
+/** What commands do with the answers of a conversation. */
+
+/** terminals that take a clipboard take no more than this, in base64 */
+const CLIPBOARD_MAX = 74_994
+
+function lastAnswer(conversation: Conversation): Entry | undefined {
+  return conversation.state().entries.findLast(({ kind }) => kind === 'answer')
+}
+
+/** What the model thought before its last answer. */
+export function showThoughts(conversation: Conversation): void {
+  const { thought } = lastAnswer(conversation) ?? {}
+  conversation.note(thought === undefined ? 'Nothing was thought aloud before the last answer.' : thought.trim())
+}
+
+/** What an agent did before its last answer. */
+export function showSteps(conversation: Conversation): void {
+  const { steps = [] } = lastAnswer(conversation) ?? {}
+  const parts = steps.map(({ thought, tool, input, observation }, index) =>
+    [
+      `${index + 1}. ${tool === '' ? 'thought' : tool}`,
+      ...[thought, input, observation].filter((text) => text.trim() !== '').map((text) => `   ${text.trim()}`),
+    ].join('\n'),
+  )
+  conversation.note(parts.length === 0 ? 'No steps came before the last answer.' : parts.join('\n'))
+}
+
+export async function showVariables(conversation: Conversation): Promise<void> {
+  const { conversationId } = conversation.state()
+  if (conversationId === undefined) return conversation.note('The conversation has not begun.')
+  const { chat } = conversation
+  const path = `/conversations/${conversationId}/variables?user=${encodeURIComponent(chat.user)}&limit=${PAGE}`
+  const lines = dataOf(await chat.call('GET', path)).map(
+    ({ name, value }) => `${textOf(name) ?? ''}: ${textOf(value) ?? ''}`,
+  )
+  conversation.note(lines.length === 0 ? 'The conversation has no variables.' : lines.join('\n'))
+}
+
+export async function rate(conversation: Conversation, rating: 'like' | 'dislike'): Promise<void> {
+  const { messageId } = conversation.state()
+  if (messageId === undefined) return conversation.note('There is no answer to rate yet.')
+  const { chat } = conversation
+  await chat.call('POST', `/messages/${messageId}/feedbacks`, { rating, user: chat.user })
+  conversation.note(rating === 'like' ? 'Rated: like.' : 'Rated: dislike.')
+}
+
+/** Sends one of the suggested questions. */
+export function ask(conversation: Conversation, word: string) {
+  const { suggestions } = conversation.state()
+  const question = suggestions[Number(word) - 1]
+  if (question === undefined) {
+    const said =
+      suggestions.length === 0
+        ? 'No question is suggested now.'
+        : `/ask takes a number from 1 to ${suggestions.length}.`
+    return conversation.note(said)
+  }
+  void conversation.send(question).catch((error: unknown) => conversation.failed(error))
+}
+
+/** Reads the last answer aloud until its end or until `hush`; or writes its audio to a file. */
+export async function speak(conversation: Conversation, file: string): Promise<void> {
+  const { messageId } = conversation.state()
+  if (messageId === undefined) return conversation.note('There is no answer to read yet.')
+  await conversation.speaking(async (signal) => {
+    const { audioOf } = await import('../audio.js')
+    const { assertPlayer, play } = await import('../player.js')
+    if (file === '') assertPlayer()
+    const audio = await audioOf(conversation.chat, { message_id: messageId })
+    if (file === '') await play(audio, signal)
+    else conversation.note(`Wrote ${file}, ${await saveBody(audio, file)} bytes.`)
+  })
+}
+
+export async function attach(conversation: Conversation, word: string): Promise<void> {
+  if (word === '') return conversation.note('/image needs a file or an address.')
+  const { imageInput } = await import('../files.js')
+  const input = await imageInput(conversation.chat, word)
+  conversation.change({ images: [...conversation.state().images, { name: word, input }] })
+  conversation.note(`${word} goes with the next message.`)
+}
+
+/** Asks the terminal to keep the last answer in its clipboard; whether it did, no terminal says. */
+export function copy(conversation: Conversation) {
+  const { text = '' } = lastAnswer(conversation) ?? {}
+  if (text === '') return conversation.note('There is no answer to copy yet.')
+  const encoded = Buffer.from(text).toString('base64')
+  if (encoded.length > CLIPBOARD_MAX)
+    return conversation.note(
+      'The last answer is too long for the clipboard of a terminal: /export writes it to a file.',
+    )
+  process.stdout.write(`\u001b]52;c;${encoded}\u0007`)
+  conversation.note(`Gave the last answer to the terminal's clipboard; one that does not allow that ignores it.`)
+}
+
+/** Writes the whole conversation, as the service keeps it, to a file that is not there yet. */
+export async function exportTo(conversation: Conversation, argument: string): Promise<void> {
+  const isForced = /^-f\s/.test(argument)
+  const file = isForced ? argument.slice(2).trim() : argument.trim()
+  const { conversationId, name } = conversation.state()
+  if (file === '') return conversation.note('/export needs the name of a file.')
+  if (conversationId === undefined) return conversation.note('The conversation has not begun.')
+  if (!isForced && existsSync(file))
+    return conversation.note(`${file} is there already: /export -f ${file} replaces it.`)
+  await conversation.settled()
+  const messages = await messagesOf(conversation.chat, conversationId, undefined)
+  const text = file.endsWith('.json') ? `${JSON.stringify(messages, null, 2)}\n` : markdownOf(name, messages)
+  // made here, so that nobody's file of that moment is replaced
+  if (!isForced) closeSync(openSync(file, 'wx'))
+  await saveText(text, file)
+  conversation.note(tty(`Wrote ${file}: ${messages.length} message${messages.length === 1 ? '' : 's'}.`))
+}

@@ -1,0 +1,17 @@
+import { textOf } from '../../lib/json/values.js'
+import type { Item } from '../pages.js'
+import { citedBy, sourcesOf } from '../turn.js'
+import { partsOfAnswer } from './entries.js'
+
+/** A conversation as Markdown: each question a quotation, its answer below, with what that rests on. */
+export function markdownOf(application: string, messages: readonly Item[]): string {
+  const turns = messages.map((message) => {
+    const { said } = partsOfAnswer(textOf(message.answer) ?? '')
+    const sources = citedBy(said, sourcesOf({ metadata: message })).map(
+      ({ position, name, address }) => `- [${position}] ${name}${address === undefined ? '' : ` <${address}>`}`,
+    )
+    const question = (textOf(message.query) ?? '').split('\n').map((line) => `> ${line}`.trimEnd())
+    return [...question, '', said.trim(), ...(sources.length === 0 ? [] : ['', ...sources])].join('\n')
+  })
+  return `${[`# ${application.replace(/\s+/g, ' ').trim()}`, ...turns].join('\n\n')}\n`
+}

@@ -1,0 +1,189 @@
+import MarkdownIt, { type Token } from 'markdown-it'
+import { hasUnicode, tty } from '../../cli/terminal.js'
+import { type Look, PLAIN, painted, type Span, wrapSpans } from './spans.js'
+import { tableLines } from './table-lines.js'
+import { wrap } from './wrap.js'
+
+/**
+ * Markdown as terminals show it. HTML stands as it was written; so do definitions of addresses, which would otherwise be
+ * known only when the whole text is there. Addresses of links and images are shown, and nothing is fetched.
+ */
+const parser = new MarkdownIt({ html: false, linkify: false }).disable('reference')
+const BULLET = hasUnicode(process.env) ? '•' : '-'
+const BAR = hasUnicode(process.env) ? '│ ' : '| '
+const RULE = hasUnicode(process.env) ? '─' : '-'
+/** more is no answer that anybody reads; it is shown as it stands */
+const LONGEST = 400_000
+const NARROWEST = 8
+
+/** The lines of a text, safe for the terminal, each of at most `width` columns as far as its words allow. */
+export function markdownLines(text: string, width: number): string[] {
+  const safe = tty(text)
+  if (safe.length > LONGEST) return wrap(safe, width)
+  const { lines } = blocks(parser.parse(safe, {}), 0, width)
+  return lines
+}
+
+/** A part of a text that is shown below the one before. */
+export interface Part {
+  /** where it begins in the text */
+  readonly at: number
+  /** no empty line stands before it: an item after another of its list */
+  readonly isNext: boolean
+}
+
+/**
+ * The blocks of a text, and the items of its lists. All but the last one stay as they are, whatever is added to the text.
+ *
+ * @param text with no line breaks but `\n`
+ * @returns at least one, which begins at 0
+ */
+export function partsOf(text: string): Part[] {
+  const rows = new Map<number, boolean>([[0, false]])
+  for (const { level, map, type } of parser.parse(text, {})) {
+    if (map === null || (level !== 0 && !(level === 1 && type === 'list_item_open'))) continue
+    // the first item begins where its list does
+    if (!rows.has(map[0])) rows.set(map[0], level === 1)
+  }
+  const starts = [0]
+  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) starts.push(at + 1)
+  return [...rows].map(([row, isNext]) => ({ at: starts[row] ?? text.length, isNext }))
+}
+
+interface Drawn {
+  lines: string[]
+  /** of the token after what was drawn */
+  next: number
+}
+
+/** Blocks up to the end of the one they stand in. */
+function blocks(tokens: readonly Token[], from: number, width: number): Drawn {
+  const lines: string[] = []
+  let at = from
+  let wasTight = false
+  for (let token = tokens[at]; token !== undefined && token.nesting !== -1; token = tokens[at]) {
+    // items stand together, and so does a list below the one line of an item
+    if (lines.length > 0 && token.type !== 'list_item_open' && !wasTight) lines.push('')
+    wasTight = token.hidden
+    const drawn = block(tokens, at, Math.max(NARROWEST, width))
+    lines.push(...drawn.lines)
+    at = drawn.next
+  }
+  return { lines, next: at + 1 }
+}
+
+function block(tokens: readonly Token[], at: number, width: number): Drawn {
+  const token = tokens[at]
+  if (token === undefined) return { lines: [], next: at + 1 }
+  switch (token.type) {
+    case 'heading_open':
+      return { lines: wrapSpans(inline(tokens[at + 1], { isBold: true }), width), next: at + 3 }
+    case 'paragraph_open':
+      return { lines: wrapSpans(inline(tokens[at + 1], PLAIN), width), next: at + 3 }
+    case 'fence':
+    case 'code_block':
+      return { lines: codeLines(token, width), next: at + 1 }
+    case 'hr':
+      return { lines: [painted(RULE.repeat(Math.min(width, 40)), { isDim: true })], next: at + 1 }
+    case 'blockquote_open': {
+      const inner = blocks(tokens, at + 1, width - 2)
+      return { ...inner, lines: inner.lines.map((line) => painted(BAR, { isDim: true }) + line) }
+    }
+    case 'bullet_list_open':
+    case 'ordered_list_open':
+      return blocks(tokens, at + 1, width)
+    case 'list_item_open': {
+      const head = token.info === '' ? `${BULLET} ` : `${token.info}${token.markup} `
+      const inner = blocks(tokens, at + 1, width - head.length)
+      const rest = ' '.repeat(head.length)
+      const [first = '', ...more] = inner.lines
+      return { ...inner, lines: [head + first, ...more.map((line) => (line === '' ? '' : rest + line))] }
+    }
+    case 'table_open':
+      return table(tokens, at, width)
+    default:
+      return { lines: wrap(token.content, width), next: at + 1 }
+  }
+}
+
+/** Code is not wrapped between words, but where the line ends, so that all of it is seen. */
+function codeLines(token: Token, width: number): string[] {
+  const head = token.info.trim() === '' ? [] : [painted(`  ${token.info.trim().slice(0, width - 2)}`, { isDim: true })]
+  const code = token.content.replace(/\n$/, '').split('\n')
+  return [
+    ...head,
+    ...code.flatMap((line) =>
+      // a space that does not break keeps words of a line together
+      wrap(line.replaceAll('\t', '  ').replaceAll(' ', '\u00a0'), Math.max(1, width - 2)).map(
+        (piece) => `  ${painted(piece.replaceAll('\u00a0', ' '), { isCode: true })}`,
+      ),
+    ),
+  ]
+}
+
+function table(tokens: readonly Token[], from: number, width: number): Drawn {
+  const rows: Span[][][] = []
+  const alignments: string[] = []
+  let at = from + 1
+  for (; tokens[at] !== undefined && tokens[at]?.type !== 'table_close'; at++) {
+    const token = tokens[at]
+    if (token?.type === 'tr_open') rows.push([])
+    if (token?.type !== 'th_open' && token?.type !== 'td_open') continue
+    if (token.type === 'th_open') alignments.push(/right/.test(token.attrGet('style') ?? '') ? 'right' : 'left')
+    rows.at(-1)?.push(inline(tokens[at + 1], token.type === 'th_open' ? { isBold: true } : PLAIN))
+  }
+  return { lines: tableLines(rows, alignments, width), next: at + 1 }
+}
+
+/** What stands in a block, in pieces of one look each. */
+function inline(token: Token | undefined, look: Look): Span[] {
+  const spans: Span[] = []
+  const looks: Look[] = [look]
+  const addresses: string[] = []
+  const push = (text: string, of: Look = looks.at(-1) ?? look) => spans.push({ text, look: of })
+  for (const child of token?.children ?? []) {
+    const current = looks.at(-1) ?? look
+    switch (child.type) {
+      case 'softbreak':
+      case 'hardbreak':
+        push('\n')
+        break
+      case 'code_inline':
+        push(child.content, { ...current, isCode: true })
+        break
+      case 'strong_open':
+        looks.push({ ...current, isBold: true })
+        break
+      case 'em_open':
+        looks.push({ ...current, isItalic: true })
+        break
+      case 's_open':
+        looks.push({ ...current, isStruck: true })
+        break
+      case 'link_open':
+        looks.push({ ...current, isUnderlined: true })
+        addresses.push(tty(child.attrGet('href') ?? ''))
+        break
+      case 'strong_close':
+      case 'em_close':
+      case 's_close':
+        looks.pop()
+        break
+      case 'link_close': {
+        looks.pop()
+        const address = addresses.pop() ?? ''
+        // an address in angle brackets is its own text
+        if (child.info !== 'auto') push(` (${address})`, { ...look, isDim: true })
+        break
+      }
+      case 'image':
+        push(`[image: ${child.content}]`)
+        push(` (${tty(child.attrGet('src') ?? '')})`, { ...look, isDim: true })
+        break
+      default:
+        // entities such as &#27; are decoded by the parser
+        push(tty(child.content))
+    }
+  }
+  return spans
+}

@@ -1,0 +1,151 @@
+import { Box, Static, Text, useInput, useStdout } from 'ink'
+import { createElement as h, memo, type ReactElement, useEffect, useState, useSyncExternalStore } from 'react'
+import { hasUnicode, tty, ttyLine } from '../../cli/terminal.js'
+import type { Conversation, State } from './conversation.js'
+import type { Draft } from './editor.js'
+import { keepFrame } from './frame.js'
+import type { Line } from './lines.js'
+import type { Piece, Transcript } from './transcript.js'
+import type { Typing, TypingState } from './typing.js'
+import { wrap } from './wrap.js'
+
+/** lines of a draft that are shown; the rest of a long one is above */
+const DRAFT_LINES = 6
+/** queued messages, suggested questions and candidates that are shown of many */
+const LISTED = 4
+const LEAVE_HINT = 'Ctrl-C again leaves, any other key stays'
+const SMALLEST = { columns: 20, rows: 6 }
+const ELLIPSIS = hasUnicode(process.env) ? '…' : '...'
+
+interface ViewProps {
+  conversation: Conversation
+  typing: Typing
+  transcript: Transcript
+  /** for a while: nothing is drawn below what was said; for ever: what was about to be said stays as it is */
+  left: 'no' | 'while' | 'ever'
+}
+
+/** What was said, which is written once, and below it what changes: the answer that comes, and the line that is typed. */
+export function ChatView({ conversation, typing, transcript, left }: ViewProps): ReactElement {
+  const state = useSyncExternalStore(conversation.subscribe, conversation.state)
+  const typed = useSyncExternalStore(typing.subscribe, typing.state)
+  const { columns, rows } = useSize()
+  useInput(typing.read)
+  const entries = left === 'ever' ? state.entries.map(({ isGrowing: _, ...entry }) => entry) : state.entries
+  const open = transcript.follow(entries, columns)
+  const draft = draftLines(typed.draft, columns - 2)
+  const below = belowLines(state, typed, columns)
+  // the line below the last one is where the cursor rests
+  const room = Math.max(1, rows - draft.length - below.length - 2)
+  const lines = open.slice(-room)
+  const status = cutTo(
+    typed.leaving !== undefined && state.phase === 'idle' ? LEAVE_HINT : statusOf(state, typed),
+    columns,
+  )
+  keepFrame(
+    left === 'no' ? [...lines.map(({ text }) => text), ...below, status, ...draft.map((line) => `> ${line}`)] : [],
+  )
+  const written = {
+    items: [...transcript.pieces],
+    children: ({ key, lines: of }: Piece) => h(PieceView, { key, lines: of }),
+  }
+  return h(
+    Box,
+    { flexDirection: 'column', width: columns },
+    h(Static<Piece>, written),
+    ...(left === 'no'
+      ? [
+          ...lines.map((line, row) => h(TranscriptLine, { key: `open-${row}`, ...line })),
+          ...below.map((line, row) => h(Text, { key: `below-${row}`, dimColor: true, wrap: 'truncate' }, line)),
+          h(Text, { key: 'status', dimColor: true, wrap: 'truncate' }, status),
+          ...draft.map((line, row) => h(Text, { key: `draft-${row}` }, (row === 0 ? '> ' : '  ') + line)),
+        ]
+      : []),
+  )
+}
+
+function PieceView({ lines }: { lines: readonly Line[] }): ReactElement {
+  return h(Box, { flexDirection: 'column' }, ...lines.map((line, row) => h(TranscriptLine, { key: row, ...line })))
+}
+
+const LOOKS: Readonly<Record<Line['style'], object>> = {
+  dim: { dimColor: true },
+  question: { bold: true },
+  error: { color: 'red' },
+  answer: {},
+}
+
+/** It is drawn anew only where another line stands. */
+const TranscriptLine = memo(({ text, style }: Line): ReactElement => {
+  // an empty text has no height
+  return h(Text, { ...LOOKS[style], wrap: 'truncate' }, text === '' ? ' ' : text)
+})
+
+function useSize(): { columns: number; rows: number } {
+  const { stdout } = useStdout()
+  const [, drawAgain] = useState({})
+  useEffect(() => {
+    const onResize = () => drawAgain({})
+    stdout.on('resize', onResize)
+    return () => {
+      stdout.off('resize', onResize)
+    }
+  }, [stdout])
+  // ink is told of a terminal without end
+  const { columns, rows } = process.stdout
+  return { columns: Math.max(SMALLEST.columns, columns ?? 80), rows: Math.max(SMALLEST.rows, rows ?? 24) }
+}
+
+const characters = new Intl.Segmenter(undefined, { granularity: 'grapheme' })
+/** a private character stands for the cursor while the draft is wrapped: no line breaks within its codes */
+const CURSOR = '\ue000'
+
+/** The draft as it is shown, the character at its cursor inverted. */
+function draftLines({ text, cursor }: Draft, width: number): string[] {
+  const rest = text.slice(cursor)
+  const [next] = characters.segment(rest)
+  const mark = next === undefined || next.segment === '\n' ? '' : next.segment
+  const lines = wrap(tty(text.slice(0, cursor)) + CURSOR + tty(rest.slice(mark.length)), width)
+  const at = lines.findIndex((line) => line.includes(CURSOR))
+  const first = Math.max(0, at - DRAFT_LINES + 1)
+  return lines
+    .slice(first, first + DRAFT_LINES)
+    .map((line) => line.replace(CURSOR, `\u001b[7m${mark === '' ? ' ' : tty(mark)}\u001b[27m`))
+}
+
+/** Messages that wait, questions that could be asked, and what Tab could mean. */
+function belowLines(state: State, { candidates, draft }: TypingState, columns: number): string[] {
+  const waiting = listed(state.waiting.map((text) => `queued: ${text}`))
+  const isAsked =
+    state.phase === 'idle' && candidates.length === 0 && (draft.text === '' || state.suggestions.includes(draft.text))
+  const suggested = isAsked ? listed(state.suggestions.map((text, index) => `/ask ${index + 1} ${text}`)) : []
+  const words = candidates.length === 0 ? [] : wrap(candidates.map(ttyLine).join('  '), columns).slice(0, LISTED)
+  const asks = state.confirm === undefined ? [] : wrap(ttyLine(state.confirm.question), columns)
+  return [...[...waiting, ...suggested].map((line) => cutTo(ttyLine(line), columns)), ...words, ...asks]
+}
+
+function listed(lines: readonly string[]): string[] {
+  return lines.length <= LISTED ? [...lines] : [...lines.slice(0, LISTED), `${lines.length - LISTED} more`]
+}
+
+function cutTo(line: string, columns: number): string {
+  const [first = '', ...more] = wrap(line, columns)
+  return more.length === 0 ? first : `${wrap(line, columns - ELLIPSIS.length)[0] ?? ''}${ELLIPSIS}`
+}
+
+/** One line below the conversation; names of applications and tools are what others wrote. */
+export function statusOf(
+  { phase, name, images, activity, isSpeaking, waiting, suggestions }: State,
+  { search }: Pick<TypingState, 'search'>,
+): string {
+  if (search !== undefined)
+    return `searching for ${ttyLine(search.words.text)}_ · Ctrl-R looks further back, Enter takes it`
+  const parts = [ttyLine(name)]
+  if (phase === 'answering') parts.push(ttyLine(activity), 'answering, Ctrl-C stops')
+  else if (phase === 'stopping') parts.push('stopping, Ctrl-C leaves')
+  else parts.push(isSpeaking ? 'reading aloud, Ctrl-C ends it' : '/help')
+  if (waiting.length > 0) parts.push(`${waiting.length} message${waiting.length === 1 ? '' : 's'} to be sent after it`)
+  if (images.length > 0) parts.push(`${images.length} image${images.length === 1 ? '' : 's'} attached`)
+  if (phase === 'idle' && suggestions.length > 0) parts.push('Tab takes a question')
+  return parts.filter((part) => part !== '').join(' · ')
+}

@@ -1,0 +1,215 @@
+import type { Key } from 'ink'
+import { EXIT } from '../../contract/errors.js'
+import { type Outcome, runCommand } from './commands.js'
+import { complete } from './completing.js'
+import type { Conversation } from './conversation.js'
+import { type Draft, draftOf, EMPTY, type Recall, recall, recallOf } from './editor.js'
+import { type Action, Keyboard } from './keys.js'
+import { FRAME_MS, paced } from './paced.js'
+
+export interface TypingState {
+  readonly draft: Draft
+  readonly recall: Recall
+  /** exit code of the next Ctrl-C: one was pressed at an empty line, or has stopped an answer; any other key takes it back */
+  readonly leaving: number | undefined
+  /** messages of before are searched for what is typed */
+  readonly search: Search | undefined
+  /** what Tab could have made of the line */
+  readonly candidates: readonly string[]
+}
+
+interface Search {
+  readonly words: Draft
+  /** what stood in the line before */
+  readonly before: Draft
+  /** matches that were passed over */
+  readonly skipped: number
+}
+
+/** What typing can end in. */
+export interface Ends {
+  leave(exit: number): void
+  /** a text is to be edited with `$EDITOR` */
+  edit(text: string): void
+}
+
+/** What is typed, and what follows from it. */
+export class Typing {
+  readonly #conversation: Conversation
+  readonly #ends: Ends
+  readonly #keyboard = new Keyboard()
+  readonly #listeners = new Set<() => void>()
+  readonly #tell = paced(() => {
+    for (const listener of this.#listeners) listener()
+  }, FRAME_MS)
+  #state: TypingState
+  #commands: Promise<unknown> = Promise.resolve()
+
+  constructor(conversation: Conversation, ends: Ends) {
+    this.#conversation = conversation
+    this.#ends = ends
+    const sent = recallOf(conversation.state().sent)
+    this.#state = { draft: EMPTY, recall: sent, leaving: undefined, search: undefined, candidates: [] }
+  }
+
+  readonly state = (): TypingState => this.#state
+
+  readonly subscribe = (listener: () => void): (() => void) => {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  /** Several keys may come before the next drawing. */
+  readonly read = (input: string, key: Key): void => {
+    for (const typed of this.#keyboard.read(input, key)) {
+      const isInterrupt = 'action' in typed && typed.action === 'interrupt'
+      if (this.#state.leaving !== undefined && !isInterrupt) this.#set({ leaving: undefined })
+      const isTab = 'action' in typed && typed.action === 'complete'
+      if (this.#state.candidates.length > 0 && !isTab) this.#set({ candidates: [] })
+      if ('action' in typed) this.#act(typed.action)
+      else this.#edit(typed.edit)
+    }
+  }
+
+  /** Puts a text into the line, such as one that comes back from an editor. */
+  put(text: string): void {
+    this.#set({ draft: draftOf(text), search: undefined })
+  }
+
+  #set(change: Partial<TypingState>): void {
+    this.#state = { ...this.#state, ...change }
+    this.#tell()
+  }
+
+  #edit(edit: (draft: Draft) => Draft) {
+    const { search, draft } = this.#state
+    if (search === undefined) return this.#set({ draft: edit(draft) })
+    this.#find({ ...search, words: edit(search.words), skipped: 0 })
+  }
+
+  #act(action: Action) {
+    const { draft, search } = this.#state
+    if (search !== undefined && this.#inSearch(action, search)) return
+    switch (action) {
+      case 'submit':
+        return this.#submit()
+      case 'interrupt':
+        return this.#interrupt()
+      case 'end-of-input':
+        return draft.text === '' ? this.#ends.leave(EXIT.ok) : undefined
+      case 'new':
+        return this.#conversation.state().phase === 'idle' ? this.#run('/new') : undefined
+      case 'list':
+        return this.#run('/open')
+      case 'redraw':
+        return this.#set({})
+      case 'search':
+        return this.#find({ words: EMPTY, before: draft, skipped: 0 })
+      case 'complete':
+        return this.#complete()
+      case 'edit':
+        return this.#ends.edit(draft.text)
+      case 'cancel':
+        return undefined
+      case 'back':
+      case 'forth': {
+        const step = recall(this.#state.recall, action === 'back' ? -1 : 1, draft.text)
+        return step === undefined ? undefined : this.#set({ recall: step.recall, draft: draftOf(step.text) })
+      }
+      default:
+        return action satisfies never
+    }
+  }
+
+  /** @returns whether that was all the key is for */
+  #inSearch(action: Action, search: Search): boolean {
+    if (action === 'search') this.#find({ ...search, skipped: search.skipped + 1 })
+    else if (action === 'cancel' || action === 'interrupt') this.#set({ draft: search.before, search: undefined })
+    else {
+      // what was found stands in the line, to be changed or sent
+      this.#set({ search: undefined })
+      return action === 'submit' || action === 'complete'
+    }
+    return true
+  }
+
+  /** Shows the newest message that has the words, but for those that were passed over; where there is none, the last match. */
+  #find(search: Search): void {
+    const words = search.words.text.toLowerCase()
+    const sent = new Set(this.#conversation.state().sent.toReversed())
+    const matches = [...sent].filter((text) => words !== '' && text.toLowerCase().includes(words))
+    const found = matches[Math.min(search.skipped, matches.length - 1)]
+    const skipped = Math.min(search.skipped, Math.max(0, matches.length - 1))
+    this.#set({ search: { ...search, skipped }, draft: found === undefined ? search.before : draftOf(found) })
+  }
+
+  #complete(): void {
+    const { draft } = this.#state
+    const head = draft.text.slice(0, draft.cursor)
+    const made = complete(head, this.#conversation.state().suggestions)
+    if (made === undefined) return
+    const rest = draft.text.slice(draft.cursor)
+    this.#set({ draft: { text: made.text + rest, cursor: made.text.length }, candidates: made.candidates })
+  }
+
+  #submit() {
+    const text = this.#state.draft.text.trim()
+    if (this.#conversation.state().confirm !== undefined) return this.#confirm(text)
+    if (text === '') return
+    this.#set({ draft: EMPTY, recall: recallOf([...this.#conversation.state().sent, text]) })
+    this.#run(text)
+  }
+
+  /** What was asked for is done, or not. */
+  #confirm(text: string) {
+    const { confirm } = this.#conversation.state()
+    this.#set({ draft: EMPTY })
+    this.#conversation.change({ confirm: undefined })
+    if (!/^y(es)?$/i.test(text)) return this.#conversation.note('Nothing was done.')
+    confirm?.run().catch((error: unknown) => this.#conversation.failed(error))
+  }
+
+  /** One command after another, and a message after the commands before it. */
+  #run(text: string): void {
+    const conversation = this.#conversation
+    const isCommand = text.startsWith('/') && !text.startsWith('//')
+    const work = this.#commands.then(() => (isCommand ? runCommand(text, conversation) : undefined))
+    this.#commands = work.then(nothing, nothing)
+    const done = work.then((outcome) => {
+      this.#follow(outcome)
+      return isCommand ? undefined : conversation.send(text.startsWith('//') ? text.slice(1) : text)
+    })
+    done.catch((error: unknown) => conversation.failed(error))
+  }
+
+  #follow(outcome: Outcome): void {
+    if (outcome === undefined) return
+    if ('leave' in outcome) this.#ends.leave(EXIT.ok)
+    else if ('draft' in outcome) this.put(outcome.draft)
+    else this.#ends.edit(outcome.edit)
+  }
+
+  /**
+   * Ctrl-C: stops an answer, and gives back the messages that were to follow it; then it leaves. It ends what is read aloud,
+   * clears a line that is being typed, and at an empty one leaves when it is pressed twice.
+   */
+  #interrupt(): void {
+    const { draft, leaving } = this.#state
+    const conversation = this.#conversation
+    const { phase, isSpeaking, confirm } = conversation.state()
+    if (confirm !== undefined) this.#confirm('')
+    else if (phase === 'answering') {
+      const back = conversation.takeBack()
+      if (back.length > 0) this.put([...back, draft.text].filter((text) => text !== '').join('\n'))
+      // the answer may have ended before the second one comes; what was given back is cleared first
+      else if (draft.text === '') this.#set({ leaving: EXIT.interrupted })
+      conversation.stop()
+    } else if (phase === 'stopping') this.#ends.leave(EXIT.interrupted)
+    else if (isSpeaking) conversation.hush()
+    else if (leaving !== undefined) this.#ends.leave(leaving)
+    else if (draft.text !== '') this.#set({ draft: EMPTY })
+    else this.#set({ leaving: EXIT.ok })
+  }
+}
+
+function nothing(): void {}

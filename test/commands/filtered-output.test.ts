@@ -1,0 +1,132 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { expanded, wordsOf } from '../../src/cli/aliases.js'
+import { PagedOutput, pagerOf } from '../../src/cli/pager.js'
+import { cliHome } from '../helpers/cli.js'
+
+const home = cliHome()
+beforeAll(async () => {
+  for (const slug of ['one-space', 'two-space']) {
+    const made = await home.ks(['spaces', 'create', `Space "${slug}"`, '--slug', slug])
+    expect(made, made.stderr).toMatchObject({ code: 0 })
+  }
+})
+afterAll(() => home.end())
+
+describe('--jq and --template', () => {
+  it('print what they make of the JSON of a command', async () => {
+    const jq = await home.ks(['spaces', '--jq', 'map(.slug) | sort | .[]'])
+    expect(jq).toMatchObject({ code: 0, stdout: 'one-space\ntwo-space\n', stderr: '' })
+    const lines = await home.ks(['spaces', '--format', 'jsonl', '--jq', '{slug}'])
+    expect(lines.stdout.split('\n').sort()).toEqual(['', '{"slug":"one-space"}', '{"slug":"two-space"}'])
+    const template = await home.ks(['spaces', '--template', '{{#.}}{{slug}}: {{name}}\\n{{/.}}'])
+    expect(template.stdout.split('\n').sort()).toEqual([
+      '',
+      'one-space: Space "one-space"',
+      'two-space: Space "two-space"',
+    ])
+    const fields = await home.ks(['spaces', '--fields', 'slug', '--jq', '.[0] | keys[]'])
+    expect(fields.stdout).toBe('slug\n')
+  })
+
+  it('refuse what does not fit, and keep the exit code of a command that fails', async () => {
+    const wrong = await home.ks(['spaces', '--jq', 'nonsense'])
+    expect(wrong).toMatchObject({ code: 2, stdout: '' })
+    expect(wrong.stderr).toContain('--jq: jq: error: nonsense/0 is not defined')
+    expect((await home.ks(['spaces', '--template', '{{#.}}'])).stderr).toContain('--template: Unclosed section')
+    expect(await home.ks(['spaces', '--jq', '.', '--template', 'x'])).toMatchObject({ code: 2 })
+    expect(await home.ks(['spaces', '--jq', '.', '--format', 'tsv'])).toMatchObject({ code: 2 })
+    expect(await home.ks(['completion', 'bash', '--jq', '.'])).toMatchObject({ code: 2, stdout: '' })
+    expect(await home.ks(['spaces', 'show', 'no-space', '--jq', '.'])).toMatchObject({ code: 5, stdout: '' })
+  })
+})
+
+describe('an alias', () => {
+  it('stands for a command and the words behind it, is in the help, and hides no command', async () => {
+    expect(await home.ks(['alias', 'set', 'one', 'spaces show $1 --jq .slug'])).toMatchObject({ code: 0 })
+    expect(await home.ks(['one', 'one-space'])).toMatchObject({ code: 0, stdout: 'one-space\n' })
+    expect(await home.ks(['one', 'two-space', '--quiet'])).toMatchObject({ stdout: 'two-space\n' })
+    expect((await home.ks(['one'])).stderr).toContain('the alias one needs 1 or more arguments')
+    expect((await home.ks(['--help'])).stdout).toContain('spaces show $1 --jq .slug')
+    for (const [name, line] of [
+      ['query', 'spaces'],
+      ['docs', 'spaces'],
+      ['x', 'nothing such'],
+      ['-x', 'spaces'],
+      ['open', "spaces 'open"],
+    ])
+      expect(await home.ks(['alias', 'set', '--', name ?? '', line ?? ''])).toMatchObject({ code: 2 })
+    // one that was written into the file by hand hides none either
+    const path = join(home.dir, 'config', 'aliases.json')
+    home.file('config/aliases.json', JSON.stringify({ ...JSON.parse(readFileSync(path, 'utf8')), spaces: 'doctor' }))
+    expect((await home.ks(['spaces', '--jq', 'length'])).stdout).toBe('2\n')
+    expect(await home.ks(['alias', 'delete', 'one'])).toMatchObject({ code: 0 })
+    expect(await home.ks(['one', 'one-space'])).toMatchObject({ code: 2 })
+    expect(await home.ks(['alias', 'delete', 'one'])).toMatchObject({ code: 5 })
+  })
+
+  it('takes each word behind it as one, whatever that holds', () => {
+    expect(wordsOf(`a 'b c' "d \\" e" f\\ g ''`)).toEqual(['a', 'b c', 'd " e', 'f g', ''])
+    expect(expanded('x', 'query $1 --since $3', ['$2; rm "x', 'b', 'c', 'd'])).toEqual([
+      'query',
+      '$2; rm "x',
+      '--since',
+      'c',
+      'b',
+      'd',
+    ])
+  })
+})
+
+describe('the pager', () => {
+  const stdout = (written: string[]) =>
+    ({
+      isTTY: true,
+      rows: 10,
+      columns: 20,
+      write: (text: string) => written.push(text) > 0,
+    }) as unknown as NodeJS.WriteStream
+
+  it('gets what is longer than the screen, and nothing else', async () => {
+    for (const [lines, isPaged] of [
+      [9, false],
+      [10, true],
+      [3000, true],
+    ] as const) {
+      const written: string[] = []
+      const file = join(home.dir, `paged-${lines}`)
+      const out = new PagedOutput(`cat > '${file}'`, stdout(written))
+      const text = Array.from({ length: lines }, (_, n) => `line ${n}\n`)
+      for (const line of text) out.write(line)
+      await out.end()
+      if (isPaged) expect(readFileSync(file, 'utf8')).toBe(text.join(''))
+      expect(written.join('')).toBe(isPaged ? '' : text.join(''))
+    }
+  })
+
+  it('may quit early, and where it is not to be run the output is seen all the same', async () => {
+    const quits = new PagedOutput('exit 0', stdout([]))
+    for (let n = 0; n < 5000; n++) quits.write(`${'x'.repeat(100)}\n`)
+    await quits.end()
+    const written: string[] = []
+    const missing = new PagedOutput('no-such-pager 2> /dev/null', stdout(written))
+    for (let n = 0; n < 20; n++) missing.write('x\n')
+    await missing.end()
+    expect(written.join('')).toBe('x\n'.repeat(20))
+  })
+
+  it('is the one of KS_PAGER, of PAGER, or less; none where none is wanted', () => {
+    expect(pagerOf({ KS_PAGER: 'more', PAGER: 'most' })).toBe('more')
+    expect(pagerOf({ PAGER: 'most' })).toBe('most')
+    expect(pagerOf({})).toContain('less')
+    for (const env of [
+      { KS_PAGER: '' },
+      { PAGER: 'cat' },
+      { CI: '1' },
+      { TERM: 'dumb' },
+      { KS_PAGER: 'cat', PAGER: 'most' },
+    ])
+      expect(pagerOf(env)).toBeUndefined()
+  })
+})

@@ -1,0 +1,200 @@
+import { chmodSync, existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { COMMANDS, help } from '../../src/kchat/chat/commands.js'
+import { complete } from '../../src/kchat/chat/completing.js'
+import { chatTerminal, hasTmux } from '../helpers/chat-terminal.js'
+import { cliHome } from '../helpers/cli.js'
+import { type FakeOpenAi, startFakeOpenAi } from '../helpers/fake-openai.js'
+import { until } from '../helpers/until.js'
+
+if (!hasTmux) process.stdout.write('the commands of kchat chat are not tested: tmux is not installed\n')
+
+const home = cliHome()
+let model: FakeOpenAi
+
+beforeAll(async () => {
+  model = await startFakeOpenAi({
+    answer: (messages) =>
+      messages.at(-1)?.content.includes('table') === true
+        ? '# Hours\n\n**Nine** o\u2019clock.\n\n| Day | Opens |\n|---|---:|\n| Monday | 9 |\n'
+        : 'The shop opens at nine. [1]',
+  })
+  const provider = { pluginId: 'openai-compatible', provider: 'fake', baseUrl: `${model.url}/v1` }
+  const defaultGenerator = { pluginId: 'openai-compatible', provider: 'fake', model: 'talker' }
+  home.file('data/config.json', JSON.stringify({ providers: [provider], defaultGenerator }))
+  home.file('handbook/shop.md', '# Shop\n\nThe shop opens at nine.\n')
+  const ingested = await home.ks(['ingest', 'handbook', '--wait', '--space', 'handbook', '--create'])
+  expect(ingested, ingested.stderr).toMatchObject({ code: 0 })
+  const prices = ['--prompt-price', '0.01', '--completion-price', '0.03', '--price-unit', '0.001']
+  const questions = ['--question', 'When does it open?', '--question', 'Where is it?']
+  const made = await home.kchat(['apps', 'create', 'Handbook', '--space', 'handbook', ...prices, ...questions])
+  expect(made, made.stderr).toMatchObject({ code: 0 })
+})
+afterAll(async () => {
+  await home.end()
+  await model.close()
+})
+
+describe('the commands of a conversation', () => {
+  it('are one table: /help lists each, and Tab completes each', () => {
+    for (const { name, what } of COMMANDS) {
+      expect(help()).toMatch(new RegExp(`^/${name}( .*)? {2,}${what.replace(/[.$[\]()]/g, '\\$&')}$`, 'm'))
+      expect(complete(`/${name}`, [])?.text).toMatch(new RegExp(`^/${name}`))
+    }
+    expect(
+      Math.max(
+        ...help()
+          .split('\n')
+          .filter((line) => line.startsWith('/'))
+          .map((line) => line.length),
+      ),
+    ).toBeLessThan(80)
+  })
+
+  it('complete as far as they agree, then files of those that take one', () => {
+    expect(complete('/re', [])).toEqual({ text: '/re', candidates: ['/rename', '/regenerate', '/resend'] })
+    expect(complete('/exp', [])).toEqual({ text: '/export ', candidates: [] })
+    expect(complete(`/export -f ${home.dir}/handb`, [])?.text).toBe(`/export -f ${home.dir}/handbook/`)
+    expect(complete(`/image ${home.dir}/handbook/`, [])?.text).toBe(`/image ${home.dir}/handbook/shop.md`)
+    expect(complete('/rename ha', [])).toBeUndefined()
+    expect(complete('plain words', ['one'])).toBeUndefined()
+    expect([complete('', ['a', 'b'])?.text, complete('a', ['a', 'b'])?.text, complete('b', ['a', 'b'])?.text]).toEqual([
+      'a',
+      'b',
+      'a',
+    ])
+  })
+})
+
+describe.skipIf(!hasTmux)('in a terminal', () => {
+  const { tmux, screen, history, type, shows, open, end } = chatTerminal(home)
+  afterAll(end)
+  const leave = async () => {
+    type('C-d')
+    await shows('left with 0')
+  }
+
+  it('suggests questions, renders Markdown, and tells tokens, price and time', async () => {
+    await open()
+    await shows('/ask 2 Where is it?')
+    type('Tab')
+    await shows('> When does it open?')
+    type('Tab')
+    await shows('> Where is it?')
+    type('C-u')
+    type('/ask 1', 'Enter')
+    await shows('› When does it open?')
+    await until(() => /\d+ tokens · 0\.\d+ USD · \d+\.\d s/.test(screen()))
+    type('Show it as a table.', 'Enter')
+    await shows('Monday      9')
+    expect(screen()).toContain('Nine o\u2019clock.')
+    expect(screen()).not.toContain('**')
+    await leave()
+  })
+
+  it('searches messages of before, sends one again, and gives one back to be changed', async () => {
+    await open()
+    for (const text of ['First about apples.', 'Second about pears.']) {
+      type(text, 'Enter')
+      await shows(`› ${text}`)
+      await until(() => !screen().includes('answering'))
+    }
+    type('half', 'C-r', 'APPLES')
+    await shows('> First about apples.')
+    await shows('searching for APPLES')
+    type('Escape')
+    await shows('> half')
+    type('C-u', 'C-r', 'about')
+    await shows('> Second about pears.')
+    type('C-r')
+    await shows('> First about apples.')
+    type('Enter')
+    await until(() => !screen().includes('searching'))
+    type('!', 'Enter')
+    await shows('› First about apples.!')
+    await until(() => !screen().includes('answering'))
+    type('/regenerate', 'Enter')
+    await until(() => (history().match(/› First about apples\.!/g) ?? []).length === 2)
+    await until(() => !screen().includes('answering'))
+    type('/resend', 'Enter')
+    await shows('> First about apples.!')
+    type('C-u')
+    await leave()
+  })
+
+  it('has a message written with $EDITOR, which has the terminal meanwhile', async () => {
+    const editor = home.file(
+      'bin/editor',
+      '#!/bin/sh\nprintf "now: "; read line < /dev/tty\nprintf " and %s" "$line" >> "$2"\n',
+    )
+    chmodSync(editor, 0o755)
+    await open([], { EDITOR: `${editor} --wait` })
+    type('typed', 'C-x', 'C-e')
+    await shows('now: ')
+    type('from the editor', 'Enter')
+    await shows('> typed and from the editor')
+    type('C-u')
+    await leave()
+    await open([], { EDITOR: 'false' })
+    type('/edit some words', 'Enter')
+    await shows('! false ended with 1: the message is as it was')
+    await shows('> some words')
+    type('C-u')
+    await leave()
+  })
+
+  it('writes the conversation to a file, and replaces one only when told to', async () => {
+    home.file('kept.md', 'mine')
+    await open()
+    type('When does it open?', 'Enter')
+    await shows('tokens')
+    type('/export kept.md', 'Enter')
+    await shows('kept.md is there already: /export -f kept.md replaces it.')
+    expect(readFileSync(join(home.dir, 'kept.md'), 'utf8')).toBe('mine')
+    type('/export -f kept.md', 'Enter')
+    await shows('Wrote kept.md: 1 message.')
+    expect(readFileSync(join(home.dir, 'kept.md'), 'utf8')).toContain(
+      '> When does it open?\n\nThe shop opens at nine. [1]\n',
+    )
+    type('/export all.json', 'Enter')
+    await shows('Wrote all.json')
+    expect(JSON.parse(readFileSync(join(home.dir, 'all.json'), 'utf8'))).toMatchObject([
+      { query: 'When does it open?' },
+    ])
+    expect(existsSync(join(home.dir, 'none'))).toBe(false)
+    await leave()
+  })
+
+  it('gives an answer to the clipboard only when asked', async () => {
+    await open()
+    tmux('set', '-g', 'set-clipboard', 'on')
+    type('When does it open?', 'Enter')
+    await shows('tokens')
+    expect(tmux('list-buffers')).toBe('')
+    type('/copy', 'Enter')
+    await until(() => tmux('show-buffer') === 'The shop opens at nine. [1]')
+    await leave()
+  })
+
+  it('names, finds and deletes conversations, and deletes only after a yes', async () => {
+    await open()
+    type('A question about walruses.', 'Enter')
+    await shows('tokens')
+    type('/rename Animals of the sea', 'Enter')
+    await shows('The conversation is called "Animals of the sea" now.')
+    type('/search WALRUSES', 'Enter')
+    await shows('1* Animals of the sea: A question about walruses.')
+    type('/delete 1', 'Enter')
+    await shows('Delete this conversation with its messages? y deletes it.')
+    type('no', 'Enter')
+    await shows('Nothing was done.')
+    expect((await home.kchat(['conversations', '--json'])).stdout).toContain('Animals of the sea')
+    type('/delete', 'Enter')
+    await shows('y deletes it.')
+    type('y', 'Enter')
+    await shows('Deleted.')
+    expect((await home.kchat(['conversations', '--json'])).stdout).not.toContain('Animals of the sea')
+    await leave()
+  })
+})
