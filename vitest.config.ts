@@ -17,6 +17,7 @@ const FOLDERS = {
   repo: ['test/repo/**/*.test.ts'],
   postgres: ['test/postgres/**/*.test.ts'],
   cluster: ['test/cluster/**/*.test.ts'],
+  console: ['test/console/**/*.test.ts'],
 }
 
 /** Files that take longest, the longest first: begun last they would hold up the end, with the other workers idle. */
@@ -122,6 +123,8 @@ export default defineConfig({
       }),
       project('daemon', FOLDERS.daemon, LEFT_OUT, { testTimeout: 60 * SECOND, globalSetup: SERVER_IF_ASKED, ...MIXED }),
       project('cli', FOLDERS.cli, [], { testTimeout: 60 * SECOND, ...MIXED }),
+      // a browser and a daemon each
+      project('console', FOLDERS.console, [], { testTimeout: 120 * SECOND, ...HARSH }),
       project('crash', FOLDERS.crash, [], { testTimeout: 600 * SECOND, ...HARSH }),
       // whole deployments, for minutes: only `npm run cluster` has them
       ...(process.env.KS_CLUSTER === '1'
