@@ -112,7 +112,8 @@ module.exports = {
     never(
       'no-dev-dependency',
       'What runs at the user is a dependency, not a devDependency.',
-      { path: '^(src|bin)/' },
+      // the console is bundled: what it is made of is not installed at the user
+      { path: '^(src|bin)/', pathNot: '^src/console/' },
       { dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown'], dependencyTypesNot: ['type-only'] },
     ),
     never('no-unresolvable', 'The import points nowhere.', {}, { couldNotResolve: true }),
@@ -143,7 +144,7 @@ module.exports = {
     never(
       'contract-as-types',
       'Only errors.ts, limits.ts and values.ts of the contract are free of zod. Take the rest as types (`import type`).',
-      { path: '^src/(engine|client|cli|commands|kchat|local)/' },
+      { path: '^src/(engine|client|cli|commands|console|kchat|local)/' },
       {
         path: '^src/contract/',
         pathNot: '^src/contract/(chat/)?(errors|limits|values)\\.ts$',
@@ -173,6 +174,24 @@ module.exports = {
       'The client speaks HTTP. It shares the contract (as types), lib and local with the daemon, nothing else.',
       { path: '^src/client/' },
       { path: '^src/(engine|daemon|mcp|cli|commands|kchat)/' },
+    ),
+    never(
+      'console-is-a-page',
+      'The console runs in a browser: it shares the contract (as types), how an address is put together, and nothing else.',
+      { path: '^src/console/' },
+      { path: '^src/(?!console/|contract/|client/routes\\.ts$)' },
+    ),
+    never(
+      'console-has-no-node',
+      'The console runs in a browser, which has no built-in modules of Node.',
+      { path: '^src/console/' },
+      { dependencyTypes: ['core'] },
+    ),
+    never(
+      'console-is-served-as-files',
+      'The console is built on its own and served as files; nothing else imports its modules.',
+      { path: '^(src|bin)/', pathNot: '^src/console/' },
+      { path: '^src/console/' },
     ),
     never(
       'cli-has-no-second-way-in',

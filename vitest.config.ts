@@ -18,6 +18,7 @@ const FOLDERS = {
   postgres: ['test/postgres/**/*.test.ts'],
   cluster: ['test/cluster/**/*.test.ts'],
   package: ['test/package/**/*.test.ts'],
+  console: ['test/console/**/*.test.ts'],
 }
 
 /** Files that take longest, the longest first: begun last they would hold up the end, with the other workers idle. */
@@ -124,6 +125,8 @@ export default defineConfig({
       project('daemon', FOLDERS.daemon, LEFT_OUT, { testTimeout: 60 * SECOND, globalSetup: SERVER_IF_ASKED, ...MIXED }),
       project('cli', FOLDERS.cli, [], { testTimeout: 60 * SECOND, ...MIXED }),
       project('package', FOLDERS.package, [], { testTimeout: 120 * SECOND, ...HARSH }),
+      // a browser and a daemon each
+      project('console', FOLDERS.console, [], { testTimeout: 120 * SECOND, ...HARSH }),
       project('crash', FOLDERS.crash, [], { testTimeout: 600 * SECOND, ...HARSH }),
       // whole deployments, for minutes: only `npm run cluster` has them
       ...(process.env.KS_CLUSTER === '1'

@@ -20,7 +20,13 @@ const LOCK = join(DIST, '.building')
 const STALE_LOCK_MS = 180_000
 const LOCK_POLL_MS = 100
 /** what is made of the output of the compiler */
-const STEPS = ['scripts/oclif-manifest.js', 'scripts/man.js', 'scripts/bundle.js', 'scripts/code-cache.js']
+const STEPS = [
+  'scripts/oclif-manifest.js',
+  'scripts/man.js',
+  'scripts/bundle.js',
+  'scripts/code-cache.js',
+  'scripts/console.js',
+]
 
 /**
  * Builds when the sources are not those of the last build.
@@ -71,6 +77,8 @@ function sourcesFingerprint() {
 function removeOrphans() {
   rmSync(join(DIST, 'bundle'), { recursive: true, force: true })
   for (const path of filesOf(DIST)) {
+    // the page of the console has a build of its own, with other names
+    if (path.startsWith(join(DIST, 'console'))) continue
     const match = /^(.*)\.js(\.map)?$/.exec(relative(DIST, path))
     if (match === null) continue
     const source = join(ROOT, 'src', match[1])

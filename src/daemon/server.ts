@@ -8,6 +8,9 @@ import { chatAppHandlers } from './chat/apps.js'
 import { chatDialect } from './chat/dialect.js'
 import { chatHandlers } from './chat/handlers.js'
 import { welcomeHandlers, welcomeRoutes } from './chat/welcome.js'
+import { consoleHandlers } from './console/handlers.js'
+import { consoleRoutes } from './console/routes.js'
+import { CONSOLE, consolePage } from './console/serve.js'
 import { createEdge, type Edge, type EdgeBindings, type EdgeOptions } from './edge.js'
 import { gatewayDialect } from './gateway/dialect.js'
 import { gatewayHandlers } from './gateway/handlers.js'
@@ -26,6 +29,9 @@ export function createApp(options: EdgeOptions): DaemonApp {
   }
   const gateway = createEdge(options, gatewayDialect)
   serve(gateway, [...gatewayRoutes, ...chatAppRoutes], { ...gatewayHandlers(deps), ...chatAppHandlers(deps) })
+  serve(gateway, consoleRoutes, consoleHandlers(deps))
+  const page = consolePage(options)
+  for (const pattern of [CONSOLE, `${CONSOLE}/*`]) app.all(pattern, page)
   const chat = createEdge(options, chatDialect)
   serve(chat, [...chatRoutes, ...welcomeRoutes], { ...chatHandlers(deps.engine), ...welcomeHandlers })
   serveMcp(app, options)

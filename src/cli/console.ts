@@ -1,0 +1,62 @@
+import { spawn } from 'node:child_process'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import type { Client } from '../client/client.js'
+import { apiError } from '../client/client.js'
+import { readText } from '../client/http.js'
+import { recordIn } from '../lib/json/values.js'
+import { writePrivateFile } from '../local/private-file.js'
+
+export interface ConsoleAddress {
+  url: string
+  /** seconds for which the address is signed in; undefined where the page asks for a token */
+  expiresInSeconds: number | undefined
+}
+
+/** not the operator of the daemon, or a service that knows no such code: the page asks for a token itself */
+const WITHOUT_CODE = new Set([403, 404])
+
+/** Where the console is, with a code that signs one tab in. @throws ApiError, ConnectionError */
+export async function consoleAddress(client: Client): Promise<ConsoleAddress> {
+  const page = `${client.transport.target.url.replace(/\/$/, '')}/console/`
+  const { status, body } = await client.raw({ method: 'POST', path: '/daemon/console/codes' })
+  if (WITHOUT_CODE.has(status)) {
+    body.resume()
+    return { url: page, expiresInSeconds: undefined }
+  }
+  if (status >= 400) throw await apiError(body)
+  const answer = recordIn(await readText(body))
+  const { code, expiresInSeconds } = answer ?? {}
+  if (typeof code !== 'string' || typeof expiresInSeconds !== 'number')
+    return { url: page, expiresInSeconds: undefined }
+  // a fragment is not sent to any server and stands in no log
+  return { url: `${page}#code=${code}`, expiresInSeconds }
+}
+
+/**
+ * Opens a page in the browser of this desktop. The address goes through a file that only this user can read, since others
+ * can see the arguments of a program.
+ *
+ * @returns whether the program that opens pages took it
+ */
+export async function openInBrowser(url: string, folder: string): Promise<boolean> {
+  const file = join(folder, 'console.html')
+  writePrivateFile(file, redirect(url))
+  const [program, ...args] = opener(process.platform)
+  return await new Promise((resolve) => {
+    const child = spawn(program, [...args, pathToFileURL(file).href], { stdio: 'ignore', detached: true })
+    child.once('error', () => resolve(false))
+    child.once('exit', (code) => resolve(code === 0))
+    child.unref()
+  })
+}
+
+function opener(platform: NodeJS.Platform): [string, ...string[]] {
+  if (platform === 'darwin') return ['open']
+  return platform === 'win32' ? ['explorer.exe'] : ['xdg-open']
+}
+
+function redirect(url: string): string {
+  const address = JSON.stringify(url).replaceAll('<', '\\u003c')
+  return `<!doctype html>\n<meta charset="utf-8">\n<title>Knowledge Spaces</title>\n<script>location.replace(${address})</script>\n`
+}

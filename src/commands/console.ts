@@ -1,0 +1,23 @@
+import * as Flags from '@oclif/core/flags'
+import { BaseCommand } from '../cli/base-command.js'
+import { consoleAddress, openInBrowser } from '../cli/console.js'
+
+export default class Console extends BaseCommand {
+  static override summary = 'open the console of the service in the browser'
+  static override description =
+    'The address that is printed is signed in: it is good for one tab, once, within a minute. With a token that is not of the operator of the daemon, the page asks for one.'
+  static override examples = ['<%= config.bin %> console', '<%= config.bin %> console --no-open']
+  static override flags = {
+    'no-open': Flags.boolean({ description: 'print the address and open no browser' }),
+  }
+
+  async run(): Promise<void> {
+    const { flags } = await this.parse(Console)
+    const { url, expiresInSeconds } = await consoleAddress(await this.client())
+    if (this.out.isJson) this.out.json({ url, signedIn: expiresInSeconds !== undefined })
+    else this.out.line(url)
+    if (flags['no-open']) return
+    if (!(await openInBrowser(url, this.dirs.data)))
+      this.out.warn('ks: no browser could be opened here; open the address above in one')
+  }
+}

@@ -1,0 +1,111 @@
+import { type CallInput, type CallResult, type RouteKey, urlPath } from '../../client/routes.js'
+import { reached, unreached } from './link.js'
+import { sentenceOf, sessionRefused, tokenNow } from './session.js'
+
+/** What the daemon refused, in its own words. */
+export class ApiError extends Error {
+  constructor(
+    readonly status: number,
+    readonly code: string,
+    message: string,
+    readonly traceId: string | undefined,
+  ) {
+    super(message)
+    this.name = 'ApiError'
+  }
+}
+
+/** No answer came. */
+export class Unreachable extends Error {
+  constructor(cause: unknown) {
+    super('the daemon does not answer', { cause })
+    this.name = 'Unreachable'
+  }
+}
+
+interface Parts {
+  path?: Record<string, unknown>
+  query?: Record<string, unknown>
+  body?: unknown
+}
+
+export interface CallOptions {
+  signal?: AbortSignal | undefined
+}
+
+/**
+ * Calls an operation of the contract, named by method and path: `call('GET /knowledge-spaces/{id}', { path: { id } })`.
+ *
+ * @throws ApiError, Unreachable
+ */
+export async function call<K extends RouteKey>(
+  key: K,
+  input: CallInput<K> & object,
+  options: CallOptions = {},
+): Promise<CallResult<K>> {
+  const response = await open(key, input, options)
+  const text = await response.text()
+  // the contract is the type of the answer; the service checks what it sends in its own tests
+  return JSON.parse(text === '' ? 'null' : text)
+}
+
+/** Calls an operation and gives the answer as it comes: bytes of a picture, a stream of events. */
+export async function open<K extends RouteKey>(
+  key: K,
+  input: CallInput<K> & object,
+  { signal }: CallOptions = {},
+): Promise<Response> {
+  const parts: Parts = input
+  const at = key.indexOf(' ')
+  const target = urlPath(key.slice(at + 1), parts.path, parts.query)
+  const headers: Record<string, string> = {}
+  const init: RequestInit = { method: key.slice(0, at), headers, signal: signal ?? null }
+  if (parts.body !== undefined) {
+    headers['content-type'] = 'application/json'
+    init.body = JSON.stringify(parts.body)
+  }
+  return await send(target, init)
+}
+
+/** A request with the session of this tab. */
+export async function send(target: string, init: RequestInit): Promise<Response> {
+  const token = await tokenNow()
+  const headers = new Headers(init.headers)
+  if (token !== undefined) headers.set('authorization', `Bearer ${token}`)
+  const response = await fetch(target, { ...init, headers, cache: 'no-store' }).catch((error: unknown) => {
+    if (init.signal?.aborted === true) throw error
+    unreached()
+    throw new Unreachable(error)
+  })
+  reached()
+  if (response.ok) return response
+  if (response.status === 401) sessionRefused(token)
+  throw await errorOf(response)
+}
+
+/** Asks the daemon for something with a token that is not kept yet. @throws ApiError, Unreachable */
+export async function checkToken(token: string): Promise<void> {
+  // what cannot stand in a header is no token either
+  const authorization = `Bearer ${token.replace(/[^\x21-\x7e]/g, '?')}`
+  const response = await fetch('/knowledge-spaces?limit=1', { headers: { authorization }, cache: 'no-store' }).catch(
+    (error: unknown) => {
+      throw new Unreachable(error)
+    },
+  )
+  if (!response.ok) throw await errorOf(response)
+}
+
+async function errorOf(response: Response): Promise<ApiError> {
+  const answer: unknown = await response.json().catch(() => undefined)
+  return new ApiError(
+    response.status,
+    response.headers.get('x-error-code') ?? 'internal',
+    sentenceOf(answer) ?? `the service answered ${response.status}`,
+    response.headers.get('x-trace-id') ?? undefined,
+  )
+}
+
+/** What to show of an error. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

@@ -1,0 +1,42 @@
+import { type ComponentType, type LazyExoticComponent, lazy } from 'react'
+import type { IconName } from './ui/icon.js'
+
+export interface Page {
+  /** first part of its address */
+  id: string
+  title: string
+  icon: IconName
+  /** shows one space, which the bar above it names */
+  ofSpace: boolean
+  /** pressed after `g` it leads here */
+  key: string
+  component: LazyExoticComponent<ComponentType>
+}
+
+/** The pages in the order of the navigation. Each is loaded when it is first opened. */
+export const PAGES: readonly Page[] = [
+  {
+    id: 'spaces',
+    title: 'Spaces',
+    icon: 'spaces',
+    ofSpace: false,
+    key: 's',
+    component: lazy(() => import('./pages/spaces/spaces.js').then(({ Spaces }) => ({ default: Spaces }))),
+  },
+  {
+    id: 'ask',
+    title: 'Ask',
+    icon: 'ask',
+    ofSpace: true,
+    key: 'a',
+    component: lazy(() => import('./pages/ask/ask.js').then(({ Ask }) => ({ default: Ask }))),
+  },
+  {
+    id: 'documents',
+    title: 'Documents',
+    icon: 'documents',
+    ofSpace: true,
+    key: 'd',
+    component: lazy(() => import('./pages/documents/documents.js').then(({ Documents }) => ({ default: Documents }))),
+  },
+]

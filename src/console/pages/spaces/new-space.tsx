@@ -1,0 +1,94 @@
+import { type FormEvent, useState } from 'react'
+import type { KnowledgeSpace } from '../../../contract/gateway/spaces.js'
+import { messageOf } from '../../api/client.js'
+import { useWrite } from '../../api/use.js'
+import { Button } from '../../ui/button.js'
+import { Dialog, Field } from '../../ui/parts.js'
+import { Notice } from '../../ui/state.js'
+
+/** A name is all it takes; documents come after it. */
+export function NewSpace({ onClose, onMade }: { onClose: () => void; onMade: (space: KnowledgeSpace) => void }) {
+  const [name, setName] = useState('')
+  const [slug, setSlug] = useState<string>()
+  const [description, setDescription] = useState('')
+  const create = useWrite('POST /knowledge-spaces', ['GET /knowledge-spaces'])
+  const proposed = slug ?? slugOf(name)
+
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    const body = {
+      name: name.trim(),
+      slug: proposed,
+      ...(description.trim() === '' ? {} : { description: description.trim() }),
+    }
+    create.mutate(
+      { body },
+      {
+        onSuccess: (space) => {
+          onClose()
+          onMade(space)
+        },
+      },
+    )
+  }
+
+  return (
+    <Dialog title="New space" onClose={onClose}>
+      <form className="stack" onSubmit={submit}>
+        <Field label="Name">
+          {(given) => (
+            <input
+              {...given}
+              className="input"
+              required
+              maxLength={160}
+              value={name}
+              onChange={(event) => setName(event.target.value)}
+            />
+          )}
+        </Field>
+        <Field label="Short name" hint="In addresses and on the command line: lower case letters, digits, hyphens.">
+          {(given) => (
+            <input
+              {...given}
+              className="input mono"
+              required
+              pattern="[a-z0-9]+(-[a-z0-9]+)*"
+              value={proposed}
+              onChange={(event) => setSlug(event.target.value)}
+            />
+          )}
+        </Field>
+        <Field label="Description" hint="Optional: what is in it.">
+          {(given) => (
+            <textarea
+              {...given}
+              className="textarea"
+              rows={2}
+              maxLength={2000}
+              value={description}
+              onChange={(event) => setDescription(event.target.value)}
+            />
+          )}
+        </Field>
+        {create.isError && <Notice tone="bad">{messageOf(create.error)}</Notice>}
+        <div className="row form-end">
+          <Button onClick={onClose}>Cancel</Button>
+          <Button kind="primary" type="submit" busy={create.isPending}>
+            Create
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}
+
+/** `Contracts 2025 (EU)` → `contracts-2025-eu` */
+export function slugOf(name: string): string {
+  return name
+    .normalize('NFKD')
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-|-$/g, '')
+    .slice(0, 80)
+}

@@ -1,0 +1,49 @@
+import './spaces.css'
+import { useState } from 'react'
+import type { KnowledgeSpace } from '../../../contract/gateway/spaces.js'
+import { useRead } from '../../api/use.js'
+import { Button } from '../../ui/button.js'
+import { PageHead } from '../../ui/parts.js'
+import { Empty, Loaded } from '../../ui/state.js'
+import { AddDocuments } from './add-documents.js'
+import { NewSpace } from './new-space.js'
+import { SpaceCard } from './space-card.js'
+
+/** What there is, how fresh, how full. */
+export function Spaces() {
+  const spaces = useRead('GET /knowledge-spaces', { query: { limit: 1000 } })
+  const [isNew, setNew] = useState(false)
+  const [made, setMade] = useState<KnowledgeSpace>()
+  const create = (
+    <Button kind="primary" icon="plus" onClick={() => setNew(true)}>
+      New space
+    </Button>
+  )
+  return (
+    <>
+      <PageHead
+        title="Spaces"
+        lead="Each holds the documents of one subject, ready to be asked."
+        actions={(spaces.data?.items.length ?? 0) > 0 && create}
+      />
+      <Loaded of={spaces} lines={8}>
+        {({ items }) =>
+          items.length === 0 ? (
+            <Empty icon="spaces" title="No spaces yet">
+              <p>Make one and drop a folder of documents on it: PDFs, office files, mail, web pages, notes.</p>
+              {create}
+            </Empty>
+          ) : (
+            <ul className="space-grid">
+              {items.map((space) => (
+                <SpaceCard key={space.id} space={space} />
+              ))}
+            </ul>
+          )
+        }
+      </Loaded>
+      {isNew && <NewSpace onClose={() => setNew(false)} onMade={setMade} />}
+      {made !== undefined && <AddDocuments space={made} onClose={() => setMade(undefined)} />}
+    </>
+  )
+}

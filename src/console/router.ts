@@ -1,0 +1,74 @@
+import { useSyncExternalStore } from 'react'
+
+/** Places within the console: `/console/<page>/<rest>?<query>`. */
+export interface Place {
+  page: string
+  /** path parts behind the page, decoded */
+  rest: readonly string[]
+  query: URLSearchParams
+}
+
+const BASE = '/console/'
+const listeners = new Set<() => void>()
+let shown: { address: string; place: Place } | undefined
+
+export function usePlace(): Place {
+  return useSyncExternalStore(subscribe, placeNow)
+}
+
+/** `address('documents', [id], { tab: 'outline' })` */
+export function address(
+  page: string,
+  rest: readonly string[] = [],
+  query: Record<string, string | undefined> = {},
+): string {
+  const search = new URLSearchParams()
+  for (const [name, value] of Object.entries(query)) if (value !== undefined && value !== '') search.set(name, value)
+  const path = BASE + [page, ...rest].map(encodeURIComponent).join('/')
+  return search.size === 0 ? path : `${path}?${search}`
+}
+
+/** @param replace the place before is none to go back to */
+export function go(to: string, { replace = false } = {}): void {
+  if (to === location.pathname + location.search) return
+  if (replace) history.replaceState(null, '', to)
+  else history.pushState(null, '', to)
+  if (!replace) scrollTo(0, 0)
+  for (const listener of listeners) listener()
+}
+
+/** Changes the query of the place and leaves the rest. */
+export function setQuery(changes: Record<string, string | undefined>, options?: { replace?: boolean }): void {
+  const { page, rest, query } = placeNow()
+  go(address(page, rest, { ...Object.fromEntries(query), ...changes }), options)
+}
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener)
+  addEventListener('popstate', listener)
+  return () => {
+    listeners.delete(listener)
+    removeEventListener('popstate', listener)
+  }
+}
+
+function placeNow(): Place {
+  const now = location.pathname + location.search
+  if (shown?.address === now) return shown.place
+  const [page = '', ...rest] = location.pathname
+    .slice(BASE.length)
+    .split('/')
+    .filter((part) => part !== '')
+    .map(decoded)
+  const place = { page, rest, query: new URLSearchParams(location.search) }
+  shown = { address: now, place }
+  return place
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    return part
+  }
+}

@@ -1,0 +1,131 @@
+import { type KeyboardEvent, useMemo, useState } from 'react'
+import { signOut } from '../api/session.js'
+import { rememberSpace, useSpace } from '../api/space.js'
+import { PAGES } from '../pages.js'
+import { address, go } from '../router.js'
+import { Icon, type IconName } from '../ui/icon.js'
+import { Dialog } from '../ui/parts.js'
+import { setTheme } from './theme.js'
+
+interface Command {
+  id: string
+  title: string
+  group: string
+  icon: IconName
+  keys?: string
+  run: () => void
+}
+
+const MOST = 12
+
+/** Everything by its name: pages, spaces, what the shell can do. */
+export function Palette({ onClose }: { onClose: () => void }) {
+  const commands = useCommands()
+  const [text, setText] = useState('')
+  const [at, setAt] = useState(0)
+  const found = useMemo(() => commands.filter((command) => fits(command, text)).slice(0, MOST), [commands, text])
+  const chosen = Math.min(at, found.length - 1)
+
+  const run = (command: Command | undefined) => {
+    if (command === undefined) return
+    onClose()
+    command.run()
+  }
+  const onKeyDown = (event: KeyboardEvent) => {
+    const step = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0
+    if (step !== 0) {
+      event.preventDefault()
+      setAt((chosen + step + found.length) % Math.max(found.length, 1))
+    } else if (event.key === 'Enter') {
+      event.preventDefault()
+      run(found[chosen])
+    }
+  }
+
+  return (
+    <Dialog title="Go to or do" onClose={onClose} className="dialog palette">
+      <input
+        className="input palette-input"
+        autoFocus
+        role="combobox"
+        aria-expanded="true"
+        aria-controls="palette-list"
+        aria-activedescendant={found[chosen] === undefined ? undefined : `palette-${found[chosen].id}`}
+        aria-label="Page, space or command"
+        placeholder="Page, space or command"
+        value={text}
+        onChange={(event) => {
+          setText(event.target.value)
+          setAt(0)
+        }}
+        onKeyDown={onKeyDown}
+      />
+      <div id="palette-list" role="listbox" aria-label="Commands" className="palette-list">
+        {found.map((command, index) => (
+          <div
+            key={command.id}
+            id={`palette-${command.id}`}
+            role="option"
+            tabIndex={-1}
+            aria-selected={index === chosen}
+            className="palette-item"
+            onMouseMove={() => setAt(index)}
+            onMouseDown={(event) => {
+              event.preventDefault()
+              run(command)
+            }}
+          >
+            <Icon name={command.icon} />
+            <span className="palette-title">{command.title}</span>
+            <span className="faint">{command.keys ?? command.group}</span>
+          </div>
+        ))}
+      </div>
+      {found.length === 0 && <p className="faint palette-none">Nothing has this name.</p>}
+    </Dialog>
+  )
+}
+
+function useCommands(): Command[] {
+  const { spaces } = useSpace()
+  return useMemo(
+    () => [
+      ...PAGES.map(({ id, title, icon, key }) => ({
+        id: `page-${id}`,
+        title,
+        group: 'Page',
+        icon,
+        keys: `g ${key}`,
+        run: () => go(address(id)),
+      })),
+      ...spaces.map(({ slug, name }) => ({
+        id: `space-${slug}`,
+        title: name,
+        group: 'Ask this space',
+        icon: 'ask' as const,
+        run: () => {
+          rememberSpace(slug)
+          go(address('ask', [], { space: slug }))
+        },
+      })),
+      ...(['auto', 'light', 'dark'] as const).map((theme) => ({
+        id: `theme-${theme}`,
+        title: theme === 'auto' ? 'Theme of the system' : `${theme === 'light' ? 'Light' : 'Dark'} theme`,
+        group: 'Theme',
+        icon: theme === 'auto' ? ('auto' as const) : theme === 'light' ? ('sun' as const) : ('moon' as const),
+        run: () => setTheme(theme),
+      })),
+      { id: 'sign-out', title: 'Sign out of this tab', group: 'Session', icon: 'leave' as const, run: signOut },
+    ],
+    [spaces],
+  )
+}
+
+/** Every word of the text begins a word of the title or group. */
+function fits({ title, group }: Command, text: string): boolean {
+  const words = `${title} ${group}`.toLowerCase().split(/\s+/)
+  return text
+    .toLowerCase()
+    .split(/\s+/)
+    .every((part) => words.some((word) => word.startsWith(part)))
+}

@@ -1,0 +1,182 @@
+import { Component, type ReactNode, Suspense, useEffect, useState, useSyncExternalStore } from 'react'
+import { messageOf } from '../api/client.js'
+import { link } from '../api/link.js'
+import { signOut } from '../api/session.js'
+import { useSpace } from '../api/space.js'
+import { PAGES, type Page } from '../pages.js'
+import { address, go, usePlace } from '../router.js'
+import { Button, classes, IconButton, Link } from '../ui/button.js'
+import { Icon } from '../ui/icon.js'
+import { Empty, Notice, Skeleton } from '../ui/state.js'
+import { Toasts } from '../ui/toast.js'
+import { useShortcuts } from './keys.js'
+import { Palette } from './palette.js'
+import { useTheme } from './theme.js'
+
+const ICON = new URL('../icon.svg', import.meta.url).href
+
+/** The frame of every page: navigation, the space, banners. */
+export function Shell() {
+  const { page: id } = usePlace()
+  const [isNavOpen, openNav] = useState(false)
+  const [isPaletteOpen, openPalette] = useState(false)
+  const page = PAGES.find((known) => known.id === id)
+  useShortcuts(() => openPalette(true))
+  useEffect(() => {
+    if (id === '') go(address(PAGES[0]?.id ?? 'spaces'), { replace: true })
+    document.title = page === undefined ? 'Knowledge Spaces' : `${page.title} · Knowledge Spaces`
+    openNav(false)
+  }, [id, page])
+
+  return (
+    <div className="shell">
+      <a className="skip" href="#content">
+        Skip to the content
+      </a>
+      <Navigation current={id} isOpen={isNavOpen} onClose={() => openNav(false)} />
+      <div className="column">
+        <header className="bar">
+          <IconButton
+            icon="menu"
+            label="Pages"
+            className="bar-menu"
+            aria-expanded={isNavOpen}
+            onClick={() => openNav(!isNavOpen)}
+          />
+          {page?.ofSpace === true ? <SpacePicker /> : <span className="bar-title">{page?.title}</span>}
+          <button type="button" className="bar-search" onClick={() => openPalette(true)}>
+            <Icon name="search" size={16} />
+            <span className="bar-search-words">Go to or do</span>
+            <kbd>{isMac() ? '⌘' : 'Ctrl'} K</kbd>
+          </button>
+        </header>
+        <Away />
+        <main id="content" className="content" tabIndex={-1}>
+          <Opened page={page} isKnown={page !== undefined || id === ''} />
+        </main>
+      </div>
+      {isPaletteOpen && <Palette onClose={() => openPalette(false)} />}
+      <Toasts />
+    </div>
+  )
+}
+
+function Opened({ page, isKnown }: { page: Page | undefined; isKnown: boolean }) {
+  if (page === undefined) {
+    if (isKnown) return <Skeleton />
+    return (
+      <Empty icon="search" title="There is no such page">
+        <Link className="button button-plain" to={address('spaces')}>
+          Go to the spaces
+        </Link>
+      </Empty>
+    )
+  }
+  const { component: Body, id } = page
+  return (
+    <Caught key={id}>
+      <Suspense fallback={<Skeleton lines={6} />}>
+        <Body />
+      </Suspense>
+    </Caught>
+  )
+}
+
+function Navigation({ current, isOpen, onClose }: { current: string; isOpen: boolean; onClose: () => void }) {
+  const { theme, next } = useTheme()
+  return (
+    <>
+      {isOpen && <button type="button" className="nav-shade" aria-label="Close the pages" onClick={onClose} />}
+      <nav className={classes('nav', isOpen && 'nav-open')} aria-label="Pages">
+        <Link className="nav-brand" to={address('spaces')}>
+          <img src={ICON} alt="" width="26" height="26" />
+          <span>Knowledge Spaces</span>
+        </Link>
+        <ul className="nav-list">
+          {PAGES.map(({ id, title, icon }) => (
+            <li key={id}>
+              <Link
+                className="nav-link"
+                to={address(id)}
+                aria-current={id === current ? 'page' : undefined}
+                onClick={onClose}
+              >
+                <Icon name={icon} />
+                <span>{title}</span>
+              </Link>
+            </li>
+          ))}
+        </ul>
+        <div className="nav-foot">
+          <button type="button" className="nav-link" onClick={next}>
+            <Icon name={theme === 'auto' ? 'auto' : theme === 'light' ? 'sun' : 'moon'} />
+            <span>{theme === 'auto' ? 'Theme of the system' : theme === 'light' ? 'Light theme' : 'Dark theme'}</span>
+          </button>
+          <button type="button" className="nav-link" onClick={signOut}>
+            <Icon name="leave" />
+            <span>Sign out</span>
+          </button>
+        </div>
+      </nav>
+    </>
+  )
+}
+
+function SpacePicker() {
+  const { space, spaces, choose } = useSpace()
+  if (space === undefined) return <span className="bar-title" />
+  return (
+    <label className="space-picker">
+      <span className="sr-only">Space</span>
+      <select className="select" value={space.slug} onChange={(event) => choose(event.target.value)}>
+        {spaces.map(({ slug, name }) => (
+          <option key={slug} value={slug}>
+            {name}
+          </option>
+        ))}
+      </select>
+    </label>
+  )
+}
+
+/** The daemon went away: the page stays as it was and goes on when it is back. */
+function Away() {
+  const isAway = useSyncExternalStore(link.subscribe, link.isAway)
+  if (!isAway) return null
+  return (
+    <div className="banner" role="alert">
+      <Icon name="warning" />
+      <p>
+        The daemon does not answer. <code>ks daemon start</code> starts it; this page goes on by itself.
+      </p>
+    </div>
+  )
+}
+
+/** A page that fails while it is drawn leaves the frame standing. */
+class Caught extends Component<{ children: ReactNode }, { error: unknown }> {
+  override state: { error: unknown } = { error: undefined }
+
+  static getDerivedStateFromError(error: unknown) {
+    return { error }
+  }
+
+  override render() {
+    const { error } = this.state
+    if (error === undefined) return this.props.children
+    const again = (
+      <Button small icon="refresh" onClick={() => location.reload()}>
+        Load again
+      </Button>
+    )
+    return (
+      <Notice tone="bad" action={again}>
+        <p>This page could not be drawn: {messageOf(error)}</p>
+      </Notice>
+    )
+  }
+}
+
+function isMac(): boolean {
+  return /mac|iphone|ipad/i.test(navigator.userAgent)
+}

@@ -1,0 +1,66 @@
+import { type FormEvent, useState } from 'react'
+import { checkToken, messageOf } from '../api/client.js'
+import { session, signIn } from '../api/session.js'
+import { Button } from '../ui/button.js'
+import { Icon } from '../ui/icon.js'
+import { Field } from '../ui/parts.js'
+import { Notice } from '../ui/state.js'
+
+/** Where there is no session: a token, or how to get here without one. */
+export function SignIn({ problem }: { problem: string | undefined }) {
+  const [token, setToken] = useState('')
+  const [error, setError] = useState<string>()
+  const [busy, setBusy] = useState(false)
+  const isLocal = ['127.0.0.1', 'localhost', '[::1]'].includes(location.hostname)
+
+  const submit = async (event: FormEvent) => {
+    event.preventDefault()
+    const typed = token.trim()
+    if (typed === '') return setError('paste the token here')
+    setBusy(true)
+    setError(undefined)
+    try {
+      await checkToken(typed)
+      signIn(typed)
+    } catch (reason) {
+      setError(messageOf(reason))
+      setBusy(false)
+    }
+  }
+
+  return (
+    <main className="sign-in">
+      <form className="sign-in-card" onSubmit={(event) => void submit(event)}>
+        <span className="sign-in-mark">
+          <Icon name="lock" size={26} />
+        </span>
+        <h1>Knowledge Spaces</h1>
+        {problem !== undefined && <Notice tone="warn">{problem}</Notice>}
+        {problem === undefined && session.hasEnded() && (
+          <Notice tone="warn">The session of this tab has ended. Sign in to go on where you were.</Notice>
+        )}
+        {isLocal && (
+          <p className="sign-in-lead">
+            Run <code>ks console</code> in a terminal: it opens this page, signed in. Or use a token.
+          </p>
+        )}
+        <Field label="Token" error={error} hint="Kept for this tab only. `ks auth token create` makes one.">
+          {(given) => (
+            <input
+              {...given}
+              className="input mono"
+              type="password"
+              autoComplete="off"
+              spellCheck={false}
+              value={token}
+              onChange={(event) => setToken(event.target.value)}
+            />
+          )}
+        </Field>
+        <Button kind="primary" type="submit" busy={busy}>
+          Sign in
+        </Button>
+      </form>
+    </main>
+  )
+}

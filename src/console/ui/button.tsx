@@ -1,0 +1,60 @@
+import type { ComponentPropsWithRef, MouseEvent } from 'react'
+import { go } from '../router.js'
+import { Icon, type IconName } from './icon.js'
+
+interface Look {
+  /** primary: what the page is for; quiet: without a frame; danger: cannot be taken back */
+  kind?: 'primary' | 'plain' | 'quiet' | 'danger'
+  icon?: IconName
+  small?: boolean
+}
+
+type ButtonProps = Look & ComponentPropsWithRef<'button'> & { busy?: boolean }
+
+export function Button({
+  kind = 'plain',
+  icon,
+  small = false,
+  busy = false,
+  className,
+  children,
+  ...rest
+}: ButtonProps) {
+  return (
+    <button
+      type="button"
+      {...rest}
+      className={classes('button', `button-${kind}`, small && 'button-small', className)}
+      aria-busy={busy || undefined}
+      disabled={rest.disabled === true || busy}
+    >
+      {icon !== undefined && <Icon name={icon} size={small ? 16 : 18} />}
+      {children}
+    </button>
+  )
+}
+
+/** A button of a picture alone; `label` is its name. */
+export function IconButton({ icon, label, className, ...rest }: { icon: IconName; label: string } & ButtonProps) {
+  return (
+    <button type="button" {...rest} className={classes('icon-button', className)} aria-label={label} title={label}>
+      <Icon name={icon} />
+    </button>
+  )
+}
+
+/** Leads to a place within the console without loading the page anew. */
+export function Link({ to, onClick, ...rest }: { to: string } & Omit<ComponentPropsWithRef<'a'>, 'href'>) {
+  const follow = (event: MouseEvent<HTMLAnchorElement>) => {
+    onClick?.(event)
+    const asNewTab = event.metaKey || event.ctrlKey || event.shiftKey || event.altKey || event.button !== 0
+    if (event.defaultPrevented || asNewTab) return
+    event.preventDefault()
+    go(to)
+  }
+  return <a {...rest} href={to} onClick={follow} />
+}
+
+export function classes(...names: (string | false | undefined)[]): string {
+  return names.filter((name) => typeof name === 'string' && name !== '').join(' ')
+}

@@ -1,0 +1,63 @@
+const number = new Intl.NumberFormat('en')
+const day = new Intl.DateTimeFormat('en', { day: 'numeric', month: 'short', year: 'numeric' })
+const moment = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'short' })
+const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'long' })
+
+const UNITS = ['B', 'KB', 'MB', 'GB', 'TB']
+const STEP = 1000
+
+export function formatCount(value: number): string {
+  return number.format(value)
+}
+
+/** `3 documents`, `1 document` */
+export function plural(value: number, one: string, many = `${one}s`): string {
+  return `${formatCount(value)} ${value === 1 ? one : many}`
+}
+
+export function formatBytes(bytes: number): string {
+  let value = bytes
+  let unit = 0
+  while (value >= STEP && unit < UNITS.length - 1) {
+    value /= STEP
+    unit++
+  }
+  return `${value >= 100 || unit === 0 ? Math.round(value) : value.toFixed(1)} ${UNITS[unit]}`
+}
+
+export function formatMs(ms: number): string {
+  if (ms < 1) return `${ms.toFixed(2)} ms`
+  if (ms < STEP) return `${Math.round(ms)} ms`
+  if (ms < 60 * STEP) return `${(ms / STEP).toFixed(1)} s`
+  return `${Math.floor(ms / 60 / STEP)} min ${Math.round((ms / STEP) % 60)} s`
+}
+
+export function formatDay(time: string | number): string {
+  return day.format(new Date(time))
+}
+
+export function formatMoment(time: string | number): string {
+  return moment.format(new Date(time))
+}
+
+const AGO: readonly [seconds: number, unit: Intl.RelativeTimeFormatUnit][] = [
+  [365 * 86_400, 'year'],
+  [30 * 86_400, 'month'],
+  [86_400, 'day'],
+  [3_600, 'hour'],
+  [60, 'minute'],
+]
+
+/** `2 hours ago` */
+export function formatAgo(time: string | number): string {
+  const seconds = (new Date(time).getTime() - Date.now()) / 1000
+  for (const [size, unit] of AGO)
+    if (Math.abs(seconds) >= size) return relative.format(Math.round(seconds / size), unit)
+  return 'just now'
+}
+
+/** The last part of a path, and what stands before it. */
+export function splitPath(path: string): { folder: string; name: string } {
+  const at = path.lastIndexOf('/')
+  return { folder: path.slice(0, at + 1), name: path.slice(at + 1) }
+}

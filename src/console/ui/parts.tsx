@@ -1,0 +1,171 @@
+import { type ComponentPropsWithRef, type ReactNode, useEffect, useId, useRef } from 'react'
+import { classes, IconButton } from './button.js'
+
+/** The head of a page: what it is, and what can be done. */
+export function PageHead({ title, lead, actions }: { title: ReactNode; lead?: ReactNode; actions?: ReactNode }) {
+  return (
+    <header className="page-head">
+      <div className="page-head-words">
+        <h1>{title}</h1>
+        {lead !== undefined && <p className="lead">{lead}</p>}
+      </div>
+      {actions !== undefined && <div className="page-head-actions">{actions}</div>}
+    </header>
+  )
+}
+
+/** A surface with a title. */
+export function Panel({ title, actions, children }: { title?: ReactNode; actions?: ReactNode; children: ReactNode }) {
+  return (
+    <section className="panel">
+      {title !== undefined && (
+        <header className="panel-head">
+          <h2>{title}</h2>
+          {actions}
+        </header>
+      )}
+      {children}
+    </section>
+  )
+}
+
+/** A label over a control, with a hint or what is wrong below. */
+export function Field({
+  label,
+  hint,
+  error,
+  children,
+}: {
+  label: string
+  hint?: ReactNode
+  error?: string | undefined
+  children: (given: { id: string; 'aria-describedby'?: string; 'aria-invalid'?: true }) => ReactNode
+}) {
+  const id = useId()
+  const note = error ?? hint
+  return (
+    <div className="field">
+      <label htmlFor={id}>{label}</label>
+      {children({
+        id,
+        ...(note === undefined ? {} : { 'aria-describedby': `${id}-note` }),
+        ...(error === undefined ? {} : { 'aria-invalid': true }),
+      })}
+      {note !== undefined && (
+        <p id={`${id}-note`} className={error === undefined ? 'field-note' : 'field-note field-error'}>
+          {note}
+        </p>
+      )}
+    </div>
+  )
+}
+
+/** Tabs as links of one place: `onChange` usually sets the query. */
+export function Tabs<T extends string>({
+  label,
+  tabs,
+  value,
+  onChange,
+}: {
+  label: string
+  tabs: readonly { id: T; title: string; count?: number }[]
+  value: T
+  onChange: (id: T) => void
+}) {
+  const move = (event: React.KeyboardEvent<HTMLDivElement>) => {
+    const step = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0
+    if (step === 0) return
+    const at = tabs.findIndex(({ id }) => id === value)
+    const next = tabs[(at + step + tabs.length) % tabs.length]
+    if (next === undefined) return
+    event.preventDefault()
+    onChange(next.id)
+    event.currentTarget.querySelector<HTMLElement>(`[data-tab="${next.id}"]`)?.focus()
+  }
+  return (
+    <div className="tabs" role="tablist" aria-label={label} onKeyDown={move}>
+      {tabs.map(({ id, title, count }) => (
+        <button
+          key={id}
+          type="button"
+          role="tab"
+          className="tab"
+          data-tab={id}
+          aria-selected={id === value}
+          tabIndex={id === value ? 0 : -1}
+          onClick={() => onChange(id)}
+        >
+          {title}
+          {count !== undefined && <span className="tab-count">{count}</span>}
+        </button>
+      ))}
+    </div>
+  )
+}
+
+interface DialogProps extends Omit<ComponentPropsWithRef<'dialog'>, 'title'> {
+  title: ReactNode
+  onClose: () => void
+  /** at the side of the page, over its whole height */
+  side?: boolean
+}
+
+/** A window over the page; the browser keeps the focus within it and closes it with Escape. */
+export function Dialog({ title, onClose, side = false, children, ...rest }: DialogProps) {
+  const frame = useRef<HTMLDialogElement>(null)
+  const titleId = useId()
+  useEffect(() => {
+    const { current } = frame
+    if (current !== null && !current.open) current.showModal()
+  }, [])
+  return (
+    <dialog
+      {...rest}
+      ref={frame}
+      className={side ? 'dialog dialog-side' : 'dialog'}
+      aria-labelledby={titleId}
+      onClose={onClose}
+      onMouseDown={(event) => event.target === event.currentTarget && event.currentTarget.close()}
+    >
+      <div className="dialog-frame">
+        <header className="dialog-head">
+          <h2 id={titleId}>{title}</h2>
+          <IconButton icon="close" label="Close" onClick={() => frame.current?.close()} />
+        </header>
+        <div className="dialog-body">{children}</div>
+      </div>
+    </dialog>
+  )
+}
+
+/** What may be wider than the page and is scrolled by itself, by the keyboard, too. */
+export function ScrollFrame({
+  label,
+  className,
+  children,
+}: {
+  label: string
+  className?: string
+  children: ReactNode
+}) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: without it the keyboard could not scroll it
+    <section className={classes('table-frame', className)} tabIndex={0} aria-label={label}>
+      {children}
+    </section>
+  )
+}
+
+/** Names and values in two columns. */
+export function Facts({ of }: { of: readonly (readonly [name: string, value: ReactNode])[] }) {
+  return (
+    <dl className="facts">
+      {of.map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  )
+}

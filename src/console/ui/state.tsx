@@ -1,0 +1,95 @@
+import type { UseQueryResult } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
+import { ApiError, messageOf, Unreachable } from '../api/client.js'
+import { Button } from './button.js'
+import { Icon, type IconName } from './icon.js'
+
+export type Tone = 'neutral' | 'good' | 'warn' | 'bad' | 'accent'
+
+export function Badge({ tone = 'neutral', children, title }: { tone?: Tone; children: ReactNode; title?: string }) {
+  return (
+    <span className={`badge badge-${tone}`} title={title}>
+      {children}
+    </span>
+  )
+}
+
+/** Where there is nothing yet: what this place is for, and what to do. */
+export function Empty({ icon, title, children }: { icon: IconName; title: string; children?: ReactNode }) {
+  return (
+    <div className="empty">
+      <span className="empty-mark">
+        <Icon name={icon} size={28} />
+      </span>
+      <h2>{title}</h2>
+      <div className="empty-body">{children}</div>
+    </div>
+  )
+}
+
+/** Lines where text is about to be. */
+export function Skeleton({ lines = 3 }: { lines?: number }) {
+  return (
+    <div className="skeleton" role="status" aria-label="Loading">
+      {Array.from({ length: lines }, (_, at) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: they are all the same
+        <span key={at} className="skeleton-line" />
+      ))}
+    </div>
+  )
+}
+
+/** Something to know about what is shown. */
+export function Notice({
+  tone = 'neutral',
+  children,
+  action,
+}: {
+  tone?: Tone
+  children: ReactNode
+  action?: ReactNode
+}) {
+  return (
+    <div className={`notice notice-${tone}`} role={tone === 'bad' ? 'alert' : 'note'}>
+      <div className="notice-body">{children}</div>
+      {action}
+    </div>
+  )
+}
+
+/** What went wrong, in the daemon's words. */
+export function Failure({ error, retry }: { error: unknown; retry?: () => void }) {
+  // the banner above the page says this, and the page goes on by itself
+  if (error instanceof Unreachable) return <Skeleton />
+  const again =
+    retry === undefined ? undefined : (
+      <Button small icon="refresh" onClick={retry}>
+        Try again
+      </Button>
+    )
+  return (
+    <Notice tone="bad" action={again}>
+      <p>{messageOf(error)}</p>
+      {error instanceof ApiError && error.traceId !== undefined && error.status >= 500 && (
+        <p className="faint">
+          Trace <code>{error.traceId}</code>
+        </p>
+      )}
+    </Notice>
+  )
+}
+
+/** Shows what was read: lines until it is there, the reason where it is not. */
+export function Loaded<T>({
+  of,
+  lines,
+  children,
+}: {
+  of: UseQueryResult<T>
+  lines?: number
+  children: (data: T) => ReactNode
+}) {
+  if (of.data !== undefined) return children(of.data)
+  if (of.isError) return <Failure error={of.error} retry={() => void of.refetch()} />
+  return <Skeleton {...(lines === undefined ? {} : { lines })} />
+}

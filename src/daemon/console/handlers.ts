@@ -1,0 +1,34 @@
+import { KsError } from '../../contract/errors.js'
+import { once } from '../../lib/once.js'
+import type { HandlerDeps, Handlers } from '../operation.js'
+import type { consoleRoutes } from './routes.js'
+
+/** Codes and sessions of the console, loaded when the first is asked for. */
+export function consoleHandlers({ engine, dataDir }: HandlerDeps) {
+  const codes = once(async () => (await import('./codes.js')).createConsoleCodes())
+  return {
+    createConsoleCode: async ({ caller, operator }) => {
+      if (!operator)
+        throw new KsError(
+          'scope-missing',
+          'only the operator of this daemon gets a code for the console; others sign in there with their token',
+        )
+      const { CODE_SECONDS } = await import('./codes.js')
+      return { code: (await codes()).make(caller), expiresInSeconds: CODE_SECONDS }
+    },
+    createConsoleSession: async ({ body }) => {
+      const caller = (await codes()).use(body.code)
+      if (caller === undefined)
+        throw new KsError(
+          'unauthenticated',
+          'this address was used already or is too old: `ks console` makes a new one',
+        )
+      const { beginSession } = await import('./sessions.js')
+      return await beginSession(dataDir, caller)
+    },
+    renewConsoleSession: async ({ body }) => {
+      const { renewSession } = await import('./sessions.js')
+      return await renewSession(dataDir, body.renewal, (id) => engine.tokens.isRevoked(id))
+    },
+  } satisfies Handlers<typeof consoleRoutes>
+}

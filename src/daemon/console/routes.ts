@@ -1,0 +1,45 @@
+import { z } from 'zod'
+import { route } from '../../contract/route.js'
+
+/**
+ * How the page of `ks console` gets its session: between this program's own parts, so no part of the API. The secrets are
+ * never kept for a repeat of the request.
+ */
+const secret = z.string().min(1).max(2000)
+const seconds = z.int().min(1)
+const session = z.strictObject({ token: z.string(), renewal: z.string(), expiresInSeconds: seconds })
+
+export const consoleRoutes = [
+  route({
+    id: 'createConsoleCode',
+    method: 'POST',
+    path: '/daemon/console/codes',
+    scope: 'read',
+    summary: 'Make a code that one page of the console may exchange for a session of the operator.',
+    ok: { 201: z.strictObject({ code: z.string(), expiresInSeconds: seconds }) },
+    shownOnce: ['code'],
+    errors: [],
+  }),
+  route({
+    id: 'createConsoleSession',
+    method: 'POST',
+    path: '/daemon/console/sessions',
+    scope: 'public',
+    summary: 'Exchange a code for a session.',
+    body: z.strictObject({ code: secret }),
+    ok: { 201: session },
+    shownOnce: ['token', 'renewal'],
+    errors: [400],
+  }),
+  route({
+    id: 'renewConsoleSession',
+    method: 'POST',
+    path: '/daemon/console/sessions/renew',
+    scope: 'public',
+    summary: 'Go on with a session that is in use.',
+    body: z.strictObject({ renewal: secret }),
+    ok: { 201: session },
+    shownOnce: ['token', 'renewal'],
+    errors: [400],
+  }),
+] as const

@@ -1,0 +1,81 @@
+import { existsSync } from 'node:fs'
+import { type Browser, chromium, type Page } from 'playwright-core'
+import { createToken } from '../../src/local/keys.js'
+import { endAll, type Given, type Started, start } from '../helpers/whole-daemon.js'
+
+const PROGRAM = '/usr/bin/chromium'
+/** Without a browser these tests say that they did nothing; where CI=true they fail instead. */
+export const hasBrowser = existsSync(PROGRAM) || process.env.CI === 'true'
+
+let browser: Browser | undefined
+
+/** The tests' browser; it may be asked for again and again. */
+async function theBrowser(): Promise<Browser> {
+  // the sandbox wants rights that a container does not give; the pages are our own
+  browser ??= await chromium.launch({ executablePath: PROGRAM, args: ['--no-sandbox', '--disable-gpu'] })
+  return browser
+}
+
+/** Ends the browser and every daemon. */
+export async function endBrowser(): Promise<void> {
+  await browser?.close()
+  browser = undefined
+  await endAll()
+}
+
+/** The JSON of an answer, which is what its test says. */
+export async function jsonOf<T>(response: Response): Promise<T> {
+  const answer: unknown = await response.json()
+  // a test of what is in it follows
+  return answer as T
+}
+
+export interface Tab {
+  page: Page
+  /** what the console of the browser was told, and what was thrown there */
+  problems: string[]
+  /** requests that went anywhere but to the daemon */
+  strangers: string[]
+  close(): Promise<void>
+}
+
+/** A tab with a storage of its own. */
+export async function openTab(url: string, address: string, size = { width: 1280, height: 900 }): Promise<Tab> {
+  const context = await (await theBrowser()).newContext({ viewport: size, reducedMotion: 'reduce' })
+  const page = await context.newPage()
+  const problems: string[] = []
+  const strangers: string[] = []
+  page.on('console', (message) => {
+    if (message.type() === 'error' || message.type() === 'warning') problems.push(message.text())
+  })
+  page.on('pageerror', (error) => problems.push(error.message))
+  page.on('request', (request) => {
+    const target = request.url()
+    if (!target.startsWith(url) && !target.startsWith('blob:')) strangers.push(target)
+  })
+  await page.goto(new URL(address, url).href)
+  return { page, problems, strangers, close: () => context.close() }
+}
+
+export interface Console extends Started {
+  /** of the operator: the tenant `local` */
+  operator: string
+  /** an address that signs one tab in, at a place within the console */
+  signedIn(place?: string): Promise<string>
+}
+
+/** A daemon and its operator. */
+export async function startConsole(settings: Given = {}): Promise<Console> {
+  const started = await start(settings)
+  const { token: operator } = await createToken(started.dataDir, {
+    tenant: 'local',
+    subject: 'grace',
+    scopes: ['knowledge-spaces:*'],
+  })
+  const signedIn = async (place = '') => {
+    const response = await started.call('POST', '/daemon/console/codes', { token: operator })
+    const { code } = await jsonOf<{ code: string }>(response)
+    return `/console/${place}#code=${code}`
+  }
+  return { ...started, operator, signedIn }
+}

@@ -1,0 +1,130 @@
+import { gzipSync } from 'node:zlib'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Console, endBrowser, hasBrowser, jsonOf, openTab, startConsole } from './browser.js'
+
+let console: Console
+
+beforeAll(async () => {
+  console = await startConsole()
+})
+afterAll(endBrowser)
+
+const post = (path: string, json: unknown, headers: Record<string, string> = {}) =>
+  fetch(`${console.url}${path}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(json),
+  })
+interface Session {
+  token: string
+  renewal: string
+}
+const codeOf = async () => new URLSearchParams(new URL(await console.signedIn(), console.url).hash.slice(1)).get('code')
+const spaces = (token: string) => console.call('GET', '/knowledge-spaces', { token })
+
+describe('the code of an address', () => {
+  it('becomes a session of the operator, once', async () => {
+    const code = await codeOf()
+    const first = await post('/daemon/console/sessions', { code })
+    expect(first.status).toBe(201)
+    const { token, renewal } = await jsonOf<Session>(first)
+    expect((await spaces(token)).status).toBe(200)
+    // what renews a session opens nothing
+    expect((await spaces(renewal)).status).toBe(401)
+    expect((await post('/daemon/console/sessions', { code })).status).toBe(401)
+  })
+
+  it('is given to nobody but the operator, and a code that is none opens nothing', async () => {
+    expect((await console.call('POST', '/daemon/console/codes')).status).toBe(403)
+    expect((await fetch(`${console.url}/daemon/console/codes`, { method: 'POST' })).status).toBe(401)
+    expect((await post('/daemon/console/sessions', { code: 'x'.repeat(43) })).status).toBe(401)
+    expect((await post('/daemon/console/sessions', {})).status).toBe(400)
+  })
+
+  it('is not taken from a page of another site', async () => {
+    const answer = await post('/daemon/console/sessions', { code: await codeOf() }, { origin: 'http://evil.example' })
+    expect([answer.status, answer.headers.get('x-error-code')]).toEqual([403, 'host-refused'])
+  })
+})
+
+describe('a session', () => {
+  it('goes on with what renews it, until its id is revoked', async () => {
+    const { renewal } = await jsonOf<Session>(await post('/daemon/console/sessions', { code: await codeOf() }))
+    const renewed = await post('/daemon/console/sessions/renew', { renewal })
+    expect(renewed.status).toBe(201)
+    const next = await jsonOf<Session>(renewed)
+    expect((await spaces(next.token)).status).toBe(200)
+    // a token of the API does not renew
+    expect((await post('/daemon/console/sessions/renew', { renewal: next.token })).status).toBe(401)
+    const { jti } = JSON.parse(Buffer.from(next.renewal.split('.')[1] ?? '', 'base64url').toString())
+    await console.call('DELETE', `/daemon/tokens/${jti}`, { token: console.operator })
+    expect((await post('/daemon/console/sessions/renew', { renewal: next.renewal })).status).toBe(401)
+  })
+})
+
+describe('the files of the page', () => {
+  it('come with a policy that lets nothing in, are kept where their name says their bytes, and only there', async () => {
+    const page = await fetch(`${console.url}/console/`)
+    expect(page.headers.get('content-security-policy')).toContain(
+      "default-src 'none'; script-src 'self'; style-src 'self';",
+    )
+    expect(page.headers.get('content-security-policy')).not.toContain('unsafe')
+    expect(page.headers.get('cache-control')).toBe('no-store')
+    expect(page.headers.get('x-content-type-options')).toBe('nosniff')
+    expect(page.headers.get('referrer-policy')).toBe('no-referrer')
+    const html = await page.text()
+    const script = /src="(\/console\/assets\/[^"]+\.js)"/.exec(html)?.[1] ?? ''
+    const asset = await fetch(`${console.url}${script}`)
+    expect(asset.headers.get('cache-control')).toBe('public, max-age=31536000, immutable')
+    expect(asset.headers.get('content-type')).toBe('text/javascript; charset=utf-8')
+    expect((await fetch(`${console.url}/console/assets/none.js`)).status).toBe(404)
+    // a place within the page
+    expect(await (await fetch(`${console.url}/console/documents/x`)).text()).toBe(html)
+    for (const path of ['..%2f..%2fpackage.json', '%2e%2e/%2e%2e/package.json', '.manifest.json', 'assets/..%2f.built'])
+      expect(await (await fetch(`${console.url}/console/${path}`)).text()).not.toContain('"dependencies"')
+  })
+
+  it('weigh at most 150 KB on the way to the first page', async () => {
+    const html = await (await fetch(`${console.url}/console/`)).text()
+    const names = [...html.matchAll(/(?:src|href)="(\/console\/assets\/[^"]+)"/g)].map(([, name]) => name)
+    expect(names.length).toBeGreaterThan(1)
+    let bytes = 0
+    for (const name of names)
+      bytes += gzipSync(Buffer.from(await (await fetch(console.url + name)).arrayBuffer())).length
+    expect(bytes).toBeLessThan(150 * 1024)
+  })
+})
+
+describe.runIf(hasBrowser)('in the browser', () => {
+  it('the code is gone from the address, the page is there, and nothing is asked of anybody else', async () => {
+    const { page, problems, strangers, close } = await openTab(console.url, await console.signedIn())
+    await page.getByRole('heading', { name: 'Spaces', level: 1 }).waitFor()
+    expect(page.url()).toBe(`${console.url}/console/spaces`)
+    expect({ problems, strangers }).toEqual({ problems: [], strangers: [] })
+    await close()
+  })
+
+  it('a bad token is refused in words, a good one opens the page of its tenant, for this tab alone', async () => {
+    const { page, close } = await openTab(console.url, '/console/')
+    await page.getByLabel('Token').fill('no.good.token')
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByText('a valid bearer token is required').waitFor()
+    await page.getByLabel('Token').fill(console.operator)
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByRole('heading', { name: 'Spaces', level: 1 }).waitFor()
+    const other = await page.context().newPage()
+    await other.goto(`${console.url}/console/`)
+    await other.getByLabel('Token').waitFor()
+    await close()
+  })
+
+  it('an address that was used already says so', async () => {
+    const address = await console.signedIn()
+    const first = await openTab(console.url, address)
+    await first.page.getByRole('heading', { name: 'Spaces', level: 1 }).waitFor()
+    const second = await openTab(console.url, address)
+    await second.page.getByText('this address was used already or is too old').waitFor()
+    await first.close()
+    await second.close()
+  })
+})
