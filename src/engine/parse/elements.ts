@@ -1,4 +1,5 @@
 import type { CompiledElement, CompiledOutlineNode } from './compiled.js'
+import { filingTitle, isAuthority } from './filing-title.js'
 import { Outline } from './outline.js'
 import type { Block, Parsed, Picture } from './parsed.js'
 
@@ -68,7 +69,9 @@ export function assemble(parsed: Parsed, filename: string): Assembled {
     elements.push(element)
     if (block.picture !== undefined) pictures.set(id, block.picture)
   }
-  return { title, text: parts.join(ELEMENT_SEPARATOR), elements, outline: outline.roots(), owners, pictures }
+  const text = parts.join(ELEMENT_SEPARATOR)
+  const own = filingTitle(blocks) ?? (isAuthority(title, blocks) ? nameOf(filename) : title)
+  return { title: own, text, elements, outline: outline.roots(), owners, pictures }
 }
 
 /** Whether two titles are the same but for case and spacing. */
@@ -92,6 +95,10 @@ function documentTitle(parsed: Parsed, filename: string): string {
   if (declared !== '') return declared
   const found = headingTitle(parsed.blocks)
   if (found !== '') return found
+  return nameOf(filename)
+}
+
+function nameOf(filename: string): string {
   const dot = filename.lastIndexOf('.')
   return dot > 0 ? filename.slice(0, dot) : filename
 }

@@ -1,4 +1,3 @@
-import { defined } from '../../lib/defined.js'
 import { degradation } from '../base/degraded.js'
 import type { EngineContext } from '../context.js'
 import { type Derivations, graphBehind } from '../derived/derivation.js'
@@ -12,6 +11,7 @@ import type { Admitted } from './admission.js'
 import { type Bridge, findBridges } from './bridges.js'
 import { type AskedTerms, type GraphStage, type QueryEmbedding, type Retrieved, retrieveFast } from './fast.js'
 import { fuse } from './fuse.js'
+import { raise } from './raise.js'
 import { type Ranked, RERANK_LIMIT } from './rank.js'
 
 export const DEEP_STRATEGY_VERSION = 'deep-2'
@@ -122,23 +122,6 @@ function lift(ranked: Ranked[], bridges: readonly Bridge[], topK: number): Ranke
   lifted.sort((a, b) => (rank.get(a.key) ?? 0) - (rank.get(b.key) ?? 0))
   const floor = rest[0]?.final ?? 0
   return [...head, ...lifted.map((one) => ({ ...one, final: floor })), ...rest.filter(({ key }) => !rank.has(key))]
-}
-
-/**
- * Lets nodes of the graph take part in the rerank: one that hybrid recall did not find, or found too far down, takes the
- * scores of the last candidate that is ahead of them all. Their texts decide from there.
- */
-function raise(hits: SearchHit[], keys: ReadonlySet<number>, last: SearchHit | undefined): SearchHit[] {
-  const floor = last?.bm25 ?? Math.min(...hits.flatMap(({ bm25 }) => bm25 ?? []), Number.MAX_VALUE)
-  const text = hits.some(({ bm25 }) => bm25 !== undefined) ? floor : undefined
-  const known = new Map(hits.map((hit) => [hit.key, hit]))
-  const raised = [...keys].map((key): SearchHit => {
-    const hit = known.get(key)
-    const bm25 = text === undefined ? undefined : Math.max(text, hit?.bm25 ?? 0)
-    const cosine = hit?.cosine ?? last?.cosine
-    return { key, ...defined({ bm25, cosine }) }
-  })
-  return [...hits.filter(({ key }) => !keys.has(key)), ...raised]
 }
 
 function* shownOf(

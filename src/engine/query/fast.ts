@@ -12,6 +12,7 @@ import type { SearchHit, SearchHits } from '../search/ports.js'
 import type { Admitted } from './admission.js'
 import type { AskedOf } from './confidence.js'
 import type { RankedPassage } from './evidence.js'
+import { findFigureTables, liftTables, withTables } from './figures/table-stage.js'
 import { type ModelRerank, rerankByModel } from './model-rerank.js'
 import { beginRanking, type Compared, LEG_CANDIDATES, type Ranked, type Ranking, type RankRequest } from './rank.js'
 import { countShown } from './shown.js'
@@ -107,28 +108,26 @@ export async function retrieveFast(
   const terms = analyzeQuery(query)
   const compounds = analyzeCompounds(query)
   const { embedded } = embedding
-  const { found, recalled, permitted, denied, hidden } = await recall(
-    context,
-    admitted,
-    {
-      terms,
-      textK: LEG_CANDIDATES,
-      vectorK: LEG_CANDIDATES,
-      ...defined({ compounds }),
-      ...(embedded === undefined
-        ? {}
-        : { vector: embedded.vector, vectorSpace: embedded.vectorSpaceId, wantsBackground: !isTrained(space) }),
-      ...defined({ docs }),
-    },
-    signal,
-  )
+  const request = {
+    terms,
+    textK: LEG_CANDIDATES,
+    vectorK: LEG_CANDIDATES,
+    ...defined({ compounds, docs }),
+    ...(embedded === undefined
+      ? {}
+      : { vector: embedded.vector, vectorSpace: embedded.vectorSpaceId, wantsBackground: !isTrained(space) }),
+  }
+  const [{ found, recalled, permitted, denied, hidden }, tables] = await Promise.all([
+    recall(context, admitted, request, signal),
+    findFigureTables(context, admitted, query, signal),
+  ])
   signal.throwIfAborted()
   const fusing = performance.now()
   // what may not be read must not make the words of the rest look common: the index counts both
   const readable = denied.size === 0 ? 1 : permitted.length / recalled.length
   const idf = countedWeights((term) => readable * (found.frequencies.get(term) ?? 0), nodes)
   const graph = await expand?.(permitted, { terms, idf })
-  const hits = graph?.hits ?? permitted
+  const hits = withTables(graph?.hits ?? permitted, tables)
   const likeIn = embedded !== undefined && isTrained(space) ? embedded.vectorSpaceId : undefined
   const calibration = isTrained(space) ? {} : { calibration: { background: found.background, nodes } }
   const { rewordings } = found
@@ -141,7 +140,9 @@ export async function retrieveFast(
   const reranking = performance.now()
   const byModel = await rerankByModel(context, admitted, query, own.ranked, loaded, signal)
   const reranked = performance.now()
-  const ranked = graph?.reorder(byModel.ranked, byModel.used !== undefined) ?? byModel.ranked
+  const reordered = graph?.reorder(byModel.ranked, byModel.used !== undefined) ?? byModel.ranked
+  // a rerank model has compared the tables too, and the order is its own
+  const ranked = byModel.used === undefined ? liftTables(reordered, tables) : reordered
   observe?.({ found, hits, compared, ranked, ...defined({ model: byModel.used }) })
   const kept = ranked.filter((candidate) => candidate.final >= profile.scoreThreshold)
   const missing = kept.slice(0, profile.topK).filter((candidate) => !loaded.has(candidate.key))
@@ -180,6 +181,7 @@ export async function retrieveFast(
       fusionAndRerankMs: round(reranked - fusing),
       ...rerankMetrics(profile.rerank, byModel, reranked - reranking),
       ...countShown(loaded.values()),
+      ...(tables.length === 0 ? {} : { statementTableCount: tables.length }),
       ...graph?.metrics,
       totalMs: round(performance.now() - started),
     },

@@ -1,0 +1,70 @@
+import { MEASURES, type Measure } from './measures.js'
+import { LINES, type LineName, STATEMENTS, type StatementName } from './statement-lines.js'
+
+/** The rows that a question is about. */
+export interface AskedFigures {
+  /** rows, by what they are called in reports; those of one entry stand for each other */
+  lines: LineName[]
+  /** statements that it names, or that its rows stand in */
+  statements: StatementName[]
+  /** years that it names, four digits each */
+  years: string[]
+}
+
+/** A question that names more is a text of its own. */
+const MOST_LINES = 8
+/** Questions are read so far, in UTF-16 units. */
+const MOST_READ = 2000
+/** Asked for are reasons, and not a figure. */
+const EXPLAINS = /\b(?:why|drivers?|drove|driven|reasons?|caus(?:e|ed|es)|explain|describe|discuss)\b/i
+const YEAR = /(?<!\d)(?:19|20)\d\d(?!\d)/g
+/** `FY22`, `FY'22`: of this century. */
+const SHORT_YEAR = /\b(?:FY|CY)\s?['’]?(\d\d)(?!\d)/gi
+
+const CALLED = MEASURES.flatMap((measure) => measure.called.map((name) => ({ name: ` ${plainWords(name)} `, measure })))
+const STATEMENT_NAMES = (['income', 'balance', 'cash'] as const).flatMap((statement) =>
+  STATEMENTS[statement].asked.map((name) => ({ name: ` ${plainWords(name)} `, statement })),
+)
+
+/** Which rows of financial statements a question is about; undefined where it is about none. */
+export function askedFigures(question: string): AskedFigures | undefined {
+  const read = question.slice(0, MOST_READ)
+  const words = ` ${plainWords(read)} `
+  const explains = EXPLAINS.test(read)
+  const measures = measuresIn(words).filter(({ isComputed }) => isComputed || !explains)
+  const lines = [...new Set(measures.flatMap((measure) => measure.lines))].slice(0, MOST_LINES)
+  const named = explains && lines.length === 0 ? [] : STATEMENT_NAMES.filter(({ name }) => words.includes(name))
+  if (lines.length === 0 && named.length === 0) return undefined
+  const statements = new Set([
+    ...named.map(({ statement }) => statement),
+    ...lines.map((line): StatementName => LINES[line].statement),
+  ])
+  return { lines, statements: [...statements], years: yearsOf(read) }
+}
+
+/** The measures that a question names; a name within a longer one that it names too is not meant by itself. */
+function measuresIn(words: string): Measure[] {
+  const found = CALLED.filter(({ name }) => words.includes(name))
+  const longest = found.filter(({ name }) => !found.some((other) => other.name !== name && other.name.includes(name)))
+  return [...new Set(longest.map(({ measure }) => measure))]
+}
+
+function yearsOf(question: string): string[] {
+  const short = [...question.matchAll(SHORT_YEAR)].map(([, year]) => `20${year}`)
+  return [...new Set([...(question.match(YEAR) ?? []), ...short])]
+}
+
+/** Words in small letters without their plural, parted by single spaces: both sides of a comparison. */
+export function plainWords(text: string): string {
+  const words =
+    text
+      .toLowerCase()
+      .replace(/['’]s?\b/g, '')
+      .match(/[a-z]+/g) ?? []
+  return words.map((word) => (word === 'cashflow' || word === 'cashflows' ? 'cash flow' : singular(word))).join(' ')
+}
+
+function singular(word: string): string {
+  if (word.length > 4 && word.endsWith('ies')) return `${word.slice(0, -3)}y`
+  return word.length > 3 && word.endsWith('s') && !word.endsWith('ss') ? word.slice(0, -1) : word
+}

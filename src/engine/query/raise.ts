@@ -1,0 +1,19 @@
+import { defined } from '../../lib/defined.js'
+import type { SearchHit } from '../search/ports.js'
+
+/**
+ * Lets nodes take part in the rerank that were found otherwise than by hybrid recall: one that it did not find, or found
+ * too far down, takes the scores of the last candidate that is ahead of them all. Their texts decide from there.
+ */
+export function raise(hits: SearchHit[], keys: ReadonlySet<number>, last: SearchHit | undefined): SearchHit[] {
+  const floor = last?.bm25 ?? Math.min(...hits.flatMap(({ bm25 }) => bm25 ?? []), Number.MAX_VALUE)
+  const text = hits.some(({ bm25 }) => bm25 !== undefined) ? floor : undefined
+  const known = new Map(hits.map((hit) => [hit.key, hit]))
+  const raised = [...keys].map((key): SearchHit => {
+    const hit = known.get(key)
+    const bm25 = text === undefined ? undefined : Math.max(text, hit?.bm25 ?? 0)
+    const cosine = hit?.cosine ?? last?.cosine
+    return { key, ...defined({ bm25, cosine }) }
+  })
+  return [...hits.filter(({ key }) => !keys.has(key)), ...raised]
+}

@@ -1,0 +1,67 @@
+import { describe, expect, it } from 'vitest'
+import { filingTitle } from '../../../src/engine/parse/filing-title.js'
+import type { Block } from '../../../src/engine/parse/parsed.js'
+import { read } from './read.js'
+
+const COVER = [
+  'UNITED STATES SECURITIES AND EXCHANGE COMMISSION',
+  'Washington, D.C. 20549',
+  'FORM 10-K',
+  '☒ ANNUAL REPORT PURSUANT TO SECTION 13 OR 15(d). For the fiscal year ended June 30, 2023',
+  'Commission File Number 1-2345',
+  'LANTERN WORKS PLC',
+  '__________________',
+  '(Exact name of registrant as specified in its charter)',
+]
+const blocks = (texts: readonly string[]): Block[] => texts.map((text) => ({ type: 'paragraph', text }))
+
+describe('the title of a filing', () => {
+  it('says who reports, on which form, for which period', () => {
+    expect(filingTitle(blocks(COVER))).toBe('LANTERN WORKS PLC · Form 10-K · June 30, 2023')
+  })
+
+  it.each([
+    [
+      'the name and its label in one block',
+      ['Form 10-Q', 'Lantern, Inc.\n(Exact name of the issuer as specified)'],
+      'Lantern, Inc. · Form 10-Q',
+    ],
+    [
+      'a report of an event',
+      [
+        'FORM 8-K',
+        'Date of Report (Date of earliest event reported): March 9, 2023',
+        'Lantern Co.',
+        '(Exact name of registrant)',
+      ],
+      'Lantern Co. · Form 8-K · March 9, 2023',
+    ],
+    ['no form', ['Lantern Co.', '(Exact name of registrant)'], undefined],
+    ['no name above the label', ['FORM 10-K', 'Commission File Number 1-2', '(Exact name of registrant)'], undefined],
+    [
+      'a text that only speaks of forms',
+      ['How to read a form 10-K', 'The exact name of a registrant stands on it.'],
+      undefined,
+    ],
+  ])('is told of %s', (_what, texts, title) => {
+    expect(filingTitle(blocks(texts))).toBe(title)
+  })
+
+  it('is quick on a cover of nothing but line ends and brackets', () => {
+    const hostile = blocks(Array.from({ length: 60 }, (_, i) => (i % 2 === 0 ? '\n'.repeat(5000) : '(\n'.repeat(3000))))
+    expect(filingTitle(hostile)).toBeUndefined()
+  })
+
+  it('stands in the title of every passage, in place of the name of the authority', async () => {
+    const text = [`# ${COVER[0]}`, ...COVER.slice(1), '## Risks', 'The lamp may go out.'].join('\n\n')
+    const document = await read('filing.md', text)
+    expect(document.title).toBe('LANTERN WORKS PLC · Form 10-K · June 30, 2023')
+    for (const node of document.nodes) expect(node.title).toContain('LANTERN WORKS PLC')
+  })
+
+  it('is the file name where a cover names the authority alone', async () => {
+    const cover = '# United States\n\nSecurities and Exchange Commission\n\nSome text below it.'
+    expect((await read('Lantern 2023.md', cover)).title).toBe('Lantern 2023')
+    expect((await read('country.md', '# United States\n\nA country of lamps.')).title).toBe('United States')
+  })
+})

@@ -1,0 +1,38 @@
+import { describe, expect, it } from 'vitest'
+import { askedFigures } from '../../../../src/engine/query/figures/asked-figures.js'
+
+describe('the rows that a question asks for', () => {
+  it.each([
+    [
+      'What is the quick ratio of Lantern for FY2022?',
+      ['currentAssets', 'currentLiabilities', 'inventories', 'cash', 'receivables'],
+      ['balance'],
+      ['2022'],
+    ],
+    [
+      "Did Lantern's operating margins improve in FY22? If not, explain why.",
+      ['operatingIncome', 'revenue'],
+      ['income'],
+      ['2022'],
+    ],
+    ['How high was free cashflow in 2021?', ['operatingCash', 'capitalExpenditure'], ['cash'], ['2021']],
+    ['What were net sales?', ['revenue'], ['income'], []],
+    ['Who audits the balance sheet?', [], ['balance'], []],
+  ])('are known by the names of measures: %s', (question, lines, statements, years) => {
+    expect(askedFigures(question)).toEqual({ lines, statements, years })
+  })
+
+  it('are those of the longest name alone', () => {
+    expect(askedFigures('What is the net profit margin?')?.lines).toEqual(['netIncome', 'revenue'])
+    expect(askedFigures('How large are the costs of goods sold?')?.lines).toEqual(['costOfSales'])
+  })
+
+  it.each([
+    'How high is the lamp of Brest?',
+    'What drove the change in revenue?',
+    'Why did net income fall?',
+    'Wie hoch ist der Turm?',
+  ])('are none where other things are asked for: %s', (question) => {
+    expect(askedFigures(question)).toBeUndefined()
+  })
+})

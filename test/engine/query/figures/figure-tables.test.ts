@@ -1,0 +1,56 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { PassageCache } from '../../../../src/engine/derived/passage.js'
+import { embedForFast, retrieveFast } from '../../../../src/engine/query/fast.js'
+import type { SpaceRow } from '../../../../src/engine/rows/spaces.js'
+import { openSmallStore, passages, type SmallStore } from '../../../helpers/store.js'
+import { admitted, never, publish, restrict } from '../small-space.js'
+
+const BALANCE =
+  'Consolidated Balance Sheets\nAs of | 2022 | 2021\nTotal current assets | $900 | $800\nTotal current liabilities | 90 | 96'
+const TALK = Array.from({ length: 40 }, (_, i) => `The quick ratio of Lantern is improving, says note ${i} of many.`)
+const QUESTION = 'Is the quick ratio of Lantern improving?'
+
+let store: SmallStore
+let space: SpaceRow
+beforeAll(async () => {
+  store = await openSmallStore()
+  space = store.space()
+  await publish(store, space, {
+    'lantern.md': passages(BALANCE, ...TALK),
+    'lantern-secret.md': BALANCE.replaceAll('9', '7'),
+  })
+  restrict(store, space, ['lantern-secret.md'], 'somebody')
+})
+afterAll(() => store.end())
+
+async function ask(query: string, profile: object = {}) {
+  const asked = admitted(store, space, { profile })
+  const embedding = await embedForFast(store.context, asked, query, never)
+  return retrieveFast(store.context, new PassageCache(), asked, query, embedding, never)
+}
+
+describe('a question for a measure', () => {
+  it('has the table that holds its rows behind the best passage', async () => {
+    const { ranked, metrics } = await ask(QUESTION)
+    expect(ranked[0]?.passage.body).toContain('quick ratio')
+    expect(ranked[1]?.passage.body).toBe(BALANCE)
+    expect(metrics.statementTableCount).toBe(1)
+    const finals = ranked.map(({ final }) => final)
+    expect(finals).toEqual(finals.toSorted((a, b) => b - a))
+  })
+
+  it('shows no table that the caller may not read', async () => {
+    const { ranked } = await ask(QUESTION)
+    expect(ranked.filter(({ passage }) => passage.filename === 'lantern-secret.md')).toEqual([])
+  })
+
+  it('keeps the order of fusion where the profile does not rerank', async () => {
+    const { metrics } = await ask(QUESTION, { rerank: { enabled: false } })
+    expect(metrics).not.toHaveProperty('statementTableCount')
+  })
+})
+
+it('a question for something else is searched as before', async () => {
+  const { metrics } = await ask('What does note 7 say of the lantern?')
+  expect(metrics).not.toHaveProperty('statementTableCount')
+})
