@@ -157,14 +157,18 @@ it('manual pages are well-formed, as far as a checker is here', async () => {
   const folder = join(ROOT, 'dist', 'man')
   const pages = readdirSync(folder).map((name) => join(folder, name))
   expect(pages.length).toBeGreaterThan(100)
-  const shown = await execa('man', ['-l', '--warnings', join(folder, 'ks-query.1')], {
-    env: { MANPAGER: 'cat', MANWIDTH: '80' },
-    reject: false,
-  })
-  if (shown.exitCode === 0)
-    expect([shown.stderr, shown.stdout]).toEqual(['', expect.stringContaining('--require-evidence')])
+  const run = async (program: string, ...args: string[]) => {
+    const env = { MANPAGER: 'cat', MANWIDTH: '80' }
+    const { stdout, stderr } = await execa(program, args, { env, reject: false })
+    return { stdout: stdout ?? '', stderr: stderr ?? '' }
+  }
+  // some systems have a `man` that shows nothing
+  if (/^man \d/.test((await run('man', '--version')).stdout)) {
+    const shown = await run('man', '--warnings', '-l', join(folder, 'ks-query.1'))
+    expect(shown).toEqual({ stdout: expect.stringContaining('--require-evidence'), stderr: '' })
+  }
   // no error of the checker, and no warning but that pages have no date
-  const checked = await execa('mandoc', ['-Tlint', '-Wwarning', ...pages], { reject: false })
-  const lines = checked.stdout === undefined ? [] : checked.stdout.split('\n').filter((line) => line !== '')
+  const checked = await run('mandoc', '-Tlint', '-Wwarning', ...pages)
+  const lines = checked.stdout.split('\n').filter((line) => line !== '')
   expect(lines.filter((line) => !line.includes('missing date'))).toEqual([])
 })
