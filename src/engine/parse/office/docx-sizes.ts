@@ -44,13 +44,13 @@ export function nameSizes(document: unknown): unknown {
   return document
 }
 
-function isPlain({ styleName, styleId, numbering }: Record<string, unknown>): boolean {
+export function isPlain({ styleName, styleId, numbering }: Record<string, unknown>): boolean {
   const named = typeof styleName === 'string' ? styleName : typeof styleId === 'string' ? styleId : ''
   return PLAIN.test(named) && !isRecord(numbering)
 }
 
 /** The paragraphs with text, and the size of the smallest of it. */
-function paragraphsOf(document: unknown): (Sized & { length: number })[] {
+export function paragraphsOf(document: unknown): (Sized & { length: number })[] {
   const found: (Sized & { length: number })[] = []
   const open: unknown[] = [document]
   for (let node = open.pop(); node !== undefined; node = open.pop()) {

@@ -5,6 +5,7 @@ import { readHtml } from '../markup/html.js'
 import { readMarkup } from '../markup/markup-events.js'
 import type { Block, Parsed, Parser, ParserInput, Picture } from '../parsed.js'
 import { hasContent } from '../pictures.js'
+import { CODE_STYLE_MAP, nameCode } from './docx-code.js'
 import { DocxInserts } from './docx-inserts.js'
 import { nameSizes, SIZE_SHEET, SIZE_STYLE_MAP } from './docx-sizes.js'
 import { coreProperties } from './properties.js'
@@ -67,8 +68,8 @@ async function toHtml(zip: ZipArchive, filename: string, pictures: Picture[], in
   }
   try {
     const result = await mammoth.convertToHtml(source, {
-      styleMap: [...STYLE_MAP, ...SIZE_STYLE_MAP],
-      transformDocument: nameSizes,
+      styleMap: [...STYLE_MAP, ...CODE_STYLE_MAP, ...SIZE_STYLE_MAP],
+      transformDocument: (document: unknown) => nameCode(nameSizes(document)),
       externalFileAccess: false,
       convertImage: mammoth.images.imgElement(async (image) => {
         pictures.push({ bytes: new Uint8Array(await image.readAsBuffer()) })

@@ -1,6 +1,7 @@
 import { defined } from '../../../lib/defined.js'
 import { headingNumber, isWorded } from '../heading-numbers.js'
 import type { Block } from '../parsed.js'
+import { codeOf, continuesCode } from './pdf-code.js'
 import { bothLooks, type FontLook } from './pdf-fonts.js'
 import type { PdfLine } from './pdf-lines.js'
 import { foundBlocks } from './table-blocks.js'
@@ -150,10 +151,12 @@ function tableOf(lines: readonly PdfLine[], page: PdfPage): PdfBlock[] | undefin
 }
 
 function toBlock(lines: PdfLine[], pageNumber: number, vocabulary: ReadonlySet<string>): PdfBlock {
-  let text = ''
-  for (const line of lines) text = text === '' ? line.text : joinLines(text, line.text, vocabulary)
+  const code = codeOf(lines)
+  let text = code ?? ''
+  for (const line of code === undefined ? lines : [])
+    text = text === '' ? line.text : joinLines(text, line.text, vocabulary)
   return {
-    type: BULLET.test(text) ? 'list' : 'paragraph',
+    type: code !== undefined ? 'code' : BULLET.test(text) ? 'list' : 'paragraph',
     text,
     pageNumber,
     size: lines[0]?.size ?? 0,
@@ -193,7 +196,8 @@ function startsBlock(line: PdfLine, group: PdfLine[], step: number): boolean {
   const first = group[0]
   if (last === undefined || first === undefined) return true
   if (line.table !== undefined || last.table !== undefined) return true
-  if (line.turned !== last.turned) return true
+  if (line.turned !== last.turned || line.code !== last.code) return true
+  if (line.code === true) return !continuesCode(line, last)
   const drop = last.y - line.y
   const scrap = Math.min(line.text.length, last.text.length) <= SCRAP_LENGTH && Math.abs(drop) < line.size
   const resized = Math.abs(line.size - last.size) > SIZE_TOLERANCE * Math.max(line.size, last.size)

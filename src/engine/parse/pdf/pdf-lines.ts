@@ -16,6 +16,8 @@ export interface PdfLine {
   confidences?: number[]
   /** how all of its letters are set */
   look?: FontLook | undefined
+  /** it is set like code, see `markCode` */
+  code?: true
   /** it is made of several pieces far from each other: cells, or a title with its number */
   cells?: boolean
   /** a table that stands here in place of its own lines, and how far down it reaches */

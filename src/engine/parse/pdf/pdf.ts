@@ -8,6 +8,7 @@ import { readPictures } from '../ocr/pages-to-read.js'
 import type { Block, Parsed, Parser, ParserInput } from '../parsed.js'
 import { tellProgress } from '../progress.js'
 import { dropRunningLines, type PdfBlock, pageBlocks, vocabularyOf } from './pdf-blocks.js'
+import { markCode } from './pdf-code.js'
 import { type Contents, readContents } from './pdf-contents.js'
 import { findFigures, placeFigures } from './pdf-figures.js'
 import { PdfFonts } from './pdf-fonts.js'
@@ -75,6 +76,7 @@ async function read(pdf: Pdf, { bytes, filename, limits, ocr }: ParserInput): Pr
   dropRunningLines(pages)
   joinOverPages(pages)
   const contents = readContents(pages)
+  markCode(pages)
   const vocabulary = vocabularyOf(pages)
   const figures = await findFigures(bytes, filename, pages)
   const blocks = pages.flatMap((page) =>

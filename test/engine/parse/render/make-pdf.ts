@@ -14,6 +14,8 @@ export interface PdfSheet {
   picture?: Bitmap
   /** content that stands over the picture */
   over?: string
+  /** further fonts that its content names, with what they are called */
+  fonts?: Record<string, string>
   /** where the picture stands, when it does not fill the sheet: left, bottom, width, height */
   at?: readonly [number, number, number, number]
 }
@@ -34,12 +36,15 @@ export function makePdf(sheets: readonly PdfSheet[]): Buffer {
       picture === undefined ? sheet.content : `q ${across} 0 0 ${up} ${left} ${bottom} cm /I Do Q ${sheet.over ?? ''}`,
       'latin1',
     )
+    const fonts = Object.entries(sheet.fonts ?? {}).map(
+      ([name, called]) => `/${name} << /Type /Font /Subtype /Type1 /BaseFont /${called} /Encoding /WinAnsiEncoding >>`,
+    )
     const content = add(
       Buffer.concat([Buffer.from(`<< /Length ${stream.length} >>\nstream\n`), stream, Buffer.from('\nendstream')]),
     )
     kids.push(
       add(
-        `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 ${sheet.width} ${sheet.height}] /Rotate ${sheet.rotate ?? 0} /Contents ${content} 0 R /Resources << /Font << /F 3 0 R >> ${drawn} >> >>`,
+        `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 ${sheet.width} ${sheet.height}] /Rotate ${sheet.rotate ?? 0} /Contents ${content} 0 R /Resources << /Font << /F 3 0 R ${fonts.join(' ')} >> ${drawn} >> >>`,
       ),
     )
   }

@@ -1,0 +1,66 @@
+import type { PdfPage } from './pdf-blocks.js'
+import type { PdfLine } from './pdf-lines.js'
+
+/** A document set in letters of one width as a whole, as by a typewriter, has no code by that: of its letters at most. */
+const MOST = 0.5
+/** Baselines further apart than this, against the size, have an empty line between them; than that, they are two pieces. */
+const EMPTY_LINE = 1.9
+const APART = 3.2
+/** Fewer lines are a name or a command in the text. */
+const LEAST_LINES = 2
+const MOST_INDENT = 40
+
+/** Marks the lines that are set like code. What stands between such lines without any letter is code, too. */
+export function markCode(pages: readonly PdfPage[]): void {
+  let all = 0
+  let mono = 0
+  for (const { lines } of pages)
+    for (const { text, look, table } of lines) {
+      // the letters of a table are not told
+      if (table !== undefined) continue
+      all += text.length
+      if (look?.mono === true) mono += text.length
+    }
+  if (mono === 0 || mono > all * MOST) return
+  for (const { lines } of pages)
+    for (const [at, line] of lines.entries())
+      if (
+        isSetAsCode(line) ||
+        (line.look === undefined && lines[at - 1]?.code === true && isBeside(line, lines[at - 1]))
+      )
+        line.code = true
+}
+
+function isSetAsCode({ look, table, turned, confidences }: PdfLine): boolean {
+  return look?.mono === true && table === undefined && !turned && confidences === undefined
+}
+
+function isBeside(line: PdfLine, last: PdfLine | undefined): boolean {
+  return last !== undefined && !/[\p{L}\p{N}]/u.test(line.text) && continuesCode(line, last)
+}
+
+/** Whether a line of code belongs to the one before it. */
+export function continuesCode(line: PdfLine, last: PdfLine): boolean {
+  const drop = last.y - line.y
+  return drop > 0 && drop < APART * Math.max(line.size, last.size)
+}
+
+/** Lines of code with their indents; nothing where they are none. */
+export function codeOf(lines: readonly PdfLine[]): string | undefined {
+  if (lines.length < LEAST_LINES || !lines.every(({ code }) => code === true)) return undefined
+  // addresses are set so, too
+  if (lines.every(({ text }) => /^\S+@\S+$|^(?:https?|ftp):\S+$/.test(text))) return undefined
+  const left = lines.reduce((least, line) => Math.min(least, line.left), Number.POSITIVE_INFINITY)
+  const widths = lines.map((line) => (line.right - line.left) / Math.max(1, line.text.length)).sort((a, b) => a - b)
+  const width = widths[widths.length >> 1] ?? 0
+  const rows: string[] = []
+  let last: PdfLine | undefined
+  for (const line of lines) {
+    const step = last === undefined ? 0 : (last.y - line.y) / Math.max(line.size, 1)
+    if (step > EMPTY_LINE) rows.push('')
+    const indent = width > 0 ? Math.round((line.left - left) / width) : 0
+    rows.push(' '.repeat(Math.min(MOST_INDENT, Math.max(0, indent))) + line.text)
+    last = line
+  }
+  return rows.join('\n')
+}
