@@ -29,6 +29,9 @@ const MAX_LINKED = 0.65
 const LEADS_AWAY = 0.5
 /** Beside the article, prose of so many letters is content, too: answers, comments, a second article. */
 const PROSE = 120
+/** What a site puts around its pages has elements or names of its own; without any a page is nothing but its content. */
+const SURROUNDINGS =
+  /<(?:nav|aside|footer|header|main|article|iframe|form)\b|\b(?:class|id|role)\s*=\s*["']?[^"'>]{0,300}?(?:nav|menu|side|foot|head|banner|bread|crumb|share|social|relat|promo|cookie|consent|widget|teaser|comment|advert|sponsor|toolbar|article|content|main|wrap|page|post)/i
 /** A picture stands within so many blocks before the article, or says in so many letters what it shows. */
 const LEAD = 3
 const PICTURE = 12
@@ -62,7 +65,7 @@ export async function articleBlocks(
 }
 
 function mayBeArticle(source: string, blocks: readonly Block[], linksOf: (block: Block) => LinkShare): boolean {
-  if (source.length > MAX_SOURCE || blocks.length < 3) return false
+  if (source.length > MAX_SOURCE || blocks.length < 3 || !SURROUNDINGS.test(source)) return false
   let letters = 0
   let linked = 0
   let tables = 0

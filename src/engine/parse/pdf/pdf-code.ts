@@ -1,4 +1,3 @@
-import type { PdfPage } from './pdf-blocks.js'
 import type { PdfLine } from './pdf-lines.js'
 
 /** A document set in letters of one width as a whole, as by a typewriter, has no code by that: of its letters at most. */
@@ -11,11 +10,13 @@ const LEAST_LINES = 2
 const MOST_INDENT = 40
 
 /** Marks the lines that are set like code. What stands between such lines without any letter is code, too. */
-export function markCode(pages: readonly PdfPage[]): void {
+export function markCode(pages: readonly { lines: readonly PdfLine[] }[]): void {
   let all = 0
   let mono = 0
   for (const { lines } of pages)
-    for (const { text, look } of lines) {
+    for (const { text, look, table } of lines) {
+      // the letters of a table are not told
+      if (table !== undefined) continue
       all += text.length
       if (look?.mono === true) mono += text.length
     }
