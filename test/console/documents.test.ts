@@ -28,6 +28,8 @@ afterAll(endBrowser)
 describe.runIf(hasBrowser)('documents', () => {
   it('never run, whatever stands in them or in their names', async () => {
     const { page, problems, strangers, close } = await openTab(console.url, await console.signedIn('documents'))
+    // the code of the address is exchanged before the next one is opened
+    await page.getByRole('heading', { name: 'Documents', level: 1 }).waitFor()
     const dialogs: string[] = []
     page.on('dialog', (dialog) => {
       dialogs.push(dialog.message())
