@@ -1,9 +1,12 @@
 import { useMemo } from 'react'
+import type { CallResult } from '../../client/routes.js'
 import { useRead } from '../api/use.js'
 import { ScrollFrame } from '../ui/parts.js'
 import { usePicture } from '../ui/picture.js'
 import { useVisible } from '../ui/visible.js'
-import type { DocumentElement } from './reading.js'
+
+type Artifact = CallResult<'GET /knowledge-spaces/{id}/documents/{documentId}/parse-artifacts/{version}'>
+export type DocumentElement = Artifact['elements'][number]
 
 interface ElementProps {
   element: DocumentElement
@@ -121,7 +124,10 @@ function Drawn({ element, spaceId, documentId }: Omit<ElementProps, 'mark'>) {
   const item = manifest.data?.items.find(
     ({ parseElementId, modality }) => modality === 'image' && parseElementId === element.id,
   )
-  return item === undefined ? null : <DrawnItem path={{ ...path, itemId: item.id }} title={element.text} />
+  // a picture that a page of the web names is somewhere else
+  return item?.assetRef?.variants?.preview === undefined ? null : (
+    <DrawnItem path={{ ...path, itemId: item.id }} title={element.text} />
+  )
 }
 
 function DrawnItem({
