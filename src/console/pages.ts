@@ -23,4 +23,12 @@ export const PAGES: readonly Page[] = [
     key: 's',
     component: lazy(() => import('./pages/spaces/spaces.js').then(({ Spaces }) => ({ default: Spaces }))),
   },
+  {
+    id: 'quality',
+    title: 'Quality',
+    icon: 'quality',
+    ofSpace: true,
+    key: 'q',
+    component: lazy(() => import('./pages/quality/quality.js').then(({ Quality }) => ({ default: Quality }))),
+  },
 ]
