@@ -47,4 +47,20 @@ export const PAGES: readonly Page[] = [
     key: 'q',
     component: lazy(() => import('./pages/quality/quality.js').then(({ Quality }) => ({ default: Quality }))),
   },
+  {
+    id: 'graph',
+    title: 'Graph and topics',
+    icon: 'graph',
+    ofSpace: true,
+    key: 't',
+    component: lazy(() => import('./pages/graph/graph.js').then(({ Graph }) => ({ default: Graph }))),
+  },
+  {
+    id: 'research',
+    title: 'Research',
+    icon: 'research',
+    ofSpace: true,
+    key: 'r',
+    component: lazy(() => import('./pages/research/research.js').then(({ Research }) => ({ default: Research }))),
+  },
 ]

@@ -14,8 +14,10 @@ export interface Every<T> {
   isCut: boolean
 }
 
-interface EveryOptions {
+interface EveryOptions<T> {
   enabled?: boolean
+  /** milliseconds until it is read again, by what was read last */
+  every?: (last: Every<T> | undefined) => number | false
   /** items that are read at most */
   most: number
 }
@@ -24,12 +26,13 @@ interface EveryOptions {
 export function useEvery<K extends PagedKey>(
   key: K,
   input: (cursor: string | undefined) => CallInput<K> & object,
-  { enabled = true, most }: EveryOptions,
+  { enabled = true, most, every }: EveryOptions<ItemOf<K>>,
 ) {
   return useQuery<Every<ItemOf<K>>>({
     queryKey: [key, 'every', most, input(undefined)],
     queryFn: ({ signal }) => readEvery(key, input, most, signal),
     enabled,
+    ...(every === undefined ? {} : { refetchInterval: (query) => every(query.state.data) }),
   })
 }
 

@@ -1,8 +1,8 @@
 import { useState } from 'react'
 import type { GoldenQuestion } from '../../../contract/gateway/golden-questions.js'
 import { formatMoment, plural } from '../../ui/format.js'
-import { Quoted } from '../../ui/quoted.js'
 import { Badge, Notice, type Tone } from '../../ui/state.js'
+import { Quoted } from '../../viewer/quoted.js'
 import { filenameOf, type Measured, type Outcome } from './expected.js'
 import { type Change, type Difference, differencesOf, type Run } from './runs.js'
 
@@ -27,11 +27,11 @@ interface CompareProps {
   after: ReadonlyMap<string, Measured>
   beforeRun: Run | undefined
   afterRun: Run
-  space: string
+  spaceId: string
 }
 
 /** Two runs question by question; where there is one alone, how each question did. */
-export function Compare({ golden, before, after, beforeRun, afterRun, space }: CompareProps) {
+export function Compare({ golden, before, after, beforeRun, afterRun, spaceId }: CompareProps) {
   const [isAll, setAll] = useState(false)
   const all = differencesOf(golden, before ?? new Map(), after)
   const isPair = beforeRun !== undefined && before !== undefined
@@ -71,14 +71,14 @@ export function Compare({ golden, before, after, beforeRun, afterRun, space }: C
       {shown.length === 0 && <Notice tone="good">Every question did as before, from the same passages.</Notice>}
       <ul className="compare-list">
         {shown.map((difference) => (
-          <Row key={difference.question.id} difference={difference} isPair={isPair} space={space} />
+          <Row key={difference.question.id} difference={difference} isPair={isPair} spaceId={spaceId} />
         ))}
       </ul>
     </section>
   )
 }
 
-function Row({ difference, isPair, space }: { difference: Difference; isPair: boolean; space: string }) {
+function Row({ difference, isPair, spaceId }: { difference: Difference; isPair: boolean; spaceId: string }) {
   const { question, before, after, change, gained, lost } = difference
   const moved = gained.length + lost.length
   return (
@@ -104,9 +104,8 @@ function Row({ difference, isPair, space }: { difference: Difference; isPair: bo
                   <Quoted
                     key={`${tone}-${item.nodeId}`}
                     tone={tone}
-                    space={space}
+                    spaceId={spaceId}
                     citation={item.citations[0]}
-                    nodeId={item.nodeId}
                     filename={filenameOf(item)}
                     text={item.text}
                     aside={<Badge tone={tone}>{tone === 'good' ? 'gained' : 'lost'}</Badge>}

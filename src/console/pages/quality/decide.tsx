@@ -22,13 +22,12 @@ const DECISIONS: readonly { verdict: FailedQueryVerdict; key: string; title: str
 interface DecideProps {
   failed: FailedQuery
   spaceId: string
-  space: string
   position: string
   onMove: (step: number) => void
 }
 
 /** One failed query: what triage says of it, what was found, and the decision. */
-export function Decide({ failed, spaceId, space, position, onMove }: DecideProps) {
+export function Decide({ failed, spaceId, position, onMove }: DecideProps) {
   const triage = triageOf(failed)
   const decided = verdictOf(failed)
   const [expected, setExpected] = useState<ReadonlySet<string>>(new Set(triage?.suggested.slice(0, 1)))
@@ -86,14 +85,7 @@ export function Decide({ failed, spaceId, space, position, onMove }: DecideProps
         </Notice>
       )}
       <TriageWords triage={triage} />
-      <EvidenceOf
-        failed={failed}
-        spaceId={spaceId}
-        space={space}
-        triage={triage}
-        expected={expected}
-        setExpected={setExpected}
-      />
+      <EvidenceOf failed={failed} spaceId={spaceId} triage={triage} expected={expected} setExpected={setExpected} />
       <label className="field">
         <span className="small">
           Note <kbd>n</kbd>
@@ -156,14 +148,13 @@ function TriageWords({ triage }: { triage: Triage | undefined }) {
 interface EvidenceOfProps {
   failed: FailedQuery
   spaceId: string
-  space: string
   triage: Triage | undefined
   expected: ReadonlySet<string>
   setExpected: (ids: ReadonlySet<string>) => void
 }
 
 /** The passages that a search finds for it now, those that triage suggests first: the ticked ones should answer it. */
-function EvidenceOf({ failed, spaceId, space, triage, expected, setExpected }: EvidenceOfProps) {
+function EvidenceOf({ failed, spaceId, triage, expected, setExpected }: EvidenceOfProps) {
   const search = useRead('POST /knowledge-spaces/{id}/queries/search', {
     path: { id: spaceId },
     body: { query: failed.query, limit: 50 },
@@ -184,7 +175,7 @@ function EvidenceOf({ failed, spaceId, space, triage, expected, setExpected }: E
       passages={passages}
       suggested={suggested}
       unseen={unseen}
-      space={space}
+      spaceId={spaceId}
       expected={expected}
       setExpected={setExpected}
     />

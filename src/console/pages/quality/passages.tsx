@@ -1,6 +1,6 @@
 import type { UseQueryResult } from '@tanstack/react-query'
-import { Quoted } from '../../ui/quoted.js'
 import { Badge, Loaded } from '../../ui/state.js'
+import { Quoted } from '../../viewer/quoted.js'
 import type { Passage } from './decide.js'
 import { filenameOf } from './expected.js'
 
@@ -11,13 +11,13 @@ interface PassagesProps {
   suggested: readonly string[]
   /** suggested, and not among what the search finds */
   unseen: readonly string[]
-  space: string
+  spaceId: string
   expected: ReadonlySet<string>
   setExpected: (ids: ReadonlySet<string>) => void
 }
 
 /** Passages to tick. */
-export function Passages({ title, query, passages, suggested, unseen, space, expected, setExpected }: PassagesProps) {
+export function Passages({ title, query, passages, suggested, unseen, spaceId, expected, setExpected }: PassagesProps) {
   const toggle = (id: string) => {
     const next = new Set(expected)
     if (!next.delete(id)) next.add(id)
@@ -39,9 +39,8 @@ export function Passages({ title, query, passages, suggested, unseen, space, exp
                 />
                 {passage.citations[0] !== undefined && (
                   <Quoted
-                    space={space}
+                    spaceId={spaceId}
                     citation={passage.citations[0]}
-                    nodeId={passage.nodeId}
                     filename={filenameOf(passage)}
                     text={passage.text}
                     aside={suggested.includes(passage.nodeId) && <Badge tone="accent">suggested</Badge>}

@@ -32,10 +32,10 @@ export function Quality() {
         )}
       </>
     )
-  return <OfSpace key={space.id} id={space.id} slug={space.slug} />
+  return <OfSpace key={space.id} id={space.id} />
 }
 
-function OfSpace({ id, slug }: { id: string; slug: string }) {
+function OfSpace({ id }: { id: string }) {
   const { query } = usePlace()
   const metrics = useRead('GET /knowledge-spaces/{id}/failed-queries/metrics', { path: { id } })
   const counts = metrics.data?.byStatus
@@ -55,9 +55,9 @@ function OfSpace({ id, slug }: { id: string; slug: string }) {
         value={tab}
         onChange={(to) => setQuery({ tab: to, query: undefined, before: undefined, after: undefined })}
       />
-      {tab === 'review' && <Review spaceId={id} space={slug} counts={counts} />}
+      {tab === 'review' && <Review spaceId={id} counts={counts} />}
       {tab === 'golden' && <Golden spaceId={id} />}
-      {tab === 'runs' && <Runs spaceId={id} space={slug} />}
+      {tab === 'runs' && <Runs spaceId={id} />}
     </>
   )
 }

@@ -18,12 +18,11 @@ type Shown = 'open' | 'decided'
 
 interface ReviewProps {
   spaceId: string
-  space: string
   counts: FailedQueryMetrics['byStatus'] | undefined
 }
 
 /** The queue of queries that found no good answer: one is shown with its evidence, a key decides and goes on to the next. */
-export function Review({ spaceId, space, counts }: ReviewProps) {
+export function Review({ spaceId, counts }: ReviewProps) {
   const { query } = usePlace()
   const shown: Shown = query.get('show') === 'decided' ? 'decided' : 'open'
   const failed = useEvery(
@@ -68,12 +67,7 @@ export function Review({ spaceId, space, counts }: ReviewProps) {
         {({ items, isCut }) => (
           <>
             {isCut && <Notice>The newest {formatCount(MOST)} are shown; there are more.</Notice>}
-            <Queue
-              spaceId={spaceId}
-              space={space}
-              shown={shown}
-              items={items.filter((one) => isOpen(one) === (shown === 'open'))}
-            />
+            <Queue spaceId={spaceId} shown={shown} items={items.filter((one) => isOpen(one) === (shown === 'open'))} />
           </>
         )}
       </Loaded>
@@ -81,17 +75,7 @@ export function Review({ spaceId, space, counts }: ReviewProps) {
   )
 }
 
-function Queue({
-  spaceId,
-  space,
-  items,
-  shown,
-}: {
-  spaceId: string
-  space: string
-  items: FailedQuery[]
-  shown: Shown
-}) {
+function Queue({ spaceId, items, shown }: { spaceId: string; items: FailedQuery[]; shown: Shown }) {
   const { query } = usePlace()
   // one that was just decided has left the list: the one in its place comes next
   const place = useRef(0)
@@ -143,7 +127,6 @@ function Queue({
         key={selected.id}
         failed={selected}
         spaceId={spaceId}
-        space={space}
         position={`${at + 1} of ${formatCount(items.length)}`}
         onMove={move}
       />

@@ -21,7 +21,7 @@ const MOST_TRACES = 3000
 const MOST_RUNS = 20
 
 /** How the golden questions were answered over time, and two runs beside each other. */
-export function Runs({ spaceId, space }: { spaceId: string; space: string }) {
+export function Runs({ spaceId }: { spaceId: string }) {
   const golden = useGolden(spaceId)
   return (
     <Loaded of={golden} lines={8}>
@@ -34,7 +34,7 @@ export function Runs({ spaceId, space }: { spaceId: string; space: string }) {
             </Button>
           </Empty>
         ) : (
-          <OfQuestions spaceId={spaceId} space={space} golden={items} />
+          <OfQuestions spaceId={spaceId} golden={items} />
         )
       }
     </Loaded>
@@ -43,11 +43,10 @@ export function Runs({ spaceId, space }: { spaceId: string; space: string }) {
 
 interface OfQuestionsProps {
   spaceId: string
-  space: string
   golden: readonly GoldenQuestion[]
 }
 
-function OfQuestions({ spaceId, space, golden }: OfQuestionsProps) {
+function OfQuestions({ spaceId, golden }: OfQuestionsProps) {
   const traces = useEvery(
     TRACES,
     (cursor) => ({ path: { id: spaceId }, query: { limit: 100, ...(cursor === undefined ? {} : { cursor }) } }),
@@ -83,7 +82,7 @@ function OfQuestions({ spaceId, space, golden }: OfQuestionsProps) {
             Read from your own traces: golden questions asked one after the other, each once, in one mode.
             {traces.data.isCut && ` The newest ${formatCount(MOST_TRACES)} traces are looked at.`}
           </p>
-          <Chosen runs={runs} measured={measured.of} golden={golden} space={space} />
+          <Chosen runs={runs} measured={measured.of} golden={golden} spaceId={spaceId} />
         </>
       )}
     </div>
@@ -179,12 +178,12 @@ function Chosen({
   runs,
   measured,
   golden,
-  space,
+  spaceId,
 }: {
   runs: readonly Run[]
   measured: MeasuredRuns
   golden: readonly GoldenQuestion[]
-  space: string
+  spaceId: string
 }) {
   const { query } = usePlace()
   const { before, after } = chosenOf(runs, query)
@@ -199,7 +198,7 @@ function Chosen({
           {plural(gone, 'trace')} of this run cannot be read any more: a document that it cites was deleted.
         </Notice>
       )}
-      <Compare golden={golden} before={of(before)} after={is} beforeRun={before} afterRun={after} space={space} />
+      <Compare golden={golden} spaceId={spaceId} before={of(before)} after={is} beforeRun={before} afterRun={after} />
     </>
   )
 }

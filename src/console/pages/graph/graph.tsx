@@ -1,0 +1,3 @@
+export function Graph() {
+  return null
+}
