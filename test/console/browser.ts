@@ -7,12 +7,15 @@ const PROGRAM = '/usr/bin/chromium'
 /** Without a browser these tests say that they did nothing; where CI=true they fail instead. */
 export const hasBrowser = existsSync(PROGRAM) || process.env.CI === 'true'
 
+/** what draws the graph, without a graphics card */
+const WEBGL = ['--use-angle=swiftshader', '--enable-unsafe-swiftshader']
+
 let browser: Browser | undefined
 
 /** The tests' browser; it may be asked for again and again. */
 async function theBrowser(): Promise<Browser> {
   // the sandbox wants rights that a container does not give; the pages are our own
-  browser ??= await chromium.launch({ executablePath: PROGRAM, args: ['--no-sandbox', '--disable-gpu'] })
+  browser ??= await chromium.launch({ executablePath: PROGRAM, args: ['--no-sandbox', '--disable-gpu', ...WEBGL] })
   return browser
 }
 

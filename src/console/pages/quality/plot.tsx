@@ -2,6 +2,7 @@ import 'uplot/dist/uPlot.min.css'
 import { useEffect, useRef, useSyncExternalStore } from 'react'
 import uPlot from 'uplot'
 import { formatMoment } from '../../ui/format.js'
+import { onTheme, themeNow } from '../../ui/theme-now.js'
 
 export interface Point {
   id: string
@@ -120,19 +121,4 @@ function coloursOf(frame: HTMLElement): (name: string) => string {
   )
   probe.remove()
   return (name) => found.get(name) ?? 'gray'
-}
-
-function themeNow(): string {
-  return `${document.documentElement.dataset.theme ?? ''}${matchMedia('(prefers-color-scheme: dark)').matches}`
-}
-
-function onTheme(listener: () => void): () => void {
-  const observer = new MutationObserver(listener)
-  observer.observe(document.documentElement, { attributes: true, attributeFilter: ['data-theme'] })
-  const scheme = matchMedia('(prefers-color-scheme: dark)')
-  scheme.addEventListener('change', listener)
-  return () => {
-    observer.disconnect()
-    scheme.removeEventListener('change', listener)
-  }
 }

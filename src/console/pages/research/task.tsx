@@ -99,7 +99,9 @@ function Steps({ task, followed }: { task: Task; followed: Followed }) {
     <ol className="research-steps">
       {WORK.map((stage, at) => {
         const start = began.get(stage)
-        const end = WORK.slice(at + 1).flatMap((next) => began.get(next) ?? [])[0]
+        const end = WORK.slice(at + 1).flatMap(
+          (next) => began.get(next) ?? (next === 'completed' ? (task.completedAt ?? []) : []),
+        )[0]
         const isNow = at === now && !isEnded(task.stage)
         return (
           <li

@@ -1,0 +1,103 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Console, endBrowser, hasBrowser, jsonOf, openTab, startConsole } from './browser.js'
+import { filledSpace, HOSTILE } from './filled.js'
+
+let console: Console
+let spaceId: string
+let operator: (method: string, path: string, json?: unknown) => Promise<Response>
+
+beforeAll(async () => {
+  console = await startConsole()
+  const filled = await filledSpace(console)
+  spaceId = filled.spaceId
+  operator = filled.operator
+})
+afterAll(endBrowser)
+
+describe.runIf(hasBrowser)('the page Quality', () => {
+  it('decides failed queries with keys, and makes a golden question of one', async () => {
+    await filledQueries()
+    const tab = await openTab(console.url, await console.signedIn('quality?space=harbour'))
+    const { page } = tab
+    await page.getByRole('button', { name: /^Sort \d+ by evidence/ }).click()
+    await page.getByText(/queries? sorted\./).waitFor()
+    const first = await page.locator('.decide h2').innerText()
+    await page.keyboard.press('j')
+    await page.waitForFunction(`document.querySelector('.decide h2').innerText !== ${JSON.stringify(first)}`)
+    await page.keyboard.press('k')
+    await page.waitForFunction(`document.querySelector('.decide h2').innerText === ${JSON.stringify(first)}`)
+    // a letter that is typed into the note decides nothing
+    await page.keyboard.press('n')
+    await page.keyboard.type('mic')
+    await page.keyboard.press('Escape')
+    expect((await counts()).promoted).toBe(0)
+    await page.locator('.passages-list input').first().check()
+    await page.keyboard.press('Escape')
+    await page.locator('.decide h2').click()
+    await page.evaluate('document.activeElement.blur()')
+    await page.keyboard.press('m')
+    await page.getByText('It is a golden question now.').waitFor()
+    const { items } = await jsonOf<{ items: { question: string; expectedEvidenceIds: string[] }[] }>(
+      await operator('GET', `/knowledge-spaces/${spaceId}/golden-questions`),
+    )
+    expect(items.find(({ question }) => question === first)?.expectedEvidenceIds.length).toBeGreaterThan(0)
+    await page.waitForFunction(`document.querySelector('.decide h2').innerText !== ${JSON.stringify(first)}`)
+    await page.keyboard.press('i')
+    await page.getByText('Dismissed.').waitFor()
+    expect(await counts()).toMatchObject({ promoted: 1, dismissed: 1 })
+    expect(await page.evaluate('window.broken')).toBeUndefined()
+    expect(tab.problems).toEqual([])
+    expect(tab.strangers).toEqual([])
+    await tab.close()
+  })
+
+  it('runs the golden questions, draws the runs, and tells two apart question by question', async () => {
+    const golden = (question: string, metadata: object) =>
+      operator('POST', `/knowledge-spaces/${spaceId}/golden-questions`, { question, metadata })
+    await golden('What does mooring cost a night?', { expect: [{ document: 'harbour.md', quote: 'nine crowns' }] })
+    await golden('Who repairs the crane?', { expect: [{ document: 'crane.md' }] })
+    await golden(`${HOSTILE} who is that?`, { answerable: false })
+    const tab = await openTab(console.url, await console.signedIn('quality?space=harbour&tab=runs'))
+    const { page } = tab
+    const run = page.getByRole('button', { name: /^Run \d+ golden questions/ })
+    await run.click()
+    await page.getByText(/questions asked\./).waitFor()
+    // the passages of a document that changed are other ones
+    const body = { operator, spaceId }
+    await replaceDocument(body)
+    await run.click()
+    await page.locator('.runs tbody tr').nth(1).waitFor()
+    await page.locator('.plot canvas').waitFor()
+    const row = page.locator('.compare-item', { hasText: 'What does mooring cost a night?' })
+    await row.getByText('worse').waitFor()
+    await row.getByText(/passages? gained/).click()
+    await row
+      .getByRole('button', { name: /harbour\.md/ })
+      .first()
+      .click()
+    await page
+      .locator('dialog[open]')
+      .getByText(/crowns/)
+      .first()
+      .waitFor()
+    expect(await page.evaluate('window.broken')).toBeUndefined()
+    expect(tab.problems).toEqual([])
+    await tab.close()
+  })
+})
+
+async function filledQueries(): Promise<void> {
+  for (const query of ['who mends the lighthouse bulb', 'what is the price of a moon landing', `${HOSTILE} and what`])
+    await (await operator('POST', '/queries', { knowledgeSpaceId: spaceId, query })).text()
+  await expect.poll(async () => (await counts())['pending-triage']).toBe(3)
+}
+
+async function counts(): Promise<Record<string, number>> {
+  const response = await operator('GET', `/knowledge-spaces/${spaceId}/failed-queries/metrics`)
+  return (await jsonOf<{ byStatus: Record<string, number> }>(response)).byStatus
+}
+
+async function replaceDocument({ spaceId: id }: { spaceId: string }): Promise<void> {
+  const { upload } = await filledSpace(console)
+  await upload(id, 'harbour.md', '# Fees\n\nMooring costs twelve crowns a night from May on.\n')
+}
