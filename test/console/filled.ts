@@ -1,4 +1,4 @@
-import { expect } from 'vitest'
+import { expect, vi } from 'vitest'
 import { type Console, jsonOf } from './browser.js'
 
 /** Markup that would set a variable of the page, if anything of it ran. */
@@ -11,7 +11,7 @@ const DOCUMENTS: Record<string, string> = {
   [`${HOSTILE.replaceAll('/', '')}.md`]: `# ${HOSTILE}\n\nBerg Shipping acquired ${HOSTILE} Alert Lines. Alert Lines owns the Sea Otter.\n`,
 }
 
-interface Filled {
+export interface Filled {
   spaceId: string
   operator: (method: string, path: string, json?: unknown) => Promise<Response>
   /** a document of this name, read and published */
@@ -35,11 +35,13 @@ export async function filledSpace(console: Console): Promise<Filled> {
     const response = await console.call('POST', `/knowledge-spaces/${spaceId}/documents`, { token, form })
     expect(response.status).toBeLessThan(300)
     const open = `/knowledge-spaces/${spaceId}/jobs?state=open`
-    await expect
-      .poll(async () => (await jsonOf<{ items: unknown[] }>(await operator('GET', open))).items.length, {
-        timeout: 60_000,
-      })
-      .toBe(0)
+    await vi.waitFor(
+      async () => {
+        const { items } = await jsonOf<{ items: unknown[] }>(await operator('GET', open))
+        if (items.length > 0) throw new Error('a document is still being read')
+      },
+      { timeout: 60_000, interval: 100 },
+    )
   }
   for (const [name, text] of Object.entries(DOCUMENTS)) await upload(space.id, name, text)
   const filled = { spaceId: space.id, operator, upload }

@@ -1,16 +1,18 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Console, endBrowser, hasBrowser, jsonOf, openTab, startConsole } from './browser.js'
-import { filledSpace, HOSTILE } from './filled.js'
+import { type Filled, filledSpace, HOSTILE } from './filled.js'
 
 let console: Console
 let spaceId: string
-let operator: (method: string, path: string, json?: unknown) => Promise<Response>
+let operator: Filled['operator']
+let upload: Filled['upload']
 
 beforeAll(async () => {
   console = await startConsole()
   const filled = await filledSpace(console)
   spaceId = filled.spaceId
   operator = filled.operator
+  upload = filled.upload
 })
 afterAll(endBrowser)
 
@@ -21,11 +23,11 @@ describe.runIf(hasBrowser)('the page Quality', () => {
     const { page } = tab
     await page.getByRole('button', { name: /^Sort \d+ by evidence/ }).click()
     await page.getByText(/queries? sorted\./).waitFor()
-    const first = await page.locator('.decide h2').innerText()
+    const first = await page.locator('.decide h2').textContent()
     await page.keyboard.press('j')
-    await page.waitForFunction(`document.querySelector('.decide h2').innerText !== ${JSON.stringify(first)}`)
+    await page.waitForFunction(`document.querySelector('.decide h2')?.textContent !== ${JSON.stringify(first)}`)
     await page.keyboard.press('k')
-    await page.waitForFunction(`document.querySelector('.decide h2').innerText === ${JSON.stringify(first)}`)
+    await page.waitForFunction(`document.querySelector('.decide h2')?.textContent === ${JSON.stringify(first)}`)
     // a letter that is typed into the note decides nothing
     await page.keyboard.press('n')
     await page.keyboard.type('mic')
@@ -41,7 +43,7 @@ describe.runIf(hasBrowser)('the page Quality', () => {
       await operator('GET', `/knowledge-spaces/${spaceId}/golden-questions`),
     )
     expect(items.find(({ question }) => question === first)?.expectedEvidenceIds.length).toBeGreaterThan(0)
-    await page.waitForFunction(`document.querySelector('.decide h2').innerText !== ${JSON.stringify(first)}`)
+    await page.waitForFunction(`document.querySelector('.decide h2')?.textContent !== ${JSON.stringify(first)}`)
     await page.keyboard.press('i')
     await page.getByText('Dismissed.').waitFor()
     expect(await counts()).toMatchObject({ promoted: 1, dismissed: 1 })
@@ -62,14 +64,12 @@ describe.runIf(hasBrowser)('the page Quality', () => {
     const run = page.getByRole('button', { name: /^Run \d+ golden questions/ })
     await run.click()
     await page.getByText(/questions asked\./).waitFor()
-    // the passages of a document that changed are other ones
-    const body = { operator, spaceId }
-    await replaceDocument(body)
+    await upload(spaceId, 'new-fees.md', '# Fees from May\n\nMooring will cost twelve crowns a night.\n')
     await run.click()
     await page.locator('.runs tbody tr').nth(1).waitFor()
     await page.locator('.plot canvas').waitFor()
     const row = page.locator('.compare-item', { hasText: 'What does mooring cost a night?' })
-    await row.getByText('worse').waitFor()
+    await row.getByText('other evidence').waitFor()
     await row.getByText(/passages? gained/).click()
     await row
       .getByRole('button', { name: /harbour\.md/ })
@@ -77,7 +77,7 @@ describe.runIf(hasBrowser)('the page Quality', () => {
       .click()
     await page
       .locator('dialog[open]')
-      .getByText(/crowns/)
+      .getByText(/twelve crowns/)
       .first()
       .waitFor()
     expect(await page.evaluate('window.broken')).toBeUndefined()
@@ -87,7 +87,7 @@ describe.runIf(hasBrowser)('the page Quality', () => {
 })
 
 async function filledQueries(): Promise<void> {
-  for (const query of ['who mends the lighthouse bulb', 'what is the price of a moon landing', `${HOSTILE} and what`])
+  for (const query of ['zebra quill pension scheme', 'moon landing ticket', '<script>window.broken=1</script> penguin'])
     await (await operator('POST', '/queries', { knowledgeSpaceId: spaceId, query })).text()
   await expect.poll(async () => (await counts())['pending-triage']).toBe(3)
 }
@@ -95,9 +95,4 @@ async function filledQueries(): Promise<void> {
 async function counts(): Promise<Record<string, number>> {
   const response = await operator('GET', `/knowledge-spaces/${spaceId}/failed-queries/metrics`)
   return (await jsonOf<{ byStatus: Record<string, number> }>(response)).byStatus
-}
-
-async function replaceDocument({ spaceId: id }: { spaceId: string }): Promise<void> {
-  const { upload } = await filledSpace(console)
-  await upload(id, 'harbour.md', '# Fees\n\nMooring costs twelve crowns a night from May on.\n')
 }

@@ -18,7 +18,7 @@ describe.runIf(hasBrowser)('the page Research', () => {
     await page.getByLabel('Question').fill(`What does mooring cost, and who repairs the crane? ${HOSTILE}`)
     await page.getByRole('button', { name: 'Plan' }).click()
     await page.getByRole('region', { name: 'Plan' }).getByText('nothing').waitFor()
-    await page.getByRole('button', { name: 'Start' }).click()
+    await page.getByRole('button', { name: 'Start', exact: true }).click()
     await page.getByRole('heading', { name: 'Report' }).waitFor()
     await page.getByRole('status').filter({ hasText: 'completed' }).waitFor()
     await page.locator('.research-report .cite').first().click()
@@ -37,7 +37,7 @@ describe.runIf(hasBrowser)('the page Research', () => {
     await page.getByLabel('Question').fill('Who owns the Sea Otter?')
     await page.getByLabel('Minutes').fill('0.0001')
     await page.getByRole('dialog').evaluate('(dialog) => { dialog.querySelector("form").noValidate = true }')
-    await page.getByRole('button', { name: 'Start' }).click()
+    await page.getByRole('button', { name: 'Start', exact: true }).click()
     await page.locator('dialog .notice-bad').waitFor()
     await page.keyboard.press('Escape')
     // tasks wait for each other, so that the last one can be canceled before it ends

@@ -68,9 +68,9 @@ export function Picture({ drawn, label, chosen, onChoose }: PictureProps) {
         places.current.set(id, place)
         graph.mergeNodeAttributes(id, place)
       }
-      joined.forEach((id, at) => move(id, { x: x[at] ?? 0, y: y[at] ?? 0 }))
+      for (const [at, id] of joined.entries()) move(id, { x: x[at] ?? 0, y: y[at] ?? 0 })
       const alone = graph.filterNodes((id) => graph.degree(id) === 0)
-      ringOf(x, y, alone.length).forEach((place, at) => move(alone[at] ?? '', place))
+      for (const [at, place] of ringOf(x, y, alone.length).entries()) move(alone[at] ?? '', place)
       if (isLast) current.dataset.laid = 'true'
     })
     return () => {

@@ -8,7 +8,7 @@ import { expectedOf, type Measured, measure, type Outcome } from './expected.js'
 /** askings of golden questions that come later than this after the one before belong to another run */
 const APART_MS = 10 * 60_000
 /** fewer questions than this, one after the other, are somebody who asks and no run */
-const LEAST = 3
+const LEAST = 2
 const AT_ONCE = 4
 
 /** Golden questions that were asked one after the other, each once, in one mode. */
