@@ -13,3 +13,13 @@ export function onTheme(listener: () => void): () => void {
     scheme.removeEventListener('change', listener)
   }
 }
+
+/** A colour of the theme as a canvas takes it. Each is read of an element of its own: one that changes may be on its way. */
+export function colourIn(frame: HTMLElement, name: string): string {
+  const probe = document.createElement('span')
+  probe.style.color = `var(${name})`
+  frame.append(probe)
+  const { color } = getComputedStyle(probe)
+  probe.remove()
+  return color
+}

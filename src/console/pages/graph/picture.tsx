@@ -2,7 +2,7 @@ import { MultiUndirectedGraph } from 'graphology'
 import { useEffect, useRef, useSyncExternalStore } from 'react'
 import { Sigma } from 'sigma'
 import { IconButton } from '../../ui/button.js'
-import { onTheme, themeNow } from '../../ui/theme-now.js'
+import { colourIn, onTheme, themeNow } from '../../ui/theme-now.js'
 import { layOut, type ToLay } from './layout.js'
 import { colourOf, type Drawn } from './picture-of.js'
 
@@ -170,14 +170,11 @@ function toLay(graph: MultiUndirectedGraph, joined: readonly string[]): ToLay {
 }
 
 function coloursOf(frame: HTMLElement): Colours {
-  const probe = document.createElement('span')
-  frame.append(probe)
-  const read = (name: string) => {
-    probe.style.color = `var(${name})`
-    return getComputedStyle(probe).color
+  const colours = {
+    text: colourIn(frame, '--text'),
+    line: colourIn(frame, '--line'),
+    surface: colourIn(frame, '--surface'),
   }
-  const colours = { text: read('--text'), line: read('--line'), surface: read('--surface') }
-  probe.remove()
   const [red = 0] = (colours.surface.match(/\d+/g) ?? []).map(Number)
   return { ...colours, isDark: red < 128 }
 }

@@ -45,7 +45,11 @@ export function Decide({ failed, spaceId, position, onMove }: DecideProps) {
       ...(verdict === 'retrieval-miss' ? { expectedEvidenceIds: [...expected] } : {}),
       ...(note.trim() === '' ? {} : { note: note.trim() }),
     }
-    write.mutate({ path: { id: spaceId, failedQueryId: failed.id }, body }, { onSuccess: () => say(said) })
+    // the next query has this one's place by then, so it is not for this component to hear of it
+    write.mutateAsync({ path: { id: spaceId, failedQueryId: failed.id }, body }).then(
+      () => say(said),
+      () => undefined,
+    )
   }
   useKeys((key) => {
     const decision = DECISIONS.find((one) => one.key === key)
@@ -182,6 +186,9 @@ function EvidenceOf({ failed, spaceId, triage, expected, setExpected }: Evidence
   )
 }
 
+/** where letters are typed or mean something else */
+const TYPED = 'input:not([type=checkbox]), textarea, select, dialog'
+
 /** Keys of this page, which those typed into a field or a window over it are not. */
 function useKeys(onKey: (key: string) => boolean): void {
   const latest = useRef(onKey)
@@ -190,7 +197,7 @@ function useKeys(onKey: (key: string) => boolean): void {
     const listen = (event: KeyboardEvent) => {
       const { target } = event
       if (event.ctrlKey || event.metaKey || event.altKey || event.repeat) return
-      if (target instanceof Element && target.closest('input, textarea, select, dialog') !== null) return
+      if (target instanceof Element && target.closest(TYPED) !== null) return
       if (document.querySelector('dialog[open]') !== null) return
       if (latest.current(event.key)) event.preventDefault()
     }

@@ -2,7 +2,7 @@ import 'uplot/dist/uPlot.min.css'
 import { useEffect, useRef, useSyncExternalStore } from 'react'
 import uPlot from 'uplot'
 import { formatMoment } from '../../ui/format.js'
-import { onTheme, themeNow } from '../../ui/theme-now.js'
+import { colourIn, onTheme, themeNow } from '../../ui/theme-now.js'
 
 export interface Point {
   id: string
@@ -55,7 +55,7 @@ function dataOf(points: readonly Point[]): uPlot.AlignedData {
 }
 
 function optionsOf(frame: HTMLElement, points: readonly Point[], onChoose: (id: string) => void): uPlot.Options {
-  const colour = coloursOf(frame)
+  const colour = (name: string) => colourIn(frame, name)
   const axis = { stroke: colour('--muted'), grid: { stroke: colour('--line'), width: 1 }, ticks: { show: false } }
   const said = (_: uPlot, value: number | null) => (value === null ? '' : `${value} %`)
   const line = (label: string, stroke: string, dash?: number[]): uPlot.Series => ({
@@ -108,17 +108,3 @@ const short = new Intl.DateTimeFormat('en', {
   hour12: false,
 })
 const shortly = (time: string | undefined) => (time === undefined ? '' : short.format(new Date(time)))
-
-/** Colours of the theme as a canvas takes them. */
-function coloursOf(frame: HTMLElement): (name: string) => string {
-  const probe = document.createElement('span')
-  frame.append(probe)
-  const found = new Map(
-    ['--muted', '--line', '--accent', '--warn'].map((name) => {
-      probe.style.color = `var(${name})`
-      return [name, getComputedStyle(probe).color]
-    }),
-  )
-  probe.remove()
-  return (name) => found.get(name) ?? 'gray'
-}

@@ -28,23 +28,54 @@ export interface Run {
  * @returns newest first
  */
 export function runsOf(traces: readonly QualityTraceSummary[], golden: readonly GoldenQuestion[]): Run[] {
-  const ids = new Map(golden.map(({ id, question }) => [question, id]))
-  const runs: Run[] = []
-  let open: { run: Run; asked: Map<string, QualityTraceSummary>; lastAt: number } | undefined
+  const places = new Map(golden.map(({ id, question }, place) => [question, { id, place }]))
+  const groups: Asked[][] = []
   for (const trace of traces.toReversed()) {
-    const id = ids.get(trace.query)
-    if (id === undefined) continue
-    const at = Date.parse(trace.createdAt)
-    if (open === undefined || open.asked.has(id) || open.run.mode !== trace.mode || at - open.lastAt > APART_MS) {
-      const asked = new Map<string, QualityTraceSummary>()
-      open = { asked, lastAt: at, run: { id: trace.id, startedAt: trace.createdAt, mode: trace.mode, asked } }
-      runs.push(open.run)
+    const known = places.get(trace.query)
+    if (known === undefined) continue
+    const now: Asked = { ...known, trace, at: Date.parse(trace.createdAt) }
+    const open = groups.at(-1)
+    const last = open?.at(-1)
+    if (open === undefined || last === undefined || last.trace.mode !== trace.mode || now.at - last.at > APART_MS)
+      groups.push([now])
+    else {
+      const before = open.findIndex((one) => one.id === now.id)
+      if (before < 0) open.push(now)
+      else groups.push([...open.splice(beginningOf(open, before, now)), now])
     }
-    open.asked.set(id, trace)
-    open.lastAt = at
   }
   const least = Math.min(LEAST, golden.length)
-  return runs.filter(({ asked }) => asked.size >= least).reverse()
+  return groups.flatMap((group): Run[] => runOf(group, least)).reverse()
+}
+
+interface Asked {
+  id: string
+  /** in the list of golden questions, which runs go through in its order */
+  place: number
+  trace: QualityTraceSummary
+  at: number
+}
+
+/**
+ * Between two askings of one question the next run began: where the order of the questions starts over, and of such places
+ * where the pause was longest.
+ *
+ * @returns how many of the group belong to the run before
+ */
+function beginningOf(group: readonly Asked[], from: number, now: Asked): number {
+  const steps = group.slice(from).map((asked, at) => {
+    const next = group[from + at + 1] ?? now
+    return { back: asked.place - next.place, pause: next.at - asked.at, count: from + at + 1 }
+  })
+  const [first] = steps.sort((a, b) => b.back - a.back || b.pause - a.pause)
+  return first?.count ?? group.length
+}
+
+function runOf(group: readonly Asked[], least: number): Run[] {
+  const [first] = group
+  if (first === undefined || group.length < least) return []
+  const asked = new Map(group.map(({ id, trace }) => [id, trace]))
+  return [{ id: first.trace.id, startedAt: first.trace.createdAt, mode: first.trace.mode, asked }]
 }
 
 const limited = pLimit(AT_ONCE)

@@ -105,7 +105,7 @@ export function NewTask({ space, like, onClose }: NewTaskProps) {
                 {...given}
                 className="input"
                 type="number"
-                min="0.1"
+                min="0.001"
                 step="any"
                 value={minutes}
                 onChange={(event) => setMinutes(event.target.value)}
