@@ -8,7 +8,8 @@ import { formatCount } from '../../ui/format.js'
 import { Notice } from '../../ui/state.js'
 import { say } from '../../ui/toast.js'
 
-const AT_ONCE = 2
+/** in their order, by which runs are told apart */
+const AT_ONCE = 1
 type Mode = 'fast' | 'deep' | 'research'
 
 interface Progress {
