@@ -1,5 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createConsoleCodes } from '../../src/daemon/console/codes.js'
 import { type Console, endBrowser, hasBrowser, jsonOf, openTab, startConsole } from './browser.js'
 
 let console: Console
@@ -39,6 +40,17 @@ describe('the code of an address', () => {
     expect((await fetch(`${console.url}/daemon/console/codes`, { method: 'POST' })).status).toBe(401)
     expect((await post('/daemon/console/sessions', { code: 'x'.repeat(43) })).status).toBe(401)
     expect((await post('/daemon/console/sessions', {})).status).toBe(400)
+  })
+
+  it('is good for a minute', () => {
+    let now = 0
+    const codes = createConsoleCodes(() => now)
+    const caller = { tenant: 'local', subject: 'grace' }
+    const [early, late] = [codes.make(caller), codes.make(caller)]
+    now = 59_999
+    expect(codes.use(early)).toEqual(caller)
+    now = 60_000
+    expect(codes.use(late)).toBeUndefined()
   })
 
   it('is not taken from a page of another site', async () => {

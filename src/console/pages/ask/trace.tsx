@@ -1,3 +1,4 @@
+import './trace.css'
 import { type FormEvent, useState } from 'react'
 import type { AnswerMetadata, AnswerTrace, EvidenceItem } from '../../../contract/gateway/queries.js'
 import { messageOf } from '../../api/client.js'
