@@ -63,16 +63,21 @@ export function Picture({ drawn, label, chosen, onChoose }: PictureProps) {
     const observer = new ResizeObserver(() => drawing.resize().refresh())
     observer.observe(current)
     const joined = graph.filterNodes((id) => graph.degree(id) > 0)
-    const end = layOut(toLay(graph, joined), ({ x, y, isLast }) => {
-      const move = (id: string, place: { x: number; y: number }) => {
-        places.current.set(id, place)
-        graph.mergeNodeAttributes(id, place)
-      }
-      for (const [at, id] of joined.entries()) move(id, { x: x[at] ?? 0, y: y[at] ?? 0 })
-      const alone = graph.filterNodes((id) => graph.degree(id) === 0)
-      for (const [at, place] of ringOf(x, y, alone.length).entries()) move(alone[at] ?? '', place)
-      if (isLast) current.dataset.laid = 'true'
-    })
+    const alone = graph.filterNodes((id) => graph.degree(id) === 0)
+    // the communities by themselves stay where they are until their members are there
+    const end =
+      joined.length === 0
+        ? () => undefined
+        : layOut(toLay(graph, joined), ({ x, y, isLast }) => {
+            for (const [at, id] of joined.entries()) {
+              const place = { x: x[at] ?? 0, y: y[at] ?? 0 }
+              places.current.set(id, place)
+              graph.mergeNodeAttributes(id, place)
+            }
+            for (const [at, place] of ringOf(x, y, alone.length).entries())
+              graph.mergeNodeAttributes(alone[at] ?? '', place)
+            if (isLast) current.dataset.laid = 'true'
+          })
     return () => {
       end()
       observer.disconnect()
