@@ -39,4 +39,28 @@ export const PAGES: readonly Page[] = [
     key: 'd',
     component: lazy(() => import('./pages/documents/documents.js').then(({ Documents }) => ({ default: Documents }))),
   },
+  {
+    id: 'quality',
+    title: 'Quality',
+    icon: 'quality',
+    ofSpace: true,
+    key: 'q',
+    component: lazy(() => import('./pages/quality/quality.js').then(({ Quality }) => ({ default: Quality }))),
+  },
+  {
+    id: 'graph',
+    title: 'Graph and topics',
+    icon: 'graph',
+    ofSpace: true,
+    key: 't',
+    component: lazy(() => import('./pages/graph/graph.js').then(({ Graph }) => ({ default: Graph }))),
+  },
+  {
+    id: 'research',
+    title: 'Research',
+    icon: 'research',
+    ofSpace: true,
+    key: 'r',
+    component: lazy(() => import('./pages/research/research.js').then(({ Research }) => ({ default: Research }))),
+  },
 ]

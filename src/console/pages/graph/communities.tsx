@@ -1,0 +1,100 @@
+import { useSyncExternalStore } from 'react'
+import type { Community } from '../../../contract/gateway/communities.js'
+import { setQuery } from '../../router.js'
+import { Button } from '../../ui/button.js'
+import { plural } from '../../ui/format.js'
+import { Badge } from '../../ui/state.js'
+import { onTheme, themeNow } from '../../ui/theme-now.js'
+import { PassageLink } from './passage-link.js'
+import { colourOf } from './picture-of.js'
+
+export function CommunityList({ communities }: { communities: readonly Community[] }) {
+  const theme = useSyncExternalStore(onTheme, themeNow)
+  const isDark = theme.startsWith('dark') || (!theme.startsWith('light') && theme.endsWith('true'))
+  return (
+    <section aria-labelledby="graph-communities">
+      <h2 id="graph-communities">{plural(communities.length, 'community', 'communities')}</h2>
+      <ul className="graph-list">
+        {communities.map(({ slug, name, entityCount, documentCount }, at) => (
+          <li key={slug}>
+            <button type="button" className="graph-item" onClick={() => setQuery({ community: slug })}>
+              <span className="graph-swatch" style={{ background: colourOf(at, isDark) }} />
+              <span className="graph-name">{name}</span>
+              <span className="small faint number">
+                {plural(entityCount, 'entity', 'entities')} in {plural(documentCount, 'document')}
+              </span>
+            </button>
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}
+
+interface CommunityPanelProps {
+  community: Community
+  spaceId: string
+  /** where they were read */
+  members: readonly { id: string; name: string }[] | undefined
+}
+
+/** What a community is about, in sentences with their passages, and who is in it. */
+export function CommunityPanel({ community, spaceId, members }: CommunityPanelProps) {
+  const { name, entityCount, documentCount, report, stale, terms } = community
+  return (
+    <section className="stack" aria-labelledby="graph-community">
+      <Button small kind="quiet" icon="back" onClick={() => setQuery({ community: undefined })}>
+        All communities
+      </Button>
+      <h2 id="graph-community" className="wrap">
+        {name}
+      </h2>
+      <p className="row small muted">
+        <span>
+          {plural(entityCount, 'entity', 'entities')} in {plural(documentCount, 'document')}
+        </span>
+        {stale && <Badge tone="warn">covers less than all documents</Badge>}
+        {report.writtenBy === 'model' && <Badge>written by a model</Badge>}
+      </p>
+      {report.statements.map(({ text, citations }) => (
+        <div key={text} className="graph-statement">
+          <p className="wrap">{text}</p>
+          <p className="row small">
+            {citations.map(({ documentId, filename, nodeId, pageNumber }) => (
+              <PassageLink
+                key={nodeId}
+                spaceId={spaceId}
+                documentId={documentId}
+                filename={filename}
+                nodeId={nodeId}
+                pageNumber={pageNumber}
+                text={text}
+              />
+            ))}
+          </p>
+        </div>
+      ))}
+      <h3>Best connected</h3>
+      {members === undefined ? (
+        <p className="wrap muted">{terms.join(', ')}</p>
+      ) : (
+        <ul className="graph-chips">
+          {[...members]
+            .sort((a, b) => rank(a.name, terms) - rank(b.name, terms))
+            .map(({ id, name: of }) => (
+              <li key={id}>
+                <button type="button" className="graph-chip" onClick={() => setQuery({ entity: id })}>
+                  {of}
+                </button>
+              </li>
+            ))}
+        </ul>
+      )}
+    </section>
+  )
+}
+
+function rank(name: string, terms: readonly string[]): number {
+  const at = terms.indexOf(name)
+  return at < 0 ? terms.length : at
+}

@@ -1,0 +1,133 @@
+import type { UseQueryResult } from '@tanstack/react-query'
+import type { GraphEntity, GraphTraversal } from '../../../contract/gateway/graph.js'
+import { useRead } from '../../api/use.js'
+import { setQuery } from '../../router.js'
+import { Button } from '../../ui/button.js'
+import { formatCount, plural } from '../../ui/format.js'
+import { Badge, Loaded, Notice } from '../../ui/state.js'
+import { Quoted } from '../../viewer/quoted.js'
+
+interface EntityPanelProps {
+  spaceId: string
+  entityId: string
+  traversal: UseQueryResult<GraphTraversal>
+}
+
+/** An entity: what it is related to, and the passages that name it. */
+export function EntityPanel({ spaceId, entityId, traversal }: EntityPanelProps) {
+  return (
+    <section className="stack" aria-label="Entity">
+      <Button small kind="quiet" icon="back" onClick={() => setQuery({ entity: undefined })}>
+        Back to the whole space
+      </Button>
+      <Loaded of={traversal} lines={6}>
+        {({ entities, relations, degradedReasons }) => {
+          const entity = entities.find(({ id }) => id === entityId)
+          return entity === undefined ? (
+            <p className="muted">It is not in the graph any more.</p>
+          ) : (
+            <>
+              <header>
+                <h2 className="wrap">{entity.name}</h2>
+                <p className="row small muted">
+                  <Badge tone="accent">{entity.type}</Badge>
+                  <span>{passagesOf(entity)}</span>
+                </p>
+                {entity.aliases.length > 0 && <p className="small muted wrap">Also {entity.aliases.join(', ')}</p>}
+              </header>
+              {degradedReasons !== undefined && <Notice tone="warn">{degradedReasons.join(' ')}</Notice>}
+              <Relations entity={entity} entities={entities} relations={relations} />
+              <Passages spaceId={spaceId} entity={entity} />
+            </>
+          )
+        }}
+      </Loaded>
+    </section>
+  )
+}
+
+function passagesOf({ sourceNodeIds, metadata }: GraphEntity): string {
+  const count = plural(sourceNodeIds.length, 'passage')
+  return metadata.sourceNodesTruncated === true ? `${count} and more` : count
+}
+
+interface RelationsProps {
+  entity: GraphEntity
+  entities: readonly GraphEntity[]
+  relations: GraphTraversal['relations']
+}
+
+function Relations({ entity, entities, relations }: RelationsProps) {
+  const names = new Map(entities.map(({ id, name }) => [id, name]))
+  const own = relations
+    .filter(({ subjectEntityId: from, objectEntityId: to }) => from === entity.id || to === entity.id)
+    .sort((a, b) => Number(a.type === 'mentions') - Number(b.type === 'mentions') || b.confidence - a.confidence)
+  return (
+    <div>
+      <h3>{plural(own.length, 'relation')}</h3>
+      <ul className="graph-list">
+        {own.map(({ id, subjectEntityId, objectEntityId, type, metadata }) => {
+          const isSubject = subjectEntityId === entity.id
+          const other = isSubject ? objectEntityId : subjectEntityId
+          const said = typeof metadata.predicate === 'string' && metadata.predicate !== '' ? metadata.predicate : type
+          return (
+            <li key={id}>
+              <button type="button" className="graph-item" onClick={() => setQuery({ entity: other })}>
+                <span className="graph-name">{names.get(other) ?? 'not shown'}</span>
+                <span className="small faint">
+                  {isSubject ? '' : '← '}
+                  {type === 'mentions' ? 'named beside it' : said.replaceAll('_', ' ')}
+                </span>
+              </button>
+            </li>
+          )
+        })}
+      </ul>
+    </div>
+  )
+}
+
+const SHOWN = 20
+
+/** The passages of the entity are ids: a search about it tells where they stand and what they say. */
+function Passages({ spaceId, entity }: { spaceId: string; entity: GraphEntity }) {
+  const search = useRead('POST /knowledge-spaces/{id}/queries/search', {
+    path: { id: spaceId },
+    body: { query: entity.name, activeEntityIds: [entity.id], limit: 100 },
+  })
+  return (
+    <div className="stack">
+      <h3>Passages</h3>
+      <Loaded of={search} lines={4}>
+        {({ items }) => {
+          const own = items.filter(({ nodeId }) => entity.sourceNodeIds.includes(nodeId))
+          const left = entity.sourceNodeIds.length - Math.min(own.length, SHOWN)
+          return (
+            <>
+              {own
+                .slice(0, SHOWN)
+                .map(
+                  ({ nodeId, citations, text, metadata }) =>
+                    citations[0] !== undefined && (
+                      <Quoted
+                        key={nodeId}
+                        spaceId={spaceId}
+                        citation={citations[0]}
+                        filename={typeof metadata.filename === 'string' ? metadata.filename : ''}
+                        text={text}
+                      />
+                    ),
+                )}
+              {left > 0 && (
+                <p className="small muted">
+                  {formatCount(left)} of {plural(entity.sourceNodeIds.length, 'passage')} are not shown: a search for
+                  the name ranks them lower.
+                </p>
+              )}
+            </>
+          )
+        }}
+      </Loaded>
+    </div>
+  )
+}

@@ -1,0 +1,230 @@
+import './graph.css'
+import { useQueries, useQuery, useQueryClient } from '@tanstack/react-query'
+import { lazy, Suspense, useMemo, useState } from 'react'
+import type { Community } from '../../../contract/gateway/communities.js'
+import type { KnowledgeSpace } from '../../../contract/gateway/spaces.js'
+import { useSpace } from '../../api/space.js'
+import { useRead, useWrite } from '../../api/use.js'
+import { address, setQuery, usePlace } from '../../router.js'
+import { Button, classes, Link } from '../../ui/button.js'
+import { formatCount, plural } from '../../ui/format.js'
+import { PageHead, Tabs } from '../../ui/parts.js'
+import { Empty, Failure, Loaded, Notice, Skeleton } from '../../ui/state.js'
+import { say } from '../../ui/toast.js'
+import { CommunityList, CommunityPanel } from './communities.js'
+import { EntityPanel } from './entity.js'
+import { aroundOf, DETAILED, type Drawn, hubOf, type Members, membersOf, traversalOf, wholeOf } from './picture-of.js'
+import { Search } from './search.js'
+import { Topics } from './topics.js'
+
+const LEAD = 'What the documents of a space name, and how it hangs together.'
+const COMMUNITIES = 'GET /knowledge-spaces/{id}/semantic-views/communities'
+export const AROUND = { depth: 2, fanout: 20, maxNodes: 120, timeoutMs: 2000 }
+
+const Picture = lazy(() => import('./picture.js').then((module) => ({ default: module.Picture })))
+
+/** Communities, entities and topics of a space. */
+export function Graph() {
+  const { space, isLoading, error } = useSpace()
+  const { query } = usePlace()
+  const tab = query.get('tab') === 'topics' ? 'topics' : 'graph'
+  return (
+    <>
+      <PageHead title="Graph and topics" lead={LEAD} />
+      {space === undefined ? (
+        <NoSpace isLoading={isLoading} error={error} />
+      ) : (
+        <>
+          <Tabs
+            label="Graph and topics"
+            tabs={[
+              { id: 'graph', title: 'Graph' },
+              { id: 'topics', title: 'Topics' },
+            ]}
+            value={tab}
+            onChange={(to) => setQuery({ tab: to, community: undefined, entity: undefined, topic: undefined })}
+          />
+          {tab === 'topics' ? <Topics key={space.id} spaceId={space.id} /> : <OfSpace key={space.id} space={space} />}
+        </>
+      )}
+    </>
+  )
+}
+
+function NoSpace({ isLoading, error }: { isLoading: boolean; error: unknown }) {
+  if (error !== null && error !== undefined) return <Failure error={error} />
+  if (isLoading) return <Skeleton />
+  return (
+    <Empty icon="graph" title="No spaces yet">
+      <p>The graph is made of what the documents of a space name.</p>
+      <Link className="button button-primary" to={address('spaces')}>
+        Spaces
+      </Link>
+    </Empty>
+  )
+}
+
+function OfSpace({ space }: { space: KnowledgeSpace }) {
+  const path = { id: space.id }
+  const communities = useRead(COMMUNITIES, { path, query: {} })
+  const make = useWrite('POST /knowledge-spaces/{id}/semantic-views/communities/materialize', [COMMUNITIES])
+  const build = () =>
+    make.mutate(
+      { path, body: {} },
+      {
+        onSuccess: ({ communityCount }) => say(`${plural(communityCount, 'community', 'communities')} found.`),
+        onError: (error) => say(error.message, 'bad'),
+      },
+    )
+  return (
+    <Loaded of={communities} lines={10}>
+      {({ items, degradedReasons }) => (
+        <div className="stack">
+          {degradedReasons !== undefined && <Notice tone="warn">{degradedReasons.join(' ')}</Notice>}
+          {items.length === 0 ? (
+            <Empty icon="graph" title="No communities yet">
+              <p>They group the people, organizations and things that the documents name together.</p>
+              <Button kind="primary" busy={make.isPending} onClick={build}>
+                Read the documents for them
+              </Button>
+            </Empty>
+          ) : (
+            <Shown space={space} communities={items} />
+          )}
+        </div>
+      )}
+    </Loaded>
+  )
+}
+
+function Shown({ space, communities }: { space: KnowledgeSpace; communities: readonly Community[] }) {
+  const { query } = usePlace()
+  const entityId = query.get('entity')
+  const community = communities.find(({ slug }) => slug === query.get('community'))
+  const client = useQueryClient()
+  const version = communities[0]?.generatedVersion ?? ''
+  const { members, error } = useQueries({
+    queries: communities.slice(0, DETAILED).map((one) => membersOf(client, space.id, one, version)),
+    combine: (results) => {
+      const isDone = results.every(({ isPending }) => !isPending)
+      // one picture of the communities, then one with all that is drawn of them
+      return {
+        members: isDone ? results.map(({ data }) => data) : NONE,
+        error: results.find((one) => one.error !== null)?.error,
+      }
+    },
+  })
+  const around = useQuery({ ...traversalOf(space.id, entityId ?? '', AROUND), enabled: entityId !== null })
+  const communityOf = useMemo(
+    () => new Map(members.flatMap((one, at) => (one?.entities ?? []).map(({ id }) => [id, at] as const))),
+    [members],
+  )
+  const whole = useMemo(() => wholeOf(communities, members), [communities, members])
+  const drawn = useMemo(
+    () => (entityId !== null && around.data !== undefined ? aroundOf(entityId, around.data, communityOf) : whole),
+    [entityId, around.data, communityOf, whole],
+  )
+  const chosen = useMemo(() => {
+    if (entityId !== null || community === undefined) return undefined
+    const of = members[communities.indexOf(community)]
+    return new Set([hubOf(community.slug), ...(of?.entities.map(({ id }) => id) ?? [])])
+  }, [entityId, community, communities, members])
+  const choose = (id: string) => {
+    const hub = communities.find(({ slug }) => hubOf(slug) === id)
+    setQuery(hub === undefined ? { entity: id } : { community: hub.slug, entity: undefined })
+  }
+  return (
+    <div className="graph">
+      <div className="graph-main">
+        {error !== undefined && error !== null && <Failure error={error} />}
+        <Drawing drawn={drawn} chosen={chosen} name={space.name} onChoose={choose} />
+        <Said
+          drawn={drawn}
+          isAround={entityId !== null && around.data !== undefined}
+          isCut={around.data?.truncated === true}
+          communities={communities}
+          members={members}
+        />
+      </div>
+      <aside className="graph-side" aria-label="What is in the graph">
+        <Search spaceId={space.id} />
+        {entityId !== null ? (
+          <EntityPanel key={entityId} spaceId={space.id} entityId={entityId} traversal={around} />
+        ) : community !== undefined ? (
+          <CommunityPanel
+            community={community}
+            spaceId={space.id}
+            members={members[communities.indexOf(community)]?.entities}
+          />
+        ) : (
+          <CommunityList communities={communities} />
+        )}
+      </aside>
+    </div>
+  )
+}
+
+const NONE: readonly (Members | undefined)[] = []
+
+interface DrawingProps {
+  drawn: Drawn
+  chosen: ReadonlySet<string> | undefined
+  name: string
+  onChoose: (id: string) => void
+}
+
+function Drawing({ drawn, chosen, name, onChoose }: DrawingProps) {
+  const [canDraw] = useState(hasWebGl)
+  if (!canDraw)
+    return <Notice tone="warn">This browser draws no WebGL, so there is no picture; the list holds the same.</Notice>
+  return (
+    <Suspense fallback={<div className={classes('graph-picture', 'is-waiting')} />}>
+      <Picture
+        drawn={drawn}
+        chosen={chosen}
+        label={`Graph of ${name}; the list beside it holds the same`}
+        onChoose={onChoose}
+      />
+    </Suspense>
+  )
+}
+
+function hasWebGl(): boolean {
+  const context = document.createElement('canvas').getContext('webgl2')
+  // a page may hold few of them at a time
+  context?.getExtension('WEBGL_lose_context')?.loseContext()
+  return context !== null
+}
+
+interface SaidProps {
+  drawn: Drawn
+  isAround: boolean
+  isCut: boolean
+  communities: readonly Community[]
+  members: readonly (Members | undefined)[]
+}
+
+/** What the picture shows, and what it leaves out. */
+function Said({ drawn, isAround, isCut, communities, members }: SaidProps) {
+  const lines = drawn.lines.filter(({ isHidden }) => !isHidden).length
+  const entities = drawn.dots.filter(({ kind }) => kind === 'entity').length
+  if (isAround)
+    return (
+      <p className="small muted">
+        {plural(entities, 'entity', 'entities')} and {plural(lines, 'relation')} within two steps
+        {isCut && `, the surest ones; there are more`}.
+      </p>
+    )
+  if (members.length === 0) return <p className="small muted">The members of the communities are being read …</p>
+  const all = communities.reduce((sum, { entityCount }) => sum + entityCount, 0)
+  const left = communities.length - Math.min(communities.length, DETAILED)
+  return (
+    <p className="small muted">
+      {formatCount(entities)} of {plural(all, 'entity', 'entities')} and {plural(lines, 'relation')}:{' '}
+      {left > 0
+        ? `the ${DETAILED} largest communities with their best connected members; ${plural(left, 'smaller one is a circle', 'smaller ones are circles')}`
+        : 'all communities with their best connected members'}
+      . Entities outside of communities are found by the search.
+    </p>
+  )
+}

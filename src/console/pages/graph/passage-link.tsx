@@ -1,0 +1,55 @@
+import { useState } from 'react'
+import { useRead } from '../../api/use.js'
+import { splitPath } from '../../ui/format.js'
+import { DocumentSheet } from '../../viewer/sheet.js'
+
+interface PassageLinkProps {
+  spaceId: string
+  documentId: string
+  filename: string
+  nodeId: string
+  pageNumber?: number | undefined
+  /** a sentence of the passage, which is looked for to learn where it stands */
+  text: string
+}
+
+/** A source that is named by its passage; where the passage stands is asked when it is opened. */
+export function PassageLink({ spaceId, documentId, filename, nodeId, pageNumber, text }: PassageLinkProps) {
+  const [isOpen, setOpen] = useState(false)
+  const path = { id: spaceId }
+  const document = useRead(
+    'GET /knowledge-spaces/{id}/documents/{documentId}',
+    { path: { ...path, documentId } },
+    { enabled: isOpen },
+  )
+  const found = useRead(
+    'POST /knowledge-spaces/{id}/queries/search',
+    { path, body: { query: text, activeDocumentIds: [documentId], limit: 50 } },
+    { enabled: isOpen },
+  )
+  const citation = found.data?.items.find((item) => item.nodeId === nodeId)?.citations[0]
+  return (
+    <>
+      <button type="button" className="quoted-name wrap" title={filename} onClick={() => setOpen(true)}>
+        {splitPath(filename).name}
+        {pageNumber !== undefined && `, page ${pageNumber}`}
+      </button>
+      {isOpen && document.data !== undefined && !found.isPending && (
+        <DocumentSheet
+          spaceId={spaceId}
+          documentId={documentId}
+          version={citation?.documentVersion ?? document.data.version}
+          target={
+            citation ?? {
+              documentAssetId: documentId,
+              documentVersion: document.data.version,
+              sectionPath: [],
+              ...(pageNumber === undefined ? {} : { pageNumber }),
+            }
+          }
+          onClose={() => setOpen(false)}
+        />
+      )}
+    </>
+  )
+}

@@ -1,0 +1,227 @@
+import { MultiUndirectedGraph } from 'graphology'
+import { useEffect, useRef, useSyncExternalStore } from 'react'
+import { Sigma } from 'sigma'
+import { IconButton } from '../../ui/button.js'
+import { colourIn, onTheme, themeNow } from '../../ui/theme-now.js'
+import { layOut, type ToLay } from './layout.js'
+import { colourOf, type Drawn } from './picture-of.js'
+
+interface PictureProps {
+  drawn: Drawn
+  label: string
+  /** dots in the foreground; undefined: all */
+  chosen: ReadonlySet<string> | undefined
+  onChoose: (id: string) => void
+}
+
+const GOLDEN_ANGLE = 2.399_963
+
+/** The graph as WebGL draws it. The list beside it holds the same for keyboards and screen readers. */
+export function Picture({ drawn, label, chosen, onChoose }: PictureProps) {
+  const frame = useRef<HTMLDivElement>(null)
+  const sigma = useRef<Sigma>(undefined)
+  const places = useRef(new Map<string, { x: number; y: number }>())
+  const latest = useRef({ chosen, onChoose })
+  latest.current = { chosen, onChoose }
+  const theme = useSyncExternalStore(onTheme, themeNow)
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the colours of the theme are read from the page
+  useEffect(() => {
+    const { current } = frame
+    if (current === null) return
+    const colours = coloursOf(current)
+    const graph = graphOf(drawn, places.current, colours)
+    const drawing = new Sigma(graph, current, {
+      allowInvalidContainer: true,
+      labelColor: { color: colours.text },
+      labelFont: getComputedStyle(current).fontFamily,
+      labelSize: 12,
+      labelDensity: 0.6,
+      labelGridCellSize: 120,
+      labelRenderedSizeThreshold: 5,
+      hideEdgesOnMove: graph.size > 4000,
+      zIndex: true,
+      defaultDrawNodeLabel: (context, node) => drawLabel(context, node, colours),
+      defaultDrawNodeHover: (context, node) => drawHover(context, node, colours),
+      nodeReducer: (id, data) => {
+        const { chosen: front } = latest.current
+        if (front === undefined) return data
+        return front.has(id)
+          ? { ...data, zIndex: 1, forceLabel: front.size < 12 }
+          : { ...data, color: colours.line, label: '' }
+      },
+      edgeReducer: (id, data) => {
+        const { chosen: front } = latest.current
+        if (front === undefined || graph.extremities(id).every((end) => front.has(end))) return data
+        return { ...data, hidden: true }
+      },
+    })
+    sigma.current = drawing
+    drawing.on('clickNode', ({ node }) => latest.current.onChoose(node))
+    drawing.on('enterNode', () => current.classList.add('is-over'))
+    drawing.on('leaveNode', () => current.classList.remove('is-over'))
+    const observer = new ResizeObserver(() => drawing.resize().refresh())
+    observer.observe(current)
+    const joined = graph.filterNodes((id) => graph.degree(id) > 0)
+    const alone = graph.filterNodes((id) => graph.degree(id) === 0)
+    // the communities by themselves stay where they are until their members are there
+    const end =
+      joined.length === 0
+        ? () => undefined
+        : layOut(toLay(graph, joined), ({ x, y, isLast }) => {
+            for (const [at, id] of joined.entries()) {
+              const place = { x: x[at] ?? 0, y: y[at] ?? 0 }
+              places.current.set(id, place)
+              graph.mergeNodeAttributes(id, place)
+            }
+            for (const [at, place] of ringOf(x, y, alone.length).entries())
+              graph.mergeNodeAttributes(alone[at] ?? '', place)
+            if (isLast) current.dataset.laid = 'true'
+          })
+    return () => {
+      end()
+      observer.disconnect()
+      drawing.kill()
+      delete current.dataset.laid
+      sigma.current = undefined
+    }
+  }, [drawn, theme])
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: what is drawn in the foreground is read while drawing
+  useEffect(() => {
+    sigma.current?.refresh()
+  }, [chosen])
+
+  return (
+    <div className="graph-picture">
+      <div ref={frame} className="graph-canvas" role="img" aria-label={label} />
+      <div className="graph-zoom">
+        <IconButton icon="plus" label="Nearer" onClick={() => void sigma.current?.getCamera().animatedZoom()} />
+        <IconButton icon="minus" label="Farther" onClick={() => void sigma.current?.getCamera().animatedUnzoom()} />
+        <IconButton
+          icon="refresh"
+          label="The whole picture"
+          onClick={() => void sigma.current?.getCamera().animatedReset()}
+        />
+      </div>
+    </div>
+  )
+}
+
+interface Colours {
+  text: string
+  line: string
+  surface: string
+  isDark: boolean
+}
+
+function shortOf(label: string): string {
+  return label.length <= 32 ? label : `${label.slice(0, 31)}…`
+}
+
+/** Dots begin around the circle of their community, so that groups are told apart before the layout is done. */
+function graphOf({ dots, lines }: Drawn, places: ReadonlyMap<string, { x: number; y: number }>, colours: Colours) {
+  const graph = new MultiUndirectedGraph()
+  const counts = new Map<number, number>()
+  for (const { id, label, community, size, kind } of dots) {
+    const nth = counts.get(community) ?? 0
+    counts.set(community, nth + 1)
+    const far = 40 * Math.sqrt(Math.max(community, 0) + 1)
+    const near = kind === 'community' ? 0 : 3 * Math.sqrt(nth)
+    const x = far * Math.cos(community * GOLDEN_ANGLE) + near * Math.cos(nth * GOLDEN_ANGLE)
+    const y = far * Math.sin(community * GOLDEN_ANGLE) + near * Math.sin(nth * GOLDEN_ANGLE)
+    graph.addNode(id, {
+      label: shortOf(label),
+      size,
+      color: colourOf(community, colours.isDark),
+      x,
+      y,
+      ...places.get(id),
+    })
+  }
+  for (const { from, to, isStated, isHidden } of lines)
+    graph.addEdge(from, to, {
+      size: isStated ? 1.4 : 0.6,
+      color: colours.line,
+      hidden: isHidden,
+      weight: isHidden ? 1.5 : 1,
+    })
+  return graph
+}
+
+/** Places around all others, for what nothing connects. */
+function ringOf(x: readonly number[], y: readonly number[], count: number): { x: number; y: number }[] {
+  const middle = (values: readonly number[]) =>
+    values.reduce((sum, value) => sum + value, 0) / Math.max(values.length, 1)
+  const [atX, atY] = [middle(x), middle(y)]
+  const far = 1.1 * x.reduce((most, value, at) => Math.max(most, Math.hypot(value - atX, (y[at] ?? 0) - atY)), 10)
+  return Array.from({ length: count }, (_, at) => {
+    const angle = (at / count) * 2 * Math.PI
+    return { x: atX + far * Math.cos(angle), y: atY + far * Math.sin(angle) }
+  })
+}
+
+function toLay(graph: MultiUndirectedGraph, joined: readonly string[]): ToLay {
+  const at = new Map(joined.map((id, place) => [id, place]))
+  const what: ToLay = { x: [], y: [], size: [], edges: [] }
+  for (const id of joined) {
+    const { x, y, size } = graph.getNodeAttributes(id)
+    what.x.push(Number(x))
+    what.y.push(Number(y))
+    what.size.push(Number(size))
+  }
+  graph.forEachEdge((_, { weight }, from, to) => what.edges.push([at.get(from) ?? 0, at.get(to) ?? 0, Number(weight)]))
+  return what
+}
+
+function coloursOf(frame: HTMLElement): Colours {
+  const colours = {
+    text: colourIn(frame, '--text'),
+    line: colourIn(frame, '--line'),
+    surface: colourIn(frame, '--surface'),
+  }
+  const [red = 0] = (colours.surface.match(/\d+/g) ?? []).map(Number)
+  return { ...colours, isDark: red < 128 }
+}
+
+interface Hovered {
+  x: number
+  y: number
+  size: number
+  label?: string | null
+  color: string
+}
+
+/** A label is read on top of dots and lines. */
+function drawLabel(context: CanvasRenderingContext2D, { x, y, size, label }: Hovered, { text, surface }: Colours) {
+  if (label === null || label === undefined || label === '') return
+  context.font = '500 12px system-ui, sans-serif'
+  context.lineWidth = 4
+  context.lineJoin = 'round'
+  context.strokeStyle = surface
+  context.strokeText(label, x + size + 4, y + 4)
+  context.fillStyle = text
+  context.fillText(label, x + size + 4, y + 4)
+}
+
+function drawHover(
+  context: CanvasRenderingContext2D,
+  { x, y, size, label, color }: Hovered,
+  { text, surface }: Colours,
+) {
+  context.lineWidth = 2
+  context.font = '600 12px system-ui, sans-serif'
+  const said = label ?? ''
+  const width = context.measureText(said).width
+  context.fillStyle = surface
+  context.strokeStyle = color
+  context.beginPath()
+  context.roundRect(x + size + 2, y - 11, width + 14, 22, 6)
+  context.fill()
+  context.stroke()
+  context.beginPath()
+  context.arc(x, y, size + 2, 0, Math.PI * 2)
+  context.stroke()
+  context.fillStyle = text
+  context.fillText(said, x + size + 9, y + 4)
+}

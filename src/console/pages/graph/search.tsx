@@ -1,0 +1,60 @@
+import { useDeferredValue, useState } from 'react'
+import { useRead } from '../../api/use.js'
+import { setQuery } from '../../router.js'
+import { Field } from '../../ui/parts.js'
+import { Loaded } from '../../ui/state.js'
+
+const SHOWN = 20
+
+/** Finds an entity by a part of its name. */
+export function Search({ spaceId }: { spaceId: string }) {
+  const [typed, setTyped] = useState('')
+  const query = useDeferredValue(typed.trim())
+  const found = useRead(
+    'GET /knowledge-spaces/{id}/graph/entities',
+    { path: { id: spaceId }, query: { query, limit: SHOWN } },
+    { enabled: query !== '' },
+  )
+  return (
+    <div className="graph-search">
+      <Field label="Find an entity">
+        {(given) => (
+          <input
+            {...given}
+            className="input"
+            type="search"
+            maxLength={240}
+            placeholder="Part of its name"
+            value={typed}
+            onChange={(event) => setTyped(event.target.value)}
+          />
+        )}
+      </Field>
+      {query !== '' && (
+        <Loaded of={found} lines={3}>
+          {({ items, nextCursor }) => (
+            <ul className="graph-list" aria-label="Entities found">
+              {items.map(({ id, name, type }) => (
+                <li key={id}>
+                  <button
+                    type="button"
+                    className="graph-item"
+                    onClick={() => {
+                      setTyped('')
+                      setQuery({ entity: id })
+                    }}
+                  >
+                    <span className="graph-name">{name}</span>
+                    <span className="small faint">{type}</span>
+                  </button>
+                </li>
+              ))}
+              {items.length === 0 && <li className="muted small">No entity has this in its name.</li>}
+              {nextCursor !== undefined && <li className="muted small">There are more: write more of the name.</li>}
+            </ul>
+          )}
+        </Loaded>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,207 @@
+import { useEffect, useRef, useState } from 'react'
+import type { FailedQuery, FailedQueryVerdict } from '../../../contract/gateway/failed-queries.js'
+import type { EvidenceItem } from '../../../contract/gateway/queries.js'
+import type { FoundPassage } from '../../../contract/gateway/search.js'
+import { messageOf } from '../../api/client.js'
+import { useRead, useWrite } from '../../api/use.js'
+import { Button } from '../../ui/button.js'
+import { formatMoment, plural } from '../../ui/format.js'
+import { Badge, Notice } from '../../ui/state.js'
+import { say } from '../../ui/toast.js'
+import { Passages } from './passages.js'
+import { CAUSE, STATUS, TRIGGER, type Triage, triageOf, VERDICT, verdictOf } from './words.js'
+
+export type Passage = EvidenceItem | FoundPassage
+
+const DECISIONS: readonly { verdict: FailedQueryVerdict; key: string; title: string; said: string }[] = [
+  { verdict: 'retrieval-miss', key: 'm', title: 'Missed: make it golden', said: 'It is a golden question now.' },
+  { verdict: 'coverage-gap', key: 'c', title: 'Not covered', said: 'Documents are missing for it.' },
+  { verdict: 'irrelevant', key: 'i', title: 'Irrelevant', said: 'Dismissed.' },
+]
+
+interface DecideProps {
+  failed: FailedQuery
+  spaceId: string
+  position: string
+  onMove: (step: number) => void
+}
+
+/** One failed query: what triage says of it, what was found, and the decision. */
+export function Decide({ failed, spaceId, position, onMove }: DecideProps) {
+  const triage = triageOf(failed)
+  const decided = verdictOf(failed)
+  const [expected, setExpected] = useState<ReadonlySet<string>>(new Set(triage?.suggested.slice(0, 1)))
+  const [note, setNote] = useState(decided?.note ?? '')
+  const noteField = useRef<HTMLTextAreaElement>(null)
+  const write = useWrite('PATCH /knowledge-spaces/{id}/failed-queries/{failedQueryId}', [
+    'GET /knowledge-spaces/{id}/failed-queries',
+    'GET /knowledge-spaces/{id}/failed-queries/metrics',
+    'GET /knowledge-spaces/{id}/golden-questions',
+  ])
+  const decide = ({ verdict, said }: (typeof DECISIONS)[number]) => {
+    if (write.isPending) return
+    const body = {
+      verdict,
+      ...(verdict === 'retrieval-miss' ? { expectedEvidenceIds: [...expected] } : {}),
+      ...(note.trim() === '' ? {} : { note: note.trim() }),
+    }
+    // the next query has this one's place by then, so it is not for this component to hear of it
+    write.mutateAsync({ path: { id: spaceId, failedQueryId: failed.id }, body }).then(
+      () => say(said),
+      () => undefined,
+    )
+  }
+  useKeys((key) => {
+    const decision = DECISIONS.find((one) => one.key === key)
+    if (key === 'j') onMove(1)
+    else if (key === 'k') onMove(-1)
+    else if (key === 'n') noteField.current?.focus()
+    else if (decision !== undefined) decide(decision)
+    else return false
+    return true
+  })
+  const { occurrences } = failed.metadata
+  return (
+    <section className="panel decide" aria-label="Failed query">
+      <div className="row decide-top">
+        <span className="small faint number">{position}</span>
+        <span className="row">
+          <Button small kind="quiet" onClick={() => onMove(-1)}>
+            <kbd>k</kbd> Before
+          </Button>
+          <Button small kind="quiet" onClick={() => onMove(1)}>
+            <kbd>j</kbd> Next
+          </Button>
+        </span>
+      </div>
+      <h2 className="wrap">{failed.query}</h2>
+      <p className="row small muted">
+        <Badge tone={STATUS[failed.status].tone}>{STATUS[failed.status].short}</Badge>
+        <span>{TRIGGER[failed.trigger]}</span>
+        <span>mode {failed.mode}</span>
+        {typeof occurrences === 'number' && occurrences > 1 && <span>asked {plural(occurrences, 'time')}</span>}
+        <span>{formatMoment(failed.createdAt)}</span>
+      </p>
+      {decided !== undefined && (
+        <Notice>
+          Decided: {DECISIONS.find(({ verdict }) => verdict === decided.verdict)?.title ?? decided.verdict}
+          {decided.by === '' ? '' : `, by ${decided.by}`}. A key changes it.
+        </Notice>
+      )}
+      <TriageWords triage={triage} />
+      <EvidenceOf failed={failed} spaceId={spaceId} triage={triage} expected={expected} setExpected={setExpected} />
+      <label className="field">
+        <span className="small">
+          Note <kbd>n</kbd>
+        </span>
+        <textarea
+          ref={noteField}
+          className="textarea"
+          rows={2}
+          maxLength={2000}
+          value={note}
+          onChange={(event) => setNote(event.target.value)}
+          onKeyDown={(event) => event.key === 'Escape' && event.currentTarget.blur()}
+        />
+      </label>
+      {write.isError && <Notice tone="bad">{messageOf(write.error)}</Notice>}
+      <div className="row decide-keys">
+        {DECISIONS.map((decision) => (
+          <Button
+            key={decision.verdict}
+            kind={decision.verdict === 'retrieval-miss' ? 'primary' : 'plain'}
+            disabled={write.isPending}
+            onClick={() => decide(decision)}
+          >
+            {decision.title} <kbd>{decision.key}</kbd>
+          </Button>
+        ))}
+      </div>
+    </section>
+  )
+}
+
+function TriageWords({ triage }: { triage: Triage | undefined }) {
+  if (triage === undefined) return <p className="muted">Not sorted yet: the button above looks for evidence.</p>
+  const share = (value: number | undefined) => (value === undefined ? 'none' : `${Math.round(value * 100)} %`)
+  return (
+    <div className="decide-triage">
+      <p>
+        <strong>{VERDICT[triage.verdict] ?? triage.verdict}</strong>{' '}
+        <span className="small faint">{triage.triager.startsWith('model') ? 'says the model' : 'say the rules'}</span>
+      </p>
+      <p className="small muted">
+        Best passage holds {share(triage.best)} of the question; the space knows {share(triage.known)} of its words;
+        nearest vector {triage.nearest === undefined ? 'none' : triage.nearest.toFixed(2)}.
+      </p>
+      {triage.causes.length > 0 && (
+        <p className="row">
+          {triage.causes.map((cause) => (
+            <Badge key={cause} tone="warn">
+              {CAUSE[cause] ?? cause}
+            </Badge>
+          ))}
+        </p>
+      )}
+      {triage.unpublished.length > 0 && <p className="small wrap">Not published: {triage.unpublished.join(', ')}</p>}
+      {triage.wanted.length > 0 && <p className="small wrap">Would answer it: {triage.wanted.join('; ')}</p>}
+    </div>
+  )
+}
+
+interface EvidenceOfProps {
+  failed: FailedQuery
+  spaceId: string
+  triage: Triage | undefined
+  expected: ReadonlySet<string>
+  setExpected: (ids: ReadonlySet<string>) => void
+}
+
+/** The passages that a search finds for it now, those that triage suggests first: the ticked ones should answer it. */
+function EvidenceOf({ failed, spaceId, triage, expected, setExpected }: EvidenceOfProps) {
+  const search = useRead('POST /knowledge-spaces/{id}/queries/search', {
+    path: { id: spaceId },
+    body: { query: failed.query, limit: 50 },
+  })
+  const suggested = triage?.suggested ?? []
+  const found = search.data?.items ?? []
+  const known = new Map(found.map((item) => [item.nodeId, item]))
+  const first = suggested.flatMap((id) => known.get(id) ?? [])
+  const passages = [...first, ...found.filter(({ nodeId }) => !suggested.includes(nodeId))].slice(
+    0,
+    Math.max(5, first.length),
+  )
+  const unseen = suggested.filter((id) => !known.has(id))
+  return (
+    <Passages
+      title="Which passages should answer it?"
+      query={search}
+      passages={passages}
+      suggested={suggested}
+      unseen={unseen}
+      spaceId={spaceId}
+      expected={expected}
+      setExpected={setExpected}
+    />
+  )
+}
+
+/** where letters are typed or mean something else */
+const TYPED = 'input:not([type=checkbox]), textarea, select, dialog'
+
+/** Keys of this page, which those typed into a field or a window over it are not. */
+function useKeys(onKey: (key: string) => boolean): void {
+  const latest = useRef(onKey)
+  latest.current = onKey
+  useEffect(() => {
+    const listen = (event: KeyboardEvent) => {
+      const { target } = event
+      if (event.ctrlKey || event.metaKey || event.altKey || event.repeat) return
+      if (target instanceof Element && target.closest(TYPED) !== null) return
+      if (document.querySelector('dialog[open]') !== null) return
+      if (latest.current(event.key)) event.preventDefault()
+    }
+    addEventListener('keydown', listen)
+    return () => removeEventListener('keydown', listen)
+  }, [])
+}

@@ -1,0 +1,70 @@
+import type { UseQueryResult } from '@tanstack/react-query'
+import { Badge, Loaded } from '../../ui/state.js'
+import { Quoted } from '../../viewer/quoted.js'
+import type { Passage } from './decide.js'
+import { filenameOf } from './expected.js'
+
+interface PassagesProps {
+  title: string
+  query: UseQueryResult<unknown>
+  passages: readonly Passage[]
+  suggested: readonly string[]
+  /** suggested, and not among what the search finds */
+  unseen: readonly string[]
+  spaceId: string
+  expected: ReadonlySet<string>
+  setExpected: (ids: ReadonlySet<string>) => void
+}
+
+/** Passages to tick. */
+export function Passages({ title, query, passages, suggested, unseen, spaceId, expected, setExpected }: PassagesProps) {
+  const toggle = (id: string) => {
+    const next = new Set(expected)
+    if (!next.delete(id)) next.add(id)
+    setExpected(next)
+  }
+  return (
+    <fieldset className="passages">
+      <legend className="small">{title}</legend>
+      <Loaded of={query} lines={4}>
+        {() => (
+          <ul className="passages-list">
+            {passages.map((passage) => (
+              <li key={passage.nodeId}>
+                <input
+                  type="checkbox"
+                  aria-label={`Expected: ${filenameOf(passage)}`}
+                  checked={expected.has(passage.nodeId)}
+                  onChange={() => toggle(passage.nodeId)}
+                />
+                {passage.citations[0] !== undefined && (
+                  <Quoted
+                    spaceId={spaceId}
+                    citation={passage.citations[0]}
+                    filename={filenameOf(passage)}
+                    text={passage.text}
+                    aside={suggested.includes(passage.nodeId) && <Badge tone="accent">suggested</Badge>}
+                  />
+                )}
+              </li>
+            ))}
+            {unseen.map((id) => (
+              <li key={id}>
+                <input
+                  type="checkbox"
+                  aria-label={`Expected: passage ${id}`}
+                  checked={expected.has(id)}
+                  onChange={() => toggle(id)}
+                />
+                <p className="small muted wrap">
+                  Suggested by the wider search of triage, not among what a query finds: passage <code>{id}</code>
+                </p>
+              </li>
+            ))}
+            {passages.length + unseen.length === 0 && <li className="muted">A search finds no passage for it.</li>}
+          </ul>
+        )}
+      </Loaded>
+    </fieldset>
+  )
+}

@@ -1,0 +1,110 @@
+import 'uplot/dist/uPlot.min.css'
+import { useEffect, useRef, useSyncExternalStore } from 'react'
+import uPlot from 'uplot'
+import { formatMoment } from '../../ui/format.js'
+import { colourIn, onTheme, themeNow } from '../../ui/theme-now.js'
+
+export interface Point {
+  id: string
+  startedAt: string
+  passed: number | undefined
+  recall: number | undefined
+}
+
+const HEIGHT = 220
+
+interface PlotProps {
+  /** oldest first */
+  points: readonly Point[]
+  onChoose: (id: string) => void
+}
+
+/** Runs over time. The list below says the same in words, so this picture is none for screen readers. */
+export function Plot({ points, onChoose }: PlotProps) {
+  const frame = useRef<HTMLDivElement>(null)
+  const choose = useRef(onChoose)
+  choose.current = onChoose
+  const theme = useSyncExternalStore(onTheme, themeNow)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the theme's colours are read from the page
+  useEffect(() => {
+    const { current } = frame
+    if (current === null || points.length === 0) return
+    const plot = new uPlot(
+      optionsOf(current, points, (id) => choose.current(id)),
+      dataOf(points),
+      current,
+    )
+    const observer = new ResizeObserver(() => plot.setSize({ width: current.clientWidth, height: HEIGHT }))
+    observer.observe(current)
+    return () => {
+      observer.disconnect()
+      plot.destroy()
+    }
+  }, [points, theme])
+  return <div className="plot" ref={frame} aria-hidden="true" />
+}
+
+function dataOf(points: readonly Point[]): uPlot.AlignedData {
+  const percent = (share: number | undefined) => (share === undefined ? null : Math.round(share * 1000) / 10)
+  // runs of one hour would lie on each other where time is the axis
+  return [
+    points.map((_, at) => at),
+    points.map(({ passed }) => percent(passed)),
+    points.map(({ recall }) => percent(recall)),
+  ]
+}
+
+function optionsOf(frame: HTMLElement, points: readonly Point[], onChoose: (id: string) => void): uPlot.Options {
+  const colour = (name: string) => colourIn(frame, name)
+  const axis = { stroke: colour('--muted'), grid: { stroke: colour('--line'), width: 1 }, ticks: { show: false } }
+  const said = (_: uPlot, value: number | null) => (value === null ? '' : `${value} %`)
+  const line = (label: string, stroke: string, dash?: number[]): uPlot.Series => ({
+    label,
+    stroke,
+    width: 2,
+    spanGaps: true,
+    points: { show: true, size: 7, fill: stroke },
+    value: said,
+    ...(dash === undefined ? {} : { dash }),
+  })
+  return {
+    width: frame.clientWidth,
+    height: HEIGHT,
+    scales: { x: { time: false, range: [-0.5, Math.max(points.length - 0.5, 0.5)] }, y: { range: [0, 105] } },
+    legend: { live: true },
+    cursor: { y: false, drag: { x: false, y: false } },
+    series: [
+      { label: 'Run', value: (_, at) => (at === null ? '' : formatMoment(points[at]?.startedAt ?? 0)) },
+      line('Passed', colour('--accent')),
+      line('Recall', colour('--warn'), [6, 4]),
+    ],
+    axes: [
+      {
+        ...axis,
+        // a label for each run that there is room for
+        incrs: [1, 2, 5, 10, 20, 50, 100],
+        space: 84,
+        values: (_, places) => places.map((at) => shortly(points[at]?.startedAt)),
+      },
+      { ...axis, size: 48, values: (_, shares) => shares.map((share) => `${share} %`) },
+    ],
+    hooks: {
+      ready: [
+        (plot) =>
+          plot.over.addEventListener('click', () => {
+            const point = points[plot.cursor.idx ?? -1]
+            if (point !== undefined) onChoose(point.id)
+          }),
+      ],
+    },
+  }
+}
+
+const short = new Intl.DateTimeFormat('en', {
+  day: 'numeric',
+  month: 'short',
+  hour: '2-digit',
+  minute: '2-digit',
+  hour12: false,
+})
+const shortly = (time: string | undefined) => (time === undefined ? '' : short.format(new Date(time)))

@@ -1,0 +1,63 @@
+import './quality.css'
+import { useSpace } from '../../api/space.js'
+import { useRead } from '../../api/use.js'
+import { address, setQuery, usePlace } from '../../router.js'
+import { Link } from '../../ui/button.js'
+import { PageHead, Tabs } from '../../ui/parts.js'
+import { Empty, Failure, Skeleton } from '../../ui/state.js'
+import { Golden } from './golden.js'
+import { Review } from './review.js'
+import { Runs } from './runs-tab.js'
+
+const LEAD = 'Where the space answers badly, why, and whether it gets better.'
+
+/** Failed queries to decide on, golden questions, and how their runs went. */
+export function Quality() {
+  const { space, isLoading, error } = useSpace()
+  if (space === undefined)
+    return (
+      <>
+        <PageHead title="Quality" lead={LEAD} />
+        {error !== null && error !== undefined ? (
+          <Failure error={error} />
+        ) : isLoading ? (
+          <Skeleton />
+        ) : (
+          <Empty icon="quality" title="No spaces yet">
+            <p>Make one first; questions that it cannot answer are collected here.</p>
+            <Link className="button button-primary" to={address('spaces')}>
+              Spaces
+            </Link>
+          </Empty>
+        )}
+      </>
+    )
+  return <OfSpace key={space.id} id={space.id} />
+}
+
+function OfSpace({ id }: { id: string }) {
+  const { query } = usePlace()
+  const metrics = useRead('GET /knowledge-spaces/{id}/failed-queries/metrics', { path: { id } })
+  const counts = metrics.data?.byStatus
+  const open = counts && counts['pending-triage'] + counts.triaged + counts['pending-annotation']
+  const tabs = [
+    { id: 'review', title: 'Review', ...(open === undefined ? {} : { count: open }) },
+    { id: 'golden', title: 'Golden questions' },
+    { id: 'runs', title: 'Runs' },
+  ] as const
+  const tab = tabs.find((one) => one.id === query.get('tab'))?.id ?? 'review'
+  return (
+    <>
+      <PageHead title="Quality" lead={LEAD} />
+      <Tabs
+        label="Quality"
+        tabs={tabs}
+        value={tab}
+        onChange={(to) => setQuery({ tab: to, query: undefined, before: undefined, after: undefined })}
+      />
+      {tab === 'review' && <Review spaceId={id} counts={counts} />}
+      {tab === 'golden' && <Golden spaceId={id} />}
+      {tab === 'runs' && <Runs spaceId={id} />}
+    </>
+  )
+}

@@ -1,0 +1,112 @@
+import pLimit from 'p-limit'
+import { useEffect, useRef, useState } from 'react'
+import type { GoldenQuestion } from '../../../contract/gateway/golden-questions.js'
+import { messageOf, open } from '../../api/client.js'
+import { useForget, useRead } from '../../api/use.js'
+import { Button } from '../../ui/button.js'
+import { formatCount } from '../../ui/format.js'
+import { Notice } from '../../ui/state.js'
+import { say } from '../../ui/toast.js'
+
+/** in their order, by which runs are told apart */
+const AT_ONCE = 1
+type Mode = 'fast' | 'deep' | 'research'
+
+interface Progress {
+  done: number
+  failed: number
+  /** of the last question that failed */
+  reason: string | undefined
+}
+
+/** Asks every golden question; what comes of it is in the traces. */
+export function RunNow({ spaceId, golden }: { spaceId: string; golden: readonly GoldenQuestion[] }) {
+  const [mode, setMode] = useState<Mode | ''>('')
+  const [progress, setProgress] = useState<Progress>()
+  const running = useRef<AbortController>(undefined)
+  const forget = useForget()
+  const profile = useRead('GET /knowledge-spaces/{id}/retrieval-profile', { path: { id: spaceId } })
+  useEffect(() => () => running.current?.abort(), [])
+
+  const run = async () => {
+    const controller = new AbortController()
+    running.current = controller
+    const { signal } = controller
+    const now: Progress = { done: 0, failed: 0, reason: undefined }
+    setProgress({ ...now })
+    const limited = pLimit(AT_ONCE)
+    const ask = async ({ question }: GoldenQuestion) => {
+      if (signal.aborted) return
+      try {
+        const body = { knowledgeSpaceId: spaceId, query: question, ...(mode === '' ? {} : { mode }) }
+        const answer = await (await open('POST /queries', { body }, { signal })).text()
+        if (answer.includes('event: answer.error')) throw new Error('an answer ended with an error')
+      } catch (error) {
+        if (signal.aborted) return
+        now.failed++
+        now.reason = messageOf(error)
+      }
+      now.done++
+      setProgress({ ...now })
+    }
+    await Promise.all(golden.map((question) => limited(() => ask(question))))
+    if (!signal.aborted) say(`${formatCount(now.done - now.failed)} of ${formatCount(golden.length)} questions asked.`)
+    running.current = undefined
+    if (now.failed === 0 || signal.aborted) setProgress(undefined)
+    await forget(
+      'GET /knowledge-spaces/{id}/quality/traces',
+      'GET /knowledge-spaces/{id}/failed-queries',
+      'GET /knowledge-spaces/{id}/failed-queries/metrics',
+    )
+  }
+
+  const isRunning = running.current !== undefined && progress !== undefined && progress.done < golden.length
+  return (
+    <div className="stack">
+      <div className="row">
+        <label className="row small">
+          <span className="muted">Mode</span>
+          <select
+            className="select"
+            disabled={isRunning}
+            value={mode}
+            onChange={({ target: { value } }) =>
+              setMode(value === 'fast' || value === 'deep' || value === 'research' ? value : '')
+            }
+          >
+            <option value="">of the space{profile.data === undefined ? '' : ` (${profile.data.defaultMode})`}</option>
+            <option value="fast">fast</option>
+            <option value="deep">deep</option>
+            <option value="research">research</option>
+          </select>
+        </label>
+        {isRunning ? (
+          <Button icon="stop" onClick={() => running.current?.abort()}>
+            Stop after {formatCount(progress.done)} of {formatCount(golden.length)}
+          </Button>
+        ) : (
+          <Button kind="primary" icon="play" onClick={() => void run()}>
+            Run {formatCount(golden.length)} golden questions
+          </Button>
+        )}
+      </div>
+      {isRunning && (
+        <div
+          className="meter"
+          role="progressbar"
+          aria-label="Golden run"
+          aria-valuenow={progress.done}
+          aria-valuemin={0}
+          aria-valuemax={golden.length}
+        >
+          <div className="meter-fill" style={{ width: `${(progress.done / golden.length) * 100}%` }} />
+        </div>
+      )}
+      {progress !== undefined && progress.failed > 0 && (
+        <Notice tone="bad">
+          {formatCount(progress.failed)} of {formatCount(golden.length)} could not be asked: {progress.reason}
+        </Notice>
+      )}
+    </div>
+  )
+}

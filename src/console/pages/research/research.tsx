@@ -1,0 +1,130 @@
+import './research.css'
+import { useState } from 'react'
+import type { KnowledgeSpace } from '../../../contract/gateway/spaces.js'
+import { useEvery } from '../../api/every.js'
+import { useSpace } from '../../api/space.js'
+import { address, usePlace } from '../../router.js'
+import { Button, classes, Link } from '../../ui/button.js'
+import { formatAgo, formatCount } from '../../ui/format.js'
+import { PageHead } from '../../ui/parts.js'
+import { Badge, Empty, Failure, Loaded, Notice, Skeleton } from '../../ui/state.js'
+import { NewTask } from './new-task.js'
+import { TaskView } from './task.js'
+import { isEnded, money, STAGE, TASKS, type Task } from './words.js'
+
+const LEAD = 'Questions that are more than one question: split, looked up in parts, and reported with sources.'
+const MOST = 200
+/** while a task is at work the list is read this often */
+const BUSY_MS = 3_000
+
+/** The research tasks of a space: what they look for, how far they are, what they found. */
+export function Research() {
+  const { space, isLoading, error } = useSpace()
+  if (space !== undefined) return <OfSpace key={space.id} space={space} />
+  return (
+    <>
+      <PageHead title="Research" lead={LEAD} />
+      {error !== null && error !== undefined ? (
+        <Failure error={error} />
+      ) : isLoading ? (
+        <Skeleton />
+      ) : (
+        <Empty icon="research" title="No spaces yet">
+          <p>Research reads the documents of a space.</p>
+          <Link className="button button-primary" to={address('spaces')}>
+            Spaces
+          </Link>
+        </Empty>
+      )}
+    </>
+  )
+}
+
+function OfSpace({ space }: { space: KnowledgeSpace }) {
+  const { rest } = usePlace()
+  const [isNew, setNew] = useState(false)
+  const tasks = useEvery(
+    TASKS,
+    (cursor) => ({
+      query: { knowledgeSpaceId: space.id, limit: 100, ...(cursor === undefined ? {} : { cursor }) },
+    }),
+    { most: MOST, every: (last) => (last?.items.some((task) => !isEnded(task.stage)) === true ? BUSY_MS : false) },
+  )
+  const create = (
+    <Button kind="primary" icon="plus" onClick={() => setNew(true)}>
+      New task
+    </Button>
+  )
+  const chosen = rest[0]
+  return (
+    <>
+      <PageHead title="Research" lead={LEAD} actions={(tasks.data?.items.length ?? 0) > 0 && create} />
+      <Loaded of={tasks} lines={8}>
+        {({ items, isCut }) =>
+          items.length === 0 && chosen === undefined ? (
+            <Empty icon="research" title="No tasks yet">
+              <p>
+                A task compares, lists and looks again where something is missing. It works on while you are away, and
+                belongs to you alone.
+              </p>
+              {create}
+            </Empty>
+          ) : (
+            <div className={classes('research', chosen !== undefined && 'has-task')}>
+              <nav className="research-list" aria-label="Research tasks">
+                {items.map((task) => (
+                  <TaskLink
+                    key={task.id}
+                    task={task}
+                    space={space.slug}
+                    isChosen={task.id === (chosen ?? items[0]?.id)}
+                  />
+                ))}
+                {isCut && <Notice>The newest {formatCount(MOST)} are listed.</Notice>}
+              </nav>
+              <TaskOf
+                key={chosen ?? items[0]?.id}
+                id={chosen ?? items[0]?.id}
+                space={space}
+                isAlone={chosen !== undefined}
+              />
+            </div>
+          )
+        }
+      </Loaded>
+      {isNew && <NewTask space={space} onClose={() => setNew(false)} />}
+    </>
+  )
+}
+
+function TaskLink({ task, space, isChosen }: { task: Task; space: string; isChosen: boolean }) {
+  const { said, tone } = STAGE[task.stage]
+  return (
+    <Link
+      className={classes('research-item', isChosen && 'is-selected')}
+      aria-current={isChosen || undefined}
+      to={address('research', [task.id], { space })}
+    >
+      <span className="research-question">{task.query}</span>
+      <span className="row small faint">
+        <Badge tone={tone}>{said}</Badge>
+        {task.cost.totalUsd > 0 && <span className="number">{money(task.cost.totalUsd)}</span>}
+        <span>{formatAgo(task.createdAt)}</span>
+      </span>
+    </Link>
+  )
+}
+
+function TaskOf({ id, space, isAlone }: { id: string | undefined; space: KnowledgeSpace; isAlone: boolean }) {
+  if (id === undefined) return null
+  return (
+    <div className="research-task">
+      {isAlone && (
+        <Link className="research-back small" to={address('research', [], { space: space.slug })}>
+          All tasks
+        </Link>
+      )}
+      <TaskView id={id} space={space} />
+    </div>
+  )
+}

@@ -1,0 +1,172 @@
+import { useState } from 'react'
+import type { KnowledgeSpace } from '../../../contract/gateway/spaces.js'
+import { useRead, useWrite } from '../../api/use.js'
+import { Button, classes } from '../../ui/button.js'
+import { formatAgo, formatMs, plural } from '../../ui/format.js'
+import { Facts, Panel } from '../../ui/parts.js'
+import { Badge, Loaded, Notice } from '../../ui/state.js'
+import { say } from '../../ui/toast.js'
+import { type Followed, useFollowed } from './follow.js'
+import { NewTask } from './new-task.js'
+import { Report } from './report.js'
+import { isEnded, money, STAGE, STATE, TASKS, type Task, WORK } from './words.js'
+
+const BUSY_MS = 2_000
+
+/** A task: how far it is, what it cost, and its report. */
+export function TaskView({ id, space }: { id: string; space: KnowledgeSpace }) {
+  const task = useRead(
+    'GET /research-tasks/{id}',
+    { path: { id } },
+    { every: (last) => (last !== undefined && !isEnded(last.stage) ? BUSY_MS : false) },
+  )
+  return <Loaded of={task}>{(loaded) => <Shown task={loaded} space={space} />}</Loaded>
+}
+
+function Shown({ task, space }: { task: Task; space: KnowledgeSpace }) {
+  const followed = useFollowed(task.id)
+  const [isAgain, setAgain] = useState(false)
+  const cancel = useWrite('DELETE /research-tasks/{id}', ['GET /research-tasks/{id}', TASKS])
+  const { said, tone } = STAGE[task.stage]
+  const ended = isEnded(task.stage)
+  return (
+    <article className="stack">
+      <Panel>
+        <div className="stack">
+          <div className="research-head">
+            <h2 className="wrap">{task.query}</h2>
+            {ended ? (
+              <Button small icon="refresh" onClick={() => setAgain(true)}>
+                Start again
+              </Button>
+            ) : (
+              <Button
+                small
+                kind="danger"
+                icon="stop"
+                busy={cancel.isPending}
+                onClick={() =>
+                  cancel.mutate(
+                    { path: { id: task.id } },
+                    {
+                      onSuccess: () => say('Canceled; what it found is kept.'),
+                      onError: (error) => say(error.message, 'bad'),
+                    },
+                  )
+                }
+              >
+                Cancel
+              </Button>
+            )}
+          </div>
+          <p className="row small muted" role="status">
+            <Badge tone={tone}>{said}</Badge>
+            <span>{ended ? formatAgo(task.completedAt ?? task.updatedAt) : `began ${formatAgo(task.createdAt)}`}</span>
+            <span className="number">{plural(followed.looks.length, 'look')}</span>
+            <span className="number">{costOf(task)}</span>
+          </p>
+          <Steps task={task} followed={followed} />
+          {task.error !== undefined && <Notice tone="bad">{task.error}</Notice>}
+          {task.cost.budgetExceeded === true && (
+            <Notice tone="warn">Its budget was spent: the rest was written without the model.</Notice>
+          )}
+          {!ended && (
+            <p className="small faint">
+              It goes on when this page is closed, and behind its last step when the daemon was stopped.
+            </p>
+          )}
+          <Details task={task} followed={followed} />
+        </div>
+      </Panel>
+      {task.stage === 'completed' && <Report id={task.id} />}
+      {isAgain && <NewTask space={space} like={task} onClose={() => setAgain(false)} />}
+    </article>
+  )
+}
+
+function costOf({ cost, budgetUsd }: Task): string {
+  const spent = cost.totalUsd === 0 ? 'cost nothing' : `cost ${money(cost.totalUsd)}`
+  return budgetUsd === undefined ? spent : `${spent} of ${money(budgetUsd)}`
+}
+
+/** The stages with the time each took. */
+function Steps({ task, followed }: { task: Task; followed: Followed }) {
+  const began = new Map(followed.stages.map(({ stage, at }) => [stage, Date.parse(at)]))
+  const last = followed.stages.filter(({ stage }) => WORK.includes(stage)).at(-1)
+  const reached = isEnded(task.stage) && task.stage !== 'completed' ? last?.stage : task.stage
+  const now = reached === undefined ? -1 : WORK.indexOf(reached)
+  return (
+    <ol className="research-steps">
+      {WORK.map((stage, at) => {
+        const start = began.get(stage)
+        const end = WORK.slice(at + 1).flatMap(
+          (next) => began.get(next) ?? (next === 'completed' ? (task.completedAt ?? []) : []),
+        )[0]
+        const isNow = at === now && !isEnded(task.stage)
+        return (
+          <li
+            key={stage}
+            className={classes('research-step', at <= now && 'is-reached', isNow && 'is-now')}
+            aria-current={isNow ? 'step' : undefined}
+          >
+            <span>{STAGE[stage].said}</span>
+            <span className="faint number">
+              {start !== undefined && end !== undefined ? formatMs(end - start) : isNow ? '…' : ''}
+            </span>
+          </li>
+        )
+      })}
+    </ol>
+  )
+}
+
+function Details({ task, followed }: { task: Task; followed: Followed }) {
+  const { looks } = followed
+  return (
+    <details>
+      <summary className="small">Looks, costs and bounds</summary>
+      <div className="stack research-details">
+        {looks.length > 0 && (
+          <ol className="research-looks small">
+            {looks.map(({ sequence, state, itemCount }) => (
+              <li key={sequence} className="row">
+                <span className="number faint">Look {sequence}</span>
+                <Badge tone={STATE[state].tone}>{STATE[state].said}</Badge>
+                <span>{plural(itemCount, 'passage')}</span>
+              </li>
+            ))}
+          </ol>
+        )}
+        {task.cost.entries.length > 0 && (
+          <div className="table-frame">
+            <table className="table">
+              <thead>
+                <tr>
+                  <th>Step</th>
+                  <th>Provider</th>
+                  <th className="right">Cost</th>
+                </tr>
+              </thead>
+              <tbody>
+                {task.cost.entries.map(({ step, provider, costUsd, recordedAt }) => (
+                  <tr key={`${step} ${recordedAt}`}>
+                    <td>{step}</td>
+                    <td>{provider}</td>
+                    <td className="right">{money(costUsd)}</td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          </div>
+        )}
+        <Facts
+          of={[
+            ['Id', <code key="id">{task.id}</code>],
+            ['Budget', task.budgetUsd === undefined ? 'none' : money(task.budgetUsd)],
+            ['Time', formatMs(task.limits?.timeoutMs ?? 600_000)],
+          ]}
+        />
+      </div>
+    </details>
+  )
+}

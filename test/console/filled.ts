@@ -1,0 +1,50 @@
+import { expect, vi } from 'vitest'
+import { type Console, jsonOf } from './browser.js'
+
+/** Markup that would set a variable of the page, if anything of it ran. */
+export const HOSTILE = `<img src=x onerror="window.broken=1">`
+
+const DOCUMENTS: Record<string, string> = {
+  'harbour.md': `# Fees\n\nMooring costs nine crowns a night.\n\n# Crane\n\nIda Keller repairs the crane of Northport Harbour.\n`,
+  'crane.md': `# Crane\n\nIda Keller repairs the crane. Northport Harbour owns the crane. Ida Keller works for Northport Harbour. Jonas Berg leads Northport Harbour. Jonas Berg founded Berg Shipping.\n`,
+  'ships.md': `# Ships\n\nBerg Shipping owns the Sea Otter. Jonas Berg founded Berg Shipping. Ida Keller leads Berg Shipping. Northport Harbour uses the Sea Otter.\n`,
+  [`${HOSTILE.replaceAll('/', '')}.md`]: `# ${HOSTILE}\n\nBerg Shipping acquired ${HOSTILE} Alert Lines. Alert Lines owns the Sea Otter.\n`,
+}
+
+export interface Filled {
+  spaceId: string
+  operator: (method: string, path: string, json?: unknown) => Promise<Response>
+  /** a document of this name, read and published */
+  upload: (spaceId: string, name: string, text: string) => Promise<void>
+}
+
+const made = new WeakMap<Console, Filled>()
+
+/** A space with a few documents, some of them hostile. */
+export async function filledSpace(console: Console): Promise<Filled> {
+  const known = made.get(console)
+  if (known !== undefined) return known
+  const token = console.operator
+  const operator = (method: string, path: string, json?: unknown) =>
+    console.call(method, path, json === undefined ? { token } : { token, json })
+  const space = await jsonOf<{ id: string }>(
+    await operator('POST', '/knowledge-spaces', { name: 'Harbour', slug: 'harbour' }),
+  )
+  const upload = async (spaceId: string, name: string, text: string) => {
+    const form = { file: new File([text], name, { type: 'text/markdown' }) }
+    const response = await console.call('POST', `/knowledge-spaces/${spaceId}/documents`, { token, form })
+    expect(response.status).toBeLessThan(300)
+    const open = `/knowledge-spaces/${spaceId}/jobs?state=open`
+    await vi.waitFor(
+      async () => {
+        const { items } = await jsonOf<{ items: unknown[] }>(await operator('GET', open))
+        if (items.length > 0) throw new Error('a document is still being read')
+      },
+      { timeout: 60_000, interval: 100 },
+    )
+  }
+  for (const [name, text] of Object.entries(DOCUMENTS)) await upload(space.id, name, text)
+  const filled = { spaceId: space.id, operator, upload }
+  made.set(console, filled)
+  return filled
+}

@@ -1,0 +1,97 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Console, endBrowser, hasBrowser, jsonOf, openTab, startConsole } from './browser.js'
+import { type Filled, filledSpace, HOSTILE } from './filled.js'
+
+let console: Console
+let spaceId: string
+let operator: Filled['operator']
+let upload: Filled['upload']
+
+beforeAll(async () => {
+  console = await startConsole()
+  const filled = await filledSpace(console)
+  spaceId = filled.spaceId
+  operator = filled.operator
+  upload = filled.upload
+})
+afterAll(endBrowser)
+
+describe.runIf(hasBrowser)('the page Quality', () => {
+  it('decides failed queries with keys, and makes a golden question of one', async () => {
+    await filledQueries()
+    const tab = await openTab(console.url, await console.signedIn('quality?space=harbour'))
+    const { page } = tab
+    await page.getByRole('button', { name: /^Sort \d+ by evidence/ }).click()
+    await page.getByText(/queries? sorted\./).waitFor()
+    const first = await page.locator('.decide h2').textContent()
+    await page.keyboard.press('j')
+    await page.waitForFunction(`document.querySelector('.decide h2')?.textContent !== ${JSON.stringify(first)}`)
+    await page.keyboard.press('k')
+    await page.waitForFunction(`document.querySelector('.decide h2')?.textContent === ${JSON.stringify(first)}`)
+    // a letter that is typed into the note decides nothing
+    await page.keyboard.press('n')
+    await page.keyboard.type('mic')
+    await page.keyboard.press('Escape')
+    expect((await counts()).promoted).toBe(0)
+    await page.locator('.passages-list input').first().check()
+    await page.keyboard.press('m')
+    await page.getByText('It is a golden question now.').waitFor()
+    const { items } = await jsonOf<{ items: { question: string; expectedEvidenceIds: string[] }[] }>(
+      await operator('GET', `/knowledge-spaces/${spaceId}/golden-questions`),
+    )
+    expect(items.find(({ question }) => question === first)?.expectedEvidenceIds.length).toBeGreaterThan(0)
+    await page.waitForFunction(`document.querySelector('.decide h2')?.textContent !== ${JSON.stringify(first)}`)
+    await page.keyboard.press('i')
+    await page.getByText('Dismissed.').waitFor()
+    expect(await counts()).toMatchObject({ promoted: 1, dismissed: 1 })
+    expect(await page.evaluate('window.broken')).toBeUndefined()
+    expect(tab.problems).toEqual([])
+    expect(tab.strangers).toEqual([])
+    await tab.close()
+  })
+
+  it('runs the golden questions, draws the runs, and tells two apart question by question', async () => {
+    const golden = (question: string, metadata: object) =>
+      operator('POST', `/knowledge-spaces/${spaceId}/golden-questions`, { question, metadata })
+    await golden('What does mooring cost a night?', { expect: [{ document: 'harbour.md', quote: 'nine crowns' }] })
+    await golden('Who repairs the crane?', { expect: [{ document: 'crane.md' }] })
+    await golden(`${HOSTILE} who is that?`, { answerable: false })
+    const tab = await openTab(console.url, await console.signedIn('quality?space=harbour&tab=runs'))
+    const { page } = tab
+    const run = page.getByRole('button', { name: /^Run \d+ golden questions/ })
+    await run.click()
+    await page.getByText(/questions asked\./).waitFor()
+    await upload(spaceId, 'new-fees.md', '# Fees from May\n\nMooring will cost twelve crowns a night.\n')
+    await run.click()
+    await page.locator('.runs tbody tr').nth(1).waitFor()
+    // the question that was asked by itself before belongs to neither
+    expect(await page.locator('.runs tbody tr td:nth-child(3)').allInnerTexts()).toEqual(['4', '4'])
+    await page.locator('.plot canvas').waitFor()
+    const row = page.locator('.compare-item', { hasText: 'What does mooring cost a night?' })
+    await row.getByText('other evidence').waitFor()
+    await row.getByText(/passages? gained/).click()
+    await row
+      .getByRole('button', { name: /new-fees\.md/ })
+      .first()
+      .click()
+    await page
+      .locator('dialog[open]')
+      .getByText(/twelve crowns/)
+      .first()
+      .waitFor()
+    expect(await page.evaluate('window.broken')).toBeUndefined()
+    expect(tab.problems).toEqual([])
+    await tab.close()
+  })
+})
+
+async function filledQueries(): Promise<void> {
+  for (const query of ['zebra quill pension scheme', 'moon landing ticket', '<script>window.broken=1</script> penguin'])
+    await (await operator('POST', '/queries', { knowledgeSpaceId: spaceId, query })).text()
+  await expect.poll(async () => (await counts())['pending-triage']).toBe(3)
+}
+
+async function counts(): Promise<Record<string, number>> {
+  const response = await operator('GET', `/knowledge-spaces/${spaceId}/failed-queries/metrics`)
+  return (await jsonOf<{ byStatus: Record<string, number> }>(response)).byStatus
+}
