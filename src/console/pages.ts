@@ -23,4 +23,12 @@ export const PAGES: readonly Page[] = [
     key: 's',
     component: lazy(() => import('./pages/spaces/spaces.js').then(({ Spaces }) => ({ default: Spaces }))),
   },
+  {
+    id: 'sources',
+    title: 'Sources',
+    icon: 'sources',
+    ofSpace: true,
+    key: 'w',
+    component: lazy(() => import('./pages/sources/sources.js').then(({ Sources }) => ({ default: Sources }))),
+  },
 ]
