@@ -31,4 +31,14 @@ export const PAGES: readonly Page[] = [
     key: 'w',
     component: lazy(() => import('./pages/sources/sources.js').then(({ Sources }) => ({ default: Sources }))),
   },
+  {
+    id: 'operations',
+    title: 'Operations',
+    icon: 'operations',
+    ofSpace: true,
+    key: 'o',
+    component: lazy(() =>
+      import('./pages/operations/operations.js').then(({ Operations }) => ({ default: Operations })),
+    ),
+  },
 ]
