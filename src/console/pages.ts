@@ -24,6 +24,22 @@ export const PAGES: readonly Page[] = [
     component: lazy(() => import('./pages/spaces/spaces.js').then(({ Spaces }) => ({ default: Spaces }))),
   },
   {
+    id: 'ask',
+    title: 'Ask',
+    icon: 'ask',
+    ofSpace: true,
+    key: 'a',
+    component: lazy(() => import('./pages/ask/ask.js').then(({ Ask }) => ({ default: Ask }))),
+  },
+  {
+    id: 'documents',
+    title: 'Documents',
+    icon: 'documents',
+    ofSpace: true,
+    key: 'd',
+    component: lazy(() => import('./pages/documents/documents.js').then(({ Documents }) => ({ default: Documents }))),
+  },
+  {
     id: 'sources',
     title: 'Sources',
     icon: 'sources',
@@ -40,5 +56,13 @@ export const PAGES: readonly Page[] = [
     component: lazy(() =>
       import('./pages/operations/operations.js').then(({ Operations }) => ({ default: Operations })),
     ),
+  },
+  {
+    id: 'chat',
+    title: 'Chat',
+    icon: 'chat',
+    ofSpace: false,
+    key: 'c',
+    component: lazy(() => import('./pages/chat/chat.js').then(({ Chat }) => ({ default: Chat }))),
   },
 ]

@@ -1,5 +1,5 @@
 import { type ComponentPropsWithRef, type ReactNode, useEffect, useId, useRef } from 'react'
-import { IconButton } from './button.js'
+import { classes, IconButton } from './button.js'
 
 /** The head of a page: what it is, and what can be done. */
 export function PageHead({ title, lead, actions }: { title: ReactNode; lead?: ReactNode; actions?: ReactNode }) {
@@ -135,6 +135,24 @@ export function Dialog({ title, onClose, side = false, children, ...rest }: Dial
         <div className="dialog-body">{children}</div>
       </div>
     </dialog>
+  )
+}
+
+/** What may be wider than the page and is scrolled by itself, by the keyboard, too. */
+export function ScrollFrame({
+  label,
+  className,
+  children,
+}: {
+  label: string
+  className?: string
+  children: ReactNode
+}) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: without it the keyboard could not scroll it
+    <section className={classes('table-frame', className)} tabIndex={0} aria-label={label}>
+      {children}
+    </section>
   )
 }
 

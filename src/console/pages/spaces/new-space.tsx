@@ -1,13 +1,13 @@
 import { type FormEvent, useState } from 'react'
+import type { KnowledgeSpace } from '../../../contract/gateway/spaces.js'
 import { messageOf } from '../../api/client.js'
 import { useWrite } from '../../api/use.js'
 import { Button } from '../../ui/button.js'
 import { Dialog, Field } from '../../ui/parts.js'
 import { Notice } from '../../ui/state.js'
-import { say } from '../../ui/toast.js'
 
 /** A name is all it takes; documents come after it. */
-export function NewSpace({ onClose }: { onClose: () => void }) {
+export function NewSpace({ onClose, onMade }: { onClose: () => void; onMade: (space: KnowledgeSpace) => void }) {
   const [name, setName] = useState('')
   const [slug, setSlug] = useState<string>()
   const [description, setDescription] = useState('')
@@ -25,8 +25,8 @@ export function NewSpace({ onClose }: { onClose: () => void }) {
       { body },
       {
         onSuccess: (space) => {
-          say(`${space.name} is there. Drop files on it.`)
           onClose()
+          onMade(space)
         },
       },
     )

@@ -1,11 +1,17 @@
+import { useState } from 'react'
 import type { KnowledgeSpace } from '../../../contract/gateway/spaces.js'
+import { messageOf } from '../../api/client.js'
 import { rememberSpace } from '../../api/space.js'
 import { useRead } from '../../api/use.js'
 import { address } from '../../router.js'
-import { Link } from '../../ui/button.js'
+import { Button, classes, Link } from '../../ui/button.js'
 import { formatAgo, formatBytes, plural } from '../../ui/format.js'
 import { Badge, Skeleton } from '../../ui/state.js'
+import { say } from '../../ui/toast.js'
 import { useVisible } from '../../ui/visible.js'
+import { AddDocuments } from './add-documents.js'
+import { filesOfDrop } from './upload/dropped.js'
+import { addFiles } from './upload/queue.js'
 
 /** while something is at work in it a space is looked at this often */
 const BUSY_MS = 2_000
@@ -24,10 +30,31 @@ export function SpaceCard({ space }: { space: KnowledgeSpace }) {
     { path, query: { state: 'failed', limit: 100 } },
     { enabled: isSeen },
   )
+  const manifest = useRead('GET /knowledge-spaces/{id}/manifest', { path }, { enabled: isSeen })
+  const [isAdding, setAdding] = useState(false)
+  const [isOver, setOver] = useState(false)
+  const drop = (event: React.DragEvent) => {
+    event.preventDefault()
+    setOver(false)
+    setAdding(true)
+    filesOfDrop(event.dataTransfer).then(
+      ({ files }) => addFiles(space.id, files),
+      (error: unknown) => say(messageOf(error), 'bad'),
+    )
+  }
   const to = (page: string) => address(page, [], { space: space.slug })
   const remember = () => rememberSpace(space.slug)
   return (
-    <li className="space-card" ref={card}>
+    <li
+      className={classes('space-card', isOver && 'is-over')}
+      ref={card}
+      onDragOver={(event) => {
+        event.preventDefault()
+        setOver(true)
+      }}
+      onDragLeave={() => setOver(false)}
+      onDrop={drop}
+    >
       <div className="space-card-head">
         <h2 className="wrap">{space.name}</h2>
         <Freshness open={open.data?.items.length} failed={failed.data?.items.length} />
@@ -39,9 +66,11 @@ export function SpaceCard({ space }: { space: KnowledgeSpace }) {
       ) : (
         <p className="space-card-figures number">
           <strong>{plural(stats.data.storage.documentCount, 'document')}</strong>
-          <span className="faint">{formatBytes(stats.data.storage.rawDocumentBytes)}</span>
           <span className="faint">changed {formatAgo(space.updatedAt)}</span>
         </p>
+      )}
+      {stats.data !== undefined && manifest.data !== undefined && (
+        <Fullness used={stats.data.storage.rawDocumentBytes} most={manifest.data.quotaPolicy.maxRawDocumentBytes} />
       )}
       <div className="row space-card-end">
         <Link className="button button-primary button-small" to={to('ask')} onClick={remember}>
@@ -50,8 +79,33 @@ export function SpaceCard({ space }: { space: KnowledgeSpace }) {
         <Link className="button button-plain button-small" to={to('documents')} onClick={remember}>
           Documents
         </Link>
+        <Button small kind="quiet" icon="upload" onClick={() => setAdding(true)}>
+          Add
+        </Button>
       </div>
+      {isAdding && <AddDocuments space={space} onClose={() => setAdding(false)} />}
     </li>
+  )
+}
+
+/** share of a quota from which its end is near */
+const NEARLY = 0.8
+
+/** How much of the quota is used; nothing is said while there is plenty. */
+function Fullness({ used, most }: { used: number; most: number }) {
+  const share = most === 0 ? 1 : Math.min(1, used / most)
+  return (
+    <div className="space-card-meter">
+      <div className="meter" aria-hidden="true">
+        <div
+          className={classes('meter-fill', share >= NEARLY && 'is-warn')}
+          style={{ width: `${Math.max(share * 100, used > 0 ? 1 : 0)}%` }}
+        />
+      </div>
+      <p className="faint small number">
+        {formatBytes(used)} of {formatBytes(most)}
+      </p>
+    </div>
   )
 }
 

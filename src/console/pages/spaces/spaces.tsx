@@ -1,9 +1,11 @@
 import './spaces.css'
 import { useState } from 'react'
+import type { KnowledgeSpace } from '../../../contract/gateway/spaces.js'
 import { useRead } from '../../api/use.js'
 import { Button } from '../../ui/button.js'
 import { PageHead } from '../../ui/parts.js'
 import { Empty, Loaded } from '../../ui/state.js'
+import { AddDocuments } from './add-documents.js'
 import { NewSpace } from './new-space.js'
 import { SpaceCard } from './space-card.js'
 
@@ -11,6 +13,7 @@ import { SpaceCard } from './space-card.js'
 export function Spaces() {
   const spaces = useRead('GET /knowledge-spaces', { query: { limit: 1000 } })
   const [isNew, setNew] = useState(false)
+  const [made, setMade] = useState<KnowledgeSpace>()
   const create = (
     <Button kind="primary" icon="plus" onClick={() => setNew(true)}>
       New space
@@ -39,7 +42,8 @@ export function Spaces() {
           )
         }
       </Loaded>
-      {isNew && <NewSpace onClose={() => setNew(false)} />}
+      {isNew && <NewSpace onClose={() => setNew(false)} onMade={setMade} />}
+      {made !== undefined && <AddDocuments space={made} onClose={() => setMade(undefined)} />}
     </>
   )
 }

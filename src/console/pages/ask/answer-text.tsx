@@ -1,0 +1,124 @@
+import { Fragment } from 'react'
+
+interface AnswerTextProps {
+  text: string
+  isRunning: boolean
+  /** @param number of the item of evidence, from 1 */
+  onCite: (number: number) => void
+}
+
+/** The marks of evidence, `[2]` or `[2, 3]`; emphasis and code of Markdown. */
+const INLINE = /(\[\d{1,3}(?:, ?\d{1,3})*\]|\*\*[^*\n]+\*\*|`[^`\n]+`)/
+
+/**
+ * The answer as text of this page: paragraphs, lists, headings and code as models write them. It is made of elements, never
+ * of markup, so that nothing that stands in a document becomes part of the page.
+ */
+export function AnswerText({ text, isRunning, onCite }: AnswerTextProps) {
+  return (
+    <div className="answer" aria-live="polite" aria-busy={isRunning}>
+      {blocksOf(text).map((block, at) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: blocks only come at the end
+        <Block key={at} block={block} onCite={onCite} />
+      ))}
+      {isRunning && <span className="answer-caret" aria-hidden="true" />}
+    </div>
+  )
+}
+
+type BlockOf =
+  | { kind: 'text'; text: string }
+  | { kind: 'heading'; text: string }
+  | { kind: 'code'; text: string }
+  | { kind: 'list'; isOrdered: boolean; items: string[] }
+
+function Block({ block, onCite }: { block: BlockOf; onCite: (number: number) => void }) {
+  if (block.kind === 'code') return <pre className="answer-code">{block.text}</pre>
+  if (block.kind === 'heading')
+    return (
+      <h3>
+        <Inline text={block.text} onCite={onCite} />
+      </h3>
+    )
+  if (block.kind === 'text')
+    return (
+      <p>
+        <Inline text={block.text} onCite={onCite} />
+      </p>
+    )
+  const List = block.isOrdered ? 'ol' : 'ul'
+  return (
+    <List className={block.isOrdered ? 'answer-ordered' : 'answer-list'}>
+      {block.items.map((item, at) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: items only come at the end
+        <li key={at}>
+          <Inline text={item} onCite={onCite} />
+        </li>
+      ))}
+    </List>
+  )
+}
+
+function Inline({ text, onCite }: { text: string; onCite: (number: number) => void }) {
+  return text.split(INLINE).map((part, at) => {
+    const key = `${at}-${part.length}`
+    if (/^\[\d/.test(part))
+      return (
+        <Fragment key={key}>
+          {(part.match(/\d+/g) ?? []).map((number) => (
+            <button
+              key={number}
+              type="button"
+              className="cite"
+              aria-label={`Passage ${number}`}
+              onClick={() => onCite(Number(number))}
+            >
+              {number}
+            </button>
+          ))}
+        </Fragment>
+      )
+    if (part.startsWith('**') && part.endsWith('**') && part.length > 4)
+      return <strong key={key}>{part.slice(2, -2)}</strong>
+    if (part.startsWith('`') && part.endsWith('`') && part.length > 2) return <code key={key}>{part.slice(1, -1)}</code>
+    return <Fragment key={key}>{part}</Fragment>
+  })
+}
+
+/** Cut at empty lines and by the first signs of lines; each line is looked at once. */
+export function blocksOf(text: string): BlockOf[] {
+  const blocks: BlockOf[] = []
+  let isCode = false
+  let isOpen = false
+  for (const line of text.split('\n')) {
+    const last = blocks.at(-1)
+    if (line.startsWith('```')) {
+      isCode = !isCode
+      if (isCode) blocks.push({ kind: 'code', text: '' })
+      isOpen = false
+    } else if (isCode && last?.kind === 'code') last.text += last.text === '' ? line : `\n${line}`
+    else if (line.trim() === '') isOpen = false
+    else isOpen = addLine(blocks, line, isOpen)
+  }
+  return blocks
+}
+
+/** @returns whether the next line may belong to the same block */
+function addLine(blocks: BlockOf[], line: string, isOpen: boolean): boolean {
+  const last = blocks.at(-1)
+  const heading = /^#{1,6} (.*)/.exec(line)?.[1]
+  const item = /^\s*(?:([-*•])|\d{1,3}[.)]) (.*)/.exec(line)
+  if (heading !== undefined) {
+    blocks.push({ kind: 'heading', text: heading })
+    return false
+  }
+  if (item !== null) {
+    const isOrdered = item[1] === undefined
+    const text = item[2] ?? ''
+    if (last?.kind === 'list' && last.isOrdered === isOrdered) last.items.push(text)
+    else blocks.push({ kind: 'list', isOrdered, items: [text] })
+  } else if (isOpen && last?.kind === 'text') last.text += `\n${line}`
+  else if (isOpen && last?.kind === 'list') last.items[last.items.length - 1] += ` ${line.trim()}`
+  else blocks.push({ kind: 'text', text: line })
+  return true
+}

@@ -1,0 +1,134 @@
+import './ask.css'
+import { type FormEvent, type KeyboardEvent, useEffect, useRef, useState } from 'react'
+import { useSpace } from '../../api/space.js'
+import { address, setQuery, usePlace } from '../../router.js'
+import { Button, Link } from '../../ui/button.js'
+import { PageHead } from '../../ui/parts.js'
+import { Empty, Failure, Skeleton } from '../../ui/state.js'
+import { ask, clear, type Mode, stop, useConversation } from './conversation.js'
+import { TurnView } from './turn.js'
+
+const MODES: readonly { id: Mode | ''; title: string }[] = [
+  { id: '', title: 'As the space is set' },
+  { id: 'auto', title: 'Auto' },
+  { id: 'fast', title: 'Fast' },
+  { id: 'deep', title: 'Deep' },
+  { id: 'research', title: 'Research' },
+]
+
+/** A question to a space, its answer, and what the answer stands on. */
+export function Ask() {
+  const { space, isLoading, error } = useSpace()
+  const { turns } = useConversation(space?.id)
+  const end = useRef<HTMLDivElement>(null)
+  const isRunning = turns.some(({ state }) => state === 'running')
+  useEffect(() => {
+    if (turns.length > 1) end.current?.scrollIntoView({ block: 'start' })
+  }, [turns.length])
+
+  if (error !== null && error !== undefined) return <Failure error={error} />
+  if (isLoading) return <Skeleton lines={6} />
+  if (space === undefined)
+    return (
+      <Empty icon="ask" title="Nothing to ask yet">
+        <p>A question goes to a space. Make one and drop documents on it.</p>
+        <Link className="button button-primary" to={address('spaces')}>
+          Go to the spaces
+        </Link>
+      </Empty>
+    )
+  return (
+    <div className="ask">
+      <PageHead
+        title="Ask"
+        lead={turns.length === 0 ? `Answers come from the documents of ${space.name}, with their places.` : undefined}
+        actions={
+          turns.length > 0 && (
+            <Button icon="plus" small disabled={isRunning} onClick={() => clear(space.id)}>
+              New conversation
+            </Button>
+          )
+        }
+      />
+      <ol className="turns" aria-label="Conversation">
+        {turns.map((turn, at) => (
+          <li key={turn.id} className="turn">
+            {at === turns.length - 1 && <div ref={end} className="turn-anchor" />}
+            <TurnView turn={turn} space={space} onStop={() => stop(turn)} />
+          </li>
+        ))}
+      </ol>
+      <AskForm
+        key={space.id}
+        isFollowing={turns.length > 0}
+        isRunning={isRunning}
+        onAsk={(question, mode) => void ask(space.id, question, mode)}
+      />
+    </div>
+  )
+}
+
+interface AskFormProps {
+  isFollowing: boolean
+  isRunning: boolean
+  onAsk: (question: string, mode: Mode | undefined) => void
+}
+
+function AskForm({ isFollowing, isRunning, onAsk }: AskFormProps) {
+  const { query } = usePlace()
+  const [text, setText] = useState(query.get('q') ?? '')
+  const mode = MODES.find(({ id }) => id === query.get('mode'))?.id ?? ''
+  const field = useRef<HTMLTextAreaElement>(null)
+  useEffect(() => field.current?.focus({ preventScroll: true }), [])
+
+  const submit = (event?: FormEvent) => {
+    event?.preventDefault()
+    const question = text.trim()
+    if (question === '' || isRunning) return
+    onAsk(question, mode === '' ? undefined : mode)
+    setText('')
+  }
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key === 'Enter' && !event.shiftKey && !event.nativeEvent.isComposing) {
+      event.preventDefault()
+      submit()
+    }
+  }
+  return (
+    <form className={isFollowing ? 'ask-form is-following' : 'ask-form'} onSubmit={submit}>
+      <label className="sr-only" htmlFor="question">
+        Question
+      </label>
+      <textarea
+        id="question"
+        ref={field}
+        className="ask-field"
+        rows={isFollowing ? 1 : 3}
+        maxLength={16_000}
+        placeholder={isFollowing ? 'Ask on' : 'What do you want to know?'}
+        value={text}
+        onChange={(event) => setText(event.target.value)}
+        onKeyDown={onKeyDown}
+      />
+      <div className="ask-form-end">
+        <label className="ask-mode small">
+          <span className="faint">Mode</span>
+          <select
+            className="select"
+            value={mode}
+            onChange={(event) => setQuery({ mode: event.target.value }, { replace: true })}
+          >
+            {MODES.map(({ id, title }) => (
+              <option key={id} value={id}>
+                {title}
+              </option>
+            ))}
+          </select>
+        </label>
+        <Button kind="primary" type="submit" disabled={isRunning || text.trim() === ''}>
+          Ask
+        </Button>
+      </div>
+    </form>
+  )
+}

@@ -1,0 +1,240 @@
+import { type FormEvent, useState } from 'react'
+import type { AnswerMetadata, AnswerTrace, EvidenceItem } from '../../../contract/gateway/queries.js'
+import { messageOf } from '../../api/client.js'
+import { useRead, useWrite } from '../../api/use.js'
+import { Button } from '../../ui/button.js'
+import { formatCount, formatMs, splitPath } from '../../ui/format.js'
+import { Field, ScrollFrame } from '../../ui/parts.js'
+import { Badge, Loaded, Notice, type Tone } from '../../ui/state.js'
+
+interface TraceProps {
+  traceId: string
+  spaceId: string
+  metadata: AnswerMetadata
+}
+
+/** How an answer came about: what each leg found, how it was ranked, how long it took, and why something is not in it. */
+export function TraceView({ traceId, spaceId, metadata }: TraceProps) {
+  const trace = useRead('GET /queries/{traceId}', { path: { traceId } })
+  return (
+    <section className="trace panel" aria-label="How it was found">
+      <h3>The way to the answer</h3>
+      <Funnel metadata={metadata} />
+      <h3>The ranking</h3>
+      <Ranking items={metadata.evidenceBundle?.items ?? []} />
+      <h3>The time</h3>
+      <Loaded of={trace}>{(read) => <Times trace={read} />}</Loaded>
+      <h3>Why is a document not in it?</h3>
+      <WhyNot traceId={traceId} spaceId={spaceId} />
+    </section>
+  )
+}
+
+function figure(metrics: Record<string, unknown>, name: string): number | undefined {
+  const value = metrics[name]
+  return typeof value === 'number' ? value : undefined
+}
+
+/** Two legs that become one list, which gets shorter. The bars are on a scale of powers. */
+function Funnel({ metadata }: { metadata: AnswerMetadata }) {
+  const metrics = metadata.metrics ?? {}
+  const count = (name: string) => figure(metrics, name)
+  const time = (name: string) => {
+    const ms = count(name)
+    return ms === undefined ? '' : formatMs(ms)
+  }
+  const stages = [
+    { title: 'By words', value: count('ftsCandidateCount'), note: time('ftsMs'), leg: true },
+    { title: 'By meaning', value: count('denseCandidateCount'), note: time('denseMs'), leg: true },
+    { title: 'Together', value: count('fusionCandidateCount'), note: '' },
+    { title: 'Ranked again', value: count('rerankCandidateCount'), note: time('fusionAndRerankMs') },
+    { title: 'Shown', value: metadata.evidenceBundle?.items.length, note: '' },
+    { title: 'Cited', value: metadata.cited?.length, note: '' },
+  ].flatMap(({ value, ...stage }) => (value === undefined ? [] : [{ ...stage, value }]))
+  const most = Math.max(1, ...stages.map(({ value }) => value))
+  return (
+    <ul className="funnel">
+      {stages.map(({ title, value, note, leg }) => (
+        <li key={title} className={leg === true ? 'funnel-stage is-leg' : 'funnel-stage'}>
+          <span className="funnel-title">{title}</span>
+          <span className="funnel-track">
+            <span className="funnel-bar" style={{ width: `${(Math.log1p(value) / Math.log1p(most)) * 100}%` }} />
+          </span>
+          <span className="funnel-value number">{formatCount(value)}</span>
+          <span className="funnel-note faint small number">{note}</span>
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+const WAYS: Record<string, string> = {
+  words: 'words',
+  meaning: 'meaning',
+  'words-and-meaning': 'words and meaning',
+}
+
+function Ranking({ items }: { items: readonly EvidenceItem[] }) {
+  if (items.length === 0) return <p className="muted">Nothing came through.</p>
+  return (
+    <ScrollFrame label="Ranking">
+      <table className="table ranking small">
+        <thead>
+          <tr>
+            <th scope="col">#</th>
+            <th scope="col">Document</th>
+            <th scope="col">Found by</th>
+            <th scope="col">Retrieval</th>
+            <th scope="col">Ranked again</th>
+            <th scope="col">Freshness</th>
+            <th scope="col">Score</th>
+          </tr>
+        </thead>
+        <tbody>
+          {items.map(({ nodeId, scores, metadata }, at) => {
+            const why = whyOf(metadata)
+            return (
+              <tr key={nodeId}>
+                <td>{at + 1}</td>
+                <td className="ranking-name one-line" title={String(metadata.filename ?? '')}>
+                  {splitPath(String(metadata.filename ?? '')).name}
+                </td>
+                <td className="ranking-why">
+                  {WAYS[why.by] ?? why.by}
+                  {why.words.length > 0 && <span className="faint"> {why.words.slice(0, 5).join(', ')}</span>}
+                </td>
+                <Share value={scores.retrieval} />
+                <Share value={scores.rerank} />
+                <Share value={scores.freshness} />
+                <Share value={scores.final} />
+              </tr>
+            )
+          })}
+        </tbody>
+      </table>
+    </ScrollFrame>
+  )
+}
+
+function Share({ value }: { value: number | undefined }) {
+  if (value === undefined) return <td className="faint">–</td>
+  return (
+    <td>
+      <span className="share">
+        <span className="share-bar" style={{ width: `${value * 100}%` }} />
+      </span>
+      <span className="number">{value.toFixed(2)}</span>
+    </td>
+  )
+}
+
+function whyOf(metadata: Record<string, unknown>): { by: string; words: string[] } {
+  const { why } = metadata
+  if (typeof why !== 'object' || why === null) return { by: '', words: [] }
+  const by = 'by' in why ? String(why.by) : ''
+  const words = 'words' in why && Array.isArray(why.words) ? why.words.map(String) : []
+  return { by, words }
+}
+
+const STEPS: Record<string, string> = {
+  'query.route': 'Choose the mode',
+  'query.embed': 'Meaning of the question',
+  'query.retrieve': 'Search and rank',
+  'query.answer': 'Write the answer',
+  'query.generate': 'Send the answer',
+  'query.plan': 'Plan',
+  'query.graph': 'Follow the graph',
+}
+
+/** Each step from where it began, over the whole time. */
+function Times({ trace }: { trace: AnswerTrace }) {
+  const steps = trace.steps.map(({ name, status, startedAt, endedAt, metadata }) => {
+    const from = new Date(startedAt).getTime()
+    const to = new Date(endedAt ?? startedAt).getTime()
+    const took = typeof metadata.durationMs === 'number' ? metadata.durationMs : to - from
+    return { name, status, from, to, took }
+  })
+  const begin = Math.min(...steps.map(({ from }) => from))
+  const whole = Math.max(1, ...steps.map(({ to }) => to - begin))
+  return (
+    <ol className="times">
+      {steps.map(({ name, status, from, to, took }) => (
+        <li key={name} className="times-step">
+          <span className="times-name">{STEPS[name] ?? name}</span>
+          <span className="times-track">
+            <span
+              className={status === 'error' ? 'times-bar is-bad' : 'times-bar'}
+              style={{
+                left: `${((from - begin) / whole) * 100}%`,
+                width: `${Math.max(0.6, ((to - from) / whole) * 100)}%`,
+              }}
+            />
+          </span>
+          <span className="number small faint">{status === 'ok' ? formatMs(took) : status}</span>
+        </li>
+      ))}
+    </ol>
+  )
+}
+
+const OUTCOMES: Record<string, { tone: Tone; title: string }> = {
+  passed: { tone: 'good', title: 'passed' },
+  missed: { tone: 'warn', title: 'missed' },
+  failed: { tone: 'bad', title: 'kept out' },
+  note: { tone: 'neutral', title: 'note' },
+}
+
+/** Why a document, or a passage with certain words, is not in the evidence. */
+function WhyNot({ traceId, spaceId }: { traceId: string; spaceId: string }) {
+  const [file, setFile] = useState('')
+  const [quote, setQuote] = useState('')
+  const explain = useWrite('POST /knowledge-spaces/{id}/queries/explain')
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    const words = quote.trim()
+    const body = { traceId, path: file.trim(), ...(words === '' ? {} : { quote: words }) }
+    explain.mutate({ path: { id: spaceId }, body })
+  }
+  return (
+    <>
+      <form className="why-not" onSubmit={submit}>
+        <Field label="File" hint="Its name, or the end of it.">
+          {(given) => (
+            <input
+              {...given}
+              className="input"
+              required
+              value={file}
+              onChange={(event) => setFile(event.target.value)}
+            />
+          )}
+        </Field>
+        <Field label="Words of the passage" hint="Optional.">
+          {(given) => (
+            <input {...given} className="input" value={quote} onChange={(event) => setQuote(event.target.value)} />
+          )}
+        </Field>
+        <Button type="submit" busy={explain.isPending}>
+          Explain
+        </Button>
+      </form>
+      {explain.isError && <Notice tone="bad">{messageOf(explain.error)}</Notice>}
+      {explain.data !== undefined && (
+        <div className="stack">
+          <p>
+            <strong>{explain.data.verdict.replaceAll('-', ' ')}</strong> {explain.data.hint}
+          </p>
+          <ol className="stages">
+            {explain.data.stages.map(({ stage, outcome, text }) => (
+              <li key={stage} className="stages-item">
+                <Badge tone={OUTCOMES[outcome]?.tone ?? 'neutral'}>{OUTCOMES[outcome]?.title ?? outcome}</Badge>
+                <span className="stages-name">{stage}</span>
+                <span className="muted wrap">{text}</span>
+              </li>
+            ))}
+          </ol>
+        </div>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,159 @@
+import { useState } from 'react'
+import type { EvidenceItem, EvidenceState } from '../../../contract/gateway/queries.js'
+import type { KnowledgeSpace } from '../../../contract/gateway/spaces.js'
+import { Button } from '../../ui/button.js'
+import { formatMs, plural } from '../../ui/format.js'
+import { Badge, Notice, Skeleton, type Tone } from '../../ui/state.js'
+import { DocumentSheet } from '../../viewer/sheet.js'
+import { AnswerText } from './answer-text.js'
+import type { Turn } from './conversation.js'
+import { EvidenceCard } from './evidence.js'
+import { TraceView } from './trace.js'
+import { Wrong } from './wrong.js'
+
+/** passages that are shown before the rest is asked for */
+const FIRST = 4
+
+/** The state of the evidence, in plain words. */
+const STATES: Record<EvidenceState, { tone: Tone; title: string; text: string }> = {
+  answerable: { tone: 'good', title: 'Answered', text: 'The documents answer this.' },
+  partial: { tone: 'warn', title: 'In part', text: 'The documents answer only a part of this.' },
+  'not-enough-evidence': {
+    tone: 'warn',
+    title: 'Not in the documents',
+    text: 'Nothing in the documents answers this. The passages below are the nearest.',
+  },
+  conflict: { tone: 'bad', title: 'Contradictory', text: 'The documents contradict each other. Look at both sides.' },
+  'permission-limited': {
+    tone: 'warn',
+    title: 'Not all visible',
+    text: 'Passages that would answer this are not open to you.',
+  },
+}
+
+interface TurnProps {
+  turn: Turn
+  space: KnowledgeSpace
+  onStop: () => void
+}
+
+export function TurnView({ turn, space, onStop }: TurnProps) {
+  const [opened, setOpened] = useState<EvidenceItem>()
+  const [isTraceOpen, openTrace] = useState(false)
+  const [isWrongOpen, openWrong] = useState(false)
+  const { metadata, state, text } = turn
+  const items = metadata?.evidenceBundle?.items ?? []
+  const citation = opened?.citations[0]
+  return (
+    <>
+      <h2 className="turn-question wrap">{turn.question}</h2>
+      <Standing turn={turn} />
+      {text !== '' && (
+        <AnswerText text={text} isRunning={state === 'running'} onCite={(number) => setOpened(items[number - 1])} />
+      )}
+      {state === 'running' && text === '' && <Skeleton />}
+      {turn.error !== undefined && <Notice tone="bad">{turn.error}</Notice>}
+      {state === 'stopped' && <Notice>Stopped. What had come until then stands above.</Notice>}
+      <div className="row turn-actions">
+        {state === 'running' && (
+          <Button small icon="stop" onClick={onStop}>
+            Stop
+          </Button>
+        )}
+        {state === 'done' && turn.traceId !== undefined && (
+          <>
+            <Button small icon="graph" aria-expanded={isTraceOpen} onClick={() => openTrace(!isTraceOpen)}>
+              How it was found
+            </Button>
+            <Button small icon="flag" kind="quiet" onClick={() => openWrong(true)}>
+              This is wrong
+            </Button>
+          </>
+        )}
+      </div>
+      {isTraceOpen && metadata !== undefined && turn.traceId !== undefined && (
+        <TraceView traceId={turn.traceId} spaceId={space.id} metadata={metadata} />
+      )}
+      {items.length > 0 && <Evidence items={items} cited={metadata?.cited ?? []} onOpen={setOpened} />}
+      {opened !== undefined && citation !== undefined && (
+        <DocumentSheet
+          spaceId={space.id}
+          documentId={citation.documentAssetId}
+          version={citation.documentVersion}
+          target={citation}
+          onClose={() => setOpened(undefined)}
+        />
+      )}
+      {isWrongOpen && turn.traceId !== undefined && (
+        <Wrong spaceId={space.id} traceId={turn.traceId} question={turn.question} onClose={() => openWrong(false)} />
+      )}
+    </>
+  )
+}
+
+/** What kind of answer this is, and whether everything was searched. */
+function Standing({ turn: { metadata, state } }: { turn: Turn }) {
+  if (metadata === undefined) return state === 'running' ? <p className="sr-only">The answer is on its way.</p> : null
+  const standing = metadata.evidenceBundle === undefined ? undefined : STATES[metadata.evidenceBundle.state]
+  const total = metadata.metrics?.totalMs
+  const reasons = degradedReasons(metadata)
+  const stale = metadata.evidenceBundle?.items.filter(({ freshness }) => freshness === 'stale').length ?? 0
+  return (
+    <div className="standing" role="status">
+      {standing !== undefined && (
+        <>
+          <Badge tone={standing.tone}>{standing.title}</Badge>
+          <span className="muted small">{standing.text}</span>
+        </>
+      )}
+      <span className="faint small number standing-end">
+        {[metadata.mode, typeof total === 'number' ? formatMs(total) : undefined].filter(Boolean).join(' · ')}
+      </span>
+      {reasons.length > 0 && (
+        <Notice tone="warn">
+          Not everything could be searched, so this may not be all there is: {reasons.join(', ')}.
+        </Notice>
+      )}
+      {stale > 0 && (
+        <Notice tone="warn">
+          {plural(stale, 'passage')} of an older version: the index has not caught up with the documents.
+        </Notice>
+      )}
+    </div>
+  )
+}
+
+function degradedReasons(metadata: Record<string, unknown>): string[] {
+  const { degradedReasons: reasons } = metadata
+  return Array.isArray(reasons) ? reasons.map(String) : []
+}
+
+interface EvidenceProps {
+  items: readonly EvidenceItem[]
+  cited: readonly number[]
+  onOpen: (item: EvidenceItem) => void
+}
+
+function Evidence({ items, cited, onOpen }: EvidenceProps) {
+  const [isWhole, setWhole] = useState(false)
+  const shown = isWhole ? items : items.slice(0, Math.max(FIRST, ...cited))
+  return (
+    <section aria-label="Evidence" className="evidence">
+      <h3 className="evidence-title">
+        What it stands on <span className="faint number">{items.length}</span>
+      </h3>
+      <ol className="evidence-list">
+        {shown.map((item, at) => (
+          <li key={item.nodeId}>
+            <EvidenceCard item={item} number={at + 1} isCited={cited.includes(at + 1)} onOpen={() => onOpen(item)} />
+          </li>
+        ))}
+      </ol>
+      {shown.length < items.length && (
+        <Button small kind="quiet" icon="down" onClick={() => setWhole(true)}>
+          {plural(items.length - shown.length, 'more passage')}
+        </Button>
+      )}
+    </section>
+  )
+}

@@ -1,0 +1,66 @@
+import { type FormEvent, useState } from 'react'
+import { messageOf } from '../../api/client.js'
+import { useWrite } from '../../api/use.js'
+import { Button } from '../../ui/button.js'
+import { Dialog, Field } from '../../ui/parts.js'
+import { Notice } from '../../ui/state.js'
+import { say } from '../../ui/toast.js'
+
+interface WrongProps {
+  spaceId: string
+  traceId: string
+  question: string
+  onClose: () => void
+}
+
+/** Makes a golden question of an answer that was wrong, with the evidence that it used. */
+export function Wrong({ spaceId, traceId, question, onClose }: WrongProps) {
+  const [reason, setReason] = useState('')
+  const make = useWrite('POST /knowledge-spaces/{id}/production-bad-cases', [
+    'GET /knowledge-spaces/{id}/golden-questions',
+  ])
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    const said = reason.trim()
+    const body = { traceId, ...(said === '' ? {} : { reason: said }) }
+    make.mutate(
+      { path: { id: spaceId }, body },
+      {
+        onSuccess: () => {
+          say('It is a golden question now; runs measure it from here on.')
+          onClose()
+        },
+      },
+    )
+  }
+  return (
+    <Dialog title="This is wrong" onClose={onClose}>
+      <form className="stack" onSubmit={submit}>
+        <p className="muted">
+          The question becomes a golden question with the passages that were used, so that it is measured whether the
+          space gets better at it.
+        </p>
+        <blockquote className="quote wrap">{question}</blockquote>
+        <Field label="What is wrong with the answer?" hint="Optional.">
+          {(given) => (
+            <textarea
+              {...given}
+              className="textarea"
+              rows={3}
+              maxLength={1000}
+              value={reason}
+              onChange={(event) => setReason(event.target.value)}
+            />
+          )}
+        </Field>
+        {make.isError && <Notice tone="bad">{messageOf(make.error)}</Notice>}
+        <div className="row form-end">
+          <Button onClick={onClose}>Cancel</Button>
+          <Button kind="primary" type="submit" busy={make.isPending}>
+            Make a golden question
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}

@@ -1,0 +1,253 @@
+import { useState } from 'react'
+import type { OutlineNode } from '../../../contract/gateway/document-parts.js'
+import type { DocumentAsset } from '../../../contract/gateway/documents.js'
+import { messageOf } from '../../api/client.js'
+import { useRead, useWrite } from '../../api/use.js'
+import { address, go, setQuery, usePlace } from '../../router.js'
+import { Button, Link } from '../../ui/button.js'
+import { formatBytes, formatMoment, splitPath } from '../../ui/format.js'
+import { Dialog, Facts, PageHead, Tabs } from '../../ui/parts.js'
+import { Empty, Loaded, Notice } from '../../ui/state.js'
+import { say } from '../../ui/toast.js'
+import { PageOfDocument } from '../../viewer/page.js'
+import { Reading, type Target } from '../../viewer/reading.js'
+import { Items } from './items.js'
+import { DocumentState } from './list.js'
+import { Passages } from './passages.js'
+import { Versions } from './versions.js'
+
+const TABS = [
+  { id: 'read', title: 'Text' },
+  { id: 'outline', title: 'Outline' },
+  { id: 'pages', title: 'Pages' },
+  { id: 'items', title: 'Pictures and tables' },
+  { id: 'passages', title: 'Passages' },
+  { id: 'versions', title: 'Versions' },
+  { id: 'facts', title: 'Facts' },
+] as const
+type Tab = (typeof TABS)[number]['id']
+
+interface DocumentProps {
+  spaceId: string
+  documentId: string
+}
+
+/** One document: what was read of it, how it is cut, what became of it. */
+export function DocumentPage({ spaceId, documentId }: DocumentProps) {
+  const path = { id: spaceId, documentId }
+  const document = useRead('GET /knowledge-spaces/{id}/documents/{documentId}', { path })
+  return (
+    <Loaded of={document} lines={8}>
+      {(asset) => <DocumentView asset={asset} />}
+    </Loaded>
+  )
+}
+
+function DocumentView({ asset }: { asset: DocumentAsset }) {
+  const { query } = usePlace()
+  const tabs = TABS.filter(({ id }) => id !== 'pages' || asset.mimeType === 'application/pdf')
+  const tab: Tab = tabs.find(({ id }) => id === query.get('tab'))?.id ?? 'read'
+  const { folder, name } = splitPath(asset.filename)
+  const given = { spaceId: asset.knowledgeSpaceId, documentId: asset.id }
+  return (
+    <>
+      <p className="small">
+        <Link to={address('documents')}>Documents</Link> <span className="faint wrap">{folder}</span>
+      </p>
+      <PageHead
+        title={<span className="wrap">{name}</span>}
+        lead={
+          <span className="row">
+            <DocumentState status={asset.parserStatus} />
+            <span className="number">
+              {formatBytes(asset.sizeBytes)} · {asset.mimeType} · version {asset.version}
+            </span>
+          </span>
+        }
+        actions={<Actions asset={asset} />}
+      />
+      {asset.parserStatus === 'failed' && <WhyFailed asset={asset} />}
+      <Tabs label="Of this document" tabs={tabs} value={tab} onChange={(id) => setQuery({ tab: id, at: undefined })} />
+      {tab === 'read' && <Text asset={asset} />}
+      {tab === 'outline' && <Outline {...given} />}
+      {tab === 'pages' && <PageOfDocument {...given} pageNumber={1} items={[]} />}
+      {tab === 'items' && <Items {...given} />}
+      {tab === 'passages' && <Passages asset={asset} />}
+      {tab === 'versions' && <Versions asset={asset} />}
+      {tab === 'facts' && <AllFacts asset={asset} />}
+    </>
+  )
+}
+
+function Actions({ asset }: { asset: DocumentAsset }) {
+  const [isAsking, setAsking] = useState(false)
+  const changed = [
+    'GET /knowledge-spaces/{id}/documents',
+    'GET /knowledge-spaces/{id}/documents/{documentId}',
+    'GET /knowledge-spaces/{id}/jobs',
+    'GET /knowledge-spaces/{id}/stats',
+  ] as const
+  const reindex = useWrite('POST /knowledge-spaces/{id}/documents/bulk/reindex', changed)
+  const remove = useWrite('DELETE /knowledge-spaces/{id}/documents/bulk', changed)
+  const input = { path: { id: asset.knowledgeSpaceId }, body: { documentIds: [asset.id] } }
+  const failed = (error: unknown) => say(messageOf(error), 'bad')
+  return (
+    <>
+      <Button
+        small
+        icon="refresh"
+        busy={reindex.isPending}
+        onClick={() => reindex.mutate(input, { onSuccess: () => say('It is read again.'), onError: failed })}
+      >
+        Read again
+      </Button>
+      <Button small kind="danger" icon="trash" onClick={() => setAsking(true)}>
+        Delete
+      </Button>
+      {isAsking && (
+        <Dialog title="Delete this document?" onClose={() => setAsking(false)}>
+          <div className="stack">
+            <p className="wrap">
+              {asset.filename} goes with everything that was made of it, in all versions. The file where it came from
+              stays.
+            </p>
+            <div className="row form-end">
+              <Button onClick={() => setAsking(false)}>Cancel</Button>
+              <Button
+                kind="danger"
+                busy={remove.isPending}
+                onClick={() =>
+                  remove.mutate(input, {
+                    onSuccess: () => {
+                      say('It is deleted.')
+                      go(address('documents'), { replace: true })
+                    },
+                    onError: failed,
+                  })
+                }
+              >
+                Delete
+              </Button>
+            </div>
+          </div>
+        </Dialog>
+      )}
+    </>
+  )
+}
+
+/** The reason of the job that failed, and what helps. */
+function WhyFailed({ asset }: { asset: DocumentAsset }) {
+  const jobs = useRead('GET /knowledge-spaces/{id}/jobs', {
+    path: { id: asset.knowledgeSpaceId },
+    query: { state: 'failed', limit: 1000 },
+  })
+  const job = jobs.data?.items.find(({ documentAssetId }) => documentAssetId === asset.id)
+  return (
+    <div className="why-failed">
+      <Notice tone="bad">{job?.error ?? 'It could not be read.'}</Notice>
+    </div>
+  )
+}
+
+function Text({ asset }: { asset: DocumentAsset }) {
+  const { query } = usePlace()
+  const artifact = useRead(
+    'GET /knowledge-spaces/{id}/documents/{documentId}/parse-artifacts/{version}',
+    { path: { id: asset.knowledgeSpaceId, documentId: asset.id, version: String(asset.version) } },
+    { enabled: asset.parserStatus === 'parsed' },
+  )
+  if (asset.parserStatus !== 'parsed')
+    return (
+      <Empty icon="file" title={asset.parserStatus === 'failed' ? 'There is no text' : 'It is still being read'}>
+        <p>{asset.parserStatus === 'failed' ? 'The reason stands above.' : 'Its text is here when it is published.'}</p>
+      </Empty>
+    )
+  const target = targetOf(query.get('at'))
+  return (
+    <Loaded of={artifact} lines={10}>
+      {({ elements }) => (
+        <Reading elements={elements} target={target} spaceId={asset.knowledgeSpaceId} documentId={asset.id} />
+      )}
+    </Loaded>
+  )
+}
+
+/** `120-340`: a range of characters */
+function targetOf(text: string | null): Target | undefined {
+  const [, from, to] = /^(\d{1,12})-(\d{1,12})$/.exec(text ?? '') ?? []
+  return from === undefined ? undefined : { startOffset: Number(from), endOffset: Number(to) }
+}
+
+function Outline({ spaceId, documentId }: DocumentProps) {
+  const outline = useRead('GET /knowledge-spaces/{id}/documents/{documentId}/outline', {
+    path: { id: spaceId, documentId },
+  })
+  return (
+    <Loaded of={outline} lines={8}>
+      {({ nodes }) =>
+        nodes.length === 0 ? (
+          <Empty icon="documents" title="No sections">
+            <p>This document has no headings.</p>
+          </Empty>
+        ) : (
+          <OutlineList nodes={nodes} />
+        )
+      }
+    </Loaded>
+  )
+}
+
+function OutlineList({ nodes }: { nodes: readonly OutlineNode[] }) {
+  return (
+    <ul className="outline">
+      {nodes.map(({ id, title, startOffset, endOffset, startPage, children }) => (
+        <li key={id}>
+          <button
+            type="button"
+            className="outline-item"
+            disabled={startOffset === undefined}
+            onClick={() =>
+              setQuery({
+                tab: 'read',
+                at: `${startOffset}-${Math.min(endOffset ?? 0, (startOffset ?? 0) + title.length)}`,
+              })
+            }
+          >
+            <span className="wrap">{title}</span>
+            {startPage !== undefined && <span className="faint small number">{startPage}</span>}
+          </button>
+          {children.length > 0 && <OutlineList nodes={children} />}
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+function AllFacts({ asset }: { asset: DocumentAsset }) {
+  const metadata = Object.entries(asset.metadata).map(
+    ([name, value]) => [name, typeof value === 'string' ? value : JSON.stringify(value)] as const,
+  )
+  return (
+    <Facts
+      of={[
+        ['File', asset.filename],
+        [
+          'Id',
+          <span key="id" className="mono">
+            {asset.id}
+          </span>,
+        ],
+        [
+          'SHA-256',
+          <span key="sha" className="mono">
+            {asset.sha256}
+          </span>,
+        ],
+        ['Stored', formatMoment(asset.createdAt)],
+        ['Changed', formatMoment(asset.updatedAt ?? asset.createdAt)],
+        ...metadata,
+      ]}
+    />
+  )
+}

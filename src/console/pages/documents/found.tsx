@@ -1,0 +1,42 @@
+import { useDeferredValue } from 'react'
+import { useRead } from '../../api/use.js'
+import { address } from '../../router.js'
+import { Link } from '../../ui/button.js'
+import { Icon } from '../../ui/icon.js'
+import { Empty, Loaded, Notice } from '../../ui/state.js'
+
+const MOST = 200
+
+/** Documents whose name has these letters, as the service finds them. */
+export function FoundDocuments({ spaceId, words }: { spaceId: string; words: string }) {
+  const wanted = useDeferredValue(words)
+  const found = useRead('GET /knowledge-spaces/{id}/fs/find', {
+    path: { id: spaceId },
+    query: { path: '/sources', nameContains: wanted.slice(0, 240), resourceType: 'document', limit: MOST },
+  })
+  return (
+    <Loaded of={found} lines={6}>
+      {({ items, truncated }) =>
+        items.length === 0 ? (
+          <Empty icon="search" title="No document has this in its name">
+            <p>The file's own name is looked at, in any case. What stands in documents is found by asking.</p>
+          </Empty>
+        ) : (
+          <div className="stack">
+            {truncated && <Notice>Only the first {items.length} are shown. More letters find fewer.</Notice>}
+            <ul className="tree-list">
+              {items.map(({ path, targetId = '', metadata }) => (
+                <li key={path}>
+                  <Link className="tree-item" to={address('documents', [targetId])}>
+                    <Icon name="file" size={16} />
+                    <span className="wrap">{String(metadata.filename ?? path)}</span>
+                  </Link>
+                </li>
+              ))}
+            </ul>
+          </div>
+        )
+      }
+    </Loaded>
+  )
+}

@@ -1,0 +1,84 @@
+import type { ListedJob } from '../../../contract/gateway/jobs.js'
+import { messageOf } from '../../api/client.js'
+import { useRead, useWrite } from '../../api/use.js'
+import { address } from '../../router.js'
+import { Button, Link } from '../../ui/button.js'
+import { formatAgo } from '../../ui/format.js'
+import { Badge, Empty, Loaded, Notice } from '../../ui/state.js'
+import { say } from '../../ui/toast.js'
+
+const MOST = 200
+const LOOK_MS = 2_000
+const JOBS = 'GET /knowledge-spaces/{id}/jobs'
+
+/** What is being read, with its progress, or what could not be, with its reason. */
+export function Jobs({ spaceId, state }: { spaceId: string; state: 'jobs' | 'failed' }) {
+  const path = { id: spaceId }
+  const isFailed = state === 'failed'
+  const jobs = useRead(
+    JOBS,
+    { path, query: { state: isFailed ? 'failed' : 'open', limit: MOST } },
+    isFailed ? {} : { every: LOOK_MS },
+  )
+  const again = useWrite('POST /knowledge-spaces/{id}/jobs/retry', [JOBS])
+  return (
+    <Loaded of={jobs} lines={6}>
+      {({ items, nextCursor }) =>
+        items.length === 0 ? (
+          <Empty icon="check" title={isFailed ? 'Nothing failed' : 'Nothing is being read'}>
+            <p>{isFailed ? 'Every document could be read.' : 'Everything that was given is in the space.'}</p>
+          </Empty>
+        ) : (
+          <div className="stack">
+            {isFailed && (
+              <div className="row">
+                <Button
+                  icon="refresh"
+                  busy={again.isPending}
+                  onClick={() => again.mutate({ path }, { onSuccess: ({ total }) => say(`${total} are read again.`) })}
+                >
+                  Read all of them again
+                </Button>
+                {again.isError && <span className="bad-words">{messageOf(again.error)}</span>}
+              </div>
+            )}
+            {nextCursor !== undefined && <Notice>The newest {items.length} are shown.</Notice>}
+            <ul className="job-list">
+              {items.map((job) => (
+                <JobRow key={job.id} job={job} />
+              ))}
+            </ul>
+          </div>
+        )
+      }
+    </Loaded>
+  )
+}
+
+function JobRow({ job }: { job: ListedJob }) {
+  const change = useWrite(job.stage === 'failed' ? 'POST /jobs/{id}/retry' : 'DELETE /jobs/{id}', [JOBS])
+  const isFailed = job.stage === 'failed'
+  return (
+    <li className="job">
+      <div className="job-words">
+        <Link className="wrap document-link" to={address('documents', [job.documentAssetId])}>
+          {job.filename}
+        </Link>
+        <p className={isFailed ? 'small bad-words wrap' : 'small muted'}>{wordsOf(job)}</p>
+      </div>
+      <Badge tone={isFailed ? 'bad' : 'accent'}>{job.stage.replaceAll('_', ' ')}</Badge>
+      <Button small kind="quiet" busy={change.isPending} onClick={() => change.mutate({ path: { id: job.id } })}>
+        {isFailed ? 'Read again' : 'Cancel'}
+      </Button>
+    </li>
+  )
+}
+
+function wordsOf({ error, progress, retryAt, waitingSince, updatedAt }: ListedJob): string {
+  if (progress !== undefined)
+    return `${progress.unit} ${progress.at}${progress.total === undefined ? '' : ` of ${progress.total}`}`
+  if (retryAt !== undefined) return `${error ?? 'did not work'}; it is tried again ${formatAgo(retryAt)}`
+  if (waitingSince !== undefined)
+    return `waits since ${formatAgo(waitingSince)}: ${error ?? 'for what passes by itself'}`
+  return error ?? formatAgo(updatedAt)
+}

@@ -1,0 +1,125 @@
+import { useInfiniteQuery } from '@tanstack/react-query'
+import { useWindowVirtualizer } from '@tanstack/react-virtual'
+import { useEffect, useRef } from 'react'
+import type { DocumentAsset } from '../../../contract/gateway/documents.js'
+import { call } from '../../api/client.js'
+import { address } from '../../router.js'
+import { Link } from '../../ui/button.js'
+import { formatAgo, formatBytes, splitPath } from '../../ui/format.js'
+import { Icon } from '../../ui/icon.js'
+import { Badge, Empty, Failure, Skeleton, type Tone } from '../../ui/state.js'
+
+const ROW_HEIGHT = 44
+const PAGE = 100
+/** rows from the end at which more are asked for */
+const AHEAD = 60
+const LIST = 'GET /knowledge-spaces/{id}/documents'
+
+interface ListProps {
+  spaceId: string
+  /** of the space, once it is known: the list is as long as that from the start */
+  total: number | undefined
+}
+
+/** All documents; only rows near the part that is looked at are in the page. */
+export function DocumentList({ spaceId, total }: ListProps) {
+  const pages = useInfiniteQuery({
+    queryKey: [LIST, spaceId],
+    queryFn: ({ pageParam, signal }) =>
+      call(
+        LIST,
+        { path: { id: spaceId }, query: { limit: PAGE, ...(pageParam === '' ? {} : { cursor: pageParam }) } },
+        { signal },
+      ),
+    initialPageParam: '',
+    getNextPageParam: (last) => last.nextCursor,
+    refetchOnWindowFocus: false,
+  })
+  const documents = pages.data?.pages.flatMap(({ items }) => items) ?? []
+  const frame = useRef<HTMLDivElement>(null)
+  const count = pages.hasNextPage ? Math.max(documents.length + 1, total ?? 0) : documents.length
+  const rows = useWindowVirtualizer({
+    count,
+    estimateSize: () => ROW_HEIGHT,
+    overscan: 12,
+    scrollMargin: frame.current?.offsetTop ?? 0,
+  })
+  const last = rows.getVirtualItems().at(-1)?.index ?? 0
+  const { hasNextPage, isFetchingNextPage, fetchNextPage } = pages
+  useEffect(() => {
+    if (hasNextPage && !isFetchingNextPage && last > documents.length - AHEAD) void fetchNextPage()
+  }, [hasNextPage, isFetchingNextPage, fetchNextPage, last, documents.length])
+
+  if (pages.isError) return <Failure error={pages.error} retry={() => void pages.refetch()} />
+  if (pages.isPending) return <Skeleton lines={10} />
+  if (documents.length === 0)
+    return (
+      <Empty icon="documents" title="No documents yet">
+        <p>
+          Drop a folder or files on the space, or run <code>ks ingest FOLDER</code>.
+        </p>
+        <Link className="button button-primary" to={address('spaces')}>
+          Add documents
+        </Link>
+      </Empty>
+    )
+  return (
+    <div className="document-list" ref={frame}>
+      <div className="document-row document-head" aria-hidden="true">
+        <span>Name</span>
+        <span>State</span>
+        <span className="document-size">Size</span>
+        <span className="document-time">Changed</span>
+      </div>
+      <ul className="document-rows" aria-label="Documents" style={{ height: rows.getTotalSize() }}>
+        {rows.getVirtualItems().map(({ index, start }) => (
+          <li
+            key={index}
+            aria-setsize={count}
+            aria-posinset={index + 1}
+            className="document-row"
+            style={{ transform: `translateY(${start - rows.options.scrollMargin}px)` }}
+          >
+            <Row document={documents[index]} />
+          </li>
+        ))}
+      </ul>
+    </div>
+  )
+}
+
+const STATES: Record<DocumentAsset['parserStatus'], { tone: Tone; title: string }> = {
+  parsed: { tone: 'good', title: 'read' },
+  pending: { tone: 'accent', title: 'waiting' },
+  failed: { tone: 'bad', title: 'failed' },
+}
+
+export function DocumentState({ status }: { status: DocumentAsset['parserStatus'] }) {
+  return <Badge tone={STATES[status].tone}>{STATES[status].title}</Badge>
+}
+
+function Row({ document }: { document: DocumentAsset | undefined }) {
+  if (document === undefined)
+    return (
+      <span className="document-name">
+        <span className="skeleton-line document-wait" />
+      </span>
+    )
+  const { folder, name } = splitPath(document.filename)
+  return (
+    <>
+      <span className="document-name">
+        <Icon name="file" size={16} />
+        <Link className="document-link" to={address('documents', [document.id])} title={document.filename}>
+          <span className="document-folder one-line faint">{folder}</span>
+          <span className="one-line">{name}</span>
+        </Link>
+      </span>
+      <span>
+        <DocumentState status={document.parserStatus} />
+      </span>
+      <span className="document-size number muted">{formatBytes(document.sizeBytes)}</span>
+      <span className="document-time muted">{formatAgo(document.updatedAt ?? document.createdAt)}</span>
+    </>
+  )
+}

@@ -1,0 +1,77 @@
+import type { DocumentAsset } from '../../../contract/gateway/documents.js'
+import type { VirtualItem } from '../../../contract/gateway/fs.js'
+import { useRead } from '../../api/use.js'
+import { setQuery } from '../../router.js'
+import { Button } from '../../ui/button.js'
+import { splitPath } from '../../ui/format.js'
+import { Empty, Loaded, Notice, Skeleton } from '../../ui/state.js'
+import { useVisible } from '../../ui/visible.js'
+
+const MOST = 300
+const FIND = 'GET /knowledge-spaces/{id}/fs/find'
+const PLACE = '/knowledge/documents'
+
+/** How a document is cut: what a question finds of it, in order. */
+export function Passages({ asset }: { asset: DocumentAsset }) {
+  const path = { id: asset.knowledgeSpaceId }
+  const name = splitPath(asset.filename).name.slice(0, 240)
+  // several documents may have this name: its place in the virtual file system is told by its id
+  const places = useRead(FIND, {
+    path,
+    query: { path: PLACE, nameContains: name, resourceType: 'document', limit: 1000 },
+  })
+  const place = places.data?.items.find(({ targetId }) => targetId === asset.id)?.path
+  const nodes = useRead(
+    FIND,
+    { path, query: { path: place ?? PLACE, resourceType: 'node', limit: MOST } },
+    { enabled: place !== undefined },
+  )
+  if (places.data !== undefined && place === undefined)
+    return (
+      <Empty icon="documents" title="No passages">
+        <p>This document is not published, or nothing stands in it.</p>
+      </Empty>
+    )
+  return (
+    <Loaded of={nodes} lines={8}>
+      {({ items, truncated }) => (
+        <div className="stack">
+          {truncated && <Notice>The first {items.length} passages are shown.</Notice>}
+          <ol className="passage-list">
+            {[...items].sort(inOrder).map((node) => (
+              <PassageRow key={node.path} node={node} spaceId={asset.knowledgeSpaceId} />
+            ))}
+          </ol>
+        </div>
+      )}
+    </Loaded>
+  )
+}
+
+function inOrder(a: VirtualItem, b: VirtualItem): number {
+  return Number(a.metadata.ordinal ?? 0) - Number(b.metadata.ordinal ?? 0)
+}
+
+function PassageRow({ node, spaceId }: { node: VirtualItem; spaceId: string }) {
+  const [row, isSeen] = useVisible<HTMLLIElement>()
+  const text = useRead(
+    'GET /knowledge-spaces/{id}/fs/cat',
+    { path: { id: spaceId }, query: { path: node.path, maxBytes: 20_000 } },
+    { enabled: isSeen },
+  )
+  const { ordinal, startOffset, endOffset, sectionPath, pageNumber } = node.metadata
+  const sections = Array.isArray(sectionPath) ? sectionPath.map(String) : []
+  const place = [typeof pageNumber === 'number' ? `page ${pageNumber}` : '', ...sections].filter((part) => part !== '')
+  return (
+    <li className="passage-row" ref={row}>
+      <div className="row passage-row-head">
+        <span className="faint small number">{Number(ordinal ?? 0) + 1}</span>
+        <span className="muted small wrap">{place.join(' › ')}</span>
+        <Button small kind="quiet" onClick={() => setQuery({ tab: 'read', at: `${startOffset}-${endOffset}` })}>
+          In the text
+        </Button>
+      </div>
+      {text.data === undefined ? <Skeleton lines={2} /> : <p className="passage-row-text wrap">{text.data.content}</p>}
+    </li>
+  )
+}

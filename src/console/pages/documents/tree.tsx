@@ -1,0 +1,67 @@
+import { useState } from 'react'
+import type { VirtualItem } from '../../../contract/gateway/fs.js'
+import { useRead } from '../../api/use.js'
+import { address } from '../../router.js'
+import { Link } from '../../ui/button.js'
+import { Icon } from '../../ui/icon.js'
+import { Empty, Loaded, Notice } from '../../ui/state.js'
+
+/** entries of one folder that are shown; a folder with more says so */
+const MOST = 500
+const ROOT = '/sources'
+
+/** Folders as they were given, opened one by one. */
+export function Tree({ spaceId }: { spaceId: string }) {
+  return <Folder spaceId={spaceId} path={ROOT} />
+}
+
+function Folder({ spaceId, path }: { spaceId: string; path: string }) {
+  const listing = useRead('GET /knowledge-spaces/{id}/fs/ls', { path: { id: spaceId }, query: { path, limit: MOST } })
+  return (
+    <Loaded of={listing} lines={2}>
+      {({ items, truncated }) =>
+        items.length === 0 && path === ROOT ? (
+          <Empty icon="folder" title="No folders yet">
+            <p>Folders come with the documents that are dropped on the space.</p>
+          </Empty>
+        ) : (
+          <>
+            <ul className="tree-list">
+              {items.map((item) => (
+                <li key={`${item.kind} ${item.path}`}>
+                  <Entry spaceId={spaceId} item={item} />
+                </li>
+              ))}
+            </ul>
+            {truncated && <Notice>Only the first {items.length} of this folder are shown.</Notice>}
+          </>
+        )
+      }
+    </Loaded>
+  )
+}
+
+function Entry({ spaceId, item }: { spaceId: string; item: VirtualItem }) {
+  const [isOpen, setOpen] = useState(false)
+  if (item.kind === 'resource')
+    return (
+      <Link className="tree-item" to={address('documents', [item.targetId ?? ''])}>
+        <Icon name="file" size={16} />
+        <span className="wrap">{item.name}</span>
+      </Link>
+    )
+  return (
+    <>
+      <button type="button" className="tree-item" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+        <Icon name={isOpen ? 'down' : 'next'} size={16} />
+        <Icon name="folder" size={16} />
+        <span className="wrap">{item.name}</span>
+      </button>
+      {isOpen && (
+        <div className="tree-inner">
+          <Folder spaceId={spaceId} path={item.path} />
+        </div>
+      )}
+    </>
+  )
+}

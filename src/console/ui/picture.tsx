@@ -1,0 +1,46 @@
+import { useEffect, useState } from 'react'
+import type { CallInput, RouteKey } from '../../client/routes.js'
+import { messageOf, open } from '../api/client.js'
+
+/** what a browser draws as a picture and nothing else; one that could hold scripts is not among them */
+const DRAWN = new Set(['image/jpeg', 'image/png', 'image/gif', 'image/webp', 'image/bmp', 'image/avif'])
+
+export type Drawn = { url: string; error?: undefined } | { url?: undefined; error: string | undefined }
+
+/** The address of a picture that an operation gives, for as long as it is shown. Its type is told by its bytes. */
+export function usePicture<K extends RouteKey>(key: K, input: CallInput<K> & object): Drawn {
+  const [drawn, setDrawn] = useState<Drawn>({ error: undefined })
+  const wanted = JSON.stringify([key, input])
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the call as text is all of it
+  useEffect(() => {
+    const controller = new AbortController()
+    let url: string | undefined
+    setDrawn({ error: undefined })
+    void open(key, input, { signal: controller.signal })
+      .then(async (response) => {
+        const bytes = await response.arrayBuffer()
+        const type = typeOf(new Uint8Array(bytes.slice(0, 16)))
+        if (!DRAWN.has(type)) throw new Error('this is no picture that the browser draws')
+        url = URL.createObjectURL(new Blob([bytes], { type }))
+        setDrawn({ url })
+      })
+      .catch((error: unknown) => {
+        if (!controller.signal.aborted) setDrawn({ error: messageOf(error) })
+      })
+    return () => {
+      controller.abort()
+      if (url !== undefined) URL.revokeObjectURL(url)
+    }
+  }, [wanted])
+  return drawn
+}
+
+function typeOf(head: Uint8Array): string {
+  const text = String.fromCharCode(...head)
+  if (text.startsWith('\xff\xd8\xff')) return 'image/jpeg'
+  if (text.startsWith('\x89PNG')) return 'image/png'
+  if (text.startsWith('GIF8')) return 'image/gif'
+  if (text.startsWith('RIFF') && text.slice(8, 12) === 'WEBP') return 'image/webp'
+  if (text.startsWith('BM')) return 'image/bmp'
+  return text.slice(4, 12) === 'ftypavif' ? 'image/avif' : 'application/octet-stream'
+}

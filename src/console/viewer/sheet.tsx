@@ -1,0 +1,63 @@
+import './viewer.css'
+import type { Citation } from '../../contract/gateway/queries.js'
+import { useRead } from '../api/use.js'
+import { address } from '../router.js'
+import { Link } from '../ui/button.js'
+import { splitPath } from '../ui/format.js'
+import { Dialog } from '../ui/parts.js'
+import { Loaded, Notice } from '../ui/state.js'
+import { PageOfDocument } from './page.js'
+import { Reading } from './reading.js'
+
+interface DocumentSheetProps {
+  spaceId: string
+  documentId: string
+  version: number
+  target: Citation
+  onClose: () => void
+}
+
+/** A document at a passage, over the page: the drawn page where it has pages, and its text with the passage marked. */
+export function DocumentSheet({ spaceId, documentId, version, target, onClose }: DocumentSheetProps) {
+  const path = { id: spaceId, documentId }
+  const document = useRead('GET /knowledge-spaces/{id}/documents/{documentId}', { path })
+  const artifact = useRead('GET /knowledge-spaces/{id}/documents/{documentId}/parse-artifacts/{version}', {
+    path: { ...path, version: String(version) },
+  })
+  const { folder, name } = splitPath(document.data?.filename ?? '')
+  const isPaged = document.data?.mimeType === 'application/pdf' && target.pageNumber !== undefined
+  return (
+    <Dialog title={name === '' ? 'Document' : name} onClose={onClose} side>
+      <div className="stack">
+        <p className="small muted wrap">
+          {[
+            folder.replace(/\/$/, ''),
+            target.pageNumber === undefined ? '' : `page ${target.pageNumber}`,
+            ...target.sectionPath,
+          ]
+            .filter((part) => part !== '')
+            .join(' › ')}{' '}
+          <Link to={address('documents', [documentId])} onClick={onClose}>
+            Open the document
+          </Link>
+        </p>
+        {document.data !== undefined && document.data.version !== version && (
+          <Notice tone="warn">
+            This is version {version}; the document has version {document.data.version} now.
+          </Notice>
+        )}
+        {isPaged && target.pageNumber !== undefined && (
+          <PageOfDocument
+            spaceId={spaceId}
+            documentId={documentId}
+            pageNumber={target.pageNumber}
+            items={target.items}
+          />
+        )}
+        <Loaded of={artifact} lines={10}>
+          {({ elements }) => <Reading elements={elements} target={target} spaceId={spaceId} documentId={documentId} />}
+        </Loaded>
+      </div>
+    </Dialog>
+  )
+}
