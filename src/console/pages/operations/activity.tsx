@@ -2,7 +2,7 @@ import type { ReactNode } from 'react'
 import type { DaemonStatus } from '../../../contract/gateway/system.js'
 import { useRead } from '../../api/use.js'
 import { formatBytes, formatCount, formatMoment, formatMs } from '../../ui/format.js'
-import { Facts, Panel } from '../../ui/parts.js'
+import { Facts, Panel, ScrollFrame } from '../../ui/parts.js'
 import { Badge, Loaded, Notice } from '../../ui/state.js'
 
 const EVERY_MS = 2_000
@@ -80,7 +80,7 @@ export function Figure({ name, value }: { name: string; value: ReactNode }) {
 function Processes({ of }: { of: NonNullable<DaemonStatus['processes']> }) {
   return (
     <Panel title="Processes">
-      <div className="table-frame">
+      <ScrollFrame label="Processes">
         <table className="table">
           <thead>
             <tr>
@@ -101,7 +101,7 @@ function Processes({ of }: { of: NonNullable<DaemonStatus['processes']> }) {
             ))}
           </tbody>
         </table>
-      </div>
+      </ScrollFrame>
     </Panel>
   )
 }

@@ -1,7 +1,7 @@
 import type { KnowledgeSpaceStats, KnowledgeSpaceStatus } from '../../../contract/gateway/space-status.js'
 import { useRead } from '../../api/use.js'
 import { formatAgo, formatBytes, formatCount, formatMoment, plural } from '../../ui/format.js'
-import { Facts, Panel } from '../../ui/parts.js'
+import { Facts, Panel, ScrollFrame } from '../../ui/parts.js'
 import { Badge, Loaded, Notice } from '../../ui/state.js'
 import { Figure } from './activity.js'
 
@@ -64,7 +64,7 @@ function Legs({ of }: { of: Index }) {
           {why}
         </Notice>
       ))}
-      <div className="table-frame">
+      <ScrollFrame label="Indexes">
         <table className="table">
           <thead>
             <tr>
@@ -93,7 +93,7 @@ function Legs({ of }: { of: Index }) {
             })}
           </tbody>
         </table>
-      </div>
+      </ScrollFrame>
       <p className="small faint ops-note">
         Version {of.projectionVersion} of the projections, {of.projectionSetVersion}
       </p>
@@ -141,7 +141,7 @@ function Leases({ spaceId }: { spaceId: string }) {
           items.length === 0 ? (
             <p className="muted">Nothing is held.</p>
           ) : (
-            <div className="table-frame">
+            <ScrollFrame label="Leases">
               <table className="table">
                 <thead>
                   <tr>
@@ -165,7 +165,7 @@ function Leases({ spaceId }: { spaceId: string }) {
                 </tbody>
               </table>
               {nextCursor !== undefined && <p className="small faint">The 100 oldest.</p>}
-            </div>
+            </ScrollFrame>
           )
         }
       </Loaded>
