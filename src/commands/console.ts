@@ -1,6 +1,6 @@
 import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../cli/base-command.js'
-import { consoleAddress, openInBrowser } from '../cli/console.js'
+import { consoleAddress, openInBrowser } from '../cli/console-address.js'
 
 export default class Console extends BaseCommand {
   static override summary = 'open the console of the service in the browser'

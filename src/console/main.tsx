@@ -1,5 +1,6 @@
 import './style/base.css'
 import './style/parts.css'
+import './style/surfaces.css'
 import './style/shell.css'
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { StrictMode, useSyncExternalStore } from 'react'

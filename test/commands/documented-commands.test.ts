@@ -9,6 +9,7 @@ import { startWorld, type World } from './documented/world.js'
 const NOT_RUN: Readonly<Record<string, string>> = {
   'npm run quickstart': 'installs packages; what it does after that is `ks quickstart`',
   'npm test': 'runs this test',
+  'ks console': 'opens a browser; the same with `--no-open` is run',
 }
 
 /** Lines that go on until Ctrl-C: what they show first, and how they end. */

@@ -1,12 +1,9 @@
-import { readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
+import axe from 'axe-core'
 import type { Page } from 'playwright-core'
-
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
 /** What axe calls serious or critical in what the page shows now, with where it stands. */
 export async function seriousProblems(page: Page): Promise<string[]> {
-  await page.evaluate(AXE)
+  await page.evaluate(axe.source)
   const found = await page.evaluate(
     `axe.run(document).then(({ violations }) => violations
       .filter(({ impact }) => impact === 'serious' || impact === 'critical')

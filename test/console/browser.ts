@@ -1,6 +1,7 @@
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { createToken } from '../../src/local/keys.js'
+import { until } from '../helpers/until.js'
 import { endAll, forget, type Given, type Started, start } from '../helpers/whole-daemon.js'
 
 const PROGRAM = '/usr/bin/chromium'
@@ -86,4 +87,36 @@ export async function startConsole(settings: Given = {}, dataDir?: string): Prom
     return `/console/${place}#code=${code}`
   }
   return { ...started, operator, signedIn }
+}
+
+/** A space with these files, once all of them are read. @returns its id */
+export async function filledSpace(
+  console: Console,
+  slug: string,
+  files: Record<string, string | Uint8Array<ArrayBuffer>>,
+  token = console.operator,
+): Promise<string> {
+  const made = await console.call('POST', '/knowledge-spaces', { token, json: { name: slug, slug } })
+  const { id } = await jsonOf<{ id: string }>(made)
+  for (const [name, content] of Object.entries(files)) {
+    const form = { file: new File([content], name) }
+    const answer = await console.call('POST', `/knowledge-spaces/${id}/documents`, { token, form })
+    if (answer.status >= 300) throw new Error(`${name}: ${await answer.text()}`)
+  }
+  await settled(console, id, token)
+  return id
+}
+
+/** Waits until nothing is being read in a space. */
+async function settled(console: Console, id: string, token = console.operator): Promise<void> {
+  await until(async () => {
+    const open = await console.call('GET', `/knowledge-spaces/${id}/jobs?state=open&limit=100`, { token })
+    return (await jsonOf<{ items: unknown[] }>(open)).items.length === 0
+  }, 60_000)
+}
+
+/** The pages that the navigation has. */
+export function pageIds(): string[] {
+  const text = readFileSync(new URL('../../src/console/pages.ts', import.meta.url), 'utf8')
+  return [...text.matchAll(/^ {4}id: '([a-z-]+)',$/gm)].flatMap(([, id]) => (id === undefined ? [] : [id]))
 }

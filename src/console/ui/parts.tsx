@@ -82,8 +82,13 @@ export function Tabs<T extends string>({
     onChange(next.id)
     event.currentTarget.querySelector<HTMLElement>(`[data-tab="${next.id}"]`)?.focus()
   }
+  const list = useRef<HTMLDivElement>(null)
+  useEffect(() => {
+    // in a narrow window the chosen one may lie beyond the edge
+    list.current?.querySelector(`[data-tab="${value}"]`)?.scrollIntoView({ block: 'nearest', inline: 'nearest' })
+  }, [value])
   return (
-    <div className="tabs" role="tablist" aria-label={label} onKeyDown={move}>
+    <div ref={list} className="tabs" role="tablist" aria-label={label} onKeyDown={move}>
       {tabs.map(({ id, title, count }) => (
         <button
           key={id}
@@ -106,8 +111,8 @@ export function Tabs<T extends string>({
 interface DialogProps extends Omit<ComponentPropsWithRef<'dialog'>, 'title'> {
   title: ReactNode
   onClose: () => void
-  /** at the side of the page, over its whole height */
-  side?: boolean
+  /** at the side of the page, over its whole height; `wide` for two columns */
+  side?: boolean | 'wide'
 }
 
 /** A window over the page; the browser keeps the focus within it and closes it with Escape. */
@@ -122,7 +127,7 @@ export function Dialog({ title, onClose, side = false, children, ...rest }: Dial
     <dialog
       {...rest}
       ref={frame}
-      className={side ? 'dialog dialog-side' : 'dialog'}
+      className={classes('dialog', side !== false && 'dialog-side', side === 'wide' && 'dialog-wide')}
       aria-labelledby={titleId}
       onClose={onClose}
       onMouseDown={(event) => event.target === event.currentTarget && event.currentTarget.close()}

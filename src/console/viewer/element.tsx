@@ -121,7 +121,10 @@ function Drawn({ element, spaceId, documentId }: Omit<ElementProps, 'mark'>) {
   const item = manifest.data?.items.find(
     ({ parseElementId, modality }) => modality === 'image' && parseElementId === element.id,
   )
-  return item === undefined ? null : <DrawnItem path={{ ...path, itemId: item.id }} title={element.text} />
+  // a picture that a page of the web names is somewhere else
+  return item?.assetRef?.variants?.preview === undefined ? null : (
+    <DrawnItem path={{ ...path, itemId: item.id }} title={element.text} />
+  )
 }
 
 function DrawnItem({

@@ -27,7 +27,7 @@ export function DocumentSheet({ spaceId, documentId, version, target, onClose }:
   const { folder, name } = splitPath(document.data?.filename ?? '')
   const isPaged = document.data?.mimeType === 'application/pdf' && target.pageNumber !== undefined
   return (
-    <Dialog title={name === '' ? 'Document' : name} onClose={onClose} side>
+    <Dialog title={name === '' ? 'Document' : name} onClose={onClose} side={isPaged ? 'wide' : true}>
       <div className="stack">
         <p className="small muted wrap">
           {[
@@ -46,17 +46,21 @@ export function DocumentSheet({ spaceId, documentId, version, target, onClose }:
             This is version {version}; the document has version {document.data.version} now.
           </Notice>
         )}
-        {isPaged && target.pageNumber !== undefined && (
-          <PageOfDocument
-            spaceId={spaceId}
-            documentId={documentId}
-            pageNumber={target.pageNumber}
-            items={target.items}
-          />
-        )}
-        <Loaded of={artifact} lines={10}>
-          {({ elements }) => <Reading elements={elements} target={target} spaceId={spaceId} documentId={documentId} />}
-        </Loaded>
+        <div className={isPaged ? 'beside' : undefined}>
+          <Loaded of={artifact} lines={10}>
+            {({ elements }) => (
+              <Reading elements={elements} target={target} spaceId={spaceId} documentId={documentId} />
+            )}
+          </Loaded>
+          {isPaged && target.pageNumber !== undefined && (
+            <PageOfDocument
+              spaceId={spaceId}
+              documentId={documentId}
+              pageNumber={target.pageNumber}
+              items={target.items}
+            />
+          )}
+        </div>
       </div>
     </Dialog>
   )

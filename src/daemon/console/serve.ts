@@ -8,7 +8,7 @@ import type { ConsoleFiles } from './files.js'
 export const CONSOLE = '/console'
 
 /**
- * Serves the files of the console. They are the same for everybody and tell nothing, so anybody may have them who asks this
+ * Serves the files of the console, which are the same for everybody and tell nothing: anybody may have them who asks this
  * daemon by its name, also by a link on another site; what the page then reads needs a token.
  */
 export function consolePage(options: EdgeOptions, files: () => Promise<ConsoleFiles>) {

@@ -1,6 +1,6 @@
 import type { EvidenceItem } from '../../../contract/gateway/queries.js'
 import { classes } from '../../ui/button.js'
-import { splitPath } from '../../ui/format.js'
+import { formatDay, splitPath } from '../../ui/format.js'
 import { Icon, type IconName } from '../../ui/icon.js'
 import { Badge } from '../../ui/state.js'
 
@@ -19,6 +19,7 @@ export function EvidenceCard({ item, number, isCited, onOpen }: EvidenceCardProp
   const citation = citations[0]
   const filename = typeof metadata.filename === 'string' ? metadata.filename : ''
   const { folder, name } = splitPath(filename)
+  const date = typeof metadata.documentDate === 'string' ? formatDay(metadata.documentDate) : undefined
   const place = [
     citation?.pageNumber === undefined ? undefined : `page ${citation.pageNumber}`,
     ...(citation?.sectionPath ?? []),
@@ -32,6 +33,7 @@ export function EvidenceCard({ item, number, isCited, onOpen }: EvidenceCardProp
           <span className="passage-folder one-line faint">{folder}</span>
           <span className="one-line">{name}</span>
         </span>
+        {date !== undefined && <span className="passage-date small faint">{date}</span>}
         {freshness === 'stale' && <Badge tone="warn">older version</Badge>}
         {conflicts.length > 0 && <Badge tone="bad">contradicted</Badge>}
         <span className="passage-score number faint" title="How well it fits, from 0 to 1">

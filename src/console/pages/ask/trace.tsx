@@ -1,10 +1,11 @@
+import './trace.css'
 import { type FormEvent, useState } from 'react'
 import type { AnswerMetadata, AnswerTrace, EvidenceItem } from '../../../contract/gateway/queries.js'
 import { messageOf } from '../../api/client.js'
 import { useRead, useWrite } from '../../api/use.js'
 import { Button } from '../../ui/button.js'
 import { formatCount, formatMs, splitPath } from '../../ui/format.js'
-import { Field, ScrollFrame } from '../../ui/parts.js'
+import { Field, Panel, ScrollFrame } from '../../ui/parts.js'
 import { Badge, Loaded, Notice, type Tone } from '../../ui/state.js'
 
 interface TraceProps {
@@ -17,16 +18,18 @@ interface TraceProps {
 export function TraceView({ traceId, spaceId, metadata }: TraceProps) {
   const trace = useRead('GET /queries/{traceId}', { path: { traceId } })
   return (
-    <section className="trace panel" aria-label="How it was found">
-      <h3>The way to the answer</h3>
-      <Funnel metadata={metadata} />
-      <h3>The ranking</h3>
-      <Ranking items={metadata.evidenceBundle?.items ?? []} />
-      <h3>The time</h3>
-      <Loaded of={trace}>{(read) => <Times trace={read} />}</Loaded>
-      <h3>Why is a document not in it?</h3>
-      <WhyNot traceId={traceId} spaceId={spaceId} />
-    </section>
+    <Panel title="How it was found">
+      <div className="trace">
+        <h3>The way to the answer</h3>
+        <Funnel metadata={metadata} />
+        <h3>The ranking</h3>
+        <Ranking items={metadata.evidenceBundle?.items ?? []} />
+        <h3>The time</h3>
+        <Loaded of={trace}>{(read) => <Times trace={read} />}</Loaded>
+        <h3>Why is a document not in it?</h3>
+        <WhyNot traceId={traceId} spaceId={spaceId} />
+      </div>
+    </Panel>
   )
 }
 

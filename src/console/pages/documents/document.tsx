@@ -27,6 +27,9 @@ const TABS = [
 ] as const
 type Tab = (typeof TABS)[number]['id']
 
+/** while a document is being read it is looked at this often */
+const LOOK_MS = 2_000
+
 interface DocumentProps {
   spaceId: string
   documentId: string
@@ -35,7 +38,18 @@ interface DocumentProps {
 /** One document: what was read of it, how it is cut, what became of it. */
 export function DocumentPage({ spaceId, documentId }: DocumentProps) {
   const path = { id: spaceId, documentId }
-  const document = useRead('GET /knowledge-spaces/{id}/documents/{documentId}', { path })
+  const isOf = (job: { documentAssetId: string }) => job.documentAssetId === documentId
+  const open = useRead(
+    'GET /knowledge-spaces/{id}/jobs',
+    { path: { id: spaceId }, query: { state: 'open', limit: 1000 } },
+    { every: (last) => (last?.items.some(isOf) === true ? LOOK_MS : false) },
+  )
+  const isReading = open.data?.items.some(isOf) === true
+  const document = useRead(
+    'GET /knowledge-spaces/{id}/documents/{documentId}',
+    { path },
+    { every: (last) => (last?.parserStatus === 'pending' || isReading ? LOOK_MS : false) },
+  )
   return (
     <Loaded of={document} lines={8}>
       {(asset) => <DocumentView asset={asset} />}

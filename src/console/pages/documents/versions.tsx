@@ -14,7 +14,7 @@ export function Versions({ asset }: { asset: DocumentAsset }) {
   if (asset.version === 1)
     return (
       <Empty icon="documents" title="One version">
-        <p>When the file is given again with other bytes, what has changed in its text stands here.</p>
+        <p>A version comes with each time that the file is read again. What was read differently then stands here.</p>
       </Empty>
     )
   return (

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Client } from '../client/client.js'
@@ -12,6 +13,8 @@ export interface ConsoleAddress {
   /** seconds for which the address is signed in; undefined where the page asks for a token */
   expiresInSeconds: number | undefined
 }
+
+const TAKEN_MS = 3_000
 
 /** not the operator of the daemon, or a service that knows no such code: the page asks for a token itself */
 const WITHOUT_CODE = new Set([403, 404])
@@ -40,15 +43,25 @@ export async function consoleAddress(client: Client): Promise<ConsoleAddress> {
  * @returns whether the program that opens pages took it
  */
 export async function openInBrowser(url: string, folder: string): Promise<boolean> {
+  if (!hasDesktop()) return false
+  mkdirSync(folder, { recursive: true })
   const file = join(folder, 'console.html')
   writePrivateFile(file, redirect(url))
   const [program, ...args] = opener(process.platform)
   return await new Promise((resolve) => {
     const child = spawn(program, [...args, pathToFileURL(file).href], { stdio: 'ignore', detached: true })
+    // some of these programs become the browser themselves, which stays
+    setTimeout(() => resolve(true), TAKEN_MS).unref()
     child.once('error', () => resolve(false))
     child.once('exit', (code) => resolve(code === 0))
     child.unref()
   })
+}
+
+/** On a server without one, a text browser would take the terminal. */
+function hasDesktop(): boolean {
+  if (process.platform === 'darwin' || process.platform === 'win32') return true
+  return (process.env.DISPLAY ?? process.env.WAYLAND_DISPLAY ?? '') !== ''
 }
 
 function opener(platform: NodeJS.Platform): [string, ...string[]] {

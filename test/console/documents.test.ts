@@ -1,0 +1,108 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createToken } from '../../src/local/keys.js'
+import { type Console, endBrowser, filledSpace, hasBrowser, openTab, startConsole } from './browser.js'
+
+const EVIL_NAME = '<img src=x onerror=self.ran=1>"\'{{7*7}}.html'
+const EVIL = `<h1>Badgers <script>self.ran = 1</script></h1>
+<p onclick="self.ran=1">The badger sleeps by day.<img src="http://evil.example/x.png" onerror="self.ran=1"></p>
+<script>self.ran = 1; alert(1)</script><svg onload="self.ran=1"></svg><iframe src="javascript:parent.ran=1"></iframe>
+<a href="javascript:self.ran=1">setts</a><table><tr><td><b onmouseover="self.ran=1">sett</b></td><td>4</td></tr></table>`
+const EVIL_MARKDOWN = `# Foxes <script>self.ran=1</script>
+
+The fox hunts at dusk. <img src=x onerror="self.ran=1"> [den](javascript:self.ran=1)
+
+\`\`\`html
+<script>self.ran = 1</script>
+\`\`\`
+`
+
+let console: Console
+let space: string
+
+beforeAll(async () => {
+  console = await startConsole()
+  space = await filledSpace(console, 'animals', { [EVIL_NAME]: EVIL, 'foxes.md': EVIL_MARKDOWN })
+})
+afterAll(endBrowser)
+
+describe.runIf(hasBrowser)('documents', () => {
+  it('never run, whatever stands in them or in their names', async () => {
+    const { page, problems, strangers, close } = await openTab(console.url, await console.signedIn('documents'))
+    const dialogs: string[] = []
+    page.on('dialog', (dialog) => {
+      dialogs.push(dialog.message())
+      void dialog.dismiss()
+    })
+    // what a form makes of quotes in a name is left out
+    for (const name of [EVIL_NAME.slice(0, EVIL_NAME.indexOf('"')), 'foxes.md']) {
+      await page.goto(`${console.url}/console/documents?space=animals`)
+      await page.getByRole('list', { name: 'Documents' }).getByText(name).click()
+      for (const tab of ['Text', 'Outline', 'Pictures and tables', 'Passages', 'Versions', 'Facts']) {
+        await page.getByRole('tab', { name: tab }).click()
+        await page.waitForLoadState('networkidle')
+      }
+    }
+    await page.goto(`${console.url}/console/ask?space=animals`)
+    await page.getByLabel('Question').fill('When does the badger sleep?')
+    await page.keyboard.press('Enter')
+    await page.locator('.passage').first().click()
+    await page.locator('.reading mark').first().waitFor()
+    expect(await page.evaluate('self.ran')).toBeUndefined()
+    expect({ dialogs, problems, strangers }).toEqual({ dialogs: [], problems: [], strangers: [] })
+    await close()
+  })
+
+  it('of another tenant are not there', async () => {
+    const { token } = await createToken(console.dataDir, {
+      tenant: 'tenant-b',
+      subject: 'bob',
+      scopes: ['knowledge-spaces:*'],
+    })
+    await filledSpace(console, 'plants', { 'moss.md': '# Moss\n\nMoss grows on the north side.\n' }, token)
+    const { page, close } = await openTab(console.url, '/console/spaces')
+    await page.getByLabel('Token').fill(token)
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByRole('heading', { name: 'plants' }).waitFor()
+    expect(await page.getByText('animals').count()).toBe(0)
+    const answer = await console.call('GET', `/knowledge-spaces/${space}/documents?limit=1`, {
+      token: console.operator,
+    })
+    const document = /"id":"([^"]+)"/.exec(await answer.text())?.[1]
+    await page.goto(`${console.url}/console/documents/${document}`)
+    await page.getByRole('alert').waitFor()
+    expect(await page.getByText('foxes.md').count()).toBe(0)
+    await close()
+  })
+
+  it('are listed by the ten thousand, with few of them in the page', async () => {
+    const { page, close } = await openTab(console.url, await console.signedIn('spaces'))
+    await page.getByRole('heading', { name: 'Spaces', level: 1 }).waitFor()
+    const MANY = 10_000
+    const id = (at: number) => `01a21a4a-bd64-7043-aa3b-${String(at).padStart(12, '0')}`
+    await page.route('**/knowledge-spaces/*/documents?*', async (route) => {
+      const cursor = new URL(route.request().url()).searchParams.get('cursor')
+      const from = cursor === null ? 0 : Number(cursor.slice(-12)) + 1
+      const items = Array.from({ length: 100 }, (_, at) => ({
+        id: id(from + at),
+        filename: `folder/document ${from + at}.md`,
+        parserStatus: 'parsed',
+        sizeBytes: 1000,
+        createdAt: new Date().toISOString(),
+      }))
+      await route.fulfill({ json: { items, ...(from + 100 < MANY ? { nextCursor: id(from + 99) } : {}) } })
+    })
+    await page.route('**/knowledge-spaces/*/stats*', (route) =>
+      route.fulfill({ json: { storage: { documentCount: MANY } } }),
+    )
+    await page.goto(`${console.url}/console/documents?space=animals`)
+    await page.getByText('document 0.md').waitFor()
+    const rows = page.locator('.document-rows > li')
+    expect(await rows.count()).toBeLessThan(80)
+    await page.getByText('10,000 documents').waitFor()
+    await page.evaluate('scrollTo(0, document.documentElement.scrollHeight)')
+    await page.getByText('document 9999.md').waitFor()
+    expect(await rows.count()).toBeLessThan(80)
+    expect(await rows.last().getAttribute('aria-setsize')).toBe(String(MANY))
+    await close()
+  })
+})

@@ -1,0 +1,108 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startDaemon } from '../../src/daemon/run.js'
+import { openEngine } from '../../src/engine/index.js'
+import { databaseEnv } from '../helpers/databases.js'
+import { forget } from '../helpers/whole-daemon.js'
+import { type Console, endBrowser, filledSpace, hasBrowser, jsonOf, openTab, startConsole } from './browser.js'
+
+let console: Console
+
+beforeAll(async () => {
+  console = await startConsole()
+})
+afterAll(endBrowser)
+
+describe.runIf(hasBrowser)('a person', () => {
+  it('makes a space, gives it files, sees why one failed, asks, looks the passage up, and says what is wrong', async () => {
+    const { page, problems, close } = await openTab(console.url, await console.signedIn())
+    await page.getByRole('button', { name: 'New space' }).click()
+    await page.getByLabel('Name', { exact: true }).fill('River notes')
+    await page.getByRole('button', { name: 'Create' }).click()
+    await page.getByLabel('Files').setInputFiles([
+      {
+        name: 'otter.md',
+        mimeType: 'text/markdown',
+        buffer: Buffer.from('# Otters\n\nThe otter hunts trout at night.\n'),
+      },
+      { name: 'nothing.txt', mimeType: 'text/plain', buffer: Buffer.alloc(0) },
+      { name: 'broken.pdf', mimeType: 'application/pdf', buffer: Buffer.from('%PDF-1.7 not really') },
+    ])
+    await page.getByText('it is empty').waitFor()
+    await page.locator('.upload', { hasText: 'otter.md' }).getByText('done').waitFor()
+    const broken = page.locator('.upload', { hasText: 'broken.pdf' })
+    await broken.getByText('failed').waitFor()
+    expect(await broken.locator('.upload-reason').textContent()).toContain('broken.pdf')
+    await page.getByRole('button', { name: 'Close' }).click()
+
+    await page.getByRole('link', { name: 'Ask', exact: true }).last().click()
+    await page.getByLabel('Question').fill('What does the otter hunt?')
+    await page.keyboard.press('Enter')
+    await page.getByText('The documents answer this.').waitFor()
+    await page.getByRole('button', { name: 'Passage 1' }).first().click()
+    const mark = page.locator('.reading mark', { hasText: 'The otter hunts trout at night.' })
+    await mark.waitFor()
+    await page.keyboard.press('Escape')
+    await mark.waitFor({ state: 'detached' })
+    await page.getByRole('button', { name: 'How it was found' }).click()
+    await page.getByText('By words').waitFor()
+    await page.getByText('Search and rank').waitFor()
+    await page.getByLabel('File', { exact: true }).fill('otter.md')
+    await page.getByRole('button', { name: 'Explain' }).click()
+    await page.locator('.stages-item').first().waitFor()
+    await page.getByRole('button', { name: 'This is wrong' }).click()
+    await page.getByLabel('What is wrong with the answer?').fill('It also hunts eels.')
+    await page.getByRole('button', { name: 'Make a golden question' }).click()
+    await page.getByText('It is a golden question now').waitFor()
+    expect(problems).toEqual([])
+    await close()
+
+    const token = console.operator
+    const { items } = await jsonOf<{ items: { id: string; slug: string }[] }>(
+      await console.call('GET', '/knowledge-spaces', { token }),
+    )
+    const id = items.find(({ slug }) => slug === 'river-notes')?.id
+    const golden = await console.call('GET', `/knowledge-spaces/${id}/golden-questions`, { token })
+    expect(await golden.text()).toContain('What does the otter hunt?')
+  })
+
+  it('has a document read again, and sees what was read differently', async () => {
+    await filledSpace(console, 'versions', { 'plan.md': '# Plan\n\nWe meet on Monday.\n\nBring tea.\n' })
+    const { page, close } = await openTab(console.url, await console.signedIn('documents?space=versions'))
+    await page.getByText('plan.md').click()
+    await page.getByText('version 1').waitFor()
+    await page.getByRole('button', { name: 'Read again' }).click()
+    await page.getByText('It is read again.').waitFor()
+    await page.getByText('version 2').waitFor()
+    await page.getByRole('tab', { name: 'Versions' }).click()
+    await page.getByText('The text is the same in both.').waitFor()
+    await close()
+  })
+
+  it('is told when the daemon goes away, and goes on when it is back', async () => {
+    const { page, close } = await openTab(console.url, await console.signedIn('documents'))
+    await page.getByRole('heading', { name: 'Documents', level: 1 }).waitFor()
+    console.daemon.stop('test')
+    await console.daemon.stopped
+    forget(console.daemon)
+    await page.getByRole('tab', { name: 'Failed' }).click()
+    await page.getByText('The daemon does not answer.').waitFor()
+    const { dataDir, url } = console
+    const again = await startDaemon({
+      dataDir,
+      mode: 'manual',
+      env: databaseEnv(dataDir),
+      flags: { listen: new URL(url).host },
+      openEngine,
+      echoLog: false,
+    })
+    try {
+      await page.getByText('The daemon does not answer.').waitFor({ state: 'detached' })
+      // the session of the tab is still good, and what was asked for while nobody answered is there
+      await page.locator('.job, .empty').first().waitFor()
+      await close()
+    } finally {
+      again.stop('test')
+      await again.stopped
+    }
+  })
+})
