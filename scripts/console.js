@@ -37,6 +37,8 @@ async function build({ vite, react }) {
       // nothing in the page is there twice: what it would spell out is blocked by its own policy
       assetsInlineLimit: 0,
       modulePreload: { polyfill: false },
+      // the page of visitors is small and has none of the console in it
+      rollupOptions: { input: ['index.html', 'chat.html'].map((name) => join(SOURCES, name)) },
     },
   })
 }

@@ -13,6 +13,7 @@ import { chosenLanguages } from '../local/ocr-languages.js'
 import type { Settings } from '../local/settings.js'
 import { createTokenVerifier, type OutsideTokens, type TokenVerifier } from './auth/tokens.js'
 import { createPreviewLinks } from './chat/previews.js'
+import { createChatVisits } from './chat/visits.js'
 import { createGuard, isLoopback } from './http/guard.js'
 import { createRateLimit } from './http/rate-limit.js'
 import { FixedJson } from './http/reply.js'
@@ -58,6 +59,12 @@ export function assembleApp(assembly: Assembly): DaemonApp {
       status,
       requests: new RequestTimes(),
       watching,
+      visits: createChatVisits({
+        signingKey,
+        pages: settings.chatPages,
+        frames: settings.chatPageFrames,
+        gateways: () => engine.gateways(),
+      }),
       dataDir,
       openapi,
     },

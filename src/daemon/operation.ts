@@ -2,6 +2,7 @@ import type { z } from 'zod'
 import type { RouteDefinition, RouteInput } from '../contract/route.js'
 import type { Engine } from '../engine/api.js'
 import type { Caller } from '../engine/base/caller.js'
+import type { ChatVisits } from './chat/visits.js'
 import type { ReceiveUpload } from './gateway/upload-form.js'
 import type { EventStream } from './http/event-stream.js'
 import type { FixedJson } from './http/reply.js'
@@ -17,6 +18,7 @@ export interface HandlerDeps {
   /** of both APIs */
   requests: RequestTimes
   watching: WatchControl
+  visits: ChatVisits
   dataDir: string
   /** built at first use */
   openapi(): FixedJson

@@ -4,9 +4,12 @@ import { chatAppRoutes } from '../contract/chat/apps.js'
 import { chatRoutes } from '../contract/chat/routes.js'
 import { gatewayRoutes } from '../contract/gateway/routes.js'
 import type { RouteDefinition } from '../contract/route.js'
+import { once } from '../lib/once.js'
 import { chatAppHandlers } from './chat/apps.js'
 import { chatDialect } from './chat/dialect.js'
 import { chatHandlers } from './chat/handlers.js'
+import { chatPage } from './chat/page.js'
+import { visitHandlers, visitRoutes } from './chat/visit-routes.js'
 import { welcomeHandlers, welcomeRoutes } from './chat/welcome.js'
 import { consoleHandlers } from './console/handlers.js'
 import { consoleRoutes } from './console/routes.js'
@@ -30,7 +33,10 @@ export function createApp(options: EdgeOptions): DaemonApp {
   const gateway = createEdge(options, gatewayDialect)
   serve(gateway, [...gatewayRoutes, ...chatAppRoutes], { ...gatewayHandlers(deps), ...chatAppHandlers(deps) })
   serve(gateway, consoleRoutes, consoleHandlers(deps))
-  const page = consolePage(options)
+  serve(gateway, visitRoutes, visitHandlers(deps))
+  const files = once(async () => (await import('./console/files.js')).createConsoleFiles())
+  app.all('/chat/:app', chatPage(options, files))
+  const page = consolePage(options, files)
   for (const pattern of [CONSOLE, `${CONSOLE}/*`]) app.all(pattern, page)
   const chat = createEdge(options, chatDialect)
   serve(chat, [...chatRoutes, ...welcomeRoutes], { ...chatHandlers(deps.engine), ...welcomeHandlers })

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import { isRecord } from '../lib/json/values.js'
 /** Readers of single values: of `config.json`, or the text of an environment variable. Each throws the rule. */
 
@@ -41,4 +42,30 @@ export function parseJson(json: string): unknown {
 export function record(value: unknown, rule: string): Record<string, unknown> {
   if (!isRecord(value)) throw new Error(rule)
   return Object.fromEntries(Object.entries(value))
+}
+
+export function texts(value: unknown): readonly string[] {
+  const list: unknown = typeof value === 'string' ? value.split(',') : value
+  if (!Array.isArray(list) || !list.every((item) => typeof item === 'string'))
+    throw new Error('a list of texts (in the environment: parted by commas)')
+  return list.map((item) => item.trim()).filter((item) => item !== '')
+}
+
+export function ranges(value: unknown): readonly string[] {
+  const list = texts(value)
+  const wrong = list.find((item) => {
+    const [address = '', bits = '0', ...rest] = item.split('/')
+    const most = isIP(address) === 4 ? 32 : 128
+    return isIP(address) === 0 || rest.length > 0 || !/^\d{1,3}$/.test(bits) || Number(bits) > most
+  })
+  if (wrong === undefined) return list
+  throw new Error(`addresses or ranges such as 10.0.0.0/8, not ${JSON.stringify(wrong)}`)
+}
+
+/** Origins as a policy of a page names them. */
+export function origins(value: unknown): readonly string[] {
+  const list = texts(value)
+  const wrong = list.find((item) => !/^https?:\/\/[a-z0-9.*[\]:-]+$/i.test(item))
+  if (wrong === undefined) return list
+  throw new Error(`origins such as https://www.example.com, not ${JSON.stringify(wrong)}`)
 }

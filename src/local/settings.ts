@@ -1,10 +1,20 @@
-import { isIP } from 'node:net'
 import { type ConverterSetting, converters } from './converter-setting.js'
 import { databaseAddress } from './database-address.js'
 import { objectPlace } from './object-place.js'
 import { languageSetting } from './ocr-languages.js'
 import { type ProviderSetting, providers } from './provider-setting.js'
-import { atLeast, numeric, parseJson, record, someText, text, webAddress } from './setting-readers.js'
+import {
+  atLeast,
+  numeric,
+  origins,
+  parseJson,
+  ranges,
+  record,
+  someText,
+  text,
+  texts,
+  webAddress,
+} from './setting-readers.js'
 
 /**
  * Every setting of the daemon, once: its default, its name in `config.json` and in the environment, how its text is
@@ -178,6 +188,18 @@ export const SETTINGS = {
     ranges,
     'addresses and CIDR ranges outside the public internet that sources and images of chat messages may be fetched from',
   ),
+  chatPages: setting(
+    'CHAT_PAGES',
+    none<string>(),
+    texts,
+    'chat applications that anybody who reaches the daemon may speak with at /chat/ID: an id, or tenant/id',
+  ),
+  chatPageFrames: setting(
+    'CHAT_PAGE_FRAMES',
+    none<string>(),
+    origins,
+    'sites that may show those pages in a frame, as https://name',
+  ),
   rateLimit: setting('RATE_LIMIT', 0, atLeast(0), 'requests a minute for each token; 0 is no limit'),
   providers: setting(
     'PROVIDERS',
@@ -306,24 +328,6 @@ function oneOf<const T extends string>(choices: readonly T[]): (value: unknown) 
     if (found === undefined) throw new Error(`one of ${choices.join(', ')}`)
     return found
   }
-}
-
-function texts(value: unknown): readonly string[] {
-  const list: unknown = typeof value === 'string' ? value.split(',') : value
-  if (!Array.isArray(list) || !list.every((item) => typeof item === 'string'))
-    throw new Error('a list of texts (in the environment: parted by commas)')
-  return list.map((item) => item.trim()).filter((item) => item !== '')
-}
-
-function ranges(value: unknown): readonly string[] {
-  const list = texts(value)
-  const wrong = list.find((item) => {
-    const [address = '', bits = '0', ...rest] = item.split('/')
-    const most = isIP(address) === 4 ? 32 : 128
-    return isIP(address) === 0 || rest.length > 0 || !/^\d{1,3}$/.test(bits) || Number(bits) > most
-  })
-  if (wrong === undefined) return list
-  throw new Error(`addresses or ranges such as 10.0.0.0/8, not ${JSON.stringify(wrong)}`)
 }
 
 function model(value: unknown): ModelSetting {

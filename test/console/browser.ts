@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { createToken } from '../../src/local/keys.js'
 import { until } from '../helpers/until.js'
-import { endAll, type Given, type Started, start } from '../helpers/whole-daemon.js'
+import { endAll, forget, type Given, type Started, start } from '../helpers/whole-daemon.js'
 
 const PROGRAM = '/usr/bin/chromium'
 /** Without a browser these tests say that they did nothing; where CI=true they fail instead. */
@@ -71,9 +71,17 @@ export interface Console extends Started {
   signedIn(place?: string): Promise<string>
 }
 
+/** The same data directory with other settings. */
+export async function startAgain({ daemon, dataDir }: Console, settings: Given): Promise<Console> {
+  daemon.stop('test')
+  await daemon.stopped
+  forget(daemon)
+  return await startConsole(settings, dataDir)
+}
+
 /** A daemon and its operator. */
-export async function startConsole(settings: Given = {}): Promise<Console> {
-  const started = await start(settings)
+export async function startConsole(settings: Given = {}, dataDir?: string): Promise<Console> {
+  const started = await start(settings, 'manual', dataDir)
   const { token: operator } = await createToken(started.dataDir, {
     tenant: 'local',
     subject: 'grace',

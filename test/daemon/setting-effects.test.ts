@@ -124,6 +124,25 @@ const EFFECTS = {
     expect(await health((await start()).url, headers)).toBe(403)
     expect(await health((await start({ allowedOrigins: ['https://app.example'] })).url, headers)).toBe(200)
   },
+  chatPages: async () => {
+    const app = '0190a0a0-0000-7000-8000-000000000001'
+    const page = async (url: string) => (await fetch(`${url}/chat/${app}`)).status
+    expect(await page((await start()).url)).toBe(404)
+    expect(await page((await start({ chatPages: [app] })).url)).toBe(200)
+  },
+  chatPageFrames: async () => {
+    const app = '0190a0a0-0000-7000-8000-000000000001'
+    const framesAt = async (url: string) => {
+      const { headers } = await fetch(`${url}/chat/${app}`)
+      return /frame-ancestors ([^;]*)/.exec(headers.get('content-security-policy') ?? '')?.[1]
+    }
+    expect(await framesAt((await start({ chatPages: [app] })).url)).toBe("'none'")
+    const given = { chatPages: [app], chatPageFrames: ['https://www.example.com'] }
+    expect(await framesAt((await start(given)).url)).toBe('https://www.example.com')
+    await expect(
+      start({ ...given, chatPageFrames: ["https://a.example; script-src 'unsafe-inline'"] }),
+    ).rejects.toThrow('chatPageFrames')
+  },
   publicUrl: async () => {
     const started = await start({ ...withModel('defaultGenerator'), publicUrl: 'https://ks.example/base' })
     const token = await chatKey(started, { vision: { enabled: true } })

@@ -45,8 +45,7 @@ interface Sent {
 }
 
 /** A whole daemon in this process with these settings, on a free port. */
-export async function start(settings: Given = {}, mode: 'manual' | 'auto' = 'manual') {
-  const dataDir = folder()
+export async function start(settings: Given = {}, mode: 'manual' | 'auto' = 'manual', dataDir = folder()) {
   const flags = { listen: '127.0.0.1:0', ...settings }
   const daemon = await startDaemon({ dataDir, mode, env: databaseEnv(dataDir), flags, openEngine, echoLog: false })
   daemons.push(daemon)

@@ -11,6 +11,7 @@ import { type FormRules, readForm } from './form.js'
 import type { ChatAnswer, ChatCall } from './handlers.js'
 import { checked, readChatInput, withoutBlanks } from './read.js'
 import { chatErrorOf, chatErrorReply, chatPreflight, encodeChatFrame, openToBrowsers } from './reply.js'
+import { checkVisitorInput, type Visit } from './visits.js'
 
 const PING_MS = 10_000
 /** with more requests than this under way, connections of streams are kept */
@@ -19,8 +20,13 @@ const MOST_CLOSED = 32
 /** What needs no message that may be on its way to the disk. */
 const AT_ONCE: ReadonlySet<string> = new Set(['sendChatMessage', 'stopChatMessage'])
 
+/** An application, and the visit that stands for its key where a page speaks. */
+interface ChatSession extends AppSession {
+  visit?: Visit
+}
+
 /** The chat service below `/v1`: keys of applications, lenient requests, code and message for each failure. */
-export const chatDialect: Dialect<AppSession, ChatError> = {
+export const chatDialect: Dialect<ChatSession, ChatError> = {
   admitSource({ options, request, incoming, listener, base }) {
     openToBrowsers(base, options.identification.version)
     // Host keeps DNS rebinding out; the origin does not matter, since a key is never sent by a browser on its own.
@@ -32,6 +38,7 @@ export const chatDialect: Dialect<AppSession, ChatError> = {
     const session = await sessionOf(exchange, operation)
     if (!session.app.enabled) throw new ChatError('forbidden', 'The application is disabled.')
     exchange.options.rateLimit(`chat:${session.app.id}`)
+    if (session.visit !== undefined) exchange.options.deps.visits.admit(session.visit, operation?.route.id ?? '')
     return session
   },
   async admit({ options }, { route }, session) {
@@ -53,7 +60,7 @@ export const chatDialect: Dialect<AppSession, ChatError> = {
 async function sessionOf(
   { options, request, params }: Exchange,
   operation: Operation | undefined,
-): Promise<AppSession> {
+): Promise<ChatSession> {
   const header = request.headers.get('authorization')
   if (header === null && operation?.route.id === 'previewChatFile' && params.file_id !== undefined) {
     const signed = await sessionOfLink(options, request, params.file_id)
@@ -63,9 +70,18 @@ async function sessionOf(
   if (scheme === undefined || key === undefined)
     throw new ChatError('unauthorized', "Authorization header must be provided and start with 'Bearer'")
   if (scheme.toLowerCase() !== 'bearer') throw new ChatError('unauthorized', "Authorization scheme must be 'Bearer'")
-  const session = more.length > 0 ? undefined : await options.deps.engine.chat.authenticate(key)
+  const session = more.length > 0 ? undefined : await sessionOfKey(options, key)
   if (session === undefined) throw new ChatError('unauthorized', 'Access token is invalid')
   return session
+}
+
+/** A key of an application has no dots, a visit has. */
+async function sessionOfKey({ deps }: EdgeOptions, key: string): Promise<ChatSession | undefined> {
+  if (!key.includes('.')) return await deps.engine.chat.authenticate(key)
+  const visit = await deps.visits.read(key)
+  const session = visit === undefined ? undefined : await deps.engine.chat.session(visit)
+  if (session === undefined || visit === undefined) return undefined
+  return visit.isOwner && session.owner !== visit.user ? undefined : { ...session, visit }
 }
 
 /** The application of a file whose address is signed. @throws ChatError `file_access_denied`, `file_not_found` */
@@ -85,7 +101,7 @@ async function sessionOfLink(
 async function operate(
   exchange: Exchange,
   operation: Operation,
-  session: AppSession | undefined,
+  session: ChatSession | undefined,
 ): Promise<Reply | Response> {
   const { options, request, incoming, base } = exchange
   const { route } = operation
@@ -100,6 +116,7 @@ async function operate(
     linkTo: (fileId) => options.previews.link(new URL(request.url).origin, fileId),
   }
   const input = await readChatInput(route, exchange.params, request, incoming)
+  if (session?.visit !== undefined) checkVisitorInput(session.visit, input)
   const answer = (await call(operation.handler, Object.assign(tools, input, { session }))) as ChatAnswer
   if (answer === 'empty') return emptyReply(204)
   if ('stream' in answer) return stream(exchange, operation, answer.stream)

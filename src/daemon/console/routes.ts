@@ -7,6 +7,7 @@ import { route } from '../../contract/route.js'
  */
 const secret = z.string().min(1).max(2000)
 const seconds = z.int().min(1)
+const MOST_TOKEN_DAYS = 90
 const session = z.strictObject({ token: z.string(), renewal: z.string(), expiresInSeconds: seconds })
 
 export const consoleRoutes = [
@@ -40,6 +41,21 @@ export const consoleRoutes = [
     body: z.strictObject({ renewal: secret }),
     ok: { 201: session },
     shownOnce: ['token', 'renewal'],
+    errors: [400],
+  }),
+  route({
+    id: 'createConsoleToken',
+    method: 'POST',
+    path: '/daemon/console/tokens',
+    scope: 'write',
+    summary: 'Sign a token for a program; never one of the operator.',
+    body: z.strictObject({
+      subject: z.string().trim().min(1).max(200),
+      write: z.boolean(),
+      days: z.int().min(1).max(MOST_TOKEN_DAYS),
+    }),
+    ok: { 201: z.strictObject({ token: z.string(), jti: z.string(), expiresAt: z.string() }) },
+    shownOnce: ['token'],
     errors: [400],
   }),
 ] as const

@@ -1,9 +1,9 @@
 import type { Context } from 'hono'
 import { KsError } from '../../contract/errors.js'
 import { newId } from '../../lib/ids.js'
-import { once } from '../../lib/once.js'
 import type { EdgeBindings, EdgeOptions } from '../edge.js'
 import { baseHeaders, emptyReply, errorReply, type Reply, toResponse, traceIdOf } from '../http/reply.js'
+import type { ConsoleFiles } from './files.js'
 
 export const CONSOLE = '/console'
 
@@ -11,9 +11,7 @@ export const CONSOLE = '/console'
  * Serves the files of the console, which are the same for everybody and tell nothing: anybody may have them who asks this
  * daemon by its name, also by a link on another site; what the page then reads needs a token.
  */
-export function consolePage(options: EdgeOptions) {
-  const files = once(async () => (await import('./files.js')).createConsoleFiles())
-
+export function consolePage(options: EdgeOptions, files: () => Promise<ConsoleFiles>) {
   const answer = async ({ req, env }: Context<{ Bindings: EdgeBindings }>): Promise<Reply> => {
     options.guard.checkHost(req.raw.headers, env?.incoming?.url ?? '/', env?.listener)
     if (req.method !== 'GET' && req.method !== 'HEAD')

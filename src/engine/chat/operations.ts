@@ -56,6 +56,8 @@ export interface ChatOperations {
   annotations: AnnotationOperations
   /** The application of a key; undefined for an unknown or revoked one. */
   authenticate(key: string): Promise<apps.AppSession | undefined>
+  /** The application of somebody who proved otherwise that they may speak with it. */
+  session(of: Pick<Caller, 'tenant'> & { appId: string }): Promise<apps.AppSession | undefined>
   info(session: apps.AppSession): ChatInfo
   parameters(session: apps.AppSession): Promise<ChatParameters>
   meta(session: apps.AppSession): ChatMeta
@@ -148,6 +150,7 @@ export function createChat(
     },
     annotations: annotations.operations,
     authenticate: (key) => asDeployment(() => db.read(apps.authenticate(key))),
+    session: (of) => asDeployment(() => db.read(apps.sessionOf(of))),
     info: describeInfo,
     parameters: (session) => db.read(describeParameters(context, session)),
     meta: describeMeta,

@@ -1,0 +1,99 @@
+import type { ChatUsage, RetrieverResource } from '../../contract/chat/messages.js'
+import { type ChatClient, ChatFailure } from './client.js'
+
+/** One question and what came of it so far. */
+export interface Turn {
+  question: string
+  answer: string
+  state: 'running' | 'done' | 'stopped' | 'failed'
+  /** steps of an agent */
+  steps: string[]
+  sources: RetrieverResource[]
+  suggested: string[]
+  taskId?: string
+  messageId?: string
+  conversationId?: string
+  usage?: ChatUsage
+  /** answered by an annotation, without a model */
+  isFixed?: true
+  error?: string
+  rating?: 'like' | 'dislike'
+  degraded?: readonly string[]
+}
+
+interface Asked {
+  client: ChatClient
+  question: string
+  conversationId: string | undefined
+  inputs: Record<string, string>
+  suggests: boolean
+  signal: AbortSignal
+}
+
+/** Asks, and tells of each change until the answer is whole. */
+export async function runTurn(asked: Asked, changed: (turn: Turn) => void): Promise<Turn> {
+  const { client, question, conversationId, inputs, suggests, signal } = asked
+  let turn: Turn = { question, answer: '', state: 'running', steps: [], sources: [], suggested: [] }
+  const set = (more: Partial<Turn>) => {
+    turn = { ...turn, ...more }
+    changed(turn)
+  }
+  set({})
+  try {
+    const user = await client.user()
+    const body = {
+      query: question,
+      user,
+      inputs,
+      ...(conversationId === undefined ? {} : { conversation_id: conversationId }),
+    }
+    for await (const frame of client.ask(body, signal)) {
+      const ids = {
+        taskId: frame.task_id,
+        messageId: frame.message_id,
+        conversationId: frame.conversation_id,
+      }
+      if (frame.event === 'ping') set(ids)
+      else if (frame.event === 'message' || frame.event === 'agent_message')
+        set({ ...ids, answer: turn.answer + frame.answer })
+      else if (frame.event === 'message_replace') set({ answer: frame.answer })
+      else if (frame.event === 'agent_thought' && frame.tool !== '' && frame.observation === '')
+        set({ steps: [...turn.steps, `${frame.tool} ${frame.tool_input}`] })
+      else if (frame.event === 'error') set({ state: 'failed', error: frame.message })
+      else if (frame.event === 'message_end') {
+        const { usage, retriever_resources, annotation_reply, degraded_reasons } = frame.metadata
+        set({
+          state: 'done',
+          usage,
+          sources: retriever_resources,
+          ...(annotation_reply === null ? {} : { isFixed: true }),
+          ...(degraded_reasons === undefined ? {} : { degraded: degraded_reasons }),
+        })
+      }
+    }
+    if (turn.state === 'running') set({ state: 'stopped' })
+    if (turn.state === 'done' && suggests && turn.messageId !== undefined) {
+      const { data } = await client.read<{ data: string[] }>(`/messages/${turn.messageId}/suggested`, { user })
+      set({ suggested: data })
+    }
+  } catch (error) {
+    if (turn.state === 'done') return turn // suggestions alone are missing
+    if (signal.aborted) set({ state: 'stopped' })
+    else set({ state: 'failed', error: error instanceof ChatFailure ? error.message : 'the service does not answer' })
+  }
+  return turn
+}
+
+/** Keeps what was said; the stream then ends by itself. */
+export async function stopTurn(client: ChatClient, { taskId }: Turn): Promise<void> {
+  if (taskId === undefined) return
+  await client.change('POST', `/chat-messages/${taskId}/stop`, { user: await client.user() })
+}
+
+export async function rateTurn(client: ChatClient, { messageId }: Turn, rating: Turn['rating']): Promise<void> {
+  if (messageId === undefined) return
+  await client.change('POST', `/messages/${messageId}/feedbacks`, {
+    user: await client.user(),
+    rating: rating ?? null,
+  })
+}

@@ -1,0 +1,153 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { type FormEvent, useState } from 'react'
+import type { AnnotationJobStatus, AnnotationList } from '../../../contract/chat/annotations.js'
+import type { ChatParameters } from '../../../contract/chat/application.js'
+import { messageOf } from '../../api/client.js'
+import type { ChatClient } from '../../chat/client.js'
+import { Button, IconButton } from '../../ui/button.js'
+import { plural } from '../../ui/format.js'
+import { Field, Panel } from '../../ui/parts.js'
+import { Badge, Loaded, Notice } from '../../ui/state.js'
+import { say } from '../../ui/toast.js'
+
+const LIMIT = 20
+const PAUSE_MS = 400
+
+/** Questions with fixed answers, and whether they answer. */
+export function Annotations({ client, appId }: { client: ChatClient; appId: string }) {
+  const [page, setPage] = useState(1)
+  const queries = useQueryClient()
+  const anew = () => queries.invalidateQueries({ queryKey: ['chat', appId, 'annotations'] })
+  const listed = useQuery({
+    queryKey: ['chat', appId, 'annotations', page],
+    queryFn: () => client.read<AnnotationList>('/apps/annotations', { page: String(page), limit: String(LIMIT) }),
+  })
+  const add = useMutation({
+    mutationFn: (body: { question: string; answer: string }) => client.change('POST', '/apps/annotations', body),
+    onSettled: anew,
+  })
+  const remove = useMutation({
+    mutationFn: (id: string) => client.change('DELETE', `/apps/annotations/${id}`),
+    onError: (error) => say(messageOf(error), 'bad'),
+    onSettled: anew,
+  })
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault()
+    const form = event.currentTarget
+    const given = new FormData(form)
+    add.mutate(
+      { question: String(given.get('question') ?? ''), answer: String(given.get('answer') ?? '') },
+      { onSuccess: () => form.reset() },
+    )
+  }
+  return (
+    <div className="stack">
+      <Replies client={client} appId={appId} />
+      <Panel title="New annotation">
+        <form className="stack" onSubmit={submit}>
+          <Field label="Question">
+            {(given) => <input {...given} name="question" className="input" required maxLength={16_000} />}
+          </Field>
+          <Field label="Answer">
+            {(given) => <textarea {...given} name="answer" className="textarea" rows={3} required maxLength={16_000} />}
+          </Field>
+          {add.isError && <Notice tone="bad">{messageOf(add.error)}</Notice>}
+          <div className="row form-end">
+            <Button type="submit" busy={add.isPending}>
+              Add
+            </Button>
+          </div>
+        </form>
+      </Panel>
+      <Loaded of={listed} lines={4}>
+        {({ data, total, has_more }) => (
+          <>
+            <p className="small muted">{plural(total, 'annotation')}</p>
+            {data.length > 0 && (
+              <ul className="panel chat-list">
+                {data.map(({ id, question, answer, hit_count }) => (
+                  <li key={id} className="chat-line">
+                    <span className="chat-words">
+                      <strong className="wrap">{question}</strong>
+                      <span className="muted wrap">{answer}</span>
+                      <span className="small faint">answered {plural(hit_count, 'time')}</span>
+                    </span>
+                    <IconButton icon="trash" label={`Delete ${question}`} onClick={() => remove.mutate(id)} />
+                  </li>
+                ))}
+              </ul>
+            )}
+            {(page > 1 || has_more) && (
+              <div className="row">
+                <Button small disabled={page === 1} onClick={() => setPage(page - 1)}>
+                  Newer
+                </Button>
+                <Button small disabled={!has_more} onClick={() => setPage(page + 1)}>
+                  Older
+                </Button>
+              </div>
+            )}
+          </>
+        )}
+      </Loaded>
+    </div>
+  )
+}
+
+function Replies({ client, appId }: { client: ChatClient; appId: string }) {
+  const queries = useQueryClient()
+  const [threshold, setThreshold] = useState(0.9)
+  const parameters = useQuery({
+    queryKey: ['chat', appId, 'parameters'],
+    queryFn: async () => await client.read<ChatParameters>('/parameters', { user: await client.user() }),
+  })
+  const isOn = parameters.data?.annotation_reply.enabled ?? false
+  const flip = useMutation({
+    mutationFn: () => switchReplies(client, isOn ? 'disable' : 'enable', threshold),
+    onError: (error) => say(messageOf(error), 'bad'),
+    onSettled: () => queries.invalidateQueries({ queryKey: ['chat', appId, 'parameters'] }),
+  })
+  return (
+    <Panel
+      title="Replies by annotations"
+      actions={<Badge tone={isOn ? 'good' : 'neutral'}>{isOn ? 'on' : 'off'}</Badge>}
+    >
+      <p className="muted">A question that is like enough to one below gets its answer; no model is asked.</p>
+      <div className="row chat-user">
+        {!isOn && (
+          <Field label="How alike, 0 to 1">
+            {(given) => (
+              <input
+                {...given}
+                className="input"
+                type="number"
+                min={0}
+                max={1}
+                step={0.01}
+                value={threshold}
+                onChange={(event) => setThreshold(Number(event.target.value))}
+              />
+            )}
+          </Field>
+        )}
+        <Button busy={flip.isPending} disabled={parameters.isPending} onClick={() => flip.mutate()}>
+          {isOn ? 'Switch off' : 'Switch on'}
+        </Button>
+      </div>
+    </Panel>
+  )
+}
+
+/** A job does it; it is followed until it is over. */
+async function switchReplies(client: ChatClient, action: 'enable' | 'disable', threshold: number): Promise<void> {
+  const body = action === 'enable' ? { score_threshold: threshold } : {}
+  const { job_id } = await client.change<{ job_id: string }>('POST', `/apps/annotation-reply/${action}`, body)
+  while (true) {
+    const { job_status, error_msg } = await client.read<AnnotationJobStatus>(
+      `/apps/annotation-reply/${action}/status/${job_id}`,
+    )
+    if (job_status === 'completed') return
+    if (job_status === 'error') throw new Error(error_msg)
+    await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
+  }
+}

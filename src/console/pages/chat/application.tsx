@@ -1,0 +1,94 @@
+import { useState } from 'react'
+import type { ChatApp } from '../../../contract/chat/apps.js'
+import { messageOf } from '../../api/client.js'
+import { useRead, useWrite } from '../../api/use.js'
+import { address, go, setQuery, usePlace } from '../../router.js'
+import { Button, Link } from '../../ui/button.js'
+import { Dialog, PageHead, Tabs } from '../../ui/parts.js'
+import { Badge, Loaded, Notice } from '../../ui/state.js'
+import { Annotations } from './annotations.js'
+import { EditApp } from './app-form.js'
+import { ownerClient } from './client.js'
+import { Conversations } from './conversations.js'
+import { Feedback } from './feedback.js'
+import { Reach } from './reach.js'
+import { Talk } from './talk.js'
+
+const TABS = [
+  { id: 'try', title: 'Try it' },
+  { id: 'conversations', title: 'Conversations' },
+  { id: 'annotations', title: 'Annotations' },
+  { id: 'feedback', title: 'Feedback' },
+  { id: 'reach', title: 'Keys and page' },
+  { id: 'settings', title: 'Settings and prices' },
+] as const
+
+export function Application({ appId }: { appId: string }) {
+  const app = useRead('GET /chat-apps/{appId}', { path: { appId } })
+  return <Loaded of={app}>{(known) => <Opened app={known} />}</Loaded>
+}
+
+function Opened({ app }: { app: ChatApp }) {
+  const { query } = usePlace()
+  const tab = TABS.find(({ id }) => id === query.get('tab'))?.id ?? 'try'
+  const [removes, setRemoves] = useState(false)
+  const client = ownerClient(app.id)
+  return (
+    <>
+      <Link className="small" to={address('chat')}>
+        All applications
+      </Link>
+      <PageHead
+        title={app.name}
+        lead={app.description === '' ? undefined : app.description}
+        actions={
+          <Button small kind="danger" icon="trash" onClick={() => setRemoves(true)}>
+            Delete
+          </Button>
+        }
+      />
+      <Tabs label="Application" tabs={TABS} value={tab} onChange={(id) => setQuery({ tab: id })} />
+      {!app.enabled && tab !== 'settings' && tab !== 'reach' ? (
+        <Notice tone="warn">
+          <Badge tone="warn">disabled</Badge> It refuses everybody until it is enabled in its settings.
+        </Notice>
+      ) : (
+        <>
+          {tab === 'try' && <Talk app={app} client={client} />}
+          {tab === 'conversations' && <Conversations client={client} appId={app.id} />}
+          {tab === 'annotations' && <Annotations client={client} appId={app.id} />}
+          {tab === 'feedback' && <Feedback client={client} appId={app.id} />}
+        </>
+      )}
+      {tab === 'reach' && <Reach app={app} />}
+      {tab === 'settings' && <EditApp key={app.updatedAt} app={app} />}
+      {removes && <Remove app={app} onClose={() => setRemoves(false)} />}
+    </>
+  )
+}
+
+function Remove({ app, onClose }: { app: ChatApp; onClose: () => void }) {
+  const remove = useWrite('DELETE /chat-apps/{appId}', ['GET /chat-apps'])
+  return (
+    <Dialog title={`Delete ${app.name}?`} onClose={onClose}>
+      <div className="stack">
+        <p>
+          Its keys, conversations, annotations and feedback go with it, and programs that use its keys are refused. The
+          spaces stay. This cannot be taken back.
+        </p>
+        {remove.isError && <Notice tone="bad">{messageOf(remove.error)}</Notice>}
+        <div className="row form-end">
+          <Button onClick={onClose}>Cancel</Button>
+          <Button
+            kind="danger"
+            icon="trash"
+            busy={remove.isPending}
+            onClick={() => remove.mutate({ path: { appId: app.id } }, { onSuccess: () => go(address('chat')) })}
+          >
+            Delete
+          </Button>
+        </div>
+      </div>
+    </Dialog>
+  )
+}

@@ -1,0 +1,23 @@
+import { send } from '../../api/client.js'
+import { isRecord } from '../../api/session.js'
+import { type ChatClient, chatClient } from '../../chat/client.js'
+
+const known = new Map<string, ChatClient>()
+
+/** Speaks with an application as its owner: the daemon gives this tab a visit, so that no key comes into the page. */
+export function ownerClient(appId: string): ChatClient {
+  const client = known.get(appId) ?? chatClient(() => begin(appId))
+  known.set(appId, client)
+  return client
+}
+
+async function begin(appId: string) {
+  const response = await send(`/daemon/console/chats/${encodeURIComponent(appId)}`, { method: 'POST' })
+  const answer: unknown = await response.json()
+  if (isRecord(answer)) {
+    const { token, user, expiresInSeconds } = answer
+    if (typeof token === 'string' && typeof user === 'string' && typeof expiresInSeconds === 'number')
+      return { token, user, expiresInSeconds }
+  }
+  throw new Error('the daemon did not begin a visit')
+}

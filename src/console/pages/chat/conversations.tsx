@@ -1,0 +1,124 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { type FormEvent, useState } from 'react'
+import { messageOf } from '../../api/client.js'
+import type { ChatClient, Conversations as Listed, Messages } from '../../chat/client.js'
+import { Button } from '../../ui/button.js'
+import { formatAgo } from '../../ui/format.js'
+import { Dialog, Field } from '../../ui/parts.js'
+import { Badge, Empty, Loaded, Notice } from '../../ui/state.js'
+import { say } from '../../ui/toast.js'
+import { AnswerText } from '../ask/answer-text.js'
+
+/** What an end user of the application has said; its own visits where none is named. */
+export function Conversations({ client, appId }: { client: ChatClient; appId: string }) {
+  const [user, setUser] = useState('')
+  const [open, setOpen] = useState<{ id: string; name: string }>()
+  const listed = useQuery({
+    queryKey: ['chat', appId, 'conversations', user],
+    queryFn: async () => {
+      const whose = user === '' ? await client.user() : user
+      return { whose, ...(await client.read<Listed>('/conversations', { user: whose, limit: '100' })) }
+    },
+  })
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault()
+    setUser(String(new FormData(event.currentTarget).get('user') ?? '').trim())
+  }
+  return (
+    <div className="stack">
+      <form className="row chat-user" onSubmit={submit}>
+        <Field label="End user" hint="Empty: what was said here. Others by the name that programs give them.">
+          {(given) => <input {...given} name="user" className="input" maxLength={1000} />}
+        </Field>
+        <Button type="submit">Show</Button>
+      </form>
+      <Loaded of={listed} lines={5}>
+        {({ data, whose, has_more }) =>
+          data.length === 0 ? (
+            <Empty icon="chat" title="No conversations" />
+          ) : (
+            <>
+              <ul className="panel chat-list">
+                {data.map(({ id, name, updated_at }) => (
+                  <li key={id} className="chat-line">
+                    <button type="button" className="chat-open wrap" onClick={() => setOpen({ id, name })}>
+                      {name}
+                    </button>
+                    <span className="small faint">{formatAgo(updated_at * 1000)}</span>
+                  </li>
+                ))}
+              </ul>
+              {has_more && <p className="small faint">The 100 newest.</p>}
+              {open !== undefined && (
+                <Opened {...open} client={client} appId={appId} user={whose} onClose={() => setOpen(undefined)} />
+              )}
+            </>
+          )
+        }
+      </Loaded>
+    </div>
+  )
+}
+
+function Opened({
+  id,
+  name,
+  client,
+  appId,
+  user,
+  onClose,
+}: {
+  id: string
+  name: string
+  client: ChatClient
+  appId: string
+  user: string
+  onClose: () => void
+}) {
+  const queries = useQueryClient()
+  const messages = useQuery({
+    queryKey: ['chat', appId, 'messages', id],
+    queryFn: () => client.read<Messages>('/messages', { conversation_id: id, user, limit: '100' }),
+  })
+  const remove = useMutation({
+    mutationFn: () => client.change('DELETE', `/conversations/${id}`, { user }),
+    onSuccess: () => {
+      say('The conversation was deleted')
+      onClose()
+    },
+    onSettled: () => queries.invalidateQueries({ queryKey: ['chat', appId, 'conversations'] }),
+  })
+  return (
+    <Dialog side title={name} onClose={onClose}>
+      <div className="stack">
+        <Loaded of={messages} lines={6}>
+          {({ data, has_more }) => (
+            <>
+              {has_more && <p className="small faint">The 100 newest messages.</p>}
+              <ol className="talk-turns">
+                {data.map(({ id: message, query, answer, feedback, error }) => (
+                  <li key={message} className="talk-turn">
+                    <p className="talk-question wrap">{query}</p>
+                    <AnswerText text={answer} isRunning={false} onCite={() => undefined} />
+                    {error !== null && <Notice tone="bad">{error}</Notice>}
+                    {feedback !== null && (
+                      <Badge tone={feedback.rating === 'like' ? 'good' : 'bad'}>
+                        {feedback.rating === 'like' ? 'good answer' : 'bad answer'}
+                      </Badge>
+                    )}
+                  </li>
+                ))}
+              </ol>
+            </>
+          )}
+        </Loaded>
+        {remove.isError && <Notice tone="bad">{messageOf(remove.error)}</Notice>}
+        <div className="row form-end">
+          <Button kind="danger" icon="trash" busy={remove.isPending} onClick={() => remove.mutate()}>
+            Delete this conversation
+          </Button>
+        </div>
+      </div>
+    </Dialog>
+  )
+}

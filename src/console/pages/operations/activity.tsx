@@ -1,0 +1,173 @@
+import type { ReactNode } from 'react'
+import type { DaemonStatus } from '../../../contract/gateway/system.js'
+import { useRead } from '../../api/use.js'
+import { formatBytes, formatCount, formatMoment, formatMs } from '../../ui/format.js'
+import { Facts, Panel, ScrollFrame } from '../../ui/parts.js'
+import { Badge, Loaded, Notice } from '../../ui/state.js'
+
+const EVERY_MS = 2_000
+
+/** What the daemon is doing now. */
+export function Activity() {
+  const status = useRead('GET /daemon/status', { query: {} }, { every: EVERY_MS })
+  return <Loaded of={status}>{(now) => <Now status={now} />}</Loaded>
+}
+
+function Now({ status }: { status: DaemonStatus }) {
+  const { activity, memory, eventLoop, storage, damage, processes, models } = status
+  return (
+    <div className="stack">
+      {damage !== undefined && <Notice tone="bad">{damage}</Notice>}
+      {storage?.isFull === true && (
+        <Notice tone="bad">
+          The disk is full: nothing is written until {formatBytes(storage.missingBytes)} are free again. Everything can
+          still be read.
+        </Notice>
+      )}
+      <ul className="figures">
+        <Figure name="Jobs at work" value={formatCount(activity.activeJobs)} />
+        <Figure name="Jobs that wait" value={formatCount(activity.waitingJobs)} />
+        {activity.runningQueries !== undefined && (
+          <Figure name="Queries" value={formatCount(activity.runningQueries)} />
+        )}
+        {activity.openRequests !== undefined && (
+          <Figure name="Open requests" value={formatCount(activity.openRequests)} />
+        )}
+        {memory !== undefined && <Figure name="Memory" value={formatBytes(memory.rss)} />}
+        {storage !== undefined && <Figure name="Disk free" value={formatBytes(storage.freeBytes)} />}
+      </ul>
+      <div className="ops-columns">
+        <Panel title="Daemon">
+          <Facts
+            of={[
+              ['Version', status.version],
+              ['Started', `${formatMoment(status.startedAt)}, ${uptime(status.uptimeMs)} ago`],
+              ['Runs', status.mode],
+              ...(memory === undefined ? [] : ([['Most memory', formatBytes(memory.peakRss)]] as const)),
+              ...(eventLoop === undefined
+                ? []
+                : ([['Delay of its loop', `${formatMs(eventLoop.p50)}, ${formatMs(eventLoop.p99)} at 99 %`]] as const)),
+              ...(activity.backgroundTasks === undefined
+                ? []
+                : ([['Trainings', formatCount(activity.backgroundTasks)]] as const)),
+              ['Largest upload', formatBytes(status.limits.uploadBytes)],
+              [
+                'Largest bulk',
+                `${formatCount(status.limits.bulkFiles)} files, ${formatBytes(status.limits.bulkBytes)}`,
+              ],
+            ]}
+          />
+        </Panel>
+        {processes !== undefined && <Processes of={processes} />}
+      </div>
+      {models !== undefined && <Models of={models} />}
+      {memory === undefined && (
+        <Notice>Memory, processes and models are told to the operator of the daemon alone.</Notice>
+      )}
+    </div>
+  )
+}
+
+export function Figure({ name, value }: { name: string; value: ReactNode }) {
+  return (
+    <li className="figure">
+      <span className="faint small">{name}</span>
+      <strong className="number">{value}</strong>
+    </li>
+  )
+}
+
+function Processes({ of }: { of: NonNullable<DaemonStatus['processes']> }) {
+  return (
+    <Panel title="Processes">
+      <ScrollFrame label="Processes">
+        <table className="table">
+          <thead>
+            <tr>
+              <th>Role</th>
+              <th className="right">Process</th>
+              <th className="right">Memory</th>
+              <th className="right">Most</th>
+            </tr>
+          </thead>
+          <tbody>
+            {of.map(({ role, pid, rss, peakRss }) => (
+              <tr key={pid}>
+                <td>{role}</td>
+                <td className="right">{pid}</td>
+                <td className="right">{formatBytes(rss)}</td>
+                <td className="right">{formatBytes(peakRss)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </ScrollFrame>
+    </Panel>
+  )
+}
+
+const COUNTERS = { embeddingTokens: 'embedding tokens', llmTokens: 'model tokens', rerankRequests: 'reranks' } as const
+
+function Models({ of: { today, budgets, providers } }: { of: NonNullable<DaemonStatus['models']> }) {
+  return (
+    <Panel title="Models today">
+      <p className="muted">
+        {formatCount(today.embeddingTokens)} embedding tokens, {formatCount(today.llmTokens)} model tokens,{' '}
+        {formatCount(today.rerankRequests)} reranks
+      </p>
+      {budgets.length > 0 && (
+        <ul className="budgets">
+          {budgets.map(({ knowledgeSpaceId, slug, counter, used, limit }) => (
+            <li key={knowledgeSpaceId + counter}>
+              <span className="mono wrap">{slug}</span> <span className="muted">{COUNTERS[counter]}</span>
+              <Meter used={used} limit={limit} />
+            </li>
+          ))}
+        </ul>
+      )}
+      {providers.map(({ pluginId, provider, baseUrl, credential, circuits }) => (
+        <div key={`${pluginId}/${provider}`} className="provider">
+          <h3 className="row">
+            {pluginId}/{provider}
+            {credential === 'missing' && <Badge tone="bad">no credential</Badge>}
+          </h3>
+          {baseUrl !== undefined && <p className="faint small mono wrap">{baseUrl}</p>}
+          <ul className="small">
+            {circuits.map(({ kind, model, state, calls, failed }) => (
+              <li key={kind + model} className="row">
+                <span className="wrap">{model}</span> <span className="muted">{kind}</span>
+                <span className="muted number">
+                  {formatCount(calls)} calls, {formatCount(failed)} failed
+                </span>
+                {state !== 'closed' && <Badge tone="warn">{state === 'open' ? 'not asked now' : 'tried again'}</Badge>}
+              </li>
+            ))}
+          </ul>
+        </div>
+      ))}
+    </Panel>
+  )
+}
+
+export function Meter({ used, limit }: { used: number; limit: number | undefined }) {
+  if (limit === undefined) return <span className="number">{formatCount(used)}, no limit</span>
+  const share = limit === 0 ? 1 : Math.min(1, used / limit)
+  return (
+    <span className="ops-meter">
+      <span className="number">
+        {formatCount(used)} of {formatCount(limit)}
+      </span>
+      <span className="meter" aria-hidden="true">
+        <span className={share > 0.9 ? 'meter-fill is-warn' : 'meter-fill'} style={{ width: `${share * 100}%` }} />
+      </span>
+    </span>
+  )
+}
+
+function uptime(ms: number): string {
+  const minutes = Math.floor(ms / 60_000)
+  if (minutes === 0) return 'less than a minute'
+  if (minutes < 60) return minutes === 1 ? '1 minute' : `${minutes} minutes`
+  const hours = Math.floor(minutes / 60)
+  return hours < 48 ? `${hours} hours` : `${Math.floor(hours / 24)} days`
+}

@@ -1,0 +1,189 @@
+import type { KnowledgeSpaceStats, KnowledgeSpaceStatus } from '../../../contract/gateway/space-status.js'
+import { useRead } from '../../api/use.js'
+import { formatAgo, formatBytes, formatCount, formatMoment, plural } from '../../ui/format.js'
+import { Facts, Panel, ScrollFrame } from '../../ui/parts.js'
+import { Badge, Loaded, Notice } from '../../ui/state.js'
+import { Figure } from './activity.js'
+
+const EVERY_MS = 5_000
+const LEGS = [
+  ['fts', 'Words'],
+  ['denseVector', 'Vectors'],
+  ['graph', 'Graph'],
+  ['metadata', 'Metadata'],
+] as const
+
+/** What a space holds, how whole its indexes are, and who holds what in it. */
+export function Indexes({ spaceId }: { spaceId: string }) {
+  const path = { id: spaceId }
+  const status = useRead('GET /knowledge-spaces/{id}/status', { path }, { every: EVERY_MS })
+  const stats = useRead('GET /knowledge-spaces/{id}/stats', { path, query: {} }, { every: EVERY_MS })
+  return (
+    <div className="stack">
+      <Loaded of={stats}>{(now) => <Sizes of={now} />}</Loaded>
+      <Loaded of={status} lines={8}>
+        {(now) => (
+          <>
+            <Legs of={now.index} />
+            <Missing of={now.index} />
+          </>
+        )}
+      </Loaded>
+      <Leases spaceId={spaceId} />
+      {status.data !== undefined && <Held of={status.data} />}
+    </div>
+  )
+}
+
+function Sizes({ of: { storage, cache, commits } }: { of: KnowledgeSpaceStats }) {
+  return (
+    <ul className="figures">
+      <Figure name="Documents" value={formatCount(storage.documentCount)} />
+      <Figure name="Their bytes" value={formatBytes(storage.rawDocumentBytes)} />
+      {storage.workspaceFileCount !== undefined && (
+        <Figure name="Workspace files" value={formatCount(storage.workspaceFileCount)} />
+      )}
+      {storage.workspaceBytes !== undefined && (
+        <Figure name="Their bytes" value={formatBytes(storage.workspaceBytes)} />
+      )}
+      {cache.available && (
+        <Figure name="Cached answers" value={`${formatCount(cache.entries)}, ${formatBytes(cache.totalBytes)}`} />
+      )}
+      <Figure name="Failed commits" value={formatCount(commits.failedRetryable + commits.failedTerminal)} />
+    </ul>
+  )
+}
+
+type Index = KnowledgeSpaceStatus['index']
+
+function Legs({ of }: { of: Index }) {
+  return (
+    <Panel title="Indexes">
+      {of.degraded?.map((why) => (
+        <Notice key={why} tone="warn">
+          {why}
+        </Notice>
+      ))}
+      <ScrollFrame label="Indexes">
+        <table className="table">
+          <thead>
+            <tr>
+              <th>Index</th>
+              <th className="right">Entries</th>
+              <th className="right">Ready</th>
+              <th className="right">Being built</th>
+              <th className="right">Stale</th>
+              <th className="right">Failed</th>
+            </tr>
+          </thead>
+          <tbody>
+            {LEGS.map(([key, title]) => {
+              const { total, ready, building, stale, failed } = of.summaries[key]
+              return (
+                <tr key={key}>
+                  <td>{title}</td>
+                  {[total, ready, building, stale, failed].map((value, at) => (
+                    // biome-ignore lint/suspicious/noArrayIndexKey: the columns stay where they are
+                    <td key={at} className={value === 0 ? 'right faint' : 'right'}>
+                      {formatCount(value)}
+                    </td>
+                  ))}
+                </tr>
+              )
+            })}
+          </tbody>
+        </table>
+      </ScrollFrame>
+      <p className="small faint ops-note">
+        Version {of.projectionVersion} of the projections, {of.projectionSetVersion}
+      </p>
+    </Panel>
+  )
+}
+
+function Missing({ of: { missingVectors, pictures } }: { of: Index }) {
+  if (missingVectors === undefined && pictures === undefined) return null
+  return (
+    <Panel title="What a provider still owes">
+      {missingVectors !== undefined && (missingVectors.passages > 0 || missingVectors.refused > 0) && (
+        <Notice tone="warn">
+          <p>
+            {plural(missingVectors.passages, 'passage')} without vectors, found by their words alone
+            {missingVectors.refused > 0 && `; ${formatCount(missingVectors.refused)} were refused by the model`}.
+          </p>
+          {missingVectors.error !== undefined && <p>{missingVectors.error}</p>}
+          {missingVectors.nextAttemptAt !== undefined && <p>Asked again {formatAgo(missingVectors.nextAttemptAt)}.</p>}
+        </Notice>
+      )}
+      {pictures !== undefined && (
+        <Facts
+          of={[
+            ['Pictures described', formatCount(pictures.described)],
+            ['Refused', formatCount(pictures.refused)],
+            ...(pictures.error === undefined ? [] : ([['Last failure', pictures.error]] as const)),
+          ]}
+        />
+      )}
+    </Panel>
+  )
+}
+
+function Leases({ spaceId }: { spaceId: string }) {
+  const leases = useRead(
+    'GET /knowledge-spaces/{id}/leases/active',
+    { path: { id: spaceId }, query: { limit: 100 } },
+    { every: EVERY_MS },
+  )
+  return (
+    <Panel title="Active leases">
+      <Loaded of={leases}>
+        {({ items, nextCursor }) =>
+          items.length === 0 ? (
+            <p className="muted">Nothing is held.</p>
+          ) : (
+            <ScrollFrame label="Leases">
+              <table className="table">
+                <thead>
+                  <tr>
+                    <th>Kind</th>
+                    <th>On</th>
+                    <th>Since</th>
+                    <th>Until</th>
+                  </tr>
+                </thead>
+                <tbody>
+                  {items.map(({ id, leaseType, virtualPath, targetType, acquiredAt, expiresAt }) => (
+                    <tr key={id}>
+                      <td>
+                        <Badge>{leaseType}</Badge>
+                      </td>
+                      <td className="mono wrap">{virtualPath === '' ? targetType : virtualPath}</td>
+                      <td title={formatMoment(acquiredAt)}>{formatAgo(acquiredAt)}</td>
+                      <td title={formatMoment(expiresAt)}>{formatAgo(expiresAt)}</td>
+                    </tr>
+                  ))}
+                </tbody>
+              </table>
+              {nextCursor !== undefined && <p className="small faint">The 100 oldest.</p>}
+            </ScrollFrame>
+          )
+        }
+      </Loaded>
+    </Panel>
+  )
+}
+
+function Held({ of: { activeSessions, failedCommits, storage, parser } }: { of: KnowledgeSpaceStatus }) {
+  return (
+    <Panel title="Storage">
+      <Facts
+        of={[
+          ['Objects', `${storage.objectStorageKind}, ${storage.healthy ? 'healthy' : 'not healthy'}`],
+          ['Reader', `${parser.kind}, policy ${parser.policyVersion}`],
+          ['Sessions', formatCount(activeSessions.count)],
+          ['Failed commits', formatCount(failedCommits.count)],
+        ]}
+      />
+    </Panel>
+  )
+}

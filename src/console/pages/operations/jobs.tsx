@@ -1,0 +1,152 @@
+import { useInfiniteQuery } from '@tanstack/react-query'
+import type { CallResult } from '../../../client/routes.js'
+import type { JobStage } from '../../../contract/gateway/jobs.js'
+import type { JOB_STATES } from '../../../contract/values.js'
+import { call, messageOf } from '../../api/client.js'
+import { useForget, useWrite } from '../../api/use.js'
+import { setQuery, usePlace } from '../../router.js'
+import { Button } from '../../ui/button.js'
+import { formatAgo, formatMoment, plural } from '../../ui/format.js'
+import { Badge, Empty, Failure, Skeleton, type Tone } from '../../ui/state.js'
+import { say } from '../../ui/toast.js'
+
+const LIST = 'GET /knowledge-spaces/{id}/jobs'
+type State = (typeof JOB_STATES)[number]
+type Job = CallResult<typeof LIST>['items'][number]
+const FILTERS: readonly { id: '' | State; title: string }[] = [
+  { id: '', title: 'All' },
+  { id: 'open', title: 'Open' },
+  { id: 'reading', title: 'Read now' },
+  { id: 'failed', title: 'Failed' },
+]
+const BUSY_MS = 2_000
+const REST_MS = 10_000
+
+/** Work on documents: what is under way, what failed and why, again and cancel. */
+export function Jobs({ spaceId }: { spaceId: string }) {
+  const { query } = usePlace()
+  const state = FILTERS.find(({ id }) => id !== '' && id === query.get('state'))?.id ?? ''
+  const jobs = useInfiniteQuery({
+    queryKey: [LIST, spaceId, state],
+    queryFn: ({ pageParam, signal }) =>
+      call(
+        LIST,
+        {
+          path: { id: spaceId },
+          query: {
+            limit: 50,
+            ...(state === '' ? {} : { state }),
+            ...(pageParam === '' ? {} : { cursor: pageParam }),
+          },
+        },
+        { signal },
+      ),
+    initialPageParam: '',
+    getNextPageParam: (last) => last.nextCursor,
+    refetchInterval: ({ state: { data } }) =>
+      data?.pages.some(({ items }) => items.some(isOpen)) === true ? BUSY_MS : REST_MS,
+  })
+  const forget = useForget()
+  const retryAll = useWrite('POST /knowledge-spaces/{id}/jobs/retry')
+  const again = () =>
+    retryAll.mutate(
+      { path: { id: spaceId } },
+      {
+        onSuccess: ({ total }) => say(total === 0 ? 'Nothing has failed' : `${plural(total, 'document')} read again`),
+        onError: (error) => say(messageOf(error), 'bad'),
+        onSettled: () => forget(LIST),
+      },
+    )
+  const items = jobs.data?.pages.flatMap((page) => page.items) ?? []
+  return (
+    <div className="stack">
+      <div className="row ops-bar">
+        <fieldset className="segments">
+          <legend className="sr-only">Which jobs</legend>
+          {FILTERS.map(({ id, title }) => (
+            <button
+              key={id}
+              type="button"
+              className="segment"
+              aria-pressed={id === state}
+              onClick={() => setQuery({ state: id === '' ? undefined : id })}
+            >
+              {title}
+            </button>
+          ))}
+        </fieldset>
+        <Button small icon="refresh" busy={retryAll.isPending} onClick={again}>
+          Try all failed again
+        </Button>
+      </div>
+      {jobs.isPending && <Skeleton lines={6} />}
+      {jobs.isError && <Failure error={jobs.error} retry={() => void jobs.refetch()} />}
+      {jobs.isSuccess && items.length === 0 && (
+        <Empty icon="check" title={state === 'failed' ? 'Nothing has failed' : 'No jobs'}>
+          <p>Each document that is added or changed is one.</p>
+        </Empty>
+      )}
+      {items.length > 0 && (
+        <ul className="jobs panel">
+          {items.map((job) => (
+            <JobRow key={job.id} job={job} />
+          ))}
+        </ul>
+      )}
+      {jobs.hasNextPage && (
+        <Button busy={jobs.isFetchingNextPage} onClick={() => void jobs.fetchNextPage()}>
+          Show more
+        </Button>
+      )}
+    </div>
+  )
+}
+
+function JobRow({ job }: { job: Job }) {
+  const retry = useWrite('POST /jobs/{id}/retry', [LIST])
+  const cancel = useWrite('DELETE /jobs/{id}', [LIST])
+  const path = { id: job.id }
+  const told = { onError: (error: unknown) => say(messageOf(error), 'bad') }
+  const canRetry = job.stage === 'failed' || job.stage === 'canceled' || job.retryAt !== undefined
+  return (
+    <li className="job">
+      <div className="job-words">
+        <p className="wrap">
+          <strong>{job.filename}</strong>
+        </p>
+        <p className="small faint">
+          <span title={formatMoment(job.updatedAt)}>{formatAgo(job.updatedAt)}</span>
+          {job.attempts > 0 && `, ${plural(job.attempts, 'try', 'tries')} failed`}
+          {job.retryAt !== undefined && `, again ${formatAgo(job.retryAt)}`}
+          {job.progress !== undefined &&
+            `, ${job.progress.unit} ${job.progress.at}${job.progress.total === undefined ? '' : ` of ${job.progress.total}`}`}
+          {job.waitingSince !== undefined && `, waits since ${formatMoment(job.waitingSince)}`}
+        </p>
+        {job.error !== undefined && <p className="small job-error wrap">{job.error}</p>}
+      </div>
+      <div className="row">
+        <Badge tone={toneOf(job.stage)}>{job.stage.replaceAll('_', ' ')}</Badge>
+        {canRetry && (
+          <Button small busy={retry.isPending} onClick={() => retry.mutate({ path }, told)}>
+            Try again
+          </Button>
+        )}
+        {isOpen(job) && (
+          <Button small kind="danger" busy={cancel.isPending} onClick={() => cancel.mutate({ path }, told)}>
+            Cancel
+          </Button>
+        )}
+      </div>
+    </li>
+  )
+}
+
+function isOpen({ stage }: { stage: JobStage }): boolean {
+  return stage !== 'published' && stage !== 'failed' && stage !== 'canceled'
+}
+
+function toneOf(stage: JobStage): Tone {
+  if (stage === 'published') return 'good'
+  if (stage === 'failed') return 'bad'
+  return stage === 'canceled' ? 'neutral' : 'accent'
+}

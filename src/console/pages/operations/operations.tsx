@@ -1,0 +1,55 @@
+import '../../style/forms.css'
+import './operations.css'
+import { useSpace } from '../../api/space.js'
+import { setQuery, usePlace } from '../../router.js'
+import { PageHead, Tabs } from '../../ui/parts.js'
+import { Empty, Failure, Skeleton } from '../../ui/state.js'
+import { Activity } from './activity.js'
+import { Indexes } from './indexes.js'
+import { Jobs } from './jobs.js'
+import { Keeping } from './keeping.js'
+import { Tokens } from './tokens.js'
+import { Upkeep } from './upkeep.js'
+
+const TABS = [
+  { id: 'activity', title: 'Activity' },
+  { id: 'jobs', title: 'Jobs' },
+  { id: 'index', title: 'Index' },
+  { id: 'upkeep', title: 'Check and clean' },
+  { id: 'keeping', title: 'Retention and quotas' },
+  { id: 'tokens', title: 'Tokens' },
+] as const
+type Tab = (typeof TABS)[number]['id']
+
+/** What the daemon and a space are doing, and what keeps them in order. */
+export function Operations() {
+  const { query } = usePlace()
+  const tab = TABS.find(({ id }) => id === query.get('tab'))?.id ?? 'activity'
+  return (
+    <>
+      <PageHead title="Operations" lead="What the daemon does, what a space holds, and what keeps both in order." />
+      <Tabs label="Operations" tabs={TABS} value={tab} onChange={(id) => setQuery({ tab: id })} />
+      <Shown key={tab} tab={tab} />
+    </>
+  )
+}
+
+function Shown({ tab }: { tab: Tab }) {
+  if (tab === 'activity') return <Activity />
+  if (tab === 'tokens') return <Tokens />
+  return <OfSpace tab={tab} />
+}
+
+function OfSpace({ tab }: { tab: Tab }) {
+  const { space, isLoading, error } = useSpace()
+  if (space === undefined) {
+    if (isLoading) return <Skeleton lines={6} />
+    if (error !== null) return <Failure error={error} />
+    return <Empty icon="operations" title="No spaces yet" />
+  }
+  const { id } = space
+  if (tab === 'jobs') return <Jobs key={id} spaceId={id} />
+  if (tab === 'index') return <Indexes key={id} spaceId={id} />
+  if (tab === 'upkeep') return <Upkeep key={id} spaceId={id} />
+  return <Keeping key={id} spaceId={id} />
+}

@@ -1,0 +1,151 @@
+import { useMutation } from '@tanstack/react-query'
+import { type FormEvent, useState } from 'react'
+import { messageOf, send } from '../../api/client.js'
+import { isRecord } from '../../api/session.js'
+import { useWrite } from '../../api/use.js'
+import { Button } from '../../ui/button.js'
+import { formatMoment } from '../../ui/format.js'
+import { Field, Panel } from '../../ui/parts.js'
+import { ShownOnce } from '../../ui/shown-once.js'
+import { Notice } from '../../ui/state.js'
+import { say } from '../../ui/toast.js'
+
+interface Made {
+  token: string
+  jti: string
+  expiresAt: string
+}
+
+/** Tokens for programs: signed here, shown once, kept nowhere; and refused from now on by their id. */
+export function Tokens() {
+  return (
+    <div className="stack">
+      <NewToken />
+      <RevokeToken />
+    </div>
+  )
+}
+
+function NewToken() {
+  const [made, setMade] = useState<Made>()
+  const sign = useMutation({ mutationFn: signToken, onSuccess: setMade })
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault()
+    const given = new FormData(event.currentTarget)
+    sign.mutate({
+      subject: String(given.get('subject') ?? ''),
+      write: given.get('scope') === 'write',
+      days: Number(given.get('days')),
+    })
+  }
+  return (
+    <Panel title="New token">
+      {made !== undefined ? (
+        <ShownOnce
+          what="token"
+          secret={made.token}
+          onDone={() => {
+            setMade(undefined)
+            sign.reset()
+          }}
+        >
+          <p className="muted">
+            Good until {formatMoment(made.expiresAt)}. Its id is <code className="wrap">{made.jti}</code>: with it the
+            token is revoked below, or by <code>ks auth token revoke</code>.
+          </p>
+        </ShownOnce>
+      ) : (
+        <form className="stack" onSubmit={submit}>
+          <p className="muted">
+            For a program that calls the API: in the header <code>Authorization: Bearer …</code>. It is shown once, and
+            the daemon keeps no list of tokens. A token of the operator is made by <code>ks auth token create</code>{' '}
+            alone.
+          </p>
+          <div className="field-row">
+            <Field label="For" hint="The subject: sources and chat applications belong to one.">
+              {(given) => (
+                <input {...given} name="subject" className="input" required maxLength={200} placeholder="ci" />
+              )}
+            </Field>
+            <Field label="May">
+              {(given) => (
+                <select {...given} name="scope" className="select" defaultValue="read">
+                  <option value="read">read and ask</option>
+                  <option value="write">read, ask and change</option>
+                </select>
+              )}
+            </Field>
+            <Field label="For how many days">
+              {(given) => (
+                <input
+                  {...given}
+                  name="days"
+                  className="input"
+                  type="number"
+                  min={1}
+                  max={90}
+                  defaultValue={30}
+                  required
+                />
+              )}
+            </Field>
+          </div>
+          {sign.isError && <Notice tone="bad">{messageOf(sign.error)}</Notice>}
+          <div className="row form-end">
+            <Button kind="primary" type="submit" busy={sign.isPending}>
+              Make the token
+            </Button>
+          </div>
+        </form>
+      )}
+    </Panel>
+  )
+}
+
+function RevokeToken() {
+  const revoke = useWrite('DELETE /daemon/tokens/{jti}')
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault()
+    const form = event.currentTarget
+    const jti = String(new FormData(form).get('jti') ?? '').trim()
+    const done = () => {
+      say('The token is refused from now on')
+      form.reset()
+    }
+    revoke.mutate({ path: { jti } }, { onSuccess: done })
+  }
+  return (
+    <Panel title="Revoke a token">
+      <form className="stack" onSubmit={submit}>
+        <Field
+          label="Its id"
+          hint="The claim jti, which is shown when a token is made. It does not come back."
+          error={revoke.isError ? messageOf(revoke.error) : undefined}
+        >
+          {(given) => (
+            <input {...given} name="jti" className="input mono" required maxLength={200} autoComplete="off" />
+          )}
+        </Field>
+        <div className="row form-end">
+          <Button kind="danger" type="submit" busy={revoke.isPending}>
+            Revoke
+          </Button>
+        </div>
+      </form>
+    </Panel>
+  )
+}
+
+async function signToken(body: { subject: string; write: boolean; days: number }): Promise<Made> {
+  const response = await send('/daemon/console/tokens', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+  const answer: unknown = await response.json()
+  if (!isRecord(answer)) throw new Error('the daemon answered with no token')
+  const { token, jti, expiresAt } = answer
+  if (typeof token !== 'string' || typeof jti !== 'string' || typeof expiresAt !== 'string')
+    throw new Error('the daemon answered with no token')
+  return { token, jti, expiresAt }
+}

@@ -1,0 +1,124 @@
+import type { Source } from '../../../contract/gateway/sources.js'
+
+/** The kinds of places that the daemon can read, and what a form for one asks. */
+export interface Kind {
+  id: string
+  title: string
+  lead: string
+  type: Source['type']
+  /** `metadata.provider`; a web site needs none */
+  provider?: string
+  uri: { label: string; placeholder: string; hint?: string }
+  parameters: readonly Parameter[]
+  /** ways to sign in; the first that is filled in counts */
+  credentials: readonly { title: string; fields: readonly SecretField[] }[]
+}
+
+export interface Parameter {
+  name: string
+  label: string
+  hint?: string
+  /** bounds of a whole number; a text where absent */
+  number?: { min: number; max: number; placeholder: string }
+}
+
+export interface SecretField {
+  name: string
+  label: string
+  optional?: true
+}
+
+const TOKEN = { title: 'A token', fields: [{ name: 'token', label: 'Token' }] } as const
+const PASSWORD = {
+  title: 'User name and password',
+  fields: [
+    { name: 'username', label: 'User name' },
+    { name: 'password', label: 'Password' },
+  ],
+} as const
+
+export const KINDS: readonly Kind[] = [
+  {
+    id: 'web',
+    title: 'Web site',
+    lead: 'The pages of a site below an address, found by links and site maps.',
+    type: 'web',
+    uri: { label: 'Address', placeholder: 'https://example.com/handbook/', hint: 'Pages below this path are read.' },
+    parameters: [
+      { name: 'maxPages', label: 'Most pages', number: { min: 1, max: 5000, placeholder: '200' } },
+      { name: 'maxDepth', label: 'Links deep', number: { min: 0, max: 20, placeholder: '5' } },
+      {
+        name: 'missingAfter',
+        label: 'Gone after',
+        hint: 'Syncs in a row that have not found a page before its document is removed; 0: never.',
+        number: { min: 0, max: 100, placeholder: '1' },
+      },
+    ],
+    credentials: [TOKEN, PASSWORD],
+  },
+  {
+    id: 's3',
+    title: 'S3 bucket',
+    lead: 'Files of a bucket at AWS, or of any server that speaks S3.',
+    type: 'object-storage',
+    provider: 's3',
+    uri: { label: 'Bucket', placeholder: 's3://bucket/folder/', hint: 'Or the URL of the server with the bucket.' },
+    parameters: [{ name: 'region', label: 'Region', hint: 'us-east-1 where it is left out.' }],
+    credentials: [
+      {
+        title: 'Access key',
+        fields: [
+          { name: 'accessKeyId', label: 'Access key ID' },
+          { name: 'secretAccessKey', label: 'Secret access key' },
+          { name: 'sessionToken', label: 'Session token', optional: true },
+        ],
+      },
+    ],
+  },
+  {
+    id: 'webdav',
+    title: 'WebDAV drive',
+    lead: 'A folder of Nextcloud, ownCloud or another drive.',
+    type: 'object-storage',
+    provider: 'webdav',
+    uri: { label: 'Folder', placeholder: 'https://cloud.example.com/remote.php/dav/files/me/' },
+    parameters: [],
+    credentials: [PASSWORD, TOKEN],
+  },
+  {
+    id: 'git',
+    title: 'Git repository',
+    lead: 'The Markdown files of one branch.',
+    type: 'connector',
+    provider: 'git',
+    uri: { label: 'Repository', placeholder: 'https://example.com/wiki.git' },
+    parameters: [
+      { name: 'branch', label: 'Branch', hint: 'That of the server where it is left out.' },
+      { name: 'folder', label: 'Folder', hint: 'Only files below it.' },
+    ],
+    credentials: [TOKEN, PASSWORD],
+  },
+  {
+    id: 'notion',
+    title: 'Notion',
+    lead: 'The pages that are shared with an integration.',
+    type: 'connector',
+    provider: 'notion',
+    uri: { label: 'Address', placeholder: 'https://api.notion.com/' },
+    parameters: [],
+    credentials: [{ title: 'Integration', fields: [{ name: 'token', label: 'Token of the integration' }] }],
+  },
+]
+
+/** What a source is, in a word or two. */
+export function kindOf({ type, metadata }: Source): string {
+  const found = KINDS.find((kind) => kind.type === type && (kind.provider ?? 'web') === (metadata.provider ?? 'web'))
+  if (found !== undefined) return found.title
+  return type === 'upload' ? 'Uploads' : typeof metadata.provider === 'string' ? metadata.provider : type
+}
+
+/** Whether the daemon has files, pages or a whole site to read of it. */
+export function readsOf({ type }: Source): 'site' | 'files' | 'pages' | 'nothing' {
+  if (type === 'web') return 'site'
+  return type === 'object-storage' ? 'files' : type === 'connector' ? 'pages' : 'nothing'
+}

@@ -1,0 +1,111 @@
+import { useState } from 'react'
+import type { Watch } from '../../../contract/gateway/local-files.js'
+import type { Source } from '../../../contract/gateway/sources.js'
+import { messageOf } from '../../api/client.js'
+import { useRead, useWrite } from '../../api/use.js'
+import { Button } from '../../ui/button.js'
+import { plural } from '../../ui/format.js'
+import { Dialog } from '../../ui/parts.js'
+import { Notice } from '../../ui/state.js'
+import { say } from '../../ui/toast.js'
+
+/** as many as are counted before it says "or more" */
+const COUNTED = 100
+
+/** Says what goes before it goes. */
+export function RemoveSource({ source, onClose }: { source: Source; onClose: () => void }) {
+  const [documents, setDocuments] = useState<'cascade' | 'keep'>('cascade')
+  const path = { id: source.knowledgeSpaceId }
+  const held = useRead('GET /knowledge-spaces/{id}/fs/find', {
+    path,
+    query: { path: `/sources/${source.id}`, resourceType: 'document', limit: COUNTED },
+  })
+  const remove = useWrite('DELETE /knowledge-spaces/{id}/sources/{sourceId}', [
+    'GET /knowledge-spaces/{id}/sources',
+    'GET /knowledge-spaces/{id}/documents',
+    'GET /knowledge-spaces/{id}/stats',
+  ])
+  const count = held.data?.items.length ?? 0
+  const what =
+    count === 0
+      ? 'its documents'
+      : count >= COUNTED
+        ? `its ${COUNTED} or more documents`
+        : `its ${plural(count, 'document')}`
+  const gone = () => {
+    say(documents === 'cascade' ? `${source.name} and ${what} were removed` : `${source.name} was removed`)
+    onClose()
+  }
+  return (
+    <Dialog title={`Remove ${source.name}?`} onClose={onClose}>
+      <div className="stack">
+        <p>Its address, schedule and stored credentials go, and it is not read any more. This cannot be taken back.</p>
+        <fieldset className="choices">
+          <legend className="sr-only">Documents</legend>
+          <label className="choice">
+            <input
+              type="radio"
+              name="documents"
+              checked={documents === 'cascade'}
+              onChange={() => setDocuments('cascade')}
+            />
+            <span>
+              <strong>Remove {what} too</strong>
+              <span className="muted small">with everything made of them: passages, pictures, entities, vectors</span>
+            </span>
+          </label>
+          <label className="choice">
+            <input type="radio" name="documents" checked={documents === 'keep'} onChange={() => setDocuments('keep')} />
+            <span>
+              <strong>Keep the documents</strong>
+              <span className="muted small">
+                they stay as they are and can be asked, and are not brought up to date
+              </span>
+            </span>
+          </label>
+        </fieldset>
+        {remove.isError && <Notice tone="bad">{messageOf(remove.error)}</Notice>}
+        <div className="row form-end">
+          <Button onClick={onClose}>Cancel</Button>
+          <Button
+            kind="danger"
+            icon="trash"
+            busy={remove.isPending}
+            onClick={() =>
+              remove.mutate({ path: { ...path, sourceId: source.id }, query: { documents } }, { onSuccess: gone })
+            }
+          >
+            Remove
+          </Button>
+        </div>
+      </div>
+    </Dialog>
+  )
+}
+
+export function RemoveWatch({ watch, onClose }: { watch: Watch; onClose: () => void }) {
+  const remove = useWrite('DELETE /daemon/watches/{watchId}', ['GET /daemon/watches'])
+  const gone = () => {
+    say('The folder is not watched any more; its documents stay.')
+    onClose()
+  }
+  return (
+    <Dialog title="Stop watching this folder?" onClose={onClose}>
+      <div className="stack">
+        <p className="mono wrap">{watch.folder}</p>
+        <p>Its documents stay in the space as they are. What changes in the folder from now on is not taken up.</p>
+        {remove.isError && <Notice tone="bad">{messageOf(remove.error)}</Notice>}
+        <div className="row form-end">
+          <Button onClick={onClose}>Cancel</Button>
+          <Button
+            kind="danger"
+            busy={remove.isPending}
+            onClick={() => remove.mutate({ path: { watchId: watch.id } }, { onSuccess: gone })}
+          >
+            Stop watching
+          </Button>
+        </div>
+      </div>
+    </Dialog>
+  )
+}

@@ -1,0 +1,73 @@
+import { useState } from 'react'
+import { isRecord } from '../../api/session.js'
+import { Field } from '../../ui/parts.js'
+
+/** When a source is read again; fields of the form it stands in. */
+export function Schedule({ policy }: { policy?: unknown }) {
+  const known = isRecord(policy) ? policy : {}
+  const daily = Array.isArray(known.dailyAt) ? known.dailyAt : undefined
+  const [how, setHow] = useState(daily !== undefined ? 'daily' : known.everyHours !== undefined ? 'every' : 'none')
+  return (
+    <div className="field-row">
+      <Field label="Reads it again">
+        {(given) => (
+          <select
+            {...given}
+            name="schedule"
+            className="select"
+            value={how}
+            onChange={(event) => setHow(event.target.value)}
+          >
+            <option value="none">When asked</option>
+            <option value="every">Every so many hours</option>
+            <option value="daily">At times of the day</option>
+          </select>
+        )}
+      </Field>
+      {how === 'every' && (
+        <Field label="Hours">
+          {(given) => (
+            <input
+              {...given}
+              name="everyHours"
+              className="input"
+              type="number"
+              min={1}
+              max={720}
+              required
+              defaultValue={typeof known.everyHours === 'number' ? known.everyHours : 24}
+            />
+          )}
+        </Field>
+      )}
+      {how === 'daily' && (
+        <>
+          <Field label="Times" hint="As 02:00, 14:00.">
+            {(given) => (
+              <input
+                {...given}
+                name="dailyAt"
+                className="input"
+                required
+                defaultValue={daily?.join(', ') ?? '02:00'}
+                pattern="\s*\d\d:\d\d\s*(,\s*\d\d:\d\d\s*)*"
+              />
+            )}
+          </Field>
+          <Field label="UTC offset" hint="As +02:00.">
+            {(given) => (
+              <input
+                {...given}
+                name="utcOffset"
+                className="input"
+                placeholder="+00:00"
+                pattern="[+\-]\d\d:\d\d"
+                defaultValue={typeof known.utcOffset === 'string' ? known.utcOffset : ''}
+              />
+            )}
+          </Field>
+        </>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,166 @@
+import { type FormEvent, useState } from 'react'
+import type { Watch } from '../../../contract/gateway/local-files.js'
+import { ApiError, messageOf } from '../../api/client.js'
+import { useRead, useWrite } from '../../api/use.js'
+import { Button } from '../../ui/button.js'
+import { formatAgo, formatMoment, plural } from '../../ui/format.js'
+import { Dialog, Field } from '../../ui/parts.js'
+import { Badge, Empty, Loaded, Notice, type Tone } from '../../ui/state.js'
+import { say } from '../../ui/toast.js'
+import { RemoveWatch } from './remove.js'
+
+const EVERY_MS = 5_000
+
+const STATES: Readonly<Record<Watch['state'], readonly [words: string, tone: Tone, todo?: string]>> = {
+  starting: ['starting', 'accent'],
+  syncing: ['reading', 'accent'],
+  watching: ['up to date', 'good'],
+  waiting: ['waiting', 'warn', 'It is tried again by itself.'],
+  'folder-missing': [
+    'folder missing',
+    'warn',
+    'Nothing is removed. When the folder is back, the watch goes on by itself.',
+  ],
+  withheld: [
+    'withheld',
+    'warn',
+    'Files are missing, perhaps because a disk is not there. Mount it; or, where they are really gone, accept that.',
+  ],
+  failed: ['failed', 'bad'],
+}
+
+/** Folders of the machine of the daemon that a space is kept at; the operator's alone. */
+export function Watches({ spaceId }: { spaceId: string }) {
+  const watches = useRead('GET /daemon/watches', {}, { every: EVERY_MS })
+  if (watches.error instanceof ApiError && (watches.error.status === 403 || watches.error.status === 501))
+    return <Notice>{watches.error.message}</Notice>
+  return (
+    <Loaded of={watches}>
+      {({ items }) => {
+        const own = items.filter(({ knowledgeSpaceId }) => knowledgeSpaceId === spaceId)
+        if (own.length === 0)
+          return (
+            <Empty icon="folder" title="No folder is watched">
+              <p>A watch keeps the space at what a folder of the daemon's machine holds, deletions included.</p>
+            </Empty>
+          )
+        return (
+          <ul className="stack">
+            {own.map((watch) => (
+              <WatchCard key={watch.id} watch={watch} />
+            ))}
+          </ul>
+        )
+      }}
+    </Loaded>
+  )
+}
+
+function WatchCard({ watch }: { watch: Watch }) {
+  const [removes, setRemoves] = useState(false)
+  const accept = useWrite('POST /daemon/watches', ['GET /daemon/watches'])
+  const [words, tone, todo] = STATES[watch.state]
+  const { knowledgeSpaceId, folder, ignore, glob, hidden, ignoreFiles, onDelete, pollMs } = watch
+  const body = { knowledgeSpaceId, folder, ignore, glob, hidden, ignoreFiles, onDelete, acceptMissing: true }
+  const acceptMissing = () =>
+    accept.mutate(
+      { body: pollMs === undefined ? body : { ...body, pollMs } },
+      { onError: (error) => say(messageOf(error), 'bad') },
+    )
+  return (
+    <li className="source panel">
+      <div className="source-head">
+        <h3 className="mono wrap source-words">{folder}</h3>
+        <Badge tone={tone}>{words}</Badge>
+      </div>
+      <p className="small muted source-facts">
+        {watch.files !== undefined && <span>{plural(watch.files, 'file')}</span>}
+        {watch.lastSyncAt !== undefined && (
+          <span title={formatMoment(watch.lastSyncAt)}>looked at {formatAgo(watch.lastSyncAt)}</span>
+        )}
+        <span>{onDelete === 'remove' ? 'deleted files leave the space' : 'deleted files stay in the space'}</span>
+        {watch.polledEveryMs !== undefined && <span>asked every {watch.polledEveryMs / 1000} s</span>}
+        {glob.length > 0 && <span>only {glob.join(', ')}</span>}
+        {ignore.length > 0 && <span>without {ignore.join(', ')}</span>}
+      </p>
+      {(watch.detail !== undefined || todo !== undefined) && (
+        <Notice tone={tone === 'bad' ? 'bad' : 'warn'}>
+          {watch.detail !== undefined && <p>{watch.detail}</p>}
+          {todo !== undefined && <p className="muted">{todo}</p>}
+        </Notice>
+      )}
+      <div className="row source-actions">
+        {watch.state === 'withheld' && (
+          <Button small busy={accept.isPending} onClick={acceptMissing}>
+            The files are gone: remove them
+          </Button>
+        )}
+        <Button small kind="danger" icon="trash" onClick={() => setRemoves(true)}>
+          Stop watching
+        </Button>
+      </div>
+      {removes && <RemoveWatch watch={watch} onClose={() => setRemoves(false)} />}
+    </li>
+  )
+}
+
+export function NewWatch({ spaceId, onClose }: { spaceId: string; onClose: () => void }) {
+  const add = useWrite('POST /daemon/watches', ['GET /daemon/watches'])
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault()
+    const given = new FormData(event.currentTarget)
+    const list = (name: string) =>
+      String(given.get(name) ?? '')
+        .split('\n')
+        .map((line) => line.trim())
+        .filter((line) => line !== '')
+    const body = {
+      knowledgeSpaceId: spaceId,
+      folder: String(given.get('folder') ?? '').trim(),
+      glob: list('glob'),
+      ignore: list('ignore'),
+      hidden: given.has('hidden'),
+      onDelete: given.has('keeps') ? ('keep' as const) : ('remove' as const),
+    }
+    add.mutate({ body }, { onSuccess: onClose })
+  }
+  return (
+    <Dialog title="Watch a folder" onClose={onClose}>
+      <form className="stack" onSubmit={submit}>
+        <Field label="Folder" hint="The whole path, on the machine where the daemon runs.">
+          {(given) => (
+            <input
+              {...given}
+              name="folder"
+              className="input mono"
+              required
+              placeholder="/home/me/notes"
+              maxLength={4096}
+            />
+          )}
+        </Field>
+        <div className="field-row">
+          <Field label="Only these files" hint="A pattern a line, as *.md. All where it is empty.">
+            {(given) => <textarea {...given} name="glob" className="textarea mono" rows={2} />}
+          </Field>
+          <Field label="Not these files" hint="A pattern a line, as drafts/.">
+            {(given) => <textarea {...given} name="ignore" className="textarea mono" rows={2} />}
+          </Field>
+        </div>
+        <label className="check">
+          <input type="checkbox" name="hidden" /> Hidden files count too
+        </label>
+        <label className="check">
+          <input type="checkbox" name="keeps" /> Keep the documents of files that are deleted
+        </label>
+        {add.isError && <Notice tone="bad">{messageOf(add.error)}</Notice>}
+        <div className="row form-end">
+          <Button onClick={onClose}>Cancel</Button>
+          <Button kind="primary" type="submit" busy={add.isPending}>
+            Watch
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}

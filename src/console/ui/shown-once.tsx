@@ -1,0 +1,38 @@
+import type { ReactNode } from 'react'
+import { Button } from './button.js'
+import { Notice } from './state.js'
+import { say } from './toast.js'
+
+/** A secret that was just made: here to be copied, and gone with the next click. */
+export function ShownOnce({
+  what,
+  secret,
+  children,
+  onDone,
+}: {
+  what: string
+  secret: string
+  children?: ReactNode
+  onDone: () => void
+}) {
+  const copy = () =>
+    navigator.clipboard.writeText(secret).then(
+      () => say(`The ${what} was copied`),
+      () => say('The browser did not let it be copied: mark it and copy it by hand', 'warn'),
+    )
+  return (
+    <div className="stack">
+      <Notice tone="warn">This is the only time that the {what} is shown. Copy it now.</Notice>
+      <output className="secret mono" aria-label={`The ${what}`}>
+        {secret}
+      </output>
+      {children}
+      <div className="row form-end">
+        <Button onClick={copy}>Copy</Button>
+        <Button kind="primary" onClick={onDone}>
+          I have it
+        </Button>
+      </div>
+    </div>
+  )
+}

@@ -1,0 +1,47 @@
+import { z } from 'zod'
+import { uuid } from '../../contract/primitives.js'
+import { route } from '../../contract/route.js'
+import type { HandlerDeps, Handlers } from '../operation.js'
+
+/**
+ * How pages reach the chat service without a key of an application: a visit stands for one. Between this program's own
+ * parts, so no part of the API.
+ */
+const Begun = z.strictObject({ token: z.string(), user: z.string(), expiresInSeconds: z.int().min(1) })
+
+export const visitRoutes = [
+  route({
+    id: 'beginChatVisit',
+    method: 'POST',
+    path: '/chat/{appId}/visits',
+    scope: 'public',
+    summary: 'Begin a visit of the page of an application, or go on with one.',
+    params: z.strictObject({ appId: uuid }),
+    body: z.strictObject({ before: z.string().max(4000).optional() }),
+    ok: { 201: Begun },
+    shownOnce: ['token'],
+    errors: [400, 404, 429],
+  }),
+  route({
+    id: 'tryChatApp',
+    method: 'POST',
+    path: '/daemon/console/chats/{appId}',
+    scope: 'write',
+    summary: 'Speak with an application as its owner.',
+    params: z.strictObject({ appId: uuid }),
+    ok: { 201: Begun },
+    shownOnce: ['token'],
+    errors: [404],
+  }),
+] as const
+
+export function visitHandlers({ engine, visits }: HandlerDeps) {
+  return {
+    beginChatVisit: ({ params, body }) => visits.ofVisitor(params.appId, body.before),
+    tryChatApp: async ({ caller, params }) => {
+      // to anybody but its owner the application is not there
+      await engine.chat.apps.get(caller, params.appId)
+      return await visits.ofOwner(caller, params.appId)
+    },
+  } satisfies Handlers<typeof visitRoutes>
+}

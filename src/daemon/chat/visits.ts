@@ -1,0 +1,166 @@
+import { jwtVerify, SignJWT } from 'jose'
+import { ChatError } from '../../contract/chat/errors.js'
+import { KsError } from '../../contract/errors.js'
+import { quote } from '../../contract/issues.js'
+import type { Caller } from '../../engine/base/caller.js'
+import { newId } from '../../lib/ids.js'
+import { LOCAL_ISSUER, LOCAL_TENANT } from '../../local/keys.js'
+import { createRateLimit } from '../http/rate-limit.js'
+
+/** Not the audience of tokens of the API: a visit opens the chat of one application and nothing else. */
+const AUDIENCE = 'knowledge-spaces-chat'
+const VISITOR_SECONDS = 60 * 60
+const OWNER_SECONDS = 15 * 60
+/** a visitor who comes back within this time goes on with their conversations */
+const RETURN_SECONDS = 24 * 60 * 60
+
+/** Of one visitor, and of all visitors of an application together, who each cost what a model costs. */
+const REQUESTS_A_MINUTE = 60
+const MESSAGES_A_MINUTE = 8
+const MESSAGES_OF_ALL_A_MINUTE = 60
+const VISITORS_A_MINUTE = 60
+/** of one question */
+const MOST_CHARACTERS = 4_000
+
+/** What a page of an application does in the name of its visitor. */
+const OF_VISITORS: ReadonlySet<string> = new Set([
+  'sendChatMessage',
+  'replayChatMessage',
+  'stopChatMessage',
+  'rateMessage',
+  'suggestQuestions',
+  'listMessages',
+  'listConversations',
+  'deleteConversation',
+  'getChatInfo',
+  'getChatParameters',
+  'getChatMeta',
+  'getChatSite',
+])
+
+/** Who a page speaks for, in place of the key of an application. */
+export interface Visit {
+  tenant: string
+  appId: string
+  /** of a visitor: their end user; of an owner: their subject */
+  user: string
+  isOwner: boolean
+}
+
+export interface BegunVisit {
+  token: string
+  /** the end user that requests name */
+  user: string
+  expiresInSeconds: number
+}
+
+/** Visits of applications: signed and not kept, so that they hold across restarts and gateways. */
+export interface ChatVisits {
+  /** origins that may show the page of an application; undefined for one that has none */
+  framesOf(appId: string): readonly string[] | undefined
+  /** A visit of somebody whom nobody knows. @param before a visit to go on with @throws KsError `not-found`, `rate-limited` */
+  ofVisitor(appId: string, before: string | undefined): Promise<BegunVisit>
+  /** A visit of the owner, who may do what a key of the application may. */
+  ofOwner(caller: Caller, appId: string): Promise<BegunVisit>
+  read(token: string): Promise<Visit | undefined>
+  /** @throws ChatError `forbidden`; KsError `rate-limited` */
+  admit(visit: Visit, operation: string): void
+}
+
+interface VisitOptions {
+  signingKey: Uint8Array
+  /** applications that have a page: an id of the operator's tenant, or `tenant/id` */
+  pages: readonly string[]
+  frames: readonly string[]
+  gateways: () => number
+}
+
+export function createChatVisits({ signingKey, pages, frames, gateways }: VisitOptions): ChatVisits {
+  const tenants = new Map(pages.map(placeOf))
+  const limits = {
+    requests: createRateLimit(REQUESTS_A_MINUTE, gateways),
+    messages: createRateLimit(MESSAGES_A_MINUTE, gateways),
+    ofAll: createRateLimit(MESSAGES_OF_ALL_A_MINUTE, gateways),
+    visitors: createRateLimit(VISITORS_A_MINUTE, gateways),
+  }
+
+  const sign = async ({ tenant, appId, user, isOwner }: Visit, life: number): Promise<BegunVisit> => {
+    const token = await new SignJWT({ tenant, app: appId, owner: isOwner })
+      .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
+      .setIssuer(LOCAL_ISSUER)
+      .setAudience(AUDIENCE)
+      .setSubject(user)
+      .setIssuedAt()
+      .setExpirationTime(`${life}s`)
+      .sign(signingKey)
+    return { token, user, expiresInSeconds: life }
+  }
+
+  const claimsOf = async (token: string, tolerance = 0): Promise<Visit | undefined> => {
+    try {
+      const { payload } = await jwtVerify(token, signingKey, {
+        algorithms: ['HS256'],
+        issuer: LOCAL_ISSUER,
+        audience: AUDIENCE,
+        requiredClaims: ['exp', 'sub'],
+        clockTolerance: tolerance,
+      })
+      const { sub, tenant, app, owner } = payload
+      if (typeof sub !== 'string' || typeof tenant !== 'string' || typeof app !== 'string') return undefined
+      return { tenant, appId: app, user: sub, isOwner: owner === true }
+    } catch {
+      return undefined
+    }
+  }
+
+  return {
+    framesOf: (appId) => (tenants.has(appId) ? frames : undefined),
+    ofVisitor: async (appId, before) => {
+      const tenant = tenants.get(appId)
+      if (tenant === undefined) throw new KsError('not-found', `the application ${quote(appId)} has no page here`)
+      const known = before === undefined ? undefined : await claimsOf(before, RETURN_SECONDS)
+      const goesOn = known !== undefined && !known.isOwner && known.appId === appId
+      if (!goesOn) limits.visitors(appId)
+      const user = goesOn ? known.user : `visitor-${newId()}`
+      return await sign({ tenant, appId, user, isOwner: false }, VISITOR_SECONDS)
+    },
+    ofOwner: ({ tenant, subject }, appId) => sign({ tenant, appId, user: subject, isOwner: true }, OWNER_SECONDS),
+    read: async (token) => {
+      const visit = await claimsOf(token)
+      if (visit === undefined || visit.isOwner) return visit
+      // a page that was taken down ends its visits
+      return tenants.get(visit.appId) === visit.tenant ? visit : undefined
+    },
+    admit: ({ appId, user, isOwner }, operation) => {
+      if (isOwner) return
+      if (!OF_VISITORS.has(operation)) throw new ChatError('forbidden', 'A visitor of the page may not do this.')
+      limits.requests(user)
+      if (operation !== 'sendChatMessage') return
+      limits.messages(user)
+      limits.ofAll(appId)
+    },
+  }
+}
+
+/**
+ * A visitor speaks for themselves alone, and briefly.
+ *
+ * @throws ChatError `forbidden`, `invalid_param`
+ */
+export function checkVisitorInput({ user, isOwner }: Visit, input: { query?: unknown; body?: unknown }): void {
+  if (isOwner) return
+  for (const part of [input.query, input.body]) {
+    if (typeof part !== 'object' || part === null) continue
+    if ('user' in part && part.user !== user) throw new ChatError('forbidden', 'The user is not the one of this visit.')
+    if ('query' in part && typeof part.query === 'string' && part.query.length > MOST_CHARACTERS)
+      throw new ChatError('invalid_param', `A question has at most ${MOST_CHARACTERS} characters here.`)
+    // an address that the daemon would fetch, or a file that somebody else has sent
+    if ('files' in part && Array.isArray(part.files) && part.files.length > 0)
+      throw new ChatError('invalid_param', 'The page takes no images.')
+  }
+}
+
+function placeOf(entry: string): [appId: string, tenant: string] {
+  const at = entry.lastIndexOf('/')
+  return at < 0 ? [entry, LOCAL_TENANT] : [entry.slice(at + 1), entry.slice(0, at)]
+}

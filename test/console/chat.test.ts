@@ -1,0 +1,215 @@
+import { createServer } from 'node:http'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createToken } from '../../src/local/keys.js'
+import { overflow, seriousProblems } from './axe.js'
+import { type Console, endBrowser, hasBrowser, jsonOf, openTab, startAgain, startConsole } from './browser.js'
+
+const HOSTILE = '<img src=x onerror="document.title=1">'
+const ANSWERED = 'Who asks gets this fixed answer.'
+let console: Console
+let spaceId = ''
+let appId = ''
+let other = ''
+
+// the setting names an application, which is there once a daemon is: so the daemon starts twice on one folder
+beforeAll(async () => {
+  console = await startConsole({ compilation: 'inline' })
+  const json = { name: HOSTILE, slug: 'shop' }
+  spaceId = (await jsonOf<{ id: string }>(await call('POST', '/knowledge-spaces', { json }))).id
+  const form = {
+    file: new File(['# Hours\n\nThe shop opens at nine in the morning on weekdays.\n'], 'hours <b>bold</b>.md'),
+  }
+  await call('POST', `/knowledge-spaces/${spaceId}/documents`, { form })
+  const app = { name: HOSTILE, knowledgeSpaceIds: [spaceId], suggestedQuestions: ['When does the shop open?'] }
+  appId = (await jsonOf<{ id: string }>(await call('POST', '/chat-apps', { json: app }))).id
+  other = (await jsonOf<{ id: string }>(await call('POST', '/chat-apps', { json: { ...app, name: 'Other' } }))).id
+  const settings = { compilation: 'inline', chatPages: [appId], chatPageFrames: ['http://localhost:*'] }
+  console = await startAgain(console, settings)
+})
+afterAll(endBrowser)
+
+const call: Console['call'] = (method, path, sent = {}) =>
+  console.call(method, path, { token: console.operator, ...sent })
+const post = (path: string, json: unknown, headers: Record<string, string> = {}) =>
+  fetch(console.url + path, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(json),
+  })
+interface Visit {
+  token: string
+  user: string
+}
+const visit = async (before?: string) => await jsonOf<Visit>(await post(`/chat/${appId}/visits`, { before }))
+const chat = (token: string, method: string, path: string, json?: unknown) =>
+  fetch(`${console.url}/v1${path}`, {
+    method,
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    ...(json === undefined ? {} : { body: JSON.stringify(json) }),
+  })
+
+describe('a visit of a page', () => {
+  it('is begun where the operator has put the page up, by the page itself, and goes on as the same user', async () => {
+    expect((await post(`/chat/${other}/visits`, {})).status).toBe(404)
+    expect((await fetch(`${console.url}/chat/${other}`)).status).toBe(404)
+    expect((await post(`/chat/${appId}/visits`, {}, { origin: 'http://evil.example' })).status).toBe(403)
+    const first = await visit()
+    expect((await visit(first.token)).user).toBe(first.user)
+    expect((await visit()).user).not.toBe(first.user)
+    expect((await visit('no.such.visit')).user).not.toBe(first.user)
+  })
+
+  it('opens the chat of its application for its own user, and nothing else', async () => {
+    const [one, two] = [await visit(), await visit()]
+    expect((await chat(one.token, 'GET', `/conversations?user=${one.user}`)).status).toBe(200)
+    const refused = [
+      await chat(one.token, 'GET', `/conversations?user=${two.user}`),
+      await chat(one.token, 'POST', '/chat-messages', { query: 'hello', user: two.user }),
+      await chat(one.token, 'GET', '/apps/annotations'),
+      await chat(one.token, 'GET', '/app/feedbacks'),
+      await chat(one.token, 'POST', '/apps/annotations', { question: 'a', answer: 'b' }),
+      await chat(one.token, 'POST', '/text-to-audio', { text: 'a', user: one.user }),
+    ]
+    expect(refused.map(({ status }) => status)).toEqual([403, 403, 403, 403, 403, 403])
+    const files = [{ type: 'image', transfer_method: 'remote_url', url: 'http://127.0.0.1/' }]
+    expect((await chat(one.token, 'POST', '/chat-messages', { query: 'a', user: one.user, files })).status).toBe(400)
+    const long = { query: 'a'.repeat(4001), user: one.user }
+    expect((await chat(one.token, 'POST', '/chat-messages', long)).status).toBe(400)
+    // it is no token of the gateway, and a token of the gateway is no visit
+    expect((await console.call('GET', '/knowledge-spaces', { token: one.token })).status).toBe(401)
+    expect((await chat(console.operator, 'GET', '/info')).status).toBe(401)
+  })
+
+  it('asks a bounded number of questions a minute', async () => {
+    const { token, user } = await visit()
+    const statuses: number[] = []
+    for (let at = 0; at < 10; at++)
+      statuses.push(
+        (await chat(token, 'POST', '/chat-messages', { query: 'hi', user, response_mode: 'blocking' })).status,
+      )
+    expect([statuses[0], statuses.at(-1)]).toEqual([200, 429])
+  })
+
+  it('of an owner is for who made the application alone', async () => {
+    const path = `/daemon/console/chats/${appId}`
+    expect((await call('POST', path)).status).toBe(201)
+    expect((await console.call('POST', path)).status).toBe(404)
+    const { token } = await createToken(console.dataDir, {
+      tenant: 'local',
+      subject: 'eve',
+      scopes: ['knowledge-spaces:*'],
+    })
+    expect((await console.call('POST', path, { token })).status).toBe(404)
+  })
+})
+
+describe.runIf(hasBrowser)('chat in the browser', () => {
+  it('an application is tried, rated, looked up and given a fixed answer', async () => {
+    const { page, problems, strangers, close } = await openTab(console.url, await console.signedIn('chat'))
+    await page.getByRole('link', { name: HOSTILE }).click()
+    await page.getByRole('button', { name: 'When does the shop open?' }).click()
+    await page.getByText('nine in the morning').first().waitFor()
+    await page.getByText(/\d passages?/).click()
+    await page.getByRole('link', { name: 'hours <b>bold</b>.md' }).first().waitFor()
+    await page.getByRole('button', { name: 'Good answer' }).click()
+    await page.locator('[aria-pressed="true"]').waitFor()
+    expect(await seriousProblems(page)).toEqual([])
+    await page.getByRole('tab', { name: 'Conversations' }).click()
+    await page.getByRole('button', { name: /shop/ }).first().click()
+    await page.getByRole('dialog').getByText('nine in the morning').first().waitFor()
+    await page.getByRole('dialog').getByText('good answer').waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByRole('tab', { name: 'Feedback' }).click()
+    await page.getByText('without a remark').waitFor()
+    await page.getByRole('tab', { name: 'Annotations' }).click()
+    await page.getByLabel('Question').fill('Who are you?')
+    await page.getByLabel('Answer').fill(ANSWERED)
+    await page.getByRole('button', { name: 'Add' }).click()
+    await page.getByText('1 annotation').waitFor()
+    await page.getByRole('button', { name: 'Switch on' }).click()
+    await page.getByRole('button', { name: 'Switch off' }).waitFor()
+    await page.getByRole('tab', { name: 'Try it' }).click()
+    await page.getByLabel('Message').fill('Who are you?')
+    await page.keyboard.press('Enter')
+    await page.getByText(ANSWERED).waitFor()
+    await page.getByText('annotation', { exact: true }).waitFor()
+    expect(await page.title()).not.toBe('1')
+    expect({ problems, strangers }).toEqual({ problems: [], strangers: [] })
+    await close()
+  })
+
+  it('an application is made, given prices, a key that is shown once, and deleted, at 360 px', async () => {
+    const { page, problems, close } = await openTab(console.url, await console.signedIn('chat'), {
+      width: 360,
+      height: 740,
+    })
+    await page.getByRole('button', { name: 'New application' }).click()
+    await page.getByLabel('Name').fill('Guide')
+    await page.getByLabel(HOSTILE).check()
+    await page.getByRole('button', { name: 'Create' }).click()
+    await page.getByRole('heading', { name: 'Guide', level: 1 }).waitFor()
+    await page.getByRole('tab', { name: 'Settings and prices' }).click()
+    await page.getByLabel('Prices of its own').check()
+    await page.getByLabel('Unit of the answer').fill('0.25')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('The application was changed').waitFor()
+    expect([await seriousProblems(page), await overflow(page)]).toEqual([[], 0])
+    await page.getByRole('tab', { name: 'Keys and page' }).click()
+    await page.getByText('It is off.').waitFor()
+    await page.getByRole('button', { name: 'New key' }).click()
+    const key = (await page.getByLabel('The key', { exact: true }).textContent()) ?? ''
+    expect((await chat(key, 'GET', '/info')).status).toBe(200)
+    expect([await seriousProblems(page), await overflow(page)]).toEqual([[], 0])
+    await page.getByRole('button', { name: 'I have it' }).click()
+    expect(await page.content()).not.toContain(key)
+    await page.getByRole('button', { name: /Revoke the key/ }).click()
+    await page.getByText('revoked').waitFor()
+    expect((await chat(key, 'GET', '/info')).status).toBe(401)
+    await page.getByRole('button', { name: 'Delete' }).first().click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
+    await page.getByRole('heading', { name: 'Chat', level: 1 }).waitFor()
+    await page.getByRole('link', { name: 'Other' }).waitFor()
+    expect(await page.getByRole('link', { name: 'Guide' }).count()).toBe(0)
+    // HEAD of a page that is not there is how the console sees that
+    expect(problems.filter((text) => !text.includes('404'))).toEqual([])
+    await close()
+  })
+
+  it('a visitor speaks with the page, comes back to what was said, and no key is in it', async () => {
+    const { page, problems, strangers, close } = await openTab(console.url, `/chat/${appId}`, {
+      width: 360,
+      height: 740,
+    })
+    await page.getByRole('heading', { name: HOSTILE }).waitFor()
+    await page.getByRole('button', { name: 'When does the shop open?' }).click()
+    await page.getByText('nine in the morning').first().waitFor()
+    await page.getByRole('button', { name: 'Helpful', exact: true }).click()
+    await page.locator('[aria-pressed="true"]').waitFor()
+    expect([await seriousProblems(page), await overflow(page)]).toEqual([[], 0])
+    await page.reload()
+    await page.getByText('nine in the morning').first().waitFor()
+    await page.locator('[aria-pressed="true"]').waitFor()
+    expect(await page.content()).not.toMatch(/app-[\w-]{20}/)
+    expect(await page.title()).toBe(HOSTILE)
+    expect({ problems, strangers }).toEqual({ problems: [], strangers: [] })
+    await close()
+  })
+
+  it('the page stands in a frame of a site that is named, and in no other', async () => {
+    const html = `<iframe src="${console.url}/chat/${appId}" width="400" height="500"></iframe>`
+    const server = createServer((_request, response) => {
+      response.writeHead(200, { 'content-type': 'text/html' }).end(html)
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const bound = server.address()
+    const port = typeof bound === 'object' && bound !== null ? bound.port : 0
+    const { page, close } = await openTab(`http://localhost:${port}`, '/')
+    await page.frameLocator('iframe').getByRole('button', { name: 'When does the shop open?' }).click()
+    await page.frameLocator('iframe').getByText('nine in the morning').first().waitFor()
+    await page.goto(`http://127.0.0.1:${port}/`)
+    await page.waitForTimeout(500)
+    expect(await page.frameLocator('iframe').getByRole('heading', { name: HOSTILE }).count()).toBe(0)
+    await close()
+    server.close()
+  })
+})

@@ -1,0 +1,110 @@
+import { readdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { overflow, seriousProblems } from './axe.js'
+import { type Console, endBrowser, hasBrowser, jsonOf, openTab, startConsole } from './browser.js'
+
+const HOSTILE = '<img src=x onerror=document.title=1>.txt'
+let console: Console
+let id = ''
+
+beforeAll(async () => {
+  console = await startConsole({ compilation: 'inline' })
+  const json = { name: 'Notes', slug: 'notes' }
+  id = (await jsonOf<{ id: string }>(await call('POST', '/knowledge-spaces', { json }))).id
+  for (const [name, text] of [
+    ['ferry.md', '# Ferry\n\nThe ferry leaves at nine.\n'],
+    [HOSTILE, 'The shop opens at ten.\n'],
+  ] as const) {
+    const form = { file: new File([text], name) }
+    expect((await call('POST', `/knowledge-spaces/${id}/documents`, { form })).status).toBe(201)
+  }
+})
+afterAll(endBrowser)
+
+const call: Console['call'] = (method, path, sent = {}) =>
+  console.call(method, path, { token: console.operator, ...sent })
+
+describe('tokens of the console', () => {
+  it('are signed for the operator alone, never with all scopes, and for at most 90 days', async () => {
+    const json = { subject: 'ci', write: false, days: 1 }
+    expect((await console.call('POST', '/daemon/console/tokens', { json })).status).toBe(403)
+    expect((await call('POST', '/daemon/console/tokens', { json: { ...json, days: 91 } })).status).toBe(400)
+    const { token } = await jsonOf<{ token: string }>(await call('POST', '/daemon/console/tokens', { json }))
+    const { scope, tenant } = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString())
+    expect({ scope, tenant }).toEqual({ scope: 'knowledge-spaces:read', tenant: 'local' })
+    expect((await console.call('GET', '/knowledge-spaces', { token })).status).toBe(200)
+    // it makes no other ones
+    expect((await console.call('POST', '/daemon/console/tokens', { token, json })).status).toBe(403)
+  })
+})
+
+describe.runIf(hasBrowser)('operations in the browser', () => {
+  it('every part shows what the daemon tells, without serious barriers, at 360 px too', async () => {
+    const { page, problems, close } = await openTab(console.url, await console.signedIn('operations'), {
+      width: 360,
+      height: 740,
+    })
+    for (const [tab, text] of [
+      ['Activity', 'Jobs at work'],
+      ['Jobs', HOSTILE],
+      ['Index', 'Nothing is held.'],
+      ['Check and clean', 'A check changes nothing.'],
+      ['Retention and quotas', 'Embedding tokens a day'],
+      ['Tokens', 'Revoke a token'],
+    ] as const) {
+      await page.getByRole('tab', { name: tab }).click()
+      await page.getByText(text).first().waitFor()
+      expect([tab, await seriousProblems(page), await overflow(page)]).toEqual([tab, [], 0])
+    }
+    expect(await page.title()).not.toBe('1')
+    expect(problems).toEqual([])
+    await close()
+  })
+
+  it('a lost file is found, a repair is tried before it is done, and a clean-up says first what would go', async () => {
+    const objects = readdirSync(console.dataDir, { recursive: true, withFileTypes: true }).filter(
+      (entry) => entry.isFile() && /objects/.test(entry.parentPath),
+    )
+    for (const entry of objects) rmSync(join(entry.parentPath, entry.name))
+    expect(objects.length).toBeGreaterThan(0)
+    const { page, close } = await openTab(console.url, await console.signedIn('operations?tab=upkeep&space=notes'))
+    await page.getByRole('button', { name: 'Check', exact: true }).click()
+    await page.getByText(/[1-9]\d* issues? found/).waitFor()
+    await page.getByRole('button', { name: 'Repair: say first what would be done' }).click()
+    await page.getByText('Nothing was changed yet.').waitFor()
+    await page.getByRole('button', { name: 'Dry run' }).click()
+    await page.getByText(/There is nothing to remove|Each is checked again/).waitFor()
+    await close()
+  })
+
+  it('a changed retention is kept, and a policy that is refused says why', async () => {
+    const { page, close } = await openTab(console.url, await console.signedIn('operations?tab=keeping&space=notes'))
+    await page.getByLabel('Traces of answers (days)').first().fill('31')
+    await page.getByRole('button', { name: 'Save' }).first().click()
+    await page.getByText('The policy was changed').waitFor()
+    const policy = await jsonOf<{ answerTraceRetentionDays: number }>(
+      await call('GET', `/knowledge-spaces/${id}/retention-policy`),
+    )
+    expect(policy.answerTraceRetentionDays).toBe(31)
+    await close()
+  })
+
+  it('a token is shown once, works, and is refused once its id was revoked', async () => {
+    const { page, problems, close } = await openTab(console.url, await console.signedIn('operations?tab=tokens'))
+    await page.getByLabel('For', { exact: true }).fill('ci')
+    await page.getByRole('button', { name: 'Make the token' }).click()
+    const token = (await page.getByLabel('The token').textContent()) ?? ''
+    const jti = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()).jti
+    expect((await console.call('GET', '/knowledge-spaces', { token })).status).toBe(200)
+    expect(await seriousProblems(page)).toEqual([])
+    await page.getByRole('button', { name: 'I have it' }).click()
+    expect(await page.content()).not.toContain(token)
+    await page.getByLabel('Its id').fill(jti)
+    await page.getByRole('button', { name: 'Revoke' }).click()
+    await page.getByText('The token is refused from now on').waitFor()
+    expect((await console.call('GET', '/knowledge-spaces', { token })).status).toBe(401)
+    expect(problems).toEqual([])
+    await close()
+  })
+})
