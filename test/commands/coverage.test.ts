@@ -109,8 +109,8 @@ describe('the surface', () => {
     const read = [...sources('src/cli'), ...sources('src/commands'), ...sources('src/client')].flatMap((text) =>
       [...text.matchAll(/(?:env\.|env\[')([A-Z][A-Z_]+)/g)].map((match) => match[1] ?? ''),
     )
-    // Those of the platform, which locale and folders are read from.
-    const platform = new Set(['LC_ALL', 'LC_CTYPE', 'LANG'])
+    // Those of the platform, which locale and folders are read from, and of a client whose settings are written.
+    const platform = new Set(['LC_ALL', 'LC_CTYPE', 'LANG', 'APPDATA', 'XDG_CONFIG_HOME', 'CODEX_HOME'])
     expect(read.filter((name) => !known.has(name) && !platform.has(name))).toEqual([])
   })
 })
