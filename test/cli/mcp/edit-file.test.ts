@@ -30,8 +30,7 @@ name = "x"
 
 test('JSON keeps its comments, its commas and its other servers', async () => {
   const text = (await withEntry(SETTINGS, json, SERVER)) ?? ''
-  for (const kept of ['// how it looks', '/* for now */', '"command": "other" // theirs'])
-    expect(text).toContain(kept)
+  for (const kept of ['// how it looks', '/* for now */', '"command": "other" // theirs']) expect(text).toContain(kept)
   expect(text).toContain('        "knowledge-spaces": {\n            "command": "/usr/bin/node"')
   expect(await withEntry(text, json, SERVER)).toBeUndefined()
   const back = (await withoutEntry(text, json)) ?? ''
