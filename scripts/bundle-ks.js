@@ -10,7 +10,8 @@ import { placesOfModules } from './places-of-modules.js'
 
 export const KS_BUNDLE = join(ROOT, 'dist', 'bundle', 'ks')
 /** Packages that become part of the bundle, with all that they need; others stay packages. */
-const INLINED = /^(@oclif\/core|cli-table3|string-width|p-limit|ignore|eventsource-parser|uuid)($|\/)/
+const INLINED =
+  /^(@oclif\/core|cli-table3|string-width|p-limit|ignore|eventsource-parser|uuid|zod|@modelcontextprotocol\/(server|core))($|\/)/
 /** What oclif would take for sources in TypeScript, which `ks` never runs. */
 const NEVER = /^(typescript|ts-node|tsx)($|\/)/
 /** what nearly every command needs, with all that it needs in turn */
@@ -35,6 +36,7 @@ export async function bundleKs(rolldown) {
     checks: { ineffectiveDynamicImport: false },
     plugins: [
       entryModule(),
+      smallValidator,
       ownSourceMaps,
       lazyRequires(/@oclif[\\/]core[\\/]lib[\\/]/),
       placesOfModules(KS_BUNDLE, 'cjs'),
@@ -81,6 +83,22 @@ const ownSourceMaps = {
     if (!id.startsWith(join(ROOT, 'dist'))) return undefined
     return { code: readFileSync(id, 'utf8'), map: JSON.parse(readFileSync(`${id}.map`, 'utf8')) }
   },
+}
+
+/**
+ * The SDK of MCP brings two validators of what a client was asked for, which `ks mcp` never asks: of the two, the one that
+ * loads at once. The larger one would be a third of what a session loads.
+ */
+const smallValidator = {
+  name: 'small-validator',
+  resolveId: (id) => (id === '@modelcontextprotocol/server/_shims' ? `\0${id}` : undefined),
+  load: (id) =>
+    id === '\0@modelcontextprotocol/server/_shims'
+      ? [
+          "export { default as process } from 'node:process'",
+          "export { CfWorkerJsonSchemaValidator as DefaultJsonSchemaValidator } from '@modelcontextprotocol/server/validators/cf-worker'",
+        ].join('\n')
+      : undefined,
 }
 
 /** A module that knows all commands by their ids and loads the one that is asked for. */

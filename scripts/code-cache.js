@@ -9,6 +9,8 @@ import { createServer } from 'node:http'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { ROOT } from './build.js'
 
@@ -23,6 +25,16 @@ const RUNS = [
   ['query', 'When does the shop open?', '--space', 'example'],
   ['fs', 'ls', '/knowledge', '--space', 'example'],
   ['search', 'shop', '--space', 'example'],
+  // reads what `session` gives
+  ['mcp', '--space', 'example'],
+]
+const CLIENT = { name: 'code-cache', version: '1' }
+const SESSION_MS = 500
+const SESSION = [
+  { id: 1, method: 'initialize', params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: CLIENT } },
+  { method: 'notifications/initialized' },
+  { id: 2, method: 'tools/list', params: {} },
+  { id: 3, method: 'tools/call', params: { name: 'search', arguments: { query: 'shop' } } },
 ]
 
 if (process.argv[2] === RECORDING) await record(process.argv[3] ?? '')
@@ -47,12 +59,19 @@ function recordApart() {
   }
 }
 
+/** The messages of a client, which stays until they are answered. */
+async function* session() {
+  for (const message of SESSION) yield Buffer.from(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
+  await sleep(SESSION_MS)
+}
+
 async function record(dataDir) {
   const scripts = new Map()
   const { loadBundle } = createRequire(import.meta.url)('../bin/bundle.js')
   const bundle = loadBundle(BUNDLE, (filename, script) => scripts.set(filename, script))
   if (bundle === undefined) return
   const server = await service(dataDir)
+  Object.defineProperty(process, 'stdin', { value: Readable.from(session()) })
   for (const argv of RUNS) await bundle.main(argv, join(ROOT, '/'))
   for (const { load } of Object.values(bundle.commands)) await load()
   server.closeAllConnections()
@@ -78,7 +97,7 @@ async function service(dataDir) {
       return
     }
     response.setHeader('content-type', 'application/json')
-    response.end(JSON.stringify({ items: [item()] }))
+    response.end(JSON.stringify({ items: [item()], degradedReasons: [] }))
   })
   await new Promise((resolve) => server.listen(socket, resolve))
   const daemon = { instance: INSTANCE, pid: process.pid, url: 'http://127.0.0.1:9', socket, version: '0.0.0' }

@@ -6,6 +6,7 @@ import {
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server'
 import type { Api } from './api.js'
+import type { Host } from './host.js'
 import { type Dispatch, inProcessApi } from './in-process.js'
 import { createServer } from './server.js'
 
@@ -31,6 +32,8 @@ export interface SessionsOptions {
   version: string
   dispatch: Dispatch
   limits?: Partial<typeof SESSIONS>
+  /** makes the server of a session */
+  serve?: (host: Host) => Server
 }
 
 interface Session {
@@ -116,10 +119,10 @@ export class McpSessions {
       sessionIdGenerator: () => id,
       onsessionclosed: () => this.#forget(id),
     })
-    const { version, dispatch } = this.#options
+    const { version, dispatch, serve = createServer } = this.#options
     const api = (context?: ServerContext): Api =>
       inProcessApi(dispatch, context?.http?.authInfo?.token ?? session.token)
-    const server = createServer({ version, view: { only }, mayWrite, api })
+    const server = serve({ version, view: { only }, mayWrite, api })
     const session: Session = { id, key, server, transport, token, open: 0, usedAt: performance.now() }
     this.#sessions.set(id, session)
     await server.connect(transport)

@@ -109,8 +109,9 @@ describe('the surface', () => {
     const read = [...sources('src/cli'), ...sources('src/commands'), ...sources('src/client')].flatMap((text) =>
       [...text.matchAll(/(?:env\.|env\[')([A-Z][A-Z_]+)/g)].map((match) => match[1] ?? ''),
     )
-    // Those of the platform, which locale, folders and desktop are read from.
-    const platform = new Set(['LC_ALL', 'LC_CTYPE', 'LANG', 'DISPLAY', 'WAYLAND_DISPLAY'])
+    // Those of the platform, which locale, folders and desktop are read from, and of a client whose settings are written.
+    const desktop = ['DISPLAY', 'WAYLAND_DISPLAY']
+    const platform = new Set(['LC_ALL', 'LC_CTYPE', 'LANG', 'APPDATA', 'XDG_CONFIG_HOME', 'CODEX_HOME', ...desktop])
     expect(read.filter((name) => !known.has(name) && !platform.has(name))).toEqual([])
   })
 })

@@ -24,11 +24,16 @@ export interface Connection {
  * it, is found or started again, and a call that it took nothing of is made anew.
  *
  * @param open a client of the service as it is now; starts a daemon where there is none
+ * @param running a client of the service where it runs already, looked for while the session begins
  */
-export function reconnecting(open: () => Promise<Client>): Connection {
+export function reconnecting(open: () => Promise<Client>, running: Promise<Client>): Connection {
   let current: Promise<Client> | undefined
+  // a daemon is started by the first call that needs one, not by a client that only asks which tools there are
+  let first: Promise<Client> | undefined = running
+  running.catch(() => undefined)
   const client = (): Promise<Client> => {
-    const opened = current ?? open()
+    const opened = current ?? first?.catch(open) ?? open()
+    first = undefined
     current = opened
     // a daemon that did not start may do so at the next call
     opened.catch(() => {

@@ -11,9 +11,11 @@ export default class Mcp extends BaseCommand {
   async run(): Promise<void> {
     await this.parse(Mcp)
     const { reconnecting } = await import('../../cli/mcp/reconnecting.js')
-    const { serveStdio } = await import('../../mcp/stdio.js')
-    const connection = reconnecting(() => this.reconnected())
+    const { connect } = await import('../../cli/connect.js')
     const { place, space, ignore } = this.settings
+    const running = connect(place.value, { autostart: false })
+    const connection = reconnecting(() => this.reconnected(), running)
+    const { serveStdio } = await import('../../mcp/stdio.js')
     const stateDir = this.dirs.state
     await serveStdio({
       version: this.config.version,

@@ -1,0 +1,109 @@
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { homedir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { usageError } from '../cli-error.js'
+import { CLIENTS, type ClientName, type ClientPlace, type ServerEntry } from './clients.js'
+import { type Entry, withEntry, withoutEntry } from './edit-file.js'
+
+export interface Plan {
+  client: ClientName
+  title: string
+  path: string
+  entry: Entry
+  /** what the file is to hold; undefined where nothing changes */
+  text: string | undefined
+  /** the entry alone, as the file writes it */
+  shown: string
+  isNew: boolean
+}
+
+/** Variables that say where things are; a client with windows starts programs without them. */
+const PLACES = ['KS_DATA_DIR', 'KS_CONFIG_DIR', 'KS_CACHE_DIR', 'KS_STATE_DIR']
+
+/** A file that is not readable for others stays so, and one that is made may hold what others should not read. */
+const PRIVATE = 0o600
+
+export function clientNamed(text: string): ClientName {
+  const known = clientNames().find((name) => name === text)
+  if (known !== undefined) return known
+  throw usageError(`no client ${JSON.stringify(text)} is known`, `known are ${clientNames().join(', ')}`)
+}
+
+export function clientNames(): ClientName[] {
+  // keys of an object are texts to the compiler; these are the keys of this one
+  return Object.keys(CLIENTS) as ClientName[]
+}
+
+/** How clients start this program: by whole paths, since many of them do not look where a shell looks. */
+export function serverEntry(root: string, args: readonly string[], env: NodeJS.ProcessEnv): ServerEntry {
+  const kept = Object.fromEntries(PLACES.flatMap((name) => (env[name] ? [[name, env[name]]] : [])))
+  return {
+    command: process.execPath,
+    args: [join(root, 'bin', 'ks.js'), 'mcp', ...args],
+    ...(Object.keys(kept).length === 0 ? {} : { env: kept }),
+  }
+}
+
+export async function planInstall(
+  client: ClientName,
+  server: ServerEntry,
+  where: { project: boolean; name: string },
+): Promise<Plan> {
+  const { place, entry, before } = look(client, where)
+  const value = { ...place.extra, ...server }
+  const text = await withEntry(before ?? '', entry, value)
+  const shown = (await withEntry('', entry, value)) ?? ''
+  return { client, title: place.title, path: entry.path, entry, text, shown, isNew: before === undefined }
+}
+
+export async function planUninstall(client: ClientName, where: { project: boolean; name: string }): Promise<Plan> {
+  const { place, entry, before } = look(client, where)
+  const text = before === undefined ? undefined : await withoutEntry(before, entry)
+  return { client, title: place.title, path: entry.path, entry, text, shown: '', isNew: before === undefined }
+}
+
+function look(client: ClientName, { project, name }: { project: boolean; name: string }) {
+  const place: ClientPlace = CLIENTS[client]
+  const file = project ? place.project : place.file({ home: homedir(), platform: process.platform, env: process.env })
+  if (file === undefined) throw usageError(`${place.title} has no file for a project`, 'leave out `--project`')
+  const given = project ? join(process.cwd(), file) : file
+  const path = existsSync(given) ? realpathSync(given) : given // a link stays one
+  const before = existsSync(path) ? readFileSync(path, 'utf8') : undefined
+  return { place, before, entry: { path, name, format: place.format, key: place.key } }
+}
+
+/** Writes the file, with a copy of what it was beside it. @returns the copy */
+export function write({ path, text, isNew }: Plan): string | undefined {
+  if (text === undefined) return undefined
+  mkdirSync(dirname(path), { recursive: true })
+  const backup = isNew ? undefined : freeName(path)
+  if (backup !== undefined) copyFileSync(path, backup)
+  const draft = `${path}.ks-${process.pid}`
+  try {
+    writeFileSync(draft, text, { mode: PRIVATE, flag: 'wx' })
+    if (!isNew) chmodSync(draft, statSync(path).mode & 0o777)
+    renameSync(draft, path)
+  } finally {
+    rmSync(draft, { force: true })
+  }
+  return backup
+}
+
+function freeName(path: string): string {
+  const stamp = new Date().toISOString().slice(0, 19).replaceAll(/[-:]/g, '')
+  for (let count = 0; ; count++) {
+    const name = `${path}.backup-${stamp}${count === 0 ? '' : `-${count}`}`
+    if (!existsSync(name)) return name
+  }
+}

@@ -1,0 +1,62 @@
+import * as Args from '@oclif/core/args'
+import * as Flags from '@oclif/core/flags'
+import { BaseCommand } from '../../cli/base-command.js'
+import { usageError } from '../../cli/cli-error.js'
+import { spaceFlag } from '../../cli/common-flags.js'
+import { installFlags } from '../../cli/mcp/flags.js'
+import { clientNamed, planInstall, serverEntry, write } from '../../cli/mcp/install.js'
+import { confirm } from '../../cli/prompt.js'
+
+export default class McpInstall extends BaseCommand {
+  static override summary = 'write the configuration of an MCP client, so that it starts `ks mcp`'
+  static override description =
+    'What else the file holds stays as it is, comments too, and a copy of the file is kept beside it. Clients: claude, claude-desktop, cursor, vscode, codex, zed, gemini, windsurf.'
+  static override examples = [
+    '<%= config.bin %> mcp install claude --dry-run',
+    '<%= config.bin %> mcp install vscode --project --space example-space --yes',
+  ]
+  static override args = { client: Args.string({ required: true, description: 'the client' }) }
+  static override flags = {
+    ...spaceFlag,
+    ...installFlags,
+    'dry-run': Flags.boolean({ description: 'only show what would be written' }),
+  }
+
+  async run(): Promise<void> {
+    const { args, flags } = await this.parse(McpInstall)
+    const server = serverEntry(this.config.root, this.serverArgs(flags.space), process.env)
+    const plan = await planInstall(clientNamed(args.client), server, flags)
+    const { title, path, shown, text } = plan
+    if (this.out.isJson && flags['dry-run'])
+      return this.out.json({ client: args.client, path, changes: text !== undefined, text: text ?? null })
+    if (text === undefined) return this.out.line(`${title} starts it already: ${path}`)
+    if (flags['dry-run']) {
+      this.out.note(`${title}: ${path} would ${plan.isNew ? 'be made with' : 'get'}`)
+      return this.out.text(shown)
+    }
+    this.out.note(shown)
+    if (!(await confirm(`add this to ${path}`, this.prompt))) return
+    const backup = write(plan)
+    if (this.out.isJson) return this.out.json({ client: args.client, path, changes: true, backup: backup ?? null })
+    this.out.line(`${title} starts \`ks mcp\` from its next start on: ${path}`)
+    if (backup !== undefined) this.out.note(`what it was: ${backup}`)
+    this.out.note(`\`ks mcp uninstall ${args.client}${flags.project ? ' --project' : ''}\` takes it out again`)
+  }
+
+  /** What is said here about where to go holds for the server, too. A token is never written down. */
+  private serverArgs(space: string | undefined): string[] {
+    const { context, url, tokenFile } = this.common.context
+    if (url !== undefined && tokenFile === undefined)
+      throw usageError('--url needs --token-file here', '`ks context add` keeps a service with its token under a name')
+    const { place } = this.settings
+    if (place.origin === 'environment' && place.value.kind === 'remote')
+      throw usageError('a client does not start `ks` with KS_URL or KS_CONTEXT', 'give `--context NAME`')
+    const given: [string, string | undefined][] = [
+      ['--context', context],
+      ['--url', url],
+      ['--token-file', tokenFile],
+      ['--space', space],
+    ]
+    return given.flatMap(([flag, value]) => (value === undefined ? [] : [flag, value]))
+  }
+}

@@ -1,0 +1,74 @@
+import { expect, test } from 'vitest'
+import { type Entry, withEntry, withoutEntry } from '../../../src/cli/mcp/edit-file.js'
+
+const json: Entry = { path: 'settings.json', format: 'json', key: 'mcpServers', name: 'knowledge-spaces' }
+const toml: Entry = { path: 'config.toml', format: 'toml', key: 'mcp_servers', name: 'knowledge-spaces' }
+const SERVER = { command: '/usr/bin/node', args: ['ks.js', 'mcp'], env: { KS_DATA_DIR: '/d' } }
+
+const SETTINGS = `{
+    // how it looks
+    "theme": "dark", /* for now */
+    "mcpServers": {
+        "other": {
+            "command": "other" // theirs
+        },
+    },
+}
+`
+const CONFIG = `# my settings
+model = "small" # for now
+
+[mcp_servers.other]
+command = "other"
+
+[mcp_servers.other.env]
+A = "1"
+
+[[profiles]]
+name = "x"
+`
+
+test('JSON keeps its comments, its commas and its other servers', async () => {
+  const text = (await withEntry(SETTINGS, json, SERVER)) ?? ''
+  for (const kept of ['// how it looks', '/* for now */', '"command": "other" // theirs']) expect(text).toContain(kept)
+  expect(text).toContain('        "knowledge-spaces": {\n            "command": "/usr/bin/node"')
+  expect(await withEntry(text, json, SERVER)).toBeUndefined()
+  const back = (await withoutEntry(text, json)) ?? ''
+  expect(back.replace(/,(\s*[}\]])/g, '$1')).toBe(SETTINGS.replace(/,(\s*[}\]])/g, '$1'))
+  expect(await withoutEntry(back, json)).toBeUndefined()
+})
+
+test('TOML keeps every byte before the entry, and is what it was when the entry goes', async () => {
+  const text = (await withEntry(CONFIG, toml, SERVER)) ?? ''
+  expect(text.startsWith(CONFIG)).toBe(true)
+  expect(text).toContain('[mcp_servers.knowledge-spaces]\ncommand = "/usr/bin/node"')
+  expect(await withEntry(text, toml, SERVER)).toBeUndefined()
+  expect((await withoutEntry(text, toml))?.trimEnd()).toBe(CONFIG.trimEnd())
+})
+
+test('an entry that says something else is replaced, wherever it stands', async () => {
+  const before = (await withEntry(CONFIG, toml, { command: 'old', args: [], env: { B: '2' } })) ?? ''
+  const moved = `${before}\n[last]\nz = 1\n`
+  const text = (await withEntry(moved, toml, SERVER)) ?? ''
+  expect(text).not.toContain('old')
+  expect(text).not.toContain('B = "2"')
+  expect(text).toContain('[last]\nz = 1')
+  expect(await withEntry(SETTINGS.replace('"other":', '"knowledge-spaces":'), json, SERVER)).toContain('/usr/bin/node')
+})
+
+test('a file that is not there, or is empty, gets the entry alone', async () => {
+  expect(JSON.parse((await withEntry('', json, SERVER)) ?? '')).toEqual({ mcpServers: { 'knowledge-spaces': SERVER } })
+  expect(await withEntry('', toml, SERVER)).toMatch(/^\[mcp_servers\.knowledge-spaces\]/)
+  expect(await withoutEntry('', toml)).toBeUndefined()
+})
+
+test.each([
+  ['{ "mcpServers": ', json, /is no JSON/],
+  ['[1, 2]', json, /holds no table/],
+  ['{ "mcpServers": [] }', json, /has another thing as mcpServers/],
+  ['a = [', toml, /is no TOML/],
+  ['mcp_servers = { knowledge-spaces = { command = "x" } }', toml, /cannot be edited|is no TOML/],
+  ['text = """\n[mcp_servers.knowledge-spaces]\n"""\n', toml, /is no TOML|cannot be edited/],
+] as const)('a file that cannot be edited safely is left alone: %s', async (text, entry, reason) => {
+  await expect(withEntry(text, entry, SERVER)).rejects.toThrow(reason)
+})

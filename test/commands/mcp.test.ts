@@ -1,0 +1,188 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Client } from '@modelcontextprotocol/client'
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
+import { execa } from 'execa'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { SKILL } from '../../src/cli/skill.js'
+import { type CliHome, cliHome, KS } from '../helpers/cli.js'
+import { textOf } from '../helpers/mcp.js'
+import { until } from '../helpers/until.js'
+
+let home: CliHome
+let clients: Client[]
+
+beforeEach(() => {
+  home = cliHome()
+  clients = []
+})
+afterEach(async () => {
+  for (const client of clients) await client.close()
+  await home.end()
+})
+
+/** The official client with `ks mcp` as its server. */
+async function connect(args: string[] = [], roots?: string[]): Promise<{ client: Client; pid: number }> {
+  const transport = new StdioClientTransport({ command: process.execPath, args: [KS, 'mcp', ...args], env: home.env })
+  const client = new Client({ name: 'test', version: '1' }, { capabilities: roots === undefined ? {} : { roots: {} } })
+  if (roots !== undefined)
+    client.setRequestHandler('roots/list', () => ({ roots: roots.map((path) => ({ uri: `file://${path}` })) }))
+  clients.push(client)
+  await client.connect(transport)
+  return { client, pid: transport.pid ?? 0 }
+}
+
+async function filled(): Promise<void> {
+  home.file('docs/guide.md', '# Guide\n\nIn August, Ida Keller is on call at extension 4711.\n')
+  const { code, stderr } = await home.ks(['ingest', 'docs', '--wait'])
+  expect([code, stderr]).toEqual([0, stderr])
+}
+
+describe('ks mcp', () => {
+  test('starts the daemon, ingests what the client allows, and answers from it', async () => {
+    home.file('docs/guide.md', '# Guide\n\nIn August, Ida Keller is on call at extension 4711.\n')
+    home.file('secret/key.md', 'not yours')
+    symlinkSync(join(home.dir, 'secret'), join(home.dir, 'docs', 'way-out'))
+    await home.ks(['spaces', 'create', 'Office'])
+    const { client } = await connect([], [join(home.dir, 'docs')])
+    const ingest = (path: string) => textOf(client, 'ingest', { paths: [join(home.dir, path)] })
+    expect(await ingest('secret/key.md')).toMatch(
+      /outside the folders that the client allows\nNext: Allowed are: .*docs/,
+    )
+    expect(await ingest('docs/way-out/key.md')).toContain('outside the folders')
+    expect(await ingest('docs')).toContain('1 published')
+    expect(await textOf(client, 'ask', { question: 'Who is on call in August?' })).toContain('Ida Keller')
+    expect(await textOf(client, 'search', { query: 'not yours' })).not.toContain('key.md')
+  })
+
+  test('goes on with a session when the daemon is killed', async () => {
+    await filled()
+    const { client, pid } = await connect()
+    expect(await textOf(client, 'spaces')).toContain('docs: 1 documents')
+    const file = join(home.dataDir, 'daemon.json')
+    const pidOf = () => (JSON.parse(readFileSync(file, 'utf8')) as { pid: number }).pid
+    for (const [name, args] of [
+      ['search', { query: 'who is on call' }],
+      ['ask', { question: 'Who is on call in August?' }],
+    ] as const) {
+      const before = pidOf()
+      process.kill(before, 'SIGKILL')
+      await until(() => !isAlive(before))
+      expect(await textOf(client, name, args)).toContain('Ida Keller')
+      expect(pidOf()).not.toBe(before)
+    }
+    process.kill(pidOf(), 'SIGKILL')
+    expect(await textOf(client, 'write', { path: '/workspaces/a/b.md', content: 'x' })).toMatch(/Written|Next:/)
+    expect(isAlive(pid)).toBe(true)
+  })
+
+  test('shows one space where it is narrowed to it, and prefers the one of the settings', async () => {
+    await filled()
+    await home.ks(['spaces', 'create', 'Other', '--slug', 'other'])
+    const narrow = await connect(['--space', 'other'])
+    expect(await textOf(narrow.client, 'spaces')).not.toContain('docs:')
+    expect(await textOf(narrow.client, 'search', { query: 'call', space: 'docs' })).toContain('not-found')
+    const { client } = await connect()
+    expect(await textOf(client, 'search', { query: 'call' })).toContain('There are: docs, other')
+  })
+
+  test('writes nothing but the protocol on stdout, and ends with its client', async () => {
+    const child = execa(process.execPath, [KS, 'mcp', '--debug'], {
+      env: home.env,
+      input: `${JSON.stringify({
+        jsonrpc: '2.0',
+        id: 1,
+        method: 'initialize',
+        params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 't', version: '1' } },
+      })}\nnot json\n${JSON.stringify({ jsonrpc: '2.0', id: 2, method: 'tools/list' })}\n`,
+      reject: false,
+    })
+    const { stdout, exitCode } = await child
+    expect(exitCode).toBe(0)
+    const lines = stdout.split('\n').filter((line) => line !== '')
+    for (const line of lines) expect(JSON.parse(line)).toMatchObject({ jsonrpc: '2.0' })
+    expect(JSON.parse(lines[0] ?? '')).toMatchObject({ id: 1, result: { protocolVersion: '2025-06-18' } })
+  })
+})
+
+describe('ks mcp install', () => {
+  const settings = '{\n  // mine\n  "theme": "dark"\n}\n'
+
+  test('shows first, keeps a copy and the comments, and is undone', async () => {
+    const path = home.file('.claude.json', settings)
+    const dry = await home.ks(['mcp', 'install', 'claude', '--dry-run'])
+    expect([dry.code, readFileSync(path, 'utf8')]).toEqual([0, settings])
+    expect(dry.stdout).toContain('"mcp"')
+    expect((await home.ks(['mcp', 'install', 'claude'])).code).toBe(2)
+    expect(readFileSync(path, 'utf8')).toBe(settings)
+
+    expect((await home.ks(['mcp', 'install', 'claude', '--yes'])).code).toBe(0)
+    const text = readFileSync(path, 'utf8')
+    expect(text).toContain('// mine')
+    expect(text).toContain(`"KS_DATA_DIR": "${home.dataDir}"`)
+    const backups = readdirSync(home.dir).filter((name) => name.startsWith('.claude.json.backup-'))
+    expect(backups.map((name) => readFileSync(join(home.dir, name), 'utf8'))).toEqual([settings])
+    expect((await home.ks(['mcp', 'install', 'claude', '--yes'])).stdout).toContain('already')
+
+    expect((await home.ks(['mcp', 'uninstall', 'claude', '--yes'])).code).toBe(0)
+    expect(readFileSync(path, 'utf8')).not.toContain('knowledge-spaces')
+    expect(readFileSync(path, 'utf8')).toContain('// mine')
+  })
+
+  test.each([
+    ['claude-desktop', '.config/Claude/claude_desktop_config.json'],
+    ['cursor', '.cursor/mcp.json'],
+    ['vscode', '.config/Code/User/mcp.json'],
+    ['codex', '.codex/config.toml'],
+    ['zed', '.config/zed/settings.json'],
+    ['gemini', '.gemini/settings.json'],
+    ['windsurf', '.codeium/windsurf/mcp_config.json'],
+  ])('writes the file of %s where there was none, readable by its owner alone', async (client, path) => {
+    const { code, stderr } = await home.ks(['mcp', 'install', client, '--space', 'docs', '--yes'])
+    expect([code, stderr]).toEqual([0, stderr])
+    const file = join(home.dir, path)
+    expect(readFileSync(file, 'utf8')).toMatch(/knowledge-spaces(?:.|\n)*--space(?:.|\n)*docs/)
+    expect(statSync(file).mode & 0o777).toBe(0o600)
+    expect((await home.ks(['mcp', 'uninstall', client, '--yes'])).code).toBe(0)
+    expect(readFileSync(file, 'utf8')).not.toContain('knowledge-spaces')
+  })
+
+  test('follows a link, and leaves a file alone that it cannot read', async () => {
+    mkdirSync(join(home.dir, 'dotfiles'))
+    writeFileSync(join(home.dir, 'dotfiles', 'mcp.json'), '{}')
+    mkdirSync(join(home.dir, '.cursor'))
+    symlinkSync(join(home.dir, 'dotfiles', 'mcp.json'), join(home.dir, '.cursor', 'mcp.json'))
+    expect((await home.ks(['mcp', 'install', 'cursor', '--yes'])).code).toBe(0)
+    expect(readFileSync(join(home.dir, 'dotfiles', 'mcp.json'), 'utf8')).toContain('knowledge-spaces')
+    const path = home.file('.claude.json', '{ broken')
+    const { code, stderr } = await home.ks(['mcp', 'install', 'claude', '--yes'])
+    expect([code, readFileSync(path, 'utf8')]).toEqual([2, '{ broken'])
+    expect(stderr).toContain('is no JSON')
+    expect(existsSync(join(home.dir, '.claude.json.backup'))).toBe(false)
+    expect((await home.ks(['mcp', 'install', 'netscape', '--yes'])).stderr).toContain('known are claude')
+  })
+})
+
+test('every command of the skill text works', async () => {
+  await filled()
+  expect((await home.ks(['skill'])).stdout).toBe(SKILL)
+  const fits: Record<string, string> = { DOCUMENT: 'guide.md', FILE: 'docs/guide.md', PATH: 'docs' }
+  const lines = [...SKILL.matchAll(/^ {4}ks (.*?)(?: {2,}#.*)?$/gm)].map(([, line = '']) => line)
+  expect(lines.length).toBeGreaterThan(8)
+  for (const line of lines) {
+    const words = [...line.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, word = '']) => quoted ?? word)
+    const args = words.map((word) => word.replace(/DOCUMENT|FILE|PATH/, (name) => fits[name] ?? name))
+    const { code, stderr } = await home.ks(args)
+    // grep ends as grep does where nothing matches
+    expect([line, code, stderr]).toEqual([line, line.startsWith('fs grep') ? 1 : 0, stderr])
+  }
+})
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch {
+    return false
+  }
+}
