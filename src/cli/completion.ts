@@ -14,6 +14,9 @@ export interface CompletionFlag {
   options: readonly string[]
 }
 
+/** what completion scripts of shells ask the program with; it is no command */
+export const COMPLETE = '__complete'
+
 export const SHELLS = ['bash', 'zsh', 'fish'] as const
 export type Shell = (typeof SHELLS)[number]
 
@@ -71,13 +74,27 @@ ${flags.join('\n')}
     [ -n "$flags" ] || [ -z "$path" ] && break
     case "$path" in *' '*) path=\${path% *} ;; *) path='' ;; esac
   done
-  case "$path" in
+  # the value of a flag is no command
+  [ "$prev" = = ] || [ "$cur" = = ] || case "$path" in
 ${words.join('\n')}
   esac
   case "$cur" in
     -*) COMPREPLY=($(compgen -W "$flags" -- "$cur")) ;;
+    # what is typed may hold anything: only letters are compared
+    *[!a-z-]*) ;;
     *) COMPREPLY=($(compgen -W "$words" -- "$cur")) ;;
   esac
+  [ -n "$path" ] || return
+  # names come from others: each line is one and is never looked at by the shell. Readline's own quoting leaves backquotes
+  # alone, so it is done here; behind an open quotation mark there are only names that need none.
+  local value
+  while IFS= read -r value; do
+    case "$cur" in
+      [\\"\\']*) case "$value" in *[!A-Za-z0-9\\ _./:,@%+=-]*) continue ;; esac ;;
+      *) printf -v value '%q' "$value" ;;
+    esac
+    COMPREPLY+=("$value")
+  done < <(${bin} ${COMPLETE} bash "$cur" "\${COMP_LINE:0:COMP_POINT}" 2> /dev/null)
 }
 complete -o default -F _${bin} ${bin}
 `
@@ -112,11 +129,21 @@ ${flags.join('\n')}
   case "$trail" in
 ${verbs.join('\n')}
   esac
-  if [[ $PREFIX == -* ]]; then
+  local -a values before
+  before=("\${(@Q)words[2,CURRENT-1]}")
+  if [[ $PREFIX == --*=* ]]; then
+    before+=("\${PREFIX%%=*}")
+    compset -P '--*='
+    verbs=()
+  elif [[ $PREFIX == -* ]]; then
     _describe -o 'flag' flags
     return
   fi
   (( \${#verbs} )) && _describe 'command' verbs
+  # names come from others: compadd quotes what it puts into the line
+  [[ -z $trail ]] || values=("\${(@f)$(${bin} ${COMPLETE} zsh "\${(Q)PREFIX}" "\${(@)before}" 2> /dev/null)}")
+  values=(\${values:#})
+  (( \${#values} )) && compadd -- "\${(@)values}" && return
   _files
 }
 if [ "$funcstack[1]" = "_${bin}" ]; then _${bin} "$@"; else compdef _${bin} ${bin}; fi
@@ -135,6 +162,9 @@ function fish(bin: string, commands: CompletionCommand[]): string {
       lines.push(`complete -c ${bin} -n '${condition}' -a '${word}' -d '${fishText(summary)}'`)
     }
   }
+  // names come from others: fish quotes what it puts into the line
+  const values = `(${bin} ${COMPLETE} fish (commandline -ct) (commandline -opc)[2..-1] 2> /dev/null)`
+  lines.push(`complete -c ${bin} -n 'not __fish_use_subcommand' -a '${values}'`)
   const seen = new Set<string>()
   for (const command of commands) {
     const condition = `__fish_seen_subcommand_from ${command.words.at(-1)}`
@@ -143,10 +173,11 @@ function fish(bin: string, commands: CompletionCommand[]): string {
       if (seen.has(key)) continue
       seen.add(key)
       const char = flag.char === undefined ? '' : ` -s ${flag.char}`
-      const values = flag.options.length > 0 ? ` -a '${flag.options.join(' ')}'` : ''
+      const options = flag.options.length > 0 ? ` -a '${flag.options.join(' ')}'` : ''
+      const known = ['space', 'doc', 'context'].includes(flag.name) ? ` -a '${values}'` : options
       const value = flag.takesValue ? ' -r' : ''
       lines.push(
-        `complete -c ${bin} -n '${condition}' -l ${flag.name}${char}${value}${values} -d '${fishText(flag.description)}'`,
+        `complete -c ${bin} -n '${condition}' -l ${flag.name}${char}${value}${known} -d '${fishText(flag.description)}'`,
       )
     }
   }

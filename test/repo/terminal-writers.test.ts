@@ -10,6 +10,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
  * obey is taken out by `tty`, `ttyLine`, `cell` and `toJson` (src/cli/terminal.ts, columns.ts, output.ts).
  */
 const WRITERS: Readonly<Record<string, string>> = {
+  'src/cli/complete.ts': 'read by a shell; names with control characters are left out',
   'src/cli/console-address.ts': '`client.raw` is no writer',
   'src/cli/fail.ts': 'stackOf is safe',
   'src/cli/guard-output.ts': 'an error of the system',

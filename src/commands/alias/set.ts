@@ -7,8 +7,8 @@ import { wholeConfig } from '../../cli/whole-config.js'
 export default class AliasSet extends BaseCommand {
   static override summary = 'give a command a short name of yours; $1 to $9 in it are the words behind the name'
   static override examples = [
-    "<%= config.bin %> alias set ask 'query --space example-space --mode deep'",
-    "<%= config.bin %> alias set since 'search $1 --space example-space --since $2'",
+    "<%= config.bin %> alias set ask 'query $1'",
+    "<%= config.bin %> alias set latest 'docs $1'",
   ]
   static override args = {
     name: Args.string({ required: true, description: 'the short name' }),
