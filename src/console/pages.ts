@@ -62,6 +62,8 @@ export const PAGES: readonly Page[] = [
     ofSpace: true,
     key: 'r',
     component: lazy(() => import('./pages/research/research.js').then(({ Research }) => ({ default: Research }))),
+  },
+  {
     id: 'sources',
     title: 'Sources',
     icon: 'sources',
