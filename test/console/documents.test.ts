@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createToken } from '../../src/local/keys.js'
+import { until } from '../helpers/until.js'
 import { type Console, endBrowser, filledSpace, hasBrowser, openTab, startConsole } from './browser.js'
 
 const EVIL_NAME = '<img src=x onerror=self.ran=1>"\'{{7*7}}.html'
@@ -28,6 +29,8 @@ afterAll(endBrowser)
 describe.runIf(hasBrowser)('documents', () => {
   it('never run, whatever stands in them or in their names', async () => {
     const { page, problems, strangers, close } = await openTab(console.url, await console.signedIn('documents'))
+    // the code of the address is exchanged before the next one is opened
+    await page.getByRole('heading', { name: 'Documents', level: 1 }).waitFor()
     const dialogs: string[] = []
     page.on('dialog', (dialog) => {
       dialogs.push(dialog.message())
@@ -99,8 +102,10 @@ describe.runIf(hasBrowser)('documents', () => {
     const rows = page.locator('.document-rows > li')
     expect(await rows.count()).toBeLessThan(80)
     await page.getByText('10,000 documents').waitFor()
-    await page.evaluate('scrollTo(0, document.documentElement.scrollHeight)')
-    await page.getByText('document 9999.md').waitFor()
+    await until(async () => {
+      await page.evaluate('scrollTo(0, document.documentElement.scrollHeight)')
+      return (await page.getByText('document 9999.md').count()) > 0
+    }, 100_000)
     expect(await rows.count()).toBeLessThan(80)
     expect(await rows.last().getAttribute('aria-setsize')).toBe(String(MANY))
     await close()

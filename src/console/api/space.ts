@@ -1,3 +1,4 @@
+import { useEffect } from 'react'
 import type { KnowledgeSpace } from '../../contract/gateway/spaces.js'
 import { setQuery, usePlace } from '../router.js'
 import { useRead } from './use.js'
@@ -22,13 +23,17 @@ export function useSpace(): ChosenSpace {
   const spaces = read.data?.items ?? []
   const wanted = query.get('space') ?? sessionStorage.getItem(KEY)
   const space = spaces.find(({ slug, id }) => slug === wanted || id === wanted) ?? spaces[0]
+  const named = query.has('space') ? space?.slug : undefined
+  useEffect(() => {
+    if (named !== undefined) rememberSpace(named)
+  }, [named])
   return {
     space,
     spaces,
     isLoading: read.isPending,
     error: read.error,
     choose: (slug) => {
-      sessionStorage.setItem(KEY, slug)
+      rememberSpace(slug)
       setQuery({ space: slug })
     },
   }

@@ -4,7 +4,7 @@ import { link } from '../api/link.js'
 import { signOut } from '../api/session.js'
 import { useSpace } from '../api/space.js'
 import { PAGES, type Page } from '../pages.js'
-import { address, go, usePlace } from '../router.js'
+import { address, go, setQuery, usePlace } from '../router.js'
 import { Button, classes, IconButton, Link } from '../ui/button.js'
 import { Icon } from '../ui/icon.js'
 import { Empty, Notice, Skeleton } from '../ui/state.js'
@@ -124,6 +124,12 @@ function Navigation({ current, isOpen, onClose }: { current: string; isOpen: boo
 
 function SpacePicker() {
   const { space, spaces, choose } = useSpace()
+  const { query } = usePlace()
+  const isNamed = query.has('space')
+  useEffect(() => {
+    // an address says of which space it is, so that it can be kept and given to others
+    if (!isNamed && space !== undefined) setQuery({ space: space.slug }, { replace: true })
+  }, [isNamed, space])
   if (space === undefined) return <span className="bar-title" />
   return (
     <label className="space-picker">

@@ -1,9 +1,12 @@
 import { useMemo } from 'react'
+import type { CallResult } from '../../client/routes.js'
 import { useRead } from '../api/use.js'
 import { ScrollFrame } from '../ui/parts.js'
 import { usePicture } from '../ui/picture.js'
 import { useVisible } from '../ui/visible.js'
-import type { DocumentElement } from './reading.js'
+
+type Artifact = CallResult<'GET /knowledge-spaces/{id}/documents/{documentId}/parse-artifacts/{version}'>
+export type DocumentElement = Artifact['elements'][number]
 
 interface ElementProps {
   element: DocumentElement

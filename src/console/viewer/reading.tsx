@@ -1,12 +1,8 @@
 import './viewer.css'
 import { useEffect, useMemo, useRef, useState } from 'react'
-import type { CallResult } from '../../client/routes.js'
 import { Button } from '../ui/button.js'
 import { plural } from '../ui/format.js'
-import { ElementView } from './element.js'
-
-type Artifact = CallResult<'GET /knowledge-spaces/{id}/documents/{documentId}/parse-artifacts/{version}'>
-export type DocumentElement = Artifact['elements'][number]
+import { type DocumentElement, ElementView } from './element.js'
 
 /** A range of the document's text, in characters. */
 export interface Target {
