@@ -1,7 +1,5 @@
 import { useEffect, useRef, useState } from 'react'
 import type { FailedQuery, FailedQueryVerdict } from '../../../contract/gateway/failed-queries.js'
-import type { EvidenceItem } from '../../../contract/gateway/queries.js'
-import type { FoundPassage } from '../../../contract/gateway/search.js'
 import { messageOf } from '../../api/client.js'
 import { useRead, useWrite } from '../../api/use.js'
 import { Button } from '../../ui/button.js'
@@ -10,8 +8,6 @@ import { Badge, Notice } from '../../ui/state.js'
 import { say } from '../../ui/toast.js'
 import { Passages } from './passages.js'
 import { CAUSE, STATUS, TRIGGER, type Triage, triageOf, VERDICT, verdictOf } from './words.js'
-
-export type Passage = EvidenceItem | FoundPassage
 
 const DECISIONS: readonly { verdict: FailedQueryVerdict; key: string; title: string; said: string }[] = [
   { verdict: 'retrieval-miss', key: 'm', title: 'Missed: make it golden', said: 'It is a golden question now.' },

@@ -1,13 +1,13 @@
 import type { UseQueryResult } from '@tanstack/react-query'
+import type { FoundPassage } from '../../../contract/gateway/search.js'
 import { Badge, Loaded } from '../../ui/state.js'
 import { Quoted } from '../../viewer/quoted.js'
-import type { Passage } from './decide.js'
 import { filenameOf } from './expected.js'
 
 interface PassagesProps {
   title: string
   query: UseQueryResult<unknown>
-  passages: readonly Passage[]
+  passages: readonly FoundPassage[]
   suggested: readonly string[]
   /** suggested, and not among what the search finds */
   unseen: readonly string[]
