@@ -69,3 +69,11 @@ export function origins(value: unknown): readonly string[] {
   if (wrong === undefined) return list
   throw new Error(`origins such as https://www.example.com, not ${JSON.stringify(wrong)}`)
 }
+
+export function oneOf<const T extends string>(choices: readonly T[]): (value: unknown) => T {
+  return (value) => {
+    const found = choices.find((choice) => choice === value)
+    if (found === undefined) throw new Error(`one of ${choices.join(', ')}`)
+    return found
+  }
+}

@@ -6,6 +6,7 @@ import { type ProviderSetting, providers } from './provider-setting.js'
 import {
   atLeast,
   numeric,
+  oneOf,
   origins,
   parseJson,
   ranges,
@@ -320,14 +321,6 @@ function positiveNumber(value: unknown): number {
   const number = numeric(value)
   if (!(number > 0) || !Number.isFinite(number)) throw new Error('a number above 0')
   return number
-}
-
-function oneOf<const T extends string>(choices: readonly T[]): (value: unknown) => T {
-  return (value) => {
-    const found = choices.find((choice) => choice === value)
-    if (found === undefined) throw new Error(`one of ${choices.join(', ')}`)
-    return found
-  }
 }
 
 function model(value: unknown): ModelSetting {

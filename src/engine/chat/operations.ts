@@ -150,7 +150,7 @@ export function createChat(
     },
     annotations: annotations.operations,
     authenticate: (key) => asDeployment(() => db.read(apps.authenticate(key))),
-    session: (of) => asDeployment(() => db.read(apps.sessionOf(of))),
+    session: (of) => db.read(apps.sessionOf(of)),
     info: describeInfo,
     parameters: (session) => db.read(describeParameters(context, session)),
     meta: describeMeta,

@@ -131,9 +131,10 @@ function Page({ app }: { app: ChatApp }) {
           </>
         ) : (
           <Notice>
-            It is off. The operator of the daemon switches it on with the setting <code>chatPages</code>:{' '}
-            <code className="wrap">ks config set chatPages {app.id}</code>, then <code>ks daemon restart</code>. Anybody
-            who reaches the daemon may then speak with this application without a key.
+            It is off. The operator of the daemon switches it on with the setting <code>chatPages</code> in{' '}
+            <code>config.json</code> of the data directory, then <code>ks daemon restart</code>:{' '}
+            <code className="wrap">{`"chatPages": ["${app.id}"]`}</code>. Anybody who reaches the daemon may then speak
+            with this application without a key.
           </Notice>
         )}
       </div>
