@@ -1,7 +1,6 @@
 import { lettersOf } from '../implied-headings.js'
 import { type Look, together } from '../looks.js'
 import type { Block } from '../parsed.js'
-import type { LinkShare } from './article.js'
 
 /** Fewer links to places of the page are no list of contents. */
 const MIN_ENTRIES = 4
@@ -47,16 +46,11 @@ export class HtmlPlaces {
     for (const [id, block] of this.#ids) if (block !== undefined && gone.has(block)) this.#ids.set(id, by)
   }
 
-  /** How much of a block is links. */
-  linksOf(block: Block): LinkShare {
-    return this.looks.get(block) ?? { letters: 0, linked: 0 }
-  }
-
   /** The blocks that the page's own list of contents leads to, and how it calls them. */
   listed(blocks: readonly Block[]): Map<number, string> {
-    const places = new Map(blocks.map((block, place) => [block, place]))
     const listed = new Map<number, string>()
     if (this.#entries.size < MIN_ENTRIES) return listed
+    const places = new Map(blocks.map((block, place) => [block, place]))
     for (const [id, words] of this.#entries) {
       const block = this.#ids.get(id)
       const place = block === undefined ? undefined : places.get(block)
