@@ -13,6 +13,7 @@ export class HtmlPlaces {
   readonly looks = new Map<Block, Look>()
   readonly #ids = new Map<string, Block | undefined>()
   readonly #entries = new Map<string, string>()
+  readonly #names = new Map<Block, string[]>()
   #waiting: string[] = []
   #link: string | undefined
 
@@ -35,15 +36,22 @@ export class HtmlPlaces {
   /** A block of text was made. */
   made(block: Block, look: Look): void {
     this.looks.set(block, look)
-    for (const id of this.#waiting) if (!this.#ids.has(id)) this.#ids.set(id, block)
+    if (this.#waiting.length === 0) return
+    const names = this.#waiting.filter((id) => !this.#ids.has(id))
     this.#waiting = []
+    this.#name(names, block)
   }
 
   /** A table or list took the place of blocks. */
   replaced(inside: readonly Block[], by: Block | undefined): void {
-    const gone = new Set(inside)
     if (by !== undefined) this.looks.set(by, together(inside.flatMap((block) => this.looks.get(block) ?? [])))
-    for (const [id, block] of this.#ids) if (block !== undefined && gone.has(block)) this.#ids.set(id, by)
+    const names = inside.flatMap((block) => this.#names.get(block) ?? [])
+    if (names.length > 0) this.#name(names, by)
+  }
+
+  #name(names: string[], block: Block | undefined): void {
+    for (const id of names) this.#ids.set(id, block)
+    if (block !== undefined) this.#names.set(block, names)
   }
 
   /** The blocks that the page's own list of contents leads to, and how it calls them. */
