@@ -1,8 +1,9 @@
 import { headingNumber, isWorded } from './heading-numbers.js'
 import { impliedHeadings, type StyledBlock } from './implied-headings.js'
+import type { PageArea } from './markup/page-areas.js'
 import type { Block } from './parsed.js'
 
-/** How the letters of a block are set. */
+/** How the letters of a block are set; spaces between them count, where that is cheaper. */
 export interface Look {
   letters: number
   bold: number
@@ -12,6 +13,8 @@ export interface Look {
   linked: number
   /** letters by size in points */
   sizes: Map<number, number>
+  /** of a web page: where on it the block stands */
+  area?: PageArea
 }
 
 /** With more headings of its own than one in so many characters, a page needs no others. */
@@ -29,6 +32,7 @@ export function together(looks: readonly Look[]): Look {
   for (const look of looks) {
     all.letters += look.letters
     all.linked += look.linked
+    if (all.area === undefined && look.area !== undefined) all.area = look.area
     for (const [size, letters] of look.sizes) all.sizes.set(size, (all.sizes.get(size) ?? 0) + letters)
   }
   return all

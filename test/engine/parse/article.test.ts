@@ -50,6 +50,16 @@ describe('Pages of the web', () => {
     for (const part of ['Figures of the year', 'Row 299', 'Sources: the office.']) expect(text).toContain(part)
   })
 
+  it('keep the list of sources behind their text, and no list of contents or way through the site before it', async () => {
+    const prose = `<p>${'The harbour grew for years, and boats were mended there. '.repeat(6)}</p>`
+    const html = `<html><body><div class="version-menu"><a href="/1">Version one</a></div><div id="column"><div class="toc"><ul><li><a href="#a">First chapter</a></li></ul></div>
+      <p><a href="/up">One level up</a></p><h1>Harbours</h1>${prose}${prose}<ul><li><a href="/s">Annals of the harbour</a></li></ul><p>By the office.</p><div class="related"><p><a href="/n">Next harbour</a></p></div><div class="cookie-banner"><p>We bake cookies.</p></div></div><div class="page with-sidebar">${prose}<p>A short line.</p></div></body></html>`
+    const { text } = await read('page.html', html)
+    for (const part of ['Annals of the harbour', 'By the office.', 'A short line.']) expect(text).toContain(part)
+    for (const part of ['Version one', 'First chapter', 'One level up', 'Next harbour', 'We bake cookies.'])
+      expect(text).not.toContain(part)
+  })
+
   it('that are hostile are read all the same', async () => {
     const deep = `<html><body>${'<div>'.repeat(30_000)}${'<p>Text, with commas, that goes on for a while, and on.</p>'.repeat(30)}</body></html>`
     expect((await read('deep.html', deep)).text).toContain('goes on for a while')

@@ -1,23 +1,10 @@
 import { lettersOf } from '../implied-headings.js'
+import type { Look } from '../looks.js'
 import type { Block } from '../parsed.js'
-import { readMarkup } from './markup-events.js'
+import { PAGE, type PageArea } from './page-areas.js'
 
-/** How many letters of a block there are, and how many of them are links. */
-export interface LinkShare {
-  letters: number
-  linked: number
-}
-
-/** Larger pages are read whole: they are no articles, and a tree of them costs too much. In characters. */
+/** Larger pages are read whole: they are no articles. In characters. */
 const MAX_SOURCE = 1024 * 1024
-const MAX_ELEMENTS = 20_000
-const MAX_DEPTH = 400
-/** Elements that have no end, or whose end may be left out: they do not nest. */
-const SHALLOW = new Set(
-  'area base br col embed hr img input link meta param source track wbr p li td th tr dt dd option thead tbody tfoot'.split(
-    ' ',
-  ),
-)
 /** An article has at least so many letters, and they are this share of its page. */
 const MIN_ARTICLE = 400
 const MIN_SHARE = 0.35
@@ -27,111 +14,116 @@ const MAX_TABLES = 0.3
 const MAX_LINKED = 0.65
 /** What is links for more than this share leads elsewhere. */
 const LEADS_AWAY = 0.5
-/** Beside the article, prose of so many letters is content, too: answers, comments, a second article. */
+/** Prose of so many letters is content wherever it stands: answers, comments, a second article. */
 const PROSE = 120
-/** What a site puts around its pages has elements or names of its own; without any a page is nothing but its content. */
-const SURROUNDINGS =
-  /<(?:nav|aside|footer|header|main|article|iframe|form)\b|\b(?:class|id|role)\s*=\s*["']?[^"'>]{0,300}?(?:nav|menu|side|foot|head|banner|bread|crumb|share|social|relat|promo|cookie|consent|widget|teaser|comment|advert|sponsor|toolbar|article|content|main|wrap|page|post)/i
-/** A picture stands within so many blocks before the article, or says in so many letters what it shows. */
+/** The article is where paragraphs of so many letters stand. */
+const PARAGRAPH = 60
+/** The innermost element with this share of the prose holds the article. */
+const MOST_PROSE = 0.8
+/** A short line or a picture belongs to the article that begins within so many blocks. */
 const LEAD = 3
+/** A picture that says in so many letters what it shows is content. */
 const PICTURE = 12
 
+/** A block, and what of it decides whether it is content. */
+interface Part {
+  block: Block
+  letters: number
+  leadsAway: boolean
+  area: PageArea | undefined
+}
+
 /**
- * The blocks of a page without what its site puts around every page: menus, teasers, notices. Readability judges what the
- * article is; what it leaves out goes only where it is short or leads elsewhere, and nothing goes of a page that is no
- * article: one of tables, an index, a whole book.
+ * The blocks of a page without what its site puts around every page: menus, teasers, notices. The article is what stands
+ * between the first and the last paragraph of prose that is in no menu, sidebar or footer. What stands beside it goes only
+ * where it is short or leads elsewhere, and nothing goes of a page that is no article: one of tables, an index, a whole book.
  *
- * @param linksOf how much of a block is links
+ * @param lookOf how a block is set, and where
  */
-export async function articleBlocks(
-  source: string,
-  blocks: Block[],
-  linksOf: (block: Block) => LinkShare,
-): Promise<Block[]> {
-  if (!mayBeArticle(source, blocks, linksOf)) return blocks
-  const article = await articleLetters(source)
-  if (article === undefined) return blocks
-  const page = blocks.reduce((sum, block) => sum + lettersOf(block.text).length, 0)
-  if (article.length < MIN_ARTICLE || article.length < page * MIN_SHARE) return blocks
-  const inside = blocks.map((block) => isInside(block, article))
-  const from = inside.indexOf(true)
-  const to = inside.lastIndexOf(true)
+export function articleBlocks(source: string, blocks: Block[], lookOf: (block: Block) => Look | undefined): Block[] {
+  if (source.length > MAX_SOURCE || blocks.length < 3) return blocks
+  let anything = false
+  const parts = blocks.map((block): Part => {
+    const look = lookOf(block)
+    const letters = block.type === 'image' ? lettersOf(block.text).length : (look?.letters ?? block.text.length)
+    const leadsAway = (look?.linked ?? 0) > Math.max(1, letters) * LEADS_AWAY
+    anything ||= leadsAway || look?.area?.around === true
+    return { block, letters, leadsAway, area: look?.area }
+  })
+  // most notes and exported pages have nothing around
+  if (!anything || !mayBeArticle(parts, lookOf)) return blocks
+  const prose = parts.map(isProse)
+  const from = prose.indexOf(true)
+  const to = prose.lastIndexOf(true)
   if (from === -1) return blocks
-  const kept = blocks.map(
-    (block, place) => inside[place] === true || staysBeside(block, linksOf(block), place >= from - LEAD && place < to),
+  const homes = homesOf(parts.filter((_, place) => prose[place]))
+  const kept = parts.map((part, place) =>
+    staysIn(part, {
+      begun: place >= from,
+      within: place >= from && place <= to,
+      leads: place >= from - LEAD && place < from,
+      homes,
+    }),
   )
+  if (lettersIn(parts.filter((_, place) => kept[place])) < lettersIn(parts) * MIN_SHARE) return blocks
   keepHeadings(blocks, kept, from)
   return blocks.filter((_, place) => kept[place])
 }
 
-function mayBeArticle(source: string, blocks: readonly Block[], linksOf: (block: Block) => LinkShare): boolean {
-  if (source.length > MAX_SOURCE || blocks.length < 3 || !SURROUNDINGS.test(source)) return false
-  let letters = 0
+function mayBeArticle(parts: readonly Part[], lookOf: (block: Block) => Look | undefined): boolean {
   let linked = 0
-  let tables = 0
-  for (const block of blocks) {
-    const share = linksOf(block)
-    const length = lettersOf(block.text).length
-    letters += length
-    linked += Math.min(length, share.linked)
-    if (block.type === 'table') tables += length
-  }
-  return letters >= MIN_ARTICLE && tables <= letters * MAX_TABLES && linked <= letters * MAX_LINKED && isFlat(source)
+  for (const { block, letters } of parts) linked += Math.min(letters, lookOf(block)?.linked ?? 0)
+  const letters = lettersIn(parts)
+  const tables = lettersIn(parts.filter(({ block }) => block.type === 'table'))
+  return letters >= MIN_ARTICLE && tables <= letters * MAX_TABLES && linked <= letters * MAX_LINKED
 }
 
-/** Whether a tree of the page stays small. */
-function isFlat(source: string): boolean {
-  let elements = 0
-  let depth = 0
-  let deepest = 0
-  const handler = {
-    open(name: string) {
-      elements++
-      if (!SHALLOW.has(name)) deepest = Math.max(deepest, ++depth)
-    },
-    close(name: string) {
-      if (!SHALLOW.has(name)) depth = Math.max(0, depth - 1)
-    },
-    text: () => undefined,
-  }
-  readMarkup(source, handler)
-  return elements <= MAX_ELEMENTS && deepest <= MAX_DEPTH
+function isProse({ block, letters, leadsAway, area }: Part): boolean {
+  return block.type === 'paragraph' && letters >= PARAGRAPH && !leadsAway && area?.around !== true
 }
 
-/** Letters of what Readability takes for the article; nothing where it finds none. */
-async function articleLetters(source: string): Promise<string | undefined> {
-  const [{ parseHTML }, { Readability }] = await Promise.all([import('linkedom'), import('@mozilla/readability')])
-  try {
-    const { document } = parseHTML(source)
-    const article = new Readability(document, {
-      maxElemsToParse: MAX_ELEMENTS,
-      disableJSONLD: true,
-      serializer: (node) => node.textContent ?? '',
-    }).parse()
-    return article === null ? undefined : lettersOf(article.textContent ?? '')
-  } catch {
-    // what it cannot judge is kept whole
-    return undefined
-  }
-}
-
-function isInside(block: Block, article: string): boolean {
-  if (block.type === 'heading' || block.text === '') return false
-  if (block.type !== 'list') return article.includes(lettersOf(block.text))
-  const lines = block.text.split('\n').map((line) => lettersOf(line.replace(/^\s*(?:-|\d+\.)\s/, '')))
-  return lines.filter((line) => article.includes(line)).length >= lines.length / 2
-}
-
-/** Whether a block stays that is not part of the article. */
-function staysBeside(block: Block, { letters, linked }: LinkShare, between: boolean): boolean {
+/** Whether a block is kept: as part of the article, or beside it. Headings are judged by what they head. */
+function staysIn(
+  { block, letters, leadsAway, area }: Part,
+  { begun, within, leads, homes }: { begun: boolean; within: boolean; leads: boolean; homes: ReadonlySet<PageArea> },
+): boolean {
   if (block.type === 'heading') return false
   if (block.type === 'code' || block.metadata?.role === 'footnote') return true
-  if (block.type === 'image') return between || lettersOf(block.text).length >= PICTURE
-  const leadsAway = linked > Math.max(1, letters) * LEADS_AWAY
-  if (leadsAway) return false
+  if (area?.around === true) return !leadsAway && (letters >= PROSE || block.type === 'table')
+  if (block.type === 'image') return within || leads || letters >= PICTURE
   if (block.type === 'table') return true
-  const length = lettersOf(block.text).length
-  return length >= PROSE || (between && length > 0)
+  const home = area !== undefined && (area.main || isWithin(area, homes))
+  // before the text such a line is a way through the site, behind it a list of sources or of what to see as well
+  if (leadsAway) return home && begun
+  return within || leads || home || letters >= PROSE
+}
+
+/** The elements that hold the article: those that paragraphs stand in, and the one around most of these. */
+function homesOf(prose: readonly Part[]): Set<PageArea> {
+  const homes = new Map<PageArea, number>()
+  for (const { area, letters } of prose) if (area !== undefined) homes.set(area, (homes.get(area) ?? 0) + letters)
+  const sums = new Map<PageArea, number>()
+  for (const [home, letters] of homes)
+    for (let area: PageArea | undefined = home; area !== undefined; area = area.outer)
+      sums.set(area, (sums.get(area) ?? 0) + letters)
+  const enough = lettersIn(prose) * MOST_PROSE
+  const largest = [...homes].reduce((best, one) => (one[1] > best[1] ? one : best), [PAGE, 0] as const)
+  let around: PageArea | undefined = largest[0]
+  while (around !== undefined && (sums.get(around) ?? 0) < enough) around = around.outer
+  const found = new Set(homes.keys())
+  if (around !== undefined && around !== PAGE) found.add(around)
+  return found
+}
+
+function isWithin(inner: PageArea, homes: ReadonlySet<PageArea>): boolean {
+  if (homes.has(inner)) return true
+  // everything is within the page
+  for (let area = inner.outer; area !== undefined && area !== PAGE; area = area.outer) if (homes.has(area)) return true
+  return false
+}
+
+function lettersIn(parts: readonly Part[]): number {
+  return parts.reduce((sum, { letters }) => sum + letters, 0)
 }
 
 /** A heading stays with what it heads, and the title of the page does. */

@@ -11,6 +11,7 @@ export const BREAKS = new Set(
     'dl dt dd hr center body html caption nav menu legend option thead tbody tfoot'
   ).split(' '),
 )
+export const HEADINGS = new Set('h1 h2 h3 h4 h5 h6'.split(' '))
 /** Where navigation that was never closed surely ends. */
 export const CONTENT_STARTS = new Set(['main', 'article', 'h1'])
 

@@ -1,5 +1,6 @@
 import { emptyLook, type Look } from '../looks.js'
 import type { Attributes } from './markup-events.js'
+import { PAGE, type PageArea, PageAreas } from './page-areas.js'
 
 interface Style {
   bold: boolean
@@ -13,15 +14,19 @@ interface Style {
 const PLAIN: Style = { bold: false, italic: false, underlined: false, linked: false, size: 12 }
 const VOID = new Set('area base br col embed hr img input link meta param source track wbr'.split(' '))
 /** Elements that end one of their kind that is still open, up to the container of both. */
-const ENDS: ReadonlyMap<string, string> = new Map([
-  ['p', 'div td th li table ul ol section article'],
-  ['li', 'ul ol table'],
-  ['tr', 'table'],
-  ['td', 'table'],
-  ['th', 'table'],
-])
+const ENDS: ReadonlyMap<string, ReadonlySet<string>> = new Map(
+  Object.entries({
+    p: 'div td th li table ul ol section article',
+    li: 'ul ol table',
+    tr: 'table',
+    td: 'table',
+    th: 'table',
+  }).map(([name, within]) => [name, new Set(within.split(' '))] as const),
+)
 const BOLD = new Set('b strong th h1 h2 h3 h4 h5 h6'.split(' '))
 const ITALIC = new Set('i em cite dfn var address'.split(' '))
+/** Elements that set their text in a way of their own. */
+const SETS = new Set([...BOLD, ...ITALIC, 'u', 'ins', 'a', 'big', 'small', 'font'])
 /** Sizes of `<font size>` in points. */
 const FONT_SIZES = [7.5, 10, 12, 13.5, 18, 24, 36]
 /** Elements nest some tens deep; what is deeper looks as this depth does. */
@@ -30,10 +35,16 @@ const LOOK_BACK = 40
 /** Style sheets are read up to this length and this many classes. */
 const MAX_SHEET = 256 * 1024
 const MAX_CLASSES = 5000
+/** Ways of setting text that are remembered. */
+const MAX_STYLES = 2000
 
 /** Follows how text is set while the elements of a page go by. */
 export class HtmlLook {
-  readonly #open: { name: string; style: Style }[] = []
+  readonly #open: { name: string; style: Style; area: PageArea }[] = []
+  readonly #areas = new PageAreas()
+  /** by the style around, then by what an element says */
+  readonly #styles = new Map<Style, Map<string, Style>>()
+  #stylesCount = 0
   readonly #classes = new Map<string, string>()
   #sheet: string[] | undefined
   #sheetLength = 0
@@ -44,7 +55,9 @@ export class HtmlLook {
     if (VOID.has(name)) return
     this.#endOpen(name)
     if (this.#open.length >= MAX_DEPTH) return
-    this.#open.push({ name, style: this.#styleOf(name, attributes) })
+    const outer = this.#open[this.#open.length - 1]
+    const style = this.#styleOf(outer?.style ?? PLAIN, name, attributes)
+    this.#open.push({ name, style, area: this.#areas.opened(outer?.area ?? PAGE, name, attributes) })
   }
 
   close(name: string): void {
@@ -64,10 +77,13 @@ export class HtmlLook {
   }
 
   text(text: string): void {
-    const letters = lettersIn(text)
+    // every text of a page comes by here: counting each letter would take a tenth of the time of all
+    const letters = text.trim().length
     if (letters === 0) return
-    const { bold, italic, underlined, linked, size } = this.#style
+    const inner = this.#open[this.#open.length - 1]
+    const { bold, italic, underlined, linked, size } = inner?.style ?? PLAIN
     const look = this.#look
+    look.area ??= inner?.area ?? PAGE
     look.letters += letters
     if (bold) look.bold += letters
     if (italic) look.italic += letters
@@ -83,22 +99,35 @@ export class HtmlLook {
     return look
   }
 
-  get #style(): Style {
-    return this.#open[this.#open.length - 1]?.style ?? PLAIN
-  }
-
   #endOpen(name: string): void {
-    const within = ENDS.get(name)?.split(' ')
+    const within = ENDS.get(name)
     if (within === undefined) return
     for (let at = this.#open.length - 1; at >= Math.max(0, this.#open.length - LOOK_BACK); at--) {
       const open = this.#open[at]?.name ?? ''
       if (open === name) this.#open.length = at
-      if (open === name || within.includes(open)) return
+      if (open === name || within.has(open)) return
     }
   }
 
-  #styleOf(name: string, attributes: Attributes): Style {
-    const outer = this.#style
+  /** Exported pages set thousands of elements in some ten ways: each way is read once. */
+  #styleOf(outer: Style, name: string, attributes: Attributes): Style {
+    const classes = this.#classes.size === 0 ? undefined : attributes.get('class')
+    const own = attributes.get('style')
+    const sets = SETS.has(name)
+    if (classes === undefined && own === undefined && !sets) return outer
+    if (sets && (name === 'a' || name === 'font')) return this.#readStyle(outer, name, attributes, classes)
+    const key = `${sets ? name : ''} ${classes ?? ''};${own ?? ''}`
+    let known = this.#styles.get(outer)
+    const found = known?.get(key)
+    if (found !== undefined) return found
+    const style = this.#readStyle(outer, name, attributes, classes)
+    if (this.#stylesCount++ >= MAX_STYLES) return style
+    known ??= new Map()
+    this.#styles.set(outer, known.set(key, style))
+    return style
+  }
+
+  #readStyle(outer: Style, name: string, attributes: Attributes, classes: string | undefined): Style {
     const style = { ...outer }
     if (BOLD.has(name)) style.bold = true
     if (ITALIC.has(name)) style.italic = true
@@ -107,15 +136,15 @@ export class HtmlLook {
     if (name === 'big') style.size = outer.size * 1.2
     if (name === 'small') style.size = outer.size / 1.2
     if (name === 'font') style.size = fontSize(attributes.get('size'), outer.size)
-    for (const one of attributes.get('class')?.split(/\s+/, 20) ?? [])
-      declare(style, this.#classes.get(one), outer.size)
+    for (const one of classes?.split(/\s+/, 20) ?? []) declare(style, this.#classes.get(one), outer.size)
     declare(style, attributes.get('style'), outer.size)
-    return style
+    return same(style, outer) ? outer : style
   }
 
   #readSheet(): void {
     const sheet = this.#sheet?.join('') ?? ''
     this.#sheet = undefined
+    this.#styles.clear()
     for (const [, name = '', body = ''] of sheet.matchAll(/\.([\w-]{1,80})\s{0,20}\{([^{}]{0,2000})\}/g)) {
       if (this.#classes.size >= MAX_CLASSES) return
       if (/font|decoration/i.test(body)) this.#classes.set(name, `${this.#classes.get(name) ?? ''};${body}`)
@@ -123,14 +152,14 @@ export class HtmlLook {
   }
 }
 
-/** Characters that are seen. Every text of a page comes by here: a pattern would take a tenth of the time of all. */
-function lettersIn(text: string): number {
-  let letters = 0
-  for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at)
-    if (code > 0x20 && code !== 0xa0 && code !== 0x3000) letters++
-  }
-  return letters
+function same(one: Style, other: Style): boolean {
+  return (
+    one.bold === other.bold &&
+    one.italic === other.italic &&
+    one.underlined === other.underlined &&
+    one.linked === other.linked &&
+    one.size === other.size
+  )
 }
 
 /** Takes what a declaration says of weight, slope and size (CSS, `font` in short among it). */

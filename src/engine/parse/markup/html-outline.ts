@@ -1,7 +1,6 @@
 import { lettersOf } from '../implied-headings.js'
 import { type Look, together } from '../looks.js'
 import type { Block } from '../parsed.js'
-import type { LinkShare } from './article.js'
 
 /** Fewer links to places of the page are no list of contents. */
 const MIN_ENTRIES = 4
@@ -14,6 +13,7 @@ export class HtmlPlaces {
   readonly looks = new Map<Block, Look>()
   readonly #ids = new Map<string, Block | undefined>()
   readonly #entries = new Map<string, string>()
+  readonly #names = new Map<Block, string[]>()
   #waiting: string[] = []
   #link: string | undefined
 
@@ -36,27 +36,29 @@ export class HtmlPlaces {
   /** A block of text was made. */
   made(block: Block, look: Look): void {
     this.looks.set(block, look)
-    for (const id of this.#waiting) if (!this.#ids.has(id)) this.#ids.set(id, block)
+    if (this.#waiting.length === 0) return
+    const names = this.#waiting.filter((id) => !this.#ids.has(id))
     this.#waiting = []
+    this.#name(names, block)
   }
 
   /** A table or list took the place of blocks. */
   replaced(inside: readonly Block[], by: Block | undefined): void {
-    const gone = new Set(inside)
     if (by !== undefined) this.looks.set(by, together(inside.flatMap((block) => this.looks.get(block) ?? [])))
-    for (const [id, block] of this.#ids) if (block !== undefined && gone.has(block)) this.#ids.set(id, by)
+    const names = inside.flatMap((block) => this.#names.get(block) ?? [])
+    if (names.length > 0) this.#name(names, by)
   }
 
-  /** How much of a block is links. */
-  linksOf(block: Block): LinkShare {
-    return this.looks.get(block) ?? { letters: 0, linked: 0 }
+  #name(names: string[], block: Block | undefined): void {
+    for (const id of names) this.#ids.set(id, block)
+    if (block !== undefined) this.#names.set(block, names)
   }
 
   /** The blocks that the page's own list of contents leads to, and how it calls them. */
   listed(blocks: readonly Block[]): Map<number, string> {
-    const places = new Map(blocks.map((block, place) => [block, place]))
     const listed = new Map<number, string>()
     if (this.#entries.size < MIN_ENTRIES) return listed
+    const places = new Map(blocks.map((block, place) => [block, place]))
     for (const [id, words] of this.#entries) {
       const block = this.#ids.get(id)
       const place = block === undefined ? undefined : places.get(block)

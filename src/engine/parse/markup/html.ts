@@ -5,7 +5,7 @@ import { pictureFrom } from '../pictures.js'
 import { proseBlocks } from '../text/text.js'
 import { articleBlocks } from './article.js'
 import { DroppedElement } from './dropped-element.js'
-import { BREAKS, CONTENT_STARTS, DROPPED, LONG_PRE, languageOf, spansOf } from './html-elements.js'
+import { BREAKS, CONTENT_STARTS, DROPPED, HEADINGS, LONG_PRE, languageOf, spansOf } from './html-elements.js'
 import { HtmlFields, pageTitle } from './html-fields.js'
 import { closeList, closeTable, type Frame, MAX_FRAMES } from './html-frames.js'
 import { HtmlLook } from './html-look.js'
@@ -30,12 +30,12 @@ export interface HtmlOptions {
 /** Reads HTML of any quality in one pass, without building a tree. */
 export const htmlParser: Parser = {
   accepts: (mediaType) => mediaType === 'text/html' || mediaType === 'application/xhtml+xml',
-  async parse(input) {
+  parse(input) {
     const source = input.text()
     const reader = new HtmlReader({})
     readInto(reader, source, false)
     const page = reader.finish()
-    const blocks = await articleBlocks(source, page.blocks, (block) => reader.places.linksOf(block))
+    const blocks = articleBlocks(source, page.blocks, (block) => reader.places.looks.get(block))
     return { ...page, blocks, parser: 'native-html', contentType: 'text' }
   },
 }
@@ -97,7 +97,7 @@ class HtmlReader {
     const note = this.#notes.opens(name, attributes)
     if (this.#pre !== undefined) {
       this.#openInPre(name, attributes)
-    } else if (/^h[1-6]$/.test(name)) {
+    } else if (HEADINGS.has(name)) {
       this.#break()
       if (CONTENT_STARTS.has(name)) this.#navigationDepth = 0
       this.#heading = Number(name.charAt(1))
@@ -128,7 +128,7 @@ class HtmlReader {
       this.#inTitle = false
     } else if (this.#pre !== undefined) {
       if (name === 'pre') this.#closePre()
-    } else if (/^h[1-6]$/.test(name)) {
+    } else if (HEADINGS.has(name)) {
       this.#break()
       this.#heading = 0
     } else if (name === 'table' || name === 'ul' || name === 'ol') {
@@ -330,8 +330,10 @@ class HtmlReader {
     if (this.#text.length === 0) return
     const raw = this.#text.join('')
     this.#text = []
-    const collapsed = raw.replace(/[ \t\n\r\f]+/g, ' ').replace(/ ?\v ?/g, LINE_BREAK)
-    for (const part of collapsed.split(/\v{2,}/)) {
+    const collapsed = raw.replace(/[ \t\n\r\f]{2,}|[\t\n\r\f]/g, ' ')
+    for (const part of raw.includes(LINE_BREAK)
+      ? collapsed.replace(/ ?\v ?/g, LINE_BREAK).split(/\v{2,}/)
+      : [collapsed]) {
       const text = part.replaceAll(LINE_BREAK, '\n').trim()
       if (text === '') continue
       const paragraph: Block = {

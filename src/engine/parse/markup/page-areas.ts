@@ -1,0 +1,62 @@
+import type { Attributes } from './markup-events.js'
+
+/** An element that holds blocks, as one place of a page: blocks of the same element belong together. */
+export interface PageArea {
+  /** within what the page says is its content */
+  main: boolean
+  /** within what sites put around their pages, by its name: menus, notices, what else there is to read */
+  around: boolean
+  /** what it is in; nothing for the page itself */
+  outer?: PageArea
+}
+
+const CONTAINERS = new Set('div section article main aside nav header footer td form dialog'.split(' '))
+const MAIN = new Set(['main', 'article'])
+const AROUND = new Set(['nav', 'aside', 'footer', 'dialog'])
+const MAIN_ROLES = new Set(['main', 'article'])
+const AROUND_ROLES = new Set(['navigation', 'complementary', 'contentinfo', 'banner', 'search', 'dialog'])
+/** Words in names of classes, by which sites call what stands around. */
+const AROUND_WORDS = new Set(
+  (
+    'nav navbar navigation menu topbar topnav subnav sidenav sidebar footer breadcrumb breadcrumbs cookie cookies banner ' +
+    'newsletter subscribe share sharing social related recommended widget toc pager pagination masthead promo sponsor ' +
+    'advert adverts ads skip copyright'
+  ).split(' '),
+)
+/** Beside one of these such a word means something else: `page with-sidebar`, `post-share-count`. */
+const CONTENT_WORDS = new Set('content main article body post entry page with without has no'.split(' '))
+/** Longer names of classes are not looked at, nor are more of them remembered. */
+const MAX_NAME = 300
+const MAX_NAMES = 2000
+
+export const PAGE: PageArea = { main: false, around: false }
+
+/** Tells of elements as they open what place of the page they are. */
+export class PageAreas {
+  readonly #names = new Map<string, boolean>()
+
+  /** The area that begins with an element; that around it where none does. */
+  opened(outer: PageArea, name: string, attributes: Attributes): PageArea {
+    if (!CONTAINERS.has(name)) return outer
+    const role = attributes.get('role')
+    if (MAIN.has(name) || (role !== undefined && MAIN_ROLES.has(role))) return { main: true, around: false, outer }
+    const around =
+      outer.around ||
+      AROUND.has(name) ||
+      (name === 'header' && !outer.main) ||
+      (role !== undefined && AROUND_ROLES.has(role)) ||
+      this.#isCalledAround(attributes.get('class')) ||
+      this.#isCalledAround(attributes.get('id'))
+    return { main: outer.main, around, outer }
+  }
+
+  #isCalledAround(names: string | undefined): boolean {
+    if (names === undefined || names.length > MAX_NAME) return false
+    const known = this.#names.get(names)
+    if (known !== undefined) return known
+    const words = names.toLowerCase().split(/[^a-z]+/)
+    const around = words.some((word) => AROUND_WORDS.has(word)) && !words.some((word) => CONTENT_WORDS.has(word))
+    if (this.#names.size < MAX_NAMES) this.#names.set(names, around)
+    return around
+  }
+}
