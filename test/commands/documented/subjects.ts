@@ -67,6 +67,13 @@ function isRemoving(world: World): boolean {
 
 const NEEDS: readonly Need[] = [
   {
+    when: /alias delete/,
+    make: async (world) => {
+      await world.shell("ks alias set ask 'query $1'")
+      return {}
+    },
+  },
+  {
     when: /bundle export/,
     make: async (world) => {
       await space(world, 'example-space')
