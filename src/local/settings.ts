@@ -156,7 +156,7 @@ export const SETTINGS = {
     'OCR_LANGUAGES',
     ['eng+auto'],
     (value) => languageSetting(texts(value)),
-    'languages of text in pictures, as eng+deu; with auto, installed ones of other scripts where a page needs it; for a space of its own, as letters=deu; `ks languages` lists those that are installed',
+    'languages of text in pictures, as eng+deu; with auto, installed ones of other scripts, too; for one space, as letters=deu; see `ks languages`',
   ),
   embeddingThreads: setting<Optional<number>>(
     'EMBEDDING_THREADS',

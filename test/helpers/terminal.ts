@@ -28,7 +28,8 @@ export async function atTerminal(line: string, { cwd, env, columns = 80, types =
   const sized = `stty cols ${columns} rows 40; ${line}`
   const child = execa('script', ['-qfec', sized, '/dev/null'], {
     cwd,
-    env: { ...plainEnv(), SHELL: '/bin/bash', TERM: 'xterm', ...env },
+    // nobody is there to turn pages
+    env: { ...plainEnv(), SHELL: '/bin/bash', TERM: 'xterm', KS_PAGER: 'cat', ...env },
     extendEnv: false,
     buffer: false,
     reject: false,
