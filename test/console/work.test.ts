@@ -22,7 +22,7 @@ describe.runIf(hasBrowser)('a person', () => {
       {
         name: 'otter.md',
         mimeType: 'text/markdown',
-        buffer: Buffer.from('# Otters\n\nThe otter hunts trout at night.\n'),
+        buffer: Buffer.from('# Otters\n\nThe otter hunts trout at night [8, 34], alone [77].\n'),
       },
       { name: 'nothing.txt', mimeType: 'text/plain', buffer: Buffer.alloc(0) },
       { name: 'broken.pdf', mimeType: 'application/pdf', buffer: Buffer.from('%PDF-1.7 not really') },
@@ -38,8 +38,10 @@ describe.runIf(hasBrowser)('a person', () => {
     await page.getByLabel('Question').fill('What does the otter hunt?')
     await page.keyboard.press('Enter')
     await page.getByText('The documents answer this.').waitFor()
+    // references of the document are none of the answer
+    expect(await page.locator('.answer .cite').allTextContents()).toEqual(['1'])
     await page.getByRole('button', { name: 'Passage 1' }).first().click()
-    const mark = page.locator('.reading mark', { hasText: 'The otter hunts trout at night.' })
+    const mark = page.locator('.reading mark', { hasText: 'The otter hunts trout at night [8, 34]' })
     await mark.waitFor()
     await page.keyboard.press('Escape')
     await mark.waitFor({ state: 'detached' })

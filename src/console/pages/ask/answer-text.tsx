@@ -3,23 +3,27 @@ import { Fragment } from 'react'
 interface AnswerTextProps {
   text: string
   isRunning: boolean
+  /** items of evidence; a number beyond them is text of a document, such as a reference of a paper. Without it, all are marks */
+  cited?: number
   /** @param number of the item of evidence, from 1 */
   onCite: (number: number) => void
 }
 
-/** The marks of evidence, `[2]` or `[2, 3]`; emphasis and code of Markdown. */
-const INLINE = /(\[\d{1,3}(?:, ?\d{1,3})*\]|\*\*[^*\n]+\*\*|`[^`\n]+`)/
+type Marks = Pick<AnswerTextProps, 'cited' | 'onCite'>
+
+/** The marks of evidence, `[2]`: the service writes each number by itself; emphasis and code of Markdown. */
+const INLINE = /(\[\d{1,3}\]|\*\*[^*\n]+\*\*|`[^`\n]+`)/
 
 /**
  * The answer as text of this page: paragraphs, lists, headings and code as models write them. It is made of elements, never
  * of markup, so that nothing that stands in a document becomes part of the page.
  */
-export function AnswerText({ text, isRunning, onCite }: AnswerTextProps) {
+export function AnswerText({ text, isRunning, ...marks }: AnswerTextProps) {
   return (
     <div className="answer" aria-live="polite" aria-busy={isRunning}>
       {blocksOf(text).map((block, at) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: blocks only come at the end
-        <Block key={at} block={block} onCite={onCite} />
+        <Block key={at} block={block} {...marks} />
       ))}
       {isRunning && <span className="answer-caret" aria-hidden="true" />}
     </div>
@@ -32,18 +36,18 @@ type BlockOf =
   | { kind: 'code'; text: string }
   | { kind: 'list'; isOrdered: boolean; items: string[] }
 
-function Block({ block, onCite }: { block: BlockOf; onCite: (number: number) => void }) {
+function Block({ block, ...marks }: Marks & { block: BlockOf }) {
   if (block.kind === 'code') return <pre className="answer-code">{block.text}</pre>
   if (block.kind === 'heading')
     return (
       <h3>
-        <Inline text={block.text} onCite={onCite} />
+        <Inline text={block.text} {...marks} />
       </h3>
     )
   if (block.kind === 'text')
     return (
       <p>
-        <Inline text={block.text} onCite={onCite} />
+        <Inline text={block.text} {...marks} />
       </p>
     )
   const List = block.isOrdered ? 'ol' : 'ul'
@@ -52,31 +56,28 @@ function Block({ block, onCite }: { block: BlockOf; onCite: (number: number) => 
       {block.items.map((item, at) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: items only come at the end
         <li key={at}>
-          <Inline text={item} onCite={onCite} />
+          <Inline text={item} {...marks} />
         </li>
       ))}
     </List>
   )
 }
 
-function Inline({ text, onCite }: { text: string; onCite: (number: number) => void }) {
+function Inline({ text, cited = Number.POSITIVE_INFINITY, onCite }: Marks & { text: string }) {
   return text.split(INLINE).map((part, at) => {
     const key = `${at}-${part.length}`
-    if (/^\[\d/.test(part))
+    const number = Number(/^\[(\d+)\]$/.exec(part)?.[1] ?? 0)
+    if (number > 0 && number <= cited)
       return (
-        <Fragment key={key}>
-          {(part.match(/\d+/g) ?? []).map((number) => (
-            <button
-              key={number}
-              type="button"
-              className="cite"
-              aria-label={`Passage ${number}`}
-              onClick={() => onCite(Number(number))}
-            >
-              {number}
-            </button>
-          ))}
-        </Fragment>
+        <button
+          key={key}
+          type="button"
+          className="cite"
+          aria-label={`Passage ${number}`}
+          onClick={() => onCite(number)}
+        >
+          {number}
+        </button>
       )
     if (part.startsWith('**') && part.endsWith('**') && part.length > 4)
       return <strong key={key}>{part.slice(2, -2)}</strong>

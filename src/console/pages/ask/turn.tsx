@@ -49,7 +49,12 @@ export function TurnView({ turn, space, onStop }: TurnProps) {
       <h2 className="turn-question wrap">{turn.question}</h2>
       <Standing turn={turn} />
       {text !== '' && (
-        <AnswerText text={text} isRunning={state === 'running'} onCite={(number) => setOpened(items[number - 1])} />
+        <AnswerText
+          text={text}
+          isRunning={state === 'running'}
+          onCite={(number) => setOpened(items[number - 1])}
+          {...(metadata === undefined ? {} : { cited: items.length })}
+        />
       )}
       {state === 'running' && text === '' && <Skeleton />}
       {turn.error !== undefined && <Notice tone="bad">{turn.error}</Notice>}
