@@ -47,6 +47,8 @@ export interface Tab {
 export async function openTab(url: string, address: string, size = { width: 1280, height: 900 }): Promise<Tab> {
   const context = await (await theBrowser()).newContext({ viewport: size, reducedMotion: 'reduce' })
   const page = await context.newPage()
+  // a busy machine is slow
+  page.setDefaultTimeout(60_000)
   const problems: string[] = []
   const strangers: string[] = []
   page.on('console', (message) => {
