@@ -8,6 +8,9 @@ import type { LsaEmbedding } from './models/builtin/lsa-embedder.js'
 import type { ModelRegistry } from './models/registry.js'
 import type { Compiler, ReadingProgress } from './parse/compiled.js'
 import type { Drawer } from './parse/draw/drawer.js'
+import type { DocumentRow } from './rows/documents.js'
+import type { JobRow } from './rows/jobs.js'
+import type { SpaceRow } from './rows/spaces.js'
 import type { SearchIndexes } from './search/ports.js'
 import type { Database } from './storage/database.js'
 import type { Driver } from './storage/driver.js'
@@ -51,6 +54,12 @@ interface PageIndexes {
 interface Pictures {
   /** A space has published. */
   published(spaceKey: number): void
+}
+
+/** What slices ask of who listens to recordings. */
+interface Recordings {
+  /** Gives the job of a recording back until it is known what is said in it. */
+  listenTo(space: SpaceRow, work: { job: JobRow; document: DocumentRow }, mediaType: string): Promise<void>
 }
 
 /** What slices ask of the comparison of documents. */
@@ -102,6 +111,8 @@ export interface EngineContext {
   pageIndexes: PageIndexes
   /** has a vision model describe the pictures of what is published, where one is configured */
   pictures: Pictures
+  /** asks a model what is said in recordings, where one is configured */
+  recordings: Recordings
   /** finds what documents of a space say against each other */
   conflicts: Conflicts
   /** finds which failed queries ask the same */

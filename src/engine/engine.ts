@@ -11,6 +11,7 @@ import { asDeployment, asTenant } from './base/tenant-scope.js'
 import { createBundles } from './bundles/operations.js'
 import { createChat } from './chat/operations.js'
 import { EmbeddingMigrations } from './compile/embedding-migrations.js'
+import { Listener } from './compile/listener.js'
 import { cancelMigration, getMigration, startMigration } from './compile/migration-operations.js'
 import { createReplaySource } from './compile/replay.js'
 import { VectorFiller } from './compile/vector-filler.js'
@@ -127,12 +128,14 @@ async function openWith(
   const giveWay = () => rightOfWay.giveWay()
   const told = (message: string) => log.info({}, message)
   const indexes = await openSearchIndexes({ ...place, db, source: createReplaySource(db), giveWay, log: told })
+  const compiler = createCompiler({ children: options.workers?.reading ?? 1 })
   let runner: JobRunner | undefined
   const behind: Behind = {
     vectors: new VectorFiller(),
     migrations: new EmbeddingMigrations(),
     pageIndexes: new PageIndexer(),
     pictures: new PictureDescriber(),
+    recordings: new Listener(),
     conflicts: new ConflictFinder(),
     failedClusters: new FailedQueryClustering(),
   }
@@ -145,11 +148,7 @@ async function openWith(
     objects,
     identity,
     indexes,
-    compiler: withConverters(
-      createCompiler({ children: options.workers?.reading ?? 1 }),
-      options.converters ?? [],
-      log,
-    ),
+    compiler: withConverters(compiler, options.converters ?? [], log),
     drawer: createDrawer(),
     lsa: new LsaEmbedding(options.workers?.embedding),
     models: createModelRegistry(options.providers, { budgetStore: createBudgetStore(db) }),
@@ -191,6 +190,7 @@ interface Behind {
   migrations: EmbeddingMigrations
   pageIndexes: PageIndexer
   pictures: PictureDescriber
+  recordings: Listener
   conflicts: ConflictFinder
   failedClusters: FailedQueryClustering
 }

@@ -122,12 +122,18 @@ export interface FakeOptions {
   /** tools that a chat request is answered with in place of words; by default none */
   calls?: (messages: { role: string; content: string }[]) => { name: string; arguments: string }[]
   /** what is heard in a form with audio */
-  heard?: (form: Buffer) => string
+  heard?: (form: Buffer) => string | Heard | Promise<string | Heard>
   /** between two deltas */
   deltaMs?: number
-  /** fields it refuses with 400, as servers do that lack them */
-  refuses?: ('stream' | 'stream_options' | 'max_tokens' | 'temperature' | 'encoding_format' | 'top_n')[]
+  /** fields it refuses with 400, as servers do that lack them; `times` are those of transcripts */
+  refuses?: ('stream' | 'stream_options' | 'max_tokens' | 'temperature' | 'encoding_format' | 'top_n' | 'times')[]
   port?: number
+}
+
+/** Speech with its times, which are told to those who ask for them. */
+export interface Heard {
+  text: string
+  segments: { start: number; end: number; text: string }[]
 }
 
 /** A model server on loopback: embeddings, chat completions and rerank as the public API writes them. */
@@ -245,9 +251,19 @@ async function answer(seen: FakeRequest, response: ServerResponse, fault: Fault,
     return void response.writeHead(200, { 'content-type': 'audio/mpeg' }).end(audio)
   }
   if (seen.path.endsWith('/v1/audio/transcriptions')) {
-    return send(response, 200, JSON.stringify({ text: options.heard?.(seen.raw) ?? ' nothing was said ' }))
+    return await transcription(seen, response, options)
   }
   send(response, 404, apiError(`no route ${seen.path}`))
+}
+
+async function transcription({ raw }: FakeRequest, response: ServerResponse, options: FakeOptions): Promise<void> {
+  const wantsTimes = raw.includes('verbose_json')
+  if (wantsTimes && options.refuses?.includes('times') === true)
+    return send(response, 400, apiError("response_format 'verbose_json' is not compatible with this model"))
+  const heard = (await options.heard?.(raw)) ?? ' nothing was said '
+  const { text, segments } = typeof heard === 'string' ? { text: heard, segments: [] } : heard
+  const more = wantsTimes ? { task: 'transcribe', language: 'english', duration: 1, segments } : {}
+  send(response, 200, JSON.stringify({ text, ...more }))
 }
 
 function embeddings(body: RequestBody, response: ServerResponse, fault: Fault, options: FakeOptions): void {
@@ -288,7 +304,7 @@ export function hashVector(text: string, dimension: number): number[] {
 
 async function chat(body: RequestBody, response: ServerResponse, fault: Fault, options: FakeOptions): Promise<void> {
   for (const field of options.refuses ?? []) {
-    if (body[field] === undefined) continue
+    if (field === 'times' || body[field] === undefined) continue
     const hint = field === 'max_tokens' ? "; use 'max_completion_tokens' instead" : ''
     return send(response, 400, apiError(`Unsupported parameter: '${field}'${hint}`))
   }

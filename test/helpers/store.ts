@@ -131,6 +131,7 @@ export async function openSmallStore(changes: Partial<EngineOptions> = {}): Prom
       migrations: { wake() {}, ended: noop },
       pageIndexes: { published() {}, missing: async () => 0 },
       pictures: { published() {} },
+      recordings: { listenTo: noop },
       conflicts: { published() {}, catchUp: async () => true, unreadable: () => 0 },
       failedClusters: { captured() {}, catchUp: noop },
       reading: new Map(),

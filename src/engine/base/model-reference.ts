@@ -4,3 +4,8 @@ export interface ModelReference {
   provider: string
   model: string
 }
+
+/** As settings write it. */
+export function modelName({ pluginId, provider, model }: ModelReference): string {
+  return `${pluginId}/${provider}/${model}`
+}

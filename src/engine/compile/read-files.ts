@@ -11,6 +11,7 @@ import { keepOcrPages, ocrPages } from '../rows/ocr-pages.js'
 import type { SpaceRow } from '../rows/spaces.js'
 import type { Read } from '../storage/program.js'
 import { describedPictures } from './described-pictures.js'
+import { readRecording } from './recordings.js'
 import type { Work } from './work.js'
 
 /** A document that is read on gets so many slices of `FIRST_BUDGET_MS` in one run; between them others have their turn. */
@@ -96,7 +97,8 @@ async function readTogether(
     })
     const read: (FileRead | undefined)[] = batch.map(() => undefined)
     for (const [at, one] of there.entries()) {
-      const first = results[at]
+      const found = results[at]
+      const first = found && (await readRecording(context, space, one, found, signal))
       if (first === undefined) continue
       const most = batch.length === 1 && one.work.job.version > 1 ? SLICES : 1
       const result = await readFurther(context, space, one, first, { engine, most, signal })

@@ -37,6 +37,8 @@ export interface CallOptions {
   signal?: AbortSignal | undefined
   /** somebody waits for the answer: goes first in the queue, and the time in the queue counts against the timeout */
   urgent: boolean
+  /** how often it has the time of one call; default 1 */
+  times?: number
 }
 
 /** Stands between the engine and one model. Every failure leaves it as a `KsError`, an abort as the signal's reason. */
@@ -236,10 +238,13 @@ function whyAborted({ gate, options }: Entry, signal: AbortSignal): unknown {
  * The clocks of one call: over all tries together, and for a stream until the model begins. A model that speaks is not
  * cut off, however long it takes: from then on the first clock counts its silence.
  */
-function startTimers({ gate, streams, options: { urgent } }: Entry, abort: (reason: ProviderFailure) => void) {
+function startTimers(
+  { gate, streams, options: { urgent, times = 1 } }: Entry,
+  abort: (reason: ProviderFailure) => void,
+) {
   const countdown = (ms: number) =>
     createCountdown(ms, () => abort(new ProviderFailure('timeout', `no answer within ${ms} ms`)))
-  const total = countdown(urgent ? gate.timeoutMs : gate.ingestTimeoutMs)
+  const total = countdown((urgent ? gate.timeoutMs : gate.ingestTimeoutMs) * times)
   const first = streams && urgent ? countdown(Math.min(gate.firstTokenTimeoutMs, gate.timeoutMs)) : undefined
   let waitsForFirst = true
   return {

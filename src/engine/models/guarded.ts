@@ -17,6 +17,8 @@ import { begun, counted, type ModelRecord } from './use.js'
 
 /** What an answer is taken to cost while it is being written, where the caller set no length. */
 const USUAL_ANSWER_TOKENS = 1024
+/** So much of a recording is written down within the time that a call has which nobody waits for: minutes of speech. */
+const BYTES_IN_TIME = 8 * 1024 * 1024
 /** what an image is taken to cost until the provider has counted */
 export const IMAGE_TOKENS = 1000
 
@@ -159,6 +161,11 @@ export function guardedTranscriber({
     reference,
     transcribe: (audio, signal) =>
       counted(use, signal, () => guard.run((inner) => raw.transcribe(audio, inner), { signal, urgent: true })),
+    listen: (recording, signal) => {
+      const times = Math.max(1, Math.ceil(recording.bytes.length / BYTES_IN_TIME))
+      const listen = (inner: AbortSignal) => raw.listen(recording, inner)
+      return counted(use, signal, () => guard.run(listen, { signal, urgent: false, times }))
+    },
   }
 }
 

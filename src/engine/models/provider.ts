@@ -1,5 +1,13 @@
 import type { EmbeddingModel, GenerationModel, RerankingModel } from '../base/provider-config.js'
-import type { AudioToRead, ChatMessage, GenerationEvent, GenerationOptions, Speech, TextToSpeak } from './types.js'
+import type {
+  AudioToRead,
+  ChatMessage,
+  GenerationEvent,
+  GenerationOptions,
+  Speech,
+  TextToSpeak,
+  Transcript,
+} from './types.js'
 
 /**
  * The port a provider plugin implements: plain calls, no retry, no timeout, no accounting. `guard.ts` adds those once
@@ -48,4 +56,5 @@ export interface ProviderSpeaker {
 
 export interface ProviderTranscriber {
   transcribe(audio: AudioToRead, signal: AbortSignal): Promise<string>
+  listen(recording: AudioToRead, signal: AbortSignal): Promise<Transcript>
 }

@@ -112,8 +112,29 @@ export interface AudioToRead {
   language?: string
 }
 
+/** A piece of speech, in seconds from the beginning. */
+export interface SpokenSegment {
+  start: number
+  end: number
+  text: string
+}
+
+/** What is said in a recording, as the provider wrote it down. */
+export interface Transcript {
+  /** of a program: whatever it wrote, which may be subtitles or JSON */
+  text: string
+  segments?: SpokenSegment[]
+}
+
 export interface Transcriber {
   readonly reference: ModelReference
   /** The words that are said, '' where none are. @throws KsError `provider-failed` */
   transcribe(audio: AudioToRead, signal?: AbortSignal): Promise<string>
+  /**
+   * Writes down a recording that nobody waits for, with the times where the model tells them. It may take as long as a
+   * recording of its size takes.
+   *
+   * @throws KsError `provider-failed`
+   */
+  listen(recording: AudioToRead, signal?: AbortSignal): Promise<Transcript>
 }

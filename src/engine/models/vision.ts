@@ -1,4 +1,4 @@
-import type { ModelReference } from '../base/model-reference.js'
+import { type ModelReference, modelName } from '../base/model-reference.js'
 import { askForText } from './reply.js'
 import type { Generator } from './types.js'
 
@@ -21,8 +21,8 @@ export interface PictureToDescribe {
 }
 
 /** What descriptions are kept by: the model, and what it was asked. */
-export function visionKey({ pluginId, provider, model }: ModelReference): string {
-  return `${pluginId}/${provider}/${model}#${PROMPT_VERSION}`
+export function visionKey(reference: ModelReference): string {
+  return `${modelName(reference)}#${PROMPT_VERSION}`
 }
 
 /**

@@ -197,8 +197,20 @@ export interface CompileRequest {
   ocr?: OcrRequest
   /** what a vision model said of pictures of the file */
   descriptions?: PictureDescriptions
+  /** what is said in it, if it is a recording */
+  transcript?: RecordedSpeech
   /** how many files lie around it, where those in it are wanted */
   depth?: number
+}
+
+/** What is said in a recording, as a transcription model wrote it down. */
+export interface RecordedSpeech {
+  /** the model, as `provider/model` */
+  by: string
+  /** subtitles, JSON or plain text */
+  text: string
+  /** with seconds from the beginning, where the model told them */
+  segments?: readonly { start: number; end: number; text: string }[]
 }
 
 export interface PictureDescriptions {

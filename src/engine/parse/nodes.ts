@@ -53,7 +53,9 @@ export function cutNodes(document: Assembled): CompiledNode[] {
   const units = listUnits(document)
   const total = units.reduce((sum, unit) => sum + unit.words, 0)
   const onePage = new Set(units.map((unit) => unit.element.pageNumber)).size <= 1
-  const groups = total <= WHOLE && onePage ? [units] : splitGroups(units)
+  // when something is said is its place, which a passage of all that is said would not have
+  const isTimed = document.outline.some(({ tocSource }) => tocSource === 'time')
+  const groups = total <= WHOLE && onePage && !isTimed ? [units] : splitGroups(units)
   const sections = new Map<string, CompiledOutlineNode>()
   indexSections(document.outline, sections)
   const nodes: CompiledNode[] = []

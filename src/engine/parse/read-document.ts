@@ -14,6 +14,7 @@ import type { Parsed, ParserInput } from './parsed.js'
 import { noteShown } from './picture/shown.js'
 import type { PixelSize } from './picture/size.js'
 import { prepareDocument } from './prepare.js'
+import { recordingParser } from './recording.js'
 import { parserFor } from './registry.js'
 import { isText, sniffBytes, sniffText } from './sniff.js'
 import { unsupported } from './unreadable.js'
@@ -50,7 +51,7 @@ export async function readDocument(
  */
 export async function compileBytes(
   bytes: Buffer,
-  request: Pick<CompileRequest, 'filename' | 'declaredType' | 'descriptions' | 'depth' | 'ocr'>,
+  request: Pick<CompileRequest, 'filename' | 'declaredType' | 'descriptions' | 'transcript' | 'depth' | 'ocr'>,
   limits: ReadLimits,
   sink?: FileSink,
 ): Promise<CompiledDocument> {
@@ -58,7 +59,7 @@ export async function compileBytes(
   if (bytes.length === 0) throw new ReadError('empty', `${filename} is empty`)
   const inside = new Inside(filename, limits, sink === undefined || depth === undefined ? undefined : { depth, sink })
   const input = { ...recognise(bytes, request, limits), inside }
-  const parser = await parserFor(input.mediaType)
+  const parser = (await recordingParser(input, request)) ?? (await parserFor(input.mediaType))
   if (parser === undefined) throw unsupported(filename, input.mediaType)
   const parsed = await parser.parse(input)
   const hasPictures = parsed.blocks.some(({ picture }) => picture !== undefined && !('uri' in picture))

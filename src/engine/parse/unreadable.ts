@@ -1,4 +1,5 @@
 import { ReadError } from './limits.js'
+import { isRecording } from './recording.js'
 import { endingOf } from './sniff.js'
 
 /** What a type is in words; the first that fits. */
@@ -38,6 +39,10 @@ const KINDS: readonly (readonly [RegExp, string])[] = [
   [/zip|gzip|tar|bzip2|xz|zstd|7z|rar|archive|cab-|compress|rpm/, 'an archive'],
   [/sqlite|parquet/, 'a database file'],
 ]
+
+/** How recordings become readable. */
+const LISTEN =
+  '`ks config set defaultTranscription PLUGIN/PROVIDER/MODEL --daemon` sets one, `ks daemon restart` makes it known, `ks docs reindex` reads what is there'
 
 /** Archives that are not opened, by the names that people know them by. */
 const CLOSED_ARCHIVES: Readonly<Record<string, string>> = {
@@ -109,6 +114,11 @@ export function unsupported(filename: string, mediaType: string): ReadError {
   if (mediaType === 'image/heic' || mediaType === 'image/avif') {
     const name = mediaType === 'image/heic' ? 'HEIC' : 'AVIF'
     const message = `${filename} is a picture in the format ${name}, for which there is no decoder here: convert it to JPEG or PNG`
+    return new ReadError('unsupported-type', message, { mediaType })
+  }
+  if (isRecording(mediaType)) {
+    const what = mediaType.startsWith('audio/') ? 'a sound file' : 'a video'
+    const message = `${filename} is ${what} (${mediaType}), of which a transcription model reads what is said, and none is set: ${LISTEN}`
     return new ReadError('unsupported-type', message, { mediaType })
   }
   const kind = KINDS.find(([pattern]) => pattern.test(mediaType))?.[1] ?? 'a file'

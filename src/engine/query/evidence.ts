@@ -58,6 +58,7 @@ export function toEvidenceItem(
       ...defined({ documentDate: passage.document_date ?? undefined }),
       ...originOf(passage),
       ...ocrOf(passage),
+      ...(passage.transcript_by === null ? {} : { transcript: { by: String(passage.transcript_by) } }),
       ...(freshness?.file === undefined ? {} : { file: freshness.file }),
       ...defined({ navigation, why }),
     },

@@ -36,10 +36,11 @@ export function* jobsDue(spaceKey: number, { now, latest }: DueAt, most: number)
   )
 }
 
-/** How many jobs of a space nobody has claimed yet, counted up to a number. */
-export function* countWaiting(spaceKey: number, most: number): Read<number> {
-  const waiting = 'SELECT 1 FROM jobs WHERE space_key = ? AND completed_at IS NULL AND claimed_by IS NULL LIMIT ?'
-  return (yield* sql.get<{ n: number }>(`SELECT count(*) n FROM (${waiting}) waiting`, [spaceKey, most]))?.n ?? 0
+/** How many jobs of a space are due and claimed by nobody yet, counted up to a number. */
+export function* countWaiting(spaceKey: number, most: number, now = Date.now()): Read<number> {
+  const waiting = `SELECT 1 FROM jobs WHERE space_key = ? AND completed_at IS NULL AND claimed_by IS NULL
+    AND run_after <= ? LIMIT ?`
+  return (yield* sql.get<{ n: number }>(`SELECT count(*) n FROM (${waiting}) waiting`, [spaceKey, now, most]))?.n ?? 0
 }
 
 /** Claimed, and not yet stored: what is stored waits for its publication, and counts for no quota. */

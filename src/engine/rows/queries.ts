@@ -34,6 +34,8 @@ export interface PassageRow {
   external: number
   /** of a document with pages that were read in pictures, which those are: `page:confidence`, parted by spaces */
   ocr_pages: string | null
+  /** of a recording: the model that wrote down what is said, as `provider/model` */
+  transcript_by: string | null
 }
 
 /**
@@ -62,6 +64,7 @@ export function* loadPassages(spaceKey: number, keys: number[]): Read<Map<number
        versions.version, versions.artifact_hash, versions.created_at published_at, documents.source_id,
        ${jsonAt('versions.metadata', '$.documentDate')} document_date,
        ${jsonAt('documents.metadata', '$.sourceUrl')} source_url, ${jsonAt('versions.metadata', '$.ocrPages')} ocr_pages,
+       ${jsonAt('versions.metadata', '$.transcript.by')} transcript_by,
        coalesce(${jsonAt('documents.metadata', '$.sourceUrl')}, ${jsonAt('documents.metadata', '$.pageId')},
          ${jsonAt('documents.metadata', '$.fileId')}) IS NOT NULL external
      FROM json_each(?) wanted CROSS JOIN nodes ON nodes.key = wanted.value

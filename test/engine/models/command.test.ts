@@ -76,6 +76,22 @@ describe('a program', () => {
     expect(await registry.transcriber(REFERENCE).transcribe(AUDIO)).toBe(`.wav converted ${WAV.length}`)
   })
 
+  test('gets a converted recording by stdin as well, without having it held in memory', async () => {
+    const copy = `const fs = require('fs'); const [from, to] = process.argv.slice(2)
+      fs.writeFileSync(to, Buffer.alloc(70 * 1024 * 1024, fs.readFileSync(from)))`
+    const count = `let n = 0; process.stdin.on('data', (part) => (n += part.length)).on('end', () => process.stdout.write(String(n)))`
+    const registry = listening(script('count', count), { convert: [...script('grow', copy), '{input}', '{output}'] })
+    const { text } = await registry.transcriber(REFERENCE).listen(AUDIO)
+    expect(text).toBe(String(70 * 1024 * 1024))
+  })
+
+  test('may write times, which a document keeps and a chat does not want', async () => {
+    const lines = '[00:00.000 --> 00:01.000]  Good morning.\n[00:00:01.000 --> 00:00:02.000]   Good night.\n'
+    const heard = listening(script('times', `process.stdout.write(${JSON.stringify(lines)})`)).transcriber(REFERENCE)
+    expect(await heard.listen(AUDIO)).toEqual({ text: lines })
+    expect(await heard.transcribe(AUDIO)).toBe('Good morning. Good night.')
+  })
+
   test('knows nothing of the environment that could be a credential', async () => {
     process.env.KS_TEST_SECRET = 'canary'
     const registry = listening(script('env', 'process.stdout.write(Object.keys(process.env).join(" "))'))

@@ -30,6 +30,7 @@ const passage = (body: string, more: Partial<RankedPassage> = {}, row: Partial<P
         kind: 'text',
         shows: null,
         ocr_pages: null,
+        transcript_by: null,
         ordinal: 0,
         document_id: `d${key}`,
         filename: `f${key}.md`,

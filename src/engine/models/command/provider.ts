@@ -5,11 +5,15 @@ import type { ProgramSetting } from '../../../local/provider-setting.js'
 import { ProviderFailure } from '../../base/provider-failure.js'
 import { audioTypeOf } from '../audio-type.js'
 import type { Provider } from '../provider.js'
+import type { AudioToRead } from '../types.js'
 import { filled, type Placeholders, uses } from './program.js'
-import { runProgram } from './run.js'
+import { type Run, runProgram } from './run.js'
 
 const MAX_AUDIO_BYTES = 64 * 1024 * 1024
 const MAX_TEXT_BYTES = 1024 * 1024
+/** what whisper.cpp and Whisper write before each line: `[00:00.000 --> 00:02.500]` */
+const TIMES = /^\s{0,20}\[[\d:.,]{5,20} --> [\d:.,]{5,20}\]/gm
+const MAX_TRANSCRIPT_BYTES = 8 * 1024 * 1024
 
 /** Programs of this machine that speak and listen: espeak-ng, piper, whisper.cpp, pocketsphinx and the like. */
 export function commandProvider(programs: { speech?: ProgramSetting; transcription?: ProgramSetting }): Provider {
@@ -33,17 +37,30 @@ export function commandProvider(programs: { speech?: ProgramSetting; transcripti
       ? {}
       : {
           transcriber: ({ name }) => ({
-            transcribe: async ({ bytes, extension, language }, signal) => {
-              const values = chosen(transcription, { model: name, language })
-              const text = await inFolder((folder) =>
-                run(folder, transcription, { bytes, extension }, values, MAX_TEXT_BYTES, signal),
-              )
-              return text.toString('utf8').replace(/\s+/g, ' ').trim()
+            transcribe: async (audio, signal) => {
+              const text = await heard(transcription, name, audio, MAX_TEXT_BYTES, signal)
+              return text.replace(TIMES, '').replace(/\s+/g, ' ').trim()
             },
+            listen: async (recording, signal) => ({
+              text: await heard(transcription, name, recording, MAX_TRANSCRIPT_BYTES, signal),
+            }),
           }),
         }),
     close: async () => {},
   }
+}
+
+/** What a program writes down, as it wrote it. */
+async function heard(
+  program: ProgramSetting,
+  model: string,
+  { bytes, extension, language }: AudioToRead,
+  maxBytes: number,
+  signal: AbortSignal,
+): Promise<string> {
+  const values = chosen(program, { model, language })
+  const text = await inFolder((folder) => run(folder, program, { bytes, extension }, values, maxBytes, signal))
+  return text.toString('utf8')
 }
 
 interface Chosen {
@@ -65,19 +82,22 @@ async function run(
   maxBytes: number,
   signal: AbortSignal,
 ): Promise<Buffer> {
-  let input = given.bytes
+  let stdin: Run['stdin'] = given.bytes
   let path = join(folder, `input.${given.extension}`)
   const base = { cwd: folder, maxBytes, signal }
-  if (convert !== undefined || uses(argv, 'input')) await writeFile(path, input)
+  if (convert !== undefined || uses(argv, 'input')) await writeFile(path, given.bytes)
   if (convert !== undefined) {
     const converted = join(folder, 'converted.wav')
     await runProgram({ ...base, argv: filled(convert, { ...values, input: path, output: converted }) })
+    if ((await stat(converted).catch(() => undefined)) === undefined)
+      throw new ProviderFailure('program', 'wrote no output')
     path = converted
-    if (!uses(argv, 'input')) input = await readBounded(path, MAX_AUDIO_BYTES)
+    // of an hour it is larger than the memory should hold
+    stdin = { path }
   }
   const output = join(folder, 'output')
   const words = filled(argv, { ...values, input: path, output })
-  const said = await runProgram({ ...base, argv: words, ...(uses(argv, 'input') ? {} : { stdin: input }) })
+  const said = await runProgram({ ...base, argv: words, ...(uses(argv, 'input') ? {} : { stdin }) })
   return uses(argv, 'output') ? readBounded(output, maxBytes) : said
 }
 

@@ -1,4 +1,6 @@
 import { spawn } from 'node:child_process'
+import { createReadStream } from 'node:fs'
+import { pipeline } from 'node:stream/promises'
 import { killAtExit } from '../../../lib/kill-at-exit.js'
 import { killGroup } from '../../../lib/kill-group.js'
 import { ProviderFailure } from '../../base/provider-failure.js'
@@ -8,7 +10,8 @@ export interface Run {
   argv: string[]
   /** working directory */
   cwd: string
-  stdin?: Uint8Array
+  /** bytes, or a file of them */
+  stdin?: Uint8Array | { path: string }
   /** of the output; more ends the program */
   maxBytes: number
   signal: AbortSignal
@@ -39,7 +42,9 @@ export async function runProgram({ argv, cwd, stdin, maxBytes, signal }: Run): P
     return await new Promise<Buffer>((resolve, reject) => {
       child.on('error', (error) => reject(notStarted(error)))
       child.stdin.on('error', () => {}) // a program may end without reading everything
-      child.stdin.end(stdin)
+      if (stdin === undefined || stdin instanceof Uint8Array) child.stdin.end(stdin)
+      // what cannot be read of it is what the program does not get
+      else pipeline(createReadStream(stdin.path), child.stdin).catch(() => {})
       child.stdout.on('data', (chunk: Buffer) => {
         bytes += chunk.length
         if (bytes <= maxBytes) return void chunks.push(chunk)

@@ -4,11 +4,14 @@ import { ProviderFailure } from '../../base/provider-failure.js'
 import { audioTypeOf } from '../audio-type.js'
 import { readChunks } from '../egress-fetch.js'
 import type { ProviderSpeaker, ProviderTranscriber } from '../provider.js'
+import type { AudioToRead, SpokenSegment } from '../types.js'
 import type { Endpoint } from './endpoint.js'
 import { readJson } from './json.js'
 
 const MAX_AUDIO_BYTES = 64 * 1024 * 1024
 const MAX_TEXT_BYTES = 1024 * 1024
+/** hours of speech, each piece of it with what the model thought of it */
+const MAX_TRANSCRIPT_BYTES = 32 * 1024 * 1024
 /** the voice that every server of this kind knows */
 const VOICE = 'alloy'
 
@@ -30,17 +33,54 @@ export function openAiSpeaker(endpoint: Endpoint, { name }: { name: string }): P
 
 /** `POST /audio/transcriptions`. */
 export function openAiTranscriber(endpoint: Endpoint, { name }: { name: string }): ProviderTranscriber {
+  // some models have text without times
+  let hasTimes = true
+  const ask = async (
+    format: Format,
+    { bytes, extension, mimeType, language = '' }: AudioToRead,
+    signal: AbortSignal,
+  ) => {
+    const fields = { model: name, response_format: format, ...(language === '' ? {} : { language }) }
+    const form = formOf(fields, { bytes, filename: `audio.${extension}`, mimeType })
+    const answer = await endpoint.postForm('audio/transcriptions', { ...form, model: name }, signal)
+    const json = await readJson(answer, format === 'json' ? MAX_TEXT_BYTES : MAX_TRANSCRIPT_BYTES, signal)
+    if (!isRecord(json) || typeof json.text !== 'string')
+      throw new ProviderFailure('malformed', 'a transcript without text')
+    return { text: json.text.trim(), segments: json.segments }
+  }
   return {
-    async transcribe({ bytes, extension, mimeType, language = '' }, signal) {
-      const fields = { model: name, response_format: 'json', ...(language === '' ? {} : { language }) }
-      const form = formOf(fields, { bytes, filename: `audio.${extension}`, mimeType })
-      const answer = await endpoint.postForm('audio/transcriptions', { ...form, model: name }, signal)
-      const json = await readJson(answer, MAX_TEXT_BYTES, signal)
-      if (!isRecord(json) || typeof json.text !== 'string')
-        throw new ProviderFailure('malformed', 'a transcript without text')
-      return json.text.trim()
+    transcribe: async (audio, signal) => (await ask('json', audio, signal)).text,
+    async listen(recording, signal) {
+      if (hasTimes) {
+        try {
+          const { text, segments } = await ask('verbose_json', recording, signal)
+          const timed = segmentsOf(segments)
+          return timed.length === 0 ? { text } : { text, segments: timed }
+        } catch (error) {
+          if (!isRefused(error)) throw error
+        }
+      }
+      const { text } = await ask('json', recording, signal)
+      hasTimes = false
+      return { text }
     },
   }
+}
+
+type Format = 'json' | 'verbose_json'
+
+function isRefused(error: unknown): boolean {
+  return error instanceof ProviderFailure && error.kind === 'status' && [400, 422].includes(error.status ?? 0)
+}
+
+function segmentsOf(value: unknown): SpokenSegment[] {
+  if (!Array.isArray(value)) return []
+  return value.flatMap((one): SpokenSegment[] => {
+    if (!isRecord(one)) return []
+    const { start, end, text } = one
+    if (typeof start !== 'number' || typeof end !== 'number' || typeof text !== 'string') return []
+    return [{ start, end, text }]
+  })
 }
 
 /** A multipart/form-data body; names and types are our own, so nothing has to be escaped. */

@@ -13,7 +13,7 @@ const MAX_HOURS = 10_000
 const TIMES = /^\s*((?:\d{1,4}:)?\d{1,2}:\d{2}[.,]\d{1,3})\s*-->\s*((?:\d{1,4}:)?\d{1,2}:\d{2}[.,]\d{1,3})/
 const VOICE = /<v(?:\.[^\s>]{0,60})?\s([^>]{1,80})>/g
 
-interface Cue {
+export interface Cue {
   start: number
   end: number
   text: string
@@ -34,7 +34,8 @@ export const subtitlesParser: Parser = {
   },
 }
 
-function cuesOf(text: string): Cue[] {
+/** What is said in subtitles. */
+export function cuesOf(text: string): Cue[] {
   const cues: Cue[] = []
   let cue: Cue | undefined
   for (const line of lines(text)) {
@@ -61,7 +62,7 @@ function spoken(line: string): string {
     .trim()
 }
 
-function milliseconds(time: string): number {
+export function milliseconds(time: string): number {
   const [seconds = 0, minutes = 0, hours = 0] = time.replace(',', '.').split(':').map(Number).reverse()
   return Math.round(((Math.min(hours, MAX_HOURS) * 60 + minutes) * 60 + seconds) * 1000)
 }
@@ -99,7 +100,7 @@ export function transcriptBlocks(cues: readonly Cue[]): Block[] {
 }
 
 /** `01:02:03` */
-function clock(ms: number): string {
+export function clock(ms: number): string {
   const seconds = Math.floor(ms / 1000)
   return [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, seconds % 60]
     .map((part) => String(part).padStart(2, '0'))

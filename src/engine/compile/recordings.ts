@@ -1,0 +1,47 @@
+import { defined } from '../../lib/defined.js'
+import { modelName } from '../base/model-reference.js'
+import type { EngineContext } from '../context.js'
+import type { CompileFailure, CompileRequest, CompileResult } from '../parse/compiled.js'
+import { bytesInWords } from '../parse/limits.js'
+import { isRecording } from '../parse/recording.js'
+import type { SpaceRow } from '../rows/spaces.js'
+import { keptTranscript } from '../rows/transcripts.js'
+import type { Work } from './work.js'
+
+/** Of a recording that a model is given, which is held in memory. */
+export const MAX_RECORDING_BYTES = 100 * 1024 * 1024
+
+/**
+ * Reads a recording by what is said in it, where that is known; else its job is given back, and a model is asked
+ * (`Listener`), so that no place of the compilation is held meanwhile.
+ *
+ * @param result of the reading without a transcript
+ * @returns nothing for a job that was given back
+ */
+export async function readRecording(
+  context: EngineContext,
+  space: SpaceRow,
+  { work, request }: { work: Work; request: CompileRequest },
+  result: CompileResult,
+  signal: AbortSignal,
+): Promise<CompileResult | undefined> {
+  if (result.ok || result.failure.code !== 'unsupported-type' || !isRecording(result.failure.mediaType)) return result
+  const model = context.options.defaultTranscription
+  const kept = await context.db.read(keptTranscript(work.document))
+  if (kept !== undefined && (model === undefined || kept.model === modelName(model))) {
+    const [, ...by] = kept.model.split('/')
+    const transcript = { by: by.join('/'), text: kept.text, ...defined({ segments: kept.segments }) }
+    return (await context.compiler.compile([{ ...request, transcript }], signal))[0] ?? result
+  }
+  if (model === undefined) return result
+  const failure = tooLarge(work)
+  if (failure !== undefined) return { ok: false, failure }
+  await context.recordings.listenTo(space, work, result.failure.mediaType)
+  return undefined
+}
+
+function tooLarge({ document: { filename, size_bytes: size } }: Work): CompileFailure | undefined {
+  if (size <= MAX_RECORDING_BYTES) return undefined
+  const message = `${filename} has ${bytesInWords(size)}, and a transcription model gets ${bytesInWords(MAX_RECORDING_BYTES)} at most: keep the sound alone, or cut it`
+  return { code: 'limit-exceeded', message }
+}

@@ -1,0 +1,111 @@
+import { describe, expect, it } from 'vitest'
+import type { RecordedSpeech } from '../../../src/engine/parse/compiled.js'
+import { DEFAULT_LIMITS } from '../../../src/engine/parse/limits.js'
+import { compileBytes } from '../../../src/engine/parse/read-document.js'
+
+const MP3 = Buffer.from('ID3\x04\0\0\0\0\0\0 and no sound', 'latin1')
+
+async function heard(speech: Omit<RecordedSpeech, 'by'>, bytes = MP3, filename = 'talk.mp3') {
+  const transcript = { by: 'ears/whisper', ...speech }
+  return await compileBytes(bytes, { filename, transcript }, DEFAULT_LIMITS)
+}
+
+/** Paragraphs with the times that their elements keep. */
+async function spoken(speech: Omit<RecordedSpeech, 'by'>) {
+  const { elements } = await heard(speech)
+  return elements.flatMap(({ text, metadata }) =>
+    text === undefined ? [] : [`${metadata.startTime ?? '?'}-${metadata.endTime ?? '?'} ${text}`],
+  )
+}
+
+const TWO = ['00:00:01-00:00:04 The lock opens at dawn.', '00:02:05-00:02:09 The ferry waits.']
+
+describe('what a model says of a recording', () => {
+  it('is paragraphs with their times, in every form in which models and programs write it', async () => {
+    const segments = [
+      { start: 1, end: 4.2, text: ' The lock opens at dawn.' },
+      { start: 125, end: 9e9, text: ' The ferry waits.' },
+      { start: Number.NaN, end: 1, text: '  ' },
+    ]
+    expect(await spoken({ text: 'all', segments: [segments[0]!, { ...segments[1]!, end: 129 }] })).toEqual(TWO)
+    const srt =
+      '1\n00:00:01,000 --> 00:00:04,200\nThe lock opens\nat dawn.\n\n2\n00:02:05,000 --> 00:02:09,000\nThe ferry waits.\n'
+    expect(await spoken({ text: srt })).toEqual(TWO)
+    expect(await spoken({ text: `WEBVTT\n\n${srt.replaceAll(',', '.')}` })).toEqual(TWO)
+    const lines =
+      '[00:01.000 --> 00:04.200]  The lock opens at dawn.\n[00:02:05.000 --> 00:02:09.000]   The ferry waits.\n'
+    expect(await spoken({ text: lines })).toEqual(TWO)
+    const whisper = { text: 'all', language: 'en', segments: [segments[0], { ...segments[1], end: 129 }, segments[2]] }
+    expect(await spoken({ text: JSON.stringify(whisper) })).toEqual(TWO)
+    const transcription = [
+      { offsets: { from: 1000, to: 4200 }, text: ' The lock opens at dawn.' },
+      { offsets: { from: 125_000, to: 129_000 }, text: ' The ferry waits.' },
+    ]
+    expect(await spoken({ text: JSON.stringify({ model: {}, transcription }) })).toEqual(TWO)
+  })
+
+  it('is plain text where no times are told', async () => {
+    expect(await spoken({ text: 'The lock opens\nat dawn.\n\nThe ferry waits.' })).toEqual([
+      '?-? The lock opens at dawn.',
+      '?-? The ferry waits.',
+    ])
+    expect(await spoken({ text: '{"text": "The lock opens at dawn."}' })).toEqual(['?-? The lock opens at dawn.'])
+    expect(await spoken({ text: '{no JSON}' })).toEqual(['?-? {no JSON}'])
+  })
+
+  it('is cited by two minutes of the recording, and says who wrote it down', async () => {
+    const segments = [0, 60, 130, 7300].map((start) => ({ start, end: start + 5, text: `Said at ${start}.` }))
+    const { nodes, metadata, title, mediaType } = await heard({ text: '', segments })
+    expect(nodes.map(({ sectionPath }) => sectionPath)).toEqual([
+      ['00:00:00 – 00:02:00'],
+      ['00:02:00 – 00:04:00'],
+      ['02:00:00 – 02:02:00'],
+    ])
+    expect({ title, mediaType }).toEqual({ title: 'talk', mediaType: 'audio/mpeg' })
+    expect(metadata).toMatchObject({ transcript: { by: 'ears/whisper' }, duration: '02:01:45', cueCount: 4 })
+  })
+
+  it('says who speaks where the model does', async () => {
+    const text = JSON.stringify({ segments: [{ start: 0, end: 1, text: ' Ahoy.', speaker: 'SPEAKER_00' }] })
+    expect(await spoken({ text })).toEqual(['00:00:00-00:00:01 SPEAKER_00: Ahoy.'])
+  })
+
+  it('is told when it is nothing', async () => {
+    for (const text of ['', ' \n\n ', 'WEBVTT\n\n', '{"text": ""}', '[]', '{"segments": [1, null, {}]}'])
+      await expect(heard({ text })).rejects.toThrow('talk.mp3: ears/whisper heard nothing in it')
+  })
+
+  it('makes no document of a file that is no recording', async () => {
+    const { text } = await heard({ text: 'said' }, Buffer.from('# Note\n\nWritten.'), 'note.md')
+    expect(text).not.toContain('said')
+    await expect(heard({ text: 'said' }, Buffer.from('MThd\0\0\0\x06\0\0\0', 'latin1'), 'a.mid')).rejects.toThrow(
+      'a.mid is a sound file (audio/midi), which cannot be read yet',
+    )
+  })
+})
+
+it('broken transcripts, cut and changed anywhere, are read or told', { timeout: 60_000 }, async () => {
+  const whole = [
+    '[00:01.000 --> 00:04.200]  The lock opens at dawn.\n'.repeat(20),
+    'WEBVTT\n\n1\n00:00:01.000 --> 00:00:04.200\n<v Ada>The lock opens.</v>\n\n'.repeat(20),
+    JSON.stringify({ segments: Array.from({ length: 20 }, (_, n) => ({ start: n, end: n + 1, text: `Said ${n}` })) }),
+    '['.repeat(200_000),
+    `[${'0'.repeat(100_000)}`,
+    '00:01.000 --> '.repeat(20_000),
+  ]
+  let seed = 7
+  const random = (below: number) => {
+    seed = (seed * 1103515245 + 12345) % 2147483648
+    return seed % below
+  }
+  for (let round = 0; round < 300; round++) {
+    const text = whole[round % whole.length] ?? ''
+    const at = random(text.length)
+    const broken = round % 2 === 0 ? text.slice(0, at) : `${text.slice(0, at)}\0-->[{${text.slice(at + random(9))}`
+    const outcome = await heard({ text: broken }).then(
+      ({ nodes }) => nodes.length > 0,
+      (error: unknown) => /heard nothing/.test(String(error)),
+    )
+    expect(outcome).toBe(true)
+  }
+})
