@@ -4,7 +4,7 @@ import { storeZip } from '../archive/zip-store.js'
 import { ReadError } from '../limits.js'
 import type { Block, Parsed, Parser, ParserInput } from '../parsed.js'
 import { tellProgress } from '../progress.js'
-import { checkCompound } from './compound.js'
+import { checkCompound, readCompound } from './compound.js'
 import { forEachTag, relationsOf, xmlPart } from './office-package.js'
 import { coreProperties } from './properties.js'
 import { remarkBlock } from './remarks.js'
@@ -12,6 +12,7 @@ import { sheetsBeside } from './sheet-beside.js'
 import { fillDown, type Sheet, SheetBudget, sheetBlocks } from './sheet-blocks.js'
 import { cellName, cellText } from './sheet-cells.js'
 import { installCodePages } from './spreadsheet-codepages.js'
+import { xlsBeside } from './xls-beside.js'
 
 const OFFICE = 'application/vnd.openxmlformats-officedocument.spreadsheetml.'
 const LEGACY = 'application/vnd.ms-excel'
@@ -41,18 +42,21 @@ function parseSpreadsheet(input: ParserInput): Parsed {
   const workbook = open(zip === undefined ? input.bytes : cellParts(zip, filename, limits.maxCells, ends), filename)
   const date1904 = workbook.Workbook?.WBProps?.date1904 === true
   const drawn = zip === undefined ? undefined : sheetsBeside(zip, filename, ends)
+  const old =
+    zip === undefined ? xlsBeside(readCompound(input.bytes, filename).get('Workbook') ?? Buffer.alloc(0)) : undefined
   const hidden: string[] = []
   const sheets: Sheet[] = []
   const unread: string[] = []
   for (const [index, name] of workbook.SheetNames.entries()) {
     tellProgress('sheet', index + 1, workbook.SheetNames.length)
     const sheet = workbook.Sheets[name]
-    const beside = drawn?.(name, index) ?? (sheet === undefined ? [] : remarksOf(sheet))
+    const beside = drawn?.(name, index) ?? [...(old?.get(name) ?? []), ...(sheet === undefined ? [] : remarksOf(sheet))]
     if ((workbook.Workbook?.Sheets?.[index]?.Hidden ?? 0) !== 0) hidden.push(name)
     if (sheet === undefined) unread.push(name)
     else sheets.push({ name, rows: sheetRows(sheet, date1904, budget), beside })
   }
-  const blocks = sheetBlocks(sheets)
+  // the pictures of an old workbook do not say on which sheet they stand
+  const blocks = [...sheetBlocks(sheets), ...(old?.get('') ?? [])]
   if (!blocks.some((block) => block.type !== 'heading')) throw new ReadError('empty', `${filename} has no filled cells`)
   return {
     parser: 'native-structured',
