@@ -82,7 +82,10 @@ class BesideReader {
     const relations = relationsOf(this.#zip, part, this.#filename)
     // shapes are those of slides under a prefix of their own
     const shapes = readShapes(xml.replace(/(<\/?)xdr:/g, '$1p:'))
-    return shapes.flatMap((shape) => this.#shape(shape, relations))
+    const blocks = shapes.flatMap((shape) => this.#shape(shape, relations))
+    // charts whose frames are of a kind that is not known
+    const others = [...relations].filter(([, { kind }]) => kind === 'chart')
+    return [...blocks, ...others.flatMap(([relation]) => this.#shape({ kind: 'chart', relation }, relations))]
   }
 
   #shape(shape: Shape, relations: Map<string, Relation>): Block[] {
