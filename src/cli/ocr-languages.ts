@@ -1,5 +1,14 @@
-import { chosenLanguages, type LanguageChoice, languagesOfOtherScripts } from '../local/ocr-languages.js'
+import {
+  type ChosenLanguages,
+  chosenLanguages,
+  installedLanguages,
+  type LanguageChoice,
+  languageSetting,
+  languagesOfOtherScripts,
+  languagesToRead,
+} from '../local/ocr-languages.js'
 import { SETTINGS } from '../local/settings.js'
+import { usageError } from './cli-error.js'
 import { daemonConfigPath } from './daemon-config.js'
 import { readJsonObject } from './json-file.js'
 
@@ -8,12 +17,7 @@ import { readJsonObject } from './json-file.js'
  * that name none of their own.
  */
 export function languagesInUse(dataDir: string, env: NodeJS.ProcessEnv): Map<string, string[]> {
-  const { ocrLanguages } = SETTINGS
-  const set = env[ocrLanguages.env] ?? readJsonObject(daemonConfigPath(dataDir)).ocrLanguages
-  const { forAll, ofSpaces, folder } = chosenLanguages(
-    dataDir,
-    set === undefined || set === '' ? ocrLanguages.default : ocrLanguages.read(set),
-  )
+  const { forAll, ofSpaces, folder } = setLanguages(dataDir, env)
   const used = new Map<string, string[]>()
   const add = (codes: readonly string[], by: string): void => {
     for (const code of codes) used.set(code, [...(used.get(code) ?? []), by])
@@ -25,4 +29,40 @@ export function languagesInUse(dataDir: string, env: NodeJS.ProcessEnv): Map<str
   addChoice(forAll, 'all')
   for (const [slug, choice] of Object.entries(ofSpaces)) addChoice(choice, slug)
   return used
+}
+
+/**
+ * The languages in which a file is read that belongs to no space: those of a flag, else those that the daemon of this
+ * machine looks for in all spaces.
+ *
+ * @throws CliError for what is no language, or none that is installed
+ */
+export function languagesOfRead(
+  flag: string | undefined,
+  dataDir: string,
+  env: NodeJS.ProcessEnv,
+): ReturnType<typeof languagesToRead> {
+  const { forAll, folder } = flag === undefined ? setLanguages(dataDir, env) : namedLanguages(flag, dataDir)
+  const installed = installedLanguages(folder)
+  const missing = forAll.codes.find((code) => !installed.includes(code))
+  if (missing !== undefined && flag !== undefined)
+    throw usageError(
+      `text in pictures cannot be read in ${missing}, which is not installed`,
+      `\`ks languages add ${missing}\` says how it is`,
+    )
+  return languagesToRead(forAll, folder)
+}
+
+function namedLanguages(flag: string, dataDir: string): ChosenLanguages {
+  try {
+    return chosenLanguages(dataDir, languageSetting([flag.replaceAll(',', '+')]))
+  } catch {
+    throw usageError(`${JSON.stringify(flag)} names no languages`, 'codes are as eng or deu+eng, or auto')
+  }
+}
+
+function setLanguages(dataDir: string, env: NodeJS.ProcessEnv): ChosenLanguages {
+  const { ocrLanguages } = SETTINGS
+  const set = env[ocrLanguages.env] ?? readJsonObject(daemonConfigPath(dataDir)).ocrLanguages
+  return chosenLanguages(dataDir, set === undefined || set === '' ? ocrLanguages.default : ocrLanguages.read(set))
 }

@@ -7,6 +7,7 @@ import { BaseCommand } from '../cli/base-command.js'
 import { CliError, usageError } from '../cli/cli-error.js'
 import { FORMS, type Form, formPieces, formValue, NOTHING } from '../cli/document/forms.js'
 import { onInterrupt } from '../cli/interrupt.js'
+import { languagesOfRead } from '../cli/ocr-languages.js'
 import { toJson } from '../cli/output.js'
 import { Progress } from '../cli/progress.js'
 import { type Input, inputsOf } from '../cli/read/inputs.js'
@@ -42,6 +43,7 @@ export default class Read extends BaseCommand {
     '<%= config.bin %> read report.pdf',
     '<%= config.bin %> read report.docx notes.txt --out converted',
     '<%= config.bin %> read figures.xlsx --as tables --json',
+    '<%= config.bin %> read scan.pdf --ocr-languages deu+eng',
     'cat report.pdf | <%= config.bin %> read - --name report.pdf --as outline',
   ]
   static override strict = false
@@ -59,6 +61,11 @@ export default class Read extends BaseCommand {
       helpValue: 'folder',
       description: 'write a file for each into this folder, and its pictures beside',
     }),
+    'ocr-languages': Flags.string({
+      helpValue: 'codes',
+      description:
+        'languages of text in pictures, as deu+eng or eng+auto (default: the setting ocrLanguages of the daemon)',
+    }),
     'page-marks': Flags.boolean({ description: 'a comment in the Markdown where a page begins' }),
   }
 
@@ -68,6 +75,7 @@ export default class Read extends BaseCommand {
     const chosen = form ?? (this.out.isJson ? WHOLE : 'markdown')
     if (flags['page-marks'] && chosen !== 'markdown') throw usageError('--page-marks is for Markdown')
     const { files, done } = await inputsOf(argv.map(String), flags.name)
+    const languages = languagesOfRead(flags['ocr-languages'], this.dirs.data, process.env)
     const interrupt = onInterrupt(this.deadline.signal)
     const reader = await openReader(interrupt.signal)
     // ended by a signal, this process would leave the other one to what it reads
@@ -75,7 +83,7 @@ export default class Read extends BaseCommand {
     process.once('SIGTERM', end).once('SIGHUP', end)
     try {
       if (flags.out !== undefined) refuseSameNames(files)
-      const failed = await this.readAll(reader, files, (file) =>
+      const failed = await this.readAll({ reader, files, languages }, (file) =>
         this.show(file, chosen, flags.out, flags['page-marks']),
       )
       this.conclude(failed, files.length)
@@ -87,7 +95,10 @@ export default class Read extends BaseCommand {
     }
   }
 
-  private async readAll(reader: Reader, files: Input[], show: (file: FileRead) => Promise<void>): Promise<Failure[]> {
+  private async readAll(
+    { reader, files, languages }: { reader: Reader; files: Input[]; languages: ReturnType<typeof languagesOfRead> },
+    show: (file: FileRead) => Promise<void>,
+  ): Promise<Failure[]> {
     const failed: Failure[] = []
     for (const { path, filename } of files) {
       let at = ''
@@ -99,7 +110,7 @@ export default class Read extends BaseCommand {
       })
       if (!this.out.isQuiet) progress.start()
       const result = await reader
-        .read(path, filename, ({ unit, at: reached, total }) => {
+        .read(path, filename, languages, ({ unit, at: reached, total }) => {
           at = `, ${unit} ${reached}${total === undefined ? '' : ` of ${total}`}`
         })
         .finally(() => progress.stop())

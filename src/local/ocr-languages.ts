@@ -92,6 +92,15 @@ export function chosenLanguages(dataDir: string, setting: readonly string[]): Ch
   return { forAll: choiceOf(forAll), ofSpaces, folder: languagesFolder(dataDir) }
 }
 
+/** The languages of a choice as pictures are read in them, with those that are tried where they read badly. */
+export function languagesToRead(
+  { codes, detects }: LanguageChoice,
+  folder: string,
+): { codes: readonly string[]; folder: string; others?: readonly string[] } {
+  const others = detects ? languagesOfOtherScripts(codes, folder) : []
+  return { codes, folder, ...(others.length > 0 ? { others } : {}) }
+}
+
 function choiceOf(named: readonly string[]): LanguageChoice {
   const codes = named.filter((code) => code !== DETECT)
   return { codes: codes.length > 0 ? codes : DEFAULT_LANGUAGES, detects: named.includes(DETECT) }

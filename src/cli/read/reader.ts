@@ -2,8 +2,10 @@ import type {
   CompiledElement,
   CompiledOutlineNode,
   CompileFailure,
+  CompileResult,
   ReadingProgress,
 } from '../../engine/parse/compiled.js'
+import { type OcrLanguages, type RecognisedPage, waitsForPages } from '../../engine/parse/ocr/pages-read.js'
 import type { StoredItem } from '../../engine/parse/stored.js'
 import { defined } from '../../lib/defined.js'
 
@@ -33,9 +35,31 @@ export type Reading = { ok: true; file: FileRead } | { ok: false; failure: Compi
 
 export interface Reader {
   /** Never throws for what a file is. @throws the signal's reason when aborted; KsError `unavailable` when no process starts */
-  read(path: string, filename: string, onProgress: (progress: ReadingProgress) => void): Promise<Reading>
+  read(
+    path: string,
+    filename: string,
+    languages: OcrLanguages,
+    onProgress: (progress: ReadingProgress) => void,
+  ): Promise<Reading>
   /** Ends the reading process, whatever it does. */
   close(): Promise<void>
+}
+
+/** Processor time for pictures of one reading, after which it goes on with another: far below what ends the process. */
+const SLICE_MS = 30_000
+
+/** Reads until no page and no picture waits any more, as the daemon does behind a publication. */
+async function readWhole(once: (known: readonly RecognisedPage[]) => Promise<CompileResult>): Promise<CompileResult> {
+  const known: RecognisedPage[] = []
+  let result = await once(known)
+  while (result.ok && waitsForPages(result.document.metadata) && result.document.recognised.length > 0) {
+    known.push(...result.document.recognised)
+    const next = await once(known)
+    // what was read so far is better than nothing
+    if (!next.ok) break
+    result = next
+  }
+  return result
 }
 
 export async function openReader(signal: AbortSignal): Promise<Reader> {
@@ -44,10 +68,15 @@ export async function openReader(signal: AbortSignal): Promise<Reader> {
   const { unpack } = await import('../../engine/storage/packed.js')
   const compiler = createCompiler({ inForeground: true })
   return {
-    async read(path, filename, onProgress) {
-      const requests = [{ path, filename }]
-      const [result] = await compiler.compile(requests, signal, { onProgress: (_, progress) => onProgress(progress) })
-      if (result === undefined) throw new Error(`nothing came of ${filename}`)
+    async read(path, filename, languages, onProgress) {
+      const once = async (known: readonly RecognisedPage[]) => {
+        const ocr = { languages, budgetMs: SLICE_MS, known }
+        const listeners = { onProgress: (_place: number, progress: ReadingProgress) => onProgress(progress) }
+        const [result] = await compiler.compile([{ path, filename, ocr }], signal, listeners)
+        if (result === undefined) throw new Error(`nothing came of ${filename}`)
+        return result
+      }
+      const result = await readWhole(once)
       if (!result.ok) return result
       const { title, mediaType, language, contentType, parser, metadata, ...packed } = result.document
       const { elements } = await unpack<{ elements: CompiledElement[] }>(packed.artifact)

@@ -1,11 +1,11 @@
 import { defined } from '../../lib/defined.js'
-import { chosenLanguages, languagesOfOtherScripts } from '../../local/ocr-languages.js'
+import { chosenLanguages, languagesToRead } from '../../local/ocr-languages.js'
 import type { EngineContext } from '../context.js'
 import { depthsOf } from '../documents/contained.js'
 import type { CompileRequest, CompileResult, ContainedSink, ReadingProgress } from '../parse/compiled.js'
 import { FIRST_BUDGET_MS } from '../parse/ocr/budget.js'
 import { OCR_ENGINE, parsePages } from '../parse/ocr/pages.js'
-import type { OcrRequest, RecognisedPage } from '../parse/ocr/pages-read.js'
+import { type OcrRequest, type RecognisedPage, waitsForPages } from '../parse/ocr/pages-read.js'
 import { countWaiting } from '../rows/job-claims.js'
 import { keepOcrPages, ocrPages } from '../rows/ocr-pages.js'
 import type { SpaceRow } from '../rows/spaces.js'
@@ -144,11 +144,6 @@ async function readFurther(
   }
 }
 
-/** Whether pages of a version are still to be read in pictures, by what it says of itself. */
-export function waitsForPages({ ocr }: Record<string, unknown>): boolean {
-  return typeof ocr === 'object' && ocr !== null && 'waiting' in ocr && Number(ocr.waiting) > 0
-}
-
 /** Of documents that are compiled again, the pages that are known. */
 async function knownPages(
   { db }: EngineContext,
@@ -169,9 +164,7 @@ function* knownOf(batch: readonly Work[], engine: string): Read<(RecognisedPage[
 /** The languages of the space, or of all. */
 function languagesOf({ options }: EngineContext, space: SpaceRow): OcrRequest['languages'] {
   const { forAll, ofSpaces, folder } = options.ocr ?? chosenLanguages(options.dataDir, [])
-  const { codes, detects } = ofSpaces[space.slug] ?? forAll
-  const others = detects ? languagesOfOtherScripts(codes, folder) : []
-  return { codes, folder, ...(others.length > 0 ? { others } : {}) }
+  return languagesToRead(ofSpaces[space.slug] ?? forAll, folder)
 }
 
 /** What pages were read with: with other languages they are read again. */

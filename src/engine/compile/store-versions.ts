@@ -1,6 +1,7 @@
 import type { EngineContext } from '../context.js'
 import type { PreparedDocument, PreparedNode } from '../parse/compiled.js'
 import { charactersOf, lengthOf } from '../parse/document-parts.js'
+import { waitsForPages } from '../parse/ocr/pages-read.js'
 import { heldStages, isHeldQueued, moveStored } from '../rows/jobs.js'
 import { insertNodes, insertNodesOf } from '../rows/nodes.js'
 import { logAdded } from '../rows/projection-log.js'
@@ -19,7 +20,6 @@ import type { FreshBatch, IndexedNode } from '../search/ports.js'
 import { type VersionSize, versionOverQuota, versionsOverQuota } from '../spaces/quota.js'
 import type { Read, Write } from '../storage/program.js'
 import { takeNodeKeys } from './node-keys.js'
-import { waitsForPages } from './read-files.js'
 import type { Built, Work } from './work.js'
 
 /** What one transaction stores at most, so that it holds the event loop for some milliseconds: bytes, passages, documents. */

@@ -13,6 +13,12 @@ const SIGNATURES: readonly (readonly [string, string])[] = [
   ['BM', 'image/bmp'],
   ['II*\0', 'image/tiff'],
   ['MM\0*', 'image/tiff'],
+  ['\x00\x00\x00\x0cjP  ', 'image/jp2'],
+  ['\x00\x00\x00\x0cJXL ', 'image/jxl'],
+  ['\x00\x00\x01\x00', 'image/x-icon'],
+  ['AT&TFORM', 'image/vnd.djvu'],
+  ['\x78\x9f\x3e\x22', 'application/vnd.ms-tnef'],
+  ['\xe4\x52\x5c\x7b\x8c\xd8\xa7\x4d', 'application/onenote'],
   ['\x1f\x8b', 'application/gzip'],
   ['BZh', 'application/x-bzip2'],
   ['\xfd7zXZ\0', 'application/x-xz'],
@@ -117,6 +123,9 @@ export function sniffBinary(bytes: Buffer): string | undefined {
   if (head.slice(4, 8) === 'ftyp') return sniffBrand(head.slice(8, 12))
   if (head.slice(257, 262) === 'ustar') return 'application/x-tar'
   if (head.startsWith('DICM', 128)) return 'application/dicom'
+  if (head.startsWith('BOOKMOBI', 60)) return 'application/x-mobipocket-ebook'
+  if (head.startsWith(' EMF', 40) && head.startsWith('\x01\0\0\0')) return 'image/emf'
+  if (/^P[4-7]\s(?:#[^\n]{0,200}\n)?\d{1,6}\s{1,4}\d{1,6}\s/.test(head)) return 'image/x-portable-anymap'
   for (const [signature, type] of SIGNATURES) {
     if (head.startsWith(signature) && (!isWord(signature) || looksBinary(bytes))) return type
   }

@@ -60,6 +60,7 @@ const PARSERS: readonly Entry[] = [
   lazily(is('text/x-rst'), async () => (await import('./text/rst.js')).rstParser),
   lazily(is('message/rfc822'), async () => (await import('./mail/eml.js')).emlParser),
   lazily(is('application/vnd.ms-outlook'), async () => (await import('./mail/msg.js')).msgParser),
+  lazily(is('application/vnd.ms-tnef'), async () => (await import('./mail/tnef.js')).tnefParser),
   lazily(is('application/mbox'), async () => (await import('./mail/mbox.js')).mboxParser),
   lazily(is('application/zip'), async () => (await import('./archive/zip-folder.js')).zipParser),
   lazily(is('application/x-tar'), async () => (await import('./archive/tar.js')).tarParser),
@@ -82,7 +83,7 @@ const PARSERS: readonly Entry[] = [
   lazily(is('text/x-ini', 'text/x-toml'), async () => (await import('./data/ini.js')).iniParser),
   lazily(is('application/x-opml+xml'), async () => (await import('./markup/opml.js')).opmlParser),
   lazily(
-    is('application/jats+xml', 'application/tei+xml', 'application/docbook+xml'),
+    is('application/jats+xml', 'application/tei+xml', 'application/docbook+xml', 'application/x-fictionbook+xml'),
     async () => (await import('./markup/paper.js')).paperParser,
   ),
   lazily(

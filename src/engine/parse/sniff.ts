@@ -85,6 +85,10 @@ export function sniffText(text: string, filename: string, declaredType: string |
     const source = byName !== undefined && /^text\/(?:x-|css|javascript)/.test(byName)
     if (!source) return strong
   }
+  if (ending === 'txt' && /^mime-version:/im.test(text.slice(0, SAMPLE)) && isMail(text)) return 'message/rfc822'
+  if (ending === 'emlx') return 'message/rfc822'
+  // exports of programs that call a table of tabs a workbook
+  if (/^xl[st][xm]?$/.test(ending) && /^[^\n]{0,4000}\t/.test(head)) return 'text/tab-separated-values'
   if (byName === 'application/json') return isLineDelimited(text) ? 'application/x-ndjson' : byName
   if (byName !== undefined && byName !== 'text/plain') return byName
   if (byName === undefined && /^[1-9][a-z]{0,3}$/.test(ending) && /^\.(?:SH|Sh|TH|Dd)\b/m.test(text.slice(0, 8192)))

@@ -17,7 +17,7 @@ describe('OpenDocument texts', () => {
       <text:p text:style-name="P1">The  whole</text:p>
       <text:table-of-content><text:index-body><text:p>One 1</text:p></text:index-body></text:table-of-content>
       <text:h text:outline-level="1">One</text:h>
-      <text:p>A<text:s text:c="3"/>word<text:note><text:note-citation>1</text:note-citation><text:note-body><text:p>A note.</text:p></text:note-body></text:note> and &lt;more&gt;.<office:annotation><text:p>no</text:p></office:annotation></text:p>
+      <text:p>A<text:s text:c="3"/>word<text:note><text:note-citation>1</text:note-citation><text:note-body><text:p>A note.</text:p></text:note-body></text:note> and &lt;more&gt;.<office:annotation><dc:creator>Jo</dc:creator><text:p>Why?</text:p></office:annotation></text:p>
       <text:h text:outline-level="2">Deeper</text:h>
       <text:list text:style-name="L1"><text:list-item><text:p>a</text:p><text:list><text:list-item><text:p>b</text:p></text:list-item></text:list></text:list-item><text:list-item><text:p>c</text:p></text:list-item></text:list>
       <text:list><text:list-item><text:p>dot</text:p></text:list-item></text:list>
@@ -36,6 +36,7 @@ describe('OpenDocument texts', () => {
       ['heading', 'One'],
       ['paragraph', 'A word and <more>.'],
       ['paragraph', 'A note.'],
+      ['paragraph', 'Comment by Jo: Why?'],
       ['heading', 'Deeper'],
       ['list', '1. a\n  1. b\n2. c'],
       ['list', '- dot'],
@@ -43,7 +44,7 @@ describe('OpenDocument texts', () => {
       ['paragraph', 'before after'],
       ['paragraph', 'boxed'],
     ])
-    expect(document.elements[4]?.sectionPath).toEqual(['One', 'Deeper'])
+    expect(document.elements[5]?.sectionPath).toEqual(['One', 'Deeper'])
   })
 
   it('of the samples are read', async () => {

@@ -33,6 +33,7 @@ describe('RTF', () => {
       ['list', undefined, '1. first\n- second'],
       ['table', undefined, 'Name | Count\nNuts and bolts | 5'],
       ['paragraph', undefined, 'Endlink.'],
+      ['image', undefined, undefined],
       ['paragraph', undefined, 'Our firm'],
     ])
   })

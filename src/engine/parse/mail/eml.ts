@@ -14,7 +14,15 @@ const SHOWN_HEADERS = ['From', 'To', 'Cc', 'Date', 'Subject'] as const
  */
 export const emlParser: Parser = {
   accepts: (mediaType) => mediaType === 'message/rfc822',
-  parse: (input) => parseMessage(readMime(input.bytes.toString('latin1')), input.inside),
+  parse: (input) => parseMessage(readMime(withoutFrame(input.bytes).toString('latin1')), input.inside),
+}
+
+/** Mail of macOS puts the length of a mail before it, and a list of what it knows of it behind it. */
+function withoutFrame(bytes: Buffer): Buffer {
+  const found = /^(\d{1,10})[ \t]*\r?\n/.exec(bytes.toString('latin1', 0, 64))
+  if (found === null) return bytes
+  const start = found[0].length
+  return bytes.subarray(start, start + Number(found[1]))
 }
 
 async function parseMessage(message: MimePart, inside: Inside): Promise<Parsed> {

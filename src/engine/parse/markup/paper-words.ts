@@ -142,10 +142,30 @@ const DOCBOOK: PaperWords = {
   dropped: set('indexterm imageobject imageobjectco areaspec legalnotice revhistory copyright colspec'),
 }
 
+/** E-books in FictionBook 2. */
+const FICTION: PaperWords = {
+  sections: new Map(plain('section body')),
+  titles: set('title'),
+  paragraphs: set('p v subtitle text-author epigraph cite poem stanza annotation date'),
+  html: map(TABLES),
+  code: set(''),
+  heads: set('description'),
+  references: set(''),
+  captions: set(''),
+  facts: new Map([
+    ['book-title', 'title'],
+    ['lang', 'language'],
+    ['date', 'created'],
+    ['genre', 'keywords'],
+  ]),
+  dropped: set('binary document-info publish-info custom-info stylesheet'),
+}
+
 const VOCABULARIES: readonly (readonly [string, PaperWords])[] = [
   ['application/jats+xml', JATS],
   ['application/tei+xml', TEI],
   ['application/docbook+xml', DOCBOOK],
+  ['application/x-fictionbook+xml', FICTION],
 ]
 
 /** The vocabulary of a media type. */

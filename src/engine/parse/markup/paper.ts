@@ -13,13 +13,13 @@ const MAX_AUTHORS = 500
 const MAX_KEYWORDS = 100
 
 const AUTHORS = new Set(['contrib', 'author'])
-const GIVEN = new Set(['given-names', 'forename', 'firstname', 'othername'])
-const FAMILY = new Set(['surname'])
+const GIVEN = new Set(['given-names', 'forename', 'firstname', 'othername', 'first-name', 'middle-name'])
+const FAMILY = new Set(['surname', 'last-name'])
 const WHOLE_NAME = new Set(['string-name', 'collab', 'orgname', 'persName', 'personname', 'name'])
 
-/** Reads papers and manuals in XML (JATS, TEI, DocBook): sections, tables, lists, code, references; who wrote it and when. */
+/** Reads papers, manuals and books in XML (JATS, TEI, DocBook, FictionBook): sections, tables, lists, code, references; who wrote it and when. */
 export const paperParser: Parser = {
-  accepts: (mediaType) => /^application\/(?:jats|tei|docbook)\+xml$/.test(mediaType),
+  accepts: (mediaType) => /^application\/(?:jats|tei|docbook|x-fictionbook)\+xml$/.test(mediaType),
   parse: parsePaper,
 }
 
@@ -78,6 +78,7 @@ class PaperReader implements MarkupHandler {
     }
     if (this.#open.length === 0) this.#language = attributes.get('xml:lang') ?? attributes.get('lang')
     const tag = this.#tagOf(name, attributes)
+    if (name === 'lb' && !this.#hidden()) this.#parts.push('<br>')
     if (tag !== '' && !this.#hidden()) this.#write(`<${tag}>`)
     this.#open.push({ name, tag: tag.split(' ', 1).join('') })
   }

@@ -17,6 +17,7 @@ export function xmlType(text: string): string | undefined {
   if (name === 'rss') return 'application/rss+xml'
   if (name === 'feed') return 'application/atom+xml'
   if (name === 'svg') return 'image/svg+xml'
+  if (name === 'FictionBook') return 'application/x-fictionbook+xml'
   if (name === 'opml') return 'application/x-opml+xml'
   if (name === 'mediawiki') return 'application/x-mediawiki-export+xml'
   if (name === 'TEI' || name === 'teiCorpus' || name === 'TEI.2') return 'application/tei+xml'

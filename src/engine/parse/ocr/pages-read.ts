@@ -28,3 +28,8 @@ export interface OcrRequest {
   /** pages read before, which are not read again */
   known?: readonly RecognisedPage[]
 }
+
+/** Whether pages of a version are still to be read in pictures, by what it says of itself. */
+export function waitsForPages({ ocr }: Record<string, unknown>): boolean {
+  return typeof ocr === 'object' && ocr !== null && 'waiting' in ocr && Number(ocr.waiting) > 0
+}

@@ -1,11 +1,14 @@
 import { defined } from '../../../lib/defined.js'
 import { ReadError } from '../limits.js'
 import type { Block, Parsed, Parser, ParserInput } from '../parsed.js'
+import { hasContent } from '../pictures.js'
 import { looksLikeHeader, tableBlocks } from '../tables.js'
 import { proseBlocks } from '../text/text.js'
+import { picturesIn } from './blips.js'
 import { readCompound } from './compound.js'
 import { Stories } from './doc-stories.js'
 import { properTitle } from './office-package.js'
+import { remarkBlock } from './remarks.js'
 import { summaryProperties } from './summary-properties.js'
 
 /** First two bytes of the main stream: since Word 97, and of Word 6 and 95. */
@@ -22,6 +25,7 @@ const SECOND_TABLE = 0x0200
 const NOTES = [
   { references: 0xaa, texts: 0xb2, role: 'footnote' },
   { references: 0x20a, texts: 0x212, role: 'endnote' },
+  { references: 0xba, texts: 0xc2, role: 'comment' },
 ] as const
 const MARGINS = 0xf2
 /** Stories of separators before those of the sections, and stories of each section. */
@@ -49,7 +53,7 @@ function parseDoc(input: ParserInput): Parsed {
   if (version !== WORD_97 && version !== WORD_6)
     throw new ReadError('malformed', `${filename} is not a readable Word document: its head is damaged`)
   const blocks = version === WORD_6 ? oldBlocks(main, flags, filename) : newBlocks(main, flags, streams, filename)
-  if (!blocks.some((block) => block.text !== '')) throw new ReadError('empty', `${filename} has no text`)
+  if (!hasContent(blocks)) throw new ReadError('empty', `${filename} has no text`)
   const { title, ...properties } = summaryProperties(streams)
   return {
     parser: 'unstructured',
@@ -77,7 +81,9 @@ function newBlocks(main: Buffer, flags: number, streams: ReadonlyMap<string, Buf
   const stories = new Stories(main, table, streams.get('Data'), filename)
   const reader = new DocReader(stories)
   reader.read()
-  return reader.blocks
+  // where they stand is told by formats that are not read: behind the text, as they come
+  const data = [streams.get('Data'), main].flatMap((stream) => (stream === undefined ? [] : picturesIn(stream)))
+  return [...reader.blocks, ...data.map((picture): Block => ({ type: 'image', text: '', picture }))]
 }
 
 interface Note {
@@ -102,9 +108,12 @@ class DocReader {
   read(): void {
     const { body, footnotes, margins, comments, endnotes, boxes } = this.#stories.lengths
     const endnotesAt = body + footnotes + margins + comments
-    this.#notes = [...this.#readNotes(0, body, footnotes), ...this.#readNotes(1, endnotesAt, endnotes)].sort(
-      (a, b) => a.at - b.at,
-    )
+    const commentsAt = body + footnotes + margins
+    this.#notes = [
+      ...this.#readNotes(0, body, footnotes),
+      ...this.#readNotes(1, endnotesAt, endnotes),
+      ...this.#readNotes(2, commentsAt, comments),
+    ].sort((a, b) => a.at - b.at)
     this.#body(body)
     this.#texts(endnotesAt + endnotes, boxes)
     this.#margins(body + footnotes, margins)
@@ -176,8 +185,8 @@ class DocReader {
     this.#list = []
   }
 
-  /** Foot- or endnotes: where they are referred to and what they say. */
-  #readNotes(kind: 0 | 1, start: number, length: number): Note[] {
+  /** Foot- and endnotes, comments: where they are referred to and what they say. */
+  #readNotes(kind: 0 | 1 | 2, start: number, length: number): Note[] {
     const { references, texts, role } = NOTES[kind]
     const places = this.#stories.part(references)
     const own = this.#stories.part(texts)
@@ -193,8 +202,10 @@ class DocReader {
       if (from < last || from >= to) continue
       last = to
       const text = this.#textOf(start + from, start + to)
-      if (text !== '')
-        notes.push({ at: places.readUInt32LE(index * 4), block: { type: 'paragraph', text, metadata: { role } } })
+      if (text === '') continue
+      const block: Block =
+        role === 'comment' ? remarkBlock({ author: '', text }) : { type: 'paragraph', text, metadata: { role } }
+      notes.push({ at: places.readUInt32LE(index * 4), block })
     }
     return notes
   }

@@ -2,55 +2,89 @@ import type { ZipArchive } from '../archive/zip.js'
 import { withReading } from '../markup/ruby.js'
 import type { Block } from '../parsed.js'
 import { Charts } from './charts.js'
-import { relationsOf } from './office-package.js'
+import { MARK, markOf, withMarked } from './marked.js'
+import { relationsOf, xmlPart } from './office-package.js'
+import { type Remark, remarkBlock, remarksIn } from './remarks.js'
+import { readShapes } from './slide-shapes.js'
 
 const MAIN = 'word/document.xml'
-/** Stands in the text for a chart, between signs that no text has. */
-const MARK = '\ue0c7'
 
-/** What the library that reads a document passes over: charts, and words with their readings. */
+type Insert = { kind: 'chart'; part: string } | { kind: 'diagram'; part: string } | { kind: 'comment'; id: string }
+
+/** What the library that reads a document passes over: charts, diagrams, comments, and words with their readings. */
 export class DocxInserts {
   readonly #zip: ZipArchive
   readonly #filename: string
-  readonly #parts: string[] = []
+  readonly #inserts: Insert[] = []
+  #remarks: Map<string, Remark> | undefined
 
   constructor(zip: ZipArchive, filename: string) {
     this.#zip = zip
     this.#filename = filename
   }
 
-  /** A part of the document with words in the place of both. */
+  /** A part of the document with words in the place of them. */
   prepared(name: string, xml: string): string {
     const words = xml.includes('<w:ruby') ? withReadings(xml) : xml
-    return name === MAIN && words.includes('<c:chart ') ? this.#withMarks(words) : words
+    if (name !== MAIN || !/<(?:c:chart|dgm:relIds|w:commentReference)[\s/]/.test(words)) return words
+    return this.#withComments(this.#withDrawings(words.replaceAll(MARK, '')))
   }
 
-  /** The blocks of a document with its charts in the place of their marks. */
+  /** The blocks of a document with what its marks stand for. */
   placed(blocks: Block[]): Block[] {
-    if (this.#parts.length === 0) return blocks
+    if (this.#inserts.length === 0) return blocks
     const charts = new Charts(this.#zip, this.#filename)
-    return blocks.flatMap((block) => {
-      if (!block.text.includes(MARK)) return [block]
-      const found: Block[] = []
-      const text = block.text.replace(new RegExp(`${MARK}(\\d+)${MARK}`, 'g'), (_all, number: string) => {
-        found.push(...charts.blocks(this.#parts[Number(number)]))
-        this.#parts[Number(number)] = ''
-        return ''
-      })
-      return text.trim() === '' ? found : [{ ...block, text }, ...found]
+    return withMarked(blocks, (number) => {
+      const insert = this.#inserts[number]
+      if (insert === undefined) return []
+      if (insert.kind === 'chart') return charts.blocks(insert.part)
+      if (insert.kind === 'diagram') return diagramBlocks(this.#zip, insert.part, this.#filename)
+      const remark = this.#remarkOf(insert.id)
+      return remark === undefined ? [] : [remarkBlock(remark)]
     })
   }
 
-  #withMarks(xml: string): string {
+  #remarkOf(id: string): Remark | undefined {
+    const part = 'word/comments.xml'
+    this.#remarks ??= new Map(
+      (this.#zip.entries.has(part) ? remarksIn(xmlPart(this.#zip, part, this.#filename)) : []).map((one) => [
+        one.id,
+        one,
+      ]),
+    )
+    return this.#remarks.get(id)
+  }
+
+  #mark(insert: Insert): string {
+    this.#inserts.push(insert)
+    return `<w:t xml:space="preserve">${markOf(this.#inserts.length - 1)}</w:t>`
+  }
+
+  #withComments(xml: string): string {
+    return xml.replace(/<w:commentReference\s[^<>]{0,200}?w:id="(\d{1,9})"[^<>]{0,200}>/g, (_all, id: string) =>
+      this.#mark({ kind: 'comment', id }),
+    )
+  }
+
+  #withDrawings(xml: string): string {
     const relations = relationsOf(this.#zip, MAIN, this.#filename)
-    return betweenTags(xml.replaceAll(MARK, ''), 'w:drawing', (drawing) => {
-      const id = /<c:chart\s[^<>]{0,500}r:id="([^"<>]{1,100})"/.exec(drawing)?.[1]
-      const part = id === undefined ? undefined : relations.get(id)?.part
+    return betweenTags(xml, 'w:drawing', (drawing) => {
+      const chart = /<c:chart\s[^<>]{0,500}r:id="([^"<>]{1,100})"/.exec(drawing)?.[1]
+      const diagram = /<dgm:relIds\s[^<>]{0,500}r:dm="([^"<>]{1,100})"/.exec(drawing)?.[1]
+      const part = relations.get(chart ?? diagram ?? '')?.part
       if (part === undefined) return undefined
-      this.#parts.push(part)
-      return `<w:t xml:space="preserve">${MARK}${this.#parts.length - 1}${MARK}</w:t>`
+      return this.#mark(chart === undefined ? { kind: 'diagram', part } : { kind: 'chart', part })
     })
   }
+}
+
+/** The texts of a diagram (SmartArt), in the order of its data, as a list. */
+function diagramBlocks(zip: ZipArchive, part: string, filename: string): Block[] {
+  if (!zip.entries.has(part)) return []
+  const lines = readShapes(xmlPart(zip, part, filename)).flatMap((shape) =>
+    shape.kind === 'text' ? shape.paragraphs.map(({ text }) => `- ${text.replaceAll('\n', ' ')}`) : [],
+  )
+  return lines.length === 0 ? [] : [{ type: 'list', text: lines.join('\n') }]
 }
 
 function withReadings(xml: string): string {

@@ -1,32 +1,42 @@
 import { DroppedElement } from '../markup/dropped-element.js'
 import { type Attributes, type MarkupHandler, readMarkup } from '../markup/markup-events.js'
+import { markOf } from './marked.js'
 import { OdfLooks } from './odf-looks.js'
+import { remarkHead } from './remarks.js'
 
 /** A stretch of an OpenDocument text as HTML: the whole of it, or one slide. */
 export interface OdfSection {
   html: string
   /** 1-based, of slides */
   page?: number
+  /** of slides that are left out of the show */
+  isHidden?: true
 }
 
 /** In the `src` of pictures, before the name of their part in the archive. */
 export const PART_SCHEME = 'part:'
 
-/** Comments, old versions, forms; and tables of contents, whose lines stand again as headings. */
+/** Old versions, forms, days of comments; and tables of contents, whose lines stand again as headings. */
 const DROPPED = new Set(
   (
-    'text:tracked-changes office:annotation text:sequence-decls text:table-of-content office:forms office:scripts ' +
+    'text:tracked-changes dc:creator dc:date meta:date-string meta:creator-initials text:sequence-decls text:table-of-content office:forms office:scripts ' +
     'svg:title svg:desc text:note-citation text:variable-decls text:user-field-decls presentation:settings'
   ).split(' '),
 )
+/** Comments; those of slides have a name of LibreOffice's own. */
+const REMARKS = new Set(['office:annotation', 'officeooo:annotation', 'loext:annotation'])
 /** Frames that stand on every slide. */
 const RUNNING = new Set(['page-number', 'date-time', 'footer', 'header'])
 /** Notes and text boxes within one another keep their place up to this depth. */
 const MAX_ASIDES = 8
 
-/** Reads the body of an OpenDocument text or presentation (ODF 1.3, part 3) into HTML, slide by slide. */
-export function readOdfText(xml: string): OdfSection[] {
-  const reader = new OdfReader()
+/**
+ * Reads the body of an OpenDocument text or presentation (ODF 1.3, part 3) into HTML, slide by slide.
+ *
+ * @param objects takes the names of charts and formulas, which stand in the HTML as marks of their place in it
+ */
+export function readOdfText(xml: string, objects: string[] = []): OdfSection[] {
+  const reader = new OdfReader(objects)
   readMarkup(xml, reader, true)
   return reader.finish()
 }
@@ -54,14 +64,26 @@ class OdfReader implements MarkupHandler {
   /** the picture of the frame that is open, without its alternative text, which stands behind it */
   #picture: { parts: string[]; at: number; alt: string } | undefined
   #inDescription = false
+  /** the comment that is open: whose it is, and whether that was said */
+  #remark: { author: string; isSaid: boolean } | undefined
+  #inCreator = false
+  readonly #objects: string[]
+  readonly #hiddenStyles = new Set<string>()
+  #styleName = ''
+  #isHidden = false
   readonly #dropped = new DroppedElement()
   /** bytes of a picture that stand in the text itself */
   #binary: string[] | undefined
+
+  constructor(objects: string[]) {
+    this.#objects = objects
+  }
 
   open(name: string, attributes: Attributes): void {
     const running = name === 'draw:frame' && RUNNING.has(attributes.get('presentation:class') ?? '')
     if (this.#dropped.opens(name, running || DROPPED.has(name))) {
       this.#inDescription = name === 'svg:desc' || name === 'svg:title'
+      this.#inCreator = name === 'dc:creator'
       return
     }
     if (!this.#inBody) {
@@ -70,10 +92,13 @@ class OdfReader implements MarkupHandler {
       this.#openParagraph(name, attributes)
     } else if (name === 'text:note-body' || name === 'draw:text-box') {
       this.#openAside()
+    } else if (REMARKS.has(name)) {
+      this.#openAside()
+      this.#remark = { author: '', isSaid: false }
     } else if (name === 'draw:frame') {
       this.#frames.push(attributes.get('presentation:class') ?? '')
     } else if (name === 'draw:page') {
-      this.#openPage()
+      this.#openPage(attributes)
     } else {
       this.#openInline(name, attributes)
     }
@@ -82,11 +107,15 @@ class OdfReader implements MarkupHandler {
   close(name: string): void {
     if (this.#dropped.closes(name)) {
       this.#inDescription = false
+      this.#inCreator = false
       return
     }
     if (name === 'text:h' || name === 'text:p') this.#closeParagraph()
     else if (name === 'text:note-body' || name === 'draw:text-box') this.#closeAside()
-    else if (name === 'draw:frame') this.#closeFrame()
+    else if (REMARKS.has(name)) {
+      this.#remark = undefined
+      this.#closeAside()
+    } else if (name === 'draw:frame') this.#closeFrame()
     else if (name === 'office:binary-data') this.#closeBinary()
     else if (name === 'text:ruby') this.#parts.push('</ruby>')
     else if (name === 'text:ruby-text') this.#parts.push('</rt>')
@@ -100,7 +129,8 @@ class OdfReader implements MarkupHandler {
   }
 
   text(text: string): void {
-    if (this.#inDescription && this.#picture !== undefined) this.#picture.alt += ` ${text}`
+    if (this.#inCreator && this.#remark !== undefined) this.#remark.author += text
+    else if (this.#inDescription && this.#picture !== undefined) this.#picture.alt += ` ${text}`
     else if (this.#binary !== undefined) this.#binary.push(text)
     else if (!this.#dropped.inside && this.#paragraphs.length > 0) this.#parts.push(escapeHtml(text))
   }
@@ -114,7 +144,10 @@ class OdfReader implements MarkupHandler {
   #openStyle(name: string, attributes: Attributes): void {
     this.#looks.open(name, attributes)
     if (name === 'office:body') this.#inBody = true
-    else if (name === 'style:style') {
+    else if (name === 'style:drawing-page-properties') {
+      if (attributes.get('presentation:visibility') === 'hidden') this.#hiddenStyles.add(this.#styleName)
+    } else if (name === 'style:style') {
+      this.#styleName = attributes.get('style:name') ?? ''
       const parent = attributes.get('style:parent-style-name')
       if (parent !== undefined) this.#parents.set(attributes.get('style:name') ?? '', parent)
     } else if (name === 'text:list-style') this.#listStyle = attributes.get('style:name') ?? ''
@@ -129,6 +162,9 @@ class OdfReader implements MarkupHandler {
     const tag = level === 0 ? 'p' : `h${Math.min(level, 6)}`
     this.#parts.push(`<${tag}${level === 0 ? this.#looks.attribute(style) : ''}>`)
     this.#paragraphs.push(tag)
+    if (this.#remark?.isSaid !== false) return
+    this.#remark.isSaid = true
+    this.#parts.push(escapeHtml(remarkHead(this.#remark.author)))
   }
 
   #closeParagraph(): void {
@@ -168,14 +204,16 @@ class OdfReader implements MarkupHandler {
       parts[at] = image.replace('<img ', () => `<img alt="${escapeHtml(alt.trim())}" `)
   }
 
-  #openPage(): void {
+  #openPage(attributes: Attributes): void {
     this.#endSection()
+    this.#isHidden = this.#hiddenStyles.has(attributes.get('draw:style-name') ?? '')
     this.#page = (this.#page ?? 0) + 1
   }
 
   #endSection(): void {
     const html = [...this.#parts, ...this.#waiting].join('')
-    if (this.#page !== undefined) this.#sections.push({ html, page: this.#page })
+    if (this.#page !== undefined)
+      this.#sections.push({ html, page: this.#page, ...(this.#isHidden ? { isHidden: true } : {}) })
     else if (html !== '') this.#sections.push({ html })
     this.#parts = []
     this.#waiting = []
@@ -194,6 +232,7 @@ class OdfReader implements MarkupHandler {
     else if (name === 'table:table-header-rows') this.#headerRows++
     else if (name === 'table:table-cell') this.#parts.push(this.#headerRows > 0 ? '<th>' : '<td>')
     else if (name === 'table:covered-table-cell') this.#parts.push('<td></td>')
+    else if (name === 'draw:object') this.#openObject(attributes.get('xlink:href') ?? '')
     else if (name === 'office:binary-data') this.#binary = []
     else if (name === 'text:ruby') this.#parts.push('<ruby>')
     else if (name === 'text:ruby-text') this.#parts.push('<rt>')
@@ -203,6 +242,14 @@ class OdfReader implements MarkupHandler {
       this.#picture = { parts: this.#parts, at: this.#parts.length, alt: '' }
       this.#parts.push(`<img src="${PART_SCHEME}${escapeHtml(part)}">`)
     }
+  }
+
+  /** A chart or a formula in a part of its own is read behind the paragraph in which it stands. */
+  #openObject(href: string): void {
+    if (href === '') return
+    const mark = `<p>${markOf(this.#objects.push(href) - 1)}</p>`
+    if (this.#paragraphs.length > 0) this.#waiting.push(mark)
+    else this.#parts.push(mark)
   }
 
   /** The picture's own type is told by its bytes later. */

@@ -4,6 +4,9 @@ import { readHtml } from '../markup/html.js'
 import type { Block, Parsed, Parser, ParserInput } from '../parsed.js'
 import { hasContent, pictureFrom } from '../pictures.js'
 import { EmbeddedPictures } from './embedded-pictures.js'
+import { withMarked } from './marked.js'
+import { odfMargins } from './odf-margins.js'
+import { OdfObjects } from './odf-objects.js'
 import { PART_SCHEME, readOdfText } from './odf-text.js'
 import { readOdfSheets } from './ods.js'
 import { xmlPart } from './office-package.js'
@@ -27,9 +30,8 @@ function parseOdf(input: ParserInput): Parsed {
   if (zip !== undefined) checkReadable(zip, filename)
   const xml = zip === undefined ? flatText(input) : xmlPart(zip, 'content.xml', filename)
   const sheets = /<office:spreadsheet[\s>]/.test(xml)
-  const { blocks, metadata } = sheets
-    ? { blocks: sheetBlocks(readOdfSheets(xml, new SheetBudget(filename, limits))), metadata: {} }
-    : textBlocks(xml, zip, input)
+  const { blocks, metadata } = sheets ? workbookBlocks(xml, zip, input) : textBlocks(xml, zip, input)
+  if (sheets || /<office:text[\s>]/.test(xml)) blocks.push(...margins(xml, zip, blocks, filename))
   if (!hasContent(blocks)) throw new ReadError('empty', `${filename} has no text`)
   return {
     parser: sheets ? 'native-structured' : 'unstructured',
@@ -41,6 +43,27 @@ function parseOdf(input: ParserInput): Parsed {
 }
 
 const FLAT = '-flat-xml'
+
+function margins(xml: string, zip: ZipArchive | undefined, body: readonly Block[], filename: string): Block[] {
+  const styles = 'styles.xml'
+  const own = zip === undefined ? xml : zip.entries.has(styles) ? xmlPart(zip, styles, filename) : ''
+  return odfMargins(own, new Set(body.map(({ text }) => text)))
+}
+
+function workbookBlocks(
+  xml: string,
+  zip: ZipArchive | undefined,
+  { filename, limits }: ParserInput,
+): { blocks: Block[]; metadata: object } {
+  const pictures = zip === undefined ? undefined : new EmbeddedPictures(zip)
+  const objects = zip === undefined ? undefined : new OdfObjects(zip, filename)
+  const sheets = readOdfSheets(xml, new SheetBudget(filename, limits), {
+    picture: (source) => (source.startsWith('data:') ? pictureFrom(source) : pictures?.get(source)),
+    object: (href) => objects?.blocks(href) ?? [],
+  })
+  const hidden = sheets.flatMap(({ name, isHidden }) => (isHidden === true ? [name] : []))
+  return { blocks: sheetBlocks(sheets), metadata: hidden.length === 0 ? {} : { hiddenSheets: hidden } }
+}
 
 function flatText(input: ParserInput): string {
   const text = input.text()
@@ -69,7 +92,8 @@ function textBlocks(
     },
   }
   const label = /<office:drawing[\s>]/.test(xml) ? 'Page' : 'Slide'
-  const sections = readOdfText(xml)
+  const objects: string[] = []
+  const sections = readOdfText(xml, objects)
   const pages = sections.filter(({ page }) => page !== undefined).length
   if (pages > limits.maxPages) {
     const most = limits.maxPages.toLocaleString('en-US')
@@ -78,13 +102,23 @@ function textBlocks(
       `${filename} has ${pages.toLocaleString('en-US')} slides, more than the limit of ${most}`,
     )
   }
+  const charts = zip === undefined ? undefined : new OdfObjects(zip, filename)
+  const object = (number: number): Block[] => charts?.blocks(objects[number] ?? '') ?? []
   const blocks: Block[] = []
-  for (const { html, page } of sections) {
-    const found: Block[] = readHtml(html, options).blocks
+  const hidden: number[] = []
+  for (const { html, page, isHidden } of sections) {
+    const found: Block[] = withMarked(readHtml(html, options).blocks, object)
+    if (isHidden === true && page !== undefined) hidden.push(page)
     if (page === undefined) blocks.push(...found)
     else blocks.push(...slideBlocks(found, page, label))
   }
-  return { blocks, metadata: pages > 0 ? { pageCount: pages } : {} }
+  return {
+    blocks,
+    metadata: {
+      ...(pages > 0 ? { pageCount: pages } : {}),
+      ...(hidden.length === 0 ? {} : { hiddenSlides: hidden }),
+    },
+  }
 }
 
 /** A slide is a section of its own, by its title or its number. */

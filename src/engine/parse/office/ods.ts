@@ -1,9 +1,11 @@
 import { DroppedElement } from '../markup/dropped-element.js'
 import { type Attributes, type MarkupHandler, readMarkup } from '../markup/markup-events.js'
+import { OdsBeside, type OdsSources } from './ods-beside.js'
 import { fillDown, type MergedRows, type Sheet, type SheetBudget } from './sheet-blocks.js'
 
-/** Comments, drawings and old versions. */
-const DROPPED = new Set(['office:annotation', 'table:shapes', 'draw:frame', 'table:tracked-changes', 'office:forms'])
+/** Old versions and forms. */
+const DROPPED = new Set(['table:tracked-changes', 'office:forms'])
+const NOTHING: OdsSources = { picture: () => undefined, object: () => [] }
 
 /**
  * Reads the sheets of an OpenDocument spreadsheet (ODF 1.3, part 3).
@@ -11,10 +13,11 @@ const DROPPED = new Set(['office:annotation', 'table:shapes', 'draw:frame', 'tab
  * Rows and cells say how often they are repeated. Empty ones only move the place on, so that a sheet of any claimed size
  * costs what is filled in it.
  *
+ * @param sources where pictures and charts are found that stand on a sheet
  * @throws ReadError `limit-exceeded` past the budget
  */
-export function readOdfSheets(xml: string, budget: SheetBudget): Sheet[] {
-  const reader = new SheetReader(budget)
+export function readOdfSheets(xml: string, budget: SheetBudget, sources: OdsSources = NOTHING): Sheet[] {
+  const reader = new SheetReader(budget, sources)
   readMarkup(xml, reader, true)
   return reader.sheets
 }
@@ -31,14 +34,22 @@ class SheetReader implements MarkupHandler {
   #cell: { repeat: number; rowsSpanned: number; value: string | undefined; texts: string[] } | undefined
   #depth = 0
   readonly #dropped = new DroppedElement()
+  readonly #beside: OdsBeside
+  readonly #hiddenStyles = new Set<string>()
+  #styleName = ''
 
-  constructor(budget: SheetBudget) {
+  constructor(budget: SheetBudget, sources: OdsSources) {
     this.#budget = budget
+    this.#beside = new OdsBeside(sources)
   }
 
   open(name: string, attributes: Attributes): void {
     if (this.#dropped.opens(name, DROPPED.has(name))) return
-    if (name === 'table:table') this.#openSheet(attributes)
+    if (this.#depth > 0 && this.#beside.opens(name, attributes, this.#row, this.#column)) return
+    if (name === 'style:style') this.#styleName = attributes.get('style:name') ?? ''
+    else if (name === 'style:table-properties') {
+      if (attributes.get('table:display') === 'false') this.#hiddenStyles.add(this.#styleName)
+    } else if (name === 'table:table') this.#openSheet(attributes)
     else if (name === 'table:table-row') {
       this.#cells = new Map()
       this.#column = 0
@@ -49,14 +60,19 @@ class SheetReader implements MarkupHandler {
   }
 
   close(name: string): void {
-    if (this.#dropped.closes(name)) return
+    if (this.#dropped.closes(name) || this.#beside.closes(name)) return
     if (name === 'table:table-cell' || name === 'table:covered-table-cell') this.#closeCell()
     else if (name === 'table:table-row') this.#closeRow()
-    else if (name === 'table:table' && this.#depth > 0 && --this.#depth === 0)
+    else if (name === 'table:table' && this.#depth > 0 && --this.#depth === 0) {
       fillDown(this.#rows, this.#merges, this.#budget)
+      const beside = this.#beside.take()
+      const sheet = this.sheets.at(-1)
+      if (sheet !== undefined && beside.length > 0) sheet.beside = beside
+    }
   }
 
   text(text: string): void {
+    if (this.#beside.text(text)) return
     const texts = this.#cell?.texts
     if (this.#dropped.inside || texts === undefined || texts.length === 0) return
     texts.push(`${texts.pop() ?? ''}${text}`)
@@ -67,7 +83,12 @@ class SheetReader implements MarkupHandler {
     this.#rows = new Map()
     this.#merges = []
     this.#row = 0
-    this.sheets.push({ name: attributes.get('table:name') ?? `Sheet${this.sheets.length + 1}`, rows: this.#rows })
+    const isHidden = this.#hiddenStyles.has(attributes.get('table:style-name') ?? '')
+    this.sheets.push({
+      name: attributes.get('table:name') ?? `Sheet${this.sheets.length + 1}`,
+      rows: this.#rows,
+      ...(isHidden ? { isHidden } : {}),
+    })
   }
 
   #openCell(attributes: Attributes): void {

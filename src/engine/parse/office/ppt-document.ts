@@ -32,7 +32,7 @@ export interface OldSlide {
  *
  * @throws ReadError `encrypted`, `malformed`
  */
-export function readSlides(stream: Buffer, user: Buffer, filename: string): OldSlide[] {
+export function readSlides(stream: Buffer, user: Buffer, filename: string): { slides: OldSlide[]; root: PptRecord } {
   const broken = (what: string): ReadError =>
     new ReadError('malformed', `${filename} is not a readable presentation: ${what}`)
   if (user.length < 20) throw broken('it does not say where it begins')
@@ -47,10 +47,13 @@ export function readSlides(stream: Buffer, user: Buffer, filename: string): OldS
     if (list.instance === SLIDES) slides.push(...slidesOf(list, stream, parts))
     if (list.instance === NOTE_PAGES) for (const page of slidesOf(list, stream, parts)) addNotes(page, notes)
   }
-  return slides.map((slide) => {
-    const page = notes.get(slide.id)
-    return page === undefined ? slide : { ...slide, notes: page }
-  })
+  return {
+    root,
+    slides: slides.map((slide) => {
+      const page = notes.get(slide.id)
+      return page === undefined ? slide : { ...slide, notes: page }
+    }),
+  }
 }
 
 /** Where each part of the document stands, newest edits first, and which of them is the document. */

@@ -1,3 +1,4 @@
+import { pictureOfShape } from './ppt-extras.js'
 import { type PptRecord, recordsIn } from './ppt-records.js'
 import { TextReader, type TextRun } from './ppt-text.js'
 
@@ -15,7 +16,11 @@ const MAX_DEPTH = 100
 /** Shapes of one slide. */
 const MAX_SHAPES = 20_000
 
-export type OldShape = { kind: 'text'; run: TextRun } | { kind: 'table'; rows: string[][] }
+export type OldShape =
+  | { kind: 'text'; run: TextRun }
+  | { kind: 'table'; rows: string[][] }
+  /** `number`: which of the stored pictures of the presentation */
+  | { kind: 'picture'; number: number; alt: string }
 
 interface Cell {
   left: number
@@ -43,6 +48,8 @@ function walk(container: PptRecord, outline: readonly TextRun[], shapes: OldShap
     if (next === undefined) return
     const { record, depth } = next
     if (record.type === SHAPE) {
+      const picture = pictureOfShape(record)
+      if (picture !== undefined) shapes.push({ kind: 'picture', ...picture })
       for (const run of textsOf(record, outline)) shapes.push({ kind: 'text', run })
       continue
     }

@@ -1,10 +1,13 @@
 import { defined } from '../../../lib/defined.js'
 import { ReadError } from '../limits.js'
-import type { Block, Parsed, Parser, ParserInput } from '../parsed.js'
+import type { Block, Parsed, Parser, ParserInput, Picture } from '../parsed.js'
+import { hasContent } from '../pictures.js'
 import { looksLikeHeader, tableBlocks } from '../tables.js'
 import { readCompound } from './compound.js'
 import { properTitle } from './office-package.js'
 import { type OldSlide, readSlides } from './ppt-document.js'
+import { commentsOf, isHiddenSlide, storedPictures } from './ppt-extras.js'
+import type { PptRecord } from './ppt-records.js'
 import { type OldShape, shapesOf } from './ppt-shapes.js'
 import type { TextRun } from './ppt-text.js'
 import { summaryProperties } from './summary-properties.js'
@@ -22,7 +25,11 @@ function parsePpt(input: ParserInput): Parsed {
   const { filename, limits } = input
   const streams = readCompound(input.bytes, filename)
   const none = Buffer.alloc(0)
-  const slides = readSlides(streams.get('PowerPoint Document') ?? none, streams.get('Current User') ?? none, filename)
+  const { slides, root } = readSlides(
+    streams.get('PowerPoint Document') ?? none,
+    streams.get('Current User') ?? none,
+    filename,
+  )
   if (slides.length > limits.maxPages) {
     const most = limits.maxPages.toLocaleString('en-US')
     throw new ReadError(
@@ -30,10 +37,13 @@ function parsePpt(input: ParserInput): Parsed {
       `${filename} has ${slides.length.toLocaleString('en-US')} slides, more than the limit of ${most}`,
     )
   }
-  const blocks = slides.flatMap((slide, index) => slideBlocks(slide, index + 1))
-  if (!blocks.some((block) => block.text !== '' && block.silent !== true))
-    throw new ReadError('empty', `${filename} has no text`)
+  const pictures = storedPictures(root, streams.get('Pictures') ?? none)
+  const blocks = slides.flatMap((slide, index) => slideBlocks(slide, index + 1, pictures))
+  if (!hasContent(blocks)) throw new ReadError('empty', `${filename} has no text`)
   const { title, ...properties } = summaryProperties(streams)
+  const hidden = slides.flatMap(({ record }, index) =>
+    record !== undefined && isHiddenSlide(record) ? [index + 1] : [],
+  )
   const missing = slides.flatMap((slide, index) => (slide.record === undefined ? [index + 1] : []))
   return {
     parser: 'unstructured',
@@ -43,12 +53,17 @@ function parsePpt(input: ParserInput): Parsed {
     metadata: {
       pageCount: slides.length,
       ...properties,
+      ...(hidden.length === 0 ? {} : { hiddenSlides: hidden }),
       ...(missing.length === 0 ? {} : { warnings: [`slides that are missing: ${missing.slice(0, 20).join(', ')}`] }),
     },
   }
 }
 
-function slideBlocks({ record, outline, notes }: OldSlide, number: number): Block[] {
+function slideBlocks(
+  { record, outline, notes }: OldSlide,
+  number: number,
+  pictures: (number: number) => Picture | undefined,
+): Block[] {
   const drawn = record === undefined ? [] : shapesOf(record, outline)
   // Programs that do not refer to the outline from the drawing leave its texts there alone.
   const shapes: OldShape[] = [
@@ -69,14 +84,29 @@ function slideBlocks({ record, outline, notes }: OldSlide, number: number): Bloc
   for (const shape of shapes) {
     if (shape === title) continue
     if (shape.kind === 'table') blocks.push(...tableBlocks(shape.rows, looksLikeHeader(shape.rows)))
-    else blocks.push(...textBlocks(shape.run))
+    else if (shape.kind === 'text') blocks.push(...textBlocks(shape.run))
+    else blocks.push(...pictureBlocks(pictures(shape.number), shape.alt))
   }
-  for (const shape of notes === undefined ? [] : shapesOf(notes, [])) {
-    if (shape.kind !== 'text' || shape.run.kind !== 'notes' || shape.run.lines.length === 0) continue
-    const text = shape.run.lines.map((line) => line.text).join('\n')
+  if (record !== undefined) blocks.push(...commentsOf(record))
+  for (const text of notes === undefined ? [] : notesIn(notes))
     blocks.push({ type: 'paragraph', text, metadata: { role: 'notes' } })
-  }
   return blocks.map((block) => ({ ...block, pageNumber: number }))
+}
+
+/** What the speaker says; programs that have no place of its own for it write it as any text of the page of notes. */
+function notesIn(page: PptRecord): string[] {
+  const runs = shapesOf(page, []).flatMap((shape) =>
+    shape.kind === 'text' && shape.run.lines.length > 0 ? [shape.run] : [],
+  )
+  const own = runs.filter(({ kind }) => kind === 'notes')
+  return (own.length > 0 ? own : runs.filter(({ kind }) => kind !== 'title'))
+    .map(({ lines }) => lines.map(({ text }) => text).join('\n'))
+    .filter((text) => /\p{L}{2}/u.test(text))
+}
+
+function pictureBlocks(picture: Picture | undefined, alt: string): Block[] {
+  if (picture !== undefined) return [{ type: 'image', text: alt, picture }]
+  return alt === '' ? [] : [{ type: 'paragraph', text: alt }]
 }
 
 function textShape(run: TextRun): OldShape {

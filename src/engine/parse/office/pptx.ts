@@ -9,6 +9,7 @@ import { Charts } from './charts.js'
 import { EmbeddedPictures } from './embedded-pictures.js'
 import { forEachTag, type Relation, relationsOf, xmlPart } from './office-package.js'
 import { coreProperties } from './properties.js'
+import { authorsIn, remarkBlock, remarksIn } from './remarks.js'
 import { readShapes, type Shape, type SlideParagraph } from './slide-shapes.js'
 
 const PRESENTATION = 'application/vnd.openxmlformats-officedocument.presentationml.'
@@ -18,8 +19,14 @@ const MAIN = 'ppt/presentation.xml'
 const TITLES = new Set(['title', 'ctrTitle'])
 /** Placeholders whose paragraphs have bullets unless they say otherwise. */
 const BULLETED = new Set(['body', 'obj', 'half', 'quarter'])
+/** Placeholders of a page of notes that are not what the speaker says. */
+const NOT_NOTES = new Set(['sldNum', 'dt', 'hdr', 'ftr', 'sldImg'])
+/** Parts that list who wrote comments: of older and newer programs. */
+const AUTHORS = ['ppt/commentAuthors.xml', 'ppt/authors.xml']
 /** Numbers and dates that stand on every slide. */
 const RUNNING = new Set(['sldNum', 'dt'])
+/** Within these characters a slide says whether it is shown. */
+const HEAD = 4096
 /** A bullet longer than this is a passage, not a list item. */
 const MAX_ITEM = 1500
 
@@ -53,6 +60,7 @@ function parsePptx(input: ParserInput): Parsed {
     blocks: reader.blocks,
     metadata: {
       pageCount: slides.length,
+      ...(reader.hidden.length === 0 ? {} : { hiddenSlides: reader.hidden }),
       ...(missing.length === 0 ? {} : { warnings: [`slides that are missing: ${missing.slice(0, 20).join(', ')}`] }),
     },
   }
@@ -72,23 +80,31 @@ function slideParts(zip: ZipArchive, filename: string): string[] {
 
 class SlideReader {
   readonly blocks: Block[] = []
+  /** slides that are left out of the show */
+  readonly hidden: number[] = []
   readonly #zip: ZipArchive
   readonly #filename: string
   /** texts of footers; each is kept where it stands first */
   readonly #footers = new Set<string>()
   readonly #pictures: EmbeddedPictures
   readonly #charts: Charts
+  readonly #authors = new Map<string, string>()
 
   constructor(zip: ZipArchive, filename: string) {
     this.#zip = zip
     this.#filename = filename
     this.#pictures = new EmbeddedPictures(zip)
     this.#charts = new Charts(zip, filename)
+    for (const part of AUTHORS)
+      if (zip.entries.has(part))
+        for (const [id, name] of authorsIn(xmlPart(zip, part, filename))) this.#authors.set(id, name)
   }
 
   slide(part: string, number: number): void {
     const relations = relationsOf(this.#zip, part, this.#filename)
-    const shapes = readShapes(xmlPart(this.#zip, part, this.#filename))
+    const xml = xmlPart(this.#zip, part, this.#filename)
+    if (/<p:sld\s[^<>]{0,2000}\bshow="(?:0|false)"/.test(xml.slice(0, HEAD))) this.hidden.push(number)
+    const shapes = readShapes(xml)
     const title = shapes.find(isTitle)
     const name = title === undefined ? '' : title.paragraphs.map((paragraph) => paragraph.text).join(' ')
     const found: Block[] = [
@@ -99,6 +115,7 @@ class SlideReader {
     for (const shape of shapes) if (shape !== title) found.push(...this.#shape(shape, relations))
     for (const relation of relations.values()) {
       if (relation.kind === 'notesSlide') found.push(...this.#notes(relation.part))
+      else if (relation.kind === 'comments') found.push(...this.#remarks(relation.part))
     }
     for (const block of found) this.blocks.push({ ...block, pageNumber: number })
   }
@@ -125,11 +142,16 @@ class SlideReader {
     if (!this.#zip.entries.has(part)) return []
     const blocks: Block[] = []
     for (const shape of readShapes(xmlPart(this.#zip, part, this.#filename))) {
-      if (shape.kind !== 'text' || shape.placeholder !== 'body') continue
+      if (shape.kind !== 'text' || NOT_NOTES.has(shape.placeholder ?? '')) continue
       const text = shape.paragraphs.map((paragraph) => paragraph.text).join('\n')
       blocks.push({ type: 'paragraph', text, metadata: { role: 'notes' } })
     }
     return blocks
+  }
+
+  #remarks(part: string): Block[] {
+    if (!this.#zip.entries.has(part)) return []
+    return remarksIn(xmlPart(this.#zip, part, this.#filename), this.#authors).map(remarkBlock)
   }
 
   #diagram(part: string | undefined): Block[] {

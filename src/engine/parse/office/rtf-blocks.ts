@@ -57,6 +57,13 @@ export class RtfBlocks {
     if (line !== '') this.#cell.push(line)
   }
 
+  /** What stands behind a paragraph: a note, a comment, a picture. */
+  behind(block: Block): void {
+    this.closeTable()
+    this.#closeList()
+    this.blocks.push(block)
+  }
+
   closeCell(): void {
     this.#cells.push(this.#cell.join(' '))
     this.#cell = []

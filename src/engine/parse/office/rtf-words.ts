@@ -1,11 +1,29 @@
 /** Where the text of a group goes. */
-export type SinkKind = 'body' | 'fonts' | 'styles' | 'info' | 'title' | 'author' | 'marker' | 'note' | 'margin' | 'skip'
+export type SinkKind =
+  | 'body'
+  | 'fonts'
+  | 'styles'
+  | 'info'
+  | 'title'
+  | 'author'
+  | 'marker'
+  | 'note'
+  | 'remark'
+  | 'by'
+  | 'picture'
+  | 'name'
+  | 'value'
+  | 'margin'
+  | 'skip'
 
 /** The text of a group while it is read. */
 export interface Sink {
   kind: SinkKind
   text: string
   role?: string
+  /** of a picture: whether its bytes are of a kind that has pixels, and what is said of it */
+  isPixels?: boolean
+  alt?: string
 }
 
 /** What holds within a group. */
@@ -35,11 +53,16 @@ export const DESTINATIONS: ReadonlyMap<string, SinkKind> = new Map<string, SinkK
   ['listtext', 'marker'],
   ['pntext', 'marker'],
   ['footnote', 'note'],
+  ['annotation', 'remark'],
+  ['atnauthor', 'by'],
+  ['pict', 'picture'],
+  ['sn', 'name'],
+  ['sv', 'value'],
   ...'header headerl headerr headerf footer footerl footerr footerf'
     .split(' ')
     .map((word) => [word, 'margin'] as const),
   ...(
-    'colortbl pict objdata fldinst nonshppict shppict sp pn xe tc annotation atnid atnauthor atndate nonesttables ' +
+    'colortbl objdata fldinst nonshppict pn xe tc atnid atndate atnref atnparent atnicn atntime nonesttables ' +
     'themedata listtable listoverridetable private bkmkstart bkmkend mmathPict ftnsep ftnsepc'
   )
     .split(' ')
@@ -47,7 +70,7 @@ export const DESTINATIONS: ReadonlyMap<string, SinkKind> = new Map<string, SinkK
 ])
 
 /** Groups marked as "leave out what you do not know" that hold text for readers all the same. */
-export const KEPT = new Set(['shpinst', 'shptxt', 'listtext', 'pntext'])
+export const KEPT = new Set(['shpinst', 'shptxt', 'listtext', 'pntext', 'shppict', 'picprop'])
 
 /** Control words and signs that stand for characters. */
 export const CHARACTERS: ReadonlyMap<string, string> = new Map([

@@ -1,9 +1,11 @@
 import iconv from 'iconv-lite'
 import { defined } from '../../../lib/defined.js'
 import { codePageName } from '../code-pages.js'
-import { ReadError } from '../limits.js'
+import { MAX_PICTURE_BYTES, ReadError } from '../limits.js'
 import type { Block, Parsed, Parser } from '../parsed.js'
+import { hasContent } from '../pictures.js'
 import { properTitle } from './office-package.js'
+import { remarkBlock } from './remarks.js'
 import { RtfBlocks } from './rtf-blocks.js'
 import { rtfDates } from './rtf-dates.js'
 import { type RtfHandler, readRtf } from './rtf-tokens.js'
@@ -25,10 +27,12 @@ const MAX_DEPTH = 1000
 const DEFAULT_PAGE = 1252
 /** Style names, titles and the like are cut here. */
 const MAX_NAME = 1000
+/** Groups whose text is no name. */
+const LONG = new Set<SinkKind>(['body', 'note', 'remark', 'picture'])
 /** How text is set that nothing is said of: 12 points (RTF 1.9.1, `\\fs`). */
 const PLAIN = { bold: false, italic: false, underlined: false, size: 24 } as const
 
-/** Reads Rich Text Format: paragraphs, headings, lists, rows of tables, notes. Pictures and objects are passed over. */
+/** Reads Rich Text Format: paragraphs, headings, lists, rows of tables, notes, comments, pictures. Objects are passed over. */
 export const rtfParser: Parser = {
   accepts: (mediaType) => mediaType === 'application/rtf',
   parse(input): Parsed {
@@ -36,7 +40,7 @@ export const rtfParser: Parser = {
     const source = input.bytes.toString('latin1')
     readRtf(source, reader)
     const { blocks, title, author } = reader.finish()
-    if (blocks.length === 0) throw new ReadError('empty', `${input.filename} has no text`)
+    if (!hasContent(blocks)) throw new ReadError('empty', `${input.filename} has no text`)
     return {
       parser: 'unstructured',
       contentType: 'text',
@@ -72,7 +76,12 @@ class RtfReader implements RtfHandler {
   #skip = 0
   #starred = false
   #marker: string | undefined
-  #notes: string[] = []
+  #notes: Block[] = []
+  /** who wrote the comment that comes next */
+  #by = ''
+  #pictureBytes = 0
+  /** the property that is named last, of a picture or a shape */
+  #named = ''
   #title: string | undefined
   #author: string | undefined
 
@@ -165,7 +174,8 @@ class RtfReader implements RtfHandler {
   #add(text: string): void {
     const { sink, hidden } = this.#state
     if (hidden || sink.kind === 'skip' || sink.kind === 'info' || sink.kind === 'fonts') return
-    if (sink.kind !== 'body' && sink.kind !== 'note' && sink.text.length > MAX_NAME) return
+    if (!LONG.has(sink.kind) && sink.text.length > MAX_NAME) return
+    if (sink.kind === 'picture' && sink.text.length > MAX_PICTURE_BYTES * 2) return
     sink.text += text
     if (sink.kind === 'body') this.#body.set(text, this.#state)
   }
@@ -179,20 +189,43 @@ class RtfReader implements RtfHandler {
 
   #openSink(kind: SinkKind, word: string): void {
     const outer = this.#state.sink.kind
-    const nested = kind === 'title' || kind === 'author' ? outer === 'info' : outer === 'body' || kind === 'skip'
-    if (!nested || outer === 'skip') return
+    if (outer === 'skip' || !isTaken(kind, outer)) return
     this.#state.sink = { kind, text: '', role: word.startsWith('footer') ? 'footer' : 'header' }
     if (kind === 'styles') this.#state.style = 0
   }
 
-  #closeSink({ kind, text, role }: Sink): void {
+  #closeSink(sink: Sink): void {
+    const { kind, text, role } = sink
+    if (kind === 'picture') {
+      this.#picture(sink)
+      return
+    }
     const line = text.replace(/[^\S\n]+/g, ' ').trim()
     if (kind === 'marker') this.#marker = line
     else if (line === '') return
     else if (kind === 'title') this.#title ??= line
     else if (kind === 'author') this.#author ??= line
-    else if (kind === 'note') this.#notes.push(line)
+    else if (kind === 'note') this.#notes.push({ type: 'paragraph', text: line })
+    else if (kind === 'by') this.#by = line
+    else if (kind === 'remark') this.#notes.push(remarkBlock({ author: this.#by, text: line }))
+    else if (kind === 'name') this.#named = line
+    else if (kind === 'value') this.#value(line)
     else if (kind === 'margin') this.#margins.push({ text: line, role: role ?? 'header' })
+  }
+
+  /** A property of what is around it: what is said of a picture, and words that are drawn. */
+  #value(text: string): void {
+    const { sink } = this.#state
+    if (this.#named === 'wzDescription' && sink.kind === 'picture') sink.alt = text
+    else if (this.#named === 'gtextUNICODE' && sink.kind === 'body') this.#notes.push({ type: 'paragraph', text })
+  }
+
+  #picture({ text, isPixels, alt = '' }: Sink): void {
+    const hex = isPixels === true ? text.replace(/[^0-9a-fA-F]+/g, '') : ''
+    const bytes = this.#pictureBytes + hex.length / 2 > MAX_PICTURE_BYTES ? [] : Buffer.from(hex, 'hex')
+    this.#pictureBytes += bytes.length
+    if (bytes.length > 0) this.#notes.push({ type: 'image', text: alt, picture: { bytes: new Uint8Array(bytes) } })
+    else if (alt !== '') this.#notes.push({ type: 'paragraph', text: alt })
   }
 
   #closeStyle(sink: Sink, style: number, outline: number | undefined): void {
@@ -208,7 +241,8 @@ class RtfReader implements RtfHandler {
 
   #property(word: string, parameter: number | undefined): void {
     const state = this.#state
-    if (word === 'f') state.page = this.#fontPages.get(parameter ?? 0) ?? this.#filePage
+    if (word === 'pngblip' || word === 'jpegblip') state.sink.isPixels = true
+    else if (word === 'f') state.page = this.#fontPages.get(parameter ?? 0) ?? this.#filePage
     else if (word === 'uc') state.fallback = Math.min(Math.max(parameter ?? 1, 0), 100)
     else if (word === 'v' || word === 'deleted') state.hidden = parameter !== 0
     else if (word === 'plain') Object.assign(state, PLAIN, { hidden: false })
@@ -246,7 +280,7 @@ class RtfReader implements RtfHandler {
 
   /** What stands at the foot of a page is read behind its paragraph. */
   #writeNotes(): void {
-    for (const note of this.#notes) this.#body.paragraph(note, 0, undefined)
+    for (const note of this.#notes) this.#body.behind(note)
     this.#notes = []
   }
 
@@ -259,4 +293,11 @@ class RtfReader implements RtfHandler {
     this.#marker = undefined
     if (outermost) this.#body.closeCell()
   }
+}
+
+/** Whether a group of a kind has a text of its own within one of another. */
+function isTaken(kind: SinkKind, outer: SinkKind): boolean {
+  if (kind === 'title' || kind === 'author') return outer === 'info'
+  if (kind === 'picture') return outer !== 'picture'
+  return outer === 'body' || kind === 'skip' || kind === 'name' || kind === 'value'
 }

@@ -12,8 +12,9 @@ export interface Sheet {
   name: string
   /** by row number, in ascending order */
   rows: ReadonlyMap<number, SheetRow>
-  /** what stands on the sheet beside its cells: charts */
+  /** what stands on the sheet beside its cells: charts, pictures, text boxes, comments */
   beside?: Block[]
+  isHidden?: boolean
 }
 
 /** A cell that stands for several rows of its column. */

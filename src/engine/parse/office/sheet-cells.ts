@@ -54,3 +54,11 @@ function dateText(serial: number, date1904: boolean): string | undefined {
 function two(value: number): string {
   return String(value).padStart(2, '0')
 }
+
+/** The name of a cell by its place, which counts from 0: `C1`, `AA12`. */
+export function cellName(row: number, column: number): string {
+  let letters = ''
+  for (let left = column + 1; left > 0; left = Math.floor((left - 1) / 26))
+    letters = String.fromCharCode(65 + ((left - 1) % 26)) + letters
+  return `${letters}${row + 1}`
+}

@@ -4,13 +4,15 @@ import { storeZip } from '../archive/zip-store.js'
 import { ReadError } from '../limits.js'
 import type { Block, Parsed, Parser, ParserInput } from '../parsed.js'
 import { tellProgress } from '../progress.js'
-import { checkCompound } from './compound.js'
+import { checkCompound, readCompound } from './compound.js'
 import { forEachTag, relationsOf, xmlPart } from './office-package.js'
 import { coreProperties } from './properties.js'
+import { remarkBlock } from './remarks.js'
+import { sheetsBeside } from './sheet-beside.js'
 import { fillDown, type Sheet, SheetBudget, sheetBlocks } from './sheet-blocks.js'
-import { cellText } from './sheet-cells.js'
-import { sheetCharts } from './sheet-charts.js'
+import { cellName, cellText } from './sheet-cells.js'
 import { installCodePages } from './spreadsheet-codepages.js'
+import { xlsBeside } from './xls-beside.js'
 
 const OFFICE = 'application/vnd.openxmlformats-officedocument.spreadsheetml.'
 const LEGACY = 'application/vnd.ms-excel'
@@ -18,6 +20,9 @@ const LEGACY = 'application/vnd.ms-excel'
 /** Parts of a workbook that hold its cells. Drawings, styles of drawings, links and macros are never unpacked. */
 const NEEDED =
   /^(?:\[Content_Types\]\.xml|_rels\/\.rels|xl\/(?!(?:drawings|media|charts|theme|embeddings|externalLinks|pivot\w*|queryTables|ctrlProps|printerSettings|comments|worksheets\/_rels|activeX|vba)\b)[^?*]+\.(?:xml|bin|rels))$/i
+
+const MAX_REMARKS = 5000
+const END_BYTES = 16 * 1024
 
 /** Reads workbooks of Excel, old and new: sheets as sections, rows as tables, values as they are shown. */
 export const spreadsheetParser: Parser = {
@@ -33,19 +38,25 @@ function parseSpreadsheet(input: ParserInput): Parsed {
     checkCompound(input.bytes, filename)
     installCodePages()
   }
-  const workbook = open(zip === undefined ? input.bytes : cellParts(zip, filename, limits.maxCells), filename)
+  const ends = new Map<string, string>()
+  const workbook = open(zip === undefined ? input.bytes : cellParts(zip, filename, limits.maxCells, ends), filename)
   const date1904 = workbook.Workbook?.WBProps?.date1904 === true
-  const charts = zip === undefined ? new Map<string, Block[]>() : sheetCharts(zip, filename)
+  const drawn = zip === undefined ? undefined : sheetsBeside(zip, filename, ends)
+  const old =
+    zip === undefined ? xlsBeside(readCompound(input.bytes, filename).get('Workbook') ?? Buffer.alloc(0)) : undefined
+  const hidden: string[] = []
   const sheets: Sheet[] = []
   const unread: string[] = []
   for (const [index, name] of workbook.SheetNames.entries()) {
     tellProgress('sheet', index + 1, workbook.SheetNames.length)
     const sheet = workbook.Sheets[name]
-    const beside = charts.get(name) ?? []
+    const beside = drawn?.(name, index) ?? [...(old?.get(name) ?? []), ...(sheet === undefined ? [] : remarksOf(sheet))]
+    if ((workbook.Workbook?.Sheets?.[index]?.Hidden ?? 0) !== 0) hidden.push(name)
     if (sheet === undefined) unread.push(name)
     else sheets.push({ name, rows: sheetRows(sheet, date1904, budget), beside })
   }
-  const blocks = sheetBlocks(sheets)
+  // the pictures of an old workbook do not say on which sheet they stand
+  const blocks = [...sheetBlocks(sheets), ...(old?.get('') ?? [])]
   if (!blocks.some((block) => block.type !== 'heading')) throw new ReadError('empty', `${filename} has no filled cells`)
   return {
     parser: 'native-structured',
@@ -54,6 +65,7 @@ function parseSpreadsheet(input: ParserInput): Parsed {
     blocks,
     metadata: {
       sheetCount: workbook.SheetNames.length,
+      ...(hidden.length === 0 ? {} : { hiddenSheets: hidden }),
       ...(unread.length === 0
         ? {}
         : { warnings: [`sheets that could not be read: ${unread.slice(0, 20).join(', ')}`] }),
@@ -79,8 +91,10 @@ function open(bytes: Buffer, filename: string): WorkBook {
 /**
  * The parts that hold cells as an archive of their own, inflated within the limits: the library would inflate without
  * any. Cells are counted before it takes them apart.
+ *
+ * @param ends gets the last bytes of each sheet, where its margins stand
  */
-function cellParts(zip: ZipArchive, filename: string, maxCells: number): Buffer {
+function cellParts(zip: ZipArchive, filename: string, maxCells: number, ends: Map<string, string>): Buffer {
   checkSheetList(zip, filename)
   const parts: [string, Buffer][] = []
   let cells = 0
@@ -98,6 +112,7 @@ function cellParts(zip: ZipArchive, filename: string, maxCells: number): Buffer 
       const most = maxCells.toLocaleString('en-US')
       throw new ReadError('limit-exceeded', `${filename} has more cells than the limit of ${most}`)
     }
+    if (/^xl\/worksheets\/[^/]+\.xml$/i.test(name)) ends.set(name, content.subarray(-END_BYTES).toString('utf8'))
     parts.push([name, content])
   }
   return storeZip(parts)
@@ -151,4 +166,21 @@ function sheetRows(sheet: WorkSheet, date1904: boolean, budget: SheetBudget): Ma
   const merges = (sheet['!merges'] ?? []).map(({ s, e }) => ({ column: s.c, first: s.r, last: e.r }))
   fillDown(rows, merges, budget)
   return rows
+}
+
+/** Comments of a workbook of before 2007, by their cells. */
+function remarksOf(sheet: WorkSheet): Block[] {
+  const data: (CellObject[] | undefined)[] = sheet['!data'] ?? []
+  const blocks: Block[] = []
+  for (const row of Object.keys(data)) {
+    const cells = data[Number(row)] ?? []
+    for (const column of Object.keys(cells)) {
+      for (const { a = '', t = '' } of cells[Number(column)]?.c ?? []) {
+        const text = t.trim()
+        if (text !== '' && blocks.length < MAX_REMARKS)
+          blocks.push(remarkBlock({ author: a, cell: cellName(Number(row), Number(column)), text }))
+      }
+    }
+  }
+  return blocks
 }

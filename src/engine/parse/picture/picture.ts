@@ -1,5 +1,5 @@
 import { ReadError } from '../limits.js'
-import { linesOfPage, recognisedPage } from '../ocr/pages.js'
+import { linesOfPage, recognisedPage, withoutSemblance } from '../ocr/pages.js'
 import type { RecognisedPage } from '../ocr/pages-read.js'
 import { ocrMetadata } from '../ocr/pages-to-read.js'
 import { isBlank } from '../ocr/pdf-scans.js'
@@ -34,8 +34,11 @@ export const pictureParser: Parser = {
       const reader = await recogniser(input.ocr.languages)
       try {
         const page = input.ocr.page(sheet.number, () => readSheet(sheet, reader))
-        if (page !== undefined) read.push(page)
-        if (page !== undefined) pages.push({ number: sheet.number, lines: linesOfPage(page) })
+        if (page === undefined) continue
+        // a page of a TIFF was scanned; any other picture may be a photograph of something else
+        const words = input.mediaType === 'image/tiff' ? page : withoutSemblance(page)
+        read.push(words)
+        pages.push({ number: sheet.number, lines: linesOfPage(words) })
       } catch (error) {
         if (sheets.length === 1) throw asReadError(error, input.filename)
         failed.push(sheet.number)

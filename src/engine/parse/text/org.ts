@@ -20,6 +20,7 @@ class OrgReader {
   #block: { kind: string; language: string; lines: string[] } | undefined
   #drawer = false
   #title: string | undefined
+  #author: string | undefined
 
   read(text: string): Parsed {
     for (const line of lines(text)) this.#line(line)
@@ -31,6 +32,7 @@ class OrgReader {
       blocks: this.#blocks,
       ...defined({ title: this.#title }),
       metadata: {},
+      ...(this.#author === undefined ? {} : { declared: { authors: [this.#author] } }),
     }
   }
 
@@ -63,6 +65,12 @@ class OrgReader {
   #keyword(line: string): void {
     const title = /^\s*#\+title:\s*(\S[\s\S]*)$/i.exec(line)?.[1]
     if (title !== undefined) this.#title ??= title.trim()
+    const author = /^\s*#\+author:\s*(\S[\s\S]*)$/i.exec(line)?.[1]
+    if (author !== undefined) this.#author ??= author.trim()
+    const caption = /^\s*#\+caption(?:\[[^\]]{0,200}\])?:\s*(\S[\s\S]*)$/i.exec(line)?.[1]
+    if (caption === undefined) return
+    this.#flush()
+    this.#blocks.push({ type: 'paragraph', text: inline(caption), metadata: { role: 'caption' } })
   }
 
   #content(line: string): void {

@@ -3,6 +3,8 @@ import { pictureFrom } from '../pictures.js'
 
 const ADORNMENT = /^([!-/:-@[-`{-~])\1{2,}\s*$/
 const DIRECTIVE = /^\.\.\s+([\w:-]+)::\s*([\s\S]*)$/
+/** A footnote or a citation. */
+const NOTE = /^\.\.\s+\[(#?[\w.-]{0,60}|\*)\](?:\s+([\s\S]*))?$/
 const CODE = new Set(['code', 'code-block', 'sourcecode', 'parsed-literal', 'literalinclude', 'highlight'])
 
 /** Reads reStructuredText: titles by their adornment, code and image directives, lists, inline markup as text. */
@@ -58,8 +60,17 @@ class RstReader {
       this.#directive(directive[1] ?? '', directive[2]?.trim() ?? '')
       return
     }
+    const note = NOTE.exec(line)
+    if (note !== null) {
+      this.#next++
+      const text = [note[2] ?? '', ...this.#indented()].map((part) => part.trim()).join(' ')
+      this.#blocks.push({ type: 'paragraph', text: inline(`[${note[1] ?? ''}] ${text}`) })
+      return
+    }
     if (/^\.\.(?:\s|$)/.test(line)) {
       this.#next++
+      // alone it only parts what stands before from what stands behind
+      if (line.trim() === '..' && this.#peek(0).trim() === '') return
       this.#indented()
       return
     }

@@ -1,5 +1,8 @@
 import { crc32 } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
+import { numbers } from '../../../../bench/lib/words.js'
+import { withoutSemblance } from '../../../../src/engine/parse/ocr/pages.js'
+import type { RecognisedLine } from '../../../../src/engine/parse/ocr/pages-read.js'
 import { turned } from '../../../../src/engine/parse/picture/transform.js'
 import type { Bitmap } from '../../../../src/engine/parse/render/bitmap.js'
 import { encodePng } from '../../../../src/engine/parse/render/png.js'
@@ -74,6 +77,44 @@ describe('text in pictures is read', { timeout: TIMEOUT_MS }, () => {
       const document = await read('turned.png', encodePng(turned(scan, degrees)))
       expect([degrees, document.text]).toEqual([degrees, expect.stringContaining('opens at nine in the morning')])
     }
+  })
+
+  it('not what a photograph only seems to hold: unsure lines go, and all of them where the whole is unsure', () => {
+    const line = (text: string, sure: number): RecognisedLine => [0, 9, 0, 9, text, [sure]]
+    const page = { page: 1, lines: [line('bough', 30), line('Harbourmaster', 90)], confidence: 70 }
+    expect(withoutSemblance(page).lines.map(([, , , , text]) => text)).toEqual(['Harbourmaster'])
+    const none = { page: 1, lines: [], confidence: 0 }
+    // sure, but no word; a word, but unsure; a word among much that is none
+    expect(withoutSemblance({ ...page, lines: [line('oO', 90), line('0°', 95)] })).toEqual(none)
+    expect(withoutSemblance({ ...page, lines: [line('Harbourmaster', 45)] })).toEqual(none)
+    const specks = Array.from({ length: 60 }, () => line('oO', 70))
+    expect(withoutSemblance({ ...page, lines: [line('Harbourmaster', 90), ...specks] })).toEqual(none)
+    expect(withoutSemblance({ ...page, lines: [line('Bar', 92)], confidence: 92 }).lines).toHaveLength(1)
+  })
+
+  it('of strokes in all directions: no passage is made of them', async () => {
+    const width = 500
+    const height = 300
+    const data = new Uint8Array(width * height).fill(235)
+    const random = numbers(3)
+    for (let stroke = 0; stroke < 220; stroke++) {
+      let x = random() * width
+      let y = random() * height
+      const across = random() * 2 - 1
+      const down = random() * 2 - 1
+      for (let step = 0; step < 30; step++, x += across, y += down)
+        for (const [dx, dy] of [
+          [0, 0],
+          [1, 0],
+          [0, 1],
+        ] as const) {
+          const at = Math.floor(y + dy) * width + Math.floor(x + dx)
+          if (x >= 0 && x < width - 1 && at >= 0 && at < data.length) data[at] = 40
+        }
+    }
+    const document = await read('twigs.png', encodePng({ width, height, channels: 1, data }))
+    expect(document.text).toBe('twigs.png')
+    expect(document.metadata.warnings).toEqual([expect.stringContaining('no text could be read in it')])
   })
 
   it('not of a picture without text, which is found by its name', async () => {

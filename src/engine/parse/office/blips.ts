@@ -1,0 +1,64 @@
+import { createHash } from 'node:crypto'
+import { MAX_PICTURE_BYTES } from '../limits.js'
+import type { Picture } from '../parsed.js'
+
+/** Pictures of one document. */
+const MAX_BLIPS = 2000
+/** A record's head, then one or two names of 16 bytes and a byte for its use (MS-ODRAW 2.2.23 and following). */
+const HEAD = 8
+const BEFORE = [17, 33] as const
+/** JPEG, PNG, TIFF and JPEG in other colours; pictures made of lines (EMF, WMF, PICT) are no pixels. */
+const TYPES = new Set([0xf01d, 0xf01e, 0xf029, 0xf02a])
+const SIGNATURES = [
+  Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]),
+  Buffer.from([0xff, 0xd8, 0xff]),
+  Buffer.from('II*\0', 'latin1'),
+  Buffer.from('MM\0*', 'latin1'),
+]
+
+/**
+ * The pictures that old Office programs keep in a stream, each once, in the order of the stream. They are found by what
+ * they begin with and believed where the head of a record stands before it.
+ */
+export function picturesIn(stream: Buffer): Picture[] {
+  const found: { at: number; bytes: Buffer }[] = []
+  for (const signature of SIGNATURES) {
+    let at = stream.indexOf(signature)
+    while (at !== -1 && found.length < MAX_BLIPS) {
+      const bytes = blipAt(stream, at)
+      if (bytes !== undefined) found.push({ at, bytes })
+      at = stream.indexOf(signature, at + (bytes?.length ?? signature.length))
+    }
+  }
+  return distinct(found.sort((a, b) => a.at - b.at).map(({ bytes }) => bytes))
+}
+
+/** The picture of one record. */
+export function pictureOfBlip(record: Buffer): Picture | undefined {
+  return picturesIn(record)[0]
+}
+
+function blipAt(stream: Buffer, at: number): Buffer | undefined {
+  for (const before of BEFORE) {
+    const head = at - before - HEAD
+    if (head < 0 || !TYPES.has(stream.readUInt16LE(head + 2))) continue
+    const size = stream.readUInt32LE(head + 4)
+    const end = head + HEAD + size
+    if (size > before && end <= stream.length) return stream.subarray(at, end)
+  }
+  return undefined
+}
+
+function distinct(all: readonly Buffer[]): Picture[] {
+  const seen = new Set<string>()
+  const pictures: Picture[] = []
+  let held = 0
+  for (const bytes of all) {
+    const name = createHash('sha256').update(bytes).digest('hex')
+    if (seen.has(name) || held + bytes.length > MAX_PICTURE_BYTES) continue
+    seen.add(name)
+    held += bytes.length
+    pictures.push({ bytes: new Uint8Array(bytes) })
+  }
+  return pictures
+}

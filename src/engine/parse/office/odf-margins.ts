@@ -1,0 +1,62 @@
+import { DroppedElement } from '../markup/dropped-element.js'
+import { type Attributes, type MarkupHandler, readMarkup } from '../markup/markup-events.js'
+import type { Block } from '../parsed.js'
+
+/** Fields that say something else on every page. */
+const FIELDS = /^text:(?:page-number|page-count|sheet-name|date|time|file-name|title|page-continuation)$/
+/** A line with a field is kept where so many letters stand beside it: more than `Page 1 of 2` has. */
+const BESIDE_FIELDS = 12
+const MAX_LINES = 200
+
+/** Headers and footers of an OpenDocument text or spreadsheet, each line once. @param seen texts that stand in its body */
+export function odfMargins(xml: string, seen: Set<string>): Block[] {
+  const reader = new MarginReader(seen)
+  readMarkup(xml, reader, true)
+  return reader.blocks
+}
+
+class MarginReader implements MarkupHandler {
+  readonly blocks: Block[] = []
+  readonly #seen: Set<string>
+  readonly #dropped = new DroppedElement()
+  #role: 'header' | 'footer' | undefined
+  #text: string | undefined
+  #hasField = false
+
+  constructor(seen: Set<string>) {
+    this.#seen = seen
+  }
+
+  open(name: string, attributes: Attributes): void {
+    const isField = FIELDS.test(name)
+    if (isField) this.#hasField = true
+    if (this.#dropped.opens(name, isField)) return
+    const role = /^style:(header|footer)(?:-left|-first)?$/.exec(name)?.[1]
+    if (role !== undefined) {
+      const shown = attributes.get('style:display') !== 'false'
+      this.#role = !shown ? undefined : role === 'header' ? 'header' : 'footer'
+    } else if (this.#role !== undefined && (name === 'text:p' || name === 'text:h')) {
+      this.#text = ''
+      this.#hasField = false
+    } else if (name === 'text:s' || name === 'text:tab' || name === 'text:line-break') this.text(' ')
+  }
+
+  close(name: string): void {
+    if (this.#dropped.closes(name)) return
+    if (name === 'text:p' || name === 'text:h') this.#line()
+    else if (/^style:(?:header|footer)/.test(name)) this.#role = undefined
+  }
+
+  text(text: string): void {
+    if (!this.#dropped.inside && this.#text !== undefined && this.#text.length < 10_000) this.#text += text
+  }
+
+  #line(): void {
+    const text = (this.#text ?? '').replace(/\s+/g, ' ').trim()
+    this.#text = undefined
+    if (text === '' || this.#role === undefined || this.#seen.has(text) || this.blocks.length >= MAX_LINES) return
+    if (this.#hasField && text.replace(/[^\p{L}]/gu, '').length < BESIDE_FIELDS) return
+    this.#seen.add(text)
+    this.blocks.push({ type: 'paragraph', text, metadata: { role: this.#role } })
+  }
+}

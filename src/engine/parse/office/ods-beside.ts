@@ -1,0 +1,122 @@
+import type { Attributes } from '../markup/markup-events.js'
+import type { Block, Picture } from '../parsed.js'
+import { OdfObjectReader } from './odf-objects.js'
+import { remarkBlock } from './remarks.js'
+import { cellName } from './sheet-cells.js'
+
+/** Where pictures and charts are found that an OpenDocument sheet only names. */
+export interface OdsSources {
+  picture(source: string): Picture | undefined
+  object(href: string): Block[]
+}
+
+/** What stands on one sheet beside its cells, at most. */
+const MAX_BLOCKS = 5000
+const MAX_TEXT = 20_000
+
+interface Open {
+  remark?: { author: string; cell: string }
+  lines: string[]
+  alt: string
+  image?: string
+  binary?: string[]
+}
+
+/** Collects comments, text boxes, pictures and charts of a sheet from the elements that are drawn on it. */
+export class OdsBeside {
+  readonly #sources: OdsSources
+  #blocks: Block[] = []
+  /** elements that are open, from the outermost that is drawn */
+  readonly #path: string[] = []
+  #open: Open | undefined
+  /** a chart that stands in the text itself, and how deep it began */
+  #object: { reader: OdfObjectReader; depth: number } | undefined
+
+  constructor(sources: OdsSources) {
+    this.#sources = sources
+  }
+
+  /** @returns whether the element belongs here */
+  opens(name: string, attributes: Attributes, row: number, column: number): boolean {
+    const isDrawn = name === 'office:annotation' || (name.startsWith('draw:') && name !== 'draw:g')
+    if (this.#path.length === 0 && !isDrawn) return name === 'table:shapes' || name === 'draw:g'
+    this.#path.push(name)
+    if (this.#object !== undefined) {
+      this.#object.reader.open(name, attributes)
+      return true
+    }
+    if (this.#path.length === 1) {
+      this.#open = { lines: [], alt: '' }
+      if (name === 'office:annotation') this.#open.remark = { author: '', cell: cellName(row, column) }
+    }
+    const open = this.#open
+    if (open === undefined) return true
+    if (name === 'text:p') open.lines.push('')
+    else if (name === 'text:s' || name === 'text:tab' || name === 'text:line-break') this.text(' ')
+    else if (name === 'draw:image') open.image = attributes.get('xlink:href') ?? ''
+    else if (name === 'office:binary-data') open.binary = []
+    else if (name === 'draw:object') this.#add(this.#sources.object(attributes.get('xlink:href') ?? ''))
+    else if (name === 'office:document') this.#object = { reader: new OdfObjectReader(), depth: this.#path.length }
+    return true
+  }
+
+  /** @returns whether the element belonged here */
+  closes(name: string): boolean {
+    if (this.#path.length === 0) return name === 'table:shapes' || name === 'draw:g'
+    if (this.#object !== undefined && this.#path.length === this.#object.depth) {
+      this.#add(this.#object.reader.blocks())
+      this.#object = undefined
+    } else this.#object?.reader.close(name)
+    this.#path.pop()
+    if (this.#path.length === 0) this.#end()
+    return true
+  }
+
+  /** @returns whether the text belongs here */
+  text(text: string): boolean {
+    const open = this.#open
+    if (open === undefined) return false
+    const top = this.#path.at(-1)
+    if (this.#object !== undefined) this.#object.reader.text(text)
+    else if (top === 'office:binary-data') open.binary?.push(text)
+    else if (top === 'svg:title' || top === 'svg:desc') open.alt = `${open.alt} ${text}`.slice(0, MAX_TEXT)
+    else if (top === 'dc:creator' && open.remark !== undefined) open.remark.author += text.slice(0, MAX_TEXT)
+    else if (open.lines.length > 0 && top !== 'dc:date') {
+      const line = open.lines.pop() ?? ''
+      open.lines.push(line.length < MAX_TEXT ? line + text : line)
+    }
+    return true
+  }
+
+  /** What the sheet had, which is over. */
+  take(): Block[] {
+    const blocks = this.#blocks
+    this.#blocks = []
+    return blocks
+  }
+
+  #end(): void {
+    const open = this.#open
+    this.#open = undefined
+    if (open === undefined) return
+    const text = open.lines
+      .map((line) => line.replace(/\s+/g, ' ').trim())
+      .filter((line) => line !== '')
+      .join('\n')
+    const alt = open.alt.replace(/\s+/g, ' ').trim()
+    if (open.remark !== undefined) {
+      if (text !== '') this.#add([remarkBlock({ ...open.remark, text })])
+      return
+    }
+    if (text !== '') this.#add([{ type: 'paragraph', text }])
+    const bytes = (open.binary ?? []).join('').replace(/\s+/g, '')
+    const source = bytes === '' ? (open.image ?? '') : `data:image/png;base64,${bytes}`
+    const picture = source === '' ? undefined : this.#sources.picture(source)
+    if (picture !== undefined) this.#add([{ type: 'image', text: alt, picture }])
+    else if (alt !== '') this.#add([{ type: 'paragraph', text: alt }])
+  }
+
+  #add(blocks: readonly Block[]): void {
+    if (this.#blocks.length < MAX_BLOCKS) this.#blocks.push(...blocks)
+  }
+}

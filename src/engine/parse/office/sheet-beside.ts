@@ -1,0 +1,129 @@
+import type { ZipArchive } from '../archive/zip.js'
+import type { Block } from '../parsed.js'
+import { Charts } from './charts.js'
+import { EmbeddedPictures } from './embedded-pictures.js'
+import { forEachTag, type Relation, relationsOf, xmlPart } from './office-package.js'
+import { remarkBlock, remarksIn } from './remarks.js'
+import { readShapes, type Shape } from './slide-shapes.js'
+
+const MAIN = 'xl/workbook.xml'
+const BINARY = 'xl/workbook.bin'
+/** `&D`, `&P`, `&"Arial,Bold"`, `&12`, `&KFF0000`, `&[Page]` say how a margin is printed, `&&` is an ampersand. */
+const CODES = /&(?:&|"[^"&]{0,100}"|K[0-9A-Fa-f]{6}|\d{1,3}|\[[^\]&]{0,40}\]|[A-Za-z])/g
+
+/**
+ * What stands on the sheets of a workbook beside their cells: charts, text boxes, pictures, comments, headers and footers.
+ *
+ * @param ends the last characters of sheets, by their parts: headers and footers stand there
+ * @returns asked by the name of a sheet and its place; what it has
+ */
+export function sheetsBeside(
+  zip: ZipArchive,
+  filename: string,
+  ends: ReadonlyMap<string, string>,
+): (name: string, index: number) => Block[] {
+  const parts = partsOfSheets(zip, filename)
+  const reader = new BesideReader(zip, filename)
+  return (name, index) => {
+    const part = parts.get(name) ?? parts.get(String(index + 1))
+    return part === undefined ? [] : [...reader.sheet(part), ...reader.margins(ends.get(part) ?? '')]
+  }
+}
+
+/** The parts of sheets by name; a binary workbook does not tell them so, and numbers them in their order. */
+function partsOfSheets(zip: ZipArchive, filename: string): Map<string, string> {
+  const parts = new Map<string, string>()
+  if (zip.entries.has(MAIN)) {
+    const relations = relationsOf(zip, MAIN, filename)
+    forEachTag(xmlPart(zip, MAIN, filename), 'sheet', (attributes) => {
+      const part = relations.get(attributes.get('r:id') ?? '')?.part
+      const name = attributes.get('name')
+      if (part !== undefined && name !== undefined) parts.set(name, part)
+    })
+  } else if (zip.entries.has(BINARY)) {
+    for (const { part } of relationsOf(zip, BINARY, filename).values()) {
+      const number = /sheet(\d{1,5})\.bin$/.exec(part)?.[1]
+      if (number !== undefined) parts.set(number, part)
+    }
+  }
+  return parts
+}
+
+class BesideReader {
+  readonly #zip: ZipArchive
+  readonly #filename: string
+  readonly #charts: Charts
+  readonly #pictures: EmbeddedPictures
+  readonly #seen = new Set<string>()
+  /** margins are mostly the same on all sheets */
+  readonly #margins = new Set<string>()
+
+  constructor(zip: ZipArchive, filename: string) {
+    this.#zip = zip
+    this.#filename = filename
+    this.#charts = new Charts(zip, filename)
+    this.#pictures = new EmbeddedPictures(zip)
+  }
+
+  sheet(part: string): Block[] {
+    const blocks: Block[] = []
+    for (const relation of relationsOf(this.#zip, part, this.#filename).values()) {
+      if (!this.#zip.entries.has(relation.part) || this.#seen.has(relation.part)) continue
+      this.#seen.add(relation.part)
+      if (relation.kind === 'drawing') blocks.push(...this.#drawing(relation.part))
+      else if (relation.kind === 'comments' && relation.part.endsWith('.xml'))
+        blocks.push(...remarksIn(xmlPart(this.#zip, relation.part, this.#filename)).map(remarkBlock))
+    }
+    return blocks
+  }
+
+  #drawing(part: string): Block[] {
+    const xml = xmlPart(this.#zip, part, this.#filename)
+    const relations = relationsOf(this.#zip, part, this.#filename)
+    // shapes are those of slides under a prefix of their own
+    const shapes = readShapes(xml.replace(/(<\/?)xdr:/g, '$1p:'))
+    const blocks = shapes.flatMap((shape) => this.#shape(shape, relations))
+    // charts whose frames are of a kind that is not known
+    const others = [...relations].filter(([, { kind }]) => kind === 'chart')
+    return [...blocks, ...others.flatMap(([relation]) => this.#shape({ kind: 'chart', relation }, relations))]
+  }
+
+  #shape(shape: Shape, relations: Map<string, Relation>): Block[] {
+    if (shape.kind === 'table') return []
+    if (shape.kind === 'text') return shape.paragraphs.map(({ text }) => ({ type: 'paragraph', text }))
+    const part = relations.get(shape.relation)?.part
+    if (shape.kind === 'chart') {
+      if (part === undefined || this.#seen.has(part)) return []
+      this.#seen.add(part)
+      return this.#charts.blocks(part)
+    }
+    if (shape.kind === 'picture') {
+      const picture = part === undefined ? undefined : this.#pictures.get(part)
+      if (picture !== undefined) return [{ type: 'image', text: shape.alt, picture }]
+      return shape.alt === '' ? [] : [{ type: 'paragraph', text: shape.alt }]
+    }
+    if (part === undefined || !this.#zip.entries.has(part)) return []
+    return readShapes(xmlPart(this.#zip, part, this.#filename)).flatMap((text) => this.#shape(text, new Map()))
+  }
+
+  margins(end: string): Block[] {
+    const blocks: Block[] = []
+    for (const [, role, said = ''] of end.matchAll(
+      /<(?:odd|even|first)(Header|Footer)(?:\s[^<>]{0,200})?>([^<]{1,2000})</g,
+    )) {
+      const text = said
+        .replaceAll('&amp;', '&')
+        .replace(CODES, (code) => (code === '&&' ? '&' : /^&[LCR]$/.test(code) ? ' ' : ''))
+        .replaceAll('&lt;', '<')
+        .replaceAll('&gt;', '>')
+        .replaceAll('&quot;', '"')
+        .replace(/\s+/g, ' ')
+        .trim()
+      if (!/\p{L}{3}/u.test(text) || /^(?:page|seite|blatt|página|pagina)\s*(?:of|von|de|di|\/)?$/i.test(text)) continue
+      if (this.#margins.has(text)) continue
+      this.#margins.add(text)
+      blocks.push({ type: 'paragraph', text, metadata: { role: role === 'Footer' ? 'footer' : 'header' } })
+    }
+    return blocks
+  }
+}
