@@ -3,7 +3,8 @@
 'use strict'
 const { join } = require('node:path')
 
-void run()
+// completion takes what is built: nobody waits for a build at Tab
+if (!require('./complete.js').completes(process.argv.slice(2), 'ks')) void run()
 
 async function run() {
   const { buildIfStale } = await import('../scripts/build.js')

@@ -4,7 +4,7 @@ const { existsSync } = require('node:fs')
 const { join } = require('node:path')
 const { pathToFileURL } = require('node:url')
 
-void run()
+if (!require('./complete.js').completes(process.argv.slice(2), 'kchat')) void run()
 
 async function run() {
   // the same in fewer files, where the build could make it

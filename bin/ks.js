@@ -11,7 +11,7 @@ const root = join(__dirname, '..', '/')
 if (argv[0] === '--version') {
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
   process.stdout.write(`ks ${version}\n`)
-} else {
+} else if (!require('./complete.js').completes(argv, 'ks')) {
   void run()
 }
 

@@ -6,6 +6,7 @@
  */
 import { join } from 'node:path'
 import { ROOT } from './build.js'
+import { bundleCompleters } from './bundle-complete.js'
 import { bundleKs } from './bundle-ks.js'
 import { noteJoined } from './joined-packages.js'
 import { placesOfModules } from './places-of-modules.js'
@@ -39,7 +40,7 @@ if (rolldown !== undefined) {
     // of a class that two modules have, the name is told in logs
     { keepNames: true },
   )
-  joined.push(...(await bundleKs(rolldown)))
+  joined.push(...(await bundleKs(rolldown)), ...(await bundleCompleters(rolldown)))
   noteJoined(OUTPUT, joined)
 }
 

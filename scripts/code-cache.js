@@ -15,6 +15,7 @@ import { fileURLToPath } from 'node:url'
 import { ROOT } from './build.js'
 
 const BUNDLE = join(ROOT, 'dist', 'bundle', 'ks')
+const COMPLETERS = ['ks', 'kchat'].map((program) => join(ROOT, 'dist', 'bundle', `complete-${program}`))
 /** Scripts compiled by a process with other flags than those of a user would be refused. */
 const RECORDING = '--record'
 const INSTANCE = 'code-cache'
@@ -30,6 +31,12 @@ const RUNS = [
 ]
 const CLIENT = { name: 'code-cache', version: '1' }
 const SESSION_MS = 500
+/** what shells ask for */
+const TABS = [
+  ['zsh', 'ex', 'docs', '--space'],
+  ['bash', 'a', 'ks docs show --space example a'],
+  ['zsh', '', 'conversations', 'rename'],
+]
 const SESSION = [
   { id: 1, method: 'initialize', params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: CLIENT } },
   { method: 'notifications/initialized' },
@@ -74,6 +81,10 @@ async function record(dataDir) {
   Object.defineProperty(process, 'stdin', { value: Readable.from(session()) })
   for (const argv of RUNS) await bundle.main(argv, join(ROOT, '/'))
   for (const { load } of Object.values(bundle.commands)) await load()
+  for (const folder of COMPLETERS) {
+    const { complete } = loadBundle(folder, (filename, script) => scripts.set(filename, script))
+    for (const argv of TABS) await complete(argv)
+  }
   server.closeAllConnections()
   server.close()
   process.exitCode = 0

@@ -2,25 +2,27 @@ import { join } from 'node:path'
 import { usageError } from './cli-error.js'
 import { readJsonObject, writeJson } from './json-file.js'
 
-/** Short names that a user gave to commands, in a file of their own. */
+/** Short names that a user gave to commands, in a file of their own for each program. */
 
 export const ALIAS_NAME = /^[A-Za-z][\w-]{0,63}$/
 
 export type Aliases = Record<string, string>
 
-function aliasesPath(configDir: string): string {
-  return join(configDir, 'aliases.json')
+export type Aliased = 'ks' | 'kchat'
+
+function aliasesPath(configDir: string, program: Aliased): string {
+  return join(configDir, program === 'ks' ? 'aliases.json' : 'chat-aliases.json')
 }
 
-export function readAliases(configDir: string): Aliases {
-  const raw = readJsonObject(aliasesPath(configDir))
+export function readAliases(configDir: string, program: Aliased = 'ks'): Aliases {
+  const raw = readJsonObject(aliasesPath(configDir, program))
   return Object.fromEntries(
     Object.entries(raw).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
   )
 }
 
-export function writeAliases(configDir: string, aliases: Aliases): void {
-  writeJson(aliasesPath(configDir), aliases)
+export function writeAliases(configDir: string, aliases: Aliases, program: Aliased = 'ks'): void {
+  writeJson(aliasesPath(configDir, program), aliases)
 }
 
 /** The words of a line as a shell parts them: spaces, both quotes, and a backslash outside of single ones. @throws CliError exit 2 */
@@ -73,10 +75,11 @@ export function withoutAlias(
   argv: readonly string[],
   configDir: string,
   isCommand: (word: string) => boolean,
+  program: Aliased = 'ks',
 ): string[] | undefined {
   const [first = '', ...rest] = argv
   if (!ALIAS_NAME.test(first) || isCommand(first)) return undefined
-  const aliases = readAliases(configDir)
+  const aliases = readAliases(configDir, program)
   const line = Object.hasOwn(aliases, first) ? aliases[first] : undefined
   return line === undefined ? undefined : expanded(first, line, rest)
 }

@@ -1,96 +1,47 @@
-import { Client } from '../client/client.js'
-import { findDaemon } from '../client/local-daemon.js'
-import { isRecord, textOf } from '../lib/json/values.js'
-import { localDirs } from '../local/dirs.js'
-import { readAliases } from './aliases.js'
-import { type Asked, askedOf, candidateLines, flagValue } from './complete-words.js'
-import { resolveSettings } from './contexts.js'
-import { readUserConfig } from './user-config.js'
+import { writeSync } from 'node:fs'
+import { type LocalDirs, localDirs } from '../local/dirs.js'
+import { askerOf, lazily } from './completing/asker.js'
+import { KeptAnswers } from './completing/kept.js'
+import { type Kind, KS, kindOf, type Names } from './completing/kinds.js'
+import { type Around, localValues, serviceValues } from './completing/values.js'
+import { type Asked, askedOf, candidateLines, flagValue } from './completing/words.js'
+import { resolveSettings, type Settings } from './contexts.js'
+import { recallIds } from './recent-ids.js'
 
 /** Values for the completion of shells: asked of a daemon that runs, quick, and silent where there are none. */
 
-type Kind = 'space' | 'document' | 'path' | 'context' | 'alias' | 'source' | 'job' | 'trace' | 'golden'
+/** a service that does not answer holds a shell up no longer */
+const WAIT_MS = 1000
 
-/** who waits for Tab waits no longer */
-const WAIT_MS = 300
-const ASKED_FOR = 200
-const PAGE = 100
-
-/** What the argument of a command names, by its words; a topic alone stands for those of its commands that have no line. */
-export const ARGUMENTS: Readonly<Record<string, Kind>> = {
-  spaces: 'space',
-  jobs: 'space',
-  'jobs watch': 'job',
-  'jobs show': 'job',
-  'jobs wait': 'job',
-  'jobs cancel': 'job',
-  'jobs retry': 'job',
-  fsck: 'space',
-  gc: 'space',
-  commits: 'space',
-  leases: 'space',
-  'bundle export': 'space',
-  docs: 'document',
-  fs: 'path',
-  'context use': 'context',
-  'context remove': 'context',
-  'alias delete': 'alias',
-  sources: 'source',
-  traces: 'trace',
-  why: 'trace',
-  golden: 'golden',
-}
-/** their argument is something new */
-const NEW = new Set(['spaces create', 'sources add', 'golden add', 'golden import'])
-
-const FLAGS: Readonly<Record<string, Kind>> = {
-  '--space': 'space',
-  '-s': 'space',
-  '--doc': 'document',
-  '--context': 'context',
+/** A program whose words are completed. */
+export interface Completed {
+  program: 'ks' | 'kchat'
+  names: Names
+  /** what this program alone knows; undefined where the kind is one of both */
+  own(kind: Kind, where: Where): Promise<readonly string[]> | undefined
 }
 
-/** What is to be completed. @returns undefined where nothing is known of it */
-export function kindOf(
-  { words, typed }: Asked,
-  args: Readonly<Record<string, Kind>> = ARGUMENTS,
-): { kind: Kind; head: string } | undefined {
-  const flag = /^(--[\w-]+)=/.exec(typed)?.[1]
-  if (flag !== undefined) return kindNamed(FLAGS, flag, `${flag}=`)
-  if (typed.startsWith('-')) return undefined
-  const last = words.at(-1) ?? ''
-  if (Object.hasOwn(FLAGS, last)) return kindNamed(FLAGS, last, '')
-  const [topic = '', verb = ''] = words.filter((word, at) => !word.startsWith('-') && !isValue(words, at))
-  const both = `${topic} ${verb}`
-  if (NEW.has(both)) return undefined
-  return kindNamed(args, both, '') ?? kindNamed(args, topic, '')
+/** Where values come from. */
+export interface Where {
+  asked: Asked
+  dirs: LocalDirs
+  settings(): Settings
 }
 
-function isValue(words: readonly string[], at: number): boolean {
-  return Object.hasOwn(FLAGS, words[at - 1] ?? '')
+/** `ks __complete SHELL …`: candidates, one a line. */
+export async function complete(argv: readonly string[]): Promise<void> {
+  await completeFor(argv, { program: 'ks', names: KS, own: () => undefined })
 }
 
-function kindNamed(table: Readonly<Record<string, Kind>>, name: string, head: string) {
-  const kind = Object.hasOwn(table, name) ? table[name] : undefined
-  return kind === undefined ? undefined : { kind, head }
-}
-
-/**
- * `ks __complete SHELL …`: candidates, one a line. Whatever goes wrong, there are none.
- *
- * @param args what the arguments of the program's commands name
- */
-export async function complete(
-  argv: readonly string[],
-  args: Readonly<Record<string, Kind>> = ARGUMENTS,
-): Promise<void> {
+/** Whatever goes wrong, there are none. */
+export async function completeFor(argv: readonly string[], completed: Completed): Promise<void> {
   const timer = setTimeout(() => process.exit(0), WAIT_MS)
   try {
     const asked = askedOf(argv)
-    const found = kindOf(asked, args)
+    const found = kindOf(asked, completed.names)
     if (found === undefined) return
     const wanted = asked.typed.slice(found.head.length)
-    process.stdout.write(candidateLines(await valuesOf(found.kind, wanted, asked.words), asked, found.head))
+    print(candidateLines(await valuesOf(found.kind, wanted, asked, completed), asked, found.head))
   } catch {
     // a shell that completes has no place for complaints
   } finally {
@@ -98,87 +49,49 @@ export async function complete(
   }
 }
 
-async function valuesOf(kind: Kind, wanted: string, words: readonly string[]): Promise<string[]> {
+/** Not by `process.stdout`, which takes as long to load as to ask a daemon. */
+function print(text: string): void {
+  let rest = Buffer.from(text)
+  while (rest.length > 0) rest = rest.subarray(writeSync(1, rest))
+}
+
+async function valuesOf(
+  kind: Kind,
+  wanted: string,
+  asked: Asked,
+  { program, own }: Completed,
+): Promise<readonly string[]> {
   const dirs = localDirs()
-  if (kind === 'alias') return Object.keys(readAliases(dirs.config))
-  if (kind === 'context') return ['local', ...Object.keys(readUserConfig(dirs.config).contexts)]
+  // the tail of an id that was shown
+  if (/^#[0-9a-f]*$/.test(wanted)) return recallIds(dirs.cache, '').map((id) => `#${id.slice(-8)}`)
+  const local = localValues(kind, dirs, program)
+  if (local !== undefined) return local
+  const where: Where = { asked, dirs, settings: () => settingsOf(asked, dirs) }
+  const theirs = own(kind, where)
+  return theirs === undefined ? await ofService(kind, wanted, where) : await theirs
+}
+
+async function ofService(kind: Kind, wanted: string, { settings: read, dirs }: Where): Promise<readonly string[]> {
+  const settings = read()
+  const place = settings.place.value
+  const kept = new KeptAnswers(dirs.cache, JSON.stringify(place))
+  const around = { kept, space: settings.space?.value }
+  const asker = lazily(() => askerOf(place))
+  try {
+    return await serviceValues(kind, wanted, { ...around, asker } satisfies Around)
+  } finally {
+    asker.close()
+  }
+}
+
+function settingsOf({ words }: Asked, dirs: LocalDirs): Settings {
   const flags = {
     context: flagValue(words, ['--context']),
     url: flagValue(words, ['--url']),
     tokenFile: flagValue(words, ['--token-file']),
+    space: flagValue(words, ['--space', '-s']),
+    mode: undefined,
+    autostart: false,
   }
-  const space = flagValue(words, ['--space', '-s'])
-  const settings = resolveSettings({
-    flags: { ...flags, space, mode: undefined, autostart: false },
-    env: process.env,
-    cwd: process.cwd(),
-    dirs,
-  })
-  const place = settings.place.value
-  const target =
-    place.kind === 'remote' ? { url: place.url, token: place.token } : (await findDaemon(place.dataDir))?.target
-  if (target?.token === undefined) return []
-  const client = new Client({ ...target, token: place.token ?? target.token })
-  try {
-    return await asked(client, kind, wanted, settings.space?.value)
-  } finally {
-    client.close()
-  }
-}
-
-async function asked(client: Client, kind: Kind, wanted: string, space: string | undefined): Promise<string[]> {
-  const { items: spaces } = await client.request('GET /knowledge-spaces', { query: { limit: ASKED_FOR } })
-  if (kind === 'space') return spaces.map(({ slug }) => slug)
-  const id =
-    spaces.find((one) => one.slug === space || one.id === space)?.id ??
-    (spaces.length === 1 ? spaces[0]?.id : undefined)
-  if (id === undefined) return []
-  const path = { id }
-  const query = { limit: PAGE }
-  switch (kind) {
-    case 'document':
-      return await documents(client, id, wanted)
-    case 'path':
-      return await virtualPaths(client, id, wanted)
-    case 'job':
-      return idsOf(await client.request('GET /knowledge-spaces/{id}/jobs', { path, query }))
-    case 'source':
-      return idsOf(await client.request('GET /knowledge-spaces/{id}/sources', { path, query }))
-    case 'golden':
-      return idsOf(await client.request('GET /knowledge-spaces/{id}/golden-questions', { path, query }))
-    case 'trace':
-      return idsOf(await client.request('GET /knowledge-spaces/{id}/quality/traces', { path, query }))
-    default:
-      return []
-  }
-}
-
-function idsOf(page: unknown): string[] {
-  const items: unknown[] = isRecord(page) && Array.isArray(page.items) ? page.items : []
-  return items.filter(isRecord).flatMap(({ id }) => textOf(id) ?? [])
-}
-
-/** Paths of documents that begin as wanted; ids where it looks like one. */
-async function documents(client: Client, id: string, wanted: string): Promise<string[]> {
-  const name = wanted.slice(wanted.lastIndexOf('/') + 1)
-  if (name === '' || /^[0-9a-f]{1,8}-?[0-9a-f-]*$/i.test(wanted)) {
-    const { items } = await client.request('GET /knowledge-spaces/{id}/documents', {
-      path: { id },
-      query: { limit: PAGE },
-    })
-    const ids = items.map((item) => item.id).filter((one) => name !== '' && one.startsWith(wanted))
-    if (name === '' || ids.length > 0) return [...items.map(({ filename }) => filename), ...ids]
-  }
-  const query = { path: '/knowledge/documents', nameContains: name, limit: ASKED_FOR }
-  const { items } = await client.request('GET /knowledge-spaces/{id}/fs/find', { path: { id }, query })
-  return items.flatMap(({ metadata }) => textOf(isRecord(metadata) ? metadata.filename : undefined) ?? [])
-}
-
-/** What stands in the folder that the path is in. */
-async function virtualPaths(client: Client, id: string, wanted: string): Promise<string[]> {
-  const folder = wanted.slice(0, wanted.lastIndexOf('/'))
-  if (folder === '') return ['/sources/', '/knowledge/', '/evidence/', '/workspaces/']
-  const query = { path: folder, limit: ASKED_FOR }
-  const { items } = await client.request('GET /knowledge-spaces/{id}/fs/ls', { path: { id }, query })
-  return items.map(({ path }) => path)
+  return resolveSettings({ flags, env: process.env, cwd: process.cwd(), dirs })
 }

@@ -4,6 +4,10 @@ export interface CompletionCommand {
   words: string[]
   summary: string
   flags: CompletionFlag[]
+  /** values of its arguments are asked for */
+  asks: boolean
+  /** values of an argument that has a fixed set */
+  choices: readonly string[]
 }
 
 export interface CompletionFlag {
@@ -12,6 +16,8 @@ export interface CompletionFlag {
   description: string
   takesValue: boolean
   options: readonly string[]
+  /** its values are asked for */
+  asks: boolean
 }
 
 /** what completion scripts of shells ask the program with; it is no command */
@@ -20,7 +26,10 @@ export const COMPLETE = '__complete'
 export const SHELLS = ['bash', 'zsh', 'fish'] as const
 export type Shell = (typeof SHELLS)[number]
 
-/** The completion script of a shell: commands, flags and the values of flags that have a fixed set. */
+/**
+ * The completion script of a shell. Commands, flags and values of fixed sets stand in it; only where a value is known to
+ * the program is that asked (`complete.ts`).
+ */
 export function completionScript(shell: Shell, bin: string, commands: CompletionCommand[]): string {
   if (shell === 'bash') return bash(bin, commands)
   return shell === 'zsh' ? zsh(bin, commands) : fish(bin, commands)
@@ -42,7 +51,39 @@ function tree(commands: CompletionCommand[]): Map<string, Map<string, string>> {
 }
 
 function flagWords(command: CompletionCommand): string[] {
-  return command.flags.flatMap((flag) => [`--${flag.name}`, ...(flag.char === undefined ? [] : [`-${flag.char}`])])
+  return command.flags.flatMap(namesOf)
+}
+
+function namesOf({ name, char }: CompletionFlag): string[] {
+  return [`--${name}`, ...(char === undefined ? [] : [`-${char}`])]
+}
+
+/** Flags of all commands by what may follow them. */
+function flagKinds(commands: CompletionCommand[]) {
+  const flags = commands.flatMap((command) => command.flags)
+  const names = (some: CompletionFlag[]) => [...new Set(some.flatMap(namesOf))]
+  const fixed = new Map<string, string>()
+  for (const flag of flags)
+    if (flag.options.length > 0) for (const name of namesOf(flag)) fixed.set(name, flag.options.join(' '))
+  return {
+    /** with the values of a fixed set */
+    fixed,
+    asking: names(flags.filter(({ asks }) => asks)),
+    // where one command takes a value, and another none, the word that follows is a word
+    valued: names(flags.filter(({ takesValue }) => takesValue)).filter(
+      (name) => !flags.some((flag) => !flag.takesValue && namesOf(flag).includes(name)),
+    ),
+  }
+}
+
+function asking(commands: CompletionCommand[]): string[] {
+  return commands.filter(({ asks }) => asks).map(({ words }) => words.join(' '))
+}
+
+function withChoices(commands: CompletionCommand[], line: (path: string, choices: string) => string): string[] {
+  return commands
+    .filter(({ choices }) => choices.length > 0)
+    .map(({ words, choices }) => line(words.join(' '), choices.join(' ')))
 }
 
 function bash(bin: string, commands: CompletionCommand[]): string {
@@ -50,45 +91,59 @@ function bash(bin: string, commands: CompletionCommand[]): string {
   const flags = commands.map(
     (command) => `    '${command.words.join(' ')}') flags='${flagWords(command).join(' ')}' ;;`,
   )
-  const values = new Map<string, string>()
-  for (const flag of commands.flatMap((command) => command.flags)) {
-    if (flag.options.length > 0) values.set(`--${flag.name}`, flag.options.join(' '))
-  }
-  const cases = [...values].map(
-    ([flag, options]) => `    ${flag}) COMPREPLY=($(compgen -W '${options}' -- "$cur")); return ;;`,
+  const { fixed, asking: asked, valued } = flagKinds(commands)
+  const cases = [...fixed].map(
+    ([flag, options]) => `    ${flag}) COMPREPLY=($(compgen -W '${options}' -- "$value")); return ;;`,
   )
-  return `# bash completion for ${bin}: source <(${bin} completion bash)
+  return `# bash completion for ${bin}: ${bin} completion install bash
 _${bin}() {
-  local cur=\${COMP_WORDS[COMP_CWORD]} prev=\${COMP_WORDS[COMP_CWORD-1]} path='' word words='' flags=''
+  local cur=\${COMP_WORDS[COMP_CWORD]} flag=\${COMP_WORDS[COMP_CWORD-1]} path='' word before='' words='' flags='' asks=''
+  local value=$cur
   COMPREPLY=()
+  # bash makes a word of the mark in --flag=value
+  if [ "$cur" = = ]; then value=''; elif [ "$flag" = = ]; then flag=\${COMP_WORDS[COMP_CWORD-2]}; fi
   for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
+    [ "$word" != = ] || continue
+    case "$before" in ${valued.join('|')}) before=''; continue ;; esac
     case "$word" in -*) ;; *) path="\${path:+$path }$word" ;; esac
+    before=$word
   done
-  case "$prev" in
+  case "$flag" in
 ${cases.join('\n')}
+    ${asked.join('|')}) asks=flag ;;
+    ${valued.join('|')}) return ;;
   esac
-  while :; do
-    case "$path" in
+  if [ -z "$asks" ]; then
+    while :; do
+      case "$path" in
 ${flags.join('\n')}
-    esac
-    [ -n "$flags" ] || [ -z "$path" ] && break
-    case "$path" in *' '*) path=\${path% *} ;; *) path='' ;; esac
-  done
-  # the value of a flag is no command
-  [ "$prev" = = ] || [ "$cur" = = ] || case "$path" in
+      esac
+      [ -n "$flags" ] || [ -z "$path" ] && break
+      case "$path" in *' '*) path=\${path% *} ;; *) path='' ;; esac
+    done
+    case "$path" in
 ${words.join('\n')}
-  esac
-  case "$cur" in
-    -*) COMPREPLY=($(compgen -W "$flags" -- "$cur")) ;;
-    # what is typed may hold anything: only letters are compared
-    *[!a-z-]*) ;;
-    *) COMPREPLY=($(compgen -W "$words" -- "$cur")) ;;
-  esac
-  [ -n "$path" ] || return
+    esac
+    case "$path" in
+${withChoices(commands, (path, choices) => `    '${path}') words="$words ${choices}" ;;`).join('\n')}
+    esac
+    case "$path" in
+      ${asking(commands)
+        .map((path) => `'${path}'`)
+        .join('|')}) asks=argument ;;
+    esac
+    case "$cur" in
+      -*) COMPREPLY=($(compgen -W "$flags" -- "$cur")); return ;;
+      # what is typed may hold anything: only letters are compared
+      *[!a-z-]*) ;;
+      *) COMPREPLY=($(compgen -W "$words" -- "$cur")) ;;
+    esac
+  fi
+  [ -n "$asks" ] || return
   # names come from others: each line is one and is never looked at by the shell. Readline's own quoting leaves backquotes
   # alone, so it is done here; behind an open quotation mark there are only names that need none.
-  local value
   while IFS= read -r value; do
+    case "$value" in */) compopt -o nospace 2> /dev/null ;; esac
     case "$cur" in
       [\\"\\']*) case "$value" in *[!A-Za-z0-9\\ _./:,@%+=-]*) continue ;; esac ;;
       *) printf -v value '%q' "$value" ;;
@@ -110,40 +165,65 @@ function zsh(bin: string, commands: CompletionCommand[]): string {
     const entries = command.flags.map((flag) => `'--${flag.name}:${zshText(flag.description)}'`)
     return `    '${command.words.join(' ')}') flags=(${entries.join(' ')}) ;;`
   })
+  const { fixed, asking: asked, valued } = flagKinds(commands)
+  const cases = [...fixed].map(([flag, options]) => `    ${flag}) compadd -- ${options}; return ;;`)
   return `#compdef ${bin}
-# zsh completion for ${bin}: ${bin} completion zsh > "\${fpath[1]}/_${bin}"
+# zsh completion for ${bin}: ${bin} completion install zsh
 _${bin}() {
-  local trail='' word
-  local -a verbs flags
+  local trail='' word flag='' asks='' before=''
+  local -a verbs flags values typed
   for word in "\${(@)words[2,CURRENT-1]}"; do
+    case "$before" in ${valued.join('|')}) before=''; continue ;; esac
     [[ $word == -* ]] || trail="\${trail:+$trail }$word"
+    before=$word
   done
-  while true; do
-    case "$trail" in
-${flags.join('\n')}
-    esac
-    (( \${#flags} )) && break
-    [[ -z $trail ]] && break
-    if [[ $trail == *' '* ]]; then trail=\${trail% *}; else trail=''; fi
-  done
-  case "$trail" in
-${verbs.join('\n')}
-  esac
-  local -a values before
-  before=("\${(@Q)words[2,CURRENT-1]}")
+  typed=("\${(@Q)words[2,CURRENT-1]}")
+  flag=\${words[CURRENT-1]}
   if [[ $PREFIX == --*=* ]]; then
-    before+=("\${PREFIX%%=*}")
+    flag=\${PREFIX%%=*}
+    typed+=("$flag")
     compset -P '--*='
-    verbs=()
-  elif [[ $PREFIX == -* ]]; then
-    _describe -o 'flag' flags
-    return
+  fi
+  case "$flag" in
+${cases.join('\n')}
+    ${asked.join('|')}) asks=flag ;;
+    ${valued.join('|')}) _files; return ;;
+  esac
+  if [[ -z $asks ]]; then
+    while true; do
+      case "$trail" in
+${flags.join('\n')}
+      esac
+      (( \${#flags} )) && break
+      [[ -z $trail ]] && break
+      if [[ $trail == *' '* ]]; then trail=\${trail% *}; else trail=''; fi
+    done
+    if [[ $PREFIX == -* ]]; then
+      _describe -o 'flag' flags
+      return
+    fi
+    case "$trail" in
+${verbs.join('\n')}
+    esac
+    case "$trail" in
+${withChoices(commands, (path, choices) => `    '${path}') compadd -- ${choices} ;;`).join('\n')}
+    esac
+    case "$trail" in
+      ${asking(commands)
+        .map((path) => `'${path}'`)
+        .join('|')}) asks=argument ;;
+    esac
   fi
   (( \${#verbs} )) && _describe 'command' verbs
   # names come from others: compadd quotes what it puts into the line
-  [[ -z $trail ]] || values=("\${(@f)$(${bin} ${COMPLETE} zsh "\${(Q)PREFIX}" "\${(@)before}" 2> /dev/null)}")
+  [[ -z $asks ]] || values=("\${(@f)$(${bin} ${COMPLETE} zsh "\${(Q)PREFIX}" "\${(@)typed}" 2> /dev/null)}")
   values=(\${values:#})
-  (( \${#values} )) && compadd -- "\${(@)values}" && return
+  if (( \${#values} )); then
+    # a folder is gone on from
+    compadd -S '' -- "\${(@M)values:#*/}"
+    compadd -- "\${(@)values:#*/}"
+    return 0
+  fi
   _files
 }
 if [ "$funcstack[1]" = "_${bin}" ]; then _${bin} "$@"; else compdef _${bin} ${bin}; fi
@@ -155,16 +235,25 @@ function zshText(text: string): string {
 }
 
 function fish(bin: string, commands: CompletionCommand[]): string {
-  const lines = [`# fish completion for ${bin}: ${bin} completion fish > ~/.config/fish/completions/${bin}.fish`]
+  const { valued } = flagKinds(commands)
+  const lines = [
+    `# fish completion for ${bin}: ${bin} completion install fish`,
+    ...asksInFish(bin, valued, asking(commands)),
+  ]
   for (const [path, below] of tree(commands)) {
     const condition = path === '' ? '__fish_use_subcommand' : `__fish_seen_subcommand_from ${path.split(' ').at(-1)}`
     for (const [word, summary] of below) {
       lines.push(`complete -c ${bin} -n '${condition}' -a '${word}' -d '${fishText(summary)}'`)
     }
   }
+  lines.push(
+    ...withChoices(commands, (path, choices) => {
+      return `complete -c ${bin} -n '__fish_seen_subcommand_from ${path.split(' ').at(-1)}' -a '${choices}'`
+    }),
+  )
   // names come from others: fish quotes what it puts into the line
   const values = `(${bin} ${COMPLETE} fish (commandline -ct) (commandline -opc)[2..-1] 2> /dev/null)`
-  lines.push(`complete -c ${bin} -n 'not __fish_use_subcommand' -a '${values}'`)
+  lines.push(`complete -c ${bin} -n '__${bin}_asks' -a '${values}'`)
   const seen = new Set<string>()
   for (const command of commands) {
     const condition = `__fish_seen_subcommand_from ${command.words.at(-1)}`
@@ -174,7 +263,7 @@ function fish(bin: string, commands: CompletionCommand[]): string {
       seen.add(key)
       const char = flag.char === undefined ? '' : ` -s ${flag.char}`
       const options = flag.options.length > 0 ? ` -a '${flag.options.join(' ')}'` : ''
-      const known = ['space', 'doc', 'context'].includes(flag.name) ? ` -a '${values}'` : options
+      const known = flag.asks ? ` -a '${values}'` : options
       const value = flag.takesValue ? ' -r' : ''
       lines.push(
         `complete -c ${bin} -n '${condition}' -l ${flag.name}${char}${value}${known} -d '${fishText(flag.description)}'`,
@@ -182,6 +271,30 @@ function fish(bin: string, commands: CompletionCommand[]): string {
     }
   }
   return `${lines.join('\n')}\n`
+}
+
+/** Whether an argument is typed whose values the program knows. */
+function asksInFish(bin: string, valued: string[], paths: string[]): string[] {
+  return [
+    `function __${bin}_asks`,
+    `  string match -q -- '-*' (commandline -ct); and return 1`,
+    '  set -l trail',
+    `  set -l before ''`,
+    '  for word in (commandline -opc)[2..-1]',
+    `    if contains -- "$before" ${valued.join(' ')}`,
+    `      set before ''`,
+    '      continue',
+    '    end',
+    `    string match -q -- '-*' $word; or set -a trail $word`,
+    '    set before $word',
+    '  end',
+    '  switch "$trail "',
+    `    case ${paths.map((path) => `'${path} *'`).join(' ')}`,
+    '      return 0',
+    '  end',
+    '  return 1',
+    'end',
+  ]
 }
 
 function fishText(text: string): string {

@@ -18,9 +18,6 @@ export interface BundledCommand {
   load: () => Promise<{ default: CommandClass }>
 }
 
-/** what completion scripts of shells ask with; it is no command */
-const COMPLETE = '__complete'
-
 type CommandClass = { id: string } & (new (argv: string[], config: Config) => BaseCommand)
 
 export type BundledCommands = Readonly<Record<string, BundledCommand>>
@@ -34,7 +31,6 @@ export type BundledCommands = Readonly<Record<string, BundledCommand>>
  */
 export async function start(argv: string[], root: string, commands: BundledCommands): Promise<void> {
   guardOutput('ks')
-  if (argv[0] === COMPLETE) return await (await import('./complete.js')).complete(argv.slice(1))
   try {
     const config = new BundledConfig(root, commands)
     const line = Object.hasOwn(commands, argv[0] ?? '') ? argv : await meant(argv, commands)

@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { KCHAT, kindOf } from '../cli/completing/kinds.js'
 import { type CompletionCommand, completionScript, type Shell } from '../cli/completion.js'
 
 /** A command with the words that name it; that of a group which the group alone runs has the group's words too. */
@@ -24,11 +25,21 @@ export function completion(shell: Shell, root: Command): string {
       description,
       takesValue: required,
       options: argChoices ?? [],
+      asks: Object.hasOwn(KCHAT.flags, long ?? ''),
     }))
     const summary = command.description()
     const group = words.slice(0, -1)
     const names = words.at(-1) === 'list' ? [words, group] : [words]
-    return names.map((name) => ({ words: name, summary, flags }))
+    const { registeredArguments: args } = command
+    const choices = args[0]?.argChoices ?? []
+    return names.map((name) => {
+      const asks = args.some((_, at) => isKnown([...name, ...args.slice(0, at).map(() => 'any')]))
+      return { words: name, summary, flags, asks, choices }
+    })
   })
   return completionScript(shell, root.name(), commands)
+}
+
+function isKnown(words: string[]): boolean {
+  return kindOf({ words, typed: '', passed: 0 }, KCHAT) !== undefined
 }

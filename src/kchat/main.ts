@@ -8,8 +8,6 @@ import { send } from './send.js'
 /** `kchat`, the terminal client of the chat service. */
 export async function main(argv: readonly string[]): Promise<void> {
   guardOutput('kchat')
-  // spaces and contexts, as of `ks`; no argument of a command names one
-  if (argv[0] === '__complete') return await (await import('../cli/complete.js')).complete(argv.slice(1), {})
   try {
     if (process.stdout.isTTY || process.stderr.isTTY) await (await import('./output.js')).loadLayout()
     const quick = quickSend(argv)

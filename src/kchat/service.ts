@@ -11,9 +11,9 @@ import { defined } from '../lib/defined.js'
 import { isRecord, textOf } from '../lib/json/values.js'
 import { readDaemonFile } from '../local/daemon-file.js'
 import { dataLayout } from '../local/layout.js'
-import { storedKey } from './keys.js'
+import { keyFor } from './key.js'
 import type { Common } from './options.js'
-import { deadlineOf, isDebug, printService, serviceOf, settingsOf, userOf } from './settings.js'
+import { deadlineOf, isDebug, printService, settingsOf, userOf } from './settings.js'
 import { compareVersions } from './version.js'
 
 interface ServiceOptions {
@@ -154,25 +154,6 @@ export async function openGateway(common: Common): Promise<Client> {
     onSlowStart,
     ...defined({ signal }),
     ...(isDebug(common) ? { onExchange: (line) => process.stderr.write(`debug: ${tty(line)}\n`) } : {}),
-  })
-}
-
-/**
- * The key that the environment gives, or the stored one.
- *
- * @param isTrusted the user's own flag, environment or file says where it goes: a project file must not send it anywhere
- */
-function keyFor(common: Common, isTrusted: boolean): { token: string; name: string } {
-  const given = envValue(process.env, 'KCHAT_API_KEY') ?? envValue(process.env, 'KCHAT_KEY')
-  if (given !== undefined && isTrusted) return { token: given, name: 'the key of KCHAT_API_KEY' }
-  const { service, dirs } = serviceOf(common)
-  const name = common.app ?? envValue(process.env, 'KCHAT_APP')
-  const stored = storedKey(dirs.config, name)
-  if (stored.service === service) return { token: stored.key, name: `the key of ${JSON.stringify(stored.name)}` }
-  throw new CliError(`the stored key is for ${stored.service}, not for ${service}`, {
-    code: 'unauthenticated',
-    exit: EXIT.notAllowed,
-    hint: '`kchat use` lists the names, `--url` says where',
   })
 }
 

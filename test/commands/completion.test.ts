@@ -1,10 +1,11 @@
-import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { execaSync } from 'execa'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { ARGUMENTS, kindOf } from '../../src/cli/complete.js'
-import { askedOf, candidateLines, openWords } from '../../src/cli/complete-words.js'
+import { KeptAnswers } from '../../src/cli/completing/kept.js'
+import { KCHAT, KS as KS_NAMES, kindOf } from '../../src/cli/completing/kinds.js'
+import { askedOf, candidateLines, openWords } from '../../src/cli/completing/words.js'
 import { SHELLS } from '../../src/cli/completion.js'
 import { cliHome, KS } from '../helpers/cli.js'
 
@@ -51,8 +52,78 @@ describe('values for completion', () => {
     expect(await again(async () => (await values('zsh', 'docs/it', 'docs', 'show')).join() === QUOTED)).toBe(true)
     const [{ id }] = JSON.parse((await home.ks(['docs', '--space', 'one-space', '--json'])).stdout)
     expect(await again(async () => (await values('zsh', id.slice(0, -2), 'docs', 'show')).includes(id))).toBe(true)
-    const kchat = await home.kchat(['__complete', 'zsh', 'one', 'apps', 'create', 'X', '--space'])
-    expect(kchat).toMatchObject({ code: 0, stderr: '' })
+    const kchat = async (...args: string[]) =>
+      (await home.kchat(['__complete', ...args])).stdout.split('\n').filter(Boolean)
+    expect(await again(async () => (await kchat('zsh', 'one', 'apps', 'create', 'X', '--space')).length === 1)).toBe(
+      true,
+    )
+    expect(await home.kchat(['apps', 'create', 'Shop help', '--space', 'one-space'])).toMatchObject({ code: 0 })
+    expect(await again(async () => (await kchat('zsh', '', 'apps', 'show')).includes('Shop help'))).toBe(true)
+    expect(await kchat('zsh', '', 'use')).toEqual(['Shop help'])
+    expect(await home.kchat(['send', 'hello'])).toMatchObject({ code: 0 })
+    const [conversation] = JSON.parse((await home.kchat(['conversations', '--json'])).stdout)
+    expect(await again(async () => (await kchat('zsh', '', 'history')).join() === conversation.id)).toBe(true)
+    expect(await kchat('zsh', 'n', 'send', 'x', '--conversation')).toEqual(['new'])
+    expect(await home.kchat(['annotations', 'add', '--question', 'When?', '--answer', 'Now.'])).toMatchObject({
+      code: 0,
+    })
+    expect(await again(async () => (await kchat('zsh', '', 'annotations', 'delete')).length === 1)).toBe(true)
+  })
+
+  it('are those of one folder at a time, and in a long one those that the typed letters find', async () => {
+    for (let at = 0; at < 3; at++) home.file(`many/sub${at}/note-${at}.txt`, `Note ${at}.\n`)
+    for (let at = 0; at < 600; at++) home.file(`many/flat/note-${at}.txt`, `Flat note ${at}.\n`)
+    const args = ['ingest', 'many', '--wait', '--space', 'many', '--create', '--quiet']
+    expect(await home.ks(args, { timeoutMs: 100_000 })).toMatchObject({ code: 0 })
+    const shown = (typed: string) => values('zsh', typed, 'docs', 'show', '--space', 'many')
+    expect(await again(async () => (await shown('')).join() === 'many/')).toBe(true)
+    expect(
+      await again(async () => (await shown('many/')).join() === 'many/flat/,many/sub0/,many/sub1/,many/sub2/'),
+    ).toBe(true)
+    // by name it is far behind the first ones of its folder
+    expect(await again(async () => (await shown('many/flat/note-98')).join() === 'many/flat/note-98.txt')).toBe(true)
+    const path = '/sources/uploads/many/flat/note-98'
+    expect(
+      await again(async () => (await values('zsh', path, 'fs', 'cat', '-s', 'many')).join() === `${path}.txt`),
+    ).toBe(true)
+  })
+
+  it('are kept for a moment, and for nobody but who asked', async () => {
+    expect(await again(async () => (await values('zsh', '', 'docs', '--space')).includes('one-space'))).toBe(true)
+    expect(existsSync(join(home.dir, 'cache', 'completion'))).toBe(true)
+    expect(await home.ks(['daemon', 'stop'])).toMatchObject({ code: 0 })
+    const kept = async (env: Record<string, string> = {}) =>
+      (await home.ks(['__complete', 'zsh', 'one', 'docs', '--space'], { env })).stdout.trim()
+    try {
+      // whatever the machine does, a file of a moment ago is read in time, or asked for in vain
+      expect(['one-space', '']).toContain(await kept())
+      expect(await kept({ KS_TOKEN: 'another' })).toBe('')
+      rmSync(join(home.dir, 'cache', 'completion'), { recursive: true })
+      expect(await kept()).toBe('')
+    } finally {
+      await home.ks(['spaces'])
+    }
+    expect(await again(async () => (await kept()) === 'one-space')).toBe(true)
+  })
+
+  it('are taken from what is kept where that is of a moment ago, and holds what begins so', () => {
+    const folder = join(home.dir, 'kept')
+    const kept = new KeptAnswers(folder, 'one')
+    kept.keep('q', 'a', { values: ['ab', 'ac'], isWhole: true })
+    expect(kept.find('q', 'ab')?.values).toEqual(['ab', 'ac'])
+    expect(kept.find('q', 'ad')).toBeUndefined()
+    expect(kept.find('q', '')).toBeUndefined()
+    expect(kept.find('r', 'a')).toBeUndefined()
+    expect(new KeptAnswers(folder, 'two').find('q', 'a')).toBeUndefined()
+    kept.keep('q', 'a', { values: ['ab'], isWhole: false })
+    expect(kept.find('q', 'ab')).toBeUndefined()
+    expect(kept.find('q', 'a')?.values).toEqual(['ab'])
+    for (const name of readdirSync(join(folder, 'completion'))) {
+      const path = join(folder, 'completion', name)
+      expect(statSync(path).mode & 0o077).toBe(0)
+      writeFileSync(path, readFileSync(path, 'utf8').replace(/"at":\d+/, `"at":${Date.now() - 11_000}`))
+    }
+    expect(kept.find('q', 'a')).toBeUndefined()
   })
 
   it('are none, without a word and without starting anything, where no daemon runs or nothing is known', async () => {
@@ -70,14 +141,23 @@ describe('values for completion', () => {
   it('know the word that is typed, whatever quotation marks are open, and where bash parts it', () => {
     expect(openWords(`ks docs 'a b`)).toEqual(['ks', 'docs', 'a b'])
     expect(askedOf(['bash', 'b\\ c', 'ks docs show a:b\\ c'])).toMatchObject({ typed: 'a:b c', passed: 2 })
-    expect(kindOf(askedOf(['zsh', '', 'docs', '-s', 'x', 'show']))?.kind).toBe('document')
-    expect(kindOf(askedOf(['zsh', '--doc=a', 'query']))).toEqual({ kind: 'document', head: '--doc=' })
+    const kind = (...words: string[]) => kindOf(askedOf(['zsh', ...words]), KS_NAMES)
+    expect(kind('', 'docs', '-s', 'x', 'show')?.kind).toBe('document')
+    expect(kind('', 'docs', '--format', 'json', 'asset')?.kind).toBe('document')
+    expect(kind('', 'docs', 'asset', 'a.md')).toBeUndefined()
+    expect(kind('', 'docs', 'delete', 'a.md')?.kind).toBe('document')
+    expect(kind('--doc=a', 'query')).toEqual({ kind: 'document', head: '--doc=' })
     expect(candidateLines(['a\nb', 'a\u001b[2J', 'ab'], { words: [], typed: 'a', passed: 0 })).toBe('ab\n')
   })
 
   it('name commands that there are', async () => {
     const script = (await home.ks(['completion', 'fish'])).stdout
-    for (const words of Object.keys(ARGUMENTS)) expect(script).toContain(` -a '${words.split(' ').at(-1)}' `)
+    const chat = (await home.kchat(['completion', 'fish'])).stdout
+    for (const [names, text] of [
+      [KS_NAMES, script],
+      [KCHAT, chat],
+    ] as const)
+      for (const words of Object.keys(names.args)) expect(text).toContain(` -a '${words.split(' ').at(-1)}' `)
   })
 })
 
@@ -90,8 +170,8 @@ describe.skipIf(!found.includes('fish'))('in fish', () => {
         reject: false,
       }).stdout
     expect(await again(() => complete('ks docs show --space one-').includes('one-space'))).toBe(true)
-    expect(await again(() => complete('ks docs show docs/it').includes(QUOTED))).toBe(true)
-    expect(await again(() => complete('ks docs show docs/').includes(HOSTILE))).toBe(true)
+    expect(await again(() => complete('ks docs show --space one-space docs/it').includes(QUOTED))).toBe(true)
+    expect(await again(() => complete('ks docs show --space one-space docs/').includes(HOSTILE))).toBe(true)
     expect(existsSync(join(empty, 'pwned'))).toBe(false)
   })
 })
@@ -130,5 +210,52 @@ describe.skipIf(!hasTmux).each(
     expect(await printed('docs/it', QUOTED), screen()).toBe(true)
     expect(await printed(hostile ?? '', HOSTILE), screen()).toBe(true)
     expect(existsSync(join(empty, 'pwned'))).toBe(false)
+  })
+})
+
+describe('scripts in the folders of a user', () => {
+  it.each(SHELLS)('are put there for %s, once, shown before, and removed again', async (shell) => {
+    const folder = { bash: 'bash-completion/completions', zsh: 'zsh/site-functions', fish: 'fish/completions' }[shell]
+    const name = { bash: 'ks', zsh: '_ks', fish: 'ks.fish' }[shell]
+    const xdg = join(home.dir, `xdg-${shell}`)
+    const place = { env: { XDG_DATA_HOME: xdg, XDG_CONFIG_HOME: xdg, SHELL: `/bin/${shell}`, ZDOTDIR: xdg } }
+    const path = join(xdg, folder, name)
+    const dry = await home.ks(['completion', 'install', '--dry-run'], place)
+    expect(dry).toMatchObject({ code: 0 })
+    expect(dry.stdout).toContain(`would be written: ${path}`)
+    expect(existsSync(xdg)).toBe(false)
+    expect(await home.ks(['completion', 'install'], place)).toMatchObject({ code: 2 })
+    const first = await home.ks(['completion', 'install', '--yes'], place)
+    expect(first, first.stderr).toMatchObject({ code: 0 })
+    expect(readFileSync(path, 'utf8')).toBe((await home.ks(['completion', shell])).stdout)
+    expect(
+      readFileSync(
+        path.replace(/ks/g, (text, at) => (at > xdg.length ? 'kchat' : text)),
+        'utf8',
+      ),
+    ).toBe((await home.kchat(['completion', shell])).stdout)
+    const again = await home.ks(['completion', 'install', shell, '--json'], place)
+    expect(JSON.parse(again.stdout)).toMatchObject({ written: [] })
+    writeFileSync(path, 'mine\n')
+    const over = await home.ks(['completion', 'install', shell, '--yes', '--json'], place)
+    const [{ backup }] = JSON.parse(over.stdout).written
+    expect(readFileSync(backup, 'utf8')).toBe('mine\n')
+    expect(await home.ks(['completion', 'uninstall', shell, '--yes'], place)).toMatchObject({ code: 0 })
+    expect(existsSync(path)).toBe(false)
+    writeFileSync(path, 'mine\n')
+    const kept = await home.ks(['completion', 'uninstall', shell, '--yes'], place)
+    expect(kept.stderr).toContain(`was not put there by ks, and stays: ${path}`)
+    expect(readFileSync(path, 'utf8')).toBe('mine\n')
+  })
+
+  it.skipIf(!found.includes('fish'))('are found by fish without a word in its settings', async () => {
+    const config = join(home.dir, 'fish-config')
+    const place = { XDG_CONFIG_HOME: config, XDG_DATA_HOME: config }
+    expect(await home.ks(['completion', 'install', 'fish', '--yes'], { env: place })).toMatchObject({ code: 0 })
+    const complete = (line: string) =>
+      execaSync('fish', ['-c', `complete -C "${line}"`], { cwd: empty, env: { ...env(), ...place }, reject: false })
+        .stdout
+    expect(await again(() => complete('ks jobs sh').includes('show'))).toBe(true)
+    expect(await again(() => complete('ks docs show --space one-').includes('one-space'))).toBe(true)
   })
 })

@@ -1,18 +1,8 @@
-import {
-  chmodSync,
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  readFileSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
+import { existsSync, readFileSync, realpathSync } from 'node:fs'
 import { homedir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { usageError } from '../cli-error.js'
+import { writeKept } from '../kept-file.js'
 import { CLIENTS, type ClientName, type ClientPlace, type ServerEntry } from './clients.js'
 import { type Entry, withEntry, withoutEntry } from './edit-file.js'
 
@@ -30,9 +20,6 @@ export interface Plan {
 
 /** Variables that say where things are; a client with windows starts programs without them. */
 const PLACES = ['KS_DATA_DIR', 'KS_CONFIG_DIR', 'KS_CACHE_DIR', 'KS_STATE_DIR']
-
-/** A file that is not readable for others stays so, and one that is made may hold what others should not read. */
-const PRIVATE = 0o600
 
 export function clientNamed(text: string): ClientName {
   const known = clientNames().find((name) => name === text)
@@ -85,25 +72,5 @@ function look(client: ClientName, { project, name }: { project: boolean; name: s
 
 /** Writes the file, with a copy of what it was beside it. @returns the copy */
 export function write({ path, text, isNew }: Plan): string | undefined {
-  if (text === undefined) return undefined
-  mkdirSync(dirname(path), { recursive: true })
-  const backup = isNew ? undefined : freeName(path)
-  if (backup !== undefined) copyFileSync(path, backup)
-  const draft = `${path}.ks-${process.pid}`
-  try {
-    writeFileSync(draft, text, { mode: PRIVATE, flag: 'wx' })
-    if (!isNew) chmodSync(draft, statSync(path).mode & 0o777)
-    renameSync(draft, path)
-  } finally {
-    rmSync(draft, { force: true })
-  }
-  return backup
-}
-
-function freeName(path: string): string {
-  const stamp = new Date().toISOString().slice(0, 19).replaceAll(/[-:]/g, '')
-  for (let count = 0; ; count++) {
-    const name = `${path}.backup-${stamp}${count === 0 ? '' : `-${count}`}`
-    if (!existsSync(name)) return name
-  }
+  return text === undefined ? undefined : writeKept({ path, text, isNew })
 }

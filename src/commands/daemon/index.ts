@@ -1,9 +1,11 @@
 import { BaseCommand } from '../../cli/base-command.js'
 import { ExitWith } from '../../cli/cli-error.js'
 import { statusLines } from '../../cli/daemon-status.js'
+import { installedService, serviceState } from '../../cli/service/manager.js'
 import { Client } from '../../client/client.js'
 import { findDaemon } from '../../client/local-daemon.js'
 import { EXIT } from '../../contract/errors.js'
+import { defined } from '../../lib/defined.js'
 
 export default class Daemon extends BaseCommand {
   static override summary = 'show whether the local daemon runs and what it does; exit 8 when it does not run'
@@ -14,9 +16,10 @@ export default class Daemon extends BaseCommand {
     await this.parse(Daemon)
     const dataDir = this.dirs.data
     const daemon = await findDaemon(dataDir)
+    const service = await this.service()
     if (daemon === undefined) {
-      if (this.out.isJson) this.out.json({ running: false, dataDir })
-      else this.out.line(`not running\ndata      ${dataDir}`)
+      if (this.out.isJson) this.out.json({ running: false, dataDir, ...service })
+      else this.out.line(`not running\ndata      ${dataDir}${lineOf(service)}`)
       throw new ExitWith(EXIT.unavailable)
     }
     const client = new Client(daemon.target)
@@ -25,11 +28,25 @@ export default class Daemon extends BaseCommand {
         client.request('GET /daemon/status', { query: {} }),
         client.request('GET /health', {}),
       ])
-      const all = { running: true, ...daemon.file, ...status, health }
+      const all = { running: true, ...daemon.file, ...status, health, ...service }
       if (this.out.isJson || this.out.format === 'tsv') this.out.record(all)
-      else for (const line of statusLines(daemon.file, status, health)) this.out.line(line)
+      else {
+        for (const line of statusLines(daemon.file, status, health)) this.out.line(line)
+        if (service.service !== undefined) this.out.line(lineOf(service).trim())
+      }
     } finally {
       client.close()
     }
   }
+
+  /** What `ks daemon install` made, and how it is. */
+  private async service(): Promise<{ service?: { path: string; state?: string } }> {
+    const file = installedService(this.dirs, process.env)
+    if (file === undefined) return {}
+    return { service: { path: file.path, ...defined({ state: await serviceState(file.kind) }) } }
+  }
+}
+
+function lineOf({ service }: { service?: { path: string; state?: string } }): string {
+  return service === undefined ? '' : `\nservice   ${service.state ?? 'state unknown'} · ${service.path}`
 }

@@ -1,7 +1,8 @@
 import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../../cli/base-command.js'
 import { daemonFlags, daemonWords } from '../../cli/daemon-flags.js'
-import { findDaemon } from '../../client/local-daemon.js'
+import { installedService, managerRuns, nextDaemon, systemctl, UNIT } from '../../cli/service/manager.js'
+import { findDaemon, type LocalDaemon } from '../../client/local-daemon.js'
 import { startDaemon } from '../../client/start-daemon.js'
 
 export default class DaemonStart extends BaseCommand {
@@ -18,6 +19,7 @@ export default class DaemonStart extends BaseCommand {
     const running = await findDaemon(dataDir)
     const daemon =
       running ??
+      (await this.byService()) ??
       (await startDaemon({
         dataDir,
         args: ['--mode', 'manual', ...daemonWords(flags)],
@@ -30,5 +32,13 @@ export default class DaemonStart extends BaseCommand {
       const state = running === undefined ? 'started' : 'runs already'
       this.out.line(`${state}: pid ${daemon.file.pid}, ${daemon.file.url}`)
     }
+  }
+
+  /** Where there is a service of it, that is what is started. */
+  private async byService(): Promise<LocalDaemon | undefined> {
+    const service = installedService(this.dirs, process.env)
+    if (service === undefined || !(await managerRuns(service.kind))) return undefined
+    await systemctl('start', UNIT)
+    return await nextDaemon(this.dirs.data)
   }
 }

@@ -1,16 +1,17 @@
 import * as Args from '@oclif/core/args'
 import type { Command } from '@oclif/core/command'
-import { BaseCommand } from '../cli/base-command.js'
-import { usageError } from '../cli/cli-error.js'
-import { commonFlags } from '../cli/common-flags.js'
-import { type CompletionCommand, completionScript, SHELLS } from '../cli/completion.js'
-import { wholeConfig } from '../cli/whole-config.js'
+import { BaseCommand } from '../../cli/base-command.js'
+import { usageError } from '../../cli/cli-error.js'
+import { commonFlags } from '../../cli/common-flags.js'
+import { KS, kindOf } from '../../cli/completing/kinds.js'
+import { type CompletionCommand, completionScript, SHELLS } from '../../cli/completion.js'
+import { wholeConfig } from '../../cli/whole-config.js'
 
 export default class Completion extends BaseCommand {
   static override summary = 'print the completion script of a shell'
   static override examples = [
     'source <(<%= config.bin %> completion bash)',
-    '<%= config.bin %> completion fish > ~/.config/fish/completions/<%= config.bin %>.fish',
+    '<%= config.bin %> completion fish | source',
   ]
   static override args = { shell: Args.string({ required: true, options: [...SHELLS], description: 'the shell' }) }
 
@@ -33,9 +34,20 @@ export default class Completion extends BaseCommand {
         description: flag.description ?? '',
         takesValue: flag.type === 'option',
         options: flag.type === 'option' ? (flag.options ?? []) : [],
+        asks: Object.hasOwn(KS.flags, `--${name}`),
       }))
       const summary = command.summary ?? ''
-      return [command.id, ...command.aliases].map((id) => ({ words: id.split(':'), summary, flags }))
+      const args = Object.values(command.args)
+      const choices = args[0]?.options ?? []
+      return [command.id, ...command.aliases].map((id) => {
+        const words = id.split(':')
+        const asks = args.some((_, at) => isKnown([...words, ...args.slice(0, at).map(() => 'any')]))
+        return { words, summary, flags, asks, choices }
+      })
     })
   }
+}
+
+function isKnown(words: string[]): boolean {
+  return kindOf({ words, typed: '', passed: 0 }, KS) !== undefined
 }

@@ -1,0 +1,29 @@
+import { chmodSync, copyFileSync, existsSync, mkdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+
+/** A file that is not readable for others stays so, and one that is made may hold what others should not read. */
+const PRIVATE = 0o600
+
+/** Writes a file that other programs read, with a copy of what it was beside it. @returns the copy */
+export function writeKept({ path, text, isNew }: { path: string; text: string; isNew: boolean }): string | undefined {
+  mkdirSync(dirname(path), { recursive: true })
+  const backup = isNew ? undefined : freeName(path)
+  if (backup !== undefined) copyFileSync(path, backup)
+  const draft = `${path}.ks-${process.pid}`
+  try {
+    writeFileSync(draft, text, { mode: PRIVATE, flag: 'wx' })
+    if (!isNew) chmodSync(draft, statSync(path).mode & 0o777)
+    renameSync(draft, path)
+  } finally {
+    rmSync(draft, { force: true })
+  }
+  return backup
+}
+
+function freeName(path: string): string {
+  const stamp = new Date().toISOString().slice(0, 19).replaceAll(/[-:]/g, '')
+  for (let count = 0; ; count++) {
+    const name = `${path}.backup-${stamp}${count === 0 ? '' : `-${count}`}`
+    if (!existsSync(name)) return name
+  }
+}

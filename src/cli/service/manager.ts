@@ -1,0 +1,124 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { isAbsolute, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { execa } from 'execa'
+import { findDaemon, type LocalDaemon } from '../../client/local-daemon.js'
+import { EXIT } from '../../contract/errors.js'
+import type { LocalDirs } from '../../local/dirs.js'
+import { dataLayout } from '../../local/layout.js'
+import { CliError } from '../cli-error.js'
+import { LABEL, launchdPlist, MARK, type ServiceProgram, systemdUnit } from './unit.js'
+
+/** The service manager of this user: systemd or launchd. */
+
+export type ManagerKind = 'systemd' | 'launchd'
+export const UNIT = 'ksd.service'
+
+export interface ServiceFile {
+  kind: ManagerKind
+  path: string
+  /** what stands there now */
+  before: string | undefined
+}
+
+/** Folders that say where things are; a service manager has none of a shell's variables. */
+const FOLDERS = ['KS_CONFIG_DIR', 'KS_CACHE_DIR', 'KS_STATE_DIR', 'XDG_CONFIG_HOME', 'XDG_CACHE_HOME', 'XDG_STATE_HOME']
+
+/** @throws CliError where there is no service manager that is known */
+export function serviceFile(env: NodeJS.ProcessEnv, platform: NodeJS.Platform = process.platform): ServiceFile {
+  const kind = platform === 'linux' ? 'systemd' : platform === 'darwin' ? 'launchd' : undefined
+  if (kind === undefined)
+    throw new CliError(`there is no service for ${platform === 'win32' ? 'Windows' : platform} here`, {
+      code: 'not-configured',
+      exit: EXIT.notConfigured,
+      hint: 'commands start the daemon when they need it; the task scheduler of the system can run `ksd --mode service`',
+    })
+  const config = env.XDG_CONFIG_HOME && isAbsolute(env.XDG_CONFIG_HOME) ? env.XDG_CONFIG_HOME : join(homedir(), '.config')
+  const path =
+    kind === 'systemd'
+      ? join(config, 'systemd', 'user', UNIT)
+      : join(homedir(), 'Library', 'LaunchAgents', `${LABEL}.plist`)
+  return { kind, path, before: existsSync(path) ? readFileSync(path, 'utf8') : undefined }
+}
+
+/** What the file is to hold. @param root folder of the package */
+export function serviceText({ kind }: ServiceFile, dirs: LocalDirs, root: string, env: NodeJS.ProcessEnv): string {
+  const program: ServiceProgram = {
+    node: process.execPath,
+    ksd: join(root, 'bin', 'ksd.js'),
+    dataDir: dirs.data,
+    folders: Object.fromEntries(FOLDERS.flatMap((name) => (env[name] ? [[name, env[name]]] : []))),
+    environmentFile: environmentFile(dirs),
+  }
+  return kind === 'systemd' ? systemdUnit(program) : launchdPlist(program, dataLayout(dirs.data).log)
+}
+
+/** Where keys of providers may stand, one `NAME=value` a line, for the service alone. */
+export function environmentFile(dirs: LocalDirs): string {
+  return join(dirs.config, 'ksd.env')
+}
+
+export function isOurs({ before }: ServiceFile): boolean {
+  return before?.includes(MARK) === true
+}
+
+/** The service of the daemon of a data directory, where `ks daemon install` made one of it. */
+export function installedService(dirs: LocalDirs, env: NodeJS.ProcessEnv): ServiceFile | undefined {
+  if (process.platform !== 'linux' && process.platform !== 'darwin') return undefined
+  const file = serviceFile(env)
+  return isOurs(file) && file.before?.includes(dirs.data) === true ? file : undefined
+}
+
+/** Whether a manager of this user runs, so that commands for it can be given. */
+export async function managerRuns(kind: ManagerKind): Promise<boolean> {
+  // of a job of launchd nothing has ever been tried
+  if (kind === 'launchd') return false
+  const { failed } = await execa('systemctl', ['--user', 'show-environment'], { reject: false, timeout: 5000 })
+  return !failed
+}
+
+/** @throws CliError with what the manager said */
+export async function systemctl(...args: string[]): Promise<void> {
+  const { failed, stderr, shortMessage } = await execa('systemctl', ['--user', ...args], { reject: false })
+  if (!failed) return
+  throw new CliError(`\`systemctl --user ${args.join(' ')}\` failed: ${stderr.split('\n')[0] || shortMessage}`, {
+    code: 'failed',
+    exit: EXIT.failed,
+    hint: `\`journalctl --user -u ${UNIT}\``,
+  })
+}
+
+/** Commands that a person gives where the manager does not run here, or is not to be spoken to. */
+export function commandsFor(kind: ManagerKind, path: string, what: 'install' | 'uninstall'): string[] {
+  if (kind === 'launchd')
+    return what === 'install'
+      ? [`launchctl bootstrap gui/$(id -u) '${path}'`]
+      : [`launchctl bootout gui/$(id -u)/${LABEL}`]
+  return what === 'install'
+    ? ['systemctl --user daemon-reload', `systemctl --user enable --now ${UNIT}`]
+    : [`systemctl --user disable --now ${UNIT}`]
+}
+
+/** `active`, `inactive`, `failed` and the like; undefined where nobody can be asked. */
+export async function serviceState(kind: ManagerKind): Promise<string | undefined> {
+  if (kind === 'launchd') return undefined
+  const { stdout } = await execa('systemctl', ['--user', 'is-active', UNIT], { reject: false, timeout: 5000 })
+  return typeof stdout === 'string' && /^[a-z-]+$/.test(stdout) ? stdout : undefined
+}
+
+const START_MS = 30_000
+const POLL_MS = 100
+
+/** The daemon that the manager starts, once it answers. @throws CliError where none does */
+export async function nextDaemon(dataDir: string, notInstance?: string): Promise<LocalDaemon> {
+  for (const started = Date.now(); Date.now() - started < START_MS; await sleep(POLL_MS)) {
+    const daemon = await findDaemon(dataDir)
+    if (daemon !== undefined && daemon.file.instance !== notInstance) return daemon
+  }
+  throw new CliError(`the service did not answer within ${START_MS / 1000} s`, {
+    code: 'timeout',
+    exit: EXIT.unavailable,
+    hint: `\`journalctl --user -u ${UNIT}\``,
+  })
+}

@@ -1,0 +1,30 @@
+import { figuresOf } from './figures.js'
+import { sortedSpaces, type TopState } from './state.js'
+
+/** One look as JSON: what the service says, and what two looks say of the time between them. */
+export function topRecord(state: TopState): object {
+  const { now, before, filter } = state
+  if (now === undefined) return {}
+  const { stages, models, ...figures } = figuresOf(now, before)
+  const isShown = (slug: string) => filter === undefined || slug === filter
+  return {
+    at: new Date(now.at).toISOString(),
+    status: now.status,
+    figures: Object.fromEntries(Object.entries(figures).map(([name, value]) => [name, finite(value)])),
+    stages,
+    models: models.map((model) => ({ ...model, callsPerSecond: finite(model.callsPerSecond) })),
+    spaces: sortedSpaces(state)
+      .filter(({ slug }) => isShown(slug))
+      .map((space) => ({
+        ...space,
+        oldest: space.oldest === undefined ? undefined : new Date(space.oldest).toISOString(),
+      })),
+    jobs: now.jobs.filter(({ space }) => isShown(space)),
+    lacks: now.lacks,
+  }
+}
+
+/** Null where there is nothing to compare with, or where it is beyond the last bound. */
+function finite(value: number | undefined): number | null {
+  return value === undefined || !Number.isFinite(value) ? null : value
+}

@@ -1,0 +1,94 @@
+import { paint } from '../terminal.js'
+import type { TopSession } from './session.js'
+import type { Key } from './state.js'
+import { topLines } from './view.js'
+
+/** The view of `ks top`, on the other screen of the terminal, so that what stood there before is there again after it. */
+
+const BEGIN = '\u001b[?1049h\u001b[2J\u001b[H'
+const END = '\u001b[?25h\u001b[?1049l'
+const CLEAR = '\u001b[2J\u001b[H'
+const SMALLEST = { columns: 20, rows: 4 }
+/** the time of day, and how long a service is away, go on without a reading */
+const TICK_MS = 1000
+
+const KEYS: Readonly<Record<string, Key>> = {
+  j: 'down',
+  k: 'up',
+  g: 'first',
+  G: 'last',
+  f: 'filter',
+  s: 'sort',
+  p: 'pause',
+  '?': 'help',
+  h: 'help',
+}
+
+/** Shows it until it is left. @param signal also ends it */
+export async function showTop(session: TopSession, { colour }: { colour: boolean }): Promise<void> {
+  // ink draws nothing before the end where these are set; this is a terminal, whatever they say
+  for (const name of ['CI', 'CONTINUOUS_INTEGRATION']) delete process.env[name]
+  // not before: nothing else needs them, and they are modules that cannot be required
+  const [{ render, Text, useInput }, react] = await Promise.all([import('ink'), import('react')])
+  const { createElement: h, useEffect, useState, useSyncExternalStore } = react
+
+  // biome-ignore lint/correctness/noComponentHookFactories: it is made once; its parts are only there now
+  function Top() {
+    const state = useSyncExternalStore(session.subscribe, session.state)
+    const size = useSize()
+    useInput((input, key) => {
+      if (input === 'q' || (key.ctrl && input === 'c')) session.leave()
+      else if (key.upArrow || key.downArrow) session.press(key.upArrow ? 'up' : 'down')
+      else if (key.return) session.press('filter')
+      else if (key.escape) session.press('clear')
+      else if (!key.ctrl && !key.meta)
+        for (const letter of input) {
+          const meant = Object.hasOwn(KEYS, letter) ? KEYS[letter] : undefined
+          if (letter === 'q') session.leave()
+          else if (meant !== undefined) session.press(meant)
+        }
+    })
+    const lines = topLines(state, size, Date.now()).map(({ text, look }) =>
+      look === undefined ? text : paint(colour, look, text),
+    )
+    // an empty text has no height
+    return h(Text, { wrap: 'truncate' }, lines.map((line) => (line === '' ? ' ' : line)).join('\n'))
+  }
+
+  // biome-ignore lint/correctness/noComponentHookFactories: the same
+  function useSize() {
+    const [, draw] = useState({})
+    useEffect(() => {
+      const again = () => draw({})
+      process.stdout.on('resize', again)
+      const timer = setInterval(again, TICK_MS)
+      return () => {
+        process.stdout.off('resize', again)
+        clearInterval(timer)
+      }
+    }, [])
+    const { columns, rows } = process.stdout
+    // the last line stays free: a view as high as the terminal is drawn by clearing all of it
+    return {
+      columns: Math.max(SMALLEST.columns, columns ?? 80),
+      rows: Math.max(SMALLEST.rows, (rows ?? 24) - 1),
+    }
+  }
+
+  const restore = () => void process.stdout.write(END)
+  const clear = () => void process.stdout.write(CLEAR)
+  process.once('exit', restore)
+  process.stdout.write(BEGIN)
+  process.stdout.prependListener('resize', clear)
+  const app = render(h(Top), { exitOnCtrlC: false, patchConsole: false })
+  try {
+    await session.run()
+  } finally {
+    app.unmount()
+    await app.waitUntilExit()
+    process.stdout.off('resize', clear)
+    process.off('exit', restore)
+    restore()
+    process.stdin.unref()
+  }
+}

@@ -1,0 +1,31 @@
+import { rmSync } from 'node:fs'
+import * as Args from '@oclif/core/args'
+import * as Flags from '@oclif/core/flags'
+import { BaseCommand } from '../../cli/base-command.js'
+import { isOurs, scriptFiles, shellNamed } from '../../cli/completion-files.js'
+import { confirm } from '../../cli/prompt.js'
+
+export default class CompletionUninstall extends BaseCommand {
+  static override summary = 'remove the completion scripts that `completion install` put there'
+  static override examples = [
+    '<%= config.bin %> completion uninstall',
+    '<%= config.bin %> completion uninstall fish --dry-run',
+  ]
+  static override args = { shell: Args.string({ description: 'bash, zsh or fish (default: that of SHELL)' }) }
+  static override flags = { 'dry-run': Flags.boolean({ description: 'only say what would be removed' }) }
+
+  async run(): Promise<void> {
+    const { args, flags } = await this.parse(CompletionUninstall)
+    const shell = shellNamed(args.shell, process.env)
+    const all = scriptFiles(shell, process.env)
+    const paths = all.filter(isOurs).map(({ path }) => path)
+    const isDry = flags['dry-run']
+    if (paths.length > 0 && !isDry && !(await confirm(`remove ${paths.join(' and ')}`, this.prompt))) return
+    if (!isDry) for (const path of paths) rmSync(path, { force: true })
+    if (this.out.isJson) return this.out.json({ shell, removed: paths, dryRun: isDry })
+    for (const path of paths) this.out.line(`${isDry ? 'would be removed' : 'removed'}: ${path}`)
+    for (const { path, before } of all)
+      if (before !== undefined && !paths.includes(path)) this.out.note(`was not put there by ks, and stays: ${path}`)
+    if (paths.length === 0) this.out.note(`there is none for ${shell}`)
+  }
+}

@@ -1,0 +1,92 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import * as Flags from '@oclif/core/flags'
+import { BaseCommand } from '../cli/base-command.js'
+import { usageError } from '../cli/cli-error.js'
+import { spaceFlag } from '../cli/common-flags.js'
+import { connect } from '../cli/connect.js'
+import { wantsColour } from '../cli/terminal.js'
+import { topRecord } from '../cli/top/record.js'
+import { TopSession } from '../cli/top/session.js'
+import { SORTS } from '../cli/top/state.js'
+import { parseSpan } from '../cli/units.js'
+
+/** figures that are relative to time need two readings */
+const BETWEEN_MS = 500
+const LEAST_MS = 200
+const MOST_MS = 3_600_000
+
+export default class Top extends BaseCommand {
+  static override summary = 'watch a service work: its processes, requests, queues, jobs, spaces and models'
+  static override description =
+    'A live view at a terminal; in a pipe one look, with --json a line for each interval until it is interrupted. Keys: j, k and arrows move, Enter shows one space alone, s sorts, p pauses, ? lists the keys, q leaves. Figures of the whole daemon are told to its operator; another token is shown its own spaces and jobs.'
+  static override examples = [
+    '<%= config.bin %> top',
+    '<%= config.bin %> top --once',
+    '<%= config.bin %> top --json --once',
+    '<%= config.bin %> top --space example-space --interval 1s',
+  ]
+  static override flags = {
+    ...spaceFlag,
+    interval: Flags.string({ default: '2s', helpValue: '2s', description: 'time between two looks' }),
+    once: Flags.boolean({ description: 'look once and leave' }),
+    sort: Flags.option({ options: SORTS, default: 'backlog', description: 'order of the spaces' } as const)(),
+  }
+
+  async run(): Promise<void> {
+    const { flags } = await this.parse(Top)
+    const intervalMs = parseSpan(flags.interval, '--interval')
+    if (intervalMs < LEAST_MS || intervalMs > MOST_MS)
+      throw usageError(`--interval must be from 200ms to 1h, received ${JSON.stringify(flags.interval)}`)
+    const filter = flags.space === undefined ? undefined : (await this.spaceNamed(flags.space)).space?.slug
+    // started where nothing runs, as by other commands; one that goes away later is somebody's decision
+    await this.client()
+    const place = this.settings.place.value
+    const where = place.kind === 'local' ? 'local daemon' : new URL(place.url).host
+    const session = new TopSession(() => connect(place, { autostart: false }), {
+      where,
+      intervalMs,
+      sort: flags.sort,
+      filter: filter ?? flags.space,
+    })
+    this.deadline.signal.addEventListener('abort', () => session.leave())
+    try {
+      if (this.out.isJson) await this.json(session, flags.once)
+      else if (flags.once || !isTerminal()) await this.once(session)
+      else await this.watch(session)
+    } finally {
+      session.close()
+    }
+  }
+
+  /** One value, or a line for each interval. */
+  private async json(session: TopSession, isOnce: boolean): Promise<void> {
+    // who may not read is told so at once
+    await session.read()
+    if (isOnce) {
+      await sleep(BETWEEN_MS)
+      await session.read()
+      return this.out.json(topRecord(session.state()))
+    }
+    await session.run(() => this.out.event('top', topRecord(session.state())))
+  }
+
+  private async once(session: TopSession): Promise<void> {
+    await session.read()
+    await sleep(BETWEEN_MS)
+    await session.read()
+    const { topLines } = await import('../cli/top/view.js')
+    const lines = topLines(session.state(), { columns: this.out.width, rows: undefined }, Date.now())
+    for (const { text } of lines) this.out.line(text)
+  }
+
+  private async watch(session: TopSession): Promise<void> {
+    await session.read()
+    const { showTop } = await import('../cli/top/screen.js')
+    const colour = wantsColour({ wish: this.common.output.colour, isTTY: true, env: process.env })
+    await showTop(session, { colour })
+  }
+}
+
+function isTerminal(): boolean {
+  return process.stdin.isTTY === true && process.stdout.isTTY === true && process.env.TERM !== 'dumb'
+}

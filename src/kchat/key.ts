@@ -1,0 +1,25 @@
+import { CliError } from '../cli/cli-error.js'
+import { envValue } from '../cli/environment.js'
+import { EXIT } from '../contract/errors.js'
+import { storedKey } from './keys.js'
+import type { Common } from './options.js'
+import { serviceOf } from './settings.js'
+
+/**
+ * The key that the environment gives, or the stored one.
+ *
+ * @param isTrusted the user's own flag, environment or file says where it goes: a project file must not send it anywhere
+ */
+export function keyFor(common: Common, isTrusted: boolean): { token: string; name: string } {
+  const given = envValue(process.env, 'KCHAT_API_KEY') ?? envValue(process.env, 'KCHAT_KEY')
+  if (given !== undefined && isTrusted) return { token: given, name: 'the key of KCHAT_API_KEY' }
+  const { service, dirs } = serviceOf(common)
+  const name = common.app ?? envValue(process.env, 'KCHAT_APP')
+  const stored = storedKey(dirs.config, name)
+  if (stored.service === service) return { token: stored.key, name: `the key of ${JSON.stringify(stored.name)}` }
+  throw new CliError(`the stored key is for ${stored.service}, not for ${service}`, {
+    code: 'unauthenticated',
+    exit: EXIT.notAllowed,
+    hint: '`kchat use` lists the names, `--url` says where',
+  })
+}

@@ -1,0 +1,134 @@
+import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { execaSync } from 'execa'
+import { afterAll, afterEach, describe, expect, it } from 'vitest'
+import { launchdPlist, systemdUnit } from '../../src/cli/service/unit.js'
+import { cliHome } from '../helpers/cli.js'
+
+const home = cliHome()
+afterAll(() => home.end())
+afterEach(() => home.ks(['daemon', 'uninstall', '--yes']))
+
+const unit = join(home.dir, '.config', 'systemd', 'user', 'ksd.service')
+const canVerify = !execaSync('systemd-analyze', ['--version'], { reject: false }).failed
+if (!canVerify) process.stdout.write('units are not verified: systemd-analyze is not installed\n')
+
+/** A systemctl of a user whose manager runs: it notes what it is told, and starts what the unit says. */
+function systemctl(): { env: Record<string, string>; told: () => string[] } {
+  const log = home.file('told', '')
+  const start = `sed -n 's/^ExecStart=//p' '${unit}' | tr -d '"'`
+  const text = `#!/bin/sh
+shift
+echo "$*" >> '${log}'
+case "$1" in
+  start|restart) KS_DAEMON_LISTEN=127.0.0.1:0 setsid $(${start}) > '${home.dir}/out' 2>&1 < /dev/null & ;;
+  disable) [ ! -f '${home.dataDir}/daemon.json' ] || kill $(sed -n 's/.*"pid": \\([0-9]*\\).*/\\1/p' '${home.dataDir}/daemon.json') ;;
+  is-active) echo active ;;
+esac
+`
+  chmodSync(home.file('bin/systemctl', text), 0o755)
+  return {
+    env: { PATH: `${join(home.dir, 'bin')}:${process.env.PATH ?? ''}` },
+    told: () => readFileSync(log, 'utf8').trim().split('\n'),
+  }
+}
+
+/** The same without a manager, as in a container. */
+function noManager(): { env: Record<string, string> } {
+  chmodSync(home.file('nobin/systemctl', '#!/bin/sh\necho "Failed to connect to bus" >&2\nexit 1\n'), 0o755)
+  return { env: { PATH: `${join(home.dir, 'nobin')}:${process.env.PATH ?? ''}` } }
+}
+
+describe.skipIf(process.platform !== 'linux')('ks daemon install', () => {
+  it('shows the unit, writes it, and says what to run where systemd does not run; a second run changes nothing', async () => {
+    const place = noManager()
+    const dry = await home.ks(['daemon', 'install', '--dry-run'], place)
+    expect(dry, dry.stderr).toMatchObject({ code: 0 })
+    expect(dry.stdout).toContain('ExecStart=')
+    expect(existsSync(unit)).toBe(false)
+    expect(await home.ks(['daemon', 'install'], place)).toMatchObject({ code: 2 })
+    const installed = await home.ks(['daemon', 'install', '--yes'], {
+      env: { ...place.env, OPENAI_API_KEY: 'secret-of-mine', KS_TOKEN: 'secret-token' },
+    })
+    expect(installed, installed.stderr).toMatchObject({ code: 0 })
+    expect(installed.stderr).toContain('systemctl --user enable --now ksd.service')
+    const text = readFileSync(unit, 'utf8')
+    expect(text).toBe(dry.stdout)
+    expect(text).toContain(`--data-dir ${home.dataDir}`)
+    expect(text).not.toMatch(/secret/)
+    expect(statSync(unit).mode & 0o777).toBe(0o644)
+    const again = await home.ks(['daemon', 'install', '--yes', '--json'], place)
+    expect(JSON.parse(again.stdout)).toMatchObject({ changes: false, backup: null, started: false })
+    expect(readFileSync(unit, 'utf8')).toBe(text)
+    expect((await home.ks(['daemon', 'uninstall', '--dry-run'], place)).stdout).toContain(`would be removed: ${unit}`)
+    expect(await home.ks(['daemon', 'uninstall', '--yes'], place)).toMatchObject({ code: 0 })
+    expect(existsSync(unit)).toBe(false)
+  })
+
+  it('keeps a copy of a unit that somebody else wrote, and never removes that one', async () => {
+    const place = noManager()
+    home.file('.config/systemd/user/ksd.service', '[Service]\nExecStart=/bin/true\n')
+    expect(await home.ks(['daemon', 'uninstall', '--yes'], place)).toMatchObject({ code: 6 })
+    const { backup } = JSON.parse((await home.ks(['daemon', 'install', '--yes', '--json'], place)).stdout)
+    expect(readFileSync(backup, 'utf8')).toContain('/bin/true')
+    expect(readFileSync(unit, 'utf8')).toContain('ksd.js')
+  })
+
+  it('has systemd run the daemon in place of one that a command started, and restart it', async () => {
+    expect(await home.ks(['spaces'])).toMatchObject({ code: 0 })
+    const before = JSON.parse((await home.ks(['daemon', 'status', '--json'])).stdout)
+    expect(before).toMatchObject({ mode: 'auto' })
+    const { env, told } = systemctl()
+    const installed = await home.ks(['daemon', 'install', '--yes'], { env })
+    expect(installed, installed.stderr).toMatchObject({ code: 0 })
+    expect(told()).toEqual(expect.arrayContaining(['daemon-reload', 'enable ksd.service', 'restart ksd.service']))
+    const after = JSON.parse((await home.ks(['daemon', 'status', '--json'], { env })).stdout)
+    expect(after).toMatchObject({ running: true, mode: 'service', service: { path: unit, state: 'active' } })
+    expect(after.instance).not.toBe(before.instance)
+    expect((await home.ks(['daemon', 'install', '--yes'], { env })).stdout).toContain('runs already as a service')
+    // a daemon that has the directory is stopped first, as systemd does itself
+    await home.ks(['daemon', 'stop'], { env })
+    const started = await home.ks(['daemon', 'start', '--json'], { env })
+    expect(JSON.parse(started.stdout)).toMatchObject({ mode: 'service' })
+    expect(await home.ks(['daemon', 'uninstall', '--yes'], { env })).toMatchObject({ code: 0 })
+    expect(told()).toContain('disable --now ksd.service')
+  })
+
+  it.skipIf(!canVerify)('writes units that systemd takes, whatever the names of folders are', () => {
+    const folder = join(home.dir, 'a b%h "q" $X')
+    const text = systemdUnit({
+      node: process.execPath,
+      ksd: join(folder, 'bin', 'ksd.js'),
+      dataDir: join(folder, 'data'),
+      folders: { KS_CONFIG_DIR: folder },
+      environmentFile: join(folder, 'ksd.env'),
+    })
+    const path = home.file('units/ksd.service', text)
+    const run = execaSync('systemd-analyze', ['--user', 'verify', path], {
+      reject: false,
+      all: true,
+      env: { XDG_RUNTIME_DIR: home.dir },
+    })
+    expect(run.all).not.toMatch(/ksd\.service/)
+    expect(text).toContain('%%h')
+    expect(text).toContain('$$X')
+    writeFileSync(path, text.replace('RestartSec=5', 'RestartSec=no'))
+    const broken = execaSync('systemd-analyze', ['--user', 'verify', path], {
+      reject: false,
+      all: true,
+      env: { XDG_RUNTIME_DIR: home.dir },
+    })
+    expect(broken.all).toMatch(/ksd\.service/)
+  })
+})
+
+describe('a job of launchd', () => {
+  it('is a property list with the same command, its marks written as entities', () => {
+    const text = launchdPlist(
+      { node: '/n/node', ksd: '/k/ksd.js', dataDir: '/d/<a&b>', folders: {}, environmentFile: '/e' },
+      '/d/log',
+    )
+    expect(text).toContain('<string>/d/&lt;a&amp;b&gt;</string>')
+    expect(text).toContain('<string>--mode</string>\n    <string>service</string>')
+  })
+})
