@@ -101,11 +101,11 @@ function TaskLink({ task, space, isChosen }: { task: Task; space: string; isChos
   const { said, tone } = STAGE[task.stage]
   return (
     <Link
-      className={classes('research-item', isChosen && 'is-selected')}
+      className={classes('pick-item', isChosen && 'is-selected')}
       aria-current={isChosen || undefined}
       to={address('research', [task.id], { space })}
     >
-      <span className="research-question">{task.query}</span>
+      <span className="pick-words">{task.query}</span>
       <span className="row small faint">
         <Badge tone={tone}>{said}</Badge>
         {task.cost.totalUsd > 0 && <span className="number">{money(task.cost.totalUsd)}</span>}
