@@ -1,10 +1,9 @@
 import { useState } from 'react'
 import type { ChatApp } from '../../../contract/chat/apps.js'
-import { messageOf } from '../../api/client.js'
 import { useRead, useWrite } from '../../api/use.js'
 import { address, go, setQuery, usePlace } from '../../router.js'
 import { Button, Link } from '../../ui/button.js'
-import { Dialog, PageHead, Tabs } from '../../ui/parts.js'
+import { Dialog, FormEnd, PageHead, Tabs } from '../../ui/parts.js'
 import { Badge, Loaded, Notice } from '../../ui/state.js'
 import { Annotations } from './annotations.js'
 import { EditApp } from './app-form.js'
@@ -76,18 +75,14 @@ function Remove({ app, onClose }: { app: ChatApp; onClose: () => void }) {
           Its keys, conversations, annotations and feedback go with it, and programs that use its keys are refused. The
           spaces stay. This cannot be taken back.
         </p>
-        {remove.isError && <Notice tone="bad">{messageOf(remove.error)}</Notice>}
-        <div className="row form-end">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button
-            kind="danger"
-            icon="trash"
-            busy={remove.isPending}
-            onClick={() => remove.mutate({ path: { appId: app.id } }, { onSuccess: () => go(address('chat')) })}
-          >
-            Delete
-          </Button>
-        </div>
+        <FormEnd
+          of={remove}
+          label="Delete"
+          kind="danger"
+          icon="trash"
+          onClick={() => remove.mutate({ path: { appId: app.id } }, { onSuccess: () => go(address('chat')) })}
+          onCancel={onClose}
+        />
       </div>
     </Dialog>
   )

@@ -5,9 +5,9 @@ import { messageOf } from '../../api/client.js'
 import { useRead, useWrite } from '../../api/use.js'
 import { address, go, setQuery, usePlace } from '../../router.js'
 import { Button, Link } from '../../ui/button.js'
-import { formatBytes, formatMoment, splitPath } from '../../ui/format.js'
-import { Dialog, Facts, PageHead, Tabs } from '../../ui/parts.js'
-import { Empty, Loaded, Notice } from '../../ui/state.js'
+import { formatBytes, formatKind, formatMoment, splitPath } from '../../ui/format.js'
+import { Dialog, Facts, FormEnd, PageHead, Tabs } from '../../ui/parts.js'
+import { Empty, Failure, Loaded, Notice, Skeleton } from '../../ui/state.js'
 import { say } from '../../ui/toast.js'
 import { PageOfDocument } from '../../viewer/page.js'
 import { Reading, type Target } from '../../viewer/reading.js'
@@ -50,11 +50,21 @@ export function DocumentPage({ spaceId, documentId }: DocumentProps) {
     { path },
     { every: (last) => (last?.parserStatus === 'pending' || isReading ? LOOK_MS : false) },
   )
-  return (
-    <Loaded of={document} lines={8}>
-      {(asset) => <DocumentView asset={asset} />}
-    </Loaded>
-  )
+  if (document.data === undefined)
+    return (
+      <>
+        <p className="small">
+          <Link to={address('documents')}>Documents</Link>
+        </p>
+        <PageHead title="Document" />
+        {document.isError ? (
+          <Failure error={document.error} retry={() => void document.refetch()} />
+        ) : (
+          <Skeleton lines={8} />
+        )}
+      </>
+    )
+  return <DocumentView asset={document.data} />
 }
 
 function DocumentView({ asset }: { asset: DocumentAsset }) {
@@ -74,7 +84,7 @@ function DocumentView({ asset }: { asset: DocumentAsset }) {
           <span className="row">
             <DocumentState status={asset.parserStatus} />
             <span className="number">
-              {formatBytes(asset.sizeBytes)} · {asset.mimeType} · version {asset.version}
+              {formatBytes(asset.sizeBytes)} · {formatKind(asset.mimeType)} · version {asset.version}
             </span>
           </span>
         }
@@ -105,6 +115,10 @@ function Actions({ asset }: { asset: DocumentAsset }) {
   const remove = useWrite('DELETE /knowledge-spaces/{id}/documents/bulk', changed)
   const input = { path: { id: asset.knowledgeSpaceId }, body: { documentIds: [asset.id] } }
   const failed = (error: unknown) => say(messageOf(error), 'bad')
+  const gone = () => {
+    say('It is deleted.')
+    go(address('documents'), { replace: true })
+  }
   return (
     <>
       <Button
@@ -125,24 +139,14 @@ function Actions({ asset }: { asset: DocumentAsset }) {
               {asset.filename} goes with everything that was made of it, in all versions. The file where it came from
               stays.
             </p>
-            <div className="row form-end">
-              <Button onClick={() => setAsking(false)}>Cancel</Button>
-              <Button
-                kind="danger"
-                busy={remove.isPending}
-                onClick={() =>
-                  remove.mutate(input, {
-                    onSuccess: () => {
-                      say('It is deleted.')
-                      go(address('documents'), { replace: true })
-                    },
-                    onError: failed,
-                  })
-                }
-              >
-                Delete
-              </Button>
-            </div>
+            <FormEnd
+              of={remove}
+              label="Delete"
+              kind="danger"
+              icon="trash"
+              onClick={() => remove.mutate(input, { onSuccess: gone })}
+              onCancel={() => setAsking(false)}
+            />
           </div>
         </Dialog>
       )}
@@ -246,6 +250,7 @@ function AllFacts({ asset }: { asset: DocumentAsset }) {
     <Facts
       of={[
         ['File', asset.filename],
+        ['Kind', `${formatKind(asset.mimeType)} (${asset.mimeType})`],
         [
           'Id',
           <span key="id" className="mono">

@@ -1,3 +1,4 @@
+import '../../style/forms.css'
 import './quality.css'
 import { useSpace } from '../../api/space.js'
 import { useRead } from '../../api/use.js'
@@ -5,6 +6,8 @@ import { address, setQuery, usePlace } from '../../router.js'
 import { Link } from '../../ui/button.js'
 import { PageHead, Tabs } from '../../ui/parts.js'
 import { Empty, Failure, Skeleton } from '../../ui/state.js'
+import { Clusters } from './clusters.js'
+import { Conflicts } from './conflicts.js'
 import { Golden } from './golden.js'
 import { Review } from './review.js'
 import { Runs } from './runs-tab.js'
@@ -42,8 +45,10 @@ function OfSpace({ id }: { id: string }) {
   const open = counts && counts['pending-triage'] + counts.triaged + counts['pending-annotation']
   const tabs = [
     { id: 'review', title: 'Review', ...(open === undefined ? {} : { count: open }) },
+    { id: 'clusters', title: 'Asked alike' },
     { id: 'golden', title: 'Golden questions' },
     { id: 'runs', title: 'Runs' },
+    { id: 'conflicts', title: 'Conflicts' },
   ] as const
   const tab = tabs.find((one) => one.id === query.get('tab'))?.id ?? 'review'
   return (
@@ -53,11 +58,13 @@ function OfSpace({ id }: { id: string }) {
         label="Quality"
         tabs={tabs}
         value={tab}
-        onChange={(to) => setQuery({ tab: to, query: undefined, before: undefined, after: undefined })}
+        onChange={(to) => setQuery({ tab: to, query: undefined, show: undefined, before: undefined, after: undefined })}
       />
       {tab === 'review' && <Review spaceId={id} counts={counts} />}
+      {tab === 'clusters' && <Clusters spaceId={id} />}
       {tab === 'golden' && <Golden spaceId={id} />}
       {tab === 'runs' && <Runs spaceId={id} />}
+      {tab === 'conflicts' && <Conflicts spaceId={id} />}
     </>
   )
 }
