@@ -210,11 +210,11 @@ describe.runIf(hasBrowser)('chat in the browser', () => {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     const bound = server.address()
     const port = typeof bound === 'object' && bound !== null ? bound.port : 0
-    const { page, close } = await openTab(`http://localhost:${port}`, '/')
+    const { page, problems, close } = await openTab(`http://localhost:${port}`, '/')
     await page.frameLocator('iframe').getByRole('button', { name: 'When does the shop open?' }).click()
     await page.frameLocator('iframe').getByText('nine in the morning').first().waitFor()
     await page.goto(`http://127.0.0.1:${port}/`)
-    await page.waitForTimeout(500)
+    await expect.poll(() => problems.join()).toContain('frame-ancestors')
     expect(await page.frameLocator('iframe').getByRole('heading', { name: HOSTILE }).count()).toBe(0)
     await close()
     server.close()

@@ -136,10 +136,12 @@ export function Tabs<T extends string>({
     event.currentTarget.querySelector<HTMLElement>(`[data-tab="${next.id}"]`)?.focus()
   }
   const list = useRef<HTMLDivElement>(null)
+  const counts = tabs.map(({ count }) => count).join()
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a count that comes moves those behind it
   useEffect(() => {
     // in a narrow window the chosen one may lie beyond the edge
     list.current?.querySelector(`[data-tab="${value}"]`)?.scrollIntoView({ block: 'nearest', inline: 'nearest' })
-  }, [value])
+  }, [value, counts])
   return (
     <div ref={list} className="tabs" role="tablist" aria-label={label} onKeyDown={move}>
       {tabs.map(({ id, title, count }) => (

@@ -24,7 +24,14 @@ const TABS = [
 
 export function Application({ appId }: { appId: string }) {
   const app = useRead('GET /chat-apps/{appId}', { path: { appId } })
-  return <Loaded of={app}>{(known) => <Opened app={known} />}</Loaded>
+  return (
+    <>
+      <Link className="small" to={address('chat')}>
+        All applications
+      </Link>
+      <Loaded of={app}>{(known) => <Opened app={known} />}</Loaded>
+    </>
+  )
 }
 
 function Opened({ app }: { app: ChatApp }) {
@@ -34,9 +41,6 @@ function Opened({ app }: { app: ChatApp }) {
   const client = ownerClient(app.id)
   return (
     <>
-      <Link className="small" to={address('chat')}>
-        All applications
-      </Link>
       <PageHead
         title={app.name}
         lead={app.description === '' ? undefined : app.description}

@@ -1,4 +1,4 @@
-import { useState } from 'react'
+import { useEffect, useState } from 'react'
 import type { OutlineNode } from '../../../contract/gateway/document-parts.js'
 import type { DocumentAsset } from '../../../contract/gateway/documents.js'
 import { messageOf } from '../../api/client.js'
@@ -50,6 +50,12 @@ export function DocumentPage({ spaceId, documentId }: DocumentProps) {
     { path },
     { every: (last) => (last?.parserStatus === 'pending' || isReading ? LOOK_MS : false) },
   )
+  // its new version is there once its job is not: what was read of it before that is of the old one
+  const { refetch } = document
+  const lookedAt = open.dataUpdatedAt
+  useEffect(() => {
+    if (lookedAt > 0 && !isReading) void refetch()
+  }, [lookedAt, isReading, refetch])
   if (document.data === undefined)
     return (
       <>
@@ -242,10 +248,19 @@ function OutlineList({ nodes }: { nodes: readonly OutlineNode[] }) {
   )
 }
 
+/** `documentDate` → `Document date` */
+function titleOf(name: string): string {
+  const words = name.replace(/([a-z])([A-Z])/g, (_, before, after) => `${before} ${after.toLowerCase()}`)
+  return words.charAt(0).toUpperCase() + words.slice(1)
+}
+
+function inWords(value: unknown): string {
+  if (typeof value !== 'string') return JSON.stringify(value)
+  return /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(value) ? formatMoment(value) : value
+}
+
 function AllFacts({ asset }: { asset: DocumentAsset }) {
-  const metadata = Object.entries(asset.metadata).map(
-    ([name, value]) => [name, typeof value === 'string' ? value : JSON.stringify(value)] as const,
-  )
+  const metadata = Object.entries(asset.metadata).map(([name, value]) => [titleOf(name), inWords(value)] as const)
   return (
     <Facts
       of={[

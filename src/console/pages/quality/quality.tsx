@@ -2,10 +2,9 @@ import '../../style/forms.css'
 import './quality.css'
 import { useSpace } from '../../api/space.js'
 import { useRead } from '../../api/use.js'
-import { address, setQuery, usePlace } from '../../router.js'
-import { Link } from '../../ui/button.js'
+import { setQuery, usePlace } from '../../router.js'
+import { NoSpace } from '../../ui/no-space.js'
 import { PageHead, Tabs } from '../../ui/parts.js'
-import { Empty, Failure, Skeleton } from '../../ui/state.js'
 import { Clusters } from './clusters.js'
 import { Conflicts } from './conflicts.js'
 import { Golden } from './golden.js'
@@ -16,26 +15,17 @@ const LEAD = 'Where the space answers badly, why, and whether it gets better.'
 
 /** Failed queries to decide on, golden questions, and how their runs went. */
 export function Quality() {
-  const { space, isLoading, error } = useSpace()
-  if (space === undefined)
-    return (
-      <>
-        <PageHead title="Quality" lead={LEAD} />
-        {error !== null && error !== undefined ? (
-          <Failure error={error} />
-        ) : isLoading ? (
-          <Skeleton />
-        ) : (
-          <Empty icon="quality" title="No spaces yet">
-            <p>Make one first; questions that it cannot answer are collected here.</p>
-            <Link className="button button-primary" to={address('spaces')}>
-              Spaces
-            </Link>
-          </Empty>
-        )}
-      </>
-    )
-  return <OfSpace key={space.id} id={space.id} />
+  const chosen = useSpace()
+  const { space } = chosen
+  if (space !== undefined) return <OfSpace key={space.id} id={space.id} />
+  return (
+    <>
+      <PageHead title="Quality" lead={LEAD} />
+      <NoSpace of={chosen} icon="quality">
+        Questions that a space cannot answer are collected here.
+      </NoSpace>
+    </>
+  )
 }
 
 function OfSpace({ id }: { id: string }) {
