@@ -65,7 +65,7 @@ export function Annotations({ client, appId }: { client: ChatClient; appId: stri
                     <span className="chat-words">
                       <strong className="wrap">{question}</strong>
                       <span className="muted wrap">{answer}</span>
-                      <span className="small faint">answered {plural(hit_count, 'time')}</span>
+                      <span className="small faint">{hit_count === 0 ? 'not used yet' : `answered ${plural(hit_count, 'time')}`}</span>
                     </span>
                     <IconButton icon="trash" label={`Delete ${question}`} onClick={() => remove.mutate(id)} />
                   </li>
@@ -108,7 +108,7 @@ function Replies({ client, appId }: { client: ChatClient; appId: string }) {
       actions={<Badge tone={isOn ? 'good' : 'neutral'}>{isOn ? 'on' : 'off'}</Badge>}
     >
       <p className="muted">A question that is like enough to one below gets its answer; no model is asked.</p>
-      <div className="row chat-user">
+      <div className="row chat-user chat-after">
         {!isOn && (
           <NumberField
             label="How alike, 0 to 1"
