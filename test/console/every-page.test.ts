@@ -1,6 +1,5 @@
-import axe from 'axe-core'
-import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { overflow, seriousProblems } from './axe.js'
 import { type Console, endBrowser, filledSpace, hasBrowser, openTab, pageIds, startConsole } from './browser.js'
 
 let console: Console
@@ -16,17 +15,6 @@ beforeAll(async () => {
 })
 afterAll(endBrowser)
 
-/** What the rules find that keeps somebody from using the page. */
-async function barriers(page: Page): Promise<string[]> {
-  await page.evaluate(axe.source)
-  const found: unknown = await page.evaluate(
-    `axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => violations.filter(({ impact }) => impact === 'serious' || impact === 'critical').map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html).join(' | ')))`,
-  )
-  return Array.isArray(found) ? found.map(String) : ['axe gave no list']
-}
-
-const overflow = 'document.documentElement.scrollWidth - innerWidth'
-
 describe.runIf(hasBrowser)('every page', () => {
   it.each(pageIds())(
     '%s can be used by everybody, in both themes, narrow and wide, and complains of nothing',
@@ -40,13 +28,38 @@ describe.runIf(hasBrowser)('every page', () => {
           await page.reload()
           await page.locator('main h1, main .empty').first().waitFor()
           await page.waitForLoadState('networkidle')
-          expect(await page.evaluate(overflow), `${id} at ${width} pixels`).toBeLessThanOrEqual(0)
-          if (width !== 900) expect(await barriers(page), `${id}, ${theme}, ${width}`).toEqual([])
+          expect(await overflow(page), `${id} at ${width} pixels`).toBeLessThanOrEqual(0)
+          if (width !== 900) expect(await seriousProblems(page), `${id}, ${theme}, ${width}`).toEqual([])
         }
       expect({ problems, strangers }).toEqual({ problems: [], strangers: [] })
       await close()
     },
   )
+
+  it.each(pageIds())('%s can be used by everybody on each of its tabs, which the arrows go through', async (id) => {
+    const { page, problems, close } = await openTab(console.url, await console.signedIn(id))
+    await page.locator('main h1, main .empty').first().waitFor()
+    await page.waitForLoadState('networkidle')
+    const tabs = page.getByRole('tab')
+    const names = await tabs.allTextContents()
+    for (const [at, name] of names.entries()) {
+      if (at === 0) await tabs.first().focus()
+      else await page.keyboard.press('ArrowRight')
+      // the one that is shown has the focus, and its part is there
+      await page.locator('[role=tab][aria-selected=true]:focus', { hasText: name.replace(/\d+$/, '') }).waitFor()
+      await page.waitForLoadState('networkidle')
+      for (const [theme, width] of [
+        ['light', 360],
+        ['dark', 1280],
+      ] as const) {
+        await page.setViewportSize({ width, height: 800 })
+        await page.evaluate(`document.documentElement.dataset.theme = '${theme}'`)
+        expect([name, theme, await seriousProblems(page), await overflow(page)]).toEqual([name, theme, [], 0])
+      }
+    }
+    expect(problems).toEqual([])
+    await close()
+  })
 
   it('is reached by the keyboard: the palette, and a letter after g', async () => {
     const { page, close } = await openTab(console.url, await console.signedIn())
@@ -60,7 +73,7 @@ describe.runIf(hasBrowser)('every page', () => {
     await page.getByRole('heading', { name: 'Spaces', level: 1 }).waitFor()
     await page.keyboard.press('Control+k')
     await page.getByRole('combobox').waitFor()
-    expect(await barriers(page)).toEqual([])
+    expect(await seriousProblems(page)).toEqual([])
     await close()
   })
 })

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { seriousProblems } from './axe.js'
 import { type Console, endBrowser, hasBrowser, jsonOf, openTab, startConsole } from './browser.js'
 import { type Filled, filledSpace, HOSTILE } from './filled.js'
 
@@ -80,6 +81,80 @@ describe.runIf(hasBrowser)('the page Quality', () => {
       .first()
       .waitFor()
     expect(await page.evaluate('window.broken')).toBeUndefined()
+    expect(tab.problems).toEqual([])
+    await tab.close()
+  })
+})
+
+describe.runIf(hasBrowser)('golden questions, groups and conflicts', () => {
+  it('a golden question is changed: what the form shows is, the rest of it stays', async () => {
+    const path = `/knowledge-spaces/${spaceId}/golden-questions`
+    const metadata = { expect: [{ document: 'crane.md' }], team: 'quay' }
+    const made = await operator('POST', path, { question: 'Who mends the crane?', tags: ['old'], metadata })
+    const { id } = await jsonOf<{ id: string }>(made)
+    const tab = await openTab(console.url, await console.signedIn('quality?space=harbour&tab=golden'))
+    const { page } = tab
+    await page.getByRole('button', { name: 'Edit Who mends the crane?' }).click()
+    const form = page.getByRole('dialog')
+    await form.getByLabel('Question').fill(`Who repairs the crane? ${HOSTILE}`)
+    await form.getByLabel('Quote').fill('Ida Keller repairs')
+    await form.getByRole('button', { name: 'Another place' }).click()
+    await form.getByLabel('Document').nth(1).fill('harbour.md')
+    await form.getByLabel('Tags').fill('people, crane, people')
+    expect(await seriousProblems(page)).toEqual([])
+    await form.getByRole('button', { name: 'Save' }).click()
+    await form.waitFor({ state: 'detached' })
+    expect(await jsonOf<object>(await operator('GET', `${path}/${id}`))).toMatchObject({
+      question: `Who repairs the crane? ${HOSTILE}`,
+      tags: ['people', 'crane'],
+      metadata: {
+        team: 'quay',
+        expect: [{ document: 'crane.md', quote: 'Ida Keller repairs' }, { document: 'harbour.md' }],
+      },
+    })
+    expect(await page.evaluate('window.broken')).toBeUndefined()
+    expect(tab.problems).toEqual([])
+    await tab.close()
+  })
+
+  it('queries that ask the same are decided together', async () => {
+    for (const query of ['price of a violin lesson', 'the price of violin lessons'])
+      await (await operator('POST', '/queries', { knowledgeSpaceId: spaceId, query })).text()
+    const path = `/knowledge-spaces/${spaceId}/failed-queries`
+    const statuses = async () => {
+      const { items } = await jsonOf<{ items: { query: string; status: string }[] }>(await operator('GET', path))
+      return items.filter(({ query }) => query.includes('violin')).map(({ status }) => status)
+    }
+    await expect.poll(async () => (await statuses()).length).toBe(2)
+    const tab = await openTab(console.url, await console.signedIn('quality?space=harbour&tab=clusters'))
+    const { page } = tab
+    const group = page.locator('.cluster', { hasText: 'violin' })
+    await group.getByText('2 queries that ask this').waitFor()
+    await group.getByRole('button', { name: 'Irrelevant' }).click()
+    expect(await seriousProblems(page)).toEqual([])
+    await page.getByRole('dialog').getByRole('button', { name: 'Irrelevant' }).click()
+    await page.getByText('2 queries decided.').waitFor()
+    expect(await statuses()).toEqual(['dismissed', 'dismissed'])
+    await group.getByText('dismissed').waitFor()
+    await group.getByRole('button', { name: 'Review' }).click()
+    await page.locator('.decide h2', { hasText: 'violin' }).waitFor()
+    expect(tab.problems).toEqual([])
+    await tab.close()
+  })
+
+  it('two documents that contradict each other stand side by side and open at the sentence', async () => {
+    await upload(spaceId, 'lease-old.md', '# Lease\n\nThe rent of the shed in Northport is 4,200 crowns a month.\n')
+    await upload(spaceId, 'lease-new.md', '# Lease\n\nThe rent of the shed in Northport is 4,850 crowns a month.\n')
+    await expect
+      .poll(async () => (await operator('GET', `/knowledge-spaces/${spaceId}/conflicts`)).text(), { timeout: 60_000 })
+      .toContain('lease-new.md')
+    const tab = await openTab(console.url, await console.signedIn('quality?space=harbour&tab=conflicts'))
+    const { page } = tab
+    const conflict = page.locator('.conflict', { hasText: '4,850' })
+    await conflict.getByText('contradiction').waitFor()
+    expect(await seriousProblems(page)).toEqual([])
+    await conflict.getByRole('button', { name: 'lease-new.md' }).click()
+    await page.locator('dialog[open] .is-marked', { hasText: '4,850 crowns' }).waitFor()
     expect(tab.problems).toEqual([])
     await tab.close()
   })

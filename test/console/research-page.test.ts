@@ -29,16 +29,34 @@ describe.runIf(hasBrowser)('the page Research', () => {
     await tab.close()
   })
 
-  it('tells why a task is refused, cancels one, and starts it again with its bounds', async () => {
+  it('tells why a task is refused: the daemon names the limit, and the form stays as it was filled', async () => {
+    const { operator, spaceId } = await filledSpace(console)
+    // by steps and not by time: what a task is thought to take depends on how fast the tasks before it were
+    const body = { knowledgeSpaceId: spaceId, query: 'Who owns the Sea Otter?', limits: { maxRetrievalSteps: 5 } }
+    const { id } = await jsonOf<{ id: string }>(await operator('POST', '/research-tasks', body))
+    const tab = await openTab(console.url, await console.signedIn(`research/${id}?space=harbour`))
+    const { page } = tab
+    await page.getByRole('button', { name: 'Start again' }).click()
+    const many = Array.from({ length: 12 }, (_, at) => `What is said of ship ${at}?`).join(' ')
+    await page.getByLabel('Question').fill(many)
+    const started = page.waitForResponse((response) => response.request().method() === 'POST')
+    await page.getByRole('button', { name: 'Start', exact: true }).click()
+    expect((await started).status()).toBe(422)
+    await page.locator('dialog .notice-bad', { hasText: 'maxRetrievalSteps is 5' }).waitFor()
+    expect(await page.getByLabel('Question').inputValue()).toBe(many)
+    // what is changed is not what was refused
+    await page.getByLabel('Question').fill('Who owns the Sea Otter?')
+    await page.locator('dialog .notice-bad').waitFor({ state: 'detached' })
+    // the refusal is an answer of 422, which a browser notes
+    expect(tab.problems.filter((problem) => !problem.includes('422'))).toEqual([])
+    await tab.close()
+  })
+
+  it('cancels a task, says what became of it, and starts it again with its bounds', async () => {
     const { operator, spaceId } = await filledSpace(console)
     const tab = await openTab(console.url, await console.signedIn('research?space=harbour'))
     const { page } = tab
-    await page.getByRole('button', { name: 'New task' }).click()
-    await page.getByLabel('Question').fill('Who owns the Sea Otter?')
-    await page.getByLabel('Minutes').fill('0.001')
-    await page.getByRole('button', { name: 'Start', exact: true }).click()
-    await page.locator('dialog .notice-bad').waitFor()
-    await page.keyboard.press('Escape')
+    await page.getByRole('heading', { name: 'Research', level: 1 }).waitFor()
     // tasks wait for each other, so that the last one can be canceled before it ends
     const query = Array.from({ length: 40 }, (_, at) => `What is said of ship ${at} and Sea Otter?`).join(' ')
     const body = { knowledgeSpaceId: spaceId, query, budgetUsd: 2 }
@@ -55,10 +73,12 @@ describe.runIf(hasBrowser)('the page Research', () => {
     await again.waitFor()
     const { stage } = await jsonOf<{ stage: string }>(await operator('GET', `/research-tasks/${id}`))
     expect(['canceled', 'completed']).toContain(stage)
+    // the page says what the service says, beside the task and in the list
+    await page.getByRole('article').getByRole('status').getByText(stage, { exact: true }).waitFor()
+    await page.locator('.pick-item[aria-current]').getByText(stage, { exact: true }).waitFor()
     await again.click()
     expect(await page.getByLabel('Budget, USD').inputValue()).toBe('2')
-    // the refusal is an answer of 422, which a browser notes
-    expect(tab.problems.filter((problem) => !problem.includes('422'))).toEqual([])
+    expect(tab.problems.filter((problem) => !problem.includes('409'))).toEqual([])
     await tab.close()
   })
 })

@@ -120,7 +120,7 @@ describe.runIf(hasBrowser)('in the browser', () => {
     const { page, close } = await openTab(console.url, '/console/')
     await page.getByLabel('Token').fill('no.good.token')
     await page.getByRole('button', { name: 'Sign in' }).click()
-    await page.getByText('a valid bearer token is required').waitFor()
+    await page.getByText('The service does not know this token').waitFor()
     await page.getByLabel('Token').fill(console.operator)
     await page.getByRole('button', { name: 'Sign in' }).click()
     await page.getByRole('heading', { name: 'Spaces', level: 1 }).waitFor()

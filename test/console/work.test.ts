@@ -32,6 +32,27 @@ describe.runIf(hasBrowser)('a person', () => {
     const broken = page.locator('.upload', { hasText: 'broken.pdf' })
     await broken.getByText('failed').waitFor()
     expect(await broken.locator('.upload-reason').textContent()).toContain('broken.pdf')
+    // what the space holds is not sent again; the same name with other words is
+    const sent: string[] = []
+    page.on('request', (request) => {
+      if (request.method() === 'POST' && request.url().endsWith('/documents')) sent.push(request.url())
+    })
+    await page.getByRole('button', { name: 'Clear' }).click()
+    await page.getByLabel('Files').setInputFiles([
+      {
+        name: 'otter.md',
+        mimeType: 'text/markdown',
+        buffer: Buffer.from('# Otters\n\nThe otter hunts trout at night [8, 34], alone [77].\n'),
+      },
+    ])
+    await page.locator('.upload', { hasText: 'otter.md' }).getByText('already there').waitFor()
+    expect(sent).toEqual([])
+    await page.getByRole('button', { name: 'Clear' }).click()
+    await page
+      .getByLabel('Files')
+      .setInputFiles([{ name: 'newt.md', mimeType: 'text/markdown', buffer: Buffer.from('# Newts\n\nNewts swim.\n') }])
+    await page.locator('.upload', { hasText: 'newt.md' }).getByText('done').waitFor()
+    expect(sent).toHaveLength(1)
     await page.getByRole('button', { name: 'Close' }).click()
 
     await page.getByRole('link', { name: 'Ask', exact: true }).last().click()

@@ -1,6 +1,6 @@
 import { useEffect } from 'react'
 import type { KnowledgeSpace } from '../../contract/gateway/spaces.js'
-import { setQuery, usePlace } from '../router.js'
+import { address, go, setQuery, usePlace } from '../router.js'
 import { useRead } from './use.js'
 
 const KEY = 'ks.space'
@@ -18,7 +18,7 @@ export interface ChosenSpace {
 
 /** The space of the page: the one in the address (`?space=`), else the one used last, else the first. */
 export function useSpace(): ChosenSpace {
-  const { query } = usePlace()
+  const { page, rest, query } = usePlace()
   const read = useRead('GET /knowledge-spaces', ALL)
   const spaces = read.data?.items ?? []
   const wanted = query.get('space') ?? sessionStorage.getItem(KEY)
@@ -34,7 +34,9 @@ export function useSpace(): ChosenSpace {
     error: read.error,
     choose: (slug) => {
       rememberSpace(slug)
-      setQuery({ space: slug })
+      // one document or task is of the space that it was opened in
+      if (rest.length > 0) go(address(page, [], { space: slug }))
+      else setQuery({ space: slug })
     },
   }
 }

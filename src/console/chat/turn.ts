@@ -90,10 +90,17 @@ export async function stopTurn(client: ChatClient, { taskId }: Turn): Promise<vo
   await client.change('POST', `/chat-messages/${taskId}/stop`, { user: await client.user() })
 }
 
-export async function rateTurn(client: ChatClient, { messageId }: Turn, rating: Turn['rating']): Promise<void> {
+/** @param remark why it is rated so */
+export async function rateTurn(
+  client: ChatClient,
+  { messageId }: Turn,
+  rating: Turn['rating'],
+  remark?: string,
+): Promise<void> {
   if (messageId === undefined) return
   await client.change('POST', `/messages/${messageId}/feedbacks`, {
     user: await client.user(),
     rating: rating ?? null,
+    ...(remark === undefined ? {} : { content: remark }),
   })
 }

@@ -1,10 +1,16 @@
 import { type FormEvent, useState } from 'react'
-import { checkToken, messageOf } from '../api/client.js'
+import { ApiError, checkToken, messageOf } from '../api/client.js'
 import { session, signIn } from '../api/session.js'
 import { Button } from '../ui/button.js'
 import { Icon } from '../ui/icon.js'
 import { Field } from '../ui/parts.js'
 import { Notice } from '../ui/state.js'
+
+const HINT = (
+  <>
+    Kept for this tab only. <code>ks auth token create</code> makes one.
+  </>
+)
 
 /** Where there is no session: a token, or how to get here without one. */
 export function SignIn({ problem }: { problem: string | undefined }) {
@@ -16,14 +22,15 @@ export function SignIn({ problem }: { problem: string | undefined }) {
   const submit = async (event: FormEvent) => {
     event.preventDefault()
     const typed = token.trim()
-    if (typed === '') return setError('paste the token here')
+    if (typed === '') return setError('Paste the token here.')
     setBusy(true)
     setError(undefined)
     try {
       await checkToken(typed)
       signIn(typed)
     } catch (reason) {
-      setError(messageOf(reason))
+      const isRefused = reason instanceof ApiError && reason.status === 401
+      setError(isRefused ? 'The service does not know this token, or its time is over.' : messageOf(reason))
       setBusy(false)
     }
   }
@@ -44,7 +51,7 @@ export function SignIn({ problem }: { problem: string | undefined }) {
             Run <code>ks console</code> in a terminal: it opens this page, signed in. Or use a token.
           </p>
         )}
-        <Field label="Token" error={error} hint="Kept for this tab only. `ks auth token create` makes one.">
+        <Field label="Token" error={error} hint={HINT}>
           {(given) => (
             <input
               {...given}

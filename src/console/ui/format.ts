@@ -26,6 +26,7 @@ export function formatBytes(bytes: number): string {
 }
 
 export function formatMs(ms: number): string {
+  if (ms < 0.005) return '0 ms'
   if (ms < 1) return `${ms.toFixed(2)} ms`
   if (ms < STEP) return `${Math.round(ms)} ms`
   if (ms < 60 * STEP) return `${(ms / STEP).toFixed(1)} s`
@@ -54,6 +55,36 @@ export function formatAgo(time: string | number): string {
   for (const [size, unit] of AGO)
     if (Math.abs(seconds) >= size) return relative.format(Math.round(seconds / size), unit)
   return 'just now'
+}
+
+const KINDS: readonly [end: string, kind: string][] = [
+  ['wordprocessingml.document', 'Word document'],
+  ['spreadsheetml.sheet', 'Excel workbook'],
+  ['presentationml.presentation', 'PowerPoint slides'],
+  ['msword', 'Word document'],
+  ['ms-excel', 'Excel workbook'],
+  ['ms-powerpoint', 'PowerPoint slides'],
+  ['ms-outlook', 'mail of Outlook'],
+  ['opendocument.text', 'OpenDocument text'],
+  ['opendocument.spreadsheet', 'OpenDocument table'],
+  ['opendocument.presentation', 'OpenDocument slides'],
+  ['application/pdf', 'PDF'],
+  ['text/html', 'web page'],
+  ['text/markdown', 'Markdown'],
+  ['text/plain', 'text'],
+  ['text/csv', 'CSV'],
+  ['message/rfc822', 'mail'],
+  ['epub+zip', 'EPUB'],
+  ['/json', 'JSON'],
+  ['/xml', 'XML'],
+  ['/rtf', 'RTF'],
+]
+
+/** What kind of file it is in plain words; the MIME type where there are none. */
+export function formatKind(mimeType: string): string {
+  const [type = ''] = mimeType.split(';')
+  if (type.startsWith('image/')) return `picture, ${type.slice('image/'.length).toUpperCase()}`
+  return KINDS.find(([end]) => type.endsWith(end))?.[1] ?? type
 }
 
 /** The last part of a path, and what stands before it. */

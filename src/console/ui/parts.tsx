@@ -1,5 +1,8 @@
 import { type ComponentPropsWithRef, type ReactNode, useEffect, useId, useRef } from 'react'
-import { classes, IconButton } from './button.js'
+import { messageOf } from '../api/client.js'
+import { Button, classes, IconButton } from './button.js'
+import type { IconName } from './icon.js'
+import { Notice } from './state.js'
 
 /** The head of a page: what it is, and what can be done. */
 export function PageHead({ title, lead, actions }: { title: ReactNode; lead?: ReactNode; actions?: ReactNode }) {
@@ -60,6 +63,56 @@ export function Field({
   )
 }
 
+type NumberFieldProps = { label: string; hint?: ReactNode } & Omit<ComponentPropsWithRef<'input'>, 'type' | 'className'>
+
+/** A field of a number; bounds and steps are those of the browser. */
+export function NumberField({ label, hint, ...rest }: NumberFieldProps) {
+  return (
+    <Field label={label} hint={hint}>
+      {(given) => <input {...rest} {...given} type="number" className="input number" />}
+    </Field>
+  )
+}
+
+interface FormEndProps {
+  /** what the form does: whether it is at work, and why it was refused */
+  of: { isPending: boolean; error: unknown }
+  label: string
+  kind?: 'primary' | 'plain' | 'danger'
+  icon?: IconName
+  disabled?: boolean
+  /** without it the button sends the form that it ends */
+  onClick?: () => void
+  cancel?: string
+  onCancel?: () => void
+  /** what else can be done, before that */
+  children?: ReactNode
+}
+
+/** The end of a form or of a question: why it was refused, the way out, and the button that does it. */
+export function FormEnd({ of, label, kind = 'primary', icon, disabled, onClick, ...rest }: FormEndProps) {
+  const { cancel = 'Cancel', onCancel, children } = rest
+  return (
+    <>
+      {of.error !== null && of.error !== undefined && <Notice tone="bad">{messageOf(of.error)}</Notice>}
+      <div className="row form-end">
+        {children}
+        {onCancel !== undefined && <Button onClick={onCancel}>{cancel}</Button>}
+        <Button
+          kind={kind}
+          {...(icon === undefined ? {} : { icon })}
+          type={onClick === undefined ? 'submit' : 'button'}
+          busy={of.isPending}
+          disabled={disabled === true}
+          onClick={onClick}
+        >
+          {label}
+        </Button>
+      </div>
+    </>
+  )
+}
+
 /** Tabs as links of one place: `onChange` usually sets the query. */
 export function Tabs<T extends string>({
   label,
@@ -83,10 +136,12 @@ export function Tabs<T extends string>({
     event.currentTarget.querySelector<HTMLElement>(`[data-tab="${next.id}"]`)?.focus()
   }
   const list = useRef<HTMLDivElement>(null)
+  const counts = tabs.map(({ count }) => count).join()
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a count that comes moves those behind it
   useEffect(() => {
     // in a narrow window the chosen one may lie beyond the edge
     list.current?.querySelector(`[data-tab="${value}"]`)?.scrollIntoView({ block: 'nearest', inline: 'nearest' })
-  }, [value])
+  }, [value, counts])
   return (
     <div ref={list} className="tabs" role="tablist" aria-label={label} onKeyDown={move}>
       {tabs.map(({ id, title, count }) => (

@@ -61,8 +61,10 @@ export function Notice({
 export function Failure({ error, retry }: { error: unknown; retry?: () => void }) {
   // the banner above the page says this, and the page goes on by itself
   if (error instanceof Unreachable) return <Skeleton />
+  // what is refused or not there stays so
+  const isFinal = error instanceof ApiError && error.status < 500 && error.status !== 409 && error.status !== 429
   const again =
-    retry === undefined ? undefined : (
+    retry === undefined || isFinal ? undefined : (
       <Button small icon="refresh" onClick={retry}>
         Try again
       </Button>

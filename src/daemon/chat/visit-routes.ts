@@ -33,6 +33,16 @@ export const visitRoutes = [
     shownOnce: ['token'],
     errors: [404],
   }),
+  route({
+    id: 'describeChatPage',
+    method: 'GET',
+    path: '/daemon/console/chats/{appId}/page',
+    scope: 'read',
+    summary: 'Say whether an application has a page for visitors, and which sites may show it in a frame.',
+    params: z.strictObject({ appId: uuid }),
+    ok: { 200: z.strictObject({ isOn: z.boolean(), frames: z.array(z.string()) }) },
+    errors: [404],
+  }),
 ] as const
 
 export function visitHandlers({ engine, visits }: HandlerDeps) {
@@ -42,6 +52,11 @@ export function visitHandlers({ engine, visits }: HandlerDeps) {
       // to anybody but its owner the application is not there
       await engine.chat.apps.get(caller, params.appId)
       return await visits.ofOwner(caller, params.appId)
+    },
+    describeChatPage: async ({ caller, params }) => {
+      await engine.chat.apps.get(caller, params.appId)
+      const frames = visits.framesOf(params.appId)
+      return { isOn: frames !== undefined, frames: [...(frames ?? [])] }
     },
   } satisfies Handlers<typeof visitRoutes>
 }

@@ -1,10 +1,10 @@
 import './ask.css'
 import { type FormEvent, type KeyboardEvent, useEffect, useRef, useState } from 'react'
 import { useSpace } from '../../api/space.js'
-import { address, setQuery, usePlace } from '../../router.js'
-import { Button, Link } from '../../ui/button.js'
+import { setQuery, usePlace } from '../../router.js'
+import { Button } from '../../ui/button.js'
+import { NoSpace } from '../../ui/no-space.js'
 import { PageHead } from '../../ui/parts.js'
-import { Empty, Failure, Skeleton } from '../../ui/state.js'
 import { ask, clear, type Mode, stop, useConversation } from './conversation.js'
 import { TurnView } from './turn.js'
 
@@ -18,7 +18,8 @@ const MODES: readonly { id: Mode | ''; title: string }[] = [
 
 /** A question to a space, its answer, and what the answer stands on. */
 export function Ask() {
-  const { space, isLoading, error } = useSpace()
+  const chosen = useSpace()
+  const { space } = chosen
   const { turns } = useConversation(space?.id)
   const end = useRef<HTMLDivElement>(null)
   const isRunning = turns.some(({ state }) => state === 'running')
@@ -26,16 +27,14 @@ export function Ask() {
     if (turns.length > 1) end.current?.scrollIntoView({ block: 'start' })
   }, [turns.length])
 
-  if (error !== null && error !== undefined) return <Failure error={error} />
-  if (isLoading) return <Skeleton lines={6} />
   if (space === undefined)
     return (
-      <Empty icon="ask" title="Nothing to ask yet">
-        <p>A question goes to a space. Make one and drop documents on it.</p>
-        <Link className="button button-primary" to={address('spaces')}>
-          Go to the spaces
-        </Link>
-      </Empty>
+      <>
+        <PageHead title="Ask" />
+        <NoSpace of={chosen} icon="ask">
+          A question goes to a space. Make one and drop documents on it.
+        </NoSpace>
+      </>
     )
   return (
     <div className="ask">

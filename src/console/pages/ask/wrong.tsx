@@ -1,9 +1,6 @@
 import { type FormEvent, useState } from 'react'
-import { messageOf } from '../../api/client.js'
 import { useWrite } from '../../api/use.js'
-import { Button } from '../../ui/button.js'
-import { Dialog, Field } from '../../ui/parts.js'
-import { Notice } from '../../ui/state.js'
+import { Dialog, Field, FormEnd } from '../../ui/parts.js'
 import { say } from '../../ui/toast.js'
 
 interface WrongProps {
@@ -53,13 +50,7 @@ export function Wrong({ spaceId, traceId, question, onClose }: WrongProps) {
             />
           )}
         </Field>
-        {make.isError && <Notice tone="bad">{messageOf(make.error)}</Notice>}
-        <div className="row form-end">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button kind="primary" type="submit" busy={make.isPending}>
-            Make a golden question
-          </Button>
-        </div>
+        <FormEnd of={make} label="Make a golden question" onCancel={onClose} />
       </form>
     </Dialog>
   )

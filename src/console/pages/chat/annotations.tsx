@@ -6,8 +6,8 @@ import { messageOf } from '../../api/client.js'
 import type { ChatClient } from '../../chat/client.js'
 import { Button, IconButton } from '../../ui/button.js'
 import { plural } from '../../ui/format.js'
-import { Field, Panel } from '../../ui/parts.js'
-import { Badge, Loaded, Notice } from '../../ui/state.js'
+import { Field, FormEnd, NumberField, Panel } from '../../ui/parts.js'
+import { Badge, Loaded } from '../../ui/state.js'
 import { say } from '../../ui/toast.js'
 
 const LIMIT = 20
@@ -51,12 +51,7 @@ export function Annotations({ client, appId }: { client: ChatClient; appId: stri
           <Field label="Answer">
             {(given) => <textarea {...given} name="answer" className="textarea" rows={3} required maxLength={16_000} />}
           </Field>
-          {add.isError && <Notice tone="bad">{messageOf(add.error)}</Notice>}
-          <div className="row form-end">
-            <Button type="submit" busy={add.isPending}>
-              Add
-            </Button>
-          </div>
+          <FormEnd of={add} label="Add" kind="plain" />
         </form>
       </Panel>
       <Loaded of={listed} lines={4}>
@@ -70,7 +65,7 @@ export function Annotations({ client, appId }: { client: ChatClient; appId: stri
                     <span className="chat-words">
                       <strong className="wrap">{question}</strong>
                       <span className="muted wrap">{answer}</span>
-                      <span className="small faint">answered {plural(hit_count, 'time')}</span>
+                      <span className="small faint">{hit_count === 0 ? 'not used yet' : `answered ${plural(hit_count, 'time')}`}</span>
                     </span>
                     <IconButton icon="trash" label={`Delete ${question}`} onClick={() => remove.mutate(id)} />
                   </li>
@@ -113,22 +108,16 @@ function Replies({ client, appId }: { client: ChatClient; appId: string }) {
       actions={<Badge tone={isOn ? 'good' : 'neutral'}>{isOn ? 'on' : 'off'}</Badge>}
     >
       <p className="muted">A question that is like enough to one below gets its answer; no model is asked.</p>
-      <div className="row chat-user">
+      <div className="row chat-user chat-after">
         {!isOn && (
-          <Field label="How alike, 0 to 1">
-            {(given) => (
-              <input
-                {...given}
-                className="input"
-                type="number"
-                min={0}
-                max={1}
-                step={0.01}
-                value={threshold}
-                onChange={(event) => setThreshold(Number(event.target.value))}
-              />
-            )}
-          </Field>
+          <NumberField
+            label="How alike, 0 to 1"
+            min={0}
+            max={1}
+            step={0.01}
+            value={threshold}
+            onChange={(event) => setThreshold(Number(event.target.value))}
+          />
         )}
         <Button busy={flip.isPending} disabled={parameters.isPending} onClick={() => flip.mutate()}>
           {isOn ? 'Switch off' : 'Switch on'}

@@ -1,11 +1,8 @@
 import { type FormEvent, useState } from 'react'
 import type { ChatApp } from '../../../contract/chat/apps.js'
-import { messageOf } from '../../api/client.js'
 import { useRead, useWrite } from '../../api/use.js'
 import { address, go } from '../../router.js'
-import { Button } from '../../ui/button.js'
-import { Dialog, Field, Panel } from '../../ui/parts.js'
-import { Notice } from '../../ui/state.js'
+import { Dialog, Field, FormEnd, NumberField, Panel } from '../../ui/parts.js'
 import { say } from '../../ui/toast.js'
 
 const APPS = ['GET /chat-apps', 'GET /chat-apps/{appId}'] as const
@@ -32,13 +29,7 @@ export function NewApp({ onClose }: { onClose: () => void }) {
           {(given) => <input {...given} name="description" className="input" maxLength={2000} />}
         </Field>
         <SpacesOf chosen={[]} />
-        {create.isError && <Notice tone="bad">{messageOf(create.error)}</Notice>}
-        <div className="row form-end">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button kind="primary" type="submit" busy={create.isPending}>
-            Create
-          </Button>
-        </div>
+        <FormEnd of={create} label="Create" onCancel={onClose} />
       </form>
     </Dialog>
   )
@@ -134,20 +125,15 @@ export function EditApp({ app }: { app: ChatApp }) {
       </Panel>
       <Panel title="Prices and limits">
         <div className="stack">
-          <Field label="Answers at once" hint="0: no limit.">
-            {(given) => (
-              <input
-                {...given}
-                name="maxConcurrentRequests"
-                className="input"
-                type="number"
-                min={0}
-                max={10_000}
-                required
-                defaultValue={app.maxConcurrentRequests}
-              />
-            )}
-          </Field>
+          <NumberField
+            label="Answers at once"
+            hint="0: no limit."
+            name="maxConcurrentRequests"
+            min={0}
+            max={10_000}
+            required
+            defaultValue={app.maxConcurrentRequests}
+          />
           <label className="check">
             <input type="checkbox" checked={priced} onChange={(event) => setPriced(event.target.checked)} />
             Prices of its own, in place of those of the model
@@ -166,12 +152,7 @@ export function EditApp({ app }: { app: ChatApp }) {
           )}
         </div>
       </Panel>
-      {update.isError && <Notice tone="bad">{messageOf(update.error)}</Notice>}
-      <div className="row form-end">
-        <Button kind="primary" type="submit" busy={update.isPending}>
-          Save
-        </Button>
-      </div>
+      <FormEnd of={update} label="Save" />
     </form>
   )
 }

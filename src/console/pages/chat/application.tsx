@@ -1,10 +1,9 @@
 import { useState } from 'react'
 import type { ChatApp } from '../../../contract/chat/apps.js'
-import { messageOf } from '../../api/client.js'
 import { useRead, useWrite } from '../../api/use.js'
 import { address, go, setQuery, usePlace } from '../../router.js'
 import { Button, Link } from '../../ui/button.js'
-import { Dialog, PageHead, Tabs } from '../../ui/parts.js'
+import { Dialog, FormEnd, PageHead, Tabs } from '../../ui/parts.js'
 import { Badge, Loaded, Notice } from '../../ui/state.js'
 import { Annotations } from './annotations.js'
 import { EditApp } from './app-form.js'
@@ -25,7 +24,14 @@ const TABS = [
 
 export function Application({ appId }: { appId: string }) {
   const app = useRead('GET /chat-apps/{appId}', { path: { appId } })
-  return <Loaded of={app}>{(known) => <Opened app={known} />}</Loaded>
+  return (
+    <>
+      <Link className="small" to={address('chat')}>
+        All applications
+      </Link>
+      <Loaded of={app}>{(known) => <Opened app={known} />}</Loaded>
+    </>
+  )
 }
 
 function Opened({ app }: { app: ChatApp }) {
@@ -35,9 +41,6 @@ function Opened({ app }: { app: ChatApp }) {
   const client = ownerClient(app.id)
   return (
     <>
-      <Link className="small" to={address('chat')}>
-        All applications
-      </Link>
       <PageHead
         title={app.name}
         lead={app.description === '' ? undefined : app.description}
@@ -76,18 +79,14 @@ function Remove({ app, onClose }: { app: ChatApp; onClose: () => void }) {
           Its keys, conversations, annotations and feedback go with it, and programs that use its keys are refused. The
           spaces stay. This cannot be taken back.
         </p>
-        {remove.isError && <Notice tone="bad">{messageOf(remove.error)}</Notice>}
-        <div className="row form-end">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button
-            kind="danger"
-            icon="trash"
-            busy={remove.isPending}
-            onClick={() => remove.mutate({ path: { appId: app.id } }, { onSuccess: () => go(address('chat')) })}
-          >
-            Delete
-          </Button>
-        </div>
+        <FormEnd
+          of={remove}
+          label="Delete"
+          kind="danger"
+          icon="trash"
+          onClick={() => remove.mutate({ path: { appId: app.id } }, { onSuccess: () => go(address('chat')) })}
+          onCancel={onClose}
+        />
       </div>
     </Dialog>
   )

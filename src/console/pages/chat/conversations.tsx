@@ -1,13 +1,13 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
-import { messageOf } from '../../api/client.js'
 import type { ChatClient, Conversations as Listed, Messages } from '../../chat/client.js'
 import { Button } from '../../ui/button.js'
 import { formatAgo } from '../../ui/format.js'
-import { Dialog, Field } from '../../ui/parts.js'
+import { Dialog, Field, FormEnd } from '../../ui/parts.js'
 import { Badge, Empty, Loaded, Notice } from '../../ui/state.js'
 import { say } from '../../ui/toast.js'
 import { AnswerText } from '../ask/answer-text.js'
+import { Sources } from './passages.js'
 
 /** What an end user of the application has said; its own visits where none is named. */
 export function Conversations({ client, appId }: { client: ChatClient; appId: string }) {
@@ -96,29 +96,39 @@ function Opened({
             <>
               {has_more && <p className="small faint">The 100 newest messages.</p>}
               <ol className="talk-turns">
-                {data.map(({ id: message, query, answer, feedback, error }) => (
-                  <li key={message} className="talk-turn">
-                    <p className="talk-question wrap">{query}</p>
-                    <AnswerText text={answer} isRunning={false} onCite={() => undefined} />
-                    {error !== null && <Notice tone="bad">{error}</Notice>}
-                    {feedback !== null && (
-                      <Badge tone={feedback.rating === 'like' ? 'good' : 'bad'}>
-                        {feedback.rating === 'like' ? 'good answer' : 'bad answer'}
-                      </Badge>
-                    )}
-                  </li>
+                {data.map((message) => (
+                  <Said key={message.id} message={message} />
                 ))}
               </ol>
             </>
           )}
         </Loaded>
-        {remove.isError && <Notice tone="bad">{messageOf(remove.error)}</Notice>}
-        <div className="row form-end">
-          <Button kind="danger" icon="trash" busy={remove.isPending} onClick={() => remove.mutate()}>
-            Delete this conversation
-          </Button>
-        </div>
+        <FormEnd
+          of={remove}
+          label="Delete this conversation"
+          kind="danger"
+          icon="trash"
+          onClick={() => remove.mutate()}
+        />
       </div>
     </Dialog>
+  )
+}
+
+function Said({ message }: { message: Messages['data'][number] }) {
+  const { query, answer, feedback, error, retriever_resources: sources } = message
+  const [cited, setCited] = useState<number>()
+  return (
+    <li className="talk-turn">
+      <p className="talk-question wrap">{query}</p>
+      <AnswerText text={answer} isRunning={false} cited={sources.length} onCite={setCited} />
+      {error !== null && <Notice tone="bad">{error}</Notice>}
+      <Sources of={sources} cited={cited} />
+      {feedback !== null && (
+        <Badge tone={feedback.rating === 'like' ? 'good' : 'bad'}>
+          {feedback.rating === 'like' ? 'good answer' : 'bad answer'}
+        </Badge>
+      )}
+    </li>
   )
 }

@@ -1,13 +1,14 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { ChatApp } from '../../../contract/chat/apps.js'
-import { messageOf } from '../../api/client.js'
+import { messageOf, send } from '../../api/client.js'
+import { isRecord } from '../../api/session.js'
 import { useRead, useWrite } from '../../api/use.js'
 import { Button } from '../../ui/button.js'
 import { formatAgo, formatMoment } from '../../ui/format.js'
 import { Panel } from '../../ui/parts.js'
 import { ShownOnce } from '../../ui/shown-once.js'
-import { Badge, Loaded, Notice, Skeleton } from '../../ui/state.js'
+import { Badge, Loaded, Notice } from '../../ui/state.js'
 import { say } from '../../ui/toast.js'
 
 const KEYS = 'GET /chat-apps/{appId}/keys'
@@ -89,22 +90,23 @@ function Keys({ appId }: { appId: string }) {
 function Page({ app }: { app: ChatApp }) {
   const there = useQuery({
     queryKey: ['chat', app.id, 'page'],
-    queryFn: async () => {
-      const { status, headers } = await fetch(`/chat/${app.id}`, { method: 'HEAD', cache: 'no-store' })
-      const frames = /frame-ancestors ([^;]*)/.exec(headers.get('content-security-policy') ?? '')?.[1]
-      return { isThere: status === 200, frames: frames === "'none'" ? undefined : frames }
-    },
+    queryFn: () => pageOf(app.id),
   })
-  const url = `${location.origin}/chat/${app.id}`
-  if (there.data === undefined) return <Skeleton />
-  const { isThere, frames } = there.data
+  return <Loaded of={there}>{(known) => <PagePanel appId={app.id} {...known} />}</Loaded>
+}
+
+function PagePanel({ appId, isOn, frames }: PageOf & { appId: string }) {
+  const url = `${location.origin}/chat/${appId}`
+  const snippet = `<iframe src="${url}" title="Chat" width="400" height="600"></iframe>`
+  const copy = () =>
+    navigator.clipboard.writeText(snippet).then(
+      () => say('The snippet was copied'),
+      () => say('The browser did not let it be copied: mark it and copy it by hand', 'warn'),
+    )
   return (
-    <Panel
-      title="A page of its own"
-      actions={<Badge tone={isThere ? 'good' : 'neutral'}>{isThere ? 'on' : 'off'}</Badge>}
-    >
+    <Panel title="A page of its own" actions={<Badge tone={isOn ? 'good' : 'neutral'}>{isOn ? 'on' : 'off'}</Badge>}>
       <div className="stack">
-        {isThere ? (
+        {isOn ? (
           <>
             <p>
               <a className="mono wrap" href={url} target="_blank" rel="noreferrer">
@@ -115,7 +117,7 @@ function Page({ app }: { app: ChatApp }) {
               Anybody who reaches the daemon may speak with it there, each with their own conversations and within
               limits of requests. No key is in the page.
             </p>
-            {frames === undefined ? (
+            {frames.length === 0 ? (
               <Notice>
                 No site may show it in a frame yet: the operator names them with the setting <code>chatPageFrames</code>
                 .
@@ -123,9 +125,14 @@ function Page({ app }: { app: ChatApp }) {
             ) : (
               <>
                 <p className="muted">
-                  In a page of <span className="mono wrap">{frames}</span>:
+                  In a page of <span className="mono wrap">{frames.join(', ')}</span>:
                 </p>
-                <pre className="secret mono">{`<iframe src="${url}" title="Chat" width="400" height="600"></iframe>`}</pre>
+                <pre className="secret mono">{snippet}</pre>
+                <div className="row">
+                  <Button small onClick={copy}>
+                    Copy the snippet
+                  </Button>
+                </div>
               </>
             )}
           </>
@@ -133,11 +140,26 @@ function Page({ app }: { app: ChatApp }) {
           <Notice>
             It is off. The operator of the daemon switches it on with the setting <code>chatPages</code> in{' '}
             <code>config.json</code> of the data directory, then <code>ks daemon restart</code>:{' '}
-            <code className="wrap">{`"chatPages": ["${app.id}"]`}</code>. Anybody who reaches the daemon may then speak
+            <code className="wrap">{`"chatPages": ["${appId}"]`}</code>. Anybody who reaches the daemon may then speak
             with this application without a key.
           </Notice>
         )}
       </div>
     </Panel>
   )
+}
+
+interface PageOf {
+  isOn: boolean
+  /** sites that may show it */
+  frames: readonly string[]
+}
+
+/** Asked of the daemon rather than by looking for the page: a browser notes each page that is not there as an error. */
+async function pageOf(appId: string): Promise<PageOf> {
+  const response = await send(`/daemon/console/chats/${encodeURIComponent(appId)}/page`, { method: 'GET' })
+  const answer: unknown = await response.json()
+  if (!isRecord(answer) || typeof answer.isOn !== 'boolean' || !Array.isArray(answer.frames))
+    throw new Error('the daemon does not say whether there is a page')
+  return { isOn: answer.isOn, frames: answer.frames.map(String) }
 }

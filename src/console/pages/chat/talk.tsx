@@ -3,13 +3,13 @@ import type { ChatApp } from '../../../contract/chat/apps.js'
 import { messageOf } from '../../api/client.js'
 import type { ChatClient } from '../../chat/client.js'
 import { rateTurn, runTurn, stopTurn, type Turn } from '../../chat/turn.js'
-import { address } from '../../router.js'
-import { Button, Link } from '../../ui/button.js'
-import { Icon } from '../../ui/icon.js'
+import { Button } from '../../ui/button.js'
 import { Field } from '../../ui/parts.js'
 import { Badge, Notice } from '../../ui/state.js'
 import { say } from '../../ui/toast.js'
 import { AnswerText } from '../ask/answer-text.js'
+import { Foot, type Rate } from './foot.js'
+import { Sources } from './passages.js'
 
 /** A conversation with an application, as its users have it. */
 export function Talk({ app, client }: { app: ChatApp; client: ChatClient }) {
@@ -41,15 +41,17 @@ export function Talk({ app, client }: { app: ChatApp; client: ChatClient }) {
   const stop = () => {
     if (last !== undefined) stopTurn(client, last).catch((error: unknown) => say(messageOf(error), 'bad'))
   }
-  const rate = (at: number, rating: Turn['rating']) => {
+  const rate = async (at: number, rating: Turn['rating'], remark?: string) => {
     const turn = turns[at]
     if (turn === undefined) return
-    const { rating: before, ...rest } = turn
-    const next: Turn = before === rating || rating === undefined ? rest : { ...rest, rating }
-    rateTurn(client, turn, next.rating).then(
-      () => set(at, next),
-      (error: unknown) => say(messageOf(error), 'bad'),
-    )
+    const { rating: _, ...rest } = turn
+    try {
+      await rateTurn(client, turn, rating, remark)
+      set(at, rating === undefined ? rest : { ...rest, rating })
+      if (remark !== undefined) say('The remark stands under Feedback.')
+    } catch (error) {
+      say(messageOf(error), 'bad')
+    }
   }
   const suggested = turns.length === 0 ? app.suggestedQuestions : last?.state === 'done' ? last.suggested : []
   return (
@@ -60,7 +62,7 @@ export function Talk({ app, client }: { app: ChatApp; client: ChatClient }) {
         {turns.map((turn, at) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: turns only come at the end
           <li key={at}>
-            <TurnView turn={turn} rate={(rating) => rate(at, rating)} />
+            <TurnView turn={turn} rate={(rating, remark) => rate(at, rating, remark)} />
           </li>
         ))}
       </ol>
@@ -131,7 +133,7 @@ function Composer({
   )
 }
 
-function TurnView({ turn, rate }: { turn: Turn; rate: (rating: 'like' | 'dislike') => void }) {
+function TurnView({ turn, rate }: { turn: Turn; rate: Rate }) {
   const { state, sources, steps } = turn
   const [cited, setCited] = useState<number>()
   return (
@@ -153,7 +155,12 @@ function TurnView({ turn, rate }: { turn: Turn; rate: (rating: 'like' | 'dislike
       {turn.answer === '' && state === 'running' ? (
         <p className="muted">Looking…</p>
       ) : (
-        <AnswerText text={turn.answer} isRunning={state === 'running'} onCite={setCited} />
+        <AnswerText
+          text={turn.answer}
+          isRunning={state === 'running'}
+          onCite={setCited}
+          {...(state === 'running' ? {} : { cited: sources.length })}
+        />
       )}
       {state === 'stopped' && <Badge tone="warn">stopped</Badge>}
       {turn.error !== undefined && <Notice tone="bad">{turn.error}</Notice>}
@@ -162,56 +169,9 @@ function TurnView({ turn, rate }: { turn: Turn; rate: (rating: 'like' | 'dislike
           {why}
         </Notice>
       ))}
-      {sources.length > 0 && (
-        <details className="talk-sources" open={cited !== undefined}>
-          <summary className="small">{sources.length === 1 ? '1 passage' : `${sources.length} passages`}</summary>
-          <ol>
-            {sources.map(({ position, document_id, document_name, dataset_id, content }) => (
-              <li key={position} className={position === cited ? 'is-cited' : undefined}>
-                <p>
-                  <span className="faint number">{position}</span>{' '}
-                  <Link className="wrap" to={address('documents', [document_id], { space: dataset_id })}>
-                    {document_name}
-                  </Link>
-                </p>
-                <p className="small muted wrap">{content.slice(0, 400)}</p>
-              </li>
-            ))}
-          </ol>
-        </details>
-      )}
+      <Sources of={sources} cited={cited} />
       {state !== 'running' && <Foot turn={turn} rate={rate} />}
     </article>
-  )
-}
-
-function Foot({ turn, rate }: { turn: Turn; rate: (rating: 'like' | 'dislike') => void }) {
-  const { usage, isFixed, rating } = turn
-  return (
-    <div className="row small faint">
-      <button
-        type="button"
-        className="button button-quiet button-small"
-        aria-pressed={rating === 'like'}
-        onClick={() => rate('like')}
-      >
-        {rating === 'like' && <Icon name="check" size={14} />} Good answer
-      </button>
-      <button
-        type="button"
-        className="button button-quiet button-small"
-        aria-pressed={rating === 'dislike'}
-        onClick={() => rate('dislike')}
-      >
-        {rating === 'dislike' && <Icon name="check" size={14} />} Bad answer
-      </button>
-      {isFixed === true && <Badge tone="accent">annotation</Badge>}
-      {usage !== undefined && (
-        <span className="number">
-          {usage.total_tokens} tokens, {Number(usage.total_price)} {usage.currency}, {usage.latency.toFixed(1)} s
-        </span>
-      )}
-    </div>
   )
 }
 

@@ -1,13 +1,13 @@
-import { useState } from 'react'
+import { useEffect, useState } from 'react'
 import type { OutlineNode } from '../../../contract/gateway/document-parts.js'
 import type { DocumentAsset } from '../../../contract/gateway/documents.js'
 import { messageOf } from '../../api/client.js'
 import { useRead, useWrite } from '../../api/use.js'
 import { address, go, setQuery, usePlace } from '../../router.js'
 import { Button, Link } from '../../ui/button.js'
-import { formatBytes, formatMoment, splitPath } from '../../ui/format.js'
-import { Dialog, Facts, PageHead, Tabs } from '../../ui/parts.js'
-import { Empty, Loaded, Notice } from '../../ui/state.js'
+import { formatBytes, formatKind, formatMoment, splitPath } from '../../ui/format.js'
+import { Dialog, Facts, FormEnd, PageHead, Tabs } from '../../ui/parts.js'
+import { Empty, Failure, Loaded, Notice, Skeleton } from '../../ui/state.js'
 import { say } from '../../ui/toast.js'
 import { PageOfDocument } from '../../viewer/page.js'
 import { Reading, type Target } from '../../viewer/reading.js'
@@ -50,11 +50,27 @@ export function DocumentPage({ spaceId, documentId }: DocumentProps) {
     { path },
     { every: (last) => (last?.parserStatus === 'pending' || isReading ? LOOK_MS : false) },
   )
-  return (
-    <Loaded of={document} lines={8}>
-      {(asset) => <DocumentView asset={asset} />}
-    </Loaded>
-  )
+  // its new version is there once its job is not: what was read of it before that is of the old one
+  const { refetch } = document
+  const lookedAt = open.dataUpdatedAt
+  useEffect(() => {
+    if (lookedAt > 0 && !isReading) void refetch()
+  }, [lookedAt, isReading, refetch])
+  if (document.data === undefined)
+    return (
+      <>
+        <p className="small">
+          <Link to={address('documents')}>Documents</Link>
+        </p>
+        <PageHead title="Document" />
+        {document.isError ? (
+          <Failure error={document.error} retry={() => void document.refetch()} />
+        ) : (
+          <Skeleton lines={8} />
+        )}
+      </>
+    )
+  return <DocumentView asset={document.data} />
 }
 
 function DocumentView({ asset }: { asset: DocumentAsset }) {
@@ -74,7 +90,7 @@ function DocumentView({ asset }: { asset: DocumentAsset }) {
           <span className="row">
             <DocumentState status={asset.parserStatus} />
             <span className="number">
-              {formatBytes(asset.sizeBytes)} · {asset.mimeType} · version {asset.version}
+              {formatBytes(asset.sizeBytes)} · {formatKind(asset.mimeType)} · version {asset.version}
             </span>
           </span>
         }
@@ -105,6 +121,10 @@ function Actions({ asset }: { asset: DocumentAsset }) {
   const remove = useWrite('DELETE /knowledge-spaces/{id}/documents/bulk', changed)
   const input = { path: { id: asset.knowledgeSpaceId }, body: { documentIds: [asset.id] } }
   const failed = (error: unknown) => say(messageOf(error), 'bad')
+  const gone = () => {
+    say('It is deleted.')
+    go(address('documents'), { replace: true })
+  }
   return (
     <>
       <Button
@@ -125,24 +145,14 @@ function Actions({ asset }: { asset: DocumentAsset }) {
               {asset.filename} goes with everything that was made of it, in all versions. The file where it came from
               stays.
             </p>
-            <div className="row form-end">
-              <Button onClick={() => setAsking(false)}>Cancel</Button>
-              <Button
-                kind="danger"
-                busy={remove.isPending}
-                onClick={() =>
-                  remove.mutate(input, {
-                    onSuccess: () => {
-                      say('It is deleted.')
-                      go(address('documents'), { replace: true })
-                    },
-                    onError: failed,
-                  })
-                }
-              >
-                Delete
-              </Button>
-            </div>
+            <FormEnd
+              of={remove}
+              label="Delete"
+              kind="danger"
+              icon="trash"
+              onClick={() => remove.mutate(input, { onSuccess: gone })}
+              onCancel={() => setAsking(false)}
+            />
           </div>
         </Dialog>
       )}
@@ -238,14 +248,24 @@ function OutlineList({ nodes }: { nodes: readonly OutlineNode[] }) {
   )
 }
 
+/** `documentDate` → `Document date` */
+function titleOf(name: string): string {
+  const words = name.replace(/([a-z])([A-Z])/g, (_, before, after) => `${before} ${after.toLowerCase()}`)
+  return words.charAt(0).toUpperCase() + words.slice(1)
+}
+
+function inWords(value: unknown): string {
+  if (typeof value !== 'string') return JSON.stringify(value)
+  return /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(value) ? formatMoment(value) : value
+}
+
 function AllFacts({ asset }: { asset: DocumentAsset }) {
-  const metadata = Object.entries(asset.metadata).map(
-    ([name, value]) => [name, typeof value === 'string' ? value : JSON.stringify(value)] as const,
-  )
+  const metadata = Object.entries(asset.metadata).map(([name, value]) => [titleOf(name), inWords(value)] as const)
   return (
     <Facts
       of={[
         ['File', asset.filename],
+        ['Kind', `${formatKind(asset.mimeType)} (${asset.mimeType})`],
         [
           'Id',
           <span key="id" className="mono">

@@ -1,11 +1,10 @@
 import './documents.css'
 import { useSpace } from '../../api/space.js'
 import { useRead } from '../../api/use.js'
-import { address, setQuery, usePlace } from '../../router.js'
-import { Link } from '../../ui/button.js'
+import { setQuery, usePlace } from '../../router.js'
 import { plural } from '../../ui/format.js'
+import { NoSpace } from '../../ui/no-space.js'
 import { PageHead, Tabs } from '../../ui/parts.js'
-import { Empty, Failure, Skeleton } from '../../ui/state.js'
 import { DocumentPage } from './document.js'
 import { FoundDocuments } from './found.js'
 import { Jobs } from './jobs.js'
@@ -23,7 +22,8 @@ type View = (typeof VIEWS)[number]['id']
 /** What is in a space: as a list, by folders, what is being read, what could not be. */
 export function Documents() {
   const { rest, query } = usePlace()
-  const { space, isLoading, error } = useSpace()
+  const chosen = useSpace()
+  const { space } = chosen
   const view: View = VIEWS.find(({ id }) => id === query.get('view'))?.id ?? 'list'
   const words = query.get('name') ?? ''
   const stats = useRead(
@@ -31,16 +31,14 @@ export function Documents() {
     { path: { id: space?.id ?? '' }, query: {} },
     { enabled: space !== undefined },
   )
-  if (error !== null && error !== undefined) return <Failure error={error} />
-  if (isLoading) return <Skeleton lines={8} />
   if (space === undefined)
     return (
-      <Empty icon="documents" title="No spaces yet">
-        <p>Documents live in a space.</p>
-        <Link className="button button-primary" to={address('spaces')}>
-          Go to the spaces
-        </Link>
-      </Empty>
+      <>
+        <PageHead title="Documents" />
+        <NoSpace of={chosen} icon="documents">
+          Documents live in a space.
+        </NoSpace>
+      </>
     )
   const [documentId] = rest
   if (documentId !== undefined) return <DocumentPage key={documentId} spaceId={space.id} documentId={documentId} />

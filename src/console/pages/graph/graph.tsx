@@ -58,7 +58,7 @@ function NoSpace({ isLoading, error }: { isLoading: boolean; error: unknown }) {
     <Empty icon="graph" title="No spaces yet">
       <p>The graph is made of what the documents of a space name.</p>
       <Link className="button button-primary" to={address('spaces')}>
-        Spaces
+        Make a space
       </Link>
     </Empty>
   )

@@ -46,7 +46,9 @@ function Now({ status }: { status: DaemonStatus }) {
               ...(memory === undefined ? [] : ([['Most memory', formatBytes(memory.peakRss)]] as const)),
               ...(eventLoop === undefined
                 ? []
-                : ([['Delay of its loop', `${formatMs(eventLoop.p50)}, ${formatMs(eventLoop.p99)} at 99 %`]] as const)),
+                : ([
+                    ['Delay of events', `${formatMs(eventLoop.p50)}, at most ${formatMs(eventLoop.p99)} for 99 of 100`],
+                  ] as const)),
               ...(activity.backgroundTasks === undefined
                 ? []
                 : ([['Trainings', formatCount(activity.backgroundTasks)]] as const)),

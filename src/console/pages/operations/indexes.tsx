@@ -173,7 +173,7 @@ function Leases({ spaceId }: { spaceId: string }) {
   )
 }
 
-function Held({ of: { activeSessions, failedCommits, storage, parser } }: { of: KnowledgeSpaceStatus }) {
+function Held({ of: { activeSessions, storage, parser } }: { of: KnowledgeSpaceStatus }) {
   return (
     <Panel title="Storage">
       <Facts
@@ -181,7 +181,6 @@ function Held({ of: { activeSessions, failedCommits, storage, parser } }: { of: 
           ['Objects', `${storage.objectStorageKind}, ${storage.healthy ? 'healthy' : 'not healthy'}`],
           ['Reader', `${parser.kind}, policy ${parser.policyVersion}`],
           ['Sessions', formatCount(activeSessions.count)],
-          ['Failed commits', formatCount(failedCommits.count)],
         ]}
       />
     </Panel>

@@ -4,8 +4,8 @@ import type { JobStage } from '../../../contract/gateway/jobs.js'
 import type { JOB_STATES } from '../../../contract/values.js'
 import { call, messageOf } from '../../api/client.js'
 import { useForget, useWrite } from '../../api/use.js'
-import { setQuery, usePlace } from '../../router.js'
-import { Button } from '../../ui/button.js'
+import { address, setQuery, usePlace } from '../../router.js'
+import { Button, Link } from '../../ui/button.js'
 import { formatAgo, formatMoment, plural } from '../../ui/format.js'
 import { Badge, Empty, Failure, Skeleton, type Tone } from '../../ui/state.js'
 import { say } from '../../ui/toast.js'
@@ -112,7 +112,9 @@ function JobRow({ job }: { job: Job }) {
     <li className="job">
       <div className="job-words">
         <p className="wrap">
-          <strong>{job.filename}</strong>
+          <Link className="job-name" to={address('documents', [job.documentAssetId])}>
+            {job.filename}
+          </Link>
         </p>
         <p className="small faint">
           <span title={formatMoment(job.updatedAt)}>{formatAgo(job.updatedAt)}</span>

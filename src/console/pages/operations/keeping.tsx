@@ -1,11 +1,9 @@
 import type { FormEvent } from 'react'
 import type { RetentionPolicy } from '../../../contract/gateway/retention.js'
 import type { QuotaPolicy } from '../../../contract/gateway/spaces.js'
-import { messageOf } from '../../api/client.js'
 import { useRead, useWrite } from '../../api/use.js'
-import { Button } from '../../ui/button.js'
 import { formatBytes, formatCount } from '../../ui/format.js'
-import { Facts, Field, Panel } from '../../ui/parts.js'
+import { Facts, FormEnd, NumberField, Panel } from '../../ui/parts.js'
 import { Loaded } from '../../ui/state.js'
 import { say } from '../../ui/toast.js'
 
@@ -43,7 +41,7 @@ function OfSpace({ spaceId }: { spaceId: string }) {
           <PolicyForm
             key={now.updatedAt}
             policy={now}
-            isBusy={update.isPending}
+            update={update}
             save={(body) => update.mutate({ path, body }, told)}
           />
         )}
@@ -62,32 +60,24 @@ function OfTenant() {
     <Panel title="Retention of every space that says nothing else">
       <Loaded of={policy}>
         {(now) => (
-          <PolicyForm
-            key={now.updatedAt}
-            policy={now}
-            isBusy={update.isPending}
-            save={(body) => update.mutate({ body }, told)}
-          />
+          <PolicyForm key={now.updatedAt} policy={now} update={update} save={(body) => update.mutate({ body }, told)} />
         )}
       </Loaded>
     </Panel>
   )
 }
 
-const told = {
-  onSuccess: () => say('The policy was changed'),
-  onError: (error: unknown) => say(messageOf(error), 'bad'),
-}
+const told = { onSuccess: () => say('The policy was changed') }
 
 type Body = Partial<Pick<RetentionPolicy, (typeof RULES)[number]['name']>>
 
 function PolicyForm({
   policy,
-  isBusy,
+  update,
   save,
 }: {
   policy: RetentionPolicy
-  isBusy: boolean
+  update: { isPending: boolean; error: unknown }
   save: (body: Body) => void
 }) {
   const submit = (event: FormEvent<HTMLFormElement>) => {
@@ -107,26 +97,18 @@ function PolicyForm({
     <form className="stack" onSubmit={submit}>
       <div className="ops-fields">
         {RULES.map(({ name, label, unit }) => (
-          <Field key={name} label={`${label} (${unit})`} hint={name === NEVER ? 'Empty: for ever.' : undefined}>
-            {(given) => (
-              <input
-                {...given}
-                name={name}
-                className="input number"
-                type="number"
-                min={1}
-                required={name !== NEVER}
-                defaultValue={policy[name] ?? ''}
-              />
-            )}
-          </Field>
+          <NumberField
+            key={name}
+            label={`${label} (${unit})`}
+            hint={name === NEVER ? 'Empty: for ever.' : undefined}
+            name={name}
+            min={1}
+            required={name !== NEVER}
+            defaultValue={policy[name] ?? ''}
+          />
         ))}
       </div>
-      <div className="row form-end">
-        <Button type="submit" busy={isBusy}>
-          Save
-        </Button>
-      </div>
+      <FormEnd of={update} label="Save" kind="plain" />
     </form>
   )
 }

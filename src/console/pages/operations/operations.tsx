@@ -2,8 +2,8 @@ import '../../style/forms.css'
 import './operations.css'
 import { useSpace } from '../../api/space.js'
 import { setQuery, usePlace } from '../../router.js'
+import { NoSpace } from '../../ui/no-space.js'
 import { PageHead, Tabs } from '../../ui/parts.js'
-import { Empty, Failure, Skeleton } from '../../ui/state.js'
 import { Activity } from './activity.js'
 import { Indexes } from './indexes.js'
 import { Jobs } from './jobs.js'
@@ -41,13 +41,14 @@ function Shown({ tab }: { tab: Tab }) {
 }
 
 function OfSpace({ tab }: { tab: Tab }) {
-  const { space, isLoading, error } = useSpace()
-  if (space === undefined) {
-    if (isLoading) return <Skeleton lines={6} />
-    if (error !== null) return <Failure error={error} />
-    return <Empty icon="operations" title="No spaces yet" />
-  }
-  const { id } = space
+  const chosen = useSpace()
+  if (chosen.space === undefined)
+    return (
+      <NoSpace of={chosen} icon="operations">
+        This is about one space.
+      </NoSpace>
+    )
+  const { id } = chosen.space
   if (tab === 'jobs') return <Jobs key={id} spaceId={id} />
   if (tab === 'index') return <Indexes key={id} spaceId={id} />
   if (tab === 'upkeep') return <Upkeep key={id} spaceId={id} />

@@ -1,13 +1,11 @@
 import { useMutation } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
-import { messageOf, send } from '../../api/client.js'
+import { send } from '../../api/client.js'
 import { isRecord } from '../../api/session.js'
 import { useWrite } from '../../api/use.js'
-import { Button } from '../../ui/button.js'
 import { formatMoment } from '../../ui/format.js'
-import { Field, Panel } from '../../ui/parts.js'
+import { Field, FormEnd, NumberField, Panel } from '../../ui/parts.js'
 import { ShownOnce } from '../../ui/shown-once.js'
-import { Notice } from '../../ui/state.js'
 import { say } from '../../ui/toast.js'
 
 interface Made {
@@ -75,27 +73,9 @@ function NewToken() {
                 </select>
               )}
             </Field>
-            <Field label="For how many days">
-              {(given) => (
-                <input
-                  {...given}
-                  name="days"
-                  className="input"
-                  type="number"
-                  min={1}
-                  max={90}
-                  defaultValue={30}
-                  required
-                />
-              )}
-            </Field>
+            <NumberField label="For how many days" name="days" min={1} max={90} defaultValue={30} required />
           </div>
-          {sign.isError && <Notice tone="bad">{messageOf(sign.error)}</Notice>}
-          <div className="row form-end">
-            <Button kind="primary" type="submit" busy={sign.isPending}>
-              Make the token
-            </Button>
-          </div>
+          <FormEnd of={sign} label="Make the token" />
         </form>
       )}
     </Panel>
@@ -117,20 +97,12 @@ function RevokeToken() {
   return (
     <Panel title="Revoke a token">
       <form className="stack" onSubmit={submit}>
-        <Field
-          label="Its id"
-          hint="The claim jti, which is shown when a token is made. It does not come back."
-          error={revoke.isError ? messageOf(revoke.error) : undefined}
-        >
+        <Field label="Its id" hint="The claim jti, which is shown when a token is made. It does not come back.">
           {(given) => (
             <input {...given} name="jti" className="input mono" required maxLength={200} autoComplete="off" />
           )}
         </Field>
-        <div className="row form-end">
-          <Button kind="danger" type="submit" busy={revoke.isPending}>
-            Revoke
-          </Button>
-        </div>
+        <FormEnd of={revoke} label="Revoke" kind="danger" />
       </form>
     </Panel>
   )

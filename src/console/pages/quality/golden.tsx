@@ -1,14 +1,13 @@
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import type { GoldenQuestion } from '../../../contract/gateway/golden-questions.js'
-import { messageOf } from '../../api/client.js'
 import { useEvery } from '../../api/every.js'
 import { useWrite } from '../../api/use.js'
 import { Button, IconButton } from '../../ui/button.js'
 import { formatCount, formatDay, plural } from '../../ui/format.js'
-import { Dialog, Field } from '../../ui/parts.js'
+import { Dialog, FormEnd } from '../../ui/parts.js'
 import { Badge, Empty, Loaded, Notice } from '../../ui/state.js'
-import { say } from '../../ui/toast.js'
 import { expectedOf } from './expected.js'
+import { GoldenForm } from './golden-form.js'
 
 export const GOLDEN = 'GET /knowledge-spaces/{id}/golden-questions'
 /** as many as a page shows and a run here asks */
@@ -26,6 +25,7 @@ export function useGolden(spaceId: string) {
 export function Golden({ spaceId }: { spaceId: string }) {
   const golden = useGolden(spaceId)
   const [isNew, setNew] = useState(false)
+  const [edited, setEdited] = useState<GoldenQuestion>()
   const [dropped, setDropped] = useState<GoldenQuestion>()
   const add = (
     <Button kind="primary" icon="plus" onClick={() => setNew(true)}>
@@ -47,17 +47,27 @@ export function Golden({ spaceId }: { spaceId: string }) {
           ) : (
             <>
               <div className="row">{add}</div>
-              {isCut && <Notice>The oldest {formatCount(MOST_GOLDEN)} are shown; `ks golden --all` lists all.</Notice>}
+              {isCut && (
+                <Notice>
+                  The oldest {formatCount(MOST_GOLDEN)} are shown; <code>ks golden --all</code> lists all.
+                </Notice>
+              )}
               <ul className="golden-list">
                 {items.map((one) => (
-                  <GoldenRow key={one.id} question={one} onDelete={() => setDropped(one)} />
+                  <GoldenRow
+                    key={one.id}
+                    question={one}
+                    onEdit={() => setEdited(one)}
+                    onDelete={() => setDropped(one)}
+                  />
                 ))}
               </ul>
             </>
           )
         }
       </Loaded>
-      {isNew && <NewGolden spaceId={spaceId} onClose={() => setNew(false)} />}
+      {isNew && <GoldenForm spaceId={spaceId} onClose={() => setNew(false)} />}
+      {edited !== undefined && <GoldenForm spaceId={spaceId} question={edited} onClose={() => setEdited(undefined)} />}
       {dropped !== undefined && (
         <DropGolden spaceId={spaceId} question={dropped} onClose={() => setDropped(undefined)} />
       )}
@@ -65,7 +75,13 @@ export function Golden({ spaceId }: { spaceId: string }) {
   )
 }
 
-function GoldenRow({ question, onDelete }: { question: GoldenQuestion; onDelete: () => void }) {
+interface GoldenRowProps {
+  question: GoldenQuestion
+  onEdit: () => void
+  onDelete: () => void
+}
+
+function GoldenRow({ question, onEdit, onDelete }: GoldenRowProps) {
   const { anchors, evidenceIds, answerable } = expectedOf(question)
   const { origin } = question.metadata
   return (
@@ -90,7 +106,12 @@ function GoldenRow({ question, onDelete }: { question: GoldenQuestion; onDelete:
           <span>{formatDay(question.createdAt)}</span>
         </p>
       </div>
-      <IconButton icon="trash" label={`Delete ${question.question.slice(0, 80)}`} onClick={onDelete} />
+      <div className="golden-actions">
+        <Button small kind="quiet" aria-label={`Edit ${question.question.slice(0, 80)}`} onClick={onEdit}>
+          Edit
+        </Button>
+        <IconButton icon="trash" label={`Delete ${question.question.slice(0, 80)}`} onClick={onDelete} />
+      </div>
     </li>
   )
 }
@@ -110,95 +131,15 @@ function DropGolden({
       <div className="stack">
         <p className="wrap">{question.question}</p>
         <p className="muted">It takes no part in runs any more. This cannot be taken back.</p>
-        {drop.isError && <Notice tone="bad">{messageOf(drop.error)}</Notice>}
-        <div className="row form-end">
-          <Button onClick={onClose}>Keep</Button>
-          <Button
-            kind="danger"
-            busy={drop.isPending}
-            onClick={() => drop.mutate({ path: { id: spaceId, questionId: question.id } }, { onSuccess: onClose })}
-          >
-            Delete
-          </Button>
-        </div>
+        <FormEnd
+          of={drop}
+          label="Delete"
+          kind="danger"
+          onClick={() => drop.mutate({ path: { id: spaceId, questionId: question.id } }, { onSuccess: onClose })}
+          cancel="Keep"
+          onCancel={onClose}
+        />
       </div>
-    </Dialog>
-  )
-}
-
-function NewGolden({ spaceId, onClose }: { spaceId: string; onClose: () => void }) {
-  const [question, setQuestion] = useState('')
-  const [document, setDocument] = useState('')
-  const [quote, setQuote] = useState('')
-  const [hasAnswer, setHasAnswer] = useState(true)
-  const create = useWrite('POST /knowledge-spaces/{id}/golden-questions', [GOLDEN])
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    const place = { document: document.trim(), ...(quote.trim() === '' ? {} : { quote: quote.trim() }) }
-    const metadata = !hasAnswer ? { answerable: false } : place.document === '' ? {} : { expect: [place] }
-    create.mutate(
-      { path: { id: spaceId }, body: { question: question.trim(), metadata } },
-      {
-        onSuccess: () => {
-          say('The next run asks it, too.')
-          onClose()
-        },
-      },
-    )
-  }
-  return (
-    <Dialog title="New golden question" onClose={onClose}>
-      <form className="stack" onSubmit={submit}>
-        <Field label="Question">
-          {(given) => (
-            <textarea
-              {...given}
-              className="textarea"
-              rows={2}
-              required
-              maxLength={4000}
-              value={question}
-              onChange={(event) => setQuestion(event.target.value)}
-            />
-          )}
-        </Field>
-        <label className="row">
-          <input type="checkbox" checked={hasAnswer} onChange={(event) => setHasAnswer(event.target.checked)} />
-          The space holds an answer
-        </label>
-        {hasAnswer && (
-          <>
-            <Field label="Document" hint="Optional: its whole path, or the end of it.">
-              {(given) => (
-                <input
-                  {...given}
-                  className="input"
-                  value={document}
-                  onChange={(event) => setDocument(event.target.value)}
-                />
-              )}
-            </Field>
-            <Field label="Quote" hint="Optional: words of the passage that answers.">
-              {(given) => (
-                <input
-                  {...given}
-                  className="input"
-                  disabled={document.trim() === ''}
-                  value={quote}
-                  onChange={(event) => setQuote(event.target.value)}
-                />
-              )}
-            </Field>
-          </>
-        )}
-        {create.isError && <Notice tone="bad">{messageOf(create.error)}</Notice>}
-        <div className="row form-end">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button kind="primary" type="submit" busy={create.isPending}>
-            Add
-          </Button>
-        </div>
-      </form>
     </Dialog>
   )
 }

@@ -71,7 +71,8 @@ function optionsOf(frame: HTMLElement, points: readonly Point[], onChoose: (id: 
     width: frame.clientWidth,
     height: HEIGHT,
     scales: { x: { time: false, range: [-0.5, Math.max(points.length - 0.5, 0.5)] }, y: { range: [0, 105] } },
-    legend: { live: true },
+    // the table below says the values
+    legend: { live: false },
     cursor: { y: false, drag: { x: false, y: false } },
     series: [
       { label: 'Run', value: (_, at) => (at === null ? '' : formatMoment(points[at]?.startedAt ?? 0)) },

@@ -1,10 +1,12 @@
+import '../../style/forms.css'
 import './quality.css'
 import { useSpace } from '../../api/space.js'
 import { useRead } from '../../api/use.js'
-import { address, setQuery, usePlace } from '../../router.js'
-import { Link } from '../../ui/button.js'
+import { setQuery, usePlace } from '../../router.js'
+import { NoSpace } from '../../ui/no-space.js'
 import { PageHead, Tabs } from '../../ui/parts.js'
-import { Empty, Failure, Skeleton } from '../../ui/state.js'
+import { Clusters } from './clusters.js'
+import { Conflicts } from './conflicts.js'
 import { Golden } from './golden.js'
 import { Review } from './review.js'
 import { Runs } from './runs-tab.js'
@@ -13,26 +15,17 @@ const LEAD = 'Where the space answers badly, why, and whether it gets better.'
 
 /** Failed queries to decide on, golden questions, and how their runs went. */
 export function Quality() {
-  const { space, isLoading, error } = useSpace()
-  if (space === undefined)
-    return (
-      <>
-        <PageHead title="Quality" lead={LEAD} />
-        {error !== null && error !== undefined ? (
-          <Failure error={error} />
-        ) : isLoading ? (
-          <Skeleton />
-        ) : (
-          <Empty icon="quality" title="No spaces yet">
-            <p>Make one first; questions that it cannot answer are collected here.</p>
-            <Link className="button button-primary" to={address('spaces')}>
-              Spaces
-            </Link>
-          </Empty>
-        )}
-      </>
-    )
-  return <OfSpace key={space.id} id={space.id} />
+  const chosen = useSpace()
+  const { space } = chosen
+  if (space !== undefined) return <OfSpace key={space.id} id={space.id} />
+  return (
+    <>
+      <PageHead title="Quality" lead={LEAD} />
+      <NoSpace of={chosen} icon="quality">
+        Questions that a space cannot answer are collected here.
+      </NoSpace>
+    </>
+  )
 }
 
 function OfSpace({ id }: { id: string }) {
@@ -42,8 +35,10 @@ function OfSpace({ id }: { id: string }) {
   const open = counts && counts['pending-triage'] + counts.triaged + counts['pending-annotation']
   const tabs = [
     { id: 'review', title: 'Review', ...(open === undefined ? {} : { count: open }) },
+    { id: 'clusters', title: 'Asked alike' },
     { id: 'golden', title: 'Golden questions' },
     { id: 'runs', title: 'Runs' },
+    { id: 'conflicts', title: 'Conflicts' },
   ] as const
   const tab = tabs.find((one) => one.id === query.get('tab'))?.id ?? 'review'
   return (
@@ -53,11 +48,13 @@ function OfSpace({ id }: { id: string }) {
         label="Quality"
         tabs={tabs}
         value={tab}
-        onChange={(to) => setQuery({ tab: to, query: undefined, before: undefined, after: undefined })}
+        onChange={(to) => setQuery({ tab: to, query: undefined, show: undefined, before: undefined, after: undefined })}
       />
       {tab === 'review' && <Review spaceId={id} counts={counts} />}
+      {tab === 'clusters' && <Clusters spaceId={id} />}
       {tab === 'golden' && <Golden spaceId={id} />}
       {tab === 'runs' && <Runs spaceId={id} />}
+      {tab === 'conflicts' && <Conflicts spaceId={id} />}
     </>
   )
 }

@@ -108,12 +108,12 @@ function Queue({ spaceId, items, shown }: { spaceId: string; items: FailedQuery[
           <li key={one.id}>
             <button
               type="button"
-              className={classes('review-item', index === at && 'is-selected')}
+              className={classes('pick-item', index === at && 'is-selected')}
               aria-current={index === at || undefined}
               data-at={index}
               onClick={() => setQuery({ query: one.id }, { replace: true })}
             >
-              <span className="review-question">{one.query}</span>
+              <span className="pick-words">{one.query}</span>
               <span className="row small faint">
                 <Badge tone={STATUS[one.status].tone}>{STATUS[one.status].short}</Badge>
                 <span>{TRIGGER[one.trigger]}</span>

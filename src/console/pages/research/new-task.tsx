@@ -5,7 +5,7 @@ import { useWrite } from '../../api/use.js'
 import { address, go } from '../../router.js'
 import { Button } from '../../ui/button.js'
 import { formatCount, formatMs, plural } from '../../ui/format.js'
-import { Dialog, Facts, Field } from '../../ui/parts.js'
+import { Dialog, Facts, Field, FormEnd, NumberField } from '../../ui/parts.js'
 import { Notice } from '../../ui/state.js'
 import { money, TASKS, type Task } from './words.js'
 
@@ -86,44 +86,30 @@ export function NewTask({ space, like, onClose }: NewTaskProps) {
               </select>
             )}
           </Field>
-          <Field label="Budget, USD" hint="None: no bound.">
-            {(given) => (
-              <input
-                {...given}
-                className="input"
-                type="number"
-                min="0"
-                step="any"
-                value={budget}
-                onChange={(event) => setBudget(event.target.value)}
-              />
-            )}
-          </Field>
-          <Field label="Minutes" hint="10 where none is given.">
-            {(given) => (
-              <input
-                {...given}
-                className="input"
-                type="number"
-                min="0.001"
-                step="any"
-                value={minutes}
-                onChange={(event) => setMinutes(event.target.value)}
-              />
-            )}
-          </Field>
+          <NumberField
+            label="Budget, USD"
+            hint="None: no bound."
+            min="0"
+            step="any"
+            value={budget}
+            onChange={(event) => setBudget(event.target.value)}
+          />
+          <NumberField
+            label="Minutes"
+            hint="10 where none is given."
+            min="0.001"
+            step="any"
+            value={minutes}
+            onChange={(event) => setMinutes(event.target.value)}
+          />
         </div>
         {plan.data !== undefined && <Plan plan={plan.data} />}
         {plan.isError && <Notice tone="bad">{messageOf(plan.error)}</Notice>}
-        {create.isError && <Notice tone="bad">{messageOf(create.error)}</Notice>}
-        <div className="row form-end">
+        <FormEnd of={create} label="Start" icon="play" onCancel={onClose}>
           <Button disabled={query.trim() === ''} busy={plan.isPending} onClick={() => plan.mutate({ body: asked })}>
             Plan
           </Button>
-          <Button kind="primary" icon="play" type="submit" busy={create.isPending}>
-            Start
-          </Button>
-        </div>
+        </FormEnd>
       </form>
     </Dialog>
   )

@@ -24,6 +24,7 @@ export function Report({ id }: { id: string }) {
 function Shown({ report }: { report: ReportOf }) {
   const [opened, setOpened] = useState<Source>()
   const cite = (number: number) => setOpened(report.sources.find((source) => source.number === number))
+  const cited = Math.max(0, ...report.sources.map(({ number }) => number))
   const copy = () =>
     navigator.clipboard.writeText(report.text).then(
       () => say('Copied as Markdown.'),
@@ -54,9 +55,9 @@ function Shown({ report }: { report: ReportOf }) {
             {segmentsOf(report.text).map(({ rows, text, at }) => (
               <Fragment key={at}>
                 {rows === undefined ? (
-                  <AnswerText text={text} isRunning={false} onCite={cite} />
+                  <AnswerText text={text} isRunning={false} cited={cited} onCite={cite} />
                 ) : (
-                  <ReportTable rows={rows} onCite={cite} />
+                  <ReportTable rows={rows} cited={cited} onCite={cite} />
                 )}
               </Fragment>
             ))}
@@ -107,7 +108,13 @@ function Shown({ report }: { report: ReportOf }) {
   )
 }
 
-function ReportTable({ rows, onCite }: { rows: readonly string[][]; onCite: (number: number) => void }) {
+interface ReportTableProps {
+  rows: readonly string[][]
+  cited: number
+  onCite: (number: number) => void
+}
+
+function ReportTable({ rows, cited, onCite }: ReportTableProps) {
   const [head = [], ...body] = rows
   return (
     <div className="table-frame">
@@ -127,7 +134,7 @@ function ReportTable({ rows, onCite }: { rows: readonly string[][]; onCite: (num
               {cells.map((cell, at) => (
                 // biome-ignore lint/suspicious/noArrayIndexKey: a table stays as it is
                 <td key={at}>
-                  <AnswerText text={cell} isRunning={false} onCite={onCite} />
+                  <AnswerText text={cell} isRunning={false} cited={cited} onCite={onCite} />
                 </td>
               ))}
             </tr>

@@ -6,8 +6,9 @@ import { useSpace } from '../../api/space.js'
 import { address, usePlace } from '../../router.js'
 import { Button, classes, Link } from '../../ui/button.js'
 import { formatAgo, formatCount } from '../../ui/format.js'
+import { NoSpace } from '../../ui/no-space.js'
 import { PageHead } from '../../ui/parts.js'
-import { Badge, Empty, Failure, Loaded, Notice, Skeleton } from '../../ui/state.js'
+import { Badge, Empty, Loaded, Notice } from '../../ui/state.js'
 import { NewTask } from './new-task.js'
 import { TaskView } from './task.js'
 import { isEnded, money, STAGE, TASKS, type Task } from './words.js'
@@ -19,23 +20,15 @@ const BUSY_MS = 3_000
 
 /** The research tasks of a space: what they look for, how far they are, what they found. */
 export function Research() {
-  const { space, isLoading, error } = useSpace()
+  const chosen = useSpace()
+  const { space } = chosen
   if (space !== undefined) return <OfSpace key={space.id} space={space} />
   return (
     <>
       <PageHead title="Research" lead={LEAD} />
-      {error !== null && error !== undefined ? (
-        <Failure error={error} />
-      ) : isLoading ? (
-        <Skeleton />
-      ) : (
-        <Empty icon="research" title="No spaces yet">
-          <p>Research reads the documents of a space.</p>
-          <Link className="button button-primary" to={address('spaces')}>
-            Spaces
-          </Link>
-        </Empty>
-      )}
+      <NoSpace of={chosen} icon="research">
+        Research reads the documents of a space.
+      </NoSpace>
     </>
   )
 }
@@ -101,11 +94,11 @@ function TaskLink({ task, space, isChosen }: { task: Task; space: string; isChos
   const { said, tone } = STAGE[task.stage]
   return (
     <Link
-      className={classes('research-item', isChosen && 'is-selected')}
+      className={classes('pick-item', isChosen && 'is-selected')}
       aria-current={isChosen || undefined}
       to={address('research', [task.id], { space })}
     >
-      <span className="research-question">{task.query}</span>
+      <span className="pick-words">{task.query}</span>
       <span className="row small faint">
         <Badge tone={tone}>{said}</Badge>
         {task.cost.totalUsd > 0 && <span className="number">{money(task.cost.totalUsd)}</span>}

@@ -34,7 +34,7 @@ function Shown({ task, space }: { task: Task; space: KnowledgeSpace }) {
       <Panel>
         <div className="stack">
           <div className="research-head">
-            <h2 className="wrap">{task.query}</h2>
+            <Question text={task.query} />
             {ended ? (
               <Button small icon="refresh" onClick={() => setAgain(true)}>
                 Start again
@@ -81,6 +81,24 @@ function Shown({ task, space }: { task: Task; space: KnowledgeSpace }) {
       {task.stage === 'completed' && <Report id={task.id} />}
       {isAgain && <NewTask space={space} like={task} onClose={() => setAgain(false)} />}
     </article>
+  )
+}
+
+/** letters of a question from which it is folded */
+const LONG = 280
+
+/** The question as the heading; a very long one is folded, so that what came of it is in sight. */
+function Question({ text }: { text: string }) {
+  const [isWhole, setWhole] = useState(text.length <= LONG)
+  return (
+    <div className="research-query">
+      <h2 className={classes('wrap', !isWhole && 'is-folded')}>{text}</h2>
+      {text.length > LONG && (
+        <Button small kind="quiet" onClick={() => setWhole(!isWhole)}>
+          {isWhole ? 'Less' : 'The whole question'}
+        </Button>
+      )}
+    </div>
   )
 }
 

@@ -1,14 +1,14 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { Source } from '../../../contract/gateway/sources.js'
-import { call, messageOf } from '../../api/client.js'
+import { call } from '../../api/client.js'
 import { isRecord } from '../../api/session.js'
 import { useForget } from '../../api/use.js'
 import { Button } from '../../ui/button.js'
 import { formatBytes, plural } from '../../ui/format.js'
 import { Icon } from '../../ui/icon.js'
-import { Dialog } from '../../ui/parts.js'
-import { Badge, Loaded, Notice } from '../../ui/state.js'
+import { Dialog, FormEnd } from '../../ui/parts.js'
+import { Badge, Loaded } from '../../ui/state.js'
 import { say } from '../../ui/toast.js'
 import { readsOf } from './kinds.js'
 import { importFiles, importPages, listPages } from './sync.js'
@@ -109,12 +109,10 @@ export function Browse({ source, onClose }: { source: Source; onClose: () => voi
             </>
           )}
         </Loaded>
-        {take.isError && <Notice tone="bad">{messageOf(take.error)}</Notice>}
-        <div className="row form-end browse-end">
-          <span className="muted small">{plural(chosen.size, 'item')} chosen</span>
-          <Button kind="primary" disabled={chosen.size === 0} busy={take.isPending} onClick={() => take.mutate()}>
-            Import
-          </Button>
+        <div className="browse-end">
+          <FormEnd of={take} label="Import" disabled={chosen.size === 0} onClick={() => take.mutate()}>
+            <span className="muted small">{plural(chosen.size, 'item')} chosen</span>
+          </FormEnd>
         </div>
       </div>
     </Dialog>

@@ -1,12 +1,9 @@
 import { useState } from 'react'
 import type { Watch } from '../../../contract/gateway/local-files.js'
 import type { Source } from '../../../contract/gateway/sources.js'
-import { messageOf } from '../../api/client.js'
 import { useRead, useWrite } from '../../api/use.js'
-import { Button } from '../../ui/button.js'
 import { plural } from '../../ui/format.js'
-import { Dialog } from '../../ui/parts.js'
-import { Notice } from '../../ui/state.js'
+import { Dialog, FormEnd } from '../../ui/parts.js'
 import { say } from '../../ui/toast.js'
 
 /** as many as are counted before it says "or more" */
@@ -64,20 +61,16 @@ export function RemoveSource({ source, onClose }: { source: Source; onClose: () 
             </span>
           </label>
         </fieldset>
-        {remove.isError && <Notice tone="bad">{messageOf(remove.error)}</Notice>}
-        <div className="row form-end">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button
-            kind="danger"
-            icon="trash"
-            busy={remove.isPending}
-            onClick={() =>
-              remove.mutate({ path: { ...path, sourceId: source.id }, query: { documents } }, { onSuccess: gone })
-            }
-          >
-            Remove
-          </Button>
-        </div>
+        <FormEnd
+          of={remove}
+          label="Remove"
+          kind="danger"
+          icon="trash"
+          onClick={() =>
+            remove.mutate({ path: { ...path, sourceId: source.id }, query: { documents } }, { onSuccess: gone })
+          }
+          onCancel={onClose}
+        />
       </div>
     </Dialog>
   )
@@ -94,17 +87,13 @@ export function RemoveWatch({ watch, onClose }: { watch: Watch; onClose: () => v
       <div className="stack">
         <p className="mono wrap">{watch.folder}</p>
         <p>Its documents stay in the space as they are. What changes in the folder from now on is not taken up.</p>
-        {remove.isError && <Notice tone="bad">{messageOf(remove.error)}</Notice>}
-        <div className="row form-end">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button
-            kind="danger"
-            busy={remove.isPending}
-            onClick={() => remove.mutate({ path: { watchId: watch.id } }, { onSuccess: gone })}
-          >
-            Stop watching
-          </Button>
-        </div>
+        <FormEnd
+          of={remove}
+          label="Stop watching"
+          kind="danger"
+          onClick={() => remove.mutate({ path: { watchId: watch.id } }, { onSuccess: gone })}
+          onCancel={onClose}
+        />
       </div>
     </Dialog>
   )

@@ -1,6 +1,6 @@
 import { useState } from 'react'
 import { isRecord } from '../../api/session.js'
-import { Field } from '../../ui/parts.js'
+import { Field, NumberField } from '../../ui/parts.js'
 
 /** When a source is read again; fields of the form it stands in. */
 export function Schedule({ policy }: { policy?: unknown }) {
@@ -25,20 +25,14 @@ export function Schedule({ policy }: { policy?: unknown }) {
         )}
       </Field>
       {how === 'every' && (
-        <Field label="Hours">
-          {(given) => (
-            <input
-              {...given}
-              name="everyHours"
-              className="input"
-              type="number"
-              min={1}
-              max={720}
-              required
-              defaultValue={typeof known.everyHours === 'number' ? known.everyHours : 24}
-            />
-          )}
-        </Field>
+        <NumberField
+          label="Hours"
+          name="everyHours"
+          min={1}
+          max={720}
+          required
+          defaultValue={typeof known.everyHours === 'number' ? known.everyHours : 24}
+        />
       )}
       {how === 'daily' && (
         <>

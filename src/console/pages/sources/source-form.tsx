@@ -1,11 +1,8 @@
 import { type FormEvent, useRef, useState } from 'react'
 import type { Source } from '../../../contract/gateway/sources.js'
-import { messageOf } from '../../api/client.js'
 import { isRecord } from '../../api/session.js'
 import { useWrite } from '../../api/use.js'
-import { Button } from '../../ui/button.js'
-import { Dialog, Field } from '../../ui/parts.js'
-import { Notice } from '../../ui/state.js'
+import { Dialog, Field, FormEnd } from '../../ui/parts.js'
 import { say } from '../../ui/toast.js'
 import { KINDS, type Kind, kindOf, type Parameter } from './kinds.js'
 import { Schedule } from './schedule.js'
@@ -69,13 +66,7 @@ export function NewSource({ spaceId, onClose }: { spaceId: string; onClose: (mad
           <Parameters of={kind.parameters} />
           <Credentials of={kind} />
           <Schedule />
-          {create.isError && <Notice tone="bad">{messageOf(create.error)}</Notice>}
-          <div className="row form-end">
-            <Button onClick={() => setKind(undefined)}>Back</Button>
-            <Button kind="primary" type="submit" busy={create.isPending}>
-              Add
-            </Button>
-          </div>
+          <FormEnd of={create} label="Add" cancel="Back" onCancel={() => setKind(undefined)} />
         </form>
       )}
     </Dialog>
@@ -124,13 +115,7 @@ export function EditSource({ source, onClose }: { source: Source; onClose: () =>
           <input type="checkbox" checked={forgets} onChange={(event) => setForgets(event.target.checked)} />
           Remove the stored credentials
         </label>
-        {update.isError && <Notice tone="bad">{messageOf(update.error)}</Notice>}
-        <div className="row form-end">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button kind="primary" type="submit" busy={update.isPending}>
-            Save
-          </Button>
-        </div>
+        <FormEnd of={update} label="Save" onCancel={onClose} />
       </form>
     </Dialog>
   )

@@ -3,10 +3,10 @@ import './sources.css'
 import { useState } from 'react'
 import { useSpace } from '../../api/space.js'
 import { useRead } from '../../api/use.js'
-import { address } from '../../router.js'
-import { Button, Link } from '../../ui/button.js'
+import { Button } from '../../ui/button.js'
+import { NoSpace } from '../../ui/no-space.js'
 import { PageHead } from '../../ui/parts.js'
-import { Empty, Failure, Loaded, Notice, Skeleton } from '../../ui/state.js'
+import { Empty, Loaded, Notice } from '../../ui/state.js'
 import { SourceCard } from './source-card.js'
 import { NewSource } from './source-form.js'
 import { NewWatch, Watches } from './watches.js'
@@ -16,17 +16,16 @@ const REST_MS = 15_000
 
 /** What a space follows: places that it is read from, and folders that it is kept at. */
 export function Sources() {
-  const { space, isLoading, error } = useSpace()
+  const chosen = useSpace()
+  const { space } = chosen
   if (space !== undefined) return <Following key={space.id} spaceId={space.id} name={space.name} />
-  if (isLoading) return <Skeleton lines={6} />
-  if (error !== null) return <Failure error={error} />
   return (
-    <Empty icon="sources" title="No spaces yet">
-      <p>A source belongs to a space.</p>
-      <Link className="button button-primary" to={address('spaces')}>
-        Make a space
-      </Link>
-    </Empty>
+    <>
+      <PageHead title="Sources and watches" />
+      <NoSpace of={chosen} icon="sources">
+        A source belongs to a space.
+      </NoSpace>
+    </>
   )
 }
 

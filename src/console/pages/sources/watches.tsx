@@ -4,7 +4,7 @@ import { ApiError, messageOf } from '../../api/client.js'
 import { useRead, useWrite } from '../../api/use.js'
 import { Button } from '../../ui/button.js'
 import { formatAgo, formatMoment, plural } from '../../ui/format.js'
-import { Dialog, Field } from '../../ui/parts.js'
+import { Dialog, Field, FormEnd } from '../../ui/parts.js'
 import { Badge, Empty, Loaded, Notice, type Tone } from '../../ui/state.js'
 import { say } from '../../ui/toast.js'
 import { RemoveWatch } from './remove.js'
@@ -153,13 +153,7 @@ export function NewWatch({ spaceId, onClose }: { spaceId: string; onClose: () =>
         <label className="check">
           <input type="checkbox" name="keeps" /> Keep the documents of files that are deleted
         </label>
-        {add.isError && <Notice tone="bad">{messageOf(add.error)}</Notice>}
-        <div className="row form-end">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button kind="primary" type="submit" busy={add.isPending}>
-            Watch
-          </Button>
-        </div>
+        <FormEnd of={add} label="Watch" onCancel={onClose} />
       </form>
     </Dialog>
   )

@@ -1,10 +1,7 @@
 import { type FormEvent, useState } from 'react'
 import type { KnowledgeSpace } from '../../../contract/gateway/spaces.js'
-import { messageOf } from '../../api/client.js'
 import { useWrite } from '../../api/use.js'
-import { Button } from '../../ui/button.js'
-import { Dialog, Field } from '../../ui/parts.js'
-import { Notice } from '../../ui/state.js'
+import { Dialog, Field, FormEnd } from '../../ui/parts.js'
 
 /** A name is all it takes; documents come after it. */
 export function NewSpace({ onClose, onMade }: { onClose: () => void; onMade: (space: KnowledgeSpace) => void }) {
@@ -71,13 +68,7 @@ export function NewSpace({ onClose, onMade }: { onClose: () => void; onMade: (sp
             />
           )}
         </Field>
-        {create.isError && <Notice tone="bad">{messageOf(create.error)}</Notice>}
-        <div className="row form-end">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button kind="primary" type="submit" busy={create.isPending}>
-            Create
-          </Button>
-        </div>
+        <FormEnd of={create} label="Create" onCancel={onClose} />
       </form>
     </Dialog>
   )

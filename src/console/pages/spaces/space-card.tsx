@@ -1,4 +1,4 @@
-import { useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import type { KnowledgeSpace } from '../../../contract/gateway/spaces.js'
 import { messageOf } from '../../api/client.js'
 import { rememberSpace } from '../../api/space.js'
@@ -30,6 +30,18 @@ export function SpaceCard({ space }: { space: KnowledgeSpace }) {
     { path, query: { state: 'failed', limit: 100 } },
     { enabled: isSeen },
   )
+  const openCount = open.data?.items.length
+  const { refetch: countAgain } = stats
+  const { refetch: lookAgain } = failed
+  const before = useRef(openCount)
+  useEffect(() => {
+    // a job that has ended has changed how much there is, or how much failed
+    if (openCount !== before.current && before.current !== undefined) {
+      void countAgain()
+      void lookAgain()
+    }
+    before.current = openCount
+  }, [openCount, countAgain, lookAgain])
   const manifest = useRead('GET /knowledge-spaces/{id}/manifest', { path }, { enabled: isSeen })
   const [isAdding, setAdding] = useState(false)
   const [isOver, setOver] = useState(false)
@@ -57,7 +69,7 @@ export function SpaceCard({ space }: { space: KnowledgeSpace }) {
     >
       <div className="space-card-head">
         <h2 className="wrap">{space.name}</h2>
-        <Freshness open={open.data?.items.length} failed={failed.data?.items.length} />
+        <Freshness open={openCount} failed={failed.data?.items.length} />
       </div>
       <p className="faint small mono wrap">{space.slug}</p>
       {space.description !== undefined && <p className="muted space-card-words">{space.description}</p>}

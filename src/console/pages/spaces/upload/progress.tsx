@@ -4,25 +4,26 @@ import { address } from '../../../router.js'
 import { Button, Link } from '../../../ui/button.js'
 import { formatBytes, plural } from '../../../ui/format.js'
 import { Badge, type Tone } from '../../../ui/state.js'
-import { clearEnded, retryFailed, type Upload, useUploads } from './queue.js'
+import { clearEnded, hasEnded, retryFailed, type Upload, useUploads } from './queue.js'
 
 const STATES: Record<Upload['state'], { tone: Tone; title: string }> = {
   waiting: { tone: 'neutral', title: 'waits' },
   sending: { tone: 'accent', title: 'is sent' },
   reading: { tone: 'accent', title: 'is read' },
   done: { tone: 'good', title: 'done' },
+  held: { tone: 'neutral', title: 'already there' },
   failed: { tone: 'bad', title: 'failed' },
 }
 /** rows that are in the page at first; failures come before all others */
 const SHOWN = 50
-const ORDER: readonly Upload['state'][] = ['failed', 'sending', 'reading', 'waiting', 'done']
+const ORDER: readonly Upload['state'][] = ['failed', 'sending', 'reading', 'waiting', 'done', 'held']
 
 /** Each file that was given to a space in this tab: how far it is, and why it failed. */
 export function Progress({ spaceId }: { spaceId: string }) {
   const uploads = useUploads(spaceId)
   const [isWhole, setWhole] = useState(false)
   const forget = useForget()
-  const ended = uploads.filter(({ state }) => state === 'done' || state === 'failed').length
+  const ended = uploads.filter(hasEnded).length
   const failed = uploads.filter(({ state }) => state === 'failed').length
   // biome-ignore lint/correctness/useExhaustiveDependencies: what ended has changed what the cards show
   useEffect(() => {
@@ -32,10 +33,7 @@ export function Progress({ spaceId }: { spaceId: string }) {
 
   const sorted = [...uploads].sort((a, b) => ORDER.indexOf(a.state) - ORDER.indexOf(b.state))
   const shown = isWhole ? sorted : sorted.slice(0, SHOWN)
-  const share = uploads.reduce(
-    (sum, { state, sent }) => sum + (state === 'done' || state === 'failed' ? 1 : sent / 2),
-    0,
-  )
+  const share = uploads.reduce((sum, upload) => sum + (hasEnded(upload) ? 1 : upload.sent / 2), 0)
   return (
     <div className="uploads">
       <div className="row uploads-head">

@@ -1,6 +1,7 @@
 import { useSyncExternalStore } from 'react'
 import { session } from '../../../api/session.js'
 import { followJob } from './follow.js'
+import { heldAlready } from './held.js'
 import { sendFile } from './send.js'
 
 /** A file on its way into a space, and what became of it. */
@@ -10,7 +11,8 @@ export interface Upload {
   /** with the folders it was dropped in */
   name: string
   size: number
-  state: 'waiting' | 'sending' | 'reading' | 'done' | 'failed'
+  /** held: the space has it already, so it was not sent */
+  state: 'waiting' | 'sending' | 'reading' | 'done' | 'held' | 'failed'
   /** share of the bytes that are sent */
   sent: number
   reason: string | undefined
@@ -69,11 +71,15 @@ export function retryFailed(spaceId: string): void {
   next()
 }
 
+export function hasEnded({ state }: Upload): boolean {
+  return state === 'done' || state === 'held' || state === 'failed'
+}
+
 /** Takes what has ended off the list. */
 export function clearEnded(spaceId: string): void {
-  const isEnded = ({ spaceId: of, state }: Upload) => of === spaceId && (state === 'done' || state === 'failed')
-  for (const upload of uploads) if (isEnded(upload)) files.delete(upload.id)
-  change(uploads.filter((upload) => !isEnded(upload)))
+  const goes = (upload: Upload) => upload.spaceId === spaceId && hasEnded(upload)
+  for (const upload of uploads) if (goes(upload)) files.delete(upload.id)
+  change(uploads.filter((upload) => !goes(upload)))
 }
 
 function next(): void {
@@ -93,6 +99,11 @@ async function bring({ id, spaceId, name }: Upload): Promise<void> {
   if (file === undefined) return
   update(id, { state: 'sending' })
   try {
+    const held = await heldAlready(spaceId, name, file)
+    if (held !== undefined) {
+      update(id, { documentId: held, sent: 1, state: 'held' })
+      return void files.delete(id)
+    }
     const { documentId, jobId } = await sendFile(spaceId, name, file, (sent) => update(id, { sent }))
     update(id, { documentId, sent: 1, state: jobId === undefined ? 'done' : 'reading' })
     if (jobId === undefined) return void files.delete(id)

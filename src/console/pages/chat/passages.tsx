@@ -1,0 +1,28 @@
+import type { RetrieverResource } from '../../../contract/chat/messages.js'
+import { address } from '../../router.js'
+import { Link } from '../../ui/button.js'
+import { plural } from '../../ui/format.js'
+
+/** The passages of an answer of the chat service; the one whose mark was clicked stands out. */
+export function Sources({ of, cited }: { of: readonly RetrieverResource[]; cited: number | undefined }) {
+  if (of.length === 0) return null
+  return (
+    // it can be closed again after a mark has opened it
+    <details key={cited} className="talk-sources" open={cited !== undefined}>
+      <summary className="small">{plural(of.length, 'passage')}</summary>
+      <ol>
+        {of.map(({ position, document_id, document_name, dataset_id, content }) => (
+          <li key={position} className={position === cited ? 'is-cited' : undefined}>
+            <p>
+              <span className="faint number">{position}</span>{' '}
+              <Link className="wrap" to={address('documents', [document_id], { space: dataset_id })}>
+                {document_name}
+              </Link>
+            </p>
+            <p className="small muted wrap">{content.slice(0, 400)}</p>
+          </li>
+        ))}
+      </ol>
+    </details>
+  )
+}

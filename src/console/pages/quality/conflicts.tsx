@@ -1,0 +1,133 @@
+import '../../viewer/quoted.css'
+import { useInfiniteQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import type { ConflictSide, SpaceConflict } from '../../../contract/gateway/conflicts.js'
+import { call } from '../../api/client.js'
+import { Button } from '../../ui/button.js'
+import { formatDay, plural } from '../../ui/format.js'
+import { Badge, Empty, Failure, Notice, Skeleton, type Tone } from '../../ui/state.js'
+import { PassageLink } from '../graph/passage-link.js'
+
+const CONFLICTS = 'GET /knowledge-spaces/{id}/conflicts'
+const PAGE = 50
+
+const KIND: Record<SpaceConflict['kind'], string> = {
+  number: 'numbers',
+  date: 'dates',
+  negation: 'yes and no',
+  opposite: 'opposites',
+  alternative: 'one or the other',
+}
+const RELATION: Record<SpaceConflict['relation'], { said: string; tone: Tone }> = {
+  contradiction: { said: 'contradiction', tone: 'bad' },
+  newer: { said: 'newer and older', tone: 'neutral' },
+  other: { said: 'different things', tone: 'neutral' },
+}
+
+/** What documents of the space say against each other, the newest first. */
+export function Conflicts({ spaceId }: { spaceId: string }) {
+  const [withDifferences, setWithDifferences] = useState(false)
+  const pages = useInfiniteQuery({
+    queryKey: [CONFLICTS, spaceId, withDifferences],
+    queryFn: ({ pageParam, signal }) =>
+      call(
+        CONFLICTS,
+        {
+          path: { id: spaceId },
+          query: {
+            limit: PAGE,
+            includeDifferences: withDifferences ? 'true' : 'false',
+            ...(pageParam === '' ? {} : { cursor: pageParam }),
+          },
+        },
+        { signal },
+      ),
+    initialPageParam: '',
+    getNextPageParam: (last) => last.nextCursor,
+  })
+  const first = pages.data?.pages[0]
+  const items = pages.data?.pages.flatMap((page) => page.items) ?? []
+  return (
+    <div className="stack">
+      <label className="check">
+        <input
+          type="checkbox"
+          checked={withDifferences}
+          onChange={(event) => setWithDifferences(event.target.checked)}
+        />
+        Also what differs without a contradiction: another time, version, place or thing
+      </label>
+      {pages.isError ? (
+        <Failure error={pages.error} retry={() => void pages.refetch()} />
+      ) : first === undefined ? (
+        <Skeleton lines={6} />
+      ) : (
+        <>
+          <p className="small muted" role="status">
+            {plural(first.comparedDocuments, 'document')} compared with all others
+            {first.pendingDocuments > 0 && `, ${plural(first.pendingDocuments, 'document')} not yet`}.
+          </p>
+          {first.degradedReasons !== undefined && <Notice tone="warn">{first.degradedReasons.join(' ')}</Notice>}
+          {items.length === 0 ? (
+            <Empty icon="check" title="No contradictions">
+              <p>Documents are compared behind each publication: numbers, dates, yes and no.</p>
+            </Empty>
+          ) : (
+            <ul className="stack" aria-label="Conflicts">
+              {items.map((conflict) => (
+                <ConflictCard key={conflict.id} conflict={conflict} />
+              ))}
+            </ul>
+          )}
+          {pages.hasNextPage && (
+            <div className="row">
+              <Button icon="down" busy={pages.isFetchingNextPage} onClick={() => void pages.fetchNextPage()}>
+                More
+              </Button>
+            </div>
+          )}
+        </>
+      )}
+    </div>
+  )
+}
+
+function ConflictCard({ conflict }: { conflict: SpaceConflict }) {
+  const { said, tone } = RELATION[conflict.relation]
+  return (
+    <li className="panel stack conflict">
+      <p className="row">
+        <Badge tone={tone}>{said}</Badge>
+        <strong className="wrap">{conflict.reason}</strong>
+        <span className="small faint">
+          {KIND[conflict.kind]}, {conflict.decidedBy === 'model' ? 'confirmed by a model' : 'by rules'}
+        </span>
+      </p>
+      <div className="conflict-sides">
+        {conflict.sides.map((side) => (
+          <Side key={side.nodeId} side={side} spaceId={conflict.knowledgeSpaceId} />
+        ))}
+      </div>
+    </li>
+  )
+}
+
+function Side({ side, spaceId }: { side: ConflictSide; spaceId: string }) {
+  const { documentId, filename, nodeId, pageNumber, sectionPath, quote, storedAt } = side
+  return (
+    <div className="quoted">
+      <PassageLink
+        spaceId={spaceId}
+        documentId={documentId}
+        filename={filename}
+        nodeId={nodeId}
+        pageNumber={pageNumber}
+        text={quote}
+      />
+      <p className="small faint wrap">
+        {[...sectionPath, `published ${formatDay(storedAt)}`].filter((part) => part !== '').join(' › ')}
+      </p>
+      <p className="quoted-text wrap">{quote}</p>
+    </div>
+  )
+}

@@ -1,0 +1,27 @@
+import type { ReactNode } from 'react'
+import type { ChosenSpace } from '../api/space.js'
+import { address } from '../router.js'
+import { Link } from './button.js'
+import type { IconName } from './icon.js'
+import { Empty, Failure, Skeleton } from './state.js'
+
+interface NoSpaceProps {
+  of: ChosenSpace
+  icon: IconName
+  /** what the page does with a space */
+  children: ReactNode
+}
+
+/** In place of what a page shows of a space, while there is none: it is being read, cannot be read, or was not made yet. */
+export function NoSpace({ of: { error, isLoading }, icon, children }: NoSpaceProps) {
+  if (error !== null && error !== undefined) return <Failure error={error} />
+  if (isLoading) return <Skeleton lines={6} />
+  return (
+    <Empty icon={icon} title="No spaces yet">
+      <p>{children}</p>
+      <Link className="button button-primary" to={address('spaces')}>
+        Make a space
+      </Link>
+    </Empty>
+  )
+}

@@ -1,0 +1,48 @@
+import { createServer, type Server } from 'node:http'
+
+export interface Drive {
+  /** of the folder that a source names */
+  uri: string
+  /** paths of files that were fetched */
+  fetched: string[]
+  server: Server
+}
+
+/** A drive that speaks WebDAV as far as a source asks: folders are listed, files are given. */
+export async function startDrive(files: Readonly<Record<string, string>>): Promise<Drive> {
+  const fetched: string[] = []
+  const server = createServer((request, response) => {
+    const path = decodeURIComponent(request.url ?? '/').replace(/^\/dav\//, '')
+    if (request.method === 'PROPFIND') {
+      const entries = entriesBelow(files, path).map(responseOf).join('')
+      response.writeHead(207, { 'content-type': 'application/xml' })
+      return response.end(`<?xml version="1.0"?><multistatus xmlns="DAV:">${entries}</multistatus>`)
+    }
+    const text = files[path]
+    if (text === undefined) return response.writeHead(404).end()
+    fetched.push(path)
+    response.writeHead(200, { 'content-type': 'text/markdown' }).end(text)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const bound = server.address()
+  const port = typeof bound === 'object' && bound !== null ? bound.port : 0
+  return { uri: `http://127.0.0.1:${port}/dav/`, fetched, server }
+}
+
+/** The folder itself, and what stands directly in it; folders end in a slash. */
+function entriesBelow(files: Readonly<Record<string, string>>, folder: string): [path: string, bytes: number][] {
+  const found = new Map<string, number>([[folder, 0]])
+  for (const [path, text] of Object.entries(files)) {
+    if (!path.startsWith(folder)) continue
+    const end = path.indexOf('/', folder.length)
+    found.set(end === -1 ? path : path.slice(0, end + 1), end === -1 ? Buffer.byteLength(text) : 0)
+  }
+  return [...found]
+}
+
+function responseOf([path, bytes]: [string, number]): string {
+  const href = `/dav/${path.split('/').map(encodeURIComponent).join('/')}`
+  const isFolder = path === '' || path.endsWith('/')
+  const what = isFolder ? '<resourcetype><collection/></resourcetype>' : `<getcontentlength>${bytes}</getcontentlength>`
+  return `<response><href>${href}</href><propstat><prop>${what}</prop></propstat></response>`
+}

@@ -1,0 +1,72 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type FakeOpenAi, startFakeOpenAi } from '../helpers/fake-openai.js'
+import { type Console, endBrowser, filledSpace, hasBrowser, jsonOf, openTab, startConsole } from './browser.js'
+
+const MODEL = { pluginId: 'openai-compatible', provider: 'slow' }
+let console: Console
+let model: FakeOpenAi
+let spaceId = ''
+let appId = ''
+
+beforeAll(async () => {
+  model = await startFakeOpenAi({ answer: () => 'The otter hunts trout at night, they say [1].' })
+  console = await startConsole({
+    providers: [{ ...MODEL, baseUrl: `${model.url}/v1` }],
+    defaultGenerator: { ...MODEL, model: 'a-model' },
+  })
+  spaceId = await filledSpace(console, 'river', { 'otter.md': '# Otters\n\nThe otter hunts trout at night.\n' })
+  const made = await console.call('POST', '/chat-apps', {
+    token: console.operator,
+    json: { name: 'River', knowledgeSpaceIds: [spaceId] },
+  })
+  appId = (await jsonOf<{ id: string }>(made)).id
+})
+afterAll(async () => {
+  await endBrowser()
+  await model.close()
+})
+
+/** how many of the model's answers nobody waits for any more */
+const aborted = () => model.requests.filter((request) => request.aborted).length
+
+describe.runIf(hasBrowser)('an answer that is on its way', () => {
+  it('is stopped in Ask: what had come stays, the model is let go, and the next question is answered', async () => {
+    const { page, problems, close } = await openTab(console.url, await console.signedIn('ask?space=river'))
+    model.always({ kind: 'stall-after', deltas: 3 })
+    const before = aborted()
+    await page.getByLabel('Question').fill('What does the otter hunt?')
+    await page.keyboard.press('Enter')
+    await page.locator('.answer', { hasText: 'The otter' }).waitFor()
+    await page.getByRole('button', { name: 'Stop' }).click()
+    await page.getByText('Stopped. What had come until then stands above.').waitFor()
+    expect(await page.locator('.answer').textContent()).toContain('The otter')
+    await expect.poll(aborted).toBeGreaterThan(before)
+
+    model.always()
+    await page.getByLabel('Question').fill('When does the otter hunt?')
+    await page.keyboard.press('Enter')
+    await page.getByRole('button', { name: 'How it was found' }).waitFor()
+    await page.getByRole('button', { name: 'Passage 1' }).first().waitFor()
+    expect(problems).toEqual([])
+    await close()
+  })
+
+  it('is stopped in Chat: it says so, keeps what had come, and the conversation goes on', async () => {
+    const { page, problems, close } = await openTab(console.url, await console.signedIn(`chat/${appId}`))
+    model.always({ kind: 'stall-after', deltas: 3 })
+    await page.getByLabel('Message').fill('What does the otter hunt?')
+    await page.keyboard.press('Enter')
+    await page.locator('.answer', { hasText: 'The otter' }).waitFor()
+    await page.getByRole('button', { name: 'Stop' }).click()
+    // the stream ends by itself, as one that was answered or stopped
+    await page.getByRole('button', { name: 'Send' }).waitFor()
+    expect(await page.locator('.answer').textContent()).toContain('The otter')
+
+    model.always()
+    await page.getByLabel('Message').fill('And when?')
+    await page.keyboard.press('Enter')
+    await page.locator('.talk-turn').nth(1).getByRole('button', { name: 'Good answer' }).waitFor()
+    expect(problems).toEqual([])
+    await close()
+  })
+})
