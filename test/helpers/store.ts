@@ -123,7 +123,12 @@ export async function openSmallStore(changes: Partial<EngineOptions> = {}): Prom
         pids: () => [],
         close: noop,
       },
-      drawer: { draw: () => Promise.reject(new Error('nothing is drawn here')), pids: () => [], close() {} },
+      drawer: {
+        draw: () => Promise.reject(new Error('nothing is drawn here')),
+        mark: () => Promise.reject(new Error('nothing is marked here')),
+        pids: () => [],
+        close() {},
+      },
       // a model that is a function of the text: the real one is a thread
       lsa: fakeLsa(() => store) as never,
       models: fakeModels(() => store) as never,

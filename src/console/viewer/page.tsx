@@ -1,31 +1,39 @@
-import { useState } from 'react'
+import { useMemo, useState } from 'react'
 import type { Citation } from '../../contract/gateway/queries.js'
 import { useRead } from '../api/use.js'
 import { IconButton } from '../ui/button.js'
+import { plural } from '../ui/format.js'
 import { usePicture } from '../ui/picture.js'
+import type { DocumentElement } from './element.js'
+import { MarkedLines, useMarks } from './marks.js'
+import { markOf, type Target } from './reading.js'
 
 interface PageProps {
   spaceId: string
   documentId: string
   pageNumber: number
-  /** tables and pictures of the passage, which are framed on their page */
-  items: Citation['items']
+  /** the passage; absent where only pages are turned */
+  target?: Citation | undefined
+  /** of the version that the passage is of; none until they were read */
+  elements?: readonly DocumentElement[]
+  /** offsets count in the version that is current: those of another one are not marked */
+  isCurrent?: boolean
 }
 
-/** Pages as they are printed, in points: a place on a page is told in these, and a drawn page tells only its shape. */
-const SIZES = [
-  { width: 595.28, height: 841.89 },
-  { width: 612, height: 792 },
-  { width: 612, height: 1008 },
-  { width: 841.89, height: 595.28 },
-  { width: 792, height: 612 },
-  { width: 720, height: 540 },
-  { width: 960, height: 540 },
-]
-const SAME_SHAPE = 0.004
+const ASSET = 'GET /knowledge-spaces/{id}/documents/{documentId}/multimodal/{itemId}/asset'
+/** of a passage so much is told to those who do not see its marks; all of it stands in the text beside */
+const MOST_TOLD = 300
+const NO_ELEMENTS: readonly DocumentElement[] = []
 
-/** A page of a PDF as the daemon draws it, with what is cited framed where it has a place on the page. */
-export function PageOfDocument({ spaceId, documentId, pageNumber, items = [] }: PageProps) {
+/** A page of a PDF as the daemon draws it, with the lines of the passage marked and its tables and pictures framed. */
+export function PageOfDocument({
+  spaceId,
+  documentId,
+  pageNumber,
+  target,
+  elements = NO_ELEMENTS,
+  isCurrent = false,
+}: PageProps) {
   const [number, setNumber] = useState(pageNumber)
   const path = { id: spaceId, documentId }
   const manifest = useRead('GET /knowledge-spaces/{id}/documents/{documentId}/multimodal', { path })
@@ -34,12 +42,14 @@ export function PageOfDocument({ spaceId, documentId, pageNumber, items = [] }: 
     pageNumber,
     ...(manifest.data?.items ?? []).map((item) => (item.modality === 'page' ? (item.pageNumber ?? 0) : 0)),
   )
-  const drawn = usePicture('GET /knowledge-spaces/{id}/documents/{documentId}/multimodal/{itemId}/asset', {
-    path: { ...path, itemId: `page-${number}` },
-    query: { variant: 'page' },
-  })
-  const size = SIZES.find(({ width, height }) => Math.abs(width / height - (shape ?? 0)) < SAME_SHAPE)
-  const frames = items.filter((item) => (item.pageNumber ?? pageNumber) === number && item.boundingBox !== undefined)
+  const asset = { path: { ...path, itemId: `page-${number}` }, query: { variant: 'page' } }
+  const drawn = usePicture(ASSET, asset)
+  const { data: marks, isFetching, error } = useMarks(asset.path, target ?? {}, isCurrent)
+  const frames = (target?.items ?? []).flatMap(({ boundingBox: box, pageNumber: on }) =>
+    box !== undefined && (on ?? pageNumber) === number ? [box] : [],
+  )
+  const told = useMemo(() => toldOf(elements, target, number), [elements, target, number])
+  const further = useMemo(() => pagesOf(elements, target).filter((page) => page !== number), [elements, target, number])
   return (
     <figure className="page-figure">
       <div className="page-sheet" style={{ aspectRatio: shape ?? '210 / 297' }}>
@@ -54,29 +64,61 @@ export function PageOfDocument({ spaceId, documentId, pageNumber, items = [] }: 
         {drawn.url === undefined && (
           <span className="faint small page-wait">{drawn.error ?? `Page ${number} is being drawn`}</span>
         )}
-        {size !== undefined &&
-          frames.map(({ id, boundingBox: box }) =>
-            box === undefined ? null : (
-              <span
-                key={id}
-                className="page-frame"
-                style={{
-                  left: `${(box.x / size.width) * 100}%`,
-                  top: `${(box.y / size.height) * 100}%`,
-                  width: `${(box.width / size.width) * 100}%`,
-                  height: `${(box.height / size.height) * 100}%`,
-                }}
-              />
-            ),
-          )}
+        {drawn.url !== undefined && marks !== undefined && (
+          <MarkedLines marks={marks} frames={frames} label={`Marked on page ${number}: ${told}`} />
+        )}
       </div>
-      <figcaption className="row small muted">
+      <figcaption className="page-caption small muted">
         <IconButton icon="back" label="Page before" disabled={number <= 1} onClick={() => setNumber(number - 1)} />
         <span className="number">
           Page {number} of {last}
         </span>
         <IconButton icon="next" label="Next page" disabled={number >= last} onClick={() => setNumber(number + 1)} />
+        {further.map((page) => (
+          <button key={page} type="button" className="page-further" onClick={() => setNumber(page)}>
+            also on page {page}
+          </button>
+        ))}
+        <span role="status" className="page-told">
+          {saidOf({ isFetching, lines: marks?.boxes.length, frames: frames.length, error, isHere: told !== '' })}
+        </span>
       </figcaption>
     </figure>
   )
+}
+
+interface Said {
+  isFetching: boolean
+  lines: number | undefined
+  frames: number
+  error: unknown
+  isHere: boolean
+}
+
+/** In words what is marked, or why nothing is. */
+function saidOf({ isFetching, lines, frames, error, isHere }: Said): string {
+  if (isFetching) return 'Looking for the passage on the page …'
+  if (error !== null && error !== undefined) return 'The passage could not be looked for on this page.'
+  if (lines === undefined) return ''
+  if (lines > 0) return `${plural(lines, 'line')} marked.`
+  if (frames > 0) return ''
+  return isHere ? 'The words of the passage were not found on the drawn page; they are marked in the text.' : ''
+}
+
+/** Pages on which a passage has text. */
+function pagesOf(elements: readonly DocumentElement[], target: Target = {}): number[] {
+  const pages = elements.flatMap((element) =>
+    element.pageNumber !== undefined && markOf(element, target) !== undefined ? [element.pageNumber] : [],
+  )
+  return [...new Set(pages)].sort((one, other) => one - other)
+}
+
+/** The words of a passage on one page. */
+export function toldOf(elements: readonly DocumentElement[], target: Target | undefined, page: number): string {
+  const words = elements.flatMap((element) => {
+    const mark = element.pageNumber === page ? markOf(element, target ?? {}) : undefined
+    return mark === undefined ? [] : [(element.text ?? '').slice(mark.from, mark.to)]
+  })
+  const text = words.join(' ')
+  return text.length <= MOST_TOLD ? text : `${text.slice(0, MOST_TOLD)}…`
 }

@@ -6,7 +6,9 @@ import { Link } from '../ui/button.js'
 import { splitPath } from '../ui/format.js'
 import { Dialog } from '../ui/parts.js'
 import { Loaded, Notice } from '../ui/state.js'
+import type { DocumentElement } from './element.js'
 import { PageOfDocument } from './page.js'
+import { PictureOfDocument } from './picture-page.js'
 import { Reading } from './reading.js'
 
 interface DocumentSheetProps {
@@ -17,6 +19,8 @@ interface DocumentSheetProps {
   onClose: () => void
 }
 
+const NONE: readonly DocumentElement[] = []
+
 /** A document at a passage, over the page: the drawn page where it has pages, and its text with the passage marked. */
 export function DocumentSheet({ spaceId, documentId, version, target, onClose }: DocumentSheetProps) {
   const path = { id: spaceId, documentId }
@@ -25,9 +29,19 @@ export function DocumentSheet({ spaceId, documentId, version, target, onClose }:
     path: { ...path, version: String(version) },
   })
   const { folder, name } = splitPath(document.data?.filename ?? '')
-  const isPaged = document.data?.mimeType === 'application/pdf' && target.pageNumber !== undefined
+  const mimeType = document.data?.mimeType ?? ''
+  const isPaged = mimeType === 'application/pdf' && target.pageNumber !== undefined
+  const isPicture = mimeType.startsWith('image/')
+  const isBeside = isPaged || isPicture
+  const shown = {
+    spaceId,
+    documentId,
+    target,
+    elements: artifact.data?.elements ?? NONE,
+    isCurrent: document.data?.version === version,
+  }
   return (
-    <Dialog title={name === '' ? 'Document' : name} onClose={onClose} side={isPaged ? 'wide' : true}>
+    <Dialog title={name === '' ? 'Document' : name} onClose={onClose} side={isBeside ? 'wide' : true}>
       <div className="stack">
         <p className="small muted wrap">
           {[
@@ -46,20 +60,14 @@ export function DocumentSheet({ spaceId, documentId, version, target, onClose }:
             This is version {version}; the document has version {document.data.version} now.
           </Notice>
         )}
-        <div className={isPaged ? 'beside' : undefined}>
+        <div className={isBeside ? 'beside' : undefined}>
           <Loaded of={artifact} lines={10}>
             {({ elements }) => (
               <Reading elements={elements} target={target} spaceId={spaceId} documentId={documentId} />
             )}
           </Loaded>
-          {isPaged && target.pageNumber !== undefined && (
-            <PageOfDocument
-              spaceId={spaceId}
-              documentId={documentId}
-              pageNumber={target.pageNumber}
-              items={target.items}
-            />
-          )}
+          {isPaged && target.pageNumber !== undefined && <PageOfDocument {...shown} pageNumber={target.pageNumber} />}
+          {isPicture && <PictureOfDocument {...shown} />}
         </div>
       </div>
     </Dialog>

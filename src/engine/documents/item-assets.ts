@@ -10,6 +10,7 @@ import { itemAsset, type VersionRow } from '../rows/document-versions.js'
 import type { DocumentRow } from '../rows/documents.js'
 import { damagedObject, hasHash } from '../storage/durable-files.js'
 import { unpack } from '../storage/packed.js'
+import { itemMarks, markedRange } from './item-marks.js'
 import { FINEST_SIDE, PAGE_SIDE, PREVIEW_SIDES, variantsOf } from './item-variants.js'
 import { artifactOf, isPaged, publishedItems } from './published.js'
 import { tableAsset } from './table-asset.js'
@@ -45,6 +46,8 @@ export async function getItemAsset(
   const item = items.find((candidate, index) => itemName(candidate, index) === itemId)
   if (item === undefined) throw notFound('item', itemId)
   const located = { document, row, item, itemId }
+  const range = markedRange(variant)
+  if (range !== undefined) return itemMarks(context, caller, spaceId, located, range)
   if (variant !== 'original') {
     if (!Object.hasOwn(variantsOf(item, isPaged(row)), variant)) throw notFound('variant', variant)
     if (item.modality === 'table' && isTableFormat(variant)) {

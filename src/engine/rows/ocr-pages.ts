@@ -20,6 +20,15 @@ export function* ocrPages({ key, space_key }: OcrOwner, engine: string): Read<un
   return rows.map(({ text }) => fromCell(text))
 }
 
+/** One page of a document as it was stored, whatever read it; nothing where it was not read in a picture. */
+export function* ocrPage({ key, space_key }: OcrOwner, page: number): Read<unknown> {
+  const row = yield* sql.get<{ text: string }>(
+    'SELECT text FROM ocr_pages WHERE doc_key = ? AND page = ? AND space_key = ?',
+    [key, page, space_key],
+  )
+  return row === undefined ? undefined : fromCell(row.text)
+}
+
 /** Keeps pages of a document, in place of what was read of them before; of a document that is gone, none. */
 export function* keepOcrPages(
   { key, space_key }: OcrOwner,

@@ -100,7 +100,7 @@ function DocumentView({ asset }: { asset: DocumentAsset }) {
       <Tabs label="Of this document" tabs={tabs} value={tab} onChange={(id) => setQuery({ tab: id, at: undefined })} />
       {tab === 'read' && <Text asset={asset} />}
       {tab === 'outline' && <Outline {...given} />}
-      {tab === 'pages' && <PageOfDocument {...given} pageNumber={1} items={[]} />}
+      {tab === 'pages' && <PageOfDocument {...given} pageNumber={1} />}
       {tab === 'items' && <Items {...given} />}
       {tab === 'passages' && <Passages asset={asset} />}
       {tab === 'versions' && <Versions asset={asset} />}

@@ -10,10 +10,10 @@ import type { DrawReport, DrawRequest } from './messages.js'
 switchOffNetwork()
 const { draw } = await import('./draw.js')
 
-process.on('message', ({ drawing }: DrawRequest) => {
-  draw(drawing)
+process.on('message', (request: DrawRequest) => {
+  answer(request)
     .then(
-      (drawn): DrawReport => ({ kind: 'drawn', drawn }),
+      (report) => report,
       (error: unknown): DrawReport => {
         const detail = error instanceof Error ? error.message : String(error)
         if (!(error instanceof ReadError))
@@ -29,6 +29,12 @@ process.on('message', ({ drawing }: DrawRequest) => {
 })
 process.on('disconnect', () => process.exit(0))
 send({ kind: 'ready' })
+
+async function answer(request: DrawRequest): Promise<DrawReport> {
+  if ('drawing' in request) return { kind: 'drawn', drawn: await draw(request.drawing) }
+  const { markPage } = await import('../marks/mark-page.js')
+  return { kind: 'marked', marks: await markPage(request.marking) }
+}
 
 function send(report: DrawReport): void {
   process.send?.(report)

@@ -7,7 +7,7 @@ import { lowerPriority } from '../../../lib/low-priority.js'
 import { forkReader } from '../child-handle.js'
 import { DEFAULT_LIMITS } from '../limits.js'
 import { residentBytes } from '../run-batch.js'
-import type { Drawing, Drawn, DrawReport, DrawRequest } from './messages.js'
+import type { Drawing, Drawn, DrawReport, DrawRequest, Marking, Marks } from './messages.js'
 
 /** A drawing takes milliseconds, of a page with a map on it seconds; on a busy machine longer. */
 const TIMEOUT_MS = 30_000
@@ -20,12 +20,14 @@ const WATCH_MS = 250
 const RECYCLE_SHARE = 0.4
 const HEAP_MIB = 256
 
-/** Makes previews of pictures and pages in a process of its own. */
+/** Makes previews of pictures and pages, and finds texts on pages, in a process of its own. */
 export interface Drawer {
   /**
    * @throws KsError `not-found` for what cannot be drawn, `asset-too-large` for what has too many pixels, `busy`
    */
   draw(drawing: Drawing): Promise<Drawn>
+  /** Where texts stand on a page. @throws KsError as `draw` does */
+  mark(marking: Marking): Promise<Marks>
   /** drawing processes that run now */
   pids(): number[]
   close(): void
@@ -48,9 +50,21 @@ class ProcessDrawer implements Drawer {
   }
 
   async draw(drawing: Drawing): Promise<Drawn> {
+    const report = await this.#inTurn({ drawing })
+    if (report.kind === 'drawn') return report.drawn
+    throw said()
+  }
+
+  async mark(marking: Marking): Promise<Marks> {
+    const report = await this.#inTurn({ marking })
+    if (report.kind === 'marked') return report.marks
+    throw said()
+  }
+
+  async #inTurn(request: DrawRequest): Promise<DrawReport> {
     if (this.#waiting >= MAX_WAITING) throw new KsError('busy', 'too many previews are being drawn', { retryAfter: 1 })
     this.#waiting++
-    const done = this.#turn.then(() => this.#drawNow(drawing))
+    const done = this.#turn.then(() => this.#askNow(request))
     this.#turn = done.catch(() => undefined)
     try {
       return await done
@@ -74,19 +88,18 @@ class ProcessDrawer implements Drawer {
     this.#child = undefined
   }
 
-  async #drawNow(drawing: Drawing): Promise<Drawn> {
+  async #askNow(request: DrawRequest): Promise<DrawReport> {
     if (this.#isClosed) throw new KsError('unavailable', 'the daemon is stopping')
     clearTimeout(this.#idle)
     const child = this.#child ?? (await this.#start())
-    const report = await this.#ask(child, drawing)
+    const report = await this.#ask(child, request)
     const isSpent = report.kind === 'failed' && report.spent
     const isLarge = residentBytes(child.pid) > DEFAULT_LIMITS.memoryBytes * RECYCLE_SHARE
     if (isSpent || isLarge || this.#child !== child) this.#end()
     else this.#idle = setTimeout(() => this.#end(), IDLE_MS).unref()
-    if (report.kind === 'drawn') return report.drawn
     if (report.kind === 'failed')
       throw new KsError(report.reason === 'too-large' ? 'asset-too-large' : 'not-found', report.message)
-    throw new KsError('unavailable', 'the drawing process said something else')
+    return report
   }
 
   async #start(): Promise<ChildProcess> {
@@ -104,8 +117,7 @@ class ProcessDrawer implements Drawer {
     return child
   }
 
-  #ask(child: ChildProcess, drawing: Drawing): Promise<DrawReport> {
-    const request: DrawRequest = { drawing }
+  #ask(child: ChildProcess, request: DrawRequest): Promise<DrawReport> {
     const reply = this.#next(child)
     child.send(request, () => undefined)
     return reply
@@ -147,4 +159,8 @@ class ProcessDrawer implements Drawer {
       child.channel?.ref()
     })
   }
+}
+
+function said(): KsError {
+  return new KsError('unavailable', 'the drawing process said something else')
 }

@@ -1,4 +1,6 @@
 import type { BoundingBox } from '../compiled.js'
+import type { Wanted } from '../marks/find-text.js'
+import type { RecognisedPage } from '../ocr/pages-read.js'
 
 /** What is to be drawn: a picture by its bytes, or a page of a PDF, or a place on it. */
 export type Drawing = (
@@ -17,14 +19,34 @@ export interface Drawn {
   height: number
 }
 
-/** Parent to child, one at a time. */
-export interface DrawRequest {
-  drawing: Drawing
+/** Texts of which it is asked where they stand on a page of a PDF. */
+export interface Marking {
+  path: string
+  root?: string
+  filename: string
+  page: number
+  /** what may stand there in part, such as a line of a text that was read a little differently */
+  wanted: readonly Wanted[]
+  /** what may stand there whole or not at all: rows of a table that began on a page before */
+  exactly: readonly Wanted[]
+  /** the page as it was read in a picture */
+  read?: RecognisedPage
 }
+
+/** Where texts stand: a box for each line of them. Lengths in points of the page as it is shown. */
+export interface Marks {
+  width: number
+  height: number
+  boxes: BoundingBox[]
+}
+
+/** Parent to child, one at a time. */
+export type DrawRequest = { drawing: Drawing } | { marking: Marking }
 
 /** Child to parent. */
 export type DrawReport =
   | { kind: 'ready' }
   | { kind: 'drawn'; drawn: Drawn }
+  | { kind: 'marked'; marks: Marks }
   /** `spent`: what read it is broken, and is not used again */
   | { kind: 'failed'; reason: 'malformed' | 'too-large'; message: string; spent: boolean }

@@ -14,6 +14,10 @@ export interface RecognisedPage {
   lines: RecognisedLine[]
   /** of all its words, in per cent; 0 without words */
   confidence: number
+  /** width and height of what was read in points, as it was read; absent in what was kept before this was told */
+  size?: [width: number, height: number]
+  /** degrees clockwise by which it was turned to be read; absent = none */
+  rotation?: number
   /** what a picture inside a document is known by; absent for a page */
   picture?: string
 }

@@ -29,7 +29,13 @@ export function recognisedPage(page: number, text: PageText): RecognisedPage {
       line.words.map(({ confidence }) => confidence),
     ]
   })
-  return { page, lines, confidence: meanConfidence(kept.flatMap(({ words }) => words)) }
+  return {
+    page,
+    lines,
+    confidence: meanConfidence(kept.flatMap(({ words }) => words)),
+    size: [tenths(text.width * scale), tenths(text.height * scale)],
+    ...(text.rotation === 0 ? {} : { rotation: text.rotation }),
+  }
 }
 
 /**
@@ -78,6 +84,11 @@ export function linesOfPage({ lines }: RecognisedPage): PdfLine[] {
 /** Pages as they are stored. What is not one, of a damaged store, is left out and read anew. */
 export function parsePages(stored: unknown): RecognisedPage[] {
   return Array.isArray(stored) ? stored.filter(isPage) : []
+}
+
+/** One page as it is stored. @returns nothing for what is none */
+export function parsePage(stored: unknown): RecognisedPage | undefined {
+  return isPage(stored) ? stored : undefined
 }
 
 function isPage(value: unknown): value is RecognisedPage {

@@ -3,6 +3,7 @@ import { createRequire } from 'node:module'
 import { PDFiumModule } from '@hyzyla/pdfium'
 import { ReadError } from '../limits.js'
 import { type Bitmap, MAX_PIXELS } from './bitmap.js'
+import { lettersOf, type PlacedLetter } from './page-letters.js'
 import { layoutOf, type PageLayout } from './page-objects.js'
 
 type Pdfium = Awaited<ReturnType<typeof PDFiumModule>>
@@ -37,6 +38,8 @@ export interface PdfPages {
   size(page: number): { width: number; height: number }
   /** the pictures and drawings of a page by their boxes, and where points of its own space are shown */
   layout(page: number, points: readonly (readonly [x: number, y: number])[]): PageLayout
+  /** the characters of a page, where they are shown */
+  letters(page: number): PlacedLetter[]
   /** @throws ReadError when the page cannot be drawn */
   render(page: number, options: RenderOptions): RenderedPage
   /** Gives the memory back; nothing may be called afterwards. */
@@ -81,6 +84,8 @@ export async function openPages(bytes: Uint8Array, filename: string): Promise<Pd
     size: (page) => withPage(pdfium, document, page, filename, (handle) => sizeOf(pdfium, handle)),
     layout: (page, points) =>
       withPage(pdfium, document, page, filename, (handle) => layoutOf(pdfium, handle, sizeOf(pdfium, handle), points)),
+    letters: (page) =>
+      withPage(pdfium, document, page, filename, (handle) => lettersOf(pdfium, handle, sizeOf(pdfium, handle))),
     render: (page, options) =>
       withPage(pdfium, document, page, filename, (handle) => draw(pdfium, handle, options, filename)),
     close: () => {

@@ -1,0 +1,55 @@
+import { useState } from 'react'
+import type { Citation } from '../../contract/gateway/queries.js'
+import { useRead } from '../api/use.js'
+import { usePicture } from '../ui/picture.js'
+import type { DocumentElement } from './element.js'
+import { MarkedLines, useMarks } from './marks.js'
+import { toldOf } from './page.js'
+
+interface PictureProps {
+  spaceId: string
+  documentId: string
+  target: Citation
+  elements: readonly DocumentElement[]
+  isCurrent: boolean
+}
+
+/** A picture that is a document of its own, with the words of the passage marked that were read in it. */
+export function PictureOfDocument(props: PictureProps) {
+  const path = { id: props.spaceId, documentId: props.documentId }
+  const manifest = useRead('GET /knowledge-spaces/{id}/documents/{documentId}/multimodal', { path })
+  const item = manifest.data?.items.find(
+    ({ modality, assetRef }) => modality === 'image' && assetRef?.variants?.preview !== undefined,
+  )
+  return item === undefined ? null : <Shown {...props} itemId={item.id} />
+}
+
+function Shown({ spaceId, documentId, target, elements, isCurrent, itemId }: PictureProps & { itemId: string }) {
+  const [shape, setShape] = useState<number>()
+  const path = { id: spaceId, documentId, itemId }
+  const drawn = usePicture('GET /knowledge-spaces/{id}/documents/{documentId}/multimodal/{itemId}/asset', {
+    path,
+    query: { variant: 'preview' },
+  })
+  const { data: marks } = useMarks(path, target, isCurrent)
+  return (
+    <figure className="page-figure">
+      <div className="page-sheet is-picture" style={{ aspectRatio: shape ?? '4 / 3' }}>
+        {drawn.url !== undefined && (
+          <img
+            className="page-picture"
+            src={drawn.url}
+            alt="The document as it is seen"
+            onLoad={({ currentTarget: { naturalWidth, naturalHeight } }) => setShape(naturalWidth / naturalHeight)}
+          />
+        )}
+        {drawn.url === undefined && (
+          <span className="faint small page-wait">{drawn.error ?? 'The picture is being drawn'}</span>
+        )}
+        {drawn.url !== undefined && marks !== undefined && (
+          <MarkedLines marks={marks} label={`Marked in the picture: ${toldOf(elements, target, 1)}`} />
+        )}
+      </div>
+    </figure>
+  )
+}

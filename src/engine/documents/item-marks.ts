@@ -1,0 +1,130 @@
+import { notFound } from '../../contract/errors.js'
+import type { Caller } from '../base/caller.js'
+import type { EngineContext } from '../context.js'
+import type { CompiledElement } from '../parse/compiled.js'
+import type { Marks } from '../parse/draw/messages.js'
+import type { Wanted } from '../parse/marks/find-text.js'
+import { markPicture } from '../parse/marks/mark-page.js'
+import { parsePage } from '../parse/ocr/pages.js'
+import type { RecognisedPage } from '../parse/ocr/pages-read.js'
+import type { StoredArtifact, StoredItem } from '../parse/stored.js'
+import type { VersionRow } from '../rows/document-versions.js'
+import type { DocumentRow } from '../rows/documents.js'
+import { ocrPage } from '../rows/ocr-pages.js'
+import { unpack } from '../storage/packed.js'
+import { artifactOf, isPaged, metadataOf } from './published.js'
+
+/** A range of the text of a document, in UTF-16 units. */
+interface TextRange {
+  from: number
+  to: number
+}
+
+interface Located {
+  document: DocumentRow
+  row: VersionRow
+  item: StoredItem
+  itemId: string
+}
+
+/** `marks=120-480`: where the characters from 120 to before 480 of the document's text stand on the page of an item */
+const NAME = /^marks=(\d{1,10})-(\d{1,10})$/
+/** Neighbours of a text that are compared to tell it from its repetitions. */
+const NEIGHBOURS = 240
+/** Lines of one page that are looked for: a page of a directory has some hundred. */
+const MOST_LINES = 2000
+
+/** The range that a variant asks the marks of. @returns nothing for other variants */
+export function markedRange(variant: string): TextRange | undefined {
+  const [, from, to] = NAME.exec(variant) ?? []
+  return from === undefined || to === undefined ? undefined : { from: Number(from), to: Number(to) }
+}
+
+/**
+ * Where a range of the document's text stands on the page of an item, or in a picture that is a document of its own: a box
+ * for each line, in JSON.
+ *
+ * @throws KsError `not-found` where nothing is drawn on which something could be marked
+ */
+export async function itemMarks(
+  context: EngineContext,
+  caller: Caller,
+  spaceId: string,
+  { document, row, item, itemId }: Located,
+  range: TextRange,
+): Promise<{ bytes: Uint8Array; contentType: string }> {
+  const { pageNumber } = item
+  const isPage = isPaged(row)
+  if (pageNumber === undefined || !(isPage || isPicture(row, item))) throw notFound('marks of item', itemId)
+  const packed = await context.db.read(artifactOf(caller, spaceId, document.id, row))
+  const texts = textsOn(await unpack<StoredArtifact>(packed), pageNumber, range)
+  const read = parsePage(await context.db.read(ocrPage(document, pageNumber)))
+  const marks = isPage
+    ? await onPage(context, document, { page: pageNumber, ...texts, ...(read === undefined ? {} : { read }) })
+    : inPicture(read, texts.wanted)
+  if (marks === undefined) throw notFound('marks of item', itemId)
+  return { bytes: Buffer.from(JSON.stringify({ pageNumber, ...marks })), contentType: 'application/json' }
+}
+
+function onPage(
+  context: EngineContext,
+  { id, filename, object_key: key }: DocumentRow,
+  how: { page: number; wanted: Wanted[]; exactly: Wanted[]; read?: RecognisedPage },
+): Promise<Marks> {
+  return context.objects.local([key], async ([file]) => {
+    if (file === undefined) throw notFound('file of document', id)
+    return context.drawer.mark({ ...file, filename, ...how })
+  })
+}
+
+function inPicture(read: RecognisedPage | undefined, wanted: readonly Wanted[]): Marks | undefined {
+  return read === undefined ? undefined : markPicture(read, wanted)
+}
+
+/** A picture that is the document, not one that lies in it. */
+function isPicture(row: VersionRow, { modality }: StoredItem): boolean {
+  const { mediaType } = metadataOf(row)
+  return modality === 'image' && typeof mediaType === 'string' && mediaType.startsWith('image/')
+}
+
+/** The lines of a range that stand on a page, and the rows of a table that may go on there. */
+function textsOn({ text, elements }: StoredArtifact, page: number, range: TextRange) {
+  const wanted: Wanted[] = []
+  const exactly: Wanted[] = []
+  for (const [place, element] of elements.entries()) {
+    const isHere = element.pageNumber === page
+    if (!isHere && !reaches(elements, place, page)) continue
+    for (const one of linesOf(text, element, range)) {
+      if (wanted.length + exactly.length === MOST_LINES) return { wanted, exactly }
+      if (isHere) wanted.push(one)
+      else exactly.push(one)
+    }
+  }
+  return { wanted, exactly }
+}
+
+/** Whether a table that began on a page before may go on here: nothing else stands between. */
+function reaches(elements: readonly CompiledElement[], place: number, page: number): boolean {
+  const { type, pageNumber } = elements[place] ?? {}
+  if (type !== 'table' || pageNumber === undefined || pageNumber > page) return false
+  return (elements[place + 1]?.pageNumber ?? page) >= page
+}
+
+function linesOf(text: string, { metadata }: CompiledElement, range: TextRange): Wanted[] {
+  const { startOffset, endOffset } = metadata
+  if (typeof startOffset !== 'number' || typeof endOffset !== 'number') return []
+  const end = Math.min(range.to, endOffset)
+  const lines: Wanted[] = []
+  for (let at = Math.max(range.from, startOffset); at < end && lines.length < MOST_LINES; ) {
+    const newline = text.indexOf('\n', at)
+    const stop = newline === -1 ? end : Math.min(newline, end)
+    if (stop > at)
+      lines.push({
+        text: text.slice(at, stop),
+        before: text.slice(Math.max(0, at - NEIGHBOURS), at),
+        behind: text.slice(stop, stop + NEIGHBOURS),
+      })
+    at = stop + 1
+  }
+  return lines
+}

@@ -1,0 +1,57 @@
+import type { BoundingBox } from '../compiled.js'
+import type { Box } from '../render/page-objects.js'
+
+/** A page of nothing but one-letter cells has some thousand; what comes behind these is not marked. */
+const MOST_BOXES = 2000
+/** Boxes of one line share this part of the lower one's height. */
+const SAME_LINE = 0.5
+/** a gap wider than so many heights parts two columns or cells */
+const WIDEST_GAP = 1.6
+
+/** One box for each line of marked characters, which come in their order. */
+export function lineBoxes(letters: readonly Box[]): BoundingBox[] {
+  const lines: Box[] = []
+  let line: Box | undefined
+  for (const letter of letters) {
+    if (line !== undefined && (isBeside(line, letter) || isBelow(line, letter))) {
+      line.left = Math.min(line.left, letter.left)
+      line.top = Math.min(line.top, letter.top)
+      line.right = Math.max(line.right, letter.right)
+      line.bottom = Math.max(line.bottom, letter.bottom)
+    } else {
+      if (lines.length === MOST_BOXES) break
+      line = { left: letter.left, top: letter.top, right: letter.right, bottom: letter.bottom }
+      lines.push(line)
+    }
+  }
+  return lines.map(({ left, top, right, bottom }) => ({
+    x: tenths(left),
+    y: tenths(top),
+    width: tenths(right - left),
+    height: tenths(bottom - top),
+  }))
+}
+
+/** The next character of a line that is set across the page. */
+function isBeside(line: Box, letter: Box): boolean {
+  const height = Math.min(line.bottom - line.top, letter.bottom - letter.top)
+  const gap = Math.max(letter.left - line.right, line.left - letter.right)
+  return shared(line.top, line.bottom, letter.top, letter.bottom) >= SAME_LINE * height && gap <= WIDEST_GAP * height
+}
+
+/** The next character of a line that is set up or down the page: each touches the one before. */
+function isBelow(line: Box, letter: Box): boolean {
+  const width = Math.min(line.right - line.left, letter.right - letter.left)
+  const wide = Math.max(line.right - line.left, letter.right - letter.left)
+  const gap = Math.max(letter.top - line.bottom, line.top - letter.bottom)
+  const isNarrow = wide <= 1.5 * width
+  return isNarrow && shared(line.left, line.right, letter.left, letter.right) >= 0.8 * width && gap <= 0.25 * width
+}
+
+function shared(from: number, to: number, start: number, end: number): number {
+  return Math.min(to, end) - Math.max(from, start)
+}
+
+function tenths(value: number): number {
+  return Math.round(value * 10) / 10
+}

@@ -1,0 +1,57 @@
+import type { RecognisedPage } from '../ocr/pages-read.js'
+import type { PlacedLetter } from '../render/page-letters.js'
+import type { Box } from '../render/page-objects.js'
+
+/** A row of text reaches so far below its baseline, in shares of its height. */
+const BELOW = 0.24
+
+interface Size {
+  width: number
+  height: number
+}
+
+/** The size of a page that was read in a picture, as it is shown. @returns nothing where it was kept before this was told */
+export function shownSize({ size, rotation = 0 }: RecognisedPage): Size | undefined {
+  if (size === undefined) return undefined
+  const [width, height] = size
+  return rotation % 180 === 0 ? { width, height } : { width: height, height: width }
+}
+
+/**
+ * The characters of a page that was read in a picture, where they are shown. Lines have boxes; within a line characters are
+ * taken to be of one width.
+ *
+ * @param shown size of the page as it is shown
+ */
+export function readLetters(page: RecognisedPage, shown: Size): PlacedLetter[] {
+  const { rotation = 0 } = page
+  const [width, height] =
+    page.size ?? (rotation % 180 === 0 ? [shown.width, shown.height] : [shown.height, shown.width])
+  const across = rotation % 180 === 0 ? width : height
+  const scale = across > 0 ? shown.width / across : 1
+  const letters: PlacedLetter[] = []
+  for (const [left, right, baseline, size, text] of page.lines) {
+    const characters = [...text]
+    const step = (right - left) / Math.max(1, characters.length)
+    const bottom = height - baseline + BELOW * size
+    for (const [place, character] of characters.entries()) {
+      if (character === ' ') continue
+      const box = { left: left + place * step, top: bottom - size, right: left + (place + 1) * step, bottom }
+      letters.push({ text: character, ...times(scale, turnedBack(box, rotation, width, height)) })
+    }
+  }
+  return letters
+}
+
+/** From the picture as it was read to how it is shown. @param rotation degrees clockwise by which it was turned */
+function turnedBack(box: Box, rotation: number, width: number, height: number): Box {
+  const { left, top, right, bottom } = box
+  if (rotation === 90) return { left: top, top: width - right, right: bottom, bottom: width - left }
+  if (rotation === 180) return { left: width - right, top: height - bottom, right: width - left, bottom: height - top }
+  if (rotation === 270) return { left: height - bottom, top: left, right: height - top, bottom: right }
+  return box
+}
+
+function times(scale: number, { left, top, right, bottom }: Box): Box {
+  return { left: left * scale, top: top * scale, right: right * scale, bottom: bottom * scale }
+}

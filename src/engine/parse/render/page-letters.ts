@@ -1,0 +1,72 @@
+import type { PDFiumModule } from '@hyzyla/pdfium'
+import type { Box } from './page-objects.js'
+
+type Pdfium = Awaited<ReturnType<typeof PDFiumModule>>
+
+/** A character of a page and where it is shown. */
+export interface PlacedLetter extends Box {
+  text: string
+}
+
+/** Pages of a newspaper have some 30,000; what comes behind these has no place. */
+const MAX_LETTERS = 60_000
+/** Parts of a point that coordinates are told in. */
+const FINE = 16
+/** Some fonts claim heights that their letters do not have: a box this much higher than the letter, or this share of the page, is not taken. */
+const TALLEST = 3
+const TALLEST_SHARE = 0.03
+
+type Bounds = [left: number, bottom: number, right: number, top: number]
+
+/**
+ * The characters of an open page in the order of its file, with the boxes of their lines' height. What has no box or is no
+ * character, such as spaces that PDFium adds, is left out.
+ *
+ * @param size of the page as it is shown, in points
+ */
+export function lettersOf(pdfium: Pdfium, page: number, size: { width: number; height: number }): PlacedLetter[] {
+  const text = pdfium._FPDFText_LoadPage(page)
+  const scratch = pdfium.wasmExports.malloc(32)
+  if (text === 0 || scratch === 0) return []
+  const call = (name: string, ...values: number[]): number => {
+    const exported: unknown = Reflect.get(pdfium.wasmExports, name)
+    return typeof exported === 'function' ? Number(exported(...values)) : 0
+  }
+  const tallest = TALLEST_SHARE * Math.max(size.width, size.height)
+  const view = () => new DataView(pdfium.HEAPU8.buffer, scratch, 32)
+  const [width, height] = [Math.round(size.width * FINE), Math.round(size.height * FINE)]
+  const shown = (x: number, y: number): [number, number] => {
+    call('FPDF_PageToDevice', page, 0, 0, width, height, 0, x, y, scratch, scratch + 4)
+    return [view().getInt32(0, true) / FINE, view().getInt32(4, true) / FINE]
+  }
+  /** left, bottom, right, top in the space of the page */
+  const boundsOf = (place: number): Bounds | undefined => {
+    const found = call('FPDFText_GetCharBox', text, place, scratch, scratch + 8, scratch + 16, scratch + 24)
+    const [left = 0, right = 0, bottom = 0, top = 0] = [0, 8, 16, 24].map((at) => view().getFloat64(at, true))
+    if (found === 0 || !(right > left && top > bottom)) return undefined
+    const hasLoose = call('FPDFText_GetLooseCharBox', text, place, scratch)
+    const [x = 0, above = 0, u = 0, below = 0] = [0, 4, 8, 12].map((at) => view().getFloat32(at, true))
+    const isLine = hasLoose !== 0 && u > x && above > below && above - below <= tallest + TALLEST * (top - bottom)
+    return isLine ? [x, below, u, above] : [left, bottom, right, top]
+  }
+  try {
+    const letters: PlacedLetter[] = []
+    const count = Math.min(MAX_LETTERS, pdfium._FPDFText_CountChars(text))
+    for (let place = 0; place < count; place++) {
+      const code = call('FPDFText_GetUnicode', text, place)
+      if (code < 0x21 || code > 0x10ffff || (code >= 0xd800 && code < 0xe000)) continue
+      const bounds = boundsOf(place)
+      if (bounds === undefined) continue
+      const [left, bottom, right, top] = bounds
+      letters.push({ text: String.fromCodePoint(code), ...around(shown(left, bottom), shown(right, top)) })
+    }
+    return letters
+  } finally {
+    pdfium._FPDFText_ClosePage(text)
+    pdfium.wasmExports.free(scratch)
+  }
+}
+
+function around([x, y]: readonly [number, number], [u, v]: readonly [number, number]): Box {
+  return { left: Math.min(x, u), top: Math.min(y, v), right: Math.max(x, u), bottom: Math.max(y, v) }
+}
