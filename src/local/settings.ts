@@ -236,7 +236,7 @@ export const SETTINGS = {
     'DEFAULT_TRANSCRIPTION',
     undefined,
     model,
-    'model that writes down what is said where a chat application names none, as pluginId/provider/model',
+    'model that writes down what is said: in recordings, and where a chat application names none; as pluginId/provider/model',
   ),
   jwtJwksUrl: setting<Optional<string>>(
     'JWT_JWKS_URL',

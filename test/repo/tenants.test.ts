@@ -19,6 +19,7 @@ const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
     'objects.ts: UPDATE objects SET touched_at = 0',
     'objects.ts: SELECT * FROM objects INDEXED BY objects_loose',
     'job-claims.ts: UPDATE jobs INDEXED BY jobs_claimed',
+    'transcripts.ts: UPDATE jobs SET run_after = 0 WHERE completed_at IS NULL',
     'purge/sessions.ts: SELECT tenant, id',
     'purge/sessions.ts: SELECT 1 one FROM chat_files',
     'purge/spaces.ts: SELECT key, id, tenant, deleted_at',
