@@ -49,7 +49,9 @@ test(`pictures that a model describes are paid for once over ${KILLS} kills, but
   daemon = await start()
   const { id } = await daemon.client.request('POST /knowledge-spaces', { body: { name: 'Boats', slug: 'boats' } })
   const shown = Array.from({ length: PICTURES }, (_, n) => picture(320, 240, n + 2).toString('base64'))
-  const page = shown.map((bytes, n) => `<h2>Quay ${n}</h2><p>Words of it.</p><img src="data:image/png;base64,${bytes}">`)
+  const page = shown.map(
+    (bytes, n) => `<h2>Quay ${n}</h2><p>Words of it.</p><img src="data:image/png;base64,${bytes}">`,
+  )
   await daemon.client.upload('POST /knowledge-spaces/{id}/documents', {
     path: { id },
     field: 'file',

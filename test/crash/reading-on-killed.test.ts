@@ -93,7 +93,7 @@ test(`a scan that is read on behind its publication comes to its end over ${KILL
     const { metadata } = await client.request(
       'GET /knowledge-spaces/{id}/documents/{documentId}/parse-artifacts/{version}',
       {
-        path: { id, documentId: document.id, version: document.version },
+        path: { id, documentId: document.id, version: String(document.version) },
       },
     )
     return Object(Object(metadata).ocr).waiting !== undefined || Object(Object(metadata).ocr).pages !== SCANNED

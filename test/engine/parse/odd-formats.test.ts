@@ -28,7 +28,7 @@ describe('what is easily passed over', () => {
     const document = await read('a.fb2', source)
     expect([document.title, document.metadata.authors]).toEqual(['Boats', ['Ann Lee']])
     expect(texts(document)).toEqual(expect.arrayContaining(['It sails.', 'A verse']))
-    expect(document.outline.map(({ title }) => title)).toContain('Chapter one')
+    expect(document.elements.find(({ text }) => text === 'It sails.')?.sectionPath).toContain('Chapter one')
     expect(document.text).not.toContain('AAAA')
   })
 

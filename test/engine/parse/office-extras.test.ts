@@ -181,10 +181,11 @@ describe('what stands beside the text of office documents', () => {
 
   it('in Rich Text: pictures with what is said of them, comments, drawn words', async () => {
     const hex = PNG.toString('hex')
-    const source = `{\\rtf1 One boat{\\*\\atnauthor Ann}\\chatn{\\*\\annotation Why?}.\\par {\\*\\shppict{\\pict{\\*\\picprop{\\sp{\\sn wzDescription}{\\sv a mast}}}\\pngblip\n${hex}}}{\\nonshppict{\\pict\\wmetafile8 ${hex}}}\\par {\\shp{\\*\\shpinst{\\sp{\\sn gtextUNICODE}{\\sv Sale!}}{\\sp{\\sn fillColor}{\\sv 9}}}}Two.\\par}`
+    const source = `{\\rtf1 One boat{\\footnote A note{\\*\\atnauthor Jo}{\\*\\annotation inner}.}{\\*\\atnauthor Ann}\\chatn{\\*\\annotation Why?}.\\par {\\*\\shppict{\\pict{\\*\\picprop{\\sp{\\sn wzDescription}{\\sv a mast}}}\\pngblip\n${hex}}}{\\nonshppict{\\pict\\wmetafile8 ${hex}}}\\par {\\shp{\\*\\shpinst{\\sp{\\sn gtextUNICODE}{\\sv Sale!}}{\\sp{\\sn fillColor}{\\sv 9}}}}Two.\\par}`
     const document = await read('a.rtf', source)
     expect(roles(document)).toEqual([
       ['paragraph', 'One boat.'],
+      ['paragraph', 'A note.'],
       ['paragraph', 'Comment by Ann: Why?', 'comment'],
       ['image', 'a mast'],
       ['paragraph', 'Two.'],
@@ -240,7 +241,11 @@ describe('hostile ones', () => {
       ...biff.textBox('Look here', 6),
       ...pictureGroup(blip(PNG)),
     ])
-    expect(xlsBeside(stream).get('')?.map(({ type }) => type)).toEqual(['image'])
+    expect(
+      xlsBeside(stream)
+        .get('')
+        ?.map(({ type }) => type),
+    ).toEqual(['image'])
     for (let round = 0; round < 400; round++) {
       const bytes = mutated(stream)
       expect(() => xlsBeside(bytes)).not.toThrow()

@@ -170,6 +170,8 @@ class PaperReader implements MarkupHandler {
     if (words.titles.has(name)) return this.#titleTag()
     if (words.code.has(name) || (name === 'ab' && attributes.get('type')?.includes('code') === true))
       return this.#inBlock() ? `pre class="language-${codeLanguage(attributes)}"` : ''
+    // titles of books in FictionBook are made of paragraphs
+    if (words.paragraphs.has(name) && /^h\d$/.test(this.#open.at(-1)?.tag ?? '')) return ''
     const header = this.#open.some((one) => one.name === 'thead') && name === 'entry'
     return header ? 'th' : (words.html.get(name) ?? (words.paragraphs.has(name) ? 'p' : ''))
   }

@@ -8,6 +8,7 @@ import { recognisedPage } from './pages.js'
 import type { RecognisedPage } from './pages-read.js'
 import { isBlank } from './pdf-scans.js'
 import { recogniser } from './recognise.js'
+import { isTexture } from './texture.js'
 
 /** after so many that failed the others are not tried */
 const MOST_FAILED = 10
@@ -49,7 +50,7 @@ export class PictureReader {
           const bitmap =
             'bytes' in picture ? decodePicture(reader, picture.bytes, this.#filename) : draw(drawn, picture)
           const none = { page: number, lines: [], confidence: 0, picture: key }
-          if (bitmap === undefined || isBlank(bitmap)) return none
+          if (bitmap === undefined || isBlank(bitmap) || isTexture(bitmap)) return none
           return { ...recognisedPage(number, reader.readAsShown(bitmap)), picture: key }
         })
       } finally {

@@ -189,8 +189,9 @@ class RtfReader implements RtfHandler {
 
   #openSink(kind: SinkKind, word: string): void {
     const outer = this.#state.sink.kind
-    if (outer === 'skip' || !isTaken(kind, outer)) return
-    this.#state.sink = { kind, text: '', role: word.startsWith('footer') ? 'footer' : 'header' }
+    const taken = isTaken(kind, outer) ? kind : ELSEWHERE.has(kind) ? 'skip' : undefined
+    if (outer === 'skip' || taken === undefined) return
+    this.#state.sink = { kind: taken, text: '', role: word.startsWith('footer') ? 'footer' : 'header' }
     if (kind === 'styles') this.#state.style = 0
   }
 
@@ -294,6 +295,9 @@ class RtfReader implements RtfHandler {
     if (outermost) this.#body.closeCell()
   }
 }
+
+/** Comments within notes and margins are left out rather than part of these. */
+const ELSEWHERE = new Set<SinkKind>(['by', 'remark'])
 
 /** Whether a group of a kind has a text of its own within one of another. */
 function isTaken(kind: SinkKind, outer: SinkKind): boolean {

@@ -4,6 +4,7 @@ import type { RecognisedPage } from '../ocr/pages-read.js'
 import { ocrMetadata } from '../ocr/pages-to-read.js'
 import { isBlank } from '../ocr/pdf-scans.js'
 import { type Recogniser, recogniser } from '../ocr/recognise.js'
+import { isTexture } from '../ocr/texture.js'
 import type { Block, Parsed, Parser, ParserInput } from '../parsed.js'
 import { type PdfPage, pageBlocks, vocabularyOf } from '../pdf/pdf-blocks.js'
 import { markHeadings } from '../pdf/pdf-headings.js'
@@ -88,7 +89,7 @@ function pictureOf(bytes: Uint8Array, filename: string, hasText: boolean): Block
 
 function readSheet(sheet: Sheet, reader: Recogniser): RecognisedPage {
   const bitmap = sheet.decode(reader)
-  if (isBlank(bitmap)) return { page: sheet.number, lines: [], confidence: 0 }
+  if (isBlank(bitmap) || isTexture(bitmap)) return { page: sheet.number, lines: [], confidence: 0 }
   return recognisedPage(sheet.number, reader.read(bitmap))
 }
 

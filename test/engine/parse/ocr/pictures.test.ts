@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { numbers } from '../../../../bench/lib/words.js'
 import { withoutSemblance } from '../../../../src/engine/parse/ocr/pages.js'
 import type { RecognisedLine } from '../../../../src/engine/parse/ocr/pages-read.js'
+import { isTexture } from '../../../../src/engine/parse/ocr/texture.js'
 import { turned } from '../../../../src/engine/parse/picture/transform.js'
 import type { Bitmap } from '../../../../src/engine/parse/render/bitmap.js'
 import { encodePng } from '../../../../src/engine/parse/render/png.js'
@@ -115,6 +116,19 @@ describe('text in pictures is read', { timeout: TIMEOUT_MS }, () => {
     const document = await read('twigs.png', encodePng({ width, height, channels: 1, data }))
     expect(document.text).toBe('twigs.png')
     expect(document.metadata.warnings).toEqual([expect.stringContaining('no text could be read in it')])
+  })
+
+  it('not of patterns finer than letters, which take no time', async () => {
+    const width = 900
+    const height = 700
+    const data = new Uint8Array(width * height)
+    for (let at = 0; at < data.length; at++)
+      data[at] = (at % width) % 3 === (Math.floor(at / width) >> 1) % 3 ? 20 : 240
+    const weave: Bitmap = { width, height, channels: 1, data }
+    expect(isTexture(weave)).toBe(true)
+    expect(isTexture(await scanOf(TEXT))).toBe(false)
+    const document = await read('weave.png', encodePng(weave))
+    expect([document.text, document.recognised[0]?.lines]).toEqual(['weave.png', []])
   })
 
   it('not of a picture without text, which is found by its name', async () => {
