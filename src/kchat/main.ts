@@ -1,6 +1,7 @@
 import { ExitWith } from '../cli/cli-error.js'
 import { guardOutput } from '../cli/guard-output.js'
 import { EXIT } from '../contract/errors.js'
+import { beginOutput, endOutput, loadLayout } from './output.js'
 import { quickSend } from './quick.js'
 // not lazily: it is what most calls are for, and one more turn of the loader takes time
 import { send } from './send.js'
@@ -9,17 +10,28 @@ import { send } from './send.js'
 export async function main(argv: readonly string[]): Promise<void> {
   guardOutput('kchat')
   try {
-    if (process.stdout.isTTY || process.stderr.isTTY) await (await import('./output.js')).loadLayout()
+    if (process.stdout.isTTY || process.stderr.isTTY) await loadLayout()
     const quick = quickSend(argv)
     if (quick === undefined) {
-      const { program } = await import('./program.js')
-      await program().parseAsync([...argv], { from: 'user' })
+      const { program, topWords } = await import('./program.js')
+      const root = program()
+      await root.parseAsync(await meant(argv, topWords(root)), { from: 'user' })
     } else {
+      await beginOutput(quick.options, false)
       await send(quick.query, quick.options)
     }
+    await endOutput(true)
   } catch (error) {
+    await endOutput(false)
     process.exitCode = await fail(error, argv)
   }
+}
+
+/** The command line, or what an alias at its beginning stands for. */
+async function meant(argv: readonly string[], commands: ReadonlySet<string>): Promise<string[]> {
+  const [first = ''] = argv
+  if (first === '' || first.startsWith('-') || commands.has(first)) return [...argv]
+  return (await import('./aliases.js')).meant(argv, commands)
 }
 
 async function fail(error: unknown, argv: readonly string[]): Promise<number> {

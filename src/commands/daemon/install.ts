@@ -50,7 +50,14 @@ export default class DaemonInstall extends BaseCommand {
     chmodSync(path, 0o644)
     if (runs) await this.begin(changes)
     if (this.out.isJson)
-      return this.out.json({ kind, path, changes, backup: backup ?? null, started: runs, commands: runs ? [] : commands })
+      return this.out.json({
+        kind,
+        path,
+        changes,
+        backup: backup ?? null,
+        started: runs,
+        commands: runs ? [] : commands,
+      })
     this.out.line(runs ? `runs as a service: ${path}` : `written: ${path}`)
     if (backup !== undefined) this.out.note(`what it was: ${backup}`)
     await this.advise(kind, runs ? [] : commands)
@@ -74,10 +81,13 @@ export default class DaemonInstall extends BaseCommand {
       const daemon = await findDaemon(this.dirs.data)
       if (kind === 'launchd') this.out.note('jobs of launchd are untested: tell us what it does')
       else this.out.note('systemd does not run for this user here')
-      if (daemon !== undefined) this.out.note(`a daemon runs, stop it first: \`ks daemon stop\` (pid ${daemon.file.pid})`)
+      if (daemon !== undefined)
+        this.out.note(`a daemon runs, stop it first: \`ks daemon stop\` (pid ${daemon.file.pid})`)
       this.out.note(`start it with: ${commands.join('; ')}`)
     }
-    this.out.note(`keys of providers go into ${environmentFile(this.dirs)}, one NAME=value a line, for nobody else to read`)
+    this.out.note(
+      `keys of providers go into ${environmentFile(this.dirs)}, one NAME=value a line, for nobody else to read`,
+    )
     if (kind === 'systemd') this.out.note('`loginctl enable-linger` keeps it running while nobody is logged in')
     this.out.note('`ks daemon uninstall` takes it away again')
   }
