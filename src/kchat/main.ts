@@ -1,7 +1,6 @@
 import { ExitWith } from '../cli/cli-error.js'
 import { guardOutput } from '../cli/guard-output.js'
 import { EXIT } from '../contract/errors.js'
-import { beginOutput, endOutput, loadLayout } from './output.js'
 import { quickSend } from './quick.js'
 // not lazily: it is what most calls are for, and one more turn of the loader takes time
 import { send } from './send.js'
@@ -10,21 +9,31 @@ import { send } from './send.js'
 export async function main(argv: readonly string[]): Promise<void> {
   guardOutput('kchat')
   try {
-    if (process.stdout.isTTY || process.stderr.isTTY) await loadLayout()
+    if (process.stdout.isTTY || process.stderr.isTTY) await (await import('./output.js')).loadLayout()
     const quick = quickSend(argv)
     if (quick === undefined) {
+      await output()
       const { program, topWords } = await import('./program.js')
       const root = program()
       await root.parseAsync(await meant(argv, topWords(root)), { from: 'user' })
     } else {
-      await beginOutput(quick.options, false)
+      const { jq, template } = quick.options
+      // most calls have nothing between them and stdout, and wait for no more code
+      if (jq !== undefined || template !== undefined) await (await output()).beginOutput(quick.options, false)
       await send(quick.query, quick.options)
     }
-    await endOutput(true)
+    await (await loadedOutput)?.endOutput(true)
   } catch (error) {
-    await endOutput(false)
+    await (await loadedOutput)?.endOutput(false)
     process.exitCode = await fail(error, argv)
   }
+}
+
+let loadedOutput: Promise<typeof import('./output.js')> | undefined
+
+function output(): Promise<typeof import('./output.js')> {
+  loadedOutput ??= import('./output.js')
+  return loadedOutput
 }
 
 /** The command line, or what an alias at its beginning stands for. */

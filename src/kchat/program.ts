@@ -5,7 +5,6 @@ import { addApps } from './app-commands.js'
 import { addCommon, chatCommand, collect, countOf, keyCommand, listOptions, numberOf } from './command.js'
 import { completion, leafCommands } from './completion.js'
 import { EXAMPLES } from './examples.js'
-import { beginOutput } from './output.js'
 import { version } from './version.js'
 
 // Every command loads what it needs when it runs, so that none waits for another's.
@@ -35,7 +34,9 @@ export function program(): Command {
     .action((shell) => {
       process.stdout.write(completion(shell, root))
     })
-  root.hook('preAction', async (_, command) => beginOutput(command.opts(), isPaged(command)))
+  root.hook('preAction', async (_, command) => {
+    await (await import('./output.js')).beginOutput(command.opts(), isPaged(command))
+  })
   for (const { words, command } of leafCommands(root)) {
     addCommon(command)
     command.addHelpText('after', examplesOf(words.join(' ')))
