@@ -21,7 +21,7 @@ export default class DaemonInstall extends BaseCommand {
   static override summary = 'have the service manager of this user run the local daemon'
   static override description =
     'Writes a unit of systemd (Linux) or a job of launchd (macOS, untested), shows it first, keeps a copy of a file that was there, and has systemd start it now and with every session. A daemon that runs meanwhile is stopped in order first. Run it again after Node or ks moved.'
-  static override examples = ['<%= config.bin %> daemon install --dry-run', '<%= config.bin %> daemon install --yes']
+  static override examples = ['<%= config.bin %> daemon install --dry-run']
   static override flags = { 'dry-run': Flags.boolean({ description: 'only show what would be written and done' }) }
 
   async run(): Promise<void> {
