@@ -2,9 +2,9 @@ import * as Flags from '@oclif/core/flags'
 import { usageError } from './cli-error.js'
 import type { ContextFlags } from './contexts.js'
 import { type Env, envOn, envValue } from './environment.js'
-import type { Wish } from './filter.js'
 import { FORMATS, type Format, type OutputOptions } from './output.js'
 import { parseSpan } from './units.js'
+import { type Wish, wishOf } from './wish.js'
 
 /** Flags that every command takes. */
 const GLOBAL = { helpGroup: 'COMMON' }
@@ -78,7 +78,7 @@ export interface Common {
 /** Reads the common flags out of what the parser made of the arguments. @throws CliError exit 2 */
 export function readCommon(flags: Readonly<Record<string, unknown>>, env: Env): Common {
   const timeout = text(flags.timeout) ?? envValue(env, 'KS_TIMEOUT')
-  const filter = filterOf(flags)
+  const filter = wishOf({ jq: text(flags.jq), template: text(flags.template), format: text(flags.format) })
   return {
     filter,
     pager: flags['no-pager'] !== true,
@@ -113,17 +113,6 @@ function formatOf(flags: Readonly<Record<string, unknown>>): Format | undefined 
     throw usageError(`--json and --format ${asked} both say how to print: give one of them`)
   }
   return 'json'
-}
-
-/** `--jq` or `--template`, which work on JSON. @throws CliError exit 2 */
-function filterOf(flags: Readonly<Record<string, unknown>>): Wish | undefined {
-  const [expression, template, format] = [text(flags.jq), text(flags.template), text(flags.format)]
-  if (expression !== undefined && template !== undefined)
-    throw usageError('--jq and --template both say how to print: give one of them')
-  if (expression === undefined && template === undefined) return undefined
-  if (format !== undefined && format !== 'json' && format !== 'jsonl')
-    throw usageError(`--jq and --template need JSON: they do not go with --format ${format}`)
-  return expression === undefined ? { kind: 'template', text: template ?? '' } : { kind: 'jq', expression }
 }
 
 /** @throws CliError exit 2 */

@@ -1,9 +1,7 @@
 import { EXIT } from '../contract/errors.js'
 import { CliError, usageError } from './cli-error.js'
 import { tty } from './terminal.js'
-
-/** What is to be made of a command's JSON before it is printed. */
-export type Wish = { kind: 'jq'; expression: string } | { kind: 'template'; text: string }
+import type { Wish } from './wish.js'
 
 /** The JSON of a command, through `--jq` or `--template`. */
 export class FilteredOutput {

@@ -17,8 +17,8 @@ export function manageCommand(parent: Command, usage: string, description: strin
 }
 
 /** A command that only keeps keys. */
-export function keyCommand(parent: Command, usage: string, description: string): Command {
-  return command(parent, usage, description, 'keys', false)
+export function keyCommand(parent: Command, usage: string, description: string, isDefault = false): Command {
+  return command(parent, usage, description, 'keys', isDefault)
 }
 
 function command(parent: Command, usage: string, description: string, kind: Kind, isDefault: boolean): Command {
@@ -38,6 +38,9 @@ export function addCommon(child: Command): void {
     .option('--format <format>', 'table, json, jsonl or tsv')
     .option('--json', 'same as --format json')
     .option('--fields <a,b.c>', 'fields to show, in this order')
+    .option('--jq <expr>', 'what jq makes of the JSON, strings without quotes')
+    .option('--template <text>', 'a Mustache template for the JSON')
+    .option('--no-pager', 'long output at once, also at a terminal')
     .option('--no-header', 'tables without a header')
     .option('--no-truncate', 'tables wider than the terminal')
     .option('-q, --quiet', 'only results and errors')

@@ -12,14 +12,35 @@ export async function main(argv: readonly string[]): Promise<void> {
     if (process.stdout.isTTY || process.stderr.isTTY) await (await import('./output.js')).loadLayout()
     const quick = quickSend(argv)
     if (quick === undefined) {
-      const { program } = await import('./program.js')
-      await program().parseAsync([...argv], { from: 'user' })
+      await output()
+      const { program, topWords } = await import('./program.js')
+      const root = program()
+      await root.parseAsync(await meant(argv, topWords(root)), { from: 'user' })
     } else {
+      const { jq, template } = quick.options
+      // most calls have nothing between them and stdout, and wait for no more code
+      if (jq !== undefined || template !== undefined) await (await output()).beginOutput(quick.options, false)
       await send(quick.query, quick.options)
     }
+    await (await loadedOutput)?.endOutput(true)
   } catch (error) {
+    await (await loadedOutput)?.endOutput(false)
     process.exitCode = await fail(error, argv)
   }
+}
+
+let loadedOutput: Promise<typeof import('./output.js')> | undefined
+
+function output(): Promise<typeof import('./output.js')> {
+  loadedOutput ??= import('./output.js')
+  return loadedOutput
+}
+
+/** The command line, or what an alias at its beginning stands for. */
+async function meant(argv: readonly string[], commands: ReadonlySet<string>): Promise<string[]> {
+  const [first = ''] = argv
+  if (first === '' || first.startsWith('-') || commands.has(first)) return [...argv]
+  return (await import('./aliases.js')).meant(argv, commands)
 }
 
 async function fail(error: unknown, argv: readonly string[]): Promise<number> {

@@ -7,6 +7,10 @@ export interface Common {
   json?: boolean
   format?: string
   fields?: string
+  jq?: string
+  template?: string
+  /** false: long output at once, also at a terminal */
+  pager?: boolean
   header?: boolean
   truncate?: boolean
   quiet?: boolean

@@ -1,12 +1,36 @@
 import { usageError } from '../cli/cli-error.js'
 import type { Column } from '../cli/columns.js'
-import { FORMATS, type Format, type Layout, Output } from '../cli/output.js'
+import type { FilteredOutput } from '../cli/filter.js'
+import { FORMATS, type Format, type Layout, Output, type OutStream } from '../cli/output.js'
+import type { PagedOutput } from '../cli/pager.js'
 import { rememberIds } from '../cli/recent-ids.js'
+import { wishOf } from '../cli/wish.js'
 import { localDirs } from '../local/dirs.js'
 import type { Common } from './options.js'
 import { settingsOf } from './settings.js'
 
 let layout: Layout | undefined
+/** what stands between commands and stdout: a filter or a pager */
+let between: FilteredOutput | PagedOutput | undefined
+
+/** Loads what `--jq`, `--template` or a pager need, for the command that comes. @throws CliError exit 2 */
+export async function beginOutput(options: Common, isPaged: boolean): Promise<void> {
+  const wish = wishOf(options)
+  if (wish !== undefined) {
+    const { FilteredOutput } = await import('../cli/filter.js')
+    between = new FilteredOutput(wish, process.stdout)
+  } else if (isPaged && options.pager !== false && process.stdout.isTTY === true) {
+    const { PagedOutput, pagerOf } = await import('../cli/pager.js')
+    const program = pagerOf(process.env)
+    if (program !== undefined) between = new PagedOutput(program, process.stdout)
+  }
+}
+
+/** After a command: what was kept back is printed. @param isGood false after a failure, whose output is no JSON to filter */
+export async function endOutput(isGood: boolean): Promise<void> {
+  if (between === undefined || (!isGood && !between.isTTY)) return
+  await between.end()
+}
 
 /** For terminals: from now on words are wrapped. */
 export async function loadLayout(): Promise<void> {
@@ -25,8 +49,15 @@ export function outputOf(options: Common): Output {
       colour: color,
       quiet: quiet === true,
     },
-    { out: process.stdout, err: process.stderr, env: process.env, layout },
+    { out: between ?? process.stdout, err: remarks(), env: process.env, layout },
   )
+}
+
+/** Where remarks go: behind what a pager shows. */
+function remarks(): OutStream {
+  const paged = between !== undefined && 'later' in between ? between : undefined
+  if (paged === undefined || !process.stderr.isTTY) return process.stderr
+  return { write: (text: string) => paged.later(text), isTTY: true, columns: process.stderr.columns }
 }
 
 /** @throws CliError exit 2 */
@@ -35,6 +66,7 @@ function formatOf(options: Common): Format | undefined {
   if (json === true && format !== undefined && format !== 'json')
     throw usageError(`--json and --format ${format} both say how to print: give one of them`)
   if (json === true) return 'json'
+  if (wishOf(options) !== undefined && format === undefined) return 'json'
   const text = format ?? settingsOf(options).format?.value
   if (text === undefined) return undefined
   const known = FORMATS.find((one) => one === text)

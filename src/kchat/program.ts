@@ -2,7 +2,7 @@ import { Argument, Command, Option } from 'commander'
 import { SHELLS } from '../cli/completion.js'
 import { ENVIRONMENT } from '../cli/environment.js'
 import { addApps } from './app-commands.js'
-import { addCommon, chatCommand, collect, countOf, listOptions, numberOf } from './command.js'
+import { addCommon, chatCommand, collect, countOf, keyCommand, listOptions, numberOf } from './command.js'
 import { completion, leafCommands } from './completion.js'
 import { EXAMPLES } from './examples.js'
 import { version } from './version.js'
@@ -26,6 +26,7 @@ export function program(): Command {
   addConversations(root)
   addAnnotations(root)
   addApps(root)
+  addAliases(root)
   root
     .command('completion')
     .description('Print the completion script of a shell.')
@@ -33,6 +34,9 @@ export function program(): Command {
     .action((shell) => {
       process.stdout.write(completion(shell, root))
     })
+  root.hook('preAction', async (_, command) => {
+    await (await import('./output.js')).beginOutput(command.opts(), isPaged(command))
+  })
   for (const { words, command } of leafCommands(root)) {
     addCommon(command)
     command.addHelpText('after', examplesOf(words.join(' ')))
@@ -43,6 +47,34 @@ export function program(): Command {
     `\nEnvironment:\n${variables.map(([name, what]) => `  ${name.padEnd(14)} ${what}\n`).join('')}`,
   )
   return root
+}
+
+/** Words that begin a command: no alias may be one of them. */
+export function topWords(root: Command): ReadonlySet<string> {
+  return new Set(['help', ...root.commands.flatMap((command) => [command.name(), ...command.aliases()])])
+}
+
+/** commands whose output may be longer than a screen, and which print once and end */
+const PAGED = new Set(['history', 'app', 'feedbacks', 'use', 'apps show', 'conversations vars'])
+
+function isPaged(command: Command): boolean {
+  const group = command.parent
+  const words = group?.parent ? [group.name(), command.name()] : [command.name()]
+  return words.at(-1) === 'list' || PAGED.has(words.join(' '))
+}
+
+function addAliases(root: Command): void {
+  const aliases = () => import('./aliases.js')
+  const group = root.command('alias').description('Short names of your own for commands.')
+  keyCommand(group, 'list', 'List them; also without this word.', true)
+    .alias('ls')
+    .action(async (options) => (await aliases()).listAliases(options))
+  keyCommand(group, 'set <name> <command>', 'Make one; $1 to $9 in it are the words behind the name.').action(
+    async (name, command, options) => (await aliases()).setAlias(name, command, topWords(root), options),
+  )
+  keyCommand(group, 'delete <name>', 'Forget one.').action(async (name, options) =>
+    (await aliases()).deleteAlias(name, options),
+  )
 }
 
 function examplesOf(name: string): string {

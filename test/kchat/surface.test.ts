@@ -38,7 +38,7 @@ describe('`kchat send` without the parser of all commands', () => {
         })
       await whole.parseAsync(line, { from: 'user' })
       // what commander fills in is what the program takes for absent
-      const filled = { autostart: true, header: true, truncate: true, name: true, conversation: 'new' }
+      const filled = { autostart: true, header: true, truncate: true, pager: true, name: true, conversation: 'new' }
       const quick = quickSend(line)!
       expect({ query: quick.query, options: { ...filled, ...quick.options } }, line.join(' ')).toEqual(parsed)
     }

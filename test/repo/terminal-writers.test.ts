@@ -10,7 +10,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
  * obey is taken out by `tty`, `ttyLine`, `cell` and `toJson` (src/cli/terminal.ts, columns.ts, output.ts).
  */
 const WRITERS: Readonly<Record<string, string>> = {
-  'src/cli/complete.ts': 'read by a shell; names with control characters are left out',
+  'src/cli/completing/asker.ts': '`client.raw` is no writer',
   'src/cli/console-address.ts': '`client.raw` is no writer',
   'src/cli/fail.ts': 'stackOf is safe',
   'src/cli/guard-output.ts': 'an error of the system',
@@ -18,12 +18,14 @@ const WRITERS: Readonly<Record<string, string>> = {
   'src/cli/filter.ts': 'through tty where it is a terminal',
   'src/cli/pager.ts': 'what Output made safe',
   'src/cli/prompt.ts': 'each question goes through tty',
+  'src/cli/top/reading.ts': '`client.raw` is no writer',
+  'src/cli/top/screen.ts': 'our own sequences; the text is made safe in view.ts',
   'src/cli/ingest/records.ts': 'cells',
   'src/cli/report-error.ts': 'renderReport is safe; wrapping adds line ends and spaces alone',
   'src/cli/watch/session.ts': 'cells',
   'src/commands/api.ts': 'toJson, and a line end; `client.raw` is no writer',
   'src/commands/auth/token/create.ts': 'a token of our own making',
-  'src/commands/completion.ts': 'our own text',
+  'src/commands/completion/index.ts': 'our own text',
   'src/commands/fs/cat.ts': 'a line end',
   'src/commands/golden/export.ts': 'toJson',
   'src/commands/openapi.ts': 'toJson',

@@ -34,7 +34,8 @@ export function serviceFile(env: NodeJS.ProcessEnv, platform: NodeJS.Platform = 
       exit: EXIT.notConfigured,
       hint: 'commands start the daemon when they need it; the task scheduler of the system can run `ksd --mode service`',
     })
-  const config = env.XDG_CONFIG_HOME && isAbsolute(env.XDG_CONFIG_HOME) ? env.XDG_CONFIG_HOME : join(homedir(), '.config')
+  const config =
+    env.XDG_CONFIG_HOME && isAbsolute(env.XDG_CONFIG_HOME) ? env.XDG_CONFIG_HOME : join(homedir(), '.config')
   const path =
     kind === 'systemd'
       ? join(config, 'systemd', 'user', UNIT)

@@ -10,8 +10,8 @@ export default class CompletionInstall extends BaseCommand {
   static override description =
     'Into the folder of this user that bash, zsh or fish loads them from. A file that says the same already stays; of another one a copy is kept beside it. A newer version of ks has newer scripts: run it again then.'
   static override examples = [
-    '<%= config.bin %> completion install',
     '<%= config.bin %> completion install zsh --dry-run',
+    '<%= config.bin %> completion install bash --yes',
   ]
   static override args = { shell: Args.string({ description: 'bash, zsh or fish (default: that of SHELL)' }) }
   static override flags = { 'dry-run': Flags.boolean({ description: 'only say what would be written' }) }

@@ -7,10 +7,7 @@ import { confirm } from '../../cli/prompt.js'
 
 export default class CompletionUninstall extends BaseCommand {
   static override summary = 'remove the completion scripts that `completion install` put there'
-  static override examples = [
-    '<%= config.bin %> completion uninstall',
-    '<%= config.bin %> completion uninstall fish --dry-run',
-  ]
+  static override examples = ['<%= config.bin %> completion uninstall bash --yes']
   static override args = { shell: Args.string({ description: 'bash, zsh or fish (default: that of SHELL)' }) }
   static override flags = { 'dry-run': Flags.boolean({ description: 'only say what would be removed' }) }
 

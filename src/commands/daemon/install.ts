@@ -21,7 +21,7 @@ export default class DaemonInstall extends BaseCommand {
   static override summary = 'have the service manager of this user run the local daemon'
   static override description =
     'Writes a unit of systemd (Linux) or a job of launchd (macOS, untested), shows it first, keeps a copy of a file that was there, and has systemd start it now and with every session. A daemon that runs meanwhile is stopped in order first. Run it again after Node or ks moved.'
-  static override examples = ['<%= config.bin %> daemon install --dry-run', '<%= config.bin %> daemon install --yes']
+  static override examples = ['<%= config.bin %> daemon install --dry-run']
   static override flags = { 'dry-run': Flags.boolean({ description: 'only show what would be written and done' }) }
 
   async run(): Promise<void> {
@@ -50,7 +50,14 @@ export default class DaemonInstall extends BaseCommand {
     chmodSync(path, 0o644)
     if (runs) await this.begin(changes)
     if (this.out.isJson)
-      return this.out.json({ kind, path, changes, backup: backup ?? null, started: runs, commands: runs ? [] : commands })
+      return this.out.json({
+        kind,
+        path,
+        changes,
+        backup: backup ?? null,
+        started: runs,
+        commands: runs ? [] : commands,
+      })
     this.out.line(runs ? `runs as a service: ${path}` : `written: ${path}`)
     if (backup !== undefined) this.out.note(`what it was: ${backup}`)
     await this.advise(kind, runs ? [] : commands)
@@ -74,10 +81,13 @@ export default class DaemonInstall extends BaseCommand {
       const daemon = await findDaemon(this.dirs.data)
       if (kind === 'launchd') this.out.note('jobs of launchd are untested: tell us what it does')
       else this.out.note('systemd does not run for this user here')
-      if (daemon !== undefined) this.out.note(`a daemon runs, stop it first: \`ks daemon stop\` (pid ${daemon.file.pid})`)
+      if (daemon !== undefined)
+        this.out.note(`a daemon runs, stop it first: \`ks daemon stop\` (pid ${daemon.file.pid})`)
       this.out.note(`start it with: ${commands.join('; ')}`)
     }
-    this.out.note(`keys of providers go into ${environmentFile(this.dirs)}, one NAME=value a line, for nobody else to read`)
+    this.out.note(
+      `keys of providers go into ${environmentFile(this.dirs)}, one NAME=value a line, for nobody else to read`,
+    )
     if (kind === 'systemd') this.out.note('`loginctl enable-linger` keeps it running while nobody is logged in')
     this.out.note('`ks daemon uninstall` takes it away again')
   }

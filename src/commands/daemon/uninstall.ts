@@ -8,7 +8,7 @@ import { EXIT } from '../../contract/errors.js'
 
 export default class DaemonUninstall extends BaseCommand {
   static override summary = 'stop the service of the local daemon and remove it; data stays'
-  static override examples = ['<%= config.bin %> daemon uninstall --dry-run', '<%= config.bin %> daemon uninstall --yes']
+  static override examples = ['<%= config.bin %> daemon uninstall --dry-run']
   static override flags = { 'dry-run': Flags.boolean({ description: 'only say what would be removed' }) }
 
   async run(): Promise<void> {

@@ -18,7 +18,7 @@ export interface ChatOptions extends Common {
  */
 export async function chat(options: ChatOptions): Promise<void> {
   const inputs = inputsOf(options.input ?? [])
-  const asked = options.json === true || options.format !== undefined
+  const asked = [options.format, options.jq, options.template].some((one) => one !== undefined) || options.json === true
   const isView = process.stdin.isTTY === true && process.stdout.isTTY === true && process.env.TERM !== 'dumb' && !asked
   const service = await openChat(options)
   try {

@@ -1,0 +1,199 @@
+import stringWidth from 'string-width'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { figuresOf } from '../../src/cli/top/figures.js'
+import { metricsOf, sumOf } from '../../src/cli/top/metrics-text.js'
+import type { TopReading } from '../../src/cli/top/reading.js'
+import { pressed, selectedSlug, type TopState } from '../../src/cli/top/state.js'
+import { topLines } from '../../src/cli/top/view.js'
+import { cliHome } from '../helpers/cli.js'
+import { atTerminal, hasTerminal } from '../helpers/terminal.js'
+
+const CLOCK = Date.parse('2026-01-02T03:04:05Z')
+const PAGE = (calls: number) => `# HELP x y
+ks_http_requests_total{route="GET /a \\"b\\"",status="200"} ${calls}
+ks_http_requests_total{route="GET /c",status="500"} ${calls / 10}
+ks_http_request_duration_seconds_bucket{route="GET /c",le="0.005"} ${calls / 2}
+ks_http_request_duration_seconds_bucket{route="GET /c",le="0.1"} ${calls}
+ks_http_request_duration_seconds_bucket{route="GET /c",le="+Inf"} ${calls}
+process_cpu_seconds_total ${calls / 100}
+ks_model_calls_total{provider="p",model="m",kind="generation"} 7
+ks_model_failures_total{provider="p",model="m",kind="generation",class="timeout"} 2
+ks_model_left_alone{provider="p",model="m",kind="generation"} 1
+`
+
+function reading(calls: number, at: number): TopReading {
+  const spaces = Array.from({ length: 30 }, (_, index) => ({
+    id: `id-${index}`,
+    slug: `space-${String(index).padStart(2, '0')}`,
+    documents: index,
+    bytes: 1000 * index,
+    open: index === 5 ? 100 : 0,
+    hasMore: index === 5,
+    oldest: index === 5 ? CLOCK - 90_000 : undefined,
+  }))
+  const job = (index: number): TopReading['jobs'][number] => ({
+    id: `job-${index}`,
+    knowledgeSpaceId: 'id-5',
+    tenantId: 'local',
+    documentAssetId: 'd',
+    queueJobId: 'q',
+    stage: 'queued',
+    version: 1,
+    createdAt: CLOCK - index * 1000,
+    updatedAt: CLOCK,
+    filename: `a long name with wide letters 文書 and \u001b[31m codes ${index}.pdf`,
+    attempts: 0,
+    space: 'space-05',
+    isReading: index === 3,
+    ...(index === 3 ? { progress: { unit: 'page', at: 4, total: 90 } } : {}),
+  })
+  return {
+    at,
+    status: {
+      instance: 'one',
+      version: '1.2.3',
+      mode: 'auto',
+      startedAt: new Date(CLOCK - 3_600_000).toISOString(),
+      uptimeMs: 3_600_000,
+      limits: { uploadBytes: 1, bulkFiles: 1, bulkBytes: 1 },
+      activity: { activeJobs: 1, waitingJobs: 99, runningQueries: 2, openRequests: 3 },
+      memory: { rss: 1e8, peakRss: 2e8, heapUsed: 1, external: 1, arrayBuffers: 1 },
+    },
+    metrics: metricsOf(PAGE(calls)),
+    spaces,
+    hasMoreSpaces: false,
+    jobs: Array.from({ length: 40 }, (_, index) => job(index)),
+    lacks: [],
+  }
+}
+
+const state: TopState = {
+  where: 'local daemon',
+  intervalMs: 2000,
+  now: reading(200, CLOCK),
+  before: reading(100, CLOCK - 2000),
+  trouble: undefined,
+  isPaused: false,
+  isHelp: false,
+  sort: 'backlog',
+  selected: undefined,
+  filter: undefined,
+}
+const text = (of: TopState, columns: number, rows?: number) =>
+  topLines(of, { columns, rows }, CLOCK)
+    .map((line) => line.text)
+    .join('\n')
+
+describe('figures of two looks', () => {
+  it('are what came between them', () => {
+    const figures = figuresOf(reading(200, CLOCK), reading(100, CLOCK - 2000))
+    expect(figures).toMatchObject({ requestsPerSecond: 55, errorsPerSecond: 5, cpuPercent: 50, p50: 0.005, p95: 0.1 })
+    expect(figures.models).toEqual([
+      { name: 'p/m', kind: 'generation', calls: 7, failed: 2, callsPerSecond: 0, isLeftAlone: true },
+    ])
+    expect(sumOf(metricsOf(PAGE(10)), 'ks_http_requests_total', { route: 'GET /a "b"' })).toBe(10)
+  })
+
+  it('are unknown after a restart, whose counters begin anew', () => {
+    const before = reading(100, CLOCK - 2000)
+    const other = { ...before, status: { ...before.status, instance: 'two' } }
+    expect(figuresOf(reading(5, CLOCK), other)).toMatchObject({ requestsPerSecond: undefined, cpuPercent: undefined })
+  })
+})
+
+describe('the view', () => {
+  it.each([
+    [40, 19],
+    [80, 23],
+    [200, 49],
+    [20, 4],
+    [60, 9],
+  ])('fills a terminal of %i columns and %i lines, and no more', (columns, rows) => {
+    const lines = topLines(state, { columns, rows }, CLOCK)
+    expect(lines).toHaveLength(rows)
+    for (const line of lines) expect(stringWidth(line.text), line.text).toBeLessThanOrEqual(columns)
+    expect(lines.map((line) => line.text).join('')).not.toContain('\u001b')
+  })
+
+  it('shows what is read now first, its progress, and the space with the longest backlog', () => {
+    const shown = text(state, 120, 30)
+    expect(shown).toContain('page 4 of 90')
+    expect(shown).toMatch(/> space-05 +5 +100\+ +over 90 s/)
+    expect(shown).toContain('requests 55.0/s')
+    expect(shown).toContain('left alone')
+  })
+
+  it('moves, sorts, shows one space alone, pauses and lists its keys', () => {
+    expect(selectedSlug(state)).toBe('space-05')
+    const down = pressed(pressed(state, 'down'), 'down')
+    expect(selectedSlug(down)).toBe('space-01')
+    expect(text(down, 120, 30)).toContain('> space-01')
+    expect(selectedSlug(pressed(state, 'last'))).toBe('space-29')
+    expect(text(pressed(state, 'last'), 80, 23)).toContain('> space-29')
+    const only = pressed(down, 'filter')
+    expect(text(only, 120, 30)).not.toContain('space-05')
+    expect(pressed(only, 'clear').filter).toBeUndefined()
+    expect(text(pressed(state, 'sort'), 120, 30)).toContain('SPACES by documents')
+    expect(text(pressed(state, 'pause'), 120, 30)).toContain('PAUSED')
+    expect(text(pressed(state, 'help'), 120, 30)).toContain('j, k, arrows')
+  })
+
+  it('says what it may not read, and that nobody answers', () => {
+    const lacks = { ...reading(1, CLOCK), lacks: ['only the operator may'], metrics: undefined }
+    const shown = text({ ...state, now: lacks, trouble: { since: CLOCK - 5000, message: 'gone\u001b[2J' } }, 120, 30)
+    expect(shown).toContain('not shown: only the operator may')
+    expect(shown).toContain('no answer since')
+    expect(shown).not.toContain('requests ')
+  })
+})
+
+describe('ks top', () => {
+  const home = cliHome()
+  afterAll(() => home.end())
+  beforeAll(async () => {
+    home.file('docs/a.md', '# A\n\nText.\n')
+    expect(await home.ks(['ingest', 'docs', '--space', 'one', '--create', '--wait'])).toMatchObject({ code: 0 })
+  })
+
+  it('looks once in a pipe, as text or JSON', async () => {
+    const shown = await home.ks(['top'])
+    expect(shown, shown.stderr).toMatchObject({ code: 0 })
+    expect(shown.stdout).toMatch(/> one +1 +0/)
+    const record = JSON.parse((await home.ks(['top', '--json', '--once'])).stdout)
+    expect(record.figures.requestsPerSecond).toBeGreaterThan(0)
+    expect(record.spaces).toMatchObject([{ slug: 'one', documents: 1, open: 0 }])
+    expect(await home.ks(['top', '--interval', '1ms'])).toMatchObject({ code: 2 })
+  })
+
+  it('tells another token than the operator what it may not see, and one without the scope which it lacks', async () => {
+    const token = async (scope: string) =>
+      (
+        await home.ks(['auth', 'token', 'create', '--tenant', 'other', '--subject', 's', '--scope', scope])
+      ).stdout.trim()
+    const reads = { env: { KS_TOKEN: await token('knowledge-spaces:read') } }
+    const shown = await home.ks(['top', '--once'], reads)
+    expect(shown, shown.stderr).toMatchObject({ code: 0 })
+    expect(shown.stdout).toContain('not shown: only the operator')
+    expect(shown.stdout).not.toContain('one ')
+    const writes = await home.ks(['top', '--once'], { env: { KS_TOKEN: await token('knowledge-spaces:write') } })
+    expect(writes.code).toBe(4)
+    expect(writes.stderr).toContain('knowledge-spaces:read')
+  })
+
+  it.skipIf(!hasTerminal)(
+    'gives the terminal back as it was, on q and on Ctrl-C, without colours where none are wanted',
+    async () => {
+      for (const key of ['q', '\u0003']) {
+        const { screen, code } = await atTerminal(`${process.execPath} ${process.cwd()}/bin/ks.js top; stty -a`, {
+          cwd: home.dir,
+          env: { ...home.env, NO_COLOR: '1' },
+          types: [[/SPACES by/, key]],
+        })
+        expect(code).toBe(0)
+        expect(screen).toContain('> one')
+        expect(screen).toMatch(/[^-]icanon/)
+        expect(screen).toMatch(/ echo /)
+      }
+    },
+  )
+})
