@@ -1,6 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { overflow, seriousProblems } from './axe.js'
-import { type Console, endBrowser, filledSpace, hasBrowser, openTab, pageIds, settledPage, startConsole } from './browser.js'
+import {
+  type Console,
+  endBrowser,
+  filledSpace,
+  hasBrowser,
+  openTab,
+  pageIds,
+  settledPage,
+  startConsole,
+} from './browser.js'
 
 let console: Console
 
