@@ -5,7 +5,7 @@ import { type Console, jsonOf } from './browser.js'
 export const HOSTILE = `<img src=x onerror="window.broken=1">`
 
 const DOCUMENTS: Record<string, string> = {
-  'harbour.md': `# Fees\n\nMooring costs nine crowns a night [34].\n\n# Crane\n\nIda Keller repairs the crane of Northport Harbour.\n`,
+  'harbour.md': `# Fees\n\nMooring costs nine crowns a night.\n\n# Crane\n\nIda Keller repairs the crane of Northport Harbour.\n`,
   'crane.md': `# Crane\n\nIda Keller repairs the crane. Northport Harbour owns the crane. Ida Keller works for Northport Harbour. Jonas Berg leads Northport Harbour. Jonas Berg founded Berg Shipping.\n`,
   'ships.md': `# Ships\n\nBerg Shipping owns the Sea Otter. Jonas Berg founded Berg Shipping. Ida Keller leads Berg Shipping. Northport Harbour uses the Sea Otter.\n`,
   [`${HOSTILE.replaceAll('/', '')}.md`]: `# ${HOSTILE}\n\nBerg Shipping acquired ${HOSTILE} Alert Lines. Alert Lines owns the Sea Otter.\n`,
