@@ -123,6 +123,24 @@ async function settled(console: Console, id: string, token = console.operator): 
   }, 60_000)
 }
 
+const LOOK_MS = 100
+
+/**
+ * Waits until nothing of the page is still on its way, three looks in a row, and what changes its colours has ended. A
+ * quiet network does not tell that: the file of a worker that has ended before it was whole is asked for for ever.
+ */
+export async function settledPage(page: Page): Promise<void> {
+  let quiet = 0
+  await until(async () => {
+    await page.waitForTimeout(LOOK_MS)
+    quiet = (await page.locator('.skeleton').count()) === 0 ? quiet + 1 : 0
+    return quiet >= 3
+  }, 60_000)
+  await page.evaluate(
+    'new Promise(requestAnimationFrame).then(() => Promise.allSettled(document.getAnimations().map(({ finished }) => finished)))',
+  )
+}
+
 /** The pages that the navigation has. */
 export function pageIds(): string[] {
   const text = readFileSync(new URL('../../src/console/pages.ts', import.meta.url), 'utf8')

@@ -17,7 +17,7 @@ beforeAll(async () => {
   const json = { name: HOSTILE, slug: 'shop' }
   spaceId = (await jsonOf<{ id: string }>(await call('POST', '/knowledge-spaces', { json }))).id
   const form = {
-    file: new File(['# Hours\n\nThe shop opens at nine in the morning on weekdays.\n'], 'hours <b>bold</b>.md'),
+    file: new File(['# Hours\n\nThe shop opens at nine in the morning on weekdays [77].\n'], 'hours <b>bold</b>.md'),
   }
   await call('POST', `/knowledge-spaces/${spaceId}/documents`, { form })
   const app = { name: HOSTILE, knowledgeSpaceIds: [spaceId], suggestedQuestions: ['When does the shop open?'] }
@@ -111,6 +111,8 @@ describe.runIf(hasBrowser)('chat in the browser', () => {
     await page.getByRole('link', { name: HOSTILE }).click()
     await page.getByRole('button', { name: 'When does the shop open?' }).click()
     await page.getByText('nine in the morning').first().waitFor()
+    await page.locator('.answer', { hasText: '[77]' }).waitFor()
+    expect(await page.locator('.answer .cite').allTextContents()).not.toContain('77')
     await page.getByText(/\d passages?/).click()
     await page.getByRole('link', { name: 'hours <b>bold</b>.md' }).first().waitFor()
     await page.getByRole('button', { name: 'Good answer' }).click()

@@ -1,6 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { overflow, seriousProblems } from './axe.js'
-import { type Console, endBrowser, filledSpace, hasBrowser, openTab, pageIds, startConsole } from './browser.js'
+import {
+  type Console,
+  endBrowser,
+  filledSpace,
+  hasBrowser,
+  openTab,
+  pageIds,
+  settledPage,
+  startConsole,
+} from './browser.js'
 
 let console: Console
 
@@ -27,7 +36,7 @@ describe.runIf(hasBrowser)('every page', () => {
           await page.evaluate(`localStorage.setItem('ks.theme', '${theme}')`)
           await page.reload()
           await page.locator('main h1, main .empty').first().waitFor()
-          await page.waitForLoadState('networkidle')
+          await settledPage(page)
           expect(await overflow(page), `${id} at ${width} pixels`).toBeLessThanOrEqual(0)
           if (width !== 900) expect(await seriousProblems(page), `${id}, ${theme}, ${width}`).toEqual([])
         }
@@ -39,7 +48,7 @@ describe.runIf(hasBrowser)('every page', () => {
   it.each(pageIds())('%s can be used by everybody on each of its tabs, which the arrows go through', async (id) => {
     const { page, problems, close } = await openTab(console.url, await console.signedIn(id))
     await page.locator('main h1, main .empty').first().waitFor()
-    await page.waitForLoadState('networkidle')
+    await settledPage(page)
     const tabs = page.getByRole('tab')
     const names = await tabs.allTextContents()
     for (const [at, name] of names.entries()) {
@@ -47,13 +56,14 @@ describe.runIf(hasBrowser)('every page', () => {
       else await page.keyboard.press('ArrowRight')
       // the one that is shown has the focus, and its part is there
       await page.locator('[role=tab][aria-selected=true]:focus', { hasText: name.replace(/\d+$/, '') }).waitFor()
-      await page.waitForLoadState('networkidle')
+      await settledPage(page)
       for (const [theme, width] of [
         ['light', 360],
         ['dark', 1280],
       ] as const) {
         await page.setViewportSize({ width, height: 800 })
         await page.evaluate(`document.documentElement.dataset.theme = '${theme}'`)
+        await settledPage(page)
         expect([name, theme, await seriousProblems(page), await overflow(page)]).toEqual([name, theme, [], 0])
       }
     }

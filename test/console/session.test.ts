@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createConsoleCodes } from '../../src/daemon/console/codes.js'
@@ -104,6 +106,15 @@ describe('the files of the page', () => {
     for (const name of names)
       bytes += gzipSync(Buffer.from(await (await fetch(console.url + name)).arrayBuffer())).length
     expect(bytes).toBeLessThan(150 * 1024)
+  })
+
+  it('are made for use, whoever built them: nothing in them names a place of the machine that did', () => {
+    const folder = new URL('../../dist/console/assets/', import.meta.url)
+    const scripts = readdirSync(folder).filter((name) => name.endsWith('.js'))
+    expect(scripts.length).toBeGreaterThan(10)
+    const root = fileURLToPath(new URL('../..', import.meta.url))
+    const telling = scripts.filter((name) => readFileSync(new URL(name, folder), 'utf8').includes(root))
+    expect(telling).toEqual([])
   })
 })
 

@@ -65,7 +65,9 @@ export function Annotations({ client, appId }: { client: ChatClient; appId: stri
                     <span className="chat-words">
                       <strong className="wrap">{question}</strong>
                       <span className="muted wrap">{answer}</span>
-                      <span className="small faint">{hit_count === 0 ? 'not used yet' : `answered ${plural(hit_count, 'time')}`}</span>
+                      <span className="small faint">
+                        {hit_count === 0 ? 'not used yet' : `answered ${plural(hit_count, 'time')}`}
+                      </span>
                     </span>
                     <IconButton icon="trash" label={`Delete ${question}`} onClick={() => remove.mutate(id)} />
                   </li>
