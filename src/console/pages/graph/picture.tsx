@@ -63,7 +63,7 @@ export function Picture({ drawn, label, chosen, focus, onChoose }: PictureProps)
         const { chosen: front } = latest.current
         if (front === undefined) return isLarge ? atDistance(data, isAfar) : data
         return front.has(id)
-          ? { ...data, zIndex: 1, forceLabel: front.size < 12 || data.isHub === true }
+          ? { ...(data.isHub === true ? { ...data, size: 4 } : data), zIndex: 1, forceLabel: front.size < 12 }
           : { ...data, color: colours.line, label: '' }
       },
       edgeReducer: (id, data) => {
@@ -149,8 +149,7 @@ export function Picture({ drawn, label, chosen, focus, onChoose }: PictureProps)
 
 /** From afar communities have names, and their entities are a cloud of dots; from near it is the other way round. */
 function atDistance(data: Attributes, isAfar: boolean): Partial<NodeDisplayData> {
-  if (data.isHub === true)
-    return isAfar ? { ...data, zIndex: 2 } : { ...data, size: 3, zIndex: 2 }
+  if (data.isHub === true) return isAfar ? { ...data, zIndex: 2 } : { ...data, size: 3, zIndex: 2 }
   return isAfar ? { ...data, label: '', size: Math.min(2.2, Number(data.size) * 0.5) } : data
 }
 
