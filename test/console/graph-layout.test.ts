@@ -31,6 +31,8 @@ function chains(): WholeGraph {
       const to = nth + 1 < EACH ? idOf(of, Math.floor((nth + 1) / 5)) : idOf((of + 1) % COMMUNITIES, 0)
       relations.push({ from: idOf(of, nth), to, isStated: false })
     }
+  for (let of = 0; of < COMMUNITIES; of++)
+    relations.push({ from: idOf(of, 1), to: idOf((of + 1) % COMMUNITIES, 0), isStated: false })
   entities.push({ id: 'alone', name: 'Alone' })
   return { entities, relations, isCut: false }
 }

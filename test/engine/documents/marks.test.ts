@@ -28,7 +28,7 @@ async function upload(name: string, bytes: Uint8Array | string) {
   const id = accepted?.asset.id ?? ''
   const { elements } = await test.engine.documents.parseArtifact(ADA, spaceId, id, 1)
   const text = (part: string) => {
-    const { metadata } = elements.find((element) => element.text?.includes(part)) ?? { metadata: {} }
+    const metadata: Record<string, unknown> = elements.find((element) => element.text?.includes(part))?.metadata ?? {}
     return { from: Number(metadata.startOffset), to: Number(metadata.endOffset) }
   }
   const marks = async (item: string, { from, to }: { from: number; to: number }, caller = ADA): Promise<Told> => {
