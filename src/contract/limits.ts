@@ -81,6 +81,8 @@ export const LIMITS = {
     timeoutMs: { min: 1, max: 5000, default: 250 },
   },
   graphPage: { default: 50, max: 100 },
+  /** entities and relations: a picture of a whole graph reads all of them */
+  graphList: { default: 50, max: 500 },
   /** tokens that reading a whole space for its graph may cost */
   graphReadingTokens: { min: 1000, max: 1_000_000_000, default: 500_000 },
   /** the documents do not bound these */

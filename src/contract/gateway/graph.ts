@@ -94,7 +94,7 @@ export const TraverseQuery = z.strictObject({
 })
 export type TraverseQuery = z.output<typeof TraverseQuery>
 
-const listed = { limit: boundedLimit(LIMITS.graphPage), cursor: opaqueCursor.optional() }
+const listed = { limit: boundedLimit(LIMITS.graphList), cursor: opaqueCursor.optional() }
 
 export const GraphEntitiesQuery = z.strictObject({
   ...listed,

@@ -1,21 +1,23 @@
 import './graph.css'
-import { useQueries, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQueries, useQuery } from '@tanstack/react-query'
 import { lazy, Suspense, useMemo, useState } from 'react'
 import type { Community } from '../../../contract/gateway/communities.js'
+import type { GraphTraversal } from '../../../contract/gateway/graph.js'
 import type { KnowledgeSpace } from '../../../contract/gateway/spaces.js'
 import { useSpace } from '../../api/space.js'
 import { useRead, useWrite } from '../../api/use.js'
 import { address, setQuery, usePlace } from '../../router.js'
 import { Button, classes, Link } from '../../ui/button.js'
-import { formatCount, plural } from '../../ui/format.js'
+import { plural } from '../../ui/format.js'
 import { PageHead, Tabs } from '../../ui/parts.js'
 import { Empty, Failure, Loaded, Notice, Skeleton } from '../../ui/state.js'
 import { say } from '../../ui/toast.js'
 import { CommunityList, CommunityPanel } from './communities.js'
 import { EntityPanel } from './entity.js'
-import { aroundOf, DETAILED, type Drawn, hubOf, type Members, membersOf, traversalOf, wholeOf } from './picture-of.js'
+import { aroundOf, type Drawn, hubOf, type Members, membersOf, traversalOf } from './picture-of.js'
 import { Search } from './search.js'
 import { Topics } from './topics.js'
+import { drawnOf, type WholeGraph, wholeGraph } from './whole.js'
 
 const LEAD = 'What the documents of a space name, and how it hangs together.'
 const COMMUNITIES = 'GET /knowledge-spaces/{id}/semantic-views/communities'
@@ -101,10 +103,9 @@ function Shown({ space, communities }: { space: KnowledgeSpace; communities: rea
   const { query } = usePlace()
   const entityId = query.get('entity')
   const community = communities.find(({ slug }) => slug === query.get('community'))
-  const client = useQueryClient()
   const version = communities[0]?.generatedVersion ?? ''
   const { members, error } = useQueries({
-    queries: communities.slice(0, DETAILED).map((one) => membersOf(client, space.id, one, version)),
+    queries: communities.map((one) => membersOf(space.id, one, version)),
     combine: (results) => {
       const isDone = results.every(({ isPending }) => !isPending)
       // one picture of the communities, then one with all that is drawn of them
@@ -114,36 +115,48 @@ function Shown({ space, communities }: { space: KnowledgeSpace; communities: rea
       }
     },
   })
+  const all = useQuery(wholeGraph(space.id, version))
   const around = useQuery({ ...traversalOf(space.id, entityId ?? '', AROUND), enabled: entityId !== null })
-  const communityOf = useMemo(
-    () => new Map(members.flatMap((one, at) => (one?.entities ?? []).map(({ id }) => [id, at] as const))),
-    [members],
+  const whole = useMemo(
+    () => drawnOf(communities, members, members.length === 0 ? EMPTY : (all.data ?? EMPTY)),
+    [communities, members, all.data],
   )
-  const whole = useMemo(() => wholeOf(communities, members), [communities, members])
+  const communityOf = useMemo(() => new Map(whole.dots.map(({ id, community: of }) => [id, of])), [whole])
+  // what the picture holds is flown to, and anything else has one of its own
+  const isHeld = entityId !== null && communityOf.has(entityId)
   const drawn = useMemo(
-    () => (entityId !== null && around.data !== undefined ? aroundOf(entityId, around.data, communityOf) : whole),
-    [entityId, around.data, communityOf, whole],
+    () =>
+      entityId !== null && !isHeld && around.data !== undefined ? aroundOf(entityId, around.data, communityOf) : whole,
+    [entityId, isHeld, around.data, communityOf, whole],
   )
   const chosen = useMemo(() => {
-    if (entityId !== null || community === undefined) return undefined
-    const of = members[communities.indexOf(community)]
-    return new Set([hubOf(community.slug), ...(of?.entities.map(({ id }) => id) ?? [])])
-  }, [entityId, community, communities, members])
+    if (entityId !== null)
+      return isHeld ? new Set([entityId, ...(around.data?.entities ?? []).map(({ id }) => id)]) : undefined
+    if (community === undefined) return undefined
+    const at = communities.indexOf(community)
+    return new Set(whole.dots.flatMap(({ id, community: of }) => (of === at ? [id] : [])))
+  }, [entityId, isHeld, around.data, community, communities, whole])
   const choose = (id: string) => {
     const hub = communities.find(({ slug }) => hubOf(slug) === id)
     setQuery(hub === undefined ? { entity: id } : { community: hub.slug, entity: undefined })
   }
+  const failure = error ?? all.error
   return (
     <div className="graph">
       <div className="graph-main">
-        {error !== undefined && error !== null && <Failure error={error} />}
-        <Drawing drawn={drawn} chosen={chosen} name={space.name} onChoose={choose} />
+        {failure !== undefined && failure !== null && <Failure error={failure} />}
+        <Drawing
+          drawn={drawn}
+          chosen={chosen}
+          focus={entityId ?? (community === undefined ? undefined : hubOf(community.slug))}
+          name={space.name}
+          onChoose={choose}
+        />
         <Said
           drawn={drawn}
-          isAround={entityId !== null && around.data !== undefined}
-          isCut={around.data?.truncated === true}
-          communities={communities}
-          members={members}
+          around={entityId === null ? undefined : around.data}
+          isRead={members.length > 0 && !all.isPending}
+          isCut={all.data?.isCut === true}
         />
       </div>
       <aside className="graph-side" aria-label="What is in the graph">
@@ -165,15 +178,17 @@ function Shown({ space, communities }: { space: KnowledgeSpace; communities: rea
 }
 
 const NONE: readonly (Members | undefined)[] = []
+const EMPTY: WholeGraph = { entities: [], relations: [], isCut: false }
 
 interface DrawingProps {
   drawn: Drawn
   chosen: ReadonlySet<string> | undefined
+  focus: string | undefined
   name: string
   onChoose: (id: string) => void
 }
 
-function Drawing({ drawn, chosen, name, onChoose }: DrawingProps) {
+function Drawing({ drawn, chosen, focus, name, onChoose }: DrawingProps) {
   const [canDraw] = useState(hasWebGl)
   if (!canDraw)
     return <Notice tone="warn">This browser draws no WebGL, so there is no picture; the list holds the same.</Notice>
@@ -182,6 +197,7 @@ function Drawing({ drawn, chosen, name, onChoose }: DrawingProps) {
       <Picture
         drawn={drawn}
         chosen={chosen}
+        focus={focus}
         label={`Graph of ${name}; the list beside it holds the same`}
         onChoose={onChoose}
       />
@@ -198,33 +214,29 @@ function hasWebGl(): boolean {
 
 interface SaidProps {
   drawn: Drawn
-  isAround: boolean
+  /** what is around the entity that was chosen */
+  around: GraphTraversal | undefined
+  isRead: boolean
   isCut: boolean
-  communities: readonly Community[]
-  members: readonly (Members | undefined)[]
 }
 
 /** What the picture shows, and what it leaves out. */
-function Said({ drawn, isAround, isCut, communities, members }: SaidProps) {
-  const lines = drawn.lines.filter(({ isHidden }) => !isHidden).length
-  const entities = drawn.dots.filter(({ kind }) => kind === 'entity').length
-  if (isAround)
+function Said({ drawn, around, isRead, isCut }: SaidProps) {
+  if (around !== undefined)
     return (
       <p className="small muted">
-        {plural(entities, 'entity', 'entities')} and {plural(lines, 'relation')} within two steps
-        {isCut && `, the surest ones; there are more`}.
+        {plural(around.entities.length, 'entity', 'entities')} and {plural(around.relations.length, 'relation')} within
+        two steps{around.truncated && `, the surest ones; there are more`}.
       </p>
     )
-  if (members.length === 0) return <p className="small muted">The members of the communities are being read …</p>
-  const all = communities.reduce((sum, { entityCount }) => sum + entityCount, 0)
-  const left = communities.length - Math.min(communities.length, DETAILED)
+  if (!isRead) return <p className="small muted">The entities and their relations are being read …</p>
+  const lines = drawn.lines.filter(({ bridges }) => bridges === undefined).length
+  const entities = drawn.dots.filter(({ kind }) => kind === 'entity').length
   return (
     <p className="small muted">
-      {formatCount(entities)} of {plural(all, 'entity', 'entities')} and {plural(lines, 'relation')}:{' '}
-      {left > 0
-        ? `the ${DETAILED} largest communities with their best connected members; ${plural(left, 'smaller one is a circle', 'smaller ones are circles')}`
-        : 'all communities with their best connected members'}
-      . Entities outside of communities are found by the search.
+      {plural(entities, 'entity', 'entities')} and {plural(lines, 'relation')}
+      {isCut && ', as many as are drawn at a time; there are more'}. Come nearer, or choose a community, to see who is
+      in it. What nothing relates is found by the search.
     </p>
   )
 }

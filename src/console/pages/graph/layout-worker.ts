@@ -1,5 +1,6 @@
 import { UndirectedGraph } from 'graphology'
 import module, { inferSettings } from 'graphology-layout-forceatlas2'
+import { layGroups, type Places } from './grouped-layout.js'
 import type { Laid, ToLay } from './layout.js'
 
 // its types describe the CommonJS module, whose default a bundler gives as such
@@ -8,27 +9,39 @@ const forceAtlas2 = ('default' in module ? module.default : module) as typeof mo
 /** between two pictures of the way there */
 const STEP = 20
 const STEPS = 8
+/** from so many nodes on, those far off act together */
+const MANY = 500
 
 /** The layout runs here, so that the page stays at hand while thousands of nodes find their places. */
 addEventListener('message', ({ data }: MessageEvent<ToLay>) => {
+  if (data.groups !== undefined) return layGroups(data, forces, (x, y, isLast) => tell({ x, y, isLast }))
+  const places = { x: data.x, y: data.y, size: data.size }
+  for (let step = 1; step <= STEPS; step++) {
+    forces(places, data.edges, STEP)
+    tell({ x: places.x, y: places.y, isLast: step === STEPS })
+  }
+})
+
+function tell(laid: Laid): void {
+  postMessage(laid)
+}
+
+function forces(places: Places, edges: readonly ToLay['edges'][number][], iterations: number): void {
   const graph = new UndirectedGraph<{ x: number; y: number; size: number }>()
-  for (const [at, x] of data.x.entries()) graph.addNode(String(at), { x, y: data.y[at] ?? 0, size: data.size[at] ?? 1 })
-  for (const [from, to, weight] of data.edges) graph.mergeEdge(String(from), String(to), { weight })
+  for (const [at, x] of places.x.entries())
+    graph.addNode(String(at), { x, y: places.y[at] ?? 0, size: places.size[at] ?? 1 })
+  for (const [from, to, weight] of edges) graph.mergeEdge(String(from), String(to), { weight })
   const settings = {
     ...inferSettings(graph),
-    barnesHutOptimize: graph.order > 500,
+    barnesHutOptimize: graph.order > MANY,
     adjustSizes: false,
     gravity: 0.6,
     scalingRatio: 8,
     edgeWeightInfluence: 1,
   }
-  for (let step = 1; step <= STEPS; step++) {
-    forceAtlas2.assign(graph, { iterations: STEP, settings })
-    const laid: Laid = { x: [], y: [], isLast: step === STEPS }
-    graph.forEachNode((_, { x, y }) => {
-      laid.x.push(x)
-      laid.y.push(y)
-    })
-    postMessage(laid)
-  }
-})
+  forceAtlas2.assign(graph, { iterations, settings })
+  graph.forEachNode((id, { x, y }) => {
+    places.x[Number(id)] = x
+    places.y[Number(id)] = y
+  })
+}

@@ -1,15 +1,12 @@
-import { type QueryClient, queryOptions } from '@tanstack/react-query'
+import { queryOptions } from '@tanstack/react-query'
 import pLimit from 'p-limit'
 import type { Community } from '../../../contract/gateway/communities.js'
 import type { GraphTraversal } from '../../../contract/gateway/graph.js'
 import { call } from '../../api/client.js'
 
-/** communities that are drawn with their members; the others are one circle each */
-export const DETAILED = 24
 /** a community lists its best connected members */
 const MEMBERS = 100
 const AT_ONCE = 4
-const TRAVERSAL = { depth: 2, fanout: 50, maxNodes: 200, timeoutMs: 2000 }
 
 export interface Dot {
   id: string
@@ -20,47 +17,55 @@ export interface Dot {
   size: number
 }
 
+export interface DrawnLine {
+  from: string
+  to: string
+  isStated: boolean
+  /** all relations between two communities, how many: drawn in place of them from afar */
+  bridges?: number
+}
+
 export interface Drawn {
   dots: Dot[]
-  lines: { from: string; to: string; isStated: boolean; isHidden: boolean }[]
+  lines: DrawnLine[]
+  /** laid out by communities, each in a circle of its own */
+  isGrouped?: boolean
 }
 
 export interface Members {
   slug: string
   entities: { id: string; name: string }[]
-  relations: GraphTraversal['relations']
 }
 
 const limited = pLimit(AT_ONCE)
 
-/** The members of a community, and what relates them: what two steps from its best connected entity lead to. */
-export function membersOf(client: QueryClient, spaceId: string, { slug, terms }: Community, generatedVersion: string) {
+/** The listed members of a community. */
+export function membersOf(spaceId: string, { slug }: Community, generatedVersion: string) {
   return queryOptions<Members>({
     queryKey: ['graph-members', spaceId, slug, generatedVersion],
     staleTime: Number.POSITIVE_INFINITY,
     queryFn: ({ signal }) =>
       limited(async () => {
-        const path = { id: spaceId }
-        const folder = `/knowledge/communities/${slug}/entities`
-        const { items } = await call(
-          'GET /knowledge-spaces/{id}/fs/ls',
-          { path, query: { path: folder, limit: MEMBERS } },
-          { signal },
-        )
+        const query = { path: `/knowledge/communities/${slug}/entities`, limit: MEMBERS }
+        const { items } = await call('GET /knowledge-spaces/{id}/fs/ls', { path: { id: spaceId }, query }, { signal })
         const entities = items.flatMap(({ targetId, metadata, name }) =>
           targetId === undefined
             ? []
             : [{ id: targetId, name: typeof metadata.name === 'string' ? metadata.name : name }],
         )
-        const best = entities.find(({ name }) => name === terms[0]) ?? entities[0]
-        if (best === undefined) return { slug, entities, relations: [] }
-        const { relations } = await client.fetchQuery(traversalOf(spaceId, best.id, TRAVERSAL))
-        return { slug, entities, relations }
+        return { slug, entities }
       }),
   })
 }
 
-export function traversalOf(spaceId: string, entityId: string, bounds: typeof TRAVERSAL) {
+interface Bounds {
+  depth: number
+  fanout: number
+  maxNodes: number
+  timeoutMs: number
+}
+
+export function traversalOf(spaceId: string, entityId: string, bounds: Bounds) {
   return queryOptions<GraphTraversal>({
     queryKey: ['GET /knowledge-spaces/{id}/graph/traverse', spaceId, entityId, bounds],
     queryFn: ({ signal }) =>
@@ -70,33 +75,6 @@ export function traversalOf(spaceId: string, entityId: string, bounds: typeof TR
         { signal },
       ),
   })
-}
-
-/** The whole space: a circle for each community, and the members of those that were read. */
-export function wholeOf(communities: readonly Community[], members: readonly (Members | undefined)[]): Drawn {
-  const dots = new Map<string, Dot>()
-  const lines: Drawn['lines'] = []
-  communities.forEach(({ slug, name, entityCount }, at) => {
-    const hub = hubOf(slug)
-    dots.set(hub, { id: hub, label: name, kind: 'community', community: at, size: 4 + 0.7 * Math.sqrt(entityCount) })
-    for (const entity of members[at]?.entities ?? []) {
-      if (!dots.has(entity.id))
-        dots.set(entity.id, { id: entity.id, label: entity.name, kind: 'entity', community: at, size: 2 })
-      lines.push({ from: hub, to: entity.id, isStated: false, isHidden: true })
-    }
-  })
-  const seen = new Set<string>()
-  for (const { subjectEntityId: from, objectEntityId: to, type } of members.flatMap((one) => one?.relations ?? [])) {
-    const key = from < to ? `${from} ${to}` : `${to} ${from}`
-    if (from === to || seen.has(key) || !dots.has(from) || !dots.has(to)) continue
-    seen.add(key)
-    lines.push({ from, to, isStated: type !== 'mentions', isHidden: false })
-    for (const id of [from, to]) {
-      const dot = dots.get(id)
-      if (dot !== undefined) dot.size = dot.kind === 'community' ? dot.size : Math.min(dot.size + 0.3, 6)
-    }
-  }
-  return { dots: [...dots.values()], lines }
 }
 
 /** What is around one entity. */
@@ -120,7 +98,6 @@ export function aroundOf(
         from: subjectEntityId,
         to: objectEntityId,
         isStated: type !== 'mentions',
-        isHidden: false,
       })),
   }
 }

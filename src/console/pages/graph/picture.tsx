@@ -1,6 +1,8 @@
 import { MultiUndirectedGraph } from 'graphology'
-import { useEffect, useRef, useSyncExternalStore } from 'react'
+import type { Attributes } from 'graphology-types'
+import { useEffect, useRef, useState, useSyncExternalStore } from 'react'
 import { Sigma } from 'sigma'
+import type { NodeDisplayData } from 'sigma/types'
 import { IconButton } from '../../ui/button.js'
 import { colourIn, onTheme, themeNow } from '../../ui/theme-now.js'
 import { layOut, type ToLay } from './layout.js'
@@ -11,19 +13,30 @@ interface PictureProps {
   label: string
   /** dots in the foreground; undefined: all */
   chosen: ReadonlySet<string> | undefined
+  /** the dot that the picture flies to; undefined: none */
+  focus: string | undefined
   onChoose: (id: string) => void
 }
 
 const GOLDEN_ANGLE = 2.399_963
+/** Of more lines only those between communities are drawn from afar. */
+const MANY_LINES = 1500
+/** Share of the picture that is seen; above it one looks from afar. */
+const AFAR = 0.45
+/** What is seen when the picture flies to a dot, in a large picture and in a small one. */
+const CLOSE = 0.14
+const CLOSE_IN_SMALL = 0.6
+const FLIGHT_MS = 500
 
 /** The graph as WebGL draws it. The list beside it holds the same for keyboards and screen readers. */
-export function Picture({ drawn, label, chosen, onChoose }: PictureProps) {
+export function Picture({ drawn, label, chosen, focus, onChoose }: PictureProps) {
   const frame = useRef<HTMLDivElement>(null)
   const sigma = useRef<Sigma>(undefined)
   const places = useRef(new Map<string, { x: number; y: number }>())
   const latest = useRef({ chosen, onChoose })
   latest.current = { chosen, onChoose }
   const theme = useSyncExternalStore(onTheme, themeNow)
+  const [laid, setLaid] = useState(0)
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: the colours of the theme are read from the page
   useEffect(() => {
@@ -31,6 +44,8 @@ export function Picture({ drawn, label, chosen, onChoose }: PictureProps) {
     if (current === null) return
     const colours = coloursOf(current)
     const graph = graphOf(drawn, places.current, colours)
+    const isLarge = graph.size > MANY_LINES
+    let isAfar = true
     const drawing = new Sigma(graph, current, {
       allowInvalidContainer: true,
       labelColor: { color: colours.text },
@@ -40,43 +55,57 @@ export function Picture({ drawn, label, chosen, onChoose }: PictureProps) {
       labelGridCellSize: 120,
       labelRenderedSizeThreshold: 5,
       hideEdgesOnMove: graph.size > 4000,
+      hideLabelsOnMove: graph.size > 4000,
       zIndex: true,
       defaultDrawNodeLabel: (context, node) => drawLabel(context, node, colours),
       defaultDrawNodeHover: (context, node) => drawHover(context, node, colours),
       nodeReducer: (id, data) => {
         const { chosen: front } = latest.current
-        if (front === undefined) return data
+        if (front === undefined) return isLarge ? atDistance(data, isAfar) : data
         return front.has(id)
-          ? { ...data, zIndex: 1, forceLabel: front.size < 12 }
+          ? { ...(data.isHub === true ? { ...data, size: 4 } : data), zIndex: 1, forceLabel: front.size < 12 }
           : { ...data, color: colours.line, label: '' }
       },
       edgeReducer: (id, data) => {
         const { chosen: front } = latest.current
-        if (front === undefined || graph.extremities(id).every((end) => front.has(end))) return data
-        return { ...data, hidden: true }
+        const isBridge = data.isBridge === true
+        if (front === undefined) return isBridge === (isLarge && isAfar) ? data : { ...data, hidden: true }
+        return !isBridge && graph.extremities(id).every((end) => front.has(end)) ? data : { ...data, hidden: true }
       },
     })
     sigma.current = drawing
+    drawing.getCamera().on('updated', ({ ratio }) => {
+      if (isAfar === ratio > AFAR) return
+      isAfar = ratio > AFAR
+      drawing.refresh({ skipIndexation: true, schedule: true })
+    })
     drawing.on('clickNode', ({ node }) => latest.current.onChoose(node))
     drawing.on('enterNode', () => current.classList.add('is-over'))
     drawing.on('leaveNode', () => current.classList.remove('is-over'))
     const observer = new ResizeObserver(() => drawing.resize().refresh())
     observer.observe(current)
-    const joined = graph.filterNodes((id) => graph.degree(id) > 0)
-    const alone = graph.filterNodes((id) => graph.degree(id) === 0)
+    const { isGrouped = false } = drawn
+    const joined = graph.filterNodes((id) => isGrouped || graph.degree(id) > 0)
+    const alone = graph.filterNodes((id) => !isGrouped && graph.degree(id) === 0)
     // the communities by themselves stay where they are until their members are there
     const end =
       joined.length === 0
         ? () => undefined
-        : layOut(toLay(graph, joined), ({ x, y, isLast }) => {
+        : layOut(toLay(graph, joined, isGrouped), ({ x, y, isLast }) => {
             for (const [at, id] of joined.entries()) {
               const place = { x: x[at] ?? 0, y: y[at] ?? 0 }
               places.current.set(id, place)
-              graph.mergeNodeAttributes(id, place)
             }
+            // one event for all: each of ten thousand would be a piece of work of its own
+            graph.updateEachNodeAttributes((id, attributes) => ({ ...attributes, ...places.current.get(id) }), {
+              attributes: ['x', 'y'],
+            })
             for (const [at, place] of ringOf(x, y, alone.length).entries())
               graph.mergeNodeAttributes(alone[at] ?? '', place)
-            if (isLast) current.dataset.laid = 'true'
+            if (isLast) {
+              current.dataset.laid = 'true'
+              setLaid((count) => count + 1)
+            }
           })
     return () => {
       end()
@@ -92,6 +121,16 @@ export function Picture({ drawn, label, chosen, onChoose }: PictureProps) {
     sigma.current?.refresh()
   }, [chosen])
 
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another picture, or the same laid out, has other places
+  useEffect(() => {
+    const place = focus === undefined ? undefined : sigma.current?.getNodeDisplayData(focus)
+    if (place === undefined) return
+    const isLarge = drawn.dots.length > 300
+    const ratio = isLarge ? CLOSE : CLOSE_IN_SMALL
+    const still = matchMedia('(prefers-reduced-motion: reduce)').matches
+    void sigma.current?.getCamera().animate({ x: place.x, y: place.y, ratio }, { duration: still ? 0 : FLIGHT_MS })
+  }, [focus, drawn, laid])
+
   return (
     <div className="graph-picture">
       <div ref={frame} className="graph-canvas" role="img" aria-label={label} />
@@ -106,6 +145,12 @@ export function Picture({ drawn, label, chosen, onChoose }: PictureProps) {
       </div>
     </div>
   )
+}
+
+/** From afar communities have names, and their entities are a cloud of dots; from near it is the other way round. */
+function atDistance(data: Attributes, isAfar: boolean): Partial<NodeDisplayData> {
+  if (data.isHub === true) return isAfar ? { ...data, zIndex: 2 } : { ...data, size: 3, zIndex: 2 }
+  return isAfar ? { ...data, label: '', size: Math.min(2.2, Number(data.size) * 0.5) } : data
 }
 
 interface Colours {
@@ -136,15 +181,17 @@ function graphOf({ dots, lines }: Drawn, places: ReadonlyMap<string, { x: number
       color: colourOf(community, colours.isDark),
       x,
       y,
+      community,
+      isHub: kind === 'community',
       ...places.get(id),
     })
   }
-  for (const { from, to, isStated, isHidden } of lines)
+  for (const { from, to, isStated, bridges } of lines)
     graph.addEdge(from, to, {
-      size: isStated ? 1.4 : 0.6,
+      size: bridges === undefined ? (isStated ? 1.4 : 0.6) : Math.min(6, 0.6 + 0.5 * Math.sqrt(bridges)),
       color: colours.line,
-      hidden: isHidden,
-      weight: isHidden ? 1.5 : 1,
+      isBridge: bridges !== undefined,
+      weight: 1,
     })
   return graph
 }
@@ -161,7 +208,7 @@ function ringOf(x: readonly number[], y: readonly number[], count: number): { x:
   })
 }
 
-function toLay(graph: MultiUndirectedGraph, joined: readonly string[]): ToLay {
+function toLay(graph: MultiUndirectedGraph, joined: readonly string[], isGrouped: boolean): ToLay {
   const at = new Map(joined.map((id, place) => [id, place]))
   const what: ToLay = { x: [], y: [], size: [], edges: [] }
   for (const id of joined) {
@@ -170,8 +217,10 @@ function toLay(graph: MultiUndirectedGraph, joined: readonly string[]): ToLay {
     what.y.push(Number(y))
     what.size.push(Number(size))
   }
-  graph.forEachEdge((_, { weight }, from, to) => what.edges.push([at.get(from) ?? 0, at.get(to) ?? 0, Number(weight)]))
-  return what
+  graph.forEachEdge((_, { weight, isBridge }, from, to) => {
+    if (isBridge !== true) what.edges.push([at.get(from) ?? 0, at.get(to) ?? 0, Number(weight)])
+  })
+  return isGrouped ? { ...what, groups: joined.map((id) => Number(graph.getNodeAttribute(id, 'community'))) } : what
 }
 
 function coloursOf(frame: HTMLElement): Colours {
