@@ -44,7 +44,8 @@ interface ToolParts<I extends z.ZodObject, O extends z.ZodObject> {
   title: string
   description: string
   input: I
-  output: O
+  /** made where somebody asks for it: a call does not */
+  output(): O
   annotations: ToolAnnotations
   isLocal?: true
   /** may be run as a task of the protocol */
@@ -68,7 +69,7 @@ export function tool<I extends z.ZodObject, O extends z.ZodObject>(parts: ToolPa
         title,
         description,
         inputSchema: objectSchema(input, 'input'),
-        outputSchema: objectSchema(output, 'output'),
+        outputSchema: objectSchema(output(), 'output'),
         annotations: { title, ...annotations },
         ...(parts.isTask === true ? { execution: { taskSupport: 'optional' as const } } : {}),
       }

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { AnswerMetadata, DocumentFilter, EvidenceState } from '../../contract/gateway/queries.js'
+import { DocumentFilter } from '../../contract/gateway/document-filter.js'
+import { AnswerMetadata, EvidenceState } from '../../contract/gateway/queries.js'
 import { LIMITS } from '../../contract/limits.js'
 import { QueryMode, uuid } from '../../contract/primitives.js'
 import { defined } from '../../lib/defined.js'
@@ -47,7 +48,7 @@ export const ask = tool({
     sessionId: uuid.optional().describe('sessionId of the last answer, for a question that goes on from it.'),
     maxTokens,
   }),
-  output: AskAnswer,
+  output: () => AskAnswer,
   annotations: { ...READS, idempotentHint: false },
   run: async ({ maxTokens: budget, ...args }, call) => {
     const ref = await call.spaces.named(args.space)

@@ -111,7 +111,7 @@ export const list = tool({
   title: 'List a folder',
   description: 'List the entries of one folder of a space, as files and folders. `tree` shows several levels at once.',
   input: z.strictObject({ path: path.default('/sources'), space, limit, maxTokens, cursor }),
-  output: listing,
+  output: () => listing,
   annotations: READS,
   run: async (args, call) => {
     const { ref, path: at } = await placeOf(call, args.path, args.space)
@@ -143,7 +143,7 @@ export const find = tool({
     maxTokens,
     cursor,
   }),
-  output: listing,
+  output: () => listing,
   annotations: READS,
   run: async (args, call) => {
     const { ref, path: at } = await placeOf(call, args.path, args.space)
@@ -184,13 +184,14 @@ export const grep = tool({
     maxTokens,
     cursor,
   }),
-  output: z.strictObject({
-    space: z.string(),
-    matches: z.array(match),
-    isTruncated: z.boolean().describe('the search stopped before its end'),
-    degradedReasons: z.array(z.string()),
-    nextCursor,
-  }),
+  output: () =>
+    z.strictObject({
+      space: z.string(),
+      matches: z.array(match),
+      isTruncated: z.boolean().describe('the search stopped before its end'),
+      degradedReasons: z.array(z.string()),
+      nextCursor,
+    }),
   annotations: READS,
   run: async (args, call) => {
     const { ref, path: at } = await placeOf(call, args.path, args.space)
@@ -242,15 +243,16 @@ export const tree = tool({
     maxTokens,
     cursor,
   }),
-  output: z.strictObject({
-    space: z.string(),
-    path: z.string(),
-    tree: z.string().describe('a line for each entry, two blanks for each level, folders with a slash'),
-    entries: count,
-    isTruncated: z.boolean(),
-    degradedReasons: z.array(z.string()),
-    nextCursor,
-  }),
+  output: () =>
+    z.strictObject({
+      space: z.string(),
+      path: z.string(),
+      tree: z.string().describe('a line for each entry, two blanks for each level, folders with a slash'),
+      entries: count,
+      isTruncated: z.boolean(),
+      degradedReasons: z.array(z.string()),
+      nextCursor,
+    }),
   annotations: READS,
   run: async (args, call) => {
     const { ref, path: at } = await placeOf(call, args.path, args.space)

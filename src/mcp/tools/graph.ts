@@ -43,15 +43,16 @@ export const graph = tool({
     maxTokens,
     cursor,
   }),
-  output: z.strictObject({
-    space: z.string(),
-    entities: z.array(Entity),
-    relations: z.array(Relation),
-    isTruncated: z.boolean(),
-    leftOut: z.int().describe('entities and relations that did not fit'),
-    degradedReasons: z.array(z.string()),
-    nextCursor,
-  }),
+  output: () =>
+    z.strictObject({
+      space: z.string(),
+      entities: z.array(Entity),
+      relations: z.array(Relation),
+      isTruncated: z.boolean(),
+      leftOut: z.int().describe('entities and relations that did not fit'),
+      degradedReasons: z.array(z.string()),
+      nextCursor,
+    }),
   annotations: READS,
   run: async (args, call) => {
     if (args.entity !== undefined && (args.query !== undefined || args.cursor !== undefined))

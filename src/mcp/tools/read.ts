@@ -35,17 +35,18 @@ export const read = tool({
       .describe('nextOffset of the last answer: go on from there, with the same other arguments.'),
     maxTokens,
   }),
-  output: z.strictObject({
-    space: z.string(),
-    path: z.string(),
-    uri: z.string(),
-    contentType: z.string(),
-    text: z.string(),
-    offset: count.describe('where text begins; in the pages where pages were asked for'),
-    totalChars: count,
-    nextOffset: count.optional().describe('there is more'),
-    version: positive.optional(),
-  }),
+  output: () =>
+    z.strictObject({
+      space: z.string(),
+      path: z.string(),
+      uri: z.string(),
+      contentType: z.string(),
+      text: z.string(),
+      offset: count.describe('where text begins; in the pages where pages were asked for'),
+      totalChars: count,
+      nextOffset: count.optional().describe('there is more'),
+      version: positive.optional(),
+    }),
   annotations: READS,
   run: async (args, call) => {
     const asked = [args.section, args.pages, args.start ?? args.end].filter((one) => one !== undefined)

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { DocumentFilter } from '../../contract/gateway/queries.js'
+import { DocumentFilter } from '../../contract/gateway/document-filter.js'
 import { LIMITS } from '../../contract/limits.js'
 import { ConcreteMode } from '../../contract/primitives.js'
 import { defined } from '../../lib/defined.js'
@@ -39,14 +39,15 @@ export const search = tool({
     maxTokens,
     cursor,
   }),
-  output: z.strictObject({
-    space: z.string(),
-    passages: z.array(passage),
-    degradedReasons: z.array(z.string()).describe('what could not be searched'),
-    index: indexState,
-    leftOut: z.int().describe('passages that were found and did not fit'),
-    nextCursor,
-  }),
+  output: () =>
+    z.strictObject({
+      space: z.string(),
+      passages: z.array(passage),
+      degradedReasons: z.array(z.string()).describe('what could not be searched'),
+      index: indexState,
+      leftOut: z.int().describe('passages that were found and did not fit'),
+      nextCursor,
+    }),
   annotations: READS,
   run: async ({ maxTokens: budget, cursor: given, ...args }, call) => {
     const offset = offsetOf(given, args)

@@ -31,7 +31,7 @@ export const spaces = tool({
   description:
     'List the knowledge spaces there are, with how much each holds and how current its index is. Call it first where you do not know which space to use.',
   input: z.strictObject({ maxTokens, cursor }),
-  output: z.strictObject({ spaces: z.array(Space), nextCursor }),
+  output: () => z.strictObject({ spaces: z.array(Space), nextCursor }),
   annotations: READS,
   run: async ({ maxTokens: budget, cursor: given }, call) => {
     const all = await call.spaces.all()
