@@ -59,8 +59,8 @@ export function createServer(host: Host): Server {
       },
     },
   )
-  serveTools(server, host)
-  serveResources(server, host)
+  const { written } = serveResources(server, host)
+  serveTools(server, host, written)
   server.setRequestHandler('prompts/list', async () => ({ prompts: (await import('./prompts.js')).listPrompts() }))
   server.setRequestHandler('prompts/get', ({ params }) =>
     told(async () => (await import('./prompts.js')).getPrompt(params.name, params.arguments)),
@@ -68,7 +68,8 @@ export function createServer(host: Host): Server {
   return server
 }
 
-function serveTools(server: TaskServer, host: Host): void {
+/** @param written called when a tool may have changed something */
+function serveTools(server: TaskServer, host: Host, written: () => void): void {
   const isOffered = ({ writes, isLocal }: Pick<ToolDefinition, 'writes' | 'isLocal'>) =>
     (host.mayWrite || !writes) && (host.local !== undefined || !isLocal)
   server.setRequestHandler('tools/list', async () => ({
@@ -78,7 +79,9 @@ function serveTools(server: TaskServer, host: Host): void {
     const tool = await toolNamed(params.name)
     if (tool === undefined || !isOffered(tool))
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, `no tool ${JSON.stringify(params.name)} here`)
-    return callTool(tool, params.arguments, callOf(server, host, context))
+    const result = await callTool(tool, params.arguments, callOf(server, host, context))
+    if (tool.writes) written()
+    return result
   })
   if (!host.mayWrite) return
   server.startTask = ({ params }, context) =>
@@ -98,7 +101,7 @@ async function callTool(tool: ToolDefinition, args: unknown, call: ToolCall): Pr
   }
 }
 
-function serveResources(server: Server, host: Host): void {
+function serveResources(server: Server, host: Host): { written: () => void } {
   const spacesOf = (api: ReturnType<Host['api']>) => new Spaces(api, host.view)
   const resources = () => import('./resources.js')
   let subscriptions: Promise<Subscriptions> | undefined
@@ -147,6 +150,7 @@ function serveResources(server: Server, host: Host): void {
       (await resources()).complete(api, spacesOf(api), params.argument, params.context?.arguments),
     )
   })
+  return { written: () => void subscriptions?.then((begun) => begun.soon()) }
 }
 
 /** Failures of what is no tool are those of the protocol. */

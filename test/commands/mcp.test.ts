@@ -158,8 +158,26 @@ describe('ks mcp install', () => {
     expect((await home.ks(['mcp', 'install', 'claude', '--yes'])).stdout).toContain('already')
 
     expect((await home.ks(['mcp', 'uninstall', 'claude', '--yes'])).code).toBe(0)
+    expect(readFileSync(path, 'utf8')).toBe(settings)
+
+    // what was changed since stays
+    expect((await home.ks(['mcp', 'install', 'claude', '--yes'])).code).toBe(0)
+    writeFileSync(path, readFileSync(path, 'utf8').replace('dark', 'light'))
+    expect((await home.ks(['mcp', 'uninstall', 'claude', '--yes'])).code).toBe(0)
+    expect(readFileSync(path, 'utf8')).toMatch(/\/\/ mine\n.*"light"/)
     expect(readFileSync(path, 'utf8')).not.toContain('knowledge-spaces')
-    expect(readFileSync(path, 'utf8')).toContain('// mine')
+  })
+
+  test.each([
+    ['codex', '.codex/config.toml', 'model = "o"  # mine\n[mcp_servers.other]\ncommand = "x"\n\n\n'],
+    ['zed', '.config/zed/settings.json', '// mine\n{\n\t"context_servers": {},\n\t"tab": 4,\n}\n'],
+    ['vscode', '.config/Code/User/mcp.json', '{"servers":{"a":{"command":"x"}, /* b */ }, "inputs": []}'],
+  ])('gives the file of %s back to the letter', async (client, path, before) => {
+    const file = home.file(path, before)
+    expect((await home.ks(['mcp', 'install', client, '--yes'])).code).toBe(0)
+    expect(readFileSync(file, 'utf8')).toContain('knowledge-spaces')
+    expect((await home.ks(['mcp', 'uninstall', client, '--yes'])).code).toBe(0)
+    expect(readFileSync(file, 'utf8')).toBe(before)
   })
 
   test.each([

@@ -8,7 +8,7 @@ import { Writer } from '../content.js'
 import { cursorAt, offsetOf } from '../cursors.js'
 import { documentIdOf } from '../documents.js'
 import { cursor, document, indexState, maxTokens, nextCursor, space } from '../fields.js'
-import { absence, indexStateOf } from '../index-state.js'
+import { absenceIn, indexStateOf } from '../index-state.js'
 import { linksOf, type Passage, passage, passageOf, shortened, writePassage } from '../passages.js'
 import { READS, type ToolCall, tool } from '../tool.js'
 
@@ -68,7 +68,7 @@ export const search = tool({
     const next = leftOut > 0 ? cursorAt(offset + shown.length, args) : undefined
     const writer = new Writer()
     for (const reason of found.degradedReasons) writer.line(`Not everything could be searched: ${reason}.`)
-    if (shown.length === 0) writer.line(absence(index, 'No passage was found.'))
+    if (shown.length === 0) writer.line(await absenceIn(call.api, ref.id, 'No passage was found.', index))
     else if (!index.isCurrent) writer.line(`The index is not current: ${index.reasons.join('; ')}.`)
     for (const one of shown) writePassage(writer, one)
     if (next !== undefined) writer.line(`${leftOut} more did not fit: call again with cursor ${next}.`)
