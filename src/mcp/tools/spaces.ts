@@ -47,7 +47,8 @@ export const spaces = tool({
     const writer = new Writer()
     if (data.length === 0) writer.line('There is no space yet. `ks ingest PATH` or the tool `ingest` makes the first.')
     for (const { slug, name, description, documents, index } of data) {
-      const state = index.isCurrent ? 'index current' : `index NOT current: ${index.reasons.join('; ')}`
+      const why = index.reasons.length === 0 ? '' : `: ${index.reasons.join('; ')}`
+      const state = `${index.isCurrent ? 'index current' : 'index NOT current'}${why}`
       writer.line(`${oneLine(slug)}: ${documents} documents; ${state}`)
       writer.content(description === undefined ? name : `${name}: ${description}`)
     }

@@ -35,18 +35,17 @@ async function begin(): Promise<string> {
   return response.headers.get('mcp-session-id') ?? ''
 }
 
+let requests = 1
 const call = (id: string, name: string, args: object = {}) =>
-  send('POST', { jsonrpc: '2.0', id: 2, method: 'tools/call', params: { name, arguments: args } }, id)
+  send('POST', { jsonrpc: '2.0', id: ++requests, method: 'tools/call', params: { name, arguments: args } }, id)
 
 /** Timers, sockets and the like that keep a process going. */
 const handles = () => process.getActiveResourcesInfo().length
 
-test('two thousand sessions, fifty at a time, leave neither sessions nor handles nor servers behind', async () => {
-  const servers: WeakRef<object>[] = []
+test('two thousand sessions, fifty at a time, leave neither sessions nor handles behind', async () => {
   const one = async () => {
     const id = await begin()
     const stream = await send('GET', undefined, id)
-    servers.push(new WeakRef(stream))
     expect((await send('DELETE', undefined, id)).status).toBe(200)
     await stream.body?.cancel()
   }
@@ -55,7 +54,6 @@ test('two thousand sessions, fifty at a time, leave neither sessions nor handles
   for (let round = 0; round < 40; round++) await Promise.all(Array.from({ length: 50 }, one))
   expect(sessions.count).toBe(0)
   expect(handles()).toBeLessThanOrEqual(before + 2)
-  expect(servers.length).toBe(2001)
 })
 
 test('a session whose client disappears while a stream is open is idle from then on, and expires', async () => {
