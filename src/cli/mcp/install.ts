@@ -70,7 +70,8 @@ export async function planInstall(
 
 export async function planUninstall(client: ClientName, where: { project: boolean; name: string }): Promise<Plan> {
   const { place, entry, before } = look(client, where)
-  const text = before === undefined ? undefined : ((await beforeInstall(entry, before)) ?? (await withoutEntry(before, entry)))
+  const text =
+    before === undefined ? undefined : ((await beforeInstall(entry, before)) ?? (await withoutEntry(before, entry)))
   return { client, title: place.title, path: entry.path, entry, text, shown: '', isNew: before === undefined }
 }
 
