@@ -6,7 +6,9 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ROOT } from './build.js'
 import { importsOfLoader, lazyBuiltins, lazyRequires } from './lazy-requires.js'
+import { lazySchemas } from './lazy-schemas.js'
 import { placesOfModules } from './places-of-modules.js'
+import { toolsAsData } from './tools-as-data.js'
 
 export const KS_BUNDLE = join(ROOT, 'dist', 'bundle', 'ks')
 /** Packages that become part of the bundle, with all that they need; others stay packages. */
@@ -16,7 +18,7 @@ const INLINED =
 const NEVER = /^(typescript|ts-node|tsx)($|\/)/
 /** what nearly every command needs, with all that it needs in turn */
 const SHARED =
-  /@oclif[\\/]core|rolldown[\\/]runtime|dist[\\/](cli[\\/](start|base-command|connect|output|common-flags|resources|resolve|columns|words|stdin)|client[\\/](client|local-daemon|pages|routes|sse))\.js$/
+  /@oclif[\\/]core|rolldown[\\/]runtime|dist[\\/](cli[\\/](start|base-command|connect|output|common-flags|resources|resolve|columns|words|stdin)|client[\\/](client|local-daemon|pages|routes|sse)|contract[\\/](limits|values))\.js$/
 /** what the commands that ingest files have in common */
 const INGEST = /dist[\\/]cli[\\/](ingest[\\/]|interrupt\.js|ensure-space\.js)/
 const ENTRY = 'ks'
@@ -37,10 +39,12 @@ export async function bundleKs(rolldown) {
     plugins: [
       entryModule(),
       smallValidator,
+      toolsAsData,
       ownSourceMaps,
       lazyRequires(/@oclif[\\/]core[\\/]lib[\\/]/),
       placesOfModules(KS_BUNDLE, 'cjs'),
       lazyBuiltins,
+      lazySchemas,
       importsOfLoader,
     ],
   })

@@ -10,6 +10,7 @@ import { bundleCompleters } from './bundle-complete.js'
 import { bundleKs } from './bundle-ks.js'
 import { noteJoined } from './joined-packages.js'
 import { placesOfModules } from './places-of-modules.js'
+import { toolsAsData } from './tools-as-data.js'
 
 const OUTPUT = join(ROOT, 'dist', 'bundle')
 
@@ -35,7 +36,7 @@ if (rolldown !== undefined) {
     {
       input: { ksd: join(ROOT, 'dist', 'daemon', 'main.js') },
       external: (id) => APART.test(id),
-      plugins: [placesOfModules(OUTPUT, 'esm')],
+      plugins: [toolsAsData, placesOfModules(OUTPUT, 'esm')],
     },
     // of a class that two modules have, the name is told in logs
     { keepNames: true },

@@ -39,7 +39,8 @@ export interface Link {
   mimeType?: string | undefined
 }
 
-const LINKS = 50
+/** they stand beside the text, which names all of them, and a client may show both to its model */
+const LINKS = 10
 
 export function linkBlocks(links: readonly Link[]): ContentBlock[] {
   const seen = new Map(links.map((link) => [link.uri, link]))

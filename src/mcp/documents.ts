@@ -29,6 +29,12 @@ export async function targetOf(spaces: Spaces, api: Api, text: string, spaceName
   const space = await spaces.named(address?.space ?? spaceName)
   if (address?.documentId !== undefined) return { space, documentId: address.documentId }
   const name = address?.path ?? text
+  if (/^\/*$/.test(name))
+    throw new ToolError(
+      'invalid-request',
+      'this names a whole space',
+      'Name a document; `list` and `find` show which there are.',
+    )
   if (NAMESPACE.test(name)) return { space, path: name }
   if (isUuid(name)) return { space, documentId: name.toLowerCase() }
   return { space, documentId: await byFilename(api, space, name.replace(/^\//, '')) }
@@ -72,11 +78,12 @@ async function byFilename(api: Api, space: SpaceRef, filename: string): Promise<
       `no document ${JSON.stringify(oneLine(filename))} in ${space.slug}`,
       'Use `find` with a part of the name, or `list` with the path /sources.',
     )
-  const paths = items.slice(0, CANDIDATES).map(({ path }) => oneLine(path))
+  const paths = items.slice(0, CANDIDATES).map(({ path }) => path)
   throw new ToolError(
     'invalid-request',
     `${items.length} documents or more have that name`,
-    `Give one of these paths: ${paths.join(', ')}`,
+    'Give the path of one, such as these.',
+    paths,
   )
 }
 

@@ -1,13 +1,17 @@
 import type { CallToolResult } from '@modelcontextprotocol/server'
 import { ApiError, ConnectionError } from '../client/errors.js'
+import { oneLine, Writer } from './content.js'
 
 /** A call that the caller can correct: what is wrong, and what to do next. */
 export class ToolError extends Error {
   readonly code: string
   readonly next: string
+  /** words of documents that help, such as names to choose from */
+  readonly content: readonly string[]
 
-  constructor(code: string, message: string, next: string) {
+  constructor(code: string, message: string, next: string, content: readonly string[] = []) {
     super(message)
+    this.content = content
     this.name = 'ToolError'
     this.code = code
     this.next = next
@@ -28,6 +32,8 @@ const NEXT: Readonly<Record<string, string>> = {
   busy: 'Wait some seconds and call again.',
   'quota-exceeded': 'Tell the user that a quota is used up; calling again does not help.',
   'research-limits-exceeded': 'Ask a narrower question, or give a larger budget.',
+  'already-terminal': 'It has ended: `research_status` gives what it found.',
+  usage: 'Correct the argument that the message names and call again.',
   'not-configured': 'Tell the user that this needs a setting of the service.',
   'provider-not-configured': 'Tell the user that a model provider is not configured; `search` works without one.',
   unavailable: 'Wait some seconds and call again.',
@@ -35,7 +41,7 @@ const NEXT: Readonly<Record<string, string>> = {
   timeout: 'Call again, with a narrower question or path.',
   'answer-failed': 'Call again, or use `search` and read the passages yourself.',
 }
-const OTHERWISE = 'Tell the user what the message says; the daemon’s log has more under the trace id.'
+const OTHERWISE = 'Tell the user what the message says.'
 
 interface Failure {
   code: string
@@ -74,9 +80,13 @@ export function failureOf(error: unknown): Failure {
 export function toolFailure(error: unknown): CallToolResult {
   const failure = failureOf(error)
   const wait = failure.retryAfter === undefined ? '' : ` (after ${failure.retryAfter} s)`
+  const trace =
+    failure.next === OTHERWISE && failure.traceId ? ` The daemon’s log has more under ${failure.traceId}.` : ''
+  const writer = new Writer().line(`${failure.code}: ${failure.message}\nNext: ${failure.next}${wait}${trace}`)
+  if (error instanceof ToolError && error.content.length > 0) writer.content(error.content.map(oneLine).join('\n'))
   return {
     isError: true,
-    content: [{ type: 'text', text: `${failure.code}: ${failure.message}\nNext: ${failure.next}${wait}` }],
+    content: [{ type: 'text', text: writer.text() }],
     _meta: { 'knowledge-spaces/error': failure },
   }
 }

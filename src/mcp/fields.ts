@@ -35,10 +35,10 @@ export const nextCursor = z.string().optional().describe('there is more; absent 
 
 export const indexState = z
   .strictObject({
-    isCurrent: z.boolean().describe('everything that was sent to the space can be found'),
+    isCurrent: z.boolean().describe('everything that could be read of what was sent to the space can be found'),
     pendingDocuments: z.int().describe('documents that are still being read; at least this many'),
     failedDocuments: z.int().describe('documents that could not be read; at least this many'),
-    reasons: z.array(z.string()).describe('why something may be missing'),
+    reasons: z.array(z.string()).describe('why something may be missing, failed documents too'),
   })
   .describe('How current the index is: nothing found in a current one means that it is not in the documents.')
 

@@ -7,7 +7,7 @@ export type IndexState = z.output<typeof indexState>
 /** documents that are counted at most; more are as good a reason to wait */
 const COUNTED = 100
 
-/** How current the index of a space is. */
+/** How current the index of a space is. What could not be read makes it no older: waiting does not help. */
 export async function indexStateOf(api: Api, spaceId: string, degraded: readonly string[] = []): Promise<IndexState> {
   const jobs = async (state: 'open' | 'failed') => {
     const { items } = await api.request('GET /knowledge-spaces/{id}/jobs', {
@@ -22,8 +22,9 @@ export async function indexStateOf(api: Api, spaceId: string, degraded: readonly
     reasons.push(
       `${count(pendingDocuments)} ${pendingDocuments === 1 ? 'is' : 'are'} still being read and cannot be found yet`,
     )
+  const isCurrent = reasons.length === 0
   if (failedDocuments > 0) reasons.push(`${count(failedDocuments)} could not be read and cannot be found`)
-  return { isCurrent: reasons.length === 0, pendingDocuments, failedDocuments, reasons }
+  return { isCurrent, pendingDocuments, failedDocuments, reasons }
 }
 
 function count(documents: number): string {
@@ -33,6 +34,19 @@ function count(documents: number): string {
 
 /** What an answer without a hit means. */
 export function absence({ isCurrent, reasons }: IndexState, what: string): string {
-  if (isCurrent) return `${what} The index is current, so this is not in the documents (in these words).`
-  return `${what} The index is NOT current, so it may still be in the documents: ${reasons.join('; ')}.`
+  const why = reasons.join('; ')
+  if (!isCurrent) return `${what} The index is NOT current, so it may still be in the documents: ${why}.`
+  if (why !== '')
+    return `${what} The index is current, so this is in no document that could be read (in these words); ${why}.`
+  return `${what} The index is current, so this is not in the documents (in these words).`
+}
+
+/** The same for a space that is not asked for it otherwise; one that holds nothing is told apart. */
+export async function absenceIn(api: Api, spaceId: string, what: string, known?: IndexState): Promise<string> {
+  const [index, { items }] = await Promise.all([
+    known ?? indexStateOf(api, spaceId),
+    api.request('GET /knowledge-spaces/{id}/documents', { path: { id: spaceId }, query: { limit: 1 } }),
+  ])
+  if (items.length === 0 && index.isCurrent) return `${what} The space holds no documents yet: \`ingest\` brings them.`
+  return absence(index, what)
 }

@@ -46,11 +46,13 @@ export async function sectionRange(api: Api, file: File, name: string): Promise<
   if (start !== undefined && end !== undefined && other === undefined) return { start, end }
   const listed = (only === undefined ? sections : [only, other].flatMap((one) => one ?? []))
     .slice(0, NAMED)
-    .map(({ sectionPath }) => oneLine(sectionPath.join(' > ')))
+    .map(({ sectionPath }) => sectionPath.join(' > '))
   const next =
-    listed.length === 0 ? 'The document has no sections: read it by offset.' : `Sections: ${listed.join('; ')}`
-  if (other !== undefined) throw new ToolError('invalid-request', `several sections are named so`, next)
-  throw new ToolError('not-found', `no section ${JSON.stringify(oneLine(name))} with a place in the text`, next)
+    listed.length === 0
+      ? 'The document has no sections: read it by offset.'
+      : 'Give one of these sections, or read by start and end as `outline` gives them.'
+  if (other !== undefined) throw new ToolError('invalid-request', 'several sections are named so', next, listed)
+  throw new ToolError('not-found', `no section ${JSON.stringify(oneLine(name))} with a place in the text`, next, listed)
 }
 
 /** A passage with some paragraphs before and behind it. */

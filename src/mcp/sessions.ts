@@ -132,7 +132,11 @@ export class McpSessions {
   async #serve(session: Session, request: Request, body: unknown, caller: Caller): Promise<Response> {
     session.token = caller.token
     session.open++
+    let isOver = false
     const ended = () => {
+      // a stream whose reader goes ends twice: by that, and by what it was read from
+      if (isOver) return
+      isOver = true
       session.open--
       session.usedAt = performance.now()
     }

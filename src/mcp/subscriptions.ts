@@ -1,13 +1,18 @@
 import { createHash } from 'node:crypto'
 import { ApiError } from '../client/errors.js'
 import type { Api } from './api.js'
-import { targetOf } from './documents.js'
+import { type Target, targetOf } from './documents.js'
 import { ToolError } from './failure.js'
 import type { Spaces } from './spaces.js'
 
-/** The service tells nobody of changes by itself, so what is subscribed to is looked at this often. */
-const LOOK_MS = 2000
+/**
+ * The service tells nobody of changes by itself, so what is subscribed to is looked at: this often after something
+ * happened, and less and less often while nothing does.
+ */
+export const LOOKS = { soonestMs: 2000, latestMs: 30_000, slower: 1.25 }
 const MOST = 100
+/** a space is asked for its revision where that is in place of looking at this many resources */
+const WORTH_ASKING = 2
 
 interface Options {
   /** what to ask with now */
@@ -15,57 +20,119 @@ interface Options {
   spaces(api: Api): Spaces
   /** told of each resource that changed */
   changed(uri: string): Promise<void>
+  looks?: typeof LOOKS
+}
+
+interface Watched {
+  target: Target
+  /** a text that changes with the resource */
+  state: string
 }
 
 /** What one session wants to be told of. It asks for nothing while there is nothing. */
 export class Subscriptions {
   readonly #options: Options
-  readonly #states = new Map<string, string>()
+  readonly #looks: typeof LOOKS
+  readonly #watched = new Map<string, Watched>()
+  /** of spaces, as of the last look */
+  #revisions = new Map<string, number>()
   #timer: NodeJS.Timeout | undefined
+  #pauseMs: number
+  #isClosed = false
 
   constructor(options: Options) {
     this.#options = options
+    this.#looks = options.looks ?? LOOKS
+    this.#pauseMs = this.#looks.soonestMs
   }
 
   /** @throws ToolError, ApiError for what is not there */
   async add(uri: string, api: Api): Promise<void> {
-    if (this.#states.size >= MOST && !this.#states.has(uri))
-      throw new ToolError('capacity-exceeded', `a session may subscribe to ${MOST} resources`, 'Unsubscribe from one.')
-    this.#states.set(uri, await stateOf(api, this.#options.spaces(api), uri))
-    this.#next()
+    const { spaces } = this.#options
+    this.#checkRoom(uri)
+    const target = await targetOf(spaces(api), api, uri)
+    const state = await stateOf(api, target)
+    // others may have come while this one was looked at
+    this.#checkRoom(uri)
+    if (this.#isClosed) return
+    this.#watched.set(uri, { target, state })
+    // whether it changed since the last look is not known of it
+    this.#revisions.delete(target.space.id)
+    this.soon()
   }
 
   remove(uri: string): void {
-    this.#states.delete(uri)
+    this.#watched.delete(uri)
+    if (this.#watched.size === 0) clearTimeout(this.#timer)
+  }
+
+  /** Something happened that may have changed what is watched. */
+  soon(): void {
+    this.#pauseMs = this.#looks.soonestMs
+    this.#next()
   }
 
   close(): void {
+    this.#isClosed = true
     clearTimeout(this.#timer)
-    this.#states.clear()
+    this.#watched.clear()
+  }
+
+  #checkRoom(uri: string): void {
+    if (this.#watched.size < MOST || this.#watched.has(uri)) return
+    throw new ToolError('capacity-exceeded', `a session may subscribe to ${MOST} resources`, 'Unsubscribe from one.')
   }
 
   #next(): void {
     clearTimeout(this.#timer)
-    if (this.#states.size === 0) return
-    this.#timer = setTimeout(() => void this.#look(), LOOK_MS)
+    if (this.#watched.size === 0 || this.#isClosed) return
+    this.#timer = setTimeout(() => void this.#look(), this.#pauseMs)
     this.#timer.unref()
   }
 
   async #look(): Promise<void> {
+    let hasChanged = false
     try {
       const api = this.#options.api()
-      const spaces = this.#options.spaces(api)
-      for (const [uri, before] of [...this.#states]) {
-        const now = await stateOf(api, spaces, uri).catch(stateOfLack)
-        if (now === undefined || now === before || !this.#states.has(uri)) continue
-        this.#states.set(uri, now)
+      const still = await this.#unchangedSpaces(api)
+      for (const [uri, watched] of [...this.#watched]) {
+        if (isPublished(watched.target) && still.has(watched.target.space.id)) continue
+        const state = await stateOf(api, watched.target).catch(stateOfLack)
+        if (state === undefined || state === watched.state || this.#watched.get(uri) !== watched) continue
+        watched.state = state
+        hasChanged = true
         await this.#options.changed(uri)
       }
     } catch {
       // a service that is away, or a client that is gone: the next look or the end of the session tells
     }
+    const { soonestMs, latestMs, slower } = this.#looks
+    this.#pauseMs = hasChanged ? soonestMs : Math.min(latestMs, this.#pauseMs * slower)
     this.#next()
   }
+
+  /** Spaces of several resources that published nothing since the last look. */
+  async #unchangedSpaces(api: Api): Promise<Set<string>> {
+    const counts = new Map<string, number>()
+    for (const { target } of this.#watched.values())
+      if (isPublished(target)) counts.set(target.space.id, (counts.get(target.space.id) ?? 0) + 1)
+    const before = this.#revisions
+    this.#revisions = new Map()
+    const unchanged = new Set<string>()
+    for (const [id, count] of counts) {
+      if (count < WORTH_ASKING) continue
+      const { projections } = await api.request('GET /knowledge-spaces/{id}/stats', { path: { id }, query: {} })
+      // asked before its resources: what is published in between is seen by the next look
+      this.#revisions.set(id, projections.projectionVersion)
+      if (before.get(id) === projections.projectionVersion) unchanged.add(id)
+    }
+    return unchanged
+  }
+}
+
+/** Changes with a revision of its space alone: what agents write and what is derived behind a publication does not. */
+function isPublished({ path, documentId }: Target): boolean {
+  return documentId !== undefined || path?.startsWith('/sources/') === true
 }
 
 const GONE = 'gone'
@@ -77,9 +144,7 @@ function stateOfLack(error: unknown): string | undefined {
   return isGone ? GONE : undefined
 }
 
-/** A text that changes with the resource. */
-async function stateOf(api: Api, spaces: Spaces, uri: string): Promise<string> {
-  const { space, path, documentId } = await targetOf(spaces, api, uri)
+async function stateOf(api: Api, { space, path, documentId }: Target): Promise<string> {
   const at = { id: space.id }
   if (documentId !== undefined) {
     const asset = await api.request('GET /knowledge-spaces/{id}/documents/{documentId}', {

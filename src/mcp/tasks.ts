@@ -2,9 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { CallToolResult, CreateTaskResult, ServerContext, Task } from '@modelcontextprotocol/server'
 import { z } from 'zod'
 import type { ResearchTaskJob } from '../contract/gateway/research.js'
+import { refusal } from '../contract/issues.js'
 import { LIMITS } from '../contract/limits.js'
 import type { Api } from './api.js'
 import { TOKENS } from './budget.js'
+import { ToolError } from './failure.js'
 import type { Spaces } from './spaces.js'
 import { readStatus, researchResult, startResearch } from './tools/research.js'
 
@@ -29,11 +31,15 @@ export async function startTask(args: unknown, { api, spaces }: TaskCall): Promi
   return { task: taskOf(job) }
 }
 
-type Run<P> = (params: P, call: TaskCall, context: ServerContext) => Promise<Record<string, unknown>>
+type Run = (given: unknown, call: TaskCall, context: ServerContext) => Promise<Record<string, unknown>>
 
-/** A method of the protocol with the schema of its parameters. */
-function method<P>(params: z.ZodType<P>, run: Run<P>): { params: z.ZodType; run: Run<unknown> } {
-  return { params, run: (given, call, context) => run(params.parse(given), call, context) }
+/** A method of the protocol with the schema of its parameters. @throws ToolError for others */
+function method<P>(schema: z.ZodType<P>, run: (params: P, ...rest: [TaskCall, ServerContext]) => ReturnType<Run>): Run {
+  return (given, ...rest) => {
+    const { success, data, error } = schema.safeParse(given)
+    if (success) return run(data, ...rest)
+    throw new ToolError('invalid-request', refusal(error, schema, given, 'the parameters'), 'Give what is missing.')
+  }
 }
 
 export const taskMethods = {

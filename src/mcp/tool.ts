@@ -2,6 +2,7 @@ import type { CallToolResult, Tool, ToolAnnotations } from '@modelcontextprotoco
 import type { z } from 'zod'
 import { refusal } from '../contract/issues.js'
 import { jsonSchema } from '../contract/json-schema.js'
+import { isRecord } from '../lib/json/values.js'
 import type { Api } from './api.js'
 import { type Link, linkBlocks } from './content.js'
 import { ToolError } from './failure.js'
@@ -44,7 +45,8 @@ interface ToolParts<I extends z.ZodObject, O extends z.ZodObject> {
   title: string
   description: string
   input: I
-  output: O
+  /** made where somebody asks for it: a call does not */
+  output(): O
   annotations: ToolAnnotations
   isLocal?: true
   /** may be run as a task of the protocol */
@@ -68,7 +70,7 @@ export function tool<I extends z.ZodObject, O extends z.ZodObject>(parts: ToolPa
         title,
         description,
         inputSchema: objectSchema(input, 'input'),
-        outputSchema: objectSchema(output, 'output'),
+        outputSchema: objectSchema(output(), 'output'),
         annotations: { title, ...annotations },
         ...(parts.isTask === true ? { execution: { taskSupport: 'optional' as const } } : {}),
       }
@@ -93,8 +95,15 @@ export function resultOf({ text, data, links = [] }: ToolAnswer<object>): CallTo
   return { content: [{ type: 'text', text }, ...linkBlocks(links)], structuredContent: plain(data) }
 }
 
+/** Models read it, so it says nothing twice: the dialect is that of the protocol, and a format says what its pattern does. */
 function objectSchema(schema: z.ZodObject, io: 'input' | 'output'): Tool['inputSchema'] {
-  return JSON.parse(JSON.stringify(jsonSchema(schema, io)))
+  const withoutPattern = (_key: string, value: unknown) => {
+    if (!isRecord(value) || typeof value.format !== 'string' || typeof value.pattern !== 'string') return value
+    const { pattern: _, ...rest } = value
+    return rest
+  }
+  const { $schema: _, ...rest } = JSON.parse(JSON.stringify(jsonSchema(schema, io), withoutPattern))
+  return rest
 }
 
 /** As it goes over the wire: without keys that have no value. */

@@ -4,7 +4,9 @@ import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { execa } from 'execa'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { z } from 'zod'
 import { SKILL } from '../../src/cli/skill.js'
+import { listedTools } from '../../src/mcp/listing.js'
 import { type CliHome, cliHome, KS } from '../helpers/cli.js'
 import { textOf } from '../helpers/mcp.js'
 import { until } from '../helpers/until.js'
@@ -86,6 +88,37 @@ describe('ks mcp', () => {
     expect(await textOf(client, 'search', { query: 'call' })).toContain('There are: docs, other')
   })
 
+  test('lists the tools of its sources, though its build holds them ready made', async () => {
+    const { client } = await connect()
+    const { tools } = await client.listTools()
+    expect(tools).toEqual((await listedTools()).map(({ tool }) => tool))
+    expect(tools.length).toBe(18)
+  })
+
+  test('answers every method that it says it has', async () => {
+    await filled()
+    const { client } = await connect()
+    await client.ping()
+    await client.setLoggingLevel('info')
+    expect((await client.listPrompts()).prompts.length).toBe(4)
+    await client.getPrompt({ name: 'write_report', arguments: { topic: 'calls' } })
+    expect((await client.listResourceTemplates()).resourceTemplates.length).toBe(1)
+    const [first] = (await client.listResources()).resources
+    const uri = first?.uri ?? ''
+    expect(JSON.stringify((await client.readResource({ uri })).contents)).toContain('4711')
+    await client.subscribeResource({ uri })
+    await client.unsubscribeResource({ uri })
+    const ref = { type: 'ref/resource' as const, uri: 'ks://{space}/{+path}' }
+    expect((await client.complete({ ref, argument: { name: 'space', value: 'd' } })).completion.values).toEqual([
+      'docs',
+    ])
+    const loose = z.looseObject({})
+    expect(await client.request({ method: 'tasks/list' }, loose)).toMatchObject({ tasks: [] })
+    const lost = { method: 'tasks/get', params: { taskId: '018f0000-0000-7000-8000-000000000001' } }
+    await expect(client.request(lost, loose)).rejects.toThrow('no research task')
+    await expect(client.request({ method: 'tasks/get', params: {} }, loose)).rejects.toThrow('taskId')
+  })
+
   test('writes nothing but the protocol on stdout, and ends with its client', async () => {
     const child = execa(process.execPath, [KS, 'mcp', '--debug'], {
       env: home.env,
@@ -125,8 +158,26 @@ describe('ks mcp install', () => {
     expect((await home.ks(['mcp', 'install', 'claude', '--yes'])).stdout).toContain('already')
 
     expect((await home.ks(['mcp', 'uninstall', 'claude', '--yes'])).code).toBe(0)
+    expect(readFileSync(path, 'utf8')).toBe(settings)
+
+    // what was changed since stays
+    expect((await home.ks(['mcp', 'install', 'claude', '--yes'])).code).toBe(0)
+    writeFileSync(path, readFileSync(path, 'utf8').replace('dark', 'light'))
+    expect((await home.ks(['mcp', 'uninstall', 'claude', '--yes'])).code).toBe(0)
+    expect(readFileSync(path, 'utf8')).toMatch(/\/\/ mine\n.*"light"/)
     expect(readFileSync(path, 'utf8')).not.toContain('knowledge-spaces')
-    expect(readFileSync(path, 'utf8')).toContain('// mine')
+  })
+
+  test.each([
+    ['codex', '.codex/config.toml', 'model = "o"  # mine\n[mcp_servers.other]\ncommand = "x"\n\n\n'],
+    ['zed', '.config/zed/settings.json', '// mine\n{\n\t"context_servers": {},\n\t"tab": 4,\n}\n'],
+    ['vscode', '.config/Code/User/mcp.json', '{"servers":{"a":{"command":"x"}, /* b */ }, "inputs": []}'],
+  ])('gives the file of %s back to the letter', async (client, path, before) => {
+    const file = home.file(path, before)
+    expect((await home.ks(['mcp', 'install', client, '--yes'])).code).toBe(0)
+    expect(readFileSync(file, 'utf8')).toContain('knowledge-spaces')
+    expect((await home.ks(['mcp', 'uninstall', client, '--yes'])).code).toBe(0)
+    expect(readFileSync(file, 'utf8')).toBe(before)
   })
 
   test.each([

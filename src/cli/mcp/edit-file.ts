@@ -31,6 +31,12 @@ export async function withoutEntry(text: string, entry: Entry): Promise<string |
   return await checked(edited, entry, { before, value: undefined })
 }
 
+/** The entry as the file has it. @throws CliError for a file that cannot be read */
+export async function entryIn(text: string, entry: Entry): Promise<Value | undefined> {
+  const value = serverIn(await settingsIn(text, entry), entry)
+  return isRecord(value) ? value : undefined
+}
+
 function serverIn(whole: Value, { key, name }: Entry): unknown {
   const servers = whole[key]
   return isRecord(servers) ? servers[name] : undefined

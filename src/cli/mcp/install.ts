@@ -1,10 +1,10 @@
-import { existsSync, readFileSync, realpathSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, realpathSync } from 'node:fs'
 import { homedir } from 'node:os'
-import { join } from 'node:path'
+import { join, parse } from 'node:path'
 import { usageError } from '../cli-error.js'
 import { writeKept } from '../kept-file.js'
 import { CLIENTS, type ClientName, type ClientPlace, type ServerEntry } from './clients.js'
-import { type Entry, withEntry, withoutEntry } from './edit-file.js'
+import { type Entry, entryIn, withEntry, withoutEntry } from './edit-file.js'
 
 export interface Plan {
   client: ClientName
@@ -56,8 +56,24 @@ export async function planInstall(
 
 export async function planUninstall(client: ClientName, where: { project: boolean; name: string }): Promise<Plan> {
   const { place, entry, before } = look(client, where)
-  const text = before === undefined ? undefined : await withoutEntry(before, entry)
+  const text =
+    before === undefined ? undefined : ((await beforeInstall(entry, before)) ?? (await withoutEntry(before, entry)))
   return { client, title: place.title, path: entry.path, entry, text, shown: '', isNew: before === undefined }
+}
+
+/** What the file held before the entry was written, to the letter, where the copy beside it tells and nothing else changed. */
+async function beforeInstall(entry: Entry, text: string): Promise<string | undefined> {
+  const value = await entryIn(text, entry)
+  if (value === undefined) return undefined
+  const { dir, base } = parse(entry.path)
+  const copies = readdirSync(dir).filter((name) => name.startsWith(`${base}.backup-`))
+  for (const name of copies.sort().reverse()) {
+    const copy = readFileSync(join(dir, name), 'utf8')
+    // a copy that cannot be read is none of such a file
+    const again = await withEntry(copy, entry, value).catch(() => undefined)
+    if (again === text) return copy
+  }
+  return undefined
 }
 
 function look(client: ClientName, { project, name }: { project: boolean; name: string }) {

@@ -1,5 +1,5 @@
 import * as Flags from '@oclif/core/flags'
-import type { DocumentFilter } from '../../contract/gateway/queries.js'
+import type { DocumentFilter } from '../../contract/gateway/document-filter.js'
 import { defined } from '../../lib/defined.js'
 import { usageError } from '../cli-error.js'
 

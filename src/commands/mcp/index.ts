@@ -15,6 +15,7 @@ export default class Mcp extends BaseCommand {
     const { place, space, ignore } = this.settings
     const running = connect(place.value, { autostart: false })
     const connection = reconnecting(() => this.reconnected(), running)
+    await import('../../mcp/interpreted.js')
     const { serveStdio } = await import('../../mcp/stdio.js')
     const stateDir = this.dirs.state
     await serveStdio({

@@ -4,7 +4,6 @@ import {
   boundedLimit,
   ConcreteMode,
   count,
-  instant,
   isoDateTime,
   metadata,
   opaqueCursor,
@@ -13,6 +12,7 @@ import {
   uuid,
 } from '../primitives.js'
 import { route } from '../route.js'
+import { DocumentFilter } from './document-filter.js'
 import { BoundingBox } from './document-parts.js'
 import { VirtualItem } from './fs.js'
 
@@ -119,32 +119,6 @@ export const EvidenceBundle = z
   })
   .meta({ id: 'EvidenceBundle' })
 export type EvidenceBundle = z.output<typeof EvidenceBundle>
-
-/** a day, or an instant with its offset */
-const dateOrInstant = z.union([z.iso.date(), instant])
-
-/** extension: only documents that say of themselves what is asked for */
-export const DocumentFilter = z
-  .strictObject({
-    dateFrom: dateOrInstant.optional().describe("the document's own date is not before this"),
-    dateTo: dateOrInstant
-      .optional()
-      .describe("the document's own date is not after this; a day counts to its end, in UTC"),
-    author: z
-      .string()
-      .trim()
-      .min(1)
-      .max(200)
-      .optional()
-      .describe('one of its authors has this in the name, in any case'),
-    language: z
-      .string()
-      .regex(/^[A-Za-z]{2,3}(?:-[A-Za-z0-9]{1,8}){0,3}$/)
-      .optional()
-      .describe('its language: `en` takes `en-GB`, too'),
-  })
-  .meta({ id: 'DocumentFilter' })
-export type DocumentFilter = z.output<typeof DocumentFilter>
 
 export const QueryBody = z.strictObject({
   knowledgeSpaceId: uuid,

@@ -2,7 +2,8 @@ import { z } from 'zod'
 import { LIMITS } from '../limits.js'
 import { ConcreteMode, SpaceParams, uuid } from '../primitives.js'
 import { route } from '../route.js'
-import { DocumentFilter, EvidenceItem } from './queries.js'
+import { DocumentFilter } from './document-filter.js'
+import { EvidenceItem } from './queries.js'
 
 export const SearchBody = z.strictObject({
   query: z.string().min(1).max(LIMITS.queryText),

@@ -1,5 +1,5 @@
 import { KsError } from '../../contract/errors.js'
-import type { DocumentFilter } from '../../contract/gateway/queries.js'
+import type { DocumentFilter } from '../../contract/gateway/document-filter.js'
 import { fieldsOfDocuments } from '../rows/document-fields.js'
 import { MAX_FILTER_DOCS } from '../search/limits.js'
 import type { Read } from '../storage/program.js'

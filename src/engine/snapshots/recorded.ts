@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { notFound } from '../../contract/errors.js'
-import type { DocumentFilter, EvidenceBundle, EvidenceState } from '../../contract/gateway/queries.js'
+import type { DocumentFilter } from '../../contract/gateway/document-filter.js'
+import type { EvidenceBundle, EvidenceState } from '../../contract/gateway/queries.js'
 import type { EvidenceReference, RecordedQuery } from '../../contract/gateway/snapshots.js'
 import { LIMITS } from '../../contract/limits.js'
 import { defined } from '../../lib/defined.js'

@@ -1,33 +1,34 @@
 import type { ToolDefinition } from '../tool.js'
-import { ask } from './ask.js'
-import { find, grep, list, tree } from './browse.js'
-import { graph } from './graph.js'
-import { ingest, refresh } from './ingest.js'
-import { outline } from './outline.js'
-import { read } from './read.js'
-import { research, researchCancel, researchStatus } from './research.js'
-import { search } from './search.js'
-import { spaces } from './spaces.js'
-import { move, remove, write } from './workspace.js'
 
-/** In the order in which they are listed: what is used most comes first. */
-export const TOOLS: readonly ToolDefinition[] = [
-  search,
-  ask,
-  read,
-  spaces,
-  list,
-  tree,
-  find,
-  grep,
-  outline,
-  graph,
-  research,
-  researchStatus,
-  researchCancel,
-  write,
-  move,
-  remove,
-  ingest,
-  refresh,
-]
+/**
+ * In the order in which they are listed: what is used most comes first. Each is loaded with its first call: schemas of all
+ * of them would take longer to make than the first answer of one.
+ */
+const TOOLS: ReadonlyMap<string, () => Promise<ToolDefinition>> = new Map([
+  ['search', async () => (await import('./search.js')).search],
+  ['ask', async () => (await import('./ask.js')).ask],
+  ['read', async () => (await import('./read.js')).read],
+  ['spaces', async () => (await import('./spaces.js')).spaces],
+  ['list', async () => (await import('./browse.js')).list],
+  ['tree', async () => (await import('./browse.js')).tree],
+  ['find', async () => (await import('./browse.js')).find],
+  ['grep', async () => (await import('./browse.js')).grep],
+  ['outline', async () => (await import('./outline.js')).outline],
+  ['graph', async () => (await import('./graph.js')).graph],
+  ['research', async () => (await import('./research.js')).research],
+  ['research_status', async () => (await import('./research.js')).researchStatus],
+  ['research_cancel', async () => (await import('./research.js')).researchCancel],
+  ['write', async () => (await import('./workspace.js')).write],
+  ['move', async () => (await import('./workspace.js')).move],
+  ['remove', async () => (await import('./workspace.js')).remove],
+  ['ingest', async () => (await import('./ingest.js')).ingest],
+  ['refresh', async () => (await import('./refresh.js')).refresh],
+])
+
+export async function toolNamed(name: string): Promise<ToolDefinition | undefined> {
+  return TOOLS.get(name)?.()
+}
+
+export async function allTools(): Promise<ToolDefinition[]> {
+  return Promise.all([...TOOLS.values()].map((load) => load()))
+}

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { AnswerMetadata, DocumentFilter, EvidenceState } from '../../contract/gateway/queries.js'
+import { DocumentFilter } from '../../contract/gateway/document-filter.js'
+import { AnswerMetadata, EvidenceState } from '../../contract/gateway/queries.js'
 import { LIMITS } from '../../contract/limits.js'
 import { QueryMode, uuid } from '../../contract/primitives.js'
 import { defined } from '../../lib/defined.js'
@@ -9,7 +10,7 @@ import { cutText, tokensOf } from '../budget.js'
 import { Writer } from '../content.js'
 import { ToolError } from '../failure.js'
 import { indexState, maxTokens, space } from '../fields.js'
-import { absence, indexStateOf } from '../index-state.js'
+import { absenceIn, indexStateOf } from '../index-state.js'
 import { linksOf, type Passage, passage, passageOf, writePassage } from '../passages.js'
 import { READS, type ToolCall, tool } from '../tool.js'
 import { activeDocuments, documentsOf, fitted } from './search.js'
@@ -47,7 +48,7 @@ export const ask = tool({
     sessionId: uuid.optional().describe('sessionId of the last answer, for a question that goes on from it.'),
     maxTokens,
   }),
-  output: AskAnswer,
+  output: () => AskAnswer,
   annotations: { ...READS, idempotentHint: false },
   run: async ({ maxTokens: budget, ...args }, call) => {
     const ref = await call.spaces.named(args.space)
@@ -79,7 +80,9 @@ export const ask = tool({
       traceId: answered.traceId,
       ...defined({ generator: metadata.generator, sessionId: answered.sessionId }),
     }
-    return { text: told(data), data, links: linksOf(shown) }
+    const lack = data.state === 'not-enough-evidence'
+    const state = lack ? await absenceIn(call.api, ref.id, STATES[data.state], index) : STATES[data.state]
+    return { text: told(data, state), data, links: linksOf(shown) }
   },
 })
 
@@ -133,10 +136,8 @@ const STATES: Readonly<Record<EvidenceState, string>> = {
   'permission-limited': 'Some of the evidence may not be read with this token.',
 }
 
-function told(data: z.output<typeof AskAnswer>): string {
-  const writer = new Writer()
-  const state = STATES[data.state]
-  writer.line(data.state === 'not-enough-evidence' ? absence(data.index, state) : state)
+function told(data: z.output<typeof AskAnswer>, state: string): string {
+  const writer = new Writer().line(state)
   if (data.state !== 'not-enough-evidence' && !data.index.isCurrent)
     writer.line(`The index is not current: ${data.index.reasons.join('; ')}.`)
   for (const reason of data.degradedReasons) writer.line(`The answer had to do without something: ${reason}.`)

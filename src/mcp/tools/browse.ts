@@ -13,9 +13,12 @@ import { fitting } from '../budget.js'
 import { oneLine, Writer } from '../content.js'
 import { ToolError } from '../failure.js'
 import { cursor, maxTokens, nextCursor, space } from '../fields.js'
+import { absenceIn } from '../index-state.js'
 import type { SpaceRef } from '../spaces.js'
 import { READS, type ToolCall, tool } from '../tool.js'
 import { parseUri, uriOf } from '../uri.js'
+
+const NAMESPACES = ['sources', 'knowledge', 'evidence', 'workspaces']
 
 const path = z
   .string()
@@ -55,6 +58,12 @@ interface Page<T> {
   degradedReasons?: string[] | undefined
 }
 
+/** What an empty page means. */
+async function emptiness(call: ToolCall, ref: SpaceRef, at: string, page: Page<unknown>): Promise<string> {
+  if (page.items.length > 0 || page.nextCursor !== undefined) return 'Nothing so far; not everything was looked at yet.'
+  return at.startsWith('/workspaces') ? 'Nothing.' : absenceIn(call.api, ref.id, 'Nothing.')
+}
+
 /** Asks again for less where not everything fits, so that the cursor stands where the answer ends. */
 async function fittingPage<T>(
   ask: (limit: number) => Promise<Page<T>>,
@@ -71,11 +80,21 @@ async function placeOf(
   text: string,
   name: string | undefined,
 ): Promise<{ ref: SpaceRef; path: string }> {
-  if (!text.startsWith('ks://')) return { ref: await call.spaces.named(name), path: text.replace(/(.)\/+$/, '$1') }
+  if (!text.startsWith('ks://')) return { ref: await call.spaces.named(name), path: absolute(text) }
   const address = parseUri(text)
   if (address?.path === undefined)
     throw new ToolError('invalid-request', 'the path must be a folder', 'Give a path or a ks:// address of a folder.')
-  return { ref: await call.spaces.named(address.space), path: address.path.replace(/(.)\/+$/, '$1') }
+  return { ref: await call.spaces.named(address.space), path: absolute(address.path) }
+}
+
+function absolute(path: string): string {
+  return `/${path.replace(/^\/+|\/+$/g, '')}`
+}
+
+/** The root has no entries of its own in the contract; these are what it holds. */
+function rootOf(): Page<VirtualItem> {
+  const items = NAMESPACES.map((name) => ({ name, path: `/${name}`, kind: 'directory' as const, metadata: {} }))
+  return { items }
 }
 
 function entryOf(item: VirtualItem, space: string): Entry {
@@ -92,12 +111,13 @@ function entryOf(item: VirtualItem, space: string): Entry {
   }
 }
 
-function listed(ref: SpaceRef, at: string, page: Page<VirtualItem>) {
+/** @param nothing what an empty answer says */
+function listed(ref: SpaceRef, at: string, page: Page<VirtualItem>, nothing = 'Nothing.') {
   const entries = page.items.map((item) => entryOf(item, ref.slug))
   const degradedReasons = page.degradedReasons ?? []
   const writer = new Writer()
   for (const reason of degradedReasons) writer.line(`The list may lack something: ${reason}.`)
-  writer.line(entries.length === 0 ? 'Nothing.' : `${entries.length} entries:`)
+  writer.line(entries.length === 0 ? nothing : `${entries.length} entries:`)
   const lines = entries.map(({ kind, path: entryPath }) => oneLine(entryPath) + (kind === 'directory' ? '/' : ''))
   if (lines.length > 0) writer.content(lines.join('\n'))
   if (page.nextCursor !== undefined) writer.line(`There is more: call again with cursor ${page.nextCursor}.`)
@@ -111,10 +131,11 @@ export const list = tool({
   title: 'List a folder',
   description: 'List the entries of one folder of a space, as files and folders. `tree` shows several levels at once.',
   input: z.strictObject({ path: path.default('/sources'), space, limit, maxTokens, cursor }),
-  output: listing,
+  output: () => listing,
   annotations: READS,
   run: async (args, call) => {
     const { ref, path: at } = await placeOf(call, args.path, args.space)
+    if (at === '/') return listed(ref, at, rootOf())
     const page = await fittingPage(
       async (limit) => {
         const query = { path: at, limit, ...defined({ cursor: args.cursor }) }
@@ -123,7 +144,7 @@ export const list = tool({
       args,
       (item) => item.path,
     )
-    return listed(ref, at, page)
+    return listed(ref, at, page, await emptiness(call, ref, at, page))
   },
 })
 
@@ -143,7 +164,7 @@ export const find = tool({
     maxTokens,
     cursor,
   }),
-  output: listing,
+  output: () => listing,
   annotations: READS,
   run: async (args, call) => {
     const { ref, path: at } = await placeOf(call, args.path, args.space)
@@ -157,7 +178,7 @@ export const find = tool({
       args,
       (item) => item.path,
     )
-    return listed(ref, at, page)
+    return listed(ref, at, page, await emptiness(call, ref, at, page))
   },
 })
 
@@ -184,13 +205,14 @@ export const grep = tool({
     maxTokens,
     cursor,
   }),
-  output: z.strictObject({
-    space: z.string(),
-    matches: z.array(match),
-    isTruncated: z.boolean().describe('the search stopped before its end'),
-    degradedReasons: z.array(z.string()),
-    nextCursor,
-  }),
+  output: () =>
+    z.strictObject({
+      space: z.string(),
+      matches: z.array(match),
+      isTruncated: z.boolean().describe('the search stopped before its end'),
+      degradedReasons: z.array(z.string()),
+      nextCursor,
+    }),
   annotations: READS,
   run: async (args, call) => {
     const { ref, path: at } = await placeOf(call, args.path, args.space)
@@ -217,7 +239,10 @@ export const grep = tool({
     const degradedReasons = page.degradedReasons ?? []
     const writer = new Writer()
     for (const reason of degradedReasons) writer.line(`Not everything could be searched: ${reason}.`)
-    writer.line(matches.length === 0 ? 'No match.' : `${matches.length} matches:`)
+    if (matches.length > 0) writer.line(`${matches.length} matches:`)
+    else if (page.nextCursor !== undefined || isTruncated)
+      writer.line('No match so far; not everything was looked at yet.')
+    else writer.line(await absenceIn(call.api, ref.id, 'No match.'))
     for (const one of matches) writer.line(one.uri).content(one.snippet)
     if (page.nextCursor !== undefined) writer.line(`There is more: call again with cursor ${page.nextCursor}.`)
     else if (isTruncated) writer.line('The search stopped before its end: give a narrower path or pattern.')
@@ -242,15 +267,16 @@ export const tree = tool({
     maxTokens,
     cursor,
   }),
-  output: z.strictObject({
-    space: z.string(),
-    path: z.string(),
-    tree: z.string().describe('a line for each entry, two blanks for each level, folders with a slash'),
-    entries: count,
-    isTruncated: z.boolean(),
-    degradedReasons: z.array(z.string()),
-    nextCursor,
-  }),
+  output: () =>
+    z.strictObject({
+      space: z.string(),
+      path: z.string(),
+      tree: z.string().describe('a line for each entry, two blanks for each level, folders with a slash'),
+      entries: count,
+      isTruncated: z.boolean(),
+      degradedReasons: z.array(z.string()),
+      nextCursor,
+    }),
   annotations: READS,
   run: async (args, call) => {
     const { ref, path: at } = await placeOf(call, args.path, args.space)

@@ -13,6 +13,7 @@ import { fitting } from '../budget.js'
 import { oneLine, Writer } from '../content.js'
 import { ToolError } from '../failure.js'
 import { cursor, maxTokens, nextCursor, space } from '../fields.js'
+import { absenceIn } from '../index-state.js'
 import type { SpaceRef } from '../spaces.js'
 import { READS, type ToolCall, tool } from '../tool.js'
 
@@ -43,15 +44,16 @@ export const graph = tool({
     maxTokens,
     cursor,
   }),
-  output: z.strictObject({
-    space: z.string(),
-    entities: z.array(Entity),
-    relations: z.array(Relation),
-    isTruncated: z.boolean(),
-    leftOut: z.int().describe('entities and relations that did not fit'),
-    degradedReasons: z.array(z.string()),
-    nextCursor,
-  }),
+  output: () =>
+    z.strictObject({
+      space: z.string(),
+      entities: z.array(Entity),
+      relations: z.array(Relation),
+      isTruncated: z.boolean(),
+      leftOut: z.int().describe('entities and relations that did not fit'),
+      degradedReasons: z.array(z.string()),
+      nextCursor,
+    }),
   annotations: READS,
   run: async (args, call) => {
     if (args.entity !== undefined && (args.query !== undefined || args.cursor !== undefined))
@@ -61,6 +63,7 @@ export const graph = tool({
     const writer = new Writer()
     for (const reason of found.degradedReasons) writer.line(`The graph may lack something: ${reason}.`)
     writer.line(`${found.entities.length} entities, ${found.relations.length} relations`)
+    if (found.entities.length === 0) writer.line(await absenceIn(call.api, ref.id, 'Nothing is named so.'))
     const lines = [
       ...found.entities.map(
         ({ id, name, type, passages }) => `${oneLine(name)} (${type}, ${passages} passages, ${id})`,

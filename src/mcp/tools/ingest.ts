@@ -4,9 +4,8 @@ import { z } from 'zod'
 import { LIMITS } from '../../contract/limits.js'
 import { count } from '../../contract/primitives.js'
 import { oneLine, Writer } from '../content.js'
-import { documentIdOf } from '../documents.js'
 import { ToolError } from '../failure.js'
-import { document, space } from '../fields.js'
+import { space } from '../fields.js'
 import { tool } from '../tool.js'
 import { uriOf } from '../uri.js'
 
@@ -31,12 +30,13 @@ export const ingest = tool({
     space,
     wait: z.boolean().default(true).describe('Wait until every file can be found, or has failed.'),
   }),
-  output: z.strictObject({
-    space: z.string(),
-    counts: z.record(z.string(), count).describe('files by what became of them'),
-    files: z.array(File),
-    leftOut: count.describe('files that are not listed here'),
-  }),
+  output: () =>
+    z.strictObject({
+      space: z.string(),
+      counts: z.record(z.string(), count).describe('files by what became of them'),
+      files: z.array(File),
+      leftOut: count.describe('files that are not listed here'),
+    }),
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false },
   isLocal: true,
   run: async (args, { spaces, local, roots, signal, progress }) => {
@@ -94,46 +94,3 @@ function isInside(root: string, path: string): boolean {
   const inside = relative(root, path)
   return inside === '' || (inside !== '..' && !inside.startsWith(`..${sep}`) && !isAbsolute(inside))
 }
-
-export const refresh = tool({
-  name: 'refresh',
-  title: 'Read documents again',
-  description:
-    'Bring documents up to date: read them again from their stored files, or have a web source look for changed pages. Use it where answers are stale or an index is not current; the old version answers until the new one is there.',
-  input: z.strictObject({
-    space,
-    documents: z.array(document).max(LIMITS.activeIds).optional().describe('Documents to read again.'),
-    sourceId: z.uuid().optional().describe('A web source to look for changes of.'),
-  }),
-  output: z.strictObject({
-    space: z.string(),
-    queued: count.describe('documents that are read again'),
-    notFound: z.array(z.string()),
-    pages: z.record(z.string(), count).optional().describe('pages of the source by what became of them'),
-  }),
-  annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: true },
-  run: async (args, { api, spaces }) => {
-    const ref = await spaces.named(args.space)
-    const at = { id: ref.id }
-    if ((args.documents === undefined) === (args.sourceId === undefined))
-      throw new ToolError('invalid-request', 'give either documents or sourceId', 'Name documents, or a source.')
-    if (args.sourceId !== undefined) {
-      const path = { ...at, sourceId: args.sourceId }
-      const crawl = await api.request('POST /knowledge-spaces/{id}/sources/{sourceId}/crawl', { path })
-      const { imported = 0, replaced = 0, skipped = 0, failed = 0 } = crawl
-      const pages = { imported, replaced, skipped, failed }
-      const text = `Pages: ${imported} new, ${replaced} changed, ${skipped} unchanged, ${failed} failed.`
-      return { text, data: { space: ref.slug, queued: imported + replaced, notFound: [], pages } }
-    }
-    const named = await Promise.all((args.documents ?? []).map((name) => documentIdOf(spaces, api, name, ref.slug)))
-    const documentIds = named.map(({ documentId }) => documentId)
-    const { items } = await api.request('POST /knowledge-spaces/{id}/documents/bulk/reindex', {
-      path: at,
-      body: { documentIds },
-    })
-    const notFound = items.flatMap((item) => (item.status === 'not_found' ? [item.documentId] : []))
-    const queued = items.length - notFound.length
-    const missing = notFound.length === 0 ? '' : ` Not found: ${notFound.join(', ')}.`
-    return { text: `${queued} documents are read again.${missing}`, data: { space: ref.slug, queued, notFound } }
-  },
-})

@@ -26,14 +26,15 @@ export const outline = tool({
   title: 'Outline of a document',
   description: 'The sections of a document with their pages, in order. Use it before `read` where a document is long.',
   input: z.strictObject({ document, space, maxTokens, cursor }),
-  output: z.strictObject({
-    space: z.string(),
-    documentId: z.string(),
-    uri: z.string(),
-    sections: z.array(Section),
-    total: count,
-    nextCursor,
-  }),
+  output: () =>
+    z.strictObject({
+      space: z.string(),
+      documentId: z.string(),
+      uri: z.string(),
+      sections: z.array(Section),
+      total: count,
+      nextCursor,
+    }),
   annotations: READS,
   run: async ({ maxTokens: budget, cursor: given, ...args }, call) => {
     const offset = offsetOf(given, args)

@@ -35,22 +35,31 @@ export const read = tool({
       .describe('nextOffset of the last answer: go on from there, with the same other arguments.'),
     maxTokens,
   }),
-  output: z.strictObject({
-    space: z.string(),
-    path: z.string(),
-    uri: z.string(),
-    contentType: z.string(),
-    text: z.string(),
-    offset: count.describe('where text begins; in the pages where pages were asked for'),
-    totalChars: count,
-    nextOffset: count.optional().describe('there is more'),
-    version: positive.optional(),
-  }),
+  output: () =>
+    z.strictObject({
+      space: z.string(),
+      path: z.string(),
+      uri: z.string(),
+      contentType: z.string(),
+      text: z.string(),
+      offset: count.describe('where text begins; in the pages where pages were asked for'),
+      totalChars: count,
+      nextOffset: count.optional().describe('there is more'),
+      version: positive.optional(),
+    }),
   annotations: READS,
   run: async (args, call) => {
     const asked = [args.section, args.pages, args.start ?? args.end].filter((one) => one !== undefined)
     if (asked.length > 1)
       throw new ToolError('invalid-request', 'section, pages and start are three ways to say what to read', 'Give one.')
+    if (args.neighbours > 0 && args.start === undefined)
+      throw new ToolError('invalid-request', 'neighbours are those of a passage', 'Give its start and end, too.')
+    if ((args.end ?? Number.POSITIVE_INFINITY) < (args.start ?? 0))
+      throw new ToolError(
+        'invalid-request',
+        `end is before start: ${args.end} < ${args.start}`,
+        'Give both of one passage.',
+      )
     const target = await targetOf(call.spaces, call.api, args.document, args.space)
     const path = target.path ?? (await pathOfDocument(call.api, target.space, target.documentId ?? ''))
     const piece = await pieceOf(call, { ...target, path }, args)
@@ -105,8 +114,15 @@ async function rangeOf(
 }
 
 function ofText(whole: string, contentType: string, { offset = 0, maxTokens }: Asked): Piece {
+  checkInside(offset, whole.length)
   const { text, chars, isCut } = cutText(whole.slice(offset), maxTokens)
   return { contentType, text, offset, totalChars: whole.length, ...(isCut ? { nextOffset: offset + chars } : {}) }
+}
+
+/** An empty answer would say that there is nothing. */
+function checkInside(offset: number, total: number): void {
+  if (offset <= total) return
+  throw new ToolError('invalid-request', `there are ${total} characters, fewer than ${offset}`, 'Begin before the end.')
 }
 
 async function ofFile(
@@ -118,6 +134,7 @@ async function ofFile(
   const maxBytes = Math.min(LIMITS.catBytes.max, tokens * BYTES_PER_TOKEN)
   const query = { path, offset: start, maxBytes }
   const file = await call.api.request('GET /knowledge-spaces/{id}/fs/cat', { path: { id: space.id }, query })
+  checkInside(start, file.totalChars)
   const wanted = end === undefined ? file.content : file.content.slice(0, Math.max(0, end - start))
   const { text, chars, isCut } = cutText(wanted, tokens)
   const reached = start + chars

@@ -64,7 +64,7 @@ export const research = tool({
   description:
     'Start a long question that is worked on in steps in the background and ends in a report with sources. It returns an id at once: ask `research_status` for the progress and the report. For single questions `ask` is faster.',
   input: ResearchInput,
-  output: Status,
+  output: () => Status,
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false },
   isTask: true,
   run: async (args, { api, spaces }) => {
@@ -83,7 +83,7 @@ export const researchStatus = tool({
     offset: count.default(0).describe('nextOffset of the last answer, to go on in the report.'),
     maxTokens,
   }),
-  output: Status,
+  output: () => Status,
   annotations: READS,
   run: async ({ researchTaskId, ...asked }, { api, spaces }) => {
     return answerOf(await readStatus(api, spaces, researchTaskId, asked))
@@ -95,7 +95,7 @@ export const researchCancel = tool({
   title: 'Cancel research',
   description: 'Cancel a research task that has not ended. What it found is kept.',
   input: z.strictObject({ researchTaskId: uuid }),
-  output: Status,
+  output: () => Status,
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
   run: async ({ researchTaskId: id }, { api, spaces }) => {
     await readStatus(api, spaces, id, { offset: 0, maxTokens: TOKENS.min })

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { DocumentFilter } from '../../contract/gateway/queries.js'
+import { DocumentFilter } from '../../contract/gateway/document-filter.js'
 import { LIMITS } from '../../contract/limits.js'
 import { ConcreteMode } from '../../contract/primitives.js'
 import { defined } from '../../lib/defined.js'
@@ -8,7 +8,7 @@ import { Writer } from '../content.js'
 import { cursorAt, offsetOf } from '../cursors.js'
 import { documentIdOf } from '../documents.js'
 import { cursor, document, indexState, maxTokens, nextCursor, space } from '../fields.js'
-import { absence, indexStateOf } from '../index-state.js'
+import { absenceIn, indexStateOf } from '../index-state.js'
 import { linksOf, type Passage, passage, passageOf, shortened, writePassage } from '../passages.js'
 import { READS, type ToolCall, tool } from '../tool.js'
 
@@ -39,14 +39,15 @@ export const search = tool({
     maxTokens,
     cursor,
   }),
-  output: z.strictObject({
-    space: z.string(),
-    passages: z.array(passage),
-    degradedReasons: z.array(z.string()).describe('what could not be searched'),
-    index: indexState,
-    leftOut: z.int().describe('passages that were found and did not fit'),
-    nextCursor,
-  }),
+  output: () =>
+    z.strictObject({
+      space: z.string(),
+      passages: z.array(passage),
+      degradedReasons: z.array(z.string()).describe('what could not be searched'),
+      index: indexState,
+      leftOut: z.int().describe('passages that were found and did not fit'),
+      nextCursor,
+    }),
   annotations: READS,
   run: async ({ maxTokens: budget, cursor: given, ...args }, call) => {
     const offset = offsetOf(given, args)
@@ -67,7 +68,7 @@ export const search = tool({
     const next = leftOut > 0 ? cursorAt(offset + shown.length, args) : undefined
     const writer = new Writer()
     for (const reason of found.degradedReasons) writer.line(`Not everything could be searched: ${reason}.`)
-    if (shown.length === 0) writer.line(absence(index, 'No passage was found.'))
+    if (shown.length === 0) writer.line(await absenceIn(call.api, ref.id, 'No passage was found.', index))
     else if (!index.isCurrent) writer.line(`The index is not current: ${index.reasons.join('; ')}.`)
     for (const one of shown) writePassage(writer, one)
     if (next !== undefined) writer.line(`${leftOut} more did not fit: call again with cursor ${next}.`)

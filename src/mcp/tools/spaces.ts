@@ -31,7 +31,7 @@ export const spaces = tool({
   description:
     'List the knowledge spaces there are, with how much each holds and how current its index is. Call it first where you do not know which space to use.',
   input: z.strictObject({ maxTokens, cursor }),
-  output: z.strictObject({ spaces: z.array(Space), nextCursor }),
+  output: () => z.strictObject({ spaces: z.array(Space), nextCursor }),
   annotations: READS,
   run: async ({ maxTokens: budget, cursor: given }, call) => {
     const all = await call.spaces.all()
@@ -47,7 +47,8 @@ export const spaces = tool({
     const writer = new Writer()
     if (data.length === 0) writer.line('There is no space yet. `ks ingest PATH` or the tool `ingest` makes the first.')
     for (const { slug, name, description, documents, index } of data) {
-      const state = index.isCurrent ? 'index current' : `index NOT current: ${index.reasons.join('; ')}`
+      const why = index.reasons.length === 0 ? '' : `: ${index.reasons.join('; ')}`
+      const state = `${index.isCurrent ? 'index current' : 'index NOT current'}${why}`
       writer.line(`${oneLine(slug)}: ${documents} documents; ${state}`)
       writer.content(description === undefined ? name : `${name}: ${description}`)
     }

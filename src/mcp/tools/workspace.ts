@@ -31,7 +31,7 @@ export const write = tool({
   description:
     'Write a text file of a workspace, in place of the one that was there. Workspaces keep notes and results of agents beside the documents; they are read with `read` and listed with `list`.',
   input: z.strictObject({ path, space, content: z.string().max(LIMITS.workspaceFileBytes) }),
-  output: z.strictObject({ space: z.string(), path: z.string(), uri: z.string(), version: z.int().optional() }),
+  output: () => z.strictObject({ space: z.string(), path: z.string(), uri: z.string(), version: z.int().optional() }),
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
   run: async (args, call) => {
     const at = await placeOf(call, args.path, args.space)
@@ -50,7 +50,7 @@ export const move = tool({
   title: 'Move a workspace file',
   description: 'Rename or move a file or folder within the workspaces of a space.',
   input: z.strictObject({ from: path, to: path, space }),
-  output: z.strictObject({ space: z.string(), from: z.string(), to: z.string(), files: count }),
+  output: () => z.strictObject({ space: z.string(), from: z.string(), to: z.string(), files: count }),
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false },
   run: async (args, call) => {
     const from = await placeOf(call, args.from, args.space)
@@ -75,7 +75,7 @@ export const remove = tool({
   title: 'Remove a workspace file',
   description: 'Remove a file of a workspace, or a folder with all it holds where recursive is true.',
   input: z.strictObject({ path, space, recursive: z.boolean().default(false) }),
-  output: z.strictObject({ space: z.string(), path: z.string(), files: count }),
+  output: () => z.strictObject({ space: z.string(), path: z.string(), files: count }),
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
   run: async (args, call) => {
     const at = await placeOf(call, args.path, args.space)

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { inProcessApi } from '../../../src/mcp/in-process.js'
+import { absenceIn, indexStateOf } from '../../../src/mcp/index-state.js'
 import { startEdge, type TestEdge } from '../../helpers/daemon.js'
 import { ADA, ingest } from '../../helpers/engine.js'
 import { connectTo, type HttpSession } from '../../helpers/mcp.js'
@@ -43,7 +45,7 @@ const structured = async (name: string, args: object = {}, session = ada) => {
   return structuredContent as Record<string, never>
 }
 
-test('a client that calls every reading tool gets answers that its schema holds', async () => {
+test('a client that calls every tool gets answers that its schema holds', async () => {
   const { tools } = await ada.client.listTools()
   expect(tools.map(({ name }) => name)).toEqual(
     'search ask read spaces list tree find grep outline graph research research_status research_cancel write move remove refresh'.split(
@@ -61,12 +63,31 @@ test('a client that calls every reading tool gets answers that its schema holds'
     ['grep', { pattern: 're:ext\\w+ 47' }],
     ['outline', { document: 'guide.md' }],
     ['graph', { query: 'ida' }],
+    ['write', { path: '/workspaces/all/n.md', content: 'x' }],
+    ['move', { from: '/workspaces/all/n.md', to: '/workspaces/all/m.md' }],
+    ['remove', { path: '/workspaces/all', recursive: true }],
+    ['refresh', { documents: ['guide.md'] }],
   ]
   for (const [name, args] of calls) {
     const answer = await ada.client.callTool({ name, arguments: { ...args } })
     expect([name, answer.isError, answer.content]).toEqual([name, undefined, answer.content])
     expect(answer.structuredContent).toBeDefined()
   }
+  const { researchTaskId } = await structured('research', { question: 'Who is on call?' })
+  expect(await structured('research_status', { researchTaskId })).toMatchObject({ researchTaskId })
+  const canceled = await ada.client.callTool({ name: 'research_cancel', arguments: { researchTaskId } })
+  // it may have ended meanwhile
+  if (canceled.isError === true) expect(JSON.stringify(canceled.content)).toContain('already-terminal')
+  else expect(canceled.structuredContent).toMatchObject({ stage: 'canceled' })
+  await until(async () => !(await ada.text('spaces')).includes('NOT current'))
+})
+
+test('what a model reads of the tools is short: formats without their patterns, and no dialect', async () => {
+  const { tools } = await ada.client.listTools()
+  const text = JSON.stringify(tools)
+  expect(text).toContain('"format":"date"')
+  expect(text).not.toMatch(/\$schema|"format":"date","pattern"/)
+  for (const { description = '' } of tools) expect(description.length).toBeLessThan(500)
 })
 
 test('an answer names its passages, and each can be read by its address', async () => {
@@ -89,9 +110,13 @@ test('a section, and a passage with its neighbours, are read alone', async () =>
   expect(text).toContain('On call')
   expect(text).not.toContain('closed')
   expect(await ada.text('read', { document: 'guide.md', section: 'nothing' })).toMatch(
-    /not-found: .*\nNext: Sections: .*On call/,
+    /not-found: .*\nNext: (?:.|\n)*<content \w+>\n(?:.|\n)*Guide > On call/,
   )
   expect(await ada.text('read', { document: 'guide.md', pages: '1-2' })).toContain('the document has no pages')
+  expect(await ada.text('read', { document: 'guide.md', neighbours: 1 })).toContain('neighbours are those of a passage')
+  expect(await ada.text('read', { document: 'guide.md', start: 9, end: 3 })).toContain('end is before start')
+  expect(await ada.text('read', { document: 'guide.md', start: 99_999 })).toMatch(/there are \d+ characters, fewer/)
+  expect(await ada.text('read', { document: 'ks://harbour/' })).toContain('names a whole space')
 })
 
 test('an answer fits its budget, and its cursor goes on where it ends', async () => {
@@ -158,11 +183,21 @@ test('nothing found in a current index is told apart from an index that is behin
   expect(await ada.text('ask', { question: 'What is the boiling point of tungsten?' })).toMatch(
     /index is current, so this is not/,
   )
-  const spy = edge.engine.jobsOf
   await edge.send('POST', `/knowledge-spaces/${space}/documents`, { token: edge.tokens.ada, body: pictureForm() })
-  await until(async () => (await ada.text('spaces')).includes('NOT current'))
-  expect(await ada.text('ask', { question: 'What is the boiling point of tungsten?' })).toMatch(/index is NOT current/)
-  expect(spy).toBe(edge.engine.jobsOf)
+  const question = 'What is the boiling point of tungsten?'
+  const unread = '1 document could not be read'
+  await until(async () => (await ada.text('spaces')).includes(unread))
+  // waiting does not help, so this is no index that is behind
+  const said = await ada.text('ask', { question })
+  expect(said).toContain('in no document that could be read')
+  expect(said).toContain(unread)
+  expect(await ada.text('grep', { pattern: 'zzzqqq' })).toContain(unread)
+  expect(await ada.text('find', { nameContains: 'zzzqqq' })).toContain(unread)
+  const { id } = (await (
+    await edge.send('POST', '/knowledge-spaces', { token: edge.tokens.ada, json: { name: 'Empty', slug: 'empty' } })
+  ).json()) as { id: string }
+  expect(await ada.text('search', { query: 'anything', space: 'empty' })).toContain('holds no documents yet')
+  await edge.send('DELETE', `/knowledge-spaces/${id}`, { token: edge.tokens.ada })
 })
 
 /** A file that cannot be read. */
@@ -171,6 +206,26 @@ function pictureForm(): FormData {
   form.set('file', new File([new Uint8Array([0x25, 0x50, 0x44, 0x46, 0x2d, 0, 1, 2])], 'broken.pdf'))
   return form
 }
+
+test('documents that are still being read make the index one that is behind, also beside those that failed', async () => {
+  const busy = inProcessApi(async (request) => {
+    if (request.url.includes('state=open')) return Response.json({ items: [{}, {}] })
+    return await edge.app.fetch(request, {})
+  }, edge.tokens.ada)
+  const index = await indexStateOf(busy, space)
+  expect(index).toMatchObject({ isCurrent: false, pendingDocuments: 2, failedDocuments: 1 })
+  const said = await absenceIn(busy, space, 'No match.', index)
+  expect(said).toContain('NOT current')
+  expect(said).toContain('2 documents are still being read')
+  expect(said).toContain('1 document could not be read')
+})
+
+test('the root of a space lists what there is, and a path needs no slash before it', async () => {
+  expect(await structured('list', { path: '/' })).toMatchObject({
+    entries: ['sources', 'knowledge', 'evidence', 'workspaces'].map((name) => ({ name, path: `/${name}` })),
+  })
+  expect(await structured('list', { path: 'sources/uploads' })).toMatchObject({ path: '/sources/uploads' })
+})
 
 test('words of documents stand between marks that they cannot write', async () => {
   const { tools } = await ada.client.listTools()

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { DocumentFilter } from '../../../src/contract/gateway/queries.js'
+import type { DocumentFilter } from '../../../src/contract/gateway/document-filter.js'
 import { ADA, ask, ingest, startEngine, type TestEngine } from '../../helpers/engine.js'
 
 const page = (date: string, text: string, more = '') =>

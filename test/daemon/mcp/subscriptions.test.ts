@@ -1,0 +1,116 @@
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import type { Api } from '../../../src/mcp/api.js'
+import { inProcessApi } from '../../../src/mcp/in-process.js'
+import { Spaces } from '../../../src/mcp/spaces.js'
+import { Subscriptions } from '../../../src/mcp/subscriptions.js'
+import { startEdge, type TestEdge } from '../../helpers/daemon.js'
+import { ADA, ingest } from '../../helpers/engine.js'
+import { until } from '../../helpers/until.js'
+
+const LOOKS = { soonestMs: 20, latestMs: 40, slower: 1.5 }
+
+let edge: TestEdge
+let space: string
+let asked: string[]
+let changed: string[]
+let subscriptions: Subscriptions
+let api: Api
+
+beforeEach(async () => {
+  edge = await startEdge()
+  const json = { name: 'Harbour', slug: 'harbour' }
+  const made = await edge.send('POST', '/knowledge-spaces', { token: edge.tokens.ada, json })
+  space = ((await made.json()) as { id: string }).id
+  await ingest(edge.engine, ADA, space, { 'a.md': '# A\n\nOne boat.\n', 'b.md': '# B\n\nTwo boats.\n' })
+  asked = []
+  changed = []
+  const real = inProcessApi(async (request) => edge.app.fetch(request, {}), edge.tokens.ada)
+  api = {
+    stream: real.stream,
+    request: async (key, input) => {
+      asked.push(key)
+      return await real.request(key, input)
+    },
+  }
+  subscriptions = new Subscriptions({
+    api: () => api,
+    spaces: (one) => new Spaces(one),
+    changed: async (uri) => {
+      changed.push(uri)
+    },
+    looks: LOOKS,
+  })
+})
+afterEach(async () => {
+  subscriptions.close()
+  await edge.end()
+})
+
+const STATS = 'GET /knowledge-spaces/{id}/stats'
+const looks = (key = STATS) => asked.filter((one) => one === key).length
+
+test('of a space that published nothing, one request a look is made for all of its documents', async () => {
+  const uris = ['ks://harbour/sources/uploads/a.md', 'ks://harbour/sources/uploads/b.md']
+  for (const uri of uris) await subscriptions.add(uri, api)
+  await until(() => looks() >= 2)
+  asked.length = 0
+  await until(() => looks() >= 5)
+  expect(new Set(asked)).toEqual(new Set([STATS]))
+  expect(changed).toEqual([])
+
+  await ingest(edge.engine, ADA, space, { 'b.md': '# B\n\nThree boats.\n' })
+  await until(() => changed.length > 0)
+  expect(new Set(changed)).toEqual(new Set([uris[1]]))
+})
+
+test('a document that is removed is told of, once', async () => {
+  for (const name of ['a.md', 'b.md']) await subscriptions.add(`ks://harbour/sources/uploads/${name}`, api)
+  const token = edge.tokens.ada
+  const list = await edge.send('GET', `/knowledge-spaces/${space}/documents`, { token })
+  const { items } = (await list.json()) as { items: { id: string; filename: string }[] }
+  const id = items.find(({ filename }) => filename === 'a.md')?.id
+  const json = { documentIds: [id] }
+  const gone = await edge.send('DELETE', `/knowledge-spaces/${space}/documents/bulk`, { token, json })
+  expect(gone.status).toBeLessThan(300)
+  await until(() => changed.length > 0)
+  const before = looks()
+  await until(() => looks('GET /knowledge-spaces/{id}/fs/cat') > 0 && looks() > before + 3)
+  expect(changed).toEqual(['ks://harbour/sources/uploads/a.md'])
+})
+
+test('what agents write is looked at itself, since it publishes nothing', async () => {
+  const write = async (content: string) => {
+    const json = { path: '/workspaces/w/n.md', content }
+    await edge.send('PUT', `/knowledge-spaces/${space}/fs/write`, { token: edge.tokens.ada, json })
+  }
+  await write('one')
+  const uri = 'ks://harbour/workspaces/w/n.md'
+  await subscriptions.add(uri, api)
+  await write('two')
+  await until(() => changed.includes(uri))
+})
+
+test('nothing is asked when nothing is subscribed to any more', async () => {
+  const uri = 'ks://harbour/sources/uploads/a.md'
+  await subscriptions.add(uri, api)
+  await until(() => looks('GET /knowledge-spaces/{id}/fs/cat') >= 3)
+  subscriptions.remove(uri)
+  // the look that has begun may still end
+  await until(async () => {
+    const before = asked.length
+    await new Promise((resolve) => setTimeout(resolve, 5 * LOOKS.latestMs))
+    return asked.length === before
+  })
+})
+
+test('a session subscribes to a hundred resources, also when it asks for more at once', async () => {
+  // one resource has as many addresses as there are ways to write its characters
+  const spelt = (n: number) =>
+    [...'uploads'].map((char, at) => ((n >> at) % 2 === 0 ? char : `%${char.charCodeAt(0).toString(16)}`)).join('')
+  const uris = Array.from({ length: 105 }, (_, n) => `ks://harbour/sources/${spelt(n)}/a.md`)
+  const results = await Promise.allSettled(uris.map((uri) => subscriptions.add(uri, api)))
+  expect(results.filter(({ status }) => status === 'fulfilled').length).toBe(100)
+  expect(results.flatMap((one) => (one.status === 'rejected' ? [String(one.reason)] : []))).toEqual(
+    Array.from({ length: 5 }, () => expect.stringContaining('may subscribe to 100 resources')),
+  )
+})
