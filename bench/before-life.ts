@@ -10,6 +10,7 @@ import { makeNotes } from './lib/corpus.js'
 import { type BenchDaemon, endedChildrenCpuMs, KSD, startDaemon, temporaryFolder } from './lib/daemon.js'
 import { processorMs } from './lib/process-memory.js'
 import { type Figure, report } from './lib/report.js'
+import { untilSettled } from './lib/settled.js'
 import { startSlowModel } from './lib/slow-model.js'
 import { acrossRounds } from './lib/turns.js'
 import { fillSpace } from './lib/upload.js'
@@ -53,12 +54,15 @@ try {
     return { ms, cpuMs: endedChildrenCpuMs() - before }
   })
   const ingests = await costs('ingest', ROUNDS, async (name, round) => {
+    // of its whole life: a process that reads documents may end long before
+    const before = endedChildrenCpuMs()
     const daemon = await startDaemon(join(home.path, `ingest-${name}-${round}`), {}, PROGRAMS[name])
     const began = performance.now()
     await fillSpace(daemon.client, 'notes', notes)
-    const cost = { ms: performance.now() - began, cpuMs: processorMs(daemon.pid) }
+    const ms = performance.now() - began
+    await untilSettled(daemon.client)
     await daemon.stop()
-    return cost
+    return { ms, cpuMs: endedChildrenCpuMs() - before }
   })
   for (const name of NAMES) {
     const daemon = await startDaemon(join(home.path, `chat-${name}`), settings, PROGRAMS[name])

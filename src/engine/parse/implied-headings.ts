@@ -60,10 +60,11 @@ function candidatesIn(blocks: readonly StyledBlock[]): Candidate[] {
     if (!block.stands || block.text.length > MAX_NUMBERED || !/\p{L}{2}/u.test(block.text)) return []
     const number = headingNumber(block.text)
     const look = lookOf(block)
-    const candidate = { place, number, listed: block.listed, look: look ?? '', key: lettersOf(block.text) }
-    if (block.listed !== undefined) return [candidate]
-    if (isWorded(number) && isTitleOf(block, look)) return [candidate]
-    return look !== undefined && isShort(block.text, number) ? [candidate] : []
+    const isOne =
+      block.listed !== undefined ||
+      (isWorded(number) && isTitleOf(block, look)) ||
+      (look !== undefined && isShort(block.text, number))
+    return isOne ? [{ place, number, listed: block.listed, look: look ?? '', key: lettersOf(block.text) }] : []
   })
 }
 

@@ -11,8 +11,8 @@ export interface Look {
   underlined: number
   /** within links */
   linked: number
-  /** letters by size in points */
-  sizes: Map<number, number>
+  /** sizes in points, each with its letters behind it */
+  sizes: number[]
   /** of a web page: where on it the block stands */
   area?: PageArea
 }
@@ -21,21 +21,29 @@ export interface Look {
 const CHARACTERS_PER_HEADING = 10_000
 /** A share of letters from which on all of a line is set so. */
 const MOST = 0.9
+/** A block that is set in more sizes than this looks as these do. */
+const MAX_SIZES = 16
 
 export function emptyLook(): Look {
-  return { letters: 0, bold: 0, italic: 0, underlined: 0, linked: 0, sizes: new Map() }
+  return { letters: 0, bold: 0, italic: 0, underlined: 0, linked: 0, sizes: [] }
 }
 
-/** Several looks as one. */
-export function together(looks: readonly Look[]): Look {
-  const all = emptyLook()
-  for (const look of looks) {
-    all.letters += look.letters
-    all.linked += look.linked
-    if (all.area === undefined && look.area !== undefined) all.area = look.area
-    for (const [size, letters] of look.sizes) all.sizes.set(size, (all.sizes.get(size) ?? 0) + letters)
+/** Letters of a block that are set in a size. */
+export function addSize({ sizes }: Look, size: number, letters: number): void {
+  for (let at = 0; at < sizes.length; at += 2) {
+    if (sizes[at] !== size) continue
+    sizes[at + 1] = (sizes[at + 1] ?? 0) + letters
+    return
   }
-  return all
+  if (sizes.length < MAX_SIZES * 2) sizes.push(size, letters)
+}
+
+/** What of a look counts in that of a whole that it is part of. */
+export function addLook(whole: Look, part: Look): void {
+  whole.letters += part.letters
+  whole.linked += part.linked
+  if (whole.area === undefined && part.area !== undefined) whole.area = part.area
+  for (let at = 0; at < part.sizes.length; at += 2) addSize(whole, part.sizes[at] ?? 0, part.sizes[at + 1] ?? 0)
 }
 
 /**
@@ -52,7 +60,7 @@ export function outlineBlocks(
   const length = blocks.reduce((sum, block) => sum + block.text.length, 0)
   const headings = blocks.filter((block) => block.type === 'heading').length
   if (headings > 0 && length / headings < CHARACTERS_PER_HEADING) return
-  const body = sizeOf(together([...looks.values()]))
+  const body = bodySize(looks.values())
   const styled = blocks.map((block, place) => styledBlock(block, looks.get(block), body, isListed(place)))
   for (const [place, level] of impliedHeadings(styled)) {
     const block = blocks[place]
@@ -88,7 +96,26 @@ function styledBlock(block: Block, look: Look | undefined, body: number, listed:
 function sizeOf({ sizes }: Look): number {
   let best = 12
   let most = 0
-  for (const [size, letters] of sizes) {
+  for (let at = 0; at < sizes.length; at += 2) {
+    const letters = sizes[at + 1] ?? 0
+    if (letters <= most) continue
+    most = letters
+    best = sizes[at] ?? best
+  }
+  return best
+}
+
+/** The size of most letters of a document. */
+function bodySize(looks: Iterable<Look>): number {
+  const sums = new Map<number, number>()
+  for (const { sizes } of looks)
+    for (let at = 0; at < sizes.length; at += 2) {
+      const size = sizes[at] ?? 0
+      sums.set(size, (sums.get(size) ?? 0) + (sizes[at + 1] ?? 0))
+    }
+  let best = 12
+  let most = 0
+  for (const [size, letters] of sums) {
     if (letters <= most) continue
     most = letters
     best = size

@@ -121,6 +121,16 @@ describe('Markdown blocks', () => {
     expect(found?.[1].split(/\s+/)).toEqual([...Array(10_000).fill(['one', 'two', 'three']).flat(), 'end'])
   })
 
+  it('keep formulas as they are written, and take amounts for amounts', async () => {
+    const source =
+      'Let $x*y*z$ and $a_{1}^*b^*$.\n\n$$\n\\sum_i a*b*c_1_ \\\\ d\n$$\n\nFrom $5 *now* to $10 *then*, $ *x* $.\n'
+    expect((await read('a.md', source)).text).toBe(
+      'Let $x*y*z$ and $a_{1}^*b^*$.\n\n$$ \\sum_i a*b*c_1_ \\\\ d $$\n\nFrom $5 now to $10 then, $ x $.',
+    )
+    const marks = ['$a ', '$$', '$$a', '$a$', '$a$1'].map((mark) => mark.repeat(50_000)).join('\n\n')
+    expect((await read('b.md', marks)).text.length).toBeGreaterThan(500_000)
+  })
+
   it('drop comments, also over several lines, and link definitions', async () => {
     expect(
       await blocks(

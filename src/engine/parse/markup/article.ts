@@ -41,7 +41,7 @@ interface Part {
  * @param lookOf how a block is set, and where
  */
 export function articleBlocks(source: string, blocks: Block[], lookOf: (block: Block) => Look | undefined): Block[] {
-  if (source.length > MAX_SOURCE || blocks.length < 3) return blocks
+  if (!mayHaveArticle(source) || blocks.length < 3) return blocks
   let anything = false
   const parts = blocks.map((block): Part => {
     const look = lookOf(block)
@@ -68,6 +68,11 @@ export function articleBlocks(source: string, blocks: Block[], lookOf: (block: B
   if (lettersIn(parts.filter((_, place) => kept[place])) < lettersIn(parts) * MIN_SHARE) return blocks
   keepHeadings(blocks, kept, from)
   return blocks.filter((_, place) => kept[place])
+}
+
+/** Whether a page may be an article with something around it, by its size. */
+export function mayHaveArticle(source: string): boolean {
+  return source.length <= MAX_SOURCE
 }
 
 function mayBeArticle(parts: readonly Part[], lookOf: (block: Block) => Look | undefined): boolean {

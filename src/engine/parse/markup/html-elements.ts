@@ -1,8 +1,8 @@
 import type { Attributes } from './markup-events.js'
 
-/** Content that is not for readers. */
+/** Content that is not for readers; of filings the facts that only machines are told. */
 export const DROPPED = new Set(
-  'script style template noscript svg iframe object select textarea canvas audio video datalist'.split(' '),
+  'script style template noscript svg iframe object select textarea canvas audio video datalist ix:header'.split(' '),
 )
 /** Tags that end a paragraph without being a container of their own. */
 export const BREAKS = new Set(

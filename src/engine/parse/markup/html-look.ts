@@ -1,4 +1,4 @@
-import { emptyLook, type Look } from '../looks.js'
+import { addSize, emptyLook, type Look } from '../looks.js'
 import type { Attributes } from './markup-events.js'
 import { PAGE, type PageArea, PageAreas } from './page-areas.js'
 
@@ -9,9 +9,11 @@ interface Style {
   linked: boolean
   /** in points */
   size: number
+  /** a number that parts it from most others */
+  place: number
 }
 
-const PLAIN: Style = { bold: false, italic: false, underlined: false, linked: false, size: 12 }
+const PLAIN: Style = { bold: false, italic: false, underlined: false, linked: false, size: 12, place: 0 }
 const VOID = new Set('area base br col embed hr img input link meta param source track wbr'.split(' '))
 /** Elements that end one of their kind that is still open, up to the container of both. */
 const ENDS: ReadonlyMap<string, ReadonlySet<string>> = new Map(
@@ -27,6 +29,18 @@ const BOLD = new Set('b strong th h1 h2 h3 h4 h5 h6'.split(' '))
 const ITALIC = new Set('i em cite dfn var address'.split(' '))
 /** Elements that set their text in a way of their own. */
 const SETS = new Set([...BOLD, ...ITALIC, 'u', 'ins', 'a', 'big', 'small', 'font'])
+/** What an element means for how its text is set. */
+interface Kind {
+  isVoid: boolean
+  endsWithin: ReadonlySet<string> | undefined
+  sets: boolean
+}
+const KINDS: ReadonlyMap<string, Kind> = new Map(
+  [...new Set([...VOID, ...ENDS.keys(), ...SETS])].map((name) => [
+    name,
+    { isVoid: VOID.has(name), endsWithin: ENDS.get(name), sets: SETS.has(name) },
+  ]),
+)
 /** Sizes of `<font size>` in points. */
 const FONT_SIZES = [7.5, 10, 12, 13.5, 18, 24, 36]
 /** Elements nest some tens deep; what is deeper looks as this depth does. */
@@ -35,36 +49,62 @@ const LOOK_BACK = 40
 /** Style sheets are read up to this length and this many classes. */
 const MAX_SHEET = 256 * 1024
 const MAX_CLASSES = 5000
-/** Ways of setting text that are remembered. */
-const MAX_STYLES = 2000
+/** Ways of setting text that are remembered: a power of two. */
+const KNOWN_STYLES = 1024
+
+/** An open element. */
+interface Open {
+  name: string
+  style: Style
+  /** what is said of the area that it is in, and whether that begins with it */
+  said: PageArea
+  begins: boolean
+  /** made when text comes that stands in it: most elements have none of their own */
+  area: PageArea | undefined
+}
+
+interface KnownStyle {
+  outer: Style
+  name: string
+  classes: string | undefined
+  own: string | undefined
+  style: Style
+}
 
 /** Follows how text is set while the elements of a page go by. */
 export class HtmlLook {
-  readonly #open: { name: string; style: Style; area: PageArea }[] = []
-  readonly #areas = new PageAreas()
-  /** by the style around, then by what an element says */
-  readonly #styles = new Map<Style, Map<string, Style>>()
-  #stylesCount = 0
+  readonly #open: Open[] = []
+  readonly #areas: PageAreas | undefined
+  #styles: (KnownStyle | undefined)[] | undefined
+  #stylesCount = 1
   readonly #classes = new Map<string, string>()
   #sheet: string[] | undefined
   #sheetLength = 0
   #look = emptyLook()
 
+  /** @param withAreas whether somebody asks where on the page text stands */
+  constructor(withAreas: boolean) {
+    this.#areas = withAreas ? new PageAreas() : undefined
+  }
+
   open(name: string, attributes: Attributes): void {
     if (name === 'style') this.#sheet = []
-    if (VOID.has(name)) return
-    this.#endOpen(name)
+    const kind = KINDS.get(name)
+    if (kind?.isVoid === true) return
+    if (kind?.endsWithin !== undefined) this.#endOpen(name, kind.endsWithin)
     if (this.#open.length >= MAX_DEPTH) return
     const outer = this.#open[this.#open.length - 1]
-    const style = this.#styleOf(outer?.style ?? PLAIN, name, attributes)
-    this.#open.push({ name, style, area: this.#areas.opened(outer?.area ?? PAGE, name, attributes) })
+    const style = this.#styleOf(outer?.style ?? PLAIN, name, kind?.sets === true, attributes)
+    const around = outer?.said ?? PAGE
+    const said = this.#areas?.opened(around, name, attributes)
+    this.#open.push({ name, style, said: said ?? around, begins: said !== undefined, area: undefined })
   }
 
   close(name: string): void {
     if (name === 'style') this.#readSheet()
     for (let at = this.#open.length - 1; at >= Math.max(0, this.#open.length - LOOK_BACK); at--) {
       if (this.#open[at]?.name !== name) continue
-      this.#open.length = at
+      this.#endFrom(at)
       return
     }
   }
@@ -76,20 +116,17 @@ export class HtmlLook {
     this.#sheet.push(text)
   }
 
-  text(text: string): void {
-    // every text of a page comes by here: counting each letter would take a tenth of the time of all
-    const letters = text.trim().length
-    if (letters === 0) return
-    const inner = this.#open[this.#open.length - 1]
-    const { bold, italic, underlined, linked, size } = inner?.style ?? PLAIN
+  /** @param letters of a text, without white space around it */
+  text(letters: number): void {
+    const { bold, italic, underlined, linked, size } = this.#open[this.#open.length - 1]?.style ?? PLAIN
     const look = this.#look
-    look.area ??= inner?.area ?? PAGE
+    if (look.area === undefined && this.#areas !== undefined) look.area = this.#area()
     look.letters += letters
     if (bold) look.bold += letters
     if (italic) look.italic += letters
     if (underlined && !linked) look.underlined += letters
     if (linked) look.linked += letters
-    look.sizes.set(size, (look.sizes.get(size) ?? 0) + letters)
+    addSize(look, size, letters)
   }
 
   /** How the text since the last call is set. */
@@ -99,31 +136,56 @@ export class HtmlLook {
     return look
   }
 
-  #endOpen(name: string): void {
-    const within = ENDS.get(name)
-    if (within === undefined) return
+  /** What came since the last call is no text of its own. */
+  forget(): void {
+    if (this.#look.letters > 0) this.#look = emptyLook()
+  }
+
+  /** The area that text stands in now, with those around it. */
+  #area(): PageArea {
+    let known = this.#open.length - 1
+    while (known >= 0 && this.#open[known]?.area === undefined) known--
+    let area = this.#open[known]?.area ?? PAGE
+    for (let at = known + 1; at < this.#open.length; at++) {
+      const open = this.#open[at]
+      if (open === undefined) break
+      if (open.begins) area = { main: open.said.main, around: open.said.around, outer: area }
+      open.area = area
+    }
+    return area
+  }
+
+  #endFrom(at: number): void {
+    while (this.#open.length > at) this.#open.pop()
+  }
+
+  #endOpen(name: string, within: ReadonlySet<string>): void {
     for (let at = this.#open.length - 1; at >= Math.max(0, this.#open.length - LOOK_BACK); at--) {
       const open = this.#open[at]?.name ?? ''
-      if (open === name) this.#open.length = at
+      if (open === name) this.#endFrom(at)
       if (open === name || within.has(open)) return
     }
   }
 
-  /** Exported pages set thousands of elements in some ten ways: each way is read once. */
-  #styleOf(outer: Style, name: string, attributes: Attributes): Style {
+  /** Exported pages set thousands of elements in some hundred ways: each way is read once while it is remembered. */
+  #styleOf(outer: Style, name: string, sets: boolean, attributes: Attributes): Style {
     const classes = this.#classes.size === 0 ? undefined : attributes.get('class')
     const own = attributes.get('style')
-    const sets = SETS.has(name)
     if (classes === undefined && own === undefined && !sets) return outer
     if (sets && (name === 'a' || name === 'font')) return this.#readStyle(outer, name, attributes, classes)
-    const key = `${sets ? name : ''} ${classes ?? ''};${own ?? ''}`
-    let known = this.#styles.get(outer)
-    const found = known?.get(key)
-    if (found !== undefined) return found
+    const place = (placeOf(own) + placeOf(classes) * 7 + (sets ? placeOf(name) : 0) + outer.place) & (KNOWN_STYLES - 1)
+    this.#styles ??= new Array<undefined>(KNOWN_STYLES).fill(undefined)
+    const known = this.#styles[place]
+    if (
+      known !== undefined &&
+      known.outer === outer &&
+      known.own === own &&
+      known.classes === classes &&
+      (known.name === name || !sets)
+    )
+      return known.style
     const style = this.#readStyle(outer, name, attributes, classes)
-    if (this.#stylesCount++ >= MAX_STYLES) return style
-    known ??= new Map()
-    this.#styles.set(outer, known.set(key, style))
+    this.#styles[place] = { outer, name: sets ? name : '', classes, own, style }
     return style
   }
 
@@ -138,18 +200,29 @@ export class HtmlLook {
     if (name === 'font') style.size = fontSize(attributes.get('size'), outer.size)
     for (const one of classes?.split(/\s+/, 20) ?? []) declare(style, this.#classes.get(one), outer.size)
     declare(style, attributes.get('style'), outer.size)
-    return same(style, outer) ? outer : style
+    if (same(style, outer)) return outer
+    style.place = this.#stylesCount++ * 101
+    return style
   }
 
   #readSheet(): void {
     const sheet = this.#sheet?.join('') ?? ''
     this.#sheet = undefined
-    this.#styles.clear()
+    this.#styles = undefined
     for (const [, name = '', body = ''] of sheet.matchAll(/\.([\w-]{1,80})\s{0,20}\{([^{}]{0,2000})\}/g)) {
       if (this.#classes.size >= MAX_CLASSES) return
       if (/font|decoration/i.test(body)) this.#classes.set(name, `${this.#classes.get(name) ?? ''};${body}`)
     }
   }
+}
+
+/** A number for a text that tells most texts apart, from some of its letters. */
+function placeOf(text: string | undefined): number {
+  if (text === undefined) return 0
+  const last = text.length - 1
+  let place = last
+  for (let at = 0; at <= 16; at++) place = (place * 31 + text.charCodeAt((last * at) >> 4)) & 0xffff
+  return place
 }
 
 function same(one: Style, other: Style): boolean {
@@ -162,16 +235,15 @@ function same(one: Style, other: Style): boolean {
   )
 }
 
+/** What style sheets say of how letters look. */
+const DECLARATION = /(?<=^|;)\s*(font(?:-weight|-style|-size)?|text-decoration[\w-]*)\s*:([^;]*)/gi
+
 /** Takes what a declaration says of weight, slope and size (CSS, `font` in short among it). */
 function declare(style: Style, css: string | undefined, outer: number): void {
   if (css === undefined) return
-  for (const declaration of css.slice(0, 2000).split(';')) {
-    const colon = declaration.indexOf(':')
-    const name = declaration.slice(0, colon).trim().toLowerCase()
-    const value = declaration
-      .slice(colon + 1)
-      .trim()
-      .toLowerCase()
+  for (const [, property = '', said = ''] of css.slice(0, 2000).matchAll(DECLARATION)) {
+    const name = property.toLowerCase()
+    const value = said.trim().toLowerCase()
     if (name === 'font-weight' || name === 'font') {
       if (/\b(?:bold|bolder|[6-9]00)\b/.test(value)) style.bold = true
       else if (name === 'font-weight' || /\b(?:normal|400)\b/.test(value)) style.bold = false

@@ -1,5 +1,5 @@
 import { lettersOf } from '../implied-headings.js'
-import { type Look, together } from '../looks.js'
+import { addLook, emptyLook, type Look } from '../looks.js'
 import type { Block } from '../parsed.js'
 
 /** Fewer links to places of the page are no list of contents. */
@@ -44,7 +44,15 @@ export class HtmlPlaces {
 
   /** A table or list took the place of blocks. */
   replaced(inside: readonly Block[], by: Block | undefined): void {
-    if (by !== undefined) this.looks.set(by, together(inside.flatMap((block) => this.looks.get(block) ?? [])))
+    if (by !== undefined) {
+      const all = emptyLook()
+      for (const block of inside) {
+        const look = this.looks.get(block)
+        if (look !== undefined) addLook(all, look)
+      }
+      this.looks.set(by, all)
+    }
+    if (this.#names.size === 0) return
     const names = inside.flatMap((block) => this.#names.get(block) ?? [])
     if (names.length > 0) this.#name(names, by)
   }

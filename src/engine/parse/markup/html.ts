@@ -3,7 +3,7 @@ import { outlineBlocks } from '../looks.js'
 import type { Block, Parsed, Parser, Picture } from '../parsed.js'
 import { pictureFrom } from '../pictures.js'
 import { proseBlocks } from '../text/text.js'
-import { articleBlocks } from './article.js'
+import { articleBlocks, mayHaveArticle } from './article.js'
 import { DroppedElement } from './dropped-element.js'
 import { BREAKS, CONTENT_STARTS, DROPPED, HEADINGS, LONG_PRE, languageOf, spansOf } from './html-elements.js'
 import { HtmlFields, pageTitle } from './html-fields.js'
@@ -11,14 +11,12 @@ import { closeList, closeTable, type Frame, MAX_FRAMES } from './html-frames.js'
 import { HtmlLook } from './html-look.js'
 import { HtmlNotes, type Note } from './html-notes.js'
 import { HtmlPlaces } from './html-outline.js'
+import { HtmlText } from './html-text.js'
 import { type Attributes, readMarkup } from './markup-events.js'
 import { RubyText } from './ruby.js'
 
 /** With at least this much other text a page does without its navigation (in characters). */
 const MIN_CONTENT = 200
-
-/** Stands for `<br>` while white space is collapsed. */
-const LINE_BREAK = '\v'
 
 export interface HtmlOptions {
   /** what an image's `src` stands for; by default its address or its `data:` bytes */
@@ -32,7 +30,7 @@ export const htmlParser: Parser = {
   accepts: (mediaType) => mediaType === 'text/html' || mediaType === 'application/xhtml+xml',
   parse(input) {
     const source = input.text()
-    const reader = new HtmlReader({})
+    const reader = new HtmlReader({}, mayHaveArticle(source))
     readInto(reader, source, false)
     const page = reader.finish()
     const blocks = articleBlocks(source, page.blocks, (block) => reader.places.looks.get(block))
@@ -42,7 +40,7 @@ export const htmlParser: Parser = {
 
 /** Blocks, title and language of a page. Scripts, styles and form controls go; navigation goes when there is a text. */
 export function readHtml(source: string, options: HtmlOptions = {}): Omit<Parsed, 'parser' | 'contentType'> {
-  const reader = new HtmlReader(options)
+  const reader = new HtmlReader(options, false)
   readInto(reader, source, options.xhtml === true)
   return reader.finish()
 }
@@ -60,10 +58,10 @@ class HtmlReader {
   readonly #navigation = new Set<Block>()
   readonly #metadata: Record<string, unknown> = {}
   readonly #fields = new HtmlFields()
-  readonly #look = new HtmlLook()
+  readonly #look: HtmlLook
   readonly places = new HtmlPlaces()
   readonly #notes = new HtmlNotes()
-  #text: string[] = []
+  readonly #text = new HtmlText()
   #heading = 0
   readonly #dropped = new DroppedElement()
   #navigationDepth = 0
@@ -73,7 +71,9 @@ class HtmlReader {
   #title: string | undefined
   #language: string | undefined
 
-  constructor(options: HtmlOptions) {
+  /** @param withAreas whether somebody asks where on the page its blocks stand */
+  constructor(options: HtmlOptions, withAreas: boolean) {
+    this.#look = new HtmlLook(withAreas)
     this.#picture = options.picture ?? pictureFrom
   }
 
@@ -82,12 +82,7 @@ class HtmlReader {
       this.#fields.dropped(text)
       this.#look.dropped(text)
     } else if (this.#inTitle) this.#title = `${this.#title ?? ''}${text}`.slice(0, 1000)
-    else {
-      this.#text.push(text)
-      this.#look.text(text)
-      this.places.text(text)
-      this.#notes.text(text)
-    }
+    else this.#keep(text)
   }
 
   open(name: string, attributes: Attributes): void {
@@ -123,7 +118,7 @@ class HtmlReader {
     this.#look.close(name)
     if (name === 'a') this.#closeLink()
     if (this.#dropped.closes(name)) return
-    if (this.#notes.closes(name)) this.#pop(['note'], [])
+    if (this.#notes.closes(name)) this.#pop('note')
     if (name === 'title') {
       this.#inTitle = false
     } else if (this.#pre !== undefined) {
@@ -132,18 +127,26 @@ class HtmlReader {
       this.#break()
       this.#heading = 0
     } else if (name === 'table' || name === 'ul' || name === 'ol') {
-      this.#pop([name === 'table' ? 'table' : 'list'], [])
+      this.#pop(name === 'table' ? 'table' : 'list')
     } else if (name === 'tr') {
-      this.#pop(['row'], ['table'])
+      this.#pop('row', 'table')
     } else if (name === 'td' || name === 'th') {
-      this.#pop(['cell'], ['table'])
+      this.#pop('cell', 'table')
     } else if (name === 'li') {
-      this.#pop(['item'], ['list', 'table'])
+      this.#pop('item', 'list', 'table')
     } else if (BREAKS.has(name)) {
       this.#break()
       if (name === 'figcaption') this.#inCaption = false
       if (name === 'nav' && this.#navigationDepth > 0) this.#navigationDepth--
     }
+  }
+
+  #keep(text: string): void {
+    const letters = text.trim().length
+    this.#text.add(text, letters === 0)
+    if (letters > 0) this.#look.text(letters)
+    this.places.text(text)
+    this.#notes.text(text)
   }
 
   finish(): Omit<Parsed, 'parser' | 'contentType'> {
@@ -165,8 +168,9 @@ class HtmlReader {
   }
 
   #openOther(name: string, attributes: Attributes): void {
-    if (name === 'br') this.#lineBreak()
-    else if (name === 'img') this.#image(attributes)
+    if (name === 'br') {
+      if (this.#text.breakLine()) this.#break()
+    } else if (name === 'img') this.#image(attributes)
     else if (name === 'title' && this.#title === undefined) this.#inTitle = true
     else if (name === 'pre') this.#openPre(attributes)
     else if (name === 'table') this.#push({ kind: 'table', rows: [] })
@@ -182,7 +186,7 @@ class HtmlReader {
     const reference = this.#notes.closeLink()
     // its paragraph may have ended within it
     if (reference !== undefined && reference.at <= this.#text.length)
-      this.#text.splice(reference.at, this.#text.length, reference.label)
+      this.#text.replaceFrom(reference.at, reference.label)
   }
 
   #openNote(note: Note): void {
@@ -190,13 +194,6 @@ class HtmlReader {
     const top = this.#top()
     if (note.kind === 'holder') this.#push({ kind: 'note', note: note.id, blocks: [] })
     else if (note.kind === 'item' && top.kind === 'item') top.note = note.id
-  }
-
-  /** Two in a row end a paragraph. */
-  #lineBreak(): void {
-    const last = this.#text.findLast((text) => text === LINE_BREAK || text.trim() !== '')
-    if (last === LINE_BREAK) this.#break()
-    else this.#text.push(LINE_BREAK)
   }
 
   #meta(attributes: Attributes): void {
@@ -210,7 +207,7 @@ class HtmlReader {
     const tiny = Number(attributes.get('width') ?? 100) <= 2 || Number(attributes.get('height') ?? 100) <= 2
     const picture = tiny ? undefined : this.#picture(attributes.get('src') ?? '')
     if (picture === undefined) {
-      if (alt !== '') this.#text.push(` ${alt} `)
+      if (alt !== '') this.#text.add(` ${alt} `, false)
       return
     }
     this.#break()
@@ -224,7 +221,7 @@ class HtmlReader {
 
   #openInPre(name: string, attributes: Attributes): void {
     if (this.#pre === undefined) return
-    if (name === 'br') this.#text.push('\n')
+    if (name === 'br') this.#text.add('\n', true)
     if (name === 'code') {
       this.#pre.code = true
       this.#pre.language ||= languageOf(attributes)
@@ -232,9 +229,8 @@ class HtmlReader {
   }
 
   #closePre(): void {
-    const text = this.#text.join('')
+    const text = this.#text.takeRaw()
     const pre = this.#pre
-    this.#text = []
     this.#pre = undefined
     if (pre === undefined || text.trim() === '') return
     if (!pre.code && pre.language === '' && text.split('\n').length > LONG_PRE) {
@@ -246,18 +242,18 @@ class HtmlReader {
   }
 
   #openRow(): void {
-    if (!this.#pop(['row'], ['table'])) this.#break()
+    this.#pop('row', 'table')
     if (this.#top().kind === 'table') this.#push({ kind: 'row', cells: [] })
   }
 
   #openCell(header: boolean, attributes: Attributes): void {
-    if (!this.#pop(['cell'], ['table'])) this.#break()
+    this.#pop('cell', 'table')
     if (this.#top().kind === 'table') this.#push({ kind: 'row', cells: [] })
     if (this.#top().kind === 'row') this.#push({ kind: 'cell', blocks: [], header, ...spansOf(attributes) })
   }
 
   #openItem(): void {
-    if (!this.#pop(['item'], ['list', 'table'])) this.#break()
+    this.#pop('item', 'list', 'table')
     if (this.#top().kind === 'list') this.#push({ kind: 'item', blocks: [] })
   }
 
@@ -266,18 +262,17 @@ class HtmlReader {
     if (this.#frames.length < MAX_FRAMES) this.#frames.push(frame)
   }
 
-  /** Closes the innermost frame of a kind and all in it; looks no further out than a frame of kind `within`. */
-  #pop(kinds: Frame['kind'][], within: Frame['kind'][]): boolean {
+  /** Closes the innermost frame of a kind and all in it; looks no further out than a frame of the other kinds. */
+  #pop(kind: Frame['kind'], within?: Frame['kind'], orWithin?: Frame['kind']): void {
     this.#break()
     for (let at = this.#frames.length - 1; at > 0; at--) {
-      const kind = this.#frames[at]?.kind ?? 'root'
-      if (kinds.includes(kind)) {
+      const found = this.#frames[at]?.kind
+      if (found === kind) {
         while (this.#frames.length > at) this.#popTop()
-        return true
+        return
       }
-      if (within.includes(kind)) return false
+      if (found === within || found === orWithin) return
     }
-    return false
   }
 
   #popTop(): void {
@@ -288,28 +283,29 @@ class HtmlReader {
     else if (frame.kind === 'row' && below.kind === 'table') below.rows.push(frame.cells)
     else if ('note' in frame && frame.note !== undefined) this.#notes.keep(frame.note, frame.blocks)
     else if (frame.kind === 'item' && below.kind === 'list') below.items.push(frame.blocks)
-    else if (frame.kind === 'table')
-      this.#replace(
-        frame.rows.flat().flatMap((cell) => cell.blocks),
-        closeTable(frame.rows),
-      )
-    else if (frame.kind === 'list') this.#replace(frame.items.flat(), closeList(frame.items, frame.ordered))
+    else if (frame.kind === 'table') {
+      const inside: Block[] = []
+      for (const row of frame.rows) for (const cell of row) for (const block of cell.blocks) inside.push(block)
+      this.#replace(inside, closeTable(frame.rows, inside))
+    } else if (frame.kind === 'list') {
+      const inside = frame.items.flat()
+      this.#replace(inside, closeList(frame.items, frame.ordered, inside))
+    }
   }
 
   #replace(inside: Block[], by: Block[]): void {
-    if (!by.some((block) => inside.includes(block))) {
+    // what was there already, a picture among it, stands behind what is new
+    const last = by[by.length - 1]
+    if (by !== inside && (last === undefined || !inside.includes(last))) {
       this.places.replaced(inside, by[0])
-      this.#notes.replaced(inside, by[by.length - 1])
+      this.#notes.replaced(inside, last)
     }
-    this.#addAll(by)
+    for (const block of by) this.#add(block)
   }
 
-  #addAll(blocks: Block[]): void {
-    const sink = this.#sink()
-    for (const block of blocks) {
-      if (this.#navigationDepth > 0) this.#navigation.add(block)
-      sink.push(block)
-    }
+  #add(block: Block): void {
+    if (this.#navigationDepth > 0) this.#navigation.add(block)
+    this.#sink().push(block)
   }
 
   #top(): Frame {
@@ -326,24 +322,22 @@ class HtmlReader {
   }
 
   #break(): void {
+    if (this.#text.length === 0) {
+      this.#look.forget()
+      return
+    }
+    const texts = this.#text.take()
+    if (texts.length === 0) {
+      this.#look.forget()
+      return
+    }
     const look = this.#look.take()
-    if (this.#text.length === 0) return
-    const raw = this.#text.join('')
-    this.#text = []
-    const collapsed = raw.replace(/[ \t\n\r\f]{2,}|[\t\n\r\f]/g, ' ')
-    for (const part of raw.includes(LINE_BREAK)
-      ? collapsed.replace(/ ?\v ?/g, LINE_BREAK).split(/\v{2,}/)
-      : [collapsed]) {
-      const text = part.replaceAll(LINE_BREAK, '\n').trim()
-      if (text === '') continue
-      const paragraph: Block = {
-        type: 'paragraph',
-        text,
-        ...(this.#inCaption ? { metadata: { role: 'caption' } } : {}),
-      }
-      const block: Block = this.#heading > 0 ? { type: 'heading', text, level: this.#heading } : paragraph
+    for (const text of texts) {
+      const block: Block =
+        this.#heading > 0 ? { type: 'heading', text, level: this.#heading } : { type: 'paragraph', text }
+      if (this.#heading === 0 && this.#inCaption) block.metadata = { role: 'caption' }
       this.places.made(block, look)
-      if (!this.#notes.takes(block)) this.#addAll([block])
+      if (!this.#notes.takes(block)) this.#add(block)
     }
   }
 }

@@ -1,6 +1,9 @@
+import { decodeHTML, decodeHTMLAttribute, decodeXML } from 'entities/decode'
 import { Tokenizer } from 'htmlparser2'
+import { type Attributes, TagAttributes } from './markup-attributes.js'
+import { MarkupNames } from './markup-names.js'
 
-export type Attributes = ReadonlyMap<string, string>
+export type { Attributes } from './markup-attributes.js'
 
 /** What the tokenizer of a marked-up text reports, in order. Tag and attribute names are lower-case in HTML. */
 export interface MarkupHandler {
@@ -9,54 +12,59 @@ export interface MarkupHandler {
   text(text: string): void
 }
 
-const NO_ATTRIBUTES: Attributes = new Map()
+/** Elements of HTML whose text has no character references, as the tokenizer reads them. */
+const RAW = new Set(['script', 'style', 'textarea', 'xmp'])
+const HTML_NAMES = new MarkupNames(true)
+const XML_NAMES = new MarkupNames(false)
 
 /**
  * Runs an HTML or XML text through the tokenizer of htmlparser2, character references decoded.
  *
  * Events, not a tree: no depth of nesting makes it slower than linear or overflows a stack, no DTD is read, no entity
- * of a document's own is expanded, and nothing external is ever looked up.
+ * of a document's own is expanded, and nothing external is ever looked up. References are decoded here, where there are
+ * some, since the tokenizer that decodes looks at each letter of text and values.
  *
  * @param xml keep the case of names, treat `<a/>` as closed
  * @param selfClosing treat `<a/>` as closed also where names are those of HTML, as XHTML has it
  */
 export function readMarkup(source: string, handler: MarkupHandler, xml = false, selfClosing = xml): void {
+  const names = xml ? XML_NAMES : HTML_NAMES
+  const attributes = new TagAttributes(source, xml ? decodeXML : decodeHTMLAttribute)
+  const decode = xml ? decodeXML : decodeHTML
   let tag = ''
-  let attribute = ''
-  let value: string[] = []
-  let attributes: Map<string, string> | undefined
-  const name = (start: number, end: number): string => {
-    const raw = source.slice(start, end)
-    return xml ? raw : raw.toLowerCase()
-  }
+  let raw = false
   const tokenizer = new Tokenizer(
-    { xmlMode: xml, decodeEntities: true },
+    { xmlMode: xml, decodeEntities: false },
     {
       onopentagname(start, end) {
-        tag = name(start, end)
-        attributes = undefined
+        tag = names.read(source, start, end)
+        attributes.clear()
       },
-      onattribname(start, end) {
-        attribute = name(start, end)
-        value = []
+      onattribname: (start, end) => attributes.add(names.read(source, start, end)),
+      onattribdata: (start, end) => attributes.valued(start, end),
+      onattribend: () => undefined,
+      onopentagend() {
+        raw = !xml && RAW.has(tag)
+        handler.open(tag, attributes)
       },
-      onattribdata: (start, end) => value.push(source.slice(start, end)),
-      onattribentity: (codePoint) => value.push(String.fromCodePoint(codePoint)),
-      onattribend() {
-        attributes ??= new Map()
-        if (!attributes.has(attribute)) attributes.set(attribute, value.join(''))
-      },
-      onopentagend: () => handler.open(tag, attributes ?? NO_ATTRIBUTES),
       onselfclosingtag() {
-        handler.open(tag, attributes ?? NO_ATTRIBUTES)
+        handler.open(tag, attributes)
         if (selfClosing) handler.close(tag)
       },
-      onclosetag: (start, end) => handler.close(name(start, end)),
-      ontext: (start, end) => handler.text(source.slice(start, end)),
-      ontextentity: (codePoint) => handler.text(String.fromCodePoint(codePoint)),
+      onclosetag(start, end) {
+        raw = false
+        handler.close(names.read(source, start, end))
+      },
+      ontext(start, end) {
+        const text = source.slice(start, end)
+        handler.text(raw || !text.includes('&') ? text : decode(text))
+      },
       oncdata(start, end, endOffset) {
         if (xml) handler.text(source.slice(start, end - endOffset))
       },
+      // not called: nothing is decoded in the tokenizer
+      onattribentity: () => undefined,
+      ontextentity: () => undefined,
       oncomment: () => undefined,
       ondeclaration: () => undefined,
       onprocessinginstruction: () => undefined,

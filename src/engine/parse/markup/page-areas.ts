@@ -35,11 +35,11 @@ export const PAGE: PageArea = { main: false, around: false }
 export class PageAreas {
   readonly #names = new Map<string, boolean>()
 
-  /** The area that begins with an element; that around it where none does. */
-  opened(outer: PageArea, name: string, attributes: Attributes): PageArea {
-    if (!CONTAINERS.has(name)) return outer
+  /** What is said of the area that begins with an element; nothing where none does. */
+  opened(outer: PageArea, name: string, attributes: Attributes): Omit<PageArea, 'outer'> | undefined {
+    if (!CONTAINERS.has(name)) return undefined
     const role = attributes.get('role')
-    if (MAIN.has(name) || (role !== undefined && MAIN_ROLES.has(role))) return { main: true, around: false, outer }
+    if (MAIN.has(name) || (role !== undefined && MAIN_ROLES.has(role))) return { main: true, around: false }
     const around =
       outer.around ||
       AROUND.has(name) ||
@@ -47,7 +47,7 @@ export class PageAreas {
       (role !== undefined && AROUND_ROLES.has(role)) ||
       this.#isCalledAround(attributes.get('class')) ||
       this.#isCalledAround(attributes.get('id'))
-    return { main: outer.main, around, outer }
+    return { main: outer.main, around }
   }
 
   #isCalledAround(names: string | undefined): boolean {

@@ -1,6 +1,6 @@
 import type { Block, Parser } from '../parsed.js'
 import { readHtml } from './html.js'
-import { type MarkupHandler, readMarkup } from './markup-events.js'
+import { type Attributes, type MarkupHandler, readMarkup } from './markup-events.js'
 
 /** Elements that hold others are written out once they have this many lines. */
 const LINES_PER_ELEMENT = 60
@@ -31,7 +31,7 @@ class XmlReader implements MarkupHandler {
   #section = ''
   #tooDeep = 0
 
-  open(name: string, attributes: ReadonlyMap<string, string>): void {
+  open(name: string, attributes: Attributes): void {
     if (this.#open.length >= MAX_DEPTH) {
       this.#tooDeep++
       return
@@ -39,7 +39,7 @@ class XmlReader implements MarkupHandler {
     const open: Open = { name: localName(name), mixed: false, parts: [], lineCount: 0 }
     if (this.#open.length === 3) this.#enter(this.#open[2]?.name ?? '')
     this.#open.push(open)
-    for (const [key, value] of attributes) {
+    for (const [key, value] of attributes.entries()) {
       if (value.trim() === '' || key.startsWith('xmlns') || /^https?:\/\/www\.w3\.org\//.test(value)) continue
       const line = `${open.name} ${localName(key)}: ${value.trim()}`
       open.parts.push({ text: '', lines: [line] })

@@ -1,4 +1,4 @@
-import { emptyLook, type Look, outlineBlocks } from '../looks.js'
+import { addSize, emptyLook, type Look, outlineBlocks } from '../looks.js'
 import type { Block } from '../parsed.js'
 import { headsOf } from '../tables/heads.js'
 import { tableBlocks, tidyRows } from '../tables.js'
@@ -48,7 +48,7 @@ export class RtfBlocks {
     if (bold) look.bold += letters
     if (italic) look.italic += letters
     if (underlined) look.underlined += letters
-    look.sizes.set(size, (look.sizes.get(size) ?? 0) + letters)
+    addSize(look, size, letters)
   }
 
   /** A paragraph within a cell. */

@@ -8,8 +8,17 @@ export interface PlacedCell {
   rows: number
 }
 
-const PREFIX = /^[$€£¥(]+$/
-const SUFFIX = /^[)%]+$/
+const PREFIXES = '$€£¥('
+const SUFFIXES = ')%'
+
+/** Rows are made equally wide up to so many places of a table; a larger one is wide in few of its rows. */
+const MAX_PLACES = 4_000_000
+
+/** Whether all cells that stand alone in a column are signs of the one kind or the other. */
+interface Signs {
+  prefixes: boolean
+  suffixes: boolean
+}
 
 /**
  * Rows of equal width from cells that take several places, without columns that only part others: those in which no
@@ -19,22 +28,25 @@ const SUFFIX = /^[)%]+$/
 export function tidyGrid(rows: readonly PlacedCell[][]): { rows: string[][]; spans: Span[] } {
   const filled = rows.map((row) => row.filter((cell) => cell.text !== ''))
   const groups = groupsOf(filled)
-  const width = Math.max(0, ...groups.values()) + 1
+  const width = groups.reduce((most, group) => Math.max(most, group), 0) + 1
+  const least = width * filled.length > MAX_PLACES ? 0 : width
   const tidy: string[][] = []
   const spans: Span[] = []
-  const kept = new Map<number, number>()
-  for (const [index, row] of filled.entries()) if (row.length > 0) kept.set(index, kept.size)
   for (const [index, row] of filled.entries()) {
     if (row.length === 0) continue
-    const texts = new Array<string>(width).fill('')
+    const texts = new Array<string>(least).fill('')
     for (const cell of row) {
-      const column = groups.get(cell.column) ?? 0
-      const last = groups.get(cell.column + cell.columns - 1) ?? column
+      const column = groups[cell.column] ?? 0
+      while (texts.length <= column) texts.push('')
+      const last = groups[cell.column + cell.columns - 1] ?? column
       const before = texts[column] ?? ''
-      const tight = PREFIX.test(before) || SUFFIX.test(cell.text)
-      texts[column] = before === '' ? cell.text : `${before}${tight ? '' : ' '}${cell.text}`
+      if (before === '') texts[column] = cell.text
+      else {
+        const tight = isOf(before, PREFIXES) || isOf(cell.text, SUFFIXES)
+        texts[column] = `${before}${tight ? '' : ' '}${cell.text}`
+      }
       let deep = 1
-      for (let at = index + 1; at < index + cell.rows; at++) if (kept.has(at)) deep++
+      for (let at = index + 1; at < index + cell.rows; at++) if ((filled[at]?.length ?? 0) > 0) deep++
       if (last > column || deep > 1) spans.push({ row: tidy.length, column, rows: deep, columns: last - column + 1 })
     }
     tidy.push(texts)
@@ -43,48 +55,57 @@ export function tidyGrid(rows: readonly PlacedCell[][]): { rows: string[][]; spa
 }
 
 /** For each place of a row the column that it becomes part of. */
-function groupsOf(rows: readonly PlacedCell[][]): Map<number, number> {
-  const alone = new Map<number, string[]>()
-  const starts = new Set<number>()
+function groupsOf(rows: readonly PlacedCell[][]): number[] {
+  const starts: boolean[] = []
   let width = 0
   for (const row of rows) {
     for (const cell of row) {
-      starts.add(cell.column)
+      starts[cell.column] = true
       width = Math.max(width, cell.column + cell.columns)
     }
   }
   // Places at which no cell begins belong to the one before them.
   const origin: number[] = []
   for (let place = 0; place < width; place++)
-    origin.push(place === 0 || starts.has(place) ? place : (origin[place - 1] ?? 0))
+    origin.push(place === 0 || starts[place] === true ? place : (origin[place - 1] ?? 0))
+  const alone: (Signs | undefined)[] = []
   for (const row of rows) {
-    for (const cell of row) {
-      const last = origin[cell.column + cell.columns - 1]
-      if (last === cell.column) alone.set(cell.column, [...(alone.get(cell.column) ?? []), cell.text])
+    for (const { text, column, columns } of row) {
+      if (origin[column + columns - 1] !== column) continue
+      const signs = alone[column]
+      if (signs === undefined) alone[column] = { prefixes: isOf(text, PREFIXES), suffixes: isOf(text, SUFFIXES) }
+      else {
+        signs.prefixes &&= isOf(text, PREFIXES)
+        signs.suffixes &&= isOf(text, SUFFIXES)
+      }
     }
   }
   return numbered(origin, alone)
 }
 
-function numbered(origin: readonly number[], alone: ReadonlyMap<number, string[]>): Map<number, number> {
-  const groups = new Map<number, number>()
+function numbered(origin: readonly number[], alone: readonly (Signs | undefined)[]): number[] {
+  const groups: number[] = []
   let next = 0
   let open = false
   for (const [place, start] of origin.entries()) {
     if (start !== place) {
-      groups.set(place, groups.get(start) ?? 0)
+      groups.push(groups[start] ?? 0)
       continue
     }
-    const texts = alone.get(place) ?? []
-    const closes = texts.length > 0 && texts.every((text) => SUFFIX.test(text))
-    if (closes && next > 0 && !open) {
-      groups.set(place, next - 1)
+    const signs = alone[place]
+    if (signs?.suffixes === true && next > 0 && !open) {
+      groups.push(next - 1)
       continue
     }
-    groups.set(place, next)
+    groups.push(next)
     // a currency, or the left edge of heads, waits for the column that it stands before
-    open = texts.every((text) => PREFIX.test(text))
+    open = signs === undefined || signs.prefixes
     if (!open) next++
   }
   return groups
+}
+
+function isOf(text: string, signs: string): boolean {
+  for (let at = 0; at < text.length; at++) if (!signs.includes(text.charAt(at))) return false
+  return text !== ''
 }

@@ -15,7 +15,7 @@ const YEAR = /^(?:FY ?|CY ?)?(?:19|20)\d\d[*†]?$/
  * other figures. Rows that only head a section of rows are no heads of columns.
  */
 export function headsOf(rows: readonly (readonly string[])[], spans: readonly Span[] = []): Heads {
-  const figures = rows.some((row) => row.slice(1).some((cell) => isFigure(cell)))
+  const figures = rows.some((row) => row.some((cell, column) => column > 0 && isFigure(cell)))
   const headerRows = figures ? headsOverFigures(rows) : headsOverWords(rows, spans)
   return { headerRows, headColumns: headColumns(rows.slice(headerRows)) }
 }
@@ -54,10 +54,16 @@ function headsOverWords(rows: readonly (readonly string[])[], spans: readonly Sp
 
 /** Columns of words at the left of a table whose others hold figures; else the first names the rows of three or more. */
 function headColumns(body: readonly (readonly string[])[]): number {
+  const filled: number[] = []
+  const numeric: number[] = []
+  for (const row of body)
+    for (const [column, cell] of row.entries()) {
+      const text = cell.trim()
+      if (text === '') continue
+      filled[column] = (filled[column] ?? 0) + 1
+      if (isNumeric(text)) numeric[column] = (numeric[column] ?? 0) + 1
+    }
   const width = body.reduce((most, row) => Math.max(most, row.length), 0)
-  for (let column = 0; column < width; column++) {
-    const cells = body.flatMap((row) => (row[column] ?? '').trim() || [])
-    if (cells.filter(isNumeric).length > cells.length / 2) return column
-  }
+  for (let column = 0; column < width; column++) if ((numeric[column] ?? 0) > (filled[column] ?? 0) / 2) return column
   return width > 1 ? 1 : 0
 }

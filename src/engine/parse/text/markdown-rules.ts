@@ -1,4 +1,5 @@
 import MarkdownIt, { type StateBlock, type StateInline, type Token } from 'markdown-it'
+import { formula } from './markdown-math.js'
 
 /** What the library knows of a document beside its text: where its links point to. */
 export type Env = object
@@ -51,6 +52,7 @@ function createReader() {
   ruler.before('table', 'too deep', tooDeep)
   ruler.at('html_block', unseen, { alt: ['paragraph', 'reference', 'blockquote'] })
   ruler.at('reference', definition)
+  reader.inline.ruler.before('escape', 'formula', formula)
   reader.inline.ruler.before('link', 'wiki link', wikiLink)
   reader.inline.ruler.at('image', boundedPicture)
   reader.inline.ruler.disable('linkify')

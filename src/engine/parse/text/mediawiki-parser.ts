@@ -1,6 +1,6 @@
 import { defined } from '../../../lib/defined.js'
 import { ReadError } from '../limits.js'
-import { type MarkupHandler, readMarkup } from '../markup/markup-events.js'
+import { type Attributes, type MarkupHandler, readMarkup } from '../markup/markup-events.js'
 import type { Block, Parsed, Parser, ParserInput } from '../parsed.js'
 import { wikiBlocks } from './mediawiki.js'
 
@@ -55,7 +55,7 @@ class DumpReader implements MarkupHandler {
     this.#filename = filename
   }
 
-  open(name: string, attributes: ReadonlyMap<string, string>): void {
+  open(name: string, attributes: Attributes): void {
     if (name === 'mediawiki') this.language = attributes.get('xml:lang')
     else if (name === 'page') this.#page = { title: '', text: '', redirect: false }
     else if (name === 'redirect' && this.#page !== undefined) this.#page.redirect = true

@@ -1,0 +1,32 @@
+import type { StateInline } from 'markdown-it'
+
+/** Longer formulas are text like any other. */
+const MAX_FORMULA = 2000
+const DOLLAR = 0x24
+
+/**
+ * A formula, `$a*b$` or `$$…$$`, stays as it is written: its stars, lines and backslashes are no marks. As elsewhere, a dollar
+ * opens none before white space, and closes none behind it or before a digit: amounts are amounts. `\(` is a bracket.
+ */
+export function formula(state: StateInline, silent: boolean): boolean {
+  const end = endOf(state.src, state.pos, state.posMax)
+  if (end === undefined) return false
+  if (!silent) state.push('text', '', 0).content = state.src.slice(state.pos, end).replace(/\s*\n\s*/g, ' ')
+  state.pos = end
+  return true
+}
+
+function endOf(source: string, start: number, max: number): number | undefined {
+  if (source.charCodeAt(start) !== DOLLAR) return undefined
+  const second = source.charAt(start + 1)
+  if (second === '$') return closed(source, start + 2, max, '$$')
+  if (/\s/.test(second)) return undefined
+  const end = closed(source, start + 1, max, '$')
+  return end === undefined || /\s/.test(source.charAt(end - 2)) || /\d/.test(source.charAt(end)) ? undefined : end
+}
+
+/** Where what begins here ends, its closing sign with it. What is empty is none. */
+function closed(source: string, from: number, max: number, sign: string): number | undefined {
+  const end = source.slice(from, Math.min(max, from + MAX_FORMULA)).indexOf(sign)
+  return end <= 0 ? undefined : from + end + sign.length
+}
