@@ -1,7 +1,7 @@
 /**
  * Tables of PDFs. `cells`: which share of cells read by hand (`tables/cells.jsonl`) is found with the right heads of its
- * row and its column, in the half that rules were tuned with and in the half that they were not; and how many tables are
- * found on pages that hold none (`tables/without.jsonl`). `rows`: FinanceBench questions whose answer stands in a table,
+ * row and its column, of those that rules were made with, of those held out (`held-out.jsonl`) and of PDFs made for it
+ * (`made.jsonl`); and how many tables are found on pages that hold none (`tables/without.jsonl`). `rows`: FinanceBench questions whose answer stands in a table,
  * asked of a daemon: in how many does the evidence hold the row. Run with `node scripts/bench.js tables [cells|rows]`.
  */
 import { readFileSync } from 'node:fs'
@@ -12,8 +12,11 @@ import { type Figure, report } from './lib/report.js'
 import { compileFile, type LabelledCell, type PageOfFile, tablesByPage, verdictOf } from './lib/table-cells.js'
 import { tableQuestions } from './lib/table-questions.js'
 
-const HALVES = ['tune', 'report'] as const
-const verbose = process.argv.includes('--verbose')
+const SETS = ['tune', 'report', 'held-out', 'made', 'made later'] as const
+/** What is wrong is told of these; of the others only with `--everything`. */
+const TUNED: readonly string[] = ['tune', 'report']
+const everything = process.argv.includes('--everything')
+const verbose = everything || process.argv.includes('--verbose')
 const part = process.argv.slice(2).find((one) => !one.startsWith('--'))
 const data = dataFolder()
 if (data === undefined) process.stdout.write('skipped: no ../shared/data and no KS_SHARED_DATA\n')
@@ -25,16 +28,18 @@ else {
 }
 
 async function cells(folder: string): Promise<Figure[]> {
-  const labels = lines<LabelledCell>('cells.jsonl')
+  const labels = ['cells.jsonl', 'held-out.jsonl', 'made.jsonl'].flatMap((name) => lines<LabelledCell>(name))
   const without = lines<PageOfFile>('without.jsonl')
   const files = [...new Set([...labels, ...without].map(({ file }) => file))]
   const figures: Figure[] = []
-  const right = { tune: 0, report: 0 }
+  const right = { tune: 0, report: 0, 'held-out': 0, made: 0, 'made later': 0 }
   let found = 0
   let falseOnes = 0
   const before = process.cpuUsage()
   for (const file of files) {
-    const tables = tablesByPage(await compileFile(join(folder, file)))
+    const tables = tablesByPage(
+      await compileFile(file.startsWith('made/') ? join(ROOT, 'bench', 'tables', file) : join(folder, file)),
+    )
     for (const list of tables.values()) found += list.length
     for (const page of without) {
       const wrong = page.file === file ? (tables.get(page.page0 + 1) ?? []) : []
@@ -44,11 +49,11 @@ async function cells(folder: string): Promise<Figure[]> {
     for (const label of labels.filter((one) => one.file === file)) {
       const verdict = verdictOf(label, tables.get(label.page0 + 1) ?? [])
       if (verdict === 'right') right[label.half]++
-      else if (verbose && label.half === 'tune') tell(`${verdict}: ${JSON.stringify(label)}`)
+      else if (verbose && (everything || TUNED.includes(label.half))) tell(`${verdict}: ${JSON.stringify(label)}`)
     }
   }
   const { user, system } = process.cpuUsage(before)
-  for (const half of HALVES) {
+  for (const half of SETS) {
     const own = labels.filter((label) => label.half === half)
     const tables = new Set(own.map((label) => `${label.file} ${label.page0} ${label.table}`)).size
     const note = `${own.length} cells of ${tables} tables`

@@ -13,7 +13,7 @@ export interface PageOfFile {
 
 /** A cell with the heads that a reader of the page gives it. */
 export interface LabelledCell extends PageOfFile {
-  half: 'tune' | 'report'
+  half: 'tune' | 'report' | 'held-out' | 'made' | 'made later'
   /** tables of the page, counted from 1 */
   table: number
   cell: string
@@ -60,7 +60,10 @@ export function verdictOf(label: LabelledCell, tables: readonly TableCells[]): s
 
 /** The heads of a cell: the cells before it that name its row, and those above it, with those that span it. */
 function headsOf(table: TableCells, row: number, column: number): { row: string; column: string } {
-  const side = table.rows[row]?.slice(0, Math.min(table.headColumns, column)) ?? []
+  const side = Array.from({ length: Math.min(table.headColumns, column) }, (_, at) => {
+    const over = table.spans.find((one) => one.column === at && one.row <= row && row < one.row + one.rows)
+    return table.rows[over?.row ?? row]?.[at] ?? ''
+  })
   const above: string[] = []
   for (let index = 0; index < table.headerRows; index++) {
     const span = table.spans.find(

@@ -16,18 +16,25 @@ export interface PdfPage {
 export interface PdfBlock extends Block {
   pageNumber: number
   size: number
-  /** baseline of its first line */
+  /** baseline of its first line, and where that begins */
   y: number
+  left?: number
   lineCount: number
   turned: boolean
   /** of words that were read in a picture */
   confidences?: number[]
   /** how all of its letters are set */
   look?: FontLook
+  /** the note that it is, and those that its words refer to */
+  note?: string
+  refers?: string[]
   /** one of its lines has pieces far from each other */
   cells?: boolean
 }
 
+/** An item of a list that begins so far right of another (in text sizes) is one of a list inside it. */
+const INDENT = 0.8
+const MAX_INDENT = 8
 /** Larger steps between two baselines (against the usual one) end a paragraph. */
 const PARAGRAPH_STEP = 1.3
 /** Sizes that differ more than this share are different styles. */
@@ -161,13 +168,24 @@ function toBlock(lines: PdfLine[], pageNumber: number, vocabulary: ReadonlySet<s
     pageNumber,
     size: lines[0]?.size ?? 0,
     y: lines[0]?.y ?? 0,
+    left: lines[0]?.left ?? 0,
     lineCount: lines.length,
     turned: lines[0]?.turned ?? false,
     ...withConfidences(lines.flatMap(({ confidences = [] }) => confidences)),
+    ...noteOf(lines),
     ...defined({
       look: lines.map(({ look }) => look).reduce(bothLooks),
       cells: lines.some(({ cells }) => cells === true) ? true : undefined,
     }),
+  }
+}
+
+function noteOf(lines: readonly PdfLine[]): Pick<PdfBlock, 'note' | 'refers' | 'metadata'> {
+  const refers = lines.flatMap((line) => line.refers ?? [])
+  const note = lines[0]?.note?.label
+  return {
+    ...(refers.length === 0 ? {} : { refers }),
+    ...(note === undefined ? {} : { note, metadata: { role: 'footnote' } }),
   }
 }
 
@@ -178,15 +196,24 @@ function withConfidences(words: number[]): Pick<PdfBlock, 'confidences' | 'metad
   return { confidences: words, metadata: { ocr: { confidence, words } } }
 }
 
-/** Neighbouring bullets are one list. */
+/** Neighbouring bullets are one list, its items indented as they are on the page. */
 function mergeBullets(blocks: PdfBlock[]): PdfBlock[] {
   const merged: PdfBlock[] = []
+  let edges: number[] = []
   for (const block of blocks) {
     const last = merged[merged.length - 1]
+    const left = block.left ?? 0
     if (last?.type === 'list' && block.type === 'list') {
-      last.text += `\n${block.text}`
+      // an item left of all others ends the deeper levels
+      edges = edges.filter((edge) => edge < left - INDENT * block.size)
+      last.text += `\n${'  '.repeat(Math.min(edges.length, MAX_INDENT))}${block.text}`
+      if (edges.length <= MAX_INDENT) edges.push(left)
+      if (block.refers !== undefined) last.refers = [...(last.refers ?? []), ...block.refers]
       Object.assign(last, withConfidences([...(last.confidences ?? []), ...(block.confidences ?? [])]))
-    } else merged.push(block)
+    } else {
+      merged.push(block)
+      edges = [left]
+    }
   }
   return merged
 }
@@ -196,6 +223,7 @@ function startsBlock(line: PdfLine, group: PdfLine[], step: number): boolean {
   const first = group[0]
   if (last === undefined || first === undefined) return true
   if (line.table !== undefined || last.table !== undefined) return true
+  if (line.note !== undefined || last.note !== undefined) return line.note?.begins !== false || last.note === undefined
   if (line.turned !== last.turned || line.code !== last.code) return true
   if (line.code === true) return !continuesCode(line, last)
   const drop = last.y - line.y

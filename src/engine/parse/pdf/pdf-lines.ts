@@ -20,10 +20,25 @@ export interface PdfLine {
   code?: true
   /** it is made of several pieces far from each other: cells, or a title with its number */
   cells?: boolean
+  /** numbers of notes that stand high behind its words, and the one that it begins with */
+  marks?: Mark[]
+  begins?: string
+  /** the note at the foot of the page that it is part of; which notes its marks refer to */
+  note?: { label: string; begins: boolean }
+  refers?: string[]
   /** a table that stands here in place of its own lines, and how far down it reaches */
   table?: { found: FoundTable; bottom: number }
 }
 
+/** A number, letter or sign of a note, set small and high behind a word. */
+export interface Mark {
+  label: string
+  /** how much of the text of its line stands before it */
+  at: number
+}
+
+/** What a mark of a note shows. */
+const NOTE_LABEL = /^(?:\d{1,3}|[a-z]|[*∗†‡§¶‖]{1,3})$/u
 /** What pdf.js says about one run of text. */
 export interface TextRun {
   str: string
@@ -42,6 +57,11 @@ const SAME_BASELINE = 0.5
 /** Indices and exponents stand further off, but close by. */
 const SCRIPT_BASELINE = 0.75
 const SCRIPT_SIZE = 0.85
+/** Marks of one line that are kept, and characters that one has, with the space around it. */
+const MAX_MARKS = 40
+const MAX_LABEL = 6
+/** A mark of a note stands so much higher than its text (in text sizes), or more. */
+const RAISED = 0.12
 
 /** When more lines than this share step back up the page within their column, the file's own order is not for reading. */
 const CHAOS = 0.2
@@ -85,6 +105,7 @@ function joinRuns(runs: readonly TextRun[], tables: readonly FoundTable[]): PdfL
       line.text += !spaced && gap > SPACE_GAP * Math.min(line.size, place.size) ? ` ${run.str}` : run.str
       // a run of spaces may claim any width
       if (run.str.trim() !== '') line.right = Math.max(line.right, place.right)
+      noteMarks(line, run.str, place)
     } else {
       if (run.str.trim() === '') continue
       line = { text: run.str, ...place, sizes: new Map() }
@@ -96,7 +117,30 @@ function joinRuns(runs: readonly TextRun[], tables: readonly FoundTable[]): PdfL
     line.sizes.set(rounded, count)
     if (count >= (line.sizes.get(Math.round(line.size * 2) / 2) ?? 0)) line.size = place.size
   }
-  return lines.map(({ text, sizes: _, ...line }) => ({ ...line, text: line.table === undefined ? tidy(text) : text }))
+  return lines.map(({ text, sizes: _, ...line }) => {
+    for (const mark of line.marks ?? []) mark.at = tidy(`${text.slice(0, mark.at)}x`).length - 1
+    return { ...line, text: line.table === undefined ? tidy(text) : text }
+  })
+}
+
+/** What was added to a line may be the mark of a note, or the text of a note that begins with one. */
+function noteMarks(line: OpenLine, added: string, place: Omit<PdfLine, 'text'>): void {
+  const label = added.trim()
+  // a longer line is not copied for each of its runs
+  const length = line.text.length - added.length
+  const before = length > MAX_LABEL ? '' : line.text.slice(0, length).trim()
+  const few = (line.marks?.length ?? 0) < MAX_MARKS
+  if (few && NOTE_LABEL.test(label) && place.size < SCRIPT_SIZE * line.size && place.y > line.y + RAISED * line.size) {
+    line.marks ??= []
+    line.marks.push({ label, at: line.text.length - added.trimStart().length })
+  } else if (
+    NOTE_LABEL.test(before) &&
+    line.size < SCRIPT_SIZE * place.size &&
+    line.y > place.y + RAISED * place.size
+  ) {
+    line.begins = before
+    line.y = place.y
+  }
 }
 
 /** A table takes the place of the first of its lines. */
@@ -207,6 +251,8 @@ function joinRows(lines: PdfLine[]): PdfLine[] {
       Math.abs(last.y - line.y) < 0.3 * size &&
       line.left >= last.right - size * 0.5
     if (sameRow && line.text !== '') {
+      const moved = (line.marks ?? []).map((mark) => ({ ...mark, at: mark.at + last.text.length + 1 }))
+      if (moved.length > 0) last.marks = [...(last.marks ?? []), ...moved]
       last.text = `${last.text} ${line.text}`
       last.right = Math.max(last.right, line.right)
       last.look = bothLooks(last.look, line.look)

@@ -15,6 +15,7 @@ import { PdfFonts } from './pdf-fonts.js'
 import { type Bookmark, markHeadings, placeBookmarks } from './pdf-headings.js'
 import { readInfo, readPageLabels } from './pdf-info.js'
 import { readLines, type TextRun } from './pdf-lines.js'
+import { findNotes, placeNotes } from './pdf-notes.js'
 import { markImplied } from './pdf-outline.js'
 import { joinOverPages, shownBox, tablesOf } from './table-pages.js'
 
@@ -77,10 +78,11 @@ async function read(pdf: Pdf, { bytes, filename, limits, ocr }: ParserInput): Pr
   joinOverPages(pages)
   const contents = readContents(pages)
   markCode(pages)
+  findNotes(pages)
   const vocabulary = vocabularyOf(pages)
   const figures = await findFigures(bytes, filename, pages)
   const blocks = pages.flatMap((page) =>
-    placeFigures(pageBlocks(page, vocabulary), figures.get(page.number) ?? [], page.number),
+    placeFigures(placeNotes(pageBlocks(page, vocabulary)), figures.get(page.number) ?? [], page.number),
   )
   if (!blocks.some(({ text }) => text !== '')) {
     const count = pdf.numPages === 1 ? 'on its page' : `on its ${pdf.numPages.toLocaleString('en-US')} pages`

@@ -10,7 +10,10 @@ const MAX_PARTS = 12
 /** Words of other columns may reach into a gap between two in so many of the rows. */
 const CROSSED = 0.12
 const YEAR =
-  /^(?:FY ?|CY ?)?(?:\d{1,2},|(?:19|20)\d\d(?:[-–/](?:19|20)?\d\d)?|\d{1,2}[/.]\d{1,2}[/.](?:\d\d|\d{4}))(?:\s?\(\w\)|[*†])*$/
+  /^(?:FY ?|CY ?)?(?:\d{1,2},|(?:19|20)\d\d(?:[-–/](?:19|20)?\d\d)?|\d\d\/\d\d|\d{1,2}[/.]\d{1,2}[/.](?:\d\d|\d{4}))(?:\s?\(\w\)|[*†])*$/
+
+const NAME_PART =
+  /^(?:\(\d{1,2}\)|\d{1,2} ?[-–] ?\d{1,2}|(?:\d{1,2} ?[-–] ?)?\d{1,3} (?:years?|months?|days?|weeks?))$/i
 
 /** Whether a figure is a year or a date, which names a column more often than it stands in one. */
 export function isYear(text: string): boolean {
@@ -26,16 +29,28 @@ export function isYear(text: string): boolean {
 export function findColumns(rows: readonly Row[]): Column[] {
   const first = rows.findIndex(hasFigures)
   const body = first === -1 ? rows : rows.slice(first)
-  const numeric = figureColumns(body.map((row) => row.segments.filter((one) => one.numeric)))
+  const numeric = figureColumns(body.map((row) => row.segments.filter((one) => one.numeric && !isSection(row))))
   const words = body.map((row) => ({ ...row, segments: row.segments.filter((one) => free(one, numeric)) }))
   const all = [...numeric, ...wordColumns(words)].sort((a, b) => a.left - b.left)
   return settle(all)
 }
 
+/** `2022` alone in its row heads the rows below. */
+function isSection({ segments }: Row): boolean {
+  const [first] = segments
+  return segments.length === 1 && first !== undefined && isYear(first.text)
+}
+
 /** Rows above the first that has more than a figure or two, other than years, name columns, and make none. */
 export function hasFigures(row: Row): boolean {
-  const figures = row.segments.filter((one, index) => index > 0 && one.numeric && !isYear(one.text)).length
+  const values = row.segments.slice(1)
+  const figures = values.filter((one) => one.numeric && !isYear(one.text) && !isNamePart(one, values)).length
   return figures > 0 && figures * HARDLY > row.segments.length - 1
+}
+
+/** Whether a figure among names is part of one: the mark of a note, `1-3` years, `1 year`. */
+export function isNamePart(one: { text: string }, values: readonly { numeric: boolean }[]): boolean {
+  return NAME_PART.test(one.text) && values.some(({ numeric }) => !numeric)
 }
 
 /** Whether a text that heads a column is set to it: at its left, its right or its middle. */

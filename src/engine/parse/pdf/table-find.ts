@@ -1,6 +1,7 @@
 import { headsOf } from '../tables/heads.js'
 import type { FoundTable } from './found-table.js'
 import type { TextRun } from './pdf-lines.js'
+import { besideEachOther } from './table-beside.js'
 import { type Draft, draftOf } from './table-build.js'
 import { captionOf, isNamed } from './table-captions.js'
 import { isTable } from './table-judge.js'
@@ -44,7 +45,7 @@ export function findTables(runs: readonly TextRun[], drawn: Drawn): FoundTable[]
   }
   const seen: Drawn = sideways ? { level: [], upright: [], stripes: [] } : drawn
   for (const region of regionsOf(rest)) {
-    for (const block of blocksOf(region)) {
+    for (const block of blocksOf(region).flatMap(besideEachOther)) {
       const draft = draftOf(block, seen)
       if (draft === undefined || !isTable(draft, seen, isNamed(draft))) continue
       tables.push(finished(draft, runs))

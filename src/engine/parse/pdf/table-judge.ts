@@ -47,8 +47,17 @@ function isTableOfWords(draft: Draft, drawn: Drawn, named: boolean): boolean {
   const framed = isFramed(draft, drawn)
   const full = draft.lines.filter((line) => line.cells.length >= Math.max(2, Math.ceil(draft.columns.length * 0.6)))
   if (!framed && !named) return false
+  if (isProse(draft.lines) || (!framed && draft.lines[0]?.cells.some((cell) => /^\p{Ll}/u.test(cell.text))))
+    return false
   if (full.length < 2 || full.length < 0.4 * draft.lines.length || words > 3 * MAX_WORDS * cells.length) return false
   return draft.columns.every((_, index) => isAligned(draft.lines, index))
+}
+
+/** Lines of sentences: most of the first cells go on with what stands above them. */
+function isProse(lines: readonly Line[]): boolean {
+  const firsts = lines.flatMap(({ cells: [first] }) => (first === undefined ? [] : [first.text]))
+  const small = firsts.filter((text) => /^\p{Ll}/u.test(text) && text.split(' ').length >= 3)
+  return small.length > 0.4 * firsts.length
 }
 
 function isAligned(lines: readonly Line[], column: number): boolean {

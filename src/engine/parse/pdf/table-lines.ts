@@ -1,5 +1,5 @@
 import type { Column } from './found-table.js'
-import { HARDLY, hasFigures, isSetTo, isYear, placeIn } from './table-columns.js'
+import { HARDLY, hasFigures, isNamePart, isSetTo, isYear, placeIn } from './table-columns.js'
 import type { Row, Segment } from './table-words.js'
 
 /** A cell of a table; `from` and `to` are the columns that it takes. */
@@ -58,10 +58,18 @@ export function linesOf(rows: readonly Row[], columns: readonly Column[], stub: 
 function namesInTurn(segments: readonly Segment[], columns: readonly Column[], stub: number): number | undefined {
   const [first] = segments
   if (first === undefined || segments.length < 2) return undefined
-  if (segments.length === columns.length) return 0
   const values = columns[stub]
+  if (segments.length === columns.length) return isOffByOne(segments, columns) ? undefined : 0
   if (stub === 0 || values === undefined || segments.length !== columns.length - stub) return undefined
   return first.left > (columns[stub - 1]?.left ?? 0) + 4 * first.size ? stub : undefined
+}
+
+/** Whether names stand nearer to the next column each than to their own: the last has a mark of its own. */
+function isOffByOne(segments: readonly Segment[], columns: readonly Column[]): boolean {
+  const away = (one: Segment, column: Column | undefined): number =>
+    column === undefined ? Number.POSITIVE_INFINITY : Math.abs(one.left + one.right - column.left - column.right)
+  const off = segments.filter((one, index) => away(one, columns[index + 1]) < away(one, columns[index]))
+  return off.length > segments.length / 2
 }
 
 /** Names of columns that stand so close that they looked like one text. */
@@ -107,7 +115,7 @@ export function isHeadOnly(line: Line, stub: number): boolean {
 /** Whether a line may name columns: none of its values is a figure other than a year. */
 export function mayNameColumns(line: Line, stub: number): boolean {
   const values = line.cells.filter((cell) => cell.to >= stub)
-  const figures = values.filter((cell) => cell.numeric && !isYear(cell.text)).length
+  const figures = values.filter((cell) => cell.numeric && !isYear(cell.text) && !isNamePart(cell, values)).length
   return values.length > 0 && figures * HARDLY <= values.length
 }
 

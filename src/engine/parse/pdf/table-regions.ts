@@ -26,6 +26,8 @@ const MAX_SINGLES = 4
 /** Such lines that run under the columns of figures. */
 const MAX_WIDE = 2
 const MAX_ABOVE = 6
+/** A sentence that says that another table comes. */
+const INTRODUCES = /\bfollow(?:s|ing)\b.{0,200}:$/i
 
 /** The parts of a page that are read for themselves: beside a gutter each column, else the whole width. */
 export function regionsOf(rows: readonly Row[]): Row[][] {
@@ -172,6 +174,7 @@ function nextHeads(rows: readonly Row[], from: number, to: number): number | und
     const edge = Math.min(values - 2.5 * row.size, stubs + row.size)
     const follows = next !== undefined && at + 1 < to && (isHeading(next, edge) || next.segments.length === 2)
     if (figures > 0 && isHeading(row, edge) && (row.segments.length > 1 || follows)) return at
+    if (figures > 1 && isTitled(rows[at - 1], row, at + 1 < to ? next : undefined)) return at
     if (hasFigures(row)) {
       figures++
       stubs = Math.max(stubs, row.segments[0]?.right ?? stubs)
@@ -179,6 +182,15 @@ function nextHeads(rows: readonly Row[], from: number, to: number): number | und
     values = Math.min(values, valueEdge(row))
   }
   return undefined
+}
+
+/** Below a line that stands alone, names for the heads of rows and for columns, with figures below them: another table. */
+function isTitled(above: Row | undefined, row: Row, next: Row | undefined): boolean {
+  const [first, ...values] = row.segments
+  if (above?.segments.length !== 1 || next === undefined || !hasFigures(next)) return false
+  const differ = new Set(values.map(({ text }) => text)).size > 1
+  const names = differ && values.every((one) => !one.numeric || isYear(one.text))
+  return first?.numeric === false && values.length >= 2 && names && next.segments.length >= row.segments.length
 }
 
 /** Names of columns: words and years over the columns of values, and nothing over the heads of rows. */
@@ -217,6 +229,7 @@ function blockEnd(rows: readonly Row[], at: number): number {
     if (one !== undefined && one.right > values + 6 * row.size && one.left < values) wide++
     const across = one !== undefined && one.left < values && one.right > edge
     if (singles > MAX_SINGLES || wide > MAX_WIDE || across || isNote(one) || isBesideProse(row)) break
+    if (one !== undefined && INTRODUCES.test(one.text)) break
   }
   return end
 }

@@ -35,6 +35,9 @@ const SCRIPT_OFF = 0.62
 const OVERPRINT = 0.6
 /** Baselines this close (in text sizes) are one row. */
 const SAME_ROW = 0.42
+/** A run over an upright line is cut at a space so near to it (in text sizes); longer runs are prose over a drawing. */
+const CUT_OFF = 2
+const MAX_CUT = 200
 /** A bullet or a number of a list stands at most so far (in text sizes) before its text. */
 const MARK_GAP = 5
 
@@ -78,7 +81,8 @@ export function rowsOf(runs: readonly TextRun[], walls: readonly Rule[]): { rows
   for (const [index, run] of runs.entries()) {
     if (run.str.trim() === '' || !run.transform.every(Number.isFinite)) continue
     const place = placeOf(run)
-    for (const piece of piecesOf(run.str, place, index)) (place.turned ? turned : pieces).push(piece)
+    for (const piece of piecesOf(run.str, place, index))
+      for (const part of place.turned ? [piece] : cutAtWalls(piece, walls)) (place.turned ? turned : pieces).push(part)
   }
   const sideways = turned.length > pieces.length
   const rows = clustered(sideways ? turned : pieces)
@@ -104,6 +108,24 @@ function piecesOf(str: string, place: ReturnType<typeof placeOf>, index: number)
   return Array.from(parts, ({ 0: text, index: at }) =>
     segment(text, left + at * unit, left + (at + text.length) * unit, y, size, index),
   )
+}
+
+/** A run that goes on over an upright line is cut at the space that is nearest to it: the texts of two cells. */
+function cutAtWalls(piece: Segment, walls: readonly Rule[]): Segment[] {
+  const { left, right, y, size, text } = piece
+  const wall = walls.find(
+    ({ at, from, to }) => from <= y + 0.5 * size && y <= to && at > left + 0.4 * size && at < right - 0.4 * size,
+  )
+  if (wall === undefined || text.length > MAX_CUT) return [piece]
+  const unit = (right - left) / text.length
+  let best = -1
+  for (let at = text.indexOf(' '); at !== -1; at = text.indexOf(' ', at + 1))
+    if (best === -1 || Math.abs(left + at * unit - wall.at) < Math.abs(left + best * unit - wall.at)) best = at
+  if (best === -1 || Math.abs(left + best * unit - wall.at) > CUT_OFF * size) return [piece]
+  const [run = 0] = piece.runs
+  const head = segment(text.slice(0, best), left, Math.min(wall.at - 1, left + best * unit), y, size, run)
+  const rest = segment(text.slice(best + 1), Math.max(wall.at + 1, left + best * unit), right, y, size, run)
+  return [head, ...cutAtWalls(rest, walls)]
 }
 
 function segment(text: string, left: number, right: number, y: number, size: number, run: number): Segment {

@@ -1,0 +1,146 @@
+import type { PdfBlock, PdfPage } from './pdf-blocks.js'
+import type { Mark, PdfLine } from './pdf-lines.js'
+
+/** Signs may be as large as their text, and stand right behind a word. */
+const SIGN = /(?<=[\p{L}\p{N}.,;)\]’”"])[*∗†‡§¶‖]{1,3}(?=[\s.,;)]|$)/gu
+/** How a note begins whose mark is not set high. */
+const BEGINS = /^(\d{1,3}|[*∗†‡§¶‖]{1,3})[.)]?\s{0,3}(?=[\p{L}“"‘(])/u
+/** A note is set at most so large, as a share of the text of its page. */
+const SMALL = 0.94
+/** and as a share of the text that refers to it */
+const SMALLER = 0.97
+/** Notes that are as large as their text stand so far below it (in text sizes), or more. */
+const GAP = 1.6
+/** Lines of notes are at most so far apart (in text sizes). */
+const STEP = 2.4
+/** Lines at the foot that are looked at; a longer run of small type is no notes. */
+const MAX_FOOT = 80
+/** The number of a page is so long at most. */
+const MAX_DIGITS = 6
+/** Brackets of so many marks may stand before another on a line. */
+const MAX_MOVED = 20
+
+/**
+ * Finds the notes at the foot of each page: small type to the end of its column, each beginning with a mark that stands in
+ * the text above. The mark in the text is told in brackets, like the beginning of the note.
+ */
+export function findNotes(pages: readonly PdfPage[]): void {
+  for (const page of pages) {
+    const body = usualSize(page.lines)
+    const marks = marksOf(page.lines)
+    if (marks.size === 0) continue
+    let open: string | undefined
+    let last: PdfLine | undefined
+    for (const line of footsOf(page.lines, body)) {
+      const begun = beginningOf(line)
+      const place = begun === undefined ? undefined : marks.get(begun.label)
+      if (begun !== undefined && place !== undefined && refersTo(place.line, line)) {
+        open = begun.label
+        line.note = { label: open, begins: true }
+        line.text = `[${open}] ${line.text.slice(begun.length).trimStart()}`
+        tell(place.line, place.mark)
+        marks.delete(open)
+      } else if (open !== undefined && last !== undefined && goesOn(line, last))
+        line.note = { label: open, begins: false }
+      else open = undefined
+      last = line
+    }
+  }
+}
+
+/** Text refers to a note below it that is set smaller, or begins with a mark set high. */
+function refersTo(text: PdfLine, note: PdfLine): boolean {
+  return text !== note && (note.begins !== undefined || text.size * SMALLER > note.size)
+}
+
+/** Puts the notes of a page behind the blocks that refer to them. */
+export function placeNotes(blocks: readonly PdfBlock[]): PdfBlock[] {
+  const notes = new Map(blocks.flatMap((block) => (block.note === undefined ? [] : [[block.note, block] as const])))
+  if (notes.size === 0) return [...blocks]
+  const referred = new Set(blocks.flatMap((block) => block.refers ?? []))
+  return blocks.flatMap((block) => {
+    if (block.note !== undefined && referred.has(block.note)) return []
+    // the place of a note is told by what refers to it
+    const own = (block.refers ?? []).flatMap((label) => notes.get(label) ?? [])
+    return [block, ...own.map((note) => ({ ...note, y: block.y }))]
+  })
+}
+
+/** The size that most letters of the text on a page have. */
+function usualSize(lines: readonly PdfLine[]): number {
+  const counts = new Map<number, number>()
+  let best = 0
+  for (const { size, text, table } of lines) {
+    if (table !== undefined) continue
+    const rounded = Math.round(size * 2) / 2
+    counts.set(rounded, (counts.get(rounded) ?? 0) + text.length)
+    if ((counts.get(rounded) ?? 0) > (counts.get(best) ?? 0)) best = rounded
+  }
+  return best
+}
+
+/** The first place of each mark. */
+function marksOf(lines: readonly PdfLine[]): Map<string, { line: PdfLine; mark: Mark }> {
+  const first = new Map<string, { line: PdfLine; mark: Mark }>()
+  for (const line of lines) {
+    if (line.table !== undefined || line.code === true) continue
+    const signs = /[*∗†‡§¶‖]/u.test(line.text)
+      ? Array.from(line.text.matchAll(SIGN), ({ 0: label, index: at }) => ({ label, at }))
+      : []
+    for (const mark of [...(line.marks ?? []), ...signs])
+      if (!first.has(mark.label) && mark.at > 0) first.set(mark.label, { line, mark })
+  }
+  return first
+}
+
+/**
+ * The lines of notes at the end of each column, with nothing but numbers of pages below them: small type, or, where its
+ * first line begins with a mark set high, type of any size below a gap.
+ */
+function footsOf(lines: readonly PdfLine[], body: number): PdfLine[] {
+  const feet: PdfLine[] = []
+  let foot: PdfLine[] = []
+  let begun = false
+  for (const [index, line] of lines.entries()) {
+    const before = lines[index - 1]
+    // a step up the page begins another column
+    if (before !== undefined && line.y > before.y + 2 * body) {
+      feet.push(...foot)
+      foot = []
+      begun = false
+    }
+    const text = line.table === undefined && !line.turned && line.code !== true
+    const apart = before !== undefined && before.y - line.y > GAP * line.size
+    begun ||= text && apart && line.begins !== undefined
+    if (text && (begun || line.size <= SMALL * body)) foot.push(line)
+    else if (line.text.length > MAX_DIGITS) {
+      foot = []
+      begun = false
+    }
+  }
+  feet.push(...foot)
+  return feet.length > MAX_FOOT ? [] : feet
+}
+
+function beginningOf(line: PdfLine): { label: string; length: number } | undefined {
+  if (line.begins !== undefined) return { label: line.begins, length: line.begins.length }
+  const found = BEGINS.exec(line.text)
+  return found?.[1] === undefined ? undefined : { label: found[1], length: found[0].length }
+}
+
+function goesOn(line: PdfLine, last: PdfLine): boolean {
+  const drop = last.y - line.y
+  const alike = Math.abs(line.size - last.size) <= 0.08 * last.size
+  // or at the top of the next column
+  return alike && line.text.length > MAX_DIGITS && (drop < STEP * line.size || drop < 0)
+}
+
+/** `sold1.` becomes `sold[1].` */
+function tell(line: PdfLine, { label, at: told }: Mark): void {
+  // what was told before it on this line moved it
+  const at = line.text.startsWith(label, told) ? told : line.text.indexOf(label, told)
+  if (at === -1 || at > told + MAX_MOVED) return
+  line.text = `${line.text.slice(0, at).trimEnd()}[${label}]${line.text.slice(at + label.length)}`
+  line.refers = [...(line.refers ?? []), label]
+  for (const mark of line.marks ?? []) if (mark.at > at) mark.at += 2
+}

@@ -1,0 +1,108 @@
+import { describe, expect, it } from 'vitest'
+import { read } from './read.js'
+import { type OnPage, pdfOfPages, row } from './table-pdf.js'
+
+async function blocks(...pages: OnPage[][]): Promise<[string, string | undefined, unknown][]> {
+  const { elements } = await read('a.pdf', pdfOfPages(pages))
+  return elements.map(({ type, text, metadata }) => [type, text, metadata.role])
+}
+
+/** Text with a mark set small and high behind its words. */
+const marked = (y: number, text: string, mark: string, more = ''): OnPage[] => [
+  { at: [60, y], text },
+  { at: [60 + text.length * 6, y + 4], text: mark, size: 6 },
+  ...(more === '' ? [] : [{ at: [60 + text.length * 6 + mark.length * 3.6, y] as [number, number], text: more }]),
+]
+/** A note as it begins: its mark set high, or in line. */
+const note = (y: number, mark: string, text: string, size = 8): OnPage[] => [
+  { at: [60, y + 3], text: mark, size: size * 0.6 },
+  { at: [60 + mark.length * size * 0.36 + 1, y], text, size },
+]
+const small = (y: number, text: string): OnPage => ({ at: [60, y], text, size: 8 })
+const body = (y: number): OnPage[] => row(y, [60, 'The river was high that year, and the mill stood still for'])
+
+describe('A footnote of a PDF stands behind what refers to it', () => {
+  it('with its mark in brackets at both places, and its further lines', async () => {
+    const page = [
+      ...marked(700, 'The boat was sold', '1', '. Nobody had asked for it,'),
+      ...row(688, [60, 'and it was bought back a year later by the miller.']),
+      ...body(660),
+      ...marked(648, 'all of the summer.', '2'),
+      ...note(100, '1', 'To the miller of Hod, who had a shed'),
+      small(90, 'behind the mill for it.'),
+      ...note(80, '2', 'It runs again.'),
+      ...row(40, [300, '17']),
+    ]
+    expect(await blocks(page)).toEqual([
+      [
+        'paragraph',
+        'The boat was sold[1]. Nobody had asked for it, and it was bought back a year later by the miller.',
+        undefined,
+      ],
+      ['paragraph', '[1] To the miller of Hod, who had a shed behind the mill for it.', 'footnote'],
+      ['paragraph', expect.stringMatching(/summer\.\[2\]$/), undefined],
+      ['paragraph', '[2] It runs again.', 'footnote'],
+      ['paragraph', '17', undefined],
+    ])
+  })
+
+  it('also where it is as large as the text below a gap, or has a sign for its mark', async () => {
+    const large = [
+      ...marked(700, 'The boat was sold', '1', ' in May.'),
+      ...body(688),
+      ...note(90, '1', 'To the miller.', 10),
+    ]
+    expect((await blocks(large)).at(-1)).toEqual(['paragraph', '[1] To the miller.', 'footnote'])
+    const sign = [...row(700, [60, 'The boat was sold* in May.']), ...body(688), small(90, '* To the miller.')]
+    expect(await blocks(sign)).toEqual([
+      ['paragraph', expect.stringContaining('sold[*] in May.'), undefined],
+      ['paragraph', '[*] To the miller.', 'footnote'],
+    ])
+  })
+
+  it('on the page of its mark alone: numbers begin anew on each', async () => {
+    const page = (text: string, words: string): OnPage[] => [
+      ...marked(700, text, '1', ' and so on.'),
+      ...body(688),
+      ...note(90, '1', words),
+    ]
+    const made = await blocks(page('The boat', 'First page.'), page('The barn', 'Second page.'))
+    expect(made.filter(([, , role]) => role === 'footnote').map(([, text]) => text)).toEqual([
+      '[1] First page.',
+      '[1] Second page.',
+    ])
+    expect(made.findIndex(([, text]) => text === '[1] First page.')).toBeLessThan(
+      made.findIndex(([, text]) => text?.startsWith('The barn[1]')),
+    )
+  })
+
+  it('and small type that nothing refers to, or with text below it, stays as it is', async () => {
+    const alone = [...body(700), small(90, '1 Printed in York.')]
+    const above = [
+      ...marked(700, 'The boat', '1', ' was sold.'),
+      small(680, '1 University of York'),
+      ...body(640),
+      ...body(628),
+    ]
+    const power = [...marked(700, 'An area of x', '2', ' was sold.'), ...body(688)]
+    for (const page of [alone, above, power]) {
+      const made = await blocks(page)
+      expect(made.some(([, text, role]) => role !== undefined || text?.includes('['))).toBe(false)
+    }
+  })
+})
+
+describe('A list of a PDF', () => {
+  it('has its items indented as they are on the page', async () => {
+    const page = [
+      ...row(700, [60, '- first']),
+      ...row(688, [80, '- inner']),
+      ...row(676, [100, '- deepest']),
+      ...row(664, [80, '- inner again']),
+      ...row(652, [60, '- second']),
+    ]
+    expect(await blocks(page)).toEqual([
+      ['list', '- first\n  - inner\n    - deepest\n  - inner again\n- second', undefined],
+    ])
+  })
+})
