@@ -111,7 +111,9 @@ describe('the surface', () => {
     )
     // Those of the platform, which locale, folders and desktop are read from, and of a client whose settings are written.
     const desktop = ['DISPLAY', 'WAYLAND_DISPLAY']
-    const platform = new Set(['LC_ALL', 'LC_CTYPE', 'LANG', 'APPDATA', 'XDG_CONFIG_HOME', 'CODEX_HOME', ...desktop])
+    const shells = ['SHELL', 'ZDOTDIR', 'XDG_DATA_HOME', 'BASH_COMPLETION_USER_DIR']
+    const folders = ['APPDATA', 'XDG_CONFIG_HOME', 'CODEX_HOME']
+    const platform = new Set(['LC_ALL', 'LC_CTYPE', 'LANG', ...folders, ...desktop, ...shells])
     expect(read.filter((name) => !known.has(name) && !platform.has(name))).toEqual([])
   })
 })
