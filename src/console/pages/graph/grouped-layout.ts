@@ -1,4 +1,4 @@
-import type { ToLay } from './layout.js'
+import type { ToLay } from './to-lay.js'
 
 type Edge = ToLay['edges'][number]
 

@@ -1,7 +1,7 @@
 import { UndirectedGraph } from 'graphology'
 import module, { inferSettings } from 'graphology-layout-forceatlas2'
 import { layGroups, type Places } from './grouped-layout.js'
-import type { Laid, ToLay } from './layout.js'
+import type { Laid, ToLay } from './to-lay.js'
 
 // its types describe the CommonJS module, whose default a bundler gives as such
 const forceAtlas2 = ('default' in module ? module.default : module) as typeof module.default

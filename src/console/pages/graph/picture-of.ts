@@ -3,39 +3,11 @@ import pLimit from 'p-limit'
 import type { Community } from '../../../contract/gateway/communities.js'
 import type { GraphTraversal } from '../../../contract/gateway/graph.js'
 import { call } from '../../api/client.js'
+import type { Drawn, Members } from './drawn.js'
 
 /** a community lists its best connected members */
 const MEMBERS = 100
 const AT_ONCE = 4
-
-export interface Dot {
-  id: string
-  label: string
-  kind: 'community' | 'entity'
-  /** place of its community in the list; -1 for none */
-  community: number
-  size: number
-}
-
-export interface DrawnLine {
-  from: string
-  to: string
-  isStated: boolean
-  /** all relations between two communities, how many: drawn in place of them from afar */
-  bridges?: number
-}
-
-export interface Drawn {
-  dots: Dot[]
-  lines: DrawnLine[]
-  /** laid out by communities, each in a circle of its own */
-  isGrouped?: boolean
-}
-
-export interface Members {
-  slug: string
-  entities: { id: string; name: string }[]
-}
 
 const limited = pLimit(AT_ONCE)
 
@@ -101,8 +73,6 @@ export function aroundOf(
       })),
   }
 }
-
-export const hubOf = (slug: string) => `community ${slug}`
 
 /** The colour of a community, apart from its neighbours' in the list. Canvas and WebGL take it as it is. */
 export function colourOf(community: number, isDark: boolean): string {

@@ -5,8 +5,10 @@ import { Sigma } from 'sigma'
 import type { NodeDisplayData } from 'sigma/types'
 import { IconButton } from '../../ui/button.js'
 import { colourIn, onTheme, themeNow } from '../../ui/theme-now.js'
-import { layOut, type ToLay } from './layout.js'
-import { colourOf, type Drawn } from './picture-of.js'
+import type { Drawn } from './drawn.js'
+import { layOut } from './layout.js'
+import { colourOf } from './picture-of.js'
+import type { ToLay } from './to-lay.js'
 
 interface PictureProps {
   drawn: Drawn

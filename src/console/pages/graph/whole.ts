@@ -1,21 +1,11 @@
 import { queryOptions } from '@tanstack/react-query'
-import type { Community } from '../../../contract/gateway/communities.js'
 import { call } from '../../api/client.js'
-import { type Dot, type Drawn, type DrawnLine, hubOf, type Members } from './picture-of.js'
+import type { WholeGraph } from './drawn.js'
 
 /** What a browser draws at hand; what comes behind these is found by the search. */
 export const MOST_ENTITIES = 10_000
 export const MOST_RELATIONS = 30_000
 const PAGE = 500
-/** Entities that no community lists join the one that most of what they are related to is in; so many steps out. */
-const STEPS = 4
-
-export interface WholeGraph {
-  entities: { id: string; name: string }[]
-  relations: { from: string; to: string; isStated: boolean }[]
-  /** there are more */
-  isCut: boolean
-}
 
 /** All entities of a space and their relations, up to the bounds. */
 export function wholeGraph(spaceId: string, version: string) {
@@ -57,95 +47,4 @@ async function allOf<T>(
     cursor = page.nextCursor
   } while (cursor !== undefined && items.length < most)
   return { items: items.slice(0, most), isCut: cursor !== undefined || items.length > most }
-}
-
-/** The whole space: a circle for each community with its entities around it. What nothing relates is left out. */
-export function drawnOf(
-  communities: readonly Community[],
-  members: readonly (Members | undefined)[],
-  { entities, relations }: WholeGraph,
-): Drawn {
-  const names = new Map(entities.map(({ id, name }) => [id, name]))
-  const communityOf = new Map<string, number>()
-  for (const [at, one] of members.entries())
-    for (const { id, name } of one?.entities ?? []) {
-      if (!names.has(id)) names.set(id, name)
-      if (!communityOf.has(id)) communityOf.set(id, at)
-    }
-  const lines = joined(names, relations)
-  spread(communityOf, lines)
-  const degrees = new Map<string, number>()
-  for (const end of lines.flatMap(({ from, to }) => [from, to])) degrees.set(end, (degrees.get(end) ?? 0) + 1)
-  const counts = communities.map(() => 0)
-  const dots: Dot[] = []
-  for (const [id, label] of names) {
-    const community = communityOf.get(id) ?? -1
-    if (!degrees.has(id) && community === -1) continue
-    if (community !== -1) counts[community] = (counts[community] ?? 0) + 1
-    dots.push({ id, label, kind: 'entity', community, size: Math.min(9, 1.3 + 0.9 * Math.sqrt(degrees.get(id) ?? 0)) })
-  }
-  const hubs = communities.map(
-    ({ slug, name, terms, entityCount }, at): Dot => ({
-      id: hubOf(slug),
-      label: terms[0] ?? name,
-      kind: 'community',
-      community: at,
-      size: 4 + 0.55 * Math.sqrt(Math.max(entityCount, counts[at] ?? 0)),
-    }),
-  )
-  return { dots: [...hubs, ...dots], lines: [...lines, ...bridgesOf(communities, communityOf, lines)], isGrouped: true }
-}
-
-/** Each two entities that are related, once. */
-function joined(names: ReadonlyMap<string, string>, relations: WholeGraph['relations']): DrawnLine[] {
-  const lines = new Map<string, DrawnLine>()
-  for (const { from, to, isStated } of relations) {
-    if (from === to || !names.has(from) || !names.has(to)) continue
-    const key = from < to ? `${from} ${to}` : `${to} ${from}`
-    const known = lines.get(key)
-    if (known === undefined) lines.set(key, { from, to, isStated })
-    else known.isStated ||= isStated
-  }
-  return [...lines.values()]
-}
-
-function spread(communityOf: Map<string, number>, lines: readonly DrawnLine[]): void {
-  for (let step = 0; step < STEPS; step++) {
-    const votes = new Map<string, Map<number, number>>()
-    for (const { from, to } of lines)
-      for (const [one, other] of [
-        [from, to],
-        [to, from],
-      ] as const) {
-        const community = communityOf.get(other)
-        if (community === undefined || communityOf.has(one)) continue
-        const own = votes.get(one) ?? new Map<number, number>()
-        votes.set(one, own.set(community, (own.get(community) ?? 0) + 1))
-      }
-    if (votes.size === 0) return
-    for (const [id, own] of votes) {
-      const [best] = [...own].sort((a, b) => b[1] - a[1] || a[0] - b[0])
-      if (best !== undefined) communityOf.set(id, best[0])
-    }
-  }
-}
-
-/** One line between two communities for all relations of their entities. */
-function bridgesOf(
-  communities: readonly Community[],
-  communityOf: ReadonlyMap<string, number>,
-  lines: readonly DrawnLine[],
-): DrawnLine[] {
-  const bridges = new Map<string, DrawnLine>()
-  for (const { from, to } of lines) {
-    const [one, other] = [communityOf.get(from), communityOf.get(to)].sort((a, b) => (a ?? -1) - (b ?? -1))
-    const [near, far] = [communities[one ?? -1], communities[other ?? -1]]
-    if (near === undefined || far === undefined || near === far) continue
-    const key = `${one} ${other}`
-    const known = bridges.get(key)
-    if (known === undefined)
-      bridges.set(key, { from: hubOf(near.slug), to: hubOf(far.slug), isStated: false, bridges: 1 })
-    else known.bridges = (known.bridges ?? 0) + 1
-  }
-  return [...bridges.values()]
 }
