@@ -1,7 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { basename, isAbsolute, join } from 'node:path'
-import { execa } from 'execa'
 import { usageError } from './cli-error.js'
 import { SHELLS, type Shell } from './completion.js'
 
@@ -39,6 +38,7 @@ export function isOurs({ program, before }: ScriptFile): boolean {
 
 /** The script, as the program itself prints it. */
 export async function scriptOf(program: Program, shell: Shell, root: string): Promise<string> {
+  const { execa } = await import('execa')
   const { stdout } = await execa(process.execPath, [join(root, 'bin', `${program}.js`), 'completion', shell], {
     stripFinalNewline: false,
     stdin: 'ignore',

@@ -1,7 +1,7 @@
 import { isRecord, textOf } from '../../lib/json/values.js'
 import type { Asker } from './asker.js'
 import type { Answer } from './kept.js'
-import { itemsOf } from './values.js'
+import { itemsOf } from './pages.js'
 
 /** Names of documents and virtual paths, a folder at a time: a space may have more of them than can be listed. */
 

@@ -6,6 +6,7 @@ import type { Asker } from './asker.js'
 import { documentNames, looksLikeId, virtualPaths } from './documents.js'
 import type { Answer, KeptAnswers } from './kept.js'
 import type { Kind } from './kinds.js'
+import { idsOf, itemsOf } from './pages.js'
 
 /** A page of things that have ids; of more than these, only the newest are offered. */
 const PAGE = 100
@@ -66,16 +67,6 @@ async function ask(kind: Kind, id: string, wanted: string, asker: Asker): Promis
   if (list === undefined) return NONE
   const page = await asker.get(`${list(encodeURIComponent(id))}limit=${PAGE}`)
   return { values: idsOf(page), isWhole: !isRecord(page) || page.nextCursor === undefined }
-}
-
-/** The items of a page, whatever the list calls them. */
-export function itemsOf(page: unknown): Record<string, unknown>[] {
-  const items: unknown = isRecord(page) ? (page.items ?? page.data) : undefined
-  return Array.isArray(items) ? items.filter(isRecord) : []
-}
-
-export function idsOf(page: unknown): string[] {
-  return itemsOf(page).flatMap(({ id }) => textOf(id) ?? [])
 }
 
 async function spaceId(around: Around): Promise<string | undefined> {

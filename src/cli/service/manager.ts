@@ -2,7 +2,6 @@ import { existsSync, readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { isAbsolute, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { execa } from 'execa'
 import { findDaemon, type LocalDaemon } from '../../client/local-daemon.js'
 import { EXIT } from '../../contract/errors.js'
 import type { LocalDirs } from '../../local/dirs.js'
@@ -75,12 +74,14 @@ export function installedService(dirs: LocalDirs, env: NodeJS.ProcessEnv): Servi
 export async function managerRuns(kind: ManagerKind): Promise<boolean> {
   // of a job of launchd nothing has ever been tried
   if (kind === 'launchd') return false
+  const { execa } = await import('execa')
   const { failed } = await execa('systemctl', ['--user', 'show-environment'], { reject: false, timeout: 5000 })
   return !failed
 }
 
 /** @throws CliError with what the manager said */
 export async function systemctl(...args: string[]): Promise<void> {
+  const { execa } = await import('execa')
   const { failed, stderr, shortMessage } = await execa('systemctl', ['--user', ...args], { reject: false })
   if (!failed) return
   throw new CliError(`\`systemctl --user ${args.join(' ')}\` failed: ${stderr.split('\n')[0] || shortMessage}`, {
@@ -104,6 +105,7 @@ export function commandsFor(kind: ManagerKind, path: string, what: 'install' | '
 /** `active`, `inactive`, `failed` and the like; undefined where nobody can be asked. */
 export async function serviceState(kind: ManagerKind): Promise<string | undefined> {
   if (kind === 'launchd') return undefined
+  const { execa } = await import('execa')
   const { stdout } = await execa('systemctl', ['--user', 'is-active', UNIT], { reject: false, timeout: 5000 })
   return typeof stdout === 'string' && /^[a-z-]+$/.test(stdout) ? stdout : undefined
 }
