@@ -4,6 +4,9 @@ import { dataLayout } from '../../local/layout.js'
 import { readIfExists } from '../../local/private-file.js'
 import type { Place } from '../contexts.js'
 
+/** questions that a daemon is asked side by side */
+const MOST_AT_ONCE = 4
+
 /** Reads of a service, over as little code as can be: who presses Tab waits for all of it. */
 export interface Asker {
   /** @throws where there is no good answer */
@@ -50,7 +53,7 @@ export function lazily(open: () => Promise<Asker | undefined>): Asker {
 function overSocket(socketPath: string, token: string, instance: string): Asker {
   // an import would load the loader of ES modules, which takes longer than the answer
   const { Agent, get } = process.getBuiltinModule('node:http')
-  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  const agent = new Agent({ keepAlive: true, maxSockets: MOST_AT_ONCE })
   const headers = { host: 'localhost', authorization: `Bearer ${token}` }
   return {
     close: () => agent.destroy(),

@@ -5,7 +5,7 @@ import { itemsOf } from './pages.js'
 
 /** Names of documents and virtual paths, a folder at a time: a space may have more of them than can be listed. */
 
-const LISTED = 500
+const LISTED = 200
 /** sources whose folders are looked into; what was uploaded comes first */
 const MOST_SOURCES = 4
 const UPLOADS = '/sources/uploads'
@@ -25,10 +25,14 @@ export async function documentNames(asker: Asker, space: string, wanted: string)
   }
   const cut = wanted.lastIndexOf('/') + 1
   const [folder, name] = [wanted.slice(0, cut), wanted.slice(cut)]
-  const roots = await sourceFolders(asker, space)
-  const answers = await Promise.all(roots.map((root) => inFolder(asker, space, `${root}/${folder}`, name)))
-  const values = answers.flatMap(({ values: names }, at) => names.map((one) => one.slice((roots[at] ?? '').length + 1)))
-  return { values, isWhole: answers.every(({ isWhole }) => isWhole) }
+  const inRoot = async (root: string): Promise<Answer> => {
+    const { values, isWhole } = await inFolder(asker, space, `${root}/${folder}`, name)
+    return { values: values.map((one) => one.slice(root.length + 1)), isWhole }
+  }
+  // nearly all documents are uploads: they are looked for while it is asked what sources there are
+  const others = sourceFolders(asker, space).then((roots) => Promise.all(roots.map(inRoot)))
+  const answers = (await Promise.all([inRoot(UPLOADS).then((one) => [one]), others])).flat()
+  return { values: answers.flatMap(({ values }) => values), isWhole: answers.every(({ isWhole }) => isWhole) }
 }
 
 /** What stands in the folder that the path is in. */
@@ -44,12 +48,14 @@ export async function virtualPaths(asker: Asker, space: string, wanted: string):
  */
 async function inFolder(asker: Asker, space: string, folder: string, name: string): Promise<Answer> {
   const path = encodeURIComponent(folder.replace(/\/+$/, ''))
-  const page = await asker.get(`${space}/fs/ls?path=${path}&limit=${LISTED}`).catch(() => undefined)
+  const query = `path=${path}&nameContains=${encodeURIComponent(name)}&limit=${LISTED}`
+  const [page, found] = await Promise.all([
+    asker.get(`${space}/fs/ls?path=${path}&limit=${LISTED}`).catch(() => undefined),
+    name === '' ? undefined : asker.get(`${space}/fs/find?${query}`).catch(() => undefined),
+  ])
   const listed = pathsOf(page)
   const isWhole = !isRecord(page) || page.truncated !== true
   if (isWhole || name === '') return { values: listed, isWhole: isWhole && page !== undefined }
-  const query = `path=${path}&nameContains=${encodeURIComponent(name)}&limit=${LISTED}`
-  const found = await asker.get(`${space}/fs/find?${query}`)
   return { values: [...listed, ...pathsOf(found)], isWhole: isRecord(found) && found.truncated !== true }
 }
 
@@ -71,5 +77,5 @@ async function documentIds(asker: Asker, space: string, wanted: string): Promise
 async function sourceFolders(asker: Asker, space: string): Promise<string[]> {
   const page = await asker.get(`${space}/fs/ls?path=/sources&limit=${MOST_SOURCES}`)
   const paths = itemsOf(page).flatMap(({ path }) => textOf(path) ?? [])
-  return [UPLOADS, ...paths.filter((path) => path !== UPLOADS)].slice(0, MOST_SOURCES)
+  return paths.filter((path) => path !== UPLOADS).slice(0, MOST_SOURCES)
 }

@@ -11,7 +11,7 @@ export default class Completion extends BaseCommand {
   static override summary = 'print the completion script of a shell'
   static override examples = [
     'source <(<%= config.bin %> completion bash)',
-    '<%= config.bin %> completion fish | source',
+    '<%= config.bin %> completion fish > ~/ks.fish',
   ]
   static override args = { shell: Args.string({ required: true, options: [...SHELLS], description: 'the shell' }) }
 
