@@ -43,7 +43,7 @@ export default class Read extends BaseCommand {
     '<%= config.bin %> read report.pdf',
     '<%= config.bin %> read report.docx notes.txt --out converted',
     '<%= config.bin %> read figures.xlsx --as tables --json',
-    '<%= config.bin %> read scan.pdf --ocr-languages eng+auto',
+    '<%= config.bin %> read report.pdf --ocr-languages eng+auto',
     'cat report.pdf | <%= config.bin %> read - --name report.pdf --as outline',
   ]
   static override strict = false
