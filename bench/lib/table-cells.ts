@@ -13,13 +13,15 @@ export interface PageOfFile {
 
 /** A cell with the heads that a reader of the page gives it. */
 export interface LabelledCell extends PageOfFile {
-  half: 'tune' | 'report' | 'held-out' | 'made' | 'made later'
+  half: 'tune' | 'report' | 'held-out A' | 'held-out B' | 'made' | 'made later'
   /** tables of the page, counted from 1 */
   table: number
   cell: string
   row: string
   /** heads of its column, outermost first; none where the page gives none */
   columns: string[]
+  /** whether its table is a picture, whose words stand in no cells */
+  picture?: boolean
 }
 
 export async function compileFile(path: string): Promise<CompiledElement[]> {

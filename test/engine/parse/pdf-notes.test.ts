@@ -46,6 +46,14 @@ describe('A footnote of a PDF stands behind what refers to it', () => {
     ])
   })
 
+  it('but not where its number is an exponent: behind a variable, a unit, or a letter beside an operator', async () => {
+    const foot = note(90, '2', 'It runs again.')
+    for (const text of ['The mill is as wide as x', 'It has a yard of 3 km', 'We take it that E = M'])
+      expect((await blocks([...marked(700, text, '2'), ...body(688), ...foot])).at(-1)?.[2]).toBeUndefined()
+    const page = [...marked(700, 'It grows by x', '2'), ...body(688), ...marked(660, 'This was Plan B', '2'), ...foot]
+    expect((await blocks(page)).map(([, text]) => text)).toContainEqual(expect.stringMatching(/Plan B\[2\]$/))
+  })
+
   it('also where it is as large as the text below a gap, or has a sign for its mark', async () => {
     const large = [
       ...marked(700, 'The boat was sold', '1', ' in May.'),

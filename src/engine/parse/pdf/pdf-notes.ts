@@ -17,6 +17,8 @@ const STEP = 2.4
 const MAX_FOOT = 80
 /** The number of a page is so long at most. */
 const MAX_DIGITS = 6
+/** An operator so near, in characters, makes a letter a variable. */
+const NEAR_OPERATOR = 6
 /** Brackets of so many marks may stand before another on a line. */
 const MAX_MOVED = 20
 
@@ -88,9 +90,18 @@ function marksOf(lines: readonly PdfLine[]): Map<string, { line: PdfLine; mark: 
       ? Array.from(line.text.matchAll(SIGN), ({ 0: label, index: at }) => ({ label, at }))
       : []
     for (const mark of [...(line.marks ?? []), ...signs])
-      if (!first.has(mark.label) && mark.at > 0) first.set(mark.label, { line, mark })
+      if (!first.has(mark.label) && mark.at > 0 && !isExponent(line.text, mark)) first.set(mark.label, { line, mark })
   }
   return first
+}
+
+/** Whether a number stands behind a variable or a unit, as in `x²` or `3 km²`; behind `Plan B` only beside an operator. */
+function isExponent(text: string, { label, at }: Mark): boolean {
+  if (!/^\d/.test(label)) return false
+  const before = text.slice(Math.max(0, at - NEAR_OPERATOR), at)
+  if (/(?<![\p{L}\p{N}.'’-])\p{Ll}$|(?<!\p{L})[kcdm]m$/u.test(before)) return true
+  const around = before + text.slice(at + label.length, at + label.length + NEAR_OPERATOR)
+  return /(?<![\p{L}\p{N}.'’-])\p{Lu}$/u.test(before) && /[=+−<>≤≥·×∑∫√]/u.test(around)
 }
 
 /**

@@ -3,7 +3,7 @@ import { findColumns, isYear } from './table-columns.js'
 import { isHeadOnly, joinWrapped, type Line, linesOf, mayNameColumns } from './table-lines.js'
 import type { Block } from './table-regions.js'
 import type { Drawn } from './table-rules.js'
-import { spreadHeads } from './table-spread.js'
+import { DAY, spreadHeads } from './table-spread.js'
 import type { Row, Segment } from './table-words.js'
 
 /** A table still made of lines, before it is judged. */
@@ -102,12 +102,19 @@ function isFarTitle(row: Row, next: Row, rows: readonly Row[], drawn: Drawn): bo
   const [one] = row.segments
   const gap = row.y - next.y
   if (one === undefined || row.segments.length > 1 || gap < FAR_TITLE * row.size || rows.length < 3) return false
+  if (isOpenDate(one, next)) return false
   const steps = rows.slice(1).map(({ y }, index) => (rows[index]?.y ?? y) - y)
   const usual = steps.sort((a, b) => a - b)[steps.length >> 1] ?? gap
   const ruled = drawn.level.some(
     ({ at, from, to }) => at < row.y && at > next.y && from <= one.left + 3 && to >= one.right - 3,
   )
   return gap > 1.5 * usual && !ruled
+}
+
+/** Whether the years right below complete a date, or each of several: `January 28, January 29,` over `2023 2022`. */
+function isOpenDate(one: Segment, next: Row): boolean {
+  const dates = one.parts.length > 0 ? one.parts : [one]
+  return dates.every(({ text }) => DAY.test(text)) && next.segments.every(({ text }) => isYear(text))
 }
 
 /** Whether a text stands over values: clear of the heads of rows, and not in the middle of the whole table like a title. */

@@ -21,6 +21,11 @@ export interface Around {
   bottom: number
 }
 
+/** `Table 3` */
+export function isNumberedCaption(text: string): boolean {
+  return NUMBERED.test(text)
+}
+
 /** Whether a line beside a table names it as one: `Table 3`. */
 export function isNamed(draft: Pick<Draft, 'above' | 'below' | 'used'>): boolean {
   const top = draft.used[0]?.y ?? 0

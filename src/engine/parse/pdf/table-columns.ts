@@ -9,6 +9,8 @@ const SET = 3
 const MAX_PARTS = 12
 /** Words of other columns may reach into a gap between two in so many of the rows. */
 const CROSSED = 0.12
+/** In points: a column of words is wider, but where ends of heads of rows that reach far are taken for one. */
+const SLIVER = 4
 const YEAR =
   /^(?:FY ?|CY ?)?(?:\d{1,2},|(?:19|20)\d\d(?:[-–/](?:19|20)?\d\d)?|\d\d\/\d\d|\d{1,2}[/.]\d{1,2}[/.](?:\d\d|\d{4}))(?:\s?\(\w\)|[*†])*$/
 
@@ -171,7 +173,8 @@ function settle(columns: Column[]): Column[] {
   for (const column of columns) {
     const last = settled[settled.length - 1]
     const near = last !== undefined && column.left - last.right < 4
-    if (last !== undefined && near && (column.support <= 1 || last.support <= 1)) {
+    const sliver = last?.numeric === false && !column.numeric && column.right - column.left < SLIVER
+    if (last !== undefined && (near || sliver) && (column.support <= 1 || last.support <= 1)) {
       last.right = Math.max(last.right, column.right)
       last.support += column.support
       last.numeric ||= column.numeric

@@ -4,6 +4,7 @@ import type { TextRun } from './pdf-lines.js'
 import { besideEachOther } from './table-beside.js'
 import { type Draft, draftOf } from './table-build.js'
 import { captionOf, isNamed } from './table-captions.js'
+import { joinParts } from './table-goes-on.js'
 import { isTable } from './table-judge.js'
 import { blocksOf, regionsOf } from './table-regions.js'
 import { fillGrid, type Grid, gridsOf } from './table-ruled.js'
@@ -45,7 +46,7 @@ export function findTables(runs: readonly TextRun[], drawn: Drawn): FoundTable[]
   }
   const seen: Drawn = sideways ? { level: [], upright: [], stripes: [] } : drawn
   for (const region of regionsOf(rest)) {
-    for (const block of blocksOf(region).flatMap(besideEachOther)) {
+    for (const block of joinParts(blocksOf(region), seen).flatMap(besideEachOther)) {
       const draft = draftOf(block, seen)
       if (draft === undefined || !isTable(draft, seen, isNamed(draft))) continue
       tables.push(finished(draft, runs))

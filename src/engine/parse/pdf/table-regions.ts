@@ -26,6 +26,8 @@ const MAX_SINGLES = 4
 /** Such lines that run under the columns of figures. */
 const MAX_WIDE = 2
 const MAX_ABOVE = 6
+/** Lines that names of columns take at most, with the first figures below them. */
+const MAX_NAMES = 6
 /** A sentence that says that another table comes. */
 const INTRODUCES = /\bfollow(?:s|ing)\b.{0,200}:$/i
 
@@ -167,14 +169,17 @@ function nextHeads(rows: readonly Row[], from: number, to: number): number | und
   let values = Number.POSITIVE_INFINITY
   let stubs = Number.NEGATIVE_INFINITY
   let figures = 0
+  let last = from
   for (let at = from; at < to; at++) {
     const row = rows[at]
     if (row === undefined) break
     const next = rows[at + 1]
     const edge = Math.min(values - 2.5 * row.size, stubs + row.size)
     const follows = next !== undefined && at + 1 < to && (isHeading(next, edge) || next.segments.length === 2)
-    if (figures > 0 && isHeading(row, edge) && (row.segments.length > 1 || follows)) return at
-    if (figures > 1 && isTitled(rows[at - 1], row, at + 1 < to ? next : undefined)) return at
+    if (figures > 0 && isHeading(row, edge) && (row.segments.length > 1 || follows))
+      return Math.max(last + 1, at - MAX_ABOVE)
+    if (figures > 1 && isTitled(rows[at - 1], rows.slice(at, Math.min(to, at + MAX_NAMES)))) return at
+    if (row.segments.some((one, _, { length }) => one.numeric && (length > 1 || !isYear(one.text)))) last = at
     if (hasFigures(row)) {
       figures++
       stubs = Math.max(stubs, row.segments[0]?.right ?? stubs)
@@ -185,12 +190,24 @@ function nextHeads(rows: readonly Row[], from: number, to: number): number | und
 }
 
 /** Below a line that stands alone, names for the heads of rows and for columns, with figures below them: another table. */
-function isTitled(above: Row | undefined, row: Row, next: Row | undefined): boolean {
-  const [first, ...values] = row.segments
-  if (above?.segments.length !== 1 || next === undefined || !hasFigures(next)) return false
-  const differ = new Set(values.map(({ text }) => text)).size > 1
-  const names = differ && values.every((one) => !one.numeric || isYear(one.text))
-  return first?.numeric === false && values.length >= 2 && names && next.segments.length >= row.segments.length
+function isTitled(above: Row | undefined, [row, ...more]: readonly Row[]): boolean {
+  if (above?.segments.length !== 1 || row === undefined || !isNames(row)) return false
+  const at = more.findIndex((one) => !isNames(one))
+  const figures = more[at]
+  if (figures === undefined || !hasFigures(figures) || figures.segments.length < row.segments.length) return false
+  const values = row.segments.slice(1)
+  // names of several lines are words
+  const words = at === 0 || [row, ...more.slice(0, at)].every(({ segments }) => segments.slice(1).some(isWord))
+  return words && new Set(values.map(({ text }) => text)).size > 1
+}
+
+/** Several names of columns behind one for the heads of rows, or for the first of them. */
+function isNames({ segments: [first, ...values] }: Row): boolean {
+  return first?.numeric === false && values.length >= 2 && values.every((one) => isWord(one) || isYear(one.text))
+}
+
+function isWord(one: Segment): boolean {
+  return !one.numeric
 }
 
 /** Names of columns: words and years over the columns of values, and nothing over the heads of rows. */
@@ -201,8 +218,19 @@ function isHeading(row: Row, edge: number): boolean {
 }
 
 /** `(1) Includes …`: a note below a table. */
-function isNote(one: Segment | undefined): boolean {
+export function isNote(one: Segment | undefined): boolean {
   return one !== undefined && /^(?:\(\w{1,2}\)|[*†‡]+)\s/.test(one.text) && one.text.split(' ').length >= 6
+}
+
+/** `(*)   Percentage is less than 1%.`: a note whose mark stands apart from it. */
+function isMarkedNote({ segments: [mark, text, ...more] }: Row): boolean {
+  if (mark === undefined || text === undefined || text.numeric || more.length > 0) return false
+  return /^(?:\(?[*∗†‡]{1,3}\)?|\((?:\d{1,2}|[a-z])\))$/.test(mark.text)
+}
+
+/** Whether a sentence says that another table comes. */
+export function isIntroduction(one: Segment): boolean {
+  return INTRODUCES.test(one.text)
 }
 
 function blockEnd(rows: readonly Row[], at: number): number {
@@ -216,6 +244,7 @@ function blockEnd(rows: readonly Row[], at: number): number {
     const last = rows[index - 1]
     if (row === undefined || last === undefined) break
     if (last.y - row.y > MAX_STEP * Math.max(row.size, last.size)) break
+    if ((rows[end - 1]?.segments.length ?? 0) > 2 && isMarkedNote(row)) break
     if (isMulti(row)) {
       end = index + 1
       singles = 0
@@ -227,9 +256,9 @@ function blockEnd(rows: readonly Row[], at: number): number {
     singles++
     const one = row.segments[0]
     if (one !== undefined && one.right > values + 6 * row.size && one.left < values) wide++
-    const across = one !== undefined && one.left < values && one.right > edge
+    const across = one !== undefined && one.left < values - row.size && one.right > edge
     if (singles > MAX_SINGLES || wide > MAX_WIDE || across || isNote(one) || isBesideProse(row)) break
-    if (one !== undefined && INTRODUCES.test(one.text)) break
+    if (one !== undefined && isIntroduction(one)) break
   }
   return end
 }

@@ -18,7 +18,7 @@ const LONE_OFF = 0.15
 const MAX_HEADS = 30
 const MAX_COLUMNS = 60
 /** What its year follows: `December 31,` */
-const DAY = /^\p{Lu}\p{L}{2,9}\.? \d{1,2},$/u
+export const DAY = /^\p{Lu}\p{L}{2,9}\.? \d{1,2},$/u
 /** What wants years below it: `Year ended December 31,` */
 const OPEN_DATE = /,$|\b(?:ended|ending|as of|as at)\b/i
 

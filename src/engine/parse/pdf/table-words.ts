@@ -34,7 +34,7 @@ const SCRIPT_OFF = 0.62
 /** Runs that overlap by more than this (in text sizes) are not one text. */
 const OVERPRINT = 0.6
 /** Baselines this close (in text sizes) are one row. */
-const SAME_ROW = 0.42
+const SAME_ROW = 0.46
 /** A run over an upright line is cut at a space so near to it (in text sizes); longer runs are prose over a drawing. */
 const CUT_OFF = 2
 const MAX_CUT = 200

@@ -1,0 +1,118 @@
+import { describe, expect, it } from 'vitest'
+import { type TableCells, tableOf } from '../../../src/engine/parse/tables/cells.js'
+import { read } from './read.js'
+import { type OnPage, pdfOfPages, row } from './table-pdf.js'
+
+async function tablesOf(page: OnPage[]): Promise<TableCells[]> {
+  const { elements } = await read('a.pdf', pdfOfPages([page]))
+  return elements.flatMap(({ type, text, metadata }) => (type === 'table' ? [tableOf(text ?? '', metadata)] : []))
+}
+
+/** Rows of two figures, 12 points apart. */
+const figures = (y: number, names: string[], ends: number[] = [400, 500]): OnPage[] =>
+  names.flatMap((name, n) =>
+    row(y - 12 * n, [60, name], ...ends.map((end, at): [number, string] => [-end, String(1000 + 10 * n + at)])),
+  )
+const HEADS = row(700, [60, 'As of June 30,'], [-400, '2023'], [-500, '2022'])
+const SECTIONS = ['Commitments', 'Equity', 'Equity of owners:', 'Ordinary shares:', 'Authorized (900 shares)']
+
+describe('A table that is interrupted', () => {
+  it('is one where heads of sections stand between its parts, and nothing names columns anew', async () => {
+    const page = [
+      ...HEADS,
+      ...figures(688, ['Cash', 'Stock', 'Debt']),
+      ...SECTIONS.flatMap((text, n) => row(652 - 12 * n, [60, text])),
+      ...figures(592, ['Issued', 'Paid in', 'Earned']),
+    ]
+    const tables = await tablesOf(page)
+    expect(tables).toHaveLength(1)
+    expect(tables[0]?.headerRows).toBe(1)
+    expect(tables[0]?.rows.at(-1)).toEqual(['Earned', '1020', '1021'])
+  })
+
+  it('is one where a sentence within it says what follows, as near as its rows', async () => {
+    const page = (apart: number): OnPage[] => [
+      ...HEADS,
+      ...figures(688, ['Cash', 'Stock', 'Debt']),
+      ...row(652 - apart, [60, 'More of it was written down in the statements as follows:']),
+      ...figures(640 - 2 * apart, ['Issued', 'Paid in', 'Earned']),
+    ]
+    expect(await tablesOf(page(0))).toHaveLength(1)
+    expect(await tablesOf(page(8))).toHaveLength(2)
+  })
+
+  it('is two where the columns of the second are others', async () => {
+    const page = [
+      ...HEADS,
+      ...figures(688, ['Cash', 'Stock', 'Debt']),
+      ...SECTIONS.flatMap((text, n) => row(652 - 12 * n, [60, text])),
+      ...figures(592, ['Issued', 'Paid in', 'Earned'], [350, 450]),
+    ]
+    expect(await tablesOf(page)).toHaveLength(2)
+  })
+})
+
+describe('Names of columns', () => {
+  it('of several lines below a line that stands alone begin another table', async () => {
+    const page = [
+      ...HEADS,
+      ...figures(688, ['Cash', 'Stock', 'What was there at the beginning of the year']),
+      ...row(650, [270, 'Shops']),
+
+      ...row(628, [200, 'Shops in'], [330, 'Shops'], [450, 'Shops left']),
+      ...row(616, [60, 'Quarter'], [200, 'all'], [330, 'opened'], [450, 'at the end']),
+      ...figures(604, ['First', 'Second', 'Third'], [230, 360, 480]),
+    ]
+    const tables = await tablesOf(page)
+    expect(tables.map(({ rows }) => rows.length)).toEqual([4, 5])
+    expect(tables[1]?.rows.slice(0, 3)).toEqual([
+      ['', 'Shops in', 'Shops', 'Shops left'],
+      ['Quarter', 'all', 'opened', 'at the end'],
+      ['First', '1000', '1001', '1002'],
+    ])
+  })
+
+  it('of the next table are not the last rows of the one above', async () => {
+    const names = (y: number, year: string): OnPage[] => [
+      ...row(y, [440, year]),
+      ...row(y - 10, [60, 'Rounded.']),
+      ...row(y - 18, [60, 'All sums.'], [470, 'Gains']),
+      ...row(y - 26, [370, 'Sales'], [470, 'of it']),
+      ...row(y - 35, [60, 'MILLIONS'], [-400, 'of it'], [-500, 'each']),
+    ]
+    const page = [
+      ...names(730, '2021'),
+      ...figures(683, ['Told', 'Bought', 'Kept']),
+      ...names(630, '2020'),
+      ...figures(583, ['Told', 'Bought', 'Kept']),
+    ]
+    const tables = await tablesOf(page)
+    expect(tables.map(({ rows }) => rows.at(-1)?.[0])).toEqual(['Kept', 'Kept'])
+    expect(tables[1]?.rows[0]).toContain('2020')
+  })
+
+  it('are dates far above the years that complete them', async () => {
+    const page = [
+      ...row(712, [348, 'January 28,'], [423, 'January 29,']),
+      ...row(690, [-400, '2023'], [-475, '2022']),
+      ...figures(678, ['Cash', 'Stock', 'Debt', 'Rest'], [400, 475]),
+    ]
+    expect((await tablesOf(page))[0]?.rows.slice(0, 2)).toEqual([
+      ['', 'January 28,', 'January 29,'],
+      ['', '2023', '2022'],
+    ])
+  })
+})
+
+describe('Notes below a table', () => {
+  it('are no rows of it where their marks stand apart', async () => {
+    const page = [
+      ...row(700, [60, 'Item'], [-300, 'one'], [-400, 'two']),
+      ...figures(688, ['Cash', 'Stock', 'Debt'], [300, 400]),
+      ...row(640, [60, '(*)'], [90, 'Less than one in a hundred.']),
+      ...row(628, [60, '(**)'], [90, 'It says nothing.']),
+    ]
+    const [table] = await tablesOf(page)
+    expect(table?.rows.map(([head]) => head)).toEqual(['Item', 'Cash', 'Stock', 'Debt'])
+  })
+})
