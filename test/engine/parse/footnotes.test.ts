@@ -34,6 +34,22 @@ describe('a footnote stands behind what refers to it', () => {
     ])
   })
 
+  it('in Markdown with all that is indented below it; code behind other paragraphs stays code', async () => {
+    const source =
+      'One[^a].\n\nTwo.\n\n[^a]: first\n\n    second\n    line\n\n    - an item\n\n        code\n\nThree.\n\n    real code\n\n[^d]: alone\n\n    [^a]: more\n'
+    expect(await blocks('a.md', source)).toEqual([
+      ['paragraph', 'One[^a].', undefined],
+      ['paragraph', '[^a]: first', 'footnote'],
+      ['paragraph', 'second line', 'footnote'],
+      ['list', '- an item\n  code', 'footnote'],
+      ['paragraph', 'Two.', undefined],
+      ['paragraph', 'Three.', undefined],
+      ['code', 'real code', undefined],
+      ['paragraph', '[^d]: alone', undefined],
+      ['paragraph', '[^a]: more', undefined],
+    ])
+  })
+
   it('in Word', async () => {
     const reference = (id: number) => `<w:r><w:footnoteReference w:id="${id}"/></w:r>`
     const body = `<w:p><w:r><w:t>The boat was sold.</w:t></w:r>${reference(2)}</w:p>${wordParagraph('It was bought back.')}`
