@@ -114,6 +114,34 @@ describe('a footnote stands behind what refers to it', () => {
     ])
   })
 
+  it('in e-books that have their notes in a file of their own', async () => {
+    const made = await blocks(
+      'a.epub',
+      makeEpub([
+        { name: 'one', xhtml: page('<p>Sold<a epub:type="noteref" href="the%20notes.xhtml#n1">1</a>.</p>') },
+        { name: 'two', xhtml: page('<p>Built<a epub:type="noteref" href="the%20notes.xhtml#n2">1</a>.</p>') },
+        {
+          name: 'the notes',
+          xhtml:
+            '<html><body><h1>Notes</h1><aside id="n1"><p>To the miller.</p><p>For ten. <a href="one.xhtml#r1">↩</a></p></aside><aside id="n2"><p>In Hod.</p></aside><aside id="n3"><p>Nobody refers to it.</p></aside></body></html>',
+        },
+      ]),
+    )
+    expect(made).toEqual([
+      ['title', 'Boats', undefined],
+      ['paragraph', 'Sold[1].', undefined],
+      ['paragraph', '[1] To the miller.', 'footnote'],
+      ['paragraph', 'For ten.', 'footnote'],
+      ['paragraph', 'Last words.', undefined],
+      ['heading', 'Boats', undefined],
+      ['paragraph', 'Built[1].', undefined],
+      ['paragraph', '[1] In Hod.', 'footnote'],
+      ['paragraph', 'Last words.', undefined],
+      ['heading', 'Notes', undefined],
+      ['paragraph', 'Nobody refers to it.', undefined],
+    ])
+  })
+
   it('not where a link only leads to a place of the page; nothing is lost where marks are broken', async () => {
     const contents = page('<p><a href="#fn1">The first chapter of the book</a></p><p>Text.</p><p id="fn1">Chapter.</p>')
     expect((await blocks('a.html', contents)).slice(1).map(([, text]) => text)).toEqual([
