@@ -64,7 +64,8 @@ function valueRule(issue: Issue): string {
     case 'not_multiple_of':
       return `be a multiple of ${issue.divisor}`
     case 'invalid_union':
-      return 'have one of the documented shapes'
+      // a union that names what it takes
+      return issue.message === 'Invalid input' ? 'have one of the documented shapes' : `be ${issue.message}`
     default:
       return 'follow the documented rule'
   }

@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import { counted } from '../lib/text/counted.js'
 import type { Api } from './api.js'
 import type { indexState } from './fields.js'
 
@@ -29,7 +30,7 @@ export async function indexStateOf(api: Api, spaceId: string, degraded: readonly
 
 function count(documents: number): string {
   if (documents >= COUNTED) return `${COUNTED} documents or more`
-  return documents === 1 ? '1 document' : `${documents} documents`
+  return counted(documents, 'document')
 }
 
 /** What an answer without a hit means. */

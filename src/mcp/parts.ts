@@ -1,4 +1,5 @@
 import type { OutlineNode } from '../contract/gateway/document-parts.js'
+import { counted } from '../lib/text/counted.js'
 import type { Api } from './api.js'
 import { oneLine } from './content.js'
 import type { Target } from './documents.js'
@@ -85,7 +86,7 @@ export async function textOfPages(api: Api, file: File, pages: { first: number; 
   if (last === 0)
     throw new ToolError('invalid-request', 'the document has no pages', 'Read it by section or by offset.')
   if (pages.first > last || pages.last < pages.first)
-    throw new ToolError('invalid-request', `the document has ${last} pages`, `Ask for pages of 1-${last}.`)
+    throw new ToolError('invalid-request', `the document has ${counted(last, 'page')}`, `Ask for pages of 1-${last}.`)
   const lines: string[] = []
   let page = 0
   for (const { pageNumber, text } of elements) {

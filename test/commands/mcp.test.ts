@@ -60,7 +60,7 @@ describe('ks mcp', () => {
   test('goes on with a session when the daemon is killed', async () => {
     await filled()
     const { client, pid } = await connect()
-    expect(await textOf(client, 'spaces')).toContain('docs: 1 documents')
+    expect(await textOf(client, 'spaces')).toContain('docs: 1 document;')
     const file = join(home.dataDir, 'daemon.json')
     const pidOf = () => (JSON.parse(readFileSync(file, 'utf8')) as { pid: number }).pid
     for (const [name, args] of [

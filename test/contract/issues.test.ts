@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
+import { DocumentFilter } from '../../src/contract/gateway/document-filter.js'
 import { refusal } from '../../src/contract/issues.js'
 import { ModelReference, opaqueCursor, queryInt, slug } from '../../src/contract/primitives.js'
 
@@ -88,4 +89,11 @@ test('a sentence is one line of bounded length, whatever was received', () => {
       },
     ),
   )
+})
+
+test('a date of a filter that is none is refused with what one is', () => {
+  expect(refuse({ dateFrom: '31.1.2025' }, DocumentFilter)).toBe(
+    'dateFrom must be a date like `2025-01-31` or an instant like `2025-01-31T08:00:00Z`, received "31.1.2025"',
+  )
+  expect(refuse({ dateTo: 7 }, DocumentFilter)).toContain('dateTo must be a date like `2025-01-31` or an instant')
 })

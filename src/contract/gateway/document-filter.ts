@@ -2,7 +2,9 @@ import { z } from 'zod'
 import { instant } from '../primitives.js'
 
 /** a day, or an instant with its offset */
-const dateOrInstant = z.union([z.iso.date(), instant])
+const dateOrInstant = z.union([z.iso.date(), instant], {
+  error: 'a date like `2025-01-31` or an instant like `2025-01-31T08:00:00Z`',
+})
 
 /** extension: only documents that say of themselves what is asked for */
 export const DocumentFilter = z

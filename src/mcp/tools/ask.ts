@@ -5,6 +5,7 @@ import { LIMITS } from '../../contract/limits.js'
 import { QueryMode, uuid } from '../../contract/primitives.js'
 import { defined } from '../../lib/defined.js'
 import { recordIn, textOf } from '../../lib/json/values.js'
+import { counted } from '../../lib/text/counted.js'
 import { withoutThoughts } from '../../lib/text/thoughts.js'
 import { cutText, tokensOf } from '../budget.js'
 import { Writer } from '../content.js'
@@ -109,7 +110,7 @@ async function answerOf(call: ToolCall, body: { knowledgeSpaceId: string; query:
     }
     if (text.length - toldAt < PROGRESS_CHARS) continue
     toldAt = text.length
-    call.progress(`${text.length} characters of the answer`)
+    call.progress(`${counted(text.length, 'character')} of the answer`)
   }
   throw failed('the stream ended early')
 }
@@ -148,6 +149,7 @@ function told(data: z.output<typeof AskAnswer>, state: string): string {
   for (const text of data.missing) writer.line('Not found:').content(text)
   if (data.citations.length > 0) writer.line('Evidence:')
   for (const one of data.citations) writePassage(writer, one)
-  if (data.leftOut > 0) writer.line(`${data.leftOut} more pieces of evidence did not fit: \`search\` finds them.`)
+  if (data.leftOut > 0)
+    writer.line(`${counted(data.leftOut, 'more piece')} of evidence did not fit: \`search\` finds them.`)
   return writer.text()
 }

@@ -9,6 +9,7 @@ import {
 import { LIMITS } from '../../contract/limits.js'
 import { count, positive } from '../../contract/primitives.js'
 import { defined } from '../../lib/defined.js'
+import { counted } from '../../lib/text/counted.js'
 import { fitting } from '../budget.js'
 import { oneLine, Writer } from '../content.js'
 import { ToolError } from '../failure.js'
@@ -117,7 +118,7 @@ function listed(ref: SpaceRef, at: string, page: Page<VirtualItem>, nothing = 'N
   const degradedReasons = page.degradedReasons ?? []
   const writer = new Writer()
   for (const reason of degradedReasons) writer.line(`The list may lack something: ${reason}.`)
-  writer.line(entries.length === 0 ? nothing : `${entries.length} entries:`)
+  writer.line(entries.length === 0 ? nothing : `${counted(entries.length, 'entry', 'entries')}:`)
   const lines = entries.map(({ kind, path: entryPath }) => oneLine(entryPath) + (kind === 'directory' ? '/' : ''))
   if (lines.length > 0) writer.content(lines.join('\n'))
   if (page.nextCursor !== undefined) writer.line(`There is more: call again with cursor ${page.nextCursor}.`)
@@ -239,7 +240,7 @@ export const grep = tool({
     const degradedReasons = page.degradedReasons ?? []
     const writer = new Writer()
     for (const reason of degradedReasons) writer.line(`Not everything could be searched: ${reason}.`)
-    if (matches.length > 0) writer.line(`${matches.length} matches:`)
+    if (matches.length > 0) writer.line(`${counted(matches.length, 'match', 'matches')}:`)
     else if (page.nextCursor !== undefined || isTruncated)
       writer.line('No match so far; not everything was looked at yet.')
     else writer.line(await absenceIn(call.api, ref.id, 'No match.'))

@@ -9,6 +9,7 @@ import {
 import { LIMITS } from '../../contract/limits.js'
 import { uuid } from '../../contract/primitives.js'
 import { defined } from '../../lib/defined.js'
+import { counted } from '../../lib/text/counted.js'
 import { fitting } from '../budget.js'
 import { oneLine, Writer } from '../content.js'
 import { ToolError } from '../failure.js'
@@ -62,11 +63,13 @@ export const graph = tool({
     const found = await (args.entity === undefined ? listed(call, ref, args) : around(call, ref, args.entity, args))
     const writer = new Writer()
     for (const reason of found.degradedReasons) writer.line(`The graph may lack something: ${reason}.`)
-    writer.line(`${found.entities.length} entities, ${found.relations.length} relations`)
+    writer.line(
+      `${counted(found.entities.length, 'entity', 'entities')}, ${counted(found.relations.length, 'relation')}`,
+    )
     if (found.entities.length === 0) writer.line(await absenceIn(call.api, ref.id, 'Nothing is named so.'))
     const lines = [
       ...found.entities.map(
-        ({ id, name, type, passages }) => `${oneLine(name)} (${type}, ${passages} passages, ${id})`,
+        ({ id, name, type, passages }) => `${oneLine(name)} (${type}, ${counted(passages, 'passage')}, ${id})`,
       ),
       ...found.relations.map(({ from, type, to }) => `${oneLine(from)} —${type}→ ${oneLine(to)}`),
     ]

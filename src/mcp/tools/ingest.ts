@@ -3,6 +3,7 @@ import { isAbsolute, relative, resolve, sep } from 'node:path'
 import { z } from 'zod'
 import { LIMITS } from '../../contract/limits.js'
 import { count } from '../../contract/primitives.js'
+import { counted } from '../../lib/text/counted.js'
 import { oneLine, Writer } from '../content.js'
 import { ToolError } from '../failure.js'
 import { space } from '../fields.js'
@@ -48,7 +49,7 @@ export const ingest = tool({
       spaceId: ref.id,
       wait: args.wait,
       signal,
-      progress: (done: number, total: number) => progress(`${done} of ${total} files`, done, total),
+      progress: (done: number, total: number) => progress(`${done} of ${counted(total, 'file')}`, done, total),
     }
     const all = await local.ingest(request)
     const counts: Record<string, number> = {}
@@ -62,11 +63,12 @@ export const ingest = tool({
       ...(reason === undefined ? {} : { reason }),
     }))
     const said = Object.entries(counts).map(([status, number]) => `${number} ${status}`)
-    const writer = new Writer().line(`${all.length} files into ${oneLine(ref.slug)}: ${said.join(', ')}`)
+    const writer = new Writer().line(`${counted(all.length, 'file')} into ${oneLine(ref.slug)}: ${said.join(', ')}`)
     const lines = files.map(({ filename, status, reason = '' }) => oneLine(`${status} ${filename} ${reason}`))
     if (lines.length > 0) writer.content(lines.join('\n'))
-    if (all.length > files.length) writer.line(`${all.length - files.length} more files are not listed.`)
-    return { text: writer.text(), data: { space: ref.slug, counts, files, leftOut: all.length - files.length } }
+    const leftOut = all.length - files.length
+    if (leftOut > 0) writer.line(`Not listed: ${counted(leftOut, 'more file')}.`)
+    return { text: writer.text(), data: { space: ref.slug, counts, files, leftOut } }
   },
 })
 

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { count } from '../../contract/primitives.js'
 import { defined } from '../../lib/defined.js'
+import { counted } from '../../lib/text/counted.js'
 import { fitting } from '../budget.js'
 import { oneLine, Writer } from '../content.js'
 import { cursorAt, offsetOf } from '../cursors.js'
@@ -55,7 +56,7 @@ export const outline = tool({
     const end = offset + sections.length
     const next = end < all.length ? cursorAt(end, args) : undefined
     const uri = uriOf({ space: ref.slug, documentId })
-    const writer = new Writer().line(`${uri}: ${all.length} sections`)
+    const writer = new Writer().line(`${uri}: ${counted(all.length, 'section')}`)
     if (sections.length > 0) writer.content(sections.map(lineOf).join('\n'))
     if (next !== undefined) writer.line(`There are more: call again with cursor ${next}.`)
     const data = { space: ref.slug, documentId, uri, sections, total: all.length, ...defined({ nextCursor: next }) }

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { LIMITS } from '../../contract/limits.js'
 import { count } from '../../contract/primitives.js'
+import { counted } from '../../lib/text/counted.js'
 import { documentIdOf } from '../documents.js'
 import { ToolError } from '../failure.js'
 import { document, space } from '../fields.js'
@@ -46,6 +47,9 @@ export const refresh = tool({
     const notFound = items.flatMap((item) => (item.status === 'not_found' ? [item.documentId] : []))
     const queued = items.length - notFound.length
     const missing = notFound.length === 0 ? '' : ` Not found: ${notFound.join(', ')}.`
-    return { text: `${queued} documents are read again.${missing}`, data: { space: ref.slug, queued, notFound } }
+    return {
+      text: `${counted(queued, 'document')} ${queued === 1 ? 'is' : 'are'} read again.${missing}`,
+      data: { space: ref.slug, queued, notFound },
+    }
   },
 })

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { count } from '../../contract/primitives.js'
 import { defined } from '../../lib/defined.js'
+import { counted } from '../../lib/text/counted.js'
 import { fitting } from '../budget.js'
 import { oneLine, Writer } from '../content.js'
 import { cursorAt, offsetOf } from '../cursors.js'
@@ -49,7 +50,7 @@ export const spaces = tool({
     for (const { slug, name, description, documents, index } of data) {
       const why = index.reasons.length === 0 ? '' : `: ${index.reasons.join('; ')}`
       const state = `${index.isCurrent ? 'index current' : 'index NOT current'}${why}`
-      writer.line(`${oneLine(slug)}: ${documents} documents; ${state}`)
+      writer.line(`${oneLine(slug)}: ${counted(documents, 'document')}; ${state}`)
       writer.content(description === undefined ? name : `${name}: ${description}`)
     }
     if (next !== undefined) writer.line(`There are more: call again with cursor ${next}.`)

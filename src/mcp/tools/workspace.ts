@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { LIMITS } from '../../contract/limits.js'
 import { count } from '../../contract/primitives.js'
+import { counted } from '../../lib/text/counted.js'
 import { oneLine } from '../content.js'
 import { ToolError } from '../failure.js'
 import { space } from '../fields.js'
@@ -66,7 +67,10 @@ export const move = tool({
       body: { oldPath: from.path, newPath: to.path },
     })
     const data = { space: from.ref.slug, from: moved.oldPath, to: moved.newPath, files: moved.files }
-    return { text: `Moved ${moved.files} files to ${uriOf({ space: from.ref.slug, path: moved.newPath })}`, data }
+    return {
+      text: `Moved ${counted(moved.files, 'file')} to ${uriOf({ space: from.ref.slug, path: moved.newPath })}`,
+      data,
+    }
   },
 })
 
@@ -84,6 +88,9 @@ export const remove = tool({
       query: { path: at.path, recursive: args.recursive ? 'true' : 'false' },
     })
     const data = { space: at.ref.slug, path: removed.path, files: removed.files }
-    return { text: `Removed ${removed.files} files at ${uriOf({ space: at.ref.slug, path: removed.path })}`, data }
+    return {
+      text: `Removed ${counted(removed.files, 'file')} at ${uriOf({ space: at.ref.slug, path: removed.path })}`,
+      data,
+    }
   },
 })

@@ -60,6 +60,17 @@ describe('Pages of the web', () => {
       expect(text).not.toContain(part)
   })
 
+  it('keep short lines behind the last paragraph, and who wrote it below the title', async () => {
+    const prose = `<p>${'The harbour grew for years, and boats were mended there. '.repeat(6)}</p>`
+    const html = `<html><body><header><h1>Harbours</h1><p class="author">Ann Miller</p></header><nav><ul><li><a href="/1">Version one</a></li></ul></nav>
+      <p class="teaser">Short.</p><p>Shorter.</p><p>As short.</p><p>Still short.</p>${prose}${prose}<div class="note"><p>Mind the tide.</p></div><div class="line-block">A line<br>Another line</div>
+      <div><p><a href="/n">The next harbour</a></p></div><footer><p>All rights reserved.</p></footer></body></html>`
+    const { text } = await read('page.html', html)
+    for (const part of ['Ann Miller', 'Short.', 'Still short.', 'Mind the tide.', 'A line', 'Another line'])
+      expect(text).toContain(part)
+    for (const part of ['Version one', 'The next harbour', 'All rights reserved.']) expect(text).not.toContain(part)
+  })
+
   it('that are hostile are read all the same', async () => {
     const deep = `<html><body>${'<div>'.repeat(30_000)}${'<p>Text, with commas, that goes on for a while, and on.</p>'.repeat(30)}</body></html>`
     expect((await read('deep.html', deep)).text).toContain('goes on for a while')

@@ -34,6 +34,22 @@ describe('a footnote stands behind what refers to it', () => {
     ])
   })
 
+  it('in Markdown with all that is indented below it; code behind other paragraphs stays code', async () => {
+    const source =
+      'One[^a].\n\nTwo.\n\n[^a]: first\n\n    second\n    line\n\n    - an item\n\n        code\n\nThree.\n\n    real code\n\n[^d]: alone\n\n    [^a]: more\n'
+    expect(await blocks('a.md', source)).toEqual([
+      ['paragraph', 'One[^a].', undefined],
+      ['paragraph', '[^a]: first', 'footnote'],
+      ['paragraph', 'second line', 'footnote'],
+      ['list', '- an item\n  code', 'footnote'],
+      ['paragraph', 'Two.', undefined],
+      ['paragraph', 'Three.', undefined],
+      ['code', 'real code', undefined],
+      ['paragraph', '[^d]: alone', undefined],
+      ['paragraph', '[^a]: more', undefined],
+    ])
+  })
+
   it('in Word', async () => {
     const reference = (id: number) => `<w:r><w:footnoteReference w:id="${id}"/></w:r>`
     const body = `<w:p><w:r><w:t>The boat was sold.</w:t></w:r>${reference(2)}</w:p>${wordParagraph('It was bought back.')}`
@@ -95,6 +111,34 @@ describe('a footnote stands behind what refers to it', () => {
       ['list', '- x[2]', undefined],
       ['paragraph', '[2] Two.', 'footnote'],
       ['paragraph', 'Last words.', undefined],
+    ])
+  })
+
+  it('in e-books that have their notes in a file of their own', async () => {
+    const made = await blocks(
+      'a.epub',
+      makeEpub([
+        { name: 'one', xhtml: page('<p>Sold<a epub:type="noteref" href="the%20notes.xhtml#n1">1</a>.</p>') },
+        { name: 'two', xhtml: page('<p>Built<a epub:type="noteref" href="the%20notes.xhtml#n2">1</a>.</p>') },
+        {
+          name: 'the notes',
+          xhtml:
+            '<html><body><h1>Notes</h1><aside id="n1"><p>To the miller.</p><p>For ten. <a href="one.xhtml#r1">↩</a></p></aside><aside id="n2"><p>In Hod.</p></aside><aside id="n3"><p>Nobody refers to it.</p></aside></body></html>',
+        },
+      ]),
+    )
+    expect(made).toEqual([
+      ['title', 'Boats', undefined],
+      ['paragraph', 'Sold[1].', undefined],
+      ['paragraph', '[1] To the miller.', 'footnote'],
+      ['paragraph', 'For ten.', 'footnote'],
+      ['paragraph', 'Last words.', undefined],
+      ['heading', 'Boats', undefined],
+      ['paragraph', 'Built[1].', undefined],
+      ['paragraph', '[1] In Hod.', 'footnote'],
+      ['paragraph', 'Last words.', undefined],
+      ['heading', 'Notes', undefined],
+      ['paragraph', 'Nobody refers to it.', undefined],
     ])
   })
 

@@ -3,6 +3,7 @@ import { openZip, type ZipArchive } from '../archive/zip.js'
 import { declaredCharset, decodeText } from '../charset.js'
 import { ReadError } from '../limits.js'
 import { readHtml } from '../markup/html.js'
+import { HtmlNotes } from '../markup/html-notes.js'
 import { EmbeddedPictures } from '../office/embedded-pictures.js'
 import type { Block, Parsed, Parser, ParserInput } from '../parsed.js'
 import { hasContent, pictureFrom } from '../pictures.js'
@@ -20,10 +21,13 @@ function parseEpub(input: ParserInput): Parsed {
   const zip = openZip(input.bytes, filename, input.limits)
   const book = readPackage(zip, filename)
   const pictures = new EmbeddedPictures(zip)
-  const blocks = book.chapters.flatMap((part, index) => {
+  const notes = new HtmlNotes()
+  const chapters = book.chapters.flatMap((part, index) => {
     tellProgress('chapter', index + 1, book.chapters.length)
-    return chapterBlocks(zip, part, pictures, book.labels.get(part))
+    notes.enter(part, (href) => target(part, href))
+    return chapterBlocks(zip, part, { pictures, notes, label: book.labels.get(part) })
   })
+  const blocks = notes.placed(chapters)
   if (!hasContent(blocks)) throw new ReadError('empty', `${filename} has no text`)
   return {
     parser: 'native-html',
@@ -39,10 +43,15 @@ function parseEpub(input: ParserInput): Parsed {
 }
 
 /** A chapter without a heading of its own has the one that the table of contents gives it. */
-function chapterBlocks(zip: ZipArchive, part: string, pictures: EmbeddedPictures, label: string | undefined): Block[] {
+function chapterBlocks(
+  zip: ZipArchive,
+  part: string,
+  { pictures, notes, label }: { pictures: EmbeddedPictures; notes: HtmlNotes; label: string | undefined },
+): Block[] {
   const bytes = zip.read(part)
   const { blocks } = readHtml(decodeText(bytes, declaredCharset(bytes)).text, {
     xhtml: true,
+    notes,
     picture: (source) => (/^[a-z][\w+.-]*:/i.test(source) ? pictureFrom(source) : pictures.get(target(part, source))),
   })
   if (label === undefined || blocks.length === 0 || blocks.some((block) => block.type === 'heading')) return blocks

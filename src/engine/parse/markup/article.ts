@@ -20,10 +20,12 @@ const PROSE = 120
 const PARAGRAPH = 60
 /** The innermost element with this share of the prose holds the article. */
 const MOST_PROSE = 0.8
-/** A short line or a picture belongs to the article that begins within so many blocks. */
+/** A picture belongs to the article that begins within so many blocks. */
 const LEAD = 3
 /** A picture that says in so many letters what it shows is content. */
 const PICTURE = 12
+
+type Areas = ReadonlySet<PageArea>
 
 /** A block, and what of it decides whether it is content. */
 interface Part {
@@ -36,7 +38,7 @@ interface Part {
 /**
  * The blocks of a page without what its site puts around every page: menus, teasers, notices. The article is what stands
  * between the first and the last paragraph of prose that is in no menu, sidebar or footer. What stands beside it goes only
- * where it is short or leads elsewhere, and nothing goes of a page that is no article: one of tables, an index, a whole book.
+ * where it leads elsewhere or is short and in one of these, and nothing goes of a page that is no article: one of tables, an index, a whole book.
  *
  * @param lookOf how a block is set, and where
  */
@@ -57,12 +59,13 @@ export function articleBlocks(source: string, blocks: Block[], lookOf: (block: B
   const to = prose.lastIndexOf(true)
   if (from === -1) return blocks
   const homes = homesOf(parts.filter((_, place) => prose[place]))
+  const titles = titleAreas(parts.slice(0, from))
   const kept = parts.map((part, place) =>
     staysIn(part, {
       begun: place >= from,
-      within: place >= from && place <= to,
-      leads: place >= from - LEAD && place < from,
+      near: place >= from - LEAD && place <= to,
       homes,
+      titles,
     }),
   )
   if (lettersIn(parts.filter((_, place) => kept[place])) < lettersIn(parts) * MIN_SHARE) return blocks
@@ -90,17 +93,26 @@ function isProse({ block, letters, leadsAway, area }: Part): boolean {
 /** Whether a block is kept: as part of the article, or beside it. Headings are judged by what they head. */
 function staysIn(
   { block, letters, leadsAway, area }: Part,
-  { begun, within, leads, homes }: { begun: boolean; within: boolean; leads: boolean; homes: ReadonlySet<PageArea> },
+  { begun, near, homes, titles }: { begun: boolean; near: boolean; homes: Areas; titles: Areas },
 ): boolean {
   if (block.type === 'heading') return false
   if (block.type === 'code' || block.metadata?.role === 'footnote') return true
-  if (area?.around === true) return !leadsAway && (letters >= PROSE || block.type === 'table')
-  if (block.type === 'image') return within || leads || letters >= PICTURE
+  if (area?.around === true)
+    return !leadsAway && (letters >= PROSE || block.type === 'table' || (!begun && titles.has(area)))
+  if (block.type === 'image') return near || letters >= PICTURE
   if (block.type === 'table') return true
-  const home = area !== undefined && (area.main || isWithin(area, homes))
   // before the text such a line is a way through the site, behind it a list of sources or of what to see as well
-  if (leadsAway) return home && begun
-  return within || leads || home || letters >= PROSE
+  if (leadsAway) return begun && area !== undefined && (area.main || isWithin(area, homes))
+  return true
+}
+
+/** What stands before the text with the title of the page and without links: a byline, a date. */
+function titleAreas(before: readonly Part[]): Set<PageArea> {
+  const titles = new Set<PageArea>()
+  for (const { block, area } of before)
+    if (block.type === 'heading' && block.level === 1 && area !== undefined) titles.add(area)
+  for (const { leadsAway, area } of before) if (leadsAway && area !== undefined) titles.delete(area)
+  return titles
 }
 
 /** The elements that hold the article: those that paragraphs stand in, and the one around most of these. */
@@ -120,7 +132,7 @@ function homesOf(prose: readonly Part[]): Set<PageArea> {
   return found
 }
 
-function isWithin(inner: PageArea, homes: ReadonlySet<PageArea>): boolean {
+function isWithin(inner: PageArea, homes: Areas): boolean {
   if (homes.has(inner)) return true
   // everything is within the page
   for (let area = inner.outer; area !== undefined && area !== PAGE; area = area.outer) if (homes.has(area)) return true

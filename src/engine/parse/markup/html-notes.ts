@@ -12,7 +12,7 @@ const LABEL = /^[[(]?(?:\d{1,4}|[a-z]{1,4}|[*†‡§¶‖]{1,4})[\])]?$/i
 const WAY_BACK = new Set(' \n↑↩⏎⤴^\ufe0e\ufe0f')
 /** Elements that hold paragraphs of a note. */
 const HOLDERS = new Set(['div', 'aside', 'section', 'dd'])
-/** Notes of one page; the others stay where they are. */
+/** Notes that one page refers to; the others stay where they are. */
 const MAX_NOTES = 5000
 
 /** A note is an item of a list, an element with paragraphs, or the next paragraph. */
@@ -25,7 +25,8 @@ export interface Note {
 
 /**
  * Foot- and endnotes of a page: which block refers to which, and what they say. A note stands behind the block that refers to
- * it first, and at the end where none does any more.
+ * it first, and at the end where none does any more. The pages of a book share theirs: notes may stand in a page of their own,
+ * behind those that refer to them.
  */
 export class HtmlNotes {
   readonly #labels = new Map<string, string>()
@@ -35,15 +36,33 @@ export class HtmlNotes {
   #link: { id: string; label: string; at: number } | undefined
   #holder: { name: string; depth: number } | undefined
   #paragraph: string | undefined
+  #page = ''
+  #pageOf: ((href: string) => string) | undefined
+  #knownBefore = 0
+
+  /** The next page of a book begins. @param pageOf which page an address leads to, as pages are called here */
+  enter(page: string, pageOf: (href: string) => string): void {
+    this.#page = page
+    this.#pageOf = pageOf
+    this.#knownBefore = this.#labels.size
+    this.#pending = []
+    this.#link = undefined
+    this.#holder = undefined
+    this.#paragraph = undefined
+  }
 
   /** A link opens. @param at how much of its paragraph stands before it */
   openLink(attributes: Attributes, at: number): void {
     this.#link = undefined
     const href = attributes.get('href') ?? ''
-    if (!href.startsWith('#') || this.#labels.size >= MAX_NOTES) return
-    const id = href.slice(1)
+    const hash = href.indexOf('#')
+    if (hash < 0 || (hash > 0 && this.#pageOf === undefined)) return
+    if (this.#labels.size - this.#knownBefore >= MAX_NOTES) return
+    const id = href.slice(hash + 1)
     const words = ['role', 'epub:type', 'class', 'rel'].map((name) => attributes.get(name) ?? '').join(' ')
-    if (NOTE.test(id) || SAID.test(words)) this.#link = { id, label: '', at }
+    if (!NOTE.test(id) && !SAID.test(words)) return
+    const page = hash === 0 ? this.#page : (this.#pageOf?.(href) ?? '')
+    this.#link = { id: `${page}#${id}`, label: '', at }
   }
 
   text(text: string): void {
@@ -66,8 +85,10 @@ export class HtmlNotes {
   opens(name: string, attributes: Attributes): Note | undefined {
     if (this.#labels.size === 0) return undefined
     if (this.#holder?.name === name) this.#holder.depth++
-    const id = attributes.get('id') ?? (name === 'a' ? attributes.get('name') : undefined)
-    if (id === undefined || !this.#labels.has(id) || this.#texts.has(id)) return undefined
+    const own = attributes.get('id') ?? (name === 'a' ? attributes.get('name') : undefined)
+    if (own === undefined) return undefined
+    const id = `${this.#page}#${own}`
+    if (!this.#labels.has(id) || this.#texts.has(id)) return undefined
     if (this.#holder !== undefined || /^h[1-6]$/.test(name)) return undefined
     return { id, name, kind: name === 'li' ? 'item' : HOLDERS.has(name) ? 'holder' : 'paragraph' }
   }

@@ -23,6 +23,8 @@ export interface HtmlOptions {
   picture?: (source: string) => Picture | undefined
   /** XHTML: `<title/>` is empty, not open */
   xhtml?: boolean
+  /** of the book that the page is of, which puts them in their places */
+  notes?: HtmlNotes
 }
 
 /** Reads HTML of any quality in one pass, without building a tree. */
@@ -60,7 +62,8 @@ class HtmlReader {
   readonly #fields = new HtmlFields()
   readonly #look: HtmlLook
   readonly places = new HtmlPlaces()
-  readonly #notes = new HtmlNotes()
+  readonly #notes: HtmlNotes
+  readonly #isOfBook: boolean
   readonly #text = new HtmlText()
   #heading = 0
   readonly #dropped = new DroppedElement()
@@ -75,6 +78,8 @@ class HtmlReader {
   constructor(options: HtmlOptions, withAreas: boolean) {
     this.#look = new HtmlLook(withAreas)
     this.#picture = options.picture ?? pictureFrom
+    this.#notes = options.notes ?? new HtmlNotes()
+    this.#isOfBook = options.notes !== undefined
   }
 
   text(text: string): void {
@@ -160,7 +165,7 @@ class HtmlReader {
     const listed = this.places.listed(blocks)
     outlineBlocks(blocks, this.places.looks, (place) => listed.has(place))
     return {
-      blocks: this.#notes.placed(blocks),
+      blocks: this.#isOfBook ? blocks : this.#notes.placed(blocks),
       metadata: this.#metadata,
       declared: fields.declared,
       ...defined({ title: pageTitle(this.#title, fields.title), language: this.#language ?? fields.language }),

@@ -4,14 +4,14 @@ const NOTE = /^\[\^([^\]\s]{1,100})\]:/
 const REFERENCE = /\[\^([^\]\s]{1,100})\](?!:)/g
 
 /**
- * The blocks of a document, each note (`[^1]: words`) behind what refers to it first. Notes that nothing refers to stay where
- * they are.
+ * The blocks of a document, each note (`[^1]: words`, and what continues it) behind what refers to it first.
+ * Notes that nothing refers to stay where they are.
  *
  * @param drafts in their order
  * @param sourceOf the Markdown of one
  * @param read the blocks of one
  */
-export function withNotes<T extends { type: string }>(
+export function withNotes<T extends { type: string; continues?: boolean }>(
   drafts: readonly T[],
   sourceOf: (draft: T) => string,
   read: (draft: T) => Block[],
@@ -20,28 +20,32 @@ export function withNotes<T extends { type: string }>(
   const referred = new Set(sources.flatMap(referencesIn))
   const notes = new Map<string, number>()
   for (const [place, source] of sources.entries()) {
-    const label = drafts[place]?.type === 'paragraph' ? NOTE.exec(source)?.[1] : undefined
+    const draft = drafts[place]
+    const label = draft?.type === 'paragraph' && draft.continues !== true ? NOTE.exec(source)?.[1] : undefined
     if (label !== undefined && referred.has(label) && !notes.has(label)) notes.set(label, place)
   }
-  const own = new Set(notes.values())
-  const waiting = new Set(own)
-  const placed: Block[] = []
-  const add = (place: number, isNote: boolean): void => {
-    const draft = drafts[place]
-    if (draft === undefined) return
-    const blocks = read(draft)
-    placed.push(...(isNote ? blocks.map(asNote) : blocks))
+  const waiting = new Set(notes.values())
+  /** the drafts of a note */
+  const whole = (place: number): T[] => {
+    let end = place + 1
+    while (drafts[end]?.continues === true) end++
+    return drafts.slice(place, end)
   }
-  for (const [place, source] of sources.entries()) {
-    if (own.has(place)) continue
-    add(place, false)
-    for (const label of referencesIn(source)) {
+  const own = new Set([...waiting].flatMap((place) => whole(place)))
+  const placed: Block[] = []
+  const addNote = (place: number): void => {
+    for (const draft of whole(place)) placed.push(...read(draft).map(asNote))
+  }
+  for (const [place, draft] of drafts.entries()) {
+    if (own.has(draft)) continue
+    placed.push(...read(draft))
+    for (const label of referencesIn(sources[place] ?? '')) {
       const note = notes.get(label)
-      if (note !== undefined && waiting.delete(note)) add(note, true)
+      if (note !== undefined && waiting.delete(note)) addNote(note)
     }
   }
   // those that only other notes refer to
-  for (const place of waiting) add(place, true)
+  for (const place of waiting) addNote(place)
   return placed
 }
 

@@ -21,6 +21,10 @@ const UNSEEN: readonly (readonly [start: RegExp, end: string])[] = [
 /** Who takes the tokens of a document as they come, so that no large document ever lies there as tokens. */
 const takers = new WeakMap<Env, (tokens: Token[]) => void>()
 
+/** The last block was a note (`[^1]: words`) that indented blocks may belong to. */
+const afterNote = new WeakMap<Env, boolean>()
+const NOTE = /^\[\^[^\]\s]{1,100}\]:/
+
 /** By environment: lines from which on, up to another, no end of something unseen was found. */
 const endless = new WeakMap<Env, Map<string, number>>()
 
@@ -50,6 +54,7 @@ function createReader() {
   const { ruler } = reader.block
   ruler.before('table', 'hand over', handOver, { alt: ['blockquote'] })
   ruler.before('table', 'too deep', tooDeep)
+  ruler.before('code', 'rest of a note', restOfNote)
   ruler.at('html_block', unseen, { alt: ['paragraph', 'reference', 'blockquote'] })
   ruler.at('reference', definition)
   reader.inline.ruler.before('escape', 'formula', formula)
@@ -85,8 +90,30 @@ export function readInline(text: string, env: Env): Token[] {
 
 /** Never matches; asked before every block and every row of a table, it takes away the tokens before them. */
 function handOver(state: StateBlock): boolean {
-  if (state.tokens.length > 0) takers.get(state.env)?.(state.tokens.splice(0))
+  if (state.tokens.length === 0) return false
+  const tokens = state.tokens.splice(0)
+  afterNote.set(state.env, state.level === 0 && endWithNote(tokens))
+  takers.get(state.env)?.(tokens)
   return false
+}
+
+function endWithNote(tokens: readonly Token[]): boolean {
+  return tokens.at(-1)?.type === 'paragraph_close' && NOTE.test(tokens.at(-2)?.content ?? '')
+}
+
+/** What is indented behind a note is more of it, not code. */
+function restOfNote(state: StateBlock, start: number, end: number): boolean {
+  if (state.level > 0 || (state.sCount[start] ?? 0) < 4 || afterNote.get(state.env) !== true) return false
+  afterNote.delete(state.env)
+  let line = start
+  while (line < end && (state.isEmpty(line) || (state.sCount[line] ?? 0) >= 4)) line++
+  state.push('note_open', '', 1)
+  state.blkIndent = 4
+  state.md.block.tokenize(state, start, line)
+  state.blkIndent = 0
+  state.push('note_close', '', -1)
+  state.line = line
+  return true
 }
 
 /** The library drops what is nested beyond its bound; here it is one paragraph. */
@@ -143,7 +170,10 @@ function lineWith(state: StateBlock, mark: string, start: number, end: number): 
 
 /** `[label]: address` defines a link, but `[^1]: words` is a footnote, whose words stay. */
 function definition(state: StateBlock, start: number, end: number, silent: boolean): boolean {
-  return !state.src.startsWith('[^', textStart(state, start)) && (reference?.(state, start, end, silent) ?? false)
+  if (state.src.startsWith('[^', textStart(state, start)) || reference?.(state, start, end, silent) !== true)
+    return false
+  if (!silent) afterNote.delete(state.env)
+  return true
 }
 
 /** `[[Page]]` and `[[Page|shown]]`, as notebooks link their pages. */

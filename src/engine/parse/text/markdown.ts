@@ -16,11 +16,15 @@ const CALLOUT = /^\[![\w-]+\][+-]?[ \t]*/
 const ROW_START = /^[\s>]*(?:(?:[-*+]|\d{1,9}[.)])\s+)?[\s>]*\|?/
 
 /** A block whose texts are still Markdown; what its links point to may be defined further down. */
-type Draft =
+type Draft = (
   | { type: 'heading' | 'paragraph'; source: string; level?: number }
   | { type: 'list'; lines: { before: string; source: string }[] }
   | { type: 'table'; rows: string[][] }
   | { type: 'code'; block: Block }
+) & {
+  /** it is more of the note before it */
+  continues?: boolean
+}
 
 /**
  * Reads Markdown: CommonMark, tables and task lists of GitHub, front matter, links and callouts of notebooks.
@@ -75,7 +79,7 @@ function markdownBlocks(text: string): Block[] {
 
 /** Notes that follow each other line by line are one paragraph to CommonMark. */
 function noteByNote(draft: Draft): Draft[] {
-  if (draft.type !== 'paragraph' || !draft.source.startsWith('[^')) return [draft]
+  if (draft.type !== 'paragraph' || draft.continues === true || !draft.source.startsWith('[^')) return [draft]
   return draft.source.split(/\n(?=\[\^[^\]\s]{1,100}\]:)/).map((source) => ({ type: 'paragraph', source }))
 }
 
@@ -111,6 +115,7 @@ class DraftReader {
   #before = ''
   #list: { before: string; source: string }[] = []
   #level: number | undefined
+  #inNote = false
   #rows: string[][] | undefined
   /** of the text, where the row stands */
   #rowLine = 0
@@ -138,7 +143,8 @@ class DraftReader {
       this.#before = this.#room(this.#lists)
     } else if (type === 'list_item_open') {
       this.#before = `${this.#room(this.#lists - 1)}${token.info}${token.markup} `
-    } else if (type === 'fence' || type === 'code_block') this.#code(token)
+    } else if (type === 'note_open' || type === 'note_close') this.#inNote = type === 'note_open'
+    else if (type === 'fence' || type === 'code_block') this.#code(token)
     else if (type === 'tr_open') {
       this.#rows ??= []
       this.#rows.push([])
@@ -158,8 +164,12 @@ class DraftReader {
     if (this.#lists > 0) {
       this.#list.push({ before: this.#before, source })
       this.#before = this.#room(this.#lists)
-    } else if (this.#level === undefined || this.#quotes > 0) this.drafts.push({ type: 'paragraph', source })
-    else this.drafts.push({ type: 'heading', source, level: this.#level })
+    } else if (this.#level === undefined || this.#quotes > 0) this.#add({ type: 'paragraph', source })
+    else this.#add({ type: 'heading', source, level: this.#level })
+  }
+
+  #add(draft: Draft): void {
+    this.drafts.push(this.#inNote ? { ...draft, continues: true } : draft)
   }
 
   #room(lists: number): string {
@@ -170,7 +180,7 @@ class DraftReader {
     this.#endList()
     const language = /^\s*([^\s`{,]+)/.exec(info)?.[1]
     const metadata = language === undefined ? {} : { metadata: { language } }
-    this.drafts.push({ type: 'code', block: { type: 'code', text: content, ...metadata } })
+    this.#add({ type: 'code', block: { type: 'code', text: content, ...metadata } })
   }
 
   /** Cells beyond those of the first row, which no browser shows, are words of the document all the same. */
@@ -184,12 +194,12 @@ class DraftReader {
 
   #endTable(): void {
     this.#endList()
-    if (this.#rows !== undefined) this.drafts.push({ type: 'table', rows: this.#rows })
+    if (this.#rows !== undefined) this.#add({ type: 'table', rows: this.#rows })
     this.#rows = undefined
   }
 
   #endList(): void {
-    if (this.#list.length > 0) this.drafts.push({ type: 'list', lines: this.#list })
+    if (this.#list.length > 0) this.#add({ type: 'list', lines: this.#list })
     this.#list = []
   }
 }
