@@ -133,6 +133,7 @@ describe('A37, A41: Hostile markup', () => {
     ['nested XML', 'a.xml', (n) => `<?xml version="1.0"?>${'<a>t'.repeat(n)}`],
     ['one long line', 'a.txt', (n) => 'x'.repeat(n * 4)],
     ['combining marks', 'a.txt', (n) => `a${'\u0301'.repeat(n)}`],
+    ['one row of values', 'a.csv', (n) => '1234567,'.repeat(n * 4)],
     ['open quotes in values', 'a.csv', (n) => '"a,'.repeat(n)],
     ['roles', 'a.rst', (n) => ':a:`b <c '.repeat(n / 4)],
     ['blanks in addresses', 'a.rst', (n) => `\`${' '.repeat(n)}\` ${'`a '.repeat(n / 4)}`],

@@ -20,9 +20,13 @@ export function tableHeads(text: string, metadata: Readonly<Record<string, unkno
   const end = endOfLines(text, typeof metadata.headerRows === 'number' ? metadata.headerRows : 0)
   const heads = end <= MAX_HEADS ? text.slice(0, end) : ''
   const caption = typeof metadata.caption === 'string' ? `${metadata.caption.slice(0, MAX_CAPTION)}\n` : ''
+  let rows: Row[] | undefined
   return {
     end: heads.length,
-    above: (start) => `${caption}${heads}${sectionRow(text, heads.length, start)}`,
+    above: (start) => {
+      rows ??= rowsOf(text, heads.length)
+      return `${caption}${heads}${sectionRow(text, rows, start)}`
+    },
   }
 }
 
@@ -36,21 +40,46 @@ function endOfLines(text: string, lines: number): number {
   return end
 }
 
-/** The last row of one cell before a place, where the row there has more than one. */
-function sectionRow(text: string, from: number, start: number): string {
-  const first = text.slice(start, lineEnd(text, start))
-  if (!first.includes(CELL_SEPARATOR)) return ''
-  for (let end = start - 1; end > from; ) {
-    const begin = text.lastIndexOf('\n', end - 1) + 1
-    if (begin < from) return ''
-    const row = text.slice(begin, end)
-    if (row !== '' && !row.includes(CELL_SEPARATOR)) return `${row}\n`
-    end = begin - 1
+/** A row of the text of a table. */
+interface Row {
+  start: number
+  end: number
+  /** where its last cell is parted from the one before; -1 for a row of one cell */
+  lastBorder: number
+}
+
+/** The rows of a table in one pass: a table may be one row of a million cells, and has a passage for some hundred of them. */
+function rowsOf(text: string, from: number): Row[] {
+  const rows: Row[] = []
+  for (let start = from; start <= text.length; ) {
+    const newline = text.indexOf('\n', start)
+    const end = newline === -1 ? text.length : newline
+    const lastBorder = text.slice(start, end).lastIndexOf(CELL_SEPARATOR)
+    rows.push({ start, end, lastBorder: lastBorder === -1 ? -1 : start + lastBorder })
+    start = end + 1
+  }
+  return rows
+}
+
+/** The last row of one cell before a place, where more than one cell follows in the row there. */
+function sectionRow(text: string, rows: readonly Row[], start: number): string {
+  const here = rowAt(rows, start)
+  if ((rows[here]?.lastBorder ?? -1) < start) return ''
+  for (let above = here - 1; above >= 0; above--) {
+    const row = rows[above]
+    if (row !== undefined && row.lastBorder === -1 && row.end > row.start) return `${text.slice(row.start, row.end)}\n`
   }
   return ''
 }
 
-function lineEnd(text: string, from: number): number {
-  const newline = text.indexOf('\n', from)
-  return newline === -1 ? text.length : newline
+/** Number of the row in which a place lies. */
+function rowAt(rows: readonly Row[], place: number): number {
+  let low = 0
+  let high = rows.length - 1
+  while (low < high) {
+    const middle = (low + high + 1) >> 1
+    if ((rows[middle]?.start ?? 0) <= place) low = middle
+    else high = middle - 1
+  }
+  return low
 }
