@@ -2,6 +2,7 @@ import type { Inside } from '../inside/inside.js'
 import { readHtml } from '../markup/html.js'
 import type { Block, Parsed, Parser } from '../parsed.js'
 import { proseBlocks } from '../text/text.js'
+import { attachmentText } from './attachment-text.js'
 import { mailFields } from './mail-fields.js'
 import { type MimePart, partBytes, partText, readMime } from './mime.js'
 import { decodeWords } from './mime-words.js'
@@ -31,7 +32,7 @@ async function parseMessage(message: MimePart, inside: Inside): Promise<Parsed> 
   for (const part of attachments) {
     const name = part.filename ?? 'attachment'
     const outcome = await inside.add({ name, mediaType: part.type, content: contentOf(part) })
-    blocks.push(attachmentBlock('kept' in outcome ? outcome.kept : name, 'unread' in outcome ? outcome.unread : ''))
+    blocks.push({ type: 'paragraph', text: attachmentText(name, outcome) })
   }
   const subject = decodeWords(message.headers.get('subject') ?? '').trim()
   return {
@@ -88,8 +89,4 @@ function alternative(parts: MimePart[], attachments: MimePart[]): Block[] {
 
 function* contentOf(part: MimePart): Generator<Uint8Array> {
   yield partBytes(part)
-}
-
-function attachmentBlock(name: string, unread: string): Block {
-  return { type: 'paragraph', text: `Attachment: ${name}${unread === '' ? '' : ` (not read: ${unread})`}` }
 }

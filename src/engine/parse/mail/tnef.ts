@@ -2,6 +2,7 @@ import { ReadError } from '../limits.js'
 import { readHtml } from '../markup/html.js'
 import type { Block, Parsed, Parser, ParserInput } from '../parsed.js'
 import { proseBlocks } from '../text/text.js'
+import { attachmentText } from './attachment-text.js'
 
 /** Attributes of a message and of what is attached to it (MS-OXTNEF 2.1.3). */
 const SUBJECT = 0x00018004
@@ -57,9 +58,7 @@ async function parseTnef({ bytes, filename, inside }: ParserInput): Promise<Pars
   for (const { name, data = Buffer.alloc(0) } of attached) {
     const outcome = await inside.add({ name, content: data })
     if ('skipped' in outcome) continue
-    const reason = 'unread' in outcome ? ` (not read: ${outcome.unread})` : ''
-    const text = `Attachment: ${'kept' in outcome ? outcome.kept : name}${reason}`
-    blocks.push({ type: 'paragraph', text, metadata: { role: 'attachment' } })
+    blocks.push({ type: 'paragraph', text: attachmentText(name, outcome), metadata: { role: 'attachment' } })
   }
   if (blocks.length === 0)
     throw new ReadError('empty', `${filename} is a message of Outlook without text or attachments`)
