@@ -4,7 +4,7 @@ import { readJsonObject, writeJson } from './json-file.js'
 
 /** Short names that a user gave to commands, in a file of their own for each program. */
 
-export const ALIAS_NAME = /^[A-Za-z][\w-]{0,63}$/
+const ALIAS_NAME = /^[A-Za-z][\w-]{0,63}$/
 
 export type Aliases = Record<string, string>
 
@@ -12,6 +12,24 @@ export type Aliased = 'ks' | 'kchat'
 
 function aliasesPath(configDir: string, program: Aliased): string {
   return join(configDir, program === 'ks' ? 'aliases.json' : 'chat-aliases.json')
+}
+
+/**
+ * Refuses an alias that could not be used, or that would hide a command.
+ *
+ * @param commands words that begin a command of the program
+ * @throws CliError with the exit code of wrong usage
+ */
+export function checkAlias(name: string, command: string, commands: ReadonlySet<string>, program: Aliased): void {
+  if (!ALIAS_NAME.test(name))
+    throw usageError(`an alias is a letter and up to 63 letters, digits, - and _, received ${JSON.stringify(name)}`)
+  if (commands.has(name)) throw usageError(`${JSON.stringify(name)} is a command, which an alias may not hide`)
+  const [first = ''] = wordsOf(command)
+  if (!commands.has(first))
+    throw usageError(
+      `an alias begins with a command of ${program}, received ${JSON.stringify(first)}`,
+      `\`${program} --help\` lists them`,
+    )
 }
 
 export function readAliases(configDir: string, program: Aliased = 'ks'): Aliases {

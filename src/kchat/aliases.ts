@@ -1,5 +1,5 @@
-import { ALIAS_NAME, readAliases, withoutAlias, wordsOf, writeAliases } from '../cli/aliases.js'
-import { CliError, usageError } from '../cli/cli-error.js'
+import { checkAlias, readAliases, withoutAlias, writeAliases } from '../cli/aliases.js'
+import { CliError } from '../cli/cli-error.js'
 import { EXIT } from '../contract/errors.js'
 import { localDirs } from '../local/dirs.js'
 import type { Common } from './options.js'
@@ -22,15 +22,7 @@ export async function listAliases(options: Common): Promise<void> {
 }
 
 export function setAlias(name: string, command: string, commands: ReadonlySet<string>, options: Common): void {
-  if (!ALIAS_NAME.test(name))
-    throw usageError(`an alias is a letter and up to 63 letters, digits, - and _, received ${JSON.stringify(name)}`)
-  if (commands.has(name)) throw usageError(`${JSON.stringify(name)} is a command, which an alias may not hide`)
-  const [first = ''] = wordsOf(command)
-  if (!commands.has(first))
-    throw usageError(
-      `an alias begins with a command of kchat, received ${JSON.stringify(first)}`,
-      '`kchat --help` lists them',
-    )
+  checkAlias(name, command, commands, 'kchat')
   const { config } = localDirs()
   writeAliases(config, { ...readAliases(config, 'kchat'), [name]: command }, 'kchat')
   outputOf(options).note(`\`kchat ${name}\` is \`kchat ${command}\` from now on.`)
