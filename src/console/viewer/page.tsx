@@ -4,6 +4,7 @@ import { useRead } from '../api/use.js'
 import { IconButton } from '../ui/button.js'
 import { plural } from '../ui/format.js'
 import { usePicture } from '../ui/picture.js'
+import { DrawnSheet } from './drawn-sheet.js'
 import type { DocumentElement } from './element.js'
 import { MarkedLines, useMarks } from './marks.js'
 import { markOf, type Target } from './reading.js'
@@ -37,7 +38,6 @@ export function PageOfDocument({
   const [number, setNumber] = useState(pageNumber)
   const path = { id: spaceId, documentId }
   const manifest = useRead('GET /knowledge-spaces/{id}/documents/{documentId}/multimodal', { path })
-  const [shape, setShape] = useState<number>()
   const last = Math.max(
     pageNumber,
     ...(manifest.data?.items ?? []).map((item) => (item.modality === 'page' ? (item.pageNumber ?? 0) : 0)),
@@ -52,22 +52,16 @@ export function PageOfDocument({
   const further = useMemo(() => pagesOf(elements, target).filter((page) => page !== number), [elements, target, number])
   return (
     <figure className="page-figure">
-      <div className="page-sheet" style={{ aspectRatio: shape ?? '210 / 297' }}>
-        {drawn.url !== undefined && (
-          <img
-            className="page-picture"
-            src={drawn.url}
-            alt={`Page ${number} as it is drawn`}
-            onLoad={({ currentTarget: { naturalWidth, naturalHeight } }) => setShape(naturalWidth / naturalHeight)}
-          />
-        )}
-        {drawn.url === undefined && (
-          <span className="faint small page-wait">{drawn.error ?? `Page ${number} is being drawn`}</span>
-        )}
-        {drawn.url !== undefined && marks !== undefined && (
+      <DrawnSheet
+        drawn={drawn}
+        alt={`Page ${number} as it is drawn`}
+        wait={`Page ${number} is being drawn`}
+        shape="210 / 297"
+      >
+        {marks !== undefined && (
           <MarkedLines marks={marks} frames={frames} label={`Marked on page ${number}: ${told}`} />
         )}
-      </div>
+      </DrawnSheet>
       <figcaption className="page-caption small muted">
         <IconButton icon="back" label="Page before" disabled={number <= 1} onClick={() => setNumber(number - 1)} />
         <span className="number">

@@ -1,7 +1,7 @@
-import { useState } from 'react'
 import type { Citation } from '../../contract/gateway/queries.js'
 import { useRead } from '../api/use.js'
 import { usePicture } from '../ui/picture.js'
+import { DrawnSheet } from './drawn-sheet.js'
 import type { DocumentElement } from './element.js'
 import { MarkedLines, useMarks } from './marks.js'
 import { toldOf } from './page.js'
@@ -25,7 +25,6 @@ export function PictureOfDocument(props: PictureProps) {
 }
 
 function Shown({ spaceId, documentId, target, elements, isCurrent, itemId }: PictureProps & { itemId: string }) {
-  const [shape, setShape] = useState<number>()
   const path = { id: spaceId, documentId, itemId }
   const drawn = usePicture('GET /knowledge-spaces/{id}/documents/{documentId}/multimodal/{itemId}/asset', {
     path,
@@ -34,22 +33,17 @@ function Shown({ spaceId, documentId, target, elements, isCurrent, itemId }: Pic
   const { data: marks } = useMarks(path, target, isCurrent)
   return (
     <figure className="page-figure">
-      <div className="page-sheet is-picture" style={{ aspectRatio: shape ?? '4 / 3' }}>
-        {drawn.url !== undefined && (
-          <img
-            className="page-picture"
-            src={drawn.url}
-            alt="The document as it is seen"
-            onLoad={({ currentTarget: { naturalWidth, naturalHeight } }) => setShape(naturalWidth / naturalHeight)}
-          />
-        )}
-        {drawn.url === undefined && (
-          <span className="faint small page-wait">{drawn.error ?? 'The picture is being drawn'}</span>
-        )}
-        {drawn.url !== undefined && marks !== undefined && (
+      <DrawnSheet
+        drawn={drawn}
+        alt="The document as it is seen"
+        wait="The picture is being drawn"
+        shape="4 / 3"
+        className="page-sheet is-picture"
+      >
+        {marks !== undefined && (
           <MarkedLines marks={marks} label={`Marked in the picture: ${toldOf(elements, target, 1)}`} />
         )}
-      </div>
+      </DrawnSheet>
     </figure>
   )
 }

@@ -6,11 +6,12 @@ import type { GraphTraversal } from '../../../contract/gateway/graph.js'
 import type { KnowledgeSpace } from '../../../contract/gateway/spaces.js'
 import { useSpace } from '../../api/space.js'
 import { useRead, useWrite } from '../../api/use.js'
-import { address, setQuery, usePlace } from '../../router.js'
-import { Button, classes, Link } from '../../ui/button.js'
+import { setQuery, usePlace } from '../../router.js'
+import { Button, classes } from '../../ui/button.js'
 import { plural } from '../../ui/format.js'
+import { NoSpace } from '../../ui/no-space.js'
 import { PageHead, Tabs } from '../../ui/parts.js'
-import { Empty, Failure, Loaded, Notice, Skeleton } from '../../ui/state.js'
+import { Empty, Failure, Loaded, Notice } from '../../ui/state.js'
 import { say } from '../../ui/toast.js'
 import { CommunityList, CommunityPanel } from './communities.js'
 import { type Drawn, drawnOf, hubOf, type Members, type WholeGraph } from './drawn.js'
@@ -28,14 +29,17 @@ const Picture = lazy(() => import('./picture.js').then((module) => ({ default: m
 
 /** Communities, entities and topics of a space. */
 export function Graph() {
-  const { space, isLoading, error } = useSpace()
+  const chosen = useSpace()
+  const { space } = chosen
   const { query } = usePlace()
   const tab = query.get('tab') === 'topics' ? 'topics' : 'graph'
   return (
     <>
       <PageHead title="Graph and topics" lead={LEAD} />
       {space === undefined ? (
-        <NoSpace isLoading={isLoading} error={error} />
+        <NoSpace of={chosen} icon="graph">
+          The graph is made of what the documents of a space name.
+        </NoSpace>
       ) : (
         <>
           <Tabs
@@ -51,19 +55,6 @@ export function Graph() {
         </>
       )}
     </>
-  )
-}
-
-function NoSpace({ isLoading, error }: { isLoading: boolean; error: unknown }) {
-  if (error !== null && error !== undefined) return <Failure error={error} />
-  if (isLoading) return <Skeleton />
-  return (
-    <Empty icon="graph" title="No spaces yet">
-      <p>The graph is made of what the documents of a space name.</p>
-      <Link className="button button-primary" to={address('spaces')}>
-        Make a space
-      </Link>
-    </Empty>
   )
 }
 
