@@ -2,9 +2,10 @@
  * What a shell waits for at Tab, beside bare `node` in the same minutes: runs are interleaved, in an environment that has
  * nothing of the person who runs this.
  */
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { endedChildrenCpuMs, KCHAT, KS, privateEnv, run, runKs, startDaemon, temporaryFolder } from './lib/daemon.js'
+import { removeFolder } from './lib/removed-folder.js'
 import { percentile, report } from './lib/report.js'
 
 const ROUNDS = Number(process.argv[2] ?? 25)
@@ -43,7 +44,7 @@ try {
   const cpu = new Map(names.map((name) => [name, 0]))
   for (let round = 0; round <= ROUNDS; round++) {
     for (const [name, { args, isKept }] of Object.entries(commands)) {
-      if (isKept !== true) rmSync(`${dataDir}.cache`, { recursive: true, force: true })
+      if (isKept !== true) removeFolder(`${dataDir}.cache`)
       const before = endedChildrenCpuMs()
       const { code, ms, stdout } = await run(process.execPath, args, env)
       if (code !== 0 || (args[1] === '__complete' && stdout === '')) throw new Error(`${name} gave nothing`)

@@ -3,7 +3,6 @@
  * process and the bare libraries, in turns; after small uploads beside an untouched copy, in turns; and what a passage
  * costs in memory. `query PASSAGES … [--stores FOLDER] [--rounds 3] [--no-peers] [--no-uploads]`
  */
-import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { askAll, overHttp } from './lib/ask.js'
@@ -14,6 +13,7 @@ import { processorMs } from './lib/process-memory.js'
 import { afterUploads } from './lib/query/after-uploads.js'
 import { besideItsPeers } from './lib/query/beside-peers.js'
 import { openSpace, type Space } from './lib/query/space.js'
+import { removeFolder } from './lib/removed-folder.js'
 import { type Figure, printFigures, report } from './lib/report.js'
 import { type Store, storeOf } from './lib/stores.js'
 import { acrossRounds, inTurns, percentileOf, ratioOf } from './lib/turns.js'
@@ -62,7 +62,7 @@ try {
       await before?.close()
       before = space
     }
-    if (values.stores === undefined) rmSync(store.dataDir, { recursive: true, force: true })
+    if (values.stores === undefined) removeFolder(store.dataDir)
   }
   report('query', figures, { keepOthers: true })
 } finally {

@@ -1,7 +1,8 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll } from 'vitest'
+import { removeFolder } from '../bench/lib/removed-folder.js'
 
 /** What a person may set for a test run. */
 const KEPT = new Set([
@@ -34,5 +35,5 @@ Object.assign(process.env, {
 })
 
 afterAll(() => {
-  rmSync(home, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 })
+  removeFolder(home)
 })

@@ -1,12 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Client } from '../../src/client/client.js'
 import { findDaemon } from '../../src/client/local-daemon.js'
 import { NODE_FLAGS, RUNTIME_SETTINGS } from '../../src/client/start-daemon.js'
+import { removeFolder } from './removed-folder.js'
 
 /** A daemon of a private data directory, for benches and for tests that kill it. */
 export interface BenchDaemon {
@@ -47,8 +48,7 @@ export function temporaryFolder(name: string): { path: string; remove: () => voi
   return {
     path,
     remove() {
-      for (const folder of ['', ...BESIDE])
-        rmSync(`${path}${folder}`, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 })
+      for (const folder of ['', ...BESIDE]) removeFolder(`${path}${folder}`)
     },
   }
 }

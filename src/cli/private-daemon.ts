@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -23,8 +24,9 @@ const READY_MS = 30_000
 /** @param dataDir kept afterwards; a temporary directory that goes with the daemon when absent */
 export async function startPrivateDaemon(dataDir: string | undefined): Promise<PrivateDaemon> {
   const folder = dataDir ?? mkdtempSync(join(tmpdir(), 'ks-exec-'))
-  const cleanUp = () => {
-    if (dataDir === undefined) rmSync(folder, { recursive: true, force: true })
+  // a helper process of a daemon that was killed may make a file until it ends
+  const cleanUp = async () => {
+    if (dataDir === undefined) await rm(folder, { recursive: true, force: true, maxRetries: 10 })
   }
   const args = [daemonProgram(), '--data-dir', folder, '--listen', '127.0.0.1:0', '--ready-json']
   const child = spawn(process.execPath, args, {
@@ -40,12 +42,12 @@ export async function startPrivateDaemon(dataDir: string | undefined): Promise<P
       env: { KS_URL: url, KS_TOKEN_FILE: dataLayout(folder).cliToken, KS_DATA_DIR: folder },
       stop: async () => {
         await leave(child)
-        cleanUp()
+        await cleanUp()
       },
     }
   } catch (error) {
     await leave(child)
-    cleanUp()
+    await cleanUp()
     throw error
   }
 }

@@ -1,7 +1,8 @@
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
+import { removeFolder } from '../../bench/lib/removed-folder.js'
 import { type ContextFlags, resolveSettings } from '../../src/cli/contexts.js'
 import { findCredential, readCredentials, removeCredential, saveCredential } from '../../src/cli/credentials.js'
 import { checkUrl, writeUserConfig } from '../../src/cli/user-config.js'
@@ -14,7 +15,7 @@ beforeEach(() => {
   home = join(base, String(number++))
   mkdirSync(join(home, 'project', 'deep'), { recursive: true })
 })
-afterAll(() => rmSync(base, { recursive: true, force: true }))
+afterAll(() => removeFolder(base))
 
 function settings(flags: ContextFlags = {}, env: Record<string, string> = {}) {
   const dirs = {

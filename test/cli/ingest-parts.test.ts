@@ -1,16 +1,17 @@
 import { createHash } from 'node:crypto'
-import { mkdtempSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, describe, expect, it } from 'vitest'
+import { removeFolder } from '../../bench/lib/removed-folder.js'
 import { HashCache, hashFile } from '../../src/cli/ingest/hash-cache.js'
 import { groupByReason, type IngestRecord, RecordPrinter, summary } from '../../src/cli/ingest/records.js'
 import { batches } from '../../src/cli/ingest/upload.js'
 import { Output } from '../../src/cli/output.js'
 
 const base = mkdtempSync(join(tmpdir(), 'ks-parts-'))
-afterAll(() => rmSync(base, { recursive: true, force: true }))
+afterAll(() => removeFolder(base))
 
 const MIB = 1024 * 1024
 

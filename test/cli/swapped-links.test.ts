@@ -1,10 +1,11 @@
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, mkdtempSync, realpathSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, realpathSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { execa } from 'execa'
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { removeFolder } from '../../bench/lib/removed-folder.js'
 import { hashFile } from '../../src/cli/ingest/hash-cache.js'
 import { type FoundFile, type WalkOptions, walk, walkPaths } from '../../src/cli/ingest/walk.js'
 import { multipartBody } from '../../src/client/multipart.js'
@@ -54,7 +55,7 @@ afterEach(async () => {
   await once(racer, 'exit')
   racer = undefined
 })
-afterAll(() => rmSync(base, { recursive: true, force: true }))
+afterAll(() => removeFolder(base))
 
 async function race(path: string, target: string): Promise<void> {
   racer = execa(process.execPath, ['-e', RACER, path, target], {

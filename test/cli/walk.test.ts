@@ -1,9 +1,10 @@
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { execaSync } from 'execa'
 import fc from 'fast-check'
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
+import { removeFolder } from '../../bench/lib/removed-folder.js'
 import { gatherFiles } from '../../src/cli/ingest/gather.js'
 import { type WalkOptions, walk } from '../../src/cli/ingest/walk.js'
 
@@ -15,7 +16,7 @@ beforeEach(() => {
   root = join(base, `r${number++}`)
   mkdirSync(root)
 })
-afterAll(() => rmSync(base, { recursive: true, force: true }))
+afterAll(() => removeFolder(base))
 
 const defaults: WalkOptions = { ignore: [], glob: [], ignoreFiles: true, hidden: false }
 
@@ -147,7 +148,7 @@ describe('a walk over a folder', () => {
         fc.array(pattern, { maxLength: 3 }),
         fc.array(path, { minLength: 1, maxLength: 8 }),
         (rules, inner, paths) => {
-          rmSync(root, { recursive: true, force: true })
+          removeFolder(root)
           mkdirSync(root)
           for (const [folders, name] of paths) {
             try {

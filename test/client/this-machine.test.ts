@@ -1,7 +1,8 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
 import { hostname, networkInterfaces, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
+import { removeFolder } from '../../bench/lib/removed-folder.js'
 import { findDaemon } from '../../src/client/local-daemon.js'
 import { isOfThisMachine } from '../../src/client/this-machine.js'
 import { testServer } from '../helpers/cli.js'
@@ -45,6 +46,6 @@ it('A57: a daemon.json whose address is elsewhere is no daemon, even where its s
     expect(await findDaemon(dir)).toBeUndefined()
   } finally {
     await server.end()
-    rmSync(dir, { recursive: true, force: true })
+    removeFolder(dir)
   }
 })

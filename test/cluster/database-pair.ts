@@ -4,6 +4,7 @@ import { connect as connectTo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
+import { removeFolder } from '../../bench/lib/removed-folder.js'
 import { ownedByServer, runIn } from '../helpers/postgres-server.js'
 import { until } from '../helpers/until.js'
 import { freePort } from '../helpers/whole-daemon.js'
@@ -115,7 +116,7 @@ export async function startPair(programs: string): Promise<DatabasePair> {
       const before = primary
       primary = 1 - primary
       run('pg_ctl', '-D', data(primary), '-w', 'promote')
-      rmSync(data(before), { recursive: true, force: true })
+      removeFolder(data(before))
       // where nobody has collected the killed process, its number looks alive to who reads the lock of its socket
       for (const file of [`.s.PGSQL.${ports[before]}`, `.s.PGSQL.${ports[before]}.lock`])
         rmSync(join(root, file), { force: true })
@@ -140,7 +141,7 @@ export async function startPair(programs: string): Promise<DatabasePair> {
         } catch {
           // it is gone already
         }
-      rmSync(root, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 })
+      removeFolder(root)
     },
   }
 }

@@ -12,6 +12,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { removeFolder } from '../../bench/lib/removed-folder.js'
 import { takeBackup } from '../../src/local/backup/take.js'
 import { dataLayout } from '../../src/local/layout.js'
 import { type CliHome, cliHome } from '../helpers/cli.js'
@@ -95,7 +96,7 @@ test('a backup that is not whole or not what its manifest says is refused, and n
     const ended = await home.ks(['restore', 'broken', '--into', into], LONG)
     expect(ended.code, ended.stderr).toBe(exit)
     rmSync(at('broken'), { recursive: true })
-    rmSync(at('restored'), { recursive: true, force: true })
+    removeFolder(at('restored'))
   }
   const broken = (path: string, change: (path: string) => void) => {
     cpSync(at('good'), at('broken'), { recursive: true })

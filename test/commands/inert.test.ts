@@ -1,10 +1,11 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { Config } from '@oclif/core'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { removeFolder } from '../../bench/lib/removed-folder.js'
 import { main } from '../../src/cli/main.js'
 import { leafCommands } from '../../src/kchat/completion.js'
 import { main as kchat } from '../../src/kchat/main.js'
@@ -101,7 +102,7 @@ afterAll(async () => {
   for (const name of Object.keys(process.env)) if (!(name in before)) delete process.env[name]
   Object.assign(process.env, before)
   await service.end()
-  rmSync(folder, { recursive: true, force: true })
+  removeFolder(folder)
 })
 beforeEach(() => {
   said = ''

@@ -1,8 +1,9 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { removeFolder } from '../../bench/lib/removed-folder.js'
 import { type CliHome, cliHome } from '../helpers/cli.js'
 
 /** Every file costs a start half a millisecond. */
@@ -22,7 +23,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await home.end()
-  rmSync(coverage, { recursive: true, force: true })
+  removeFolder(coverage)
 })
 
 test.each([

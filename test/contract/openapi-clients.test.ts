@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { dirname, join } from 'node:path'
@@ -9,6 +9,7 @@ import { Validator } from '@seriousme/openapi-schema-validator'
 import openapiTS, { astToString } from 'openapi-typescript'
 import ts from 'typescript'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { removeFolder } from '../../bench/lib/removed-folder.js'
 import { openApi } from '../../src/contract/openapi.js'
 import type { RouteDefinition } from '../../src/contract/route.js'
 import { allRoutes } from '../../src/contract/routes.js'
@@ -123,7 +124,7 @@ describe('a client that is generated from it', () => {
     server.closeAllConnections()
     server.close()
     await edge.end()
-    rmSync(dir, { recursive: true, force: true })
+    removeFolder(dir)
   })
 
   test('compiles strictly and asks a question', async () => {

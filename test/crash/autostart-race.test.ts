@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, rmSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, expect, test } from 'vitest'
 import { attach, runKs, temporaryFolder } from '../../bench/lib/daemon.js'
@@ -13,7 +13,6 @@ afterAll(async () => {
   const daemon = await attach(home.path).catch(() => undefined)
   await daemon?.kill()
   home.remove()
-  for (const suffix of ['config', 'state', 'cache']) rmSync(`${home.path}.${suffix}`, { recursive: true, force: true })
 })
 
 test(`F53: ${CLIS} commands at once without a daemon start exactly one and all succeed`, async () => {

@@ -1,5 +1,4 @@
 import { once } from 'node:events'
-import { rmSync } from 'node:fs'
 import Sqlite from 'better-sqlite3'
 import { afterAll, expect, test } from 'vitest'
 import { type BenchDaemon, startDaemon, temporaryFolder } from '../../bench/lib/daemon.js'
@@ -15,7 +14,6 @@ let daemon: BenchDaemon | undefined
 afterAll(async () => {
   await daemon?.kill()
   home.remove()
-  for (const suffix of ['config', 'state', 'cache']) rmSync(`${home.path}.${suffix}`, { recursive: true, force: true })
 })
 
 async function bundleOfMany(): Promise<{ space: string; bundle: Buffer }> {

@@ -1,4 +1,3 @@
-import { rmSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type BenchDaemon, startDaemon, temporaryFolder } from '../../bench/lib/daemon.js'
@@ -35,7 +34,6 @@ afterAll(async () => {
   await daemon?.kill()
   await server?.close()
   home.remove()
-  for (const suffix of ['config', 'state', 'cache']) rmSync(`${home.path}.${suffix}`, { recursive: true, force: true })
 })
 
 function start(): Promise<BenchDaemon> {

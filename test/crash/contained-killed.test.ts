@@ -1,4 +1,3 @@
-import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { afterAll, expect, test } from 'vitest'
@@ -18,8 +17,6 @@ let daemon: BenchDaemon | undefined
 afterAll(async () => {
   await daemon?.kill()
   home.remove()
-  for (const suffix of ['home', 'config', 'state', 'cache'])
-    rmSync(`${home.path}.${suffix}`, { recursive: true, force: true })
 })
 
 function inDatabase<T>(work: (db: Sqlite.Database) => T): T {

@@ -1,4 +1,3 @@
-import { rmSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, expect, test } from 'vitest'
 import { attach, type BenchDaemon, runKs, startDaemon, temporaryFolder } from '../../bench/lib/daemon.js'
@@ -19,7 +18,6 @@ let daemon: BenchDaemon | undefined
 afterAll(async () => {
   await daemon?.kill()
   home.remove()
-  for (const suffix of ['config', 'state', 'cache']) rmSync(`${home.path}.${suffix}`, { recursive: true, force: true })
 })
 
 test(`F01: a daemon killed at ${ROUNDS} random moments of an ingest loses nothing it has answered`, {

@@ -1,4 +1,3 @@
-import { rmSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type BenchDaemon, startDaemon, temporaryFolder } from '../../bench/lib/daemon.js'
@@ -26,7 +25,6 @@ afterAll(async () => {
   await daemon?.kill()
   await Promise.all([s3.end(), notion.end()])
   home.remove()
-  for (const suffix of ['config', 'state', 'cache']) rmSync(`${home.path}.${suffix}`, { recursive: true, force: true })
 })
 
 const nameOf = (n: number) => `note-${n}.md`

@@ -27,7 +27,6 @@ let daemon: BenchDaemon | undefined
 afterAll(async () => {
   await daemon?.kill()
   home.remove()
-  for (const suffix of ['config', 'state', 'cache']) rmSync(`${home.path}.${suffix}`, { recursive: true, force: true })
 })
 
 const HARMS = ['index stopped', 'daemon stopped', 'slow disk', 'index killed', 'daemon killed'] as const

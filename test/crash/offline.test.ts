@@ -1,4 +1,4 @@
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { execaSync } from 'execa'
 import { afterAll, expect, test } from 'vitest'
@@ -14,7 +14,6 @@ if (!canUnshare) process.stdout.write('skipped: no network namespace can be made
 
 afterAll(() => {
   home.remove()
-  for (const suffix of ['config', 'state', 'cache']) rmSync(`${dataDir}.${suffix}`, { recursive: true, force: true })
 })
 
 test.skipIf(!canUnshare)('a new space is made, filled and asked with no network but loopback', async () => {

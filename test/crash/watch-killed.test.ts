@@ -31,8 +31,6 @@ let spaceId = ''
 afterAll(async () => {
   await daemon?.kill()
   home.remove()
-  for (const suffix of ['config', 'state', 'cache'])
-    rmSync(`${home.path}/data.${suffix}`, { recursive: true, force: true })
 })
 
 /** Filenames of the live documents, each as often as it is there. */

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto'
-import { rmSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, expect, test } from 'vitest'
 import { attach, type BenchDaemon, runKs, startDaemon, temporaryFolder } from '../../bench/lib/daemon.js'
@@ -17,7 +16,6 @@ let daemon: BenchDaemon | undefined
 afterAll(async () => {
   await daemon?.kill()
   home.remove()
-  for (const suffix of ['config', 'state', 'cache']) rmSync(`${home.path}.${suffix}`, { recursive: true, force: true })
 })
 
 /** What one writer was answered of a file, and what it asked last without being answered. */

@@ -1,8 +1,8 @@
-import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { type BenchDaemon, startDaemon } from '../../bench/lib/daemon.js'
+import { removeFolder } from '../../bench/lib/removed-folder.js'
 import { fillSpace, waitUntilIdle } from '../../bench/lib/upload.js'
 import { page, type Site, startSite } from '../helpers/site.js'
 import { smallDisk } from '../helpers/small-disk.js'
@@ -105,7 +105,7 @@ test.skipIf(!disk.isMounted)(
     const { processes } = await daemon.client.request('GET /daemon/status', {})
     const index = processes?.find(({ role }) => role === 'index')
     expect(index).toBeDefined()
-    rmSync(join(disk.path, 'indexes'), { recursive: true, force: true })
+    removeFolder(join(disk.path, 'indexes'))
     disk.fill(0)
     process.kill(Number(index?.pid), 'SIGKILL')
     await until(async () => {

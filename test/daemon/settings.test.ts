@@ -1,7 +1,8 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { removeFolder } from '../../bench/lib/removed-folder.js'
 import { loadSettings } from '../../src/daemon/config.js'
 import { watchIdle } from '../../src/daemon/idle.js'
 import { openLog } from '../../src/daemon/log.js'
@@ -14,7 +15,7 @@ let root = ''
 beforeEach(() => {
   root = mkdtempSync(join(tmpdir(), 'ks-settings-'))
 })
-afterEach(() => rmSync(root, { recursive: true, force: true }))
+afterEach(() => removeFolder(root))
 
 const file = () => join(root, 'config.json')
 const load = (env: Record<string, string> = {}, flags = {}) => loadSettings({ file: file(), env, flags })

@@ -1,10 +1,11 @@
 import { createHmac, createPublicKey, generateKeyPairSync } from 'node:crypto'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { SignJWT } from 'jose'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { removeFolder } from '../../bench/lib/removed-folder.js'
 import { createTokenVerifier, type TokenVerifier } from '../../src/daemon/auth/tokens.js'
 import { prepareDataDir } from '../../src/local/data-dir.js'
 import { createToken, loadSigningKey, type Scope } from '../../src/local/keys.js'
@@ -20,7 +21,7 @@ beforeAll(() => {
   prepareDataDir(dataDir, { allowNetworkDisk: true })
   local = createTokenVerifier({ localKey: loadSigningKey(dataDir), isRevoked: (jti) => revoked.has(jti) })
 })
-afterAll(() => rmSync(dataDir, { recursive: true, force: true }))
+afterAll(() => removeFolder(dataDir))
 
 const accept = (token: string, verifier = local) => verifier.authenticate(`Bearer ${token}`)
 const REFUSAL = 'a valid bearer token is required in the Authorization header'

@@ -1,8 +1,9 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { afterEach, expect, test } from 'vitest'
+import { removeFolder } from '../../bench/lib/removed-folder.js'
 import { DiskRoom } from '../../src/local/disk-room.js'
 import { ADA, startEngine, type TestEngine, uploadOne } from '../helpers/engine.js'
 import { page, type Site, startSite } from '../helpers/site.js'
@@ -17,7 +18,7 @@ const folder = mkdtempSync(join(tmpdir(), 'ks-room-'))
 afterEach(async () => {
   await home?.end()
   await site?.end()
-  rmSync(folder, { recursive: true, force: true })
+  removeFolder(folder)
 })
 
 test('a scheduled sync that met a full disk begins again when there is room, not at its next time', {

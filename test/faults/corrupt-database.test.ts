@@ -1,8 +1,9 @@
-import { cpSync, mkdirSync, rmSync } from 'node:fs'
+import { cpSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { temporaryFolder } from '../../bench/lib/daemon.js'
+import { removeFolder } from '../../bench/lib/removed-folder.js'
 import { KsError } from '../../src/contract/errors.js'
 import { type Engine, openEngine } from '../../src/engine/index.js'
 import { TABLE_FORMATS } from '../../src/engine/storage/format-tables.js'
@@ -181,7 +182,7 @@ test('F26: a flipped bit in any kind of page is found at the start, by a read or
 })
 
 function copy(): string {
-  rmSync(damaged, { recursive: true, force: true })
+  removeFolder(damaged)
   cpSync(whole, damaged, { recursive: true })
   return damaged
 }

@@ -2,6 +2,7 @@ import { linkSync, mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { type BenchDaemon, startDaemon, temporaryFolder } from '../../bench/lib/daemon.js'
+import { removeFolder } from '../../bench/lib/removed-folder.js'
 import { dataLayout } from '../../src/local/layout.js'
 import { Ledger, makeNote, type Note, settled, verify } from '../crash/ledger.js'
 import { seededRandom } from '../crash/random.js'
@@ -165,6 +166,5 @@ async function check(target: string, at: number, promised: Promised, checked: Ch
   await daemon.stop()
   daemon = undefined
   expect(integrityOf(join(target, 'db', 'main.sqlite')), what).toBe('ok')
-  for (const suffix of ['', '.config', '.state', '.cache', '.home'])
-    rmSync(`${target}${suffix}`, { recursive: true, force: true })
+  for (const suffix of ['', '.config', '.state', '.cache', '.home']) removeFolder(`${target}${suffix}`)
 }

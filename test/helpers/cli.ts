@@ -1,10 +1,11 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { execa } from 'execa'
+import { removeFolder } from '../../bench/lib/removed-folder.js'
 import { databaseEnv, forgetDatabase } from './databases.js'
 
 export const KS = fileURLToPath(new URL('../../bin/ks.js', import.meta.url))
@@ -65,7 +66,7 @@ export function cliHome(): CliHome {
     end: async () => {
       await endDaemon(dataDir)
       forgetDatabase(dataDir)
-      rmSync(dir, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 })
+      removeFolder(dir)
     },
   }
 }

@@ -1,7 +1,8 @@
-import { cpSync, mkdtempSync, rmSync } from 'node:fs'
+import { cpSync, mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
+import { removeFolder } from '../../bench/lib/removed-folder.js'
 import { dataLayout } from '../../src/local/layout.js'
 import { backend } from './backend.js'
 import { copyDatabase, rowsOf } from './databases.js'
@@ -17,7 +18,7 @@ export function copyOf(dataDir: string): string {
     copyDatabase(dataDir, copy)
     return copy
   }
-  rmSync(join(copy, 'db'), { recursive: true, force: true })
+  removeFolder(join(copy, 'db'))
   cpSync(join(dataDir, 'db'), join(copy, 'db'), { recursive: true, filter: (path) => !/main\.sqlite/.test(path) })
   const db = new Sqlite(dataLayout(dataDir).database, { timeout: 5000 })
   db.prepare('VACUUM INTO ?').run(dataLayout(copy).database)

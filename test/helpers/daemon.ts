@@ -1,12 +1,13 @@
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { execa } from 'execa'
 import { pino } from 'pino'
 import { KSD } from '../../bench/lib/daemon.js'
+import { removeFolder } from '../../bench/lib/removed-folder.js'
 import { assembleApp, uploadLimits } from '../../src/daemon/assemble.js'
 import { loadSettings } from '../../src/daemon/config.js'
 import { createOpenWork, type OpenWork } from '../../src/daemon/open-work.js'
@@ -104,7 +105,7 @@ export async function startEdge(
       status.close()
       if (options.engine === undefined) await engine.close()
       forgetDatabase(dataDir)
-      rmSync(dataDir, { recursive: true, force: true })
+      removeFolder(dataDir)
     },
   }
 }
@@ -178,7 +179,7 @@ export function temporaryDir(): { path: string; remove(): void } {
     path,
     remove() {
       forgetDatabase(path)
-      rmSync(path, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 })
+      removeFolder(path)
     },
   }
 }

@@ -1,7 +1,8 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
+import { removeFolder } from '../../bench/lib/removed-folder.js'
 import type { DocumentFilter } from '../../src/contract/gateway/document-filter.js'
 import type { AcceptedDocument } from '../../src/contract/gateway/documents.js'
 import type { AnswerDone } from '../../src/contract/gateway/queries.js'
@@ -59,7 +60,7 @@ export async function startEngine(changes: Partial<EngineOptions> = {}): Promise
     async end() {
       await test.engine.close()
       forgetDatabase(dataDir)
-      rmSync(dataDir, { recursive: true, force: true })
+      removeFolder(dataDir)
     },
   }
   return test

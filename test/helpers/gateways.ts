@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { vi } from 'vitest'
+import { removeFolder } from '../../bench/lib/removed-folder.js'
 import type { ChatAppBody } from '../../src/contract/chat/apps.js'
 import type { ChatFrame } from '../../src/contract/chat/messages.js'
 import type { EngineLog } from '../../src/engine/base/log.js'
@@ -54,7 +55,7 @@ export async function startGateways(count: number, changes: Partial<EngineOption
       engine,
       async end() {
         await engine.close()
-        rmSync(dataDir, { recursive: true, force: true })
+        removeFolder(dataDir)
       },
     }
     all.push(opened)

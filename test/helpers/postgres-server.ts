@@ -1,7 +1,8 @@
 import { execFileSync } from 'node:child_process'
-import { chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
+import { removeFolder } from '../../bench/lib/removed-folder.js'
 
 const DEBIAN = '/usr/lib/postgresql'
 const LEAST = 15
@@ -70,7 +71,7 @@ export function startServer(programs: string, settings: Record<string, string> =
     folder,
     stop() {
       asServer('pg_ctl', '-D', data, '-w', '-m', 'immediate', 'stop')
-      rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 })
+      removeFolder(folder)
     },
   }
 }
@@ -103,7 +104,7 @@ function stopForsaken(programs: string): void {
     } catch {
       // it had not started, or has ended
     }
-    rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 })
+    removeFolder(folder)
   }
 }
 

@@ -1,8 +1,9 @@
-import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { cpSync, mkdtempSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { afterAll } from 'vitest'
+import { removeFolder } from '../../bench/lib/removed-folder.js'
 import type { AcceptedDocument } from '../../src/contract/gateway/documents.js'
 import type { Caller } from '../../src/engine/base/caller.js'
 import { Leases } from '../../src/engine/base/leases.js'
@@ -75,7 +76,7 @@ export interface SmallStore {
 let empty: Promise<string> | undefined
 // A worker of the runner is ended without an `exit` of its own.
 afterAll(async () => {
-  if (empty !== undefined) rmSync(await empty, { recursive: true, force: true })
+  if (empty !== undefined) removeFolder(await empty)
 })
 
 async function makeEmpty(): Promise<string> {
@@ -187,7 +188,7 @@ export async function openSmallStore(changes: Partial<EngineOptions> = {}): Prom
     run: (text, ...values) => void write(() => sql.run(text, values)),
     async end() {
       await db.close(() => opened.identity.closed())
-      rmSync(dataDir, { recursive: true, force: true })
+      removeFolder(dataDir)
     },
   }
   return store

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { execa } from 'execa'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { removeFolder } from '../../bench/lib/removed-folder.js'
 import { readDaemonFile, removeDaemonFile, writeDaemonFile } from '../../src/local/daemon-file.js'
 import { prepareDataDir } from '../../src/local/data-dir.js'
 import { localDirs } from '../../src/local/dirs.js'
@@ -16,7 +17,7 @@ let root = ''
 beforeEach(() => {
   root = mkdtempSync(join(tmpdir(), 'ks-local-'))
 })
-afterEach(() => rmSync(root, { recursive: true, force: true }))
+afterEach(() => removeFolder(root))
 
 const prepare = () => prepareDataDir(root, { allowNetworkDisk: true })
 

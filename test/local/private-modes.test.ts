@@ -2,6 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync, renameSync, rmSync, statSync, symlin
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { removeFolder } from '../../bench/lib/removed-folder.js'
 import { prepareDataDir } from '../../src/local/data-dir.js'
 import { loadDataKey, loadSigningKey } from '../../src/local/keys.js'
 import { type DataLayout, dataLayout } from '../../src/local/layout.js'
@@ -24,7 +25,7 @@ beforeEach(() => {
   loadSigningKey(layout.root)
   loadDataKey(layout.root)
 })
-afterEach(() => rmSync(home, { recursive: true, force: true }))
+afterEach(() => removeFolder(home))
 
 describe('a data directory at the start', () => {
   it.each(['root', ...FOLDERS] as const)('takes from others what they may do in %s', (name) => {

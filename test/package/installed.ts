@@ -1,7 +1,8 @@
-import { lstatSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
+import { lstatSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { execa } from 'execa'
+import { removeFolder } from '../../bench/lib/removed-folder.js'
 
 export const ROOT = resolve(import.meta.dirname, '../..')
 
@@ -63,7 +64,7 @@ export async function packAndInstall(): Promise<Installed> {
     write: (path, content) => writeBelow(join(home, path), content),
     end: async () => {
       await run('ks', 'daemon', 'stop')
-      rmSync(place, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 })
+      removeFolder(place)
     },
   }
 }

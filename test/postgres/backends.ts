@@ -1,6 +1,7 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { removeFolder } from '../../bench/lib/removed-folder.js'
 import { insertDocument } from '../../src/engine/rows/documents.js'
 import { insertSpace } from '../../src/engine/rows/space-changes.js'
 import { findSpace, type SpaceRow } from '../../src/engine/rows/spaces.js'
@@ -25,7 +26,7 @@ async function openSqlite(): Promise<Backend> {
     another: async () => driver,
     async close() {
       await driver.close()
-      rmSync(folder, { recursive: true, force: true })
+      removeFolder(folder)
     },
   }
 }

@@ -1,9 +1,10 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
+import { removeFolder } from '../../bench/lib/removed-folder.js'
 import { databaseAddress } from '../../src/local/database-address.js'
 import { objectPlace } from '../../src/local/object-place.js'
 import { SETTINGS } from '../../src/local/settings.js'
@@ -84,7 +85,7 @@ describe('the files for operators', () => {
       execFileSync(join(FOLDER, 'secrets.sh'), [made])
       expect(read()).toEqual(first)
     } finally {
-      rmSync(folder, { recursive: true, force: true })
+      removeFolder(folder)
     }
   })
 })

@@ -12,6 +12,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { execaSync } from 'execa'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { removeFolder } from '../../bench/lib/removed-folder.js'
 
 /** A checkout with the real scripts, an `npm` that writes down what it was asked, and a `tsc` that copies. */
 let root = ''
@@ -28,7 +29,7 @@ beforeEach(() => {
   writeFileSync(join(root, 'npm.js'), NPM)
 })
 
-afterEach(() => rmSync(root, { recursive: true, force: true }))
+afterEach(() => removeFolder(root))
 
 const NPM = `
 import { appendFileSync, cpSync, mkdirSync, writeFileSync } from 'node:fs'

@@ -1,8 +1,9 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { execa } from 'execa'
 import { afterEach, describe, expect, it } from 'vitest'
+import { removeFolder } from '../../bench/lib/removed-folder.js'
 import { type Known, keysOf, reaching } from '../../scripts/mutate/baseline.js'
 import { instrument } from '../../scripts/mutate/instrument.js'
 import { chosen, judge, scoreOf } from '../../scripts/mutate/judge.js'
@@ -16,7 +17,7 @@ import { sqlChanges } from '../../scripts/mutate/sql.js'
 const ROOT = join(import.meta.dirname, '..', '..')
 const folders: string[] = []
 afterEach(() => {
-  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true })
+  for (const folder of folders.splice(0)) removeFolder(folder)
 })
 
 /** What each mutant makes of a text, with spaces put together. */

@@ -1,6 +1,6 @@
-import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { type BenchDaemon, isAlive, startDaemon } from '../../bench/lib/daemon.js'
+import { removeFolder } from '../../bench/lib/removed-folder.js'
 import { Client } from '../../src/client/client.js'
 import { type FakeOpenAi, type Fault, startFakeOpenAi } from '../helpers/fake-openai.js'
 import { signedToken } from '../helpers/tokens.js'
@@ -181,7 +181,7 @@ export class World {
   }
 
   dropIndexes(): void {
-    rmSync(join(this.dataDir, 'indexes'), { recursive: true, force: true })
+    removeFolder(join(this.dataDir, 'indexes'))
   }
 
   async #start(): Promise<void> {

@@ -1,8 +1,9 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { memoryOf, processorMs, sharedMemoryOf } from '../process-memory.js'
+import { removeFolder } from '../removed-folder.js'
 import { percentile } from '../report.js'
 import { type PeerEngine, recallOf } from './engine.js'
 import { fill, openEngine } from './open.js'
@@ -94,6 +95,6 @@ try {
   const figures = await run()
   process.stdout.write(`${JSON.stringify(figures)}\n`)
 } finally {
-  rmSync(folder, { recursive: true, force: true })
+  removeFolder(folder)
 }
 process.exit(0)

@@ -1,7 +1,8 @@
-import { appendFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { appendFileSync, mkdtempSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { removeFolder } from '../../../bench/lib/removed-folder.js'
 import { fileLedger } from '../../../src/cli/watch/file-ledger.js'
 import type { Entry } from '../../../src/cli/watch/ledger.js'
 import { Client } from '../../../src/client/client.js'
@@ -18,7 +19,7 @@ beforeEach(async () => {
 afterEach(async () => {
   client.close()
   await server.end()
-  rmSync(dir, { recursive: true, force: true })
+  removeFolder(dir)
 })
 
 /** what the service says of three files, in the order of the ledger */

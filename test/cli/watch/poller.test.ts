@@ -13,6 +13,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { removeFolder } from '../../../bench/lib/removed-folder.js'
 import type { PollPlan } from '../../../src/cli/watch/poll-plan.js'
 import { Poller } from '../../../src/cli/watch/poller.js'
 import { until } from '../../helpers/until.js'
@@ -33,7 +34,7 @@ beforeEach(() => {
 })
 afterEach(() => {
   poller.close()
-  rmSync(folder, { recursive: true, force: true })
+  removeFolder(folder)
 })
 
 function write(path: string, text = path): void {

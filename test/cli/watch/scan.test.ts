@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import fc from 'fast-check'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { removeFolder } from '../../../bench/lib/removed-folder.js'
 import { walk } from '../../../src/cli/ingest/walk.js'
 import { walkOptionsOf } from '../../../src/cli/watch/rules.js'
 import { FolderMissing, folderIdentity, scanFolder } from '../../../src/cli/watch/scan.js'
@@ -11,7 +12,7 @@ let folder = ''
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'ks-look-'))
 })
-afterEach(() => rmSync(folder, { recursive: true, force: true }))
+afterEach(() => removeFolder(folder))
 
 const RULES = { glob: [], ignore: [], hidden: false, ignoreFiles: true }
 
@@ -34,7 +35,7 @@ test('a look at single paths finds what a walk over everything finds', () => {
       fc.array(rule, { maxLength: 3 }),
       fc.array(rule, { maxLength: 2 }),
       (paths, top, inner) => {
-        rmSync(folder, { recursive: true, force: true })
+        removeFolder(folder)
         mkdirSync(folder)
         for (const each of [...paths.map((one) => `${one}/f.md`), ...paths.map((one) => `${one}.md`)]) write(each)
         write('.ksignore', top.join('\n'))

@@ -1,11 +1,12 @@
 import { createPublicKey, generateKeyPairSync } from 'node:crypto'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { SignJWT } from 'jose'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { removeFolder } from '../../../bench/lib/removed-folder.js'
 import { requireScope } from '../../../src/daemon/auth/scopes.js'
 import { createTokenVerifier, type OutsideTokens, type TokenVerifier } from '../../../src/daemon/auth/tokens.js'
 import { prepareDataDir } from '../../../src/local/data-dir.js'
@@ -28,7 +29,7 @@ beforeAll(() => {
   // the first look makes it
   loadSigningKey(dataDir)
 })
-afterAll(() => rmSync(dataDir, { recursive: true, force: true }))
+afterAll(() => removeFolder(dataDir))
 afterEach(() => vi.useRealTimers())
 
 /** A verifier that has seen no token yet. */

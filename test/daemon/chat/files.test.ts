@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto'
-import { readdirSync, renameSync, rmSync } from 'node:fs'
+import { readdirSync, renameSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { removeFolder } from '../../../bench/lib/removed-folder.js'
 import { bodyOf } from '../../helpers/daemon.js'
 import { rowsOf } from '../../helpers/databases.js'
 import { startEngine, type TestEngine } from '../../helpers/engine.js'
@@ -310,7 +311,7 @@ describe('POST /files/upload', () => {
         ['user', 'u1'],
       ]),
     )
-    rmSync(join(objects, 'tmp'), { recursive: true, force: true })
+    removeFolder(join(objects, 'tmp'))
     renameSync(join(objects, 'away'), join(objects, 'tmp'))
     expect(await refusal(response)).toMatchObject({ status: 503, code: 'storage_connection_failed' })
   })

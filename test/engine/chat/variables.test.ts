@@ -1,8 +1,9 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, expect, test } from 'vitest'
+import { removeFolder } from '../../../bench/lib/removed-folder.js'
 import { EMPTY_VALUES, readValue, VALUE_TYPES, type ValueType } from '../../../src/contract/chat/values.js'
 import { insertConversation } from '../../../src/engine/rows/chat/conversations.js'
 import {
@@ -21,7 +22,7 @@ const dir = mkdtempSync(join(tmpdir(), 'ks-variables-'))
 const db = new Database(join(dir, 'main.sqlite'))
 afterAll(async () => {
   await db.close()
-  rmSync(dir, { recursive: true, force: true })
+  removeFolder(dir)
 })
 
 interface Kept {

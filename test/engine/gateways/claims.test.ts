@@ -1,8 +1,9 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { removeFolder } from '../../../bench/lib/removed-folder.js'
 import { beat, isThere, removeGateway, removeOfLock, removeSilent } from '../../../src/engine/rows/gateways.js'
 import {
   claimJobs,
@@ -45,7 +46,7 @@ beforeEach(() => {
 })
 afterAll(async () => {
   for (const { db } of gateways) await db.close()
-  rmSync(dir, { recursive: true, force: true })
+  removeFolder(dir)
 })
 
 const one = () => gateways[0]!.db

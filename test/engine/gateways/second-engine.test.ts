@@ -1,5 +1,5 @@
-import { rmSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { removeFolder } from '../../../bench/lib/removed-folder.js'
 import { type Engine, openEngine } from '../../../src/engine/index.js'
 import { newId } from '../../../src/lib/ids.js'
 import { copyOf, held } from '../../helpers/copied-store.js'
@@ -111,7 +111,7 @@ afterAll(async () => {
   await site.end()
   for (const fake of fakes) await fake.close()
   forgetDatabase(copy)
-  rmSync(copy, { recursive: true, force: true })
+  removeFolder(copy)
 })
 
 async function onCopy(work: (engine: Engine) => Promise<void>): Promise<void> {

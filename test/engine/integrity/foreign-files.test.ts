@@ -13,6 +13,7 @@ import { createServer, type Server } from 'node:net'
 import { dirname, join } from 'node:path'
 import { execaSync } from 'execa'
 import { afterEach, expect, test } from 'vitest'
+import { removeFolder } from '../../../bench/lib/removed-folder.js'
 import { ADA, ask, ingest, startEngine, type TestEngine } from '../../helpers/engine.js'
 import { until } from '../../helpers/until.js'
 import { allCandidates, allIssues, repairAll, spaceWith } from './space.js'
@@ -149,7 +150,7 @@ function segmentOf(index: string): string {
 }
 
 function replaced(path: string, put: (path: string) => void): void {
-  rmSync(path, { recursive: true, force: true })
+  removeFolder(path)
   put(path)
 }
 

@@ -1,7 +1,8 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { removeFolder } from '../../../bench/lib/removed-folder.js'
 import { createModelRegistry } from '../../../src/engine/models/registry.js'
 import { until } from '../../helpers/until.js'
 
@@ -18,7 +19,7 @@ beforeAll(() => {
   // in the usual one are folders of other tests that run now
   process.env.TMPDIR = dir
 })
-afterAll(() => rmSync(dir, { recursive: true, force: true }))
+afterAll(() => removeFolder(dir))
 
 /** A program written in JavaScript; its arguments follow. */
 function script(name: string, source: string): string[] {

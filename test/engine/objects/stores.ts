@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto'
-import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
+import { removeFolder } from '../../../bench/lib/removed-folder.js'
 import { keepObjects } from '../../../src/engine/objects/receive.js'
 import { type Removing, removeUnreferenced } from '../../../src/engine/objects/remove.js'
 import { type FileRow, insertFile, readyFile } from '../../../src/engine/rows/chat/files.js'
@@ -70,7 +71,7 @@ export function temporaryStore(server?: StrictS3) {
         gateway.context.objects.close()
         await gateway.context.db.close()
       }
-      rmSync(root, { recursive: true, force: true })
+      removeFolder(root)
     },
   }
 }

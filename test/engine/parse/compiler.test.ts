@@ -1,8 +1,9 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { execaSync } from 'execa'
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { removeFolder } from '../../../bench/lib/removed-folder.js'
 import type { CompileRequest, Compiler } from '../../../src/engine/parse/compiled.js'
 import { type CompilerOptions, createCompiler } from '../../../src/engine/parse/compiler.js'
 import { fixturePath } from './read.js'
@@ -52,7 +53,7 @@ afterEach(async () => {
   for (const made of open.splice(0)) await made.close()
 })
 
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+afterAll(() => removeFolder(folder))
 
 describe('The compiler', { timeout: LONG_MS }, () => {
   it('answers in the order of the requests, with small and large files mixed', async () => {

@@ -1,9 +1,10 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { CFB, utils, write } from '@e965/xlsx'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { removeFolder } from '../../../bench/lib/removed-folder.js'
 import { createCompiler } from '../../../src/engine/parse/compiler.js'
 import { chainsEnd } from '../../../src/engine/parse/office/compound-chains.js'
 import { failureOf, read } from './read.js'
@@ -72,7 +73,7 @@ describe('Compound files', () => {
       expect(results.filter((result) => !result.ok && result.failure.code === 'crashed')).toEqual([])
     } finally {
       await compiler.close()
-      rmSync(folder, { recursive: true, force: true })
+      removeFolder(folder)
     }
   })
 })

@@ -1,7 +1,8 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
+import { removeFolder } from '../../../bench/lib/removed-folder.js'
 import { createDrawer } from '../../../src/engine/parse/draw/drawer.js'
 import { sizeOfPicture } from '../../../src/engine/parse/picture/size.js'
 import { residentBytes } from '../../../src/engine/parse/run-batch.js'
@@ -16,7 +17,7 @@ const folder = mkdtempSync(join(tmpdir(), 'ks-drawer-'))
 const drawer = createDrawer()
 afterAll(() => {
   drawer.close()
-  rmSync(folder, { recursive: true, force: true })
+  removeFolder(folder)
 })
 
 const shrink = (bytes: Uint8Array, maxSide = 256) =>

@@ -1,8 +1,9 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { utils, write } from '@e965/xlsx'
 import { afterAll, describe, expect, it } from 'vitest'
+import { removeFolder } from '../../../bench/lib/removed-folder.js'
 import { createCompiler } from '../../../src/engine/parse/compiler.js'
 import { ReadError } from '../../../src/engine/parse/limits.js'
 import { growth } from '../../helpers/processor-time.js'
@@ -101,7 +102,7 @@ function damaged(bytes: Buffer, next: (below: number) => number): Buffer {
 
 describe('Damaged files of further formats', () => {
   const folder = mkdtempSync(join(tmpdir(), 'ks-hostile-'))
-  afterAll(() => rmSync(folder, { recursive: true, force: true }))
+  afterAll(() => removeFolder(folder))
 
   it('are read or told, each, by the process that reads, which goes on', { timeout: 600_000 }, async () => {
     const requests = FILES.flatMap(([name, bytes], place) => {

@@ -1,9 +1,10 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { CFB } from '@e965/xlsx'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { removeFolder } from '../../../bench/lib/removed-folder.js'
 import type { CompileResult, ContainedSink } from '../../../src/engine/parse/compiled.js'
 import { createCompiler } from '../../../src/engine/parse/compiler.js'
 import { makeMail, makeTar } from '../documents/inside-files.js'
@@ -13,7 +14,7 @@ let folder: string
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'ks-inside-'))
 })
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+afterAll(() => removeFolder(folder))
 
 /** Numbers from 0 to 1 that are the same in each run. */
 function randomly(seed: number): () => number {

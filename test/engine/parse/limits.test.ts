@@ -1,8 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, writeFileSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { removeFolder } from '../../../bench/lib/removed-folder.js'
 import type { CompileRequest, CompileResult, Compiler, ReadingProgress } from '../../../src/engine/parse/compiled.js'
 import { createCompiler } from '../../../src/engine/parse/compiler.js'
 import type { ReadLimits } from '../../../src/engine/parse/limits.js'
@@ -38,7 +39,7 @@ afterEach(async () => {
   for (const burner of burners.splice(0)) burner.kill('SIGKILL')
   for (const made of open.splice(0)) await made.close()
 })
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+afterAll(() => removeFolder(folder))
 
 describe('The limit of time', { timeout: LONG_MS }, () => {
   it('counts what a file needs, and not what others take beside it', async () => {

@@ -1,7 +1,8 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
+import { removeFolder } from '../../../bench/lib/removed-folder.js'
 import { createCompiler } from '../../../src/engine/parse/compiler.js'
 import { hostilePdfs } from './hostile-pdfs.js'
 import { fixturePath, textOf } from './read.js'
@@ -15,7 +16,7 @@ const folder = mkdtempSync(join(tmpdir(), 'ks-bombs-'))
 const compiler = createCompiler({ limits: { processorMs: LIMIT_MS, memoryBytes: 512 * MIB } })
 afterAll(async () => {
   await compiler.close()
-  rmSync(folder, { recursive: true, force: true })
+  removeFolder(folder)
 })
 
 describe('A38: PDF files that inflate, loop or claim', () => {

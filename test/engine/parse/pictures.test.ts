@@ -1,7 +1,8 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
+import { removeFolder } from '../../../bench/lib/removed-folder.js'
 import { createCompiler } from '../../../src/engine/parse/compiler.js'
 import { residentBytes } from '../../../src/engine/parse/run-batch.js'
 import { PICTURES, POLYGLOTS } from './hostile-pictures.js'
@@ -13,7 +14,7 @@ const folder = mkdtempSync(join(tmpdir(), 'ks-pictures-'))
 const compiler = createCompiler()
 afterAll(async () => {
   await compiler.close()
-  rmSync(folder, { recursive: true, force: true })
+  removeFolder(folder)
 })
 
 const inline = (pictures: Readonly<Record<string, Buffer>>) =>

@@ -1,8 +1,9 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, describe, expect, test } from 'vitest'
+import { removeFolder } from '../../../bench/lib/removed-folder.js'
 import { ResearchStage } from '../../../src/contract/gateway/research.js'
 import { subQuestions } from '../../../src/engine/research/questions.js'
 import { eventsAfter } from '../../../src/engine/rows/research/events.js'
@@ -30,7 +31,7 @@ db.now(
 const space = db.now(sql.get<{ key: number }>('SELECT key FROM spaces'))!.key
 afterAll(async () => {
   await db.close()
-  rmSync(dir, { recursive: true, force: true })
+  removeFolder(dir)
 })
 
 const ours = { claimed_by: 'one', fence: 1 }

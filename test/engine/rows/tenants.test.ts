@@ -1,6 +1,7 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { removeFolder } from '../../../bench/lib/removed-folder.js'
 import { Database } from '../../../src/engine/storage/database.js'
 import { tenantsSuite } from './tenants.suite.js'
 
@@ -11,7 +12,7 @@ tenantsSuite(async () => {
     driver,
     async close() {
       await driver.close()
-      rmSync(folder, { recursive: true, force: true })
+      removeFolder(folder)
     },
   }
 })

@@ -1,7 +1,8 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
+import { removeFolder } from '../../../bench/lib/removed-folder.js'
 import { prepareDocument } from '../../../src/engine/parse/prepare.js'
 import { insertNodes, reserveNodeKeys } from '../../../src/engine/rows/nodes.js'
 import { logAdded } from '../../../src/engine/rows/projection-log.js'
@@ -14,7 +15,7 @@ const directory = mkdtempSync(join(tmpdir(), 'ks-versions-'))
 const db = new Database(join(directory, 'main.sqlite'))
 afterAll(async () => {
   await db.close()
-  rmSync(directory, { recursive: true, force: true })
+  removeFolder(directory)
 })
 
 const log = () =>

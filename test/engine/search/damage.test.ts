@@ -1,7 +1,8 @@
-import { mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, stat, truncate, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { removeFolder } from '../../../bench/lib/removed-folder.js'
 import { createSearchIndexes } from '../../../src/engine/search/indexes.js'
 import type { SearchIndexes } from '../../../src/engine/search/ports.js'
 import { openTantivy } from '../../../src/engine/search/tantivy.js'
@@ -26,7 +27,7 @@ beforeEach(async () => {
 })
 afterEach(async () => {
   await open?.close()
-  await rm(dir, { recursive: true, force: true, maxRetries: 3 })
+  removeFolder(dir)
 })
 
 function start(textEngine: TextEngine): SearchIndexes {

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { execa } from 'execa'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { removeFolder } from '../../../bench/lib/removed-folder.js'
 import { createSearchIndexes, type SearchIndexesOptions } from '../../../src/engine/search/indexes.js'
 import type { IndexedNode, SearchHits, SearchIndexes } from '../../../src/engine/search/ports.js'
 import { loadTantivy } from '../../../src/engine/search/tantivy-binding.js'
@@ -38,7 +39,7 @@ beforeEach(async () => {
 })
 afterEach(async () => {
   await indexes.close()
-  await rm(dir, { recursive: true, force: true, maxRetries: 3 })
+  removeFolder(dir)
 })
 
 function node(key: number, body = `common passage number${key}`): IndexedNode {

@@ -2,6 +2,7 @@ import { cp, mkdir, mkdtemp, readdir, rm, stat, truncate } from 'node:fs/promise
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { removeFolder } from '../../../bench/lib/removed-folder.js'
 import { createSearchIndexes } from '../../../src/engine/search/indexes.js'
 import type { SearchIndexes } from '../../../src/engine/search/ports.js'
 import { loadTantivy } from '../../../src/engine/search/tantivy-binding.js'
@@ -31,7 +32,7 @@ beforeEach(async () => {
 afterEach(async () => {
   for (const indexes of open) await indexes.close()
   open.clear()
-  await rm(dir, { recursive: true, force: true, maxRetries: 3 })
+  removeFolder(dir)
 })
 
 /** A space of its own source: the same keys everywhere, other words and other vectors. */

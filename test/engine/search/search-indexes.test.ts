@@ -1,6 +1,7 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { removeFolder } from '../../../bench/lib/removed-folder.js'
 import { createSearchIndexes } from '../../../src/engine/search/indexes.js'
 import { loadTantivy } from '../../../src/engine/search/tantivy-binding.js'
 import { type Place, runSearchIndexesSuite } from './search-indexes.suite.js'
@@ -10,7 +11,7 @@ async function folder(textEngine: 'tantivy' | 'fts5'): Promise<Place> {
   return {
     textEngine,
     open: async (options) => createSearchIndexes({ dir, textEngine, watermarkLagMs: 0, ...options }),
-    remove: () => rm(dir, { recursive: true, force: true, maxRetries: 3 }),
+    remove: async () => removeFolder(dir),
   }
 }
 

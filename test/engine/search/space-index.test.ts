@@ -1,7 +1,8 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { removeFolder } from '../../../bench/lib/removed-folder.js'
 import { stageSlices } from '../../../src/engine/search/slices.js'
 import { SpaceIndex } from '../../../src/engine/search/space-index.js'
 import { SpacePool } from '../../../src/engine/search/space-pool.js'
@@ -15,7 +16,7 @@ beforeEach(async () => {
 })
 afterEach(async () => {
   vi.useRealTimers()
-  await rm(dir, { recursive: true, force: true, maxRetries: 3 })
+  removeFolder(dir)
 })
 
 function slice(from: number, count: number) {

@@ -1,7 +1,8 @@
-import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { mkdtemp, readdir } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { removeFolder } from '../../../bench/lib/removed-folder.js'
 import type { TextIndex } from '../../../src/engine/search/text-index.js'
 
 /** What every text engine does. `open` opens or creates the index of a directory. */
@@ -16,7 +17,7 @@ export function runTextIndexSuite(name: string, open: (dir: string) => Promise<T
     })
     afterEach(async () => {
       await index.close()
-      await rm(dir, { recursive: true, force: true })
+      removeFolder(dir)
     })
 
     const keysOf = async (terms: string[], k = 10, docs?: number[]) => (await index.search(terms, k, docs)).keys

@@ -1,7 +1,8 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { removeFolder } from '../../../bench/lib/removed-folder.js'
 import { createSearchIndexes } from '../../../src/engine/search/indexes.js'
 import type { IndexedNode, ReplaySource, SearchIndexes } from '../../../src/engine/search/ports.js'
 import { loadTantivy } from '../../../src/engine/search/tantivy-binding.js'
@@ -61,7 +62,7 @@ beforeEach(async () => {
 afterEach(async () => {
   await indexes.close()
   delete process.env['KS_FAULT']
-  await rm(dir, { recursive: true, force: true, maxRetries: 3 })
+  removeFolder(dir)
 })
 
 describe.skipIf(loadTantivy().binding === undefined)('the thread that writes text indexes', () => {

@@ -3,6 +3,7 @@ import { mkdtemp, readdir, readFile, rm, truncate, writeFile } from 'node:fs/pro
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { removeFolder } from '../../../bench/lib/removed-folder.js'
 import { scan } from '../../../src/engine/search/exact-scan.js'
 import type { GraphLimits } from '../../../src/engine/search/graph-keeper.js'
 import { VectorIndex } from '../../../src/engine/search/vector-index.js'
@@ -22,7 +23,7 @@ beforeEach(async () => {
 })
 afterEach(async () => {
   for (const index of open.splice(0)) index.close()
-  await rm(dir, { recursive: true, force: true, maxRetries: 3 })
+  removeFolder(dir)
 })
 
 function make(limits: Partial<GraphLimits>, log: (message: string) => void = () => {}, sketched = true): VectorIndex {

@@ -1,7 +1,8 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
+import { removeFolder } from '../../../bench/lib/removed-folder.js'
 import {
   checkConnector,
   connectorOf,
@@ -123,7 +124,7 @@ describe('credentials', () => {
   const folder = mkdtempSync(join(tmpdir(), 'ks-box-'))
   const other = mkdtempSync(join(tmpdir(), 'ks-box-'))
   afterAll(() => {
-    for (const one of [folder, other]) rmSync(one, { recursive: true, force: true })
+    for (const one of [folder, other]) removeFolder(one)
   })
 
   it('are opened for whom they were sealed, with the key of their directory, as they were', () => {

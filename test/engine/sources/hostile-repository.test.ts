@@ -1,7 +1,8 @@
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { removeFolder } from '../../../bench/lib/removed-folder.js'
 import { ADA, startEngine, type TestEngine } from '../../helpers/engine.js'
 import { type GitPlace, missingGit, startGit } from '../../helpers/places/git.js'
 import { offered } from '../../helpers/places/place.js'
@@ -31,7 +32,7 @@ afterAll(async () => {
   vi.unstubAllEnvs()
   await home?.end()
   await place?.end()
-  if (markers !== '') rmSync(markers, { recursive: true, force: true })
+  if (markers !== '') removeFolder(markers)
 })
 
 /** A repository with everything that makes `git` run a command or leave its folder when it is cloned with all of it on. */

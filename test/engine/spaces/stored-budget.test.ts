@@ -1,14 +1,15 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, expect, it } from 'vitest'
+import { removeFolder } from '../../../bench/lib/removed-folder.js'
 import { createBudgetStore } from '../../../src/engine/spaces/stored-budget.js'
 import { Database } from '../../../src/engine/storage/database.js'
 
 const directory = mkdtempSync(join(tmpdir(), 'ks-budget-'))
 const A = { tenant: 't', id: 'space-a' }
 const B = { tenant: 't', id: 'space-b' }
-afterEach(() => rmSync(directory, { recursive: true, force: true }))
+afterEach(() => removeFolder(directory))
 
 it('counts what a space used by day, gives back, and remembers it over a restart', async () => {
   const path = join(directory, 'main.sqlite')

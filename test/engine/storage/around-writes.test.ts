@@ -1,7 +1,7 @@
-import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { removeFolder } from '../../../bench/lib/removed-folder.js'
 import { KsError } from '../../../src/contract/errors.js'
 import { Database } from '../../../src/engine/storage/database.js'
 import { giveBackPages } from '../../../src/engine/storage/free-pages.js'
@@ -27,7 +27,7 @@ beforeEach(() => {
 afterEach(async () => {
   vi.restoreAllMocks()
   await db.close()
-  rmSync(folder, { recursive: true, force: true })
+  removeFolder(folder)
 })
 
 const held = () => heldIn(db)

@@ -13,6 +13,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { removeFolder } from '../../../bench/lib/removed-folder.js'
 import { databaseState } from '../../../src/engine/storage/database-file.js'
 import { readWal } from '../../../src/engine/storage/wal-file.js'
 
@@ -22,7 +23,7 @@ beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'ks-database-file-'))
   path = join(folder, 'main.sqlite')
 })
-afterEach(() => rmSync(folder, { recursive: true, force: true }))
+afterEach(() => removeFolder(folder))
 
 const PAGE = 1024
 

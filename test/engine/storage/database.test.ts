@@ -1,8 +1,9 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { removeFolder } from '../../../bench/lib/removed-folder.js'
 import { Checkpointer } from '../../../src/engine/storage/checkpointer.js'
 import { Database } from '../../../src/engine/storage/database.js'
 import { sql } from '../../../src/engine/storage/program.js'
@@ -12,7 +13,7 @@ let directory: string
 beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), 'ks-database-'))
 })
-afterEach(() => rmSync(directory, { recursive: true, force: true }))
+afterEach(() => removeFolder(directory))
 
 const path = () => join(directory, 'main.sqlite')
 const insert = (db: Database, jti: string) =>

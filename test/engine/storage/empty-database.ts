@@ -1,7 +1,8 @@
-import { cpSync, mkdtempSync, rmSync } from 'node:fs'
+import { cpSync, mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll } from 'vitest'
+import { removeFolder } from '../../../bench/lib/removed-folder.js'
 import { Database } from '../../../src/engine/storage/database.js'
 import { sql, type Write } from '../../../src/engine/storage/program.js'
 
@@ -12,7 +13,7 @@ export function emptyDatabase(): () => string {
     empty = mkdtempSync(join(tmpdir(), 'ks-empty-'))
     await new Database(join(empty, 'main.sqlite')).close()
   })
-  afterAll(() => rmSync(empty, { recursive: true, force: true }))
+  afterAll(() => removeFolder(empty))
   return () => {
     const folder = mkdtempSync(join(tmpdir(), 'ks-statements-'))
     cpSync(empty, folder, { recursive: true })

@@ -1,8 +1,9 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { removeFolder } from '../../../bench/lib/removed-folder.js'
 import { Database } from '../../../src/engine/storage/database.js'
 import { TABLE_FORMATS } from '../../../src/engine/storage/format-tables.js'
 import type { Damage, Kind } from '../../../src/engine/storage/formats.js'
@@ -22,7 +23,7 @@ beforeEach(() => {
 })
 afterEach(async () => {
   await db.close()
-  rmSync(folder, { recursive: true, force: true })
+  removeFolder(folder)
 })
 
 interface Column {

@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { removeFolder } from '../../../bench/lib/removed-folder.js'
 import type { Database } from '../../../src/engine/storage/database.js'
 import { explainDamage, type OpenStore, openStore } from '../../../src/engine/storage/open-store.js'
 import { sql } from '../../../src/engine/storage/program.js'
@@ -29,7 +30,7 @@ beforeEach(async () => {
 })
 afterEach(async () => {
   for (const { db } of opened) await db.close()
-  rmSync(root, { recursive: true, force: true })
+  removeFolder(root)
 })
 
 const log = { debug() {}, info() {}, warn: (_: object, text: string) => void warned.push(text), error() {} }
@@ -89,7 +90,7 @@ describe('a store', () => {
     rmSync(layout.databaseDir, { recursive: true })
     rmSync(layout.storeFile)
     rmSync(layout.objects, { recursive: true })
-    rmSync(layout.indexes, { recursive: true, force: true })
+    removeFolder(layout.indexes)
     expect(checkStore(layout)).toEqual({ logLost: false })
     mkdirSync(join(layout.objects, 'tmp'), { recursive: true })
     mkdirSync(join(layout.objects, TENANT), { recursive: true })

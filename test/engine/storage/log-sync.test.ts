@@ -1,9 +1,10 @@
-import fs, { copyFileSync, mkdtempSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs'
+import fs, { copyFileSync, mkdtempSync, openSync, readFileSync, writeSync } from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { removeFolder } from '../../../bench/lib/removed-folder.js'
 import { Database } from '../../../src/engine/storage/database.js'
 import { LogSync } from '../../../src/engine/storage/log-sync.js'
 import { framesOfLog } from '../../../src/engine/storage/pragmas.js'
@@ -23,7 +24,7 @@ beforeEach(() => {
 afterEach(() => {
   letSync()
   running.length = 0
-  rmSync(folder, { recursive: true, force: true })
+  removeFolder(folder)
 })
 
 /** From now on syncs in the thread pool end when the test says so. */

@@ -1,9 +1,10 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { removeFolder } from '../../../bench/lib/removed-folder.js'
 import { ObjectStore } from '../../../src/engine/storage/objects.js'
 import { newId } from '../../../src/lib/ids.js'
 import { type Backing, inFiles, inS3rver, inStrictBucket } from './object-places.js'
@@ -28,7 +29,7 @@ describe.each([
   afterEach(async () => {
     await backing.end()
     vi.unstubAllEnvs()
-    rmSync(folder, { recursive: true, force: true })
+    removeFolder(folder)
   })
 
   const stage = (bytes: Buffer, limit = 1 << 30) => store.stage(newId(), Readable.from([bytes]), limit, 'a.txt')

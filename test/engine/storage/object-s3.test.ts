@@ -1,9 +1,10 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { removeFolder } from '../../../bench/lib/removed-folder.js'
 import type { S3Objects, S3Options } from '../../../src/engine/storage/object-s3.js'
 import { ObjectStore } from '../../../src/engine/storage/objects.js'
 import { newId } from '../../../src/lib/ids.js'
@@ -34,7 +35,7 @@ afterEach(async () => {
   for (const store of opened) store.close()
   await server.end()
   vi.unstubAllEnvs()
-  rmSync(folder, { recursive: true, force: true })
+  removeFolder(folder)
 })
 
 async function open(changes: Partial<S3Options> = {}): Promise<S3Objects> {

@@ -15,6 +15,7 @@ import { basename, dirname, join } from 'node:path'
 import { Readable } from 'node:stream'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { removeFolder } from '../../../bench/lib/removed-folder.js'
 import { DEFAULT_LIMITS } from '../../../src/engine/parse/limits.js'
 import { readDocument } from '../../../src/engine/parse/read-document.js'
 import { FileObjects } from '../../../src/engine/storage/object-files.js'
@@ -28,7 +29,7 @@ beforeEach(async () => {
   root = mkdtempSync(join(tmpdir(), 'ks-objects-'))
   store = await FileObjects.open(root)
 })
-afterEach(() => rmSync(root, { recursive: true, force: true }))
+afterEach(() => removeFolder(root))
 
 const stage = (bytes: Buffer, limit = 1 << 20) => store.stage(newId(), Readable.from([bytes]), limit, 'a.txt')
 const put = async (bytes: Buffer) => {
@@ -109,7 +110,7 @@ describe('the object store', () => {
       await put(secret)
       expect(lstatSync(store.path(again)).isFile()).toBe(true)
     } finally {
-      rmSync(outside, { recursive: true, force: true })
+      removeFolder(outside)
     }
   })
 
@@ -194,7 +195,7 @@ describe('the object store', () => {
               paged.push(...page)
             expect(paged).toEqual(plain)
           } finally {
-            rmSync(folder, { recursive: true, force: true })
+            removeFolder(folder)
           }
         },
       ),

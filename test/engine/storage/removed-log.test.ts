@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { afterAll, expect, test } from 'vitest'
+import { removeFolder } from '../../../bench/lib/removed-folder.js'
 import { type Engine, openEngine } from '../../../src/engine/index.js'
 import { dataLayout } from '../../../src/local/layout.js'
 import { ADA, engineOptions } from '../../helpers/engine.js'
@@ -12,7 +13,7 @@ const KEPT = 3
 const LATER = 4
 
 const root = mkdtempSync(join(tmpdir(), 'ks-removed-log-'))
-afterAll(() => rmSync(root, { recursive: true, force: true }))
+afterAll(() => removeFolder(root))
 
 /** A data directory as a killed daemon leaves it: some documents in the database's file, later ones in its log alone. */
 async function killed(): Promise<{ dataDir: string; id: string }> {

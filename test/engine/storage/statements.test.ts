@@ -1,7 +1,8 @@
-import { existsSync, rmSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { removeFolder } from '../../../bench/lib/removed-folder.js'
 import { KsError } from '../../../src/contract/errors.js'
 import { Database } from '../../../src/engine/storage/database.js'
 import type { Damage } from '../../../src/engine/storage/formats.js'
@@ -23,7 +24,7 @@ beforeEach(() => {
 afterEach(async () => {
   vi.useRealTimers()
   await db.close()
-  rmSync(folder, { recursive: true, force: true })
+  removeFolder(folder)
 })
 
 const held = () => heldIn(db)

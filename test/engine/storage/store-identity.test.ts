@@ -15,6 +15,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, expect, test, vi } from 'vitest'
+import { removeFolder } from '../../../bench/lib/removed-folder.js'
 import { type Engine, type EngineOptions, openEngine } from '../../../src/engine/index.js'
 import { Checkpointer } from '../../../src/engine/storage/checkpointer.js'
 import { Database } from '../../../src/engine/storage/database.js'
@@ -30,7 +31,7 @@ const HOURS_AGO = new Date(Date.now() - 3 * 60 * 60 * 1000)
 afterEach(async () => {
   vi.restoreAllMocks()
   for (const engine of engines.splice(0)) await engine.close()
-  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true })
+  for (const folder of folders.splice(0)) removeFolder(folder)
 })
 
 function folder(): string {

@@ -14,6 +14,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { Readable } from 'node:stream'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { removeFolder } from '../../../bench/lib/removed-folder.js'
 import { sortedNames } from '../../../src/engine/storage/folder-entries.js'
 import { FileObjects } from '../../../src/engine/storage/object-files.js'
 import { ObjectStore } from '../../../src/engine/storage/objects.js'
@@ -23,7 +24,7 @@ let folder: string
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'ks-files-'))
 })
-afterEach(() => rmSync(folder, { recursive: true, force: true }))
+afterEach(() => removeFolder(folder))
 
 const at = (...names: string[]) => join(folder, ...names)
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')

@@ -14,6 +14,7 @@ import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { execaSync } from 'execa'
 import { afterAll, expect, test } from 'vitest'
+import { removeFolder } from '../../../bench/lib/removed-folder.js'
 import { Database } from '../../../src/engine/storage/database.js'
 import { sql } from '../../../src/engine/storage/program.js'
 import { checkStore } from '../../../src/engine/storage/store-identity.js'
@@ -25,7 +26,7 @@ const VARIANTS = 60
 const DAMAGED_BYTES = 8192
 
 const root = mkdtempSync(join(tmpdir(), 'ks-torn-'))
-afterAll(() => rmSync(root, { recursive: true, force: true }))
+afterAll(() => removeFolder(root))
 
 /** A database whose commits all stand in the log, copied from outside, and where in the log each of them ends. */
 async function written(): Promise<{ folder: string; ends: number[] }> {

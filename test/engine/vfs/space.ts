@@ -1,7 +1,8 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { removeFolder } from '../../../bench/lib/removed-folder.js'
 import type { Caller } from '../../../src/engine/base/caller.js'
 import type { CompiledElement, CompiledOutlineNode } from '../../../src/engine/parse/compiled.js'
 import { DEFAULT_POLICIES } from '../../../src/engine/spaces/manifest.js'
@@ -220,7 +221,7 @@ export class TestSpace {
 
   async close(): Promise<void> {
     await this.db.close()
-    rmSync(this.#folder, { recursive: true, force: true })
+    removeFolder(this.#folder)
   }
 }
 

@@ -1,7 +1,8 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { execaSync } from 'execa'
+import { removeFolder } from '../../../bench/lib/removed-folder.js'
 
 interface Certificate {
   key: string
@@ -39,6 +40,6 @@ export function makeCertificates(): TestCertificates {
     trusted: make('trusted'),
     untrusted: make('untrusted'),
     authority: join(folder, 'trusted.pem'),
-    remove: () => rmSync(folder, { recursive: true, force: true }),
+    remove: () => removeFolder(folder),
   }
 }

@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { execa, execaSync } from 'execa'
+import { removeFolder } from '../../../bench/lib/removed-folder.js'
 import { startSite } from '../site.js'
 import type { Missing, RemotePlace } from './place.js'
 
@@ -71,7 +72,7 @@ export async function startGit(): Promise<GitPlace> {
     },
     async end() {
       await site.end()
-      rmSync(home, { recursive: true, force: true })
+      removeFolder(home)
     },
   }
 }

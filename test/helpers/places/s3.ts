@@ -1,9 +1,10 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DeleteObjectCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3'
 import S3rver from 's3rver'
+import { removeFolder } from '../../../bench/lib/removed-folder.js'
 import type { RemotePlace } from './place.js'
 
 process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= 'true'
@@ -43,7 +44,7 @@ export async function startS3(): Promise<RemotePlace & { client: S3Client; endpo
     async end() {
       client.destroy()
       await new Promise<void>((resolve) => server.close(() => resolve()))
-      rmSync(directory, { recursive: true, force: true })
+      removeFolder(directory)
     },
   }
 }

@@ -3,6 +3,7 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { execa, execaSync } from 'execa'
+import { removeFolder } from '../../../bench/lib/removed-folder.js'
 import { until } from '../until.js'
 import type { Missing, RemotePlace } from './place.js'
 
@@ -62,7 +63,7 @@ auth.require = ("/dav/" => ("method" => "basic", "realm" => "notes", "require" =
     async end() {
       server.kill()
       await server
-      rmSync(home, { recursive: true, force: true })
+      removeFolder(home)
     },
   }
 }

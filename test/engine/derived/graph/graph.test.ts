@@ -1,7 +1,8 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { removeFolder } from '../../../../bench/lib/removed-folder.js'
 import { canonicalKey, findEntities } from '../../../../src/engine/derived/graph/entities.js'
 import { GraphReader } from '../../../../src/engine/derived/graph/extract.js'
 import { graphRoom, storeExtraction } from '../../../../src/engine/derived/graph/store.js'
@@ -74,7 +75,7 @@ describe('the stored graph', () => {
   })
   afterEach(async () => {
     await db.close()
-    rmSync(folder, { recursive: true, force: true })
+    removeFolder(folder)
   })
 
   /** A version of a document of its own; the columns that the graph does not read are empty. */

@@ -1,9 +1,10 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { removeFolder } from '../../../../bench/lib/removed-folder.js'
 import type { CompileResult, Compiler } from '../../../../src/engine/parse/compiled.js'
 import { createCompiler } from '../../../../src/engine/parse/compiler.js'
 import { withConverters } from '../../../../src/engine/parse/convert/converting.js'
@@ -36,7 +37,7 @@ afterAll(async () => {
   if (before === undefined) delete process.env.TMPDIR
   else process.env.TMPDIR = before
   await compiler.close()
-  rmSync(folder, { recursive: true, force: true })
+  removeFolder(folder)
 })
 
 /** Converts a file by a program whose text this is; `input` and `outdir` are its arguments. */

@@ -1,7 +1,8 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
+import { removeFolder } from '../../../../bench/lib/removed-folder.js'
 import { createDrawer } from '../../../../src/engine/parse/draw/drawer.js'
 import { lineBoxes } from '../../../../src/engine/parse/marks/boxes.js'
 import { findTexts, lettersIn, type Wanted } from '../../../../src/engine/parse/marks/find-text.js'
@@ -12,7 +13,7 @@ import { makePdf, makeScan, type PdfSheet, sheetOf } from '../render/make-pdf.js
 
 const TIMEOUT_MS = 120_000
 const folder = mkdtempSync(join(tmpdir(), 'ks-marks-'))
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+afterAll(() => removeFolder(folder))
 
 const wanted = (text: string, before = '', behind = ''): Wanted => ({ text, before, behind })
 

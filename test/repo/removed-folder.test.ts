@@ -1,0 +1,35 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { removeFolder } from '../../bench/lib/removed-folder.js'
+
+/** Makes files in a folder as fast as it can for half a second and says so once there are many, or until the folder is gone. */
+const WRITER = `
+const { writeFileSync } = require('node:fs')
+const until = Date.now() + 500
+try {
+  for (let written = 0; Date.now() < until; written++) {
+    writeFileSync(process.argv[1] + '/' + written, '')
+    if (written === 1000) console.log('many')
+  }
+} catch (error) {
+  if (error.code !== 'ENOENT') throw error
+}
+`
+
+test('a folder that a process still writes into is removed when the process has ended', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'ks-removed-'))
+  const writer = spawn(process.execPath, ['-e', WRITER, folder], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const exit = once(writer, 'exit')
+  await once(writer.stdout, 'data')
+  removeFolder(folder)
+  await exit
+  expect(existsSync(folder)).toBe(false)
+})
+
+test('what is not there is removed', () => {
+  expect(() => removeFolder(join(tmpdir(), 'ks-removed', 'never'))).not.toThrow()
+})
