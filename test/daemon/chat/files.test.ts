@@ -111,7 +111,9 @@ async function upload(bytes: Buffer, user = 'u1', name = 'cat.PNG', token = key)
 }
 
 async function send(files: unknown, more: object = {}, token = key): Promise<Response> {
-  const json = { query: 'What is this?', user: 'u1', response_mode: 'blocking', files, ...more }
+  // a request for a name would come to the model beside those that are looked at
+  const told = { query: 'What is this?', user: 'u1', response_mode: 'blocking', auto_generate_name: false }
+  const json = { ...told, files, ...more }
   return chat.edge.send('POST', '/v1/chat-messages', { token, json })
 }
 
