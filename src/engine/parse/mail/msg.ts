@@ -1,10 +1,10 @@
 import { decodeText } from '../charset.js'
+import { fileLine } from '../inside/file-line.js'
 import { ReadError } from '../limits.js'
 import { readHtml } from '../markup/html.js'
 import { readCompound } from '../office/compound.js'
 import type { Block, Parsed, Parser, ParserInput } from '../parsed.js'
 import { proseBlocks } from '../text/text.js'
-import { attachmentText } from './attachment-text.js'
 import { mailFields } from './mail-fields.js'
 
 /** Properties of a message and of an attachment (MS-OXPROPS), by their number in hexadecimal. */
@@ -44,7 +44,7 @@ async function parseMsg({ bytes, filename, inside }: ParserInput): Promise<Parse
   const blocks = messageBlocks(message, attachments, 0)
   for (const { name, mediaType, content } of attachments) {
     const outcome = await inside.add({ name, ...(mediaType === '' ? {} : { mediaType }), content })
-    blocks.push({ type: 'paragraph', text: attachmentText(name, outcome) })
+    blocks.push({ type: 'paragraph', text: fileLine('Attachment', name, outcome) })
   }
   if (blocks.length === 0) throw new ReadError('empty', `${filename} has no text`)
   const subject = textOf(message, SUBJECT)

@@ -1,8 +1,8 @@
+import { fileLine } from '../inside/file-line.js'
 import { ReadError } from '../limits.js'
 import { readHtml } from '../markup/html.js'
 import type { Block, Parsed, Parser, ParserInput } from '../parsed.js'
 import { proseBlocks } from '../text/text.js'
-import { attachmentText } from './attachment-text.js'
 
 /** Attributes of a message and of what is attached to it (MS-OXTNEF 2.1.3). */
 const SUBJECT = 0x00018004
@@ -58,7 +58,7 @@ async function parseTnef({ bytes, filename, inside }: ParserInput): Promise<Pars
   for (const { name, data = Buffer.alloc(0) } of attached) {
     const outcome = await inside.add({ name, content: data })
     if ('skipped' in outcome) continue
-    blocks.push({ type: 'paragraph', text: attachmentText(name, outcome), metadata: { role: 'attachment' } })
+    blocks.push({ type: 'paragraph', text: fileLine('Attachment', name, outcome), metadata: { role: 'attachment' } })
   }
   if (blocks.length === 0)
     throw new ReadError('empty', `${filename} is a message of Outlook without text or attachments`)
