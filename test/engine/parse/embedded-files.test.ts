@@ -1,6 +1,9 @@
+import { utils, write } from '@e965/xlsx'
 import { describe, expect, it } from 'vitest'
 import { numbers } from '../../../bench/lib/words.js'
-import { ReadError } from '../../../src/engine/parse/limits.js'
+import { openZip } from '../../../src/engine/parse/archive/zip.js'
+import { storeZip } from '../../../src/engine/parse/archive/zip-store.js'
+import { DEFAULT_LIMITS, ReadError } from '../../../src/engine/parse/limits.js'
 import { makeOdf, makePptx, makeXlsx, relations, row, shape } from './office.js'
 import { compound, makeDoc, makePpt } from './old-office.js'
 import { makeDocx, makeZip, read, readInside, wordParagraph } from './read.js'
@@ -198,6 +201,25 @@ describe('Files embedded in office files', () => {
       ['Three', 3],
       ['| Autumn\nOstwick | 44.25', 3],
     ])
+  })
+
+  it('leave charts of binary workbooks where they are: on their sheet, as tables', async () => {
+    const book = utils.book_new()
+    for (const name of ['Ports', 'More']) utils.book_append_sheet(book, utils.aoa_to_sheet([['Tons'], [4]]), name)
+    const zip = openZip(write(book, { bookType: 'xlsb', type: 'buffer' }), 'a.xlsb', DEFAULT_LIMITS)
+    const parts = [...zip.entries.keys()].map((name) => [name, zip.read(name)] as const)
+    const chart =
+      '<c:chartSpace><c:chart><c:plotArea><c:barChart><c:ser><c:tx><c:v>Spring</c:v></c:tx><c:cat><c:pt idx="0"><c:v>Ostwick</c:v></c:pt></c:cat><c:val><c:pt idx="0"><c:v>11.5</c:v></c:pt></c:val></c:ser></c:barChart></c:plotArea></c:chart></c:chartSpace>'
+    const added = {
+      'xl/worksheets/_rels/sheet2.bin.rels': relations([{ id: 'r', kind: 'drawing', target: '../drawings/d.xml' }]),
+      'xl/drawings/d.xml': '<xdr:wsDr><xdr:graphicFrame><c:chart r:id="c"/></xdr:graphicFrame></xdr:wsDr>',
+      'xl/drawings/_rels/d.xml.rels': relations([{ id: 'c', kind: 'chart', target: '../charts/chart1.xml' }]),
+      'xl/charts/chart1.xml': chart,
+    }
+    const bytes = storeZip([...parts, ...Object.entries(added).map(([name, xml]) => [name, Buffer.from(xml)] as const)])
+    const { elements } = await read('a.xlsb', bytes)
+    const table = elements.find(({ text }) => text?.includes('Ostwick') === true)
+    expect([table?.type, table?.text, table?.sectionPath]).toEqual(['table', '| Spring\nOstwick | 11.5', ['More']])
   })
 
   it('that lie too deep, are too large or damaged are told, and the document is read', async () => {
