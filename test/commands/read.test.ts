@@ -101,6 +101,14 @@ describe('ks read', () => {
     expect(readFileSync(mine, 'utf8')).toBe('untouched')
   })
 
+  it('says of a recording how a space reads it', async () => {
+    home.file('talk.mp3', 'ID3\u0003\0\0\0\0\0!'.padEnd(2000, '\0'))
+    const { stderr } = await home.ks(['read', 'talk.mp3'])
+    expect(stderr).toContain('talk.mp3 is a recording, and `ks read` asks no model')
+    expect(stderr).toContain('defaultTranscription')
+    expect(stderr).toContain('`ks ingest` reads the file in a space')
+  })
+
   it('refuses what is no file with a hint, and tells why one cannot be read', async () => {
     const refused = async (...args: string[]) => {
       const { code, stderr, stdout } = await home.ks(['read', ...args])

@@ -97,3 +97,9 @@ test('a date of a filter that is none is refused with what one is', () => {
   )
   expect(refuse({ dateTo: 7 }, DocumentFilter)).toContain('dateTo must be a date like `2025-01-31` or an instant')
 })
+
+test('a language of a filter that is none is refused with what one is', () => {
+  expect(refuse({ language: 'German!' }, DocumentFilter)).toBe(
+    'language must be the code of a language, like `en`, `de` or `en-GB`, received "German!"',
+  )
+})

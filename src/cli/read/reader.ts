@@ -62,8 +62,15 @@ async function readWhole(once: (known: readonly RecognisedPage[]) => Promise<Com
   return result
 }
 
+/** A model that listens is asked by the daemon alone, which keeps what it says. */
+function unheard(filename: string): CompileFailure {
+  const message = `${filename} is a recording, and \`ks read\` asks no model what is said in it: \`ks config set defaultTranscription PLUGIN/PROVIDER/MODEL --daemon\` sets one, \`ks daemon restart\` makes it known, \`ks ingest\` reads the file in a space`
+  return { code: 'unsupported-type', message }
+}
+
 export async function openReader(signal: AbortSignal): Promise<Reader> {
   const { createCompiler } = await import('../../engine/parse/compiler.js')
+  const { isRecording } = await import('../../engine/parse/recording.js')
   const { itemName } = await import('../../engine/parse/stored.js')
   const { unpack } = await import('../../engine/storage/packed.js')
   const compiler = createCompiler({ inForeground: true })
@@ -77,7 +84,8 @@ export async function openReader(signal: AbortSignal): Promise<Reader> {
         return result
       }
       const result = await readWhole(once)
-      if (!result.ok) return result
+      if (!result.ok)
+        return { ok: false, failure: isRecording(result.failure.mediaType) ? unheard(filename) : result.failure }
       const { title, mediaType, language, contentType, parser, metadata, ...packed } = result.document
       const { elements } = await unpack<{ elements: CompiledElement[] }>(packed.artifact)
       const outline = await unpack<CompiledOutlineNode[]>(packed.outline)

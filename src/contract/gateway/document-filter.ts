@@ -22,7 +22,9 @@ export const DocumentFilter = z
       .describe('one of its authors has this in the name, in any case'),
     language: z
       .string()
-      .regex(/^[A-Za-z]{2,3}(?:-[A-Za-z0-9]{1,8}){0,3}$/)
+      .regex(/^[A-Za-z]{2,3}(?:-[A-Za-z0-9]{1,8}){0,3}$/, {
+        error: 'the code of a language, like `en`, `de` or `en-GB`',
+      })
       .optional()
       .describe('its language: `en` takes `en-GB`, too'),
   })

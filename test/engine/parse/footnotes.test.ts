@@ -114,6 +114,15 @@ describe('a footnote stands behind what refers to it', () => {
     ])
   })
 
+  it('in HTML without its way back, behind whichever of its paragraphs that stands', async () => {
+    const back = '<a href="#r1" role="doc-backlink">↩</a>'
+    const source = page(
+      `<p>Sold<a href="#n1" id="r1" role="doc-noteref">1</a>.</p><section role="doc-endnotes"><ol><li id="n1"><p>First. ${back}</p><p>Second.</p><p>${back}</p></li></ol></section>`,
+    )
+    const notes = (await blocks('a.html', source)).filter(([, , role]) => role === 'footnote')
+    expect(notes.map(([, text]) => text)).toEqual(['[1] First.', 'Second.'])
+  })
+
   it('in e-books that have their notes in a file of their own', async () => {
     const made = await blocks(
       'a.epub',

@@ -1,3 +1,4 @@
+import { deflateSync } from 'node:zlib'
 import { CFB } from '@e965/xlsx'
 
 export interface WordLine {
@@ -145,6 +146,8 @@ export interface OldSlideText {
   /** rows of a table */
   table?: string[][]
   notes?: string
+  /** a compound file that is embedded on it, packed or as it is */
+  object?: { bytes: Buffer; packed: boolean }
 }
 
 const chars = (text: string): Buffer => record(0x0fa0, Buffer.from(text, 'utf16le'))
@@ -181,6 +184,7 @@ export function makePpt(slides: OldSlideText[], options: { locked?: boolean } = 
   const parts: { id: number; bytes: Buffer }[] = []
   const listed: Buffer[] = []
   const notes: Buffer[] = []
+  const objects: Buffer[] = []
   for (const [index, slide] of slides.entries()) {
     const id = 256 + index
     listed.push(record(0x03f3, u32(10 + index, 0, 2, id, 0)))
@@ -190,13 +194,20 @@ export function makePpt(slides: OldSlideText[], options: { locked?: boolean } = 
       .filter((text) => text !== undefined)
       .map((_text, place) => record(0xf004, [record(0xf00d, [record(0x0f9e, u32(place))])]))
     if (slide.table !== undefined) shapes.push(tableShapes(slide.table))
+    if (slide.object !== undefined) {
+      shapes.push(record(0xf004, [record(0xf011, [record(0x0bc1, u32(7 + index))])]))
+      objects.push(record(0x0fcc, [record(0x0fcd, u32(0, 0)), record(0x0fc3, u32(1, 0, 7 + index, 0, 300 + index, 0))]))
+      const { bytes, packed } = slide.object
+      const stored = packed ? Buffer.concat([u32(bytes.length), deflateSync(bytes)]) : bytes
+      parts.push({ id: 300 + index, bytes: record(0x1011, stored, packed ? 1 : 0) })
+    }
     parts.push({ id: 10 + index, bytes: record(0x03ee, [drawing(shapes)]) })
     if (slide.notes === undefined) continue
     notes.push(record(0x03f3, u32(100 + index, 0, 0, id, 0)))
     const shape = record(0xf004, [record(0xf00d, run(2, slide.notes))])
     parts.push({ id: 100 + index, bytes: record(0x03f0, [record(0x03f1, u32(id, 0)), drawing([shape])]) })
   }
-  const document = record(0x03e8, [record(0x0ff0, listed, 0), record(0x0ff0, notes, 2)])
+  const document = record(0x03e8, [record(0x0409, objects), record(0x0ff0, listed, 0), record(0x0ff0, notes, 2)])
   parts.push({ id: 1, bytes: document })
   const places: Buffer[] = []
   let at = 0

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
 import { numbers } from '../../../bench/lib/words.js'
 import { ReadError } from '../../../src/engine/parse/limits.js'
+import { unpackRtf } from '../../../src/engine/parse/mail/compressed-rtf.js'
 import { read, readInside } from './read.js'
 
 function u32(...values: number[]): Buffer {
@@ -37,6 +38,41 @@ it('winmail.dat: the text of a message of Outlook, and what is attached to it as
   expect([document.title, document.mediaType]).toEqual(['About boats', 'application/vnd.ms-tnef'])
   expect(document.text).toBe('The ferry is late.\n\nAttachment: timetable of ferries.txt')
   expect(files).toEqual({ 'timetable of ferries.txt': 'It sails at nine.' })
+})
+
+/** Bytes as compressed RTF without any repetition; `tail` stands behind them packed. */
+function compressed(text: string, tail: Buffer = Buffer.alloc(0)): Buffer {
+  const source = Buffer.from(text, 'latin1')
+  const groups: Buffer[] = []
+  for (let from = 0; from < source.length; from += 8) groups.push(Buffer.from([0]), source.subarray(from, from + 8))
+  const body = Buffer.concat([...groups, tail])
+  return Buffer.concat([u32(body.length + 12, source.length + 100), Buffer.from('LZFu'), u32(0), body])
+}
+
+it('compressed RTF repeats what its dictionary holds, over its own end, too', () => {
+  // the examples of MS-OXRTFCP 4.1
+  const words = Buffer.from(
+    '2d0000002b0000004c5a4675f1c5c7a703000a007263706731323542320af32068656c090020627705b06c647d0a800fa0',
+    'hex',
+  )
+  expect(unpackRtf(words).toString('latin1')).toBe('{\\rtf1\\ansi\\ansicpg1252\\pard hello world}\r\n')
+  const over = Buffer.from('1a0000001c0000004c5a4675e2d44b51410004205758595a0d6e7d010eb0', 'hex')
+  expect(unpackRtf(over).toString('latin1')).toBe('{\\rtf1 WXYZWXYZWXYZWXYZWXYZ}')
+})
+
+it('winmail.dat whose text is compressed RTF alone is read by the reader of RTF', async () => {
+  const rtf = compressed("{\\rtf1\\ansi Gr\\u252?\\'dfe aus dem Hafen.\\par Zweiter Absatz.\\par}")
+  const property = Buffer.concat([
+    u32(1),
+    u32(0x1009_0102),
+    u32(1, rtf.length),
+    rtf,
+    Buffer.alloc((4 - (rtf.length % 4)) % 4),
+  ])
+  const message = Buffer.concat([u32(0x223e9f78), Buffer.from([1, 0]), attribute(0x00069003, property)])
+  const { text } = await read('winmail.dat', message)
+  expect(text).toContain('Zweiter Absatz.')
+  expect(text).not.toContain('rtf1')
 })
 
 it('winmail.dat of any broken kind is read or told', async () => {

@@ -1,8 +1,9 @@
+import { fileLine } from '../inside/file-line.js'
 import type { Inside } from '../inside/inside.js'
 import { readHtml } from '../markup/html.js'
 import type { Block, Parsed, Parser } from '../parsed.js'
 import { proseBlocks } from '../text/text.js'
-import { attachmentText } from './attachment-text.js'
+
 import { mailFields } from './mail-fields.js'
 import { type MimePart, partBytes, partText, readMime } from './mime.js'
 import { decodeWords } from './mime-words.js'
@@ -32,7 +33,7 @@ async function parseMessage(message: MimePart, inside: Inside): Promise<Parsed> 
   for (const part of attachments) {
     const name = part.filename ?? 'attachment'
     const outcome = await inside.add({ name, mediaType: part.type, content: contentOf(part) })
-    blocks.push({ type: 'paragraph', text: attachmentText(name, outcome) })
+    blocks.push({ type: 'paragraph', text: fileLine('Attachment', name, outcome) })
   }
   const subject = decodeWords(message.headers.get('subject') ?? '').trim()
   return {

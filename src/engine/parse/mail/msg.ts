@@ -1,10 +1,12 @@
 import { decodeText } from '../charset.js'
+import { fileLine } from '../inside/file-line.js'
 import { ReadError } from '../limits.js'
 import { readHtml } from '../markup/html.js'
 import { readCompound } from '../office/compound.js'
 import type { Block, Parsed, Parser, ParserInput } from '../parsed.js'
 import { proseBlocks } from '../text/text.js'
-import { attachmentText } from './attachment-text.js'
+import { compressedRtfBlocks } from './compressed-rtf.js'
+
 import { mailFields } from './mail-fields.js'
 
 /** Properties of a message and of an attachment (MS-OXPROPS), by their number in hexadecimal. */
@@ -16,6 +18,7 @@ const CC = '0E03'
 const HEADERS = '007D'
 const BODY = '1000'
 const HTML = '1013'
+const RTF = '1009'
 const ATTACHMENT_NAMES = ['3707', '3704']
 const ATTACHMENT_DATA = '3701'
 const ATTACHMENT_TYPE = '370E'
@@ -44,7 +47,7 @@ async function parseMsg({ bytes, filename, inside }: ParserInput): Promise<Parse
   const blocks = messageBlocks(message, attachments, 0)
   for (const { name, mediaType, content } of attachments) {
     const outcome = await inside.add({ name, ...(mediaType === '' ? {} : { mediaType }), content })
-    blocks.push({ type: 'paragraph', text: attachmentText(name, outcome) })
+    blocks.push({ type: 'paragraph', text: fileLine('Attachment', name, outcome) })
   }
   if (blocks.length === 0) throw new ReadError('empty', `${filename} has no text`)
   const subject = textOf(message, SUBJECT)
@@ -123,7 +126,9 @@ function bodyBlocks(message: Message): Block[] {
   const plain = textOf(message, BODY)
   if (plain !== '') return proseBlocks(plain)
   const html = textOf(message, HTML)
-  return html === '' ? [] : readHtml(html).blocks
+  if (html !== '') return readHtml(html).blocks
+  const rtf = message.streams.get(`${message.at}__substg1.0_${RTF}${BINARY}`)
+  return rtf === undefined ? [] : compressedRtfBlocks(rtf)
 }
 
 function first(message: Message, properties: string[]): string {

@@ -1,8 +1,9 @@
+import { fileLine } from '../inside/file-line.js'
 import { ReadError } from '../limits.js'
 import { readHtml } from '../markup/html.js'
 import type { Block, Parsed, Parser, ParserInput } from '../parsed.js'
 import { proseBlocks } from '../text/text.js'
-import { attachmentText } from './attachment-text.js'
+import { compressedRtfBlocks } from './compressed-rtf.js'
 
 /** Attributes of a message and of what is attached to it (MS-OXTNEF 2.1.3). */
 const SUBJECT = 0x00018004
@@ -15,6 +16,7 @@ const ATTACHMENT_PROPERTIES = 0x00069005
 /** Properties that are asked for (MS-OXPROPS). */
 const PLAIN_BODY = 0x1000
 const HTML_BODY = 0x1013
+const RTF_BODY = 0x1009
 const LONG_NAME = 0x3707
 const HEAD = 6
 const ATTRIBUTE_HEAD = 9
@@ -58,7 +60,7 @@ async function parseTnef({ bytes, filename, inside }: ParserInput): Promise<Pars
   for (const { name, data = Buffer.alloc(0) } of attached) {
     const outcome = await inside.add({ name, content: data })
     if ('skipped' in outcome) continue
-    blocks.push({ type: 'paragraph', text: attachmentText(name, outcome), metadata: { role: 'attachment' } })
+    blocks.push({ type: 'paragraph', text: fileLine('Attachment', name, outcome), metadata: { role: 'attachment' } })
   }
   if (blocks.length === 0)
     throw new ReadError('empty', `${filename} is a message of Outlook without text or attachments`)
@@ -75,14 +77,16 @@ function readAttributes(bytes: Buffer): { subject: string; blocks: Block[]; atta
   let subject = ''
   let plain = ''
   let html: Buffer | undefined
+  let rtf: Buffer | undefined
   const attached: Attached[] = []
   for (const { id, data } of attributesIn(bytes)) {
     const last = attached.at(-1)
     if (id === SUBJECT) subject = text8(data)
     else if (id === BODY) plain = text8(data)
     else if (id === MESSAGE_PROPERTIES) {
-      const found = propertiesIn(data, new Set([PLAIN_BODY, HTML_BODY]))
+      const found = propertiesIn(data, new Set([PLAIN_BODY, HTML_BODY, RTF_BODY]))
       html = found.get(HTML_BODY)?.value ?? html
+      rtf = found.get(RTF_BODY)?.value ?? rtf
       const body = found.get(PLAIN_BODY)
       if (body !== undefined && plain === '') plain = textOf(body)
     } else if (id === NEXT_ATTACHMENT && attached.length < MAX_ATTACHMENTS)
@@ -95,8 +99,13 @@ function readAttributes(bytes: Buffer): { subject: string; blocks: Block[]; atta
       if (name !== undefined) last.name = textOf(name) || last.name
     }
   }
-  const blocks = html === undefined ? proseBlocks(plain) : readHtml(html.toString('utf8')).blocks
-  return { subject, blocks, attached }
+  return { subject, blocks: bodyBlocks(plain, html, rtf), attached }
+}
+
+/** The text in the first form that has words: as a page, as plain text, as compressed RTF. */
+function bodyBlocks(plain: string, html: Buffer | undefined, rtf: Buffer | undefined): Block[] {
+  if (html !== undefined) return readHtml(html.toString('utf8')).blocks
+  return plain !== '' || rtf === undefined ? proseBlocks(plain) : compressedRtfBlocks(rtf)
 }
 
 function* attributesIn(bytes: Buffer): Generator<{ id: number; data: Buffer }> {

@@ -144,13 +144,16 @@ export class HtmlNotes {
   }
 
   #take(id: string): Block[] {
-    const blocks = (this.#texts.get(id) ?? []).filter(({ text, picture }) => text !== '' || picture !== undefined)
+    const found = this.#texts.get(id) ?? []
+    // the way back stands behind any of its paragraphs, or in one of its own
+    const blocks = found
+      .map((block) => (block.type === 'code' ? block : { ...block, text: withoutWayBack(block.text) }))
+      .filter(({ text, picture }) => text !== '' || picture !== undefined)
     this.#texts.set(id, [])
     const label = this.#labels.get(id) ?? ''
     return blocks.map((block, place) => {
-      const text = place === blocks.length - 1 ? withoutWayBack(block.text) : block.text
-      const role = { metadata: { ...block.metadata, role: 'footnote' } }
-      return { ...block, text: place === 0 ? labelled(label, text) : text, ...role }
+      const text = place === 0 ? labelled(label, block.text) : block.text
+      return { ...block, text, metadata: { ...block.metadata, role: 'footnote' } }
     })
   }
 }

@@ -1,11 +1,10 @@
 import type { ZipArchive } from '../archive/zip.js'
-import { type Attributes, type MarkupHandler, readMarkup } from '../markup/markup-events.js'
+import type { Attributes } from '../markup/markup-events.js'
 import type { Block } from '../parsed.js'
-import { tableBlocks } from '../tables.js'
-import { xmlPart } from './office-package.js'
+import { chartBlocks, figure } from './chart-blocks.js'
+import { type ObjectReader, objectParts } from './object-parts.js'
 
-/** Charts of one document, series of a chart, points of a series. */
-const MAX_CHARTS = 500
+/** Series of a chart, points of a series. */
 const MAX_SERIES = 200
 const MAX_POINTS = 5000
 const MAX_TEXT = 1000
@@ -16,28 +15,12 @@ interface Series {
   values: Map<number, string>
 }
 
-/** A chart as a table: its title above, categories down, series across. Charts of a document are read one by one. */
-export class Charts {
-  readonly #zip: ZipArchive
-  readonly #filename: string
-  #count = 0
-
-  constructor(zip: ZipArchive, filename: string) {
-    this.#zip = zip
-    this.#filename = filename
-  }
-
-  /** The blocks of the chart in a part of the archive; none where there is none or it holds no figures. */
-  blocks(part: string | undefined): Block[] {
-    if (part === undefined || !this.#zip.entries.has(part) || this.#count >= MAX_CHARTS) return []
-    this.#count++
-    const reader = new ChartReader()
-    readMarkup(xmlPart(this.#zip, part, this.#filename), reader, true)
-    return reader.blocks()
-  }
+/** Reads charts in the parts of an archive: their figures as tables, series across, categories down. */
+export function chartParts(zip: ZipArchive, filename: string): (part: string | undefined) => Block[] {
+  return objectParts(zip, filename, () => new ChartReader())
 }
 
-class ChartReader implements MarkupHandler {
+class ChartReader implements ObjectReader {
   readonly #path: string[] = []
   readonly #series: Series[] = []
   #kind = ''
@@ -70,15 +53,8 @@ class ChartReader implements MarkupHandler {
 
   blocks(): Block[] {
     const series = this.#series.filter(({ values }) => values.size > 0)
-    if (series.length === 0) return []
-    const title = (this.#title === '' && series.length === 1 ? (series[0]?.name ?? '') : this.#title)
-      .replace(/\s+/g, ' ')
-      .trim()
-    const axes = this.#axes.map((axis) => axis.trim()).filter((axis) => axis !== '')
-    const said = [title, axes.length > 0 ? `(${axes.join(' / ')})` : ''].filter((part) => part !== '').join(' ')
-    const caption: Block[] = said === '' ? [] : [{ type: 'paragraph', text: said, metadata: { role: 'caption' } }]
-    const extra = { chart: this.#kind, ...(title === '' ? {} : { caption: title }) }
-    return [...caption, ...tableBlocks(rowsOf(series), true, extra)]
+    const title = this.#title === '' && series.length === 1 ? (series[0]?.name ?? '') : this.#title
+    return chartBlocks({ title, axes: this.#axes, kind: this.#kind, rows: series.length === 0 ? [] : rowsOf(series) })
   }
 
   /** What a value is of is told by the elements around it. */
@@ -93,7 +69,7 @@ class ChartReader implements MarkupHandler {
       // categories of several levels come innermost first
       const known = series.categories.get(this.#index)
       series.categories.set(this.#index, known === undefined ? value : `${value} ${known}`.slice(0, MAX_TEXT))
-    } else if (around === 'c:val' || around === 'c:yVal') series.values.set(this.#index, figure(value))
+    } else if (around === 'c:val' || around === 'c:yVal') series.values.set(this.#index, valueShown(value))
   }
 
   #words(text: string): void {
@@ -103,10 +79,10 @@ class ChartReader implements MarkupHandler {
   }
 }
 
-/** `0.30000000000000004` is what a program computed; `0.3` is what it shows. */
-function figure(value: string): string {
+/** A value as a program shows it, or as it says it. */
+function valueShown(value: string): string {
   const number = Number(value)
-  return value === '' || Number.isNaN(number) ? value : String(Number(number.toPrecision(12)))
+  return value === '' || Number.isNaN(number) ? value : figure(number)
 }
 
 function rowsOf(series: readonly Series[]): string[][] {

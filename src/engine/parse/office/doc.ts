@@ -7,6 +7,7 @@ import { proseBlocks } from '../text/text.js'
 import { picturesIn } from './blips.js'
 import { readCompound } from './compound.js'
 import { Stories } from './doc-stories.js'
+import { embeddedInOld } from './embedded-files.js'
 import { properTitle } from './office-package.js'
 import { remarkBlock } from './remarks.js'
 import { summaryProperties } from './summary-properties.js'
@@ -33,6 +34,7 @@ const SEPARATORS = 6
 const STORIES = 6
 /** Of the stories of a section these are footers. */
 const FOOTERS = new Set([2, 3, 5])
+const OBJECTS = /^ObjectPool\/[^/]+\//
 const MAX_NOTES = 100_000
 
 /** Reads documents of Word 97 to 2003: styles tell headings, marks tell tables, notes follow their paragraph. */
@@ -41,7 +43,7 @@ export const docParser: Parser = {
   parse: parseDoc,
 }
 
-function parseDoc(input: ParserInput): Parsed {
+async function parseDoc(input: ParserInput): Promise<Parsed> {
   const { filename } = input
   const streams = readCompound(input.bytes, filename)
   const main = streams.get('WordDocument') ?? Buffer.alloc(0)
@@ -53,6 +55,8 @@ function parseDoc(input: ParserInput): Parsed {
   if (version !== WORD_97 && version !== WORD_6)
     throw new ReadError('malformed', `${filename} is not a readable Word document: its head is damaged`)
   const blocks = version === WORD_6 ? oldBlocks(main, flags, filename) : newBlocks(main, flags, streams, filename)
+  const embedded = await embeddedInOld(streams, OBJECTS, input)
+  blocks.push(...embedded.rest())
   if (!hasContent(blocks)) throw new ReadError('empty', `${filename} has no text`)
   const { title, ...properties } = summaryProperties(streams)
   return {
@@ -60,7 +64,7 @@ function parseDoc(input: ParserInput): Parsed {
     contentType: 'text',
     ...defined({ title: properTitle(title) }),
     blocks,
-    metadata: { ...properties },
+    metadata: { ...properties, ...(embedded.warnings.length === 0 ? {} : { warnings: embedded.warnings }) },
   }
 }
 

@@ -1,7 +1,8 @@
 import type { ZipArchive } from '../archive/zip.js'
 import { withReading } from '../markup/ruby.js'
 import type { Block } from '../parsed.js'
-import { Charts } from './charts.js'
+import { chartParts } from './charts.js'
+import type { Embedded } from './embedded-files.js'
 import { MARK, markOf, withMarked } from './marked.js'
 import { relationsOf, xmlPart } from './office-package.js'
 import { type Remark, remarkBlock, remarksIn } from './remarks.js'
@@ -9,35 +10,42 @@ import { readShapes } from './slide-shapes.js'
 
 const MAIN = 'word/document.xml'
 
-type Insert = { kind: 'chart'; part: string } | { kind: 'diagram'; part: string } | { kind: 'comment'; id: string }
+type Insert =
+  | { kind: 'chart'; part: string }
+  | { kind: 'diagram'; part: string }
+  | { kind: 'file'; part: string }
+  | { kind: 'comment'; id: string }
 
-/** What the library that reads a document passes over: charts, diagrams, comments, and words with their readings. */
+/** What the library that reads a document passes over: charts, diagrams, embedded files, comments, and words with their readings. */
 export class DocxInserts {
   readonly #zip: ZipArchive
   readonly #filename: string
+  readonly #embedded: Embedded
   readonly #inserts: Insert[] = []
   #remarks: Map<string, Remark> | undefined
 
-  constructor(zip: ZipArchive, filename: string) {
+  constructor(zip: ZipArchive, filename: string, embedded: Embedded) {
     this.#zip = zip
     this.#filename = filename
+    this.#embedded = embedded
   }
 
   /** A part of the document with words in the place of them. */
   prepared(name: string, xml: string): string {
     const words = xml.includes('<w:ruby') ? withReadings(xml) : xml
-    if (name !== MAIN || !/<(?:c:chart|dgm:relIds|w:commentReference)[\s/]/.test(words)) return words
+    if (name !== MAIN || !/<(?:c:chart|dgm:relIds|w:commentReference|o:OLEObject)[\s/]/.test(words)) return words
     return this.#withComments(this.#withDrawings(words.replaceAll(MARK, '')))
   }
 
   /** The blocks of a document with what its marks stand for. */
   placed(blocks: Block[]): Block[] {
     if (this.#inserts.length === 0) return blocks
-    const charts = new Charts(this.#zip, this.#filename)
+    const charts = chartParts(this.#zip, this.#filename)
     return withMarked(blocks, (number) => {
       const insert = this.#inserts[number]
       if (insert === undefined) return []
-      if (insert.kind === 'chart') return charts.blocks(insert.part)
+      if (insert.kind === 'chart') return charts(insert.part)
+      if (insert.kind === 'file') return this.#embedded.take(insert.part)
       if (insert.kind === 'diagram') return diagramBlocks(this.#zip, insert.part, this.#filename)
       const remark = this.#remarkOf(insert.id)
       return remark === undefined ? [] : [remarkBlock(remark)]
@@ -68,7 +76,12 @@ export class DocxInserts {
 
   #withDrawings(xml: string): string {
     const relations = relationsOf(this.#zip, MAIN, this.#filename)
-    return betweenTags(xml, 'w:drawing', (drawing) => {
+    const withFiles = betweenTags(xml, 'w:object', (object) => {
+      const id = /<o:OLEObject\s[^<>]{0,1000}r:id="([^"<>]{1,100})"/.exec(object)?.[1]
+      const part = relations.get(id ?? '')?.part
+      return part === undefined ? undefined : this.#mark({ kind: 'file', part }) + object
+    })
+    return betweenTags(withFiles, 'w:drawing', (drawing) => {
       const chart = /<c:chart\s[^<>]{0,500}r:id="([^"<>]{1,100})"/.exec(drawing)?.[1]
       const diagram = /<dgm:relIds\s[^<>]{0,500}r:dm="([^"<>]{1,100})"/.exec(drawing)?.[1]
       const part = relations.get(chart ?? diagram ?? '')?.part

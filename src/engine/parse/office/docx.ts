@@ -8,6 +8,7 @@ import { hasContent } from '../pictures.js'
 import { CODE_STYLE_MAP, nameCode } from './docx-code.js'
 import { DocxInserts } from './docx-inserts.js'
 import { nameSizes, SIZE_SHEET, SIZE_STYLE_MAP } from './docx-sizes.js'
+import { embeddedFiles } from './embedded-files.js'
 import { coreProperties } from './properties.js'
 
 /** Marks an embedded picture in the HTML between the two steps. */
@@ -31,20 +32,21 @@ export const docxParser: Parser = {
 async function parseDocx(input: ParserInput): Promise<Parsed> {
   const zip = openZip(input.bytes, input.filename, input.limits)
   const pictures: Picture[] = []
-  const inserts = new DocxInserts(zip, input.filename)
+  const embedded = await embeddedFiles(zip, input)
+  const inserts = new DocxInserts(zip, input.filename, embedded)
   const html = await toHtml(zip, input.filename, pictures, inserts)
   const body = readHtml(html, {
     picture: (source) =>
       source.startsWith(PICTURE_SCHEME) ? pictures[Number(source.slice(PICTURE_SCHEME.length))] : undefined,
   })
-  const blocks = [...inserts.placed(body.blocks), ...margins(zip, body.blocks)]
+  const blocks = [...inserts.placed(body.blocks), ...margins(zip, body.blocks), ...embedded.rest()]
   if (!hasContent(blocks)) throw new ReadError('empty', `${input.filename} has no text`)
   return {
     parser: 'unstructured',
     contentType: 'text',
     ...coreProperties(zip, input.filename),
     blocks,
-    metadata: {},
+    metadata: embedded.warnings.length === 0 ? {} : { warnings: embedded.warnings },
   }
 }
 

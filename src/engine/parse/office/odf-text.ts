@@ -232,7 +232,7 @@ class OdfReader implements MarkupHandler {
     else if (name === 'table:table-header-rows') this.#headerRows++
     else if (name === 'table:table-cell') this.#parts.push(this.#headerRows > 0 ? '<th>' : '<td>')
     else if (name === 'table:covered-table-cell') this.#parts.push('<td></td>')
-    else if (name === 'draw:object') this.#openObject(attributes.get('xlink:href') ?? '')
+    else if (name === 'draw:object' || name === 'draw:object-ole') this.#openObject(attributes.get('xlink:href') ?? '')
     else if (name === 'office:binary-data') this.#binary = []
     else if (name === 'text:ruby') this.#parts.push('<ruby>')
     else if (name === 'text:ruby-text') this.#parts.push('<rt>')
@@ -244,7 +244,7 @@ class OdfReader implements MarkupHandler {
     }
   }
 
-  /** A chart or a formula in a part of its own is read behind the paragraph in which it stands. */
+  /** A chart, a formula or a file in a part of its own is read behind the paragraph in which it stands. */
   #openObject(href: string): void {
     if (href === '') return
     const mark = `<p>${markOf(this.#objects.push(href) - 1)}</p>`

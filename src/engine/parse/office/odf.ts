@@ -5,8 +5,9 @@ import type { Block, Parsed, Parser, ParserInput } from '../parsed.js'
 import { hasContent, pictureFrom } from '../pictures.js'
 import { EmbeddedPictures } from './embedded-pictures.js'
 import { withMarked } from './marked.js'
+import { embeddedInOdf } from './odf-embedded.js'
 import { odfMargins } from './odf-margins.js'
-import { OdfObjects } from './odf-objects.js'
+import { odfObjects } from './odf-objects.js'
 import { PART_SCHEME, readOdfText } from './odf-text.js'
 import { readOdfSheets } from './ods.js'
 import { xmlPart } from './office-package.js'
@@ -24,21 +25,25 @@ export const odfParser: Parser = {
   parse: parseOdf,
 }
 
-function parseOdf(input: ParserInput): Parsed {
+async function parseOdf(input: ParserInput): Promise<Parsed> {
   const { filename, limits } = input
   const zip = input.mediaType.endsWith(FLAT) ? undefined : openZip(input.bytes, filename, limits)
   if (zip !== undefined) checkReadable(zip, filename)
+  const embedded = zip === undefined ? undefined : await embeddedInOdf(zip, input)
+  const objects = zip === undefined || embedded === undefined ? undefined : odfObjects(zip, filename, embedded)
   const xml = zip === undefined ? flatText(input) : xmlPart(zip, 'content.xml', filename)
   const sheets = /<office:spreadsheet[\s>]/.test(xml)
-  const { blocks, metadata } = sheets ? workbookBlocks(xml, zip, input) : textBlocks(xml, zip, input)
+  const read = sheets ? workbookBlocks : textBlocks
+  const { blocks, metadata } = read(xml, zip, objects, input)
   if (sheets || /<office:text[\s>]/.test(xml)) blocks.push(...margins(xml, zip, blocks, filename))
+  blocks.push(...(embedded?.rest() ?? []))
   if (!hasContent(blocks)) throw new ReadError('empty', `${filename} has no text`)
   return {
     parser: sheets ? 'native-structured' : 'unstructured',
     contentType: sheets ? 'structured' : 'text',
     ...openProperties(zip ?? xml.slice(0, META_WITHIN), filename),
     blocks,
-    metadata: { ...metadata },
+    metadata: { ...metadata, ...(embedded?.warnings.length ? { warnings: embedded.warnings } : {}) },
   }
 }
 
@@ -53,13 +58,13 @@ function margins(xml: string, zip: ZipArchive | undefined, body: readonly Block[
 function workbookBlocks(
   xml: string,
   zip: ZipArchive | undefined,
+  objects: ((href: string) => Block[]) | undefined,
   { filename, limits }: ParserInput,
 ): { blocks: Block[]; metadata: object } {
   const pictures = zip === undefined ? undefined : new EmbeddedPictures(zip)
-  const objects = zip === undefined ? undefined : new OdfObjects(zip, filename)
   const sheets = readOdfSheets(xml, new SheetBudget(filename, limits), {
     picture: (source) => (source.startsWith('data:') ? pictureFrom(source) : pictures?.get(source)),
-    object: (href) => objects?.blocks(href) ?? [],
+    object: (href) => objects?.(href) ?? [],
   })
   const hidden = sheets.flatMap(({ name, isHidden }) => (isHidden === true ? [name] : []))
   return { blocks: sheetBlocks(sheets), metadata: hidden.length === 0 ? {} : { hiddenSheets: hidden } }
@@ -81,6 +86,7 @@ function checkReadable(zip: ZipArchive, filename: string): void {
 function textBlocks(
   xml: string,
   zip: ZipArchive | undefined,
+  objects: ((href: string) => Block[]) | undefined,
   input: ParserInput,
 ): { blocks: Block[]; metadata: object } {
   const { filename, limits } = input
@@ -92,8 +98,8 @@ function textBlocks(
     },
   }
   const label = /<office:drawing[\s>]/.test(xml) ? 'Page' : 'Slide'
-  const objects: string[] = []
-  const sections = readOdfText(xml, objects)
+  const named: string[] = []
+  const sections = readOdfText(xml, named)
   const pages = sections.filter(({ page }) => page !== undefined).length
   if (pages > limits.maxPages) {
     const most = limits.maxPages.toLocaleString('en-US')
@@ -102,8 +108,7 @@ function textBlocks(
       `${filename} has ${pages.toLocaleString('en-US')} slides, more than the limit of ${most}`,
     )
   }
-  const charts = zip === undefined ? undefined : new OdfObjects(zip, filename)
-  const object = (number: number): Block[] => charts?.blocks(objects[number] ?? '') ?? []
+  const object = (number: number): Block[] => objects?.(named[number] ?? '') ?? []
   const blocks: Block[] = []
   const hidden: number[] = []
   for (const { html, page, isHidden } of sections) {

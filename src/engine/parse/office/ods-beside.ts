@@ -1,6 +1,6 @@
 import type { Attributes } from '../markup/markup-events.js'
 import type { Block, Picture } from '../parsed.js'
-import { OdfObjectReader } from './odf-objects.js'
+import { OdfObjectReader } from './odf-object-reader.js'
 import { remarkBlock } from './remarks.js'
 import { cellName } from './sheet-cells.js'
 
@@ -55,7 +55,8 @@ export class OdsBeside {
     else if (name === 'text:s' || name === 'text:tab' || name === 'text:line-break') this.text(' ')
     else if (name === 'draw:image') open.image = attributes.get('xlink:href') ?? ''
     else if (name === 'office:binary-data') open.binary = []
-    else if (name === 'draw:object') this.#add(this.#sources.object(attributes.get('xlink:href') ?? ''))
+    else if (name === 'draw:object' || name === 'draw:object-ole')
+      this.#add(this.#sources.object(attributes.get('xlink:href') ?? ''))
     else if (name === 'office:document') this.#object = { reader: new OdfObjectReader(), depth: this.#path.length }
     return true
   }

@@ -27,12 +27,19 @@ export interface OldSlide {
   notes?: PptRecord
 }
 
+export interface OldPresentation {
+  root: PptRecord
+  slides: OldSlide[]
+  /** where the part of a number stands in the stream, -1 for none */
+  partAt(part: number): number
+}
+
 /**
  * The slides of a presentation in the order of the show (MS-PPT 2.1.2): the last edit says where each part stands.
  *
  * @throws ReadError `encrypted`, `malformed`
  */
-export function readSlides(stream: Buffer, user: Buffer, filename: string): { slides: OldSlide[]; root: PptRecord } {
+export function readSlides(stream: Buffer, user: Buffer, filename: string): OldPresentation {
   const broken = (what: string): ReadError =>
     new ReadError('malformed', `${filename} is not a readable presentation: ${what}`)
   if (user.length < 20) throw broken('it does not say where it begins')
@@ -49,6 +56,7 @@ export function readSlides(stream: Buffer, user: Buffer, filename: string): { sl
   }
   return {
     root,
+    partAt: (part) => parts.get(part) ?? -1,
     slides: slides.map((slide) => {
       const page = notes.get(slide.id)
       return page === undefined ? slide : { ...slide, notes: page }

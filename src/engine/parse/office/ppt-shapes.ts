@@ -1,4 +1,5 @@
 import { pictureOfShape } from './ppt-extras.js'
+import { objectOfShape } from './ppt-objects.js'
 import { type PptRecord, recordsIn } from './ppt-records.js'
 import { TextReader, type TextRun } from './ppt-text.js'
 
@@ -21,6 +22,8 @@ export type OldShape =
   | { kind: 'table'; rows: string[][] }
   /** `number`: which of the stored pictures of the presentation */
   | { kind: 'picture'; number: number; alt: string }
+  /** `id`: which of the embedded objects of the presentation */
+  | { kind: 'object'; id: number }
 
 interface Cell {
   left: number
@@ -48,6 +51,8 @@ function walk(container: PptRecord, outline: readonly TextRun[], shapes: OldShap
     if (next === undefined) return
     const { record, depth } = next
     if (record.type === SHAPE) {
+      const object = objectOfShape(record)
+      if (object !== undefined) shapes.push({ kind: 'object', id: object })
       const picture = pictureOfShape(record)
       if (picture !== undefined) shapes.push({ kind: 'picture', ...picture })
       for (const run of textsOf(record, outline)) shapes.push({ kind: 'text', run })

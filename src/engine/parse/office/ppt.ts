@@ -4,9 +4,12 @@ import type { Block, Parsed, Parser, ParserInput, Picture } from '../parsed.js'
 import { hasContent } from '../pictures.js'
 import { looksLikeHeader, tableBlocks } from '../tables.js'
 import { readCompound } from './compound.js'
+import { type Embedded, handOver } from './embedded-files.js'
 import { properTitle } from './office-package.js'
+import { heldInCompound } from './ole-object.js'
 import { type OldSlide, readSlides } from './ppt-document.js'
 import { commentsOf, isHiddenSlide, storedPictures } from './ppt-extras.js'
+import { pptObjects } from './ppt-objects.js'
 import type { PptRecord } from './ppt-records.js'
 import { type OldShape, shapesOf } from './ppt-shapes.js'
 import type { TextRun } from './ppt-text.js'
@@ -21,15 +24,12 @@ export const pptParser: Parser = {
   parse: parsePpt,
 }
 
-function parsePpt(input: ParserInput): Parsed {
+async function parsePpt(input: ParserInput): Promise<Parsed> {
   const { filename, limits } = input
   const streams = readCompound(input.bytes, filename)
   const none = Buffer.alloc(0)
-  const { slides, root } = readSlides(
-    streams.get('PowerPoint Document') ?? none,
-    streams.get('Current User') ?? none,
-    filename,
-  )
+  const stream = streams.get('PowerPoint Document') ?? none
+  const { slides, root, partAt } = readSlides(stream, streams.get('Current User') ?? none, filename)
   if (slides.length > limits.maxPages) {
     const most = limits.maxPages.toLocaleString('en-US')
     throw new ReadError(
@@ -38,13 +38,21 @@ function parsePpt(input: ParserInput): Parsed {
     )
   }
   const pictures = storedPictures(root, streams.get('Pictures') ?? none)
-  const blocks = slides.flatMap((slide, index) => slideBlocks(slide, index + 1, pictures))
+  const objects = pptObjects(root, stream, partAt, limits.containedBytes).map(
+    ({ id, bytes }, index) =>
+      [String(id), { name: `Object ${index + 1}`, read: () => heldInCompound(bytes(), input) }] as const,
+  )
+  const embedded = await handOver(objects, input.inside)
+  const beside = { pictures, embedded }
+  const blocks = [...slides.flatMap((slide, index) => slideBlocks(slide, index + 1, beside)), ...embedded.rest()]
   if (!hasContent(blocks)) throw new ReadError('empty', `${filename} has no text`)
   const { title, ...properties } = summaryProperties(streams)
   const hidden = slides.flatMap(({ record }, index) =>
     record !== undefined && isHiddenSlide(record) ? [index + 1] : [],
   )
   const missing = slides.flatMap((slide, index) => (slide.record === undefined ? [index + 1] : []))
+  const lost = missing.length === 0 ? [] : [`slides that are missing: ${missing.slice(0, 20).join(', ')}`]
+  const warnings = [...lost, ...embedded.warnings]
   return {
     parser: 'unstructured',
     contentType: 'text',
@@ -54,16 +62,18 @@ function parsePpt(input: ParserInput): Parsed {
       pageCount: slides.length,
       ...properties,
       ...(hidden.length === 0 ? {} : { hiddenSlides: hidden }),
-      ...(missing.length === 0 ? {} : { warnings: [`slides that are missing: ${missing.slice(0, 20).join(', ')}`] }),
+      ...(warnings.length === 0 ? {} : { warnings }),
     },
   }
 }
 
-function slideBlocks(
-  { record, outline, notes }: OldSlide,
-  number: number,
-  pictures: (number: number) => Picture | undefined,
-): Block[] {
+/** What shapes only refer to. */
+interface Beside {
+  pictures: (number: number) => Picture | undefined
+  embedded: Embedded
+}
+
+function slideBlocks({ record, outline, notes }: OldSlide, number: number, { pictures, embedded }: Beside): Block[] {
   const drawn = record === undefined ? [] : shapesOf(record, outline)
   // Programs that do not refer to the outline from the drawing leave its texts there alone.
   const shapes: OldShape[] = [
@@ -84,6 +94,7 @@ function slideBlocks(
   for (const shape of shapes) {
     if (shape === title) continue
     if (shape.kind === 'table') blocks.push(...tableBlocks(shape.rows, looksLikeHeader(shape.rows)))
+    else if (shape.kind === 'object') blocks.push(...embedded.take(String(shape.id)))
     else if (shape.kind === 'text') blocks.push(...textBlocks(shape.run))
     else blocks.push(...pictureBlocks(pictures(shape.number), shape.alt))
   }

@@ -5,7 +5,8 @@ import { hasContent } from '../pictures.js'
 import { tellProgress } from '../progress.js'
 import { headsOf } from '../tables/heads.js'
 import { tableBlocks } from '../tables.js'
-import { Charts } from './charts.js'
+import { chartParts } from './charts.js'
+import { type Embedded, embeddedFiles } from './embedded-files.js'
 import { EmbeddedPictures } from './embedded-pictures.js'
 import { forEachTag, type Relation, relationsOf, xmlPart } from './office-package.js'
 import { coreProperties } from './properties.js'
@@ -36,7 +37,7 @@ export const pptxParser: Parser = {
   parse: parsePptx,
 }
 
-function parsePptx(input: ParserInput): Parsed {
+async function parsePptx(input: ParserInput): Promise<Parsed> {
   const { filename, limits } = input
   const zip = openZip(input.bytes, filename, limits)
   const slides = slideParts(zip, filename)
@@ -45,14 +46,18 @@ function parsePptx(input: ParserInput): Parsed {
     const most = limits.maxPages.toLocaleString('en-US')
     throw new ReadError('limit-exceeded', `${filename} has ${count} slides, more than the limit of ${most}`)
   }
-  const reader = new SlideReader(zip, filename)
+  const embedded = await embeddedFiles(zip, input)
+  const reader = new SlideReader(zip, filename, embedded)
   const missing: number[] = []
   for (const [index, part] of slides.entries()) {
     tellProgress('slide', index + 1, slides.length)
     if (zip.entries.has(part)) reader.slide(part, index + 1)
     else missing.push(index + 1)
   }
+  reader.blocks.push(...embedded.rest())
   if (!hasContent(reader.blocks)) throw new ReadError('empty', `${filename} has no text`)
+  const lost = missing.length === 0 ? [] : [`slides that are missing: ${missing.slice(0, 20).join(', ')}`]
+  const warnings = [...lost, ...embedded.warnings]
   return {
     parser: 'unstructured',
     contentType: 'text',
@@ -61,7 +66,7 @@ function parsePptx(input: ParserInput): Parsed {
     metadata: {
       pageCount: slides.length,
       ...(reader.hidden.length === 0 ? {} : { hiddenSlides: reader.hidden }),
-      ...(missing.length === 0 ? {} : { warnings: [`slides that are missing: ${missing.slice(0, 20).join(', ')}`] }),
+      ...(warnings.length === 0 ? {} : { warnings }),
     },
   }
 }
@@ -87,14 +92,16 @@ class SlideReader {
   /** texts of footers; each is kept where it stands first */
   readonly #footers = new Set<string>()
   readonly #pictures: EmbeddedPictures
-  readonly #charts: Charts
+  readonly #charts: (part: string | undefined) => Block[]
+  readonly #embedded: Embedded
   readonly #authors = new Map<string, string>()
 
-  constructor(zip: ZipArchive, filename: string) {
+  constructor(zip: ZipArchive, filename: string, embedded: Embedded) {
     this.#zip = zip
+    this.#embedded = embedded
     this.#filename = filename
     this.#pictures = new EmbeddedPictures(zip)
-    this.#charts = new Charts(zip, filename)
+    this.#charts = chartParts(zip, filename)
     for (const part of AUTHORS)
       if (zip.entries.has(part))
         for (const [id, name] of authorsIn(xmlPart(zip, part, filename))) this.#authors.set(id, name)
@@ -114,7 +121,8 @@ class SlideReader {
     ]
     for (const shape of shapes) if (shape !== title) found.push(...this.#shape(shape, relations))
     for (const relation of relations.values()) {
-      if (relation.kind === 'notesSlide') found.push(...this.#notes(relation.part))
+      if (this.#embedded.isKind(relation.kind)) found.push(...this.#embedded.take(relation.part))
+      else if (relation.kind === 'notesSlide') found.push(...this.#notes(relation.part))
       else if (relation.kind === 'comments') found.push(...this.#remarks(relation.part))
     }
     for (const block of found) this.blocks.push({ ...block, pageNumber: number })
@@ -122,7 +130,7 @@ class SlideReader {
 
   #shape(shape: Shape, relations: Map<string, Relation>): Block[] {
     if (shape.kind === 'table') return tableBlocks(shape.rows, headsOf(shape.rows))
-    if (shape.kind === 'chart') return this.#charts.blocks(relations.get(shape.relation)?.part)
+    if (shape.kind === 'chart') return this.#charts(relations.get(shape.relation)?.part)
     if (shape.kind === 'diagram') return this.#diagram(relations.get(shape.relation)?.part)
     if (shape.kind === 'picture') return this.#picture(relations.get(shape.relation)?.part, shape)
     const { placeholder, paragraphs } = shape

@@ -52,6 +52,13 @@ export const rtfParser: Parser = {
   },
 }
 
+/** The blocks of RTF that is part of another file. */
+export function readRtfBlocks(bytes: Buffer): Block[] {
+  const reader = new RtfReader()
+  readRtf(bytes.toString('latin1'), reader)
+  return reader.finish().blocks
+}
+
 class RtfReader implements RtfHandler {
   readonly #body = new RtfBlocks()
   readonly #stack: State[] = []

@@ -1,6 +1,7 @@
 import type { ZipArchive } from '../archive/zip.js'
 import type { Block } from '../parsed.js'
-import { Charts } from './charts.js'
+import { chartParts } from './charts.js'
+import type { Embedded } from './embedded-files.js'
 import { EmbeddedPictures } from './embedded-pictures.js'
 import { forEachTag, type Relation, relationsOf, xmlPart } from './office-package.js'
 import { remarkBlock, remarksIn } from './remarks.js'
@@ -12,7 +13,7 @@ const BINARY = 'xl/workbook.bin'
 const CODES = /&(?:&|"[^"&]{0,100}"|K[0-9A-Fa-f]{6}|\d{1,3}|\[[^\]&]{0,40}\]|[A-Za-z])/g
 
 /**
- * What stands on the sheets of a workbook beside their cells: charts, text boxes, pictures, comments, headers and footers.
+ * What stands on the sheets of a workbook beside their cells: charts, text boxes, pictures, embedded files, comments, headers and footers.
  *
  * @param ends the last characters of sheets, by their parts: headers and footers stand there
  * @returns asked by the name of a sheet and its place; what it has
@@ -21,9 +22,10 @@ export function sheetsBeside(
   zip: ZipArchive,
   filename: string,
   ends: ReadonlyMap<string, string>,
+  embedded: Embedded,
 ): (name: string, index: number) => Block[] {
   const parts = partsOfSheets(zip, filename)
-  const reader = new BesideReader(zip, filename)
+  const reader = new BesideReader(zip, filename, embedded)
   return (name, index) => {
     const part = parts.get(name) ?? parts.get(String(index + 1))
     return part === undefined ? [] : [...reader.sheet(part), ...reader.margins(ends.get(part) ?? '')]
@@ -52,16 +54,18 @@ function partsOfSheets(zip: ZipArchive, filename: string): Map<string, string> {
 class BesideReader {
   readonly #zip: ZipArchive
   readonly #filename: string
-  readonly #charts: Charts
+  readonly #charts: (part: string | undefined) => Block[]
   readonly #pictures: EmbeddedPictures
+  readonly #embedded: Embedded
   readonly #seen = new Set<string>()
   /** margins are mostly the same on all sheets */
   readonly #margins = new Set<string>()
 
-  constructor(zip: ZipArchive, filename: string) {
+  constructor(zip: ZipArchive, filename: string, embedded: Embedded) {
     this.#zip = zip
+    this.#embedded = embedded
     this.#filename = filename
-    this.#charts = new Charts(zip, filename)
+    this.#charts = chartParts(zip, filename)
     this.#pictures = new EmbeddedPictures(zip)
   }
 
@@ -70,7 +74,8 @@ class BesideReader {
     for (const relation of relationsOf(this.#zip, part, this.#filename).values()) {
       if (!this.#zip.entries.has(relation.part) || this.#seen.has(relation.part)) continue
       this.#seen.add(relation.part)
-      if (relation.kind === 'drawing') blocks.push(...this.#drawing(relation.part))
+      if (this.#embedded.isKind(relation.kind)) blocks.push(...this.#embedded.take(relation.part))
+      else if (relation.kind === 'drawing') blocks.push(...this.#drawing(relation.part))
       else if (relation.kind === 'comments' && relation.part.endsWith('.xml'))
         blocks.push(...remarksIn(xmlPart(this.#zip, relation.part, this.#filename)).map(remarkBlock))
     }
@@ -95,7 +100,7 @@ class BesideReader {
     if (shape.kind === 'chart') {
       if (part === undefined || this.#seen.has(part)) return []
       this.#seen.add(part)
-      return this.#charts.blocks(part)
+      return this.#charts(part)
     }
     if (shape.kind === 'picture') {
       const picture = part === undefined ? undefined : this.#pictures.get(part)
@@ -112,11 +117,11 @@ class BesideReader {
       /<(?:odd|even|first)(Header|Footer)(?:\s[^<>]{0,200})?>([^<]{1,2000})</g,
     )) {
       const text = said
-        .replaceAll('&amp;', '&')
-        .replace(CODES, (code) => (code === '&&' ? '&' : /^&[LCR]$/.test(code) ? ' ' : ''))
         .replaceAll('&lt;', '<')
         .replaceAll('&gt;', '>')
         .replaceAll('&quot;', '"')
+        .replaceAll('&amp;', '&')
+        .replace(CODES, (code) => (code === '&&' ? '&' : /^&[LCR]$/.test(code) ? ' ' : ''))
         .replace(/\s+/g, ' ')
         .trim()
       if (!/\p{L}{3}/u.test(text) || /^(?:page|seite|blatt|página|pagina)\s*(?:of|von|de|di|\/)?$/i.test(text)) continue

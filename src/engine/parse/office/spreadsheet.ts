@@ -5,6 +5,7 @@ import { ReadError } from '../limits.js'
 import type { Block, Parsed, Parser, ParserInput } from '../parsed.js'
 import { tellProgress } from '../progress.js'
 import { checkCompound, readCompound } from './compound.js'
+import { embeddedFiles, embeddedInOld } from './embedded-files.js'
 import { forEachTag, relationsOf, xmlPart } from './office-package.js'
 import { coreProperties } from './properties.js'
 import { remarkBlock } from './remarks.js'
@@ -21,6 +22,8 @@ const LEGACY = 'application/vnd.ms-excel'
 const NEEDED =
   /^(?:\[Content_Types\]\.xml|_rels\/\.rels|xl\/(?!(?:drawings|media|charts|theme|embeddings|externalLinks|pivot\w*|queryTables|ctrlProps|printerSettings|comments|worksheets\/_rels|activeX|vba)\b)[^?*]+\.(?:xml|bin|rels))$/i
 
+/** Storages of an old workbook that hold embedded objects. */
+const XLS_OBJECTS = /^MBD[0-9A-F]{1,8}\//i
 const MAX_REMARKS = 5000
 const END_BYTES = 16 * 1024
 
@@ -30,7 +33,7 @@ export const spreadsheetParser: Parser = {
   parse: parseSpreadsheet,
 }
 
-function parseSpreadsheet(input: ParserInput): Parsed {
+async function parseSpreadsheet(input: ParserInput): Promise<Parsed> {
   const { filename, limits, mediaType } = input
   const budget = new SheetBudget(filename, limits)
   const zip = mediaType === LEGACY ? undefined : openZip(input.bytes, filename, limits)
@@ -41,9 +44,10 @@ function parseSpreadsheet(input: ParserInput): Parsed {
   const ends = new Map<string, string>()
   const workbook = open(zip === undefined ? input.bytes : cellParts(zip, filename, limits.maxCells, ends), filename)
   const date1904 = workbook.Workbook?.WBProps?.date1904 === true
-  const drawn = zip === undefined ? undefined : sheetsBeside(zip, filename, ends)
-  const old =
-    zip === undefined ? xlsBeside(readCompound(input.bytes, filename).get('Workbook') ?? Buffer.alloc(0)) : undefined
+  const streams = zip === undefined ? readCompound(input.bytes, filename) : new Map<string, Buffer>()
+  const embedded = await (zip === undefined ? embeddedInOld(streams, XLS_OBJECTS, input) : embeddedFiles(zip, input))
+  const drawn = zip === undefined ? undefined : sheetsBeside(zip, filename, ends, embedded)
+  const old = zip === undefined ? xlsBeside(streams.get('Workbook') ?? Buffer.alloc(0)) : undefined
   const hidden: string[] = []
   const sheets: Sheet[] = []
   const unread: string[] = []
@@ -56,8 +60,10 @@ function parseSpreadsheet(input: ParserInput): Parsed {
     else sheets.push({ name, rows: sheetRows(sheet, date1904, budget), beside })
   }
   // the pictures of an old workbook do not say on which sheet they stand
-  const blocks = [...sheetBlocks(sheets), ...(old?.get('') ?? [])]
+  const blocks = [...sheetBlocks(sheets), ...(old?.get('') ?? []), ...embedded.rest()]
   if (!blocks.some((block) => block.type !== 'heading')) throw new ReadError('empty', `${filename} has no filled cells`)
+  const lost = unread.length === 0 ? [] : [`sheets that could not be read: ${unread.slice(0, 20).join(', ')}`]
+  const warnings = [...lost, ...embedded.warnings]
   return {
     parser: 'native-structured',
     contentType: 'structured',
@@ -66,9 +72,7 @@ function parseSpreadsheet(input: ParserInput): Parsed {
     metadata: {
       sheetCount: workbook.SheetNames.length,
       ...(hidden.length === 0 ? {} : { hiddenSheets: hidden }),
-      ...(unread.length === 0
-        ? {}
-        : { warnings: [`sheets that could not be read: ${unread.slice(0, 20).join(', ')}`] }),
+      ...(warnings.length === 0 ? {} : { warnings }),
     },
   }
 }

@@ -1,6 +1,6 @@
 import type { Block } from '../parsed.js'
-import { tableBlocks } from '../tables.js'
 import { picturesIn } from './blips.js'
+import { chartBlocks, figure } from './chart-blocks.js'
 
 /** Records of a workbook of Excel 97 to 2003 (MS-XLS 2.3). */
 const BOF = 0x0809
@@ -197,10 +197,8 @@ function cached(chart: Chart, body: Buffer, text: string): void {
 }
 
 function blocksOf({ title, axes, names, values, categories }: Chart): Block[] {
-  const said = [title, axes.length > 0 ? `(${axes.join(' / ')})` : ''].filter((part) => part !== '').join(' ')
-  const caption: Block[] = said === '' ? [] : [{ type: 'paragraph', text: said, metadata: { role: 'caption' } }]
   // without figures of its own it shows cells, which are read where they stand
-  if (values.size === 0) return caption
+  if (values.size === 0) return chartBlocks({ title, axes, kind: 'chart', rows: [] })
   const count = Math.max(names.length, ...[...values.values()].map((row) => Math.max(...row.keys()) + 1))
   const all = Array.from({ length: count }, (_, index) => index)
   const head = ['', ...all.map((index) => names[index] || `Series ${index + 1}`)]
@@ -209,22 +207,16 @@ function blocksOf({ title, axes, names, values, categories }: Chart): Block[] {
     categories.get(point) ?? String(point + 1),
     ...all.map((index) => values.get(point)?.get(index) ?? ''),
   ])
-  const extra = { chart: 'chart', ...(title === '' ? {} : { caption: title }) }
-  return [...caption, ...tableBlocks([head, ...rows], true, extra)]
-}
-
-/** `0.30000000000000004` is what a program computed; `0.3` is what it shows. */
-function figure(value: number): string {
-  return String(Number(value.toPrecision(12)))
+  return chartBlocks({ title, axes, kind: 'chart', rows: [head, ...rows] })
 }
 
 /** A string with its length in one byte, then whether its characters have two. */
-function shortString(body: Buffer, at: number): string {
+export function shortString(body: Buffer, at: number): string {
   return characters(body, at + 2, body[at] ?? 0, body[at + 1] ?? 0)
 }
 
 /** The same with its length in two bytes. */
-function longString(body: Buffer, at: number): string {
+export function longString(body: Buffer, at: number): string {
   return characters(body, at + 3, body.readUInt16LE(at), body[at + 2] ?? 0)
 }
 

@@ -1,0 +1,58 @@
+import type { Attributes } from '../markup/markup-events.js'
+import type { Block } from '../parsed.js'
+import { chartBlocks } from './chart-blocks.js'
+import type { ObjectReader } from './object-parts.js'
+
+/** Rows, columns and characters of one object. */
+const MAX_ROWS = 5000
+const MAX_COLUMNS = 200
+const MAX_TEXT = 1000
+
+/** Reads a chart (ODF 1.3, part 3, 11) with the table of its own figures, or a formula with its annotation. */
+export class OdfObjectReader implements ObjectReader {
+  readonly #path: string[] = []
+  readonly #rows: string[][] = []
+  readonly #axes: string[] = []
+  #kind: string | undefined
+  #title = ''
+  #formula = ''
+
+  open(name: string, attributes: Attributes): void {
+    this.#path.push(this.#path.length > 200 ? '' : name)
+    if (name === 'chart:chart') this.#kind = (attributes.get('chart:class') ?? '').replace(/^chart:/, '')
+    else if (name === 'chart:axis') this.#axes.push('')
+    else if (name === 'table:table-row') {
+      if (this.#rows.length < MAX_ROWS) this.#rows.push([])
+    } else if (name === 'table:table-cell') {
+      const row = this.#rows.at(-1)
+      if (row !== undefined && row.length < MAX_COLUMNS) row.push('')
+    } else if (name === 'text:s' || name === 'text:line-break') this.text(' ')
+  }
+
+  close(_name: string): void {
+    this.#path.pop()
+  }
+
+  text(text: string): void {
+    const path = this.#path
+    if (path.at(-1) === 'annotation' || path.at(-1) === 'math:annotation') {
+      if (this.#formula.length < MAX_TEXT) this.#formula += text
+    } else if (path.includes('table:table-cell')) {
+      const row = this.#rows.at(-1)
+      const cell = row?.at(-1)
+      if (row !== undefined && cell !== undefined && cell.length < MAX_TEXT) row[row.length - 1] = cell + text
+    } else if (path.includes('chart:title')) {
+      if (path.includes('chart:axis')) this.#axes[this.#axes.length - 1] += text.slice(0, MAX_TEXT)
+      else if (this.#title.length < MAX_TEXT) this.#title += text
+    }
+  }
+
+  blocks(): Block[] {
+    if (this.#formula.trim() !== '') return [{ type: 'paragraph', text: this.#formula.trim() }]
+    const rows = this.#rows
+      .map((row) => row.map((cell) => cell.replace(/\s+/g, ' ').trim()))
+      .filter((row) => row.some((cell) => cell !== ''))
+    if (this.#kind === undefined) return []
+    return chartBlocks({ title: this.#title, axes: this.#axes, kind: this.#kind, rows: rows.length < 2 ? [] : rows })
+  }
+}

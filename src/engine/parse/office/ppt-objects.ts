@@ -1,0 +1,63 @@
+import { inflateSync } from 'node:zlib'
+import { ReadError } from '../limits.js'
+import { firstOf, type PptRecord, recordAt, recordsIn } from './ppt-records.js'
+
+/** Records of embedded objects (MS-PPT 2.10): their list, one of them, where its bytes stand, and those. */
+const LIST = 0x0409
+const EMBEDDED = 0x0fcc
+const OBJECT_ATOM = 0x0fc3
+const STORAGE = 0x1011
+/** In what programs keep with a shape: the number of the object that it shows. */
+const CLIENT_DATA = 0xf011
+const REFERENCE = 0x0bc1
+const COMPRESSED = 1
+const MAX_OBJECTS = 10_000
+
+/** An embedded object of a presentation. */
+export interface PptObject {
+  /** by which shapes call it */
+  id: number
+  /** @throws ReadError of this object alone */
+  bytes(): Buffer
+}
+
+/**
+ * The embedded objects of a presentation.
+ *
+ * @param partAt where the part of a number stands in the stream
+ * @param most bytes of one once unpacked
+ */
+export function pptObjects(
+  document: PptRecord,
+  stream: Buffer,
+  partAt: (part: number) => number,
+  most: number,
+): PptObject[] {
+  const list = firstOf(document.body, LIST)
+  const objects: PptObject[] = []
+  for (const { type, body } of list === undefined ? [] : recordsIn(list.body)) {
+    const atom = type === EMBEDDED ? firstOf(body, OBJECT_ATOM) : undefined
+    if (atom === undefined || atom.body.length < 20 || objects.length >= MAX_OBJECTS) continue
+    const id = atom.body.readUInt32LE(8)
+    const part = atom.body.readUInt32LE(16)
+    objects.push({ id, bytes: () => storedBytes(recordAt(stream, partAt(part)), most) })
+  }
+  return objects
+}
+
+/** The object that a shape shows, if any. */
+export function objectOfShape(shape: PptRecord): number | undefined {
+  const data = firstOf(shape.body, CLIENT_DATA)
+  const reference = data === undefined ? undefined : firstOf(data.body, REFERENCE)
+  return reference === undefined || reference.body.length < 4 ? undefined : reference.body.readUInt32LE(0)
+}
+
+function storedBytes(record: PptRecord | undefined, most: number): Buffer {
+  if (record?.type !== STORAGE) throw new ReadError('malformed', 'its bytes are missing')
+  if (record.instance !== COMPRESSED) return record.body
+  try {
+    return inflateSync(record.body.subarray(4), { maxOutputLength: most })
+  } catch (error) {
+    throw new ReadError('malformed', 'its bytes cannot be unpacked', { cause: error })
+  }
+}
