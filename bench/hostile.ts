@@ -30,7 +30,9 @@ const scratch = values.in === undefined ? temporaryFolder('hostile') : undefined
 const samples = [...(await sampleFiles()), ...(values.of === undefined ? [] : filesOf(values.of))]
 
 const outcomes = await readDamaged(samples, { each, seed, folder: values.in ?? scratch?.path ?? '' }, (outcome) => {
-  for (const [what, said] of badOf(outcome)) process.stderr.write(`${what}: ${said}\n`)
+  const bad = badOf(outcome)
+  process.stderr.write(`${outcome.name}: ${outcome.read} read, ${outcome.told} told, ${bad.length} others\n`)
+  for (const [what, said] of bad) process.stderr.write(`  ${what}: ${said}\n`)
 })
 scratch?.remove()
 printTable(

@@ -39,7 +39,7 @@ export async function readDamaged(
   { each, seed, folder }: { each: number; seed: number; folder: string },
   onOutcome: (outcome: Outcome) => void = () => undefined,
 ): Promise<Outcome[]> {
-  const compiler = createCompiler({ children: 1, limits: { processorMs: HANGS_MS } })
+  const compiler = createCompiler({ children: 1, limits: { processorMs: HANGS_MS }, inForeground: true })
   const outcomes: Outcome[] = []
   try {
     for (const [place, sample] of samples.entries()) {
