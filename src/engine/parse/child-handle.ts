@@ -7,6 +7,7 @@ import { helperThreads } from '../../lib/helper-threads.js'
 import { killAtExit } from '../../lib/kill-at-exit.js'
 import { lowerPriority } from '../../lib/low-priority.js'
 import type { ReadLimits } from './limits.js'
+import { meterOf } from './meter.js'
 import { type BatchEnd, type BatchRun, rest, runBatch } from './run-batch.js'
 
 /** What small files leave is young garbage: a larger nursery would only be held. */
@@ -17,8 +18,9 @@ const MALLOC = { MALLOC_ARENA_MAX: '1' }
 const MAX_STDERR = 16 * 1024
 /** The JavaScript heap may take this share of the process's memory; buffers take the rest. */
 const HEAP_SHARE = 2 / 3
-/** A child that has not said `ready` by then will not. */
+/** A child that has not said `ready` by then, not counting that others had the processors, will not. */
 const START_MS = 20_000
+const START_LOOK_MS = 250
 
 const MIB = 1024 * 1024
 
@@ -73,17 +75,20 @@ export async function startChild(limits: ReadLimits, inForeground: boolean): Pro
     env: { ...MALLOC, ...(process.env.KS_FAULT === undefined ? {} : { KS_FAULT: process.env.KS_FAULT }) },
   })
   const errors = collect(child)
+  const meter = meterOf(child.pid)
   await new Promise<void>((resolve, reject) => {
     const fail = (detail: string): void => {
-      clearTimeout(timer)
+      clearInterval(watch)
       child.kill('SIGKILL')
       reject(new Error(`the reading process did not start: ${detail}`))
     }
-    const timer = setTimeout(() => fail('no answer'), START_MS)
+    const watch = setInterval(() => {
+      if (meter.look().wallMs > START_MS) fail('no answer')
+    }, START_LOOK_MS)
     child.once('error', (error) => fail(error.message))
     child.once('exit', (code, signal) => fail(`${signal ?? `exit code ${code}`} ${errors.text().slice(-500)}`.trim()))
     child.once('message', () => {
-      clearTimeout(timer)
+      clearInterval(watch)
       child.removeAllListeners('exit')
       child.removeAllListeners('error')
       resolve()

@@ -40,6 +40,9 @@ process.on('message', (message: Batch | Taken) => {
   })
 })
 process.on('disconnect', () => process.exit(0))
+// Libraries leave promises behind that nobody waits for (pdf.js does, of objects that are not what the file says they are). What
+// the reading of a file waits for fails by itself, and no other file has a part in it.
+process.on('unhandledRejection', (reason) => process.stderr.write(`left behind: ${String(reason).slice(0, 500)}\n`))
 await send({ kind: 'ready' })
 
 async function run(batch: Batch): Promise<void> {

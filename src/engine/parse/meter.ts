@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { defined } from '../../lib/defined.js'
 
 /** `/proc` counts processor time in hundredths of a second, whatever the kernel does. */
 const MS_PER_TICK = 10
@@ -7,9 +8,13 @@ const LONGEST_LOOK_MS = 1000
 /** Where the system does not tell what a process uses, a silent one is taken to use this share of the time. */
 const SILENT_SHARE = 1 / 5
 
+const NS_PER_MS = 1e6
+
 /** What the system tells of a process. */
 interface Use {
   processorMs: number
+  /** how long it has stood ready while others had the processors; absent where nobody tells */
+  queuedMs?: number
   /** it was stopped by a signal, or is held by a debugger */
   isStopped: boolean
 }
@@ -17,7 +22,7 @@ interface Use {
 /** What a process has used since it was last asked to begin anew, in milliseconds. */
 interface Spent {
   processorMs: number
-  /** on the clock, without the time in which the machine slept or the process was stopped */
+  /** on the clock, without the time in which the machine slept, the process was stopped or others had the processors */
   wallMs: number
 }
 
@@ -33,7 +38,8 @@ export interface Meter {
 /**
  * Counts what a process uses: its processor time, all threads together, and the time in which it could have run.
  *
- * Linux tells both. Elsewhere the process tells the first while it works, and the clock stands for what it did not tell.
+ * Linux tells both: on a machine with ten others that want its processors, and this one polite to them, minutes pass in which it
+ * does nothing. Elsewhere the process tells the first while it works, and the clock stands for what it did not tell.
  *
  * @param use and now in place of the system's, for tests
  */
@@ -44,15 +50,19 @@ export function meterOf(pid: number | undefined, use = useOf, now = () => perfor
   let lookedAt = now()
   const used = (known: Use | undefined): number => known?.processorMs ?? toldMs + silentMs * SILENT_SHARE
   // a result comes every few milliseconds: what counts from there on is told by the look before it
-  let lookedUsed = used(use(pid))
+  const first = use(pid)
+  let lookedUsed = used(first)
   let begun = lookedUsed
+  let queuedMs = first?.queuedMs ?? 0
   return {
     look() {
       const known = use(pid)
       const at = now()
       const passed = Math.min(at - lookedAt, LONGEST_LOOK_MS)
       lookedAt = at
-      if (known?.isStopped !== true) wallMs += passed
+      const queued = known?.queuedMs ?? queuedMs
+      if (known?.isStopped !== true) wallMs += Math.max(0, passed - (queued - queuedMs))
+      queuedMs = queued
       silentMs += passed
       lookedUsed = used(known)
       return { processorMs: lookedUsed - begun, wallMs }
@@ -77,8 +87,21 @@ function useOf(pid: number | undefined): Use | undefined {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
     const ticks = Number(fields[11]) + Number(fields[12])
-    return { processorMs: ticks * MS_PER_TICK, isStopped: fields[0] === 'T' || fields[0] === 't' }
+    const isStopped = fields[0] === 'T' || fields[0] === 't'
+    return { processorMs: ticks * MS_PER_TICK, isStopped, ...defined({ queuedMs: queuedMsOf(pid) }) }
   } catch {
+    return undefined
+  }
+}
+
+/** How long the first thread of a process, which is the one that reads, has waited for a processor. */
+function queuedMsOf(pid: number): number | undefined {
+  try {
+    // nanoseconds on a processor, nanoseconds in the queue for one, turns
+    const queued = Number(readFileSync(`/proc/${pid}/schedstat`, 'latin1').split(' ')[1])
+    return Number.isFinite(queued) ? queued / NS_PER_MS : undefined
+  } catch {
+    // a kernel that keeps no such account
     return undefined
   }
 }

@@ -14,12 +14,19 @@ interface Reached {
   progress: ReadingProgress
 }
 
+/** What a process took for what it did not end with. */
+export interface Used {
+  processorMs: number
+  /** resident, at its largest */
+  memoryBytes: number
+}
+
 /** How a batch ended. All but `done` mean that the child is gone. */
 export type BatchEnd =
   | { end: 'done'; rss: number }
   /** no result came for more processor time, or more time on the clock, than was allowed */
-  | { end: 'timeout'; of: 'processor' | 'clock'; reached: Reached | undefined }
-  | { end: 'memory'; reached: Reached | undefined }
+  | { end: 'timeout'; of: 'processor' | 'clock'; reached: Reached | undefined; used: Used }
+  | { end: 'memory'; reached: Reached | undefined; used: Used }
   /** `started` is false when it was gone before it had the batch */
   | { end: 'died'; detail: string; started: boolean }
 
@@ -51,11 +58,14 @@ export function runBatch(
       ended ??= why
       child.kill('SIGKILL')
     }
+    let used: Used = { processorMs: 0, memoryBytes: 0 }
     const watch = setInterval(() => {
-      if (residentBytes(child.pid) > limits.memoryBytes) stop({ end: 'memory', reached })
       const spent = meter.look()
-      if (spent.processorMs > processorMs) stop({ end: 'timeout', of: 'processor', reached })
-      if (spent.wallMs > limits.wallMs) stop({ end: 'timeout', of: 'clock', reached })
+      const resident = residentBytes(child.pid)
+      used = { processorMs: spent.processorMs, memoryBytes: Math.max(used.memoryBytes, resident) }
+      if (resident > limits.memoryBytes) stop({ end: 'memory', reached, used })
+      if (spent.processorMs > processorMs) stop({ end: 'timeout', of: 'processor', reached, used })
+      if (spent.wallMs > limits.wallMs) stop({ end: 'timeout', of: 'clock', reached, used })
     }, WATCH_MS)
     const letGo = (): void => {
       clearInterval(watch)
@@ -99,7 +109,7 @@ export function runBatch(
     }
     const onExit = (code: number | null, signal: NodeJS.Signals | null): void => {
       const outOfMemory = /heap out of memory|Array buffer allocation failed/.test(said())
-      if (ended === undefined && outOfMemory) ended = { end: 'memory', reached }
+      if (ended === undefined && outOfMemory) ended = { end: 'memory', reached, used }
       finish(ended ?? { end: 'died', detail: signal ?? `exit code ${code}`, started })
     }
     if (child.exitCode !== null || child.signalCode !== null) {

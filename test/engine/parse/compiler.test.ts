@@ -101,7 +101,10 @@ describe('The compiler', { timeout: LONG_MS }, () => {
     const results = await compiler({ limits: { processorMs: 1500 } }).compile(requests)
     expect(results.map((result) => (result.ok ? 'ok' : result.failure))).toEqual([
       'ok',
-      { code: 'timeout', message: 'ks-fault-hang.md needed more than 1.5 s of processor time to read' },
+      {
+        code: 'timeout',
+        message: expect.stringMatching(/^ks-fault-hang\.md needed more than 1\.5 s of processor time to read \(/),
+      },
       'ok',
     ])
   })
@@ -113,7 +116,7 @@ describe('The compiler', { timeout: LONG_MS }, () => {
       ok: false,
       failure: {
         code: 'limit-exceeded',
-        message: 'ks-fault-memory.pdf needed more than 200 MiB of memory to read',
+        message: expect.stringMatching(/^ks-fault-memory\.pdf needed more than 200 MiB of memory to read \(/),
       },
     })
     expect(second?.ok).toBe(true)

@@ -3,35 +3,9 @@ import { numbers } from '../../../bench/lib/words.js'
 import { ReadError } from '../../../src/engine/parse/limits.js'
 import { unpackRtf } from '../../../src/engine/parse/mail/compressed-rtf.js'
 import { read, readInside } from './read.js'
+import { makeTnef } from './tnef-message.js'
 
-function u32(...values: number[]): Buffer {
-  const bytes = Buffer.alloc(values.length * 4)
-  for (const [index, value] of values.entries()) bytes.writeUInt32LE(value, index * 4)
-  return bytes
-}
-
-function attribute(id: number, data: Buffer): Buffer {
-  return Buffer.concat([Buffer.from([id > 0x60000 ? 2 : 1]), u32(id, data.length), data, Buffer.alloc(2)])
-}
-
-/** A property with a wide text, behind one that has a name and a number of its own. */
-function properties(id: number, text: string): Buffer {
-  const value = Buffer.from(`${text}\0`, 'utf16le')
-  const named = Buffer.concat([u32(0x8001_0003), Buffer.alloc(16), u32(0, 0x1234), u32(7)])
-  const padded = Buffer.concat([value, Buffer.alloc((4 - (value.length % 4)) % 4)])
-  return Buffer.concat([u32(2), named, u32((id << 16) | 0x001f), u32(1, value.length), padded])
-}
-
-const MESSAGE = Buffer.concat([
-  u32(0x223e9f78),
-  Buffer.from([1, 0]),
-  attribute(0x00018004, Buffer.from('About boats\0')),
-  attribute(0x0002800c, Buffer.from('The ferry is late.\0')),
-  attribute(0x00069002, Buffer.alloc(14)),
-  attribute(0x00018010, Buffer.from('TIMETA~1.TXT\0')),
-  attribute(0x0006800f, Buffer.from('It sails at nine.')),
-  attribute(0x00069005, properties(0x3707, 'timetable of ferries.txt')),
-])
+const MESSAGE = makeTnef()
 
 it('winmail.dat: the text of a message of Outlook, and what is attached to it as documents of their own', async () => {
   const { document, files } = await readInside('winmail.dat', MESSAGE)

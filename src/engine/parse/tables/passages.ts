@@ -46,16 +46,24 @@ interface Row {
   end: number
   /** where its last cell is parted from the one before; -1 for a row of one cell */
   lastBorder: number
+  /** the last row above it that is one cell with words */
+  head: Pick<Row, 'start' | 'end'> | undefined
 }
 
-/** The rows of a table in one pass: a table may be one row of a million cells, and has a passage for some hundred of them. */
+/**
+ * The rows of a table in one pass: a table may be one row of a million cells, or a million rows, and has a passage for some
+ * hundred of them.
+ */
 function rowsOf(text: string, from: number): Row[] {
   const rows: Row[] = []
+  let head: Row | undefined
   for (let start = from; start <= text.length; ) {
     const newline = text.indexOf('\n', start)
     const end = newline === -1 ? text.length : newline
     const lastBorder = text.slice(start, end).lastIndexOf(CELL_SEPARATOR)
-    rows.push({ start, end, lastBorder: lastBorder === -1 ? -1 : start + lastBorder })
+    const row = { start, end, lastBorder: lastBorder === -1 ? -1 : start + lastBorder, head }
+    rows.push(row)
+    if (lastBorder === -1 && end > start) head = row
     start = end + 1
   }
   return rows
@@ -63,13 +71,9 @@ function rowsOf(text: string, from: number): Row[] {
 
 /** The last row of one cell before a place, where more than one cell follows in the row there. */
 function sectionRow(text: string, rows: readonly Row[], start: number): string {
-  const here = rowAt(rows, start)
-  if ((rows[here]?.lastBorder ?? -1) < start) return ''
-  for (let above = here - 1; above >= 0; above--) {
-    const row = rows[above]
-    if (row !== undefined && row.lastBorder === -1 && row.end > row.start) return `${text.slice(row.start, row.end)}\n`
-  }
-  return ''
+  const here = rows[rowAt(rows, start)]
+  if (here?.head === undefined || here.lastBorder < start) return ''
+  return `${text.slice(here.head.start, here.head.end)}\n`
 }
 
 /** Number of the row in which a place lies. */

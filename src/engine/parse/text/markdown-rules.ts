@@ -1,8 +1,22 @@
 import MarkdownIt, { type StateBlock, type StateInline, type Token } from 'markdown-it'
 import { formula } from './markdown-math.js'
 
-/** What the library knows of a document beside its text: where its links point to. */
-export type Env = object
+/**
+ * What is known of a document beside its text; the library adds where its links point to. One object with fields: small notes
+ * are many, and looking it up in maps by object was a tenth of what one costs.
+ */
+export interface Env {
+  /** takes the tokens as they come, so that no large document ever lies there as tokens */
+  take: ((tokens: Token[]) => void) | undefined
+  /** there may be notes (`[^1]: words`) in it */
+  readonly hasNotes: boolean
+  /** the last block was a note that indented blocks may belong to */
+  isAfterNote: boolean
+  /** lines from which on, up to another, no end of something unseen was found */
+  endless: Map<string, number> | undefined
+  /** descriptions of pictures around the text that is read now */
+  pictureDepth: number
+}
 
 /** Blocks within blocks, as the library bounds them; what lies deeper is text. */
 const MAX_NESTING = 100
@@ -11,6 +25,8 @@ const DEEPEST = MAX_NESTING - 4
 /** Pictures in the descriptions of pictures, each of which is parsed anew. */
 const MAX_PICTURE_NESTING = 5
 
+const EXCLAMATION = 0x21
+
 /** What has one text of its own: where no end mark follows, it is no markup. */
 const UNSEEN: readonly (readonly [start: RegExp, end: string])[] = [
   [/<!--/y, '-->'],
@@ -18,17 +34,7 @@ const UNSEEN: readonly (readonly [start: RegExp, end: string])[] = [
   [/<style(?=[\s>]|$)/iy, '</style'],
 ]
 
-/** Who takes the tokens of a document as they come, so that no large document ever lies there as tokens. */
-const takers = new WeakMap<Env, (tokens: Token[]) => void>()
-
-/** The last block was a note (`[^1]: words`) that indented blocks may belong to. */
-const afterNote = new WeakMap<Env, boolean>()
 const NOTE = /^\[\^[^\]\s]{1,100}\]:/
-
-/** By environment: lines from which on, up to another, no end of something unseen was found. */
-const endless = new WeakMap<Env, Map<string, number>>()
-
-const pictureDepths = new WeakMap<Env, number>()
 
 /** The library's own rule `reference`, of which there is no other way to get hold. */
 const reference = (() => {
@@ -69,15 +75,15 @@ function createReader() {
  * time. The text within them is read later by `readInline`, when all link definitions are known.
  *
  * @param text with `\n` for line ends
+ * @param hasNotes whether there may be notes in it
  * @returns what `readInline` needs to know of the document
  */
-export function readBlocks(text: string, take: (tokens: Token[]) => void): Env {
-  const env: Env = {}
+export function readBlocks(text: string, hasNotes: boolean, take: (tokens: Token[]) => void): Env {
+  const env: Env = { take, hasNotes, isAfterNote: false, endless: undefined, pictureDepth: 0 }
   const tokens: Token[] = []
-  takers.set(env, take)
   md.block.parse(text, md, env, tokens)
   take(tokens)
-  takers.delete(env)
+  env.take = undefined
   return env
 }
 
@@ -91,9 +97,10 @@ export function readInline(text: string, env: Env): Token[] {
 /** Never matches; asked before every block and every row of a table, it takes away the tokens before them. */
 function handOver(state: StateBlock): boolean {
   if (state.tokens.length === 0) return false
+  const env: Env = state.env
   const tokens = state.tokens.splice(0)
-  afterNote.set(state.env, state.level === 0 && endWithNote(tokens))
-  takers.get(state.env)?.(tokens)
+  if (env.hasNotes) env.isAfterNote = state.level === 0 && endWithNote(tokens)
+  env.take?.(tokens)
   return false
 }
 
@@ -103,8 +110,9 @@ function endWithNote(tokens: readonly Token[]): boolean {
 
 /** What is indented behind a note is more of it, not code. */
 function restOfNote(state: StateBlock, start: number, end: number): boolean {
-  if (state.level > 0 || (state.sCount[start] ?? 0) < 4 || afterNote.get(state.env) !== true) return false
-  afterNote.delete(state.env)
+  const env: Env = state.env
+  if (!env.isAfterNote || state.level > 0 || (state.sCount[start] ?? 0) < 4) return false
+  env.isAfterNote = false
   let line = start
   while (line < end && (state.isEmpty(line) || (state.sCount[line] ?? 0) >= 4)) line++
   state.push('note_open', '', 1)
@@ -157,8 +165,9 @@ function unseen(state: StateBlock, start: number, end: number, silent: boolean):
 
 /** The first line that holds a mark; lines that were searched in vain are not searched again. */
 function lineWith(state: StateBlock, mark: string, start: number, end: number): number | undefined {
-  const vain = endless.get(state.env) ?? new Map<string, number>()
-  endless.set(state.env, vain)
+  const env: Env = state.env
+  env.endless ??= new Map()
+  const vain = env.endless
   const key = `${mark} ${end}`
   if (start >= (vain.get(key) ?? Number.POSITIVE_INFINITY)) return undefined
   for (let line = start; line < end; line++) {
@@ -172,7 +181,10 @@ function lineWith(state: StateBlock, mark: string, start: number, end: number): 
 function definition(state: StateBlock, start: number, end: number, silent: boolean): boolean {
   if (state.src.startsWith('[^', textStart(state, start)) || reference?.(state, start, end, silent) !== true)
     return false
-  if (!silent) afterNote.delete(state.env)
+  if (!silent) {
+    const env: Env = state.env
+    env.isAfterNote = false
+  }
   return true
 }
 
@@ -189,11 +201,11 @@ function wikiLink(state: StateInline, silent: boolean): boolean {
 }
 
 function boundedPicture(state: StateInline, silent: boolean): boolean {
-  const depth = pictureDepths.get(state.env) ?? 0
-  if (depth >= MAX_PICTURE_NESTING || state.src.charAt(state.pos) !== '!') return false
-  pictureDepths.set(state.env, depth + 1)
+  const env: Env = state.env
+  if (env.pictureDepth >= MAX_PICTURE_NESTING || state.src.charCodeAt(state.pos) !== EXCLAMATION) return false
+  env.pictureDepth++
   const found = picture?.(state, silent) ?? false
-  pictureDepths.set(state.env, depth)
+  env.pictureDepth--
   return found
 }
 

@@ -54,7 +54,8 @@ export function parseMarkdown(source: string): Parsed {
 }
 
 function markdownBlocks(text: string): Block[] {
-  const { drafts, env } = readDrafts(text)
+  const hasNotes = text.includes('[^')
+  const { drafts, env } = readDrafts(text, hasNotes)
   const blocks = (draft: Draft): Block[] => {
     if (draft.type === 'code') return [draft.block]
     if (draft.type === 'table') {
@@ -73,7 +74,7 @@ function markdownBlocks(text: string): Block[] {
     const { type, level } = draft
     return [{ type, text: words, ...defined({ level }) }, ...pictureBlocks(pictures, '')]
   }
-  if (!text.includes('[^')) return drafts.flatMap(blocks)
+  if (!hasNotes) return drafts.flatMap(blocks)
   return withNotes(drafts.flatMap(noteByNote), sourceOf, blocks)
 }
 
@@ -89,9 +90,9 @@ function sourceOf(draft: Draft): string {
   return draft.type === 'list' ? draft.lines.map(({ source }) => source).join(' ') : draft.source
 }
 
-function readDrafts(text: string): { drafts: Draft[]; env: Env } {
+function readDrafts(text: string, hasNotes: boolean): { drafts: Draft[]; env: Env } {
   const reader = new DraftReader(text)
-  const env = readBlocks(text, (tokens) => reader.take(tokens))
+  const env = readBlocks(text, hasNotes, (tokens) => reader.take(tokens))
   return { drafts: reader.drafts, env }
 }
 

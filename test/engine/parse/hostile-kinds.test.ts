@@ -1,0 +1,24 @@
+import { mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, expect, it } from 'vitest'
+import { sampleFiles } from '../../../bench/lib/hostile/files.js'
+import { readDamaged } from '../../../bench/lib/hostile/read-damaged.js'
+import { removeFolder } from '../../../bench/lib/removed-folder.js'
+
+/** Damaged files of each format; `npm run bench:hostile` reads 200. */
+const EACH = Number(process.env.KS_HOSTILE_EACH ?? 12)
+const SEED = Number(process.env.KS_HOSTILE_SEED ?? 7)
+
+const folder = mkdtempSync(join(tmpdir(), 'ks-hostile-kinds-'))
+afterAll(() => removeFolder(folder))
+
+it(`of ${EACH} damaged files of each format (seed ${SEED}) each is read or told by the process that reads, and none hangs`, {
+  timeout: 900_000,
+}, async () => {
+  const outcomes = await readDamaged(await sampleFiles(), { each: EACH, seed: SEED, folder })
+  expect(
+    outcomes.flatMap(({ crashed, ranOut, unforeseen, untold }) => [crashed, ranOut, unforeseen, untold].flat()),
+  ).toEqual([])
+  for (const { name, read, told } of outcomes) expect([name, read + told]).toEqual([name, EACH])
+})
