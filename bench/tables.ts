@@ -10,6 +10,7 @@ import { join } from 'node:path'
 import { ROOT } from './lib/daemon.js'
 import { dataFolder } from './lib/datasets.js'
 import { type Figure, report } from './lib/report.js'
+import { scannedTables } from './lib/scanned-tables.js'
 import { compileFile, type LabelledCell, type PageOfFile, tablesByPage, verdictOf } from './lib/table-cells.js'
 import { tableQuestions } from './lib/table-questions.js'
 
@@ -18,18 +19,38 @@ const SETS = ['tune', 'report', 'held-out A', 'held-out B', 'made', 'made later'
 const TUNED: readonly string[] = ['tune', 'report', 'held-out A']
 const everything = process.argv.includes('--everything')
 const verbose = everything || process.argv.includes('--verbose')
-const part = process.argv.slice(2).find((one) => !one.startsWith('--'))
+const part = process.argv.slice(2).find((one) => ['cells', 'scans', 'rows'].includes(one))
 const data = dataFolder()
 if (data === undefined) process.stdout.write('skipped: no ../shared/data and no KS_SHARED_DATA\n')
 else {
   const figures: Figure[] = []
-  if (part !== 'rows') figures.push(...(await cells(data)))
-  if (part !== 'cells') figures.push(...(await tableQuestions(data, verbose)))
+  if (part === undefined || part === 'cells') figures.push(...(await cells(data)))
+  if (part === undefined || part === 'scans') figures.push(...(await scans(data)))
+  if (part === undefined || part === 'rows') figures.push(...(await tableQuestions(data, verbose)))
   report('tables', figures)
 }
 
+/** @param folder where shared files are */
+async function scans(folder: string): Promise<Figure[]> {
+  const stores = process.argv.indexOf('--stores')
+  return await scannedTables(allLabels(), lines<PageOfFile>('without.jsonl'), {
+    pathOf: (file) => pathOf(folder, file),
+    ...(stores === -1 ? {} : { kept: process.argv[stores + 1] ?? '.' }),
+    verbose,
+    tuneOnly: process.argv.includes('--tune'),
+  })
+}
+
+function allLabels(): LabelledCell[] {
+  return ['cells.jsonl', 'held-out.jsonl', 'made.jsonl'].flatMap((name) => lines<LabelledCell>(name))
+}
+
+function pathOf(folder: string, file: string): string {
+  return file.startsWith('made/') ? join(ROOT, 'bench', 'tables', file) : join(folder, file)
+}
+
 async function cells(folder: string): Promise<Figure[]> {
-  const labels = ['cells.jsonl', 'held-out.jsonl', 'made.jsonl'].flatMap((name) => lines<LabelledCell>(name))
+  const labels = allLabels()
   const without = lines<PageOfFile>('without.jsonl')
   const files = [...new Set([...labels, ...without].map(({ file }) => file))]
   const figures: Figure[] = []
@@ -38,9 +59,7 @@ async function cells(folder: string): Promise<Figure[]> {
   let falseOnes = 0
   const before = process.cpuUsage()
   for (const file of files) {
-    const tables = tablesByPage(
-      await compileFile(file.startsWith('made/') ? join(ROOT, 'bench', 'tables', file) : join(folder, file)),
-    )
+    const tables = tablesByPage(await compileFile(pathOf(folder, file)))
     for (const list of tables.values()) found += list.length
     for (const page of without) {
       const wrong = page.file === file ? (tables.get(page.page0 + 1) ?? []) : []

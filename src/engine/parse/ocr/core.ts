@@ -44,6 +44,7 @@ export interface TessApi {
   SetVariable(name: string, value: string): boolean
   SetPageSegMode(mode: number): void
   SetImage(picture: Pix): void
+  SetRectangle(left: number, top: number, width: number, height: number): void
   SetSourceResolution(dpi: number): void
   FindLines(): number
   Recognize(monitor: null): number

@@ -12,6 +12,8 @@ export interface RecognisedPage {
   page: number
   /** in points: left, right, baseline (from the bottom), size; the words; how sure each of them is */
   lines: RecognisedLine[]
+  /** what is ruled on a page whose text stands in columns; absent on others */
+  ruled?: RuledLines
   /** of all its words, in per cent; 0 without words */
   confidence: number
   /** width and height of what was read in points, as it was read; absent in what was kept before this was told */
@@ -22,7 +24,26 @@ export interface RecognisedPage {
   picture?: string
 }
 
-export type RecognisedLine = [left: number, right: number, y: number, size: number, text: string, confidences: number[]]
+export type RecognisedLine = [
+  left: number,
+  right: number,
+  y: number,
+  size: number,
+  text: string,
+  confidences: number[],
+  /** of each word left, right, baseline and number of characters, on a page whose text stands in columns */
+  words?: number[],
+]
+
+/** Level and upright lines, each as its place across its direction, from where and to where. Lengths in points, as of lines. */
+interface RuledLines {
+  level: RuledLine[]
+  upright: RuledLine[]
+  /** how far text falls in a point across the page, for which places of words and lines are set right */
+  tilt: number
+}
+
+export type RuledLine = [at: number, from: number, to: number]
 
 /** How pictures of one document are read this time. */
 export interface OcrRequest {

@@ -3,10 +3,11 @@ import type { Bitmap } from '../render/bitmap.js'
 import { openPages, type PdfPages } from '../render/pdf-pages.js'
 import type { OcrBudget } from './budget.js'
 import { isLegible } from './legible.js'
+import { linesWithTables } from './page-tables.js'
 import { lettersOf, type PageWithText } from './page-text.js'
-import { linesOfPage, recognisedPage } from './pages.js'
 import type { RecognisedPage } from './pages-read.js'
 import { type Recogniser, recogniser } from './recognise.js'
+import { recognisedPage } from './recognised-page.js'
 
 const DPI = 300
 /** after so many pages that failed the others are not tried */
@@ -51,7 +52,7 @@ export async function readScans(
         reader ??= await recogniser(budget.languages)
         const found = budget.page(page.number, readPage(page.number, drawn, reader))
         if (found === undefined || !isBetter(found, page)) continue
-        page.lines = linesOfPage(found)
+        page.lines = linesWithTables(found)
         read.push(found)
       } catch (error) {
         if (error instanceof ReadError && error.code === 'unsupported-type') throw error

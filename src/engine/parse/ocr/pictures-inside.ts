@@ -1,5 +1,6 @@
 import { isRecord } from '../../../lib/json/values.js'
 import type { Block, Parsed, ParserInput } from '../parsed.js'
+import { isFigureCaption } from '../picture/captions.js'
 import { hashOf } from '../picture/key.js'
 import { type PixelSize, sizeOfPicture } from '../picture/size.js'
 import { OcrBudget } from './budget.js'
@@ -41,21 +42,25 @@ export async function readPicturesInside(
     { ...request, budgetMs: Math.min(BUDGET_MS, request.budgetMs), known: renumbered(request.known, candidates) },
     { hasText: parsed.blocks.some(({ text, silent }) => text.trim() !== '' && silent !== true) },
   )
-  const { PictureReader } = await import('./read-picture.js')
+  const { PictureReader, withoutTables } = await import('./read-picture.js')
   const reader = new PictureReader(bytes, filename, budget)
   const read: RecognisedPage[] = []
+  const tables = new Map<Block, Block[]>()
   try {
     for (const [place, candidate] of candidates.entries()) {
       const found = await reader.read(candidate, FIRST_NUMBER + place)
       if (reader.failure !== undefined) break
       const lines = found?.lines.filter(isSure) ?? []
       if (found === undefined || !isText(lines, found)) continue
-      addText(candidate.block, lines)
+      const parted = withoutTables({ ...found, lines }, candidate.block)
+      if (parted.tables.length > 0) tables.set(candidate.block, parted.tables)
+      addText(candidate.block, lines, parted.text)
       read.push(found)
     }
   } finally {
     reader.close()
   }
+  if (tables.size > 0) parsed.blocks = withTables(parsed.blocks, tables)
   tell(parsed, read, budget.waiting.length, reader.failure)
   return budget.fresh
 }
@@ -101,12 +106,25 @@ function isText(lines: readonly RecognisedLine[], { confidence }: RecognisedPage
   return confidence >= SURE && lettersOf(text) >= LEAST_LETTERS && /\p{L}{3}|\p{Lo}{2}|\d{3}/u.test(text)
 }
 
-function addText(block: Block, lines: readonly RecognisedLine[]): void {
+/** Tables stand behind the pictures that they were read in, and behind what is written below those. */
+function withTables(blocks: readonly Block[], tables: ReadonlyMap<Block, Block[]>): Block[] {
+  const placed: Block[] = []
+  let waiting: Block[] = []
+  for (const block of blocks) {
+    if (waiting.length > 0 && !isFigureCaption(block.text)) placed.push(...waiting.splice(0))
+    placed.push(block)
+    waiting = [...waiting, ...(tables.get(block) ?? [])]
+  }
+  return [...placed, ...waiting]
+}
+
+/** @param text what of the lines stands in no table */
+function addText(block: Block, lines: readonly RecognisedLine[], text: string): void {
   const ocrText = lines.map((line) => line[4]).join('\n')
   const words = lines.flatMap((line) => line[5])
   const confidence = Math.round(words.reduce((sum, word) => sum + word, 0) / words.length)
   block.metadata = { alt: block.text, ...block.metadata, ocrText, ocr: { confidence, words } }
-  block.text = block.text.trim() === '' ? ocrText : `${block.text}\n${ocrText}`
+  block.text = [block.text, text].filter((part) => part.trim() !== '').join('\n')
 }
 
 /** Says in the metadata of the document how many pictures were read, and how many wait for it. */

@@ -1,13 +1,15 @@
 import { ReadError } from '../limits.js'
-import type { Picture } from '../parsed.js'
+import type { Block, Picture } from '../parsed.js'
+import { foundBlocks } from '../pdf/table-blocks.js'
 import { decodePicture } from '../picture/picture.js'
 import type { Bitmap } from '../render/bitmap.js'
 import { openPages, type PdfPages } from '../render/pdf-pages.js'
 import type { OcrBudget } from './budget.js'
-import { recognisedPage } from './pages.js'
+import { linesWithTables } from './page-tables.js'
 import type { RecognisedPage } from './pages-read.js'
 import { isBlank } from './pdf-scans.js'
 import { recogniser } from './recognise.js'
+import { recognisedPage } from './recognised-page.js'
 import { isTexture } from './texture.js'
 
 /** after so many that failed the others are not tried */
@@ -66,6 +68,19 @@ export class PictureReader {
   close(): void {
     this.#drawn?.close()
   }
+}
+
+/** The tables that were read in a picture of a document, as elements of their own, and the rest of its text. */
+export function withoutTables(page: RecognisedPage, { pageNumber }: Block): { tables: Block[]; text: string } {
+  const lines = linesWithTables(page)
+  const tables = lines.flatMap(({ table }) => {
+    if (table === undefined) return []
+    // its place is one in the picture
+    const { shown: _, ...found } = table.found
+    return foundBlocks(found).map((block) => ({ ...block, ...(pageNumber === undefined ? {} : { pageNumber }) }))
+  })
+  const rest = lines.filter(({ table }) => table === undefined)
+  return { tables, text: rest.map(({ text }) => text).join('\n') }
 }
 
 function draw(

@@ -5,20 +5,8 @@ import { type Bitmap, MAX_PIXELS } from '../render/bitmap.js'
 import { busiestPart } from './busiest-part.js'
 import { type Core, destroyPix, pixOf, startCore, type TessApi } from './core.js'
 import type { OcrLanguages } from './pages-read.js'
-import { type Line, linesOf, meanConfidence } from './words.js'
-
-/** The text of one picture. Lengths in pixels of the picture as it was read: turned and scaled. */
-export interface PageText {
-  lines: Line[]
-  width: number
-  height: number
-  /** its resolution, as far as text tells that is about as large as in print */
-  dpi: number
-  /** degrees clockwise by which the picture had to be turned */
-  rotation: number
-  /** of all words, in per cent */
-  confidence: number
-}
+import { type ReadArea, withMissedWords } from './second-look.js'
+import { type Line, linesOf, meanConfidence, type PageText } from './words.js'
 
 /** Reads text in pictures, one after the other. */
 export interface Recogniser {
@@ -52,6 +40,11 @@ const MOST_HELD = 128 * 1024 * 1024
 const LSTM_ONLY = 1
 const AUTOMATIC = 3
 const SPARSE = 11
+const ONE_LINE = 7
+const ONE_CHARACTER = 10
+const FIGURES = '0123456789.,$%()-—*'
+/** pixels beside an area that is read for itself, so that its letters do not touch the edge */
+const EDGE = 6
 
 let current: { key: string; recogniser: Promise<Recogniser> } | undefined
 
@@ -102,14 +95,15 @@ async function start({ codes, others = [], folder }: OcrLanguages): Promise<Reco
         const read = (one: Tongue, part: Bitmap): PageText => readOnce(core, apiOf(one), part, dpi)
         // pages of one document are mostly of one script
         if (tongue !== codes) tongue = readsBest([codes, tongue], bitmap, read)
-        const text = readUpright(core, apiOf(tongue), bitmap, dpi)
+        const text = lookAgain(core, apiOf(tongue), readUpright(core, apiOf(tongue), bitmap, dpi))
         if (text.confidence >= DOUBTFUL || tongues.length === 1) return text
         const better = readsBest(tongues, bitmap, read)
         if (better === tongue) return text
         tongue = better
-        return readUpright(core, apiOf(tongue), bitmap, dpi)
+        return lookAgain(core, apiOf(tongue), readUpright(core, apiOf(tongue), bitmap, dpi))
       }),
-    readAsShown: (bitmap) => guarded(() => readOnce(core, apiOf(tongue), bitmap, undefined, MOST_SHOWN)),
+    readAsShown: (bitmap) =>
+      guarded(() => lookAgain(core, apiOf(tongue), readOnce(core, apiOf(tongue), bitmap, undefined, MOST_SHOWN))),
     rest() {
       if (core.memory().length > MOST_HELD) drop()
     },
@@ -197,7 +191,31 @@ function readOnce(core: Core, api: TessApi, bitmap: Bitmap, known: number | unde
   api.Clear()
   const { width, height } = picture
   const confidence = meanConfidence(lines.flatMap(({ words }) => words))
-  return { lines, width, height, dpi: guess ?? TARGET_DPI, rotation: 0, confidence }
+  return { lines, width, height, dpi: guess ?? TARGET_DPI, rotation: 0, confidence, picture }
+}
+
+/** A page with what was missed at first, see `withMissedWords`. */
+function lookAgain(core: Core, api: TessApi, text: PageText): PageText {
+  let isShown = false
+  const readArea: ReadArea = ({ left, top, right, bottom }, figures) => {
+    if (!isShown) setImage(core, api, text.picture, text.dpi)
+    isShown = true
+    api.SetPageSegMode(figures && right - left < bottom - top ? ONE_CHARACTER : ONE_LINE)
+    api.SetVariable('tessedit_char_whitelist', figures ? FIGURES : '')
+    const from = Math.max(0, Math.floor(left) - EDGE)
+    const to = Math.min(text.picture.width, Math.ceil(right) + EDGE)
+    api.SetRectangle(from, Math.floor(top), to - from, Math.ceil(bottom - top))
+    return recognised(api).flatMap(({ words }) => words)
+  }
+  try {
+    return withMissedWords(text, readArea)
+  } finally {
+    if (isShown) {
+      api.SetVariable('tessedit_char_whitelist', '')
+      api.SetPageSegMode(AUTOMATIC)
+      api.Clear()
+    }
+  }
 }
 
 /** How much a picture is enlarged, within the bound on pixels. */
@@ -209,13 +227,18 @@ function enlargement({ width, height }: Bitmap, guess: number | undefined, pixel
 
 /** Hands a picture over and has its lines found. @returns its resolution: as it is known, else as its text tells */
 function show(core: Core, api: TessApi, bitmap: Bitmap, known: number | undefined): number | undefined {
-  const picture = pixOf(core, bitmap)
-  api.SetImage(core.program.wrapPointer(picture, core.program.Pix))
-  if (known !== undefined) api.SetSourceResolution(Math.round(known))
+  setImage(core, api, bitmap, known)
   delete core.guess.dpi
   api.FindLines()
-  destroyPix(core, picture)
   return known ?? core.guess.dpi
+}
+
+function setImage(core: Core, api: TessApi, bitmap: Bitmap, dpi: number | undefined): void {
+  const picture = pixOf(core, bitmap)
+  // it keeps a picture of its own
+  api.SetImage(core.program.wrapPointer(picture, core.program.Pix))
+  if (dpi !== undefined) api.SetSourceResolution(Math.round(dpi))
+  destroyPix(core, picture)
 }
 
 function recognised(api: TessApi): Line[] {

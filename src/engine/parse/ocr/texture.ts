@@ -9,17 +9,38 @@ const MOST_CHANGES = 0.5
 /** Whether a picture in grey is of a pattern so fine that no letters can be in it. */
 export function isTexture({ width, height, channels, data }: Bitmap): boolean {
   if (channels !== 1 || width < 2 || height < 2) return false
-  let sum = 0
-  for (let at = 0; at < width * height; at++) sum += data[at] ?? 0
-  const mean = sum / (width * height)
+  const limit = between(data)
   let changes = 0
   for (let y = 0; y < height; y++) {
     for (let x = 0; x < width; x++) {
       const at = y * width + x
-      const isLight = (data[at] ?? 0) > mean
-      if (x > 0 && (data[at - 1] ?? 0) > mean !== isLight) changes++
-      if (y > 0 && (data[at - width] ?? 0) > mean !== isLight) changes++
+      const isLight = (data[at] ?? 0) > limit
+      if (x > 0 && (data[at - 1] ?? 0) > limit !== isLight) changes++
+      if (y > 0 && (data[at - width] ?? 0) > limit !== isLight) changes++
     }
   }
   return changes > width * height * MOST_CHANGES
+}
+
+/** The grey between ink and paper: in the middle of the means of what is darker and what is lighter (Ridler & Calvard 1978). */
+function between(data: Uint8Array): number {
+  const counts = new Uint32Array(256)
+  for (const value of data) counts[value] = (counts[value] ?? 0) + 1
+  const mean = (from: number, to: number): number => {
+    let sum = 0
+    let count = 0
+    for (let value = from; value < to; value++) {
+      sum += value * (counts[value] ?? 0)
+      count += counts[value] ?? 0
+    }
+    return count === 0 ? from : sum / count
+  }
+  const darkest = counts.findIndex((count) => count > 0)
+  const lightest = counts.findLastIndex((count) => count > 0)
+  let limit = (darkest + lightest) / 2
+  for (let round = 0; round < 8; round++) {
+    const at = Math.floor(limit) + 1
+    limit = (mean(0, at) + mean(at, 256)) / 2
+  }
+  return limit
 }

@@ -1,4 +1,10 @@
 import { isRecord } from '../../../lib/json/values.js'
+import type { Bitmap } from '../render/bitmap.js'
+
+/** Lines of so many words tell how far text falls across the page. */
+const TELLING_WORDS = 3
+/** text that falls by more is set sideways */
+const MOST_TILT = 0.1
 
 /** A rectangle in pixels, from the top left corner. */
 export interface Box {
@@ -18,8 +24,24 @@ export interface Line extends Box {
   words: Word[]
   /** height of the row of text, from the lowest descender to the highest ascender */
   size: number
-  /** where its letters stand */
+  /** where its letters stand, in its middle, and how far that falls from one pixel to the next */
   baseline: number
+  tilt: number
+}
+
+/** The text of one picture. Lengths in pixels of the picture as it was read: turned and scaled. */
+export interface PageText {
+  lines: Line[]
+  width: number
+  height: number
+  /** its resolution, as far as text tells that is about as large as in print */
+  dpi: number
+  /** degrees clockwise by which the picture had to be turned */
+  rotation: number
+  /** of all words, in per cent */
+  confidence: number
+  /** the picture as it was read */
+  picture: Bitmap
 }
 
 /** Tesseract's own description of a page as lines in reading order. What is neither there nor a word is left out. */
@@ -32,7 +54,7 @@ export function linesOf(json: string): Line[] {
         const words = records(line, 'words')
           .map(wordOf)
           .filter((word) => word.text !== '')
-        if (words.length > 0) lines.push({ ...boxOf(line), words, size: sizeOf(line), baseline: baselineOf(line) })
+        if (words.length > 0) lines.push({ ...boxOf(line), words, size: sizeOf(line), ...baselineOf(line) })
       }
     }
   }
@@ -50,6 +72,21 @@ export function meanConfidence(words: Iterable<Word>): number {
   return letters === 0 ? 0 : Math.round(sum / letters)
 }
 
+/** How far text falls across the page: the middle of its lines, each as often as it is long. */
+export function tiltOf(lines: readonly Line[]): number {
+  const telling = lines
+    .filter(({ words }) => words.length >= TELLING_WORDS)
+    .map(({ tilt, left, right }) => ({ tilt, length: right - left }))
+    .filter(({ tilt }) => Math.abs(tilt) <= MOST_TILT)
+    .sort((a, b) => a.tilt - b.tilt)
+  let left = telling.reduce((sum, { length }) => sum + length, 0) / 2
+  for (const { tilt, length } of telling) {
+    left -= length
+    if (left <= 0) return tilt
+  }
+  return 0
+}
+
 function wordOf(word: Record<string, unknown>): Word {
   const text = typeof word.text === 'string' ? word.text.trim() : ''
   return { text, confidence: Math.round(Math.min(100, Math.max(0, numberOf(word.confidence)))), ...boxOf(word) }
@@ -61,9 +98,13 @@ function sizeOf(line: Record<string, unknown>): number {
   return row > 0 ? row : bottom - top
 }
 
-function baselineOf(line: Record<string, unknown>): number {
+function baselineOf(line: Record<string, unknown>): Pick<Line, 'baseline' | 'tilt'> {
   const { baseline } = line
-  return isRecord(baseline) ? (numberOf(baseline.y0) + numberOf(baseline.y1)) / 2 : boxOf(line).bottom
+  if (!isRecord(baseline)) return { baseline: boxOf(line).bottom, tilt: 0 }
+  const [x0, y0, x1, y1] = [baseline.x0, baseline.y0, baseline.x1, baseline.y1].map(numberOf)
+  const across = (x1 ?? 0) - (x0 ?? 0)
+  const fall = (y1 ?? 0) - (y0 ?? 0)
+  return { baseline: ((y0 ?? 0) + (y1 ?? 0)) / 2, tilt: across > 0 ? fall / across : 0 }
 }
 
 function boxOf({ bbox }: Record<string, unknown>): Box {

@@ -24,6 +24,8 @@ export interface FoundTable {
   /** its place among the parts of one table that goes over pages */
   part?: { part: number; parts: number }
   size: number
+  /** of its words, in per cent, where they were read in a picture */
+  confidence?: number
   /** places of its runs among those of the page */
   runs: number[]
 }

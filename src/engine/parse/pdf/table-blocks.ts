@@ -4,11 +4,12 @@ import type { FoundTable } from './found-table.js'
 
 /** The elements of a table found on a page; `boundingBox` in points from the upper left of the page as it is shown. */
 export function foundBlocks(found: FoundTable): Block[] {
-  const { rows, headerRows, headColumns, spans, caption, shown, part } = found
+  const { rows, headerRows, headColumns, spans, caption, shown, part, confidence } = found
   const extra = {
     ...(caption === undefined ? {} : { caption }),
     ...(shown === undefined ? {} : { boundingBox: shown }),
     ...part,
+    ...(confidence === undefined ? {} : { ocr: { confidence } }),
   }
   return tableBlocks(rows, { headerRows, headColumns }, extra, spans)
 }

@@ -1,13 +1,16 @@
 import { ReadError } from '../limits.js'
-import { linesOfPage, recognisedPage, withoutSemblance } from '../ocr/pages.js'
+import { linesWithTables } from '../ocr/page-tables.js'
+import { withoutSemblance } from '../ocr/pages.js'
 import type { RecognisedPage } from '../ocr/pages-read.js'
 import { ocrMetadata } from '../ocr/pages-to-read.js'
 import { isBlank } from '../ocr/pdf-scans.js'
 import { type Recogniser, recogniser } from '../ocr/recognise.js'
+import { recognisedPage } from '../ocr/recognised-page.js'
 import { isTexture } from '../ocr/texture.js'
 import type { Block, Parsed, Parser, ParserInput } from '../parsed.js'
 import { type PdfPage, pageBlocks, vocabularyOf } from '../pdf/pdf-blocks.js'
 import { markHeadings } from '../pdf/pdf-headings.js'
+import { joinOverPages } from '../pdf/table-pages.js'
 import type { Bitmap } from '../render/bitmap.js'
 import { checkSize, decodeGrey } from './decode.js'
 import { exifOrientation } from './exif.js'
@@ -39,7 +42,7 @@ export const pictureParser: Parser = {
         // a page of a TIFF was scanned; any other picture may be a photograph of something else
         const words = input.mediaType === 'image/tiff' ? page : withoutSemblance(page)
         read.push(words)
-        pages.push({ number: sheet.number, lines: linesOfPage(words) })
+        pages.push({ number: sheet.number, lines: linesWithTables(words) })
       } catch (error) {
         if (sheets.length === 1) throw asReadError(error, input.filename)
         failed.push(sheet.number)
@@ -59,6 +62,7 @@ function parsedOf(
   failed: readonly number[],
 ): Parsed {
   if (failed.length === pageCount) throw new ReadError('malformed', `${filename} has no page that can be decoded`)
+  joinOverPages(pages)
   const vocabulary = vocabularyOf(pages)
   const blocks = pages.flatMap((page) => pageBlocks(page, vocabulary))
   if (blocks.length === 0 && mediaType === 'image/tiff')

@@ -42,12 +42,12 @@ function add(byElement: Map<string, ShownItem[]>, id: string, shown: ShownItem):
   else known.push(shown)
 }
 
-/** Of elements whose pictures hold words: how sure those are. */
+/** Of pictures that hold words, and tables that were read in pictures: how sure those words are. */
 function confidencesIn(elements: readonly CompiledElement[]): Map<string, number> {
   return new Map(
     elements.flatMap(({ id, type, metadata: { ocrText, ocr } }) => {
-      const isRead = type === 'image' && typeof ocrText === 'string' && isRecord(ocr)
-      return isRead && typeof ocr.confidence === 'number' ? [[id, ocr.confidence]] : []
+      const isRead = type === 'table' || (type === 'image' && typeof ocrText === 'string')
+      return isRead && isRecord(ocr) && typeof ocr.confidence === 'number' ? [[id, ocr.confidence]] : []
     }),
   )
 }
