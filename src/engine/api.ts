@@ -110,8 +110,8 @@ export interface Engine {
     missing(caller: Caller, traceId: string, page: PageRequest): Promise<TraceListing>
   }
   changes: {
-    /** The spaces of the caller's tenant that change, until the signal aborts. */
-    follow(caller: Caller, signal: AbortSignal): AsyncIterable<ChangeFrame>
+    /** The spaces of the caller's tenant that change, for so many seconds or until the signal aborts. */
+    follow(caller: Caller, seconds: number, signal: AbortSignal): AsyncIterable<ChangeFrame>
   }
   quality: QualityOperations
   research: ResearchOperations

@@ -252,7 +252,7 @@ function wire(
       conflicts: (caller, id, page) => db.read(listConflicts(caller, id, page)),
       missing: (caller, id, page) => db.read(listMissing(caller, id, page)),
     },
-    changes: { follow: (caller, signal) => followChanges(context, caller, signal) },
+    changes: { follow: (caller, seconds, signal) => followChanges(context, caller, seconds, signal) },
     quality: createQuality(context),
     research: research.operations,
     sources: sources.operations,

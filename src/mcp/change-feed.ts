@@ -1,4 +1,5 @@
 import { ApiError } from '../client/errors.js'
+import { LIMITS } from '../contract/limits.js'
 import { recordIn, textOf } from '../lib/json/values.js'
 import type { Api } from './api.js'
 
@@ -21,7 +22,8 @@ export function followSpaces(api: Api, told: Told): () => void {
 async function follow(api: Api, told: Told, signal: AbortSignal): Promise<void> {
   let isAbsent = false
   try {
-    const { events } = await api.stream('GET /changes', { signal })
+    const query = { seconds: LIMITS.changesSeconds.max }
+    const { events } = await api.stream('GET /changes', { query, signal })
     for await (const { event, data } of events) {
       if (signal.aborted) return
       if (event === 'changes.open') told.open()

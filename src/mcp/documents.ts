@@ -2,6 +2,7 @@ import { isUuid } from '../lib/ids.js'
 import type { Api } from './api.js'
 import { oneLine } from './content.js'
 import { ToolError } from './failure.js'
+import { notReadYet } from './index-state.js'
 import { atPath } from './nearby.js'
 import type { SpaceRef, Spaces } from './spaces.js'
 import { parseUri } from './uri.js'
@@ -79,7 +80,7 @@ async function byFilename(api: Api, space: SpaceRef, filename: string): Promise<
     throw new ToolError(
       'not-found',
       `no document ${JSON.stringify(oneLine(filename))} in ${space.slug}`,
-      'Use `find` with a part of the name, or `list` with the path /sources.',
+      `Use \`find\` with a part of the name, or \`list\` with the path /sources.${await notReadYet(api, space.id)}`,
     )
   const paths = items.slice(0, CANDIDATES).map(({ path }) => path)
   throw new ToolError(

@@ -33,6 +33,12 @@ function count(documents: number): string {
   return counted(documents, 'document')
 }
 
+/** What a name that leads nowhere may be of yet: said behind what else to do; nothing where everything was read. */
+export async function notReadYet(api: Api, spaceId: string): Promise<string> {
+  const { isCurrent, reasons } = await indexStateOf(api, spaceId)
+  return isCurrent ? '' : ` The index is NOT current, so it may come yet: ${reasons.join('; ')}.`
+}
+
 /** What was looked for, and what it had to do without. */
 interface Lack {
   /** asked for before the search: what was published since was not searched */

@@ -3,6 +3,7 @@ import { nearestFirst } from '../lib/text/nearest.js'
 import type { Api } from './api.js'
 import { oneLine } from './content.js'
 import { ToolError } from './failure.js'
+import { notReadYet } from './index-state.js'
 import type { SpaceRef } from './spaces.js'
 
 /** entries of a folder that are compared with a name */
@@ -33,9 +34,11 @@ async function lostPath(api: Api, space: SpaceRef, path: string): Promise<ToolEr
     const near = nearestFirst(wanted, listed.items, ({ name }) => name)
     const what = `no path ${JSON.stringify(oneLine(path))} in ${oneLine(space.slug)}: ${oneLine(folder)} holds no ${JSON.stringify(oneLine(wanted))}`
     const paths = near.slice(0, SHOWN).map((item) => (item.kind === 'directory' ? `${item.path}/` : item.path))
-    if (paths.length === 0)
-      return new ToolError('not-found', what, 'That folder is empty; `tree` and `find` show what there is.')
-    return new ToolError('not-found', what, 'Of what it holds, these are named most like it; `list` shows all.', paths)
+    const next =
+      paths.length === 0
+        ? 'That folder is empty; `tree` and `find` show what there is.'
+        : 'Of what it holds, these are named most like it; `list` shows all.'
+    return new ToolError('not-found', what, next + (await notReadYet(api, space.id)), paths)
   }
   return undefined
 }

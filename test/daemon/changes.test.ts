@@ -22,7 +22,7 @@ async function following(token: string) {
   const leaving = new AbortController()
   const api = inProcessApi(async (request) => edge.app.fetch(request, {}), token)
   const told: string[] = []
-  const { events } = await api.stream('GET /changes', { signal: leaving.signal })
+  const { events } = await api.stream('GET /changes', { query: { seconds: 3600 }, signal: leaving.signal })
   const over = (async () => {
     for await (const { event, data } of events)
       told.push(event === 'changes.open' ? 'open' : (JSON.parse(data) as { knowledgeSpaceId: string }).knowledgeSpaceId)
@@ -80,4 +80,13 @@ test('a follower that leaves is forgotten, and one that stays ends with the daem
   edge.work.cutStreams('stopping')
   await bob.over
   expect(edge.work.count()).toBe(before)
+})
+
+test('it goes on for as long as was asked for, and no longer than may be', async () => {
+  const ask = (query: string) => edge.send('GET', `/changes${query}`, { token: edge.tokens.ada })
+  expect((await ask('?seconds=0')).status).toBe(400)
+  expect((await ask('?seconds=3601')).status).toBe(400)
+  expect((await ask('')).status).toBe(400)
+  const response = await ask('?seconds=1')
+  expect([response.status, await response.text()]).toEqual([200, 'event: changes.open\ndata: {}\n\n'])
 })

@@ -1,8 +1,9 @@
 import { z } from 'zod'
-import { uuid } from '../primitives.js'
+import { LIMITS } from '../limits.js'
+import { queryInt, uuid } from '../primitives.js'
 import { route } from '../route.js'
 
-/** Frames of the changes of a tenant's spaces. The stream goes on until the client leaves or the daemon stops. */
+/** Frames of the changes of a tenant's spaces. */
 export const changeEvents = {
   /** from here on every change is told */
   'changes.open': z.strictObject({}),
@@ -16,10 +17,11 @@ export const changesRoutes = [
     path: '/changes',
     scope: 'read',
     summary:
-      'Follow which spaces change: their documents by a publication or deletion, and the files of their workspaces. Several changes of a space that come together are told once.',
+      'Follow which spaces change, for `seconds`: their documents by a publication or deletion, and the files of their workspaces. Several changes of a space that come together are told once.',
+    query: z.strictObject({ seconds: queryInt(LIMITS.changesSeconds).describe('how long the stream goes on') }),
     ok: { 200: 'event-stream' },
     events: changeEvents,
-    errors: [],
+    errors: [400],
     extension: true,
   }),
 ] as const

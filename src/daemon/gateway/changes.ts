@@ -3,9 +3,9 @@ import type { HandlerDeps, Handlers } from '../operation.js'
 
 export function changesHandlers({ engine }: HandlerDeps) {
   return {
-    streamChanges: ({ caller, signal }) => ({
+    streamChanges: ({ caller, query, signal }) => ({
       headers: {},
-      frames: engine.changes.follow(caller, signal),
+      frames: engine.changes.follow(caller, query.seconds, signal),
       // whoever followed looks at what it follows and comes again
       interrupted: () => undefined,
     }),

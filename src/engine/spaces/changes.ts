@@ -13,28 +13,31 @@ export interface ChangeFrame {
 const LOOK_SHARED_MS = 2000
 
 /**
- * The spaces of the caller's tenant that change, from the first frame on; ends when the signal aborts. What changes while
- * nobody takes frames is told once a space.
+ * The spaces of the caller's tenant that change, from the first frame on, for so many seconds or until the signal aborts.
+ * What changes while nobody takes frames is told once a space.
  */
 export async function* followChanges(
   { changes, db, isShared }: Pick<EngineContext, 'changes' | 'db' | 'isShared'>,
   { tenant }: Caller,
+  seconds: number,
   signal: AbortSignal,
 ): AsyncGenerator<ChangeFrame> {
   const follower: Follower = { tenant, changed: new Set(), wake() {} }
   const { changed } = follower
+  const endsAt = performance.now() + seconds * 1000
   const wake = () => follower.wake()
   changes.add(follower)
   signal.addEventListener('abort', wake)
   try {
     let marks = isShared ? await db.read(spaceMarks(tenant)) : undefined
     yield { event: 'changes.open', data: {} }
-    while (!signal.aborted) {
+    while (!signal.aborted && performance.now() < endsAt) {
       for (const id of changed) {
         changed.delete(id)
         yield { event: 'space.changed', data: { knowledgeSpaceId: id } }
       }
-      await happening(follower, signal, isShared)
+      const left = endsAt - performance.now()
+      await happening(follower, signal, isShared ? Math.min(LOOK_SHARED_MS, left) : left)
       if (marks === undefined || signal.aborted) continue
       const now = await db.read(spaceMarks(tenant))
       for (const id of different(marks, now)) changed.add(id)
@@ -46,14 +49,14 @@ export async function* followChanges(
   }
 }
 
-/** Resolves when something changed, the reader leaves, or it is time to look what others did. */
-async function happening(follower: Follower, signal: AbortSignal, isShared: boolean): Promise<void> {
+/** Resolves when something changed, the reader leaves, or after so many milliseconds. */
+async function happening(follower: Follower, signal: AbortSignal, ms: number): Promise<void> {
   if (follower.changed.size > 0 || signal.aborted) return
   let timer: NodeJS.Timeout | undefined
   await new Promise<void>((resolve) => {
     follower.wake = resolve
-    if (isShared) timer = setTimeout(resolve, LOOK_SHARED_MS)
-    timer?.unref()
+    timer = setTimeout(resolve, ms)
+    timer.unref()
   })
   clearTimeout(timer)
   follower.wake = () => {}

@@ -158,7 +158,7 @@ test('a passage that is cut says how to read all of it', async () => {
   const { passages } = answer.structuredContent as unknown as {
     passages: { uri: string; start: number; end: number; text: string }[]
   }
-  const [{ uri = '', start = 0, end = 0, text = '' } = {}] = passages
+  const { uri, start, end, text } = passages[0] ?? { uri: '', start: 0, end: 0, text: '' }
   const { structuredContent: whole } = await ada.client.callTool({
     name: 'read',
     arguments: { document: uri, start, end },
@@ -189,4 +189,31 @@ test('a refusal names the argument as the tool has it', async () => {
   await ada.text('write', { path: '/workspaces/w/a.md', content: 'x' })
   const moved = await ada.text('move', { from: '/workspaces/w', to: '/workspaces/w/deeper' })
   expect(moved).toContain('to must not be from or in it')
+})
+
+test('a document that is still being read is not told to be none', async () => {
+  for (const document of ['late.md', '/sources/uploads/boats/late.md']) {
+    const args = { name: 'read', arguments: { document } }
+    expect(JSON.stringify((await ada.client.callTool(args)).content)).not.toContain('NOT current')
+    const failed = saidWhere('read', { document }, async (url, real) =>
+      url.includes('state=open') ? Response.json({ items: [{}] }) : real(),
+    )
+    await expect(failed).rejects.toMatchObject({
+      code: 'not-found',
+      next: expect.stringContaining('NOT current, so it may come yet: 1 document is still being read'),
+    })
+  }
+})
+
+test('an answer whose stream breaks says so, and what to do', async () => {
+  const failed = saidWhere('ask', { question: 'Which boat carries 13 sailors?' }, async (url, real) => {
+    if (!url.endsWith('/queries')) return real()
+    const frames = 'event: answer.delta\ndata: {"delta":"The boat"}\n\n'
+    return new Response(frames, { headers: { 'content-type': 'text/event-stream' } })
+  })
+  await expect(failed).rejects.toMatchObject({
+    code: 'answer-failed',
+    message: 'the answer stopped early: the stream ended early',
+    next: expect.stringContaining('Call again'),
+  })
 })
