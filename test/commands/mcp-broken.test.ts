@@ -33,7 +33,7 @@ afterEach(async () => {
 })
 
 test('a daemon that is killed while an answer streams is told of, and the session with its subscriptions goes on', async () => {
-  const uri = 'ks://docs/sources/uploads/guide.md'
+  const uri = 'ks://docs/sources/uploads/docs/guide.md'
   const changed: string[] = []
   client.setNotificationHandler('notifications/resources/updated', ({ params }) => void changed.push(params.uri))
   await client.subscribeResource({ uri })
