@@ -18,7 +18,7 @@ export const changesRoutes = [
     scope: 'read',
     summary:
       'Follow which spaces change, for `seconds`: their documents by a publication or deletion, and the files of their workspaces. Several changes of a space that come together are told once.',
-    query: z.strictObject({ seconds: queryInt(LIMITS.changesSeconds).describe('how long the stream goes on') }),
+    query: z.strictObject({ seconds: queryInt(LIMITS.changesSeconds) }),
     ok: { 200: 'event-stream' },
     events: changeEvents,
     errors: [400],
