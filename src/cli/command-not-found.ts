@@ -1,6 +1,6 @@
 import type { Hook } from '@oclif/core/interfaces'
+import { nearest } from '../lib/text/nearest.js'
 import { CliError, usageError } from './cli-error.js'
-import { nearest } from './nearest.js'
 
 /** What other tools call it, and what it is here. */
 const OTHER_WORDS: Record<string, string> = {

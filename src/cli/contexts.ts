@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { EXIT } from '../contract/errors.js'
+import { nearest } from '../lib/text/nearest.js'
 import type { LocalDirs } from '../local/dirs.js'
 import { CliError, usageError } from './cli-error.js'
 import { findCredential, readCredentials } from './credentials.js'
 import { type Env, envOn, envValue } from './environment.js'
-import { nearest } from './nearest.js'
 import { findProjectFile, type ProjectFile } from './project-file.js'
 import { type ContextEntry, checkUrl, LOCAL_CONTEXT, readUserConfig, type UserConfig } from './user-config.js'
 

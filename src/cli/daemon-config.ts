@@ -1,3 +1,4 @@
+import { nearest } from '../lib/text/nearest.js'
 import { programsOf } from '../local/allowed-programs.js'
 import { dataLayout } from '../local/layout.js'
 import type { ProviderSetting } from '../local/provider-setting.js'
@@ -6,7 +7,6 @@ import { SETTINGS, type SettingName } from '../local/settings.js'
 import { CliError, usageError } from './cli-error.js'
 import type { SettingRow } from './effective-config.js'
 import { readJsonObject, writeJson } from './json-file.js'
-import { nearest } from './nearest.js'
 
 export function daemonConfigPath(dataDir: string): string {
   return dataLayout(dataDir).config

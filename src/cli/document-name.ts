@@ -3,9 +3,9 @@ import type { Client } from '../client/client.js'
 import { ApiError } from '../client/errors.js'
 import { paginate } from '../client/pages.js'
 import { EXIT } from '../contract/errors.js'
+import { nearest } from '../lib/text/nearest.js'
 import { CliError, usageError } from './cli-error.js'
 import { shortId } from './columns.js'
-import { nearest } from './nearest.js'
 import { endsIn, rememberIds } from './recent-ids.js'
 
 interface Named {

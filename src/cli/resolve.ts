@@ -3,9 +3,9 @@ import { paginate } from '../client/pages.js'
 import { EXIT } from '../contract/errors.js'
 import type { KnowledgeSpace } from '../contract/gateway/spaces.js'
 import { isUuid } from '../lib/ids.js'
+import { nearest } from '../lib/text/nearest.js'
 import { CliError, usageError } from './cli-error.js'
 import { type DocumentFinder, documentFinder } from './document-name.js'
-import { nearest } from './nearest.js'
 import { endsIn, recallIds } from './recent-ids.js'
 
 /** From what people type to ids: a uuid, a slug, or the last 8 hex digits behind `#`. */

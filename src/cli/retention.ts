@@ -1,7 +1,7 @@
 import type { RetentionPolicy, RetentionPolicyBody } from '../contract/gateway/retention.js'
+import { nearest } from '../lib/text/nearest.js'
 import { usageError } from './cli-error.js'
 import type { Column } from './columns.js'
-import { nearest } from './nearest.js'
 import type { Output } from './output.js'
 
 const COLUMNS: Column[] = [

@@ -1,7 +1,7 @@
 import { isRecord } from '../lib/json/values.js'
+import { nearest } from '../lib/text/nearest.js'
 import { type CliError, usageError } from './cli-error.js'
 import { unknownCommand } from './command-not-found.js'
-import { nearest } from './nearest.js'
 
 /** What oclif's parser knew when it refused the arguments. */
 interface ParseFailure {

@@ -12,6 +12,8 @@ export const LIMITS = {
   activeIds: 100,
   activeEntityId: 200,
   topK: 50,
+  /** how long one stream of changes goes on: after that the caller is looked at anew */
+  changesSeconds: { min: 1, max: 3600 },
   searchResults: { default: 10, max: 100 },
   cursor: 1024,
   treeDepth: 8,

@@ -7,6 +7,7 @@ import { messagesRoutes } from './chat/messages.js'
 import { speechRoutes } from './chat/speech.js'
 import { variablesRoutes } from './chat/variables.js'
 import { bundlesRoutes } from './gateway/bundles.js'
+import { changesRoutes } from './gateway/changes.js'
 import { conflictsRoutes } from './gateway/conflicts.js'
 import { documentsRoutes } from './gateway/documents.js'
 import { explainRoutes } from './gateway/explain.js'
@@ -34,7 +35,11 @@ export interface Tag {
 }
 
 export const TAGS: readonly Tag[] = [
-  { name: 'spaces', description: 'Knowledge spaces: made, changed, watched, deleted.', routes: spacesRoutes },
+  {
+    name: 'spaces',
+    description: 'Knowledge spaces: made, changed, watched, deleted.',
+    routes: [...spacesRoutes, ...changesRoutes],
+  },
   { name: 'documents', description: 'Documents of a space and what was made of them.', routes: documentsRoutes },
   { name: 'jobs', description: 'Work that goes on behind an upload.', routes: jobsRoutes },
   {

@@ -40,6 +40,7 @@ import type { JobFilter } from './queue/list.js'
 import type { ResearchOperations } from './research/operations.js'
 import type { SnapshotOperations } from './snapshots/operations.js'
 import type { SourceOperations } from './sources/operations.js'
+import type { ChangeFrame } from './spaces/changes.js'
 import type { Measured } from './status/measured.js'
 import type { ModelOperations } from './status/models-in-use.js'
 import type { FileSystemReader } from './vfs/vfs.js'
@@ -107,6 +108,10 @@ export interface Engine {
     evidence(caller: Caller, traceId: string, page: PageRequest): Promise<TraceListing>
     conflicts(caller: Caller, traceId: string, page: PageRequest): Promise<TraceListing>
     missing(caller: Caller, traceId: string, page: PageRequest): Promise<TraceListing>
+  }
+  changes: {
+    /** The spaces of the caller's tenant that change, for so many seconds or until the signal aborts. */
+    follow(caller: Caller, seconds: number, signal: AbortSignal): AsyncIterable<ChangeFrame>
   }
   quality: QualityOperations
   research: ResearchOperations

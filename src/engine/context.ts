@@ -1,3 +1,4 @@
+import type { ChangedSpaces } from './base/changed-spaces.js'
 import type { DegradedClass } from './base/degraded.js'
 import type { Leases } from './base/leases.js'
 import type { EngineLog } from './base/log.js'
@@ -117,6 +118,8 @@ export interface EngineContext {
   conflicts: Conflicts
   /** finds which failed queries ask the same */
   failedClusters: FailedClusters
+  /** tells who follows them which spaces changed */
+  changes: ChangedSpaces
   leases: Leases
   /** what is counted for the operator */
   measures: Measures

@@ -2,6 +2,7 @@ import { defined } from '../lib/defined.js'
 import { newId } from '../lib/ids.js'
 import { type DataLayout, dataLayout } from '../local/layout.js'
 import type { Engine } from './api.js'
+import { ChangedSpaces } from './base/changed-spaces.js'
 import { Leases } from './base/leases.js'
 import { Measures } from './base/measures.js'
 import { ofCallers } from './base/of-callers.js'
@@ -59,8 +60,9 @@ import { tenantJobs } from './rows/tenant-jobs.js'
 import { checkSearchPlace, openSearchIndexes } from './search/open-indexes.js'
 import { createSnapshots } from './snapshots/operations.js'
 import { createSources } from './sources/operations.js'
+import { followChanges } from './spaces/changes.js'
 import { setRetrievalProfile, spaceProfile } from './spaces/profile.js'
-import { setSpacePolicy, setTenantPolicy, spacePolicy, tenantPolicy } from './spaces/retention-policy.js'
+import { retentionPolicies } from './spaces/retention-policy.js'
 import {
   createSpace,
   deleteSpace,
@@ -153,6 +155,7 @@ async function openWith(
     lsa: new LsaEmbedding(options.workers?.embedding),
     models: createModelRegistry(options.providers, { budgetStore: createBudgetStore(db) }),
     reading: new Map(),
+    changes: new ChangedSpaces(),
     leases: new Leases(),
     measures: new Measures(),
     rightOfWay,
@@ -249,6 +252,7 @@ function wire(
       conflicts: (caller, id, page) => db.read(listConflicts(caller, id, page)),
       missing: (caller, id, page) => db.read(listMissing(caller, id, page)),
     },
+    changes: { follow: (caller, seconds, signal) => followChanges(context, caller, seconds, signal) },
     quality: createQuality(context),
     research: research.operations,
     sources: sources.operations,
@@ -260,12 +264,7 @@ function wire(
     },
     snapshots: createSnapshots(context, { gate, cache, derivations }),
     localFiles: createLocalFiles(context),
-    retention: {
-      ofTenant: (caller) => tenantPolicy(context, caller),
-      setTenant: (caller, body) => setTenantPolicy(context, caller, body),
-      ofSpace: (caller, id) => spacePolicy(context, caller, id),
-      setSpace: (caller, id, body) => setSpacePolicy(context, caller, id, body),
-    },
+    retention: retentionPolicies(context),
     graph: graph.operations,
     bundles,
     integrity: createIntegrity(context),

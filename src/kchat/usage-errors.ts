@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { type CliError, usageError } from '../cli/cli-error.js'
-import { nearest } from '../cli/nearest.js'
+import { nearest } from '../lib/text/nearest.js'
 
 /** Rewords a refusal of commander's parser: one sentence that names what is wrong, and the nearest right word as a hint. */
 export function reworded(error: Error, root: Command, argv: readonly string[]): CliError {

@@ -8,7 +8,9 @@ const UNSPACED = /[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u0e00-\u0e7f]/u
 
 export const TOKENS = { min: 200, default: 4000, max: 50_000 } as const
 /** what an item costs beside its text: names of fields, marks, an address */
-const ITEM_OVERHEAD = 40
+export const ITEM_OVERHEAD = 40
+/** what the line about marks and the words of the answer cost */
+export const NOTICE_TOKENS = 60
 
 /** Tokens that a text takes, about. */
 export function tokensOf(text: string): number {

@@ -2,6 +2,8 @@ import { isUuid } from '../lib/ids.js'
 import type { Api } from './api.js'
 import { oneLine } from './content.js'
 import { ToolError } from './failure.js'
+import { notReadYet } from './index-state.js'
+import { atPath } from './nearby.js'
 import type { SpaceRef, Spaces } from './spaces.js'
 import { parseUri } from './uri.js'
 
@@ -46,7 +48,9 @@ export async function documentIdOf(spaces: Spaces, api: Api, text: string, space
   const { space, path, documentId } = target
   if (documentId !== undefined) return { space, documentId }
   const query = { path: path ?? '/', maxBytes: 1 }
-  const file = await api.request('GET /knowledge-spaces/{id}/fs/cat', { path: { id: space.id }, query })
+  const file = await atPath(api, space, path ?? '/', () =>
+    api.request('GET /knowledge-spaces/{id}/fs/cat', { path: { id: space.id }, query }),
+  )
   const named = file.resourceType === 'document' ? file.targetId : file.metadata.documentId
   if (typeof named === 'string') return { space, documentId: named }
   throw new ToolError('invalid-request', `${oneLine(text)} is not a document`, '`find` and `list` show documents.')
@@ -76,12 +80,12 @@ async function byFilename(api: Api, space: SpaceRef, filename: string): Promise<
     throw new ToolError(
       'not-found',
       `no document ${JSON.stringify(oneLine(filename))} in ${space.slug}`,
-      'Use `find` with a part of the name, or `list` with the path /sources.',
+      `Use \`find\` with a part of the name, or \`list\` with the path /sources.${await notReadYet(api, space.id)}`,
     )
   const paths = items.slice(0, CANDIDATES).map(({ path }) => path)
   throw new ToolError(
     'invalid-request',
-    `${items.length} documents or more have that name`,
+    `${items.length} documents or more have ${JSON.stringify(oneLine(filename))} in their name`,
     'Give the path of one, such as these.',
     paths,
   )

@@ -52,6 +52,19 @@ interface Failure {
   retryAfter?: number
 }
 
+/** Rethrows a refusal with the names that the tool has for arguments of the operation. */
+export function namedAs(names: Readonly<Record<string, string>>): (error: unknown) => never {
+  return (error) => {
+    if (!(error instanceof ApiError) || error.status !== 400) throw error
+    const message = Object.entries(names).reduce(
+      (text, [name, ours]) =>
+        text.replaceAll(new RegExp(`\\b${name}\\b(?= (?:must|is|names|would|or in it))`, 'g'), ours),
+      error.message,
+    )
+    throw new ToolError(error.code, message, NEXT[error.code] ?? OTHERWISE)
+  }
+}
+
 export function failureOf(error: unknown): Failure {
   if (error instanceof ToolError) return { code: error.code, message: error.message, next: error.next }
   if (error instanceof ApiError) {

@@ -11,6 +11,9 @@ export const space = z
   .optional()
   .describe('Slug or id of the space. May be left out where there is only one; `spaces` lists them.')
 
+/** Blanks find nothing, which would look like an answer. */
+export const queryText = z.string().min(1).max(LIMITS.queryText).regex(/\S/, 'a question or words')
+
 export const maxTokens = z
   .int()
   .min(TOKENS.min)
@@ -40,7 +43,9 @@ export const indexState = z
     failedDocuments: z.int().describe('documents that could not be read; at least this many'),
     reasons: z.array(z.string()).describe('why something may be missing, failed documents too'),
   })
-  .describe('How current the index is: nothing found in a current one means that it is not in the documents.')
+  .describe(
+    'How current the index is: nothing found in a current one means that it is not in the documents, where degradedReasons is empty.',
+  )
 
 export const place = {
   document: z.string().describe('filename'),

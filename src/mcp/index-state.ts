@@ -21,7 +21,7 @@ export async function indexStateOf(api: Api, spaceId: string, degraded: readonly
   const reasons = [...degraded]
   if (pendingDocuments > 0)
     reasons.push(
-      `${count(pendingDocuments)} ${pendingDocuments === 1 ? 'is' : 'are'} still being read and cannot be found yet`,
+      `${count(pendingDocuments)} ${pendingDocuments === 1 ? 'is' : 'are'} still being read and cannot be found yet, or only as before`,
     )
   const isCurrent = reasons.length === 0
   if (failedDocuments > 0) reasons.push(`${count(failedDocuments)} could not be read and cannot be found`)
@@ -33,21 +33,39 @@ function count(documents: number): string {
   return counted(documents, 'document')
 }
 
-/** What an answer without a hit means. */
-export function absence({ isCurrent, reasons }: IndexState, what: string): string {
-  const why = reasons.join('; ')
-  if (!isCurrent) return `${what} The index is NOT current, so it may still be in the documents: ${why}.`
-  if (why !== '')
-    return `${what} The index is current, so this is in no document that could be read (in these words); ${why}.`
-  return `${what} The index is current, so this is not in the documents (in these words).`
+/** What a name that leads nowhere may be of yet: said behind what else to do; nothing where everything was read. */
+export async function notReadYet(api: Api, spaceId: string): Promise<string> {
+  const { isCurrent, reasons } = await indexStateOf(api, spaceId)
+  return isCurrent ? '' : ` The index is NOT current, so it may come yet: ${reasons.join('; ')}.`
 }
 
-/** The same for a space that is not asked for it otherwise; one that holds nothing is told apart. */
-export async function absenceIn(api: Api, spaceId: string, what: string, known?: IndexState): Promise<string> {
-  const [index, { items }] = await Promise.all([
-    known ?? indexStateOf(api, spaceId),
-    api.request('GET /knowledge-spaces/{id}/documents', { path: { id: spaceId }, query: { limit: 1 } }),
-  ])
-  if (items.length === 0 && index.isCurrent) return `${what} The space holds no documents yet: \`ingest\` brings them.`
-  return absence(index, what)
+/** What was looked for, and what it had to do without. */
+interface Lack {
+  /** asked for before the search: what was published since was not searched */
+  index: IndexState
+  /** what could not be searched */
+  degraded?: readonly string[] | undefined
+  /** what was looked through */
+  where?: string | undefined
+}
+
+/** What an answer without a hit means. */
+export function absence(what: string, { index, degraded = [], where = 'the documents' }: Lack): string {
+  const why = [...degraded, ...index.reasons].join('; ')
+  if (!index.isCurrent) return `${what} The index is NOT current, so it may still be in ${where}: ${why}.`
+  if (degraded.length > 0) return `${what} NOT everything could be searched, so it may still be in ${where}: ${why}.`
+  if (why !== '')
+    return `${what} The index is current, so this is not in ${where} that could be read (in these words); ${why}.`
+  return `${what} The index is current, so this is not in ${where} (in these words).`
+}
+
+/** The same; a space that holds nothing is told apart. */
+export async function absenceIn(api: Api, spaceId: string, what: string, lack: Lack): Promise<string> {
+  const { items } = await api.request('GET /knowledge-spaces/{id}/documents', {
+    path: { id: spaceId },
+    query: { limit: 1 },
+  })
+  if (items.length === 0 && lack.index.isCurrent)
+    return `${what} The space holds no documents yet: \`ingest\` brings them.`
+  return absence(what, lack)
 }

@@ -50,8 +50,10 @@ export function writePassage(writer: Writer, { number, uri, ...passage }: Passag
   const range = passage.start === undefined ? '' : ` characters ${passage.start}–${passage.end ?? ''}`
   const stale = passage.freshness === 'stale' ? '; STALE: the file has changed or is gone since' : ''
   writer.line(`[${number}] score ${passage.score}, ${passage.freshness}${stale}; ${uri}${range}`)
-  const cut = passage.isCut ? '\n…' : ''
-  writer.content(`${oneLine(passage.document)}${where === '' ? '' : ` › ${oneLine(where)}`}\n${passage.text}${cut}`)
+  writer.content(
+    `${oneLine(passage.document)}${where === '' ? '' : ` › ${oneLine(where)}`}\n${passage.text}${passage.isCut ? '\n…' : ''}`,
+  )
+  if (passage.isCut) writer.line('It is cut here: `read` with its start and end gives all of it.')
 }
 
 export function linksOf(passages: readonly Passage[]): Link[] {

@@ -101,13 +101,14 @@ export class McpSessions {
     return response
   }
 
-  /** The caller's own oldest session without an open stream goes first. */
+  /** The caller's own oldest sessions without an open stream go first; those that began at once may be several too many. */
   async #hasRoom(key: string): Promise<boolean> {
     const own = [...this.#sessions.values()].filter((session) => session.key === key)
-    if (own.length >= this.#limits.perCaller) {
+    const surplus = own.length + 1 - this.#limits.perCaller
+    if (surplus > 0) {
       const idle = own.filter(({ open }) => open === 0).sort((a, b) => a.usedAt - b.usedAt)
-      if (idle[0] === undefined) return false
-      await this.#end(idle[0])
+      if (idle.length < surplus) return false
+      for (const session of idle.slice(0, surplus)) await this.#end(session)
     }
     if (this.#sessions.size >= this.#limits.most) await this.sweep()
     return this.#sessions.size < this.#limits.most

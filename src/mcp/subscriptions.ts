@@ -1,15 +1,25 @@
 import { createHash } from 'node:crypto'
 import { ApiError } from '../client/errors.js'
 import type { Api } from './api.js'
+import { followSpaces } from './change-feed.js'
 import { type Target, targetOf } from './documents.js'
 import { ToolError } from './failure.js'
 import type { Spaces } from './spaces.js'
 
 /**
- * The service tells nobody of changes by itself, so what is subscribed to is looked at: this often after something
- * happened, and less and less often while nothing does.
+ * The service tells which spaces change, and what is subscribed to in them is looked at then. What no publication changes is
+ * looked at by the clock, as is everything of a service that tells nothing: this often after something happened, and less
+ * and less often while nothing does.
  */
-export const LOOKS = { soonestMs: 2000, latestMs: 30_000, slower: 1.25 }
+export const LOOKS = {
+  soonestMs: 2000,
+  latestMs: 30_000,
+  slower: 1.25,
+  /** between a change that was told and the look at it: what comes together is looked at once */
+  promptMs: 100,
+  /** where every change is told, in case one was not */
+  followedMs: 5 * 60_000,
+}
 const MOST = 100
 /** a space is asked for its revision where that is in place of looking at this many resources */
 const WORTH_ASKING = 2
@@ -36,8 +46,17 @@ export class Subscriptions {
   readonly #watched = new Map<string, Watched>()
   /** of spaces, as of the last look */
   #revisions = new Map<string, number>()
+  /** by the clock */
   #timer: NodeJS.Timeout | undefined
   #pauseMs: number
+  /** at spaces that were told of */
+  #prompt: NodeJS.Timeout | undefined
+  readonly #toldOf = new Set<string>()
+  #lookedAt = Number.NEGATIVE_INFINITY
+  /** one look after the other: two at once would tell of a change twice */
+  #looking: Promise<void> = Promise.resolve()
+  #feed: 'none' | 'opening' | 'open' | 'absent' = 'none'
+  #leaveFeed = () => {}
   #isClosed = false
 
   constructor(options: Options) {
@@ -58,12 +77,13 @@ export class Subscriptions {
     this.#watched.set(uri, { target, state })
     // whether it changed since the last look is not known of it
     this.#revisions.delete(target.space.id)
+    this.#follow()
     this.soon()
   }
 
   remove(uri: string): void {
     this.#watched.delete(uri)
-    if (this.#watched.size === 0) clearTimeout(this.#timer)
+    if (this.#watched.size === 0) this.#rest()
   }
 
   /** Something happened that may have changed what is watched. */
@@ -74,13 +94,55 @@ export class Subscriptions {
 
   close(): void {
     this.#isClosed = true
-    clearTimeout(this.#timer)
     this.#watched.clear()
+    this.#rest()
+  }
+
+  #rest(): void {
+    clearTimeout(this.#timer)
+    clearTimeout(this.#prompt)
+    this.#prompt = undefined
+    this.#toldOf.clear()
+    if (this.#feed !== 'absent') this.#feed = 'none'
+    this.#leaveFeed()
   }
 
   #checkRoom(uri: string): void {
     if (this.#watched.size < MOST || this.#watched.has(uri)) return
     throw new ToolError('capacity-exceeded', `a session may subscribe to ${MOST} resources`, 'Unsubscribe from one.')
+  }
+
+  #follow(): void {
+    if (this.#feed !== 'none') return
+    this.#feed = 'opening'
+    this.#leaveFeed = followSpaces(this.#options.api(), {
+      open: () => {
+        this.#feed = 'open'
+        // what changed before it opened was not told
+        this.soon()
+      },
+      changed: (id) => this.#told(id),
+      ended: (isAbsent) => {
+        this.#feed = isAbsent ? 'absent' : 'none'
+        this.soon()
+      },
+    })
+  }
+
+  #told(spaceId: string): void {
+    if (![...this.#watched.values()].some(({ target }) => target.space.id === spaceId)) return
+    this.#toldOf.add(spaceId)
+    const { promptMs, soonestMs } = this.#looks
+    // a space that is being filled changes all the time
+    const pause = Math.max(promptMs, this.#lookedAt + soonestMs - performance.now())
+    this.#prompt ??= setTimeout(() => {
+      this.#prompt = undefined
+      this.#lookedAt = performance.now()
+      const told = new Set(this.#toldOf)
+      this.#toldOf.clear()
+      void this.#inTurn((api) => this.#lookAt(api, ({ space }) => told.has(space.id)))
+    }, pause)
+    this.#prompt.unref()
   }
 
   #next(): void {
@@ -90,25 +152,49 @@ export class Subscriptions {
     this.#timer.unref()
   }
 
+  /** The look by the clock. */
   async #look(): Promise<void> {
-    let hasChanged = false
-    try {
-      const api = this.#options.api()
+    this.#follow()
+    const hasChanged = await this.#inTurn(async (api) => {
       const still = await this.#unchangedSpaces(api)
-      for (const [uri, watched] of [...this.#watched]) {
-        if (isPublished(watched.target) && still.has(watched.target.space.id)) continue
-        const state = await stateOf(api, watched.target).catch(stateOfLack)
-        if (state === undefined || state === watched.state || this.#watched.get(uri) !== watched) continue
-        watched.state = state
-        hasChanged = true
-        await this.#options.changed(uri)
-      }
+      return this.#lookAt(api, (target) => !(isPublished(target) && still.has(target.space.id)))
+    })
+    const { soonestMs, latestMs, slower, followedMs } = this.#looks
+    const isTold = this.#feed === 'open' && [...this.#watched.values()].every(({ target }) => isPublished(target))
+    if (isTold) this.#pauseMs = followedMs
+    else this.#pauseMs = hasChanged ? soonestMs : Math.min(latestMs, this.#pauseMs * slower)
+    this.#next()
+  }
+
+  async #inTurn(look: (api: Api) => Promise<boolean>): Promise<boolean> {
+    const before = this.#looking
+    let over = () => {}
+    this.#looking = new Promise((resolve) => {
+      over = resolve
+    })
+    await before
+    try {
+      return await look(this.#options.api())
     } catch {
       // a service that is away, or a client that is gone: the next look or the end of the session tells
+      return false
+    } finally {
+      over()
     }
-    const { soonestMs, latestMs, slower } = this.#looks
-    this.#pauseMs = hasChanged ? soonestMs : Math.min(latestMs, this.#pauseMs * slower)
-    this.#next()
+  }
+
+  /** @returns whether something changed */
+  async #lookAt(api: Api, isMeant: (target: Target) => boolean): Promise<boolean> {
+    let hasChanged = false
+    for (const [uri, watched] of [...this.#watched]) {
+      if (!isMeant(watched.target)) continue
+      const state = await stateOf(api, watched.target).catch(stateOfLack)
+      if (state === undefined || state === watched.state || this.#watched.get(uri) !== watched) continue
+      watched.state = state
+      hasChanged = true
+      await this.#options.changed(uri)
+    }
+    return hasChanged
   }
 
   /** Spaces of several resources that published nothing since the last look. */

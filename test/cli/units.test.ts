@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { editDistance, nearest } from '../../src/cli/nearest.js'
+import { editDistance, nearest } from '../../src/lib/text/nearest.js'
 import { ago, bytes, count, duration, parseSize, parseSpan, plural } from '../../src/cli/units.js'
 
 describe('units for people', () => {

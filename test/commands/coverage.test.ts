@@ -11,6 +11,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 
 /** Operations without a command of their own: `ks api` reaches them. */
 const BY_API_ONLY = new Map<string, string>([
+  ['GET /changes', 'a stream for programs that follow; `ks watch` and `ks top` look by themselves'],
   ['GET /metrics', 'text for a collector such as Prometheus, which asks by itself'],
 ])
 

@@ -1,4 +1,14 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
@@ -172,6 +182,7 @@ describe('ks mcp install', () => {
     ['codex', '.codex/config.toml', 'model = "o"  # mine\n[mcp_servers.other]\ncommand = "x"\n\n\n'],
     ['zed', '.config/zed/settings.json', '// mine\n{\n\t"context_servers": {},\n\t"tab": 4,\n}\n'],
     ['vscode', '.config/Code/User/mcp.json', '{"servers":{"a":{"command":"x"}, /* b */ }, "inputs": []}'],
+    ['vscode', '.config/Code/User/mcp.json', '\uFEFF{\r\n  "inputs": []\r\n}\r\n'],
   ])('gives the file of %s back to the letter', async (client, path, before) => {
     const file = home.file(path, before)
     expect((await home.ks(['mcp', 'install', client, '--yes'])).code).toBe(0)
@@ -205,7 +216,20 @@ describe('ks mcp install', () => {
     symlinkSync(join(home.dir, 'dotfiles', 'mcp.json'), join(home.dir, '.cursor', 'mcp.json'))
     expect((await home.ks(['mcp', 'install', 'cursor', '--yes'])).code).toBe(0)
     expect(readFileSync(join(home.dir, 'dotfiles', 'mcp.json'), 'utf8')).toContain('knowledge-spaces')
+    // a link to a file that is still to be made, as of a folder of settings that is not filled yet
+    mkdirSync(join(home.dir, '.gemini'))
+    symlinkSync(join('..', 'dotfiles', 'gemini.json'), join(home.dir, '.gemini', 'settings.json'))
+    expect((await home.ks(['mcp', 'install', 'gemini', '--yes'])).code).toBe(0)
+    expect(lstatSync(join(home.dir, '.gemini', 'settings.json')).isSymbolicLink()).toBe(true)
+    expect(readFileSync(join(home.dir, 'dotfiles', 'gemini.json'), 'utf8')).toContain('knowledge-spaces')
+    const kept = home.file('.codeium/windsurf/mcp_config.json', '{}')
+    chmodSync(kept, 0o400)
+    const refused = await home.ks(['mcp', 'install', 'windsurf', '--yes'])
+    expect([refused.code, readFileSync(kept, 'utf8'), statSync(kept).mode & 0o777]).toEqual([2, '{}', 0o400])
+    expect(refused.stderr).toContain('is read-only')
     const path = home.file('.claude.json', '{ broken')
+    const dry = await home.ks(['mcp', 'install', 'claude', '--dry-run'])
+    expect([dry.code, dry.stdout.includes('"knowledge-spaces"')]).toEqual([2, true])
     const { code, stderr } = await home.ks(['mcp', 'install', 'claude', '--yes'])
     expect([code, readFileSync(path, 'utf8')]).toEqual([2, '{ broken'])
     expect(stderr).toContain('is no JSON')

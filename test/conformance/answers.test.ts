@@ -518,6 +518,7 @@ describe('answers have the documented shape', () => {
 
   test('of deletions', async () => {
     const id = { id: made.space }
+    await call('streamChanges', {}, { query: { seconds: '1' } })
     const deleted = await call('deleteDocuments', id, { json: { documentIds: [made.other] } })
     expect(deleted.items).toMatchObject([{ documentId: made.other, status: 'deleted' }])
   })

@@ -6,6 +6,7 @@ import { afterAll } from 'vitest'
 import { removeFolder } from '../../bench/lib/removed-folder.js'
 import type { AcceptedDocument } from '../../src/contract/gateway/documents.js'
 import type { Caller } from '../../src/engine/base/caller.js'
+import { ChangedSpaces } from '../../src/engine/base/changed-spaces.js'
 import { Leases } from '../../src/engine/base/leases.js'
 import { Measures } from '../../src/engine/base/measures.js'
 import type { ModelReference } from '../../src/engine/base/model-reference.js'
@@ -139,6 +140,7 @@ export async function openSmallStore(changes: Partial<EngineOptions> = {}): Prom
       pictures: { published() {} },
       recordings: { listenTo: noop },
       conflicts: { published() {}, catchUp: async () => true, unreadable: () => 0 },
+      changes: new ChangedSpaces(),
       failedClusters: { captured() {}, catchUp: noop },
       reading: new Map(),
       leases: new Leases(),

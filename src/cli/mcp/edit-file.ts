@@ -16,25 +16,32 @@ export interface Entry {
 type Value = Readonly<Record<string, unknown>>
 
 /** The text with the entry; undefined where it is there already. @throws CliError for a file that cannot be edited */
-export async function withEntry(text: string, entry: Entry, value: Value): Promise<string | undefined> {
+export async function withEntry(whole: string, entry: Entry, value: Value): Promise<string | undefined> {
+  const [mark, text] = parted(whole)
   const before = await settingsIn(text, entry)
   if (isDeepStrictEqual(serverIn(before, entry), value)) return undefined
   const edited = entry.format === 'json' ? await editJson(text, entry, value) : await editToml(text, entry, value)
-  return await checked(edited, entry, { before, value })
+  return mark + (await checked(edited, entry, { before, value }))
 }
 
 /** The text without the entry; undefined where there is none. @throws CliError for a file that cannot be edited */
-export async function withoutEntry(text: string, entry: Entry): Promise<string | undefined> {
+export async function withoutEntry(whole: string, entry: Entry): Promise<string | undefined> {
+  const [mark, text] = parted(whole)
   const before = await settingsIn(text, entry)
   if (serverIn(before, entry) === undefined) return undefined
   const edited = entry.format === 'json' ? await editJson(text, entry, undefined) : cutToml(text, entry)
-  return await checked(edited, entry, { before, value: undefined })
+  return mark + (await checked(edited, entry, { before, value: undefined }))
 }
 
 /** The entry as the file has it. @throws CliError for a file that cannot be read */
-export async function entryIn(text: string, entry: Entry): Promise<Value | undefined> {
-  const value = serverIn(await settingsIn(text, entry), entry)
+export async function entryIn(whole: string, entry: Entry): Promise<Value | undefined> {
+  const value = serverIn(await settingsIn(parted(whole)[1], entry), entry)
   return isRecord(value) ? value : undefined
+}
+
+/** The mark of its encoding that some editors of Windows begin a file with, and the text behind it. */
+function parted(whole: string): [mark: string, text: string] {
+  return whole.startsWith('\uFEFF') ? ['\uFEFF', whole.slice(1)] : ['', whole]
 }
 
 function serverIn(whole: Value, { key, name }: Entry): unknown {
@@ -121,6 +128,6 @@ async function parseToml(text: string, entry: Entry): Promise<unknown> {
 }
 
 function unreadable({ path }: Entry, what: string): CliError {
-  const hint = 'nothing was written; `--dry-run` shows what to add by hand to a file that is mended'
+  const hint = 'nothing was written: mend the file, or add by hand what `--dry-run` shows'
   return new CliError(`${path} ${what}`, { code: 'invalid-request', exit: EXIT.usage, hint })
 }

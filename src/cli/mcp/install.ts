@@ -1,7 +1,8 @@
-import { existsSync, readdirSync, readFileSync, realpathSync } from 'node:fs'
+import { existsSync, lstatSync, readdirSync, readFileSync, readlinkSync, realpathSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
-import { join, parse } from 'node:path'
-import { usageError } from '../cli-error.js'
+import { dirname, join, parse, resolve } from 'node:path'
+import { EXIT } from '../../contract/errors.js'
+import { CliError, usageError } from '../cli-error.js'
 import { writeKept } from '../kept-file.js'
 import { CLIENTS, type ClientName, type ClientPlace, type ServerEntry } from './clients.js'
 import { type Entry, entryIn, withEntry, withoutEntry } from './edit-file.js'
@@ -16,10 +17,15 @@ export interface Plan {
   /** the entry alone, as the file writes it */
   shown: string
   isNew: boolean
+  /** why the file cannot be edited, where it cannot */
+  trouble?: unknown
 }
 
 /** Variables that say where things are; a client with windows starts programs without them. */
 const PLACES = ['KS_DATA_DIR', 'KS_CONFIG_DIR', 'KS_CACHE_DIR', 'KS_STATE_DIR']
+
+/** A file is put in place of the old one, which the system allows whatever the old one allows. */
+const ANYBODY_WRITES = 0o222
 
 export function clientNamed(text: string): ClientName {
   const known = clientNames().find((name) => name === text)
@@ -49,9 +55,14 @@ export async function planInstall(
 ): Promise<Plan> {
   const { place, entry, before } = look(client, where)
   const value = { ...place.extra, ...server }
-  const text = await withEntry(before ?? '', entry, value)
   const shown = (await withEntry('', entry, value)) ?? ''
-  return { client, title: place.title, path: entry.path, entry, text, shown, isNew: before === undefined }
+  const plan = { client, title: place.title, path: entry.path, entry, shown, isNew: before === undefined }
+  try {
+    return { ...plan, text: await withEntry(before ?? '', entry, value) }
+  } catch (trouble) {
+    // what is to be added by hand can be shown all the same
+    return { ...plan, text: undefined, trouble }
+  }
 }
 
 export async function planUninstall(client: ClientName, where: { project: boolean; name: string }): Promise<Plan> {
@@ -81,12 +92,25 @@ function look(client: ClientName, { project, name }: { project: boolean; name: s
   const file = project ? place.project : place.file({ home: homedir(), platform: process.platform, env: process.env })
   if (file === undefined) throw usageError(`${place.title} has no file for a project`, 'leave out `--project`')
   const given = project ? join(process.cwd(), file) : file
-  const path = existsSync(given) ? realpathSync(given) : given // a link stays one
+  const path = targetOf(given)
   const before = existsSync(path) ? readFileSync(path, 'utf8') : undefined
   return { place, before, entry: { path, name, format: place.format, key: place.key } }
 }
 
-/** Writes the file, with a copy of what it was beside it. @returns the copy */
+/** The file that a link leads to, so that the link stays one, also where that file is still to be made. */
+function targetOf(path: string): string {
+  if (existsSync(path)) return realpathSync(path)
+  const isLink = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true
+  return isLink ? resolve(dirname(path), readlinkSync(path)) : path
+}
+
+/** Writes the file, with a copy of what it was beside it. @returns the copy @throws CliError for a file that nobody may write */
 export function write({ path, text, isNew }: Plan): string | undefined {
+  if (!isNew && (statSync(path).mode & ANYBODY_WRITES) === 0)
+    throw new CliError(`${path} is read-only`, {
+      code: 'invalid-request',
+      exit: EXIT.usage,
+      hint: 'nothing was written: make it writable, or add by hand what `--dry-run` shows',
+    })
   return text === undefined ? undefined : writeKept({ path, text, isNew })
 }

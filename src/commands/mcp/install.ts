@@ -26,7 +26,11 @@ export default class McpInstall extends BaseCommand {
     const { args, flags } = await this.parse(McpInstall)
     const server = serverEntry(this.config.root, this.serverArgs(flags.space), process.env)
     const plan = await planInstall(clientNamed(args.client), server, flags)
-    const { title, path, shown, text } = plan
+    const { title, path, shown, text, trouble } = plan
+    if (trouble !== undefined) {
+      if (flags['dry-run'] && !this.out.isJson) this.out.text(shown)
+      throw trouble
+    }
     if (this.out.isJson && flags['dry-run'])
       return this.out.json({ client: args.client, path, changes: text !== undefined, text: text ?? null })
     if (text === undefined) return this.out.line(`${title} starts it already: ${path}`)

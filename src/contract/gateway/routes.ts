@@ -1,4 +1,5 @@
 import { bundlesRoutes } from './bundles.js'
+import { changesRoutes } from './changes.js'
 import { conflictsRoutes } from './conflicts.js'
 import { documentsRoutes } from './documents.js'
 import { explainRoutes } from './explain.js'
@@ -32,6 +33,7 @@ export const gatewayRoutes = [
   ...researchRoutes,
   ...integrityRoutes,
   ...systemRoutes,
+  ...changesRoutes,
   ...retentionRoutes,
   ...fsRoutes,
   ...snapshotsRoutes,

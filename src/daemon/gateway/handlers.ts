@@ -1,6 +1,7 @@
 import type { gatewayRoutes } from '../../contract/gateway/routes.js'
 import type { HandlerDeps, Handlers } from '../operation.js'
 import { bundlesHandlers } from './bundles.js'
+import { changesHandlers } from './changes.js'
 import { conflictsHandlers } from './conflicts.js'
 import { documentsHandlers } from './documents.js'
 import { explainHandlers, searchHandlers } from './explain.js'
@@ -34,6 +35,7 @@ export function gatewayHandlers(deps: HandlerDeps) {
     ...sourcesHandlers(deps),
     ...researchHandlers(deps),
     ...systemHandlers(deps),
+    ...changesHandlers(deps),
     ...retentionHandlers(deps),
     ...fsHandlers(deps),
     ...snapshotsHandlers(deps),

@@ -11,6 +11,7 @@ export const GUARDED_PREFIXES: readonly string[] = [
   'metrics',
   'chat-apps',
   'mcp',
+  'changes',
 ]
 
 const MAX_DECODES = 3

@@ -191,6 +191,7 @@ export class SpaceImport {
   /** Wakes what works behind a publication. */
   shown(): void {
     const { context, space } = this
+    context.changes.changed(space.tenant, space.id)
     context.pageIndexes.published(space.key)
     context.pictures.published(space.key)
     context.conflicts.published(space.key)

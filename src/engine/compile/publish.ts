@@ -42,6 +42,7 @@ export async function publishBatch(
   await context.rightOfWay.giveWay()
   const published = await db.write(() => publish(space, built, embedded?.vectorSpace, rows), { lock: space.key })
   if (published === undefined) return false
+  context.changes.changed(space.tenant, space.id)
   context.pageIndexes.published(space.key)
   context.pictures.published(space.key)
   context.conflicts.published(space.key)

@@ -51,6 +51,7 @@ async function removeDocuments(
     lock: { tenant: caller.tenant, id: spaceId },
   })
   context.wake()
+  context.changes.changed(caller.tenant, spaceId)
   const named = outcome.rows.flatMap(({ id, row }) => (row === undefined ? [] : [{ id, key: row.object_key }]))
   const keys = [...named.map(({ key }) => key), ...outcome.within.map((row) => row.object_key)]
   const [followed, removed] = await Promise.allSettled([

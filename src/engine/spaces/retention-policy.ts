@@ -45,31 +45,15 @@ export function sessionExpiry(rules: RetentionRules, heartbeat: number): number 
   return Math.min(heartbeat + rules.sessionInactivityMinutes * MINUTE, END_OF_TIME)
 }
 
-export async function tenantPolicy(context: EngineContext, caller: Caller): Promise<RetentionPolicy> {
-  return read(context, caller)
-}
-
-/** @throws KsError `not-found` */
-export async function spacePolicy(context: EngineContext, caller: Caller, id: string): Promise<RetentionPolicy> {
-  return read(context, caller, id)
-}
-
-export async function setTenantPolicy(
-  context: EngineContext,
-  caller: Caller,
-  body: RetentionPolicyBody,
-): Promise<RetentionPolicy> {
-  return change(context, caller, body)
-}
-
-/** Deletes nothing: the background clean-up reads the new rules at its next turn. @throws KsError `not-found` */
-export async function setSpacePolicy(
-  context: EngineContext,
-  caller: Caller,
-  id: string,
-  body: RetentionPolicyBody,
-): Promise<RetentionPolicy> {
-  return change(context, caller, body, id)
+/** A tenant's own policy, and those of its spaces. @throws KsError `not-found` for a space that is not there */
+export function retentionPolicies(context: EngineContext) {
+  return {
+    ofTenant: (caller: Caller) => read(context, caller),
+    setTenant: (caller: Caller, body: RetentionPolicyBody) => change(context, caller, body),
+    ofSpace: (caller: Caller, id: string) => read(context, caller, id),
+    /** Deletes nothing: the background clean-up reads the new rules at its next turn. */
+    setSpace: (caller: Caller, id: string, body: RetentionPolicyBody) => change(context, caller, body, id),
+  }
 }
 
 interface Owner {

@@ -91,6 +91,7 @@ export async function deleteSpace(context: EngineContext, caller: Caller, id: st
   }
   await writeAnswer(db, caller, hide, { lock: { tenant: caller.tenant, id } })
   context.wake()
+  context.changes.changed(caller.tenant, id)
 }
 
 export function* spaceManifest(context: EngineContext, caller: Caller, id: string): Read<KnowledgeSpaceManifest> {

@@ -39,13 +39,13 @@ export async function writeFile(
   spaceId: string,
   body: FsWriteBody,
 ): Promise<VirtualItem> {
-  const { db, objects, log, now } = context
+  const { db, objects, log, now, changes } = context
   const { path, bytes } = await db.read(place(caller, spaceId, body))
   const sha256 = createHash('sha256').update(bytes).digest('hex')
   const file: NewFile = { sha256, size: bytes.length, objectKey: ObjectStore.key(caller.tenant, sha256) }
   const staged = await objects.stage(newId(), Readable.from([bytes]), LIMITS.workspaceFileBytes, path.path)
   try {
-    return await keepObjects(context, {
+    const written = await keepObjects(context, {
       tenant: caller.tenant,
       incoming: [{ staged, key: file.objectKey }],
       isLoose: true,
@@ -63,6 +63,8 @@ export async function writeFile(
           { lock: { tenant: caller.tenant, id: spaceId } },
         ),
     })
+    changes.changed(caller.tenant, spaceId)
+    return written
   } catch (error) {
     await removeUnreferenced(context, caller.tenant, [file.objectKey]).catch((cause: unknown) =>
       log.warn({ error: String(cause) }, 'a file that was refused could not be cleaned up'),
@@ -161,7 +163,12 @@ function* assertPlace(spaceKey: number, { path, segments }: VirtualPath): Read<v
  *
  * @throws KsError `invalid-request`, `not-found`, `path-taken`
  */
-export function moveFiles({ db, now }: EngineContext, caller: Caller, spaceId: string, body: FsMvBody): Promise<Moved> {
+export async function moveFiles(
+  { db, now, changes }: EngineContext,
+  caller: Caller,
+  spaceId: string,
+  body: FsMvBody,
+): Promise<Moved> {
   const move = function* (): Write<Moved> {
     const { key } = yield* findSpace(caller.tenant, spaceId)
     const from = workspacePath(body.oldPath, 'oldPath', 1)
@@ -194,12 +201,14 @@ export function moveFiles({ db, now }: EngineContext, caller: Caller, spaceId: s
       )
     return { ...moved, files: yield* moveRows(at, { source, target }) }
   }
-  return writeAnswer(db, caller, move, { lock: { tenant: caller.tenant, id: spaceId } })
+  const moved = await writeAnswer(db, caller, move, { lock: { tenant: caller.tenant, id: spaceId } })
+  changes.changed(caller.tenant, spaceId)
+  return moved
 }
 
 /** Removes a file, or a folder with all it holds: gone from every read at once. The bytes go in the background. */
 export async function removeFiles(
-  { db, now, wake }: EngineContext,
+  { db, now, wake, changes }: EngineContext,
   caller: Caller,
   spaceId: string,
   query: FsRmQuery,
@@ -223,5 +232,6 @@ export async function removeFiles(
   }
   const removed = await writeAnswer(db, caller, remove, { lock: { tenant: caller.tenant, id: spaceId } })
   wake()
+  changes.changed(caller.tenant, spaceId)
   return removed
 }

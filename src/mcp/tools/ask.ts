@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { DocumentFilter } from '../../contract/gateway/document-filter.js'
 import { AnswerMetadata, EvidenceState } from '../../contract/gateway/queries.js'
-import { LIMITS } from '../../contract/limits.js'
 import { QueryMode, uuid } from '../../contract/primitives.js'
 import { defined } from '../../lib/defined.js'
 import { recordIn, textOf } from '../../lib/json/values.js'
@@ -10,11 +9,11 @@ import { withoutThoughts } from '../../lib/text/thoughts.js'
 import { cutText, tokensOf } from '../budget.js'
 import { Writer } from '../content.js'
 import { ToolError } from '../failure.js'
-import { indexState, maxTokens, space } from '../fields.js'
+import { indexState, maxTokens, queryText, space } from '../fields.js'
 import { absenceIn, indexStateOf } from '../index-state.js'
 import { linksOf, type Passage, passage, passageOf, writePassage } from '../passages.js'
 import { READS, type ToolCall, tool } from '../tool.js'
-import { activeDocuments, documentsOf, fitted } from './search.js'
+import { activeDocuments, documentsOf, fitted, whereOf } from './search.js'
 
 /** characters of an answer between two words on its progress */
 const PROGRESS_CHARS = 200
@@ -41,7 +40,7 @@ export const ask = tool({
   description:
     'Ask a space a question and get a written answer with citations: marks like [2] name the passages below it. `state` tells whether the documents answer it, in part, not at all, or contradict each other. Without a model provider the answer is made of sentences of the documents. Use `search` to read passages yourself, and `research` for questions that need many steps.',
   input: z.strictObject({
-    question: z.string().min(1).max(LIMITS.queryText),
+    question: queryText,
     space,
     documents: documentsOf,
     filter: DocumentFilter.optional().describe('Only documents that say this of themselves.'),
@@ -59,10 +58,11 @@ export const ask = tool({
       query: args.question,
       ...defined({ mode: args.mode, filter: args.filter, sessionId: args.sessionId, activeDocumentIds: documents }),
     }
+    // before the evidence is looked for: what is published meanwhile was not looked at
+    const index = await indexStateOf(call.api, ref.id)
     const answered = await answerOf(call, body)
     const { metadata } = answered
     const degraded = stringsOf(metadata.degradedReasons)
-    const index = await indexStateOf(call.api, ref.id)
     const items = metadata.evidenceBundle?.items ?? []
     const all = items.flatMap((item, at) => passageOf(item, at + 1, ref.slug) ?? [])
     const answer = cutText(answered.text, Math.max(1, budget - 100))
@@ -82,7 +82,8 @@ export const ask = tool({
       ...defined({ generator: metadata.generator, sessionId: answered.sessionId }),
     }
     const lack = data.state === 'not-enough-evidence'
-    const state = lack ? await absenceIn(call.api, ref.id, STATES[data.state], index) : STATES[data.state]
+    const what = STATES[data.state]
+    const state = lack ? await absenceIn(call.api, ref.id, what, { index, degraded, where: whereOf(args) }) : what
     return { text: told(data, state), data, links: linksOf(shown) }
   },
 })
@@ -138,13 +139,16 @@ const STATES: Readonly<Record<EvidenceState, string>> = {
 }
 
 function told(data: z.output<typeof AskAnswer>, state: string): string {
+  const lacksEvidence = data.state === 'not-enough-evidence'
   const writer = new Writer().line(state)
-  if (data.state !== 'not-enough-evidence' && !data.index.isCurrent)
+  if (!lacksEvidence && !data.index.isCurrent)
     writer.line(`The index is not current: ${data.index.reasons.join('; ')}.`)
   for (const reason of data.degradedReasons) writer.line(`The answer had to do without something: ${reason}.`)
   if (data.citations.some(({ freshness }) => freshness === 'stale'))
     writer.line('Some of the evidence is STALE: its file has changed or is gone. `refresh` reads it again.')
-  writer.line('Answer:').content(data.answerIsCut ? `${data.answer}\n… (cut: give a larger maxTokens)` : data.answer)
+  const made = data.generator === 'extractive' && !lacksEvidence ? 'Answer, of sentences of the documents:' : 'Answer:'
+  writer.line(made).content(data.answer)
+  if (data.answerIsCut) writer.line('The answer is cut here: ask again with a larger maxTokens.')
   for (const reason of data.conflicts) writer.line('Contradiction:').content(reason)
   for (const text of data.missing) writer.line('Not found:').content(text)
   if (data.citations.length > 0) writer.line('Evidence:')

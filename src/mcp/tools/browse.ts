@@ -12,9 +12,10 @@ import { defined } from '../../lib/defined.js'
 import { counted } from '../../lib/text/counted.js'
 import { fitting } from '../budget.js'
 import { oneLine, Writer } from '../content.js'
-import { ToolError } from '../failure.js'
+import { namedAs, ToolError } from '../failure.js'
 import { cursor, maxTokens, nextCursor, space } from '../fields.js'
-import { absenceIn } from '../index-state.js'
+import { absenceIn, indexStateOf } from '../index-state.js'
+import { atPath } from '../nearby.js'
 import type { SpaceRef } from '../spaces.js'
 import { READS, type ToolCall, tool } from '../tool.js'
 import { parseUri, uriOf } from '../uri.js'
@@ -59,10 +60,26 @@ interface Page<T> {
   degradedReasons?: string[] | undefined
 }
 
-/** What an empty page means. */
-async function emptiness(call: ToolCall, ref: SpaceRef, at: string, page: Page<unknown>): Promise<string> {
-  if (page.items.length > 0 || page.nextCursor !== undefined) return 'Nothing so far; not everything was looked at yet.'
-  return at.startsWith('/workspaces') ? 'Nothing.' : absenceIn(call.api, ref.id, 'Nothing.')
+/** A page, and what it means where it is empty. */
+async function pageWithMeaning<T>(
+  call: ToolCall,
+  { ref, path: at }: Place,
+  what: string,
+  ask: () => Promise<Page<T>>,
+): Promise<{ page: Page<T>; nothing: string }> {
+  const isEmpty = ({ items, nextCursor }: Page<T>) => items.length === 0 && nextCursor === undefined
+  const first = await atPath(call.api, ref, at, ask)
+  if (!isEmpty(first)) return { page: first, nothing: `${what} so far; not everything was looked at yet.` }
+  if (at.startsWith('/workspaces')) return { page: first, nothing: `${what}.` }
+  const index = await indexStateOf(call.api, ref.id)
+  // what was published between the page and this is there now
+  const page = index.isCurrent ? await ask() : first
+  if (!isEmpty(page)) return { page, nothing: '' }
+  const where = NAMESPACES.includes(at.slice(1)) ? undefined : `what is below ${oneLine(at)}`
+  return {
+    page,
+    nothing: await absenceIn(call.api, ref.id, `${what}.`, { index, degraded: page.degradedReasons, where }),
+  }
 }
 
 /** Asks again for less where not everything fits, so that the cursor stands where the answer ends. */
@@ -76,11 +93,12 @@ async function fittingPage<T>(
   return count === page.items.length ? page : ask(count)
 }
 
-async function placeOf(
-  call: ToolCall,
-  text: string,
-  name: string | undefined,
-): Promise<{ ref: SpaceRef; path: string }> {
+interface Place {
+  ref: SpaceRef
+  path: string
+}
+
+async function placeOf(call: ToolCall, text: string, name: string | undefined): Promise<Place> {
   if (!text.startsWith('ks://')) return { ref: await call.spaces.named(name), path: absolute(text) }
   const address = parseUri(text)
   if (address?.path === undefined)
@@ -135,17 +153,20 @@ export const list = tool({
   output: () => listing,
   annotations: READS,
   run: async (args, call) => {
-    const { ref, path: at } = await placeOf(call, args.path, args.space)
+    const place = await placeOf(call, args.path, args.space)
+    const { ref, path: at } = place
     if (at === '/') return listed(ref, at, rootOf())
-    const page = await fittingPage(
-      async (limit) => {
-        const query = { path: at, limit, ...defined({ cursor: args.cursor }) }
-        return call.api.request('GET /knowledge-spaces/{id}/fs/ls', { path: { id: ref.id }, query })
-      },
-      args,
-      (item) => item.path,
-    )
-    return listed(ref, at, page, await emptiness(call, ref, at, page))
+    const ask = () =>
+      fittingPage(
+        async (limit) => {
+          const query = { path: at, limit, ...defined({ cursor: args.cursor }) }
+          return call.api.request('GET /knowledge-spaces/{id}/fs/ls', { path: { id: ref.id }, query })
+        },
+        args,
+        (item) => item.path,
+      )
+    const { page, nothing } = await pageWithMeaning(call, place, 'Nothing is here', ask)
+    return listed(ref, at, page, nothing)
   },
 })
 
@@ -168,18 +189,21 @@ export const find = tool({
   output: () => listing,
   annotations: READS,
   run: async (args, call) => {
-    const { ref, path: at } = await placeOf(call, args.path, args.space)
+    const place = await placeOf(call, args.path, args.space)
+    const { ref, path: at } = place
     const { nameContains, metadataKey, metadataValue } = args
     const wanted = defined({ nameContains, metadataKey, metadataValue, resourceType: args.type, cursor: args.cursor })
-    const page = await fittingPage(
-      async (limit) => {
-        const query = { path: at, limit, ...wanted }
-        return call.api.request('GET /knowledge-spaces/{id}/fs/find', { path: { id: ref.id }, query })
-      },
-      args,
-      (item) => item.path,
-    )
-    return listed(ref, at, page, await emptiness(call, ref, at, page))
+    const ask = () =>
+      fittingPage(
+        async (limit) => {
+          const query = { path: at, limit, ...wanted }
+          return call.api.request('GET /knowledge-spaces/{id}/fs/find', { path: { id: ref.id }, query })
+        },
+        args,
+        (item) => item.path,
+      )
+    const { page, nothing } = await pageWithMeaning(call, place, 'No name fits', ask)
+    return listed(ref, at, page, nothing)
   },
 })
 
@@ -216,21 +240,26 @@ export const grep = tool({
     }),
   annotations: READS,
   run: async (args, call) => {
-    const { ref, path: at } = await placeOf(call, args.path, args.space)
+    const place = await placeOf(call, args.path, args.space)
+    const { ref, path: at } = place
     let isTruncated = false
-    const page = await fittingPage(
-      async (limit) => {
-        const query = { path: at, q: args.pattern, limit, ...defined({ cursor: args.cursor }) }
-        const found = await call.api.request('GET /knowledge-spaces/{id}/fs/grep', { path: { id: ref.id }, query })
-        isTruncated = found.truncated
-        return { ...found, items: found.matches }
-      },
-      args,
-      ({ path: place, snippet }) => place + snippet,
-    )
-    const matches = page.items.map(({ path: place, snippet, startOffset: start, endOffset: end, metadata }) => ({
-      path: place,
-      uri: uriOf({ space: ref.slug, path: place }),
+    const ask = () =>
+      fittingPage(
+        async (limit) => {
+          const query = { path: at, q: args.pattern, limit, ...defined({ cursor: args.cursor }) }
+          const found = await call.api
+            .request('GET /knowledge-spaces/{id}/fs/grep', { path: { id: ref.id }, query })
+            .catch(namedAs({ q: 'pattern' }))
+          isTruncated = found.truncated
+          return { ...found, items: found.matches }
+        },
+        args,
+        (item) => item.path + item.snippet,
+      )
+    const { page, nothing } = await pageWithMeaning(call, place, 'No match', ask)
+    const matches = page.items.map(({ path: file, snippet, startOffset: start, endOffset: end, metadata }) => ({
+      path: file,
+      uri: uriOf({ space: ref.slug, path: file }),
       ...(typeof metadata.filename === 'string' ? { document: metadata.filename } : {}),
       ...(typeof metadata.documentId === 'string' ? { documentId: metadata.documentId } : {}),
       snippet,
@@ -241,9 +270,8 @@ export const grep = tool({
     const writer = new Writer()
     for (const reason of degradedReasons) writer.line(`Not everything could be searched: ${reason}.`)
     if (matches.length > 0) writer.line(`${counted(matches.length, 'match', 'matches')}:`)
-    else if (page.nextCursor !== undefined || isTruncated)
-      writer.line('No match so far; not everything was looked at yet.')
-    else writer.line(await absenceIn(call.api, ref.id, 'No match.'))
+    else if (isTruncated) writer.line('No match so far; not everything was looked at yet.')
+    else writer.line(nothing)
     for (const one of matches) writer.line(one.uri).content(one.snippet)
     if (page.nextCursor !== undefined) writer.line(`There is more: call again with cursor ${page.nextCursor}.`)
     else if (isTruncated) writer.line('The search stopped before its end: give a narrower path or pattern.')
@@ -282,16 +310,18 @@ export const tree = tool({
   run: async (args, call) => {
     const { ref, path: at } = await placeOf(call, args.path, args.space)
     let isTruncated = false
-    const page = await fittingPage(
-      async (limit) => {
-        const query = { path: at, limit, depth: args.depth, ...defined({ cursor: args.cursor }) }
-        const found = await call.api.request('GET /knowledge-spaces/{id}/fs/tree', { path: { id: ref.id }, query })
-        isTruncated = found.truncated
-        return { ...found, items: linesOf(found.root) }
-      },
-      args,
-      (line) => line,
-    )
+    const ask = () =>
+      fittingPage(
+        async (limit) => {
+          const query = { path: at, limit, depth: args.depth, ...defined({ cursor: args.cursor }) }
+          const found = await call.api.request('GET /knowledge-spaces/{id}/fs/tree', { path: { id: ref.id }, query })
+          isTruncated = found.truncated
+          return { ...found, items: linesOf(found.root) }
+        },
+        args,
+        (line) => line,
+      )
+    const page = await atPath(call.api, ref, at, ask)
     const text = page.items.join('\n')
     const degradedReasons = page.degradedReasons ?? []
     const writer = new Writer()

@@ -14,7 +14,7 @@ import { fitting } from '../budget.js'
 import { oneLine, Writer } from '../content.js'
 import { ToolError } from '../failure.js'
 import { cursor, maxTokens, nextCursor, space } from '../fields.js'
-import { absenceIn } from '../index-state.js'
+import { absenceIn, indexStateOf } from '../index-state.js'
 import type { SpaceRef } from '../spaces.js'
 import { READS, type ToolCall, tool } from '../tool.js'
 
@@ -60,13 +60,16 @@ export const graph = tool({
     if (args.entity !== undefined && (args.query !== undefined || args.cursor !== undefined))
       throw new ToolError('invalid-request', 'entity goes without query and cursor', 'Give either query or entity.')
     const ref = await call.spaces.named(args.space)
+    // before the graph is read: what is published meanwhile is not in it
+    const index = await indexStateOf(call.api, ref.id)
     const found = await (args.entity === undefined ? listed(call, ref, args) : around(call, ref, args.entity, args))
     const writer = new Writer()
     for (const reason of found.degradedReasons) writer.line(`The graph may lack something: ${reason}.`)
     writer.line(
       `${counted(found.entities.length, 'entity', 'entities')}, ${counted(found.relations.length, 'relation')}`,
     )
-    if (found.entities.length === 0) writer.line(await absenceIn(call.api, ref.id, 'Nothing is named so.'))
+    if (found.entities.length === 0)
+      writer.line(await absenceIn(call.api, ref.id, 'Nothing is named so.', { index, degraded: found.degradedReasons }))
     const lines = [
       ...found.entities.map(
         ({ id, name, type, passages }) => `${oneLine(name)} (${type}, ${counted(passages, 'passage')}, ${id})`,
@@ -103,7 +106,7 @@ async function listed({ api }: ToolCall, { id }: SpaceRef, { query, type, cursor
     relations: [],
     isTruncated: next !== undefined,
     leftOut: 0,
-    degradedReasons: [],
+    degradedReasons: whole.degradedReasons ?? [],
     nextCursor: next,
   }
 }

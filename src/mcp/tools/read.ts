@@ -7,6 +7,7 @@ import { oneLine, Writer } from '../content.js'
 import { pathOfDocument, type Target, targetOf } from '../documents.js'
 import { ToolError } from '../failure.js'
 import { document, maxTokens, space } from '../fields.js'
+import { atPath } from '../nearby.js'
 import { paragraphsAround, type Range, sectionRange, textOfPages } from '../parts.js'
 import { READS, type ToolCall, tool } from '../tool.js'
 import { uriOf } from '../uri.js'
@@ -62,7 +63,7 @@ export const read = tool({
       )
     const target = await targetOf(call.spaces, call.api, args.document, args.space)
     const path = target.path ?? (await pathOfDocument(call.api, target.space, target.documentId ?? ''))
-    const piece = await pieceOf(call, { ...target, path }, args)
+    const piece = await atPath(call.api, target.space, path, () => pieceOf(call, { ...target, path }, args))
     const uri = uriOf({ space: target.space.slug, path })
     const data = { space: target.space.slug, path, uri, ...piece }
     const writer = new Writer()

@@ -4,13 +4,12 @@ import { ApiError } from '../../client/errors.js'
 import { EvidenceState } from '../../contract/gateway/queries.js'
 import type { ResearchReport, ResearchTaskJob } from '../../contract/gateway/research.js'
 import { PlanResearchBody, ResearchLimits, ResearchStage } from '../../contract/gateway/research.js'
-import { LIMITS } from '../../contract/limits.js'
 import { count, positive, uuid } from '../../contract/primitives.js'
 import { defined } from '../../lib/defined.js'
 import type { Api } from '../api.js'
 import { cutText, TOKENS, tokensOf } from '../budget.js'
 import { oneLine, Writer } from '../content.js'
-import { maxTokens, place, space } from '../fields.js'
+import { maxTokens, place, queryText, space } from '../fields.js'
 import type { Spaces } from '../spaces.js'
 import { argumentsOf, READS, resultOf, tool } from '../tool.js'
 import { uriOf } from '../uri.js'
@@ -43,7 +42,7 @@ const Status = z.strictObject({
 type Status = z.output<typeof Status>
 
 const ResearchInput = z.strictObject({
-  question: z.string().min(1).max(LIMITS.queryText),
+  question: queryText,
   space,
   mode: PlanResearchBody.shape.mode,
   budgetUsd: PlanResearchBody.shape.budgetUsd.describe('What models may cost.'),

@@ -3,11 +3,11 @@ import { DocumentFilter } from '../../contract/gateway/document-filter.js'
 import { LIMITS } from '../../contract/limits.js'
 import { ConcreteMode } from '../../contract/primitives.js'
 import { defined } from '../../lib/defined.js'
-import { fitting } from '../budget.js'
+import { fitting, ITEM_OVERHEAD, NOTICE_TOKENS } from '../budget.js'
 import { Writer } from '../content.js'
 import { cursorAt, offsetOf } from '../cursors.js'
 import { documentIdOf } from '../documents.js'
-import { cursor, document, indexState, maxTokens, nextCursor, space } from '../fields.js'
+import { cursor, document, indexState, maxTokens, nextCursor, queryText, space } from '../fields.js'
 import { absenceIn, indexStateOf } from '../index-state.js'
 import { linksOf, type Passage, passage, passageOf, shortened, writePassage } from '../passages.js'
 import { READS, type ToolCall, tool } from '../tool.js'
@@ -30,7 +30,7 @@ export const search = tool({
   description:
     'Find the passages of documents that bear on a question or words, ranked by meaning and words, each with its document, section, page, score and freshness. Use it for facts and quotes; `ask` for a written answer; `grep` for exact strings. The answer tells whether the index is current: only then does finding nothing mean that it is not in the documents.',
   input: z.strictObject({
-    query: z.string().min(1).max(LIMITS.queryText).describe('A question or words.'),
+    query: queryText.describe('A question or words.'),
     space,
     documents: documentsOf,
     filter: DocumentFilter.optional().describe('Only documents that say this of themselves.'),
@@ -45,7 +45,7 @@ export const search = tool({
       passages: z.array(passage),
       degradedReasons: z.array(z.string()).describe('what could not be searched'),
       index: indexState,
-      leftOut: z.int().describe('passages that were found and did not fit'),
+      leftOut: z.int().describe('passages that were found and did not fit; more may follow'),
       nextCursor,
     }),
   annotations: READS,
@@ -53,34 +53,46 @@ export const search = tool({
     const offset = offsetOf(given, args)
     const ref = await call.spaces.named(args.space)
     const documents = args.documents && (await activeDocuments(call, args.documents, ref.slug))
+    const wanted = Math.min(LIMITS.searchResults.max, offset + args.limit)
     const body = {
       query: args.query,
-      limit: Math.min(LIMITS.searchResults.max, offset + args.limit),
+      limit: wanted,
       ...defined({ mode: args.mode, filter: args.filter, activeDocumentIds: documents }),
     }
-    const [found, index] = await Promise.all([
-      call.api.request('POST /knowledge-spaces/{id}/queries/search', { path: { id: ref.id }, body }),
-      indexStateOf(call.api, ref.id),
-    ])
+    // before the search: what is published between the two was not searched, and must not pass for searched
+    const index = await indexStateOf(call.api, ref.id)
+    const found = await call.api.request('POST /knowledge-spaces/{id}/queries/search', { path: { id: ref.id }, body })
     const all = found.items.slice(offset).flatMap((item, at) => passageOf(item, offset + at + 1, ref.slug) ?? [])
     const shown = fitted(all, budget)
     const leftOut = all.length - shown.length
-    const next = leftOut > 0 ? cursorAt(offset + shown.length, args) : undefined
+    // a list that is full was cut by its limit
+    const isFull = found.items.length >= wanted && wanted < LIMITS.searchResults.max
+    const next = leftOut > 0 || isFull ? cursorAt(offset + shown.length, args) : undefined
     const writer = new Writer()
     for (const reason of found.degradedReasons) writer.line(`Not everything could be searched: ${reason}.`)
-    if (shown.length === 0) writer.line(await absenceIn(call.api, ref.id, 'No passage was found.', index))
+    const lack = { index, degraded: found.degradedReasons, where: whereOf(args) }
+    if (shown.length === 0 && offset > 0) writer.line('There are no more passages.')
+    else if (shown.length === 0) writer.line(await absenceIn(call.api, ref.id, 'No passage was found.', lack))
     else if (!index.isCurrent) writer.line(`The index is not current: ${index.reasons.join('; ')}.`)
     for (const one of shown) writePassage(writer, one)
-    if (next !== undefined) writer.line(`${leftOut} more did not fit: call again with cursor ${next}.`)
+    if (leftOut > 0) writer.line(`${leftOut} more did not fit: call again with cursor ${next}.`)
+    else if (next !== undefined)
+      writer.line(`Passages that fit less well may follow: call again with cursor ${next}, or a larger limit.`)
     const { degradedReasons } = found
     const data = { space: ref.slug, passages: shown, degradedReasons, index, leftOut, ...defined({ nextCursor: next }) }
     return { text: writer.text(), data, links: linksOf(shown) }
   },
 })
 
+/** What was looked through, where that is less than the whole space. */
+export function whereOf({ documents, filter }: { documents?: unknown; filter?: unknown }): string | undefined {
+  return documents === undefined && filter === undefined ? undefined : 'the documents that were asked for'
+}
+
 /** As many passages as fit; the first is cut where it does not. */
 export function fitted(passages: readonly Passage[], tokens: number): Passage[] {
-  const count = fitting(passages, tokens, ({ text }) => text)
+  const room = tokens - NOTICE_TOKENS
+  const count = fitting(passages, room, ({ text }) => text)
   const [first, ...rest] = passages.slice(0, count)
-  return first === undefined ? [] : [shortened(first, tokens), ...rest]
+  return first === undefined ? [] : [shortened(first, room - ITEM_OVERHEAD), ...rest]
 }

@@ -3,8 +3,9 @@ import { LIMITS } from '../../contract/limits.js'
 import { count } from '../../contract/primitives.js'
 import { counted } from '../../lib/text/counted.js'
 import { oneLine } from '../content.js'
-import { ToolError } from '../failure.js'
+import { namedAs, ToolError } from '../failure.js'
 import { space } from '../fields.js'
+import { atPath } from '../nearby.js'
 import { type ToolCall, tool } from '../tool.js'
 import { parseUri, uriOf } from '../uri.js'
 
@@ -62,10 +63,12 @@ export const move = tool({
         'from and to are of different spaces',
         'Write the file in the other space.',
       )
-    const moved = await call.api.request('POST /knowledge-spaces/{id}/fs/mv', {
-      path: { id: from.ref.id },
-      body: { oldPath: from.path, newPath: to.path },
-    })
+    const body = { oldPath: from.path, newPath: to.path }
+    const moved = await atPath(call.api, from.ref, from.path, () =>
+      call.api
+        .request('POST /knowledge-spaces/{id}/fs/mv', { path: { id: from.ref.id }, body })
+        .catch(namedAs({ oldPath: 'from', newPath: 'to' })),
+    )
     const data = { space: from.ref.slug, from: moved.oldPath, to: moved.newPath, files: moved.files }
     return {
       text: `Moved ${counted(moved.files, 'file')} to ${uriOf({ space: from.ref.slug, path: moved.newPath })}`,
@@ -83,10 +86,10 @@ export const remove = tool({
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
   run: async (args, call) => {
     const at = await placeOf(call, args.path, args.space)
-    const removed = await call.api.request('DELETE /knowledge-spaces/{id}/fs/rm', {
-      path: { id: at.ref.id },
-      query: { path: at.path, recursive: args.recursive ? 'true' : 'false' },
-    })
+    const query = { path: at.path, recursive: args.recursive ? ('true' as const) : ('false' as const) }
+    const removed = await atPath(call.api, at.ref, at.path, () =>
+      call.api.request('DELETE /knowledge-spaces/{id}/fs/rm', { path: { id: at.ref.id }, query }),
+    )
     const data = { space: at.ref.slug, path: removed.path, files: removed.files }
     return {
       text: `Removed ${counted(removed.files, 'file')} at ${uriOf({ space: at.ref.slug, path: removed.path })}`,

@@ -97,3 +97,9 @@ test('a call whose client goes away is aborted, and its stream is no open work o
   expect(await ada.text('spaces')).toContain('one:')
   await ada.client.close()
 })
+
+test('sessions that begin at once and are too many for their caller make room for each other with the next', async () => {
+  await Promise.all(Array.from({ length: 130 }, begin))
+  await begin()
+  expect(sessions.count).toBeLessThanOrEqual(100)
+})

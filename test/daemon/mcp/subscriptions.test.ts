@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { ApiError } from '../../../src/client/errors.js'
 import type { Api } from '../../../src/mcp/api.js'
 import { inProcessApi } from '../../../src/mcp/in-process.js'
 import { Spaces } from '../../../src/mcp/spaces.js'
@@ -7,14 +8,29 @@ import { startEdge, type TestEdge } from '../../helpers/daemon.js'
 import { ADA, ingest } from '../../helpers/engine.js'
 import { until } from '../../helpers/until.js'
 
-const LOOKS = { soonestMs: 20, latestMs: 40, slower: 1.5 }
+const LOOKS = { soonestMs: 20, latestMs: 40, slower: 1.5, promptMs: 5, followedMs: 600_000 }
+/** a clock that does not come round again in the time of a test */
+const FEED_ALONE = { soonestMs: 20, latestMs: 600_000, slower: 1e6, promptMs: 5, followedMs: 600_000 }
 
 let edge: TestEdge
 let space: string
 let asked: string[]
 let changed: string[]
 let subscriptions: Subscriptions
-let api: Api
+let withFeed: Api
+/** of a service that tells nothing by itself */
+let withoutFeed: Api
+
+function subscribing(looks: typeof LOOKS, api: Api): Subscriptions {
+  return new Subscriptions({
+    api: () => api,
+    spaces: (one) => new Spaces(one),
+    changed: async (uri) => {
+      changed.push(uri)
+    },
+    looks,
+  })
+}
 
 beforeEach(async () => {
   edge = await startEdge()
@@ -25,21 +41,17 @@ beforeEach(async () => {
   asked = []
   changed = []
   const real = inProcessApi(async (request) => edge.app.fetch(request, {}), edge.tokens.ada)
-  api = {
-    stream: real.stream,
+  withoutFeed = {
+    stream: async () => {
+      throw new ApiError({ status: 404, code: 'not-found', message: 'no route here' })
+    },
     request: async (key, input) => {
       asked.push(key)
       return await real.request(key, input)
     },
   }
-  subscriptions = new Subscriptions({
-    api: () => api,
-    spaces: (one) => new Spaces(one),
-    changed: async (uri) => {
-      changed.push(uri)
-    },
-    looks: LOOKS,
-  })
+  withFeed = { ...withoutFeed, stream: real.stream }
+  subscriptions = subscribing(LOOKS, withoutFeed)
 })
 afterEach(async () => {
   subscriptions.close()
@@ -51,7 +63,7 @@ const looks = (key = STATS) => asked.filter((one) => one === key).length
 
 test('of a space that published nothing, one request a look is made for all of its documents', async () => {
   const uris = ['ks://harbour/sources/uploads/a.md', 'ks://harbour/sources/uploads/b.md']
-  for (const uri of uris) await subscriptions.add(uri, api)
+  for (const uri of uris) await subscriptions.add(uri, withoutFeed)
   await until(() => looks() >= 2)
   asked.length = 0
   await until(() => looks() >= 5)
@@ -64,7 +76,7 @@ test('of a space that published nothing, one request a look is made for all of i
 })
 
 test('a document that is removed is told of, once', async () => {
-  for (const name of ['a.md', 'b.md']) await subscriptions.add(`ks://harbour/sources/uploads/${name}`, api)
+  for (const name of ['a.md', 'b.md']) await subscriptions.add(`ks://harbour/sources/uploads/${name}`, withoutFeed)
   const token = edge.tokens.ada
   const list = await edge.send('GET', `/knowledge-spaces/${space}/documents`, { token })
   const { items } = (await list.json()) as { items: { id: string; filename: string }[] }
@@ -85,14 +97,14 @@ test('what agents write is looked at itself, since it publishes nothing', async 
   }
   await write('one')
   const uri = 'ks://harbour/workspaces/w/n.md'
-  await subscriptions.add(uri, api)
+  await subscriptions.add(uri, withoutFeed)
   await write('two')
   await until(() => changed.includes(uri))
 })
 
 test('nothing is asked when nothing is subscribed to any more', async () => {
   const uri = 'ks://harbour/sources/uploads/a.md'
-  await subscriptions.add(uri, api)
+  await subscriptions.add(uri, withoutFeed)
   await until(() => looks('GET /knowledge-spaces/{id}/fs/cat') >= 3)
   subscriptions.remove(uri)
   // the look that has begun may still end
@@ -108,9 +120,71 @@ test('a session subscribes to a hundred resources, also when it asks for more at
   const spelt = (n: number) =>
     [...'uploads'].map((char, at) => ((n >> at) % 2 === 0 ? char : `%${char.charCodeAt(0).toString(16)}`)).join('')
   const uris = Array.from({ length: 105 }, (_, n) => `ks://harbour/sources/${spelt(n)}/a.md`)
-  const results = await Promise.allSettled(uris.map((uri) => subscriptions.add(uri, api)))
+  const results = await Promise.allSettled(uris.map((uri) => subscriptions.add(uri, withoutFeed)))
   expect(results.filter(({ status }) => status === 'fulfilled').length).toBe(100)
   expect(results.flatMap((one) => (one.status === 'rejected' ? [String(one.reason)] : []))).toEqual(
     Array.from({ length: 5 }, () => expect.stringContaining('may subscribe to 100 resources')),
   )
+})
+
+/** No request for a while. */
+async function quiet(): Promise<void> {
+  await until(async () => {
+    const before = asked.length
+    await new Promise((resolve) => setTimeout(resolve, 200))
+    return asked.length === before
+  })
+}
+
+test('a change is told by the feed of the service, without a look by the clock, and nothing is asked in between', async () => {
+  subscriptions = subscribing(FEED_ALONE, withFeed)
+  const uris = ['a.md', 'b.md'].map((name) => `ks://harbour/sources/uploads/${name}`)
+  for (const uri of uris) await subscriptions.add(uri, withFeed)
+  const own = 'ks://harbour/workspaces/w/n.md'
+  const write = async (content: string) => {
+    const json = { path: '/workspaces/w/n.md', content }
+    await edge.send('PUT', `/knowledge-spaces/${space}/fs/write`, { token: edge.tokens.ada, json })
+  }
+  await write('one')
+  await subscriptions.add(own, withFeed)
+  await quiet()
+  changed.length = 0
+  await ingest(edge.engine, ADA, space, { 'b.md': '# B\n\nThree boats.\n' })
+  await until(() => changed.includes(uris[1] ?? ''))
+  await quiet()
+  await write('two')
+  await until(() => changed.includes(own))
+  await quiet()
+  expect(changed).toEqual([uris[1], own])
+})
+
+test('a feed that breaks is followed anew, and what changed meanwhile is told', async () => {
+  subscriptions = subscribing(FEED_ALONE, withFeed)
+  const uri = 'ks://harbour/sources/uploads/a.md'
+  await subscriptions.add(uri, withFeed)
+  await until(() => edge.work.count() === 1)
+  await quiet()
+  edge.work.cutStreams('cut')
+  await ingest(edge.engine, ADA, space, { 'a.md': '# A\n\nTwo boats.\n' })
+  await until(() => changed.includes(uri))
+  await until(() => edge.work.count() === 1)
+  await quiet()
+  await ingest(edge.engine, ADA, space, { 'a.md': '# A\n\nThree boats.\n' })
+  await until(() => changed.length === 2)
+})
+
+test('the feed ends with the last subscription', async () => {
+  subscriptions = subscribing(FEED_ALONE, withFeed)
+  const uris = ['a.md', 'b.md'].map((name) => `ks://harbour/sources/uploads/${name}`)
+  for (const uri of uris) await subscriptions.add(uri, withFeed)
+  await until(() => edge.work.count() === 1)
+  subscriptions.remove(uris[0] ?? '')
+  await quiet()
+  expect(edge.work.count()).toBe(1)
+  subscriptions.remove(uris[1] ?? '')
+  await until(() => edge.work.count() === 0)
+  await subscriptions.add(uris[0] ?? '', withFeed)
+  await until(() => edge.work.count() === 1)
+  subscriptions.close()
+  await until(() => edge.work.count() === 0)
 })

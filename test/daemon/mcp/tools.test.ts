@@ -190,7 +190,7 @@ test('nothing found in a current index is told apart from an index that is behin
   await until(async () => (await ada.text('spaces')).includes(unread))
   // waiting does not help, so this is no index that is behind
   const said = await ada.text('ask', { question })
-  expect(said).toContain('in no document that could be read')
+  expect(said).toContain('not in the documents that could be read')
   expect(said).toContain(unread)
   expect(await ada.text('grep', { pattern: 'zzzqqq' })).toContain(unread)
   expect(await ada.text('find', { nameContains: 'zzzqqq' })).toContain(unread)
@@ -215,7 +215,7 @@ test('documents that are still being read make the index one that is behind, als
   }, edge.tokens.ada)
   const index = await indexStateOf(busy, space)
   expect(index).toMatchObject({ isCurrent: false, pendingDocuments: 2, failedDocuments: 1 })
-  const said = await absenceIn(busy, space, 'No match.', index)
+  const said = await absenceIn(busy, space, 'No match.', { index })
   expect(said).toContain('NOT current')
   expect(said).toContain('2 documents are still being read')
   expect(said).toContain('1 document could not be read')

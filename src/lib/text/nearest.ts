@@ -41,3 +41,16 @@ export function editDistance(a: string, b: string): number {
   }
   return previous[b.length] ?? 0
 }
+
+/** Things in the order of how nearly they are named as a word. */
+export function nearestFirst<T>(word: string, things: readonly T[], nameOf: (thing: T) => string): T[] {
+  const wanted = word.toLowerCase().slice(0, COMPARED_CHARS)
+  const distances = things.map((thing): [T, number] => {
+    const name = nameOf(thing).toLowerCase().slice(0, COMPARED_CHARS)
+    return [thing, editDistance(wanted, name)]
+  })
+  return distances.sort((a, b) => a[1] - b[1]).map(([thing]) => thing)
+}
+
+/** of a name: the work grows with the product of both */
+const COMPARED_CHARS = 60
