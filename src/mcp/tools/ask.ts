@@ -82,7 +82,8 @@ export const ask = tool({
       ...defined({ generator: metadata.generator, sessionId: answered.sessionId }),
     }
     const lack = data.state === 'not-enough-evidence'
-    const state = lack ? await absenceIn(call.api, ref.id, STATES[data.state], index) : STATES[data.state]
+    const words = stateWords(data.state, metadata.decidedBy)
+    const state = lack ? await absenceIn(call.api, ref.id, words, index) : words
     return { text: told(data, state), data, links: linksOf(shown) }
   },
 })
@@ -135,6 +136,13 @@ const STATES: Readonly<Record<EvidenceState, string>> = {
   'not-enough-evidence': 'The documents do not answer this.',
   conflict: 'The documents contradict each other on this.',
   'permission-limited': 'Some of the evidence may not be read with this token.',
+}
+
+/** What is near a question may still not answer it: without a model nobody has read it. */
+const CLOSEST = 'It is not certain that the documents answer this: these are the closest passages.'
+
+function stateWords(state: EvidenceState, decidedBy: AnswerMetadata['decidedBy']): string {
+  return state === 'partial' && decidedBy !== 'model' ? CLOSEST : STATES[state]
 }
 
 function told(data: z.output<typeof AskAnswer>, state: string): string {
