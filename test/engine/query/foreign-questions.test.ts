@@ -7,10 +7,8 @@ let test: TestEngine
 let spaceId: string
 
 const MANUAL = {
-  'typography.md':
-    '# Typography\n\nHeadings are set in capital letters. The capital height of a face is the height of its capital H. A table that is wide is turned.',
-  'columns.md':
-    '# Columns\n\nA column has a base, a shaft and a capital. The capital of a column carries the beam above it.',
+  'typography.md': '# Typography\n\nHeadings are set in capital letters. A table that is wide is turned.',
+  'columns.md': '# Columns\n\nA column has a base, a shaft and a capital. That capital carries the beam above it.',
   'storage.md':
     '# Storage\n\nTraces are kept for 90 days. The log is synced by a thread of its own before an answer ends.',
   '水泵.md': '# 水泵\n\n水泵每三个月检查一次，由值班工程师负责。备用水泵放在二号仓库。',
