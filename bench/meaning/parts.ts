@@ -1,4 +1,5 @@
 import type { Figure } from '../lib/report.js'
+import { run as abstention } from './abstention.js'
 import * as answers from './answers.js'
 import { run as clusters } from './clusters.js'
 import { run as compounds } from './compounds.js'
@@ -29,6 +30,11 @@ export const PARTS: readonly Part[] = [
     run: embedders,
   },
   { name: 'gate', measures: 'which questions are refused, told the closest passages, or answered', run: gate },
+  {
+    name: 'abstention',
+    measures: 'what nothing in a space answers: how it is told, on halves that share neither documents nor questions',
+    run: abstention,
+  },
   { name: 'evidence', measures: 'where evidence stops, and what that costs', run: evidence },
   { name: 'answers', measures: 'answers without a model: gold strings, lengths, names, conclusions', run: answers.run },
   {

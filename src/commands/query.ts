@@ -3,6 +3,7 @@ import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../cli/base-command.js'
 import { ExitWith, usageError } from '../cli/cli-error.js'
 import { docFlag, spaceFlag } from '../cli/common-flags.js'
+import { absenceLine } from '../cli/query/absence.js'
 import { type Answer, answerJson, askQuestion, type Question } from '../cli/query/ask.js'
 import { documentFilter, filterFlags } from '../cli/query/document-filter.js'
 import { citationLines, cited } from '../cli/query/evidence.js'
@@ -77,7 +78,7 @@ export default class Query extends BaseCommand {
     const answer = await this.ask(question, { streams, isStrict })
     if (answer.sessionId !== undefined) rememberSession(this.dirs.state, id, answer.sessionId)
     if (this.out.format === 'json') this.out.json(answerJson(answer))
-    else if (this.out.format !== 'jsonl') await this.prose(answer, { ...flags, streamed: streams })
+    else if (this.out.format !== 'jsonl') await this.prose(answer, { ...flags, streamed: streams, spaceId: id })
     if (flags['require-evidence'] && answer.finishReason === 'no-retrieval-evidence') {
       throw new ExitWith(EXIT.checkFailed)
     }
@@ -112,7 +113,10 @@ export default class Query extends BaseCommand {
     return answer
   }
 
-  private async prose(answer: Answer, show: { evidence: boolean; trace: boolean; streamed: boolean }): Promise<void> {
+  private async prose(
+    answer: Answer,
+    show: { evidence: boolean; trace: boolean; streamed: boolean; spaceId: string },
+  ): Promise<void> {
     const said = withoutThoughts(answer.answer)
     if (!show.streamed) this.out.prose(said)
     this.out.endProse()
@@ -129,6 +133,8 @@ export default class Query extends BaseCommand {
       }
     }
     this.out.note(`\n${footer(answer, this.out.symbols, this.out.short(answer.traceId))}`)
+    const absence = await absenceLine(await this.client(), show.spaceId, answer)
+    if (absence !== undefined) this.out.note(absence)
     for (const { reason } of answer.degraded) this.out.note(ttyLine(`${this.out.symbols.warn} ${reason}`))
     for (const { filename, matter } of staleDocuments(answer)) {
       this.out.note(ttyLine(`${this.out.symbols.warn} ${filename}: ${matter}`))

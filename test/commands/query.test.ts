@@ -219,3 +219,42 @@ describe('a time limit', () => {
     expect(stderr).toContain('--timeout')
   })
 })
+
+describe('a question that nothing answers', () => {
+  /** Runs `ks query` against a service whose documents do not answer and that has so many jobs open. */
+  async function unanswered(open: number, jobsStatus = 200) {
+    const server = await testServer((request, response) => {
+      if (request.url?.includes('/jobs')) {
+        response.writeHead(jobsStatus, { 'content-type': 'application/json' })
+        response.end(JSON.stringify({ items: Array.from({ length: open }, () => ({})) }))
+        return
+      }
+      response.writeHead(200, { 'content-type': 'text/event-stream', 'x-query-run-id': traceId })
+      response.write(frame('answer.delta', { delta: 'No passage in this space answers the question.', traceId }))
+      const metadata = { mode: 'fast', evidenceBundle: { state: 'not-enough-evidence', items: [] } }
+      response.end(frame('answer.done', { finishReason: 'no-retrieval-evidence', metadata, traceId }))
+    })
+    const args = ['query', 'capital of Norway?', '-s', spaceId, '--url', server.url]
+    const run = await home.ks(args, { env: { KS_TOKEN: 't' } })
+    await server.end()
+    return run
+  }
+
+  it('is told as not in the documents when the index is up to date', async () => {
+    const { code, stderr } = await unanswered(0)
+    expect(code).toBe(0)
+    expect(stderr).toContain('the index is up to date: this is not in the documents')
+  })
+
+  it('is told as an index out of date while documents are being read', async () => {
+    const { stderr } = await unanswered(2)
+    expect(stderr).toContain('the index is out of date: 2 documents are still being read')
+    expect(stderr).not.toContain('not in the documents')
+  })
+
+  it('is told without either where the service does not say', async () => {
+    const { code, stderr } = await unanswered(0, 403)
+    expect(code).toBe(0)
+    expect(stderr).not.toMatch(/up to date|out of date/)
+  })
+})

@@ -4,6 +4,7 @@ import { type AskedOf, weightOf } from './confidence.js'
 import { conflictsAmong } from './conflicts/among.js'
 import type { Contradiction, Difference } from './conflicts/contradictions.js'
 import { namesMissing } from './extractive/names-missing.js'
+import { asks, namesIn } from './extractive/question-names.js'
 import { lacksKind } from './question/asked-kind.js'
 import { questionWords } from './question/words.js'
 import type { Features } from './rerank.js'
@@ -43,9 +44,13 @@ export const REFUSE_BELOW = 0.1
 export const ANSWER_FROM = 0.5
 /** Share of the query's weight that the items must hold together; with less, some of the question is left open. */
 export const COVERED_FROM = 0.5
+/**
+ * What it takes from the logarithm of the odds that none of the best passages mentions a name that is asked for: odds
+ * twenty times less, and of several names as large a part as is missing (bench/meaning/abstention.ts).
+ */
+const TAKEN_BY_NAMES = 3
 /** Items looked at for coverage and contradiction. */
 const CONSIDERED = 5
-const QUESTION_MARK = /[?？؟]\s*$/u
 
 /**
  * What the evidence amounts to, from the best items' scores, what of the query they hold, and whether they agree.
@@ -76,16 +81,19 @@ export function evidenceState(request: {
   const asked = askedTerms(request.query, request.terms, considered)
   const wordsOf = request.wordsOf ?? questionWords(request.query)
   const uncovered = wordsOf(new Set([...asked].filter((term) => !held.has(term))))
-  if (considered.length === 0 || top < REFUSE_BELOW)
+  const unmentioned = unmentionedShare(request.query, considered)
+  // what an embedding or a rerank model is sure of may well say it in other words
+  const { byVectors = 0, byRerank = 0 } = request.asked ?? {}
+  const isSure = Math.max(byVectors, byRerank) >= ANSWER_FROM
+  const likely = isSure ? top : lessLikely(top, TAKEN_BY_NAMES * unmentioned)
+  if (considered.length === 0 || likely < REFUSE_BELOW)
     return { state: 'not-enough-evidence', conflicts: [], differences: [], uncovered }
   const { conflicts, differences } = conflictsAmong(request, considered)
   if (conflicts.length > 0) return { state: 'conflict', conflicts, differences, uncovered }
   const found = [...asked].filter((term) => held.has(term))
   const covered = weightOf(found, request.idf) / weightOf(asked, request.idf)
-  // what an embedding or a rerank model is sure of may well say it in other words
-  const { byVectors = 0, byRerank = 0 } = request.asked ?? {}
-  const isCovered = !(covered < COVERED_FROM) || Math.max(byVectors, byRerank) >= ANSWER_FROM
-  const answers = top >= ANSWER_FROM && isCovered && !asksForOthers(request.query, considered)
+  const isCovered = !(covered < COVERED_FROM) || isSure
+  const answers = top >= ANSWER_FROM && isCovered && unmentioned === 0
   return { state: answers ? 'answerable' : 'partial', conflicts, differences, uncovered }
 }
 
@@ -102,9 +110,15 @@ function askedTerms(query: string, terms: readonly string[], items: readonly Jud
 }
 
 /**
- * Whether a question names somebody or something that none of the passages is on: what is said of others is no answer.
- * A statement to be checked may well name what its evidence calls otherwise.
+ * Of the names that a question asks for, the share that none of the passages mentions: what is said of others is no
+ * answer. A statement to be checked may well name what its evidence calls otherwise.
  */
-function asksForOthers(query: string, items: readonly JudgedItem[]): boolean {
-  return QUESTION_MARK.test(query) && namesMissing(query, items).length > 0
+function unmentionedShare(query: string, items: readonly JudgedItem[]): number {
+  if (!asks(query)) return 0
+  const missing = namesMissing(query, items).length
+  return missing === 0 ? 0 : missing / namesIn(query).length
+}
+
+function lessLikely(confidence: number, taken: number): number {
+  return taken === 0 ? confidence : confidence / (confidence + (1 - confidence) * Math.exp(taken))
 }

@@ -82,8 +82,9 @@ export const ask = tool({
       ...defined({ generator: metadata.generator, sessionId: answered.sessionId }),
     }
     const lack = data.state === 'not-enough-evidence'
-    const what = STATES[data.state]
-    const state = lack ? await absenceIn(call.api, ref.id, what, { index, degraded, where: whereOf(args) }) : what
+    const words = stateWords(data.state, metadata.decidedBy)
+    const how = { index, degraded, where: whereOf(args) }
+    const state = lack ? await absenceIn(call.api, ref.id, words, how) : words
     return { text: told(data, state), data, links: linksOf(shown) }
   },
 })
@@ -136,6 +137,13 @@ const STATES: Readonly<Record<EvidenceState, string>> = {
   'not-enough-evidence': 'The documents do not answer this.',
   conflict: 'The documents contradict each other on this.',
   'permission-limited': 'Some of the evidence may not be read with this token.',
+}
+
+/** What is near a question may still not answer it: without a model nobody has read it. */
+const CLOSEST = 'It is not certain that the documents answer this: these are the closest passages.'
+
+function stateWords(state: EvidenceState, decidedBy: AnswerMetadata['decidedBy']): string {
+  return state === 'partial' && decidedBy !== 'model' ? CLOSEST : STATES[state]
 }
 
 function told(data: z.output<typeof AskAnswer>, state: string): string {

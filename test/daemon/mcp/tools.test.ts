@@ -201,6 +201,17 @@ test('nothing found in a current index is told apart from an index that is behin
   await edge.send('DELETE', `/knowledge-spaces/${id}`, { token: edge.tokens.ada })
 })
 
+test('what is only near a question is told as the closest passages, and what answers it as an answer', async () => {
+  const near = await ada.client.callTool({
+    name: 'ask',
+    arguments: { question: 'Who is on call in August in Norwich?' },
+  })
+  expect(near.structuredContent).toMatchObject({ state: 'partial' })
+  expect(JSON.stringify(near.content)).toContain('It is not certain that the documents answer this')
+  expect(await ada.text('ask', { question: 'Who is on call in August?' })).toContain('The documents answer this.')
+  expect(await ada.text('ask', { question: 'What is the capital of Norway?' })).toContain('The documents do not answer')
+})
+
 /** A file that cannot be read. */
 function pictureForm(): FormData {
   const form = new FormData()

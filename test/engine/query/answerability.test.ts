@@ -151,6 +151,20 @@ describe('the borders of the evidence state', () => {
     expect(judged(item('Brazilian coffee.'), { wordsOf: () => ['as told'] }).uncovered).toEqual(['as told'])
   })
 
+  it('are further away for a question after a name that no passage mentions', () => {
+    const passage = 'The capital of a column is its upper part.'
+    const at = (query: string, score: number, more: object = {}) => state(query, [item(passage, score)], more)
+    for (const query of ['What is the capital of Norway?', 'what is the capital of Norway']) {
+      expect([0.4, 0.99].map((score) => at(query, score))).toEqual(['not-enough-evidence', 'partial'])
+      expect(at(query, 0.4, { asked: { ...ASKED, byVectors: 0.5 } })).toBe('partial')
+    }
+    expect(at('What is the capital of a column?', 0.4)).toBe('partial')
+    // of two names the one that is mentioned speaks for it
+    expect(state('Did Watt meet Newcomen?', [item(ENGINE, 0.4)])).toBe('partial')
+    // a claim may name what its evidence calls otherwise
+    expect(at('Oslo in Norway is the capital of the north.', 0.4)).toBe('partial')
+  })
+
   it('do not ask for the word of a measure where a text says a number', () => {
     const query = 'How tall is the tower?'
     expect(

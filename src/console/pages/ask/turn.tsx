@@ -1,6 +1,7 @@
 import { useState } from 'react'
 import type { EvidenceItem, EvidenceState } from '../../../contract/gateway/queries.js'
 import type { KnowledgeSpace } from '../../../contract/gateway/spaces.js'
+import { useRead } from '../../api/use.js'
 import { Button } from '../../ui/button.js'
 import { formatMs, plural } from '../../ui/format.js'
 import { Badge, Notice, Skeleton, type Tone } from '../../ui/state.js'
@@ -10,6 +11,9 @@ import type { Turn } from './conversation.js'
 import { EvidenceCard } from './evidence.js'
 import { TraceView } from './trace.js'
 import { Wrong } from './wrong.js'
+
+/** documents that are counted at most */
+const UNREAD_COUNTED = 100
 
 /** passages that are shown before the rest is asked for */
 const FIRST = 4
@@ -31,6 +35,13 @@ const STATES: Record<EvidenceState, { tone: Tone; title: string; text: string }>
   },
 }
 
+/** Without a model nobody has read what is near: it may not answer at all. */
+const CLOSEST: (typeof STATES)[EvidenceState] = {
+  tone: 'warn',
+  title: 'Closest passages',
+  text: 'It is not certain that the documents answer this: these passages are the nearest.',
+}
+
 interface TurnProps {
   turn: Turn
   space: KnowledgeSpace
@@ -47,7 +58,7 @@ export function TurnView({ turn, space, onStop }: TurnProps) {
   return (
     <>
       <h2 className="turn-question wrap">{turn.question}</h2>
-      <Standing turn={turn} />
+      <Standing turn={turn} spaceId={space.id} />
       {text !== '' && (
         <AnswerText
           text={text}
@@ -97,9 +108,11 @@ export function TurnView({ turn, space, onStop }: TurnProps) {
 }
 
 /** What kind of answer this is, and whether everything was searched. */
-function Standing({ turn: { metadata, state } }: { turn: Turn }) {
+function Standing({ turn: { metadata, state }, spaceId }: { turn: Turn; spaceId: string }) {
   if (metadata === undefined) return state === 'running' ? <p className="sr-only">The answer is on its way.</p> : null
-  const standing = metadata.evidenceBundle === undefined ? undefined : STATES[metadata.evidenceBundle.state]
+  const evidence = metadata.evidenceBundle?.state
+  const isClosest = evidence === 'partial' && metadata.decidedBy !== 'model'
+  const standing = evidence === undefined ? undefined : isClosest ? CLOSEST : STATES[evidence]
   const total = metadata.metrics?.totalMs
   const reasons = degradedReasons(metadata)
   const stale = metadata.evidenceBundle?.items.filter(({ freshness }) => freshness === 'stale').length ?? 0
@@ -114,6 +127,7 @@ function Standing({ turn: { metadata, state } }: { turn: Turn }) {
       <span className="faint small number standing-end">
         {[metadata.mode, typeof total === 'number' ? formatMs(total) : undefined].filter(Boolean).join(' · ')}
       </span>
+      {evidence === 'not-enough-evidence' && <Unread spaceId={spaceId} />}
       {reasons.length > 0 && (
         <Notice tone="warn">
           Not everything could be searched, so this may not be all there is: {reasons.join(', ')}.
@@ -125,6 +139,22 @@ function Standing({ turn: { metadata, state } }: { turn: Turn }) {
         </Notice>
       )}
     </div>
+  )
+}
+
+/** Documents that cannot be found yet: what is not in the others may be in them. */
+function Unread({ spaceId }: { spaceId: string }) {
+  const jobs = useRead('GET /knowledge-spaces/{id}/jobs', {
+    path: { id: spaceId },
+    query: { state: 'open', limit: UNREAD_COUNTED },
+  })
+  const count = jobs.data?.items.length ?? 0
+  if (count === 0) return null
+  const documents = count === UNREAD_COUNTED ? `${count} documents or more` : plural(count, 'document')
+  return (
+    <Notice tone="warn">
+      The index is out of date: {documents} {count === 1 ? 'is' : 'are'} still being read. Ask again when that is done.
+    </Notice>
   )
 }
 

@@ -37,6 +37,11 @@ const HAN = /\p{Script=Han}/u
 const ASKS =
   /[?？؟]|^\s*(?:who|what|when|where|which|why|how|is|are|was|were|do|does|did|has|have|can|could|should|will|compare|list|name|give|tell|explain|describe|show|find|calculate)\b/iu
 
+/** Whether a text asks for something, with a mark at its end or without. */
+export function asks(text: string): boolean {
+  return ASKS.test(text)
+}
+
 interface Token {
   text: string
   at: number
@@ -57,12 +62,12 @@ export function namesIn(question: string): QuestionName[] {
   const tokens = tokensOf(rest)
   const isTelling = capitalsTell(tokens)
   const isGerman = (rest.match(GERMAN)?.length ?? 0) > 0
-  const asks = ASKS.test(question)
+  const isQuestion = asks(question)
   // Chinese has words of its own for most abbreviations
-  const codesTell = asks && !HAN.test(question)
+  const codesTell = isQuestion && !HAN.test(question)
   for (const found of runsOf(rest, tokens, isTelling, !isGerman)) {
     // a claim begins with any word
-    const run = !asks && found[0]?.isFirst === true ? withoutFirst(found) : found
+    const run = !isQuestion && found[0]?.isFirst === true ? withoutFirst(found) : found
     const [only] = run
     if (only === undefined) continue
     const text = rest.slice(only.at, run.at(-1)?.end).replace(SUFFIX, '')
