@@ -99,6 +99,7 @@ function apiHint(error: ApiError): string | undefined {
 
 function startHint(message: string): string | undefined {
   if (/\bin use\b|EADDRINUSE/.test(message)) return '`ks daemon start --listen 127.0.0.1:0`'
+  if (/\bis full\b/.test(message)) return 'make room, or name another folder with KS_DATA_DIR'
   return '`ks doctor` checks this installation'
 }
 
