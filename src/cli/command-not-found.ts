@@ -1,6 +1,6 @@
 import type { Hook } from '@oclif/core/interfaces'
-import { nearest } from '../lib/text/nearest.js'
-import { CliError, usageError } from './cli-error.js'
+import { editDistance, nearest } from '../lib/text/nearest.js'
+import { type CliError, usageError } from './cli-error.js'
 
 /** What other tools call it, and what it is here. */
 const OTHER_WORDS: Record<string, string> = {
@@ -27,6 +27,9 @@ const OTHER_WORDS: Record<string, string> = {
   version: '--version',
 }
 
+/** as many words are a question rather than a command */
+const QUESTION_WORDS = 3
+
 /** Unknown commands are refused with the nearest one as a hint; it is never run. */
 export const commandNotFound: Hook<'command_not_found'> = async ({ id, config }) => {
   throw unknownCommand(id.split(':'), config.commandIDs)
@@ -40,12 +43,22 @@ export function unknownCommand(words: string[], commandIds: string[]): CliError 
     const command = `ks ${spaced(before)}`
     return usageError(`\`${command}\` takes no argument ${JSON.stringify(words.at(-1))}`, `\`${command} --help\``)
   }
+  const [first = ''] = words
+  if (first.startsWith('-')) return misplacedFlag(first)
   const close = otherWord(words, commandIds) ?? nearestCommand(words, commandIds)
-  return new CliError(`unknown command \`ks ${typed}\``, {
-    code: 'usage',
-    exit: 2,
-    hint: close === undefined ? '`ks --help` lists the commands' : `did you mean \`ks ${close}\`?`,
-  })
+  const hint = close === undefined ? otherwise(typed) : `did you mean \`ks ${close}\`?`
+  return usageError(`unknown command \`ks ${typed}\``, hint)
+}
+
+function misplacedFlag(flag: string): CliError {
+  if (/^-[vV]$/.test(flag)) return usageError(`ks has no flag \`${flag}\``, '`ks --version`')
+  return usageError(`\`${flag}\` stands before a command`, `flags stand behind it: \`ks COMMAND ${flag} …\``)
+}
+
+/** Several words that are no command may be what somebody wants to know. */
+function otherwise(typed: string): string {
+  const isQuestion = typed.split(/\s+/).length >= QUESTION_WORDS
+  return isQuestion ? 'a question is asked with `ks query QUESTION`' : '`ks --help` lists the commands'
 }
 
 /** A word of other tools, or the last word of the one command that ends in it (`grep` for `fs grep`). */
@@ -56,16 +69,26 @@ function otherWord([first = '', second]: string[], commandIds: string[]): string
   return second === undefined && ending.length === 1 && only !== undefined ? spaced(only) : undefined
 }
 
-/** Where the first words are right, only the last one is looked at. */
+/** Where the first words are right, only the last one is looked at; what is near to no command may have an argument behind it. */
 function nearestCommand(words: string[], commandIds: string[]): string | undefined {
   const topic = words.slice(0, -1).join(':')
   const siblings = commandIds.filter((id) => topic !== '' && id.startsWith(`${topic}:`))
-  if (siblings.length === 0) return nearest(words.join(' '), commandIds.map(spaced))
+  if (siblings.length === 0) {
+    const whole = nearest(words.join(' '), commandIds.map(spaced))
+    return whole ?? nearestBeginning(words.slice(0, -1), commandIds)
+  }
   const close = nearest(
     words.at(-1) ?? '',
     siblings.map((id) => id.slice(topic.length + 1)),
   )
   return close === undefined ? undefined : spaced(`${topic}:${close}`)
+}
+
+/** One word alone is taken for a command where one letter is wrong: others begin a question. */
+function nearestBeginning(words: string[], commandIds: string[]): string | undefined {
+  const [first = '', second] = words
+  if (second !== undefined) return nearestCommand(words, commandIds)
+  return commandIds.find((id) => first.length > 2 && editDistance(first, id) <= 1)
 }
 
 function spaced(id: string): string {

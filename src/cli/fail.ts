@@ -8,7 +8,7 @@ export async function fail(error: unknown, argv: readonly string[], commandIds: 
   const quiet = exitOfOclif(error)
   if (quiet !== undefined) return quiet
   const { reword } = await import('./usage-errors.js')
-  const report = errorReport(reword(error, commandIds()) ?? error)
+  const report = errorReport(reword(error, commandIds(), argv) ?? error)
   await printReport(report, 'ks', asksForJson(argv, process.env))
   if (argv.includes('--debug') && error instanceof Error) process.stderr.write(stackOf(error))
   return report.exitCode

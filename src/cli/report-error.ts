@@ -84,13 +84,14 @@ const HINTS: Readonly<Record<string, string>> = {
   'provider-not-configured':
     '`ks config get providers --daemon` shows what the daemon has; it reads them when it starts',
   unauthenticated: '`ks auth status` says which token is used, `ks auth login` stores another',
+  'storage-full': 'make room on its disk; `ks gc` removes what nothing needs any more',
   'scope-missing': '`ks auth token create --scope "knowledge-spaces:read knowledge-spaces:write"` makes one that may',
 }
 
 function apiHint(error: ApiError): string | undefined {
   if (error.hint !== undefined) return error.hint
-  if (error.retryAfter !== undefined) return `try again in ${error.retryAfter} s`
   if (Object.hasOwn(HINTS, error.code)) return HINTS[error.code]
+  if (error.retryAfter !== undefined) return `try again in ${error.retryAfter} s`
   if (error.status >= 500 && error.status !== 501 && error.traceId !== undefined) {
     return `the log is \`ks daemon logs -n 50\`, the trace id ${error.traceId}`
   }
@@ -99,6 +100,7 @@ function apiHint(error: ApiError): string | undefined {
 
 function startHint(message: string): string | undefined {
   if (/\bin use\b|EADDRINUSE/.test(message)) return '`ks daemon start --listen 127.0.0.1:0`'
+  if (/\bis full\b/.test(message)) return 'make room, or name another folder with KS_DATA_DIR'
   return '`ks doctor` checks this installation'
 }
 

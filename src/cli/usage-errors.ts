@@ -13,10 +13,15 @@ interface ParseFailure {
   known: string[]
 }
 
-/** Rewords a refusal of oclif's parser: one sentence that names the flag, and the nearest one as a hint. */
-export function reword(error: unknown, commandIds: string[]): CliError | undefined {
-  const failure = readFailure(error)
-  if (failure === undefined) return undefined
+/**
+ * Rewords a refusal of oclif's parser: one sentence that names the flag, and the nearest one as a hint.
+ *
+ * @param argv the command line, for failures that do not know their command
+ */
+export function reword(error: unknown, commandIds: string[], argv: readonly string[]): CliError | undefined {
+  const read = readFailure(error)
+  if (read === undefined) return undefined
+  const failure = read.id === '' ? { ...read, id: commandOf(argv, commandIds) } : read
   const command = `ks ${failure.id.replaceAll(':', ' ')}`.trimEnd()
   const flag = failure.flags[0]
   if (/^Nonexistent flag/.test(failure.message) && flag !== undefined) {
@@ -34,6 +39,15 @@ export function reword(error: unknown, commandIds: string[]): CliError | undefin
     return usageError(`\`${command}\` needs ${failure.args.map((name) => name.toUpperCase()).join(' and ')}`, help)
   }
   return usageError(sentence(failure.message), help)
+}
+
+/** The command that the first words name. */
+function commandOf(argv: readonly string[], commandIds: readonly string[]): string {
+  for (let count = argv.length; count > 0; count--) {
+    const id = argv.slice(0, count).join(':')
+    if (commandIds.includes(id)) return id
+  }
+  return ''
 }
 
 /**

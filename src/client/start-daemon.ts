@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { closeSync, mkdirSync, openSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { closeSync, mkdirSync, openSync, readFileSync, rmSync, statfsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
@@ -34,6 +34,8 @@ const POLL_MS = 30
 /** A child that found the lock taken exits quietly; if nobody answers for this long after, the owner was leaving. */
 const RESPAWN_MS = 700
 const TAIL_LINES = 5
+/** with less room a database does not start, and a log has no line more */
+const FULL_BYTES = 256 * 1024
 /** A caller that has not brought a daemon up in this time is not waited for. */
 const TURN_MS = 4000
 
@@ -141,10 +143,20 @@ function spawnDaemon(layout: DataLayout, args: string[], log: string): Spawned {
   })
   child.once('exit', (code, signal) => {
     leftAt = Date.now()
-    if (code !== 0) failed = startError(log, signal ?? `exit ${code}`)
+    if (code !== 0) failed = startError(log, signal ?? whyNothingIsSaid(layout.root) ?? `exit ${code}`)
   })
   child.unref()
   return { failure: () => failed, leftQuietlyFor: () => (leftAt === undefined ? 0 : Date.now() - leftAt) }
+}
+
+/** A daemon on a full disk cannot even write why it ended. */
+function whyNothingIsSaid(folder: string): string | undefined {
+  try {
+    const { bavail, bsize } = statfsSync(folder)
+    return bavail * bsize < FULL_BYTES ? `the disk of ${folder} is full` : undefined
+  } catch {
+    return undefined
+  }
 }
 
 function startError(log: string, how: string): DaemonStartError {

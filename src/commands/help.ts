@@ -1,4 +1,5 @@
 import { BaseCommand } from '../cli/base-command.js'
+import { unknownCommand } from '../cli/command-not-found.js'
 import { KsHelp } from '../cli/help.js'
 import { HELP_TOPICS } from '../cli/help-topics.js'
 import { wholeConfig } from '../cli/whole-config.js'
@@ -17,6 +18,9 @@ export default class HelpCommand extends BaseCommand {
       return
     }
     const config = await wholeConfig(this.config.root)
+    const id = words.join(':')
+    const isKnown = id === '' || config.findTopic(id) !== undefined || config.findCommand(id) !== undefined
+    if (!isKnown) throw unknownCommand(words, config.commandIDs)
     await new KsHelp(config, config.pjson.oclif.helpOptions).showHelp(words)
   }
 }

@@ -2,7 +2,7 @@ import { basename, resolve } from 'node:path'
 import * as Args from '@oclif/core/args'
 import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../cli/base-command.js'
-import { usageError } from '../cli/cli-error.js'
+import { CliError, usageError } from '../cli/cli-error.js'
 import { spaceFlag } from '../cli/common-flags.js'
 import { walkFlags } from '../cli/ingest/flags.js'
 import { gatherFiles } from '../cli/ingest/gather.js'
@@ -88,7 +88,11 @@ export default class Ingest extends BaseCommand {
       if (space.space !== undefined) this.out.note(`into space ${space.space.slug}`)
       return space
     }
-    return await this.space()
+    return await this.space().catch((error: unknown) => {
+      if (!(error instanceof CliError) || error.code !== 'not-found') throw error
+      const hint = ['`--create` makes it', error.hint].filter((one) => one !== undefined).join('; ')
+      throw new CliError(error.message, { code: error.code, exit: error.exit, hint })
+    })
   }
 }
 

@@ -11,6 +11,8 @@ export function reworded(error: Error, root: Command, argv: readonly string[]): 
   switch (code) {
     case 'unknownOption': {
       const flag = /'([^']+)'/.exec(text)?.[1] ?? ''
+      if (command === root && isOfSomeCommand(root, flag))
+        return usageError(`\`${flag}\` stands before a command`, `flags stand behind it: \`${path} COMMAND ${flag} …\``)
       const known = command.options.map(({ long }) => long?.slice(2) ?? '')
       const close = nearest(flag.replace(/^-+/, ''), known)
       return usageError(
@@ -34,6 +36,12 @@ export function reworded(error: Error, root: Command, argv: readonly string[]): 
     default:
       return usageError(text, help)
   }
+}
+
+function isOfSomeCommand({ commands }: Command, flag: string): boolean {
+  return commands.some(
+    (one) => one.options.some(({ short, long }) => flag === short || flag === long) || isOfSomeCommand(one, flag),
+  )
 }
 
 /** The command that words name, and the first word that names none. */

@@ -50,6 +50,13 @@ describe('an error on stderr', () => {
     expect(errorReport(error).exitCode).toBe(8)
   })
 
+  it('says what helps where waiting alone does not, else how long to wait', () => {
+    expect(errorReport(api('storage-full', 503, { retryAfter: 5 })).hint).toContain('make room')
+    expect(errorReport(api('rate-limited', 429, { retryAfter: 5 })).hint).toBe('try again in 5 s')
+    const full = new DaemonStartError('the daemon exited before it was ready: the disk of /data is full', [])
+    expect(errorReport(full).hint).toContain('make room')
+  })
+
   it('calls a bug a bug', () => {
     expect(errorReport(new TypeError('x is undefined'))).toMatchObject({ exitCode: 1, code: 'unexpected' })
   })

@@ -180,6 +180,32 @@ describe('ks top', () => {
     expect(writes.stderr).toContain('knowledge-spaces:read')
   })
 
+  it.skipIf(!hasTerminal)('does what its keys say, one after the other', async () => {
+    for (const slug of ['two', 'three'])
+      expect(await home.ks(['spaces', 'create', slug, '--slug', slug])).toMatchObject({ code: 0 })
+    const DOWN = '\u001b[B'
+    const { screen, code } = await atTerminal(`${process.execPath} ${process.cwd()}/bin/ks.js top`, {
+      cwd: home.dir,
+      env: { ...home.env, NO_COLOR: '1' },
+      types: [
+        [/SPACES by backlog/, '?'],
+        [/j, k, arrows/, '?'],
+        [/SPACES by backlog/, 's'],
+        [/SPACES by documents/, 'p'],
+        [/PAUSED/, 'p'],
+        [/> one/, 'j'],
+        [/> three/, DOWN],
+        [/> two/, 'k'],
+        [/> three/, 'g'],
+        [/> one/, 'G'],
+        [/> two/, '\r'],
+        [/only this one/, '\u001b'],
+        [/ one +1 +0[\s\S]*> two/, 'q'],
+      ],
+    })
+    expect(code, screen).toBe(0)
+  })
+
   it.skipIf(!hasTerminal)(
     'gives the terminal back as it was, on q and on Ctrl-C, without colours where none are wanted',
     async () => {

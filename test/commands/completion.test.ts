@@ -179,17 +179,30 @@ describe.skipIf(!found.includes('fish'))('in fish', () => {
 describe.skipIf(!hasTmux).each(
   [
     ['bash', 'exec bash --norc', 'source c.bash', 'docs/$'],
+    ['bash, as installed', 'exec bash --norc', 'source $XDG_DATA_HOME/bash-completion/completions/ks', 'docs/$'],
     ['zsh', 'exec zsh -f', 'bindkey -e; autoload -U compinit; compinit -u -D; source c.zsh', 'docs/\\$'],
+    [
+      'zsh, as installed',
+      'exec zsh -f',
+      'bindkey -e; fpath=($XDG_DATA_HOME/zsh/site-functions $fpath); autoload -Uz compinit; compinit -u -D',
+      'docs/\\$',
+    ],
     ['fish', 'exec fish --no-config', 'source c.fish', 'docs/\\$'],
-  ].filter(([shell]) => found.some((one) => one === shell)),
-)('in a terminal with %s', (shell, start, load, hostile) => {
+  ].filter(([name]) => found.some((shell) => name?.startsWith(shell))),
+)('in a terminal with %s', (name, start, load, hostile) => {
   const tmux = (...args: string[]) =>
-    execaSync('tmux', ['-L', `ks-c-${process.pid}-${shell}`, ...args], { reject: false }).stdout
+    execaSync('tmux', ['-L', `ks-c-${process.pid}-${name?.replace(/\W+/g, '-')}`, ...args], { reject: false }).stdout
   const screen = () => tmux('capture-pane', '-p', '-J', '-t', 'c')
   afterAll(() => void tmux('kill-server'))
 
   it('puts names into the line so that the shell takes each for one word, and runs none', async () => {
-    const set = Object.entries({ ...env(), PS1: '$ ' }).map(([name, value]) => `'${name}=${value}'`)
+    const data = join(home.dir, 'installed')
+    const place = { env: { XDG_DATA_HOME: data, ZDOTDIR: data } }
+    const installed = await home.ks(['completion', 'install', /^\w+/.exec(name ?? '')?.[0] ?? '', '--yes'], place)
+    expect(installed, installed.stderr).toMatchObject({ code: 0 })
+    const set = Object.entries({ ...env(), PS1: '$ ', XDG_DATA_HOME: data }).map(
+      ([name, value]) => `'${name}=${value}'`,
+    )
     const script = `cd '${empty}'; exec env ${set.join(' ')} sh -c '${start}'`
     tmux('-f', '/dev/null', 'new-session', '-d', '-s', 'c', '-x', '150', '-y', '30', script)
     await sleep(1000)

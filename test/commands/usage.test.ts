@@ -14,10 +14,26 @@ describe('wrong words', () => {
     [['query', '--mod', 'fast'], 'ks: unknown flag `--mod` for `ks query`\nhint: did you mean `--mode`?\n'],
     [['spaces', 'create'], 'ks: `ks spaces create` needs NAME\nhint: `ks spaces create --help`\n'],
     [['health', 'now'], 'ks: `ks health` takes no argument "now"\nhint: `ks health --help`\n'],
-    [['spaces', '--limit', 'many'], 'ks: --limit must be an integer, received "many"\nhint: `ks --help`\n'],
+    [['serch', 'hello'], 'ks: unknown command `ks serch hello`\nhint: did you mean `ks search`?\n'],
+    [['docs', 'shw', 'a.md'], 'ks: unknown command `ks docs shw a.md`\nhint: did you mean `ks docs show`?\n'],
+    [
+      ['what', 'is', 'the', 'revenue'],
+      'ks: unknown command `ks what is the revenue`\nhint: a question is asked with `ks query QUESTION`\n',
+    ],
+    [
+      ['--space', 'x', 'search', 'hello'],
+      'ks: `--space` stands before a command\nhint: flags stand behind it: `ks COMMAND --space …`\n',
+    ],
+    [['-v'], 'ks: ks has no flag `-v`\nhint: `ks --version`\n'],
+    [['help', 'serch'], 'ks: unknown command `ks serch`\nhint: did you mean `ks search`?\n'],
+    [
+      ['ingest', 'https://example.com/'],
+      'ks: "https://example.com/" does not exist\nhint: pages are a source: `ks sources add NAME --uri https://example.com/`\n',
+    ],
+    [['spaces', '--limit', 'many'], 'ks: --limit must be an integer, received "many"\nhint: `ks spaces --help`\n'],
     [
       ['spaces', '--format', 'yaml'],
-      'ks: --format must be one of table, json, jsonl, tsv, received "yaml"\nhint: `ks --help`\n',
+      'ks: --format must be one of table, json, jsonl, tsv, received "yaml"\nhint: `ks spaces --help`\n',
     ],
     [['spaces', '--timeout', 'soon'], 'ks: --timeout must be a time such as 30s, 90m, 12h or 7d, received "soon"\n'],
     [
@@ -25,7 +41,7 @@ describe('wrong words', () => {
       'ks: "notes" is in no namespace\nhint: paths begin with `/sources`, `/knowledge`, `/evidence`, `/workspaces`\n',
     ],
     [['jobs', 'show', 'x'], 'ks: "x" is not the id of a job: a uuid, or # and its last 8 hex digits\n'],
-    [['completion', 'tcsh'], 'ks: "tcsh" must be one of bash, zsh, fish\nhint: `ks --help`\n'],
+    [['completion', 'tcsh'], 'ks: "tcsh" must be one of bash, zsh, fish\nhint: `ks completion --help`\n'],
     [
       ['spaces', '--json=true'],
       'ks: --json takes no value, received "true"\nhint: give `--json` alone, or leave it out\n',

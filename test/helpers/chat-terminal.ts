@@ -7,30 +7,32 @@ const KCHAT = fileURLToPath(new URL('../../bin/kchat.js', import.meta.url))
 
 export const hasTmux = !execaSync('tmux', ['-V'], { reject: false }).failed
 
+let terminals = 0
+
 /** `kchat chat` in a real terminal, which `tmux` is. */
 export function chatTerminal(home: CliHome) {
   // a server of its own for each terminal: one that is still going away takes no new sessions
-  let terminals = 0
+  let terminal = ++terminals
   const tmux = (...args: string[]) =>
-    execaSync('tmux', ['-L', `ks-${process.pid}-${terminals}`, ...args], { reject: false }).stdout
+    execaSync('tmux', ['-L', `ks-${process.pid}-${terminal}`, ...args], { reject: false }).stdout
   const screen = () => tmux('capture-pane', '-p', '-J', '-t', 'chat')
   /** with what was scrolled away */
   const history = () => tmux('capture-pane', '-p', '-J', '-S', '-', '-t', 'chat')
   const type = (...keys: string[]) => tmux('send-keys', '-t', 'chat', ...keys)
-  const shows = (text: string) =>
-    until(() => screen().includes(text), 20_000).catch(() => {
-      throw new Error(`the screen does not show ${JSON.stringify(text)}:\n${screen()}`)
+  const shows = (text: string | RegExp) =>
+    until(() => (typeof text === 'string' ? screen().includes(text) : text.test(screen())), 20_000).catch(() => {
+      throw new Error(`the screen does not show ${text}:\n${screen()}`)
     })
-  const open = async (args: string[] = [], more: Record<string, string> = {}) => {
+  const open = async (args: string[] = [], more: Record<string, string> = {}, opens = '/help') => {
     const env = Object.entries({ ...home.env, LANG: 'C.UTF-8', PATH: process.env.PATH ?? '', ...more }).map(
       ([name, value]) => `${name}=${value}`,
     )
     const chat = ['env', ...env, process.execPath, KCHAT, 'chat', ...args].map((word) => `'${word}'`).join(' ')
     tmux('kill-server')
-    terminals++
+    terminal = ++terminals
     const script = `cd '${home.dir}'; echo before; ${chat}; echo left with $?; exec sleep 300`
     tmux('-f', '/dev/null', 'new-session', '-d', '-s', 'chat', '-x', '80', '-y', '24', script)
-    await shows('/help')
+    await shows(opens)
   }
   return { tmux, screen, history, type, shows, open, end: () => void tmux('kill-server') }
 }

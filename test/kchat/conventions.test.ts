@@ -121,6 +121,10 @@ describe('a failure of kchat', () => {
       [['send'], 'kchat: `kchat send` needs TEXT\n'],
       [['send', 'a', 'b'], 'kchat: `kchat send` takes 1 argument, received 2\n'],
       [['send', 'a', '--spek'], 'kchat: unknown flag `--spek` for `kchat send`\nhint: did you mean `--speak`?\n'],
+      [
+        ['--app', 'x', 'send', 'a'],
+        'kchat: `--app` stands before a command\nhint: flags stand behind it: `kchat COMMAND --app …`\n',
+      ],
       [['sned', 'a'], 'kchat: unknown command `kchat sned`\nhint: did you mean `kchat send`?\n'],
       [['apps', 'creat'], 'kchat: unknown command `kchat apps creat`\nhint: did you mean `kchat apps create`?\n'],
       [['feedback', 'a', 'b'], 'kchat: rating must be one of like, dislike, none, received "b"\n'],

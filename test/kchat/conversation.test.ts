@@ -75,7 +75,7 @@ describe('what others wrote', () => {
   it('is inert where the application and its tools are named', () => {
     const chat = new ChatService({ url, token: 'app-x' }, { user: 'me' })
     const state = new Conversation(chat, {}).state()
-    const shown = statusOf({ ...state, name: HOSTILE, activity: HOSTILE, phase: 'answering' }, { search: undefined })
+    const shown = statusOf({ ...state, name: HOSTILE, activity: HOSTILE, phase: 'answering' }, { search: undefined }, 0)
     expect(shown).not.toMatch(UNSAFE)
     expect(shown).toContain('click')
     chat.close()

@@ -4,6 +4,8 @@ import { describe, expect, it } from 'vitest'
 import {
   backspace,
   type Draft,
+  deleteNext,
+  deleteNextWord,
   deleteToEnd,
   deleteToStart,
   deleteWord,
@@ -16,6 +18,9 @@ import {
   recall,
   recallOf,
   right,
+  toLine,
+  wordLeft,
+  wordRight,
 } from '../../src/kchat/chat/editor.js'
 import { Keyboard } from '../../src/kchat/chat/keys.js'
 import { wrap } from '../../src/kchat/chat/wrap.js'
@@ -58,10 +63,29 @@ describe('a draft', () => {
     expect(deleteToEnd({ text: 'one\ntwo', cursor: 1 }).text).toBe('o\ntwo')
     expect(home(draftOf('one\ntwo')).cursor).toBe(4)
     expect(end({ text: 'one\ntwo', cursor: 1 }).cursor).toBe(3)
+    expect(wordLeft(draftOf('one two  ')).cursor).toBe(4)
+    expect(wordRight({ text: 'one two  ', cursor: 3 }).cursor).toBe(7)
+    expect(deleteNext({ text: 'a🇩🇪b', cursor: 1 })).toEqual({ text: 'ab', cursor: 1 })
+    expect(deleteNextWord({ text: 'one two three', cursor: 3 })).toEqual({ text: 'one three', cursor: 3 })
+  })
+
+  it('has its cursor in the line above or below, as far from the beginning as that goes', () => {
+    const text = 'long line\n日本語\nlast'
+    const up = toLine({ text, cursor: text.length - 1 }, -1)!
+    expect(text.slice(0, up.cursor)).toBe('long line\n日本語')
+    expect(toLine(up, -1)?.cursor).toBe(3)
+    expect(toLine(toLine(up, -1)!, -1)).toBeUndefined()
+    expect(toLine({ text, cursor: 9 }, 1)?.cursor).toBe(13)
+    expect(toLine(draftOf(text), 1)).toBeUndefined()
   })
 
   it('keeps its cursor between two characters whatever is done', () => {
-    const edit = fc.constantFrom(left, right, home, end, backspace, deleteToEnd, deleteWord)
+    const edit = fc.constantFrom(
+      ...[left, right, home, end, wordLeft, wordRight],
+      ...[backspace, deleteNext, deleteToEnd, deleteWord, deleteNextWord],
+      (draft: Draft) => toLine(draft, -1) ?? draft,
+      (draft: Draft) => toLine(draft, 1) ?? draft,
+    )
     const step = fc.oneof(
       edit,
       fc.string({ unit: 'grapheme', maxLength: 4 }).map((text) => (draft: Draft) => insert(draft, text)),
@@ -107,6 +131,27 @@ describe('the keyboard', () => {
   it('takes keys that come together one by one', () => {
     expect(typed(later(), 'hi\rx\u007fy\u0003')).toEqual({ text: 'hiy', actions: ['submit:hi', 'interrupt:hiy'] })
     expect(typed(later(), 'a\nb')).toEqual({ text: 'a\nb', actions: [] })
+  })
+
+  it('goes by words with Ctrl or Alt, deletes to both sides, and begins a line with Alt-Enter', () => {
+    const edited = (input: string, key: Partial<typeof KEY>, draft: Draft) => {
+      const [typed] = later().read(input, { ...KEY, ...key })
+      return typed !== undefined && 'edit' in typed ? typed.edit(draft) : undefined
+    }
+    const draft = { text: 'one two three', cursor: 7 }
+    for (const key of [
+      { leftArrow: true, ctrl: true },
+      { leftArrow: true, meta: true },
+    ])
+      expect(edited('', key, draft)?.cursor).toBe(4)
+    expect(edited('b', { meta: true }, draft)?.cursor).toBe(4)
+    expect(edited('f', { meta: true }, draft)?.cursor).toBe(13)
+    expect(edited('d', { meta: true }, draft)?.text).toBe('one two')
+    expect(edited('', { backspace: true }, draft)?.text).toBe('one tw three')
+    expect(edited('', { backspace: true, meta: true }, draft)?.text).toBe('one  three')
+    expect(edited('', { delete: true }, draft)?.text).toBe('one twothree')
+    expect(edited('\r', { return: true, meta: true }, draft)?.text).toBe('one two\n three')
+    expect(edited('z', { meta: true }, draft)).toBeUndefined()
   })
 
   it('sends what was typed before the view was there', () => {

@@ -1,11 +1,12 @@
 import type { IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
 import { readDaemonFile } from '../../local/daemon-file.js'
 import { dataLayout } from '../../local/layout.js'
 import { readIfExists } from '../../local/private-file.js'
 import type { Place } from '../contexts.js'
 
-/** questions that a daemon is asked side by side */
-const MOST_AT_ONCE = 4
+const HEAD_ENDS = '\r\n\r\n'
+const INSTANCE = /^x-ks-instance: *(\S+) *$/im
 
 /** Reads of a service, over as little code as can be: who presses Tab waits for all of it. */
 export interface Asker {
@@ -50,21 +51,53 @@ export function lazily(open: () => Promise<Asker | undefined>): Asker {
   }
 }
 
+/** Each question goes over a connection of its own, which ends with its answer. */
 function overSocket(socketPath: string, token: string, instance: string): Asker {
-  // an import would load the loader of ES modules, which takes longer than the answer
-  const { Agent, get } = process.getBuiltinModule('node:http')
-  const agent = new Agent({ keepAlive: true, maxSockets: MOST_AT_ONCE })
-  const headers = { host: 'localhost', authorization: `Bearer ${token}` }
+  const open = new Set<Socket>()
   return {
-    close: () => agent.destroy(),
+    close: () => {
+      for (const socket of open) socket.destroy()
+    },
     get: async (path) => {
-      const answer = await new Promise<IncomingMessage>((resolve, reject) => {
-        get({ socketPath, path, headers, agent }, resolve).on('error', reject)
-      })
-      if (answer.headers['x-ks-instance'] !== instance) throw new Error('another daemon answers')
-      return await jsonOf(answer)
+      const { status, answeredBy, body } = await asked(socketPath, questionOf(path, token), open)
+      if (answeredBy !== instance) throw new Error('another daemon answers')
+      return parsed(status, body)
     },
   }
+}
+
+/** HTTP/1.0, whose answers end with their connection: nothing of them has to be put together. */
+function questionOf(path: string, token: string): string {
+  return `GET ${path} HTTP/1.0\r\nhost: localhost\r\nauthorization: Bearer ${token}\r\n\r\n`
+}
+
+interface Answered {
+  status: number
+  /** the instance of the daemon that says so */
+  answeredBy: string | undefined
+  body: string
+}
+
+/** `node:net` alone: `node:http` takes longer to load than the daemon to answer. */
+async function asked(socketPath: string, question: string, open: Set<Socket>): Promise<Answered> {
+  // an import would load the loader of ES modules, which takes longer than the answer
+  const { connect } = process.getBuiltinModule('node:net')
+  const chunks: Buffer[] = []
+  const socket = connect(socketPath)
+  open.add(socket)
+  await new Promise<void>((resolve, reject) => {
+    socket
+      .on('data', (chunk: Buffer) => void chunks.push(chunk))
+      .on('end', resolve)
+      .on('error', reject)
+    socket.write(question)
+  })
+  open.delete(socket)
+  const whole = Buffer.concat(chunks)
+  const ends = whole.indexOf(HEAD_ENDS)
+  const head = whole.toString('latin1', 0, Math.max(0, ends))
+  const body = whole.toString('utf8', ends + HEAD_ENDS.length)
+  return { status: Number(/^HTTP\/1\.\d (\d{3})/.exec(head)?.[1]), answeredBy: INSTANCE.exec(head)?.[1], body }
 }
 
 async function overNetwork(target: { url: string; token: string }): Promise<Asker> {
@@ -79,6 +112,11 @@ async function overNetwork(target: { url: string; token: string }): Promise<Aske
 async function jsonOf(answer: IncomingMessage): Promise<unknown> {
   const chunks: Buffer[] = []
   for await (const chunk of answer) chunks.push(chunk)
-  if (answer.statusCode !== 200) throw new Error(`status ${answer.statusCode}`)
-  return JSON.parse(Buffer.concat(chunks).toString('utf8'))
+  return parsed(answer.statusCode, Buffer.concat(chunks).toString('utf8'))
+}
+
+/** A body that was cut off is no JSON. */
+function parsed(status: number | undefined, body: string): unknown {
+  if (status !== 200) throw new Error(`status ${status}`)
+  return JSON.parse(body)
 }

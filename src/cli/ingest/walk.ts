@@ -59,8 +59,7 @@ export function walk(paths: readonly string[], options: WalkOptions): Found {
     const absolute = resolve(path)
     const stats = statSync(absolute, { throwIfNoEntry: false })
     if (stats === undefined) {
-      const hint = path.includes('\ufffd') ? 'names that are not UTF-8 cannot be given: ingest their folder' : undefined
-      throw usageError(`${JSON.stringify(path)} does not exist`, hint)
+      throw usageError(`${JSON.stringify(path)} does not exist`, missingHint(path))
     }
     if (stats.isDirectory()) {
       const walker = walkerOf(absolute, options, found)
@@ -171,6 +170,12 @@ function walkerOf(folder: string, options: WalkOptions, found: Found): Walker {
     found,
     layers: rootLayers(root, options.ignore, options.ignoreFiles),
   }
+}
+
+function missingHint(path: string): string | undefined {
+  if (path.includes('\ufffd')) return 'names that are not UTF-8 cannot be given: ingest their folder'
+  if (/^https?:\/\//.test(path)) return `pages are a source: \`ks sources add NAME --uri ${path}\``
+  return undefined
 }
 
 /** One file goes by its own name; several keep the folders they were given with, so that they stay apart. */

@@ -104,15 +104,27 @@ export const COMMANDS: readonly Command[] = [
 /** Another word for a command. */
 const OTHER_WORDS: Readonly<Record<string, string>> = { exit: 'quit' }
 
-const KEYS = `Enter sends, Ctrl-J begins another line, Tab completes, ↑ and ↓ call messages back, Ctrl-R searches them.
+const KEYS = `Enter sends, Ctrl-J or Alt-Enter begins another line, Tab completes, ↑ and ↓ call messages back, Ctrl-R searches them.
 A message sent while an answer comes waits for its end. Ctrl-C stops an answer and keeps what was said; at an empty line it leaves when pressed twice. Ctrl-D leaves at once.
 Ctrl-N begins a new conversation, Ctrl-O lists them, Ctrl-X Ctrl-E opens $EDITOR.`
 
 /** What `/help` shows. */
 export function help(): string {
-  const usages = COMMANDS.map(({ name, argument }) => `/${name}${argument === undefined ? '' : ` ${argument}`}`)
+  return [...described(COMMANDS), '', KEYS].join('\n')
+}
+
+/** What a line that begins with a slash could become, or what the command in it takes. */
+export function hintsFor(text: string): string[] {
+  const [, name = '', space = ''] = /^\/(\w*)(\s?)/.exec(text) ?? []
+  if (!text.startsWith('/') || text.startsWith('//')) return []
+  return described(COMMANDS.filter((command) => (space === '' ? command.name.startsWith(name) : command.name === name)))
+}
+
+/** A line for each: how it is written, and what it does. */
+function described(commands: readonly Command[]): string[] {
+  const usages = commands.map(({ name, argument }) => `/${name}${argument === undefined ? '' : ` ${argument}`}`)
   const width = Math.max(...usages.map((usage) => usage.length))
-  return [...COMMANDS.map(({ what }, index) => `${(usages[index] ?? '').padEnd(width)}  ${what}`), '', KEYS].join('\n')
+  return commands.map(({ what }, index) => `${(usages[index] ?? '').padEnd(width)}  ${what}`)
 }
 
 /** Runs a line that begins with a slash. */

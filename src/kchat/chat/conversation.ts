@@ -12,6 +12,8 @@ export interface State {
   readonly entries: readonly Entry[]
   readonly name: string
   readonly phase: 'idle' | 'answering' | 'stopping'
+  /** when the answer was asked for, in milliseconds since the epoch */
+  readonly askedAt: number
   /** the tool that an agent uses now */
   readonly activity: string
   readonly conversationId: string | undefined
@@ -49,6 +51,7 @@ export class Conversation {
     entries: [],
     name: '',
     phase: 'idle',
+    askedAt: 0,
     activity: '',
     conversationId: undefined,
     messageId: undefined,
@@ -142,7 +145,7 @@ export class Conversation {
     const { images, conversationId, sent } = this.#state
     this.#imagesBefore = images
     this.#add({ kind: 'question', text: [query, ...images.map(({ name }) => `[${name}]`)].join('\n') })
-    this.change({ phase: 'answering', sent: [...sent, query], images: [], suggestions: [] })
+    this.change({ phase: 'answering', askedAt: Date.now(), sent: [...sent, query], images: [], suggestions: [] })
     // in its place before anything else is said meanwhile
     this.#add({ kind: 'answer', text: '', isGrowing: true })
     const growing = this.#growing(this.#state.entries.length - 1)

@@ -25,6 +25,31 @@ export function right({ text, cursor }: Draft): Draft {
   return { text, cursor: after(text, cursor) }
 }
 
+/** To the beginning of a word, and behind its end. */
+export function wordLeft({ text, cursor }: Draft): Draft {
+  return { text, cursor: text.slice(0, cursor).replace(/\S*\s*$/u, '').length }
+}
+
+export function wordRight({ text, cursor }: Draft): Draft {
+  const [passed = ''] = /^\s*\S*/u.exec(text.slice(cursor)) ?? []
+  return { text, cursor: cursor + passed.length }
+}
+
+/** To the line above or below, as far from its beginning. @returns undefined where there is none */
+export function toLine(draft: Draft, step: -1 | 1): Draft | undefined {
+  const { text } = draft
+  const from = home(draft).cursor
+  const above = from === 0 ? undefined : home({ text, cursor: from - 1 }).cursor
+  const last = end(draft).cursor
+  const below = last === text.length ? undefined : last + 1
+  const begin = step === -1 ? above : below
+  if (begin === undefined) return undefined
+  const line = text.slice(begin, end({ text, cursor: begin }).cursor)
+  const passed = [...characters.segment(text.slice(from, draft.cursor))].length
+  const kept = [...characters.segment(line)].slice(0, passed)
+  return { text, cursor: begin + kept.reduce((sum, { segment }) => sum + segment.length, 0) }
+}
+
 /** To the beginning of the line, and to its end. */
 export function home({ text, cursor }: Draft): Draft {
   return { text, cursor: text.lastIndexOf('\n', cursor - 1) + 1 }
@@ -39,6 +64,15 @@ export function backspace({ text, cursor }: Draft): Draft {
   return cut(text, before(text, cursor), cursor)
 }
 
+/** The character behind the cursor goes. */
+export function deleteNext({ text, cursor }: Draft): Draft {
+  return cut(text, cursor, after(text, cursor))
+}
+
+export function deleteNextWord(draft: Draft): Draft {
+  return cut(draft.text, draft.cursor, wordRight(draft).cursor)
+}
+
 export function deleteToStart(draft: Draft): Draft {
   return cut(draft.text, home(draft).cursor, draft.cursor)
 }
@@ -47,9 +81,8 @@ export function deleteToEnd(draft: Draft): Draft {
   return cut(draft.text, draft.cursor, end(draft).cursor)
 }
 
-export function deleteWord({ text, cursor }: Draft): Draft {
-  const head = text.slice(0, cursor).replace(/\S*\s*$/u, '')
-  return cut(text, head.length, cursor)
+export function deleteWord(draft: Draft): Draft {
+  return cut(draft.text, wordLeft(draft).cursor, draft.cursor)
 }
 
 function cut(text: string, from: number, to: number): Draft {

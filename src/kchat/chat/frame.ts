@@ -1,4 +1,4 @@
-import type { WriteStream } from 'node:tty'
+import type { ReadStream, WriteStream } from 'node:tty'
 import stringWidth from 'string-width'
 
 /** What ink draws below the scrollback, kept in step with terminals that wrap lines anew when they get narrower. */
@@ -26,6 +26,21 @@ export function inkStdout(stdout: WriteStream): WriteStream {
       return typeof value === 'function' ? value.bind(target) : value
     },
   })
+}
+
+/** Ink calls DEL, which terminals send for the backspace key, by the name of the other key that deletes. */
+export function inkStdin(stdin: ReadStream): ReadStream {
+  return new Proxy(stdin, {
+    get(target, name) {
+      if (name === 'read') return () => backspaced(target.read())
+      const value: unknown = Reflect.get(target, name, target)
+      return typeof value === 'function' ? value.bind(target) : value
+    },
+  })
+}
+
+function backspaced(chunk: unknown): unknown {
+  return typeof chunk === 'string' ? chunk.replaceAll('\u007f', '\b') : chunk
 }
 
 /**

@@ -2,6 +2,8 @@ import type { Key } from 'ink'
 import {
   backspace,
   type Draft,
+  deleteNext,
+  deleteNextWord,
   deleteToEnd,
   deleteToStart,
   deleteWord,
@@ -10,6 +12,8 @@ import {
   insert,
   left,
   right,
+  wordLeft,
+  wordRight,
 } from './editor.js'
 
 /** What a key asks for, where it does not only change the draft. */
@@ -54,7 +58,8 @@ export class Keyboard {
     const named = namedKey(key)
     if (named !== undefined) return this.#unchorded([named])
     if (key.ctrl) return this.#control(input)
-    if (key.meta) return []
+    // Alt with a letter
+    if (key.meta) return this.#unchorded(META[input] ?? [])
     // what was typed before the view was there ends its lines as a terminal does that edits lines itself
     return this.#plain(isFirst ? input.replaceAll('\n', '\r') : input)
   }
@@ -86,19 +91,29 @@ export class Keyboard {
   }
 }
 
+/** `inkStdin` has made the backspace key of it that ink knows: what it calls delete is the key of that name. */
 function namedKey(key: Key): Typed | undefined {
-  if (key.return) return { action: 'submit' }
-  // terminals send DEL for the backspace key, which ink calls delete
-  if (key.backspace || key.delete) return { edit: backspace }
+  const isByWord = key.ctrl || key.meta
+  if (key.return) return key.meta ? NEW_LINE : { action: 'submit' }
+  if (key.backspace) return { edit: key.meta ? deleteWord : backspace }
+  if (key.delete) return { edit: isByWord ? deleteNextWord : deleteNext }
   if (key.upArrow) return { action: 'back' }
   if (key.downArrow) return { action: 'forth' }
-  if (key.leftArrow) return { edit: left }
-  if (key.rightArrow) return { edit: right }
+  if (key.leftArrow) return { edit: isByWord ? wordLeft : left }
+  if (key.rightArrow) return { edit: isByWord ? wordRight : right }
   if (key.home) return { edit: home }
   if (key.end) return { edit: end }
   if (key.tab) return { action: 'complete' }
   if (key.escape) return { action: 'cancel' }
   return undefined
+}
+
+const NEW_LINE: Typed = { edit: (draft) => insert(draft, '\n') }
+
+const META: Readonly<Record<string, Typed[]>> = {
+  b: [{ edit: wordLeft }],
+  d: [{ edit: deleteNextWord }],
+  f: [{ edit: wordRight }],
 }
 
 const CONTROL: Readonly<Record<string, Typed>> = {
@@ -111,7 +126,7 @@ const CONTROL: Readonly<Record<string, Typed>> = {
   g: { action: 'cancel' },
   h: { edit: backspace },
   i: { action: 'complete' },
-  j: { edit: (draft) => insert(draft, '\n') },
+  j: NEW_LINE,
   k: { edit: deleteToEnd },
   l: { action: 'redraw' },
   n: { action: 'new' },

@@ -24,9 +24,17 @@ export async function pipeChat(
   process.on('SIGINT', onInterrupt)
   const lines = createInterface({ input: process.stdin, crlfDelay: Infinity })
   let conversationId = conversation
+  // a person at a terminal that shows no view
+  const isTyped = process.stdin.isTTY === true && process.stderr.isTTY === true && options.quiet !== true
+  const prompt = () => isTyped && process.stderr.write('> ')
+  if (isTyped) process.stderr.write('Each line is a message; Ctrl-D ends.\n')
+  prompt()
   try {
     for await (const line of lines) {
-      if (line.trim() === '') continue
+      if (line.trim() === '') {
+        prompt()
+        continue
+      }
       const turn = new Turn(chat)
       const spoken = new AnswerPrinter((text) => out.prose(text), options.thoughts === true)
       current = turn
@@ -40,7 +48,9 @@ export async function pipeChat(
       } else if (!out.isJson) spoken.end()
       out.endProse()
       if (turn.isStopping) throw new ExitWith(EXIT.interrupted)
+      prompt()
     }
+    if (isTyped) process.stderr.write('\n')
   } finally {
     out.endProse()
     lines.close()

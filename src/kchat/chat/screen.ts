@@ -1,6 +1,7 @@
 import { Box, Static, Text, useInput, useStdout } from 'ink'
 import { createElement as h, memo, type ReactElement, useEffect, useState, useSyncExternalStore } from 'react'
-import { hasUnicode, tty, ttyLine } from '../../cli/terminal.js'
+import { hasUnicode, tty, ttyLine, wantsColour } from '../../cli/terminal.js'
+import { hintsFor } from './commands.js'
 import type { Conversation, State } from './conversation.js'
 import type { Draft } from './editor.js'
 import { keepFrame } from './frame.js'
@@ -15,6 +16,7 @@ const DRAFT_LINES = 6
 const LISTED = 4
 const LEAVE_HINT = 'Ctrl-C again leaves, any other key stays'
 const SMALLEST = { columns: 20, rows: 6 }
+const SECOND_MS = 1000
 const ELLIPSIS = hasUnicode(process.env) ? '…' : '...'
 
 interface ViewProps {
@@ -33,13 +35,14 @@ export function ChatView({ conversation, typing, transcript, left }: ViewProps):
   useInput(typing.read)
   const entries = left === 'ever' ? state.entries.map(({ isGrowing: _, ...entry }) => entry) : state.entries
   const open = transcript.follow(entries, columns)
-  const draft = draftLines(typed.draft, columns - 2)
+  useEverySecond(state.phase !== 'idle')
+  const { lines: draft, place } = draftLines(typed.draft, columns - 2)
   const below = belowLines(state, typed, columns)
   // the line below the last one is where the cursor rests
   const room = Math.max(1, rows - draft.length - below.length - 2)
   const lines = open.slice(-room)
   const status = cutTo(
-    typed.leaving !== undefined && state.phase === 'idle' ? LEAVE_HINT : statusOf(state, typed),
+    typed.leaving !== undefined && state.phase === 'idle' ? LEAVE_HINT : statusOf(state, typed, Date.now(), place),
     columns,
   )
   keepFrame(
@@ -71,7 +74,7 @@ function PieceView({ lines }: { lines: readonly Line[] }): ReactElement {
 const LOOKS: Readonly<Record<Line['style'], object>> = {
   dim: { dimColor: true },
   question: { bold: true },
-  error: { color: 'red' },
+  error: wantsColour({ isTTY: process.stdout.isTTY === true, env: process.env }) ? { color: 'red' } : {},
   answer: {},
 }
 
@@ -80,6 +83,16 @@ const TranscriptLine = memo(({ text, style }: Line): ReactElement => {
   // an empty text has no height
   return h(Text, { ...LOOKS[style], wrap: 'truncate' }, text === '' ? ' ' : text)
 })
+
+/** Draws again every second, for what says how long something takes. */
+function useEverySecond(isOn: boolean): void {
+  const [, drawAgain] = useState({})
+  useEffect(() => {
+    if (!isOn) return
+    const timer = setInterval(() => drawAgain({}), SECOND_MS)
+    return () => clearInterval(timer)
+  }, [isOn])
+}
 
 function useSize(): { columns: number; rows: number } {
   const { stdout } = useStdout()
@@ -100,32 +113,35 @@ const characters = new Intl.Segmenter(undefined, { granularity: 'grapheme' })
 /** a private character stands for the cursor while the draft is wrapped: no line breaks within its codes */
 const CURSOR = '\ue000'
 
-/** The draft as it is shown, the character at its cursor inverted. */
-function draftLines({ text, cursor }: Draft, width: number): string[] {
+/** The draft as it is shown, the character at its cursor inverted; and where in it the cursor is, where not all of it is shown. */
+function draftLines({ text, cursor }: Draft, width: number): { lines: string[]; place: string } {
   const rest = text.slice(cursor)
   const [next] = characters.segment(rest)
   const mark = next === undefined || next.segment === '\n' ? '' : next.segment
   const lines = wrap(tty(text.slice(0, cursor)) + CURSOR + tty(rest.slice(mark.length)), width)
   const at = lines.findIndex((line) => line.includes(CURSOR))
   const first = Math.max(0, at - DRAFT_LINES + 1)
-  return lines
+  const shown = lines
     .slice(first, first + DRAFT_LINES)
     .map((line) => line.replace(CURSOR, `\u001b[7m${mark === '' ? ' ' : tty(mark)}\u001b[27m`))
+  return { lines: shown, place: lines.length > DRAFT_LINES ? `line ${at + 1} of ${lines.length}` : '' }
 }
 
-/** Messages that wait, questions that could be asked, and what Tab could mean. */
+/** Messages that wait, questions that could be asked, what Tab could mean, and what a command does. */
 function belowLines(state: State, { candidates, draft }: TypingState, columns: number): string[] {
   const waiting = listed(state.waiting.map((text) => `queued: ${text}`))
   const isAsked =
     state.phase === 'idle' && candidates.length === 0 && (draft.text === '' || state.suggestions.includes(draft.text))
   const suggested = isAsked ? listed(state.suggestions.map((text, index) => `/ask ${index + 1} ${text}`)) : []
-  const words = candidates.length === 0 ? [] : wrap(candidates.map(ttyLine).join('  '), columns).slice(0, LISTED)
+  const words = candidates.length === 0 ? [] : listed(wrap(candidates.map(ttyLine).join('  '), columns))
+  const hints = candidates.length === 0 ? listed(hintsFor(draft.text), ', Tab lists them') : []
   const asks = state.confirm === undefined ? [] : wrap(ttyLine(state.confirm.question), columns)
-  return [...[...waiting, ...suggested].map((line) => cutTo(ttyLine(line), columns)), ...words, ...asks]
+  const cut = [...waiting, ...suggested].map((line) => cutTo(ttyLine(line), columns))
+  return [...cut, ...words, ...hints.map((line) => cutTo(line, columns)), ...asks]
 }
 
-function listed(lines: readonly string[]): string[] {
-  return lines.length <= LISTED ? [...lines] : [...lines.slice(0, LISTED), `${lines.length - LISTED} more`]
+function listed(lines: readonly string[], how = ''): string[] {
+  return lines.length <= LISTED ? [...lines] : [...lines.slice(0, LISTED), `${lines.length - LISTED} more${how}`]
 }
 
 function cutTo(line: string, columns: number): string {
@@ -135,8 +151,10 @@ function cutTo(line: string, columns: number): string {
 
 /** One line below the conversation; names of applications and tools are what others wrote. */
 export function statusOf(
-  { phase, name, images, activity, isSpeaking, waiting, suggestions }: State,
+  { phase, name, images, activity, isSpeaking, waiting, suggestions, askedAt }: State,
   { search }: Pick<TypingState, 'search'>,
+  now: number,
+  place = '',
 ): string {
   if (search !== undefined)
     return `searching for ${ttyLine(search.words.text)}_ · Ctrl-R looks further back, Enter takes it`
@@ -144,6 +162,9 @@ export function statusOf(
   if (phase === 'answering') parts.push(ttyLine(activity), 'answering, Ctrl-C stops')
   else if (phase === 'stopping') parts.push('stopping, Ctrl-C leaves')
   else parts.push(isSpeaking ? 'reading aloud, Ctrl-C ends it' : '/help')
+  const seconds = Math.floor((now - askedAt) / SECOND_MS)
+  if (phase !== 'idle' && seconds > 0) parts.push(`${seconds} s`)
+  parts.push(place)
   if (waiting.length > 0) parts.push(`${waiting.length} message${waiting.length === 1 ? '' : 's'} to be sent after it`)
   if (images.length > 0) parts.push(`${images.length} image${images.length === 1 ? '' : 's'} attached`)
   if (phase === 'idle' && suggestions.length > 0) parts.push('Tab takes a question')

@@ -3,7 +3,7 @@ import { EXIT } from '../../contract/errors.js'
 import { type Outcome, runCommand } from './commands.js'
 import { complete } from './completing.js'
 import type { Conversation } from './conversation.js'
-import { type Draft, draftOf, EMPTY, type Recall, recall, recallOf } from './editor.js'
+import { type Draft, deleteNext, draftOf, EMPTY, type Recall, recall, recallOf, toLine } from './editor.js'
 import { type Action, Keyboard } from './keys.js'
 import { FRAME_MS, paced } from './paced.js'
 
@@ -96,7 +96,7 @@ export class Typing {
       case 'interrupt':
         return this.#interrupt()
       case 'end-of-input':
-        return draft.text === '' ? this.#ends.leave(EXIT.ok) : undefined
+        return draft.text === '' ? this.#ends.leave(EXIT.ok) : this.#edit(deleteNext)
       case 'new':
         return this.#conversation.state().phase === 'idle' ? this.#run('/new') : undefined
       case 'list':
@@ -113,7 +113,10 @@ export class Typing {
         return undefined
       case 'back':
       case 'forth': {
-        const step = recall(this.#state.recall, action === 'back' ? -1 : 1, draft.text)
+        const way = action === 'back' ? -1 : 1
+        const line = toLine(draft, way)
+        if (line !== undefined) return this.#set({ draft: line })
+        const step = recall(this.#state.recall, way, draft.text)
         return step === undefined ? undefined : this.#set({ recall: step.recall, draft: draftOf(step.text) })
       }
       default:

@@ -5,7 +5,7 @@ import { EXIT } from '../../contract/errors.js'
 import type { ChatService } from '../service.js'
 import { Conversation } from './conversation.js'
 import { edited } from './editor-program.js'
-import { clearFrame, inkStdout } from './frame.js'
+import { clearFrame, inkStdin, inkStdout } from './frame.js'
 import { ChatView } from './screen.js'
 import { Transcript } from './transcript.js'
 import { Typing } from './typing.js'
@@ -90,7 +90,12 @@ function shown(
   process.stdout.write(PASTES_ARE_MARKED)
   const stopClearing = clearFrame(process.stdout)
   const view = (left: 'no' | 'while' | 'ever') => h(ChatView, { conversation, typing, transcript, left })
-  const app = render(view('no'), { stdout: inkStdout(process.stdout), exitOnCtrlC: false, patchConsole: false })
+  const app = render(view('no'), {
+    stdin: inkStdin(process.stdin),
+    stdout: inkStdout(process.stdout),
+    exitOnCtrlC: false,
+    patchConsole: false,
+  })
   void app.waitUntilExit().then(() => {
     stopClearing()
     transcript.forget()
