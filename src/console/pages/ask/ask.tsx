@@ -86,6 +86,8 @@ function AskForm({ isFollowing, isRunning, onAsk }: AskFormProps) {
     if (question === '' || isRunning) return
     onAsk(question, mode === '' ? undefined : mode)
     setText('')
+    // the button that was pressed is off until there is a question again
+    field.current?.focus({ preventScroll: true })
   }
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key === 'Enter' && !event.shiftKey && !event.nativeEvent.isComposing) {
@@ -104,7 +106,7 @@ function AskForm({ isFollowing, isRunning, onAsk }: AskFormProps) {
         className="ask-field"
         rows={isFollowing ? 1 : 3}
         maxLength={16_000}
-        placeholder={isFollowing ? 'Ask on' : 'What do you want to know?'}
+        placeholder={isFollowing ? 'Ask a follow-up question' : 'What do you want to know?'}
         value={text}
         onChange={(event) => setText(event.target.value)}
         onKeyDown={onKeyDown}

@@ -79,7 +79,14 @@ export function TurnView({ turn, space, onStop }: TurnProps) {
       {isTraceOpen && metadata !== undefined && turn.traceId !== undefined && (
         <TraceView traceId={turn.traceId} spaceId={space.id} metadata={metadata} />
       )}
-      {items.length > 0 && <Evidence items={items} cited={metadata?.cited ?? []} onOpen={setOpened} />}
+      {items.length > 0 && (
+        <Evidence
+          items={items}
+          isAnswer={metadata?.evidenceBundle?.state !== 'not-enough-evidence'}
+          cited={metadata?.cited ?? []}
+          onOpen={setOpened}
+        />
+      )}
       {opened !== undefined && citation !== undefined && (
         <DocumentSheet
           spaceId={space.id}
@@ -135,17 +142,19 @@ function degradedReasons(metadata: Record<string, unknown>): string[] {
 
 interface EvidenceProps {
   items: readonly EvidenceItem[]
+  /** whether the answer stands on them, or they are but the nearest */
+  isAnswer: boolean
   cited: readonly number[]
   onOpen: (item: EvidenceItem) => void
 }
 
-function Evidence({ items, cited, onOpen }: EvidenceProps) {
+function Evidence({ items, isAnswer, cited, onOpen }: EvidenceProps) {
   const [isWhole, setWhole] = useState(false)
   const shown = isWhole ? items : items.slice(0, Math.max(FIRST, ...cited))
   return (
     <section aria-label="Evidence" className="evidence">
       <h3 className="evidence-title">
-        What it stands on <span className="faint number">{items.length}</span>
+        {isAnswer ? 'What it stands on' : 'Nearest passages'} <span className="faint number">{items.length}</span>
       </h3>
       <ol className="evidence-list">
         {shown.map((item, at) => (
