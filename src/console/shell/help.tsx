@@ -1,6 +1,6 @@
 import './help.css'
 import { PAGES } from '../pages.js'
-import { Dialog } from '../ui/parts.js'
+import { Dialog, ScrollFrame } from '../ui/parts.js'
 
 type Key = readonly [keys: readonly string[], does: string]
 
@@ -26,12 +26,12 @@ const REVIEW: readonly Key[] = [
 export function Help({ onClose }: { onClose: () => void }) {
   return (
     <Dialog title="Keyboard shortcuts" onClose={onClose}>
-      <div className="help">
+      <ScrollFrame label="Keys" className="help">
         <Keys title="Everywhere" of={EVERYWHERE} />
         <Keys title="Go to" of={PAGES.map(({ key, title }) => [[`g ${key}`], title] as const)} />
         <Keys title="Question" of={ASK} />
         <Keys title="Review of failed queries" of={REVIEW} />
-      </div>
+      </ScrollFrame>
     </Dialog>
   )
 }

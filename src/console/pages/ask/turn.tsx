@@ -35,9 +35,11 @@ interface TurnProps {
   turn: Turn
   space: KnowledgeSpace
   onStop: () => void
+  /** the same question once more, after its answer failed */
+  onAgain: () => void
 }
 
-export function TurnView({ turn, space, onStop }: TurnProps) {
+export function TurnView({ turn, space, onStop, onAgain }: TurnProps) {
   const [opened, setOpened] = useState<EvidenceItem>()
   const [isTraceOpen, openTrace] = useState(false)
   const [isWrongOpen, openWrong] = useState(false)
@@ -57,7 +59,18 @@ export function TurnView({ turn, space, onStop }: TurnProps) {
         />
       )}
       {state === 'running' && text === '' && <Skeleton />}
-      {turn.error !== undefined && <Notice tone="bad">{turn.error}</Notice>}
+      {turn.error !== undefined && (
+        <Notice
+          tone="bad"
+          action={
+            <Button small icon="refresh" onClick={onAgain}>
+              Ask again
+            </Button>
+          }
+        >
+          {turn.error}
+        </Notice>
+      )}
       {state === 'stopped' && <Notice>Stopped. What had come until then stands above.</Notice>}
       <div className="row turn-actions">
         {state === 'running' && (
