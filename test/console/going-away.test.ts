@@ -58,7 +58,7 @@ describe.runIf(hasBrowser)('the daemon goes away and comes back', () => {
     await page.getByText('The daemon does not answer. ks').waitFor({ state: 'detached' })
     expect(await page.getByLabel('Description').inputValue()).toBe('What lives in lakes')
     await page.getByRole('button', { name: 'Create' }).click()
-    await page.getByRole('heading', { name: 'Lakes' }).waitFor()
+    await page.getByRole('heading', { name: 'Lakes', exact: true }).waitFor()
     await close()
   })
 

@@ -106,7 +106,7 @@ describe.runIf(hasBrowser)('by the keyboard alone', () => {
       await page.getByRole('dialog').waitFor()
       await expect.poll(async () => (await focus(page)).name).toBe('input Name')
       await leave()
-      await page.getByRole('dialog').waitFor({ state: 'detached' })
+      await page.locator('dialog').waitFor({ state: 'detached' })
       await expect.poll(async () => (await focus(page)).name).toBe('button New space')
     }
     await close()
@@ -149,7 +149,8 @@ describe.runIf(hasBrowser)('by the keyboard alone', () => {
     const help = page.getByRole('dialog', { name: 'Keyboard shortcuts' })
     await help.waitFor()
     await page.keyboard.press('Escape')
-    await help.waitFor({ state: 'detached' })
+    // it is closed before the page knows, and opened again only then
+    await page.locator('dialog').waitFor({ state: 'detached' })
     await page.keyboard.press('?')
     await help.waitFor()
     for (const theme of ['light', 'dark'])
@@ -162,7 +163,7 @@ describe.runIf(hasBrowser)('by the keyboard alone', () => {
     const keys = await help.locator('kbd', { hasText: /^g .$/ }).allTextContents()
     expect(keys.length).toBe(pageIds().length)
     await page.keyboard.press('Escape')
-    await help.waitFor({ state: 'detached' })
+    await page.locator('dialog').waitFor({ state: 'detached' })
     for (const key of keys) {
       await page.keyboard.press('g')
       await page.keyboard.press(key.slice(2))
