@@ -1,7 +1,7 @@
 import { useEffect } from 'react'
 
-const FOCUSABLE =
-  'a[href], button:not(:disabled), input:not(:disabled), select:not(:disabled), textarea:not(:disabled), [tabindex="0"]'
+const PRESSED = 'a[href], button:not(:disabled), [tabindex="0"]'
+const TYPED = 'input:not(:disabled), select:not(:disabled), textarea:not(:disabled)'
 
 interface Step {
   parent: Element
@@ -81,6 +81,8 @@ function nearest(way: readonly Step[]): HTMLElement | undefined {
 }
 
 function firstIn(place: Element): HTMLElement | undefined {
-  const all = place.matches(FOCUSABLE) ? [place] : [...place.querySelectorAll(FOCUSABLE)]
+  // a field of the page would swallow the keys of the page; one of a form is what comes next
+  const wanted = place.closest('dialog') === null ? PRESSED : `${PRESSED}, ${TYPED}`
+  const all = place.matches(wanted) ? [place] : [...place.querySelectorAll(wanted)]
   return all.find((one): one is HTMLElement => one instanceof HTMLElement && isShown(one))
 }
