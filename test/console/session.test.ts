@@ -141,6 +141,35 @@ describe.runIf(hasBrowser)('in the browser', () => {
     await close()
   })
 
+  it('neither code nor token stands in an address, in what is kept beyond the tab, or in the tab once it is signed out', async () => {
+    const address = await console.signedIn()
+    const { page, close } = await openTab(console.url, '/console/icon.svg')
+    const asked: string[] = []
+    page.on('request', (request) => asked.push(request.url()))
+    page.on('framenavigated', (frame) => asked.push(frame.url()))
+    await page.goto(console.url + address)
+    await page.getByRole('heading', { name: 'Spaces', level: 1 }).waitFor()
+    const { token, renewal }: Session = JSON.parse(String(await page.evaluate(`sessionStorage.getItem('ks.session')`)))
+    const secrets = [token, renewal, address.slice(address.indexOf('=') + 1)]
+    for (const place of ['ask', 'operations', 'chat']) {
+      await page.goto(`${console.url}/console/${place}`)
+      await page.locator('main h1').first().waitFor()
+    }
+    const kept = await page.evaluate(
+      'Promise.all([JSON.stringify(localStorage), document.cookie, indexedDB.databases(), caches.keys()]).then(JSON.stringify)',
+    )
+    // the way back leads to no address that signs in
+    for (let step = 0; step < 4; step++) await page.goBack().catch(() => undefined)
+    const addresses = asked.filter((one) => !one.endsWith(address))
+    for (const secret of secrets) expect([...addresses, page.url(), String(kept)].join(' ')).not.toContain(secret)
+    expect(String(kept)).toMatch(/"",\[\],\[\]\]$/)
+    await page.goto(`${console.url}/console/spaces`)
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await page.getByLabel('Token').waitFor()
+    expect(await page.evaluate(`JSON.stringify(sessionStorage)`)).not.toContain(token)
+    await close()
+  })
+
   it('an address that was used already says so', async () => {
     const address = await console.signedIn()
     const first = await openTab(console.url, address)

@@ -19,8 +19,8 @@ interface Command {
 const MOST = 12
 
 /** Everything by its name: pages, spaces, what the shell can do. */
-export function Palette({ onClose }: { onClose: () => void }) {
-  const commands = useCommands()
+export function Palette({ onClose, onHelp }: { onClose: () => void; onHelp: () => void }) {
+  const commands = useCommands(onHelp)
   const [text, setText] = useState('')
   const [at, setAt] = useState(0)
   const found = useMemo(() => commands.filter((command) => fits(command, text)).slice(0, MOST), [commands, text])
@@ -43,10 +43,9 @@ export function Palette({ onClose }: { onClose: () => void }) {
   }
 
   return (
-    <Dialog title="Go to or do" onClose={onClose} className="dialog palette">
+    <Dialog title="Go to or do" onClose={onClose} className="palette">
       <input
         className="input palette-input"
-        autoFocus
         role="combobox"
         aria-expanded="true"
         aria-controls="palette-list"
@@ -86,7 +85,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
   )
 }
 
-function useCommands(): Command[] {
+function useCommands(onHelp: () => void): Command[] {
   const { spaces } = useSpace()
   return useMemo(
     () => [
@@ -115,9 +114,10 @@ function useCommands(): Command[] {
         icon: theme === 'auto' ? ('auto' as const) : theme === 'light' ? ('sun' as const) : ('moon' as const),
         run: () => setTheme(theme),
       })),
+      { id: 'help', title: 'Keyboard shortcuts', group: 'Help', icon: 'help' as const, keys: '?', run: onHelp },
       { id: 'sign-out', title: 'Sign out of this tab', group: 'Session', icon: 'leave' as const, run: signOut },
     ],
-    [spaces],
+    [spaces, onHelp],
   )
 }
 

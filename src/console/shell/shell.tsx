@@ -1,4 +1,13 @@
-import { Component, type ReactNode, Suspense, useEffect, useState, useSyncExternalStore } from 'react'
+import {
+  Component,
+  type ReactNode,
+  Suspense,
+  useCallback,
+  useEffect,
+  useRef,
+  useState,
+  useSyncExternalStore,
+} from 'react'
 import { messageOf } from '../api/client.js'
 import { link } from '../api/link.js'
 import { signOut } from '../api/session.js'
@@ -9,6 +18,8 @@ import { Button, classes, IconButton, Link } from '../ui/button.js'
 import { Icon } from '../ui/icon.js'
 import { Empty, Notice, Skeleton } from '../ui/state.js'
 import { Toasts } from '../ui/toast.js'
+import { useKeptFocus } from './focus.js'
+import { Help } from './help.js'
 import { useShortcuts } from './keys.js'
 import { Palette } from './palette.js'
 import { useTheme } from './theme.js'
@@ -19,9 +30,13 @@ const ICON = new URL('../icon.svg', import.meta.url).href
 export function Shell() {
   const { page: id } = usePlace()
   const [isNavOpen, openNav] = useState(false)
-  const [isPaletteOpen, openPalette] = useState(false)
+  const [over, setOver] = useState<'palette' | 'help'>()
   const page = PAGES.find((known) => known.id === id)
-  useShortcuts(() => openPalette(true))
+  const openPalette = () => setOver('palette')
+  const openHelp = useCallback(() => setOver('help'), [])
+  const close = () => setOver(undefined)
+  useShortcuts({ palette: openPalette, help: openHelp })
+  useKeptFocus()
   useEffect(() => {
     if (id === '') go(address(PAGES[0]?.id ?? 'spaces'), { replace: true })
     document.title = page === undefined ? 'Knowledge Spaces' : `${page.title} · Knowledge Spaces`
@@ -33,7 +48,7 @@ export function Shell() {
       <a className="skip" href="#content">
         Skip to the content
       </a>
-      <Navigation current={id} isOpen={isNavOpen} onClose={() => openNav(false)} />
+      <Navigation current={id} isOpen={isNavOpen} onClose={() => openNav(false)} onHelp={openHelp} />
       <div className="column">
         <header className="bar">
           <IconButton
@@ -44,7 +59,7 @@ export function Shell() {
             onClick={() => openNav(!isNavOpen)}
           />
           {page?.ofSpace === true ? <SpacePicker /> : <span className="bar-title">{page?.title}</span>}
-          <button type="button" className="bar-search" onClick={() => openPalette(true)}>
+          <button type="button" className="bar-search" onClick={openPalette}>
             <Icon name="search" size={16} />
             <span className="bar-search-words">Go to or do</span>
             <kbd>{isMac() ? '⌘' : 'Ctrl'} K</kbd>
@@ -55,7 +70,8 @@ export function Shell() {
           <Opened page={page} isKnown={page !== undefined || id === ''} />
         </main>
       </div>
-      {isPaletteOpen && <Palette onClose={() => openPalette(false)} />}
+      {over === 'palette' && <Palette onClose={close} onHelp={openHelp} />}
+      {over === 'help' && <Help onClose={close} />}
       <Toasts />
     </div>
   )
@@ -82,12 +98,33 @@ function Opened({ page, isKnown }: { page: Page | undefined; isKnown: boolean })
   )
 }
 
-function Navigation({ current, isOpen, onClose }: { current: string; isOpen: boolean; onClose: () => void }) {
+interface NavigationProps {
+  current: string
+  /** in a narrow window it lies over the page */
+  isOpen: boolean
+  onClose: () => void
+  onHelp: () => void
+}
+
+function Navigation({ current, isOpen, onClose, onHelp }: NavigationProps) {
   const { theme, next } = useTheme()
+  const nav = useRef<HTMLElement>(null)
+  useEffect(() => {
+    if (!isOpen) return
+    const opener = document.activeElement
+    const onKey = (event: KeyboardEvent) => {
+      if (event.key !== 'Escape') return
+      onClose()
+      if (opener instanceof HTMLElement) opener.focus()
+    }
+    nav.current?.querySelector<HTMLElement>('[aria-current]')?.focus()
+    addEventListener('keydown', onKey)
+    return () => removeEventListener('keydown', onKey)
+  }, [isOpen, onClose])
   return (
     <>
       {isOpen && <button type="button" className="nav-shade" aria-label="Close the pages" onClick={onClose} />}
-      <nav className={classes('nav', isOpen && 'nav-open')} aria-label="Pages">
+      <nav ref={nav} className={classes('nav', isOpen && 'nav-open')} aria-label="Pages">
         <Link className="nav-brand" to={address('spaces')}>
           <img src={ICON} alt="" width="26" height="26" />
           <span>Knowledge Spaces</span>
@@ -111,6 +148,17 @@ function Navigation({ current, isOpen, onClose }: { current: string; isOpen: boo
           <button type="button" className="nav-link" onClick={next}>
             <Icon name={theme === 'auto' ? 'auto' : theme === 'light' ? 'sun' : 'moon'} />
             <span>{theme === 'auto' ? 'Theme of the system' : theme === 'light' ? 'Light theme' : 'Dark theme'}</span>
+          </button>
+          <button
+            type="button"
+            className="nav-link"
+            onClick={() => {
+              onClose()
+              onHelp()
+            }}
+          >
+            <Icon name="help" />
+            <span>Keyboard shortcuts</span>
           </button>
           <button type="button" className="nav-link" onClick={signOut}>
             <Icon name="leave" />

@@ -18,15 +18,18 @@ export function Button({
   busy = false,
   className,
   children,
+  onClick,
   ...rest
 }: ButtonProps) {
   return (
     <button
       type="button"
       {...rest}
+      // a button that is at work keeps the focus, which one that is disabled would lose
+      onClick={busy ? (event) => event.preventDefault() : onClick}
       className={classes('button', `button-${kind}`, small && 'button-small', className)}
       aria-busy={busy || undefined}
-      disabled={rest.disabled === true || busy}
+      aria-disabled={busy || undefined}
     >
       {icon !== undefined && <Icon name={icon} size={small ? 16 : 18} />}
       {children}

@@ -126,10 +126,9 @@ export function Tabs<T extends string>({
   onChange: (id: T) => void
 }) {
   const move = (event: React.KeyboardEvent<HTMLDivElement>) => {
-    const step = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0
-    if (step === 0) return
     const at = tabs.findIndex(({ id }) => id === value)
-    const next = tabs[(at + step + tabs.length) % tabs.length]
+    const to = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: -1 }[event.key]
+    const next = to === undefined ? undefined : tabs[(to + tabs.length) % tabs.length]
     if (next === undefined) return
     event.preventDefault()
     onChange(next.id)
@@ -170,19 +169,32 @@ interface DialogProps extends Omit<ComponentPropsWithRef<'dialog'>, 'title'> {
   side?: boolean | 'wide'
 }
 
-/** A window over the page; the browser keeps the focus within it and closes it with Escape. */
-export function Dialog({ title, onClose, side = false, children, ...rest }: DialogProps) {
+/** what a form begins with; of several choices that which is made */
+const FIRST_FIELD = ':is(input:not([type=radio]), input:checked, textarea, select):not(:disabled)'
+
+/**
+ * A window over the page; the browser keeps the focus within it and closes it with Escape. A form begins in its first
+ * field, and what opened the window has the focus again when it is gone, whichever way it went.
+ */
+export function Dialog({ title, onClose, side = false, className, children, ...rest }: DialogProps) {
   const frame = useRef<HTMLDialogElement>(null)
   const titleId = useId()
   useEffect(() => {
     const { current } = frame
-    if (current !== null && !current.open) current.showModal()
-  }, [])
+    const before = document.activeElement
+    if (current !== null && !current.open) {
+      current.showModal()
+      if (side === false) current.querySelector<HTMLElement>(`.dialog-body ${FIRST_FIELD}`)?.focus()
+    }
+    return () => {
+      if (before instanceof HTMLElement && before.isConnected) before.focus()
+    }
+  }, [side])
   return (
     <dialog
       {...rest}
       ref={frame}
-      className={classes('dialog', side !== false && 'dialog-side', side === 'wide' && 'dialog-wide')}
+      className={classes('dialog', side !== false && 'dialog-side', side === 'wide' && 'dialog-wide', className)}
       aria-labelledby={titleId}
       onClose={onClose}
       onMouseDown={(event) => event.target === event.currentTarget && event.currentTarget.close()}

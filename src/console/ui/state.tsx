@@ -57,6 +57,23 @@ export function Notice({
   )
 }
 
+/** What is lacking from what is shown, in the daemon's words. */
+export function Lacking({ of: reasons }: { of: readonly string[] | undefined }) {
+  if (reasons === undefined || reasons.length === 0) return null
+  return (
+    <Notice tone="warn">
+      {reasons.map((reason) => (
+        <p key={reason}>{sentence(reason)}</p>
+      ))}
+    </Notice>
+  )
+}
+
+/** `the topics: still being made` → `The topics: still being made.` */
+function sentence(words: string): string {
+  return `${words.charAt(0).toUpperCase()}${words.slice(1)}${/[.!?]$/.test(words) ? '' : '.'}`
+}
+
 /** What went wrong, in the daemon's words. */
 export function Failure({ error, retry }: { error: unknown; retry?: () => void }) {
   // the banner above the page says this, and the page goes on by itself

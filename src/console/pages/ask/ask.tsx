@@ -1,10 +1,13 @@
 import './ask.css'
 import { type FormEvent, type KeyboardEvent, useEffect, useRef, useState } from 'react'
+import type { KnowledgeSpace } from '../../../contract/gateway/spaces.js'
 import { useSpace } from '../../api/space.js'
-import { setQuery, usePlace } from '../../router.js'
-import { Button } from '../../ui/button.js'
+import { useRead } from '../../api/use.js'
+import { address, setQuery, usePlace } from '../../router.js'
+import { Button, Link } from '../../ui/button.js'
 import { NoSpace } from '../../ui/no-space.js'
 import { PageHead } from '../../ui/parts.js'
+import { Notice } from '../../ui/state.js'
 import { ask, clear, type Mode, stop, useConversation } from './conversation.js'
 import { TurnView } from './turn.js'
 
@@ -49,11 +52,17 @@ export function Ask() {
           )
         }
       />
+      {turns.length === 0 && <WithoutDocuments space={space} />}
       <ol className="turns" aria-label="Conversation">
         {turns.map((turn, at) => (
           <li key={turn.id} className="turn">
             {at === turns.length - 1 && <div ref={end} className="turn-anchor" />}
-            <TurnView turn={turn} space={space} onStop={() => stop(turn)} />
+            <TurnView
+              turn={turn}
+              space={space}
+              onStop={() => stop(turn)}
+              onAgain={() => void ask(space.id, turn.question, turn.mode)}
+            />
           </li>
         ))}
       </ol>
@@ -63,6 +72,19 @@ export function Ask() {
         isRunning={isRunning}
         onAsk={(question, mode) => void ask(space.id, question, mode)}
       />
+    </div>
+  )
+}
+
+/** Where nothing was given yet there is nothing to ask. */
+function WithoutDocuments({ space: { id, slug } }: { space: KnowledgeSpace }) {
+  const stats = useRead('GET /knowledge-spaces/{id}/stats', { path: { id }, query: {} })
+  if (stats.data?.storage.documentCount !== 0) return null
+  return (
+    <div className="ask-without">
+      <Notice action={<Link to={address('documents', [], { space: slug })}>Add documents</Link>}>
+        This space has no documents yet, so no question can be answered from it.
+      </Notice>
     </div>
   )
 }
@@ -86,6 +108,8 @@ function AskForm({ isFollowing, isRunning, onAsk }: AskFormProps) {
     if (question === '' || isRunning) return
     onAsk(question, mode === '' ? undefined : mode)
     setText('')
+    // the button that was pressed is off until there is a question again
+    field.current?.focus({ preventScroll: true })
   }
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key === 'Enter' && !event.shiftKey && !event.nativeEvent.isComposing) {
@@ -104,7 +128,7 @@ function AskForm({ isFollowing, isRunning, onAsk }: AskFormProps) {
         className="ask-field"
         rows={isFollowing ? 1 : 3}
         maxLength={16_000}
-        placeholder={isFollowing ? 'Ask on' : 'What do you want to know?'}
+        placeholder={isFollowing ? 'Ask a follow-up question' : 'What do you want to know?'}
         value={text}
         onChange={(event) => setText(event.target.value)}
         onKeyDown={onKeyDown}

@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from 'react'
 import type { AnswerDelta, AnswerDone, AnswerError, AnswerMetadata } from '../../../contract/gateway/queries.js'
-import { messageOf, open } from '../../api/client.js'
+import { ApiError, messageOf, open, Unreachable } from '../../api/client.js'
 import { eventsOf } from '../../api/events.js'
 import { session } from '../../api/session.js'
 
@@ -80,7 +80,7 @@ export async function ask(spaceId: string, question: string, mode: Mode | undefi
   try {
     await stream(spaceId, turn, before.sessionId, controller.signal, change)
   } catch (error) {
-    change(controller.signal.aborted ? { state: 'stopped' } : { state: 'failed', error: messageOf(error) })
+    change(controller.signal.aborted ? { state: 'stopped' } : { state: 'failed', error: brokenOff(error) })
   } finally {
     running.delete(id)
   }
@@ -119,7 +119,14 @@ async function stream(
       return change({ error, state: 'failed' })
     }
   }
-  change({ state: 'failed', error: 'the answer broke off: the daemon went away' })
+  change({ state: 'failed', error: BROKEN_OFF })
+}
+
+const BROKEN_OFF = 'The answer broke off: the connection to the daemon was lost.'
+
+/** What the browser says of a stream that ends in the middle is of no use to anybody. */
+function brokenOff(error: unknown): string {
+  return error instanceof ApiError || error instanceof Unreachable ? messageOf(error) : BROKEN_OFF
 }
 
 function subscribe(listener: () => void): () => void {

@@ -46,9 +46,11 @@ interface TurnProps {
   turn: Turn
   space: KnowledgeSpace
   onStop: () => void
+  /** the same question once more, after its answer failed */
+  onAgain: () => void
 }
 
-export function TurnView({ turn, space, onStop }: TurnProps) {
+export function TurnView({ turn, space, onStop, onAgain }: TurnProps) {
   const [opened, setOpened] = useState<EvidenceItem>()
   const [isTraceOpen, openTrace] = useState(false)
   const [isWrongOpen, openWrong] = useState(false)
@@ -68,7 +70,18 @@ export function TurnView({ turn, space, onStop }: TurnProps) {
         />
       )}
       {state === 'running' && text === '' && <Skeleton />}
-      {turn.error !== undefined && <Notice tone="bad">{turn.error}</Notice>}
+      {turn.error !== undefined && (
+        <Notice
+          tone="bad"
+          action={
+            <Button small icon="refresh" onClick={onAgain}>
+              Ask again
+            </Button>
+          }
+        >
+          {turn.error}
+        </Notice>
+      )}
       {state === 'stopped' && <Notice>Stopped. What had come until then stands above.</Notice>}
       <div className="row turn-actions">
         {state === 'running' && (
@@ -90,7 +103,14 @@ export function TurnView({ turn, space, onStop }: TurnProps) {
       {isTraceOpen && metadata !== undefined && turn.traceId !== undefined && (
         <TraceView traceId={turn.traceId} spaceId={space.id} metadata={metadata} />
       )}
-      {items.length > 0 && <Evidence items={items} cited={metadata?.cited ?? []} onOpen={setOpened} />}
+      {items.length > 0 && (
+        <Evidence
+          items={items}
+          isAnswer={metadata?.evidenceBundle?.state !== 'not-enough-evidence'}
+          cited={metadata?.cited ?? []}
+          onOpen={setOpened}
+        />
+      )}
       {opened !== undefined && citation !== undefined && (
         <DocumentSheet
           spaceId={space.id}
@@ -165,17 +185,19 @@ function degradedReasons(metadata: Record<string, unknown>): string[] {
 
 interface EvidenceProps {
   items: readonly EvidenceItem[]
+  /** whether the answer stands on them, or they are but the nearest */
+  isAnswer: boolean
   cited: readonly number[]
   onOpen: (item: EvidenceItem) => void
 }
 
-function Evidence({ items, cited, onOpen }: EvidenceProps) {
+function Evidence({ items, isAnswer, cited, onOpen }: EvidenceProps) {
   const [isWhole, setWhole] = useState(false)
   const shown = isWhole ? items : items.slice(0, Math.max(FIRST, ...cited))
   return (
     <section aria-label="Evidence" className="evidence">
       <h3 className="evidence-title">
-        What it stands on <span className="faint number">{items.length}</span>
+        {isAnswer ? 'What it stands on' : 'Nearest passages'} <span className="faint number">{items.length}</span>
       </h3>
       <ol className="evidence-list">
         {shown.map((item, at) => (

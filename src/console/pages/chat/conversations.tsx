@@ -1,8 +1,8 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import type { ChatClient, Conversations as Listed, Messages } from '../../chat/client.js'
+import { Ago } from '../../ui/ago.js'
 import { Button } from '../../ui/button.js'
-import { formatAgo } from '../../ui/format.js'
 import { Dialog, Field, FormEnd } from '../../ui/parts.js'
 import { Badge, Empty, Loaded, Notice } from '../../ui/state.js'
 import { say } from '../../ui/toast.js'
@@ -44,7 +44,9 @@ export function Conversations({ client, appId }: { client: ChatClient; appId: st
                     <button type="button" className="chat-open wrap" onClick={() => setOpen({ id, name })}>
                       {name}
                     </button>
-                    <span className="small faint">{formatAgo(updated_at * 1000)}</span>
+                    <span className="small faint">
+                      <Ago time={updated_at * 1000} />
+                    </span>
                   </li>
                 ))}
               </ul>

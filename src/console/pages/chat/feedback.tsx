@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import type { FeedbackItem } from '../../../contract/chat/messages.js'
 import type { ChatClient } from '../../chat/client.js'
-import { formatAgo } from '../../ui/format.js'
+import { Ago } from '../../ui/ago.js'
 import { Badge, Empty, Loaded } from '../../ui/state.js'
 
 /** How answers were rated, newest first. */
@@ -26,7 +26,7 @@ export function Feedback({ client, appId }: { client: ChatClient; appId: string 
                   <span className="wrap">{content === '' ? 'without a remark' : content}</span>
                 </span>
                 <span className="small faint wrap">
-                  {formatAgo(updated_at)}, conversation <span className="mono">{conversation_id}</span>
+                  <Ago time={updated_at} />, conversation <span className="mono">{conversation_id}</span>
                 </span>
               </li>
             ))}

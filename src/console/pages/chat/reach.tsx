@@ -4,8 +4,9 @@ import type { ChatApp } from '../../../contract/chat/apps.js'
 import { messageOf, send } from '../../api/client.js'
 import { isRecord } from '../../api/session.js'
 import { useRead, useWrite } from '../../api/use.js'
+import { Ago } from '../../ui/ago.js'
 import { Button } from '../../ui/button.js'
-import { formatAgo, formatMoment } from '../../ui/format.js'
+import { formatMoment } from '../../ui/format.js'
 import { Panel } from '../../ui/parts.js'
 import { ShownOnce } from '../../ui/shown-once.js'
 import { Badge, Loaded, Notice } from '../../ui/state.js'
@@ -62,7 +63,7 @@ function Keys({ appId }: { appId: string }) {
                   <span className="row">
                     <span className="mono">…{hint}</span>
                     <span className="small faint" title={formatMoment(createdAt)}>
-                      made {formatAgo(createdAt)}
+                      made <Ago time={createdAt} />
                     </span>
                   </span>
                   {revokedAt === null ? (

@@ -4,8 +4,9 @@ import { useEffect, useRef } from 'react'
 import type { DocumentAsset } from '../../../contract/gateway/documents.js'
 import { call } from '../../api/client.js'
 import { address } from '../../router.js'
+import { Ago } from '../../ui/ago.js'
 import { Link } from '../../ui/button.js'
-import { formatAgo, formatBytes, splitPath } from '../../ui/format.js'
+import { formatBytes, splitPath } from '../../ui/format.js'
 import { Icon } from '../../ui/icon.js'
 import { Badge, Empty, Failure, Skeleton, type Tone } from '../../ui/state.js'
 
@@ -119,7 +120,9 @@ function Row({ document }: { document: DocumentAsset | undefined }) {
         <DocumentState status={document.parserStatus} />
       </span>
       <span className="document-size number muted">{formatBytes(document.sizeBytes)}</span>
-      <span className="document-time muted">{formatAgo(document.updatedAt ?? document.createdAt)}</span>
+      <span className="document-time muted">
+        <Ago time={document.updatedAt ?? document.createdAt} />
+      </span>
     </>
   )
 }

@@ -29,7 +29,7 @@ function Folder({ spaceId, path }: { spaceId: string; path: string }) {
             <ul className="tree-list">
               {items.map((item) => (
                 <li key={`${item.kind} ${item.path}`}>
-                  <Entry spaceId={spaceId} item={item} />
+                  <Entry spaceId={spaceId} item={item} isAlone={items.length === 1} />
                 </li>
               ))}
             </ul>
@@ -41,8 +41,9 @@ function Folder({ spaceId, path }: { spaceId: string; path: string }) {
   )
 }
 
-function Entry({ spaceId, item }: { spaceId: string; item: VirtualItem }) {
-  const [isOpen, setOpen] = useState(false)
+function Entry({ spaceId, item, isAlone }: { spaceId: string; item: VirtualItem; isAlone: boolean }) {
+  // a folder that is all there is would only stand in the way
+  const [isOpen, setOpen] = useState(isAlone)
   if (item.kind === 'resource')
     return (
       <Link className="tree-item" to={address('documents', [item.targetId ?? ''])}>

@@ -4,7 +4,7 @@ import { useRead } from '../../api/use.js'
 import { setQuery } from '../../router.js'
 import { Button } from '../../ui/button.js'
 import { formatCount, plural } from '../../ui/format.js'
-import { Badge, Loaded, Notice } from '../../ui/state.js'
+import { Badge, Lacking, Loaded } from '../../ui/state.js'
 import { Quoted } from '../../viewer/quoted.js'
 
 interface EntityPanelProps {
@@ -35,7 +35,7 @@ export function EntityPanel({ spaceId, entityId, traversal }: EntityPanelProps) 
                 </p>
                 {entity.aliases.length > 0 && <p className="small muted wrap">Also {entity.aliases.join(', ')}</p>}
               </header>
-              {degradedReasons !== undefined && <Notice tone="warn">{degradedReasons.join(' ')}</Notice>}
+              <Lacking of={degradedReasons} />
               <Relations entity={entity} entities={entities} relations={relations} />
               <Passages spaceId={spaceId} entity={entity} />
             </>

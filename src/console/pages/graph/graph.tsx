@@ -11,7 +11,7 @@ import { Button, classes } from '../../ui/button.js'
 import { plural } from '../../ui/format.js'
 import { NoSpace } from '../../ui/no-space.js'
 import { PageHead, Tabs } from '../../ui/parts.js'
-import { Empty, Failure, Loaded, Notice } from '../../ui/state.js'
+import { Empty, Failure, Lacking, Loaded, Notice } from '../../ui/state.js'
 import { say } from '../../ui/toast.js'
 import { CommunityList, CommunityPanel } from './communities.js'
 import { type Drawn, drawnOf, hubOf, type Members, type WholeGraph } from './drawn.js'
@@ -23,6 +23,8 @@ import { wholeGraph } from './whole.js'
 
 const LEAD = 'What the documents of a space name, and how it hangs together.'
 const COMMUNITIES = 'GET /knowledge-spaces/{id}/semantic-views/communities'
+/** how often communities that are being made are looked for */
+const MAKING_MS = 5_000
 export const AROUND = { depth: 2, fanout: 20, maxNodes: 120, timeoutMs: 2000 }
 
 const Picture = lazy(() => import('./picture.js').then((module) => ({ default: module.Picture })))
@@ -60,7 +62,11 @@ export function Graph() {
 
 function OfSpace({ space }: { space: KnowledgeSpace }) {
   const path = { id: space.id }
-  const communities = useRead(COMMUNITIES, { path, query: {} })
+  const communities = useRead(
+    COMMUNITIES,
+    { path, query: {} },
+    { every: (last) => (last?.degradedReasons === undefined ? false : MAKING_MS) },
+  )
   const make = useWrite('POST /knowledge-spaces/{id}/semantic-views/communities/materialize', [COMMUNITIES])
   const build = () =>
     make.mutate(
@@ -74,7 +80,7 @@ function OfSpace({ space }: { space: KnowledgeSpace }) {
     <Loaded of={communities} lines={10}>
       {({ items, degradedReasons }) => (
         <div className="stack">
-          {degradedReasons !== undefined && <Notice tone="warn">{degradedReasons.join(' ')}</Notice>}
+          <Lacking of={degradedReasons} />
           {items.length === 0 ? (
             <Empty icon="graph" title="No communities yet">
               <p>They group the people, organizations and things that the documents name together.</p>

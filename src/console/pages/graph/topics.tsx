@@ -3,7 +3,7 @@ import { useRead, useWrite } from '../../api/use.js'
 import { address, setQuery, usePlace } from '../../router.js'
 import { Button, classes, Link } from '../../ui/button.js'
 import { formatCount, plural } from '../../ui/format.js'
-import { Badge, Empty, Loaded, Notice } from '../../ui/state.js'
+import { Badge, Empty, Lacking, Loaded } from '../../ui/state.js'
 import { say } from '../../ui/toast.js'
 
 const LS = 'GET /knowledge-spaces/{id}/fs/ls'
@@ -33,7 +33,7 @@ export function Topics({ spaceId }: { spaceId: string }) {
     <Loaded of={topics} lines={8}>
       {({ items, degradedReasons }) => (
         <div className="stack">
-          {degradedReasons !== undefined && <Notice tone="warn">{degradedReasons.join(' ')}</Notice>}
+          <Lacking of={degradedReasons} />
           {items.length === 0 ? (
             <Empty icon="graph" title="No topics yet">
               <p>Documents that use the same telling words are grouped, and each group is named by them.</p>

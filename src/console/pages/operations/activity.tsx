@@ -26,7 +26,7 @@ function Now({ status }: { status: DaemonStatus }) {
       )}
       <ul className="figures">
         <Figure name="Jobs at work" value={formatCount(activity.activeJobs)} />
-        <Figure name="Jobs that wait" value={formatCount(activity.waitingJobs)} />
+        <Figure name="Jobs waiting" value={formatCount(activity.waitingJobs)} />
         {activity.runningQueries !== undefined && (
           <Figure name="Queries" value={formatCount(activity.runningQueries)} />
         )}
@@ -43,18 +43,21 @@ function Now({ status }: { status: DaemonStatus }) {
               ['Version', status.version],
               ['Started', `${formatMoment(status.startedAt)}, ${uptime(status.uptimeMs)} ago`],
               ['Runs', status.mode],
-              ...(memory === undefined ? [] : ([['Most memory', formatBytes(memory.peakRss)]] as const)),
+              ...(memory === undefined ? [] : ([['Peak memory', formatBytes(memory.peakRss)]] as const)),
               ...(eventLoop === undefined
                 ? []
                 : ([
-                    ['Delay of events', `${formatMs(eventLoop.p50)}, at most ${formatMs(eventLoop.p99)} for 99 of 100`],
+                    [
+                      'Event loop delay',
+                      `${formatMs(eventLoop.p50)}, at most ${formatMs(eventLoop.p99)} for 99 of 100`,
+                    ],
                   ] as const)),
               ...(activity.backgroundTasks === undefined
                 ? []
-                : ([['Trainings', formatCount(activity.backgroundTasks)]] as const)),
+                : ([['Indexes in training', formatCount(activity.backgroundTasks)]] as const)),
               ['Largest upload', formatBytes(status.limits.uploadBytes)],
               [
-                'Largest bulk',
+                'Largest batch',
                 `${formatCount(status.limits.bulkFiles)} files, ${formatBytes(status.limits.bulkBytes)}`,
               ],
             ]}
@@ -89,7 +92,7 @@ function Processes({ of }: { of: NonNullable<DaemonStatus['processes']> }) {
               <th>Role</th>
               <th className="right">Process</th>
               <th className="right">Memory</th>
-              <th className="right">Most</th>
+              <th className="right">Peak</th>
             </tr>
           </thead>
           <tbody>

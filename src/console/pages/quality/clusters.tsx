@@ -4,8 +4,9 @@ import type { FailedQueryClusters, FailedQueryVerdict } from '../../../contract/
 import { call } from '../../api/client.js'
 import { useForget, useRead } from '../../api/use.js'
 import { setQuery } from '../../router.js'
+import { Ago } from '../../ui/ago.js'
 import { Button } from '../../ui/button.js'
-import { formatAgo, plural } from '../../ui/format.js'
+import { plural } from '../../ui/format.js'
 import { Dialog, FormEnd } from '../../ui/parts.js'
 import { Badge, Empty, Loaded } from '../../ui/state.js'
 import { say } from '../../ui/toast.js'
@@ -58,7 +59,7 @@ function ClusterRow({ cluster, decide }: { cluster: Cluster; decide: (verdict: F
           <Badge tone={STATUS[shown.status].tone}>{STATUS[shown.status].short}</Badge>
           {count > 1 && <span>{plural(count, 'query', 'queries')} that ask this</span>}
           <span>{TRIGGER[shown.trigger]}</span>
-          <span>{formatAgo(shown.createdAt)}</span>
+          <Ago time={shown.createdAt} />
         </p>
       </div>
       <div className="row cluster-actions">

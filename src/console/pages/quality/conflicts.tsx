@@ -5,7 +5,7 @@ import type { ConflictSide, SpaceConflict } from '../../../contract/gateway/conf
 import { call } from '../../api/client.js'
 import { Button } from '../../ui/button.js'
 import { formatDay, plural } from '../../ui/format.js'
-import { Badge, Empty, Failure, Notice, Skeleton, type Tone } from '../../ui/state.js'
+import { Badge, Empty, Failure, Lacking, Skeleton, type Tone } from '../../ui/state.js'
 import { PassageLink } from '../graph/passage-link.js'
 
 const CONFLICTS = 'GET /knowledge-spaces/{id}/conflicts'
@@ -64,13 +64,12 @@ export function Conflicts({ spaceId }: { spaceId: string }) {
       ) : (
         <>
           <p className="small muted" role="status">
-            {plural(first.comparedDocuments, 'document')} compared with all others
-            {first.pendingDocuments > 0 && `, ${plural(first.pendingDocuments, 'document')} not yet`}.
+            {plural(first.comparedDocuments, 'document')} compared with all others.
           </p>
-          {first.degradedReasons !== undefined && <Notice tone="warn">{first.degradedReasons.join(' ')}</Notice>}
+          <Lacking of={first.degradedReasons} />
           {items.length === 0 ? (
-            <Empty icon="check" title="No contradictions">
-              <p>Documents are compared behind each publication: numbers, dates, yes and no.</p>
+            <Empty icon="check" title={first.pendingDocuments > 0 ? 'No contradictions so far' : 'No contradictions'}>
+              <p>Each document is compared with the others once it is read: numbers, dates, and what one denies.</p>
             </Empty>
           ) : (
             <ul className="stack" aria-label="Conflicts">

@@ -3,8 +3,9 @@ import type { FailedQuery, FailedQueryMetrics } from '../../../contract/gateway/
 import { useEvery } from '../../api/every.js'
 import { useWrite } from '../../api/use.js'
 import { setQuery, usePlace } from '../../router.js'
+import { Ago } from '../../ui/ago.js'
 import { Button, classes } from '../../ui/button.js'
-import { formatAgo, formatCount, plural } from '../../ui/format.js'
+import { formatCount, plural } from '../../ui/format.js'
 import { Badge, Empty, Loaded, Notice } from '../../ui/state.js'
 import { say } from '../../ui/toast.js'
 import { Decide } from './decide.js'
@@ -117,7 +118,7 @@ function Queue({ spaceId, items, shown }: { spaceId: string; items: FailedQuery[
               <span className="row small faint">
                 <Badge tone={STATUS[one.status].tone}>{STATUS[one.status].short}</Badge>
                 <span>{TRIGGER[one.trigger]}</span>
-                <span>{formatAgo(one.createdAt)}</span>
+                <Ago time={one.createdAt} />
               </span>
             </button>
           </li>

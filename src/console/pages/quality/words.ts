@@ -12,7 +12,7 @@ export const STATUS: Record<FailedQueryStatus, { short: string; tone: Tone }> = 
 }
 
 export const TRIGGER: Record<FailedQueryTrigger, string> = {
-  'no-retrieval-evidence': 'nothing found answers',
+  'no-retrieval-evidence': 'no answer found',
   'low-confidence': 'answered in part',
   abstained: 'the model cited nothing',
 }

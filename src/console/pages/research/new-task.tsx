@@ -138,7 +138,10 @@ function Plan({ plan }: { plan: PlanOf }) {
               : `${money(costUsd.estimated)} (${money(costUsd.min)} to ${money(costUsd.max)})`,
           ],
           ['Time', `${formatMs(latencyMs.p50)}, at most about ${formatMs(latencyMs.p95)}`],
-          ['Looks', `${plural(estimates.retrievalSteps, 'look')} at ${plural(estimates.scannedResources, 'passage')}`],
+          [
+            'Searches',
+            `${plural(estimates.retrievalSteps, 'search', 'searches')} of ${plural(estimates.scannedResources, 'passage')}`,
+          ],
           ['Tokens', `${formatCount(estimates.inputTokens)} in, ${formatCount(estimates.outputTokens)} out`],
           ['Mode', retrievalPlan.resolvedMode],
           ['Rests on', BASIS[basis] ?? basis],

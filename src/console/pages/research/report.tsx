@@ -6,7 +6,7 @@ import { useRead } from '../../api/use.js'
 import { Button } from '../../ui/button.js'
 import { plural } from '../../ui/format.js'
 import { Panel } from '../../ui/parts.js'
-import { Badge, Loaded, Notice } from '../../ui/state.js'
+import { Badge, Lacking, Loaded, Notice } from '../../ui/state.js'
 import { say } from '../../ui/toast.js'
 import { DocumentSheet } from '../../viewer/sheet.js'
 import { AnswerText } from '../ask/answer-text.js'
@@ -50,7 +50,7 @@ function Shown({ report }: { report: ReportOf }) {
               The search ended early: {STOPPED[report.stoppedBy.limit]} ({report.stoppedBy.limitValue}).
             </Notice>
           )}
-          {report.degraded && <Notice tone="warn">{report.degradedReasons.join(' ')}</Notice>}
+          {report.degraded && <Lacking of={report.degradedReasons} />}
           <div className="research-report">
             {segmentsOf(report.text).map(({ rows, text, at }) => (
               <Fragment key={at}>

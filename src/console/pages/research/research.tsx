@@ -4,8 +4,9 @@ import type { KnowledgeSpace } from '../../../contract/gateway/spaces.js'
 import { useEvery } from '../../api/every.js'
 import { useSpace } from '../../api/space.js'
 import { address, usePlace } from '../../router.js'
+import { Ago } from '../../ui/ago.js'
 import { Button, classes, Link } from '../../ui/button.js'
-import { formatAgo, formatCount } from '../../ui/format.js'
+import { formatCount } from '../../ui/format.js'
 import { NoSpace } from '../../ui/no-space.js'
 import { PageHead } from '../../ui/parts.js'
 import { Badge, Empty, Loaded, Notice } from '../../ui/state.js'
@@ -102,7 +103,7 @@ function TaskLink({ task, space, isChosen }: { task: Task; space: string; isChos
       <span className="row small faint">
         <Badge tone={tone}>{said}</Badge>
         {task.cost.totalUsd > 0 && <span className="number">{money(task.cost.totalUsd)}</span>}
-        <span>{formatAgo(task.createdAt)}</span>
+        <Ago time={task.createdAt} />
       </span>
     </Link>
   )

@@ -1,8 +1,9 @@
 import { useState } from 'react'
 import type { KnowledgeSpace } from '../../../contract/gateway/spaces.js'
 import { useRead, useWrite } from '../../api/use.js'
+import { Ago } from '../../ui/ago.js'
 import { Button, classes } from '../../ui/button.js'
-import { formatAgo, formatMs, plural } from '../../ui/format.js'
+import { formatMs, plural } from '../../ui/format.js'
 import { Facts, Panel } from '../../ui/parts.js'
 import { Badge, Loaded, Notice } from '../../ui/state.js'
 import { say } from '../../ui/toast.js'
@@ -61,8 +62,11 @@ function Shown({ task, space }: { task: Task; space: KnowledgeSpace }) {
           </div>
           <p className="row small muted" role="status">
             <Badge tone={tone}>{said}</Badge>
-            <span>{ended ? formatAgo(task.completedAt ?? task.updatedAt) : `began ${formatAgo(task.createdAt)}`}</span>
-            <span className="number">{plural(followed.looks.length, 'look')}</span>
+            <span>
+              {!ended && 'began '}
+              <Ago time={ended ? (task.completedAt ?? task.updatedAt) : task.createdAt} />
+            </span>
+            <span className="number">{plural(followed.looks.length, 'search', 'searches')}</span>
             <span className="number">{costOf(task)}</span>
           </p>
           <Steps task={task} followed={followed} />
@@ -142,13 +146,13 @@ function Details({ task, followed }: { task: Task; followed: Followed }) {
   const { looks } = followed
   return (
     <details>
-      <summary className="small">Looks, costs and bounds</summary>
+      <summary className="small">Searches, costs and bounds</summary>
       <div className="stack research-details">
         {looks.length > 0 && (
           <ol className="research-looks small">
             {looks.map(({ sequence, state, itemCount }) => (
               <li key={sequence} className="row">
-                <span className="number faint">Look {sequence}</span>
+                <span className="number faint">Search {sequence}</span>
                 <Badge tone={STATE[state].tone}>{STATE[state].said}</Badge>
                 <span>{plural(itemCount, 'passage')}</span>
               </li>

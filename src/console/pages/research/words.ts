@@ -8,7 +8,7 @@ export type Task = ResearchTaskJob
 export const STAGE: Record<ResearchStage, { said: string; tone: Tone }> = {
   queued: { said: 'waiting', tone: 'neutral' },
   planning: { said: 'planning', tone: 'accent' },
-  retrieving: { said: 'looking', tone: 'accent' },
+  retrieving: { said: 'searching', tone: 'accent' },
   analyzing: { said: 'judging', tone: 'accent' },
   generating: { said: 'writing', tone: 'accent' },
   completed: { said: 'completed', tone: 'good' },
@@ -35,7 +35,7 @@ export const STATE: Record<EvidenceState, { said: string; tone: Tone }> = {
 }
 
 export const STOPPED: Record<ResearchStop['limit'], string> = {
-  maxRetrievalSteps: 'it made as many looks as it may',
+  maxRetrievalSteps: 'it made as many searches as it may',
   maxScannedResources: 'it read as many passages as it may',
   maxToolCalls: 'it made as many calls as it may',
   timeoutMs: 'its time was over',

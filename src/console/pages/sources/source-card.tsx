@@ -124,7 +124,7 @@ function Actions({
           Test
         </Button>
       )}
-      <Button small kind="quiet" icon={isPaused ? 'play' : 'stop'} busy={update.isPending} onClick={pause}>
+      <Button small kind="quiet" icon={isPaused ? 'play' : 'pause'} busy={update.isPending} onClick={pause}>
         {isPaused ? 'Resume' : 'Pause'}
       </Button>
       <Button small kind="quiet" onClick={() => open('edit')}>

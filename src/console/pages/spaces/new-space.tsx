@@ -1,5 +1,6 @@
 import { type FormEvent, useState } from 'react'
 import type { KnowledgeSpace } from '../../../contract/gateway/spaces.js'
+import { ApiError } from '../../api/client.js'
 import { useWrite } from '../../api/use.js'
 import { Dialog, Field, FormEnd } from '../../ui/parts.js'
 
@@ -10,6 +11,7 @@ export function NewSpace({ onClose, onMade }: { onClose: () => void; onMade: (sp
   const [description, setDescription] = useState('')
   const create = useWrite('POST /knowledge-spaces', ['GET /knowledge-spaces'])
   const proposed = slug ?? slugOf(name)
+  const isTaken = create.error instanceof ApiError && create.error.status === 409
 
   const submit = (event: FormEvent) => {
     event.preventDefault()
@@ -44,7 +46,11 @@ export function NewSpace({ onClose, onMade }: { onClose: () => void; onMade: (sp
             />
           )}
         </Field>
-        <Field label="Short name" hint="In addresses and on the command line: lower case letters, digits, hyphens.">
+        <Field
+          label="Short name"
+          hint="In addresses and on the command line: lower case letters, digits, hyphens."
+          error={isTaken ? 'Another space has this short name. Choose another one.' : undefined}
+        >
           {(given) => (
             <input
               {...given}
@@ -52,7 +58,10 @@ export function NewSpace({ onClose, onMade }: { onClose: () => void; onMade: (sp
               required
               pattern="[a-z0-9]+(-[a-z0-9]+)*"
               value={proposed}
-              onChange={(event) => setSlug(event.target.value)}
+              onChange={(event) => {
+                setSlug(event.target.value)
+                create.reset()
+              }}
             />
           )}
         </Field>
@@ -68,7 +77,11 @@ export function NewSpace({ onClose, onMade }: { onClose: () => void; onMade: (sp
             />
           )}
         </Field>
-        <FormEnd of={create} label="Create" onCancel={onClose} />
+        <FormEnd
+          of={{ isPending: create.isPending, error: isTaken ? null : create.error }}
+          label="Create"
+          onCancel={onClose}
+        />
       </form>
     </Dialog>
   )

@@ -4,8 +4,9 @@ import { messageOf } from '../../api/client.js'
 import { rememberSpace } from '../../api/space.js'
 import { useRead } from '../../api/use.js'
 import { address } from '../../router.js'
+import { Ago } from '../../ui/ago.js'
 import { Button, classes, Link } from '../../ui/button.js'
-import { formatAgo, formatBytes, plural } from '../../ui/format.js'
+import { formatBytes, plural } from '../../ui/format.js'
 import { Badge, Skeleton } from '../../ui/state.js'
 import { say } from '../../ui/toast.js'
 import { useVisible } from '../../ui/visible.js'
@@ -31,6 +32,7 @@ export function SpaceCard({ space }: { space: KnowledgeSpace }) {
     { enabled: isSeen },
   )
   const openCount = open.data?.items.length
+  const total = stats.data?.storage.documentCount
   const { refetch: countAgain } = stats
   const { refetch: lookAgain } = failed
   const before = useRef(openCount)
@@ -68,8 +70,10 @@ export function SpaceCard({ space }: { space: KnowledgeSpace }) {
       onDrop={drop}
     >
       <div className="space-card-head">
-        <h2 className="wrap">{space.name}</h2>
-        <Freshness open={openCount} failed={failed.data?.items.length} />
+        <h2 className="space-card-name" title={space.name}>
+          {space.name}
+        </h2>
+        <Freshness open={openCount} failed={failed.data?.items.length} total={total} />
       </div>
       <p className="faint small mono wrap">{space.slug}</p>
       {space.description !== undefined && <p className="muted space-card-words">{space.description}</p>}
@@ -78,21 +82,27 @@ export function SpaceCard({ space }: { space: KnowledgeSpace }) {
       ) : (
         <p className="space-card-figures number">
           <strong>{plural(stats.data.storage.documentCount, 'document')}</strong>
-          <span className="faint">changed {formatAgo(space.updatedAt)}</span>
+          <span className="faint">
+            changed <Ago time={space.updatedAt} />
+          </span>
         </p>
       )}
       {stats.data !== undefined && manifest.data !== undefined && (
         <Fullness used={stats.data.storage.rawDocumentBytes} most={manifest.data.quotaPolicy.maxRawDocumentBytes} />
       )}
       <div className="row space-card-end">
-        <Link className="button button-primary button-small" to={to('ask')} onClick={remember}>
-          Ask
-        </Link>
-        <Link className="button button-plain button-small" to={to('documents')} onClick={remember}>
-          Documents
-        </Link>
-        <Button small kind="quiet" icon="upload" onClick={() => setAdding(true)}>
-          Add
+        {total !== 0 && (
+          <>
+            <Link className="button button-primary button-small" to={to('ask')} onClick={remember}>
+              Ask
+            </Link>
+            <Link className="button button-plain button-small" to={to('documents')} onClick={remember}>
+              Documents
+            </Link>
+          </>
+        )}
+        <Button small kind={total === 0 ? 'primary' : 'quiet'} icon="upload" onClick={() => setAdding(true)}>
+          {total === 0 ? 'Add documents' : 'Add'}
         </Button>
       </div>
       {isAdding && <AddDocuments space={space} onClose={() => setAdding(false)} />}
@@ -122,9 +132,17 @@ function Fullness({ used, most }: { used: number; most: number }) {
 }
 
 /** Whether what is asked now is answered from everything that was given. */
-function Freshness({ open, failed }: { open: number | undefined; failed: number | undefined }) {
+function Freshness({
+  open,
+  failed,
+  total,
+}: {
+  open: number | undefined
+  failed: number | undefined
+  total: number | undefined
+}) {
   if (open === undefined || failed === undefined) return null
   if (open > 0) return <Badge tone="accent">{open === 100 ? 'reading 100 or more' : `reading ${open}`}</Badge>
   if (failed > 0) return <Badge tone="warn">{failed === 100 ? '100 or more failed' : `${failed} failed`}</Badge>
-  return <Badge tone="good">up to date</Badge>
+  return total === 0 ? <Badge>empty</Badge> : <Badge tone="good">up to date</Badge>
 }
