@@ -98,13 +98,16 @@ export class Subscriptions {
       for (const [uri, watched] of [...this.#watched]) {
         if (isPublished(watched.target) && still.has(watched.target.space.id)) continue
         const state = await stateOf(api, watched.target).catch(stateOfLack)
+        // whether it changed is asked again, whatever its space published since
+        if (state === undefined) this.#revisions.delete(watched.target.space.id)
         if (state === undefined || state === watched.state || this.#watched.get(uri) !== watched) continue
         watched.state = state
         hasChanged = true
         await this.#options.changed(uri)
       }
     } catch {
-      // a service that is away, or a client that is gone: the next look or the end of the session tells
+      // a service that is away, or a client that is gone: the next look, at all of them, or the end of the session tells
+      this.#revisions.clear()
     }
     const { soonestMs, latestMs, slower } = this.#looks
     this.#pauseMs = hasChanged ? soonestMs : Math.min(latestMs, this.#pauseMs * slower)
