@@ -18,7 +18,7 @@ export function chatTerminal(home: CliHome) {
   const history = () => tmux('capture-pane', '-p', '-J', '-S', '-', '-t', 'chat')
   const type = (...keys: string[]) => tmux('send-keys', '-t', 'chat', ...keys)
   const shows = (text: string) =>
-    until(() => screen().includes(text), 20_000).catch(() => {
+    until(() => screen().includes(text)).catch(() => {
       throw new Error(`the screen does not show ${JSON.stringify(text)}:\n${screen()}`)
     })
   const open = async (args: string[] = [], more: Record<string, string> = {}) => {
