@@ -120,7 +120,7 @@ export default defineConfig({
       }),
       project('repo', FOLDERS.repo, [], { testTimeout: 120 * SECOND, ...MIXED }),
       project('postgres', FOLDERS.postgres, [], {
-        testTimeout: 120 * SECOND,
+        testTimeout: 300 * SECOND,
         globalSetup: SERVER,
         ...MIXED,
       }),
