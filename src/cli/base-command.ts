@@ -7,7 +7,7 @@ import { CliError, ExitWith } from './cli-error.js'
 import { asFormat, type Common, commonFlags, LIST_DEFAULT, readCommon } from './common-flags.js'
 import { type Place, resolveSettings, type Settings } from './contexts.js'
 import type { FilteredOutput } from './filter.js'
-import { type Layout, Output } from './output.js'
+import { type Layout, Output, type OutStream } from './output.js'
 import type { PagedOutput } from './pager.js'
 import type { PromptOptions } from './prompt.js'
 import { rememberIds } from './recent-ids.js'
@@ -93,7 +93,7 @@ export abstract class BaseCommand extends Command {
         columns: process.stderr.columns,
       }
       const streams = {
-        out: this.filtered ?? paged ?? process.stdout,
+        out: this.between ?? process.stdout,
         err: paged !== undefined && process.stderr.isTTY ? later : process.stderr,
         env: process.env,
         layout: this.layout,
@@ -214,6 +214,11 @@ export abstract class BaseCommand extends Command {
       const warn = (text: string) => this.out.warn(text)
       warnOfSkew({ program: 'ks', stateDir: this.dirs.state, ours: this.config.version, theirs, warn })
     }
+  }
+
+  /** What stands between the command and stdout: a filter or a pager, where one was asked for. */
+  protected get between(): OutStream | undefined {
+    return this.filtered ?? this.paged
   }
 
   /** Loads what `--jq` and `--template` need, or a pager; most commands need neither. */

@@ -3,6 +3,7 @@ import { homedir } from 'node:os'
 import { basename, isAbsolute, join } from 'node:path'
 import { usageError } from './cli-error.js'
 import { SHELLS, type Shell } from './completion.js'
+import { shellWord } from './shell-word.js'
 
 /** Where shells look for completion scripts of a user, and what is to stand there. */
 
@@ -52,14 +53,14 @@ export function stillToDo(shell: Shell, env: NodeJS.ProcessEnv): string | undefi
   if (shell === 'fish') return undefined
   if (shell === 'bash') {
     if (LOADERS.some((path) => existsSync(path))) return undefined
-    const lines = PROGRAMS.map((program) => `source ${quoted(join(folder, fileName(shell, program)))}`)
+    const lines = PROGRAMS.map((program) => `source ${shellWord(join(folder, fileName(shell, program)))}`)
     return `the package bash-completion, which loads it, is not here: install it, or add to ~/.bashrc: ${lines.join('; ')}`
   }
   const zshrc = join(env.ZDOTDIR || homedir(), '.zshrc')
   const has = existsSync(zshrc) && readFileSync(zshrc, 'utf8').includes(folder)
   return has
     ? undefined
-    : `add to the beginning of ${zshrc}: fpath=(${quoted(folder)} $fpath); autoload -Uz compinit; compinit`
+    : `add to the beginning of ${zshrc}: fpath=(${shellWord(folder)} $fpath); autoload -Uz compinit; compinit`
 }
 
 /** of the package bash-completion, which loads scripts of users by the name of the program */
@@ -83,8 +84,4 @@ function xdg(value: string | undefined): string | undefined {
 
 function fileName(shell: Shell, program: Program): string {
   return shell === 'bash' ? program : shell === 'zsh' ? `_${program}` : `${program}.fish`
-}
-
-function quoted(path: string): string {
-  return /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`
 }

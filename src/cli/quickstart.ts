@@ -7,6 +7,7 @@ import { usageError } from './cli-error.js'
 import type { IngestRecord } from './ingest/records.js'
 import type { Evidence } from './query/evidence.js'
 import { slugOf } from './resources.js'
+import { shellWord } from './shell-word.js'
 import { ttyLine } from './terminal.js'
 
 /** What a quickstart ingests, where to, and what it asks. */
@@ -68,14 +69,9 @@ export function nextSteps(slug: string, evidence: readonly Evidence[]): string[]
   // in a fresh clone `ks` is not on the path yet
   const ks = process.env.npm_lifecycle_event === 'quickstart' ? 'node bin/ks.js' : 'ks'
   return [
-    ...(first === undefined ? [] : [`${ks} fs cat ${quoted(`/sources/uploads/${first.filename}`)} --space ${slug}`]),
+    ...(first === undefined ? [] : [`${ks} fs cat ${shellWord(`/sources/uploads/${first.filename}`)} --space ${slug}`]),
     `${ks} query "your question" --space ${slug}`,
     `${ks} ingest ./your-folder --space ${slug} --wait`,
     `${ks} fs tree /knowledge --space ${slug}`,
   ]
-}
-
-/** A word as a shell takes it. */
-function quoted(text: string): string {
-  return /^[A-Za-z0-9._/-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
 }

@@ -7,6 +7,7 @@ import { pipeline } from 'node:stream/promises'
 import { errnoOf } from '../client/errors.js'
 import { EXIT } from '../contract/errors.js'
 import { CliError } from './cli-error.js'
+import type { OutStream } from './output.js'
 import { tty } from './terminal.js'
 
 /** Writes text to a file like `saveBody`. */
@@ -15,19 +16,22 @@ export async function saveText(text: string, file: string): Promise<void> {
 }
 
 /**
- * Writes an answer's bytes to a file, whole or not at all, or to stdout: as they are into a pipe, safe to be seen on a terminal. A link in the place of the file is replaced and
- * not followed; a pipe or a device takes the bytes as they come.
+ * Writes an answer's bytes to a file, whole or not at all, or to stdout: as they are into a pipe, safe to be seen on a
+ * terminal. A link in the place of the file is replaced and not followed; a pipe or a device takes the bytes as they come.
  *
+ * @param between a pager or a filter before stdout, which takes text
  * @returns how many there were
  * @throws CliError exit 2 for a file that cannot be there, exit 4 where it may not be written, exit 1 where the disk does not take it
  */
-export async function saveBody(body: Readable, file: string | undefined): Promise<number> {
+export async function saveBody(body: Readable, file: string | undefined, between?: OutStream): Promise<number> {
   let size = 0
   body.on('data', (chunk: Buffer) => {
     size += chunk.byteLength
   })
   if (file === undefined) {
-    if (process.stdout.isTTY) await pipeline(body, asShown, process.stdout, { end: false })
+    if (between !== undefined)
+      for await (const text of textOf(body)) between.write(between.isTTY === true ? tty(text) : text)
+    else if (process.stdout.isTTY) await pipeline(body, asShown, process.stdout, { end: false })
     else await pipeline(body, process.stdout, { end: false })
     return size
   }
@@ -46,9 +50,13 @@ export async function saveBody(body: Readable, file: string | undefined): Promis
 
 /** Bytes that somebody looks at: as text in which nothing moves the cursor. */
 async function* asShown(body: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+  for await (const text of textOf(body)) yield tty(text)
+}
+
+async function* textOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder()
-  for await (const piece of body) yield tty(decoder.decode(piece, { stream: true }))
-  yield tty(decoder.decode())
+  for await (const piece of body) yield decoder.decode(piece, { stream: true })
+  yield decoder.decode()
 }
 
 /** A pipe or a device; `/dev/stdout` is one also where it leads to a file. */

@@ -60,7 +60,7 @@ export default class Api extends BaseCommand {
     }
     const answer = await client.raw(request)
     if (answer.status >= 400) throw await apiError(answer.body)
-    await saveBody(answer.body, flags.output)
+    await saveBody(answer.body, flags.output, this.between)
     const type = String(answer.headers['content-type'] ?? '')
     if (flags.output === undefined && this.out.isTerminal && type.includes('json')) this.out.raw('\n')
   }

@@ -74,15 +74,19 @@ export default class Read extends BaseCommand {
     const form = CHOICES.find((one) => one === flags.as)
     const chosen = form ?? (this.out.isJson ? WHOLE : 'markdown')
     if (flags['page-marks'] && chosen !== 'markdown') throw usageError('--page-marks is for Markdown')
-    const { files, done } = await inputsOf(argv.map(String), flags.name)
     const languages = languagesOfRead(flags['ocr-languages'], this.dirs.data, process.env)
-    const interrupt = onInterrupt(this.deadline.signal)
-    const reader = await openReader(interrupt.signal)
-    // ended by a signal, this process would leave the other one to what it reads
-    const end = () => process.exit(EXIT.terminated)
+    const { files, done } = await inputsOf(argv.map(String), flags.name)
+    // ended by a signal, this process would leave the other one to what it reads, and what came from stdin on the disk
+    const end = () => {
+      done()
+      process.exit(EXIT.terminated)
+    }
     process.once('SIGTERM', end).once('SIGHUP', end)
+    const interrupt = onInterrupt(this.deadline.signal)
+    let reader: Reader | undefined
     try {
       if (flags.out !== undefined) refuseSameNames(files)
+      reader = await openReader(interrupt.signal)
       const failed = await this.readAll({ reader, files, languages }, (file) =>
         this.show(file, chosen, flags.out, flags['page-marks']),
       )
@@ -90,8 +94,8 @@ export default class Read extends BaseCommand {
     } finally {
       interrupt.done()
       process.off('SIGTERM', end).off('SIGHUP', end)
-      await reader.close()
-      await done()
+      await reader?.close()
+      done()
     }
   }
 
@@ -145,7 +149,8 @@ export default class Read extends BaseCommand {
     }
     if (out !== undefined) mkdirSync(out, { recursive: true })
     const ending = this.out.isJson ? 'json' : ENDINGS[form]
-    await saveBody(Readable.from(noting()), out === undefined ? undefined : join(out, `${file.filename}.${ending}`))
+    const place = out === undefined ? undefined : join(out, `${file.filename}.${ending}`)
+    await saveBody(Readable.from(noting()), place, this.between)
     if (isEmpty && form !== WHOLE) this.out.note(`${ttyName(file.filename)}: ${NOTHING[form]}`)
   }
 

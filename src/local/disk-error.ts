@@ -11,6 +11,7 @@ const FAULTY = new Set(['EIO', 'SQLITE_IOERR'])
 const EXHAUSTED = new Set(['EMFILE', 'ENFILE'])
 /** What native libraries say where only their words arrive. */
 const FULL_WORDS = /no space left on device|disk quota exceeded|database or disk is full|os error 28\b/i
+const READ_ONLY_WORDS = /read-only file system|os error 30\b/i
 
 /**
  * The failure of the contract for what a disk refused, wherever bytes are written: `storage-full` where there is no room,
@@ -23,7 +24,7 @@ export function diskError(error: unknown): KsError | undefined {
   const code = codeOf(error)
   if (isOneOf(FULL, code) || FULL_WORDS.test(error.message))
     return new KsError('storage-full', 'the disk of the data directory is full', { cause: error })
-  if (isOneOf(READ_ONLY, code))
+  if (isReadOnlyDisk(error))
     return new KsError('unavailable', 'the disk of the data directory is read-only', { cause: error })
   if (isOneOf(FAULTY, code))
     return new KsError('unavailable', 'the disk of the data directory reported an error', { cause: error })
@@ -35,6 +36,11 @@ export function diskError(error: unknown): KsError | undefined {
 /** Whether a failure says that the disk has no room, as the disk told it or as one of the contract. */
 export function isStorageFull(error: unknown): boolean {
   return (error instanceof KsError ? error : diskError(error))?.code === 'storage-full'
+}
+
+/** Whether a failure says that the disk is read-only: it says nothing of what stands there. */
+export function isReadOnlyDisk(error: unknown): boolean {
+  return error instanceof Error && (isOneOf(READ_ONLY, codeOf(error)) || READ_ONLY_WORDS.test(error.message))
 }
 
 /** Runs what writes to the disk; what the disk refuses comes as the failure of the contract. */

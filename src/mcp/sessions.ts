@@ -57,7 +57,9 @@ export class McpSessions {
   constructor(options: SessionsOptions) {
     this.#options = options
     this.#limits = { ...SESSIONS, ...options.limits }
-    this.#sweeper = setInterval(() => void this.sweep(), Math.min(SWEEP_MS, this.#limits.idleMs))
+    // one that does not close in order is forgotten like the others
+    const sweep = () => void this.sweep().catch(() => undefined)
+    this.#sweeper = setInterval(sweep, Math.min(SWEEP_MS, this.#limits.idleMs))
     this.#sweeper.unref()
   }
 

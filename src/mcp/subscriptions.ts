@@ -176,7 +176,8 @@ export class Subscriptions {
     try {
       return await look(this.#options.api())
     } catch {
-      // a service that is away, or a client that is gone: the next look or the end of the session tells
+      // a service that is away, or a client that is gone: the next look, at all of them, or the end of the session tells
+      this.#revisions.clear()
       return false
     } finally {
       over()
@@ -189,6 +190,8 @@ export class Subscriptions {
     for (const [uri, watched] of [...this.#watched]) {
       if (!isMeant(watched.target)) continue
       const state = await stateOf(api, watched.target).catch(stateOfLack)
+      // whether it changed is asked again, whatever its space published since
+      if (state === undefined) this.#revisions.delete(watched.target.space.id)
       if (state === undefined || state === watched.state || this.#watched.get(uri) !== watched) continue
       watched.state = state
       hasChanged = true

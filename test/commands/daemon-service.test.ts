@@ -2,7 +2,7 @@ import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'no
 import { join } from 'node:path'
 import { execaSync } from 'execa'
 import { afterAll, afterEach, describe, expect, it } from 'vitest'
-import { launchdPlist, systemdUnit } from '../../src/cli/service/unit.js'
+import { isOfDataDir, launchdPlist, systemdUnit } from '../../src/cli/service/unit.js'
 import { cliHome } from '../helpers/cli.js'
 
 const home = cliHome()
@@ -120,6 +120,17 @@ describe.skipIf(process.platform !== 'linux')('ks daemon install', () => {
     })
     expect(broken.all).toMatch(/ksd\.service/)
   })
+})
+
+it('a service is of the data directory that it was made for, and of none whose name is the beginning of that', () => {
+  for (const kind of ['systemd', 'launchd'] as const)
+    for (const dataDir of ['/home/u/ks data', '/home/u/<50%>']) {
+      const program = { node: '/n/node', ksd: '/k/ksd.js', dataDir, folders: {}, environmentFile: '/e' }
+      const text = kind === 'systemd' ? systemdUnit(program) : launchdPlist(program, `${dataDir}/log`)
+      expect(isOfDataDir(kind, text, dataDir)).toBe(true)
+      for (const other of [dataDir.slice(0, -1), '/home/u', `${dataDir}2`])
+        expect(isOfDataDir(kind, text, other), other).toBe(false)
+    }
 })
 
 describe('a job of launchd', () => {

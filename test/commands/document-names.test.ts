@@ -20,7 +20,7 @@ beforeAll(async () => {
   await home.ks(['ingest', 'handbook', 'archive', '-s', 'notes', '--wait'])
   for (const { id, filename } of await json<{ id: string; filename: string }[]>('docs', '-s', 'notes'))
     ids[filename] = id
-}, 60_000)
+})
 afterAll(() => home.end())
 
 describe('a document', () => {

@@ -41,7 +41,7 @@ const pages = [...new Set(runnable.map(({ file }) => file))]
 let world: World
 beforeAll(async () => {
   world = await startWorld()
-}, 60_000)
+})
 afterEach(() => world.goOn())
 afterAll(() => world?.end())
 

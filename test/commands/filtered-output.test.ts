@@ -30,6 +30,14 @@ describe('--jq and --template', () => {
     expect(fields.stdout).toBe('slug\n')
   })
 
+  it('work on what a command streams, too', async () => {
+    home.file('ferry.md', '# Ferry\n\nIt sails at nine.\n')
+    const read = await home.ks(['read', 'ferry.md', '--jq', '.title, .mediaType'])
+    expect(read, read.stderr).toMatchObject({ code: 0, stdout: 'Ferry\ntext/markdown\n' })
+    const answer = await home.ks(['api', 'GET', '/knowledge-spaces', '--jq', '.items | length'])
+    expect(answer, answer.stderr).toMatchObject({ code: 0, stdout: '2\n' })
+  })
+
   it('refuse what does not fit, and keep the exit code of a command that fails', async () => {
     const wrong = await home.ks(['spaces', '--jq', 'nonsense'])
     expect(wrong).toMatchObject({ code: 2, stdout: '' })

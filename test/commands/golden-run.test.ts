@@ -65,7 +65,7 @@ beforeAll(async () => {
   home.file('golden.yaml', QUESTIONS)
   expect(await home.ks(['spaces', 'create', 'Port', '--slug', 'port'])).toMatchObject({ code: 0 })
   await put({ 'harbour.md': HARBOUR, 'lights.md': LIGHTS })
-}, 60_000)
+})
 
 describe('ks golden run', () => {
   it('measures recall, rank and answerability, over all and by tag, and passes a gate that holds', async () => {

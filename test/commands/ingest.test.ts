@@ -21,7 +21,7 @@ beforeAll(async () => {
   home = cliHome()
   home.env.KS_DAEMON_UPLOAD_BYTES = '100000'
   await home.ks(['health'])
-}, 60_000)
+})
 afterAll(() => home.end())
 
 let spaces = 0
@@ -44,7 +44,7 @@ async function ingest(path: string, space: string, ...more: string[]) {
 }
 
 describe('a file that the service would not take', () => {
-  it('is told before a byte of it is read', { timeout: 60_000 }, async () => {
+  it('is told before a byte of it is read', async () => {
     const space = await newSpace()
     home.file('huge/small.md', '# Small\ntext\n')
     home.file('huge/sparse.md', '')
@@ -382,5 +382,5 @@ describe('without a space named', () => {
     } finally {
       await fresh.end()
     }
-  }, 60_000)
+  })
 })

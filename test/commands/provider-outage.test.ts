@@ -16,7 +16,7 @@ beforeAll(async () => {
   ])
   home.file('notes/lighthouse.md', '# Lighthouse\n\nThe lighthouse was built in 1908.\n')
   home.file('notes/retention.md', '# Retention\n\nTraces are kept for 90 days.\n')
-}, 60_000)
+})
 afterAll(async () => {
   await home.end()
   await fake.close()
@@ -53,11 +53,11 @@ describe('F44: an embedding provider that answers 429 while a folder is ingested
 
     const pid = daemonPid()
     process.kill(pid, 'SIGKILL')
-    await expect.poll(() => lives(pid), { timeout: 10_000 }).toBe(false)
+    await expect.poll(() => lives(pid)).toBe(false)
     expect((await status()).index.missingVectors).toMatchObject({ passages: 2 })
     fake.always()
     await expect
-      .poll(async () => (await status()).index.summaries.denseVector, { timeout: 40_000, interval: 500 })
+      .poll(async () => (await status()).index.summaries.denseVector, { interval: 500 })
       .toMatchObject({ total: 2, ready: 2 })
     const well = JSON.parse((await home.ks(['doctor', '--json'])).stdout)
     expect(well.find(({ check }: { check: string }) => check === 'vectors of notes')).toBeUndefined()
@@ -80,7 +80,7 @@ describe('at the terminal, jobs', () => {
     const all = await home.ks(['jobs', 'retry', '--failed', '-s', 'jobs', '--json'])
     expect([all.code, JSON.parse(all.stdout)]).toEqual([0, [expect.objectContaining({ stage: 'queued' })]])
     expect((await home.ks(['jobs', 'retry', '-s', 'jobs'])).code).toBe(2)
-  }, 60_000)
+  })
 
   it('aside, a profile that names a model this daemon does not have ends set-profile with 9 and the reason', async () => {
     const args = ['spaces', 'set-profile', 'jobs', '--reasoning-model', 'openai-compatible/elsewhere/model']
@@ -90,5 +90,5 @@ describe('at the terminal, jobs', () => {
       'ks: this daemon has no chat provider openai-compatible/elsewhere\n' +
         'hint: `ks config get providers --daemon` shows what the daemon has; it reads them when it starts\n',
     ])
-  }, 30_000)
+  })
 })

@@ -69,6 +69,15 @@ describe('ks read', () => {
     expect([none.code, none.stdout, none.stderr]).toEqual([0, '', 'ferry.md: The document has no pictures.\n'])
   })
 
+  it('keeps nothing of stdin where it is asked for a language that is not there', async () => {
+    const temporary = mkdtempSync(join(tmpdir(), 'ks-none-'))
+    const args = ['read', '-', '--name', 'a.md', '--ocr-languages', 'xyz']
+    const refused = await home.ks(args, { stdin: NOTE, env: { TMPDIR: temporary } })
+    expect(refused, refused.stderr).toMatchObject({ code: 2, stdout: '' })
+    expect(readdirSync(temporary)).toEqual([])
+    rmSync(temporary, { recursive: true })
+  })
+
   it('takes bytes from stdin under a name, and leaves no copy of them', async () => {
     const stdin = readFileSync(fixture('simple.docx'))
     const temporary = mkdtempSync(join(tmpdir(), 'ks-read-test-'))
@@ -151,7 +160,7 @@ describe('ks read', () => {
         reject: false,
         cwd: home.dir,
       })
-      await until(() => readersOf(running.pid).length === 1, 60_000)
+      await until(() => readersOf(running.pid).length === 1)
       const [reader = 0] = readersOf(running.pid)
       running.kill(signal)
       expect((await running).exitCode).toBe(exit)

@@ -24,7 +24,7 @@ beforeAll(async () => {
   for (let n = 1; n <= 12; n++) home.file(`notes/mooring-${n}.md`, `# Mooring ${n}\n\n${step(n)}\n`)
   await home.ks(['spaces', 'create', 'Notes', '--slug', 'notes'])
   await home.ks(['ingest', 'notes', '-s', 'notes', '--wait'])
-}, 60_000)
+})
 afterAll(() => home.end())
 
 describe('a search', () => {

@@ -21,7 +21,7 @@ beforeAll(async () => {
 }, 120_000)
 afterAll(() => home.end())
 
-describe('ks docs show --as', { timeout: 60_000 }, () => {
+describe('ks docs show --as', () => {
   it('says what a document says, as `ks read` says it of the file', async () => {
     for (const form of ['markdown', 'text', 'outline', 'tables']) {
       const { stdout } = await home.ks(['read', 'notes/ferry.md', '--as', form])

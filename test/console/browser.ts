@@ -120,7 +120,7 @@ async function settled(console: Console, id: string, token = console.operator): 
   await until(async () => {
     const open = await console.call('GET', `/knowledge-spaces/${id}/jobs?state=open&limit=100`, { token })
     return (await jsonOf<{ items: unknown[] }>(open)).items.length === 0
-  }, 60_000)
+  })
 }
 
 const LOOK_MS = 100
@@ -135,7 +135,7 @@ export async function settledPage(page: Page): Promise<void> {
     await page.waitForTimeout(LOOK_MS)
     quiet = (await page.locator('.skeleton').count()) === 0 ? quiet + 1 : 0
     return quiet >= 3
-  }, 60_000)
+  })
   await page.evaluate(
     'new Promise(requestAnimationFrame).then(() => Promise.allSettled(document.getAnimations().map(({ finished }) => finished)))',
   )

@@ -146,7 +146,7 @@ describe.runIf(hasBrowser)('golden questions, groups and conflicts', () => {
     await upload(spaceId, 'lease-old.md', '# Lease\n\nThe rent of the shed in Northport is 4,200 crowns a month.\n')
     await upload(spaceId, 'lease-new.md', '# Lease\n\nThe rent of the shed in Northport is 4,850 crowns a month.\n')
     await expect
-      .poll(async () => (await operator('GET', `/knowledge-spaces/${spaceId}/conflicts`)).text(), { timeout: 60_000 })
+      .poll(async () => (await operator('GET', `/knowledge-spaces/${spaceId}/conflicts`)).text())
       .toContain('lease-new.md')
     const tab = await openTab(console.url, await console.signedIn('quality?space=harbour&tab=conflicts'))
     const { page } = tab

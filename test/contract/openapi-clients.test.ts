@@ -155,5 +155,5 @@ describe('a client that is generated from it', () => {
       state: 'not-enough-evidence',
       trace: expect.stringMatching(/^[0-9a-f-]{36}$/),
     })
-  }, 60_000)
+  })
 })

@@ -1,8 +1,7 @@
-import { join } from 'node:path'
-import Sqlite from 'better-sqlite3'
 import { afterAll, expect, test } from 'vitest'
 import { type BenchDaemon, startDaemon, temporaryFolder } from '../../bench/lib/daemon.js'
 import { makeZip } from '../engine/parse/read.js'
+import { rowsOf } from '../helpers/databases.js'
 import { until } from '../helpers/until.js'
 
 /** more than two transactions make */
@@ -12,23 +11,13 @@ const WAIT_MS = 180_000
 const NEVER = 'SELECT count(*) FROM (WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT x FROM n);'
 
 const home = temporaryFolder('contained')
+const rows = rowsOf(home.path)
 let daemon: BenchDaemon | undefined
 
 afterAll(async () => {
   await daemon?.kill()
   home.remove()
 })
-
-function inDatabase<T>(work: (db: Sqlite.Database) => T): T {
-  const db = new Sqlite(join(home.path, 'db', 'main.sqlite'), { timeout: 30_000 })
-  try {
-    return work(db)
-  } finally {
-    db.close()
-  }
-}
-
-const count = (sql: string): number => inDatabase((db) => Number(db.prepare(sql).pluck().get()))
 
 const archive = makeZip(
   Array.from({ length: FILES }, (_, n) => ({ name: `file${n}.md`, content: `# File ${n}\n\nWords of ${n}.` })),
@@ -39,14 +28,14 @@ test.each([
     'between the documents of an archive',
     'one.zip',
     `CREATE TRIGGER held AFTER INSERT ON documents WHEN NEW.filename LIKE '%/file280.md' BEGIN ${NEVER} END`,
-    (sent: string) => count(`SELECT count(*) FROM documents WHERE filename LIKE '${sent}/%'`) >= 128,
+    (sent: string) => rows.value(`SELECT count(*) FROM documents WHERE filename LIKE '${sent}/%'`) >= 128,
   ],
   [
     'between the documents of an archive and its own version',
     'two.zip',
     `CREATE TRIGGER held AFTER INSERT ON versions
        WHEN EXISTS (SELECT 1 FROM documents WHERE key = NEW.doc_key AND filename = 'two.zip') BEGIN ${NEVER} END`,
-    (sent: string) => count(`SELECT count(*) FROM documents WHERE filename LIKE '${sent}/%'`) === FILES,
+    (sent: string) => rows.value(`SELECT count(*) FROM documents WHERE filename LIKE '${sent}/%'`) === FILES,
   ],
 ])(
   'a kill %s makes nothing twice, and all of it is published after the restart',
@@ -57,7 +46,7 @@ test.each([
     daemon = await startDaemon(home.path)
     const slug = filename.slice(0, 3)
     const { id } = await daemon.client.request('POST /knowledge-spaces', { body: { name: slug, slug } })
-    inDatabase((db) => db.exec(trigger))
+    await rows.run(trigger)
     await daemon.client.upload('POST /knowledge-spaces/{id}/documents', {
       path: { id },
       field: 'file',
@@ -65,18 +54,20 @@ test.each([
     })
     await until(() => isThere(filename), WAIT_MS)
     await daemon.kill()
-    expect(count(`SELECT count(*) FROM documents WHERE filename = '${filename}' AND parser_status = 'parsed'`)).toBe(0)
+    expect(
+      rows.value(`SELECT count(*) FROM documents WHERE filename = '${filename}' AND parser_status = 'parsed'`),
+    ).toBe(0)
 
-    inDatabase((db) => db.exec('DROP TRIGGER held'))
+    await rows.run('DROP TRIGGER held')
     daemon = await startDaemon(home.path)
     const ours = `filename LIKE '${filename}%' AND deleted_at IS NULL`
     await until(
-      () => count(`SELECT count(*) FROM documents WHERE ${ours} AND parser_status = 'parsed'`) > FILES,
+      () => rows.value(`SELECT count(*) FROM documents WHERE ${ours} AND parser_status = 'parsed'`) > FILES,
       WAIT_MS,
     )
-    expect(count(`SELECT count(*) FROM documents WHERE ${ours}`)).toBe(FILES + 1)
-    expect(count(`SELECT count(DISTINCT filename) FROM documents WHERE ${ours}`)).toBe(FILES + 1)
-    expect(count(`SELECT count(*) FROM documents WHERE ${ours} AND parent_id IS NOT NULL`)).toBe(FILES)
+    expect(rows.value(`SELECT count(*) FROM documents WHERE ${ours}`)).toBe(FILES + 1)
+    expect(rows.value(`SELECT count(DISTINCT filename) FROM documents WHERE ${ours}`)).toBe(FILES + 1)
+    expect(rows.value(`SELECT count(*) FROM documents WHERE ${ours} AND parent_id IS NOT NULL`)).toBe(FILES)
     for (const check of ['raw-objects', 'references'] as const) {
       const path = { id }
       const { issues } = await daemon.client.request('GET /knowledge-spaces/{id}/fsck', { path, query: { check } })

@@ -1,8 +1,7 @@
-import { join } from 'node:path'
-import Sqlite from 'better-sqlite3'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type BenchDaemon, startDaemon, temporaryFolder } from '../../bench/lib/daemon.js'
 import { picture } from '../engine/parse/picture.js'
+import { rowsOf } from '../helpers/databases.js'
 import { type FakeOpenAi, startFakeOpenAi } from '../helpers/fake-openai.js'
 import { until } from '../helpers/until.js'
 
@@ -13,6 +12,7 @@ const AT_ONCE = 2
 const WAIT_MS = 180_000
 
 const home = temporaryFolder('describing')
+const rows = rowsOf(home.path)
 let fake: FakeOpenAi
 let daemon: BenchDaemon | undefined
 
@@ -34,15 +34,6 @@ afterAll(async () => {
   home.remove()
 })
 
-function count(text: string): number {
-  const db = new Sqlite(join(home.path, 'db', 'main.sqlite'), { timeout: 30_000 })
-  try {
-    return Number(db.prepare(text).pluck().get())
-  } finally {
-    db.close()
-  }
-}
-
 test(`pictures that a model describes are paid for once over ${KILLS} kills, but for those that were under way`, {
   timeout: 4 * WAIT_MS,
 }, async () => {
@@ -57,7 +48,7 @@ test(`pictures that a model describes are paid for once over ${KILLS} kills, but
     field: 'file',
     files: [{ filename: 'a.html', mimeType: 'text/html', content: { bytes: Buffer.from(page.join('')) } }],
   })
-  const kept = () => count('SELECT count(*) FROM picture_descriptions WHERE said IS NOT NULL')
+  const kept = () => rows.value('SELECT count(*) FROM picture_descriptions WHERE said IS NOT NULL')
   for (let kill = 0; kill < KILLS; kill++) {
     const before = kept()
     await until(() => kept() > before, WAIT_MS)

@@ -1,7 +1,6 @@
-import { join } from 'node:path'
-import Sqlite from 'better-sqlite3'
 import { afterAll, expect, test } from 'vitest'
 import { type BenchDaemon, startDaemon, temporaryFolder } from '../../bench/lib/daemon.js'
+import { rowsOf } from '../helpers/databases.js'
 import { until } from '../helpers/until.js'
 
 const SECTIONS = 1_500
@@ -10,6 +9,7 @@ const HELD_AT = 1_100
 const WAIT_MS = 180_000
 
 const home = temporaryFolder('large-upload')
+const rows = rowsOf(home.path)
 let daemon: BenchDaemon | undefined
 
 afterAll(async () => {
@@ -22,22 +22,6 @@ const text = Array.from(
   (_, n) => `# Section ${n}\n\n${Array.from({ length: 110 }, (_word, w) => `w${(n * 110 + w) * 7919}`).join(' ')}\n`,
 ).join('\n')
 
-/** Looks into the daemon's database as SQLite lets a second process do. */
-function inDatabase<T>(work: (db: Sqlite.Database) => T): T {
-  const db = new Sqlite(join(home.path, 'db', 'main.sqlite'), { timeout: 30_000 })
-  try {
-    return work(db)
-  } finally {
-    db.close()
-  }
-}
-
-const count = (sql: string): number =>
-  inDatabase((db) => {
-    const value: unknown = db.prepare(sql).pluck().get()
-    return Number(value)
-  })
-
 const NODES = 'SELECT count(*) FROM nodes'
 
 test('a kill between the slices of a large document shows nothing of it, and it is published once after the restart', {
@@ -46,10 +30,10 @@ test('a kill between the slices of a large document shows nothing of it, and it 
   daemon = await startDaemon(home.path)
   const { id } = await daemon.client.request('POST /knowledge-spaces', { body: { name: 'Large', slug: 'large' } })
   // the transaction that reaches this passage never ends: those before it are committed, and nothing behind them is
-  inDatabase((db) =>
-    db.exec(`CREATE TRIGGER held AFTER INSERT ON nodes WHEN NEW.ordinal = ${HELD_AT} BEGIN
+  await rows.run(
+    `CREATE TRIGGER held AFTER INSERT ON nodes WHEN NEW.ordinal = ${HELD_AT} BEGIN
       SELECT count(*) FROM (WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT x FROM n);
-    END`),
+    END`,
   )
   const accepted = await daemon.client.upload('POST /knowledge-spaces/{id}/documents', {
     path: { id },
@@ -57,14 +41,14 @@ test('a kill between the slices of a large document shows nothing of it, and it 
     files: [{ filename: 'large.md', mimeType: 'text/markdown', content: { bytes: Buffer.from(text) } }],
   })
   const documentId = 'asset' in accepted ? accepted.asset.id : accepted.id
-  await until(() => count(NODES) >= HELD_AT - 600, WAIT_MS)
-  const stored = count(NODES)
+  await until(() => rows.value(NODES) >= HELD_AT - 600, WAIT_MS)
+  const stored = rows.value(NODES)
   expect(stored).toBeLessThan(SECTIONS)
   await daemon.kill()
 
-  expect(count('SELECT count(*) FROM versions WHERE from_revision IS NOT NULL')).toBe(0)
-  expect(count(NODES)).toBeLessThanOrEqual(HELD_AT)
-  inDatabase((db) => db.exec('DROP TRIGGER held'))
+  expect(rows.value('SELECT count(*) FROM versions WHERE from_revision IS NOT NULL')).toBe(0)
+  expect(rows.value(NODES)).toBeLessThanOrEqual(HELD_AT)
+  await rows.run('DROP TRIGGER held')
   daemon = await startDaemon(home.path)
   const { client } = daemon
   await until(async () => {
@@ -74,14 +58,14 @@ test('a kill between the slices of a large document shows nothing of it, and it 
     )
   }, WAIT_MS)
   // what the killed daemons left is removed in slices behind the publication
-  await until(() => count('SELECT count(*) FROM versions') === 1, WAIT_MS)
-  expect(count(NODES)).toBe(count('SELECT node_count FROM versions'))
-  expect(count('SELECT count(DISTINCT ordinal) FROM nodes')).toBe(count(NODES))
-  expect(count('SELECT node_count FROM space_usage')).toBe(count(NODES))
-  expect(count('SELECT count(*) FROM jobs')).toBe(1)
+  await until(() => rows.value('SELECT count(*) FROM versions') === 1, WAIT_MS)
+  expect(rows.value(NODES)).toBe(rows.value('SELECT node_count FROM versions'))
+  expect(rows.value('SELECT count(DISTINCT ordinal) FROM nodes')).toBe(rows.value(NODES))
+  expect(rows.value('SELECT node_count FROM space_usage')).toBe(rows.value(NODES))
+  expect(rows.value('SELECT count(*) FROM jobs')).toBe(1)
   await until(async () => {
     const { projections } = await client.request('GET /knowledge-spaces/{id}/stats', { path: { id } })
-    return projections.fts.ready === count(NODES)
+    return projections.fts.ready === rows.value(NODES)
   }, WAIT_MS)
   for (const check of ['raw-objects', 'artifact-segments', 'references'] as const) {
     const { issues } = await client.request('GET /knowledge-spaces/{id}/fsck', { path: { id }, query: { check } })

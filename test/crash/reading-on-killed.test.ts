@@ -1,8 +1,7 @@
-import { join } from 'node:path'
-import Sqlite from 'better-sqlite3'
 import { afterAll, expect, test } from 'vitest'
 import { type BenchDaemon, startDaemon, temporaryFolder } from '../../bench/lib/daemon.js'
 import { makePdf, scansOf, sheetOf } from '../engine/parse/render/make-pdf.js'
+import { rowsOf } from '../helpers/databases.js'
 import { until } from '../helpers/until.js'
 
 /** so many that the first reading of a document does not come to its end; all but the first are pictures */
@@ -12,6 +11,7 @@ const KILLS = 4
 const WAIT_MS = 400_000
 
 const home = temporaryFolder('reading-on')
+const rows = rowsOf(home.path)
 let daemon: BenchDaemon | undefined
 
 afterAll(async () => {
@@ -19,22 +19,8 @@ afterAll(async () => {
   home.remove()
 })
 
-function inDatabase<T>(work: (db: Sqlite.Database) => T): T {
-  const db = new Sqlite(join(home.path, 'db', 'main.sqlite'), { timeout: 30_000 })
-  try {
-    return work(db)
-  } finally {
-    db.close()
-  }
-}
-
 const kept = (): number[] =>
-  inDatabase((db) =>
-    db
-      .prepare('SELECT page FROM ocr_pages ORDER BY page')
-      .all()
-      .map((row) => Number(Object(row).page)),
-  )
+  rows.all<{ page: number }>('SELECT page FROM ocr_pages ORDER BY page').map(({ page }) => page)
 
 test(`a scan that is read on behind its publication comes to its end over ${KILLS} kills, and no page that was kept is read again`, {
   timeout: 3 * WAIT_MS,
@@ -54,18 +40,15 @@ test(`a scan that is read on behind its publication comes to its end over ${KILL
   daemon = await startDaemon(home.path)
   const { id } = await daemon.client.request('POST /knowledge-spaces', { body: { name: 'Scans', slug: 'scans' } })
   // what was kept once is never kept once more: a job that tried would end in vain
-  inDatabase((db) =>
-    db.exec("CREATE TRIGGER twice BEFORE UPDATE ON ocr_pages BEGIN SELECT RAISE(ABORT, 'a page was read twice'); END"),
+  await rows.run(
+    "CREATE TRIGGER twice BEFORE UPDATE ON ocr_pages BEGIN SELECT RAISE(ABORT, 'a page was read twice'); END",
   )
   await daemon.client.upload('POST /knowledge-spaces/{id}/documents', {
     path: { id },
     field: 'file',
     files: [{ filename: 'scan.pdf', mimeType: 'application/pdf', content: { bytes: scan } }],
   })
-  const published = (): number =>
-    inDatabase((db) =>
-      Number(db.prepare("SELECT count(*) FROM documents WHERE parser_status = 'parsed'").pluck().get()),
-    )
+  const published = () => rows.value("SELECT count(*) FROM documents WHERE parser_status = 'parsed'")
   await until(() => published() === 1, WAIT_MS)
   expect(kept().length).toBeLessThan(SCANNED)
 

@@ -45,7 +45,7 @@ beforeEach(async () => {
   await until(async () => {
     const { items } = await bodyOf<{ items: DocumentAsset[] }>(await daemon.call('GET', `${space}/documents`))
     return items.length === QUESTIONS.length - 1 && items.every(({ parserStatus }) => parserStatus === 'parsed')
-  }, 60_000)
+  })
 })
 afterEach(endAll)
 

@@ -240,7 +240,7 @@ describe('over a socket', () => {
     socket.on('data', (data) => {
       text += data
     })
-    await until(() => text.includes('answer.delta'), 2_000)
+    await until(() => text.includes('answer.delta'))
     socket.destroy()
   })
 
@@ -252,6 +252,6 @@ describe('over a socket', () => {
     const socket = await serve(forever)
     await new Promise((resolve) => socket.once('data', resolve))
     socket.destroy()
-    await until(() => opened?.told.abandoned === 1, 10_000)
+    await until(() => opened?.told.abandoned === 1)
   })
 })

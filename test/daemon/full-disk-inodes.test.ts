@@ -69,7 +69,7 @@ test.skipIf(!disk.isMounted)(
     await until(async () => {
       for (let at = 0; at < DOCUMENTS; at++) if (!acknowledged.has(`${at}.md`)) await upload(at)
       return acknowledged.size === DOCUMENTS
-    }, 60_000)
+    })
     await until(async () => {
       const { items } = await client.request('GET /knowledge-spaces/{id}/documents', { path, query: { limit: 100 } })
       return items.length === DOCUMENTS && items.every(({ parserStatus }) => parserStatus === 'parsed')

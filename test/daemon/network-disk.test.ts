@@ -29,4 +29,4 @@ test('a data directory on a network disk is opened only with KS_DAEMON_ALLOW_NET
   const daemon = await start({ KS_DAEMON_ALLOW_NETWORK_DISK: '1' })
   daemon.stop('test')
   await daemon.stopped
-}, 60_000)
+})

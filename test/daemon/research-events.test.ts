@@ -107,5 +107,5 @@ describe('a daemon that is asked to stop', () => {
     expect(frames(rest).every(({ event }) => event === 'research.stage')).toBe(true)
     expect(await ending).toBe(0)
     silent.close()
-  }, 60_000)
+  })
 })

@@ -231,7 +231,7 @@ const EFFECTS = {
     const trace = `/queries/${answer.headers.get('x-query-run-id')}`
     expect((await started.call('GET', trace)).status).toBe(200)
     await rowsOf(started.dataDir).run('UPDATE traces SET created_at = 0')
-    await until(async () => (await started.call('GET', trace)).status === 404, 20_000)
+    await until(async () => (await started.call('GET', trace)).status === 404)
   },
   egressAllow: async () => {
     const site = await startSite({ '/': page('Start', 'The page says something.') })

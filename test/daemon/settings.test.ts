@@ -176,7 +176,7 @@ test('a daemon leaves only after a whole time without requests and work', async 
   await new Promise((resolve) => setTimeout(resolve, 120))
   expect(state.left).toBe(false)
   state.idleMs = 1_000
-  await until(() => state.left, 2_000)
+  await until(() => state.left)
   watch.close()
 })
 
@@ -189,7 +189,7 @@ test('a daemon that cannot tell whether it is at work stays', async () => {
     return false
   }
   const watch = watchIdle({ afterMs: 40, idleMs: () => 1_000, busy, leave: () => (left = true) })
-  await until(() => left, 2_000)
+  await until(() => left)
   watch.close()
   expect(looks).toBeGreaterThan(4)
 })

@@ -142,7 +142,7 @@ async function leaveKilled(): Promise<{ dataDir: string; id: string }> {
     await until(async () => {
       const { items } = await running.call('GET', `/knowledge-spaces/${id}/documents`)
       return Array.isArray(items) && items.every(({ parserStatus }) => parserStatus === 'parsed')
-    }, 60_000)
+    })
     await stop(running, 'SIGKILL')
     execaSync('cp', ['-a', `${dataDir}/.`, kept.path])
     return { dataDir: kept.path, id }

@@ -9,6 +9,7 @@ import { removeFolder } from '../../bench/lib/removed-folder.js'
 import { createTokenVerifier, type TokenVerifier } from '../../src/daemon/auth/tokens.js'
 import { prepareDataDir } from '../../src/local/data-dir.js'
 import { createToken, loadSigningKey, type Scope } from '../../src/local/keys.js'
+import { processorMsSince } from '../helpers/processor-time.js'
 import { forgedToken, signedToken } from '../helpers/tokens.js'
 
 let dataDir = ''
@@ -205,10 +206,10 @@ describe('the Authorization header', () => {
   })
 
   test('of great length is refused before anything is computed', async () => {
-    const started = performance.now()
+    const before = process.cpuUsage()
     for (const size of [8_192, 15_000, 1_000_000]) await refuse('a'.repeat(size))
     for (let index = 0; index < 10_000; index++) await local.authenticate(`Bearer a.b.${index}`).catch(() => {})
-    expect(performance.now() - started).toBeLessThan(3_000)
+    expect(processorMsSince(before)).toBeLessThan(5_000)
   })
 })
 

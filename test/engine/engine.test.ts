@@ -159,16 +159,14 @@ describe('documents over time', () => {
     const [item] = await ingest(test.engine, ADA, spaceId, { 'a.md': LIGHTHOUSE })
     for (let round = 0; round < 4; round++) {
       const { bulkJobId } = await test.engine.documents.reindex(ADA, spaceId, { documentIds: [item.asset.id] })
-      await expect
-        .poll(() => test.engine.jobs.bulk(ADA, bulkJobId), { timeout: 10_000 })
-        .toMatchObject({ status: 'completed' })
+      await expect.poll(() => test.engine.jobs.bulk(ADA, bulkJobId)).toMatchObject({ status: 'completed' })
     }
     const artifact = (version: number) => test.engine.documents.parseArtifact(ADA, spaceId, item.asset.id, version)
     for (const version of [3, 4, 5]) expect((await artifact(version)).version).toBe(version)
     expect((await artifact(1)).version).toBe(1)
     ahead = 16 * 60_000
-    await expect.poll(() => artifact(1).catch((error) => error.code), { timeout: 10_000 }).toBe('not-found')
-    await expect.poll(() => artifact(2).catch((error) => error.code), { timeout: 10_000 }).toBe('not-found')
+    await expect.poll(() => artifact(1).catch((error) => error.code)).toBe('not-found')
+    await expect.poll(() => artifact(2).catch((error) => error.code)).toBe('not-found')
   })
 
   it('restrict a query to the documents it names', async () => {
@@ -227,9 +225,7 @@ describe('spaces', () => {
     await expect(test.engine.spaces.get(ADA, spaceId)).rejects.toMatchObject({ code: 'not-found' })
     await expect(test.engine.jobs.get(ADA, item.compilationJob.id)).rejects.toMatchObject({ code: 'not-found' })
     await test.engine.spaces.create(ADA, { name: 'Notes', slug: 'notes' })
-    await expect
-      .poll(() => existsSync(join(test.dataDir, 'objects', item.asset.objectKey)), { timeout: 10_000 })
-      .toBe(false)
+    await expect.poll(() => existsSync(join(test.dataDir, 'objects', item.asset.objectKey))).toBe(false)
   })
 
   it('publish retrieval profiles by revision and refuse a mode outside of it', async () => {

@@ -49,16 +49,13 @@ describe('a space with a configured embedding model', () => {
     expect(manifest.embeddingProfile).toMatchObject({ ...MODEL, dimension: 32, revision: 1 })
     // right after the first vectors the index may still be loading them, and says so
     await expect
-      .poll(
-        async () => {
-          const asked = await ask(test.engine, ADA, spaceId, 'When was the lighthouse built?')
-          expect(asked.answer).toContain('1908')
-          const trace = await test.engine.queries.trace(ADA, asked.traceId)
-          expect(trace.steps[1].metadata).toMatchObject({ dimension: 32, model: MODEL })
-          return trace.steps[2].metadata
-        },
-        { timeout: 10_000 },
-      )
+      .poll(async () => {
+        const asked = await ask(test.engine, ADA, spaceId, 'When was the lighthouse built?')
+        expect(asked.answer).toContain('1908')
+        const trace = await test.engine.queries.trace(ADA, asked.traceId)
+        expect(trace.steps[1].metadata).toMatchObject({ dimension: 32, model: MODEL })
+        return trace.steps[2].metadata
+      })
       .toMatchObject({ metrics: { denseCandidateCount: 2, degraded: false } })
   })
 

@@ -20,7 +20,7 @@ export function chatTerminal(home: CliHome) {
   const history = () => tmux('capture-pane', '-p', '-J', '-S', '-', '-t', 'chat')
   const type = (...keys: string[]) => tmux('send-keys', '-t', 'chat', ...keys)
   const shows = (text: string | RegExp) =>
-    until(() => (typeof text === 'string' ? screen().includes(text) : text.test(screen())), 20_000).catch(() => {
+    until(() => (typeof text === 'string' ? screen().includes(text) : text.test(screen()))).catch(() => {
       throw new Error(`the screen does not show ${text}:\n${screen()}`)
     })
   const open = async (args: string[] = [], more: Record<string, string> = {}, opens = '/help') => {

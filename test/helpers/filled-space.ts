@@ -63,7 +63,7 @@ export async function fillSpace(engine: Engine): Promise<FilledSpace> {
   const review = { expectedRevision: 0, status: 'dismissed', reason: 'no orchestra' }
   await call('PATCH', `${at}/quality/traces/${traceId}/missing/${encodeURIComponent(itemKey)}`, review)
   await engine.quality.failed.clusters(ADA, space, { limit: 10 })
-  await until(async () => (await engine.activity()).backgroundTasks === 0, 60_000)
+  await until(async () => (await engine.activity()).backgroundTasks === 0)
   return { ...planted, lamps: lamps?.asset.id ?? '' }
 }
 

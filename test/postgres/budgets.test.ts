@@ -75,7 +75,7 @@ describe.skipIf(!hasServer)('statements on a server for a question', () => {
     await until(async () => {
       const { activeJobs, waitingJobs, backgroundTasks } = await test.engine.activity()
       return activeJobs + waitingJobs + backgroundTasks === 0
-    }, 60_000)
+    })
   }
 
   it('are at most 30, in each mode, also as the last of a long session', async () => {

@@ -46,7 +46,7 @@ describe.skipIf(!hasServer)('a space that is moved to a server of PostgreSQL and
     })
     expect((await server.engine.spaces.list(ADA, { limit: 10 })).items).toEqual([])
     await expect
-      .poll(() => imported(server.engine, ADA, bundle).catch((error: Error) => error), { timeout: 20_000 })
+      .poll(() => imported(server.engine, ADA, bundle).catch((error: Error) => error))
       .toMatchObject({ spaces: [{ id, documents: 1 }] })
   })
 })

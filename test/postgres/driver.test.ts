@@ -275,7 +275,7 @@ describe.skipIf(!hasServer)('a driver of PostgreSQL', () => {
       return rows
     }
     // nobody waits for the end of a read
-    await expect.poll(open, { timeout: 10_000 }).toEqual([])
+    await expect.poll(open).toEqual([])
   })
 })
 

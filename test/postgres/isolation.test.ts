@@ -61,7 +61,7 @@ describe.skipIf(!hasServer)('the rows of a tenant on PostgreSQL', () => {
       if (value !== undefined) allowed.set(`${table}.${column}`, value)
     }
     for (const table of PRIVATE) for (const tenant of ['a', 'b']) await insert(all, table, tenant)
-  }, 60_000)
+  })
 
   afterAll(async () => {
     await all.end()

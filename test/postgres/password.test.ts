@@ -37,7 +37,7 @@ describe.skipIf(!hasServer)('a server that asks for a password', () => {
 
   it('gets that of a file, which is read for each connection', async () => {
     // the rules are read when the server has a moment for it
-    await expect.poll(async () => await refusal(open()), { timeout: 10_000 }).toMatch(/asks for a password/)
+    await expect.poll(async () => await refusal(open())).toMatch(/asks for a password/)
     writeFileSync(file, 'a wrong one\n')
     expect(await refusal(open(file))).toMatch(/lets nobody in: .*locked/)
     writeFileSync(file, 'the right one\n')

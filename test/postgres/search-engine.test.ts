@@ -152,7 +152,7 @@ describe.skipIf(!hasVectors)('an engine that searches in the database', () => {
       expect(await count()).toBeGreaterThan(5)
       await test.engine.spaces.delete(ADA, id)
       await test.reopen()
-      await expect.poll(count, { timeout: 20_000 }).toBe(0)
+      await expect.poll(count).toBe(0)
     } finally {
       await client.end()
     }

@@ -165,7 +165,7 @@ describe.skipIf(!hasVectors)('search in the database', () => {
       // some at a time: the space is open when it becomes large
       for (const from of [0, 500, 1_000]) await told(one, space, source.commit(nodes(from, 500)))
       const status = () => one.status(space)
-      await expect.poll(async () => (await status()).graphCount, { timeout: 30_000 }).toBe(1_500)
+      await expect.poll(async () => (await status()).graphCount).toBe(1_500)
       const search = (docs?: number[]) =>
         one.search(space, {
           ...{ terms: [], vector: vectors[77]!, vectorSpace: MODEL, textK: 10, vectorK: 10 },

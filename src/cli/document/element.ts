@@ -62,7 +62,9 @@ export function pagesOf(elements: readonly Element[]): PageView[] {
   if (page === undefined) return []
   for (const element of elements) {
     page = element.pageNumber ?? page
-    pages.set(page, [...(pages.get(page) ?? []), element])
+    const some = pages.get(page) ?? []
+    some.push(element)
+    pages.set(page, some)
   }
   return [...pages].map(([pageNumber, some]) => ({ pageNumber, text: [...textPieces(some)].join('').trimEnd() }))
 }

@@ -1,9 +1,9 @@
-import { mkdtempSync, statSync } from 'node:fs'
-import { rm } from 'node:fs/promises'
+import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join, resolve } from 'node:path'
 import { usageError } from '../cli-error.js'
 import { saveBody } from '../save-body.js'
+import { shellWord } from '../shell-word.js'
 
 /** A file to read: where it is, and what it is called. */
 export interface Input {
@@ -13,8 +13,8 @@ export interface Input {
 
 export interface Inputs {
   files: Input[]
-  /** Removes what was kept of stdin. */
-  done(): Promise<void>
+  /** Removes what was kept of stdin; at once, since a process that is told to end waits for nothing. */
+  done(): void
 }
 
 /**
@@ -33,13 +33,13 @@ export async function inputsOf(args: readonly string[], name: string | undefined
   if (fromStdin && process.stdin.isTTY) throw usageError('a file is read from stdin, which is a terminal here')
   const folder = fromStdin ? mkdtempSync(join(tmpdir(), 'ks-read-')) : undefined
   const kept = folder === undefined ? '' : join(folder, 'stdin')
-  const done = async () => {
-    if (folder !== undefined) await rm(folder, { recursive: true, force: true })
+  const done = () => {
+    if (folder !== undefined) rmSync(folder, { recursive: true, force: true })
   }
   try {
     if (fromStdin) await saveBody(process.stdin, kept)
   } catch (error) {
-    await done()
+    done()
     throw error
   }
   const files = args.map((arg) =>
@@ -62,8 +62,4 @@ function refuse(arg: string): void {
       `${JSON.stringify(arg)} is a folder, and files are read here`,
       `name its files: \`ks read ${shellWord(`${arg.replace(/\/+$/, '')}/`)}*\`; \`ks ingest\` takes folders`,
     )
-}
-
-function shellWord(text: string): string {
-  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
 }

@@ -7,7 +7,8 @@ import { EXIT } from '../../contract/errors.js'
 import type { LocalDirs } from '../../local/dirs.js'
 import { dataLayout } from '../../local/layout.js'
 import { CliError } from '../cli-error.js'
-import { LABEL, launchdPlist, MARK, type ServiceProgram, systemdUnit } from './unit.js'
+import { shellWord } from '../shell-word.js'
+import { isOfDataDir, LABEL, launchdPlist, MARK, type ServiceProgram, systemdUnit } from './unit.js'
 
 /** The service manager of this user: systemd or launchd. */
 
@@ -67,7 +68,7 @@ export function isOurs({ before }: ServiceFile): boolean {
 export function installedService(dirs: LocalDirs, env: NodeJS.ProcessEnv): ServiceFile | undefined {
   if (process.platform !== 'linux' && process.platform !== 'darwin') return undefined
   const file = serviceFile(env)
-  return isOurs(file) && file.before?.includes(dirs.data) === true ? file : undefined
+  return isOurs(file) && isOfDataDir(file.kind, file.before ?? '', dirs.data) ? file : undefined
 }
 
 /** Whether a manager of this user runs, so that commands for it can be given. */
@@ -95,7 +96,7 @@ export async function systemctl(...args: string[]): Promise<void> {
 export function commandsFor(kind: ManagerKind, path: string, what: 'install' | 'uninstall'): string[] {
   if (kind === 'launchd')
     return what === 'install'
-      ? [`launchctl bootstrap gui/$(id -u) '${path}'`]
+      ? [`launchctl bootstrap gui/$(id -u) ${shellWord(path)}`]
       : [`launchctl bootout gui/$(id -u)/${LABEL}`]
   return what === 'install'
     ? ['systemctl --user daemon-reload', `systemctl --user enable --now ${UNIT}`]

@@ -97,8 +97,18 @@ export function launchdPlist(program: ServiceProgram, logFile: string): string {
   ].join('\n')
 }
 
+/** Whether a unit or job that was written here is of the daemon of a data directory: of that one, not of one whose name begins so. */
+export function isOfDataDir(kind: 'systemd' | 'launchd', text: string, dataDir: string): boolean {
+  const written =
+    kind === 'systemd' ? ` ${DATA_DIR} ${unitArgument(dataDir)}\n` : `<string>${xml(dataDir)}</string>\n  </array>`
+  return text.includes(written)
+}
+
+const DATA_DIR = '--data-dir'
+
+/** The data directory is the last word, where `isOfDataDir` looks for it. */
 function argv({ node, ksd, dataDir }: ServiceProgram): string[] {
-  return [node, ...NODE_FLAGS, ksd, '--mode', 'service', '--data-dir', dataDir]
+  return [node, ...NODE_FLAGS, ksd, '--mode', 'service', DATA_DIR, dataDir]
 }
 
 function environment({ folders }: ServiceProgram): Record<string, string> {

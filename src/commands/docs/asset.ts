@@ -35,7 +35,7 @@ export default class DocsAsset extends BaseCommand {
       path: { id, documentId, itemId: args.item },
       query: flags.variant === undefined ? {} : { variant: flags.variant },
     })
-    const size = await saveBody(body, flags.output)
+    const size = await saveBody(body, flags.output, this.between)
     if (flags.output !== undefined) this.out.note(`Wrote ${size} bytes to ${flags.output}.`)
   }
 }

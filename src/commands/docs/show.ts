@@ -50,7 +50,7 @@ export default class DocsShow extends BaseCommand {
         yield Buffer.from(piece)
       }
     }
-    await saveBody(Readable.from(noting()), undefined)
+    await saveBody(Readable.from(noting()), undefined, this.between)
     if (isEmpty) this.out.note(NOTHING[form])
     else if (form === 'pictures') {
       const name = this.out.short(path.documentId)

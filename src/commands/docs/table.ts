@@ -55,7 +55,7 @@ export default class DocsTable extends BaseCommand {
       path: { id, documentId, itemId: table.id },
       query: { variant },
     })
-    const size = await saveBody(body, flags.output)
+    const size = await saveBody(body, flags.output, this.between)
     if (flags.output !== undefined) this.out.note(`Wrote ${size} bytes to ${flags.output}.`)
   }
 

@@ -1,6 +1,7 @@
 import * as Args from '@oclif/core/args'
 import { BaseCommand } from '../../cli/base-command.js'
 import { usageError } from '../../cli/cli-error.js'
+import { shellWord } from '../../cli/shell-word.js'
 import {
   installedLanguages,
   isLanguageCode,
@@ -23,7 +24,7 @@ export default class LanguagesAdd extends BaseCommand {
       throw usageError(`${JSON.stringify(language)} is no code of a language`, 'codes are as deu, fra or chi_sim')
     const folder = languagesFolder(this.dirs.data)
     const isInstalled = installedLanguages(folder).includes(language)
-    const install = `npm install --prefix ${placeOfPackages()} ${LANGUAGE_SCOPE}/${language}`
+    const install = `npm install --prefix ${shellWord(placeOfPackages())} ${LANGUAGE_SCOPE}/${language}`
     const file = `${folder}/${language}.traineddata`
     const use = `ks config set ocrLanguages eng+${language} --daemon`
     if (this.out.isJson) {

@@ -37,10 +37,13 @@ export class ReceivedContained implements ContainedSink {
   begin(place: number): void {
     // what is open came from a process that is gone
     this.#open.get(place)?.content.destroy()
+    this.#open.delete(place)
   }
 
   async piece(place: number, bytes: Uint8Array): Promise<void> {
-    const { content } = this.#openAt(place)
+    const { content, staged } = this.#openAt(place)
+    // it was not taken: the rest of it would pass for all of it
+    if (content.destroyed) return void (await staged)
     if (!content.write(bytes) && !content.destroyed)
       await new Promise<void>((resolve) => {
         content.once('drain', resolve)
@@ -86,7 +89,7 @@ export class ReceivedContained implements ContainedSink {
 
   #openAt(place: number): Open {
     const known = this.#open.get(place)
-    if (known !== undefined && !known.content.destroyed) return known
+    if (known !== undefined) return known
     const { objects, options } = this.#context
     const id = newId()
     const content = new PassThrough()

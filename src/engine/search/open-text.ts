@@ -1,7 +1,7 @@
 import type { Stats } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { isStorageFull } from '../../local/disk-error.js'
+import { diskError, isReadOnlyDisk, isStorageFull } from '../../local/disk-error.js'
 import { openFts5 } from './fts5.js'
 import { lstatIfThere, putAside } from './quarantine.js'
 import { openTantivy } from './tantivy.js'
@@ -30,8 +30,10 @@ export async function openText(
     await refuseOddEntries(dir, found)
     return await openEngine(options.engine, dir, options)
   } catch (error) {
-    // whatever is wrong with a projection, an empty one takes its place; only room has to come first
+    // whatever is wrong with a projection, an empty one takes its place; only room has to come first, and a disk that is
+    // read-only could neither lose the old one nor take the new one
     if (isStorageFull(error)) throw error
+    if (isReadOnlyDisk(error)) throw diskError(error) ?? error
     options.log(`a text index is put aside and built anew: ${error instanceof Error ? error.message : String(error)}`)
     await putAside(dir)
     return openEngine(options.engine, dir, options)

@@ -88,7 +88,7 @@ export async function source(world: World, line: string): Promise<string> {
 export async function research(world: World, line: string): Promise<string> {
   if (!line.includes('cancel')) {
     const task = await json<Named>(world, 'research', 'start', 'compare the two gauges', '--space', 'example-space')
-    await until(async () => 'completedAt' in (await world.http<object>('GET', `/research-tasks/${task.id}`)), 30_000)
+    await until(async () => 'completedAt' in (await world.http<object>('GET', `/research-tasks/${task.id}`)))
     return task.id
   }
   await space(world, 'slow')

@@ -90,7 +90,7 @@ const NEEDS: readonly Need[] = [
       await space(world, 'example-space')
       await world.ks('bundle', 'export', 'example-space', '--out', bundleFile(world), '--force')
       await noSpace(world, 'example-space')
-      await until(() => !isRemoving(world), 60_000)
+      await until(() => !isRemoving(world))
       return {}
     },
   },

@@ -168,7 +168,7 @@ describe('A18: bytes that another tenant holds', () => {
       round++
       const ratio = Math.min(...times.known) / Math.min(...times.fresh)
       return ratio > 0.5 && ratio < 2
-    }, 40_000)
+    })
   })
 })
 
@@ -209,7 +209,7 @@ describe('A21: searches of ten thousand kinds', () => {
       asked++
     }
     expect(asked).toBe(150)
-  }, 60_000)
+  })
 
   test('find what is their own', async () => {
     for (const { token, space, marker, secret } of tenants)

@@ -81,19 +81,19 @@ describe('A79: a tenant that opens more streams than there is room for', () => {
     const json = { knowledgeSpaceId: spaces.ada, query: 'What does the moon do with the sea?' }
     const flood = await Promise.all(Array.from({ length: 500 }, () => openStream(edge.tokens.ada, json)))
     const count = (wanted: number) => flood.filter(({ status }) => status() === wanted).length
-    await until(() => count(429) >= 500 - RUNNING - WAITING - 50, 30_000)
+    await until(() => count(429) >= 500 - RUNNING - WAITING - 50)
     const asked = { knowledgeSpaceId: spaces.bob, query: 'What does the moon pull?' }
     for (let round = 0; round < 5; round++) {
-      const started = performance.now()
+      const before = count(200)
       const answer = await edge.send('POST', '/queries', { token: edge.tokens.bob, json: asked })
       expect([answer.status, (await answer.text()).includes('answer.done')]).toEqual([200, true])
       // it waits for one place to be given back, and not for all who came before
-      expect(performance.now() - started).toBeLessThan(6_000)
+      expect(count(200) - before).toBeLessThan(WAITING / 2)
     }
     expect(count(429)).toBeGreaterThan(400)
     expect([...new Set(flood.map(({ status }) => status()))].filter((one) => ![0, 200, 429].includes(one))).toEqual([])
     expect((await edge.send('GET', '/health')).status).toBe(200)
-  }, 60_000)
+  })
 })
 
 describe('A79: the places of queries', () => {

@@ -44,8 +44,10 @@ async function appOf(fields: object): Promise<string> {
   return (await bodyOf<{ key: string }>(await edge.send('POST', `/chat-apps/${id}/keys`, { token }))).key
 }
 
+/** Asks without a name for the conversation: the model would be asked for it at any time, in the middle of another test. */
 async function ask(token: string, json: object): Promise<Response> {
-  return chat.edge.send('POST', '/v1/chat-messages', { token, json: { user: 'u', ...json } })
+  const body = { user: 'u', auto_generate_name: false, ...json }
+  return chat.edge.send('POST', '/v1/chat-messages', { token, json: body })
 }
 
 async function blocking(token: string, json: object): Promise<Completion> {
@@ -64,10 +66,10 @@ describe('words that are not let through', () => {
     const form = [{ 'text-input': { label: 'City', variable: 'city', required: false } }]
     const token = await appOf({ sensitiveWords: words, userInputForm: form })
     const before = server.requests.length
-    const events = await eventsOf(await ask(token, { query: 'How do bombs work?' }))
+    const events = await eventsOf(await ask(token, { query: 'How do bombs work?', auto_generate_name: true }))
     expect(events.map(({ event }) => event)).toEqual(['ping', 'message', 'message_end'])
     expect(events[1]).toMatchObject({ answer: 'We do not talk about that.' })
-    const varied = await blocking(token, { query: 'hi', inputs: { city: 'BOMBAY' } })
+    const varied = await blocking(token, { query: 'hi', inputs: { city: 'BOMBAY' }, auto_generate_name: true })
     expect(varied.answer).toBe('We do not talk about that.')
     expect(varied.metadata.usage).toMatchObject({ total_tokens: 0 })
     // nor does a model name the conversation
@@ -115,7 +117,7 @@ describe('what an application asks of its model', () => {
   ])('instructions, temperature and length are sent, and tokens are priced: %s', async (_, spaces) => {
     const token = await appOf({ ...fields, knowledgeSpaceIds: spaces.map(() => chat.spaceId) })
     const query = spaces.length === 0 ? 'hello' : 'How much is a blue kettle?'
-    const done = await blocking(token, { query, inputs: { tone: 'warm' }, auto_generate_name: false })
+    const done = await blocking(token, { query, inputs: { tone: 'warm' } })
     const seen = server.requests.at(-1)?.body
     expect(seen).toMatchObject({ temperature: 0.25, max_tokens: 3 })
     expect(seen?.messages?.[0]?.content).toContain('Speak in a warm tone.')
@@ -138,7 +140,7 @@ describe('what an application asks of its model', () => {
     const model = { ...PROVIDER, provider: 'dear', model: 'talker' }
     const knowledgeSpaceIds = spaces.map(() => chat.spaceId)
     const token = await appOf({ model, modelSettings: { maxTokens: 3 }, knowledgeSpaceIds })
-    const done = await blocking(token, { query: 'How much is a blue kettle?', auto_generate_name: false })
+    const done = await blocking(token, { query: 'How much is a blue kettle?' })
     expect(done.metadata.usage).toMatchObject({
       prompt_unit_price: '0.5',
       completion_tokens: 3,
@@ -152,7 +154,7 @@ describe('what an application asks of its model', () => {
 
 test('what no passage seems to answer goes to the model with the passages that are near and what was said before', async () => {
   const token = await appOf({ knowledgeSpaceIds: [chat.spaceId], instructions: 'Be brief.' })
-  const first = await blocking(token, { query: 'How much is a blue kettle?', auto_generate_name: false })
+  const first = await blocking(token, { query: 'How much is a blue kettle?' })
   const { conversation_id } = first
   const near = 'Which expenditure would somebody incur acquiring some kettle nowadays?'
   const text = await (await ask(token, { query: near, conversation_id })).text()
@@ -194,7 +196,7 @@ test('a chat over two spaces asks the model of the one that has one, with the pa
   ]) {
     const token = await appOf({ model: null, knowledgeSpaceIds: spaces })
     const count = server.requests.length
-    await blocking(token, { query, auto_generate_name: false })
+    await blocking(token, { query })
     expect(server.requests.length).toBe(count + 1)
     const asked = server.requests.at(-1)?.body.messages?.at(-1)?.content
     expect(asked).toContain('northern quay')
@@ -204,7 +206,7 @@ test('a chat over two spaces asks the model of the one that has one, with the pa
 
 test('a model is told when nothing at all was found; without one the answer says so', async () => {
   const token = await appOf({ knowledgeSpaceIds: [chat.spaceId], instructions: 'Be brief.' })
-  await blocking(token, { query: 'Zygomorphic ranunculus xylem?', auto_generate_name: false })
+  await blocking(token, { query: 'Zygomorphic ranunculus xylem?' })
   expect(server.requests.at(-1)?.body.messages?.[0]?.content).toMatch(/^No passage was found.*Be brief\.$/s)
   const alone = await appOf({
     knowledgeSpaceIds: [chat.spaceId],

@@ -45,6 +45,6 @@ test('a chat answer that was searched for without vectors says so with the class
 
 test('a chat answer that lacks nothing has no such word in its metadata', async () => {
   await expect
-    .poll(async () => (await bodyOf<{ metadata: object }>(await send('blocking'))).metadata, { timeout: 20_000 })
+    .poll(async () => (await bodyOf<{ metadata: object }>(await send('blocking'))).metadata)
     .not.toHaveProperty('degraded')
 })

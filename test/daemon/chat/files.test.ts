@@ -110,10 +110,10 @@ async function upload(bytes: Buffer, user = 'u1', name = 'cat.PNG', token = key)
   return bodyOf<Uploaded>(response)
 }
 
+/** Asks without a name for the conversation: the model would be asked for it at any time, before a test looks at what it saw. */
 async function send(files: unknown, more: object = {}, token = key): Promise<Response> {
-  // a request for a name would come to the model beside those that are looked at
-  const told = { query: 'What is this?', user: 'u1', response_mode: 'blocking', auto_generate_name: false }
-  const json = { ...told, files, ...more }
+  const how = { user: 'u1', response_mode: 'blocking', auto_generate_name: false }
+  const json = { query: 'What is this?', ...how, files, ...more }
   return chat.edge.send('POST', '/v1/chat-messages', { token, json })
 }
 
@@ -664,6 +664,6 @@ describe('bytes live as long as somebody has them', () => {
     expect(gone).toMatchObject([{ code: 'raw-object-missing', severity: 'critical' }])
     expect((await preview(shown.id)).status).toBe(404)
     renameSync(join(running.dataDir, 'away'), join(objects, path))
-    await expect.poll(problems, { timeout: 10_000 }).toEqual([])
+    await expect.poll(problems).toEqual([])
   })
 })

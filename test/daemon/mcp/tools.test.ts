@@ -34,7 +34,7 @@ beforeAll(async () => {
   space = id
   await ingest(edge.engine, ADA, space, FILES)
   ada = await connectTo(edge, edge.tokens.ada)
-}, 60_000)
+})
 afterAll(async () => {
   await ada.client.close()
   await edge.end()

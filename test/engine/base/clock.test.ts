@@ -25,7 +25,7 @@ it('F35: a job that was put off before the clock was set back by a year is due, 
   const open = () => rows.value('SELECT count(*) FROM jobs WHERE completed_at IS NULL')
   expect(open()).toBe(1)
   await test.reopen()
-  await until(() => open() === 0, 25_000)
+  await until(() => open() === 0)
   expect(rows.value("SELECT count(*) FROM jobs WHERE stage <> 'published'")).toBe(0)
 })
 

@@ -28,7 +28,7 @@ beforeAll(async () => {
     tags: [],
     metadata: {},
   })
-  await until(async () => (await from.engine.activity()).backgroundTasks === 0, 60_000)
+  await until(async () => (await from.engine.activity()).backgroundTasks === 0)
   bundle = await exported(from.engine, ADA, [space])
   files = (await filesOf(bundle)).slice(0, -1)
 }, 120_000)

@@ -64,7 +64,7 @@ async function untilWhole(test: TestEngine, id: string): Promise<void> {
     if (nodes === 0 || count(test, 'SELECT count(*) FROM vectors') !== nodes) return false
     const { done } = await ask(test.engine, ADA, id, 'What is this?', { mode: 'research' })
     return done.metadata?.degraded !== true
-  }, 60_000)
+  })
 }
 
 /** Turns a closed data directory into one of the analyser before this: its model, text index and page index. */

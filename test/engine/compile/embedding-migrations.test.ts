@@ -47,12 +47,11 @@ afterEach(async () => {
 const profile = async () => (await test.engine.spaces.manifest(ADA, spaceId)).embeddingProfile
 const migration = (id: string) => test.engine.spaces.migration(ADA, spaceId, id)
 const stateOf = (id: string, state: string) =>
-  expect.poll(async () => (await migration(id)).state, { timeout: 30_000, interval: 50 }).toBe(state)
+  expect.poll(async () => (await migration(id)).state, { interval: 50 }).toBe(state)
 const dense = async () => (await test.engine.spaces.status(ADA, spaceId)).index.summaries.denseVector
 
 /** The vectors of the old model are loaded a moment after they were published. */
-const oldVectorsAreThere = () =>
-  expect.poll(asked, { timeout: 20_000 }).toMatchObject({ by: 'old', found: TOPICS.length, degraded: false })
+const oldVectorsAreThere = () => expect.poll(asked).toMatchObject({ by: 'old', found: TOPICS.length, degraded: false })
 
 /** Asks, and tells which model the question was embedded with and how many passages its vector found. */
 async function asked(): Promise<{ by: string; found: number; degraded: boolean; answer: string }> {
@@ -86,9 +85,7 @@ describe('a space with documents that moves to another embedding model', () => {
       code: 'migration-active',
     })
     await expect(test.engine.spaces.migration(BOB, spaceId, begun.id)).rejects.toMatchObject({ code: 'not-found' })
-    await expect
-      .poll(async () => (await migration(begun.id)).filled, { timeout: 20_000, interval: 20 })
-      .toBeGreaterThan(1)
+    await expect.poll(async () => (await migration(begun.id)).filled, { interval: 20 }).toBeGreaterThan(1)
     expect(await asked()).toMatchObject({ by: 'old', found: 10, degraded: false })
     expect(await profile()).toEqual(before)
     expect((await test.engine.activity()).backgroundTasks).toBeGreaterThan(0)
@@ -96,14 +93,14 @@ describe('a space with documents that moves to another embedding model', () => {
     await stateOf(begun.id, 'published')
     expect(await migration(begun.id)).toMatchObject({ filled: 10, total: 10, refused: 0 })
     expect(await profile()).toMatchObject({ ...NEW, dimension: 24, revision: (before?.revision ?? 0) + 1 })
-    await expect.poll(asked, { timeout: 20_000 }).toMatchObject({ by: 'new', found: 10, degraded: false })
+    await expect.poll(asked).toMatchObject({ by: 'new', found: 10, degraded: false })
     expect(await dense()).toMatchObject({ total: 10, ready: 10 })
     await expect(test.engine.spaces.cancelMigration(ADA, spaceId, begun.id)).rejects.toMatchObject({
       code: 'already-terminal',
     })
-    await expect.poll(async () => (await test.engine.activity()).backgroundTasks, { timeout: 20_000 }).toBe(0)
+    await expect.poll(async () => (await test.engine.activity()).backgroundTasks).toBe(0)
     await test.reopen()
-    await expect.poll(asked, { timeout: 20_000 }).toMatchObject({ by: 'new', found: 10 })
+    await expect.poll(asked).toMatchObject({ by: 'new', found: 10 })
   }, 90_000)
 
   it('has vectors of the new model for what was uploaded meanwhile', async () => {
@@ -118,7 +115,7 @@ describe('a space with documents that moves to another embedding model', () => {
     expect(await migration(id)).toMatchObject({ filled: 20, total: 20 })
     expect(await dense()).toMatchObject({ total: 20, ready: 20, building: 0 })
     await ingest(test.engine, ADA, spaceId, files('Amrum'))
-    await expect.poll(dense, { timeout: 20_000 }).toMatchObject({ total: 30, ready: 30, building: 0 })
+    await expect.poll(dense).toMatchObject({ total: 30, ready: 30, building: 0 })
   }, 90_000)
 
   it('keeps the old model when the migration is canceled midway, and can begin another', async () => {
@@ -127,9 +124,9 @@ describe('a space with documents that moves to another embedding model', () => {
     const before = await profile()
     newFake.always({ kind: 'slow', ms: 400 })
     const { id } = await test.engine.spaces.startMigration(ADA, spaceId, NEW)
-    await expect.poll(async () => (await migration(id)).filled, { timeout: 20_000, interval: 20 }).toBeGreaterThan(1)
+    await expect.poll(async () => (await migration(id)).filled, { interval: 20 }).toBeGreaterThan(1)
     expect((await test.engine.spaces.cancelMigration(ADA, spaceId, id)).state).toBe('canceled')
-    await expect.poll(async () => (await test.engine.activity()).backgroundTasks, { timeout: 20_000 }).toBe(0)
+    await expect.poll(async () => (await test.engine.activity()).backgroundTasks).toBe(0)
     const sent = newFake.requests.length
     expect(await profile()).toEqual(before)
     expect(await asked()).toMatchObject({ by: 'old', found: 10, degraded: false })
@@ -139,7 +136,7 @@ describe('a space with documents that moves to another embedding model', () => {
     newFake.always()
     const again = await test.engine.spaces.startMigration(ADA, spaceId, NEW)
     await stateOf(again.id, 'published')
-    await expect.poll(asked, { timeout: 20_000 }).toMatchObject({ by: 'new', found: 10 })
+    await expect.poll(asked).toMatchObject({ by: 'new', found: 10 })
   }, 90_000)
 
   it('keeps the old model when the new one refuses for good', async () => {
@@ -152,14 +149,14 @@ describe('a space with documents that moves to another embedding model', () => {
     expect(await migration(id)).toMatchObject({ errorClass: 'auth', error: expect.stringContaining('401') })
     expect(await profile()).toEqual(before)
     expect(await asked()).toMatchObject({ by: 'old', found: 10, degraded: false })
-  }, 60_000)
+  })
 
   it('waits for a provider that is away, says so, and goes on after a restart', async () => {
     await ingest(test.engine, ADA, spaceId, files('Westerhever'))
     await oldVectorsAreThere()
     newFake.always({ kind: 'slow', ms: 200 })
     const { id } = await test.engine.spaces.startMigration(ADA, spaceId, NEW)
-    await expect.poll(async () => (await migration(id)).filled, { timeout: 20_000, interval: 20 }).toBeGreaterThan(1)
+    await expect.poll(async () => (await migration(id)).filled, { interval: 20 }).toBeGreaterThan(1)
     newFake.always({ kind: 'status', status: 429 })
     await stateOf(id, 'waiting')
     const { filled, ...waiting } = await migration(id)
@@ -173,7 +170,7 @@ describe('a space with documents that moves to another embedding model', () => {
     const sent = newFake.requests.slice(first).flatMap(({ body }) => [body.input ?? []].flat())
     // what had its vector before the restart is not asked for again
     expect(new Set(sent).size).toBeLessThan(10)
-    await expect.poll(asked, { timeout: 20_000 }).toMatchObject({ by: 'new', found: 10 })
+    await expect.poll(asked).toMatchObject({ by: 'new', found: 10 })
   }, 90_000)
 
   it('counts a passage that the new model refuses, and searches it by its words', async () => {
@@ -185,7 +182,7 @@ describe('a space with documents that moves to another embedding model', () => {
     await stateOf(id, 'published')
     expect(await migration(id)).toMatchObject({ filled: 10, total: 11, refused: 1 })
     expect(await dense()).toMatchObject({ ready: 10, failed: 1, building: 0 })
-  }, 60_000)
+  })
 
   it('moves to the built-in model, which is trained on its text, and back', async () => {
     await ingest(test.engine, ADA, spaceId, { ...files('Westerhever'), ...files('Pellworm'), ...files('Amrum') })
@@ -193,19 +190,19 @@ describe('a space with documents that moves to another embedding model', () => {
     await stateOf(id, 'published')
     expect(await profile()).toMatchObject(BUILTIN)
     expect((await migration(id)).filled).toBe(30)
-    await expect.poll(asked, { timeout: 20_000 }).toMatchObject({ by: '', degraded: false })
+    await expect.poll(asked).toMatchObject({ by: '', degraded: false })
     expect((await asked()).found).toBeGreaterThan(0)
     const back = await test.engine.spaces.startMigration(ADA, spaceId, NEW)
     await stateOf(back.id, 'published')
-    await expect.poll(asked, { timeout: 20_000 }).toMatchObject({ by: 'new', found: 30 })
+    await expect.poll(asked).toMatchObject({ by: 'new', found: 30 })
   }, 90_000)
 
   it('switches a space without passages at once', async () => {
     const { id } = await test.engine.spaces.startMigration(ADA, spaceId, NEW)
     await stateOf(id, 'published')
     await ingest(test.engine, ADA, spaceId, files('Westerhever'))
-    await expect.poll(asked, { timeout: 20_000 }).toMatchObject({ by: 'new', found: 10 })
-  }, 60_000)
+    await expect.poll(asked).toMatchObject({ by: 'new', found: 10 })
+  })
 
   it('is deleted with its migration', async () => {
     await ingest(test.engine, ADA, spaceId, files('Westerhever'))
@@ -214,6 +211,6 @@ describe('a space with documents that moves to another embedding model', () => {
     await test.engine.spaces.startMigration(ADA, spaceId, NEW)
     await test.engine.spaces.delete(ADA, spaceId)
     newFake.always()
-    await expect.poll(async () => (await test.engine.activity()).backgroundTasks, { timeout: 30_000 }).toBe(0)
-  }, 60_000)
+    await expect.poll(async () => (await test.engine.activity()).backgroundTasks).toBe(0)
+  })
 })

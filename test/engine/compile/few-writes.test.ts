@@ -27,7 +27,7 @@ const notes = () =>
       `# Note ${place}\n\nThe harbour has berth ${place}.\n`,
     ]),
   )
-const idle = () => until(async () => (await test.engine.activity()).backgroundTasks === 0, 20_000)
+const idle = () => until(async () => (await test.engine.activity()).backgroundTasks === 0)
 
 /** How many statements with a text each transaction of this process did, of those that did any. */
 function countIn(text: string): number[] {
@@ -68,7 +68,7 @@ it('stores what small documents claim many at a time', async () => {
   const claims = countIn('INTO conflict_claims')
   await ingest(test.engine, ADA, spaceId, notes())
   const listed = () => test.engine.quality.conflicts(ADA, spaceId, { limit: 50, includeDifferences: 'true' })
-  await until(async () => (await listed()).pendingDocuments === 0, 20_000)
+  await until(async () => (await listed()).pendingDocuments === 0)
   expect(sum(claims)).toBe(NOTES * RUNS)
   expect(claims.length).toBeLessThan((NOTES / 4) * RUNS)
 })

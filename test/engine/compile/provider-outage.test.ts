@@ -52,7 +52,7 @@ interface Metrics {
 }
 const vectorsFollow = () =>
   expect
-    .poll(async () => (await status()).summaries.denseVector, { timeout: 30_000, interval: 100 })
+    .poll(async () => (await status()).summaries.denseVector, { interval: 100 })
     .toMatchObject({ total: 2, ready: 2, building: 0, failed: 0 })
 
 describe('F39: documents that arrive while the embedding provider cannot answer', () => {
@@ -83,7 +83,7 @@ describe('F39: documents that arrive while the embedding provider cannot answer'
       await vectorsFollow()
       expect((await status()).missingVectors).toBeUndefined()
       await expect
-        .poll(async () => (await degraded()).metrics, { timeout: 30_000 })
+        .poll(async () => (await degraded()).metrics)
         .toMatchObject({ degraded: false, denseCandidateCount: 2 })
     },
     90_000,
@@ -93,7 +93,7 @@ describe('F39: documents that arrive while the embedding provider cannot answer'
     fake.always({ kind: 'status', status: 429 })
     await ingest(test.engine, ADA, spaceId, FILES)
     await expect
-      .poll(async () => (await status()).missingVectors, { timeout: 20_000 })
+      .poll(async () => (await status()).missingVectors)
       .toMatchObject({
         errorClass: 'rate-limited',
         error: 'provider "local" is limiting the rate of calls (429)',
@@ -116,7 +116,7 @@ describe('F39: documents that arrive while the embedding provider cannot answer'
     expect((await test.engine.activity()).backgroundTasks).toBeGreaterThan(0)
     fake.always()
     await vectorsFollow()
-    await expect.poll(async () => (await test.engine.activity()).backgroundTasks, { timeout: 20_000 }).toBe(0)
+    await expect.poll(async () => (await test.engine.activity()).backgroundTasks).toBe(0)
   })
 
   it('get their vectors after a restart in the middle of the outage', async () => {
@@ -137,9 +137,7 @@ describe('F39: documents that arrive while the embedding provider cannot answer'
     expect((await status()).missingVectors).toMatchObject({ passages: 1, documents: { count: 1 } })
     fake.always()
     fake.requests.length = 0
-    await expect
-      .poll(async () => (await status()).summaries.denseVector, { timeout: 20_000 })
-      .toMatchObject({ total: 1, ready: 1 })
+    await expect.poll(async () => (await status()).summaries.denseVector).toMatchObject({ total: 1, ready: 1 })
     const sent = JSON.stringify(fake.requests.map(({ body }) => body.input))
     expect(sent).toContain('century')
     expect(sent).not.toContain('Westerheversand')
@@ -159,13 +157,13 @@ describe('an embedding provider that refuses for good', () => {
     await restart(provider('sk-wrong'))
     await ingest(test.engine, ADA, spaceId, FILES)
     await expect
-      .poll(async () => (await status()).missingVectors, { timeout: 20_000 })
+      .poll(async () => (await status()).missingVectors)
       .toMatchObject({ passages: 2, errorClass: 'auth', permanent: true })
     const { missingVectors } = await status()
     expect(missingVectors?.error).toMatch(/refused the credentials \(401\): its key is wrong .*`ks daemon restart`/)
     expect(missingVectors?.error).not.toContain('sk-wrong')
     // nobody but a person helps: the daemon may leave
-    await expect.poll(async () => (await test.engine.activity()).backgroundTasks, { timeout: 20_000 }).toBe(0)
+    await expect.poll(async () => (await test.engine.activity()).backgroundTasks).toBe(0)
     await restart(provider())
     await vectorsFollow()
     expect((await status()).missingVectors).toBeUndefined()
@@ -176,7 +174,7 @@ describe('an embedding provider that refuses for good', () => {
     spaceId = (await test.engine.spaces.create(ADA, { name: 'M', slug: 'm', embeddingProfile: other })).id
     await ingest(test.engine, ADA, spaceId, FILES)
     await expect
-      .poll(async () => (await status()).missingVectors, { timeout: 20_000 })
+      .poll(async () => (await status()).missingVectors)
       .toMatchObject({ errorClass: 'unavailable', permanent: true })
     expect((await status()).missingVectors?.error).toContain('it may not have model "mistyped"')
     expect((await degraded()).answer).toContain('1908')
@@ -187,15 +185,11 @@ describe('an embedding provider that refuses for good', () => {
     await ingest(test.engine, ADA, spaceId, FILES)
     await restart({ providers: [] })
     await ingest(test.engine, ADA, spaceId, { 'new.md': '# New\n\nA new lamp was put into the tower.\n' })
-    await expect
-      .poll(async () => (await status()).missingVectors, { timeout: 20_000 })
-      .toMatchObject({ passages: 3, permanent: true })
+    await expect.poll(async () => (await status()).missingVectors).toMatchObject({ passages: 3, permanent: true })
     expect((await status()).missingVectors?.error).toContain('is not configured in this daemon')
     fake.always()
     await restart(provider())
-    await expect
-      .poll(async () => (await status()).summaries.denseVector, { timeout: 20_000 })
-      .toMatchObject({ total: 3, ready: 3 })
+    await expect.poll(async () => (await status()).summaries.denseVector).toMatchObject({ total: 3, ready: 3 })
   })
 })
 
@@ -204,7 +198,7 @@ describe('a text that the embedding model refuses', () => {
     const files = { ...FILES, 'long.md': '# Long\n\nAn indigestible passage about the lighthouse keeper.\n' }
     await ingest(test.engine, ADA, spaceId, files)
     await expect
-      .poll(async () => (await status()).summaries.denseVector, { timeout: 20_000 })
+      .poll(async () => (await status()).summaries.denseVector)
       .toEqual({ total: 3, ready: 2, building: 0, stale: 0, failed: 1 })
     expect((await status()).missingVectors).toMatchObject({
       passages: 0,
@@ -213,7 +207,7 @@ describe('a text that the embedding model refuses', () => {
     })
     const { answer } = await ask(test.engine, ADA, spaceId, 'What is said about the lighthouse keeper?')
     expect(answer).toContain('keeper')
-    await expect.poll(async () => (await test.engine.activity()).backgroundTasks, { timeout: 20_000 }).toBe(0)
+    await expect.poll(async () => (await test.engine.activity()).backgroundTasks).toBe(0)
   })
 })
 
@@ -227,7 +221,7 @@ describe('one answer of an embedding provider that cannot be used, before and af
     fake.script(fault)
     await ingest(test.engine, ADA, spaceId, ONE)
     await expect
-      .poll(async () => (await status()).summaries.denseVector, { timeout: 20_000 })
+      .poll(async () => (await status()).summaries.denseVector)
       .toMatchObject({ total: 1, ready: 1, failed: 0 })
   })
 
@@ -237,9 +231,7 @@ describe('one answer of an embedding provider that cannot be used, before and af
     fake.script({ kind: 'dimension', dimension: 7 })
     const first = (await degraded()).metrics
     expect(first).toMatchObject({ degraded: true, denseCandidateCount: 0 })
-    await expect
-      .poll(async () => (await degraded()).metrics, { timeout: 20_000 })
-      .toMatchObject({ degraded: false, denseCandidateCount: 1 })
+    await expect.poll(async () => (await degraded()).metrics).toMatchObject({ degraded: false, denseCandidateCount: 1 })
   })
 })
 

@@ -4,6 +4,7 @@ import { type ReadWork, storeVersions, type ToFollow } from '../../../src/engine
 import type { SpaceRow } from '../../../src/engine/rows/spaces.js'
 import { IndexProcessDied } from '../../../src/engine/search/ports.js'
 import { openSmallStore, PROVIDED, passages, preparedDocument, type SmallStore } from '../../helpers/store.js'
+import { until } from '../../helpers/until.js'
 
 const { signal } = new AbortController()
 
@@ -56,7 +57,7 @@ function heldUp() {
     letGo: () => {
       for (const go of waiting.splice(0)) go()
     },
-    waits: (count: number) => vi.waitUntil(() => waiting.length === count),
+    waits: (count: number) => until(() => waiting.length === count),
   }
 }
 
@@ -141,7 +142,7 @@ it('of batches that went together when the index process ended each is tried alo
     await follow.call(store.indexes, spaceId, seq, fresh)
   })
   const running = publish(first)
-  await vi.waitUntil(() => turns.length === 1)
+  await until(() => turns.length === 1)
   const others = Promise.allSettled([publish(bad), publish(good)])
   go()
   await running

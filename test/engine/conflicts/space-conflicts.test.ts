@@ -29,7 +29,7 @@ async function compared(query: Partial<SpaceConflictsQuery> = {}, caller: Caller
   await until(async () => {
     list = await test.engine.quality.conflicts(caller, spaceId, { ...ALL, ...query })
     return list.pendingDocuments === 0
-  }, 20_000)
+  })
   return list
 }
 

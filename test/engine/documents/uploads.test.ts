@@ -121,7 +121,7 @@ describe('a bulk job', () => {
     expect(again.items.map(({ status }) => status)).toEqual(['queued', 'queued', 'not_found'])
     const read = () => test.engine.jobs.bulk(ADA, again.bulkJobId)
     expect(await read()).toMatchObject({ totalItems: 3 })
-    await expect.poll(async () => (await read()).status, { timeout: 20_000 }).toBe('completed')
+    await expect.poll(async () => (await read()).status).toBe('completed')
     expect(await read()).toMatchObject({ completedItems: 1, failedItems: 2 })
   })
 })

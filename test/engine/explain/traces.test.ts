@@ -16,7 +16,7 @@ beforeAll(async () => {
   test = await startEngine()
   small = await makeSpace(test.engine, 'small')
   await ingest(test.engine, ADA, small, SMALL)
-}, 60_000)
+})
 afterAll(() => test.end())
 
 describe('a stored trace', () => {

@@ -78,7 +78,7 @@ beforeAll(async () => {
   })
   copy = copyOf(first.dataDir)
   await holdMore(copy, space.id, app.id)
-}, 60_000)
+})
 
 /** What takes the first engine moments only, as it stands in them. */
 async function holdMore(dataDir: string, spaceId: string, appId: string): Promise<void> {
@@ -143,12 +143,12 @@ test('a second engine that starts on a copy of live claims takes nothing, and th
   answerPage()
   expect(await crawled).toMatchObject({ status: 'completed', imported: 1 })
   const { engine } = first
-  await until(async () => (await engine.jobs.get(ADA, ids.job)).stage === 'published', 20_000)
-  await until(async () => (await engine.research.get(ADA, ids.task)).stage === 'completed', 20_000)
-  await until(() => held(first.dataDir)['messages']?.[0]?.['status'] === 'normal', 20_000)
+  await until(async () => (await engine.jobs.get(ADA, ids.job)).stage === 'published')
+  await until(async () => (await engine.research.get(ADA, ids.task)).stage === 'completed')
+  await until(() => held(first.dataDir)['messages']?.[0]?.['status'] === 'normal')
 })
 
-test('when the first has been silent for a minute, the second takes everything', { timeout: 60_000 }, async () => {
+test('when the first has been silent for a minute, the second takes everything', async () => {
   expect(await rowsOf(copy).run('UPDATE gateways SET beat_at = beat_at - 60000')).toBe(1)
   await onCopy(async (engine) => {
     const { uploads, models, annotationJobs, messages, sources } = held(copy)
@@ -159,9 +159,9 @@ test('when the first has been silent for a minute, the second takes everything',
     expect(messages).toMatchObject([{ status: 'error', error: expect.stringContaining('stopped') }])
     expect(sources).toMatchObject([{ status: 'error', claimed_by: null, sync_started_at: null }])
     expect(await engine.idempotency.begin(ADA, 'a key', 'fingerprint')).toBeUndefined()
-    await until(async () => (await engine.jobs.get(ADA, ids.job)).stage === 'published', 20_000)
-    await until(async () => (await engine.research.get(ADA, ids.task)).stage === 'completed', 20_000)
-    await until(() => held(copy)['readings']?.[0]?.['state'] === 'completed', 20_000)
+    await until(async () => (await engine.jobs.get(ADA, ids.job)).stage === 'published')
+    await until(async () => (await engine.research.get(ADA, ids.task)).stage === 'completed')
+    await until(() => held(copy)['readings']?.[0]?.['state'] === 'completed')
     const gateways = rowsOf(copy).all('SELECT id FROM gateways')
     expect(gateways.map(({ id }) => id)).not.toContain(firstGateway)
     expect(gateways).toHaveLength(1)

@@ -70,7 +70,7 @@ async function answers(at: TestEngine, id: string): Promise<void> {
       activeEntityIds: [],
     })
     return JSON.stringify(found.items).includes('zebramine1')
-  }, 60_000)
+  })
   const asked = await ask(at.engine, ADA, id, 'What is said about zebramine1?')
   expect(asked.error).toBeUndefined()
 }

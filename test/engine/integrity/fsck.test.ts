@@ -300,7 +300,7 @@ async function untilWatermarkIsWritten(dataDir: string, space: string): Promise<
   await until(() => {
     const file = readdirSync(dir, { recursive: true, encoding: 'utf8' }).find((path) => path.endsWith('watermark.json'))
     return file !== undefined && JSON.parse(readFileSync(join(dir, file), 'utf8')).seq === head
-  }, 60_000)
+  })
 }
 
 async function logRemoval(dataDir: string, key: number): Promise<void> {
@@ -343,10 +343,10 @@ test('vectors that are damaged or gone are found and computed again, and each pa
     Object.fromEntries(Array.from({ length: 120 }, (_, place) => [`v-${place}.md`, sharedWords(place)])),
   )
   const ready = async () => (await engine.spaces.stats(ADA, id, 60)).projections.denseVector.ready
-  await until(async () => (await ready()) === 120, 60_000)
+  await until(async () => (await ready()) === 120)
   // the model is trained anew when more has come, and then it stays
   const trained = () => rowsOf(dataDir).value("SELECT max(trained_nodes) n FROM vector_spaces WHERE state = 'active'")
-  await until(async () => trained() === 120 && (await engine.activity()).backgroundTasks === 0, 60_000)
+  await until(async () => trained() === 120 && (await engine.activity()).backgroundTasks === 0)
   expect(await allIssues(engine, id, 'references', true)).toEqual([])
   const { run } = rowsOf(dataDir)
   await run('UPDATE vectors SET vector = zeroblob(length(vector)) WHERE node_key IN (3, 4)')

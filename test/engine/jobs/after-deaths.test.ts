@@ -77,7 +77,7 @@ describe('a job that fails in company', () => {
       upload.map((filename) => uploadOne(test.engine, ADA, spaceId, { filename, text: `${TEXT}\n${filename}\n` })),
     )
     const stages = () => Promise.all(accepted.map(({ compilationJob: { id } }) => test.engine.jobs.get(ADA, id)))
-    await until(async () => (await stages()).slice(1).every(({ stage }) => stage === 'published'), 30_000)
+    await until(async () => (await stages()).slice(1).every(({ stage }) => stage === 'published'))
     const [bad] = (await test.engine.jobs.list(ADA, spaceId, { limit: 10, state: 'open' })).items
     expect(bad).toMatchObject({ filename: 'bad.md', error: expect.stringMatching(/refused by the test/) })
     expect(bad?.attempts).toBeLessThan(5)

@@ -52,9 +52,7 @@ describe('a job that is tried again', () => {
     await test.engine.jobs.cancel(ADA, accepted.compilationJob.id)
     const again = await test.engine.jobs.retry(ADA, accepted.compilationJob.id)
     expect(again.id).not.toBe(accepted.compilationJob.id)
-    await expect
-      .poll(async () => (await test.engine.jobs.get(ADA, again.id)).stage, { timeout: 20_000 })
-      .toBe('published')
+    await expect.poll(async () => (await test.engine.jobs.get(ADA, again.id)).stage).toBe('published')
     expect((await ask(test.engine, ADA, spaceId, 'When was the lighthouse built?')).answer).toContain('1908')
     await expect(test.engine.jobs.retry(ADA, accepted.compilationJob.id)).rejects.toMatchObject({
       code: 'already-terminal',
@@ -66,7 +64,7 @@ describe('a job that is tried again', () => {
     await ingest(test.engine, ADA, spaceId, { 'a.md': TEXT, 'empty.md': '', 'void.md': '' })
     const retried = await test.engine.jobs.retryFailed(ADA, spaceId)
     expect(retried.total).toBe(2)
-    await expect.poll(async () => (await list('failed')).length, { timeout: 20_000 }).toBe(2)
+    await expect.poll(async () => (await list('failed')).length).toBe(2)
     const failed = await list('failed')
     expect(failed.map(({ filename }) => filename).sort()).toEqual(['empty.md', 'void.md'])
     expect(failed.map(({ id }) => id).sort()).toEqual(retried.jobs.map(({ id }) => id).sort())
@@ -93,27 +91,27 @@ describe('an index process that cannot do its work', () => {
     await breakIndexes()
     const accepted = await send('lighthouse.md', TEXT)
     for (let waits = 1; waits <= 6; waits++) {
-      await expect.poll(() => row().waits, { timeout: 60_000 }).toBeGreaterThanOrEqual(waits)
+      await expect.poll(() => row().waits).toBeGreaterThanOrEqual(waits)
       await change('UPDATE jobs SET run_after = 0 WHERE claimed_by IS NULL')
     }
     expect(row()).toMatchObject({ attempts: 0, error: expect.any(String) })
     const [job] = await list('open')
     expect(job).toMatchObject({ filename: 'lighthouse.md', attempts: 0, waitingSince: expect.any(Number) })
     await expect
-      .poll(async () => (await test.engine.spaces.status(ADA, spaceId)).failedCommits.items, { timeout: 60_000 })
+      .poll(async () => (await test.engine.spaces.status(ADA, spaceId)).failedCommits.items)
       .toMatchObject([{ status: 'failed-retryable' }])
     rmSync(indexes())
     await test.reopen()
     await test.engine.jobs.retry(ADA, accepted.compilationJob.id)
-    await expect.poll(() => row().stage, { timeout: 30_000 }).toBe('published')
+    await expect.poll(() => row().stage).toBe('published')
   }, 180_000)
 
   it('fails the job when it has been so for 7 days, and says so', async () => {
     await breakIndexes()
     await send('lighthouse.md', TEXT)
-    await expect.poll(() => row().waits, { timeout: 60_000 }).toBeGreaterThanOrEqual(1)
+    await expect.poll(() => row().waits).toBeGreaterThanOrEqual(1)
     await change('UPDATE jobs SET run_after = 0, waiting_since = ?', Date.now() - 7 * 24 * 60 * 60 * 1000 - 1000)
-    await expect.poll(() => row().stage, { timeout: 60_000 }).toBe('failed')
+    await expect.poll(() => row().stage).toBe('failed')
     expect(row().error).toMatch(/: this has not passed in 7 days$/)
   }, 120_000)
 })

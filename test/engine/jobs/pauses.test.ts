@@ -41,5 +41,5 @@ it('what failed is tried again after a pause and not before, however busy the ru
   await until(async () => (await listed())?.attempts === 3)
   expect((await listed())?.error).toContain('refused by the test')
   await allow()
-  await until(async () => (await engine.jobs.get(ADA, compilationJob.id)).stage === 'published', 20_000)
+  await until(async () => (await engine.jobs.get(ADA, compilationJob.id)).stage === 'published')
 })

@@ -179,7 +179,7 @@ test('aborting a stream ends it at once and closes the socket', async () => {
     }
   })()
   await expect(reading).rejects.toBe(reason)
-  await expect.poll(() => fake.sockets(), { timeout: 10_000, interval: 5 }).toBe(0)
+  await expect.poll(() => fake.sockets(), { interval: 5 }).toBe(0)
   expect(performance.now() - abortedAt).toBeLessThan(10_000)
   expect(fake.requests[0]!.aborted).toBe(true)
 })
@@ -194,7 +194,7 @@ test('aborting while the server is silent closes the socket too', async () => {
   setTimeout(() => controller.abort(), 20)
   await expect(stream).rejects.toMatchObject({ name: 'AbortError' })
   await expect(embedding).rejects.toMatchObject({ name: 'AbortError' })
-  await expect.poll(() => fake.sockets(), { timeout: 10_000 }).toBe(0)
+  await expect.poll(() => fake.sockets()).toBe(0)
 })
 
 test('a consumer that leaves the loop cancels the request', async () => {
@@ -202,7 +202,7 @@ test('a consumer that leaves the loop cancels the request', async () => {
   for await (const event of registry.generator(named('chat')).generate(user('x'), {})) {
     if (event.type === 'delta') break
   }
-  await expect.poll(() => fake.requests[0]!.aborted, { timeout: 10_000 }).toBe(true)
+  await expect.poll(() => fake.requests[0]!.aborted).toBe(true)
   expect(fake.sockets()).toBe(0)
 })
 
@@ -240,7 +240,7 @@ test('a line without end and a web page are refused', async () => {
   await expect(collect(generator.generate(user('x'), {}))).rejects.toThrow(/more than 1048576 characters/)
   fake.script({ kind: 'status', status: 200, body: '<html>sign in</html>', mediaType: 'text/html' })
   await expect(collect(generator.generate(user('x'), {}))).rejects.toThrow(/a web page/)
-  await expect.poll(() => fake.sockets(), { timeout: 10_000 }).toBeLessThanOrEqual(1)
+  await expect.poll(() => fake.sockets()).toBeLessThanOrEqual(1)
 })
 
 test('connections are used again, also after a stream and after a refusal', async () => {
@@ -260,7 +260,7 @@ test('a server that stays connected after its last event does not hold the calle
   const { text, end } = await collect(registry.generator(named('chat')).generate(user('hi'), {}))
   expect([text, end?.type]).toEqual(['You said: hi', 'end'])
   expect(performance.now() - start).toBeLessThan(10_000)
-  await expect.poll(() => fake.sockets(), { timeout: 10_000 }).toBe(0)
+  await expect.poll(() => fake.sockets()).toBe(0)
 })
 
 test('rerank gives one score a document, in the order given', async () => {

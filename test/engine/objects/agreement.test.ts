@@ -99,7 +99,7 @@ test('a removal that was taken over removes nothing when it wakes up', async () 
     return remove(...given)
   })
   const removal = slow.remove(id, SMALL)
-  await vi.waitFor(async () => expect(await other.objectRows()).toMatchObject([{ state: 'deleting' }]))
+  await expect.poll(() => other.objectRows()).toMatchObject([{ state: 'deleting' }])
   vi.useFakeTimers({ toFake: ['Date', 'performance'], now: Date.now() + 16_000 })
   try {
     await other.upload(SMALL, true)
@@ -129,7 +129,7 @@ async function leaveRemoval(gateway: Gateway): Promise<void> {
   died.objects.isPinned = () => false
   died.objects.remove = () => new Promise(() => undefined)
   void new Gateway(died).remove(id, SMALL)
-  await vi.waitFor(async () => expect(await gateway.objectRows()).toMatchObject([{ state: 'deleting' }]))
+  await expect.poll(() => gateway.objectRows()).toMatchObject([{ state: 'deleting' }])
 }
 
 /** A database that is gone from a write on. */

@@ -32,7 +32,7 @@ const HOURS = { 'hours.md': '# Hours\n\nThe shop in Oslo opens at nine.\n' }
 const QUESTION = 'When does the shop in Oslo open?'
 
 describe('an engine whose objects are in a bucket', () => {
-  it('takes documents, answers from them, checks and removes them', { timeout: 60_000 }, async () => {
+  it('takes documents, answers from them, checks and removes them', async () => {
     const [accepted] = await ingest(test.engine, ADA, spaceId, HOURS)
     expect(objects()).toHaveLength(1)
     expect((await ask(test.engine, ADA, spaceId, QUESTION)).answer).toContain('nine')
@@ -90,7 +90,7 @@ describe('an engine whose objects are in a bucket', () => {
     expect((await ask(test.engine, ADA, spaceId, QUESTION)).answer).toContain('nine')
   })
 
-  it('collects what nobody names, and only of its own store', { timeout: 60_000 }, async () => {
+  it('collects what nobody names, and only of its own store', async () => {
     await ingest(test.engine, ADA, spaceId, HOURS)
     const bytes = Buffer.from('nobody names this')
     const old = { bytes, etag: '""', sha256: undefined, modified: new Date(Date.now() - 2 * 3_600_000) }
@@ -105,7 +105,7 @@ describe('an engine whose objects are in a bucket', () => {
     expect((await ask(test.engine, ADA, spaceId, QUESTION)).answer).toContain('nine')
   })
 
-  it('takes the objects of a data directory that were copied there with their keys', { timeout: 60_000 }, async () => {
+  it('takes the objects of a data directory that were copied there with their keys', async () => {
     const local = await startEngine()
     const { id } = await local.engine.spaces.create(ADA, { name: 'Shop', slug: 'shop' })
     await ingest(local.engine, ADA, id, HOURS)

@@ -33,14 +33,14 @@ function random(seed: number): () => number {
 }
 
 describe('the drawing process', () => {
-  it('makes pictures smaller, and never larger', { timeout: 60_000 }, async () => {
+  it('makes pictures smaller, and never larger', async () => {
     const drawn = await shrink(picture(800, 400))
     expect(drawn).toMatchObject({ width: 256, height: 128, contentType: 'image/jpeg' })
     expect(sizeOfPicture(drawn.bytes)).toEqual({ width: 256, height: 128 })
     expect(sizeOfPicture((await shrink(picture(90, 60))).bytes)).toEqual({ width: 90, height: 60 })
   })
 
-  it('draws a page, and a place on it alone', { timeout: 60_000 }, async () => {
+  it('draws a page, and a place on it alone', async () => {
     const path = join(folder, 'a.pdf')
     writeFileSync(path, makePdf([{ width: 600, height: 800, content: '1 0 0 rg 100 600 200 100 re f' }]))
     const page = { of: 'page' as const, path, filename: 'a.pdf', page: 1, as: 'image/png' as const }
@@ -77,7 +77,7 @@ describe('the drawing process', () => {
     expect(await shrink(picture(800, 400))).toMatchObject({ width: 256 })
   })
 
-  it('gives up what takes too long', { timeout: 60_000 }, async () => {
+  it('gives up what takes too long', async () => {
     const hurried = createDrawer({ timeoutMs: 1 })
     await expect(
       hurried.draw({ of: 'picture', bytes: picture(800, 400), maxSide: 10, as: 'image/jpeg' }),

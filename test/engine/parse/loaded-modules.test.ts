@@ -43,7 +43,7 @@ const page = (width: number, height: number) => {
   return `<h1>A</h1><p>Words.</p><img src="data:image/png;base64,${bytes.toString('base64')}">`
 }
 
-it('notes, pages and tables without pictures load nothing of what reads pictures', { timeout: 60_000 }, () => {
+it('notes, pages and tables without pictures load nothing of what reads pictures', () => {
   for (const [name, content] of Object.entries({
     'a.md': '# Note\n\nSome words, a [link](a.md) and ![a picture](a.png).',
     'a.txt': 'Some words.',
@@ -53,7 +53,7 @@ it('notes, pages and tables without pictures load nothing of what reads pictures
     expect([name, loadedBy(name, content)]).toEqual([name, []])
 })
 
-it('an icon loads nothing that reads text; a picture does', { timeout: 60_000 }, () => {
+it('an icon loads nothing that reads text; a picture does', () => {
   const ofIcon = loadedBy('icon.html', page(30, 30))
   expect(ofIcon.filter((url) => /tesseract|pdfium|\/ocr\/(?:core|recognise|read-picture)\./.test(url))).toEqual([])
   expect(loadedBy('shot.html', page(300, 300)).some((url) => url.includes('/ocr/recognise.'))).toBe(true)

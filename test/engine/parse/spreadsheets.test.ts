@@ -2,6 +2,7 @@ import { utils, write } from '@e965/xlsx'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { installCodePages } from '../../../src/engine/parse/office/spreadsheet-codepages.js'
+import { processorMsSince } from '../../helpers/processor-time.js'
 import { makeXlsx, row } from './office.js'
 import { failureOf, read, readFixture } from './read.js'
 
@@ -116,7 +117,7 @@ describe('Hostile workbooks', () => {
   it('that claim to be huge and hold little cost nothing', async () => {
     const far = '<row r="1048576"><c r="XFD1048576"><v>7</v></c></row>'
     const beyond = '<row r="4294967294"><c r="ZZZZZZ4294967294"><v>8</v></c></row>'
-    const start = performance.now()
+    const before = process.cpuUsage()
     const bytes = makeXlsx([
       {
         name: 'Sheet1',
@@ -129,7 +130,7 @@ describe('Hostile workbooks', () => {
     expect(book.text).toContain('first | 1')
     expect(book.text).toContain('7')
     expect(book.text.length).toBeLessThan(1000)
-    expect(performance.now() - start).toBeLessThan(10_000)
+    expect(processorMsSince(before)).toBeLessThan(10_000)
   })
 
   it('with cells strewn over a wide sheet become short lines, not a grid of holes', async () => {

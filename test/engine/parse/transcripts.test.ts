@@ -84,7 +84,7 @@ describe('what a model says of a recording', () => {
   })
 })
 
-it('broken transcripts, cut and changed anywhere, are read or told', { timeout: 60_000 }, async () => {
+it('broken transcripts, cut and changed anywhere, are read or told', async () => {
   const whole = [
     '[00:01.000 --> 00:04.200]  The lock opens at dawn.\n'.repeat(20),
     'WEBVTT\n\n1\n00:00:01.000 --> 00:00:04.200\n<v Ada>The lock opens.</v>\n\n'.repeat(20),

@@ -111,7 +111,7 @@ describe('an answer', () => {
     const told = { degraded: false, degradedReasons: [] }
     // right after a start the indexes may be catching up, and say so
     await expect
-      .poll(async () => (await ask(test.engine, ADA, spaceId, QUESTION)).done.metadata, { timeout: 20_000 })
+      .poll(async () => (await ask(test.engine, ADA, spaceId, QUESTION)).done.metadata)
       .toMatchObject({ generator: 'model', ...told, metrics: told })
     const { done } = await ask(test.engine, ADA, spaceId, QUESTION)
     expect(done.metadata).not.toHaveProperty('degradedClass')

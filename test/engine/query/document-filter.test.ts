@@ -25,7 +25,7 @@ beforeAll(async () => {
     'undated.md': '# Parking\n\nThe price of parking in the yard has no date here.\n',
     'clock.html': page('2099-01-01', 'The price of parking in the yard in the year of a broken clock.'),
   })
-}, 60_000)
+})
 afterAll(() => test.end())
 
 const found = async (filter?: DocumentFilter, mode: 'fast' | 'deep' | 'research' = 'fast') => {

@@ -59,7 +59,7 @@ beforeAll(async () => {
     async () => (await test.engine.spaces.status(ADA, spaceId)).index.summaries.denseVector.ready === 62,
     30_000,
   )
-}, 60_000)
+})
 afterAll(async () => {
   await test.end()
   await fake.close()

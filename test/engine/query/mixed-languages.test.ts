@@ -86,7 +86,7 @@ describe('a space of documents in nine languages', () => {
         `${fill.repeat(12)}\n\n${fill.repeat(4)}${sentence} ${fill.repeat(6)}\n\n${fill.repeat(12)}\n`
     }
     await ingest(test.engine, ADA, id, files)
-  }, 60_000)
+  })
   afterAll(() => test.end())
 
   const found = async (question: string) => {

@@ -22,7 +22,7 @@ const ARCHIVE = '# Archive\n\n## Lending\n\nThe archive lends maps for a week.\n
 const _file = () => join(test.dataDir, 'db', 'main.sqlite')
 
 const indexed = () => rowsOf(test.dataDir).value('SELECT count(*) FROM page_index')
-const idle = () => until(async () => (await test.engine.activity()).backgroundTasks === 0, 20_000)
+const idle = () => until(async () => (await test.engine.activity()).backgroundTasks === 0)
 
 /** Everything but the page index, as a crash right behind the publication leaves it. */
 async function losePageIndex(): Promise<void> {
@@ -49,7 +49,7 @@ describe('the page index', () => {
     const [harbour] = await ingest(test.engine, ADA, spaceId, { 'harbour.md': HARBOUR })
     await idle()
     await test.engine.documents.delete(ADA, spaceId, [harbour?.asset.id ?? ''])
-    await until(() => indexed() === 0, 20_000)
+    await until(() => indexed() === 0)
   })
 
   it('is there for a question that follows a small document at once', async () => {

@@ -85,7 +85,7 @@ describe('permission-limited', () => {
     const { research } = test.engine
     const report = async (caller: Caller) => {
       const task = await research.create(caller, { knowledgeSpaceId: spaceId, query: QUESTION, mode: 'fast' })
-      await until(async () => (await research.get(caller, task.id)).stage === 'completed', 60_000)
+      await until(async () => (await research.get(caller, task.id)).stage === 'completed')
       return research.report(caller, task.id)
     }
     expect((await report(ADA)).state).toBe('permission-limited')
@@ -112,7 +112,7 @@ describe('permission-limited', () => {
       expect(found.answer, mode).toContain('ninety days')
       expect(found.state, mode).toBe('answerable')
     }
-  }, 60_000)
+  })
 
   it('in mode research, too, leaves the choice of documents to what may be read', async () => {
     const many = Array.from({ length: 24 }, (_, n) => [`the-vault-code-of-the-north-tower-${n}.md`, `${QUESTION}\n`])

@@ -20,7 +20,7 @@ export async function spaceWith(engine: Engine, files: Record<string, string> = 
 }
 
 export async function ended(engine: Engine, id: string, caller: Caller = ADA): Promise<ResearchTaskJob> {
-  await until(async () => (await engine.research.get(caller, id)).completedAt !== undefined, 30_000)
+  await until(async () => (await engine.research.get(caller, id)).completedAt !== undefined)
   return engine.research.get(caller, id)
 }
 

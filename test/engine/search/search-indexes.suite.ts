@@ -145,7 +145,7 @@ export function runSearchIndexesSuite(name: string, makePlace: () => Promise<Pla
       await told(indexes, SPACE, source.commit(nodes(100, 1)))
       await untilStatus((status) => status.textCount === 62 && status.vectorCount === 62)
       expect(keysOf(await search(['number900', 'number3', 'number7']))).toEqual([7, 900])
-      await expect.poll(async () => (await search([], vectors[900])).degraded, { timeout: 10_000 }).toEqual([])
+      await expect.poll(async () => (await search([], vectors[900])).degraded).toEqual([])
       const near = await search([], vectors[900])
       expect(near.hits.find(({ key }) => key === 900)?.cosine).toBeCloseTo(1, 3)
       expect(messages.join('\n')).toContain('the text index holds 61 passages, the rows')
@@ -321,7 +321,7 @@ export function runSearchIndexesSuite(name: string, makePlace: () => Promise<Pla
         return wrong()
       }
       await told(indexes, SPACE, source.commit(nodes(500, 0)))
-      await expect.poll(() => source.counts, { timeout: 10_000 }).toBe(before + 1)
+      await expect.poll(() => source.counts).toBe(before + 1)
       // a change that comes while the rows are counted has them counted again
       await new Promise((resolve) => setTimeout(resolve, 1_000))
       await told(indexes, SPACE, source.commit(nodes(500, 0)))

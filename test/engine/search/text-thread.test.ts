@@ -102,11 +102,11 @@ describe.skipIf(loadTantivy().binding === undefined)('the thread that writes tex
     following.catch(() => {})
     while (indexes.pid() === before) expect(await keysOf(QUIET, 'heron')).toEqual([1])
     expect(messages.join('\n')).toContain('does not answer and is ended')
-    await expect.poll(() => keysOf(QUIET, 'heron'), { timeout: 10_000 }).toEqual([1])
+    await expect.poll(() => keysOf(QUIET, 'heron')).toEqual([1])
     // the passage is gone from the truth before it is tried again and again
     busy().nodes.delete(2)
     busy().log.splice(1)
     await indexes.close()
     await expect(following).rejects.toThrow()
-  }, 60_000)
+  })
 })

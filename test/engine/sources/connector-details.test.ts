@@ -177,7 +177,7 @@ describe('notion', () => {
 
 const gitMissing = missingGit()
 if (gitMissing !== undefined) console.info(`git: skipped, ${gitMissing}`)
-describe.skipIf(gitMissing !== undefined)('git', { timeout: 60_000 }, () => {
+describe.skipIf(gitMissing !== undefined)('git', () => {
   let place: GitPlace
   beforeAll(async () => {
     place = await startGit()

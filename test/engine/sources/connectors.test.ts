@@ -28,7 +28,7 @@ const sources = () => home.engine.sources
 
 for (const [name, start, missing] of PLACES) {
   if (missing !== undefined) console.info(`${name}: skipped, ${missing}`)
-  describe.skipIf(missing !== undefined)(`a source of ${name}`, { timeout: 60_000 }, () => {
+  describe.skipIf(missing !== undefined)(`a source of ${name}`, () => {
     let place: RemotePlace
     let id = ''
     beforeEach(async () => {

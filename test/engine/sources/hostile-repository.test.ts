@@ -27,7 +27,7 @@ beforeAll(async () => {
   place = await startGit()
   fillRepository()
   trapPrograms()
-}, 60_000)
+})
 afterAll(async () => {
   vi.unstubAllEnvs()
   await home?.end()
@@ -96,7 +96,7 @@ const create = (uri: string, metadata: Record<string, unknown>) =>
 const LAID_OUT = ['askpass', 'gitconfig', 'outside.md']
 
 describe.skipIf(missing !== undefined)('A31: a repository that would have git run commands', () => {
-  test('is read as text: nothing runs, no link is followed, no module fetched', { timeout: 60_000 }, async () => {
+  test('is read as text: nothing runs, no link is followed, no module fetched', async () => {
     const { id } = await create(place.uri, place.metadata)
     const items = await offered(home.engine.sources, ADA, { spaceId, sourceId: id, type: 'connector' })
     const names = items.map(({ name }) => name)
@@ -107,13 +107,10 @@ describe.skipIf(missing !== undefined)('A31: a repository that would have git ru
     })
     await home.engine.sources.importPages(ADA, spaceId, id, { pages })
     await expect
-      .poll(
-        async () => {
-          const { items: documents } = await home.engine.documents.list(ADA, spaceId, { limit: 100 })
-          return documents.map(({ parserStatus }) => parserStatus)
-        },
-        { timeout: 30_000 },
-      )
+      .poll(async () => {
+        const { items: documents } = await home.engine.documents.list(ADA, spaceId, { limit: 100 })
+        return documents.map(({ parserStatus }) => parserStatus)
+      })
       .toEqual(pages.map(() => 'parsed'))
     const { matches } = await home.engine.fs.grep(ADA, spaceId, {
       path: '/sources',
@@ -129,7 +126,7 @@ describe.skipIf(missing !== undefined)('A31: a repository that would have git ru
     ])
   })
 
-  test('is not read by commands in its address or branch', { timeout: 60_000 }, async () => {
+  test('is not read by commands in its address or branch', async () => {
     const odd = [
       `ext::sh -c ${touch('ext')}`,
       `ssh://-oProxyCommand=${touch('proxy')}/x`,

@@ -92,7 +92,7 @@ describe('status and stats', () => {
     await until(async () => {
       const { ready, building } = (await stats()).projections.denseVector
       return ready > 0 && building === 0
-    }, 60_000)
+    })
     const { denseVector, fts } = (await stats()).projections
     expect(denseVector).toEqual({ ...denseVector, total: denseVector.ready, building: 0 })
     expect(denseVector.ready).toBeLessThan(fts.ready)
@@ -100,10 +100,10 @@ describe('status and stats', () => {
 
   it('wait for no model of texts that hold too few different words for one', async () => {
     await ingest(test.engine, ADA, spaceId, many(40))
-    await until(async () => (await stats()).projections.denseVector.building === 0, 60_000)
+    await until(async () => (await stats()).projections.denseVector.building === 0)
     expect((await stats()).projections.denseVector).toMatchObject({ total: 0, ready: 0 })
     // other work behind a publication counts too, and comes to an end; a model that is owed would not
-    await until(async () => (await test.engine.activity()).backgroundTasks === 0, 60_000)
+    await until(async () => (await test.engine.activity()).backgroundTasks === 0)
   }, 90_000)
 
   it('count what failed, within the window', async () => {

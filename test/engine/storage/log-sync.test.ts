@@ -102,7 +102,7 @@ describe('a record', () => {
     expect(db.broken).toBe(true)
     await expect(db.write(() => insert('after'))).rejects.toMatchObject({ code: 'unavailable' })
     letSync()
-    await vi.waitFor(() => expect(db.broken).toBe(false), { timeout: 10_000 })
+    await expect.poll(() => db.broken).toBe(false)
     await db.record(() => insert('again'))
     await db.close()
     const sqlite = new Sqlite(path(), { readonly: true })

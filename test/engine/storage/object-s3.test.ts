@@ -182,7 +182,7 @@ describe('an upload in parts', () => {
     server.uploads.set('old', { key: 'ks/x', parts: new Map(), at: new Date(Date.now() - 25 * 3_600_000) })
     server.uploads.set('young', { key: 'ks/y', parts: new Map(), at: new Date() })
     await open()
-    await vi.waitFor(() => expect([...server.uploads.keys()]).toEqual(['young']))
+    await expect.poll(() => [...server.uploads.keys()]).toEqual(['young'])
   })
 })
 
@@ -205,7 +205,7 @@ describe('a removal', () => {
     const key = await put(store, LARGE)
     expect(readdirSync(join(folder, 'cache'))).toHaveLength(1)
     await removed(store, [key])
-    await vi.waitFor(() => expect(readdirSync(join(folder, 'cache'))).toEqual([]))
+    await expect.poll(() => readdirSync(join(folder, 'cache'))).toEqual([])
     await expect(store.bytes(key)).rejects.toMatchObject({ code: 'ENOENT' })
   })
 })
@@ -217,14 +217,14 @@ describe('files of this machine', () => {
     const keys = await Promise.all(all.map((bytes) => put(store, bytes)))
     const held = () =>
       readdirSync(join(folder, 'cache')).reduce((sum, name) => sum + statSync(join(folder, 'cache', name)).size, 0)
-    await vi.waitFor(() => expect(held()).toBeLessThanOrEqual(700_000))
+    await expect.poll(held).toBeLessThanOrEqual(700_000)
     await store.local(keys, async (files) => {
       expect(files.map(({ path }, place) => readFileSync(path).equals(all[place] ?? SMALL))).toEqual(
         all.map(() => true),
       )
       expect(files.every(({ path, root }) => path.startsWith(root))).toBe(true)
     })
-    await vi.waitFor(() => expect(held()).toBeLessThanOrEqual(700_000))
+    await expect.poll(held).toBeLessThanOrEqual(700_000)
     const before = server.requests.length
     const last = keys.at(-1) ?? ''
     await Promise.all([1, 2, 3].map(() => store.local([last, last], async () => undefined)))

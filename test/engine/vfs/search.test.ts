@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { GrepListing, VirtualItem, VirtualTree } from '../../../src/contract/gateway/fs.js'
 import { newId } from '../../../src/lib/ids.js'
-import { longestHold } from '../../helpers/processor-time.js'
+import { longestHold, processorMsSince } from '../../helpers/processor-time.js'
 import { TestSpace } from './space.js'
 
 let space: TestSpace
@@ -125,9 +125,9 @@ describe('grep', () => {
   it('stops in time with what it found, and goes on from there', async () => {
     for (let index = 0; index < 4; index++)
       await space.add({ filename: `${index}.txt`, text: `${'some words without end '.repeat(20_000)}needle${index}` })
-    const started = performance.now()
+    const before = process.cpuUsage()
     const first = await grep('/sources', 're:([a-z]+ )*needle\\d', { timeoutMs: 20 })
-    expect(performance.now() - started).toBeLessThan(500)
+    expect(processorMsSince(before)).toBeLessThan(500)
     expect(first).toMatchObject({ truncated: true, nextCursor: expect.any(String) })
     const { matches, pages } = await grepPages('/sources', 're:needle\\d', 10, 1)
     expect(pages).toBeGreaterThan(1)

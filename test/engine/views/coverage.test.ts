@@ -81,7 +81,7 @@ describe('views say how much of the publication they cover', { timeout: 180_000 
     const arriving = Promise.all([0, 1, 2].map((part) => ingest(test.engine, ADA, spaceId, abstracts(part * 60, 60))))
     let there = 0
     for (let call = 0; call < 3; call++) {
-      await until(() => published() > Math.min(there, ALL - 1), 60_000)
+      await until(() => published() > Math.min(there, ALL - 1))
       const made = await topics()
       isSound(made)
       expect(made.documentCount).toBeLessThanOrEqual(made.totalDocuments)
@@ -153,7 +153,7 @@ describe('views say how much of the publication they cover', { timeout: 180_000 
     await until(async () => {
       await change('UPDATE semantic_builds SET built_at = 0')
       return (await coverageOf('topics')).every(({ stale }) => stale === false)
-    }, 60_000)
+    })
     expect(await coverageOf('topics')).toContainEqual({ coveredDocuments: ALL, totalDocuments: ALL, stale: false })
     expect(readable()).toBe(ALL)
     // the views of one derivation are shown one after the other: it may not have ended yet
@@ -237,9 +237,9 @@ describe('views say how much of the publication they cover', { timeout: 180_000 
     await until(async () => {
       await change("UPDATE semantic_views SET created_at = 0 WHERE slug = 'insulin' AND covered < total")
       return (await shown())?.stale === false
-    }, 60_000)
+    })
     expect(await shown()).toMatchObject({ coveredDocuments: 111, totalDocuments: 111 })
-    await until(async () => (await lacks()) === undefined, 60_000)
+    await until(async () => (await lacks()) === undefined)
     const about = number(
       `SELECT count(*) FROM versions v JOIN documents d ON d.key = v.doc_key
        WHERE v.title LIKE 'insulin%' AND v.until_revision IS NULL AND d.source_id IS NULL`,

@@ -166,7 +166,7 @@ describe('reports of communities', () => {
     expect(server.requests).toEqual([])
     const made = async () => {
       await test.engine.graph.materializeCommunities(ADA, spaceId, {})
-      await expect.poll(async () => (await test.engine.activity()).backgroundTasks, { timeout: 20_000 }).toBe(0)
+      await expect.poll(async () => (await test.engine.activity()).backgroundTasks).toBe(0)
     }
     await made()
     const [community] = await communities()

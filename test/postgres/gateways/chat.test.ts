@@ -95,7 +95,7 @@ describe.skipIf(!hasServer)('one conversation at two gateways', () => {
     ] as const)
       await expect(chat.replay(session, task, user)).rejects.toMatchObject({ code: 'not_found' })
     // nothing of it stays when nobody reads it any more
-    await until(async () => (await gateways.rows('SELECT 1 FROM chat_turn_requests')).length === 0, 40_000)
+    await until(async () => (await gateways.rows('SELECT 1 FROM chat_turn_requests')).length === 0)
     expect(await gateways.rows('SELECT 1 FROM chat_turn_frames')).toEqual([])
   })
 

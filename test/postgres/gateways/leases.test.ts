@@ -86,11 +86,11 @@ describe.skipIf(!hasServer)('a question that another gateway answers', () => {
       const run = await one.queries.start(ADA, body, new AbortController().signal)
       // its frames are not asked for yet: it goes on holding its lease
       const held = async () => (await two.integrity.leases(ADA, id, { limit: 10 })).items
-      await until(async () => (await held()).length > 0, 30_000)
+      await until(async () => (await held()).length > 0)
       expect(await held()).toMatchObject([{ id: run.traceId, leaseType: 'read', sessionId: run.sessionId }])
       expect((await two.spaces.status(ADA, id)).activeSessions.items).toMatchObject([{ id: run.sessionId }])
       for await (const _ of run.frames());
-      await until(async () => (await held()).length === 0, 30_000)
+      await until(async () => (await held()).length === 0)
     } finally {
       await gateways.end()
     }

@@ -45,7 +45,7 @@ const isDescribed = async (space: string, id: string) =>
 describe('pictures with a vision model', () => {
   it('are shown to it, found by what it says, and cited as pictures', { timeout: 90_000 }, async () => {
     const { space, id } = await spaceWith({ 'report.html': page(inline(picture(1600, 900))) })
-    await until(() => isDescribed(space.id, id), 60_000)
+    await until(() => isDescribed(space.id, id))
     const asked = server.requests.filter(({ path }) => path.endsWith('/chat/completions'))
     expect(asked).toHaveLength(1)
     const [system, user] = asked[0]?.body.messages ?? []
@@ -71,12 +71,12 @@ describe('pictures with a vision model', () => {
   }, async () => {
     const chart = picture(640, 480, 3)
     const { space, id } = await spaceWith({ 'a.html': page(inline(chart)) }, 'once')
-    await until(() => isDescribed(space.id, id), 60_000)
+    await until(() => isDescribed(space.id, id))
     const before = server.requests.length
     const [other] = await ingest(test.engine, ADA, space.id, { 'b.html': `<h2>Other</h2>${page(inline(chart))}` })
-    await until(() => isDescribed(space.id, other?.asset.id ?? ''), 60_000)
+    await until(() => isDescribed(space.id, other?.asset.id ?? ''))
     await test.engine.documents.reindex(ADA, space.id, { documentIds: [id] })
-    await until(async () => (await test.engine.documents.get(ADA, space.id, id)).version === 3, 60_000)
+    await until(async () => (await test.engine.documents.get(ADA, space.id, id)).version === 3)
     await until(async () => (await itemsOf(space.id, id)).length > 0 && (await isDescribed(space.id, id)))
     expect(server.requests.length).toBe(before)
   })
@@ -93,7 +93,7 @@ describe('pictures with a vision model', () => {
     expect(await isDescribed(space.id, id)).toBe(false)
     server.always()
     await test.reopen()
-    await until(() => isDescribed(space.id, id), 60_000)
+    await until(() => isDescribed(space.id, id))
     expect((await test.engine.spaces.status(ADA, space.id)).index.pictures).toEqual({ described: 1, refused: 0 })
   })
 
@@ -101,25 +101,25 @@ describe('pictures with a vision model', () => {
     server.always({ kind: 'status', status: 400 })
     const { space } = await spaceWith({ 'a.html': page(inline(picture(420, 400, 7))) }, 'refused')
     const pictures = async () => (await test.engine.spaces.status(ADA, space.id)).index.pictures
-    await until(async () => (await pictures())?.refused === 1, 60_000)
+    await until(async () => (await pictures())?.refused === 1)
     server.always()
     const before = server.requests.length
     await test.reopen()
     await ingest(test.engine, ADA, space.id, { 'note.md': 'A note without pictures.' })
-    await until(async () => (await test.engine.activity()).backgroundTasks === 0, 60_000)
+    await until(async () => (await test.engine.activity()).backgroundTasks === 0)
     expect(server.requests.length).toBe(before)
     expect(await pictures()).toEqual({ described: 0, refused: 1 })
   })
 })
 
 describe('pictures without a vision model', () => {
-  it('never leave the machine', { timeout: 60_000 }, async () => {
+  it('never leave the machine', async () => {
     const { visionModel: _, ...without } = configured()
     const plain = await startEngine(without)
     const space = await plain.engine.spaces.create(ADA, { name: 'p', slug: 'p' })
     const before = server.requests.length
     await ingest(plain.engine, ADA, space.id, { 'a.html': page(inline(picture(640, 480), 'a chart of landings')) })
-    await until(async () => (await plain.engine.activity()).backgroundTasks === 0, 30_000)
+    await until(async () => (await plain.engine.activity()).backgroundTasks === 0)
     expect(server.requests.length).toBe(before)
     expect((await plain.engine.spaces.status(ADA, space.id)).index.pictures).toBeUndefined()
     const { done } = await ask(plain.engine, ADA, space.id, 'chart of landings')
@@ -129,7 +129,7 @@ describe('pictures without a vision model', () => {
 })
 
 describe('the variants of a picture', () => {
-  it('are those that the manifest names, and no others', { timeout: 60_000 }, async () => {
+  it('are those that the manifest names, and no others', async () => {
     const { space, id } = await spaceWith({ 'v.html': page(inline(picture(1600, 900, 9))) }, 'variants')
     const [item] = await itemsOf(space.id, id)
     const variants = item?.assetRef?.variants ?? {}

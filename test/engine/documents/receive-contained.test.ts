@@ -1,0 +1,39 @@
+import { createHash } from 'node:crypto'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { ReceivedContained } from '../../../src/engine/documents/receive-contained.js'
+import { ADA } from '../../helpers/engine.js'
+import { openSmallStore, type SmallStore } from '../../helpers/store.js'
+
+let store: SmallStore
+beforeEach(async () => {
+  store = await openSmallStore()
+})
+afterEach(() => store.end())
+
+const PIECE = Buffer.alloc(40_000, 'x')
+
+it('a file that could not be taken fails with its reason, and its end is not kept as all of it', async () => {
+  store.context.options.limits.uploadBytes = 100_000
+  const received = new ReceivedContained(store.context, ADA.tenant)
+  received.begin(0)
+  const taken = async () => {
+    for (let piece = 0; piece < 20; piece++) await received.piece(0, PIECE)
+    await received.end(0, true)
+  }
+  await expect(taken()).rejects.toMatchObject({ code: 'upload-too-large' })
+  await received.discard()
+  expect(store.rows('SELECT 1 FROM objects')).toEqual([])
+})
+
+it('a file that is begun again has nothing of what came before', async () => {
+  const received = new ReceivedContained(store.context, ADA.tenant)
+  received.begin(0)
+  await received.piece(0, PIECE)
+  received.begin(0)
+  await received.piece(0, Buffer.from('all of it'))
+  await received.end(0, true)
+  await received.finish()
+  expect(store.rows('SELECT sha256 FROM objects')).toEqual([
+    { sha256: createHash('sha256').update('all of it').digest('hex') },
+  ])
+})

@@ -1,0 +1,17 @@
+import { expect, it } from 'vitest'
+import { diskError } from '../../src/local/disk-error.js'
+
+it.each([
+  [
+    'Failed to acquire Lockfile: IoError(Os { code: 30, kind: ReadOnlyFilesystem, message: "Read-only file system" })',
+    'read-only',
+  ],
+  ['An IO error occurred: Read-only file system (os error 30)', 'read-only'],
+  ['No space left on device (os error 28)', 'full'],
+])('what a native library says of a disk in words is told as by its number: %s', (said, told) => {
+  expect(diskError(new Error(said))?.message).toContain(told)
+})
+
+it('words that are no failure of a disk are none', () => {
+  expect(diskError(new Error('os error 300'))).toBeUndefined()
+})
