@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { editDistance, nearest } from '../../src/lib/text/nearest.js'
 import { ago, bytes, count, duration, parseSize, parseSpan, plural } from '../../src/cli/units.js'
+import { editDistance, nearest } from '../../src/lib/text/nearest.js'
 
 describe('units for people', () => {
   it('writes sizes in powers of 1024 with one digit below a hundred', () => {

@@ -77,10 +77,10 @@ test('of a space that published nothing, one request a look is made for all of i
 
 test('what changed while the service was away is told of when it is there again', async () => {
   const uris = ['ks://harbour/sources/uploads/a.md', 'ks://harbour/sources/uploads/b.md']
-  for (const uri of uris) await subscriptions.add(uri, api)
-  const { request } = api
+  for (const uri of uris) await subscriptions.add(uri, withoutFeed)
+  const { request } = withoutFeed
   let refused = 0
-  api.request = async (key, input) => {
+  withoutFeed.request = async (key, input) => {
     if (!key.endsWith('/fs/cat')) return await request(key, input)
     refused++
     throw new Error('the service is away')
@@ -88,7 +88,7 @@ test('what changed while the service was away is told of when it is there again'
   await ingest(edge.engine, ADA, space, { 'b.md': '# B\n\nThree boats.\n' })
   refused = 0
   await until(() => refused > 0)
-  api.request = request
+  withoutFeed.request = request
   await until(() => changed.length > 0)
   expect(new Set(changed)).toEqual(new Set([uris[1]]))
 })

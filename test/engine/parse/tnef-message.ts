@@ -1,12 +1,12 @@
 /** What Outlook sends in place of attachments, by hand. */
 
-function u32(...values: number[]): Buffer {
+export function u32(...values: number[]): Buffer {
   const bytes = Buffer.alloc(values.length * 4)
   for (const [index, value] of values.entries()) bytes.writeUInt32LE(value, index * 4)
   return bytes
 }
 
-function attribute(id: number, data: Buffer): Buffer {
+export function attribute(id: number, data: Buffer): Buffer {
   return Buffer.concat([Buffer.from([id > 0x60000 ? 2 : 1]), u32(id, data.length), data, Buffer.alloc(2)])
 }
 

@@ -3,7 +3,7 @@ import { numbers } from '../../../bench/lib/words.js'
 import { ReadError } from '../../../src/engine/parse/limits.js'
 import { unpackRtf } from '../../../src/engine/parse/mail/compressed-rtf.js'
 import { read, readInside } from './read.js'
-import { makeTnef } from './tnef-message.js'
+import { attribute, makeTnef, u32 } from './tnef-message.js'
 
 const MESSAGE = makeTnef()
 
