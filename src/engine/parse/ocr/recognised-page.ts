@@ -1,6 +1,6 @@
 import type { RecognisedLine, RecognisedPage } from './pages-read.js'
 import { withPlaces } from './word-places.js'
-import { type Line, meanConfidence, type PageText } from './words.js'
+import { joined, type Line, meanConfidence, type PageText } from './words.js'
 
 const POINTS_PER_INCH = 72
 /** Lines whose size differs from the page's usual one by less than this share are of that size: letters of a row differ. */
@@ -36,17 +36,6 @@ export function recognisedPage(page: number, text: PageText): RecognisedPage {
 
 function isText({ words }: Line): boolean {
   return meanConfidence(words) >= NOISE && words.some(({ text }) => /[\p{L}\p{N}]/u.test(text))
-}
-
-/** Chinese and Japanese have no spaces between words. */
-function joined({ words }: Line): string {
-  let text = ''
-  for (const word of words) text += isWide(text.at(-1)) && isWide(word.text[0]) ? word.text : ` ${word.text}`
-  return text.trimStart()
-}
-
-function isWide(letter: string | undefined): boolean {
-  return letter !== undefined && /[\u3000-\u30ff\u3400-\u9fff\uff00-\uffef]/.test(letter)
 }
 
 /** The size of most letters. */

@@ -1,8 +1,9 @@
 import type { TextRun } from '../pdf/pdf-lines.js'
 import { mayHoldTables } from '../pdf/table-find.js'
+import { cutAtLines } from './cut-words.js'
 import { linesDrawn, type PixelLine } from './drawn-lines.js'
 import type { RecognisedLine, RecognisedPage, RuledLine } from './pages-read.js'
-import { type Line, type PageText, tiltOf } from './words.js'
+import { joined, type Line, type PageText, tiltOf } from './words.js'
 
 /** What Tesseract takes a lone currency for, before a figure. */
 const LIKE_CURRENCY = /^(?:[Ss]?[$§][:.;,]?|S|S[.:;,])$/
@@ -19,12 +20,10 @@ const MOST_RULED = 600
 export function withPlaces(page: RecognisedPage, kept: readonly Line[], text: PageText): RecognisedPage {
   const tilt = tiltOf(kept)
   const scale = POINTS_PER_INCH / text.dpi
-  const lines = page.lines.map((line, index): RecognisedLine => {
-    const [left, right, y, size, words, confidences] = line
-    return [left, right, y, size, words, confidences, wordsOf(kept[index], text, tilt, scale)]
-  })
-  if (!mayHoldTables(lines.flatMap(runsOfLine))) return page
+  const placed = (words: readonly Line[]) => placedLines(page, words, text, tilt)
+  if (!mayHoldTables(placed(kept).flatMap(runsOfLine))) return page
   const drawn = linesDrawn(text.picture, text.dpi, tilt)
+  const lines = placed(kept.map((line) => cutAtLines(line, drawn.upright, tilt)))
   const level = drawn.level.map(({ at, from, to }) => ({
     at: text.height - at,
     from: from + tilt * at,
@@ -36,6 +35,16 @@ export function withPlaces(page: RecognisedPage, kept: readonly Line[], text: Pa
     to: text.height - from + tilt * at,
   }))
   return { ...page, lines, ruled: { level: ruled(level, scale), upright: ruled(upright, scale), tilt } }
+}
+
+/** Lines of a page with their words as they are now, and where each of them stands. */
+function placedLines(page: RecognisedPage, kept: readonly Line[], text: PageText, tilt: number): RecognisedLine[] {
+  return page.lines.flatMap(([left, right, y, size], index): RecognisedLine[] => {
+    const line = kept[index]
+    if (line === undefined || line.words.length === 0) return []
+    const confidences = line.words.map(({ confidence }) => confidence)
+    return [[left, right, y, size, joined(line), confidences, wordsOf(line, text, tilt, POINTS_PER_INCH / text.dpi)]]
+  })
 }
 
 /** The words of a line with places, as runs of text. */
@@ -54,8 +63,7 @@ export function runsOfLine([, , , size, text, , places = []]: RecognisedLine): T
   return runs
 }
 
-function wordsOf(line: Line | undefined, { height }: PageText, tilt: number, scale: number): number[] {
-  if (line === undefined) return []
+function wordsOf(line: Line, { height }: PageText, tilt: number, scale: number): number[] {
   const middle = (line.left + line.right) / 2
   return line.words.flatMap(({ text, left, right }) => {
     const baseline = line.baseline + line.tilt * ((left + right) / 2 - middle)

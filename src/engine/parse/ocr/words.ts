@@ -61,6 +61,17 @@ export function linesOf(json: string): Line[] {
   return lines
 }
 
+/** The text of a line; Chinese and Japanese have no spaces between words. */
+export function joined({ words }: Line): string {
+  let text = ''
+  for (const word of words) text += isWide(text.at(-1)) && isWide(word.text[0]) ? word.text : ` ${word.text}`
+  return text.trimStart()
+}
+
+function isWide(letter: string | undefined): boolean {
+  return letter !== undefined && /[\u3000-\u30ff\u3400-\u9fff\uff00-\uffef]/.test(letter)
+}
+
 /** How sure Tesseract is of a text, in per cent: of its words, each by its length. 0 without words. */
 export function meanConfidence(words: Iterable<Word>): number {
   let sum = 0
