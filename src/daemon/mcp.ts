@@ -95,7 +95,12 @@ function tracked(exchange: Exchange, response: Response): Response {
       await reader.cancel(reason)
     },
   })
-  const forget = exchange.options.work.track({ body: stream, cut: () => over() })
+  const forget = exchange.options.work.track({
+    body: stream,
+    cut: () => over(),
+    // what the service tells by itself; answers come by POST
+    isTakenUpAgain: exchange.request.method === 'GET',
+  })
   let isOver = false
   const over = () => {
     if (isOver) return

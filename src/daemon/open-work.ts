@@ -10,7 +10,7 @@ export interface OpenWork {
   /** Keeps a stream within reach of `cutStreams` until it ends. @returns what forgets it */
   track(stream: OpenEventStream): () => void
   cutStreams(reason: string): void
-  /** No request is taken from now on. */
+  /** No request is taken from now on, and streams that clients take up again end. */
   stop(): void
   stopping(): boolean
   /** Resolves when nothing is open any more. */
@@ -50,6 +50,7 @@ export function createOpenWork(): OpenWork {
     },
     stop: () => {
       stopping = true
+      for (const stream of [...streams]) if (stream.isTakenUpAgain === true) stream.cut('the daemon is stopping')
     },
     stopping: () => stopping,
     drained: () => (open === 0 ? Promise.resolve() : new Promise((resolve) => waiting.push(resolve))),

@@ -76,8 +76,8 @@ test('a follower that leaves is forgotten, and one that stays ends with the daem
   expect(edge.work.count()).toBe(before + 2)
   ada.leave()
   await until(() => edge.work.count() === before + 1)
+  // nobody waits for the end of what is taken up again
   edge.work.stop()
-  edge.work.cutStreams('stopping')
   await bob.over
   expect(edge.work.count()).toBe(before)
 })

@@ -6,8 +6,6 @@ export function changesHandlers({ engine }: HandlerDeps) {
     streamChanges: ({ caller, query, signal }) => ({
       headers: {},
       frames: engine.changes.follow(caller, query.seconds, signal),
-      // whoever followed looks at what it follows and comes again
-      interrupted: () => undefined,
     }),
   } satisfies Handlers<typeof changesRoutes>
 }

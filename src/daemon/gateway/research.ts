@@ -12,7 +12,6 @@ export function researchHandlers({ engine: { research } }: HandlerDeps) {
       headers: {},
       // a client that reconnects repeats its address, cursor and all: what it has seen since is in the header
       frames: await research.events(caller, params.id, { ...query, cursor: lastEventId ?? query.cursor }, signal),
-      interrupted: () => undefined,
     }),
     getResearchReport: ({ caller, params }) => research.report(caller, params.id),
     cancelResearchTask: ({ caller, params }) => research.cancel(caller, params.id),

@@ -9,13 +9,15 @@ export interface Frame {
 export interface EventStream {
   headers: Record<string, string>
   frames: AsyncIterable<Frame>
-  /** the last frame of a stream that the daemon itself has to end; none where the client takes it up again */
-  interrupted(reason: string): Frame | undefined
+  /** the last frame of a stream that the daemon itself has to end; absent where the client takes the stream up again */
+  interrupted?(reason: string): Frame
 }
 
 /** An event stream that is going out. */
 export interface OpenEventStream {
   body: ReadableStream<Uint8Array>
+  /** a daemon that stops does not wait for its end */
+  isTakenUpAgain?: boolean
   /** Ends the stream now, with its own last frame. */
   cut(reason: string): void
 }
@@ -81,7 +83,7 @@ export function openEventStream(stream: EventStream, options: Options): OpenEven
   }
   const cut = (reason: string) => {
     if (ended) return
-    send(stream.interrupted(reason))
+    send(stream.interrupted?.(reason))
     controller?.close()
     end()
     options.abandon()
@@ -118,7 +120,7 @@ export function openEventStream(stream: EventStream, options: Options): OpenEven
         end()
       } catch (error) {
         if (ended) return
-        send(stream.interrupted('the answer could not be completed'))
+        send(stream.interrupted?.('the answer could not be completed'))
         controller?.close()
         end(error)
       }
@@ -131,5 +133,5 @@ export function openEventStream(stream: EventStream, options: Options): OpenEven
       frames.return?.().catch(() => {})
     },
   })
-  return { body, cut }
+  return { body, cut, isTakenUpAgain: stream.interrupted === undefined }
 }

@@ -91,9 +91,11 @@ describe('evidence', () => {
     expect(none.missingEvidence).toMatchObject([
       { reason: 'not-retrieved', metadata: { terms: ['high', 'tower', 'Brest'] } },
     ])
-    const partial = evidence([passage('The tower is white.', { held: ['tower'], final: 0.3 })])
+    const partial = evidence([passage('The tower is white.', { held: ['tower'], final: 0.8 })])
     expect(partial.state).toBe('partial')
     expect(partial.missingEvidence).toMatchObject([{ reason: 'not-retrieved', metadata: { terms: ['high', 'Brest'] } }])
+    // of another tower, and little else speaks for it
+    expect(evidence([passage('The tower is white.', { held: ['tower'], final: 0.3 })]).state).toBe('not-enough-evidence')
   })
 
   it('ends behind the last relevant passage where the places of the profile are told', () => {

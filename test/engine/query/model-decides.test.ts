@@ -10,7 +10,7 @@ const FILES = {
   'prices.md': '# Prices\n\nA blue kettle costs forty crowns.\n',
 }
 /** Its words have next to nothing in common with the passage that answers it. */
-const PARAPHRASE = 'From what hour may customers buy groceries in the Norwegian capital Oslo today?'
+const PARAPHRASE = 'From what hour may customers buy groceries in the town centre of Oslo today?'
 
 let fake: FakeOpenAi
 let test: TestEngine
