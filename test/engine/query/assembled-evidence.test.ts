@@ -95,7 +95,9 @@ describe('evidence', () => {
     expect(partial.state).toBe('partial')
     expect(partial.missingEvidence).toMatchObject([{ reason: 'not-retrieved', metadata: { terms: ['high', 'Brest'] } }])
     // of another tower, and little else speaks for it
-    expect(evidence([passage('The tower is white.', { held: ['tower'], final: 0.3 })]).state).toBe('not-enough-evidence')
+    expect(evidence([passage('The tower is white.', { held: ['tower'], final: 0.3 })]).state).toBe(
+      'not-enough-evidence',
+    )
   })
 
   it('ends behind the last relevant passage where the places of the profile are told', () => {
