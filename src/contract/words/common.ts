@@ -233,4 +233,5 @@ export const COMMON_WORDS: Readonly<Record<string, string>> = {
   objects: 'how many files',
   bytes: 'how many bytes',
   unit: 'what is counted',
+  seconds: 'how long the stream goes on',
 }

@@ -346,6 +346,5 @@ export const GATEWAY_WORDS: Readonly<Record<string, string>> = {
   jobs: 'the jobs',
   uploadBytes: 'bytes of a file at most',
   bulkFiles: 'files of one upload at most',
-  seconds: 'how long the stream goes on',
   bulkBytes: 'bytes of one upload at most',
 }
