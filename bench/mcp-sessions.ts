@@ -5,15 +5,13 @@
  *
  * `npm run bench:mcp-sessions -- MINUTES STDIO_SESSIONS`
  */
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdirSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { readCliToken } from '../src/local/keys.js'
-import { KS, privateEnv, runKs, startDaemon, temporaryFolder } from './lib/daemon.js'
+import { privateEnv, runKs, startDaemon, temporaryFolder } from './lib/daemon.js'
+import { mcpStdio } from './lib/mcp-stdio.js'
 import { memoryOf, processorMs } from './lib/process-memory.js'
 import { percentile, report } from './lib/report.js'
 
@@ -184,21 +182,10 @@ async function listening(): Promise<{ idleCpu: number; bareCpu: number; notices:
 
 /** One session over stdio, from its start to the end of its process. */
 async function stdioSession(): Promise<void> {
-  const child = spawn(process.execPath, [KS, 'mcp'], { env: privateEnv(dataDir), stdio: ['pipe', 'pipe', 'inherit'] })
-  const lines = createInterface({ input: child.stdout })
-  const ended = once(child, 'exit')
-  const ask = async (id: number, method: string, params: object): Promise<string> => {
-    child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`)
-    const [line] = await once(lines, 'line')
-    return String(line)
-  }
-  const clientInfo = { name: 'bench', version: '1' }
-  await ask(1, 'initialize', { protocolVersion: '2025-11-25', capabilities: {}, clientInfo })
-  const answer = await ask(2, 'resources/subscribe', { uri: DOCUMENT })
+  const session = await mcpStdio(privateEnv(dataDir))
+  const answer = await session.ask('resources/subscribe', { uri: DOCUMENT })
   if (!answer.includes('"result"')) throw new Error(answer)
-  child.stdin.end()
-  const late = sleep(30_000, 'late', { ref: false })
-  if ((await Promise.race([ended, late])) === 'late') throw new Error(`ks mcp ${child.pid} did not end with its client`)
+  await session.end()
 }
 
 /** Processes that were started for this data directory and are neither the daemon nor below it. */

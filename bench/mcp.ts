@@ -2,12 +2,10 @@
  * How long an agent waits for its first answer: from the start of `ks mcp` to the answer of its first tool, as a multiple
  * of a whole `ks search` in the same minutes, with the same clean environment. Runs are in pairs.
  */
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import { endedChildrenCpuMs, KS, privateEnv, run, runKs, startDaemon, temporaryFolder } from './lib/daemon.js'
+import { mcpStdio } from './lib/mcp-stdio.js'
 import { percentile, report } from './lib/report.js'
 
 const ROUNDS = Number(process.argv[2] ?? 25)
@@ -58,22 +56,11 @@ try {
 /** Begins a session, lists the tools as clients do, and calls one. @returns milliseconds until its answer */
 async function firstAnswer(): Promise<number> {
   const started = performance.now()
-  const child = spawn(process.execPath, [KS, 'mcp', '--space', 'shop'], { env, stdio: ['pipe', 'pipe', 'inherit'] })
-  const lines = createInterface({ input: child.stdout })
-  const ended = once(child, 'exit')
-  const ask = async (id: number, method: string, params: object): Promise<string> => {
-    child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`)
-    const [line] = await once(lines, 'line')
-    return String(line)
-  }
-  const clientInfo = { name: 'bench', version: '1' }
-  await ask(1, 'initialize', { protocolVersion: '2025-11-25', capabilities: {}, clientInfo })
-  child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' })}\n`)
-  await ask(2, 'tools/list', {})
-  const answer = await ask(3, 'tools/call', { name: 'search', arguments: { query: QUESTION } })
+  const session = await mcpStdio(env, ['--space', 'shop'])
+  await session.ask('tools/list', {})
+  const answer = await session.ask('tools/call', { name: 'search', arguments: { query: QUESTION } })
   const ms = performance.now() - started
   if (!answer.includes('nine in the morning')) throw new Error(answer)
-  child.stdin.end()
-  await ended
+  await session.end()
   return ms
 }

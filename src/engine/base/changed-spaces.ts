@@ -1,10 +1,12 @@
+import type { Changes } from './changes.js'
+
 /** Somebody who follows the changes of a tenant's spaces. */
 export interface Follower {
   tenant: string
   /** ids of spaces that changed and were not told of yet */
   changed: Set<string>
-  /** called when there is something to tell */
-  wake(): void
+  /** told when there is something to tell */
+  news: Changes
 }
 
 /** Who follows the changes of spaces, in this process. It costs nothing while nobody does. */
@@ -16,7 +18,7 @@ export class ChangedSpaces {
     for (const follower of this.#followers) {
       if (follower.tenant !== tenant) continue
       follower.changed.add(spaceId)
-      follower.wake()
+      follower.news.tell()
     }
   }
 

@@ -1,5 +1,6 @@
 import type { MultimodalItem } from '../../contract/gateway/document-parts.js'
 import { MAX_DRAWN_PIXELS, MOST_DPI } from '../parse/draw/limits.js'
+import { POINTS_PER_INCH } from '../parse/render/points.js'
 import type { StoredItem } from '../parse/stored.js'
 import { TABLE_FORMATS } from '../parse/tables/formats.js'
 
@@ -13,7 +14,6 @@ export const PAGE_SIDE = 1600
 export const FINEST_SIDE = 4096
 
 const JPEG = 'image/jpeg'
-const POINTS_PER_INCH = 72
 /** Kinds of pictures that can be drawn at another size. */
 const DRAWABLE = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp', 'image/bmp', 'image/tiff'])
 

@@ -1,5 +1,6 @@
 import type { Caller } from '../base/caller.js'
 import type { Follower } from '../base/changed-spaces.js'
+import { Changes } from '../base/changes.js'
 import type { EngineContext } from '../context.js'
 import { spaceMarks } from '../rows/space-marks.js'
 
@@ -22,12 +23,10 @@ export async function* followChanges(
   seconds: number,
   signal: AbortSignal,
 ): AsyncGenerator<ChangeFrame> {
-  const follower: Follower = { tenant, changed: new Set(), wake() {} }
+  const follower: Follower = { tenant, changed: new Set(), news: new Changes() }
   const { changed } = follower
   const endsAt = performance.now() + seconds * 1000
-  const wake = () => follower.wake()
   changes.add(follower)
-  signal.addEventListener('abort', wake)
   try {
     let marks = isShared ? await db.read(spaceMarks(tenant)) : undefined
     yield { event: 'changes.open', data: {} }
@@ -37,29 +36,17 @@ export async function* followChanges(
         yield { event: 'space.changed', data: { knowledgeSpaceId: id } }
       }
       const left = endsAt - performance.now()
-      await happening(follower, signal, isShared ? Math.min(LOOK_SHARED_MS, left) : left)
+      // what changed or ended while a frame was on its way is told to nobody who waits
+      if (changed.size === 0 && !signal.aborted)
+        await follower.news.next(signal, isShared ? Math.min(LOOK_SHARED_MS, left) : left)
       if (marks === undefined || signal.aborted) continue
       const now = await db.read(spaceMarks(tenant))
       for (const id of different(marks, now)) changed.add(id)
       marks = now
     }
   } finally {
-    signal.removeEventListener('abort', wake)
     changes.remove(follower)
   }
-}
-
-/** Resolves when something changed, the reader leaves, or after so many milliseconds. */
-async function happening(follower: Follower, signal: AbortSignal, ms: number): Promise<void> {
-  if (follower.changed.size > 0 || signal.aborted) return
-  let timer: NodeJS.Timeout | undefined
-  await new Promise<void>((resolve) => {
-    follower.wake = resolve
-    timer = setTimeout(resolve, ms)
-    timer.unref()
-  })
-  clearTimeout(timer)
-  follower.wake = () => {}
 }
 
 function different(before: ReadonlyMap<string, string>, now: ReadonlyMap<string, string>): string[] {

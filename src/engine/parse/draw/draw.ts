@@ -1,10 +1,10 @@
 import { readInside } from '../../../local/open-inside.js'
 import { ReadError } from '../limits.js'
 import { sizeOfPicture } from '../picture/size.js'
+import { POINTS_PER_INCH } from '../render/points.js'
 import { MAX_DRAWN_PIXELS, MOST_DPI } from './limits.js'
 import type { Drawing, Drawn } from './messages.js'
 
-const POINTS_PER_INCH = 72
 const JPEG_QUALITY = 82
 const OPAQUE = 255
 

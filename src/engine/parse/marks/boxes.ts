@@ -1,5 +1,6 @@
 import type { BoundingBox } from '../compiled.js'
 import type { Box } from '../render/page-objects.js'
+import { tenths } from '../render/points.js'
 
 /** A page of nothing but one-letter cells has some thousand; what comes behind these is not marked. */
 const MOST_BOXES = 2000
@@ -50,8 +51,4 @@ function isBelow(line: Box, letter: Box): boolean {
 
 function shared(from: number, to: number, start: number, end: number): number {
   return Math.min(to, end) - Math.max(from, start)
-}
-
-function tenths(value: number): number {
-  return Math.round(value * 10) / 10
 }

@@ -1,4 +1,5 @@
 import type { Bitmap } from '../render/bitmap.js'
+import { POINTS_PER_INCH } from '../render/points.js'
 
 /** A straight line in a picture, in pixels: place across its direction, from where and to where. */
 export interface PixelLine {
@@ -18,7 +19,6 @@ const BREAK = 1.6
 const DARK_SHARE = 0.75
 /** A picture with more stretches than this is a pattern, in which no lines of a table are looked for. */
 const MOST_STRETCHES = 20_000
-const POINTS_PER_INCH = 72
 
 /**
  * Thin level and upright lines of a grey picture, by stretches of pixels that are darker than what is above and below, or

@@ -1,6 +1,7 @@
 import type { FoundTable } from '../pdf/found-table.js'
 import type { PdfLine } from '../pdf/pdf-lines.js'
 import { findTables } from '../pdf/table-find.js'
+import { tenths } from '../render/points.js'
 import { linesOfPage } from './pages.js'
 import type { RecognisedLine, RecognisedPage, RuledLine } from './pages-read.js'
 import { runsOfLine } from './word-places.js'
@@ -123,8 +124,4 @@ function shownBox(
   const ys = corners.map(([, y]) => y)
   const [x, y] = [Math.min(...xs), Math.min(...ys)]
   return { x: tenths(x), y: tenths(y), width: tenths(Math.max(...xs) - x), height: tenths(Math.max(...ys) - y) }
-}
-
-function tenths(value: number): number {
-  return Math.round(value * 10) / 10
 }

@@ -1,8 +1,8 @@
+import { POINTS_PER_INCH, tenths } from '../render/points.js'
 import type { RecognisedLine, RecognisedPage } from './pages-read.js'
 import { withPlaces } from './word-places.js'
 import { joined, type Line, meanConfidence, type PageText } from './words.js'
 
-const POINTS_PER_INCH = 72
 /** Lines whose size differs from the page's usual one by less than this share are of that size: letters of a row differ. */
 const SAME_SIZE = 0.22
 /** Words that Tesseract is less sure of than this are specks and ornaments, when a whole line is made of them. */
@@ -49,8 +49,4 @@ function usualSize(lines: readonly Line[]): number {
     if (left <= 0) return size
   }
   return 0
-}
-
-function tenths(value: number): number {
-  return Math.round(value * 10) / 10
 }

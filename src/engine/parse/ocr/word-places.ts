@@ -1,5 +1,6 @@
 import type { TextRun } from '../pdf/pdf-lines.js'
 import { mayHoldTables } from '../pdf/table-find.js'
+import { POINTS_PER_INCH, tenths } from '../render/points.js'
 import { cutAtLines } from './cut-words.js'
 import { linesDrawn, type PixelLine } from './drawn-lines.js'
 import type { RecognisedLine, RecognisedPage, RuledLine } from './pages-read.js'
@@ -7,7 +8,6 @@ import { joined, type Line, type PageText, tiltOf } from './words.js'
 
 /** What Tesseract takes a lone currency for, before a figure. */
 const LIKE_CURRENCY = /^(?:[Ss]?[$§][:.;,]?|S|S[.:;,])$/
-const POINTS_PER_INCH = 72
 /** more ruled lines than these belong to a drawing */
 const MOST_RULED = 600
 
@@ -98,8 +98,4 @@ function ruled(stretches: readonly PixelLine[], scale: number): RuledLine[] {
     tenths(from * scale),
     tenths(to * scale),
   ])
-}
-
-function tenths(value: number): number {
-  return Math.round(value * 10) / 10
 }

@@ -5,6 +5,7 @@ import { ReadError } from '../limits.js'
 import { type Bitmap, MAX_PIXELS } from './bitmap.js'
 import { lettersOf, type PlacedLetter } from './page-letters.js'
 import { layoutOf, type PageLayout } from './page-objects.js'
+import { POINTS_PER_INCH } from './points.js'
 
 type Pdfium = Awaited<ReturnType<typeof PDFiumModule>>
 
@@ -46,7 +47,6 @@ export interface PdfPages {
   close(): void
 }
 
-const POINTS_PER_INCH = 72
 /** `fpdfview.h` */
 const GREY = 1
 const COLOUR = 4
