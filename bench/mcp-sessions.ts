@@ -230,7 +230,7 @@ try {
     { name: 'sessions', value: samples.at(-1)?.sessions ?? 0, unit: '' },
     { name: 'resident at the end', value: samples.at(-1)?.rss ?? 0, unit: 'MiB' },
     { name: 'slope of resident memory', value: per100('rss'), unit: 'MiB / 100 sessions' },
-    { name: 'slope of the heap', value: per100('heap'), unit: 'MiB / 100 sessions', bar: { atMost: 0.25 } },
+    { name: 'slope of the heap', value: per100('heap'), unit: 'MiB / 100 sessions', bar: { atMost: 0.1 } },
     { name: 'left sessions that are held', value: held, unit: '', bar: { atMost: 100 } },
     {
       name: 'sockets at the end, more than at its start',

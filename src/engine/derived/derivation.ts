@@ -1,5 +1,6 @@
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
+import { counted } from '../../lib/text/counted.js'
 import type { EngineContext } from '../context.js'
 import { headRevision, IS_READ, type PendingVersion, pendingVersions } from '../rows/derivations.js'
 import { writePageIndexes } from '../rows/page-indexes.js'
@@ -25,7 +26,7 @@ export const FOREGROUND_MILLISECONDS = 4000
 
 /** Why the graph may lack something; undefined when it lacks nothing. */
 export function graphBehind(unread: number): string | undefined {
-  return unread === 0 ? undefined : `the graph of ${unread} documents is still being built`
+  return unread === 0 ? undefined : `the graph of ${counted(unread, 'document')} is still being built`
 }
 
 /**

@@ -1,5 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { analyzeQuery, analyzeTitled } from '../../lib/text/analyze.js'
+import { counted } from '../../lib/text/counted.js'
 import { type NodeRow, nodesAfter, type VisibleVersion } from '../rows/explain.js'
 import type { Driver } from '../storage/driver.js'
 import { failed, missed, passed, type Stages } from './stages.js'
@@ -63,7 +64,7 @@ function judge(found: Passages, characters: number, quote: string | undefined, s
     failed(stages, 'passage-not-found', {
       stage: 'text',
       reason: 'quote-not-in-one-passage',
-      text: `none of the document's ${found.all.size} passages holds the quoted words ${JSON.stringify(quote ?? '')}`,
+      text: `none of the document's ${counted(found.all.size, 'passage')} holds the quoted words ${JSON.stringify(quote ?? '')}`,
       figures,
     })
     return undefined
@@ -73,8 +74,8 @@ function judge(found: Passages, characters: number, quote: string | undefined, s
     'text',
     'has-text',
     quote === undefined
-      ? `the document has ${found.all.size} passages, ${characters} characters`
-      : `${found.meant.size} of the document's ${found.all.size} passages hold the quoted words`,
+      ? `the document has ${counted(found.all.size, 'passage')}, ${counted(characters, 'character')}`
+      : `${found.meant.size} of the document's ${counted(found.all.size, 'passage')} ${found.meant.size === 1 ? 'holds' : 'hold'} the quoted words`,
     { ...figures, meant: found.meant.size },
   )
   return found

@@ -1,4 +1,5 @@
 import type { MissingEvidence } from '../../contract/gateway/queries.js'
+import { counted } from '../../lib/text/counted.js'
 import type { EngineContext } from '../context.js'
 import { deniedNodes, permittedDocuments } from '../rows/permissions.js'
 import { visibleKeys } from '../rows/queries.js'
@@ -37,7 +38,7 @@ export function permissionLimit(
 export function withheldEntry({ filtered, better }: PermissionLimit): MissingEvidence {
   return {
     reason: 'permission-filtered',
-    text: `${filtered} passages were left out, whose sources you may not read`,
+    text: `${counted(filtered, 'passage')} ${filtered === 1 ? 'was' : 'were'} left out, whose sources you may not read`,
     metadata: { filtered, better },
   }
 }

@@ -4,6 +4,7 @@ import { KsError, notFound } from '../../contract/errors.js'
 import type { FsMvBody, FsRmQuery, FsWriteBody, Moved, Removed, VirtualItem } from '../../contract/gateway/fs.js'
 import { LIMITS } from '../../contract/limits.js'
 import { newId } from '../../lib/ids.js'
+import { counted } from '../../lib/text/counted.js'
 import type { Caller } from '../base/caller.js'
 import { provisionalType } from '../base/file-names.js'
 import type { VirtualPath } from '../base/virtual-paths.js'
@@ -224,7 +225,7 @@ export async function removeFiles(
     if (file === undefined && query.recursive !== 'true')
       throw new KsError(
         'invalid-request',
-        `path names a folder of ${files} files, ${JSON.stringify(parsed.path)}: recursive must be true to remove it`,
+        `path names a folder of ${counted(files, 'file')}, ${JSON.stringify(parsed.path)}: recursive must be true to remove it`,
       )
     const at = { spaceKey: key, seq: yield* nextChange(key), now: now() }
     yield* removeRows(at, file === undefined ? { tree } : { folder, base })

@@ -38,6 +38,9 @@ describe('what the scopes of sources keep from a reader', () => {
       text: '3 passages were left out, whose sources you may not read',
       metadata: { filtered: 3, better: true },
     })
+    expect(withheldEntry({ filtered: 1, better: true, near: false }).text).toBe(
+      '1 passage was left out, whose sources you may not read',
+    )
   })
 })
 

@@ -1,6 +1,7 @@
 import { mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { graphBehind } from '../../../src/engine/derived/derivation.js'
 import { rowsOf } from '../../helpers/databases.js'
 import { ADA, ingest, startEngine, type TestEngine } from '../../helpers/engine.js'
 import { mountTmpfs, unmount } from '../../helpers/small-disk.js'
@@ -119,6 +120,10 @@ describe('views say how much of the publication they cover', { timeout: 180_000 
         ])
       }
     }
+  })
+
+  it('says of one document that it is one', () => {
+    expect(graphBehind(1)).toBe('the graph of 1 document is still being built')
   })
 
   it('of which lists of the graph say that it is not whole', async () => {
