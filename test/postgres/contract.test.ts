@@ -129,6 +129,28 @@ describe.each(BACKENDS)('programs on %s', (_, open) => {
     expect(await publications(published)).toHaveLength(31)
   })
 
+  it('insert a key once that five look for at once and find free, and the others find it taken', async () => {
+    const take = (jti: string) =>
+      driver.write(function* (): Write<string> {
+        if ((yield* sql.get('SELECT 1 FROM revoked_tokens WHERE jti = ?', [jti])) !== undefined) return 'taken'
+        yield* sql.run('INSERT INTO revoked_tokens (jti, expires_at) VALUES (?, 1)', [jti])
+        return 'inserted'
+      })
+    for (const jti of ['race 1', 'race 2', 'race 3'])
+      expect((await together(5, () => take(jti))).sort()).toEqual(['inserted', ...Array(4).fill('taken')])
+  })
+
+  it('fail for a key that is taken without looking, after a bounded number of runs', async () => {
+    let runs = 0
+    const insert = () => {
+      runs++
+      return sql.run("INSERT INTO revoked_tokens (jti, expires_at) VALUES ('twice', 1)")
+    }
+    await driver.write(insert)
+    await expect(driver.write(insert)).rejects.toThrow(/duplicate key|UNIQUE/)
+    expect(runs).toBeLessThan(6)
+  })
+
   it('claim each of 6,000 jobs once, with six claimers', async () => {
     const claimed = await newSpace(driver)
     const document = await driver.write(() => newDocument(claimed, 'claimed.md'))

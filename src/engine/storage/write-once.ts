@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { KsError } from '../../contract/errors.js'
 import type { Driver, WriteOptions } from './driver.js'
-import { CommitUnknown, isThereAlready } from './postgres/errors.js'
+import { CommitUnknown } from './postgres/errors.js'
 import type { Read, Write } from './program.js'
 
 /** How long it is looked whether a write came through: about as long as a standby takes until it is the primary. */
@@ -44,8 +44,6 @@ async function again<T>(
         return (yield* look()) ?? (yield* work())
       }, options)
     } catch (error) {
-      // the earlier try was still on its way when it was looked for, and has come through since
-      if (isThereAlready(error)) continue
       if (!(error instanceof KsError) || error.code !== 'unavailable') throw error
       if (performance.now() > until) throw unknown
     }

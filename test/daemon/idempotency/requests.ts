@@ -1,10 +1,9 @@
 import { tmpdir } from 'node:os'
-import Sqlite from 'better-sqlite3'
 import type { AcceptedDocument } from '../../../src/contract/gateway/documents.js'
 import type { Source } from '../../../src/contract/gateway/sources.js'
-import { dataLayout } from '../../../src/local/layout.js'
 import type { Planted } from '../../conformance/planted.js'
 import type { Sent, TestEdge } from '../../helpers/daemon.js'
+import { rowsOf } from '../../helpers/databases.js'
 import { ADA } from '../../helpers/engine.js'
 import { startNotion } from '../../helpers/places/notion.js'
 import type { RemotePlace } from '../../helpers/places/place.js'
@@ -34,16 +33,13 @@ export interface Ground {
 const MODEL = { pluginId: 'builtin', provider: 'lsa', model: 'lsa-200' }
 const NOBODY = "'nobody'"
 /** as a gateway that is there, or its claims would be taken from it */
-const NOBODY_IS_THERE = `INSERT OR REPLACE INTO gateways (id, started_at, beat_at)
-  SELECT ${NOBODY}, now, now FROM (SELECT CAST(unixepoch('subsec') * 1000 AS INTEGER) now);`
+const nobodyIsThere = () => `INSERT INTO gateways (id, started_at, beat_at)
+  VALUES (${NOBODY}, ${Date.now()}, ${Date.now()}) ON CONFLICT (id) DO UPDATE SET beat_at = excluded.beat_at;`
 let made = 0
 
 /** Whether a space has a row, deleted or not. */
 function isThere(dataDir: string, id: string): boolean {
-  const sqlite = new Sqlite(dataLayout(dataDir).database, { readonly: true })
-  const row = sqlite.prepare('SELECT 1 FROM spaces WHERE id = ?').get(id)
-  sqlite.close()
-  return row !== undefined
+  return rowsOf(dataDir).get('SELECT 1 FROM spaces WHERE id = ?', id) !== undefined
 }
 
 async function space({ call }: Ground, token?: string): Promise<string> {
@@ -117,7 +113,7 @@ export const REQUESTS: Readonly<Record<string, Prepare>> = {
   reindexDocuments: ({ planted }) => ({ json: { documentIds: [planted.open[1]] } }),
   checkDocuments: () => ({ json: { items: [{ filename: 'a.md', sha256: 'a'.repeat(64) }] } }),
   cancelJob: async (at) => {
-    await at.sql(`${NOBODY_IS_THERE} CREATE TRIGGER held AFTER INSERT ON jobs
+    await at.sql(`${nobodyIsThere()} CREATE TRIGGER held AFTER INSERT ON jobs
       WHEN (SELECT filename FROM documents WHERE key = NEW.doc_key) = 'held.md'
       BEGIN UPDATE jobs SET claimed_by = ${NOBODY} WHERE key = NEW.key; END`)
     return { values: { id: (await upload(at, 'held.md', false)).compilationJob.id } }
@@ -180,7 +176,7 @@ export const REQUESTS: Readonly<Record<string, Prepare>> = {
   },
   createResearchTask: ({ planted }) => ({ json: { knowledgeSpaceId: planted.space, query: 'Where is the pier?' } }),
   cancelResearchTask: async (at) => {
-    await at.sql(`${NOBODY_IS_THERE} CREATE TRIGGER waits AFTER INSERT ON research_tasks WHEN NEW.query = 'Who waits?'
+    await at.sql(`${nobodyIsThere()} CREATE TRIGGER waits AFTER INSERT ON research_tasks WHEN NEW.query = 'Who waits?'
       BEGIN UPDATE research_tasks SET claimed_by = ${NOBODY} WHERE id = NEW.id; END`)
     const json = { knowledgeSpaceId: at.planted.space, query: 'Who waits?' }
     return { values: { id: (await at.call<{ id: string }>('POST', '/research-tasks', { json })).id } }

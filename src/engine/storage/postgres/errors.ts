@@ -11,6 +11,11 @@ interface Said {
 
 /** Another transaction was in the way: the same program may succeed when it runs again. */
 const CONFLICTS: ReadonlySet<string> = new Set(['40001', '40P01'])
+/**
+ * Unique and foreign keys count rows that a transaction cannot see yet: another one has inserted the key, or removed the
+ * parent, since this program looked. It sees that when it runs again, and gives the answer that it gives without a race.
+ */
+const OVERTAKEN: ReadonlySet<string> = new Set(['23505', '23503'])
 /** connection failures, shutdown and start of the server, too many connections, a standby that became none yet */
 const AWAY = /^(08...|57P0[123]|53300|25006|E[A-Z]+)$/
 /** `lock_timeout`, and `idle_in_transaction_session_timeout` of a program that was held up */
@@ -20,7 +25,6 @@ const NOT_LET_IN = /^(28...|3D000)$/
 const NO_PASSWORD = /password must be a (non-empty )?string/
 const DISK_FULL = '53100'
 const SQLSTATE = /^[0-9A-Z]{5}$/
-const UNIQUE = '23505'
 /** what `pg` and its pool say without a code */
 const ENDED =
   /^(Connection terminated|Client (was closed|has encountered)|Query read timeout|timeout expired|Cannot use a pool)/
@@ -48,14 +52,14 @@ export class CommitUnknown extends KsError {
   }
 }
 
-/** Whether a statement was refused since a row with its key is there. */
-export function isThereAlready(error: unknown): boolean {
-  return error instanceof StatementRefused && error.code === UNIQUE
-}
-
 /** Whether the same program may be run again. */
 export function isConflict(error: unknown): boolean {
   return CONFLICTS.has(said(error).code) || isOutdated(error)
+}
+
+/** Whether the key of a row was refused, which may be for a row that this program could not see. */
+export function isOvertaken(error: unknown): boolean {
+  return OVERTAKEN.has(said(error).code)
 }
 
 /** Whether the connection, and not the statement, has failed. */

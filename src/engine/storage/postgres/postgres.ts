@@ -7,7 +7,7 @@ import { postgresDialect } from '../dialect.js'
 import type { DatabaseCounts, Driver, Snapshot, WriteOptions } from '../driver.js'
 import { type Asked, isProgram, type Read, sql, type Write } from '../program.js'
 import { Connections, type PostgresOptions } from './connections.js'
-import { CommitUnknown, isAway, isConflict, isSpent, NotConnected, notConnected, notOpened, told } from './errors.js'
+import { CommitUnknown, isAway, isConflict, isOvertaken, isSpent, NotConnected, notConnected, notOpened, told } from './errors.js'
 import { checkServer } from './migrate.js'
 import { Prepared } from './prepared.js'
 import { Session } from './session.js'
@@ -22,6 +22,8 @@ export interface Statements {
 
 /** runs of one program, the first among them */
 const MOST_RUNS = 10
+/** of one whose key was refused: a key that is refused once more is no race */
+const MAX_RUNS_OVERTAKEN = 3
 const FIRST_PAUSE_MS = 4
 const LONGEST_PAUSE_MS = 200
 /** How long a write waits for a server that has gone, and a read: another one takes over, or the same starts again. */
@@ -179,7 +181,8 @@ export class Postgres implements Driver {
     if (error instanceof CommitUnknown || this.#isClosed) throw error
     const mayBeBack = (isAway(error) || error instanceof NotConnected) && performance.now() < until
     if (mayBeBack) this.#isAway = true
-    if (!mayBeBack && (!isConflict(error) || run >= MOST_RUNS)) throw error
+    const maxRuns = isConflict(error) ? MOST_RUNS : isOvertaken(error) ? MAX_RUNS_OVERTAKEN : 0
+    if (!mayBeBack && run >= maxRuns) throw error
     this.#count('again')
     await sleep(Math.random() * Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** run))
   }
