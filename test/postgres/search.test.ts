@@ -8,6 +8,7 @@ import { FakeSource, told } from '../engine/search/fake-source.js'
 import { clusteredVectors, seeded } from '../engine/search/random.js'
 import { type Place, runSearchIndexesSuite } from '../engine/search/search-indexes.suite.js'
 import { addressOf, connect, hasVectors, openPostgres, searchableDatabase } from '../helpers/postgres.js'
+import { SUPERUSER } from '../helpers/postgres-server.js'
 
 const MODEL = 'test/model@1'
 const DIMENSION = 16
@@ -67,7 +68,7 @@ describe.skipIf(!hasVectors)('search in the database', () => {
       )
 
     async function asked(text: string, values: unknown[] = []): Promise<Record<string, unknown>[]> {
-      const client = await connect(database)
+      const client = await connect(database, SUPERUSER)
       try {
         return (await client.query(text, values)).rows
       } finally {

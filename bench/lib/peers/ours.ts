@@ -108,6 +108,7 @@ function replaySource(db: Database.Database, head: () => number): ReplaySource {
   const count = (table: 'nodes' | 'vectors'): number =>
     Number(db.prepare(`SELECT count(*) FROM ${table}`).pluck().get())
   return {
+    inSpace: (_space, work) => work(),
     head: async () => ({ seq: head(), vectorSpace: VECTOR_SPACE, dimension: DIMENSION }),
     oldest: async () => 1,
     expected: async () => ({ seq: head(), nodes: head() * BATCH, vectorSpace: VECTOR_SPACE, vectors: head() * BATCH }),

@@ -23,6 +23,7 @@ const ENTRIES = 200
 /** Rows from which the search indexes are rebuilt, whoever asks first. Space ids are those of the API. */
 export function createReplaySource(db: Driver): ReplaySource {
   return {
+    inSpace: (space, work) => inSpace(db, space, work),
     async head(space) {
       const row = await inSpace(db, space, () => db.read(indexHead(space)))
       const seq = row?.seq ?? 0

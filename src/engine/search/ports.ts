@@ -142,6 +142,8 @@ export interface SourceHead {
 
 /** Where lost or missing projections are rebuilt from: the database. Implemented by the storage side. */
 export interface ReplaySource {
+  /** Does work for the tenant of a space, whoever has begun it. */
+  inSpace<T>(space: string, work: () => Promise<T>): Promise<T>
   /** newest entry of a space's projection log, and its active vector space */
   head(space: string): Promise<SourceHead>
   /** oldest entry from which `changes` can answer; an index that is behind it starts anew from 0 */

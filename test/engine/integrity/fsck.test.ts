@@ -275,6 +275,7 @@ async function spoilIndex(dataDir: string, space: string, change: { add: Indexed
     dir: join(dataDir, 'indexes'),
     watermarkLagMs: 0,
     source: {
+      inSpace: (_space, work) => work(),
       head: async () => ({ seq }),
       oldest: async () => 1,
       expected: async () => ({ seq, nodes, vectors: 0 }),

@@ -1,4 +1,5 @@
 import { crc32 } from 'node:zlib'
+import { asTenant } from '../../../src/engine/base/tenant-scope.js'
 import type {
   ExpectedCounts,
   FreshBatch,
@@ -35,6 +36,10 @@ export class FakeSource implements ReplaySource {
   constructor(vectorSpace?: string, dimension?: number) {
     this.vectorSpace = vectorSpace
     this.dimension = dimension
+  }
+
+  inSpace<T>(_space: string, work: () => Promise<T>): Promise<T> {
+    return asTenant('acme', work)
   }
 
   /** Commits a change to the truth; the batch is what the caller then tells the indexes. */
@@ -158,6 +163,7 @@ export function told(indexes: Pick<SearchIndexes, 'follow'>, space: string, batc
 export function sourcesOf(sources: Readonly<Record<string, FakeSource>>): ReplaySource {
   const of = (space: string): FakeSource => sources[space] ?? new FakeSource()
   return {
+    inSpace: (space, work) => of(space).inSpace(space, work),
     head: (space) => of(space).head(),
     oldest: (space) => of(space).oldest(),
     expected: (space) => of(space).expected(),

@@ -27,6 +27,7 @@ function of(space: string): FakeSource {
 
 /** Each space has a truth of its own. */
 const perSpace: ReplaySource = {
+  inSpace: (_space, work) => work(),
   head: (space) => of(space).head(),
   oldest: (space) => of(space).oldest(),
   expected: (space) => of(space).expected(),

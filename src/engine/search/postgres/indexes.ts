@@ -60,7 +60,7 @@ const RETRY_MS = 1_000
  * @throws KsError that says what the database lacks
  */
 export async function createPostgresIndexes(options: PostgresIndexesOptions): Promise<SearchIndexes> {
-  return new PostgresIndexes(options, await prepareTables(options.address))
+  return new PostgresIndexes(options, await prepareTables(options.address, options.gateway))
 }
 
 class PostgresIndexes implements SearchIndexes {
@@ -98,7 +98,7 @@ class PostgresIndexes implements SearchIndexes {
     if (fresh !== undefined) checkBatch(fresh)
     if (seq <= this.#at(space)) return
     this.underWay(space, seq)
-    await this.#queue(space).push({ seq, ...defined({ fresh }) })
+    await this.#options.source.inSpace(space, () => this.#queue(space).push({ seq, ...defined({ fresh }) }))
   }
 
   underWay(space: string, seq: number): void {
@@ -177,7 +177,7 @@ class PostgresIndexes implements SearchIndexes {
   }
 
   async settle(space: string): Promise<void> {
-    const state = await this.#state(space)
+    const state = await this.#options.source.inSpace(space, () => this.#state(space))
     await Promise.allSettled([state.text, state.whole])
     const { seq } = await this.#options.source.head(space)
     await this.follow(space, seq).catch((error: unknown) => this.#options.log?.(String(error)))
@@ -188,6 +188,10 @@ class PostgresIndexes implements SearchIndexes {
   }
 
   async drop(space: string): Promise<void> {
+    await this.#options.source.inSpace(space, () => this.#drop(space))
+  }
+
+  async #drop(space: string): Promise<void> {
     this.#audit.forget(space)
     await this.#queues.get(space)?.clear(new KsError('unavailable', `the indexes of space ${space} are being removed`))
     this.#forget(space)
@@ -305,13 +309,15 @@ class PostgresIndexes implements SearchIndexes {
 
   /** Does something with a space; once more where its rows were removed meanwhile. */
   async #withState<T>(space: string, work: (state: SpaceState) => Promise<T>): Promise<T> {
-    try {
-      return await work(await this.#state(space))
-    } catch (error) {
-      if (!(error instanceof ShelfGone)) throw error
-      this.#forget(space)
-      return await work(await this.#state(space))
-    }
+    return await this.#options.source.inSpace(space, async () => {
+      try {
+        return await work(await this.#state(space))
+      } catch (error) {
+        if (!(error instanceof ShelfGone)) throw error
+        this.#forget(space)
+        return await work(await this.#state(space))
+      }
+    })
   }
 
   async #considerGraph(space: number, vectorSpace: string): Promise<void> {

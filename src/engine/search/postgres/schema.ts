@@ -1,6 +1,7 @@
 import { KsError } from '../../../contract/errors.js'
 import { ANALYZER_VERSION } from '../../../lib/text/analyze.js'
 import type { DatabaseAddress } from '../../../local/database-address.js'
+import { EXPIRES_AFTER_MS } from '../../base/leases.js'
 import { connectOnce } from '../../storage/postgres/connections.js'
 import { told } from '../../storage/postgres/errors.js'
 
@@ -11,9 +12,16 @@ import { told } from '../../storage/postgres/errors.js'
  */
 
 /** Raised when tables or what they mean change. */
-const LAYOUT_VERSION = 1
+const LAYOUT_VERSION = 2
 /** The namespace of the tables. */
-export const IN = `search_${LAYOUT_VERSION * 1_000 + ANALYZER_VERSION}`
+const PREFIX = 'search_'
+const NUMBER = LAYOUT_VERSION * 1_000 + ANALYZER_VERSION
+export const IN = `${PREFIX}${NUMBER}`
+
+/** The setting of a transaction that names the words which rows of `nodes` have to hold; without it, all rows count. */
+export const WORDS_SETTING = 'ks.words'
+/** a query that every row matches */
+const ANY_WORDS = "!''ks''"
 
 const EXTENSION = 'vector'
 /** Before this a search of a graph that leaves hits out for a filter gives fewer than asked for. */
@@ -33,6 +41,7 @@ export function sampleOf(column: string): string {
   return `hashint8(${column}) & ${SAMPLES - 1}`
 }
 
+const TABLE_NAMES = ['spaces', 'nodes', 'terms', 'vector_spaces', 'vectors']
 const TABLES = `
 CREATE SCHEMA IF NOT EXISTS ${IN};
 CREATE TABLE IF NOT EXISTS ${IN}.spaces (
@@ -88,6 +97,11 @@ CREATE TABLE IF NOT EXISTS ${IN}.vectors (
 ALTER TABLE ${IN}.vectors ALTER COLUMN v SET STORAGE MAIN;
 CREATE INDEX IF NOT EXISTS vectors_doc ON ${IN}.vectors (vector_space, doc);
 CREATE INDEX IF NOT EXISTS vectors_sample ON ${IN}.vectors (vector_space, (${sampleOf('node')}));
+${TABLE_NAMES.map((name) => `SELECT isolate('${IN}.${name}');`).join('\n')}
+-- PostgreSQL looks up no index by a condition of a statement whose operator may leak values, and @@ may, before the policies
+-- of the table hold: a condition of such a policy it does
+CREATE POLICY of_words ON ${IN}.nodes AS RESTRICTIVE FOR SELECT
+  USING (terms @@ coalesce(nullif(current_setting('${WORDS_SETTING}', true), ''), '${ANY_WORDS}')::tsquery);
 `
 
 const EXTENSION_STATE = `SELECT (SELECT extversion FROM pg_extension WHERE extname = '${EXTENSION}') installed,
@@ -101,22 +115,30 @@ interface State {
   has_tables: boolean
 }
 
+/** Namespaces of earlier layouts and analysers, while no gateway but this one is there that may search in them. */
+const EARLIER = `SELECT nspname name FROM pg_namespace WHERE nspname ~ '^${PREFIX}[0-9]+$'
+  AND substr(nspname, ${PREFIX.length + 1})::numeric < ${NUMBER} AND nspowner = (SELECT oid FROM pg_roles WHERE rolname = current_user)
+  AND NOT EXISTS (SELECT 1 FROM gateways WHERE id <> $1 AND beat_at > extract(epoch FROM clock_timestamp()) * 1000 - ${EXPIRES_AFTER_MS})`
+
 /**
- * Makes the tables where they are not.
+ * Makes the tables where they are not, and removes those of earlier versions: they hold words of all tenants, and what they
+ * hold is read from the rows again.
  *
+ * @param gateway who asks, which may be there already
  * @returns the object id of the type of vectors, which differs between databases
  * @throws KsError that says what the database lacks
  */
-export async function prepareTables(address: DatabaseAddress): Promise<number> {
+export async function prepareTables(address: DatabaseAddress, gateway: string): Promise<number> {
   return await withClient(address, async (client) => {
-    const state = await stateOf(client)
-    const vectorType = checked(state, address)
-    if (state.has_tables) return vectorType
+    const vectorType = checked(await stateOf(client), address)
     await client.query('BEGIN')
     await client.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [TABLES_LOCK])
-    await client.query(TABLES).catch((error: unknown) => {
-      throw refused(error, address)
-    })
+    if (!(await stateOf(client)).has_tables)
+      await client.query(TABLES).catch((error: unknown) => {
+        throw refused(error, address)
+      })
+    const { rows } = await client.query<{ name: string }>(EARLIER, [gateway])
+    for (const { name } of rows) await client.query(`DROP SCHEMA ${name} CASCADE`)
     await client.query('COMMIT')
     return vectorType
   })

@@ -4,7 +4,7 @@ import type { SearchMessage } from '../protocol.js'
 import { countTerms, type TextHits, weighRewordings, weighTerms } from '../text-index.js'
 import { isStorable, numberArray, placesOf, prefixOf, quoted, textArray } from './literals.js'
 import { frequenciesOf } from './node-rows.js'
-import { IN } from './schema.js'
+import { IN, WORDS_SETTING } from './schema.js'
 import type { SpaceRow } from './space-rows.js'
 
 /*
@@ -167,7 +167,7 @@ function queryOf(prefix: string, { terms }: Part): string {
 /** A rank of one term alone grows with its places as BM25 does, and costs a look into the row. */
 const RANK = `ts_rank('{1,1,1,1}', terms, `
 
-/** The best rows of a query by their rarest parts, and their lengths, as BM25 weighs them. */
+/** The best rows that hold the words of a query, by its rarest parts, and their lengths, as BM25 weighs them. */
 function* chosen(
   { key, nodes, length }: SpaceRow,
   query: string,
@@ -182,13 +182,15 @@ function* chosen(
   const slots = Array.from({ length: CHOOSING_PARTS }, (_, place) => rarest[place])
   const values: Bindable[] = [textArray(all.map((term) => quoted(prefix + term)))]
   for (const part of slots) values.push(part?.idf ?? 0, part === undefined ? quoted(prefix) : queryOf(prefix, part))
-  values.push(1 + K1 * (1 - B), (K1 * B) / Math.max(1, average), key, query)
+  values.push(1 + K1 * (1 - B), (K1 * B) / Math.max(1, average), key)
   if (docs !== undefined) values.push(numberArray(docs))
+  // the policy of the rows compares their terms with it
+  yield* sql.get('SELECT set_config(?, ?, true)', [WORDS_SETTING, query])
   const rows = yield* sql.all<{ node: number; length: number; ranks: string }>(
     `SELECT node, length, ARRAY(SELECT ${RANK}term) FROM unnest(?::tsquery[]) term) ranks
      FROM (SELECT node, length, terms, (${slots.map(() => `?::float8 * ${RANK}?::tsquery)`).join(' + ')})
          / (?::float8 + ?::float8 * length) worth
-       FROM ${IN}.nodes WHERE space = ? AND terms @@ ?::tsquery ${docs === undefined ? '' : 'AND doc = ANY(?::bigint[])'}
+       FROM ${IN}.nodes WHERE space = ? ${docs === undefined ? '' : 'AND doc = ANY(?::bigint[])'}
        ORDER BY worth DESC, node LIMIT ${wanted}) best`,
     values,
   )

@@ -2,7 +2,7 @@ import { type Bindable, type Read, sql } from '../../storage/program.js'
 import { BACKGROUND_SAMPLES, type Background, backgroundOf } from '../background.js'
 import type { SearchMessage } from '../protocol.js'
 import { halfvec, numberArray } from './literals.js'
-import { IN, SAMPLES, sampleOf } from './schema.js'
+import { IN, sampleOf } from './schema.js'
 import type { VectorSpaceRow } from './vector-rows.js'
 
 /** Vectors up to which all of a vector space, or those of a filter's documents, are compared. */
@@ -114,13 +114,12 @@ function cosinesOf({ key }: VectorSpaceRow, query: Buffer, nodes: readonly numbe
   }
 }
 
-/** Cosines with vectors that are picked by their keys alone. */
-function* background({ key, vectors }: VectorSpaceRow, query: Buffer): Read<Background | undefined> {
-  const parts = Math.min(SAMPLES, Math.ceil((SAMPLES * BACKGROUND_SAMPLES) / Math.max(1, vectors)))
+/** Cosines with vectors that are picked by their keys alone: in the order of an index, the first. */
+function* background({ key }: VectorSpaceRow, query: Buffer): Read<Background | undefined> {
   const rows = yield* sql.all<{ cosine: number }>(
     `SELECT -(v <#> ?::halfvec) cosine FROM ${IN}.vectors
-     WHERE vector_space = ? AND (${sampleOf('node')}) < ? ORDER BY ${sampleOf('node')} LIMIT ${BACKGROUND_SAMPLES}`,
-    [query, key, parts],
+     WHERE vector_space = ? ORDER BY ${sampleOf('node')} LIMIT ${BACKGROUND_SAMPLES}`,
+    [query, key],
   )
   return backgroundOf(rows.map(({ cosine }) => cosine))
 }
