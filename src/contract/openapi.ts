@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import { defined } from '../lib/defined.js'
+import { CALLERS, refusalOf } from './callers.js'
 import { ChatErrorBody } from './chat/routes.js'
 import { ERRORS } from './errors.js'
 import { REQUEST_EXAMPLES } from './examples.js'
@@ -117,6 +118,9 @@ function operation(route: RouteDefinition, components: Components): Json {
     description: descriptionOf(route),
     tags: TAGS.filter(({ routes }) => routes.includes(route)).map(({ name }) => name),
     security: securityOf(route),
+    'x-callers': Object.entries(CALLERS).flatMap(([name, caller]) =>
+      refusalOf(route, caller) === undefined ? name : [],
+    ),
     ...(route.extension === true ? { 'x-extension': true } : {}),
     ...(parameters.length > 0 ? { parameters } : {}),
     ...requestBody(route, components),
@@ -131,6 +135,11 @@ const ACCESS: Readonly<Record<RouteDefinition['scope'], string>> = {
   application: 'Needs the key of a chat application.',
 }
 
+const ONLY: Readonly<Record<NonNullable<RouteDefinition['only']>, string>> = {
+  'every-scope': 'Needs the scope `knowledge-spaces:*`.',
+  operator: 'Only the operator may call it.',
+}
+
 /** What holds for every operation of its kind follows from the route itself. */
 function descriptionOf(route: RouteDefinition): string {
   const events = Object.keys(route.events ?? {}).map((name) => `\`${name}\``)
@@ -138,6 +147,7 @@ function descriptionOf(route: RouteDefinition): string {
     ...(route.description === undefined ? [] : [route.description]),
     ...(events.length === 0 ? [] : [`The answer is a stream of the events ${events.join(', ')}.`]),
     ACCESS[route.scope],
+    ...(route.only === undefined ? [] : [ONLY[route.only]]),
     ...(route.extension === true ? ['An addition to the API document.'] : []),
   ].join(' ')
 }

@@ -9,6 +9,10 @@ export interface RouteDefinition {
   path: string
   /** `application`: a key of a chat application instead of a token */
   scope: 'read' | 'write' | 'public' | 'application'
+  /** which holders of the scope may call it: all where absent */
+  only?: 'every-scope' | 'operator'
+  /** a visitor of the page of an application may call it, as a key of the application may */
+  visitors?: true
   summary: string
   /** what a client has to know beyond the summary */
   description?: string

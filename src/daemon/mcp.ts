@@ -14,7 +14,7 @@ import { compileRoutes } from './routing.js'
  * its tools do goes through the daemon's own routes with the caller's token, so there is no second way to anything. The
  * code behind it is loaded with the first request.
  */
-const routes = (['GET', 'POST', 'DELETE'] as const).map((method) =>
+export const mcpRoutes = (['GET', 'POST', 'DELETE'] as const).map((method) =>
   route({
     id: `mcp${method}`,
     method,
@@ -50,8 +50,8 @@ export function serveMcp(app: Hono<{ Bindings: EdgeBindings }>, options: EdgeOpt
       errorReply(failure, failure.code === 'unauthenticated' ? { 'www-authenticate': 'Bearer', ...headers } : headers),
   }
   const edge = createEdge(options, dialect)
-  const handlers = Object.fromEntries(routes.map(({ id }) => [id, () => undefined]))
-  for (const path of compileRoutes(routes, handlers)) app.all(path.pattern, (context) => edge(context, path))
+  const handlers = Object.fromEntries(mcpRoutes.map(({ id }) => [id, () => undefined]))
+  for (const path of compileRoutes(mcpRoutes, handlers)) app.all(path.pattern, (context) => edge(context, path))
 }
 
 async function answered(exchange: Exchange, session: Session, sessions: McpSessions): Promise<Response> {

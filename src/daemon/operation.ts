@@ -29,8 +29,6 @@ export interface CallContext {
   caller: Caller
   /** may manage the daemon itself */
   operator: boolean
-  /** the token has every scope */
-  everyScope: boolean
 }
 
 /** Bytes that are sent as they are made. */

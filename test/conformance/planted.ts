@@ -10,6 +10,8 @@ import { SOME_UUID, sample, schemaOf } from './samples.js'
 
 /** Words that stand in the planted documents and in their names, and in nothing that anybody asks. */
 export const MARKERS = /zanzibarium|brumborax|quellwasser/i
+/** A word of what the tenant of the planted documents has otherwise: no secret to its subjects, and one to other tenants. */
+export const TENANT_MARKER = /velvetine/i
 export const QUESTION = 'Which agreement does the guild depend on, and where does it meet?'
 
 const LEDGER = `# Zanzibarium
@@ -22,7 +24,7 @@ Quellwasser Hall was founded by Zanzibarium Guild. Brumborax Agreement supersede
 `
 const OPEN = `# Harbour
 
-The harbour opens at nine. The pilot guild meets at noon in the harbour office, and the tide decides.
+The harbour opens at nine. The pilot guild meets at noon in the velvetine harbour office, and the tide decides.
 `
 
 /** What `plant` made: values of path parts by their names, for gateway and chat service. */
@@ -51,7 +53,9 @@ export async function plant(edge: TestEdge, word = 'zanzibarium'): Promise<Plant
     if (response.status >= 300) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`)
     return response.status === 204 ? (undefined as never) : await bodyOf(response)
   }
-  const space = (await call<{ id: string }>('POST', '/knowledge-spaces', { json: { name: 'Sea', slug: 'sea' } })).id
+  const space = (
+    await call<{ id: string }>('POST', '/knowledge-spaces', { json: { name: 'Velvetine Sea', slug: 'sea' } })
+  ).id
   const at = `/knowledge-spaces/${space}`
   const [harbour] = await ingest(edge.engine, ADA, space, { 'harbour.md': OPEN })
   const site = await startSite({ [`/${word}/`]: page('Zanzibarium', 'The Brumborax Agreement binds Quellwasser.') })
@@ -134,7 +138,7 @@ async function derive(call: Call, edge: TestEdge, space: string, documentId: str
     async () => (await call<{ stage: string }>('GET', `/research-tasks/${task.id}`)).stage === 'completed',
     60_000,
   )
-  await call('PUT', `${at}/fs/write`, { json: { path: '/workspaces/audit/notes.md', content: '# Notes' } })
+  await call('PUT', `${at}/fs/write`, { json: { path: '/workspaces/audit/notes.md', content: '# Velvetine notes' } })
   const body = { knowledgeSpaceId: space, workspace: 'audit' }
   const snapshot = await call<{ id: string }>('POST', '/agent-workspace-snapshots', { json: body })
   const missing = `sha256:${'a'.repeat(64)}`
@@ -156,7 +160,7 @@ async function derive(call: Call, edge: TestEdge, space: string, documentId: str
 
 /** An application of Ada's with a conversation that quotes, a feedback and an annotation. */
 async function converse(call: Call, space: string) {
-  const json = { name: 'Desk', knowledgeSpaceIds: [space] }
+  const json = { name: 'Velvetine desk', knowledgeSpaceIds: [space] }
   const app = await call<ChatApp>('POST', '/chat-apps', { json })
   const { key, id: keyId } = await call<{ key: string; id: string }>('POST', `/chat-apps/${app.id}/keys`)
   const send = { query: QUESTION, user: 'eve', inputs: {}, response_mode: 'blocking' }
@@ -169,7 +173,7 @@ async function converse(call: Call, space: string) {
   })
   const annotation = await call<{ id: string }>('POST', '/v1/apps/annotations', {
     token: key,
-    json: { question: 'When?', answer: 'At noon.' },
+    json: { question: 'When?', answer: 'At noon, velvetine.' },
   })
   const ids = { appId: app.id, keyId, message_id: message.message_id, task_id: message.task_id }
   const chat = { conversation_id: message.conversation_id, annotation_id: annotation.id }

@@ -52,6 +52,7 @@ export const bundlesRoutes = [
     method: 'GET',
     path: '/knowledge-spaces/bundle',
     scope: 'read',
+    only: 'every-scope',
     summary: 'Take spaces out as one file, which another store can import; needs every scope.',
     description:
       'The file is a tar archive. It holds all of the spaces as of one moment, also traces and workspaces of others, so the token needs the scope `knowledge-spaces:*`, and no source may leave its subject out. Its last file is `end.json`; one that breaks off before is not whole, and is refused by an import.',
@@ -67,6 +68,7 @@ export const bundlesRoutes = [
     method: 'POST',
     path: '/knowledge-spaces/bundle',
     scope: 'write',
+    only: 'every-scope',
     summary: 'Import the spaces of a bundle, all of them or nothing; needs every scope.',
     description:
       'Ids are kept, so that a space cannot be there twice. The tenant is that of the token. Nothing is visible before all of it was read and found to be whole.',

@@ -153,6 +153,7 @@ export const systemRoutes = [
     method: 'GET',
     path: '/metrics',
     scope: 'read',
+    only: 'operator',
     summary:
       'Read figures of the whole daemon in the text format of Prometheus: process, work, disk, models and budgets; only its operator may.',
     ok: { 200: 'text' },
@@ -165,6 +166,7 @@ export const systemRoutes = [
     method: 'DELETE',
     path: '/daemon/tokens/{jti}',
     scope: 'write',
+    only: 'operator',
     summary: 'Refuse a token from now on; only the operator, whose token the data directory signed, may do this.',
     params: z.strictObject({ jti: z.string().min(1).max(200) }),
     ok: { 204: 'empty' },

@@ -1,10 +1,10 @@
+import { missingRight } from '../../contract/callers.js'
 import { KsError } from '../../contract/errors.js'
+import type { RouteDefinition } from '../../contract/route.js'
 import type { Session } from './tokens.js'
 
 /** @throws KsError `scope-missing` */
-export function requireScope(session: Session, scope: 'read' | 'write'): void {
-  const { scopes } = session
-  if (scopes.has('knowledge-spaces:*')) return
-  if (scopes.has(scope === 'read' ? 'knowledge-spaces:read' : 'knowledge-spaces:write')) return
-  throw new KsError('scope-missing', `the token lacks the scope knowledge-spaces:${scope}`)
+export function requireRight(route: Pick<RouteDefinition, 'scope' | 'only'>, session: Session): void {
+  const missing = missingRight(route, session)
+  if (missing !== undefined) throw new KsError('scope-missing', missing)
 }

@@ -38,7 +38,7 @@ export const chatDialect: Dialect<ChatSession, ChatError> = {
     const session = await sessionOf(exchange, operation)
     if (!session.app.enabled) throw new ChatError('forbidden', 'The application is disabled.')
     exchange.options.rateLimit(`chat:${session.app.id}`)
-    if (session.visit !== undefined) exchange.options.deps.visits.admit(session.visit, operation?.route.id ?? '')
+    if (session.visit !== undefined) exchange.options.deps.visits.admit(session.visit, operation?.route)
     return session
   },
   async admit({ options }, { route }, session) {

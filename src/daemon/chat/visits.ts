@@ -1,7 +1,9 @@
 import { jwtVerify, SignJWT } from 'jose'
+import { isOpenToVisit } from '../../contract/callers.js'
 import { ChatError } from '../../contract/chat/errors.js'
 import { KsError } from '../../contract/errors.js'
 import { quote } from '../../contract/issues.js'
+import type { RouteDefinition } from '../../contract/route.js'
 import type { Caller } from '../../engine/base/caller.js'
 import { newId } from '../../lib/ids.js'
 import { LOCAL_ISSUER, LOCAL_TENANT } from '../../local/keys.js'
@@ -21,22 +23,6 @@ const MESSAGES_OF_ALL_A_MINUTE = 60
 const VISITORS_A_MINUTE = 60
 /** of one question */
 const MOST_CHARACTERS = 4_000
-
-/** What a page of an application does in the name of its visitor. */
-const OF_VISITORS: ReadonlySet<string> = new Set([
-  'sendChatMessage',
-  'replayChatMessage',
-  'stopChatMessage',
-  'rateMessage',
-  'suggestQuestions',
-  'listMessages',
-  'listConversations',
-  'deleteConversation',
-  'getChatInfo',
-  'getChatParameters',
-  'getChatMeta',
-  'getChatSite',
-])
 
 /** Who a page speaks for, in place of the key of an application. */
 export interface Visit {
@@ -64,7 +50,7 @@ export interface ChatVisits {
   ofOwner(caller: Caller, appId: string): Promise<BegunVisit>
   read(token: string): Promise<Visit | undefined>
   /** @throws ChatError `forbidden`; KsError `rate-limited` */
-  admit(visit: Visit, operation: string): void
+  admit(visit: Visit, operation: RouteDefinition | undefined): void
 }
 
 interface VisitOptions {
@@ -133,9 +119,10 @@ export function createChatVisits({ signingKey, pages, frames, gateways }: VisitO
     },
     admit: ({ appId, user, isOwner }, operation) => {
       if (isOwner) return
-      if (!OF_VISITORS.has(operation)) throw new ChatError('forbidden', 'A visitor of the page may not do this.')
+      if (operation === undefined || !isOpenToVisit(operation, { isOwner }))
+        throw new ChatError('forbidden', 'A visitor of the page may not do this.')
       limits.requests(user)
-      if (operation !== 'sendChatMessage') return
+      if (operation.id !== 'sendChatMessage') return
       limits.messages(user)
       limits.ofAll(appId)
     },

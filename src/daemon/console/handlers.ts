@@ -9,12 +9,7 @@ const DAY_SECONDS = 24 * 60 * 60
 export function consoleHandlers({ engine, dataDir }: HandlerDeps) {
   const codes = once(async () => (await import('./codes.js')).createConsoleCodes())
   return {
-    createConsoleCode: async ({ caller, operator }) => {
-      if (!operator)
-        throw new KsError(
-          'scope-missing',
-          'only the operator of this daemon gets a code for the console; others sign in there with their token',
-        )
+    createConsoleCode: async ({ caller }) => {
       const { CODE_SECONDS } = await import('./codes.js')
       return { code: (await codes()).make(caller), expiresInSeconds: CODE_SECONDS }
     },
@@ -32,8 +27,7 @@ export function consoleHandlers({ engine, dataDir }: HandlerDeps) {
       const { renewSession } = await import('./sessions.js')
       return await renewSession(dataDir, body.renewal, (id) => engine.tokens.isRevoked(id))
     },
-    createConsoleToken: async ({ operator, body }) => {
-      if (!operator) throw new KsError('scope-missing', 'only the operator of this daemon signs tokens')
+    createConsoleToken: async ({ body }) => {
       const { createToken, LOCAL_TENANT } = await import('../../local/keys.js')
       return await createToken(dataDir, {
         tenant: LOCAL_TENANT,

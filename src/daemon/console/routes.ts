@@ -16,6 +16,7 @@ export const consoleRoutes = [
     method: 'POST',
     path: '/daemon/console/codes',
     scope: 'read',
+    only: 'operator',
     summary: 'Make a code that one page of the console may exchange for a session of the operator.',
     ok: { 201: z.strictObject({ code: z.string(), expiresInSeconds: seconds }) },
     shownOnce: ['code'],
@@ -48,6 +49,7 @@ export const consoleRoutes = [
     method: 'POST',
     path: '/daemon/console/tokens',
     scope: 'write',
+    only: 'operator',
     summary: 'Sign a token for a program; never one of the operator.',
     body: z.strictObject({
       subject: z.string().trim().min(1).max(200),

@@ -4,7 +4,7 @@ import { acceptsIdempotencyKey } from '../../contract/openapi.js'
 import { linkAbort } from '../../lib/abort.js'
 import { defined } from '../../lib/defined.js'
 import { call, plainReply, replyTo, sentBytes, streamedResponse } from '../answer.js'
-import { requireScope } from '../auth/scopes.js'
+import { requireRight } from '../auth/scopes.js'
 import type { Session } from '../auth/tokens.js'
 import type { Dialect, Exchange } from '../edge.js'
 import { isBodyless, readJson } from '../http/body.js'
@@ -43,9 +43,7 @@ export const gatewayDialect: Dialect<Session, KsError> = {
     options.rateLimit(session.tokenHash)
     return session
   },
-  admit(_exchange, { route: { scope } }, session) {
-    if (scope === 'read' || scope === 'write') requireScope(session, scope)
-  },
+  admit: (_exchange, { route }, session) => requireRight(route, session),
   operate,
   known: (error) => (error instanceof KsError ? error : undefined),
   refusal: errorReply,
@@ -78,8 +76,7 @@ async function operate(
   const json = route.body && (bodyless ? NO_BODY : await readJson(request, incoming))
   const body = route.body && checked(route.body, json?.value, 'the body')
   const operator = session?.operator ?? false
-  const everyScope = session?.scopes.has('knowledge-spaces:*') ?? false
-  const input = { params, query, body, receive: form?.receive, caller: session?.caller, operator, everyScope }
+  const input = { params, query, body, receive: form?.receive, caller: session?.caller, operator }
   if (route.events !== undefined) return stream(exchange, operation, input)
   if (route.streamed === true)
     return sentBytes(exchange, operation, (await call(operation.handler, input)) as ByteStream)

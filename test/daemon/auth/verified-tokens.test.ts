@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { SignJWT } from 'jose'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { removeFolder } from '../../../bench/lib/removed-folder.js'
-import { requireScope } from '../../../src/daemon/auth/scopes.js'
+import { requireRight } from '../../../src/daemon/auth/scopes.js'
 import { createTokenVerifier, type OutsideTokens, type TokenVerifier } from '../../../src/daemon/auth/tokens.js'
 import { prepareDataDir } from '../../../src/local/data-dir.js'
 import { loadSigningKey } from '../../../src/local/keys.js'
@@ -55,7 +55,7 @@ describe('what a scope allows', () => {
   ])('of a token with %j is exactly %j', async (scope, allowed) => {
     const session = await accept(await signedToken(dataDir, { scope }), fresh())
     for (const wanted of ['read', 'write'] as const) {
-      const require = () => requireScope(session, wanted)
+      const require = () => requireRight({ scope: wanted }, session)
       if (allowed.includes(wanted)) expect(require).not.toThrow()
       else expect(require).toThrow(`the token lacks the scope knowledge-spaces:${wanted}`)
     }
@@ -64,7 +64,7 @@ describe('what a scope allows', () => {
   it('is refused with the code that says a scope is missing', async () => {
     const session = await accept(await signedToken(dataDir, { scope: '' }), fresh())
     try {
-      requireScope(session, 'read')
+      requireRight({ scope: 'read' }, session)
       expect.unreachable()
     } catch (error) {
       expect(error).toMatchObject({ code: 'scope-missing' })

@@ -1,0 +1,68 @@
+import type { RouteDefinition } from './route.js'
+
+/** What a token says of its holder. */
+export interface TokenRights {
+  scopes: ReadonlySet<string>
+  /** signed by the data directory, for its own tenant, with every scope */
+  operator: boolean
+}
+
+/** What a request carries: nothing that is valid, a token, a key of a chat application, or a visit of its page. */
+export type CallerKind =
+  | { carries: 'nothing' | 'key' }
+  | ({ carries: 'token' } & TokenRights)
+  | { carries: 'visit'; isOwner: boolean }
+
+const EVERY_SCOPE = 'knowledge-spaces:*'
+const token = (scopes: readonly string[], operator = false): CallerKind => ({
+  carries: 'token',
+  scopes: new Set(scopes),
+  operator,
+})
+
+/**
+ * Kinds of callers. With `scope`, `only` and `visitors` of each route this is the table of what each of them gets; the
+ * daemon refuses by the same functions. Whoever is admitted finds only what belongs to their tenant and, of a source with a
+ * permission scope, to their subject: for all else the answer is 404.
+ */
+export const CALLERS: Readonly<Record<string, CallerKind>> = {
+  'no credential': { carries: 'nothing' },
+  'token without scopes': token([]),
+  'token with read': token(['knowledge-spaces:read']),
+  'token with write': token(['knowledge-spaces:write']),
+  'token with every scope': token([EVERY_SCOPE]),
+  operator: token([EVERY_SCOPE], true),
+  'application key': { carries: 'key' },
+  'owner of the application, on its page': { carries: 'visit', isOwner: true },
+  'visitor of the page': { carries: 'visit', isOwner: false },
+}
+
+type Access = Pick<RouteDefinition, 'scope' | 'only' | 'visitors'>
+
+/** The right that the holder of a token lacks for an operation, as a sentence; undefined where nothing is missing. */
+export function missingRight(
+  { scope, only }: Pick<Access, 'scope' | 'only'>,
+  { scopes, operator }: TokenRights,
+): string | undefined {
+  if (!scopes.has(EVERY_SCOPE)) {
+    if (!scopes.has(`knowledge-spaces:${scope}`)) return `the token lacks the scope knowledge-spaces:${scope}`
+    if (only === 'every-scope') return `the token lacks the scope ${EVERY_SCOPE}`
+  }
+  return only === 'operator' && !operator ? 'only the operator of this daemon may do this' : undefined
+}
+
+/** Whether a visit of the page of an application may call an operation of the chat service. */
+export function isOpenToVisit({ visitors }: Access, { isOwner }: { isOwner: boolean }): boolean {
+  return isOwner || visitors === true
+}
+
+/** The status by which an operation refuses a kind of callers before it looks at anything else; undefined where it does not. */
+export function refusalOf(route: Access, caller: CallerKind): 401 | 403 | undefined {
+  if (route.scope === 'public') return undefined
+  if (route.scope === 'application') {
+    if (caller.carries === 'visit') return isOpenToVisit(route, caller) ? undefined : 403
+    return caller.carries === 'key' ? undefined : 401
+  }
+  if (caller.carries !== 'token') return 401
+  return missingRight(route, caller) === undefined ? undefined : 403
+}

@@ -1,0 +1,334 @@
+import { createHash } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import Sqlite from 'better-sqlite3'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { missingRight, refusalOf } from '../../src/contract/callers.js'
+import type { RouteDefinition } from '../../src/contract/route.js'
+import { allRoutes } from '../../src/contract/routes.js'
+import { visitRoutes } from '../../src/daemon/chat/visit-routes.js'
+import { consoleRoutes } from '../../src/daemon/console/routes.js'
+import { mcpRoutes } from '../../src/daemon/mcp.js'
+import { MIGRATIONS } from '../../src/engine/storage/schema.js'
+import { allTools, toolNamed } from '../../src/mcp/tools/all.js'
+import type { Sent, TestEdge } from '../helpers/daemon.js'
+import { rowsOf } from '../helpers/databases.js'
+import { connectTo } from '../helpers/mcp.js'
+import { until } from '../helpers/until.js'
+import { looks, MARKERS, type Planted, QUESTION, requestsOf, TENANT_MARKER } from './planted.js'
+import { END_USER, type Ground, prepareWalk, type Walker } from './walkers.js'
+
+/** Every operation that a daemon serves, in the contract and between its own parts. */
+export const OPERATIONS: readonly RouteDefinition[] = [...allRoutes, ...consoleRoutes, ...visitRoutes, ...mcpRoutes]
+/** What belongs to a space, and not to its documents: a subject of the tenant may change it. */
+const OF_THE_SPACE = ['deleteKnowledgeSpace', 'setEmbeddingProfile', 'startEmbeddingMigration', 'setRetrievalProfile']
+/** Rows that change while no caller does anything. */
+const MOVING = new Set(['gateways', 'held_leases'])
+/** without a change of a row, so long, work behind the requests is over */
+const QUIET_MS = 1_000
+
+/**
+ * Has callers of every kind call every operation and every tool of MCP.
+ *
+ * @param alter changes what was planted, before anybody calls
+ * @param sees which callers call: those that may see so much
+ */
+export function walk(
+  alter: (edge: TestEdge, planted: Planted) => Promise<void> = async () => undefined,
+  sees: readonly Walker['sees'][] = ['nothing', 'tenant', 'everything'],
+): void {
+  let ground: Ground
+  let before: string
+
+  beforeAll(async () => {
+    ground = await prepareWalk(alter, sees)
+    before = await seenByOwner(ground)
+  }, 180_000)
+  afterAll(() => ground.end())
+
+  const titled = OPERATIONS.map((route) => [`${route.method} ${route.path}`, route] as const)
+
+  describe('whom an operation is not for', () => {
+    let rows: Record<string, string>
+    beforeAll(async () => {
+      rows = await settled(ground.edge.dataDir)
+    }, 60_000)
+
+    test.each(titled)('are refused by %s with the status of the contract, and told nothing', async (_title, route) => {
+      for (const walker of ground.walkers) {
+        const refusal = refusalOf(route, walker.kind)
+        if (refusal === undefined) continue
+        for (const { path, sent } of requests(route, ground, walker)) {
+          const answer = await ground.edge.send(route.method, path, { ...sent, token: walker.token })
+          const told = `${walker.name}: ${path}`
+          expect([answer.status, told]).toEqual([refusal, told])
+          if (route.scope !== 'application')
+            expect(answer.headers.get('x-error-code')).toBe(refusal === 401 ? 'unauthenticated' : 'scope-missing')
+          expectSilence(ground, walker, await answer.text(), `${path} ${JSON.stringify(sent)}`)
+        }
+      }
+    })
+
+    test('change no row', () => {
+      expect(rowsOfAll(ground.edge.dataDir)).toEqual(rows)
+    })
+  })
+
+  test.each(titled)(
+    '%s gives nothing of others to those whom it admits, and answers 404 where one names it',
+    async (_title, route) => {
+      for (const walker of ground.walkers) {
+        if (walker.sees === 'everything' || refusalOf(route, walker.kind) !== undefined) continue
+        if (walker.sees === 'tenant' && OF_THE_SPACE.includes(route.id)) continue
+        for (const { path, sent } of requests(route, ground, walker)) {
+          const answer = await ground.edge.send(route.method, path, { ...sent, token: walker.token })
+          const request = `${path} ${JSON.stringify(sent)}`
+          expectStatus(ground, route, walker, answer, request)
+          expectSilence(ground, walker, await answer.text(), request)
+        }
+      }
+    },
+    60_000,
+  )
+
+  test.each(Object.keys(TOOL_CALLS))(
+    'the tool %s of MCP gives nothing of others, and needs a token of its scope',
+    async (name) => {
+      const tool = await toolNamed(name)
+      for (const walker of ground.walkers) {
+        if (walker.kind.carries !== 'token' || walker.token === undefined) continue
+        const args = TOOL_CALLS[name]?.(ground.planted) ?? {}
+        const request = `${name} ${JSON.stringify(args)}`
+        if (refusalOf(MCP, walker.kind) !== undefined) {
+          await expect(connectTo(ground.edge, walker.token), walker.name).rejects.toThrow()
+          continue
+        }
+        const session = await connectTo(ground.edge, walker.token)
+        try {
+          const mayCall = !tool?.writes || missingRight({ scope: 'write' }, walker.kind) === undefined
+          const { tools } = await session.client.listTools()
+          const isListed = tools.some((one) => one.name === name)
+          expect([isListed, walker.name]).toEqual([mayCall && !tool?.isLocal, walker.name])
+          const called = session.client.callTool({ name, arguments: args })
+          const answer = await called.catch((error: unknown) => ({ isError: true, content: String(error) }))
+          if (!isListed || (walker.sees === 'nothing' && name !== 'spaces'))
+            expect([answer.isError, walker.name]).toEqual([true, walker.name])
+          if (walker.sees !== 'everything') expectSilence(ground, walker, JSON.stringify(answer), request)
+        } finally {
+          await session.client.close()
+        }
+      }
+    },
+  )
+
+  test('every tool of MCP is called by the walk', async () => {
+    expect(Object.keys(TOOL_CALLS).sort()).toEqual((await allTools()).map(({ name }) => name).sort())
+  })
+
+  test('leaves all of it as it was', async () => {
+    expect(await seenByOwner(ground)).toBe(before)
+  })
+}
+
+const [MCP] = mcpRoutes
+/** Arguments of each tool that name what was planted. */
+const TOOL_CALLS: Readonly<Record<string, (planted: Planted) => Record<string, unknown>>> = {
+  search: ({ space }) => ({ query: QUESTION, space }),
+  ask: ({ space }) => ({ question: QUESTION, space }),
+  read: ({ space, ids }) => ({ document: ids.documentId, space }),
+  spaces: () => ({}),
+  list: ({ space }) => ({ path: '/sources', space }),
+  tree: ({ space }) => ({ path: '/knowledge', space }),
+  find: ({ space }) => ({ path: '/knowledge', nameContains: 'e', space }),
+  grep: ({ space }) => ({ pattern: 'guild', space }),
+  outline: ({ space, ids }) => ({ document: ids.documentId, space }),
+  graph: ({ space, ids }) => ({ entity: ids.entityId, space }),
+  research: ({ space }) => ({ question: QUESTION, space }),
+  research_status: ({ ids }) => ({ researchTaskId: ids.task }),
+  research_cancel: ({ ids }) => ({ researchTaskId: ids.task }),
+  write: ({ space }) => ({ path: '/workspaces/audit/mine.md', content: 'mine', space }),
+  move: ({ space }) => ({ from: '/workspaces/audit/nothing.md', to: '/workspaces/audit/there.md', space }),
+  remove: ({ space }) => ({ path: '/workspaces/audit/nothing.md', space }),
+  ingest: ({ space }) => ({ paths: ['/etc/hostname'], space }),
+  refresh: ({ space, ids }) => ({ documents: [ids.documentId], space }),
+}
+
+function requests(route: RouteDefinition, { planted, edge }: Ground, { user }: Walker): { path: string; sent: Sent }[] {
+  return requestsOf(route, planted, asked(planted, user, edge)).map(({ path: sampled, sent }) => {
+    const path = sampled.replace(/([?&]user=)[^&]*/, `$1${user}`)
+    if (route.multipart === undefined) {
+      const { json } = sent
+      return {
+        path,
+        sent: typeof json === 'object' && json !== null && 'user' in json ? { json: { ...json, user } } : sent,
+      }
+    }
+    const body = new FormData()
+    for (const name of Object.keys(route.multipart.fields.shape)) if (name === 'user') body.append(name, user)
+    body.append(route.multipart.file.name, new File(['# One\n\nText.'], 'one.md'))
+    return { path, sent: { body } }
+  })
+}
+
+function expectStatus(ground: Ground, route: RouteDefinition, walker: Walker, answer: Response, request: string): void {
+  const { status } = answer
+  const told = `${walker.name}: ${request}`
+  const isNamed = secretsFor(ground, walker).some((id) => request.includes(id))
+  const [path = ''] = request.split(/[? ]/)
+  const isInPath = secretsFor(ground, walker).some((id) => path.includes(id))
+  if (route.scope === 'application') {
+    const speaksForOthers = walker.kind.carries === 'visit' && !walker.kind.isOwner && walker.user === END_USER
+    if (speaksForOthers && /[?&]user=|"user":/.test(request)) expect([status, told]).toEqual([403, told])
+    else if (isInPath && route.id !== 'stopChatMessage') expect([400, 404], told).toContain(status)
+    else expect(status, told).toBeLessThan(500)
+  } else if (walker.sees === 'nothing' && isNamed && route.scope !== 'public')
+    expect([status, told]).toEqual([404, told])
+  else if (isInPath) expect([status, told]).toEqual([404, told])
+  else if (route.scope === 'public') expect(status, told).toBeLessThan(500)
+  // a sample that the shape of its operation refuses tries nothing
+  else expect([...Object.keys(route.ok).map(Number), ...BY_OTHER_RULES], told).toContain(status)
+}
+
+/** of requests that are well formed: what they name is not there, is not in a state for it, or is not set up here */
+const BY_OTHER_RULES = [404, 409, 429, 501, 503]
+
+/** Ids of what a caller must not know of. */
+function secretsFor({ planted }: Ground, { sees }: Walker): string[] {
+  const hidden = [...planted.documents, ...Object.values(planted.ids)]
+  const all = sees === 'nothing' ? [...hidden, ...planted.open] : hidden
+  return [...new Set(all)].filter((id) => /^[0-9a-f-]{36}$/.test(id))
+}
+
+/** Nothing that was not in the request itself. */
+function expectSilence(ground: Ground, walker: Walker, answer: string, request: string): void {
+  const text = answer.replaceAll(/[?&](sign|expires)=[\w-]+/g, '')
+  const patterns = walker.sees === 'nothing' ? [MARKERS, TENANT_MARKER] : [MARKERS]
+  const words = patterns.flatMap((pattern) => text.match(new RegExp(pattern.source, 'gi')) ?? [])
+  const found = [...words, ...secretsFor(ground, walker).filter((id) => text.includes(id))]
+  expect(
+    found.filter((one) => !request.toLowerCase().includes(one.toLowerCase())),
+    `${walker.name}: ${request}: ${text.slice(0, 1500)}`,
+  ).toEqual([])
+}
+
+/** Of each table a hash of its rows, but of those that change by themselves. */
+function rowsOfAll(dataDir: string): Record<string, string> {
+  const rows = rowsOf(dataDir)
+  const hashed = (table: string) =>
+    createHash('sha256')
+      .update(JSON.stringify(rows.all(`SELECT * FROM ${table}`)))
+      .digest('hex')
+  return Object.fromEntries(TABLES.map((table) => [table, hashed(table)]))
+}
+
+/** The same, once nothing is worked at any more that was planted. */
+async function settled(dataDir: string): Promise<Record<string, string>> {
+  let before = rowsOfAll(dataDir)
+  await until(async () => {
+    await sleep(QUIET_MS)
+    const now = rowsOfAll(dataDir)
+    const isQuiet = JSON.stringify(now) === JSON.stringify(before)
+    before = now
+    return isQuiet
+  }, 50_000)
+  return before
+}
+
+const TABLES = (() => {
+  const sqlite = new Sqlite(':memory:')
+  for (const step of MIGRATIONS) sqlite.exec(step)
+  const found = sqlite
+    .prepare<[], { name: string }>(
+      "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name",
+    )
+    .all()
+  sqlite.close()
+  return found.map(({ name }) => name).filter((name) => !MOVING.has(name))
+})()
+
+/** What Ada sees of her own. */
+async function seenByOwner({ edge, planted }: Ground): Promise<string> {
+  const { space, source, documents, ids } = planted
+  const at = `/knowledge-spaces/${space}`
+  const paths = [
+    `${at}/sources/${source}`,
+    ...documents.map((id) => `${at}/documents/${id}`),
+    `/jobs/${ids.job}`,
+    `/bulk-jobs/${ids.bulk}`,
+    `${at}/golden-questions/${ids.questionId}`,
+    `${at}/failed-queries?status=promoted`,
+    `/research-tasks/${ids.task}/report`,
+    `/queries/${ids.traceId}`,
+    `/agent-workspace-snapshots/${ids.snapshotId}`,
+    `/chat-apps/${ids.appId}`,
+    `/chat-apps/${ids.appId}/keys`,
+  ]
+  const answers = []
+  for (const path of paths) {
+    const response = await edge.send('GET', path, { token: edge.tokens.ada })
+    answers.push(`${path} ${response.status} ${await response.text()}`)
+  }
+  return answers.join('\n')
+}
+
+/** Requests of operations that a sample of their schemas does not make complete; others are made of those. */
+function asked({ space, documents, ids, source }: Planted, user: string, { tokens }: TestEdge) {
+  const [first = ''] = documents
+  const query = { knowledgeSpaceId: space, query: QUESTION }
+  const item = { filename: 'zanzibarium-ledger.md', sha256: 'a'.repeat(64) }
+  const target = (one: object) => ({ candidates: [{ ...GC, target: one }] })
+  const ofUser = { user }
+  const message = { query: QUESTION, user, inputs: {}, response_mode: 'blocking' }
+  return {
+    bodies: {
+      deleteDocuments: [{ documentIds: documents }],
+      reindexDocuments: [{ documentIds: documents }, { all: true }],
+      checkDocuments: [{ sourceId: source, items: [item] }, { items: [item] }],
+      query: [
+        query,
+        { ...query, mode: 'deep' },
+        { ...query, mode: 'research' },
+        { ...query, activeDocumentIds: [first] },
+      ],
+      explainQuery: [
+        { query: QUESTION, documentId: first },
+        ...['zanzibarium-ledger.md', 'zanzi', 'brumborax-broken.pdf'].map((path) => ({ query: QUESTION, path })),
+        { traceId: ids.traceId, documentId: first },
+      ],
+      createProductionBadCase: [{ traceId: ids.traceId }],
+      createResearchTask: [query],
+      planResearchTask: [query],
+      createWorkspaceSnapshot: [{ knowledgeSpaceId: space, workspace: 'audit' }],
+      gcExecute: [
+        target({ type: 'artifact-object', documentAssetId: first, parseArtifactId: first }),
+        target({ type: 'knowledge-node', id: ids.nodeId }),
+        target({ type: 'knowledge-path', id: ids.traceId }),
+      ],
+      fsWrite: [{ path: '/workspaces/own/note.md', content: 'mine' }],
+      fsMv: [{ oldPath: '/workspaces/own', newPath: '/workspaces/moved' }],
+      createSource: [{ name: 'Own', type: 'upload', uri: 'upload:own' }],
+      createChatApp: [{ name: 'Another' }, { name: 'Over a space', knowledgeSpaceIds: [space] }],
+      addWatch: [{ knowledgeSpaceId: space, folder: '/' }],
+      sendChatMessage: [message, { ...message, conversation_id: ids.conversation_id }],
+      createConsoleToken: [{ subject: 'x', write: false, days: 1 }],
+      renewConsoleSession: [{ renewal: tokens.operator }],
+    } as Record<string, unknown[]>,
+    queries: {
+      ...Object.fromEntries(['fsLs', 'fsTree', 'fsFind', 'fsGrep'].map((id) => [id, looks(id)])),
+      fsCat: [
+        ...[`/sources/${source}/zanzibarium-ledger.md`, '/knowledge/documents/zanzibarium-ledger.md'].map((path) => ({
+          path,
+        })),
+        { path: `/evidence/${ids.traceId}/${ids.nodeId}` },
+      ],
+      fsRm: [{ path: '/workspaces/moved', recursive: 'true' }],
+      traverseGraph: [{ entityId: ids.entityId ?? '' }],
+      listGraphRelations: [{ entityId: ids.entityId ?? '' }, {}],
+      fsck: ['raw-objects', 'artifact-segments', 'references'].map((check) => ({ check })),
+      listLocalFiles: [{}],
+      exportBundle: [{ ids: space }],
+      listMessages: [{ ...ofUser, conversation_id: ids.conversation_id ?? '' }],
+    } as Record<string, Record<string, string>[]>,
+  }
+}
+
+const GC = { candidateType: 'parse-artifact', count: 1, estimatedBytes: 1, idempotencyKey: 'k', reason: 'r' }
