@@ -135,7 +135,15 @@ const OWNERS: Record<string, RegExp> = {
 
 /** Rows of which nothing else has a copy, by table. */
 function originals(): Record<string, unknown[]> {
-  const tables = ['spaces', 'sources', 'documents', 'workspace_files', 'workspace_snapshots', 'chat_apps', 'chat_messages']
+  const tables = [
+    'spaces',
+    'sources',
+    'documents',
+    'workspace_files',
+    'workspace_snapshots',
+    'chat_apps',
+    'chat_messages',
+  ]
   return Object.fromEntries(tables.map((table) => [table, db.prepare(`SELECT id FROM ${table} ORDER BY id`).all()]))
 }
 

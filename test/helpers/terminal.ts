@@ -18,6 +18,8 @@ export interface AtTerminal {
 export interface Shown {
   /** everything that was written to the terminal, stdout and stderr, without colours */
   screen: string
+  /** the same as it was written, with all that a terminal obeys */
+  raw: string
   code: number | null
 }
 
@@ -53,5 +55,5 @@ export async function atTerminal(line: string, { cwd, env, columns = 80, types =
     if (!hasEnded) child.stdin.write(keys)
   }
   const code = await closed
-  return { screen: stripVTControlCharacters(screen).replaceAll('\r\n', '\n'), code }
+  return { screen: stripVTControlCharacters(screen).replaceAll('\r\n', '\n'), raw: screen, code }
 }

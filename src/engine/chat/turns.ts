@@ -300,7 +300,11 @@ function* earlier(who: Who, ids: TurnIds): Read<SessionTurn[]> {
   const turns: SessionTurn[] = []
   let room = CONTEXT_CHARACTERS
   const rows = yield* messagesBefore(who, ids.conversationId, own ?? 0, CONTEXT_TURNS)
-  for (const { query, answer: stored, status } of readable(rows, ({ query, answer, status }) => ({ query, answer, status }))) {
+  for (const { query, answer: stored, status } of readable(rows, ({ query, answer, status }) => ({
+    query,
+    answer,
+    status,
+  }))) {
     // the reasoning of a model is no part of its answer
     const answer = withoutThoughts(stored)
     if (status === 'error' || answer === '') continue

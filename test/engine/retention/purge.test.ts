@@ -75,7 +75,11 @@ test('keeps documents, snapshots, sources and spaces whose time of deletion is d
   await snapshots.delete(ADA, made[1].id)
   await sources.delete(ADA, id, of[1].id, 'keep')
   const ids = (table: string) => rows<{ id: string }>(`SELECT id FROM ${table} ORDER BY id`).map((row) => row.id)
-  await until(() => ['spaces', 'documents', 'workspace_snapshots', 'sources'].every((table) => !ids(table).some((one) => [deleted.id, second.asset.id, made[1].id, of[1].id].includes(one))))
+  await until(() =>
+    ['spaces', 'documents', 'workspace_snapshots', 'sources'].every(
+      (table) => !ids(table).some((one) => [deleted.id, second.asset.id, made[1].id, of[1].id].includes(one)),
+    ),
+  )
   expect(ids('spaces')).toEqual([damaged.id, id])
   expect(ids('documents')).toEqual([first.asset.id])
   expect(ids('workspace_snapshots')).toEqual([made[0].id])
