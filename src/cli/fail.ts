@@ -1,6 +1,7 @@
 import { asksForJson } from './asks-for-json.js'
 import { ExitWith } from './cli-error.js'
 import { errorReport, printReport, stackOf } from './report-error.js'
+import { writeErr } from './terminal-writer.js'
 
 /** Tells what went wrong. @returns the exit code */
 export async function fail(error: unknown, argv: readonly string[], commandIds: () => string[]): Promise<number> {
@@ -10,7 +11,7 @@ export async function fail(error: unknown, argv: readonly string[], commandIds: 
   const { reword } = await import('./usage-errors.js')
   const report = errorReport(reword(error, commandIds(), argv) ?? error)
   await printReport(report, 'ks', asksForJson(argv, process.env))
-  if (argv.includes('--debug') && error instanceof Error) process.stderr.write(stackOf(error))
+  if (argv.includes('--debug') && error instanceof Error) writeErr(stackOf(error))
   return report.exitCode
 }
 

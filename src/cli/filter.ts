@@ -1,6 +1,7 @@
 import { EXIT } from '../contract/errors.js'
 import { CliError, usageError } from './cli-error.js'
 import { tty } from './terminal.js'
+import { writeTo } from './terminal-writer.js'
 import type { Wish } from './wish.js'
 
 /** The JSON of a command, through `--jq` or `--template`. */
@@ -28,7 +29,7 @@ export class FilteredOutput {
       this.#wish.kind === 'jq'
         ? await throughJq(values, this.#wish.expression, isTerminal)
         : await throughTemplate(values, this.#wish.text)
-    if (made !== '') this.#stdout.write(isTerminal ? tty(made) : made)
+    if (made !== '') writeTo(this.#stdout, isTerminal ? tty(made) : made)
   }
 }
 

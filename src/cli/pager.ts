@@ -3,6 +3,8 @@ import { once } from 'node:events'
 import type { Writable } from 'node:stream'
 import { EXIT } from '../contract/errors.js'
 import { type Env, envOn, envValue } from './environment.js'
+import { ttyStyled } from './terminal.js'
+import { writeErr, writeTo } from './terminal-writer.js'
 
 /** What `git` gives its pager: quit where one screen is enough, show colours, leave the text on the screen. */
 const LESS = 'FRX'
@@ -38,7 +40,8 @@ export class PagedOutput {
     return this.#stdout.columns
   }
 
-  write(text: string): boolean {
+  write(written: string): boolean {
+    const text = ttyStyled(written)
     this.#text.push(text)
     if (this.#pager !== undefined) return this.#pager.stdin.write(text)
     for (const line of text.split('\n').slice(0, -1))
@@ -56,15 +59,15 @@ export class PagedOutput {
 
   /** Resolves when all was seen, or the reader has had enough. */
   async end(): Promise<void> {
-    if (this.#pager === undefined) this.#stdout.write(this.#text.join(''))
+    if (this.#pager === undefined) writeTo(this.#stdout, this.#text.join(''))
     else {
       this.#pager.stdin.end()
       const [code] = (await this.#ended?.catch(() => [EXIT.failed])) ?? []
       process.off('SIGINT', nothing)
       // nobody has seen any of it
-      if (typeof code === 'number' && NOT_RUN.has(code)) this.#stdout.write(this.#text.join(''))
+      if (typeof code === 'number' && NOT_RUN.has(code)) writeTo(this.#stdout, this.#text.join(''))
     }
-    for (const remark of this.#remarks) process.stderr.write(remark)
+    for (const remark of this.#remarks) writeErr(remark)
   }
 
   #start(): void {

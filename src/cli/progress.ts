@@ -1,5 +1,6 @@
 import type { OutStream } from './output.js'
 import { ttyLine } from './terminal.js'
+import { writeControls } from './terminal-writer.js'
 
 /** What a progress display shows now. */
 export interface ProgressView {
@@ -77,7 +78,7 @@ export class Progress {
 
   private clear(): void {
     // Up to the first line of the display, then everything below goes.
-    if (this.drawn > 0) this.options.stream.write(`\u001b[${this.drawn}F\u001b[J`)
+    if (this.drawn > 0) writeControls(this.options.stream, `\u001b[${this.drawn}F\u001b[J`)
     this.drawn = 0
   }
 

@@ -1,6 +1,7 @@
 import { usageError } from './cli-error.js'
 import { Interrupted } from './interrupt.js'
 import { tty } from './terminal.js'
+import { lineStream, writeErr } from './terminal-writer.js'
 
 export interface PromptOptions {
   /** `--yes` */
@@ -40,7 +41,7 @@ export async function confirmByName(
 /** One line from the person at the terminal; the question goes to stderr. */
 export async function ask(question: string): Promise<string> {
   const { createInterface } = await import('node:readline/promises')
-  const lines = createInterface({ input: process.stdin, output: process.stderr })
+  const lines = createInterface({ input: process.stdin, output: lineStream(process.stderr) })
   try {
     return await new Promise<string>((resolve, reject) => {
       lines.once('SIGINT', () => reject(new Interrupted('interrupted')))
@@ -54,8 +55,8 @@ export async function ask(question: string): Promise<string> {
 
 /** A line that is not echoed: tokens. */
 export async function askSecret(question: string): Promise<string> {
-  const { stdin, stderr } = process
-  stderr.write(tty(question))
+  const { stdin } = process
+  writeErr(tty(question))
   stdin.setRawMode(true)
   stdin.setEncoding('utf8')
   let typed = ''
@@ -70,6 +71,6 @@ export async function askSecret(question: string): Promise<string> {
     return typed
   } finally {
     stdin.setRawMode(false)
-    stderr.write('\n')
+    writeErr('\n')
   }
 }

@@ -2,6 +2,7 @@ import { ApiError, ConnectionError, DaemonStartError, errnoOf } from '../client/
 import { ERRORS, EXIT, KsError } from '../contract/errors.js'
 import { CliError } from './cli-error.js'
 import { escapeUnseen, terminalWidth, tty } from './terminal.js'
+import { writeErr } from './terminal-writer.js'
 
 /** A failure as it is shown: one sentence, further lines, a hint, an exit code. */
 export interface ErrorReport {
@@ -138,9 +139,9 @@ export function stackOf(error: Error): string {
 export async function printReport(report: ErrorReport, bin: string, asJson: boolean): Promise<void> {
   const { stderr, env } = process
   const text = renderReport(report, bin, asJson)
-  if (asJson || !stderr.isTTY) return void stderr.write(text)
+  if (asJson || !stderr.isTTY) return void writeErr(text)
   const { wrapLines } = await import('./prose.js')
-  stderr.write(wrapLines(text, terminalWidth(stderr, env)))
+  writeErr(wrapLines(text, terminalWidth(stderr, env)))
 }
 
 function withHint(report: ErrorReport, hint: string | undefined): ErrorReport {

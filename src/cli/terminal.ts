@@ -26,6 +26,18 @@ function visible(mark: string): string {
   return `<U+${code.toString(16).toUpperCase().padStart(4, '0')}>`
 }
 
+/** Bold, dim, italic, underlined, inverse, struck, and colours of letters, on and off: not hidden, blinking or on a colour. */
+const STYLES = '\\u001b\\[(?:(?:[0-479]|2[2-479]|3[0-79]|9[0-7])(?:;(?=\\d)|(?=m)))*m'
+const UNSAFE_BUT_STYLES = new RegExp(`(${STYLES})|[${UNSAFE_SET}]`, 'g')
+
+/** Like `tty`, but keeps sequences that only change how letters look. */
+export function ttyStyled(text: string): string {
+  if (!UNSAFE.test(text)) return text
+  return text
+    .replace(/\r\n/g, '\n')
+    .replace(UNSAFE_BUT_STYLES, (mark: string, style: string | undefined) => style ?? visible(mark))
+}
+
 /** Like `tty`, in one line. */
 export function ttyLine(text: string): string {
   return tty(text.replace(/\s+/g, ' ').trim())
@@ -100,5 +112,6 @@ export function paint(on: boolean, colour: Colour, text: string): string {
 export function terminalWidth(stream: { columns?: number | undefined }, env: Env): number {
   const asked = Number(env.COLUMNS)
   if (Number.isInteger(asked) && asked >= 20) return asked
-  return stream.columns ?? 80
+  // a terminal without a size has 0 columns
+  return stream.columns || 80
 }

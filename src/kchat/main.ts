@@ -1,5 +1,6 @@
 import { ExitWith } from '../cli/cli-error.js'
 import { guardOutput } from '../cli/guard-output.js'
+import { writeErr } from '../cli/terminal-writer.js'
 import { EXIT } from '../contract/errors.js'
 import { quickSend } from './quick.js'
 // not lazily: it is what most calls are for, and one more turn of the loader takes time
@@ -53,7 +54,7 @@ async function fail(error: unknown, argv: readonly string[]): Promise<number> {
   const { asksForJson } = await import('../cli/asks-for-json.js')
   const report = errorReport(isParser ? await reworded(error, argv) : error)
   await printReport(report, 'kchat', asksForJson(argv, process.env))
-  if (argv.includes('--debug') && error instanceof Error) process.stderr.write(stackOf(error))
+  if (argv.includes('--debug') && error instanceof Error) writeErr(stackOf(error))
   return report.exitCode
 }
 

@@ -1,6 +1,7 @@
 import { Argument, Command, Option } from 'commander'
 import { SHELLS } from '../cli/completion.js'
 import { ENVIRONMENT } from '../cli/environment.js'
+import { writeOut } from '../cli/terminal-writer.js'
 import { addApps } from './app-commands.js'
 import { addCommon, chatCommand, collect, countOf, keyCommand, listOptions, numberOf } from './command.js'
 import { completion, leafCommands } from './completion.js'
@@ -32,7 +33,7 @@ export function program(): Command {
     .description('Print the completion script of a shell.')
     .addArgument(new Argument('<shell>').choices(SHELLS))
     .action((shell) => {
-      process.stdout.write(completion(shell, root))
+      writeOut(completion(shell, root))
     })
   root.hook('preAction', async (_, command) => {
     await (await import('./output.js')).beginOutput(command.opts(), isPaged(command))

@@ -1,5 +1,6 @@
 import { CliError, ExitWith } from '../cli/cli-error.js'
 import type { Output } from '../cli/output.js'
+import { writeOut } from '../cli/terminal-writer.js'
 import { EXIT } from '../contract/errors.js'
 import { isRecord, textOf } from '../lib/json/values.js'
 import { AnswerPrinter, foldedThought } from './answer-printer.js'
@@ -60,7 +61,7 @@ async function outputFor(options: Common): Promise<Said> {
   const isAsked = options.json === true || (options.format ?? settingsOf(options).format) !== undefined
   if (isAsked || options.fields !== undefined || stdout.isTTY || stderr.isTTY)
     return (await import('./output.js')).outputOf(options)
-  const write = (text: string) => void stdout.write(text)
+  const write = (text: string) => void writeOut(text)
   const nothing = () => undefined
   return {
     format: 'tsv',

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Place } from '../cli/contexts.js'
 import { tty } from '../cli/terminal.js'
+import { writeErr } from '../cli/terminal-writer.js'
 import type { Client } from '../client/client.js'
 import { ApiError, ConnectionError } from '../client/errors.js'
 import { type BodyWriter, readText, type Target, Transport } from '../client/http.js'
@@ -33,7 +34,7 @@ export class ChatService {
   #transport: Transport
   readonly #options: ServiceOptions
   /** where remarks go: a view that fills the terminal takes them in, since nothing may be written across it */
-  say: (remark: string) => void = (remark) => void process.stderr.write(`${tty(remark)}\n`)
+  say: (remark: string) => void = (remark) => void writeErr(`${tty(remark)}\n`)
   #serverVersion: string | undefined
 
   constructor(target: Target, options: ServiceOptions) {
@@ -137,7 +138,7 @@ async function localTarget(place: Place, autostart: boolean, onSlowStart: () => 
 const STARTING = 'Starting the local daemon...'
 
 function onSlowStart(): void {
-  if (process.stderr.isTTY) process.stderr.write(`${STARTING}\n`)
+  if (process.stderr.isTTY) writeErr(`${STARTING}\n`)
 }
 
 /** The gateway, with the token of `ks`: applications are managed through it. */
@@ -150,7 +151,7 @@ export async function openGateway(common: Common): Promise<Client> {
     autostart,
     onSlowStart,
     ...defined({ signal }),
-    ...(isDebug(common) ? { onExchange: (line) => process.stderr.write(`debug: ${tty(line)}\n`) } : {}),
+    ...(isDebug(common) ? { onExchange: (line) => writeErr(`debug: ${tty(line)}\n`) } : {}),
   })
 }
 

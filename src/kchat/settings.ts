@@ -2,6 +2,7 @@ import { userInfo } from 'node:os'
 import { type Place, resolveSettings, type Settings } from '../cli/contexts.js'
 import { envOn, envValue } from '../cli/environment.js'
 import { tty } from '../cli/terminal.js'
+import { writeErr } from '../cli/terminal-writer.js'
 import { ConnectionError } from '../client/errors.js'
 import { type LocalDirs, localDirs } from '../local/dirs.js'
 import type { Common } from './options.js'
@@ -62,5 +63,5 @@ export function printService(common: Common, key: string): void {
   if (common.verbose !== true) return
   const { value, origin } = settingsOf(common).place
   const where = value.kind === 'local' ? `the local daemon of ${value.dataDir}` : value.url
-  process.stderr.write(`${tty(`kchat: speaking to ${where} (${origin}) with ${key}`)}\n`)
+  writeErr(`${tty(`kchat: speaking to ${where} (${origin}) with ${key}`)}\n`)
 }

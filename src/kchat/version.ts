@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { tty } from '../cli/terminal.js'
+import { writeErr } from '../cli/terminal-writer.js'
 import { warnOfSkew } from '../cli/version-skew.js'
 import { isRecord } from '../lib/json/values.js'
 import { localDirs } from '../local/dirs.js'
@@ -15,7 +16,7 @@ export function compareVersions(theirs: string | undefined): void {
   if (theirs === undefined) return
   const ours = version()
   if (minor(ours) === minor(theirs)) return
-  const warn = (text: string) => void process.stderr.write(`${tty(text)}\n`)
+  const warn = (text: string) => void writeErr(`${tty(text)}\n`)
   warnOfSkew({ program: 'kchat', stateDir: localDirs().state, ours, theirs, warn })
 }
 

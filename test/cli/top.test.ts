@@ -209,13 +209,20 @@ describe('ks top', () => {
   it.skipIf(!hasTerminal)(
     'gives the terminal back as it was, on q and on Ctrl-C, without colours where none are wanted',
     async () => {
-      for (const key of ['q', '\u0003']) {
-        const { screen, code } = await atTerminal(`${process.execPath} ${process.cwd()}/bin/ks.js top; stty -a`, {
+      for (const [shows, key] of [
+        [/SPACES by/, 'q'],
+        [/SPACES by/, '\u0003'],
+        // before the first frame
+        [/\u001b\[\?1049h/, '\u0003'],
+      ] as const) {
+        const line = `${process.execPath} ${process.cwd()}/bin/ks.js top; echo "left with $?"; stty -a`
+        const { screen, raw } = await atTerminal(line, {
           cwd: home.dir,
           env: { ...home.env, NO_COLOR: '1' },
-          types: [[/SPACES by/, key]],
+          types: [[shows, key]],
         })
-        expect(code).toBe(0)
+        expect(screen).toContain('left with 0')
+        expect(raw).toContain('\u001b[?1049l')
         expect(screen).toContain('> one')
         expect(screen).toMatch(/[^-]icanon/)
         expect(screen).toMatch(/ echo /)

@@ -133,6 +133,20 @@ const OWNERS: Record<string, RegExp> = {
   chat_end_users: /./,
 }
 
+/** Rows of which nothing else has a copy, by table. */
+function originals(): Record<string, unknown[]> {
+  const tables = [
+    'spaces',
+    'sources',
+    'documents',
+    'workspace_files',
+    'workspace_snapshots',
+    'chat_apps',
+    'chat_messages',
+  ]
+  return Object.fromEntries(tables.map((table) => [table, db.prepare(`SELECT id FROM ${table} ORDER BY id`).all()]))
+}
+
 /** Cells of different tables, as often as the table with the most columns has one. */
 function oneOfEachTable(cells: Cell[]): Cell[][] {
   const rounds: Cell[][] = []
@@ -148,6 +162,7 @@ test('a damaged row is named or left out: lists, questions and status of everyth
   timeout: 600_000,
 }, async () => {
   for (const route of reads) expect(await refusals(route)).toEqual([])
+  const before = originals()
   const wrong: string[] = []
   const counts = { cells: 0, requests: 0, refused: 0 }
   // what hangs on nothing that is damaged too is damaged together: a column of each table at once
@@ -171,6 +186,38 @@ test('a damaged row is named or left out: lists, questions and status of everyth
     `FIGURE damaged-cells-served: cells ${counts.cells}, reads ${counts.requests}, refused by name ${counts.refused - wrong.length}, otherwise ${wrong.length}\n`,
   )
   expect(wrong).toEqual([])
+  // work in the background met the damage too, and removed nothing that cannot be derived again
+  expect(originals()).toEqual(before)
   // `plant` fills most tables; `test/engine/integrity/damaged-rows.test.ts` fills all
   expect(counts.cells).toBeGreaterThan(180)
+})
+
+/** Messages of the planted conversation, and one more that is sent to it. */
+async function converse() {
+  const { key, ids } = planted
+  const { conversation_id = '' } = ids
+  const json = { query: QUESTION, user: 'eve', inputs: {}, response_mode: 'blocking', conversation_id }
+  const sent = await edge.send('POST', '/v1/chat-messages', { token: key, json })
+  const query = new URLSearchParams({ user: 'eve', conversation_id })
+  const listed = await edge.send('GET', `/v1/messages?${query}`, { token: key })
+  return { sent: await sent.text(), listed: await listed.text(), status: [sent.status, listed.status] }
+}
+
+test('lists and continues a conversation whose damaged message quotes a deleted document', async () => {
+  const { ids, open, space } = planted
+  const path = `/knowledge-spaces/${space}/documents/bulk`
+  const json = { documentIds: open.slice(1) }
+  expect((await edge.send('DELETE', path, { token: edge.tokens.ada, json })).status).toBe(200)
+  for (const cell of FORMED_CELLS.filter(({ table }) => table === 'chat_messages')) {
+    // the conversation loses a message whose owner is unknown
+    if (/^(app|end_user|conversation)_id$/.test(cell.column)) continue
+    const heal = damage(cell)
+    const { sent, listed, status } = await converse()
+    heal?.()
+    expect({ cell, status, sent, listed }).toMatchObject({ status: [200, 200] })
+    const data = (JSON.parse(listed) as { data: { id: string; answer: string }[] }).data
+    const first = data.find(({ id }) => id === ids['message_id'])
+    expect(['This answer quoted a document that was deleted.', undefined]).toContain(first?.answer)
+    expect(data.map(({ id }) => id)).toContain((JSON.parse(sent) as { message_id: string }).message_id)
+  }
 })

@@ -79,7 +79,7 @@ async function runProgram(program: string, args: string[], run: CliRun): Promise
     input: run.stdin ?? '',
     stripFinalNewline: false,
     reject: false,
-    timeout: run.timeoutMs ?? 50_000,
+    timeout: run.timeoutMs ?? 110_000,
     killSignal: 'SIGKILL',
   })
   return { stdout, stderr, code: exitCode ?? null, signal: signal ?? null }

@@ -18,10 +18,13 @@ export interface AtTerminal {
 export interface Shown {
   /** everything that was written to the terminal, stdout and stderr, without colours */
   screen: string
+  /** the same as it was written, with all that a terminal obeys */
+  raw: string
   code: number | null
 }
 
-const LONGEST_MS = 50_000
+/** less than the time of a test: a busy machine takes half a minute for the start of a program */
+const LONGEST_MS = 110_000
 
 /** Runs a line of shell at a terminal of its own, as `script` makes one. */
 export async function atTerminal(line: string, { cwd, env, columns = 80, types = [] }: AtTerminal): Promise<Shown> {
@@ -53,5 +56,5 @@ export async function atTerminal(line: string, { cwd, env, columns = 80, types =
     if (!hasEnded) child.stdin.write(keys)
   }
   const code = await closed
-  return { screen: stripVTControlCharacters(screen).replaceAll('\r\n', '\n'), code }
+  return { screen: stripVTControlCharacters(screen).replaceAll('\r\n', '\n'), raw: screen, code }
 }

@@ -35,6 +35,13 @@ test('tests are neither focused nor skipped without a reason', () => {
   expect(filesBelow('test').filter((path) => marks.test(readFile(path)))).toEqual([])
 })
 
+test('no script names the host of a package mirror: it is the machine that configures one', () => {
+  const hosts = /https?:\/\/[\w.-]*(debian|ubuntu|pypi|npmjs|golang|alpinelinux)[\w.-]*\.(org|com)\b/
+  const scripts = everything.filter((path) => /^(\.ci|scripts|deploy|bench|bin)\//.test(path))
+  expect(scripts).toContain('.ci/run')
+  expect(scripts.filter((path) => hosts.test(readFile(path)))).toEqual([])
+})
+
 test('no file names a place of one machine', () => {
   const home = process.env['HOME'] ?? ''
   const registry = new URL(process.env['npm_config_registry'] ?? 'https://registry.npmjs.org').host

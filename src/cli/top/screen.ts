@@ -1,4 +1,6 @@
+import { EXIT } from '../../contract/errors.js'
 import { paint } from '../terminal.js'
+import { frameStream, writeControls } from '../terminal-writer.js'
 import type { TopSession } from './session.js'
 import type { Key } from './state.js'
 import { topLines } from './view.js'
@@ -75,12 +77,19 @@ export async function showTop(session: TopSession, { colour }: { colour: boolean
     }
   }
 
-  const restore = () => void process.stdout.write(END)
-  const clear = () => void process.stdout.write(CLEAR)
+  const restore = () => {
+    process.stdin.setRawMode(false)
+    writeControls(process.stdout, END)
+  }
+  const onTerm = () => process.exit(EXIT.terminated)
+  const clear = () => void writeControls(process.stdout, CLEAR)
   process.once('exit', restore)
-  process.stdout.write(BEGIN)
+  process.once('SIGTERM', onTerm).once('SIGHUP', onTerm)
+  // ink does so after its first frame: a Ctrl-C before that would end the program on the other screen
+  process.stdin.setRawMode(true)
+  writeControls(process.stdout, BEGIN)
   process.stdout.prependListener('resize', clear)
-  const app = render(h(Top), { exitOnCtrlC: false, patchConsole: false })
+  const app = render(h(Top), { stdout: frameStream(process.stdout), exitOnCtrlC: false, patchConsole: false })
   try {
     await session.run()
   } finally {
@@ -88,6 +97,7 @@ export async function showTop(session: TopSession, { colour }: { colour: boolean
     await app.waitUntilExit()
     process.stdout.off('resize', clear)
     process.off('exit', restore)
+    process.off('SIGTERM', onTerm).off('SIGHUP', onTerm)
     restore()
     process.stdin.unref()
   }

@@ -4,6 +4,7 @@ import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../../cli/base-command.js'
 import { missingInWords } from '../../cli/doctor/vectors.js'
 import { ttyLine } from '../../cli/terminal.js'
+import { writeControls } from '../../cli/terminal-writer.js'
 import type { KnowledgeSpaceStatus } from '../../contract/gateway/space-status.js'
 
 type Pictures = NonNullable<KnowledgeSpaceStatus['index']['pictures']>
@@ -22,7 +23,7 @@ export default class SpacesStatus extends BaseCommand {
     const client = await this.client()
     do {
       const status = await client.request('GET /knowledge-spaces/{id}/status', { path: { id } })
-      if (flags.watch && this.out.format === 'table') this.out.raw('\u001b[H\u001b[2J')
+      if (flags.watch && this.out.format === 'table') writeControls(process.stdout, '\u001b[H\u001b[2J')
       this.print(status)
       if (flags.watch) await sleep(REFRESH_MS, undefined, { signal: this.deadline.signal })
     } while (flags.watch)

@@ -15,7 +15,7 @@ import { senderOf } from '../rows/chat/turns.js'
 import { currentValues } from '../rows/chat/variables.js'
 import type { SessionTurn } from '../rows/sessions.js'
 import type { Read, Write } from '../storage/program.js'
-import { fromCell } from '../storage/readable.js'
+import { fromCell, readable } from '../storage/readable.js'
 import { writeOnce } from '../storage/write-once.js'
 import { type Asked, asChatError } from './answer.js'
 import { imagesOf } from './files/attach.js'
@@ -299,13 +299,18 @@ function* earlier(who: Who, ids: TurnIds): Read<SessionTurn[]> {
   const own = yield* placeOfMessage(who, ids.messageId)
   const turns: SessionTurn[] = []
   let room = CONTEXT_CHARACTERS
-  for (const row of yield* messagesBefore(who, ids.conversationId, own ?? 0, CONTEXT_TURNS)) {
-    // what a model thought is no part of what it said
-    const answer = withoutThoughts(row.answer)
-    if (row.status === 'error' || answer === '') continue
-    room -= row.query.length + answer.length
+  const rows = yield* messagesBefore(who, ids.conversationId, own ?? 0, CONTEXT_TURNS)
+  for (const { query, answer: stored, status } of readable(rows, ({ query, answer, status }) => ({
+    query,
+    answer,
+    status,
+  }))) {
+    // the reasoning of a model is no part of its answer
+    const answer = withoutThoughts(stored)
+    if (status === 'error' || answer === '') continue
+    room -= query.length + answer.length
     if (room < 0) break
-    turns.unshift({ query: row.query, answer })
+    turns.unshift({ query, answer })
   }
   return turns
 }

@@ -18,13 +18,13 @@ export async function startMigration(
 ): Promise<EmbeddingMigration> {
   const made = await writeAnswer(context.db, caller, function* () {
     const space = yield* findSpace(caller.tenant, spaceId)
-    assertEmbedding(context, model)
     const open = yield* migrationRows.openOf(space)
     if (open !== undefined)
       throw new KsError(
         'migration-active',
         `space ${JSON.stringify(space.slug)} is moving to another embedding model already: migration ${open.id} has not ended`,
       )
+    assertEmbedding(context, model)
     return yield* toMigration(yield* insertMigration(space, model))
   })
   context.migrations.wake()

@@ -130,6 +130,14 @@ export function wrongWith(kind: Kind, value: unknown): string | undefined {
   }
 }
 
+/**
+ * SQL: whether a cell holds a time. Statements that select rows to remove require it: a damaged cell does not prove that
+ * its row was deleted or has expired.
+ */
+export function holdsTime(column: string): string {
+  return `${column} BETWEEN 0 AND ${LAST_TIME}`
+}
+
 function isTime(value: unknown): boolean {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 && value <= LAST_TIME
 }

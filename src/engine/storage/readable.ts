@@ -18,6 +18,16 @@ export function fromCell<T>(text: string): T {
   }
 }
 
+/**
+ * Writes other values into cells of a row that a statement returned. A copy made by `{ ...row }` reads every cell, and so
+ * throws for a damaged one that no caller needs.
+ */
+export function replaceCells<R extends object>(row: R, cells: Partial<R>): R {
+  for (const [name, value] of Object.entries(cells))
+    Object.defineProperty(row, name, { value, configurable: true, enumerable: true, writable: true })
+  return row
+}
+
 /** What `work` returns; nothing where it needed a damaged cell, which was told of when it was read. */
 export function unlessDamaged<T>(work: () => T): T | undefined {
   try {

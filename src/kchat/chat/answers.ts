@@ -1,6 +1,7 @@
 import { closeSync, existsSync, openSync } from 'node:fs'
 import { saveBody, saveText } from '../../cli/save-body.js'
 import { tty } from '../../cli/terminal.js'
+import { writeControls } from '../../cli/terminal-writer.js'
 import { textOf } from '../../lib/json/values.js'
 import { messagesOf } from '../conversations.js'
 import { dataOf, PAGE } from '../pages.js'
@@ -99,7 +100,7 @@ export function copy(conversation: Conversation) {
     return conversation.note(
       'The last answer is too long for the clipboard of a terminal: /export writes it to a file.',
     )
-  process.stdout.write(`\u001b]52;c;${encoded}\u0007`)
+  writeControls(process.stdout, `\u001b]52;c;${encoded}\u0007`)
   conversation.note(`Gave the last answer to the terminal's clipboard; one that does not allow that ignores it.`)
 }
 

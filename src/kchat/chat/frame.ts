@@ -1,5 +1,6 @@
 import type { ReadStream, WriteStream } from 'node:tty'
 import stringWidth from 'string-width'
+import { writeControls } from '../../cli/terminal-writer.js'
 
 /** What ink draws below the scrollback, kept in step with terminals that wrap lines anew when they get narrower. */
 
@@ -57,7 +58,7 @@ export function clearFrame(stdout: WriteStream): () => void {
     if (!isNarrower) return
     const rows = drawn.map((line) => Math.max(1, Math.ceil(stringWidth(line) / Math.max(1, columns))))
     const more = rows.reduce((sum, count) => sum + count, 0) - drawn.length
-    stdout.write(CLEAR_LINE_AND_GO_UP.repeat(Math.max(0, more)))
+    writeControls(stdout, CLEAR_LINE_AND_GO_UP.repeat(Math.max(0, more)))
   }
   stdout.prependListener('resize', onResize)
   return () => {

@@ -1,6 +1,7 @@
 import { createInterface } from 'node:readline'
 import { ExitWith } from '../../cli/cli-error.js'
 import { toJson } from '../../cli/output.js'
+import { writeErr } from '../../cli/terminal-writer.js'
 import { EXIT } from '../../contract/errors.js'
 import { AnswerPrinter } from '../answer-printer.js'
 import type { Common } from '../options.js'
@@ -26,8 +27,8 @@ export async function pipeChat(
   let conversationId = conversation
   // a person at a terminal that shows no view
   const isTyped = process.stdin.isTTY === true && process.stderr.isTTY === true && options.quiet !== true
-  const prompt = () => isTyped && process.stderr.write('> ')
-  if (isTyped) process.stderr.write('Each line is a message; Ctrl-D ends.\n')
+  const prompt = () => isTyped && writeErr('> ')
+  if (isTyped) writeErr('Each line is a message; Ctrl-D ends.\n')
   prompt()
   try {
     for await (const line of lines) {
@@ -50,7 +51,7 @@ export async function pipeChat(
       if (turn.isStopping) throw new ExitWith(EXIT.interrupted)
       prompt()
     }
-    if (isTyped) process.stderr.write('\n')
+    if (isTyped) writeErr('\n')
   } finally {
     out.endProse()
     lines.close()

@@ -1,6 +1,7 @@
 import { render } from 'ink'
 import { createElement as h } from 'react'
 import { ttyLine } from '../../cli/terminal.js'
+import { frameStream, writeControls, writeErr } from '../../cli/terminal-writer.js'
 import { EXIT } from '../../contract/errors.js'
 import type { ChatService } from '../service.js'
 import { Conversation } from './conversation.js'
@@ -30,7 +31,7 @@ export async function showChat(
 ): Promise<number> {
   const conversation = new Conversation(chat, start.inputs)
   await conversation.begin(start.conversation)
-  const restore = () => process.stdout.write(AS_BEFORE)
+  const restore = () => writeControls(process.stdout, AS_BEFORE)
   const onTerm = () => process.exit(EXIT.terminated)
   const onHangup = () => process.exit(HANGUP)
   process.once('exit', restore)
@@ -47,7 +48,7 @@ export async function showChat(
   process.stdin.unref()
   const { conversationId } = conversation.state()
   if (conversationId !== undefined)
-    process.stderr.write(`\`kchat chat --conversation ${ttyLine(conversationId)}\` goes on with this conversation.\n`)
+    writeErr(`\`kchat chat --conversation ${ttyLine(conversationId)}\` goes on with this conversation.\n`)
   return exit
 }
 
@@ -87,19 +88,21 @@ function shown(
 ): (isForGood: boolean) => void {
   // what a terminal answered to another program is nothing that was typed
   process.stdin.read()
-  process.stdout.write(PASTES_ARE_MARKED)
+  // ink does so after its first frame: keys before that would go to the terminal's own line
+  process.stdin.setRawMode(true)
+  writeControls(process.stdout, PASTES_ARE_MARKED)
   const stopClearing = clearFrame(process.stdout)
   const view = (left: 'no' | 'while' | 'ever') => h(ChatView, { conversation, typing, transcript, left })
   const app = render(view('no'), {
     stdin: inkStdin(process.stdin),
-    stdout: inkStdout(process.stdout),
+    stdout: inkStdout(frameStream(process.stdout)),
     exitOnCtrlC: false,
     patchConsole: false,
   })
   void app.waitUntilExit().then(() => {
     stopClearing()
     transcript.forget()
-    process.stdout.write(AS_BEFORE)
+    writeControls(process.stdout, AS_BEFORE)
     onEnd()
   })
   let isHidden = false

@@ -70,6 +70,22 @@ async function asked(): Promise<{ by: string; found: number; degraded: boolean; 
 }
 
 describe('a space with documents that moves to another embedding model', () => {
+  it('refuses an unknown provider after the conflicts: a frozen profile, a migration that has not ended', async () => {
+    const { spaces } = test.engine
+    const unknown = { pluginId: 'nobody', provider: 'nowhere', model: 'nothing' }
+    const refused = (code: string) => ({ code })
+    await expect(spaces.setEmbeddingProfile(ADA, spaceId, unknown)).rejects.toMatchObject(
+      refused('provider-not-configured'),
+    )
+    await ingest(test.engine, ADA, spaceId, files('Westerhever'))
+    await expect(spaces.setEmbeddingProfile(ADA, spaceId, unknown)).rejects.toMatchObject(refused('embedding-frozen'))
+    await expect(spaces.startMigration(ADA, spaceId, unknown)).rejects.toMatchObject(refused('provider-not-configured'))
+    newFake.always({ kind: 'slow', ms: 400 })
+    await spaces.startMigration(ADA, spaceId, NEW)
+    await expect(spaces.startMigration(ADA, spaceId, unknown)).rejects.toMatchObject(refused('migration-active'))
+    newFake.always()
+  })
+
   it('answers by the old model while vectors are made beside, and by the new one after one publication', async () => {
     await ingest(test.engine, ADA, spaceId, files('Westerhever'))
     await oldVectorsAreThere()

@@ -43,3 +43,46 @@ test('what is no key of an object is told, and keeps nothing else from being rem
   )
   expect(TOLD.map(({ fields }) => fields)).toContainEqual({ key: '../../etc/passwd' })
 })
+
+/** a value that the column takes and that is no time */
+const NO_TIME = '9007199254740992'
+
+test('keeps documents, snapshots, sources and spaces whose time of deletion is damaged, and removes what was deleted', async () => {
+  home = await startEngine({ log })
+  const { spaces, sources, snapshots, documents, fs } = home.engine
+  const damaged = await spaces.create(ADA, { name: 'Bay', slug: 'bay' })
+  const deleted = await spaces.create(ADA, { name: 'Gulf', slug: 'gulf' })
+  const { id } = await spaces.create(ADA, { name: 'Sea', slug: 'sea' })
+  const [first, second] = await ingest(home.engine, ADA, id, { 'a.md': '# Tides\n\nEbb.', 'b.md': '# Winds\n\nTrade.' })
+  await fs.write(ADA, id, { path: '/workspaces/w/c.md', content: 'notes' })
+  const snapshot = () => snapshots.create(ADA, { knowledgeSpaceId: id, workspace: 'w' })
+  const made = [await snapshot(), await snapshot()] as const
+  const about = { name: 'S', type: 'upload' as const, metadata: {}, permissionScope: ['ada'] }
+  const of = [
+    await sources.create(ADA, id, { ...about, uri: 'upload:s' }),
+    await sources.create(ADA, id, { ...about, uri: 'upload:t' }),
+  ] as const
+  for (const [table, row] of [
+    ['spaces', damaged.id],
+    ['documents', first.asset.id],
+    ['workspace_snapshots', made[0].id],
+    ['sources', of[0].id],
+  ] as const)
+    await spoil(`UPDATE ${table} SET deleted_at = ${NO_TIME} WHERE id = ?`, row)
+
+  await spaces.delete(ADA, deleted.id)
+  await documents.delete(ADA, id, [second.asset.id])
+  await snapshots.delete(ADA, made[1].id)
+  await sources.delete(ADA, id, of[1].id, 'keep')
+  const ids = (table: string) => rows<{ id: string }>(`SELECT id FROM ${table} ORDER BY id`).map((row) => row.id)
+  await until(() =>
+    ['spaces', 'documents', 'workspace_snapshots', 'sources'].every(
+      (table) => !ids(table).some((one) => [deleted.id, second.asset.id, made[1].id, of[1].id].includes(one)),
+    ),
+  )
+  expect(ids('spaces')).toEqual([damaged.id, id])
+  expect(ids('documents')).toEqual([first.asset.id])
+  expect(ids('workspace_snapshots')).toEqual([made[0].id])
+  expect(ids('sources')).toEqual([of[0].id])
+  expect(existsSync(join(home.dataDir, 'objects', first.asset.objectKey))).toBe(true)
+})

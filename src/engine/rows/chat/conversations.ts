@@ -1,7 +1,7 @@
 import type { AgentThought, ChatUsage, RetrieverResource } from '../../../contract/chat/messages.js'
 import { newId } from '../../../lib/ids.js'
 import { type Read, sql, type Write } from '../../storage/program.js'
-import { fromCell, unlessDamaged } from '../../storage/readable.js'
+import { fromCell, replaceCells, unlessDamaged } from '../../storage/readable.js'
 import { OF_THE_GONE } from '../gateways.js'
 import type { OfApp } from './apps.js'
 
@@ -280,11 +280,8 @@ export const ANSWER_GONE = 'This answer quoted a document that was deleted.'
 /** Deletion is visible to every read at once: what an answer took from a document goes with it, its steps too. */
 function* withoutDeleted({ tenant }: OfApp, row: MessageRow): Read<MessageRow> {
   const resources = unlessDamaged(() => fromCell<RetrieverResource[]>(row.resources))
-  if (resources === undefined) {
-    // nobody knows any more what it was taken from
-    row.answer = ANSWER_GONE
-    return row
-  }
+  // the documents that the answer quotes are unknown
+  if (resources === undefined) return replaceCells(row, { answer: ANSWER_GONE })
   if (resources.length === 0) return row
   const live = new Set(
     (yield* sql.all<{ id: string }>(
@@ -295,5 +292,5 @@ function* withoutDeleted({ tenant }: OfApp, row: MessageRow): Read<MessageRow> {
   )
   const kept = resources.filter(({ document_id }) => live.has(document_id))
   if (kept.length === resources.length) return row
-  return { ...row, answer: ANSWER_GONE, resources: JSON.stringify(kept), thoughts: '[]' }
+  return replaceCells(row, { answer: ANSWER_GONE, resources: JSON.stringify(kept), thoughts: '[]' })
 }

@@ -1,3 +1,4 @@
+import { holdsTime } from '../../storage/formats.js'
 import { type Read, sql, type Write } from '../../storage/program.js'
 import { loosen } from '../objects.js'
 import { forgetPictures } from '../pictures.js'
@@ -28,7 +29,7 @@ export interface DeletedDocument {
 export function* deletedDocument(readers: string): Read<DeletedDocument | undefined> {
   return yield* sql.get<DeletedDocument>(
     `SELECT key, object_key, space_key,
-       coalesce((SELECT tenant FROM spaces WHERE spaces.key = space_key), '') tenant FROM documents WHERE deleted_at IS NOT NULL AND ${notRead('deleted_at')}
+       coalesce((SELECT tenant FROM spaces WHERE spaces.key = space_key), '') tenant FROM documents WHERE ${holdsTime('deleted_at')} AND ${notRead('deleted_at')}
      ORDER BY deleted_at LIMIT 1`,
     [readers],
   )
@@ -45,7 +46,7 @@ export function* removeSomeOfDocument({ key, space_key, tenant, object_key }: De
   )
   if (changes === OCR_PAGES) return true
   yield* forgetPictures(key)
-  yield* sql.run('DELETE FROM documents WHERE key = ? AND deleted_at IS NOT NULL', [key])
+  yield* sql.run(`DELETE FROM documents WHERE key = ? AND ${holdsTime('deleted_at')}`, [key])
   yield* loosen(tenant, [object_key], Date.now())
   return false
 }
@@ -59,7 +60,7 @@ export interface ObsoleteVersion {
 /** The version that has been obsolete for the longest time, of those that no query may read. @param readers see `readersSince` */
 export function* obsoleteVersion(readers: string): Read<ObsoleteVersion | undefined> {
   return yield* sql.get<ObsoleteVersion>(
-    `SELECT key, space_key, obsolete_at FROM versions WHERE obsolete_at IS NOT NULL AND until_revision IS NOT NULL
+    `SELECT key, space_key, obsolete_at FROM versions WHERE ${holdsTime('obsolete_at')} AND until_revision IS NOT NULL
        AND ${notRead('obsolete_at')} ORDER BY obsolete_at LIMIT 1`,
     [readers],
   )

@@ -1,13 +1,20 @@
+import { holdsTime } from '../../storage/formats.js'
 import { type Read, sql } from '../../storage/program.js'
 import type { OwnedSession } from '../sessions.js'
 
 export function* expiredSessions(now: number, most: number): Read<OwnedSession[]> {
-  return yield* sql.all<OwnedSession>('SELECT tenant, id FROM sessions WHERE expires_at < ? LIMIT ?', [now, most])
+  return yield* sql.all<OwnedSession>(
+    `SELECT tenant, id FROM sessions WHERE expires_at < ? AND ${holdsTime('expires_at')} LIMIT ?`,
+    [now, most],
+  )
 }
 
 /** Whether there is a file of a chat that was never sent, or whose messages are gone. */
 export function* hasExpiredChatFile(now: number): Read<boolean> {
   return (
-    (yield* sql.get<{ one: number }>('SELECT 1 one FROM chat_files WHERE expires_at <= ? LIMIT 1', [now])) !== undefined
+    (yield* sql.get<{ one: number }>(
+      `SELECT 1 one FROM chat_files WHERE expires_at <= ? AND ${holdsTime('expires_at')} LIMIT 1`,
+      [now],
+    )) !== undefined
   )
 }

@@ -1,3 +1,4 @@
+import { holdsTime } from '../../storage/formats.js'
 import { type Read, sql, type Write } from '../../storage/program.js'
 import { removeTrace } from './parts.js'
 
@@ -17,7 +18,7 @@ export interface DeletedSpace {
 /** A deleted space; one that is being imported is held by its gateway. */
 export function* deletedSpace(): Read<DeletedSpace | undefined> {
   return yield* sql.get<DeletedSpace>(
-    'SELECT key, id, tenant, deleted_at FROM spaces WHERE deleted_at IS NOT NULL AND imported_by IS NULL LIMIT 1',
+    `SELECT key, id, tenant, deleted_at FROM spaces WHERE ${holdsTime('deleted_at')} AND imported_by IS NULL LIMIT 1`,
   )
 }
 

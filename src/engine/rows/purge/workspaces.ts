@@ -1,3 +1,4 @@
+import { holdsTime } from '../../storage/formats.js'
 import { type Read, sql, type Write } from '../../storage/program.js'
 import { loosen } from '../objects.js'
 
@@ -23,7 +24,7 @@ const TENANT = "coalesce((SELECT tenant FROM spaces WHERE spaces.key = space_key
 export function* endedFiles(removed: 0 | 1, most: number): Read<EndedFile[]> {
   return yield* sql.all<EndedFile>(
     `SELECT key, space_key, object_key, until_at, ${TENANT} FROM workspace_files INDEXED BY workspace_files_ended
-       WHERE until_seq IS NOT NULL AND removed = ? ORDER BY until_at LIMIT ?`,
+       WHERE until_seq IS NOT NULL AND removed = ? AND ${holdsTime('until_at')} ORDER BY until_at LIMIT ?`,
     [removed, most],
   )
 }
@@ -37,7 +38,7 @@ export interface DeletedSnapshot {
 /** A deleted snapshot with some of its files. */
 export function* deletedSnapshot(most: number): Read<DeletedSnapshot | undefined> {
   const deleted = yield* sql.get<Omit<DeletedSnapshot, 'files'>>(
-    'SELECT tenant, id FROM workspace_snapshots WHERE deleted_at IS NOT NULL ORDER BY deleted_at LIMIT 1',
+    `SELECT tenant, id FROM workspace_snapshots WHERE ${holdsTime('deleted_at')} ORDER BY deleted_at LIMIT 1`,
   )
   if (deleted === undefined) return undefined
   const files = yield* sql.all<NamedBytes>(

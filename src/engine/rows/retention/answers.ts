@@ -1,10 +1,12 @@
+import { holdsTime } from '../../storage/formats.js'
 import { type Read, sql, type Write } from '../../storage/program.js'
 import type { OwnTask } from '../research/own-task.js'
 
 /** Answer traces from before a time, oldest first. */
 export function* tracesBefore(spaceKey: number, before: number, most: number): Read<{ tenant: string; id: string }[]> {
   return yield* sql.all<{ tenant: string; id: string }>(
-    'SELECT tenant, id FROM traces WHERE space_key = ? AND created_at < ? ORDER BY created_at LIMIT ?',
+    `SELECT tenant, id FROM traces WHERE space_key = ? AND created_at < ? AND ${holdsTime('created_at')}
+     ORDER BY created_at LIMIT ?`,
     [spaceKey, before, most],
   )
 }
@@ -12,7 +14,8 @@ export function* tracesBefore(spaceKey: number, before: number, most: number): R
 /** Research tasks that ended before a time, oldest first. */
 export function* tasksEndedBefore(spaceKey: number, before: number, most: number): Read<OwnTask[]> {
   return yield* sql.all<OwnTask>(
-    'SELECT tenant, id FROM research_tasks WHERE space_key = ? AND completed_at < ? ORDER BY completed_at LIMIT ?',
+    `SELECT tenant, id FROM research_tasks WHERE space_key = ? AND completed_at < ? AND ${holdsTime('completed_at')}
+     ORDER BY completed_at LIMIT ?`,
     [spaceKey, before, most],
   )
 }
@@ -32,7 +35,7 @@ export function* stepEvidenceBefore(spaceKey: number, before: number, most: numb
   return yield* sql.all<StepEvidence>(
     `SELECT p.tenant, p.task_id, p.sequence FROM research_tasks t
      CROSS JOIN research_partials p ON p.tenant = t.tenant AND p.task_id = t.id
-     WHERE t.space_key = ? AND t.completed_at < ?
+     WHERE t.space_key = ? AND t.completed_at < ? AND ${holdsTime('t.completed_at')}
        AND p.sequence < (SELECT max(sequence) FROM research_partials last
                          WHERE last.tenant = t.tenant AND last.task_id = t.id) LIMIT ?`,
     [spaceKey, before, most],

@@ -1,3 +1,4 @@
+import { holdsTime } from '../../storage/formats.js'
 import { type Read, sql, type Write } from '../../storage/program.js'
 import { takeInTime } from '../../storage/slices.js'
 import { removeNode } from '../purge/parts.js'
@@ -8,7 +9,8 @@ const MADE_OF_NODES = ['graph_relation_nodes', 'graph_mentions', 'graph_versions
 /** Documents from before a time, oldest first. */
 export function* documentsBefore(spaceKey: number, before: number, most: number): Read<{ id: string }[]> {
   return yield* sql.all<{ id: string }>(
-    'SELECT id FROM documents WHERE space_key = ? AND created_at < ? AND deleted_at IS NULL ORDER BY created_at LIMIT ?',
+    `SELECT id FROM documents
+     WHERE space_key = ? AND created_at < ? AND ${holdsTime('created_at')} AND deleted_at IS NULL ORDER BY created_at LIMIT ?`,
     [spaceKey, before, most],
   )
 }
