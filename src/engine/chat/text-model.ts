@@ -6,7 +6,7 @@ import type { ChatMessage } from '../models/types.js'
 import { beginningOf, fitTexts } from '../models/window.js'
 import { chatModel } from './answer.js'
 import type { AppSession } from './apps.js'
-import { payerOf } from './payer.js'
+import { billingAccount } from './billing-account.js'
 
 /** a title or a few questions are worth no longer wait */
 const TIMEOUT_MS = 20_000
@@ -105,7 +105,7 @@ async function complete(
   if (model === undefined) return undefined
   const limited = AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)])
   try {
-    const generator = context.models.generator(model, await context.db.read(payerOf(context, tenant, app)))
+    const generator = context.models.generator(model, await context.db.read(billingAccount(context, tenant, app)))
     const messagesFor = (tokens: number): ChatMessage[] => [
       { role: 'system', content: system },
       { role: 'user', content: contentFor(tokens - tokensAtMost(system)) },
