@@ -31,6 +31,8 @@ export interface CallContext {
   operator: boolean
   /** the token has every scope */
   everyScope: boolean
+  /** names the client for limits by address */
+  address: string
 }
 
 /** Bytes that are sent as they are made. */
