@@ -14,6 +14,7 @@ import type { Settings } from '../local/settings.js'
 import { createTokenVerifier, type OutsideTokens, type TokenVerifier } from './auth/tokens.js'
 import { createPreviewLinks } from './chat/previews.js'
 import { createChatVisits } from './chat/visits.js'
+import { createClientAddress } from './http/client-address.js'
 import { createGuard, isLoopback } from './http/guard.js'
 import { createRateLimit } from './http/rate-limit.js'
 import { FixedJson } from './http/reply.js'
@@ -63,6 +64,7 @@ export function assembleApp(assembly: Assembly): DaemonApp {
         signingKey,
         pages: settings.chatPages,
         frames: settings.chatPageFrames,
+        rateLimit: settings.rateLimit,
         gateways: () => engine.gateways(),
       }),
       dataDir,
@@ -71,6 +73,7 @@ export function assembleApp(assembly: Assembly): DaemonApp {
     identification: identity,
     guard: createGuard(settings),
     tokens: tokenVerifier(settings, signingKey, engine),
+    clientAddress: createClientAddress(settings.trustedProxies),
     rateLimit: createRateLimit(settings.rateLimit, () => engine.gateways()),
     uploads: settings,
     previews: createPreviewLinks(signingKey, settings.publicUrl),

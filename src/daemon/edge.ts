@@ -8,6 +8,7 @@ import type { TokenVerifier } from './auth/tokens.js'
 import type { PreviewLinks } from './chat/previews.js'
 import { admitWrite } from './full-disk.js'
 import type { UploadLimits } from './gateway/upload-form.js'
+import type { ClientAddress } from './http/client-address.js'
 import type { Guard, Listener } from './http/guard.js'
 import { operationMethod, withoutBody } from './http/head.js'
 import { lingerBeforeClose } from './http/linger.js'
@@ -29,6 +30,7 @@ export interface EdgeOptions {
   guard: Guard
   tokens: TokenVerifier
   rateLimit: RateLimit
+  clientAddress: ClientAddress
   uploads: UploadLimits
   previews: PreviewLinks
   work: OpenWork
@@ -51,6 +53,8 @@ export interface Exchange {
   path: PathOperations | undefined
   base: BaseHeaders
   traceId: string
+  /** the caller is an anonymous visitor of a page: a failure names nothing of the deployment */
+  isVisitor: boolean
   /** the answer is still going out when the handler has returned */
   streaming: boolean
   /** ends the count of this request as open work */
@@ -74,7 +78,7 @@ export interface Dialect<Session, Failure> {
   operate(exchange: Exchange, operation: Operation, session: Session | undefined): Promise<Reply | Response>
   /** What a failure is in the words of the API; undefined for one that is not part of its contract. */
   known(error: unknown): Failure | undefined
-  refusal(failure: Failure, headers: Record<string, string>): Reply
+  refusal(failure: Failure, headers: Record<string, string>, isVisitor: boolean): Reply
   /** The failures that every API has. */
   readonly failures: {
     stopping(): Failure
@@ -108,6 +112,7 @@ export function createEdge<Session, Failure>(options: EdgeOptions, dialect: Dial
       path,
       base: baseHeaders(traceId, options.identification),
       traceId,
+      isVisitor: false,
       streaming: false,
       release: options.work.begin(),
     }
@@ -157,14 +162,14 @@ async function answerOf<S, F>(exchange: Exchange, dialect: Dialect<S, F>): Promi
 
 /** The response to a request that is refused, perhaps while its body still arrives. */
 function refused<S, F>(
-  { incoming, base }: Exchange,
+  { incoming, base, isVisitor }: Exchange,
   { refusal }: Dialect<S, F>,
   failure: F,
   headers: Record<string, string> = {},
 ): Response {
-  if (incoming === undefined || incoming.complete) return toResponse(refusal(failure, headers), base)
+  if (incoming === undefined || incoming.complete) return toResponse(refusal(failure, headers, isVisitor), base)
   lingerBeforeClose(incoming)
-  return toResponse(refusal(failure, { ...headers, connection: 'close' }), base)
+  return toResponse(refusal(failure, { ...headers, connection: 'close' }, isVisitor), base)
 }
 
 /** What went wrong, as the caller is told it. What is not part of the contract is told by its trace id only. */

@@ -29,6 +29,8 @@ export interface CallContext {
   caller: Caller
   /** may manage the daemon itself */
   operator: boolean
+  /** names the client for limits by address */
+  address: string
 }
 
 /** Bytes that are sent as they are made. */

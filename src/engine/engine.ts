@@ -80,6 +80,7 @@ import { explainDamage, type OpenStore, openServerStore, openStore } from './sto
 import { tellOf } from './storage/tell-of.js'
 import { writeAnswer } from './storage/write-answer.js'
 import { getTrace, listConflicts, listEvidence, listMissing } from './traces/traces.js'
+import { publishedDocuments } from './vfs/published-documents.js'
 import { createFileSystem } from './vfs/vfs.js'
 import { createGraph } from './views/graph-operations.js'
 import { SemanticViews } from './views/views.js'
@@ -216,7 +217,7 @@ function wire(
   for (const one of [sources.sync, behind.migrations, graph.readings]) gateway.whenLost(() => one.lost())
   const files = createFileSystem({ db, objects: context.objects, semantic: { derivations, views } })
   const bundles = createBundles(context)
-  const chat = createChat(context, { gate, cache, derivations, fs: files })
+  const chat = createChat(context, { gate, cache, derivations, documents: publishedDocuments(files) })
   return {
     spaces: {
       create: (caller, body) => createSpace(context, caller, body),

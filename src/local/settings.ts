@@ -201,6 +201,7 @@ export const SETTINGS = {
     origins,
     'sites that may show those pages in a frame, as https://name',
   ),
+  trustedProxies: setting('TRUSTED_PROXIES', none<string>(), ranges, 'proxies whose X-Forwarded-For names the client'),
   rateLimit: setting('RATE_LIMIT', 0, atLeast(0), 'requests a minute for each token; 0 is no limit'),
   providers: setting(
     'PROVIDERS',

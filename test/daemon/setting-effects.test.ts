@@ -252,6 +252,19 @@ const EFFECTS = {
       await site.end()
     }
   },
+  trustedProxies: async () => {
+    const app = '0190a0a0-0000-7000-8000-000000000001'
+    const statuses = async (settings: Given) => {
+      const { url } = await start({ chatPages: [app], ...settings })
+      const begin = async (client: number) => {
+        const headers = { 'content-type': 'application/json', 'x-forwarded-for': `203.0.113.${client}` }
+        return (await fetch(`${url}/chat/${app}/visits`, { method: 'POST', headers, body: '{}' })).status
+      }
+      return new Set(await Promise.all(Array.from({ length: 40 }, (_, client) => begin(client))))
+    }
+    expect(await statuses({})).toEqual(new Set([201, 429]))
+    expect(await statuses({ trustedProxies: ['127.0.0.0/8'] })).toEqual(new Set([201]))
+  },
   rateLimit: async () => {
     const started = await start({ rateLimit: 2 })
     const answers = []

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http'
 import { ChatError } from '../../contract/chat/errors.js'
 import type { AppSession } from '../../engine/chat/apps.js'
 import type { ChatStream } from '../../engine/chat/turn.js'
@@ -11,6 +12,7 @@ import { type FormRules, readForm } from './form.js'
 import type { ChatAnswer, ChatCall } from './handlers.js'
 import { checked, readChatInput, withoutBlanks } from './read.js'
 import { chatErrorOf, chatErrorReply, chatPreflight, encodeChatFrame, openToBrowsers } from './reply.js'
+import { type ChatView, viewOf, visitorFailure } from './view.js'
 import { checkVisitorInput, type Visit } from './visits.js'
 
 const PING_MS = 10_000
@@ -20,9 +22,11 @@ const MOST_CLOSED = 32
 /** What needs no message that may be on its way to the disk. */
 const AT_ONCE: ReadonlySet<string> = new Set(['sendChatMessage', 'stopChatMessage'])
 
-/** An application, and the visit that stands for its key where a page speaks. */
+/** An application, and the visit that replaces its key in requests of a page. */
 interface ChatSession extends AppSession {
   visit?: Visit
+  /** of a signed address of a file, which opens without a key */
+  fileId?: string
 }
 
 /** The chat service below `/v1`: keys of applications, lenient requests, code and message for each failure. */
@@ -36,9 +40,9 @@ export const chatDialect: Dialect<ChatSession, ChatError> = {
   isGuarded: () => true,
   async authenticate(exchange, operation) {
     const session = await sessionOf(exchange, operation)
+    exchange.isVisitor = session.visitor !== undefined
     if (!session.app.enabled) throw new ChatError('forbidden', 'The application is disabled.')
-    exchange.options.rateLimit(`chat:${session.app.id}`)
-    if (session.visit !== undefined) exchange.options.deps.visits.admit(session.visit, operation?.route)
+    countRequest(exchange, operation, session)
     return session
   },
   async admit({ options }, { route }, session) {
@@ -47,7 +51,7 @@ export const chatDialect: Dialect<ChatSession, ChatError> = {
   },
   operate,
   known: chatErrorOf,
-  refusal: chatErrorReply,
+  refusal: (failure, headers, isVisitor) => chatErrorReply(isVisitor ? visitorFailure(failure) : failure, headers),
   failures: {
     stopping: () => new ChatError('service_unavailable', 'the service is stopping'),
     noRoute: () => new ChatError('not_found', 'The requested URL was not found.'),
@@ -56,9 +60,16 @@ export const chatDialect: Dialect<ChatSession, ChatError> = {
   },
 }
 
+/** Keys of an application share a limit; what reaches it without a key has limits of its own. @throws ChatError, KsError */
+function countRequest({ options }: Exchange, operation: Operation | undefined, session: ChatSession): void {
+  const { app, fileId, visit } = session
+  if (visit !== undefined && !visit.isOwner) options.deps.visits.admit(visit, operation?.route)
+  else options.rateLimit(fileId === undefined ? `chat:${app.id}` : `chat-file:${fileId}`)
+}
+
 /** The application whose key the request carries. @throws ChatError `unauthorized` */
 async function sessionOf(
-  { options, request, params }: Exchange,
+  { options, request, incoming, params }: Exchange,
   operation: Operation | undefined,
 ): Promise<ChatSession> {
   const header = request.headers.get('authorization')
@@ -70,18 +81,24 @@ async function sessionOf(
   if (scheme === undefined || key === undefined)
     throw new ChatError('unauthorized', "Authorization header must be provided and start with 'Bearer'")
   if (scheme.toLowerCase() !== 'bearer') throw new ChatError('unauthorized', "Authorization scheme must be 'Bearer'")
-  const session = more.length > 0 ? undefined : await sessionOfKey(options, key)
+  const session = more.length > 0 ? undefined : await sessionOfKey(options, key, incoming)
   if (session === undefined) throw new ChatError('unauthorized', 'Access token is invalid')
   return session
 }
 
 /** A key of an application has no dots, a visit has. */
-async function sessionOfKey({ deps }: EdgeOptions, key: string): Promise<ChatSession | undefined> {
+async function sessionOfKey(
+  { deps, clientAddress }: EdgeOptions,
+  key: string,
+  incoming: IncomingMessage | undefined,
+): Promise<ChatSession | undefined> {
   if (!key.includes('.')) return await deps.engine.chat.authenticate(key)
   const visit = await deps.visits.read(key)
   const session = visit === undefined ? undefined : await deps.engine.chat.session(visit)
   if (session === undefined || visit === undefined) return undefined
-  return visit.isOwner && session.owner !== visit.user ? undefined : { ...session, visit }
+  if (visit.isOwner) return session.owner === visit.user ? { ...session, visit } : undefined
+  const countModelCall = () => deps.visits.countModelCall(visit, clientAddress(incoming))
+  return { ...session, visit, visitor: { countModelCall } }
 }
 
 /** The application of a file whose address is signed. @throws ChatError `file_access_denied`, `file_not_found` */
@@ -89,13 +106,13 @@ async function sessionOfLink(
   { deps, previews }: EdgeOptions,
   request: Request,
   fileId: string,
-): Promise<AppSession | undefined> {
+): Promise<ChatSession | undefined> {
   const holds = previews.holds(new URL(request.url).searchParams, fileId)
   if (holds === undefined) return undefined
   if (!holds) throw new ChatError('file_access_denied', 'The address of the file has expired or was changed.')
   const session = await deps.engine.chat.files.sessionOf(fileId.toLowerCase())
   if (session === undefined) throw new ChatError('file_not_found', 'The file does not exist.')
-  return session
+  return { ...session, fileId: fileId.toLowerCase() }
 }
 
 async function operate(
@@ -117,9 +134,11 @@ async function operate(
   }
   const input = await readChatInput(route, exchange.params, request, incoming)
   if (session?.visit !== undefined) checkVisitorInput(session.visit, input)
+  if (route.id === 'sendChatMessage') session?.visitor?.countModelCall()
   const answer = (await call(operation.handler, Object.assign(tools, input, { session }))) as ChatAnswer
   if (answer === 'empty') return emptyReply(204)
-  if ('stream' in answer) return stream(exchange, operation, answer.stream)
+  const view = viewOf(session?.visitor !== undefined, session?.app.retrieverResource ?? true)
+  if ('stream' in answer) return stream(exchange, operation, answer.stream, view)
   if ('file' in answer) {
     exchange.streaming = true
     return fileResponse(answer.file, { request, asAttachment: answer.asAttachment }, base, exchange.release)
@@ -131,11 +150,11 @@ async function operate(
   }
   const { json, status = 200 } = answer
   if (options.checkResponses) assertBody(operation, status, json)
-  return jsonReply(status, json)
+  return jsonReply(status, view.body(route.id, json))
 }
 
 /** A client may go away: the turn goes on without it. The first ping goes out at once. */
-function stream(exchange: Exchange, operation: Operation, turn: ChatStream): Response {
+function stream(exchange: Exchange, operation: Operation, turn: ChatStream, view: ChatView): Response {
   const interrupted = (reason: string): Frame => {
     const { task_id, message_id, conversation_id, created_at } = turn.ping()
     const ids = { task_id, message_id, conversation_id, created_at }
@@ -152,7 +171,7 @@ function stream(exchange: Exchange, operation: Operation, turn: ChatStream): Res
     {
       abandon: () => {},
       framing: {
-        encode: ({ data }) => encodeChatFrame(data),
+        encode: ({ data }) => encodeChatFrame(view.frame(data)),
         ping: () => encodeChatFrame(turn.ping()),
         pingMs: PING_MS,
         steady: true,

@@ -47,7 +47,7 @@ export const visitRoutes = [
 
 export function visitHandlers({ engine, visits }: HandlerDeps) {
   return {
-    beginChatVisit: ({ params, body }) => visits.ofVisitor(params.appId, body.before),
+    beginChatVisit: ({ params, body, address }) => visits.ofVisitor(params.appId, body.before, address),
     tryChatApp: async ({ caller, params }) => {
       // to anybody but its owner the application is not there
       await engine.chat.apps.get(caller, params.appId)

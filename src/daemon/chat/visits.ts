@@ -16,11 +16,18 @@ const OWNER_SECONDS = 15 * 60
 /** a visitor who comes back within this time goes on with their conversations */
 const RETURN_SECONDS = 24 * 60 * 60
 
-/** Of one visitor, and of all visitors of an application together, who each cost what a model costs. */
-const REQUESTS_A_MINUTE = 60
-const MESSAGES_A_MINUTE = 8
-const MESSAGES_OF_ALL_A_MINUTE = 60
-const VISITORS_A_MINUTE = 60
+/**
+ * Limits a minute. A visitor is charged first, then the address, then all visitors of the application: a request that is
+ * refused uses up nothing of the limits behind the one that refuses it.
+ */
+const REQUESTS_OF_VISITOR = 60
+const MODEL_CALLS_OF_VISITOR = 8
+const MODEL_CALLS_OF_ADDRESS = 30
+const MODEL_CALLS_OF_ALL = 60
+const NEW_VISITORS_OF_ADDRESS = 20
+const NEW_VISITORS_OF_ALL = 60
+/** Visitors of an application make this share of `rateLimit`, in buckets that keys do not use. */
+const SHARE_OF_RATE_LIMIT = 0.5
 /** of one question */
 const MOST_CHARACTERS = 4_000
 
@@ -44,13 +51,21 @@ export interface BegunVisit {
 export interface ChatVisits {
   /** origins that may show the page of an application; undefined for one that has none */
   framesOf(appId: string): readonly string[] | undefined
-  /** A visit of somebody whom nobody knows. @param before a visit to go on with @throws KsError `not-found`, `rate-limited` */
-  ofVisitor(appId: string, before: string | undefined): Promise<BegunVisit>
+  /**
+   * A visit of an anonymous visitor.
+   *
+   * @param before a visit to continue
+   * @param address of the client
+   * @throws KsError `not-found`, `rate-limited`
+   */
+  ofVisitor(appId: string, before: string | undefined, address: string): Promise<BegunVisit>
   /** A visit of the owner, who may do what a key of the application may. */
   ofOwner(caller: Caller, appId: string): Promise<BegunVisit>
   read(token: string): Promise<Visit | undefined>
-  /** @throws ChatError `forbidden`; KsError `rate-limited` */
+  /** Counts a request of a visitor. @throws ChatError `forbidden`; KsError `rate-limited` */
   admit(visit: Visit, operation: RouteDefinition | undefined): void
+  /** Counts a call of a model: a question, suggested questions or a title. @throws KsError `rate-limited` */
+  countModelCall(visit: Visit, address: string): void
 }
 
 interface VisitOptions {
@@ -58,17 +73,21 @@ interface VisitOptions {
   /** applications that have a page: an id of the operator's tenant, or `tenant/id` */
   pages: readonly string[]
   frames: readonly string[]
+  /** of the daemon; 0 is no limit */
+  rateLimit: number
   gateways: () => number
 }
 
-export function createChatVisits({ signingKey, pages, frames, gateways }: VisitOptions): ChatVisits {
+export function createChatVisits({ signingKey, pages, frames, rateLimit, gateways }: VisitOptions): ChatVisits {
   const tenants = new Map(pages.map(placeOf))
-  const limits = {
-    requests: createRateLimit(REQUESTS_A_MINUTE, gateways),
-    messages: createRateLimit(MESSAGES_A_MINUTE, gateways),
-    ofAll: createRateLimit(MESSAGES_OF_ALL_A_MINUTE, gateways),
-    visitors: createRateLimit(VISITORS_A_MINUTE, gateways),
+  const limit = (perMinute: number) => createRateLimit(perMinute, gateways)
+  const requests = { ofVisitor: limit(REQUESTS_OF_VISITOR), ofAll: limit(Math.ceil(rateLimit * SHARE_OF_RATE_LIMIT)) }
+  const modelCalls = {
+    ofVisitor: limit(MODEL_CALLS_OF_VISITOR),
+    ofAddress: limit(MODEL_CALLS_OF_ADDRESS),
+    ofAll: limit(MODEL_CALLS_OF_ALL),
   }
+  const newVisitors = { ofAddress: limit(NEW_VISITORS_OF_ADDRESS), ofAll: limit(NEW_VISITORS_OF_ALL) }
 
   const sign = async ({ tenant, appId, user, isOwner }: Visit, life: number): Promise<BegunVisit> => {
     const token = await new SignJWT({ tenant, app: appId, owner: isOwner })
@@ -101,12 +120,16 @@ export function createChatVisits({ signingKey, pages, frames, gateways }: VisitO
 
   return {
     framesOf: (appId) => (tenants.has(appId) ? frames : undefined),
-    ofVisitor: async (appId, before) => {
+    ofVisitor: async (appId, before, address) => {
       const tenant = tenants.get(appId)
       if (tenant === undefined) throw new KsError('not-found', `the application ${quote(appId)} has no page here`)
       const known = before === undefined ? undefined : await claimsOf(before, RETURN_SECONDS)
       const goesOn = known !== undefined && !known.isOwner && known.appId === appId
-      if (!goesOn) limits.visitors(appId)
+      if (goesOn) requests.ofVisitor(known.user)
+      else {
+        newVisitors.ofAddress(`${appId} ${address}`)
+        newVisitors.ofAll(appId)
+      }
       const user = goesOn ? known.user : `visitor-${newId()}`
       return await sign({ tenant, appId, user, isOwner: false }, VISITOR_SECONDS)
     },
@@ -117,14 +140,16 @@ export function createChatVisits({ signingKey, pages, frames, gateways }: VisitO
       // a page that was taken down ends its visits
       return tenants.get(visit.appId) === visit.tenant ? visit : undefined
     },
-    admit: ({ appId, user, isOwner }, operation) => {
-      if (isOwner) return
-      if (operation === undefined || !isOpenToVisit(operation, { isOwner }))
+    admit: ({ appId, user }, operation) => {
+      requests.ofVisitor(user)
+      if (operation === undefined || !isOpenToVisit(operation, { isOwner: false }))
         throw new ChatError('forbidden', 'A visitor of the page may not do this.')
-      limits.requests(user)
-      if (operation.id !== 'sendChatMessage') return
-      limits.messages(user)
-      limits.ofAll(appId)
+      requests.ofAll(appId)
+    },
+    countModelCall: ({ appId, user }, address) => {
+      modelCalls.ofVisitor(user)
+      modelCalls.ofAddress(`${appId} ${address}`)
+      modelCalls.ofAll(appId)
     },
   }
 }

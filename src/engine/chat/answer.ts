@@ -25,9 +25,9 @@ import type { QueryShared } from '../query/stages.js'
 import { fitTurns } from '../query/window.js'
 import type { Who } from '../rows/chat/conversations.js'
 import type { SessionTurn } from '../rows/sessions.js'
+import { billingAccount } from './billing-account.js'
 import { byTopScore, evidenceOf, merged, type SpaceEvidence } from './evidence.js'
 import { filled, type Inputs } from './form.js'
-import { payerOf } from './payer.js'
 
 export interface Asked {
   caller: Caller
@@ -167,7 +167,7 @@ async function* fromModel(
     throw new ChatError('provider_not_initialize', 'the application has neither a knowledge space nor a usable model')
   const generator = context.models.generator(
     model,
-    await context.db.read(payerOf(context, asked.caller.tenant, asked.app)),
+    await context.db.read(billingAccount(context, asked.caller.tenant, asked.app)),
   )
   const events = streamedWithinWindow(generator.contextTokens, (window) => {
     const { messages, maxTokens } = promptOf(asked, rules, window)

@@ -30,12 +30,17 @@ import type { Read } from '../storage/program.js'
 import { fromCell, readable } from '../storage/readable.js'
 import { writeAnswer } from '../storage/write-answer.js'
 
-/** An application that proved itself by one of its keys. */
+/** The caller of an application: a holder of one of its keys, or an anonymous visitor of its page. */
 export interface AppSession {
   tenant: string
   /** subject that made the application */
   owner: string
   app: ChatApp
+  /** of an anonymous visitor */
+  visitor?: {
+    /** Counts a call of a model besides the answer of a question. @throws KsError `rate-limited` */
+    countModelCall(): void
+  }
 }
 
 /** The application of a session, as its rows are looked up. */

@@ -96,7 +96,11 @@ async function generatedName(context: EngineContext, session: AppSession, id: st
   return (await modelTitle(context, session, query, signal)) ?? plainTitle(query)
 }
 
-/** Names a new conversation in the background; a name that was given meanwhile stays. */
+/**
+ * Names a new conversation in the background; a name that was given meanwhile stays.
+ *
+ * @throws KsError `rate-limited` when the caller may cause no call of a model now
+ */
 export async function nameInBackground(
   context: EngineContext,
   session: AppSession,

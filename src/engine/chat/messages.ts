@@ -7,7 +7,6 @@ import type {
   MessagesQuery,
   RetrieverResource,
 } from '../../contract/chat/messages.js'
-import type { EngineContext } from '../context.js'
 import { findMessage, type MessageRow, messagesBefore, type Who } from '../rows/chat/conversations.js'
 import { ratingOf, ratingsOfApp, removeRating, writeRating } from '../rows/chat/feedback.js'
 import { filesOfMessage, toMessageFile } from '../rows/chat/files.js'
@@ -16,9 +15,6 @@ import type { Read } from '../storage/program.js'
 import { fromCell, readable, readableIn } from '../storage/readable.js'
 import { type AppSession, appIn } from './apps.js'
 import { type ChatPage, requireConversation, whoIs } from './conversations.js'
-import { modelQuestions } from './text-model.js'
-
-const SUGGESTION_TURNS = 3
 
 /** The newest messages before `first_id`; within the page oldest first, as every client draws it. */
 export function* listMessages(
@@ -87,26 +83,6 @@ export function* listFeedbacks(
       updated_at: new Date(row.updated_at).toISOString(),
     })),
   }
-}
-
-/** @throws ChatError `bad_request` when the application does not suggest, `not_found` */
-export async function suggestQuestions(
-  context: EngineContext,
-  session: AppSession,
-  id: string,
-  user: string,
-  signal: AbortSignal,
-): Promise<string[]> {
-  const { db } = context
-  const turns = await db.read(turnsUpTo(session, user, id))
-  if (!session.app.suggestedQuestionsAfterAnswer) throw new ChatError('bad_request', 'Suggested Questions Is Disabled.')
-  return modelQuestions(context, session, turns, signal)
-}
-
-/** A message with those before it, oldest first. */
-function* turnsUpTo(session: AppSession, user: string, id: string): Read<MessageRow[]> {
-  const { who, row } = yield* requireMessage(session, user, id)
-  return (yield* messagesBefore(who, row.conversation_id, row.place + 1, SUGGESTION_TURNS)).reverse()
 }
 
 /** A message of this end user. @throws ChatError `not_found` */

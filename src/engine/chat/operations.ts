@@ -10,6 +10,7 @@ import type {
 } from '../../contract/chat/messages.js'
 import type { TextToAudio } from '../../contract/chat/speech.js'
 import type { VariableBody, VariableItem, VariablesQuery } from '../../contract/chat/variables.js'
+import { KsError } from '../../contract/errors.js'
 import type { Caller } from '../base/caller.js'
 import { asDeployment } from '../base/tenant-scope.js'
 import type { EngineContext } from '../context.js'
@@ -30,10 +31,11 @@ import { describeInfo, describeMeta, describeParameters, describeSite } from './
 import { type OpenFile, openFile, sessionOfFile } from './files/preview.js'
 import { beginUpload, type ChatUpload } from './files/upload.js'
 import { replayTurn, stopElsewhere } from './gateways/elsewhere.js'
-import { listFeedbacks, listMessages, rateMessage, suggestQuestions } from './messages.js'
+import { listFeedbacks, listMessages, rateMessage } from './messages.js'
 import { type Sent, sendMessage } from './send.js'
 import { speak } from './speech/speak.js'
 import { type Transcription, Transcriptions } from './speech/transcriptions.js'
+import { Suggestions } from './suggestions.js'
 import type { ChatStream, ChatTurn } from './turn.js'
 import { ChatTurns } from './turns.js'
 import { listVariables, setVariable } from './variables/operations.js'
@@ -114,6 +116,7 @@ export function createChat(
   const fetcher = createSafeFetch(createAddressRule(context.options.sources?.egressAllow ?? []))
   const transcriptions = new Transcriptions(context)
   const ending = new AbortController()
+  const suggestions = new Suggestions(context, ending.signal)
   const naming = new Set<Promise<void>>()
 
   const nameLater = (session: apps.AppSession, { turn, isNew }: Sent, request: ChatRequest) => {
@@ -126,7 +129,10 @@ export function createChat(
         if (!turn.settled && !turn.failed)
           await nameInBackground(context, session, request.user, conversation, ending.signal)
       })
-      .catch((error: unknown) => log.warn({ error: String(error) }, 'a conversation could not be named'))
+      .catch((error: unknown) => {
+        const isLimited = error instanceof KsError && error.code === 'rate-limited'
+        log[isLimited ? 'debug' : 'warn']({ error: String(error) }, 'a conversation could not be named')
+      })
       .finally(() => naming.delete(work))
     naming.add(work)
   }
@@ -179,7 +185,7 @@ export function createChat(
     },
     rate: (session, id, body) => rateMessage(db, session, id, body),
     feedbacks: (session, page) => db.read(listFeedbacks(session, page)),
-    suggest: (session, id, user) => suggestQuestions(context, session, id, user, ending.signal),
+    suggest: (session, id, user) => suggestions.get(session, id, user),
     messages: (session, query, linkTo) => db.read(listMessages(session, query, linkTo)),
     conversations: (session, query) => db.read(listConversations(session, query)),
     deleteConversation: async (session, id, user) => {

@@ -53,7 +53,7 @@ export async function sendMessage(
   if (context.db.damage !== undefined) throw new ChatError('internal_server_error', context.db.damage.message)
   if (context.db.broken)
     throw new ChatError('service_unavailable', 'the disk reported an error; nothing is written any more')
-  const leave = turns.reserve(app.id, app.maxConcurrentRequests)
+  const leave = turns.reserve(session)
   if (leave === undefined) throw tooMany(app)
   try {
     return await begin(context, turns, fetcher, session, { request, spaceIds })
@@ -82,7 +82,7 @@ async function begin(
   const conversationId = known?.id ?? newId()
   const ids = { taskId: newId(), messageId: newId(), conversationId, createdAt: Math.floor(now / 1000) }
   const { turn, stored } = turns.start(
-    { appId: app.id, user: request.user },
+    { appId: app.id, user: request.user, isVisitor: session.visitor !== undefined },
     ids,
     {
       // an application reads with the rights of its maker
@@ -92,7 +92,8 @@ async function begin(
       conversationId,
       messageId: ids.messageId,
       query: request.query,
-      aloud: request.response_mode === 'streaming' && playsByItself(context, app),
+      // the page of visitors plays no sound
+      aloud: request.response_mode === 'streaming' && session.visitor === undefined && playsByItself(context, app),
     },
     () => store(context, session, request, { ids, files, now, isNew: known === undefined }),
   )

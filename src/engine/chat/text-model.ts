@@ -6,7 +6,7 @@ import type { ChatMessage } from '../models/types.js'
 import { beginningOf, fitTexts } from '../models/window.js'
 import { chatModel } from './answer.js'
 import type { AppSession } from './apps.js'
-import { payerOf } from './payer.js'
+import { billingAccount } from './billing-account.js'
 
 /** a title or a few questions are worth no longer wait */
 const TIMEOUT_MS = 20_000
@@ -31,7 +31,11 @@ export function plainTitle(query: string): string {
   return characters.length > FALLBACK.over ? `${characters.slice(0, FALLBACK.kept).join('')}...` : line
 }
 
-/** A title by the application's model; undefined where there is none, or it does not answer. */
+/**
+ * A title by the application's model; undefined where there is none, or it does not answer.
+ *
+ * @throws KsError `rate-limited` when the caller may cause no call of a model now
+ */
 export async function modelTitle(
   context: EngineContext,
   session: AppSession,
@@ -49,13 +53,17 @@ export async function modelTitle(
   return characters.length > TITLE_CHARACTERS ? `${characters.slice(0, TITLE_CHARACTERS).join('')}...` : title
 }
 
-/** Questions that could follow; none where there is no model, or its reply is of no use. */
+/**
+ * Questions that could follow, none where the reply is of no use; undefined where there is no model, or it does not answer.
+ *
+ * @throws KsError `rate-limited` when the caller may cause no call of a model now
+ */
 export async function modelQuestions(
   context: EngineContext,
   session: AppSession,
   turns: { query: string; answer: string }[],
   signal: AbortSignal,
-): Promise<string[]> {
+): Promise<string[] | undefined> {
   const said = turns.flatMap(({ query, answer }) => [query, withoutThoughts(answer)])
   const fits = (tokens: number) => {
     const room = tokens - turns.length * TURN_TOKENS
@@ -65,12 +73,13 @@ export async function modelQuestions(
     )
     return JSON.stringify(turns.map((_, at) => ({ user: texts[2 * at], assistant: texts[2 * at + 1] })))
   }
-  return readQuestions(await complete(context, session, SUGGEST_PROMPT, fits, signal))
+  const reply = await complete(context, session, SUGGEST_PROMPT, fits, signal)
+  return reply === undefined ? undefined : readQuestions(reply)
 }
 
-function readQuestions(reply: string | undefined): string[] {
-  const list = reply === undefined ? null : /\[[\s\S]*\]/.exec(reply)
-  if (list === null) return questionLines(reply ?? '')
+function readQuestions(reply: string): string[] {
+  const list = /\[[\s\S]*\]/.exec(reply)
+  if (list === null) return questionLines(reply)
   try {
     const parsed: unknown = JSON.parse(list[0])
     if (!Array.isArray(parsed)) return []
@@ -96,16 +105,17 @@ function questionLines(reply: string): string[] {
 /** @param contentFor what the model is told, in at most so many tokens */
 async function complete(
   context: EngineContext,
-  { tenant, app }: AppSession,
+  { tenant, app, visitor }: AppSession,
   system: string,
   contentFor: (tokens: number) => string,
   signal: AbortSignal,
 ): Promise<string | undefined> {
   const model = chatModel(context, app)
   if (model === undefined) return undefined
+  visitor?.countModelCall()
   const limited = AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)])
   try {
-    const generator = context.models.generator(model, await context.db.read(payerOf(context, tenant, app)))
+    const generator = context.models.generator(model, await context.db.read(billingAccount(context, tenant, app)))
     const messagesFor = (tokens: number): ChatMessage[] => [
       { role: 'system', content: system },
       { role: 'user', content: contentFor(tokens - tokensAtMost(system)) },

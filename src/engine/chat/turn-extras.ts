@@ -14,7 +14,7 @@ export interface TurnExtras {
 }
 
 /** Tells a turn's readers of a piece of its answer, and keeps what is stored with it. */
-export function takePiece(turn: RunningTurn, extras: TurnExtras, piece: AnswerPiece, withResources: boolean): void {
+export function takePiece(turn: RunningTurn, extras: TurnExtras, piece: AnswerPiece): void {
   if (piece.type === 'delta') turn.say(piece.text, piece.agent === true ? 'agent_message' : 'message')
   else if (piece.type === 'settled') turn.settled = true
   else if (piece.type === 'degraded') extras.degraded = piece.degraded
@@ -26,5 +26,5 @@ export function takePiece(turn: RunningTurn, extras: TurnExtras, piece: AnswerPi
     // what led to words that are not let through is not kept either
     extras.thoughts = []
     turn.replace(piece.text)
-  } else if (withResources) extras.resources = piece.resources
+  } else extras.resources = piece.resources
 }

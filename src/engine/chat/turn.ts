@@ -18,6 +18,7 @@ export const REPLAY_MS = 600_000
 export interface Sender {
   appId: string
   user: string
+  isVisitor?: boolean
 }
 
 /** The frames of one message on its way to its answer. It lives on its own: its readers may leave and come back. */

@@ -18,6 +18,7 @@ import type { Read, Write } from '../storage/program.js'
 import { fromCell, readable } from '../storage/readable.js'
 import { writeOnce } from '../storage/write-once.js'
 import { type Asked, asChatError } from './answer.js'
+import type { AppSession } from './apps.js'
 import { imagesOf } from './files/attach.js'
 import type { Inputs } from './form.js'
 import type { TurnIds } from './frames.js'
@@ -51,6 +52,8 @@ const CONTEXT_TURNS = 20
 const ENDS = { quietMs: 25, mostMs: 25 }
 /** the longest that the work on an answer waits for a burst of messages to end */
 const START_PATIENCE_MS = 500
+/** of the answers of an application at once, for the visitors of its page together; at least one answer */
+const SHARE_OF_VISITORS = 0.5
 /** what earlier turns may fill of a prompt, in characters: about a third of an 8k-token context */
 const CONTEXT_CHARACTERS = 10_000
 
@@ -63,8 +66,8 @@ export class ChatTurns {
   readonly #tails = new Map<string, { turn: RunningTurn; stored: Promise<unknown>; done: Promise<void> }>()
   /** tells other gateways of the same server of these turns */
   readonly #watch: TurnWatch | undefined
-  /** messages that are being admitted, by application */
-  readonly #entering = new Map<string, number>()
+  /** messages that are being admitted */
+  readonly #entering = new Set<{ appId: string; isVisitor: boolean }>()
   readonly messageWrites: MessageWrites
   /** answers that end together are stored together */
   readonly #ends = new WriteCoalescer(ENDS)
@@ -119,27 +122,28 @@ export class ChatTurns {
   }
 
   /**
-   * Takes one of the places that an application has for answers at once, until its turn has started.
+   * Reserves one of the answers that an application may make at once, until its turn has started. Visitors of its page
+   * get a share of them, so that holders of keys are not refused because of visitors.
    *
-   * @param most 0 is no limit
-   * @returns what gives the place back; undefined where all are taken
+   * @returns a function that releases the reservation; undefined where no answer is free
    */
-  reserve(appId: string, most: number): (() => void) | undefined {
-    const entering = this.#entering.get(appId) ?? 0
-    if (most > 0 && this.running(appId) + entering >= most) return undefined
-    this.#entering.set(appId, entering + 1)
-    return () => {
-      const left = (this.#entering.get(appId) ?? 1) - 1
-      if (left > 0) this.#entering.set(appId, left)
-      else this.#entering.delete(appId)
-    }
+  reserve({ app, visitor }: AppSession): (() => void) | undefined {
+    const isVisitor = visitor !== undefined
+    const max = app.maxConcurrentRequests
+    const entering = [...this.#entering].filter((one) => one.appId === app.id)
+    const visitors = entering.filter((one) => one.isVisitor).length + this.running(app.id, true)
+    if (max > 0 && this.running(app.id) + entering.length >= max) return undefined
+    if (max > 0 && isVisitor && visitors >= Math.max(1, Math.floor(max * SHARE_OF_VISITORS))) return undefined
+    const reservation = { appId: app.id, isVisitor }
+    this.#entering.add(reservation)
+    return () => this.#entering.delete(reservation)
   }
 
-  /** Turns that have no whole answer yet, of one application or of all. */
-  running(appId?: string): number {
+  /** Counts turns without a complete answer. @param appId of one application @param visitors those of visitors alone */
+  running(appId?: string, visitors = false): number {
     let count = 0
-    for (const turn of this.#turns.values())
-      if (!turn.over && (appId ?? turn.sender.appId) === turn.sender.appId) count++
+    for (const { over, sender } of this.#turns.values())
+      if (!over && (appId ?? sender.appId) === sender.appId && (!visitors || sender.isVisitor)) count++
     return count
   }
 
@@ -224,7 +228,7 @@ export class ChatTurns {
     const known = await this.#context.db.read(knownBefore(request.app, who, turn.ids))
     const asked = { ...request, ...known, who, images, meter: extras.meter }
     for await (const piece of untilAborted(answerPieces(this.#context, this.#shared, asked, signal), signal))
-      takePiece(turn, extras, piece, request.app.retrieverResource)
+      takePiece(turn, extras, piece)
   }
 
   /** Stores the answer, and says that it is whole. Without a sender the message itself could not be stored. */

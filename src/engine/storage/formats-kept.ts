@@ -222,6 +222,7 @@ export const KEPT_FORMATS: Readonly<Record<string, TableFormat>> = {
       'json-object': 'inputs',
       'text?': 'error claimed_by',
       'json-array': 'resources thoughts',
+      'json-array?': 'suggestions',
       'json-object?': 'usage',
       time: 'created_at',
       'time?': 'finished_at',

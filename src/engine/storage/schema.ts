@@ -44,6 +44,7 @@ import { BETWEEN_GATEWAYS_SCHEMA } from './migrations/0043-between-gateways.js'
 import { OCR_PAGES_SCHEMA } from './migrations/0044-ocr-pages.js'
 import { CONTAINED_DOCUMENTS_SCHEMA } from './migrations/0045-contained-documents.js'
 import { PICTURES_SCHEMA } from './migrations/0046-pictures.js'
+import { CHAT_SUGGESTIONS_SCHEMA } from './migrations/0047-chat-suggestions.js'
 
 /** A step. Where the databases that stores are kept in need different words for it, both. */
 export type Migration = string | { sqlite: string; postgres: string }
@@ -103,6 +104,7 @@ const STEPS: readonly Migration[] = [
   OCR_PAGES_SCHEMA,
   CONTAINED_DOCUMENTS_SCHEMA,
   PICTURES_SCHEMA,
+  CHAT_SUGGESTIONS_SCHEMA,
 ]
 
 /** The steps of a store in SQLite. */

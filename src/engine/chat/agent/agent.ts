@@ -8,7 +8,7 @@ import { streamedWithinWindow } from '../../models/window.js'
 import { findSpace, type SpaceRow } from '../../rows/spaces.js'
 import type { Read } from '../../storage/program.js'
 import { type AnswerPiece, type Asked, chatModel, promptOf, settingsOf } from '../answer.js'
-import { payerOf } from '../payer.js'
+import { billingAccount } from '../billing-account.js'
 import { fitSteps, tokensOf, tokensOfTools } from './fit-steps.js'
 import { type AgentShared, AgentTools, argumentsOf } from './tools.js'
 
@@ -33,7 +33,7 @@ export async function* agentTurn(
   if (model === undefined) throw new ChatError('provider_not_initialize', 'the agent has no model it could use')
   const generator = context.models.generator(
     model,
-    await context.db.read(payerOf(context, asked.caller.tenant, asked.app)),
+    await context.db.read(billingAccount(context, asked.caller.tenant, asked.app)),
   )
   const tools = new AgentTools(context, shared, asked, await context.db.read(spacesOf(asked)))
   const specs = tools.specs()

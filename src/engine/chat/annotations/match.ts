@@ -9,7 +9,7 @@ import type { OfApp } from '../../rows/chat/apps.js'
 import type { SpaceRow } from '../../rows/spaces.js'
 import type { Read } from '../../storage/program.js'
 import { appIn } from '../apps.js'
-import { firstLiving } from '../payer.js'
+import { firstLiving } from '../billing-account.js'
 import { cosine, sameWords, sharedWords } from './likeness.js'
 import { type Asked, asksTheSame, contradicts, readQuestion } from './question.js'
 

@@ -33,6 +33,7 @@ export interface MessageRow {
   error: string | null
   resources: string
   thoughts: string
+  suggestions: string | null
   created_at: number
   finished_at: number | null
 }
@@ -47,7 +48,7 @@ export interface Outcome {
   usage: ChatUsage
 }
 
-const MESSAGE_COLUMNS = `id, conversation_id, place, task_id, query, inputs, answer, status, error, resources, thoughts, created_at, finished_at`
+const MESSAGE_COLUMNS = `id, conversation_id, place, task_id, query, inputs, answer, status, error, resources, thoughts, suggestions, created_at, finished_at`
 
 /** Id of an end user that has sent something; undefined for one this application has not seen. */
 export function* findUser(of: OfApp, name: string): Read<string | undefined> {
@@ -218,6 +219,14 @@ export function* finishMessage(
   )
   if (row === undefined) return 'gone'
   return row.status === end.status && row.answer === end.answer ? 'stored' : 'taken'
+}
+
+/** Stores the questions that may follow an answer. */
+export function* storeSuggestions(who: Who, id: string, questions: readonly string[]): Write<void> {
+  yield* sql.run(
+    'UPDATE chat_messages SET suggestions = ? WHERE tenant = ? AND app_id = ? AND end_user_id = ? AND id = ?',
+    [JSON.stringify(questions), who.tenant, who.appId, who.userId, id],
+  )
 }
 
 function* touchConversation(who: Who, id: string, now: number, inputs?: object): Write<void> {

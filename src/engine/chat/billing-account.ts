@@ -3,15 +3,16 @@ import { account } from '../compile/embeddings.js'
 import type { EngineContext } from '../context.js'
 import type { BudgetAccount } from '../models/budget.js'
 import { findSpaceOrDeleting, type SpaceRow } from '../rows/spaces.js'
+import { tenantAccount } from '../spaces/tenant-account.js'
 import type { Read } from '../storage/program.js'
 
 /**
- * Who pays for what an application asks its model beside the answers of a space: the first of its spaces, with its daily
- * budget. An application without one has none that would.
+ * The account of the model calls of an application besides the answers of a space: its first space with the daily budget
+ * of that space, or its tenant where it has no space.
  */
-export function* payerOf(context: EngineContext, tenant: string, app: ChatApp): Read<BudgetAccount | undefined> {
+export function* billingAccount(context: EngineContext, tenant: string, app: ChatApp): Read<BudgetAccount> {
   const space = yield* firstLiving(tenant, app.knowledgeSpaceIds)
-  return space === undefined ? undefined : account(context, space)
+  return space === undefined ? tenantAccount(context, tenant) : account(context, space)
 }
 
 /** The first of some spaces that is there. */

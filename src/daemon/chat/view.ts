@@ -1,0 +1,230 @@
+import type { ChatInfo, ChatMeta, ChatParameters, Site } from '../../contract/chat/application.js'
+import type { ChatConversation } from '../../contract/chat/conversations.js'
+import { ChatError, type ChatErrorCode } from '../../contract/chat/errors.js'
+import type {
+  AgentThought,
+  AnswerMetadata,
+  ChatCompletion,
+  ChatFrame,
+  ConversationMessage,
+  RetrieverResource,
+} from '../../contract/chat/messages.js'
+import type { ChatRoute } from '../../contract/chat/routes.js'
+import { isRecord, recordIn } from '../../lib/json/values.js'
+import { type Shape, shaped } from './shape.js'
+
+/** What one caller sees of the answers of the chat service. */
+export interface ChatView {
+  body(operation: string, body: unknown): unknown
+  frame(frame: unknown): unknown
+}
+
+type Operation = ChatRoute['id']
+
+/** Fields of an object that a visitor sees; every other field is left out. */
+type Fields<T> = { readonly [K in keyof T]?: Shape }
+
+const RESOURCE = {
+  position: true,
+  document_name: true,
+  content: true,
+  source_url: true,
+} satisfies Fields<RetrieverResource>
+
+const METADATA = { retriever_resources: RESOURCE, annotation_reply: { id: true } } satisfies Fields<AnswerMetadata>
+
+const IDS = { event: true, id: true, task_id: true, message_id: true, conversation_id: true, created_at: true } as const
+
+/** A step of an agent: its tools, without their input and results, and without its text, which is part of the answer. */
+const STEP = {
+  id: true,
+  message_id: true,
+  position: true,
+  thought: blank,
+  tool: true,
+  tool_input: blank,
+  observation: blank,
+  created_at: true,
+} satisfies Fields<AgentThought>
+
+const MESSAGE: Shape = {
+  id: true,
+  conversation_id: true,
+  inputs: true,
+  query: true,
+  answer: true,
+  message_files: true,
+  feedback: true,
+  retriever_resources: RESOURCE,
+  agent_thoughts: { ...STEP, files: true },
+  created_at: true,
+  status: true,
+  error: (text: unknown) => (text === null ? null : UNAVAILABLE),
+} satisfies Fields<ConversationMessage>
+
+/**
+ * The operations of a visitor, each with the fields of its body that the visitor sees. An operation that is not here is
+ * refused, and a field that is not here is left out.
+ */
+const VISITOR_BODIES: { readonly [Id in Operation]?: Shape } = {
+  sendChatMessage: {
+    ...IDS,
+    mode: true,
+    answer: true,
+    metadata: METADATA,
+  } satisfies Fields<ChatCompletion>,
+  replayChatMessage: {},
+  stopChatMessage: { result: true },
+  rateMessage: { result: true },
+  suggestQuestions: { result: true, data: true },
+  listMessages: { limit: true, has_more: true, data: MESSAGE },
+  listConversations: {
+    limit: true,
+    has_more: true,
+    data: {
+      id: true,
+      name: true,
+      inputs: true,
+      status: true,
+      introduction: true,
+      created_at: true,
+      updated_at: true,
+    } satisfies Fields<ChatConversation>,
+  },
+  deleteConversation: {},
+  getChatInfo: { name: true, description: true, tags: true, mode: true } satisfies Fields<ChatInfo>,
+  getChatParameters: {
+    opening_statement: true,
+    suggested_questions: true,
+    suggested_questions_after_answer: true,
+    retriever_resource: true,
+    user_input_form: true,
+  } satisfies Fields<ChatParameters>,
+  getChatMeta: { tool_icons: true } satisfies Fields<ChatMeta>,
+  getChatSite: {
+    title: true,
+    chat_color_theme: true,
+    chat_color_theme_inverted: true,
+    icon_type: true,
+    icon: true,
+    icon_background: true,
+    icon_url: true,
+    description: true,
+    copyright: true,
+    privacy_policy: true,
+    custom_disclaimer: true,
+    default_language: true,
+    show_workflow_steps: true,
+    use_icon_as_answer_icon: true,
+  } satisfies Fields<Site>,
+}
+
+/** The same for the frames of an answer. */
+const VISITOR_FRAMES: { readonly [Event in ChatFrame['event']]: Shape } = {
+  ping: IDS,
+  message: { ...IDS, answer: true },
+  agent_message: { ...IDS, answer: true },
+  agent_thought: { ...IDS, ...STEP, message_files: true, tool_labels: true },
+  message_replace: { ...IDS, answer: true },
+  message_end: { ...IDS, metadata: METADATA, files: true },
+  tts_message: { ...IDS, audio: true },
+  tts_message_end: { ...IDS, audio: true },
+  error: { ...IDS, status: true, code: true, message: true },
+}
+
+/** Codes whose messages speak of the visitor's own request; those of others may name providers, models and settings. */
+const OWN_MESSAGES: ReadonlySet<string> = new Set<ChatErrorCode>([
+  'invalid_param',
+  'bad_request',
+  'unauthorized',
+  'forbidden',
+  'not_found',
+  'conversation_not_exists',
+  'method_not_allowed',
+  'too_large',
+  'unsupported_media_type',
+])
+const OVER_LIMIT: ReadonlySet<string> = new Set<ChatErrorCode>(['too_many_requests', 'rate_limit_error'])
+const UNAVAILABLE = 'The assistant cannot answer now. Please try again later.'
+
+/** A failure as a visitor sees it. */
+export function visitorFailure(error: ChatError): ChatError {
+  const message = visitorMessage(error.code, error.message)
+  if (message === error.message) return error
+  return new ChatError(error.code, message, error.retryAfter === undefined ? {} : { retryAfter: error.retryAfter })
+}
+
+function visitorMessage(code: string, message: string): string {
+  if (OWN_MESSAGES.has(code)) return message
+  return OVER_LIMIT.has(code) ? 'Too many requests. Please try again later.' : UNAVAILABLE
+}
+
+const VISITOR: ChatView = {
+  body: (operation, body) => shaped(body, lookUp(VISITOR_BODIES, operation), 'left out'),
+  frame: (frame) => {
+    if (!isRecord(frame)) return frame
+    const seen = shaped(frame, lookUp(VISITOR_FRAMES, String(frame.event)), 'left out')
+    if (frame.event !== 'error' || !isRecord(seen)) return seen
+    return { ...seen, message: visitorMessage(String(frame.code), String(frame.message)) }
+  },
+}
+
+/** What an application shows that shows no passages: an empty list of them, and counts in place of observations. */
+const UNCITED: Readonly<Record<string, Shape>> = {
+  sendChatMessage: { metadata: { retriever_resources: none } },
+  listMessages: { data: { retriever_resources: none, agent_thoughts: { observation: counts } } },
+  message_end: { metadata: { retriever_resources: none } },
+  agent_thought: { observation: counts },
+}
+
+const HIDDEN_PASSAGES: ChatView = {
+  body: (operation, body) => shaped(body, lookUp(UNCITED, operation), 'kept'),
+  frame: (frame) => (isRecord(frame) ? shaped(frame, lookUp(UNCITED, String(frame.event)), 'kept') : frame),
+}
+
+const EVERYTHING: ChatView = { body: (_operation, body) => body, frame: (frame) => frame }
+
+/** @param showsPassages whether the application shows the passages of its answers */
+export function viewOf(isVisitor: boolean, showsPassages: boolean): ChatView {
+  const passages = showsPassages ? EVERYTHING : HIDDEN_PASSAGES
+  if (!isVisitor) return passages
+  return {
+    body: (operation, body) => VISITOR.body(operation, passages.body(operation, body)),
+    frame: (frame) => VISITOR.frame(passages.frame(frame)),
+  }
+}
+
+function lookUp(shapes: Readonly<Record<string, Shape | undefined>>, name: string): Shape {
+  return (Object.hasOwn(shapes, name) ? shapes[name] : undefined) ?? {}
+}
+
+function blank(): string {
+  return ''
+}
+
+function none(): [] {
+  return []
+}
+
+/** Results of tools that hold passages, names of documents or text of them. */
+const COUNTED = ['passages', 'entries', 'text']
+
+/** The observation of a step as counts: of passages, entries or characters, for each call of each tool. */
+function counts(observation: unknown): string {
+  const results = typeof observation === 'string' ? recordIn(observation) : undefined
+  if (results === undefined) return ''
+  const counted = Object.entries(results).map(([tool, result]) => [
+    tool,
+    Array.isArray(result) ? result.map(countsOfResult) : countsOfResult(result),
+  ])
+  return JSON.stringify(Object.fromEntries(counted))
+}
+
+function countsOfResult(result: unknown): string {
+  const values = (typeof result === 'string' ? recordIn(result) : undefined) ?? {}
+  const counted = COUNTED.flatMap((name) => {
+    const value = values[name]
+    return Array.isArray(value) || typeof value === 'string' ? [[name, value.length]] : []
+  })
+  return JSON.stringify(Object.fromEntries(counted))
+}

@@ -1,0 +1,10 @@
+import type { EngineContext } from '../context.js'
+import type { BudgetAccount } from '../models/budget.js'
+
+/** No space has this id: those are UUIDs. */
+const TENANT_ACCOUNT = 'tenant'
+
+/** The account of the model calls of a tenant that belong to no space, within the `quotas` of the deployment. */
+export function tenantAccount({ options }: Pick<EngineContext, 'options'>, tenant: string): BudgetAccount {
+  return { tenant, id: TENANT_ACCOUNT, limits: () => options.quotas }
+}

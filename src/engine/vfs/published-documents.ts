@@ -1,0 +1,31 @@
+import { notFound } from '../../contract/errors.js'
+import { joinPath } from '../base/virtual-paths.js'
+import type { FileSystemReader } from './vfs.js'
+
+/** The root of the documents; no path outside of it exists for a reader of {@link publishedDocuments}. */
+export const DOCUMENTS_ROOT = joinPath('sources', [])
+
+export type PublishedDocuments = Pick<FileSystemReader, 'tree' | 'cat'>
+
+/**
+ * The part of the file system that a chat application may show to others: published documents. Workspaces, evidence and
+ * unpublished documents do not exist there, whatever path a model asks for.
+ */
+export function publishedDocuments(files: PublishedDocuments): PublishedDocuments {
+  return {
+    tree: async (caller, spaceId, query) => {
+      assertDocumentPath(query.path)
+      // the default of a space may be a preview of documents that are not published
+      return await files.tree(caller, spaceId, { ...query, consistencyClass: 'path-consistent' })
+    },
+    cat: async (caller, spaceId, query) => {
+      assertDocumentPath(query.path)
+      return await files.cat(caller, spaceId, query)
+    },
+  }
+}
+
+/** The file system itself refuses `..`, empty segments and text that is not NFC. @throws KsError `not-found` */
+function assertDocumentPath(path: string): void {
+  if (path !== DOCUMENTS_ROOT && !path.startsWith(`${DOCUMENTS_ROOT}/`)) throw notFound('path', path.slice(0, 100))
+}

@@ -1,0 +1,58 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { type ChatVisits, createChatVisits } from '../../../src/daemon/chat/visits.js'
+
+const APP = '0198c0de-0000-7000-8000-000000000001'
+
+function visits(rateLimit = 0): ChatVisits {
+  return createChatVisits({ signingKey: Buffer.alloc(32, 7), pages: [APP], frames: [], rateLimit, gateways: () => 1 })
+}
+
+// limits refill with time
+beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }))
+afterEach(() => void vi.useRealTimers())
+
+/** How often something is let through before it is refused. */
+async function letThrough(work: () => unknown): Promise<number> {
+  for (let done = 0; done < 200; done++)
+    try {
+      await work()
+    } catch (error) {
+      expect(error).toMatchObject({ code: 'rate-limited' })
+      return done
+    }
+  return 200
+}
+
+test('one address begins a share of the new visits, and another address still begins its own', async () => {
+  const all = visits()
+  const begin = (address: string) => () => all.ofVisitor(APP, undefined, address)
+  expect(await letThrough(begin('203.0.113.1'))).toBe(20)
+  // what is refused uses up nothing of what all visitors share
+  expect(await letThrough(begin('203.0.113.1'))).toBe(0)
+  expect(await letThrough(begin('203.0.113.2'))).toBe(20)
+  expect(await letThrough(begin('203.0.113.3'))).toBe(20)
+  expect(await letThrough(begin('203.0.113.4'))).toBe(0)
+})
+
+test('a visit is continued within the limit of its visitor, without a new one', async () => {
+  const all = visits()
+  const { token, user } = await all.ofVisitor(APP, undefined, 'here')
+  expect(await letThrough(() => all.ofVisitor(APP, token, 'here'))).toBe(60)
+  expect((await all.ofVisitor(APP, undefined, 'here')).user).not.toBe(user)
+})
+
+test('one address causes half of the calls of the model that all visitors may cause, with however many visits', async () => {
+  const all = visits()
+  const visit = (user: string) => ({ tenant: 'local', appId: APP, user, isOwner: false })
+  let sent = 0
+  expect(await letThrough(() => all.countModelCall(visit('visitor-1'), 'here'))).toBe(8)
+  expect(await letThrough(() => all.countModelCall(visit(`visitor-${++sent}0`), 'here'))).toBe(22)
+  expect(await letThrough(() => all.countModelCall(visit(`visitor-${++sent}0`), 'there'))).toBe(30)
+})
+
+test('visitors together make half of the requests that rateLimit allows to keys', async () => {
+  const all = visits(30)
+  let sent = 0
+  const next = () => ({ tenant: 'local', appId: APP, user: `visitor-${++sent}`, isOwner: false })
+  expect(await letThrough(() => all.admit(next(), 'getChatInfo'))).toBe(15)
+})

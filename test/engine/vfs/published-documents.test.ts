@@ -1,0 +1,16 @@
+import { afterEach, expect, it } from 'vitest'
+import { publishedDocuments } from '../../../src/engine/vfs/published-documents.js'
+import { TestSpace } from './space.js'
+
+let space: TestSpace
+afterEach(() => space.close())
+
+it('lists no unpublished document, also where the default of the space is a preview of them', async () => {
+  space = new TestSpace({ defaultClass: 'eventual-preview' })
+  await space.add({ filename: 'published' })
+  await space.add({ filename: 'pending', state: 'pending' })
+  const query = { path: '/sources', limit: 10 }
+  expect(JSON.stringify(await space.fs.tree(space.caller, space.id, query))).toContain('pending')
+  const { root } = await publishedDocuments(space.fs).tree(space.caller, space.id, query)
+  expect(root.children?.flatMap(({ children }) => children?.map(({ name }) => name))).toEqual(['published'])
+})
