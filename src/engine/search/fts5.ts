@@ -161,7 +161,10 @@ class Fts5Text implements TextIndex {
       ...asked.flatMap(({ term, weight }) => new Array<string>(weight).fill(quote(term))),
       ...rewordings.map(({ told }) => `(${told.map(quote).join(' AND ')})`),
     ].join(' OR ')
-    const filters = [...(docs === undefined ? [] : [{ docs, isExcluded: false }]), ...(scope === undefined ? [] : [scope])]
+    const filters = [
+      ...(docs === undefined ? [] : [{ docs, isExcluded: false }]),
+      ...(scope === undefined ? [] : [scope]),
+    ]
     const filter = filters.map((one) => `AND ${isIn('rowid', one)}`).join(' ')
     const rows = this.#reader
       .prepare<unknown[], { key: number; score: number }>(
@@ -196,7 +199,9 @@ class Fts5Text implements TextIndex {
     const holding = this.#reader.prepare<[string, string], { n: number }>(
       `SELECT count(*) n FROM words WHERE words MATCH ? AND ${isIn('rowid', scope)}`,
     )
-    const all = this.#reader.prepare<[string], { n: number }>(`SELECT count(*) n FROM nodes WHERE ${isIn('key', scope)}`)
+    const all = this.#reader.prepare<[string], { n: number }>(
+      `SELECT count(*) n FROM nodes WHERE ${isIn('key', scope)}`,
+    )
     return {
       frequency: (term: string) => holding.get(quote(term), docs)?.n ?? 0,
       nodes: () => all.get(docs)?.n ?? 0,

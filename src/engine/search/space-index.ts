@@ -171,7 +171,9 @@ export class SpaceIndex {
       request.vector === undefined ? undefined : index?.cosine(request.vector, key),
     )
     const background =
-      request.wantsBackground === true && request.vector !== undefined ? index?.background(request.vector, scope) : undefined
+      request.wantsBackground === true && request.vector !== undefined
+        ? index?.background(request.vector, scope)
+        : undefined
     const ended = performance.now()
     return {
       ...hits,

@@ -99,7 +99,7 @@ export interface WeightedTerm {
 }
 
 /** Other words weigh so much of what the words asked for weigh. */
-const REWORDED = 0.75
+export const REWORDED = 0.75
 
 /** A common word does not get more than so many times its weight. */
 const MOST_WEIGHT = 4

@@ -141,12 +141,7 @@ export class VectorIndex {
    * @param docs only nodes of these documents; absent = all
    * @param scope the same, for those that a search is limited to
    */
-  async search(
-    query: Float32Array,
-    k: number,
-    docs?: readonly number[],
-    scope?: DocumentScope,
-  ): Promise<VectorHits> {
+  async search(query: Float32Array, k: number, docs?: readonly number[], scope?: DocumentScope): Promise<VectorHits> {
     const isLimited = docs !== undefined || scope !== undefined
     const { top, method } = isLimited
       ? await this.#filtered(query, k, this.#rowsOf(docs, scope))
@@ -191,7 +186,8 @@ export class VectorIndex {
 
   /** Rows of some documents, of those that a scope has. */
   #rowsOf(docs: readonly number[] | undefined, scope: DocumentScope | undefined): number[] {
-    const rowsIn = (some: Iterable<number>): number[] => [...new Set(some)].flatMap((doc) => [...this.rows.rowsOfDoc(doc)])
+    const rowsIn = (some: Iterable<number>): number[] =>
+      [...new Set(some)].flatMap((doc) => [...this.rows.rowsOfDoc(doc)])
     if (scope === undefined) return rowsIn(docs ?? [])
     const listed = new Set(scope.docs)
     if (docs !== undefined) return rowsIn(docs.filter((doc) => listed.has(doc) !== scope.isExcluded))

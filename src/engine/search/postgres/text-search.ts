@@ -102,8 +102,7 @@ function* counting<T>(
       scope === undefined
         ? yield* frequenciesOf(key, textArray(lexemes))
         : yield* frequenciesInScope(key, lexemes, scope)
-    for (const { lexeme, df } of counted)
-      known.set(lexeme.slice(prefix.length), df)
+    for (const { lexeme, df } of counted) known.set(lexeme.slice(prefix.length), df)
   }
 }
 
