@@ -55,17 +55,26 @@ export interface EmbeddedQuery {
   dimension: number
 }
 
-/** The query's vector. @returns nothing when the space has no model yet or knows no word of the query */
+/**
+ * The query's vector.
+ *
+ * @param terms analysed terms that stand for the text, for a trained model
+ * @returns nothing when the space has no model yet or knows no word of the query
+ */
 export async function embedQuery(
   context: EngineContext,
   space: SpaceRow,
   text: string,
   signal?: AbortSignal,
+  terms?: readonly string[],
 ): Promise<EmbeddedQuery | undefined> {
   const vectorSpace = await usableVectorSpace(context, space)
   if (vectorSpace === undefined) return undefined
   if (isTrained(space)) {
-    const [vector] = (await context.lsa.embed(vectorSpace.id, [text], 'query')).vectors
+    const [vector] =
+      terms === undefined
+        ? (await context.lsa.embed(vectorSpace.id, [text], 'query')).vectors
+        : (await context.lsa.embed(vectorSpace.id, [terms.join(' ')], 'terms')).vectors
     return vector === undefined
       ? undefined
       : { vector, vectorSpaceId: vectorSpace.id, dimension: vectorSpace.dimension }

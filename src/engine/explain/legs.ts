@@ -4,11 +4,13 @@ import type { EngineContext } from '../context.js'
 import type { Admitted } from '../query/admission.js'
 import type { FastRecord, QueryEmbedding } from '../query/fast.js'
 import { LEG_CANDIDATES } from '../query/rank.js'
+import { readingScope } from '../query/reading-scope.js'
+import { recall, rescore } from '../query/recall.js'
 import { vectorCount } from '../rows/explain.js'
 import { lastSequence } from '../rows/projection-log.js'
 import { activeVectorSpace } from '../rows/vector-spaces.js'
 import { MAX_K } from '../search/limits.js'
-import type { SearchHit, SearchHits } from '../search/ports.js'
+import type { SearchHit, SearchHits, SearchRequest } from '../search/ports.js'
 import type { Read } from '../storage/program.js'
 import type { Passages } from './passages.js'
 import { failed, missed, passed, round, type Stages } from './stages.js'
@@ -39,13 +41,33 @@ export async function probe(
     vectorK: MAX_K,
     ...defined({ vector: embedded?.vector, vectorSpace: embedded?.vectorSpaceId }),
   }
-  const [own, wide, status, newest] = await Promise.all([
-    context.indexes.search(space.id, { ...request, docs: [docKey] }, signal),
-    context.indexes.search(space.id, { ...request, ...defined({ docs }) }, signal),
+  const [{ own, wide }, status, newest] = await Promise.all([
+    searchBoth(context, admitted, { ...request, ...defined({ docs }) }, docKey, signal),
     context.indexes.status(space.id),
     context.db.read(lastSequence(space.key)),
   ])
   return { own, wide, watermark: { applied: status.textWatermark, newest } }
+}
+
+async function searchBoth(
+  context: EngineContext,
+  admitted: Admitted,
+  request: SearchRequest,
+  docKey: number,
+  signal: AbortSignal,
+): Promise<Pick<Probe, 'own' | 'wide'>> {
+  const { space } = admitted
+  const scope = await context.db.read(readingScope(admitted))
+  const search = (more: Partial<SearchRequest>) => context.indexes.search(space.id, { ...request, ...more }, signal)
+  if (scope === undefined) {
+    const [own, wide] = await Promise.all([search({ docs: [docKey] }), search({})])
+    return { own, wide }
+  }
+  const { found: wide } = await recall(context, admitted, request, { scope }, signal)
+  const { frequencies } = wide
+  const own = { ...(await search({ docs: [docKey], scope: scope.documents })), frequencies }
+  const scored = { request, nodes: scope.nodes, ...defined({ average: wide.average }) }
+  return { own: await rescore(context, space.key, own, scored), wide }
 }
 
 type Leg = 'bm25' | 'cosine'

@@ -3,6 +3,7 @@ import { isShown } from '../rows/graph/entities.js'
 import {
   entitiesNamed,
   entityCalled,
+  knownEntities,
   mentionedBy,
   mentionsUpTo,
   neighboursOf,
@@ -67,7 +68,7 @@ interface Reached {
  * relations, then to the nodes that mention what was reached. Bounded in breadth and time.
  */
 export function* expandFromGraph(request: ExpansionRequest): Read<Expansion> {
-  const { space } = request.view
+  const { denied } = request.view
   const started = performance.now()
   const late = (): boolean => performance.now() - started > request.timeoutMilliseconds
   const active = yield* activeEntities(request.view, request.active)
@@ -75,12 +76,12 @@ export function* expandFromGraph(request: ExpansionRequest): Read<Expansion> {
   const raise = (key: number, weight: number): void => {
     weights.set(key, Math.max(weight, weights.get(key) ?? 0))
   }
-  for (const key of yield* askedEntities(space.key, request.query)) raise(key, ASKED)
+  for (const key of yield* askedEntities(request.view, request.query)) raise(key, ASKED)
   for (const [rank, mentioned] of (yield* mentionedBy(request.seeds, FANOUT)).entries())
     for (const key of mentioned) raise(key, SEEN / (1 + rank))
   const seeds = heaviest(weights, MAX_SEEDS)
   let relations = 0
-  const stepped = late() ? [] : yield* neighboursOf(keysOf(seeds), FANOUT)
+  const stepped = late() ? [] : yield* neighboursOf(keysOf(seeds), FANOUT, denied)
   for (const [place, neighbours] of stepped.entries())
     for (const { other, isStated } of neighbours) {
       relations++
@@ -92,13 +93,13 @@ export function* expandFromGraph(request: ExpansionRequest): Read<Expansion> {
   while (traversed < reached.length && !late()) {
     const some = reached.slice(traversed, traversed + ENTITIES_AT_ONCE)
     traversed += some.length
-    for (const { weight, mentions } of yield* telling(some))
+    for (const { weight, mentions } of yield* telling(some, denied))
       for (const node of mentions.slice(0, NODES_PER_ENTITY))
         nodes.set(node, (nodes.get(node) ?? 0) + weight / Math.log2(2 + mentions.length))
   }
   return {
     nodes: heaviest(nodes, nodes.size),
-    activeNodes: yield* nodesOfAll(active.found),
+    activeNodes: yield* nodesOfAll(active.found, denied),
     metrics: {
       graphExpansionSeeds: seeds.length,
       graphTraversedEntities: traversed,
@@ -117,11 +118,14 @@ function keysOf(reached: readonly Reached[]): number[] {
 }
 
 /** Of entities, those that are not common, with the newest nodes that mention them, one more than are looked at. */
-function* telling(entities: readonly Reached[]): Read<{ weight: number; mentions: number[] }[]> {
-  const mentions = yield* nodesOf(keysOf(entities), NODES_PER_ENTITY + 1)
+function* telling(
+  entities: readonly Reached[],
+  denied: readonly string[],
+): Read<{ weight: number; mentions: number[] }[]> {
+  const mentions = yield* nodesOf(keysOf(entities), NODES_PER_ENTITY + 1, denied)
   const all = entities.map((entity, place) => ({ ...entity, mentions: mentions[place] ?? [] }))
   const many = keysOf(all.filter((one) => one.mentions.length > NODES_PER_ENTITY))
-  const counts = yield* mentionsUpTo(many, COMMON + 1)
+  const counts = yield* mentionsUpTo(many, COMMON + 1, denied)
   const common = new Set(many.filter((_, place) => (counts[place] ?? 0) > COMMON))
   return all.filter(({ key }) => !common.has(key))
 }
@@ -146,15 +150,16 @@ function* activeEntities(view: GraphView, named: readonly string[]): Read<{ foun
 }
 
 /** Entities that the question names, in whatever case. */
-function* askedEntities(spaceKey: number, query: string): Read<number[]> {
+function* askedEntities({ space, denied }: GraphView, query: string): Read<number[]> {
   const words = canonicalKey(query.slice(0, 2000)).split(' ')
   const names = new Set<string>()
   for (let from = 0; from < words.length; from++)
     for (let size = 1; size <= LONGEST_NAME && from + size <= words.length; size++)
       names.add(words.slice(from, from + size).join(' '))
-  return yield* entitiesNamed(spaceKey, [...names], MAX_SEEDS)
+  const found = yield* entitiesNamed(space.key, [...names], MAX_SEEDS)
+  return denied.length === 0 ? found : yield* knownEntities(found, [...names], denied)
 }
 
-function* nodesOfAll(entities: readonly number[]): Read<Set<number>> {
-  return new Set((yield* nodesOf(entities, COMMON)).flat())
+function* nodesOfAll(entities: readonly number[], denied: readonly string[]): Read<Set<number>> {
+  return new Set((yield* nodesOf(entities, COMMON, denied)).flat())
 }

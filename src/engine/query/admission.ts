@@ -70,7 +70,8 @@ export function* admit({ models }: Pick<EngineContext, 'models'>, caller: Caller
   const { log_seq: seq, nodes, trace_bytes: traceBytes } = space
   const admitted = { subject: caller.subject, space, profile, snapshot, seq, nodes, traceBytes }
   const { activeDocumentIds, filter } = body
-  const through = filter === undefined ? undefined : yield* documentsThrough(space.key, snapshot.headRevision, filter)
+  const through =
+    filter === undefined ? undefined : yield* documentsThrough(caller, space.key, snapshot.headRevision, filter)
   if (activeDocumentIds.length === 0) return through === undefined ? admitted : { ...admitted, docs: through }
   const docs: number[] = []
   for (const id of activeDocumentIds) docs.push((yield* findDocument(caller, space.key, id)).key)

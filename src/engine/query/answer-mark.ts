@@ -1,6 +1,6 @@
-import type { EvidenceBundle, EvidenceState } from '../../contract/gateway/queries.js'
+import type { EvidenceBundle, EvidenceState, MissingEvidence } from '../../contract/gateway/queries.js'
 import { notRetrieved } from './missing.js'
-import { type PermissionLimit, withheldEntry } from './withheld.js'
+import { WITHHELD_ENTRY } from './withheld.js'
 
 /**
  * A model that is given passages says at the beginning of its answer whether they answer: a mark that is the same in
@@ -51,9 +51,10 @@ export function markReader() {
 
 /**
  * The state of evidence that a model has answered from: what it says decides, and where it says nothing, whether it
- * cites a passage. Contradictions hold unless it declines, and so does better evidence that was withheld while it does.
+ * cites a passage. Contradictions hold unless it declines. That a better passage was withheld holds always where rules
+ * found that the rest does not answer, else where the model does.
  *
- * @param withheld whether the best passage is one that the reader may not read
+ * @param withheld whether the best passage answers and is one that the reader may not read
  */
 export function stateByMark(
   judged: EvidenceState,
@@ -61,7 +62,7 @@ export function stateByMark(
   citations: number,
   withheld = false,
 ): EvidenceState {
-  if (said !== undefined && (withheld || judged === 'permission-limited')) return 'permission-limited'
+  if (judged === 'permission-limited' || (said !== undefined && withheld)) return 'permission-limited'
   if (said === 'none') return 'not-enough-evidence'
   if (judged === 'conflict') return judged
   if (said === 'part') return 'partial'
@@ -74,26 +75,14 @@ export function deciderOf(state: EvidenceState): 'model' | 'rules' {
   return state === 'conflict' || state === 'permission-limited' ? 'rules' : 'model'
 }
 
-/**
- * Evidence in the state that it has for an answer, with what is missing accordingly.
- *
- * @param permission what the reader may not read
- */
-export function withState(bundle: EvidenceBundle, state: EvidenceState, permission?: PermissionLimit): EvidenceBundle {
+const OF_A_STATE = new Set<MissingEvidence['reason']>(['not-retrieved', 'conflict', 'permission-filtered'])
+
+/** Evidence in the state that it has for an answer, with what is missing accordingly. */
+export function withState(bundle: EvidenceBundle, state: EvidenceState): EvidenceBundle {
   if (state === bundle.state) return bundle
-  const others = bundle.missingEvidence.filter(
-    ({ reason }) =>
-      reason !== 'not-retrieved' &&
-      reason !== 'conflict' &&
-      !(reason === 'permission-filtered' && hides(state, permission)),
-  )
+  const others = bundle.missingEvidence.filter(({ reason }) => !OF_A_STATE.has(reason))
   const isOpen = state === 'not-enough-evidence' || state === 'partial'
   const missing = isOpen ? notRetrieved(bundle.query) : []
-  const withheld = permission === undefined || state === 'answerable' ? [] : [withheldEntry(permission)]
+  const withheld = state === 'permission-limited' ? [WITHHELD_ENTRY] : []
   return { ...bundle, state, missingEvidence: [...missing, ...withheld, ...others] }
-}
-
-/** Whether what was said of withheld passages goes: it is said anew, or does not matter to an answer. */
-function hides(state: EvidenceState, permission: PermissionLimit | undefined): boolean {
-  return state === 'answerable' || permission !== undefined
 }

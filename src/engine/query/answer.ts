@@ -1,5 +1,5 @@
 import { KsError } from '../../contract/errors.js'
-import type { EvidenceBundle, MissingEvidence } from '../../contract/gateway/queries.js'
+import type { EvidenceBundle, EvidenceItem, MissingEvidence } from '../../contract/gateway/queries.js'
 import { defined } from '../../lib/defined.js'
 import { smallTalkReply } from '../../lib/text/small-talk.js'
 import { type Degradation, degradationBy, degradedFields } from '../base/degraded.js'
@@ -12,6 +12,7 @@ import type { Admitted } from './admission.js'
 import { deciderOf, markReader, stateByMark, withState } from './answer-mark.js'
 import { citationWriter } from './citation-marks.js'
 import { bothSides } from './conflicts/both-sides.js'
+import { takesNothing } from './declined.js'
 import { closestPassage, extractiveAnswer, extractiveFollowUp } from './extractive.js'
 import type { Retrieved } from './fast.js'
 import { type FollowUp, followUpOf } from './follow-up.js'
@@ -68,13 +69,17 @@ export async function* answerQuery(
   yield* extractive(query, followUp, bundle, retrieved)
 }
 
+function textOf({ text, metadata }: EvidenceItem): string {
+  return `${String(metadata.title ?? '')}\n${text}`
+}
+
 /** @returns `failed` when the model failed before its first word, so that another generator can answer */
 async function* modelAnswer(
   context: EngineContext,
   admitted: Admitted,
   turns: SessionTurn[],
   query: string,
-  { bundle, retrieved: { permission } }: { bundle: EvidenceBundle; retrieved: Retrieved },
+  { bundle, retrieved: { withheld } }: { bundle: EvidenceBundle; retrieved: Retrieved },
   model: ModelReference,
   signal: AbortSignal,
   style: AnswerStyle,
@@ -103,7 +108,10 @@ async function* modelAnswer(
       answer += rest
       if (rest !== '') yield { type: 'delta', text: rest }
       const cited = citedNumbers(answer, given?.passages ?? 0)
-      const state = stateByMark(bundle.state, mark.said(), cited.length, permission?.better)
+      const passages = bundle.items.slice(0, given?.passages ?? 0).map(textOf)
+      const declines = cited.length === 0 && takesNothing(answer, query, passages)
+      const said = mark.said() ?? (declines ? 'none' : undefined)
+      const state = stateByMark(bundle.state, said, cited.length, withheld !== undefined)
       yield {
         type: 'end',
         metadata: {
@@ -118,7 +126,7 @@ async function* modelAnswer(
           ...defined({ context: given }),
           ...(event.usage === undefined ? {} : { providerMetadata: { usage: event.usage } }),
         },
-        bundle: withState(bundle, state, permission),
+        bundle: withState(bundle, state),
       }
     }
     return 'answered'
@@ -145,7 +153,7 @@ function* extractive(
   query: string,
   followUp: FollowUp | undefined,
   bundle: EvidenceBundle,
-  { idf, permission, rewordings }: Retrieved,
+  { idf, withheld, rewordings }: Retrieved,
 ): Generator<AnswerPart> {
   const evidence = bundle.items.map(({ text, metadata }) => ({
     text,
@@ -169,11 +177,12 @@ function* extractive(
   const quoted = sentences.length > 0 || followUp !== undefined ? sentences : closestPassage(evidence)
   if (quoted.length === 0) {
     yield { type: 'delta', text: followUp === undefined ? NOTHING_FOUND : UNRESOLVED }
-    yield { type: 'end', metadata: UNANSWERED, bundle: withoutAnswer(bundle, followUp !== undefined, permission) }
+    yield { type: 'end', metadata: UNANSWERED, bundle: withoutAnswer(bundle, followUp !== undefined, withheld) }
     return
   }
   // what may not answer is told as what it is
-  const opening = bundle.state === 'partial' || sentences.length === 0 ? CLOSEST : ''
+  const isUnsure = bundle.state === 'partial' || bundle.state === 'permission-limited'
+  const opening = isUnsure || sentences.length === 0 ? CLOSEST : ''
   for (const [index, sentence] of quoted.entries())
     yield { type: 'delta', text: `${index === 0 ? opening : ' '}${sentence.text} [${sentence.evidenceIndex + 1}]` }
   yield {
@@ -184,15 +193,14 @@ function* extractive(
       decidedBy: 'rules',
       cited: [...new Set(quoted.map((sentence) => sentence.evidenceIndex + 1))].sort((a, b) => a - b),
     },
-    bundle: sentences.length === 0 ? withoutSentence(bundle, permission) : bundle,
+    bundle: sentences.length === 0 ? withoutSentence(bundle, withheld) : bundle,
   }
 }
 
 /** Passages of which no sentence holds a word of the question answer a part of it at most. */
-function withoutSentence(bundle: EvidenceBundle, permission: Retrieved['permission']): EvidenceBundle {
+function withoutSentence(bundle: EvidenceBundle, withheld: Retrieved['withheld']): EvidenceBundle {
   if (bundle.state !== 'answerable') return bundle
-  if (permission?.near === true) return withState(bundle, 'permission-limited', permission)
-  return withState(bundle, 'partial', permission)
+  return withState(bundle, withheld === undefined ? 'partial' : 'permission-limited')
 }
 
 const MORE_ON_IT: MissingEvidence = {
@@ -202,13 +210,9 @@ const MORE_ON_IT: MissingEvidence = {
 }
 
 /** Passages on the question before say nothing on a follow-up that they do not answer. */
-function withoutAnswer(
-  bundle: EvidenceBundle,
-  isFollowUp: boolean,
-  permission: Retrieved['permission'],
-): EvidenceBundle {
+function withoutAnswer(bundle: EvidenceBundle, isFollowUp: boolean, withheld: Retrieved['withheld']): EvidenceBundle {
   if (bundle.state === 'permission-limited') return bundle
-  if (permission?.near === true) return withState(bundle, 'permission-limited', permission)
+  if (withheld !== undefined) return withState(bundle, 'permission-limited')
   const known = bundle.missingEvidence.filter(({ reason }) => reason !== 'not-retrieved')
   const missing = isFollowUp ? [MORE_ON_IT] : notRetrieved(bundle.query)
   return { ...bundle, state: 'not-enough-evidence', missingEvidence: [...missing, ...known] }

@@ -101,7 +101,7 @@ const ASKS_FOR_MEASURE =
   /\bhow\s+(much|many|long|often|far|old|big|tall|high|deep|wide|large|fast|soon|late|heavy|expensive)\b/giu
 
 /** The question's terms; without the word after `how` where a text says a number, which stands in its place. */
-function askedTerms(query: string, terms: readonly string[], items: readonly JudgedItem[]): Set<string> {
+export function askedTerms(query: string, terms: readonly string[], items: readonly { text: string }[]): Set<string> {
   const asked = new Set(terms)
   const measures = [...query.matchAll(ASKS_FOR_MEASURE)]
   if (measures.length === 0 || items.every(({ text }) => lacksKind('number', text))) return asked

@@ -10,7 +10,7 @@ import { notRetrieved } from './missing.js'
 import { questionWords } from './question/words.js'
 import { relevantPassages } from './relevance.js'
 import { whyOf } from './why.js'
-import { withheldEntry } from './withheld.js'
+import { WITHHELD_ENTRY } from './withheld.js'
 
 /** What makes a document stale, by how its file stands to it. */
 const STALE: Record<string, (filename: string) => string> = {
@@ -68,7 +68,8 @@ export function assembleEvidence(
     const one = ranked[place]
     return (one !== undefined && relevant.has(one)) || conflicts.length > 0 || metadata.differs !== undefined
   })
-  const limited = retrieved.permission?.near === true && verdict.state !== 'answerable'
+  const { withheld } = retrieved
+  const limited = withheld !== undefined && (withheld.holdsMore || verdict.state !== 'answerable')
   const state = limited ? 'permission-limited' : verdict.state
   return {
     id: newId(),
@@ -86,12 +87,11 @@ function missingEvidence(
   state: EvidenceState,
   items: readonly EvidenceItem[],
   { uncovered }: Verdict,
-  { degraded, permission }: Retrieved,
+  { degraded }: Retrieved,
 ): MissingEvidence[] {
   const missing: MissingEvidence[] = []
   if (state === 'not-enough-evidence' || state === 'partial') missing.push(...notRetrieved(query, uncovered))
-  if (permission !== undefined && permission.filtered > 0 && state !== 'answerable')
-    missing.push(withheldEntry(permission))
+  if (state === 'permission-limited') missing.push(WITHHELD_ENTRY)
   for (const item of items) {
     if (item.freshness !== 'stale') continue
     const filename = String(item.metadata.filename ?? '')

@@ -19,6 +19,8 @@ export interface BridgeRequest {
   /** texts of nodes that the reader may see */
   load: (keys: number[]) => Read<ReadonlyMap<number, { title: string; body: string }>>
   late: () => boolean
+  /** ids of sources that the reader may not read */
+  denied: readonly string[]
 }
 
 /** Names followed of one passage, and passages looked at of one name: one that stands in more leads nowhere. */
@@ -70,12 +72,12 @@ function strongest(links: readonly Link[]): number {
   return Math.max(...links.map(({ seed, strength }) => strength / (1 + RANK_LOSS * seed)))
 }
 
-function* linksOf({ seeds, late }: BridgeRequest): Read<Map<number, Link[]>> {
+function* linksOf({ seeds, late, denied }: BridgeRequest): Read<Map<number, Link[]>> {
   const links = new Map<number, Link[]>()
   if (late()) return links
   const mentioned = yield* mentionedBy(seeds, NAMES)
   const entities = [...new Set(mentioned.flat())]
-  const nodes = yield* nodesOf(entities, MENTIONS + 1)
+  const nodes = yield* nodesOf(entities, MENTIONS + 1, denied)
   const mentionsOf = new Map(entities.map((entity, place) => [entity, nodes[place] ?? []]))
   for (const [seed, of] of mentioned.entries()) {
     if (seed > 0 && late()) break

@@ -75,6 +75,7 @@ function* expandHits(
     idf: request.idf,
     cache,
     late,
+    denied,
     seeds: fused.slice(0, BRIDGE_SEEDS).map(({ key }) => key),
     *load(keys) {
       return yield* loadPassages(space.key, [...(yield* shownOf(admitted, denied, keys))])

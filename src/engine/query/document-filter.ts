@@ -1,22 +1,28 @@
 import { KsError } from '../../contract/errors.js'
 import type { DocumentFilter } from '../../contract/gateway/document-filter.js'
 import { fieldsOfDocuments } from '../rows/document-fields.js'
+import type { Asker } from '../rows/permissions.js'
 import { MAX_FILTER_DOCS } from '../search/limits.js'
 import type { Read } from '../storage/program.js'
 
 /**
- * Row keys of the documents of a revision that a filter lets through. A document that does not say what is asked for is
+ * Row keys of the documents of a revision that the reader may know of and a filter lets through. A document that does not say what is asked for is
  * not among them.
  *
  * @throws KsError `invalid-request` where they are too many to search in
  */
-export function* documentsThrough(spaceKey: number, revision: number, filter: DocumentFilter): Read<number[]> {
+export function* documentsThrough(
+  reader: Asker,
+  spaceKey: number,
+  revision: number,
+  filter: DocumentFilter,
+): Read<number[]> {
   const { dateFrom, dateTo, author, language } = filter
   const span = {
     from: dateFrom === undefined ? null : isoOf(dateFrom),
     to: dateTo === undefined ? null : endOf(dateTo),
   }
-  const rows = yield* fieldsOfDocuments(spaceKey, revision, span)
+  const rows = yield* fieldsOfDocuments(reader, spaceKey, revision, span)
   const name = author?.toLowerCase()
   const tongue = language?.toLowerCase()
   const keys = rows

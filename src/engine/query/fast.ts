@@ -1,23 +1,28 @@
 import { defined } from '../../lib/defined.js'
 import { analyzeCompounds, analyzeQuery } from '../../lib/text/analyze.js'
-import { type Rewording, withReworded } from '../../lib/text/compounds.js'
+import type { Rewording } from '../../lib/text/compounds.js'
+import { counted } from '../../lib/text/counted.js'
 import { type Degradation, degradation, degradationBy } from '../base/degraded.js'
 import { type EmbeddedQuery, embedQuery } from '../compile/embeddings.js'
 import { isTrained } from '../compile/vector-spaces.js'
 import type { EngineContext } from '../context.js'
-import { type AnalysedPassage, type PassageCache, termsHeld } from '../derived/passage.js'
-import { loadPassages, loadVectors, type PassageRow } from '../rows/queries.js'
+import type { PassageCache } from '../derived/passage.js'
+import { loadPassages } from '../rows/queries.js'
 import type { Background } from '../search/background.js'
 import type { SearchHit, SearchHits } from '../search/ports.js'
 import type { Admitted } from './admission.js'
 import type { AskedOf } from './confidence.js'
 import type { RankedPassage } from './evidence.js'
 import { findFigureTables, liftTables, withTables } from './figures/table-stage.js'
+import { findWithheld } from './find-withheld.js'
 import { type ModelRerank, rerankByModel } from './model-rerank.js'
-import { beginRanking, type Compared, LEG_CANDIDATES, type Ranked, type Ranking, type RankRequest } from './rank.js'
+import { type Compared, LEG_CANDIDATES, type Ranked } from './rank.js'
+import { heldBy, readAndRank } from './read-and-rank.js'
+import { readingScope } from './reading-scope.js'
+import { recall, termsInScope } from './recall.js'
 import { countShown } from './shown.js'
 import { countedWeights } from './term-weights.js'
-import { type PermissionLimit, permissionLimit, recall } from './withheld.js'
+import { JUDGED, type Withheld } from './withheld.js'
 
 export const STRATEGY_VERSION = 'fast-1'
 export interface QueryEmbedding {
@@ -34,7 +39,8 @@ export async function embedForFast(
   signal: AbortSignal,
 ): Promise<QueryEmbedding> {
   try {
-    return { embedded: await embedQuery(context, admitted.space, query, signal) }
+    const terms = isTrained(admitted.space) ? await termsInScope(context, admitted, query, signal) : undefined
+    return { embedded: await embedQuery(context, admitted.space, query, signal, terms) }
   } catch (error) {
     signal.throwIfAborted()
     context.log.warn({ space: admitted.space.id, error: String(error) }, 'a query could not be embedded')
@@ -53,8 +59,8 @@ export interface Retrieved {
   metrics: Record<string, unknown>
   /** what this search had to do without; the recorder of the metrics adds it to them */
   degraded: Degradation[]
-  /** passages left out by the scopes of their sources; absent when there are none */
-  permission?: PermissionLimit
+  /** a passage that answers and that the reader may not read; absent where there is none */
+  withheld?: Withheld
 }
 
 /** What happened on the way to the passages that are kept, for an explanation. */
@@ -103,7 +109,7 @@ export async function retrieveFast(
   expand?: (hits: SearchHit[], asked: AskedTerms) => Promise<GraphStage>,
 ): Promise<Retrieved> {
   const { db } = context
-  const { space, profile, docs, nodes } = admitted
+  const { space, profile, docs } = admitted
   const started = performance.now()
   const terms = analyzeQuery(query)
   const compounds = analyzeCompounds(query)
@@ -117,26 +123,28 @@ export async function retrieveFast(
       ? {}
       : { vector: embedded.vector, vectorSpace: embedded.vectorSpaceId, wantsBackground: !isTrained(space) }),
   }
-  const [{ found, recalled, permitted, denied, hidden }, tables] = await Promise.all([
-    recall(context, admitted, request, signal),
-    findFigureTables(context, admitted, query, signal),
+  const scope = await db.read(readingScope(admitted))
+  const reading = { scope, cache }
+  const [{ found, hits: recalled, hidden }, tables] = await Promise.all([
+    recall(context, admitted, request, reading, signal),
+    findFigureTables(context, admitted, query, reading, signal),
   ])
   signal.throwIfAborted()
   const fusing = performance.now()
-  // what may not be read must not make the words of the rest look common: the index counts both
-  const readable = denied.size === 0 ? 1 : permitted.length / recalled.length
-  const idf = countedWeights((term) => readable * (found.frequencies.get(term) ?? 0), nodes)
-  const graph = await expand?.(permitted, { terms, idf })
-  const hits = withTables(graph?.hits ?? permitted, tables)
+  const nodes = scope?.nodes ?? admitted.nodes
+  const idf = countedWeights((term) => found.frequencies.get(term) ?? 0, nodes)
+  const graph = await expand?.(recalled, { terms, idf })
+  const hits = withTables(graph?.hits ?? recalled, tables)
   const likeIn = embedded !== undefined && isTrained(space) ? embedded.vectorSpaceId : undefined
   const calibration = isTrained(space) ? {} : { calibration: { background: found.background, nodes } }
   const { rewordings } = found
   const ranking = { terms, rewordings, idf, cache, rerank: profile.rerank.enabled, nodes, ...calibration }
-  const { compared, asked, loaded, ...own } = await readAndRank(context, space.key, { ...ranking, hits }, likeIn)
-  const permission =
-    denied.size === 0
+  const { compared, asked, loaded, ...own } = await readAndRank(db, space.key, { ...ranking, hits }, likeIn)
+  const best = own.ranked.slice(0, JUDGED).flatMap(({ key }) => loaded.get(key) ?? [])
+  const withheld =
+    scope === undefined
       ? undefined
-      : limitOf(denied, profile, await readAndRank(context, space.key, { ...ranking, hits: recalled }, likeIn))
+      : await findWithheld(context, cache, admitted, { query, embedding, idf, passages: best }, signal)
   const reranking = performance.now()
   const byModel = await rerankByModel(context, admitted, query, own.ranked, loaded, signal)
   const reranked = performance.now()
@@ -162,18 +170,18 @@ export async function retrieveFast(
     rewordings,
     idf,
     asked: byModel.relevance === undefined ? asked : { ...asked, byRerank: byModel.relevance },
-    ...defined({ permission }),
+    ...defined({ withheld }),
     degraded: [
       ...found.degraded.map((reason) => degradation('text-index', reason)),
       ...(embedding.degraded === undefined ? [] : [embedding.degraded]),
       ...(byModel.degraded === undefined ? [] : [byModel.degraded]),
-      ...(await missingVectors(context, space.key)),
+      ...(await missingVectors(context, space.key, scope !== undefined)),
     ],
     metrics: {
       ...legMetrics(found),
       fusionCandidateCount: recalled.length,
       finalCandidateCount: passages.length,
-      permissionFilteredCount: denied.size,
+      permissionFilteredCount: withheld === undefined ? 0 : 1,
       metadataFilteredCount: 0,
       projectionFilteredCount: hidden,
       scoreThresholdFilteredCount: ranked.length - kept.length,
@@ -188,39 +196,14 @@ export async function retrieveFast(
   }
 }
 
-/** Ranks candidates with their texts and, where they tell more, their vectors. @param likeIn the vector space of those */
-async function readAndRank(
-  { db }: EngineContext,
-  spaceKey: number,
-  request: RankRequest,
-  likeIn: string | undefined,
-): Promise<Ranking & { loaded: Map<number, PassageRow> }> {
-  const begun = beginRanking(request)
-  const loaded = await db.read(loadPassages(spaceKey, begun.texts))
-  const { open, finish } = begun.compared(loaded)
-  const hasVectors = likeIn !== undefined && open.length > 0
-  return { ...finish(hasVectors ? await db.read(loadVectors(likeIn, open)) : undefined), loaded }
-}
-
-/** Whether what was left out would have been the best of all: ranked as the rest is, which both indexes alone do not tell. */
-function limitOf(
-  denied: ReadonlySet<number>,
-  profile: Admitted['profile'],
-  { ranked: [best] }: Ranking,
-): PermissionLimit | undefined {
-  return permissionLimit(
-    denied.size,
-    best && { final: best.final, coverage: best.features?.coverage ?? 0, withheld: denied.has(best.key) },
-    profile,
-  )
-}
-
 /** Says that passages have no vector yet, so that they are found by their words alone, and why. */
-async function missingVectors(context: EngineContext, spaceKey: number): Promise<Degradation[]> {
+async function missingVectors(context: EngineContext, spaceKey: number, isScoped: boolean): Promise<Degradation[]> {
   const missing = await context.vectors.missing(spaceKey)
   if (missing === undefined) return []
   const { passages, class: kind } = missing
-  return [degradation('vectors', `vectors of ${passages} ${passages === 1 ? 'passage' : 'passages'} are missing`, kind)]
+  // the number counts passages that a reader with a scope may not know of
+  const which = isScoped ? 'some passages' : counted(passages, 'passage')
+  return [degradation('vectors', `vectors of ${which} are missing`, kind)]
 }
 
 function legMetrics(found: SearchHits): Record<string, unknown> {
@@ -247,13 +230,6 @@ function rerankMetrics(
   return used === undefined
     ? { rerankMethod: 'builtin', rerankMs }
     : { rerankMethod: 'model', rerankModel: used.model, rerankMs }
-}
-
-/** Terms of the question that a passage holds, or says in other words. */
-function heldBy(passage: AnalysedPassage, terms: readonly string[], rewordings: readonly Rewording[] = []): string[] {
-  const held = new Set(termsHeld(passage, [...terms, ...rewordings.flatMap(({ told }) => told)]))
-  withReworded(held, rewordings)
-  return [...new Set(terms)].filter((term) => held.has(term))
 }
 
 function round(milliseconds: number): number {

@@ -20,7 +20,7 @@ import { type ChosenDocument, chooseDocuments } from './page-index/choose.js'
 import { SCORE_VERSION, type ScoredRange, scoreRanges } from './page-index/navigate.js'
 import { type Features, measure, prepareQuery, type RerankQuery, weighedLength } from './rerank.js'
 import { countShown } from './shown.js'
-import { type PermissionLimit, permissionLimit } from './withheld.js'
+import { JUDGED, judgedQuestion, judgeWithheld, type Withheld } from './withheld.js'
 
 export const RESEARCH_STRATEGY_VERSION = 'research-1'
 
@@ -79,24 +79,30 @@ export async function retrieveResearch(
   const started = performance.now()
   const terms = askedTerms(query)
   const names = sequenceOf(query)
-  const known = await termWeights(context, space, names)
+  const denied = await db.read(deniedDocuments(space.key, { subject }))
+  // a trained model weighs words by everything that the space holds
+  const known = denied.size === 0 ? await termWeights(context, space, names) : undefined
   signal.throwIfAborted()
-  const withheld = await db.read(deniedDocuments(space.key, { subject }))
-  const look = (except: ReadonlySet<number>) =>
-    navigate(context, cache, admitted, { terms, names, known, query, except }, signal)
-  const { choice, idf, asked, scanned, scored, ranges, opened, passages, ...at } = await look(withheld)
+  const { choice, idf, asked, scanned, scored, ranges, opened, passages, ...at } = await navigate(
+    context,
+    cache,
+    admitted,
+    { terms, names, known, query, except: denied },
+    signal,
+  )
   const kept = passages.filter(({ final }) => final >= profile.scoreThreshold)
   const ranked = kept.slice(0, profile.topK).map((one): RankedPassage => {
     const { key, title, body } = one.passage
     return { ...one, held: termsHeld(cache.of({ key, title, body }), names) }
   })
-  const permission = withheld.size === 0 ? undefined : limitOf(withheld, await look(new Set()), profile)
+  const withheld =
+    denied.size === 0 ? undefined : await lookBeyond(context, cache, admitted, { query, idf, denied, passages }, signal)
   return {
     ranked,
     terms: names,
     idf,
     asked,
-    ...defined({ permission }),
+    ...defined({ withheld }),
     degraded: [],
     metrics: {
       ...noLegs(),
@@ -116,7 +122,7 @@ export async function retrieveResearch(
       navigationMs: round(at.navigated - at.chosen),
       readingMs: round(at.read - at.navigated),
       finalCandidateCount: ranked.length,
-      permissionFilteredCount: permission?.filtered ?? 0,
+      permissionFilteredCount: withheld === undefined ? 0 : 1,
       metadataFilteredCount: 0,
       projectionFilteredCount: opened.hidden,
       scoreThresholdFilteredCount: passages.length - kept.length,
@@ -163,19 +169,32 @@ async function navigate(
   return { choice, idf, asked, scanned, scored, ranges, opened, passages, chosen, navigated, read: performance.now() }
 }
 
-/** Whether what was left out would have been the best of all. */
-function limitOf(
-  withheld: ReadonlySet<number>,
-  { opened, passages: [best] }: Awaited<ReturnType<typeof navigate>>,
-  profile: Admitted['profile'],
-): PermissionLimit | undefined {
-  const isWithheld = ({ passage }: { passage: PassageRow }): boolean => withheld.has(passage.doc_key)
-  const filtered = opened.ranges.flatMap(({ nodes }) => nodes).filter(isWithheld).length
-  return permissionLimit(
-    filtered,
-    best && { final: best.final, coverage: best.features?.coverage ?? 0, withheld: isWithheld(best) },
-    profile,
-  )
+/** Navigates everything, and judges the best passage where the reader may not read it. */
+async function lookBeyond(
+  context: EngineContext,
+  cache: PassageCache,
+  admitted: Admitted,
+  own: {
+    query: string
+    idf: (term: string) => number
+    denied: ReadonlySet<number>
+    passages: readonly RankedPassage[]
+  },
+  signal: AbortSignal,
+): Promise<Withheld | undefined> {
+  const question = judgedQuestion(own.query)
+  if (question === undefined) return undefined
+  const names = sequenceOf(question)
+  const known = await termWeights(context, admitted.space, names)
+  const everything = { terms: askedTerms(question), names, known, query: question, except: new Set<number>() }
+  const { idf, asked, passages } = await navigate(context, cache, admitted, everything, signal)
+  const heldIn = ({ passage: { key, title, body } }: RankedPassage) => termsHeld(cache.of({ key, title, body }), names)
+  return judgeWithheld({
+    ...{ question, terms: names, idf, ownIdf: own.idf, asked, scoreThreshold: admitted.profile.scoreThreshold },
+    ranked: passages.map((one) => ({ ...one, held: heldIn(one) })),
+    permitted: own.passages.slice(0, JUDGED).map(heldIn),
+    isWithheld: ({ passage }) => own.denied.has(passage.doc_key),
+  })
 }
 
 /** The metrics that all modes share, of the parts that have no part in this one. */

@@ -1,114 +1,100 @@
 import type { MissingEvidence } from '../../contract/gateway/queries.js'
-import { counted } from '../../lib/text/counted.js'
-import type { EngineContext } from '../context.js'
-import { deniedNodes, permittedDocuments } from '../rows/permissions.js'
-import { visibleKeys } from '../rows/queries.js'
-import { MAX_FILTER_DOCS, MAX_K } from '../search/limits.js'
-import type { SearchHit, SearchHits, SearchRequest } from '../search/ports.js'
-import type { Admitted } from './admission.js'
-import { ANSWER_FROM, COVERED_FROM } from './answerability.js'
-import { RERANK_LIMIT } from './rank.js'
+import type { Rewording } from '../../lib/text/compounds.js'
+import { ANSWER_FROM, askedTerms, COVERED_FROM, evidenceState } from './answerability.js'
+import { type AskedOf, weightOf } from './confidence.js'
+import type { RankedPassage } from './evidence.js'
+import { asks } from './extractive/question-names.js'
 
-/** What the scopes of sources kept from the reader. */
-export interface PermissionLimit {
-  /** passages */
-  filtered: number
-  /** one of them ranks before everything that the reader may read */
-  better: boolean
-  /** that one would answer by itself: without it nothing says that there is an answer at all */
-  near: boolean
+/*
+ * What a reader learns of passages that they may not read: that one of them would be the evidence of a full question. The
+ * judge is the one that judges evidence; the bounds below keep it from being asked word by word.
+ */
+
+/** A passage that answers the question, and that the reader may not read. */
+export interface Withheld {
+  /** it holds a part of the question that none of the permitted passages holds: these only look alike */
+  holdsMore: boolean
 }
+
+/** How evidence says that it was left out: nothing but that. */
+export const WITHHELD_ENTRY: MissingEvidence = {
+  reason: 'permission-filtered',
+  text: 'a passage that answers was left out, whose source you may not read',
+  metadata: {},
+}
+
+/** Terms of a question that a withheld passage has to hold: with fewer a reader tests single words. */
+const MIN_HELD = 3
+/** Share of the question's weight that makes a passage hold more than others. */
+const HOLDS_MORE = 0.1
+/** Permitted passages that are compared with it. */
+export const JUDGED = 5
+const HAN = /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]+$/u
+const NUMERAL = /\S*\p{N}\S*/gu
 
 /**
- * @param filtered passages that were left out
- * @param best of all passages, those that were left out among them; `final` is the confidence that it answers, `coverage`
- *   the share of the question's weight that it holds
+ * The question that withheld passages are judged by: a full question, without its numerals, so that no value can be tested.
+ *
+ * @returns nothing where withheld passages are not looked at
  */
-export function permissionLimit(
-  filtered: number,
-  best: { final: number; coverage: number; withheld: boolean } | undefined,
-  { scoreThreshold }: Admitted['profile'],
-): PermissionLimit | undefined {
-  if (filtered === 0) return undefined
-  const better = best?.withheld === true && best.final >= scoreThreshold
-  return { filtered, better, near: better && best.final >= ANSWER_FROM && best.coverage >= COVERED_FROM }
+export function judgedQuestion(query: string): string | undefined {
+  return asks(query) ? query.replace(NUMERAL, ' ').replace(/\s+/g, ' ').trim() : undefined
 }
 
-/** How evidence says that passages were left out; it names none of them. */
-export function withheldEntry({ filtered, better }: PermissionLimit): MissingEvidence {
-  return {
-    reason: 'permission-filtered',
-    text: `${counted(filtered, 'passage')} ${filtered === 1 ? 'was' : 'were'} left out, whose sources you may not read`,
-    metadata: { filtered, better },
-  }
-}
-
-/** What both indexes found. */
-export interface Recall {
-  found: SearchHits
-  /** those that the snapshot shows */
-  recalled: SearchHit[]
-  /** of these, those that the reader may read */
-  permitted: SearchHit[]
-  /** node keys of the others */
-  denied: ReadonlySet<number>
-  /** how many of what was found the snapshot does not show */
-  hidden: number
-}
+/** A passage with the terms of the question that it holds. */
+export type JudgedPassage = Pick<RankedPassage, 'final' | 'features' | 'passage'> & { held: readonly string[] }
 
 /**
- * Asks both indexes. Where passages that the reader may not read took the places of those that they may, the documents
- * that they may read are asked for once more.
+ * Judges the best of all passages where the reader may not read it.
+ *
+ * @param question see `judgedQuestion`
+ * @param ranked all passages of the space, best first
+ * @param idf of the judge, over all passages; `ownIdf` over those that the reader may read
+ * @param permitted terms of the question in the passages that the reader may read, best first
  */
-export async function recall(
-  context: EngineContext,
-  admitted: Admitted,
-  request: SearchRequest,
-  signal: AbortSignal,
-): Promise<Recall> {
-  const first = await ask(context, admitted, request, signal)
-  const { found, permitted, denied } = first
-  const isFull = found.textCount >= request.textK || found.vectorCount >= request.vectorK
-  if (denied.size === 0 || permitted.length >= RERANK_LIMIT || !isFull) return first
-  const docs = await context.db.read(permittedDocuments(admitted.space.key, admitted, MAX_FILTER_DOCS))
-  const named = request.docs === undefined ? docs : docs?.filter((key) => request.docs?.includes(key))
-  // a space of more documents than a filter may name is asked for more passages instead
-  const wider = named === undefined ? { ...request, textK: MAX_K, vectorK: MAX_K } : { ...request, docs: named }
-  const second = await ask(context, admitted, wider, signal)
-  const withheld = first.recalled.filter(({ key }) => first.denied.has(key))
-  return {
-    found: {
-      ...second.found,
-      textCount: found.textCount + second.found.textCount,
-      vectorCount: found.vectorCount + second.found.vectorCount,
-      textMs: found.textMs + second.found.textMs,
-      vectorMs: found.vectorMs + second.found.vectorMs,
-      degraded: [...new Set([...found.degraded, ...second.found.degraded])],
-    },
-    recalled: [...second.permitted, ...withheld],
-    permitted: second.permitted,
-    denied: first.denied,
-    hidden: second.hidden,
-  }
+export function judgeWithheld(request: {
+  question: string
+  terms: readonly string[]
+  rewordings?: readonly Rewording[]
+  idf: (term: string) => number
+  ownIdf: (term: string) => number
+  asked: AskedOf
+  ranked: readonly JudgedPassage[]
+  permitted: readonly (readonly string[])[]
+  isWithheld: (one: JudgedPassage) => boolean
+  scoreThreshold: number
+}): Withheld | undefined {
+  const {
+    question,
+    terms,
+    rewordings = [],
+    idf,
+    ownIdf,
+    asked,
+    ranked,
+    permitted,
+    isWithheld,
+    scoreThreshold,
+  } = request
+  const [best] = ranked
+  if (best === undefined || !isWithheld(best) || best.final < Math.max(scoreThreshold, ANSWER_FROM)) return undefined
+  if (wordsIn(best.held) < MIN_HELD || (best.features?.coverage ?? 0) < COVERED_FROM) return undefined
+  const { title, body: text, filename: source } = best.passage
+  const { features } = best
+  const item = { title, text, source, score: best.final, held: best.held, ...(features && { features }) }
+  const { state } = evidenceState({ query: question, terms, rewordings, idf, asked, items: [item] })
+  if (state !== 'answerable') return undefined
+  const wanted = askedTerms(question, terms, [item])
+  const weigh = (held: readonly string[]): number =>
+    weightOf(
+      held.filter((term) => wanted.has(term)),
+      ownIdf,
+    )
+  const more = weigh(best.held) - weigh(permitted.slice(0, JUDGED).flat())
+  return { holdsMore: more >= HOLDS_MORE * weightOf(wanted, ownIdf) }
 }
 
-async function ask(
-  { indexes, db }: EngineContext,
-  admitted: Admitted,
-  request: SearchRequest,
-  signal: AbortSignal,
-): Promise<Recall> {
-  const found = await indexes.search(admitted.space.id, { ...request, seq: admitted.seq }, signal)
-  signal.throwIfAborted()
-  const keys = found.hits.map(({ key }) => key)
-  const { visible, denied } = await db.read(shownKeys(admitted, keys))
-  const recalled = found.hits.filter(({ key }) => visible.has(key))
-  const permitted = denied.size === 0 ? recalled : recalled.filter(({ key }) => !denied.has(key))
-  return { found, recalled, permitted, denied, hidden: found.hits.length - recalled.length }
-}
-
-/** Of nodes, those that the snapshot shows, and of these those that the reader may not read. */
-function* shownKeys({ space, snapshot, subject }: Admitted, keys: number[]) {
-  const visible = yield* visibleKeys(space.key, snapshot, keys)
-  return { visible, denied: yield* deniedNodes(space.key, { subject }, [...visible]) }
+/** Words among terms: scripts without spaces are cut into overlapping pairs. */
+function wordsIn(terms: readonly string[]): number {
+  return [...new Set(terms)].reduce((sum, term) => sum + (HAN.test(term) ? 0.5 : 1), 0)
 }

@@ -1,5 +1,6 @@
 import type { EvidenceItem } from '../../contract/gateway/queries.js'
 import { analyzeQuery } from '../../lib/text/analyze.js'
+import type { Asker } from '../rows/permissions.js'
 import { namesBeside, sectionsOf } from '../rows/research/follow-up-terms.js'
 import type { Read } from '../storage/program.js'
 import { fromCell, readable } from '../storage/readable.js'
@@ -31,6 +32,7 @@ interface FollowUp {
  */
 export function* followUpTerms(
   spaceKey: number,
+  reader: Asker,
   open: { question: string; missing: readonly string[]; items: readonly EvidenceItem[] },
 ): Read<string[]> {
   const asked = new Set(analyzeQuery(open.question))
@@ -48,7 +50,7 @@ export function* followUpTerms(
     .filter((heading) => !seen.has(heading))
     .map((text): FollowUp => ({ text, weight: weigh(text) }))
     .filter(({ weight }) => weight > 0)
-  const names = (yield* relatedNames(spaceKey, open.items)).map(({ text, weight }) => ({
+  const names = (yield* relatedNames(spaceKey, reader, open.items)).map(({ text, weight }) => ({
     text,
     weight: weight + weigh(text),
   }))
@@ -68,8 +70,8 @@ function* headingsOf(spaceKey: number, items: readonly EvidenceItem[]): Read<str
 }
 
 /** Names that the graph relates to those of the best items. */
-function* relatedNames(spaceKey: number, items: readonly EvidenceItem[]): Read<FollowUp[]> {
+function* relatedNames(spaceKey: number, reader: Asker, items: readonly EvidenceItem[]): Read<FollowUp[]> {
   const nodes = items.slice(0, DOCUMENTS).map(({ nodeId }) => nodeId)
-  const rows = yield* namesBeside(spaceKey, nodes, { most: ENTITIES, common: COMMON })
+  const rows = yield* namesBeside(spaceKey, reader, nodes, { most: ENTITIES, common: COMMON })
   return rows.map(({ name, confidence }) => ({ text: name, weight: RELATED * confidence }))
 }

@@ -88,7 +88,9 @@ async function leadsOf(run: TaskRun, answered: Answered, signal: AbortSignal): P
   const behind = graphBehind(await run.shared.derivations.catchUp(space, CATCH_UP_MS))
   signal.throwIfAborted()
   const { question, uncovered, items } = answered
-  const leads = await run.context.db.read(followUpTerms(space.key, { question, missing: uncovered, items }))
+  const leads = await run.context.db.read(
+    followUpTerms(space.key, { subject: run.row.subject }, { question, missing: uncovered, items }),
+  )
   return { leads, isOpen: true, ...(behind === undefined ? {} : { degraded: [degradation('graph', behind)] }) }
 }
 

@@ -2,7 +2,8 @@ import { analyzeQuery } from '../../lib/text/analyze.js'
 import { mentionsLongestWord, mentionsName } from '../../lib/text/name-mentions.js'
 import type { EngineContext } from '../context.js'
 import type { Admitted } from '../query/admission.js'
-import { recall } from '../query/withheld.js'
+import { readingScope } from '../query/reading-scope.js'
+import { recall } from '../query/recall.js'
 import { loadPassages } from '../rows/queries.js'
 import { documentNamesBefore } from '../rows/research/follow-up-terms.js'
 import { MAX_FILTER_DOCS } from '../search/limits.js'
@@ -52,10 +53,10 @@ export async function documentsNamed(
 }
 
 /** The live documents of a space with all that they are called by. */
-async function* documentsOf({ db, rightOfWay }: EngineContext, { space }: Admitted, signal: AbortSignal) {
+async function* documentsOf({ db, rightOfWay }: EngineContext, { space, subject }: Admitted, signal: AbortSignal) {
   let before = Number.MAX_SAFE_INTEGER
   for (let compared = 0; compared < MOST_COMPARED; compared += SLICE) {
-    const rows = await db.read(documentNamesBefore(space.key, before, SLICE))
+    const rows = await db.read(documentNamesBefore(space.key, { subject }, before, SLICE))
     for (const { key, filename, title } of rows)
       yield { key, names: `${filename.replace(/[_]+/g, ' ')}\n${title ?? ''}` }
     const last = rows.at(-1)
@@ -76,8 +77,9 @@ async function tellersOf(
   const terms = analyzeQuery(name)
   if (terms.length === 0) return []
   const request = { terms, textK: LOOKED_THROUGH, vectorK: LOOKED_THROUGH }
-  const { permitted } = await recall(context, admitted, request, signal)
-  const keys = permitted.map(({ key }) => key)
+  const scope = await context.db.read(readingScope(admitted))
+  const { hits } = await recall(context, admitted, request, { scope }, signal)
+  const keys = hits.map(({ key }) => key)
   const rows = [...(await context.db.read(loadPassages(admitted.space.key, keys))).values()]
   const holding = (test: typeof mentionsName) => rows.filter(({ title, body }) => test(`${title}\n${body}`, name))
   const whole = holding(mentionsName)

@@ -9,6 +9,7 @@ import type { ModelReference } from '../base/model-reference.js'
 import { isBuiltin } from '../models/registry.js'
 import { deciderOf, markReader, stateByMark, withState } from '../query/answer-mark.js'
 import { citationWriter } from '../query/citation-marks.js'
+import { takesNothing } from '../query/declined.js'
 import { extractiveAnswer } from '../query/extractive.js'
 import { buildPrompt, citedNumbers } from '../query/generate.js'
 import type { Spent } from '../rows/research/costs.js'
@@ -170,9 +171,21 @@ function modelDraft(section: Drafted, text: string, given: number): Draft | unde
   const mark = markReader()
   const marks = citationWriter(given)
   const written = `${marks.take(`${mark.take(text)}${mark.rest()}`)}${marks.rest()}`.trim()
-  const said = mark.said()
-  const answer = said === 'none' ? written : checked(written, items.slice(0, given).map(sourceOf)).text
-  if (answer === '' && written !== '') return undefined
+  const sources = items.slice(0, given).map(sourceOf)
+  const marked = mark.said()
+  const declines =
+    marked === undefined &&
+    citedNumbers(written, given).length === 0 &&
+    takesNothing(
+      written,
+      section.searched,
+      sources.map(({ names, text: told }) => `${names}\n${told}`),
+    )
+  const said = declines ? 'none' : marked
+  // without a mark nothing tells whether the model declines or invents: what it wrote is not shown
+  const unmarked = declines ? '' : checked(written, sources).text
+  const answer = marked === 'none' ? written : unmarked
+  if (answer === '' && written !== '' && !declines) return undefined
   const cited = citedNumbers(answer, given)
   const cell = said === 'none' ? undefined : cellIn(section)
   return {

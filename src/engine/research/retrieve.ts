@@ -75,7 +75,7 @@ export async function look(run: TaskRun, asked: Look, { signal, room }: StepScop
     bundleId: partial.id,
     idf: [...new Map(idf)],
     ...(degraded.length === 0 ? {} : { degraded }),
-    ...(retrieved.permission?.better === true ? { withheld: true } : {}),
+    ...(retrieved.withheld !== undefined ? { withheld: true } : {}),
   }
   return { body: done, toolCalls: 1, scanned: cut.ranked.length, partial }
 }

@@ -1,5 +1,6 @@
 import { type Read, sql } from '../storage/program.js'
 import { jsonAt } from '../storage/readable.js'
+import { type Asker, deniedSources } from './permissions.js'
 
 /** What a version says of itself, as filters need it. */
 export interface VersionFields {
@@ -12,20 +13,28 @@ export interface VersionFields {
 const DATE = jsonAt('metadata', '$.documentDate')
 
 /**
- * The fields of the documents that a revision shows and whose own date lies in a span; of all where none is given.
+ * The fields of the documents that a revision shows, that the reader may know of and whose own date lies in a span; of all where none is given.
  *
  * @param from ISO 8601 in UTC, and so `to`
  */
 export function* fieldsOfDocuments(
+  reader: Asker,
   spaceKey: number,
   revision: number,
   { from, to }: { from: string | null; to: string | null },
 ): Read<VersionFields[]> {
+  const denied = yield* deniedSources(spaceKey, reader)
+  const known = `AND doc_key NOT IN (SELECT key FROM documents
+     WHERE space_key = ? AND source_id IN (SELECT value FROM json_each(?)))`
   return yield* sql.all<VersionFields>(
     `SELECT doc_key, ${DATE} document_date, ${jsonAt('metadata', '$.author')} author, ${jsonAt('metadata', '$.language')} language
      FROM versions WHERE space_key = ? AND from_revision <= ? AND (until_revision IS NULL OR until_revision > ?)
-       AND (CAST(? AS TEXT) IS NULL OR ${DATE} >= ?) AND (CAST(? AS TEXT) IS NULL OR ${DATE} <= ?)`,
-    [spaceKey, revision, revision, from, from, to, to],
+       AND (CAST(? AS TEXT) IS NULL OR ${DATE} >= ?) AND (CAST(? AS TEXT) IS NULL OR ${DATE} <= ?)
+       ${denied.length === 0 ? '' : known}`,
+    [
+      ...[spaceKey, revision, revision, from, from, to, to],
+      ...(denied.length === 0 ? [] : [spaceKey, JSON.stringify(denied)]),
+    ],
   )
 }
 

@@ -103,23 +103,51 @@ export function* deniedSources(spaceKey: number, reader: Asker): Read<string[]> 
   return rows.map(({ source_id }) => source_id)
 }
 
-/** Row keys of the documents that a reader may not know of. */
+/** Row keys of the documents that a reader may not know of, also of those that are being deleted. */
 export function* deniedDocuments(spaceKey: number, reader: Asker): Read<Set<number>> {
   const denied = yield* deniedSources(spaceKey, reader)
   if (denied.length === 0) return new Set()
   const rows = yield* sql.all<{ key: number }>(
-    `SELECT key FROM documents WHERE space_key = ? AND deleted_at IS NULL
-       AND source_id IN (SELECT value FROM json_each(?))`,
+    'SELECT key FROM documents WHERE space_key = ? AND source_id IN (SELECT value FROM json_each(?))',
     [spaceKey, JSON.stringify(denied)],
   )
   return new Set(rows.map(({ key }) => key))
 }
 
-/** Row keys of the documents that a reader may know of; nothing where there are more than `limit`. */
-export function* permittedDocuments(spaceKey: number, reader: Asker, limit: number): Read<number[] | undefined> {
-  const rows = yield* sql.all<{ key: number }>(
-    `SELECT key FROM documents WHERE space_key = ? AND deleted_at IS NULL AND ${mayKnow('documents.source_id')} LIMIT ?`,
-    [spaceKey, askerOf(reader), limit + 1],
+/** Documents of a space that a reader may know of, and how many nodes of them a revision shows. */
+export interface KnownScope {
+  /** the shorter list: the documents that they may know of, or the others */
+  documents: { docs: number[]; isExcluded: boolean }
+  nodes: number
+}
+
+/**
+ * The documents that a reader may know of, also of those that are being deleted.
+ *
+ * @returns nothing where these are all
+ */
+export function* scopeOf(spaceKey: number, reader: Asker, revision: number): Read<KnownScope | undefined> {
+  const denied = yield* deniedSources(spaceKey, reader)
+  if (denied.length === 0) return undefined
+  const sources = JSON.stringify(denied)
+  const isDenied = 'source_id IN (SELECT value FROM json_each(?))'
+  const counted = yield* sql.get<{ all_documents: number; denied: number | null }>(
+    `SELECT count(*) all_documents, sum(CASE WHEN ${isDenied} THEN 1 ELSE 0 END) denied FROM documents WHERE space_key = ?`,
+    [sources, spaceKey],
   )
-  return rows.length > limit ? undefined : rows.map(({ key }) => key)
+  const { all_documents: all = 0, denied: hidden = 0 } = counted ?? {}
+  if (hidden === null || hidden === 0) return undefined
+  const isExcluded = 2 * hidden <= all
+  const listed = isExcluded ? isDenied : `(source_id IS NULL OR NOT ${isDenied})`
+  const rows = yield* sql.all<{ key: number }>(`SELECT key FROM documents WHERE space_key = ? AND ${listed}`, [
+    spaceKey,
+    sources,
+  ])
+  const shown = yield* sql.get<{ nodes: number | null }>(
+    `SELECT sum(v.node_count) nodes FROM documents d CROSS JOIN versions v ON v.doc_key = d.key
+     WHERE d.space_key = ? AND d.deleted_at IS NULL AND (d.source_id IS NULL OR NOT d.${isDenied})
+       AND v.from_revision <= ? AND (v.until_revision IS NULL OR v.until_revision > ?)`,
+    [spaceKey, sources, revision, revision],
+  )
+  return { documents: { docs: rows.map(({ key }) => key), isExcluded }, nodes: shown?.nodes ?? 0 }
 }

@@ -25,6 +25,7 @@ function checkSearch(request: SearchMessage): void {
     if (!Number.isInteger(k) || k < 1 || k > MAX_K) throw new RangeError(`a leg gives 1 to ${MAX_K} hits, not ${k}`)
   }
   if (request.vector !== undefined) checkValues(request.vector, 1, request.vector.length)
+  if (request.scope !== undefined) checkKeys(request.scope.docs)
   if (request.docs === undefined) return
   if (request.docs.length > MAX_FILTER_DOCS) {
     throw new RangeError(`a filter names at most ${MAX_FILTER_DOCS} documents, not ${request.docs.length}`)

@@ -3,6 +3,7 @@ import { basename, dirname, join } from 'node:path'
 import Database from 'better-sqlite3'
 import { ANALYZER_VERSION } from '../../lib/text/analyze.js'
 import type { CompoundQuestion } from '../../lib/text/compounds.js'
+import type { DocumentScope } from './ports.js'
 import {
   countTerms,
   DamagedIndexError,
@@ -145,27 +146,31 @@ class Fts5Text implements TextIndex {
     k: number,
     docs?: readonly number[],
     compounds?: CompoundQuestion,
+    scope?: DocumentScope,
   ): Promise<TextHits> {
-    const counted = this.#reader.prepare<[string], { doc: number }>('SELECT doc FROM frequencies WHERE term = ?')
-    const frequency = (term: string): number => counted.get(term)?.doc ?? 0
+    const { frequency, nodes } = this.#counts(scope)
     const frequencies = countTerms(terms, frequency)
     const asked = weighTerms(terms, (term) => frequencies.get(term) ?? 0)
     const limit = Math.min(MAX_K, k)
     const none: TextHits = { keys: [], scores: [], frequencies, rewordings: [] }
     if (limit < 1 || asked.length === 0 || docs?.length === 0) return none
     // phrases have no weights here: other words are found, and ranking tells what they weigh
-    const rewordings = weighRewordings(compounds, frequency, this.#count).map(({ asked, told }) => ({ asked, told }))
+    const reworded = compounds === undefined ? [] : weighRewordings(compounds, frequency, nodes())
+    const rewordings = reworded.map(({ asked, told }) => ({ asked, told }))
     const match = [
       ...asked.flatMap(({ term, weight }) => new Array<string>(weight).fill(quote(term))),
       ...rewordings.map(({ told }) => `(${told.map(quote).join(' AND ')})`),
     ].join(' OR ')
-    const allowed = 'AND rowid IN (SELECT key FROM nodes WHERE doc IN (SELECT value FROM json_each(?)))'
-    const filter = docs === undefined ? '' : allowed
+    const filters = [
+      ...(docs === undefined ? [] : [{ docs, isExcluded: false }]),
+      ...(scope === undefined ? [] : [scope]),
+    ]
+    const filter = filters.map((one) => `AND ${isIn('rowid', one)}`).join(' ')
     const rows = this.#reader
       .prepare<unknown[], { key: number; score: number }>(
         `SELECT rowid AS key, -bm25(words) AS score FROM words WHERE words MATCH ? ${filter} ORDER BY rank LIMIT ?`,
       )
-      .all(...(docs === undefined ? [match, limit] : [match, JSON.stringify(docs), limit]))
+      .all(match, ...filters.map((one) => JSON.stringify(one.docs)), limit)
     return { keys: rows.map((row) => row.key), scores: rows.map((row) => row.score), frequencies, rewordings }
   }
 
@@ -184,10 +189,35 @@ class Fts5Text implements TextIndex {
     if (this.#deleteNode.run(key).changes > 0) this.#deleteWords.run(key)
   }
 
+  /** Counts nodes: those with a term, and all of them. */
+  #counts(scope: DocumentScope | undefined) {
+    if (scope === undefined) {
+      const counted = this.#reader.prepare<[string], { doc: number }>('SELECT doc FROM frequencies WHERE term = ?')
+      return { frequency: (term: string) => counted.get(term)?.doc ?? 0, nodes: () => this.#count }
+    }
+    const docs = JSON.stringify(scope.docs)
+    const holding = this.#reader.prepare<[string, string], { n: number }>(
+      `SELECT count(*) n FROM words WHERE words MATCH ? AND ${isIn('rowid', scope)}`,
+    )
+    const all = this.#reader.prepare<[string], { n: number }>(
+      `SELECT count(*) n FROM nodes WHERE ${isIn('key', scope)}`,
+    )
+    return {
+      frequency: (term: string) => holding.get(quote(term), docs)?.n ?? 0,
+      nodes: () => all.get(docs)?.n ?? 0,
+    }
+  }
+
   #number(sql: string): number {
     const value: unknown = this.#db.prepare(sql).pluck().get()
     return typeof value === 'number' ? value : 0
   }
+}
+
+/** SQL: whether the node of a column is in a scope, whose documents are a parameter as JSON. */
+function isIn(column: string, { isExcluded }: DocumentScope): string {
+  const list = 'SELECT key FROM nodes WHERE doc IN (SELECT value FROM json_each(?))'
+  return `${column} ${isExcluded ? 'NOT ' : ''}IN (${list})`
 }
 
 /** A term as a string of the query language, in which nothing but the quote has a meaning. */

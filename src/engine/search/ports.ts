@@ -63,6 +63,12 @@ export interface VectorSums {
   sums: Uint32Array
 }
 
+/** Documents (row keys) by the shorter list: these, or all but these. */
+export interface DocumentScope {
+  docs: readonly number[]
+  isExcluded: boolean
+}
+
 export interface SearchRequest {
   /** newest entry of the projection log that the answer needs; absent = what is there */
   seq?: number
@@ -78,6 +84,8 @@ export interface SearchRequest {
   vectorK: number
   /** only nodes of these documents (row keys); absent = all */
   docs?: number[]
+  /** what exists for this search: hits, frequencies, rewordings and background are of these documents alone; absent = all */
+  scope?: DocumentScope
   /** whether the background of the vector's cosines is wanted */
   wantsBackground?: boolean
 }

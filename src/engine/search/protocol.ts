@@ -64,7 +64,14 @@ export interface SearchMessage {
   textK: number
   vectorK: number
   docs?: Float64Array
+  scope?: ScopeMessage
   wantsBackground?: boolean
+}
+
+/** See `DocumentScope`. */
+export interface ScopeMessage {
+  docs: Float64Array
+  isExcluded: boolean
 }
 
 /** Begins or ends the stream of a vector space's vectors. */

@@ -7,7 +7,7 @@ import { allFinite } from './scan.kernel.js'
 
 /** @throws KsError 'invalid-request' for a vector that is not finite or a filter of too many documents */
 export function toMessage(space: string, request: SearchRequest): SearchMessage {
-  const { terms, compounds, vector, vectorSpace, docs, wantsBackground } = request
+  const { terms, compounds, vector, vectorSpace, docs, scope, wantsBackground } = request
   if (vector !== undefined && !allFinite(vector)) {
     throw new KsError('invalid-request', 'a query vector holds only finite numbers')
   }
@@ -23,6 +23,7 @@ export function toMessage(space: string, request: SearchRequest): SearchMessage 
     ...defined({ compounds, vector }),
     ...(vector === undefined || vectorSpace === undefined ? {} : { vectorSpace }),
     ...(docs === undefined ? {} : { docs: Float64Array.from(docs) }),
+    ...(scope === undefined ? {} : { scope: { ...scope, docs: Float64Array.from(scope.docs) } }),
     ...(wantsBackground === true ? { wantsBackground } : {}),
   }
 }

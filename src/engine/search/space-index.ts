@@ -5,6 +5,7 @@ import { removeBuildRemains, removeOtherGraphs } from './graph-files.js'
 import type { GraphLimits } from './graph-keeper.js'
 import { notHere, otherLength } from './notes.js'
 import { openText } from './open-text.js'
+import type { DocumentScope } from './ports.js'
 import type {
   ConfirmReply,
   ConfirmRequest,
@@ -158,18 +159,21 @@ export class SpaceIndex {
     const degraded: string[] = []
     const docs = request.docs === undefined ? undefined : Array.from(request.docs)
     const began = performance.now()
-    const text = await this.#searchText(request, docs, degraded)
+    const scope = request.scope === undefined ? undefined : { ...request.scope, docs: Array.from(request.scope.docs) }
+    const text = await this.#searchText(request, docs, scope, degraded)
     const between = performance.now()
     const index = this.#indexFor(request, degraded)
     const found =
       index === undefined || request.vector === undefined
         ? undefined
-        : await index.search(request.vector, request.vectorK, docs)
+        : await index.search(request.vector, request.vectorK, docs, scope)
     const hits = unite(text, found?.keys ?? [], (key) =>
       request.vector === undefined ? undefined : index?.cosine(request.vector, key),
     )
     const background =
-      request.wantsBackground === true && request.vector !== undefined ? index?.background(request.vector) : undefined
+      request.wantsBackground === true && request.vector !== undefined
+        ? index?.background(request.vector, scope)
+        : undefined
     const ended = performance.now()
     return {
       ...hits,
@@ -212,11 +216,16 @@ export class SpaceIndex {
     await rm(this.#options.dir, { recursive: true, force: true })
   }
 
-  async #searchText(request: SearchMessage, docs: number[] | undefined, degraded: string[]): Promise<TextHits> {
+  async #searchText(
+    request: SearchMessage,
+    docs: number[] | undefined,
+    scope: DocumentScope | undefined,
+    degraded: string[],
+  ): Promise<TextHits> {
     const none = { keys: [], scores: [], frequencies: new Map<string, number>(), rewordings: [] }
     if (this.#text === undefined || request.terms.length === 0) return none
     try {
-      return await this.#text.search(request.terms, request.textK, docs, request.compounds)
+      return await this.#text.search(request.terms, request.textK, docs, request.compounds, scope)
     } catch (error) {
       degraded.push('the text index could not be searched')
       this.#options.log(`a text search failed: ${String(error)}`)

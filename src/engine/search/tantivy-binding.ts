@@ -14,8 +14,9 @@ export interface TantivyBinding {
     booleanQuery(parts: { occur: number; query: TantivyQuery }[]): TantivyQuery
     boostQuery(query: TantivyQuery, boost: number): TantivyQuery
     constScoreQuery(query: TantivyQuery, score: number): TantivyQuery
+    allQuery(): TantivyQuery
   }
-  Occur: { Must: number; Should: number }
+  Occur: { Must: number; MustNot: number; Should: number }
 }
 
 export interface TantivySchema {
@@ -54,7 +55,11 @@ export interface DocAddress {
 
 export interface TantivySearcher {
   readonly numDocs: number
-  search(query: TantivyQuery, limit: number, count: boolean): { hits: { score?: number; docAddress: DocAddress }[] }
+  search(
+    query: TantivyQuery,
+    limit: number,
+    count: boolean,
+  ): { hits: { score?: number; docAddress: DocAddress }[]; count?: number }
   doc(address: DocAddress): TantivyDocument
   docFreq(field: string, term: string): number
 }

@@ -1,5 +1,6 @@
 import { mkdir } from 'node:fs/promises'
 import type { CompoundQuestion } from '../../lib/text/compounds.js'
+import type { DocumentScope } from './ports.js'
 import {
   buildSchema,
   type DocAddress,
@@ -37,6 +38,12 @@ const MAX_K = 1_000
 const KEY_CACHE = 100_000
 /** After a commit segments are merged in the background; then the merged ones are taken into use. */
 const MERGED_RELOAD_MS = 1_000
+
+/** A part of a boolean query. */
+interface Clause {
+  occur: number
+  query: TantivyQuery
+}
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
@@ -134,17 +141,22 @@ class TantivyText implements TextIndex {
     k: number,
     docs?: readonly number[],
     compounds?: CompoundQuestion,
+    scope?: DocumentScope,
   ): Promise<TextHits> {
     const searcher = this.#searcher
     const limit = Math.min(MAX_K, k, searcher.numDocs)
-    const frequency = (term: string): number => searcher.docFreq('text', term)
+    const filters = [
+      ...(docs === undefined ? [] : [this.#filter({ docs, isExcluded: false })]),
+      ...(scope === undefined ? [] : [this.#filter(scope)]),
+    ]
+    const { frequency, nodes } = this.#counts(searcher, scope === undefined ? undefined : filters.at(-1))
     const frequencies = countTerms(terms, frequency)
     const asked = weighTerms(terms, (term) => frequencies.get(term) ?? 0)
     const found: TextHits = { keys: [], scores: [], frequencies, rewordings: [] }
     if (limit < 1 || asked.length === 0 || docs?.length === 0) return found
-    const reworded = weighRewordings(compounds, frequency, searcher.numDocs)
+    const reworded = compounds === undefined ? [] : weighRewordings(compounds, frequency, nodes())
     found.rewordings = reworded.map(({ asked, told }) => ({ asked, told }))
-    const { hits } = searcher.search(this.#query(asked, reworded, docs), limit, false)
+    const { hits } = searcher.search(this.#query(asked, reworded, filters), limit, false)
     const keyCache = this.#keys
     for (const [i, hit] of hits.entries()) {
       if (i > 0 && i % CALLS_PER_TURN === 0) await turn()
@@ -157,10 +169,10 @@ class TantivyText implements TextIndex {
   #query(
     terms: readonly WeightedTerm[],
     reworded: readonly WeightedRewording[],
-    docs: readonly number[] | undefined,
+    filters: readonly Clause[],
   ): TantivyQuery {
     const { Query, Occur } = this.#binding
-    const termQuery = (term: string): TantivyQuery => Query.termQuery(this.#schema, 'text', term, 'freq')
+    const termQuery = (term: string): TantivyQuery => this.#term(term)
     const should = [
       ...terms.map(({ term, weight }) => ({ query: termQuery(term), weight })),
       ...reworded.map(({ told, weight }) => {
@@ -172,12 +184,33 @@ class TantivyText implements TextIndex {
       query: weight === 1 ? query : Query.boostQuery(query, weight),
     }))
     const text = Query.booleanQuery(should)
-    if (docs === undefined) return text
-    const filter = Query.constScoreQuery(Query.termSetQuery(this.#schema, 'doc', docs.map(String)), 0)
-    return Query.booleanQuery([
-      { occur: Occur.Must, query: text },
-      { occur: Occur.Must, query: filter },
-    ])
+    return filters.length === 0 ? text : Query.booleanQuery([{ occur: Occur.Must, query: text }, ...filters])
+  }
+
+  #term(term: string): TantivyQuery {
+    return this.#binding.Query.termQuery(this.#schema, 'text', term, 'freq')
+  }
+
+  #filter({ docs, isExcluded }: DocumentScope): Clause {
+    const { Query, Occur } = this.#binding
+    const query = Query.constScoreQuery(Query.termSetQuery(this.#schema, 'doc', docs.map(String)), 0)
+    return { occur: isExcluded ? Occur.MustNot : Occur.Must, query }
+  }
+
+  /** Counts nodes: those with a term, and all of them. @param scope what limits them; absent = the numbers of the index */
+  #counts(searcher: TantivySearcher, scope: Clause | undefined) {
+    const { Query, Occur } = this.#binding
+    if (scope === undefined)
+      return { frequency: (term: string) => searcher.docFreq('text', term), nodes: () => searcher.numDocs }
+    const count = (query: TantivyQuery): number =>
+      searcher.search(Query.booleanQuery([{ occur: Occur.Must, query }, scope]), 1, true).count ?? 0
+    const known = new Map<string, number>()
+    const frequency = (term: string): number => {
+      const found = known.get(term) ?? (searcher.docFreq('text', term) === 0 ? 0 : count(this.#term(term)))
+      known.set(term, found)
+      return found
+    }
+    return { frequency, nodes: () => count(Query.allQuery()) }
   }
 
   rest(): Promise<void> {

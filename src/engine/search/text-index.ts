@@ -1,5 +1,6 @@
 import { analyzeTitled } from '../../lib/text/analyze.js'
 import { type CompoundQuestion, type Rewording, rewordingsOf } from '../../lib/text/compounds.js'
+import type { DocumentScope } from './ports.js'
 
 /** What both text engines do, and what they share. One index belongs to one space. */
 
@@ -52,9 +53,16 @@ export interface TextIndex {
   rollback(): Promise<void> | void
   /**
    * The best `k` nodes with any of the terms; with `docs` only nodes of these documents, with `compounds` also those that
-   * say a compound of the terms in parts, or two of them in one word.
+   * say a compound of the terms in parts, or two of them in one word. With `scope` no other node counts for anything but
+   * the scores.
    */
-  search(terms: readonly string[], k: number, docs?: readonly number[], compounds?: CompoundQuestion): Promise<TextHits>
+  search(
+    terms: readonly string[],
+    k: number,
+    docs?: readonly number[],
+    compounds?: CompoundQuestion,
+    scope?: DocumentScope,
+  ): Promise<TextHits>
   /** Releases what only writing needs; nothing while something is staged. */
   rest(): Promise<void> | void
   close(): Promise<void>
@@ -91,7 +99,7 @@ export interface WeightedTerm {
 }
 
 /** Other words weigh so much of what the words asked for weigh. */
-const REWORDED = 0.75
+export const REWORDED = 0.75
 
 /** A common word does not get more than so many times its weight. */
 const MOST_WEIGHT = 4

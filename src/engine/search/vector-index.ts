@@ -3,6 +3,7 @@ import { offerOutside, offerRows, scan } from './exact-scan.js'
 import type { Graph } from './graph.js'
 import { GraphKeeper, type GraphKeeperOptions } from './graph-keeper.js'
 import type { VectorEntry } from './graph-points.js'
+import type { DocumentScope } from './ports.js'
 import { offer, type TopRows, topRows } from './scan.kernel.js'
 import { IN_GRAPH, LIVE, PENDING, VectorRows } from './vector-rows.js'
 
@@ -115,12 +116,19 @@ export class VectorIndex {
     return cosine === undefined ? undefined : Math.max(-1, Math.min(1, cosine))
   }
 
-  /** Cosines of a query with rows at even distances, whatever they hold. @returns undefined where there are too few */
-  background(query: Float32Array): Background | undefined {
-    const { end } = this.rows
+  /**
+   * Cosines of a query with rows at even distances, whatever they hold.
+   *
+   * @param scope rows of these documents alone; absent = all
+   * @returns undefined where there are too few
+   */
+  background(query: Float32Array, scope?: DocumentScope): Background | undefined {
+    const listed = scope === undefined ? undefined : this.#rowsOf(undefined, scope)
+    const end = listed?.length ?? this.rows.end
     const step = Math.max(1, Math.floor(end / BACKGROUND_SAMPLES))
     const cosines: number[] = []
-    for (let row = 0; row < end && cosines.length < BACKGROUND_SAMPLES; row += step) {
+    for (let at = 0; at < end && cosines.length < BACKGROUND_SAMPLES; at += step) {
+      const row = listed === undefined ? at : (listed[at] ?? 0)
       const cosine = this.#isLive(row) ? this.rows.cosine(query, row) : undefined
       if (cosine !== undefined) cosines.push(cosine)
     }
@@ -131,9 +139,13 @@ export class VectorIndex {
    * The keys of the `k` nearest vectors, in no order.
    *
    * @param docs only nodes of these documents; absent = all
+   * @param scope the same, for those that a search is limited to
    */
-  async search(query: Float32Array, k: number, docs?: readonly number[]): Promise<VectorHits> {
-    const { top, method } = docs === undefined ? await this.#all(query, k) : await this.#filtered(query, k, docs)
+  async search(query: Float32Array, k: number, docs?: readonly number[], scope?: DocumentScope): Promise<VectorHits> {
+    const isLimited = docs !== undefined || scope !== undefined
+    const { top, method } = isLimited
+      ? await this.#filtered(query, k, this.#rowsOf(docs, scope))
+      : await this.#all(query, k)
     const keys: number[] = []
     for (const row of top.rows.subarray(0, top.size)) {
       const key = this.rows.keys[row]
@@ -172,9 +184,19 @@ export class VectorIndex {
     }
   }
 
-  async #filtered(query: Float32Array, k: number, docs: readonly number[]) {
-    const allowed: number[] = []
-    for (const doc of new Set(docs)) for (const row of this.rows.rowsOfDoc(doc)) allowed.push(row)
+  /** Rows of some documents, of those that a scope has. */
+  #rowsOf(docs: readonly number[] | undefined, scope: DocumentScope | undefined): number[] {
+    const rowsIn = (some: Iterable<number>): number[] =>
+      [...new Set(some)].flatMap((doc) => [...this.rows.rowsOfDoc(doc)])
+    if (scope === undefined) return rowsIn(docs ?? [])
+    const listed = new Set(scope.docs)
+    if (docs !== undefined) return rowsIn(docs.filter((doc) => listed.has(doc) !== scope.isExcluded))
+    if (!scope.isExcluded) return rowsIn(listed)
+    const excluded = this.#bitmap(rowsIn(listed))
+    return Array.from(excluded.keys()).filter((row) => excluded[row] === 0 && this.#isLive(row))
+  }
+
+  async #filtered(query: Float32Array, k: number, allowed: number[]) {
     const useGraph = allowed.length > FILTERED_EXACT_ROWS && allowed.length > FILTER_SHARE * this.rows.live
     if (this.#graph !== undefined && useGraph) {
       return { top: await this.#filteredByGraph(this.#graph, query, k, allowed), method: 'hnsw' as const }

@@ -76,8 +76,9 @@ function work(): void {
 
 function embed(space: LsaSpace, request: EmbedRequest & { type: 'embed' }): void {
   const job = startJob(request.id, space, request.texts)
-  if (request.purpose === 'query') {
-    for (const text of request.texts) embedNext(job, analyzeQuery(text))
+  const { purpose, texts } = request
+  if (purpose !== 'document') {
+    for (const text of texts) embedNext(job, purpose === 'terms' ? text.split(' ') : analyzeQuery(text))
     finish(job)
     return
   }

@@ -1,6 +1,6 @@
 import { KsError } from '../../../contract/errors.js'
 import { EmbedThread, MAX_MODEL_BYTES, unexpected } from './embed-thread.js'
-import type { LsaFacts } from './lsa-messages.js'
+import type { EmbedPurpose, LsaFacts } from './lsa-messages.js'
 
 export interface EmbeddedTexts {
   /** unit length; nothing where the model knows no term of the text */
@@ -66,8 +66,8 @@ export class LsaEmbedding {
    *
    * @throws KsError `internal` when the model is not loaded, `unavailable` when the thread ended meanwhile
    */
-  async embed(vectorSpaceId: string, texts: string[], purpose: 'query' | 'document'): Promise<EmbeddedTexts> {
-    const thread = purpose === 'query' ? this.#first : this.#idlest()
+  async embed(vectorSpaceId: string, texts: string[], purpose: EmbedPurpose): Promise<EmbeddedTexts> {
+    const thread = purpose === 'document' ? this.#idlest() : this.#first
     thread.facts(vectorSpaceId)
     const reply = await thread.ask((id) => ({ type: 'embed', id, vectorSpaceId, texts, purpose }))
     if (reply.type !== 'vectors') throw unexpected(reply)

@@ -1,9 +1,12 @@
 /** What the embedder's thread and its owner say to each other. Vectors travel as one buffer, row by row. */
 
+/** `terms`: a query whose texts are terms with single spaces between. */
+export type EmbedPurpose = 'query' | 'terms' | 'document'
+
 export type EmbedRequest =
   | { type: 'load'; id: number; vectorSpaceId: string; bytes: Uint8Array }
   | { type: 'unload'; vectorSpaceId: string }
-  | { type: 'embed'; id: number; vectorSpaceId: string; texts: string[]; purpose: 'query' | 'document' }
+  | { type: 'embed'; id: number; vectorSpaceId: string; texts: string[]; purpose: EmbedPurpose }
   | { type: 'idf'; id: number; vectorSpaceId: string; terms: string[] }
 
 export type EmbedReply =

@@ -7,7 +7,7 @@ import { namesIn, type QuestionName } from '../extractive/question-names.js'
 import { fuse } from '../fuse.js'
 import { raise } from '../raise.js'
 import { type Ranked, RERANK_LIMIT } from '../rank.js'
-import { recall } from '../withheld.js'
+import { type RecallScope, recall } from '../recall.js'
 import { type AskedFigures, askedFigures } from './asked-figures.js'
 import { pickTables } from './rows.js'
 import { LINES, STATEMENTS } from './statement-lines.js'
@@ -29,6 +29,7 @@ export async function findFigureTables(
   context: EngineContext,
   admitted: Admitted,
   query: string,
+  reading: RecallScope,
   signal: AbortSignal,
 ): Promise<number[]> {
   const asked = admitted.profile.rerank.enabled ? askedFigures(query) : undefined
@@ -36,14 +37,15 @@ export async function findFigureTables(
   const names = namesIn(query)
   const { docs, space } = admitted
   const terms = termsOfFigures(asked, names)
-  const { permitted } = await recall(
+  const { hits } = await recall(
     context,
     admitted,
     { terms, textK: CANDIDATES, vectorK: 1, ...(docs === undefined ? {} : { docs }) },
+    reading,
     signal,
   )
   signal.throwIfAborted()
-  const keys = permitted.sort(byText).map(({ key }) => key)
+  const keys = hits.sort(byText).map(({ key }) => key)
   const passages = await context.db.read(loadPassages(space.key, keys))
   const inOrder = keys.flatMap((key) => passages.get(key) ?? [])
   return pickTables(inOrder, asked, names, PLACES)

@@ -1,5 +1,46 @@
 import { type Read, sql } from '../../storage/program.js'
 
+/**
+ * SQL: that a reader may know of the node of a column, and its parameters.
+ *
+ * @param denied ids of sources that they may not read
+ */
+function isKnown(column: string, denied: readonly string[]): { text: string; values: string[] } {
+  if (denied.length === 0) return { text: '', values: [] }
+  const text = `AND NOT EXISTS (SELECT 1 FROM nodes kept CROSS JOIN documents owner ON owner.key = kept.doc_key
+    WHERE kept.key = ${column} AND owner.source_id IN (SELECT value FROM json_each(?)))`
+  return { text, values: [JSON.stringify(denied)] }
+}
+
+/** SQL: that a passage which a reader may know of states the relation of a column, and its parameters. */
+function isStatedTo(column: string, denied: readonly string[]): { text: string; values: string[] } {
+  if (denied.length === 0) return { text: '', values: [] }
+  const { text, values } = isKnown('stated.node_key', denied)
+  return {
+    text: `AND EXISTS (SELECT 1 FROM graph_relation_nodes stated WHERE stated.relation_key = ${column} ${text})`,
+    values,
+  }
+}
+
+/** Of entities, those that a passage mentions which a reader may know of, by a name that one calls them by. */
+export function* knownEntities(
+  entities: readonly number[],
+  names: readonly string[],
+  denied: readonly string[],
+): Read<number[]> {
+  const mention = isKnown('m.node_key', denied)
+  const rows = yield* sql.all<{ key: number }>(
+    `SELECT e.key FROM json_each(?) wanted CROSS JOIN graph_entities e ON e.key = wanted.value
+     WHERE EXISTS (SELECT 1 FROM graph_mentions m WHERE m.entity_key = e.key ${mention.text})
+       AND (e.canonical_key IN (SELECT value FROM json_each(?)) OR EXISTS (
+         SELECT 1 FROM graph_names n CROSS JOIN versions v ON v.key = n.version_key CROSS JOIN documents d ON d.key = v.doc_key
+         WHERE n.entity_key = e.key AND n.alias_key IN (SELECT value FROM json_each(?))
+           AND (d.source_id IS NULL OR d.source_id NOT IN (SELECT value FROM json_each(?)))))`,
+    [JSON.stringify(entities), ...mention.values, JSON.stringify(names), JSON.stringify(names), JSON.stringify(denied)],
+  )
+  return rows.map(({ key }) => key)
+}
+
 /** The entity of an id or a canonical key. */
 export function* entityCalled(spaceKey: number, id: string, canonicalKey: string): Read<number | undefined> {
   return (yield* sql.get<{ key: number }>(
@@ -34,33 +75,37 @@ export function* mentionedBy(nodes: readonly number[], limit: number): Read<numb
 export function* neighboursOf(
   entities: readonly number[],
   limit: number,
+  denied: readonly string[],
 ): Read<{ other: number; isStated: boolean }[][]> {
+  const known = isStatedTo('graph_relations.key', denied)
   const rows = yield* sql.allEach<{ other: number; type: string; predicate: string }>(
     `SELECT other, type, predicate FROM (
-       SELECT object_key other, type, predicate, confidence, key FROM graph_relations WHERE subject_key = ?
-       UNION ALL SELECT subject_key, type, predicate, confidence, key FROM graph_relations WHERE object_key = ?)
+       SELECT object_key other, type, predicate, confidence, key FROM graph_relations WHERE subject_key = ? ${known.text}
+       UNION ALL SELECT subject_key, type, predicate, confidence, key FROM graph_relations WHERE object_key = ? ${known.text})
      ORDER BY confidence DESC, key LIMIT +?`,
-    entities.map((entity) => [entity, entity, limit]),
+    entities.map((entity) => [entity, ...known.values, entity, ...known.values, limit]),
   )
   return rows.map((of) =>
     of.map(({ other, type, predicate }) => ({ other, isStated: type !== 'mentions' || predicate !== '' })),
   )
 }
 
-/** Nodes that mention each of some entities, newest first. */
-export function* nodesOf(entities: readonly number[], limit: number): Read<number[][]> {
+/** Nodes that mention each of some entities and that a reader may know of, newest first. @param denied see `isKnown` */
+export function* nodesOf(entities: readonly number[], limit: number, denied: readonly string[]): Read<number[][]> {
+  const known = isKnown('graph_mentions.node_key', denied)
   const rows = yield* sql.allEach<{ key: number }>(
-    'SELECT node_key key FROM graph_mentions WHERE entity_key = ? ORDER BY node_key DESC LIMIT +?',
-    entities.map((entity) => [entity, limit]),
+    `SELECT node_key key FROM graph_mentions WHERE entity_key = ? ${known.text} ORDER BY node_key DESC LIMIT +?`,
+    entities.map((entity) => [entity, ...known.values, limit]),
   )
   return rows.map((of) => of.map(({ key }) => key))
 }
 
-/** How many nodes mention each of some entities, counted up to a number. */
-export function* mentionsUpTo(entities: readonly number[], most: number): Read<number[]> {
+/** How many nodes that a reader may know of mention each of some entities, counted up to a number. */
+export function* mentionsUpTo(entities: readonly number[], most: number, denied: readonly string[]): Read<number[]> {
+  const known = isKnown('graph_mentions.node_key', denied)
   const rows = yield* sql.getEach<{ n: number }>(
-    'SELECT count(*) n FROM (SELECT 1 FROM graph_mentions WHERE entity_key = ? LIMIT +?)',
-    entities.map((entity) => [entity, most]),
+    `SELECT count(*) n FROM (SELECT 1 FROM graph_mentions WHERE entity_key = ? ${known.text} LIMIT +?) counted`,
+    entities.map((entity) => [entity, ...known.values, most]),
   )
   return rows.map((row) => row?.n ?? 0)
 }

@@ -1,4 +1,5 @@
 import { type Read, sql } from '../../storage/program.js'
+import { type Asker, askerOf, deniedSources, mayKnow } from '../permissions.js'
 
 /** The heading paths (JSON) in the published versions of documents. */
 export function* sectionsOf(spaceKey: number, documents: readonly string[], most: number): Read<{ section: string }[]> {
@@ -18,9 +19,15 @@ export function* sectionsOf(spaceKey: number, documents: readonly string[], most
  */
 export function* namesBeside(
   spaceKey: number,
+  reader: Asker,
   nodes: readonly string[],
   { most, common }: { most: number; common: number },
 ): Read<{ name: string; confidence: number }[]> {
+  const denied = yield* deniedSources(spaceKey, reader)
+  // related by a passage that the reader may know of
+  const stated = `AND EXISTS (SELECT 1 FROM graph_relation_nodes s CROSS JOIN nodes sn ON sn.key = s.node_key
+         CROSS JOIN documents sd ON sd.key = sn.doc_key WHERE s.relation_key = r.key
+           AND (sd.source_id IS NULL OR sd.source_id NOT IN (SELECT value FROM json_each(?))))`
   return yield* sql.all<{ name: string; confidence: number }>(
     `WITH found AS (
        SELECT DISTINCT m.entity_key key FROM json_each(?) wanted
@@ -31,23 +38,29 @@ export function* namesBeside(
      CROSS JOIN graph_entities e ON e.key = CASE WHEN r.subject_key = f.key THEN r.object_key ELSE r.subject_key END
      WHERE e.key NOT IN (SELECT key FROM found) AND e.type <> 'date'
        AND (SELECT count(*) FROM graph_mentions c WHERE c.entity_key = e.key) < ?
+       ${denied.length === 0 ? '' : stated}
      GROUP BY e.key ORDER BY confidence DESC, e.name LIMIT ?`,
-    [JSON.stringify(nodes), spaceKey, most, common, most],
+    [
+      ...[JSON.stringify(nodes), spaceKey, most, common],
+      ...(denied.length === 0 ? [] : [JSON.stringify(denied)]),
+      most,
+    ],
   )
 }
 
-/** The live documents of a space with what they are called by, newest first, from before one on. */
+/** The live documents of a space that a reader may know of, with what they are called by, newest first, from before one on. */
 export function* documentNamesBefore(
   spaceKey: number,
+  reader: Asker,
   before: number,
   limit: number,
 ): Read<{ key: number; filename: string; title: string | null }[]> {
   return yield* sql.all<{ key: number; filename: string; title: string | null }>(
     `SELECT d.key, d.filename, v.title FROM
-         (SELECT key, filename FROM documents WHERE space_key = ? AND deleted_at IS NULL AND key < ?
+         (SELECT key, filename FROM documents WHERE space_key = ? AND deleted_at IS NULL AND key < ? AND ${mayKnow('documents.source_id')}
           ORDER BY key DESC LIMIT +?) d
        LEFT JOIN versions v ON v.doc_key = d.key AND v.until_revision IS NULL AND v.from_revision IS NOT NULL
        ORDER BY d.key DESC`,
-    [spaceKey, before, limit],
+    [spaceKey, before, askerOf(reader), limit],
   )
 }

@@ -55,6 +55,11 @@ export function textArray(values: readonly string[]): string {
   return `{${values.map((value) => `"${value.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`).join(',')}}`
 }
 
+/** SQL: that a document of a column is in a scope, whose documents are the parameter. */
+export function isInScope(column: string, { isExcluded }: { isExcluded: boolean }): string {
+  return `${column} ${isExcluded ? '<> ALL' : '= ANY'}(?::bigint[])`
+}
+
 export function numberArray(values: Iterable<number>): string {
   return `{${[...values].join(',')}}`
 }

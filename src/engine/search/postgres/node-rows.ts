@@ -1,8 +1,9 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { type Read, sql, type Write } from '../../storage/program.js'
 import type { IndexBatch, IndexedNode } from '../ports.js'
+import type { ScopeMessage } from '../protocol.js'
 import { termsOf } from '../text-index.js'
-import { numberArray, prefixOf, vectorOfTerms } from './literals.js'
+import { isInScope, numberArray, prefixOf, quoted, textArray, vectorOfTerms } from './literals.js'
 import { IN } from './schema.js'
 
 /** Nodes of one statement. */
@@ -118,6 +119,30 @@ export function* removeSomeNodes(space: number): Write<boolean> {
 /** Counted row by row, and not by the sums. */
 export function* countNodes(space: number): Read<number> {
   return (yield* sql.get<{ n: number }>(`SELECT count(*) n FROM ${IN}.nodes WHERE space = ?`, [space]))?.n ?? 0
+}
+
+/** The nodes of a scope and the terms that they have, counted row by row. */
+export function* countScope(space: number, scope: ScopeMessage): Read<{ nodes: number; length: number }> {
+  const counted = yield* sql.get<{ nodes: number; length: number }>(
+    `SELECT count(*) nodes, coalesce(sum(length), 0)::bigint length FROM ${IN}.nodes
+     WHERE space = ? AND ${isInScope('doc', scope)}`,
+    [space, numberArray(scope.docs)],
+  )
+  return counted ?? { nodes: 0, length: 0 }
+}
+
+/** How many nodes of a scope hold each lexeme. */
+export function* frequenciesInScope(
+  space: number,
+  lexemes: readonly string[],
+  scope: ScopeMessage,
+): Read<{ lexeme: string; df: number }[]> {
+  return yield* sql.all<{ lexeme: string; df: number }>(
+    `SELECT lexeme, (SELECT count(*) FROM ${IN}.nodes
+       WHERE space = ? AND terms @@ query AND ${isInScope('doc', scope)}) df
+     FROM unnest(?::text[], ?::tsquery[]) asked(lexeme, query)`,
+    [space, numberArray(scope.docs), textArray(lexemes), textArray(lexemes.map(quoted))],
+  )
 }
 
 /** How many nodes hold each lexeme; those that none holds are left out. */

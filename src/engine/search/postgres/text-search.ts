@@ -1,9 +1,10 @@
+import { defined } from '../../../lib/defined.js'
 import type { Rewording } from '../../../lib/text/compounds.js'
 import { type Bindable, type Read, sql } from '../../storage/program.js'
-import type { SearchMessage } from '../protocol.js'
+import type { ScopeMessage, SearchMessage } from '../protocol.js'
 import { countTerms, type TextHits, weighRewordings, weighTerms } from '../text-index.js'
-import { isStorable, numberArray, placesOf, prefixOf, quoted, textArray } from './literals.js'
-import { frequenciesOf } from './node-rows.js'
+import { isInScope, isStorable, numberArray, placesOf, prefixOf, quoted, textArray } from './literals.js'
+import { countScope, frequenciesInScope, frequenciesOf } from './node-rows.js'
 import { IN, WORDS_SETTING } from './schema.js'
 import type { SpaceRow } from './space-rows.js'
 
@@ -35,14 +36,15 @@ interface Part {
 
 /** The best nodes with any of the terms, as the text index of a gateway scores them. */
 export function* searchText(
-  space: SpaceRow,
-  { terms, compounds, textK, docs }: Pick<SearchMessage, 'terms' | 'compounds' | 'textK' | 'docs'>,
+  row: SpaceRow,
+  { terms, compounds, textK, docs, scope }: Pick<SearchMessage, 'terms' | 'compounds' | 'textK' | 'docs' | 'scope'>,
 ): Read<TextHits> {
+  const space = scope === undefined ? row : { ...row, ...(yield* countScope(row.key, scope)) }
   const known = new Map<string, number>()
-  const frequencies = yield* counting(space, known, (frequency) => countTerms(terms, frequency))
+  const frequencies = yield* counting(space, scope, known, (frequency) => countTerms(terms, frequency))
   const frequency = (term: string): number => known.get(term) ?? 0
   const asked = weighTerms(terms, frequency).filter(({ term }) => isStorable(term))
-  const reworded = yield* counting(space, known, (of) => weighRewordings(compounds, of, space.nodes))
+  const reworded = yield* counting(space, scope, known, (of) => weighRewordings(compounds, of, space.nodes))
   const rewordings: Rewording[] = reworded.map(({ asked, told }) => ({ asked, told }))
   const idfOf = (term: string): number => idf(space.nodes, frequency(term))
   const shareOf = (term: string): number => Math.min(1, frequency(term) / Math.max(1, space.nodes))
@@ -61,7 +63,7 @@ export function* searchText(
     ...reworded.map(({ told, weight }) => ({ terms: told, weight })),
   ]
   const all = [...new Set(parts.flatMap((part) => part.terms))]
-  const rows = yield* candidates(space, parts, all, Math.max(CANDIDATES, textK), docs)
+  const rows = yield* candidates(space, parts, all, Math.max(CANDIDATES, textK), defined({ docs, scope }))
   const average = space.length / Math.max(1, space.nodes)
   const scored = rows
     .map((row) => ({ key: row.node, score: bm25(row, all, weights, idfOf, average) }))
@@ -81,6 +83,7 @@ function idf(nodes: number, frequency: number): number {
 /** Computes with frequencies, which are looked up until it asks for no other. */
 function* counting<T>(
   { key }: SpaceRow,
+  scope: ScopeMessage | undefined,
   known: Map<string, number>,
   compute: (frequency: (term: string) => number) => T,
 ): Read<T> {
@@ -95,10 +98,15 @@ function* counting<T>(
     for (const term of missing) known.set(term, 0)
     const prefix = prefixOf(key)
     const lexemes = [...missing].filter(isStorable).map((term) => prefix + term)
-    for (const { lexeme, df } of yield* frequenciesOf(key, textArray(lexemes)))
-      known.set(lexeme.slice(prefix.length), df)
+    const counted =
+      scope === undefined
+        ? yield* frequenciesOf(key, textArray(lexemes))
+        : yield* frequenciesInScope(key, lexemes, scope)
+    for (const { lexeme, df } of counted) known.set(lexeme.slice(prefix.length), df)
   }
 }
+
+type Limits = Pick<SearchMessage, 'docs' | 'scope'>
 
 interface Candidate {
   node: number
@@ -116,17 +124,17 @@ function* candidates(
   parts: readonly Part[],
   all: readonly string[],
   wanted: number,
-  docs: Float64Array | undefined,
+  limits: Limits,
 ): Read<Candidate[]> {
   const prefix = prefixOf(space.key)
   const rarest = [...parts].sort((a, b) => b.idf - a.idf).slice(0, CHOOSING_PARTS)
   const any = (of: readonly Part[]): string => of.map((part) => queryOf(prefix, part)).join(' | ')
   // documents that are picked leave few rows, of which frequencies tell nothing
-  const worth = docs === undefined ? worthMost(rarest, space.nodes) : rarest.map((part) => [part])
+  const worth = limits.docs === undefined ? worthMost(rarest, space.nodes) : rarest.map((part) => [part])
   const first = worth.map((set) => set.map((part) => queryOf(prefix, part)).join(' & ')).join(' | ')
   let rows: Candidate[] = []
   for (const query of new Set([first, any(rarest), any(parts)])) {
-    rows = yield* chosen(space, query, rarest, all, wanted, docs)
+    rows = yield* chosen(space, query, rarest, all, wanted, limits)
     if (rows.length >= wanted) break
   }
   return rows
@@ -174,7 +182,7 @@ function* chosen(
   rarest: readonly Part[],
   all: readonly string[],
   wanted: number,
-  docs: Float64Array | undefined,
+  { docs, scope }: Limits,
 ): Read<Candidate[]> {
   const prefix = prefixOf(key)
   const average = length / Math.max(1, nodes)
@@ -184,6 +192,7 @@ function* chosen(
   for (const part of slots) values.push(part?.idf ?? 0, part === undefined ? quoted(prefix) : queryOf(prefix, part))
   values.push(1 + K1 * (1 - B), (K1 * B) / Math.max(1, average), key)
   if (docs !== undefined) values.push(numberArray(docs))
+  if (scope !== undefined) values.push(numberArray(scope.docs))
   // the policy of the rows compares their terms with it
   yield* sql.get('SELECT set_config(?, ?, true)', [WORDS_SETTING, query])
   const rows = yield* sql.all<{ node: number; length: number; ranks: string }>(
@@ -191,6 +200,7 @@ function* chosen(
      FROM (SELECT node, length, terms, (${slots.map(() => `?::float8 * ${RANK}?::tsquery)`).join(' + ')})
          / (?::float8 + ?::float8 * length) worth
        FROM ${IN}.nodes WHERE space = ? ${docs === undefined ? '' : 'AND doc = ANY(?::bigint[])'}
+         ${scope === undefined ? '' : `AND ${isInScope('doc', scope)}`}
        ORDER BY worth DESC, node LIMIT ${wanted}) best`,
     values,
   )

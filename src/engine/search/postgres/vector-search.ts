@@ -1,7 +1,7 @@
 import { type Bindable, type Read, sql } from '../../storage/program.js'
 import { BACKGROUND_SAMPLES, type Background, backgroundOf } from '../background.js'
-import type { SearchMessage } from '../protocol.js'
-import { halfvec, numberArray } from './literals.js'
+import type { ScopeMessage, SearchMessage } from '../protocol.js'
+import { halfvec, isInScope, numberArray } from './literals.js'
 import { IN, sampleOf } from './schema.js'
 import type { VectorSpaceRow } from './vector-rows.js'
 
@@ -28,15 +28,16 @@ export interface VectorAnswer {
  */
 export function* searchVectors(
   row: VectorSpaceRow,
-  { vectorK, docs, wantsBackground }: Pick<SearchMessage, 'vectorK' | 'docs' | 'wantsBackground'>,
+  { vectorK, docs, scope, wantsBackground }: Pick<SearchMessage, 'vectorK' | 'docs' | 'scope' | 'wantsBackground'>,
   vector: Float32Array,
   others: readonly number[],
   graphFrom: number,
 ): Read<VectorAnswer> {
   const query = halfvec(vector)
-  const byGraph = row.has_graph === 1 && (yield* isLarge(row, docs, graphFrom))
+  const limits = limitsOf(docs, scope)
+  const byGraph = row.has_graph === 1 && (yield* isLarge(row, limits, graphFrom))
   if (byGraph) yield* walkFar(vectorK)
-  const nearest = byGraph ? nearestByGraph(row, query, vectorK, docs) : nearestOfAll(row, query, vectorK, docs)
+  const nearest = byGraph ? nearestByGraph(row, query, vectorK, limits) : nearestOfAll(row, query, vectorK, limits)
   const rows = [...(docs?.length === 0 ? [] : yield* asked(nearest))]
   const keys = rows.map(({ node }) => node)
   const known = new Set(keys)
@@ -46,7 +47,21 @@ export function* searchVectors(
     keys,
     method: byGraph ? 'hnsw' : 'exact',
     cosines: new Map(rows.map(({ node, cosine }) => [node, clamped(cosine)])),
-    background: wantsBackground === true ? yield* background(row, query) : undefined,
+    background: wantsBackground === true ? yield* background(row, query, limitsOf(undefined, scope)) : undefined,
+  }
+}
+
+/** The conditions of a search on the documents of its vectors, and their parameters. */
+interface Limits {
+  text: string
+  values: Bindable[]
+}
+
+function limitsOf(docs: Float64Array | undefined, scope: ScopeMessage | undefined): Limits {
+  const all = [...(docs === undefined ? [] : [{ docs, isExcluded: false }]), ...(scope === undefined ? [] : [scope])]
+  return {
+    text: all.map((one) => ` AND ${isInScope('doc', one)}`).join(''),
+    values: all.map((one) => numberArray(one.docs)),
   }
 }
 
@@ -65,12 +80,12 @@ function* asked({ text, values }: Asked): Read<Cosine[]> {
 }
 
 /** Whether so many are to be compared that a graph is faster. */
-function* isLarge({ key, vectors }: VectorSpaceRow, docs: Float64Array | undefined, graphFrom: number): Read<boolean> {
+function* isLarge({ key, vectors }: VectorSpaceRow, { text, values }: Limits, graphFrom: number): Read<boolean> {
   if (vectors < graphFrom) return false
-  if (docs === undefined) return true
+  if (values.length === 0) return true
   const row = yield* sql.get<{ n: number }>(
-    `SELECT count(*) n FROM (SELECT 1 FROM ${IN}.vectors WHERE vector_space = ? AND doc = ANY(?::bigint[]) LIMIT ${graphFrom}) counted`,
-    [key, numberArray(docs)],
+    `SELECT count(*) n FROM (SELECT 1 FROM ${IN}.vectors WHERE vector_space = ?${text} LIMIT ${graphFrom}) counted`,
+    [key, ...values],
   )
   return (row?.n ?? 0) >= graphFrom
 }
@@ -89,21 +104,21 @@ export function indexedAs({ dimension }: Pick<VectorSpaceRow, 'dimension'>): str
   return `v::halfvec(${dimension})`
 }
 
-function nearestByGraph(row: VectorSpaceRow, query: Buffer, k: number, docs: Float64Array | undefined): Asked {
+function nearestByGraph(row: VectorSpaceRow, query: Buffer, k: number, limits: Limits): Asked {
   const distance = `(${indexedAs(row)}) <#> ?::halfvec(${row.dimension})`
   // the number stands in the text: an index of a part is used where it is known which part is asked for
   return {
     text: `SELECT node, -(${distance}) cosine FROM ${IN}.vectors WHERE vector_space = ${row.key}
-       ${docs === undefined ? '' : 'AND doc = ANY(?::bigint[])'} ORDER BY ${distance} LIMIT ${k}`,
-    values: [query, ...(docs === undefined ? [] : [numberArray(docs)]), query],
+       ${limits.text} ORDER BY ${distance} LIMIT ${k}`,
+    values: [query, ...limits.values, query],
   }
 }
 
-function nearestOfAll({ key }: VectorSpaceRow, query: Buffer, k: number, docs: Float64Array | undefined): Asked {
+function nearestOfAll({ key }: VectorSpaceRow, query: Buffer, k: number, limits: Limits): Asked {
   return {
     text: `SELECT node, -distance cosine FROM (SELECT node, v <#> ?::halfvec distance FROM ${IN}.vectors WHERE vector_space = ?
-       ${docs === undefined ? '' : 'AND doc = ANY(?::bigint[])'} ORDER BY distance, node LIMIT ${k}) nearest`,
-    values: [query, key, ...(docs === undefined ? [] : [numberArray(docs)])],
+       ${limits.text} ORDER BY distance, node LIMIT ${k}) nearest`,
+    values: [query, key, ...limits.values],
   }
 }
 
@@ -115,11 +130,15 @@ function cosinesOf({ key }: VectorSpaceRow, query: Buffer, nodes: readonly numbe
 }
 
 /** Cosines with vectors that are picked by their keys alone: in the order of an index, the first. */
-function* background({ key }: VectorSpaceRow, query: Buffer): Read<Background | undefined> {
+function* background(
+  { key }: VectorSpaceRow,
+  query: Buffer,
+  { text, values }: Limits,
+): Read<Background | undefined> {
   const rows = yield* sql.all<{ cosine: number }>(
     `SELECT -(v <#> ?::halfvec) cosine FROM ${IN}.vectors
-     WHERE vector_space = ? ORDER BY ${sampleOf('node')} LIMIT ${BACKGROUND_SAMPLES}`,
-    [query, key],
+     WHERE vector_space = ?${text} ORDER BY ${sampleOf('node')} LIMIT ${BACKGROUND_SAMPLES}`,
+    [query, key, ...values],
   )
   return backgroundOf(rows.map(({ cosine }) => cosine))
 }

@@ -1,0 +1,60 @@
+import { defined } from '../../lib/defined.js'
+import { analyzeCompounds, analyzeQuery } from '../../lib/text/analyze.js'
+import { isTrained } from '../compile/vector-spaces.js'
+import type { EngineContext } from '../context.js'
+import type { PassageCache } from '../derived/passage.js'
+import { deniedNodes } from '../rows/permissions.js'
+import type { PassageRow } from '../rows/queries.js'
+import type { Admitted } from './admission.js'
+import type { QueryEmbedding } from './fast.js'
+import { LEG_CANDIDATES } from './rank.js'
+import { heldBy, readAndRank } from './read-and-rank.js'
+import { recall } from './recall.js'
+import { countedWeights } from './term-weights.js'
+import { type JudgedPassage, judgedQuestion, judgeWithheld, type Withheld } from './withheld.js'
+
+/**
+ * Ranks everything, as it is ranked for a reader of the complete space, and judges the best passage where this reader may
+ * not read it. Nothing else of it leaves here.
+ */
+export async function findWithheld(
+  context: EngineContext,
+  cache: PassageCache,
+  admitted: Admitted,
+  own: { query: string; embedding: QueryEmbedding; idf: (term: string) => number; passages: readonly PassageRow[] },
+  signal: AbortSignal,
+): Promise<Withheld | undefined> {
+  const { space, docs, nodes, profile, subject } = admitted
+  const question = judgedQuestion(own.query)
+  if (question === undefined) return undefined
+  const terms = analyzeQuery(question)
+  // the vector of a question holds its numerals, and one of a trained model lacks what only withheld passages hold
+  const hasWholeVector = !isTrained(space) && terms.join(' ') === analyzeQuery(own.query).join(' ')
+  const embedded = hasWholeVector ? own.embedding.embedded : undefined
+  const request = {
+    terms,
+    textK: LEG_CANDIDATES,
+    vectorK: LEG_CANDIDATES,
+    ...defined({ compounds: analyzeCompounds(question), docs, vector: embedded?.vector }),
+    ...(embedded === undefined ? {} : { vectorSpace: embedded.vectorSpaceId, wantsBackground: true }),
+  }
+  const { found, hits } = await recall(context, admitted, request, {}, signal)
+  const { rewordings, frequencies, background } = found
+  const idf = countedWeights((term) => frequencies.get(term) ?? 0, nodes)
+  const calibration = isTrained(space) ? {} : { calibration: { background, nodes } }
+  const ranking = { terms, rewordings, idf, cache, rerank: profile.rerank.enabled, nodes, hits, ...calibration }
+  const { ranked, asked, loaded } = await readAndRank(context.db, space.key, ranking, undefined)
+  const keys = ranked.map(({ key }) => key)
+  const denied = await context.db.read(deniedNodes(space.key, { subject }, keys))
+  const heldIn = ({ key, title, body }: PassageRow) => heldBy(cache.of({ key, title, body }), terms, rewordings)
+  return judgeWithheld({
+    ...{ question, terms, rewordings, idf, ownIdf: own.idf, asked, scoreThreshold: profile.scoreThreshold },
+    ranked: ranked.flatMap(({ key, final, features }): JudgedPassage[] => {
+      const passage = loaded.get(key)
+      if (passage === undefined) return []
+      return [{ passage, final, held: heldIn(passage), ...defined({ features }) }]
+    }),
+    permitted: own.passages.map(heldIn),
+    isWithheld: ({ passage }) => denied.has(passage.key),
+  })
+}

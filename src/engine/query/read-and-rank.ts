@@ -1,0 +1,30 @@
+import { type Rewording, withReworded } from '../../lib/text/compounds.js'
+import { type AnalysedPassage, termsHeld } from '../derived/passage.js'
+import { loadPassages, loadVectors, type PassageRow } from '../rows/queries.js'
+import type { Driver } from '../storage/driver.js'
+import { beginRanking, type Ranking, type RankRequest } from './rank.js'
+
+/** Ranks candidates with their texts and, where they tell more, their vectors. @param likeIn the vector space of those */
+export async function readAndRank(
+  db: Driver,
+  spaceKey: number,
+  request: RankRequest,
+  likeIn: string | undefined,
+): Promise<Ranking & { loaded: Map<number, PassageRow> }> {
+  const begun = beginRanking(request)
+  const loaded = await db.read(loadPassages(spaceKey, begun.texts))
+  const { open, finish } = begun.compared(loaded)
+  const hasVectors = likeIn !== undefined && open.length > 0
+  return { ...finish(hasVectors ? await db.read(loadVectors(likeIn, open)) : undefined), loaded }
+}
+
+/** Terms of the question that a passage holds, or says in other words. */
+export function heldBy(
+  passage: AnalysedPassage,
+  terms: readonly string[],
+  rewordings: readonly Rewording[] = [],
+): string[] {
+  const held = new Set(termsHeld(passage, [...terms, ...rewordings.flatMap(({ told }) => told)]))
+  withReworded(held, rewordings)
+  return [...new Set(terms)].filter((term) => held.has(term))
+}

@@ -1,0 +1,182 @@
+import { defined } from '../../lib/defined.js'
+import { analyzeQuery } from '../../lib/text/analyze.js'
+import type { EngineContext } from '../context.js'
+import { type AnalysedPassage, analysePassage, type PassageCache, termHash } from '../derived/passage.js'
+import { deniedNodes } from '../rows/permissions.js'
+import { loadPassages, visibleKeys } from '../rows/queries.js'
+import { MAX_K } from '../search/limits.js'
+import type { SearchHit, SearchHits, SearchRequest } from '../search/ports.js'
+import { REWORDED, weighTerms } from '../search/text-index.js'
+import type { Admitted } from './admission.js'
+import { type ReadingScope, readingScope } from './reading-scope.js'
+
+/** What both indexes found. */
+export interface Recall {
+  /** for a reader who may not read everything, of what they may read alone */
+  found: SearchHits & { average?: number }
+  /** those that the snapshot shows */
+  hits: SearchHit[]
+  /** how many of what was found the snapshot does not show */
+  hidden: number
+}
+
+/** Where a search looks, and for whom. */
+export interface RecallScope {
+  /** what the reader may read; absent = everything */
+  scope?: ReadingScope | undefined
+  cache?: PassageCache
+}
+
+/**
+ * Asks both indexes, of what the reader may read. Text scores of an index follow from everything that it holds: those of a
+ * reader with a scope are computed again from the candidates and the frequencies of the scope.
+ */
+export async function recall(
+  context: EngineContext,
+  admitted: Admitted,
+  request: SearchRequest,
+  { scope, cache }: RecallScope,
+  signal: AbortSignal,
+): Promise<Recall> {
+  const { space, snapshot, subject, seq } = admitted
+  if (scope === undefined) {
+    const found = await context.indexes.search(space.id, { ...request, seq }, signal)
+    signal.throwIfAborted()
+    const visible = await context.db.read(visibleKeys(space.key, snapshot, keysOf(found.hits)))
+    const hits = found.hits.filter(({ key }) => visible.has(key))
+    return { found, hits, hidden: found.hits.length - hits.length }
+  }
+  const wide = { ...request, seq, textK: MAX_K, scope: scope.documents }
+  const raw = await context.indexes.search(space.id, wide, signal)
+  signal.throwIfAborted()
+  const { known, visible } = await context.db.read(shownKeys(admitted, subject, keysOf(raw.hits)))
+  const hits = raw.hits.filter(({ key }) => known.has(key))
+  const scored = await rescore(
+    context,
+    space.key,
+    { ...raw, hits },
+    { request, nodes: scope.nodes, ...defined({ cache }) },
+  )
+  const shown = scored.hits.filter(({ key }) => visible.has(key))
+  return { found: scored, hits: shown, hidden: scored.hits.length - shown.length }
+}
+
+/**
+ * Terms of a query that the documents of a reader hold: a model that was trained on others knows the rest, too.
+ *
+ * @returns nothing where the reader may read everything
+ */
+export async function termsInScope(
+  { db, indexes }: EngineContext,
+  { space, snapshot, subject, seq }: Admitted,
+  query: string,
+  signal: AbortSignal,
+): Promise<string[] | undefined> {
+  const scope = await db.read(readingScope({ space, snapshot, subject }))
+  if (scope === undefined) return undefined
+  const terms = analyzeQuery(query)
+  const request = { terms, textK: 1, vectorK: 1, seq, scope: scope.documents }
+  const { frequencies } = await indexes.search(space.id, request, signal)
+  return terms.filter((term) => (frequencies.get(term) ?? 0) > 0)
+}
+
+function keysOf(hits: readonly SearchHit[]): number[] {
+  return hits.map(({ key }) => key)
+}
+
+/** Of nodes, those that the reader may know of, and of these those that the snapshot shows. */
+function* shownKeys({ space, snapshot }: Admitted, subject: string, keys: number[]) {
+  const denied = yield* deniedNodes(space.key, { subject }, keys)
+  const known = new Set(keys.filter((key) => !denied.has(key)))
+  return { known, visible: yield* visibleKeys(space.key, snapshot, [...known]) }
+}
+
+const K1 = 1.2
+const B = 0.75
+/** The terms of a title count twice in an index. */
+const TITLE = 2
+
+interface Rescoring {
+  request: Pick<SearchRequest, 'terms' | 'textK' | 'vectorK' | 'vector'>
+  /** nodes that the reader may read */
+  nodes: number
+  cache?: PassageCache
+  /** length of a node, where it is known; absent = that of the candidates */
+  average?: number
+}
+
+/** Text scores by BM25 over what the reader may read, and of both legs as many as were asked for. */
+export async function rescore(
+  { db }: Pick<EngineContext, 'db'>,
+  spaceKey: number,
+  found: SearchHits,
+  { request, nodes, cache, average }: Rescoring,
+): Promise<SearchHits & { average: number }> {
+  const byText = found.hits.filter(({ bm25 }) => bm25 !== undefined)
+  const texts = await db.read(loadPassages(spaceKey, keysOf(byText)))
+  const passages = new Map(
+    [...texts].map(([key, { title, body }]) => {
+      const passage = { key, title, body }
+      return [key, cache?.of(passage) ?? analysePassage(passage)] as const
+    }),
+  )
+  const lengths = [...passages.values()].map(lengthOf)
+  const mean = average ?? lengths.reduce((sum, length) => sum + length, 0) / Math.max(1, lengths.length)
+  const score = scorer(found, request.terms, nodes, mean)
+  const scores = new Map([...passages].map(([key, passage]) => [key, score(passage)]))
+  const inText = best([...scores], request.textK)
+  const inVectors = best(
+    request.vector === undefined
+      ? []
+      : found.hits.flatMap(({ key, cosine }) => (cosine === undefined ? [] : [[key, cosine]])),
+    request.vectorK,
+  )
+  const hits = found.hits.flatMap(({ key, cosine }): SearchHit[] => {
+    const bm25 = inText.has(key) ? scores.get(key) : undefined
+    return bm25 === undefined && !inVectors.has(key) ? [] : [{ key, ...defined({ bm25, cosine }) }]
+  })
+  return { ...found, hits, textCount: inText.size, average: mean }
+}
+
+/** Keys of the highest scores. */
+function best(scores: (readonly [key: number, score: number])[], k: number): Set<number> {
+  const sorted = scores.sort((a, b) => b[1] - a[1] || a[0] - b[0])
+  return new Set(sorted.slice(0, k).map(([key]) => key))
+}
+
+function lengthOf({ title, body, ends }: AnalysedPassage): number {
+  return TITLE * (body - title) + ends - body
+}
+
+function scorer({ frequencies, rewordings }: SearchHits, terms: readonly string[], nodes: number, average: number) {
+  const frequency = (term: string): number => Math.min(nodes, frequencies.get(term) ?? 0)
+  const idf = (term: string): number => Math.log(1 + (nodes - frequency(term) + 0.5) / (frequency(term) + 0.5))
+  const asked = weighTerms(terms, frequency).map(({ term, weight }) => ({
+    hash: termHash(term),
+    gain: weight * idf(term),
+  }))
+  const reworded = rewordings.map((one) => ({
+    hashes: one.told.map(termHash),
+    gain: REWORDED * one.asked.reduce((sum, term) => sum + idf(term), 0),
+  }))
+  const wanted = new Set([...asked.map(({ hash }) => hash), ...reworded.flatMap(({ hashes }) => hashes)])
+  return (passage: AnalysedPassage): number => {
+    const counts = countsOf(passage, wanted)
+    const norm = K1 * (1 - B + (B * lengthOf(passage)) / Math.max(1, average))
+    const share = (hash: number): number => {
+      const count = counts.get(hash) ?? 0
+      return (count * (K1 + 1)) / (count + norm)
+    }
+    const own = asked.reduce((sum, { hash, gain }) => sum + gain * share(hash), 0)
+    return reworded.reduce((sum, { hashes, gain }) => sum + gain * Math.min(...hashes.map(share)), own)
+  }
+}
+
+function countsOf({ words, title, body, ends }: AnalysedPassage, wanted: ReadonlySet<number>): Map<number, number> {
+  const counts = new Map<number, number>()
+  for (let at = title; at < ends; at++) {
+    const hash = words[at] ?? 0
+    if (wanted.has(hash)) counts.set(hash, (counts.get(hash) ?? 0) + (at < body ? TITLE : 1))
+  }
+  return counts
+}
