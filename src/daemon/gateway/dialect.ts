@@ -79,7 +79,8 @@ async function operate(
   const body = route.body && checked(route.body, json?.value, 'the body')
   const operator = session?.operator ?? false
   const everyScope = session?.scopes.has('knowledge-spaces:*') ?? false
-  const input = { params, query, body, receive: form?.receive, caller: session?.caller, operator, everyScope }
+  const { caller, tab } = session ?? {}
+  const input = { params, query, body, receive: form?.receive, caller, operator, everyScope, tab }
   if (route.events !== undefined) return stream(exchange, operation, input)
   if (route.streamed === true)
     return sentBytes(exchange, operation, (await call(operation.handler, input)) as ByteStream)
