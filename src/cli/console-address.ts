@@ -5,13 +5,16 @@ import { pathToFileURL } from 'node:url'
 import type { Client } from '../client/client.js'
 import { apiError } from '../client/client.js'
 import { readText } from '../client/http.js'
-import { recordIn } from '../lib/json/values.js'
+import { defined } from '../lib/defined.js'
+import { recordIn, textOf } from '../lib/json/values.js'
 import { writePrivateFile } from '../local/private-file.js'
 
 export interface ConsoleAddress {
   url: string
   /** seconds for which the address is signed in; undefined where the page asks for a token */
   expiresInSeconds: number | undefined
+  /** of the session that the address begins: revoking it ends the session */
+  sessionId?: string
 }
 
 const TAKEN_MS = 3_000
@@ -29,11 +32,11 @@ export async function consoleAddress(client: Client): Promise<ConsoleAddress> {
   }
   if (status >= 400) throw await apiError(body)
   const answer = recordIn(await readText(body))
-  const { code, expiresInSeconds } = answer ?? {}
+  const { code, sessionId, expiresInSeconds } = answer ?? {}
   if (typeof code !== 'string' || typeof expiresInSeconds !== 'number')
     return { url: page, expiresInSeconds: undefined }
   // a fragment is not sent to any server and stands in no log
-  return { url: `${page}#code=${code}`, expiresInSeconds }
+  return { url: `${page}#code=${code}`, expiresInSeconds, ...defined({ sessionId: textOf(sessionId) }) }
 }
 
 /**

@@ -86,17 +86,29 @@ const HINTS: Readonly<Record<string, string>> = {
     '`ks config get providers --daemon` shows what the daemon has; it reads them when it starts',
   unauthenticated: '`ks auth status` says which token is used, `ks auth login` stores another',
   'storage-full': 'make room on its disk; `ks gc` removes what nothing needs any more',
-  'scope-missing': '`ks auth token create --scope "knowledge-spaces:read knowledge-spaces:write"` makes one that may',
 }
 
 function apiHint(error: ApiError): string | undefined {
   if (error.hint !== undefined) return error.hint
   if (Object.hasOwn(HINTS, error.code)) return HINTS[error.code]
+  if (error.code === 'scope-missing') return scopeHint(error.message)
   if (error.retryAfter !== undefined) return `try again in ${error.retryAfter} s`
   if (error.status >= 500 && error.status !== 501 && error.traceId !== undefined) {
     return `the log is \`ks daemon logs -n 50\`, the trace id ${error.traceId}`
   }
   return undefined
+}
+
+/** How to get what a refusal says is missing: a scope, or the operator's token; nothing helps in other cases. */
+function scopeHint(message: string): string | undefined {
+  const scope = /\blacks the scope (knowledge-spaces:[a-z*]+)/.exec(message)?.[1]
+  const all = 'knowledge-spaces:*'
+  if (scope !== undefined) {
+    const wanted = scope === all ? all : 'knowledge-spaces:read knowledge-spaces:write'
+    return `\`ks auth token create --scope "${wanted}"\` makes one that may`
+  }
+  if (!message.startsWith('only the operator')) return undefined
+  return `the operator's token has the tenant local and every scope: \`ks\` uses it where no other is set, and \`ks auth token create --scope "${all}"\` makes one, both as the user who owns the daemon's data directory`
 }
 
 function startHint(message: string): string | undefined {

@@ -60,6 +60,7 @@ async function answered(exchange: Exchange, session: Session, sessions: McpSessi
   const { tenant, subject } = session.caller
   const caller = {
     key: JSON.stringify([tenant, subject]),
+    tenant,
     token: (request.headers.get('authorization') ?? '').replace(/^Bearer /i, ''),
     mayWrite: session.scopes.has('knowledge-spaces:*') || session.scopes.has('knowledge-spaces:write'),
   }

@@ -2,6 +2,7 @@ import type { z } from 'zod'
 import type { RouteDefinition, RouteInput } from '../contract/route.js'
 import type { Engine } from '../engine/api.js'
 import type { Caller } from '../engine/base/caller.js'
+import type { TabSession } from '../local/keys.js'
 import type { ChatVisits } from './chat/visits.js'
 import type { ReceiveUpload } from './gateway/upload-form.js'
 import type { EventStream } from './http/event-stream.js'
@@ -31,6 +32,8 @@ export interface CallContext {
   operator: boolean
   /** names the client for limits by address */
   address: string
+  /** the session of a console tab that the token belongs to */
+  tab?: TabSession
 }
 
 /** Bytes that are sent as they are made. */

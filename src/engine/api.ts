@@ -133,6 +133,8 @@ export interface Engine {
   tokens: {
     isRevoked(jti: string): Promise<boolean>
     revoke(jti: string, expiresAt: number): Promise<void>
+    /** Uses up an id that is good once. @returns whether it was unused */
+    spend(id: string, expiresAt: number): Promise<boolean>
   }
   health(): Promise<Health>
   /** How many engines are open on the database, this one among them: what all may do together is shared among them. */

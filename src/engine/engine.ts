@@ -53,7 +53,7 @@ import { listJobs } from './queue/list.js'
 import { createResearch } from './research/operations.js'
 import { RetentionSweeper } from './retention/sweeper.js'
 import { insertBulkJob } from './rows/bulk-jobs.js'
-import { isRevoked, revokeToken } from './rows/revoked-tokens.js'
+import { isRevoked, revokeToken, spend } from './rows/revoked-tokens.js'
 import { findSpace, toSpace } from './rows/spaces.js'
 import { giveUpExpiredUploads } from './rows/staged-commits.js'
 import { tenantJobs } from './rows/tenant-jobs.js'
@@ -274,6 +274,7 @@ function wire(
     tokens: {
       isRevoked: (jti) => db.read(isRevoked(jti)),
       revoke: (jti, expiresAt) => db.write(() => revokeToken(jti, expiresAt, Date.now())),
+      spend: (id, expiresAt) => db.write(() => spend(id, expiresAt, Date.now())),
     },
     health: () => health(context),
     gateways: () => gateway.count,

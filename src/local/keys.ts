@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { statSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { basename, join } from 'node:path'
-import { decodeJwt, jwtVerify, SignJWT } from 'jose'
+import { decodeJwt, errors, jwtVerify, SignJWT } from 'jose'
 import { KsError } from '../contract/errors.js'
 import { newId } from '../lib/ids.js'
 import { type DataLayout, dataLayout } from './layout.js'
@@ -18,7 +18,7 @@ export const SCOPES = ['knowledge-spaces:read', 'knowledge-spaces:write', 'knowl
 export type Scope = (typeof SCOPES)[number]
 
 export const TOKEN_LIFE_DAYS = 30
-/** tolerated difference between clocks, seconds */
+/** tolerated difference between clocks, in seconds; the end of a token of this data directory has none */
 export const CLOCK_LEEWAY_SECONDS = 60
 
 const KEY_BYTES = 32
@@ -32,6 +32,17 @@ export interface TokenRequest {
   scopes: readonly Scope[]
   /** seconds; default 30 days */
   lifeSeconds?: number
+  /** id of the token; default: a new one */
+  jti?: string
+  /** the session of a console tab that the token ends with */
+  session?: TabSession
+}
+
+/** The session of one console tab. Its id is the `jti` of the tokens of the tab. */
+export interface TabSession {
+  id: string
+  /** seconds since the epoch */
+  beganAt: number
 }
 
 export interface CreatedToken {
@@ -85,8 +96,10 @@ export async function createToken(dataDir: string, request: TokenRequest): Promi
   const key = loadSigningKey(dataDir)
   const now = Math.floor(Date.now() / 1000)
   const expires = now + (request.lifeSeconds ?? TOKEN_LIFE_DAYS * DAY_SECONDS)
-  const jti = newId()
-  const token = await new SignJWT({ tenant: request.tenant, scope: request.scopes.join(' ') })
+  const jti = request.jti ?? newId()
+  const { tenant, session } = request
+  const tab = session === undefined ? {} : { session: session.id, began: session.beganAt }
+  const token = await new SignJWT({ tenant, scope: request.scopes.join(' '), ...tab })
     .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
     .setIssuer(LOCAL_ISSUER)
     .setAudience(LOCAL_AUDIENCE)
@@ -99,7 +112,8 @@ export async function createToken(dataDir: string, request: TokenRequest): Promi
 }
 
 /**
- * Claims of a token that this key signed and that is valid now.
+ * Claims of a token that this key signed and that is valid now. It ends at its `exp`. Its begin has the leeway of clocks:
+ * gateways that share the key sign with their own clocks.
  *
  * @throws Error of jose when it is not
  */
@@ -111,6 +125,7 @@ export async function verifyLocalToken(key: Uint8Array, token: string) {
     clockTolerance: CLOCK_LEEWAY_SECONDS,
     requiredClaims: ['exp', 'sub', 'jti'],
   })
+  if ((payload.exp ?? 0) * 1000 <= Date.now()) throw new errors.JWTExpired('"exp" is in the past', payload, 'exp')
   return { payload, header: protectedHeader }
 }
 

@@ -5,6 +5,7 @@ import {
   type ServerContext,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server'
+import { largestShare } from '../lib/fair-share.js'
 import type { Api } from './api.js'
 import type { Host } from './host.js'
 import { type Dispatch, inProcessApi } from './in-process.js'
@@ -14,7 +15,7 @@ import { createServer } from './server.js'
 export const SESSIONS = {
   /** of all callers together: each takes some tens of kilobytes */
   most: 1000,
-  /** of one caller, whose oldest makes room for the next */
+  /** of one caller, who loses the oldest to the next */
   perCaller: 100,
   /** without a request or an open stream */
   idleMs: 30 * 60_000,
@@ -24,6 +25,8 @@ const SWEEP_MS = 60_000
 export interface Caller {
   /** whose session it is: another caller's id opens nothing */
   key: string
+  /** whose share of all sessions it takes */
+  tenant: string
   token: string
   mayWrite: boolean
 }
@@ -39,6 +42,7 @@ export interface SessionsOptions {
 interface Session {
   id: string
   key: string
+  tenant: string
   server: Server
   transport: WebStandardStreamableHTTPServerTransport
   /** of the last request, for what the session looks at by itself */
@@ -96,27 +100,52 @@ export class McpSessions {
     const first: unknown = Array.isArray(body) ? body[0] : body
     if (request.method !== 'POST' || !isInitializeRequest(first))
       return refusal(400, -32000, 'Bad Request: Mcp-Session-Id header is required, or a request to initialize')
-    if (!(await this.#hasRoom(caller.key))) return refusal(503, -32000, 'Too many sessions; try again later')
+    if (!(await this.#makeRoom(caller))) return refusal(503, -32000, 'Too many sessions; try again later')
     const session = await this.#open(caller, space)
     const response = await this.#serve(session, request, body, caller)
     if (!response.ok) await this.#end(session)
     return response
   }
 
-  /** The caller's own oldest sessions without an open stream go first; those that began at once may be several too many. */
-  async #hasRoom(key: string): Promise<boolean> {
-    const own = [...this.#sessions.values()].filter((session) => session.key === key)
-    const surplus = own.length + 1 - this.#limits.perCaller
-    if (surplus > 0) {
-      const idle = own.filter(({ open }) => open === 0).sort((a, b) => a.usedAt - b.usedAt)
-      if (idle.length < surplus) return false
-      for (const session of idle.slice(0, surplus)) await this.#end(session)
+  /**
+   * A caller with too many sessions loses its oldest. When all sessions are taken, the tenant with most of them does, which
+   * may be the caller's own. Sessions without an open stream go first.
+   *
+   * @returns whether the caller may begin one
+   */
+  async #makeRoom({ key, tenant }: Caller): Promise<boolean> {
+    const { perCaller, most } = this.#limits
+    const own = this.#sessionsOf((session) => session.key === key)
+    // several that began at once may be too many
+    for (const session of own.slice(0, Math.max(0, own.length + 1 - perCaller))) await this.#end(session)
+    if (this.#sessions.size < most) return true
+    await this.sweep()
+    while (this.#sessions.size >= most) {
+      const [oldest] = this.#shareToCut(tenant)
+      if (oldest === undefined) return false
+      await this.#end(oldest)
     }
-    if (this.#sessions.size >= this.#limits.most) await this.sweep()
-    return this.#sessions.size < this.#limits.most
+    return true
   }
 
-  async #open({ key, token, mayWrite }: Caller, only: string | undefined): Promise<Session> {
+  /** The sessions of the tenant that has most, and of these the ones of the caller with most. */
+  #shareToCut(tenant: string): Session[] {
+    const all = this.#sessionsOf(() => true)
+    const [largest = tenant] = largestShare(groupBy(all, 'tenant'), tenant) ?? []
+    const theirs = groupBy(
+      all.filter((session) => session.tenant === largest),
+      'key',
+    )
+    return [...theirs.values()].reduce((found, one) => (one.length > found.length ? one : found), [])
+  }
+
+  /** Sessions without an open stream first, then by their last use. */
+  #sessionsOf(isWanted: (session: Session) => boolean): Session[] {
+    const found = [...this.#sessions.values()].filter(isWanted)
+    return found.sort((a, b) => Number(a.open > 0) - Number(b.open > 0) || a.usedAt - b.usedAt)
+  }
+
+  async #open({ key, tenant, token, mayWrite }: Caller, only: string | undefined): Promise<Session> {
     const id = randomUUID()
     const transport = new WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: () => id,
@@ -126,7 +155,7 @@ export class McpSessions {
     const api = (context?: ServerContext): Api =>
       inProcessApi(dispatch, context?.http?.authInfo?.token ?? session.token)
     const server = serve({ version, view: { only }, mayWrite, api })
-    const session: Session = { id, key, server, transport, token, open: 0, usedAt: performance.now() }
+    const session: Session = { id, key, tenant, server, transport, token, open: 0, usedAt: performance.now() }
     this.#sessions.set(id, session)
     await server.connect(transport)
     return session
@@ -163,6 +192,16 @@ export class McpSessions {
     this.#forget(session.id)
     await session.server.close()
   }
+}
+
+function groupBy(sessions: readonly Session[], field: 'tenant' | 'key'): Map<string, Session[]> {
+  const groups = new Map<string, Session[]>()
+  for (const session of sessions) {
+    const group = groups.get(session[field])
+    if (group === undefined) groups.set(session[field], [session])
+    else group.push(session)
+  }
+  return groups
 }
 
 /** Tells when the last byte of a response is out, or its reader has gone. */

@@ -7,6 +7,23 @@ import { ERRORS } from '../../src/contract/errors.js'
 
 const api = (code: string, status: number, more = {}) => new ApiError({ code, status, message: 'said so', ...more })
 
+describe('the hint of a refusal for a missing scope', () => {
+  const hintOf = (message: string) =>
+    errorReport(new ApiError({ code: 'scope-missing', status: 403, message })).hint ?? ''
+
+  it.each([
+    ['the token lacks the scope knowledge-spaces:write', '--scope "knowledge-spaces:read knowledge-spaces:write"'],
+    ['the token lacks the scope knowledge-spaces:*', '--scope "knowledge-spaces:*"'],
+    ['only the operator of this daemon may revoke tokens', '--scope "knowledge-spaces:*"'],
+  ])('names what is missing after %j', (message, wanted) => {
+    expect(hintOf(message)).toContain(wanted)
+  })
+
+  it('is absent where no scope helps', () => {
+    expect(hintOf('the space "s" has sources whose permissionScope leaves you out')).toBe('')
+  })
+})
+
 describe('an error on stderr', () => {
   it('is one sentence and one hint for people', () => {
     const error = new CliError('no space "note" here', { code: 'not-found', exit: 5, hint: 'did you mean `notes`?' })

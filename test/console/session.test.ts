@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createConsoleCodes } from '../../src/daemon/console/codes.js'
+import { until } from '../helpers/until.js'
 import { type Console, endBrowser, hasBrowser, jsonOf, openTab, startConsole } from './browser.js'
 
 let console: Console
@@ -50,9 +51,9 @@ describe('the code of an address', () => {
     const caller = { tenant: 'local', subject: 'grace' }
     const [early, late] = [codes.make(caller), codes.make(caller)]
     now = 59_999
-    expect(codes.use(early)).toEqual(caller)
+    expect(codes.use(early.code)).toEqual({ caller, id: early.sessionId })
     now = 60_000
-    expect(codes.use(late)).toBeUndefined()
+    expect(codes.use(late.code)).toBeUndefined()
   })
 
   it('is not taken from a page of another site', async () => {
@@ -167,6 +168,33 @@ describe.runIf(hasBrowser)('in the browser', () => {
     await page.getByRole('button', { name: 'Sign out' }).click()
     await page.getByLabel('Token').waitFor()
     expect(await page.evaluate(`JSON.stringify(sessionStorage)`)).not.toContain(token)
+    await until(async () => (await spaces(token)).status === 401)
+    expect((await post('/daemon/console/sessions/renew', { renewal })).status).toBe(401)
+    await close()
+  })
+
+  it('a tab that was duplicated renews no token while the first one is open, and renews it once that is closed', async () => {
+    const { page, close } = await openTab(console.url, await console.signedIn())
+    await page.getByRole('heading', { name: 'Spaces', level: 1 }).waitFor()
+    // so near to its end that every request renews the token
+    const stored: object = JSON.parse(String(await page.evaluate(`sessionStorage.getItem('ks.session')`)))
+    const ending = JSON.stringify({ ...stored, expiresAt: Date.now() })
+    const copy = await page.context().newPage()
+    await copy.addInitScript(`sessionStorage.setItem('ks.session', ${JSON.stringify(ending)})`)
+    const renewals: number[] = []
+    copy.on('response', (response) => void (response.url().endsWith('/renew') && renewals.push(response.status())))
+    for (let visit = 0; visit < 2; visit++) {
+      await copy.goto(`${console.url}/console/spaces`)
+      await copy.getByRole('heading', { name: 'Spaces', level: 1 }).waitFor()
+    }
+    expect(renewals).toEqual([])
+    await page.close()
+    await until(async () => {
+      await copy.getByRole('link', { name: 'Ask' }).first().click()
+      await copy.getByRole('link', { name: 'Spaces' }).first().click()
+      return renewals.length > 0
+    })
+    expect(renewals[0]).toBe(201)
     await close()
   })
 

@@ -4,10 +4,17 @@
  */
 interface Stored {
   token: string
-  /** what the next token is had with; absent for a token that was typed in */
-  renewal?: string
-  /** milliseconds since the epoch */
-  expiresAt?: number
+  /** absent for a token that was typed in */
+  opened?: Opened
+}
+
+/** What a session that `ks console` opened has. */
+interface Opened {
+  id: string
+  /** gets the next token, once: a second use ends the session */
+  renewal: string
+  /** of the token, in milliseconds since the epoch */
+  expiresAt: number
 }
 
 const KEY = 'ks.session'
@@ -21,6 +28,9 @@ let current: Stored | undefined = read()
 let renewing: Promise<void> | undefined
 let lifeMs = 0
 let ended = false
+/** id of the session that this tab renews */
+let renews: string | undefined
+if (current?.opened !== undefined) claimRenewals(current.opened.id)
 
 export const session = {
   subscribe(listener: Listener): () => void {
@@ -34,10 +44,11 @@ export const session = {
 
 /** @returns the token to send now, renewed before where its end is near */
 export async function tokenNow(): Promise<string | undefined> {
-  if (current?.renewal !== undefined && current.expiresAt !== undefined) {
-    const left = current.expiresAt - Date.now()
+  const opened = current?.opened
+  if (opened !== undefined && opened.id === renews) {
+    const left = opened.expiresAt - Date.now()
     if (left < Math.max(lifeMs * RENEW_SHARE, 60_000)) {
-      renewing ??= renew(current.renewal).finally(() => {
+      renewing ??= renew(opened.renewal).finally(() => {
         renewing = undefined
       })
       // what is still good is used meanwhile
@@ -53,7 +64,9 @@ export function signIn(token: string): void {
   keep({ token })
 }
 
+/** Ends the session of this tab; a token that was typed in is only forgotten. */
 export function signOut(): void {
+  if (current?.opened !== undefined) end(current.opened.id, current.token)
   ended = false
   keep(undefined)
 }
@@ -88,11 +101,37 @@ export async function takeCode(): Promise<string | undefined> {
 async function renew(renewal: string): Promise<void> {
   try {
     const response = await post('/daemon/console/sessions/renew', { renewal })
-    // the token that is still there is refused by itself when its time has come
-    if (response.ok) keepAnswer(await response.json())
+    const answer: unknown = await response.json()
+    // without a new one the present token is used until it is refused; a tab that signed out meanwhile stays signed out
+    if (response.ok && current?.opened?.renewal === renewal) keepAnswer(answer)
   } catch {
     // the daemon is away: the next request tries again
   }
+}
+
+/**
+ * A tab that was duplicated has a copy of the session, and a renewal that two tabs use ends it. Of the tabs with one
+ * session the first renews; the next one does when that is closed.
+ */
+function claimRenewals(id: string): void {
+  // browsers have locks on secure and loopback addresses alone
+  if (!('locks' in navigator)) {
+    renews = id
+    return
+  }
+  void navigator.locks.request(`${KEY}.${id}`, () => {
+    renews = id
+    // the lock is held until the tab is closed
+    return new Promise(() => undefined)
+  })
+}
+
+/** Has the daemon refuse the tokens of a session from now on. */
+function end(id: string, token: string): void {
+  const headers = { authorization: `Bearer ${token}` }
+  fetch(`/daemon/tokens/${encodeURIComponent(id)}`, { method: 'DELETE', headers, keepalive: true }).catch(() => {
+    // the daemon is away: nothing renews the token any more
+  })
 }
 
 function post(path: string, body: unknown): Promise<Response> {
@@ -101,17 +140,19 @@ function post(path: string, body: unknown): Promise<Response> {
 
 function keepAnswer(answer: unknown): void {
   if (!isRecord(answer)) return
-  const { token, renewal, expiresInSeconds } = answer
-  if (typeof token !== 'string' || typeof renewal !== 'string' || typeof expiresInSeconds !== 'number') return
+  const { id, token, renewal, expiresInSeconds } = answer
+  if (typeof token !== 'string' || typeof expiresInSeconds !== 'number') return
+  if (typeof id !== 'string' || typeof renewal !== 'string') return
   lifeMs = expiresInSeconds * 1000
   ended = false
-  keep({ token, renewal, expiresAt: Date.now() + lifeMs })
+  keep({ token, opened: { id, renewal, expiresAt: Date.now() + lifeMs } })
+  if (renews !== id) claimRenewals(id)
 }
 
 function keep(next: Stored | undefined): void {
   current = next
   if (next === undefined) sessionStorage.removeItem(KEY)
-  else sessionStorage.setItem(KEY, JSON.stringify(next))
+  else sessionStorage.setItem(KEY, JSON.stringify({ token: next.token, ...next.opened }))
   for (const listener of listeners) listener()
 }
 
@@ -119,9 +160,9 @@ function read(): Stored | undefined {
   try {
     const stored: unknown = JSON.parse(sessionStorage.getItem(KEY) ?? 'null')
     if (!isRecord(stored) || typeof stored.token !== 'string') return undefined
-    const { token, renewal, expiresAt } = stored
-    if (typeof renewal !== 'string' || typeof expiresAt !== 'number') return { token }
-    return { token, renewal, expiresAt }
+    const { token, id, renewal, expiresAt } = stored
+    if (typeof id !== 'string' || typeof renewal !== 'string' || typeof expiresAt !== 'number') return { token }
+    return { token, opened: { id, renewal, expiresAt } }
   } catch {
     return undefined
   }

@@ -167,7 +167,8 @@ export const systemRoutes = [
     path: '/daemon/tokens/{jti}',
     scope: 'write',
     only: 'operator',
-    summary: 'Refuse a token from now on; only the operator, whose token the data directory signed, may do this.',
+    summary:
+      'Refuse a token from now on, and end the session of a console tab whose token it is; only the operator, whose token the data directory signed, may do this.',
     params: z.strictObject({ jti: z.string().min(1).max(200) }),
     ok: { 204: 'empty' },
     errors: [404],

@@ -11,8 +11,16 @@ import {
 import { LRUCache } from 'lru-cache'
 import { KsError } from '../../contract/errors.js'
 import type { Caller } from '../../engine/base/caller.js'
+import { defined } from '../../lib/defined.js'
 import { recordIn } from '../../lib/json/values.js'
-import { CLOCK_LEEWAY_SECONDS, LOCAL_TENANT, SCOPES, type Scope, verifyLocalToken } from '../../local/keys.js'
+import {
+  CLOCK_LEEWAY_SECONDS,
+  LOCAL_TENANT,
+  SCOPES,
+  type Scope,
+  type TabSession,
+  verifyLocalToken,
+} from '../../local/keys.js'
 
 /** Who a verified token speaks for. */
 export interface Session {
@@ -20,6 +28,8 @@ export interface Session {
   scopes: ReadonlySet<Scope>
   /** may manage the daemon itself: the data directory signed this token for its own tenant, with every scope */
   operator: boolean
+  /** of a token that belongs to the session of a console tab, and ends with it */
+  tab?: TabSession
   /** key of the rate limit */
   tokenHash: string
 }
@@ -38,7 +48,8 @@ export interface TokenOptions {
   /** key of tokens that the data directory signs; absent where such tokens are not accepted */
   localKey?: Uint8Array
   outside?: OutsideTokens
-  isRevoked(jti: string): boolean | Promise<boolean>
+  /** @param id of a token, or of the session of a console tab */
+  isRevoked(id: string): boolean | Promise<boolean>
 }
 
 export interface TokenVerifier {
@@ -48,7 +59,8 @@ export interface TokenVerifier {
 
 interface Verified {
   session: Session
-  jti: string | undefined
+  /** the token is refused when one of these is revoked */
+  ids: ReadonlySet<string>
   /** milliseconds since the epoch after which the entry is not used */
   until: number
 }
@@ -78,20 +90,24 @@ export function createTokenVerifier(options: TokenOptions): TokenVerifier {
     return { ...(await outside(token)).payload, local: false }
   }
 
+  const refuseRevoked = async ({ ids }: Verified) => {
+    for (const id of ids) if (await options.isRevoked(id)) throw refused()
+  }
+
   return {
     authenticate: async (authorization) => {
       const token = bearer(authorization)
       const tokenHash = createHash('sha256').update(token).digest('base64url')
       const known = cache.get(tokenHash)
       if (known !== undefined && known.until > Date.now()) {
-        if (known.jti !== undefined && (await options.isRevoked(known.jti))) throw refused()
+        await refuseRevoked(known)
         return known.session
       }
       const claims = await verify(token, parseHeader(token)).catch((error: unknown) => {
         throw refused(reasonOf(error))
       })
       const verified = readClaims(claims, tokenHash, options.outside)
-      if (verified.jti !== undefined && (await options.isRevoked(verified.jti))) throw refused()
+      await refuseRevoked(verified)
       cache.set(tokenHash, verified)
       return verified.session
     },
@@ -148,8 +164,17 @@ function readClaims(
   const scopes = readScopes(claims[claims.local ? 'scope' : (outside?.scopeClaim ?? 'scope')])
   if (!isName(tenant) || !isName(sub)) throw refused()
   const operator = claims.local && tenant === LOCAL_TENANT && scopes.has('knowledge-spaces:*')
-  const until = Math.min((exp + CLOCK_LEEWAY_SECONDS) * 1000, Date.now() + CACHE_MS)
-  return { session: { caller: { tenant, subject: sub }, scopes, operator, tokenHash }, jti, until }
+  const leeway = claims.local ? 0 : CLOCK_LEEWAY_SECONDS
+  const until = Math.min((exp + leeway) * 1000, Date.now() + CACHE_MS)
+  const tab = claims.local ? tabOf(claims) : undefined
+  const session = { caller: { tenant, subject: sub }, scopes, operator, tokenHash, ...defined({ tab }) }
+  const ids = new Set([jti, tab?.id].filter((id) => id !== undefined))
+  return { session, ids, until }
+}
+
+/** The session of a console tab that a token belongs to. */
+function tabOf({ session, began }: JWTPayload): TabSession | undefined {
+  return typeof session === 'string' && typeof began === 'number' ? { id: session, beganAt: began } : undefined
 }
 
 /** Only the exact names count; a claim is a space-separated text (RFC 8693) or a list. */

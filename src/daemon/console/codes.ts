@@ -1,5 +1,6 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { Caller } from '../../engine/base/caller.js'
+import { newId } from '../../lib/ids.js'
 
 export const CODE_SECONDS = 60
 
@@ -7,17 +8,22 @@ const CODE_BYTES = 32
 /** more than anybody opens within a minute; the oldest makes room */
 const MOST_CODES = 100
 
-interface Waiting {
-  hash: Buffer
+/** Who begins a session with a code, and the id that the session will have. */
+export interface PlannedSession {
   caller: Caller
+  id: string
+}
+
+interface Waiting extends PlannedSession {
+  hash: Buffer
   until: number
 }
 
 /** Codes that were made and not used yet: each is good once, and for a minute. */
 export interface ConsoleCodes {
-  make(caller: Caller): string
-  /** @returns for whom the code was made; undefined for one that is none, was used, or is too old */
-  use(code: string): Caller | undefined
+  make(caller: Caller): { code: string; sessionId: string }
+  /** @returns the session to begin; undefined for a code that is unknown, used or expired */
+  use(code: string): PlannedSession | undefined
 }
 
 /** @param now milliseconds of a clock that only goes forward */
@@ -29,9 +35,10 @@ export function createConsoleCodes(now: () => number = () => performance.now()):
   return {
     make: (caller) => {
       const code = randomBytes(CODE_BYTES).toString('base64url')
-      waiting.push({ hash: hashOf(code), caller, until: now() + CODE_SECONDS * 1000 })
+      const id = newId()
+      waiting.push({ hash: hashOf(code), caller, id, until: now() + CODE_SECONDS * 1000 })
       drop()
-      return code
+      return { code, sessionId: id }
     },
     use: (code) => {
       drop()
@@ -39,7 +46,8 @@ export function createConsoleCodes(now: () => number = () => performance.now()):
       // all of them are compared, each in the same time
       const found = waiting.filter((candidate) => timingSafeEqual(candidate.hash, hash))
       waiting = waiting.filter((candidate) => !found.includes(candidate))
-      return found[0]?.caller
+      const [first] = found
+      return first && { caller: first.caller, id: first.id }
     },
   }
 }

@@ -1,5 +1,6 @@
 import { KsError } from '../../contract/errors.js'
 import { once } from '../../lib/once.js'
+import type { TabSession } from '../../local/keys.js'
 import type { HandlerDeps, Handlers } from '../operation.js'
 import type { consoleRoutes } from './routes.js'
 
@@ -9,33 +10,43 @@ const DAY_SECONDS = 24 * 60 * 60
 export function consoleHandlers({ engine, dataDir }: HandlerDeps) {
   const codes = once(async () => (await import('./codes.js')).createConsoleCodes())
   return {
-    createConsoleCode: async ({ caller }) => {
+    createConsoleCode: async ({ caller, tab }) => {
+      // a stolen token of a tab would begin sessions without end
+      if (tab !== undefined)
+        throw new KsError('scope-missing', 'the token of a console tab gets no code for another tab: run `ks console`')
       const { CODE_SECONDS } = await import('./codes.js')
-      return { code: (await codes()).make(caller), expiresInSeconds: CODE_SECONDS }
+      return { ...(await codes()).make(caller), expiresInSeconds: CODE_SECONDS }
     },
     createConsoleSession: async ({ body }) => {
-      const caller = (await codes()).use(body.code)
-      if (caller === undefined)
+      const planned = (await codes()).use(body.code)
+      if (planned === undefined)
         throw new KsError(
           'unauthenticated',
           'this address was used already or is too old: `ks console` makes a new one',
         )
       const { beginSession } = await import('./sessions.js')
-      return await beginSession(dataDir, caller)
+      return await beginSession(dataDir, planned, engine.tokens)
     },
     renewConsoleSession: async ({ body }) => {
       const { renewSession } = await import('./sessions.js')
-      return await renewSession(dataDir, body.renewal, (id) => engine.tokens.isRevoked(id))
+      return await renewSession(dataDir, body.renewal, engine.tokens)
     },
-    createConsoleToken: async ({ body }) => {
+    createConsoleToken: async ({ tab, body }) => {
       const { createToken, LOCAL_TENANT } = await import('../../local/keys.js')
+      const wanted = body.days * DAY_SECONDS
       return await createToken(dataDir, {
         tenant: LOCAL_TENANT,
         subject: body.subject,
-        // whoever gets hold of a tab may not become the operator for good: no token of all scopes
+        // a stolen tab must not become the operator for good: no token of all scopes, none that outlives its session
         scopes: ['knowledge-spaces:read', ...(body.write ? (['knowledge-spaces:write'] as const) : [])],
-        lifeSeconds: body.days * DAY_SECONDS,
+        ...(tab === undefined ? { lifeSeconds: wanted } : { lifeSeconds: await within(tab, wanted), session: tab }),
       })
     },
   } satisfies Handlers<typeof consoleRoutes>
+}
+
+/** @returns at most the seconds that the session of a tab has left */
+async function within(tab: TabSession, wanted: number): Promise<number> {
+  const { endOf } = await import('./sessions.js')
+  return Math.max(1, Math.min(wanted, endOf(tab) - Math.floor(Date.now() / 1000)))
 }

@@ -8,7 +8,7 @@ import { route } from '../../contract/route.js'
 const secret = z.string().min(1).max(2000)
 const seconds = z.int().min(1)
 const MOST_TOKEN_DAYS = 90
-const session = z.strictObject({ token: z.string(), renewal: z.string(), expiresInSeconds: seconds })
+const session = z.strictObject({ id: z.string(), token: z.string(), renewal: z.string(), expiresInSeconds: seconds })
 
 export const consoleRoutes = [
   route({
@@ -18,7 +18,7 @@ export const consoleRoutes = [
     scope: 'read',
     only: 'operator',
     summary: 'Make a code that one page of the console may exchange for a session of the operator.',
-    ok: { 201: z.strictObject({ code: z.string(), expiresInSeconds: seconds }) },
+    ok: { 201: z.strictObject({ code: z.string(), sessionId: z.string(), expiresInSeconds: seconds }) },
     shownOnce: ['code'],
     errors: [],
   }),
@@ -50,7 +50,7 @@ export const consoleRoutes = [
     path: '/daemon/console/tokens',
     scope: 'write',
     only: 'operator',
-    summary: 'Sign a token for a program; never one of the operator.',
+    summary: 'Sign a token for a program: never one of the operator, and from a tab none that outlives its session.',
     body: z.strictObject({
       subject: z.string().trim().min(1).max(200),
       write: z.boolean(),

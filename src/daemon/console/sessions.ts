@@ -1,12 +1,11 @@
 import { jwtVerify, SignJWT } from 'jose'
 import { KsError } from '../../contract/errors.js'
 import type { Caller } from '../../engine/base/caller.js'
-import { newId } from '../../lib/ids.js'
-import { createToken, LOCAL_ISSUER, LOCAL_TENANT, loadSigningKey } from '../../local/keys.js'
+import { createToken, LOCAL_ISSUER, LOCAL_TENANT, loadSigningKey, type TabSession } from '../../local/keys.js'
 
-/** life of the token of a tab; the page renews it while somebody works there */
+/** life of the token of a tab; the page renews it while it is in use */
 const TOKEN_SECONDS = 15 * 60
-/** how long a tab may lie still */
+/** how long a tab may be idle */
 const REST_SECONDS = 4 * 60 * 60
 /** from the code on, however it is used */
 const SESSION_SECONDS = 12 * 60 * 60
@@ -14,47 +13,72 @@ const SESSION_SECONDS = 12 * 60 * 60
 const AUDIENCE = 'knowledge-spaces-console'
 
 export interface ConsoleSession {
+  /** the `jti` of every token of the session: revoking it ends the session */
+  id: string
   token: string
   renewal: string
   expiresInSeconds: number
 }
 
-/** A new session of the operator in one tab. */
-export async function beginSession(dataDir: string, caller: Caller): Promise<ConsoleSession> {
-  return await issue(dataDir, { subject: caller.subject, id: newId(), beganAt: seconds() })
+/** Ids that are refused; shared by all gateways of a deployment and kept across restarts. */
+export interface RevokedIds {
+  isRevoked(id: string): Promise<boolean>
+  /** @param expiresAt milliseconds since the epoch */
+  revoke(id: string, expiresAt: number): Promise<void>
+  /** @returns whether the id was unused */
+  spend(id: string, expiresAt: number): Promise<boolean>
+}
+
+/** A new session of the operator in one tab. @throws KsError `unauthenticated` where its id is revoked */
+export async function beginSession(
+  dataDir: string,
+  { caller, id }: { caller: Caller; id: string },
+  ids: RevokedIds,
+): Promise<ConsoleSession> {
+  if (await ids.isRevoked(id)) throw ended()
+  return await issue(dataDir, { subject: caller.subject, id, beganAt: seconds(), turn: 0 })
 }
 
 /**
- * The next token of a session. It holds across restarts of the daemon, since what renews it is signed and not kept.
+ * The next token of a session. A renewal is signed and not stored, so it survives a restart of the daemon. It is good
+ * once: a second use means that two clients have it, and ends the session for both.
  *
  * @throws KsError `unauthenticated`
  */
-export async function renewSession(
-  dataDir: string,
-  renewal: string,
-  isRevoked: (id: string) => boolean | Promise<boolean>,
-): Promise<ConsoleSession> {
+export async function renewSession(dataDir: string, renewal: string, ids: RevokedIds): Promise<ConsoleSession> {
   const read = await readRenewal(dataDir, renewal)
-  if (read === undefined || read.beganAt + SESSION_SECONDS <= seconds() || (await isRevoked(read.id)))
-    throw new KsError('unauthenticated', 'the session of this tab has ended: `ks console` opens a new one')
-  return await issue(dataDir, read)
+  if (read === undefined || endOf(read) <= seconds() || (await ids.isRevoked(read.id))) throw ended()
+  const endsAt = endOf(read) * 1000
+  if (!(await ids.spend(`${read.id}/${read.turn}`, endsAt))) {
+    await ids.revoke(read.id, endsAt)
+    throw ended()
+  }
+  return await issue(dataDir, { ...read, turn: read.turn + 1 })
 }
 
-interface Session {
+/** When a session ends at the latest, in seconds since the epoch. */
+export function endOf({ beganAt }: TabSession): number {
+  return beganAt + SESSION_SECONDS
+}
+
+interface Session extends TabSession {
   subject: string
-  /** revoking it ends the session */
-  id: string
-  /** seconds since the epoch */
-  beganAt: number
+  /** how often the session was renewed */
+  turn: number
 }
 
 async function issue(dataDir: string, session: Session): Promise<ConsoleSession> {
-  const { subject, id, beganAt } = session
-  const left = beganAt + SESSION_SECONDS - seconds()
-  const expiresInSeconds = Math.max(1, Math.min(TOKEN_SECONDS, left))
-  const scopes = ['knowledge-spaces:*'] as const
-  const { token } = await createToken(dataDir, { subject, tenant: LOCAL_TENANT, scopes, lifeSeconds: expiresInSeconds })
-  const renewal = await new SignJWT({ began: beganAt })
+  const { subject, id, beganAt, turn } = session
+  const expiresInSeconds = Math.max(1, Math.min(TOKEN_SECONDS, endOf(session) - seconds()))
+  const { token } = await createToken(dataDir, {
+    subject,
+    tenant: LOCAL_TENANT,
+    scopes: ['knowledge-spaces:*'],
+    lifeSeconds: expiresInSeconds,
+    jti: id,
+    session: { id, beganAt },
+  })
+  const renewal = await new SignJWT({ began: beganAt, turn })
     .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
     .setIssuer(LOCAL_ISSUER)
     .setAudience(AUDIENCE)
@@ -63,7 +87,7 @@ async function issue(dataDir: string, session: Session): Promise<ConsoleSession>
     .setIssuedAt()
     .setExpirationTime(`${REST_SECONDS}s`)
     .sign(loadSigningKey(dataDir))
-  return { token, renewal, expiresInSeconds }
+  return { id, token, renewal, expiresInSeconds }
 }
 
 async function readRenewal(dataDir: string, renewal: string): Promise<Session | undefined> {
@@ -74,12 +98,17 @@ async function readRenewal(dataDir: string, renewal: string): Promise<Session | 
       audience: AUDIENCE,
       requiredClaims: ['exp', 'sub', 'jti'],
     })
-    const { sub, jti, began } = payload
-    if (sub === undefined || jti === undefined || typeof began !== 'number') return undefined
-    return { subject: sub, id: jti, beganAt: began }
+    const { sub, jti, began, turn } = payload
+    if (sub === undefined || jti === undefined || typeof began !== 'number' || typeof turn !== 'number')
+      return undefined
+    return { subject: sub, id: jti, beganAt: began, turn }
   } catch {
     return undefined
   }
+}
+
+function ended(): KsError {
+  return new KsError('unauthenticated', 'the session of this tab has ended: `ks console` opens a new one')
 }
 
 function seconds(): number {

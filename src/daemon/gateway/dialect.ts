@@ -76,8 +76,9 @@ async function operate(
   const json = route.body && (bodyless ? NO_BODY : await readJson(request, incoming))
   const body = route.body && checked(route.body, json?.value, 'the body')
   const operator = session?.operator ?? false
+  const { caller, tab } = session ?? {}
   const address = options.clientAddress(incoming)
-  const input = { params, query, body, receive: form?.receive, caller: session?.caller, operator, address }
+  const input = { params, query, body, receive: form?.receive, caller, operator, address, tab }
   if (route.events !== undefined) return stream(exchange, operation, input)
   if (route.streamed === true)
     return sentBytes(exchange, operation, (await call(operation.handler, input)) as ByteStream)

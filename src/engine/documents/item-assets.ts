@@ -97,7 +97,7 @@ async function drawNow(context: EngineContext, of: Located, variant: string): Pr
   const maxSide = variant === 'thumbnail' ? PREVIEW_SIDES.thumbnail : PREVIEW_SIDES.preview
   if (of.item.drawn === true) return drawOnPage(context, of, { maxSide, as: 'image/jpeg' })
   const { bytes } = await storedAsset(context, of)
-  return told(of, () => context.drawer.draw({ of: 'picture', bytes, maxSide, as: 'image/jpeg' }))
+  return told(of, () => context.drawer.draw({ of: 'picture', bytes, maxSide, as: 'image/jpeg' }, of.document.tenant))
 }
 
 /** A page, or what stands in a box on it, of the file that was uploaded. */
@@ -112,7 +112,10 @@ async function drawOnPage(
   return context.objects.local([key], async ([file]) => {
     if (file === undefined) throw notFound('file of document', of.document.id)
     return told(of, () =>
-      context.drawer.draw({ of: 'page', ...file, filename, page, ...(box === undefined ? {} : { box }), ...how }),
+      context.drawer.draw(
+        { of: 'page', ...file, filename, page, ...(box === undefined ? {} : { box }), ...how },
+        of.document.tenant,
+      ),
     )
   })
 }

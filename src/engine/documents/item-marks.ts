@@ -68,12 +68,12 @@ export async function itemMarks(
 
 function onPage(
   context: EngineContext,
-  { id, filename, object_key: key }: DocumentRow,
+  { id, tenant, filename, object_key: key }: DocumentRow,
   how: { page: number; wanted: Wanted[]; exactly: Wanted[]; read?: RecognisedPage },
 ): Promise<Marks> {
   return context.objects.local([key], async ([file]) => {
     if (file === undefined) throw notFound('file of document', id)
-    return context.drawer.mark({ ...file, filename, ...how })
+    return context.drawer.mark({ ...file, filename, ...how }, tenant)
   })
 }
 

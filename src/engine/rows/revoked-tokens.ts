@@ -4,8 +4,22 @@ export function* isRevoked(jti: string): Read<boolean> {
   return (yield* sql.get<{ jti: string }>('SELECT jti FROM revoked_tokens WHERE jti = ?', [jti])) !== undefined
 }
 
-/** Notes a token as revoked until it has expired, and forgets those that have. */
+/** Revokes a token, or the session of a console tab, until its end; removes those that have ended. */
 export function* revokeToken(jti: string, expiresAt: number, now: number): Write<void> {
-  yield* sql.run('DELETE FROM revoked_tokens WHERE expires_at < ?', [now])
+  yield* removeExpired(now)
   yield* sql.run('INSERT OR REPLACE INTO revoked_tokens (jti, expires_at) VALUES (?, ?)', [jti, expiresAt])
+}
+
+/** Revokes an id that is good once. @returns whether this call did; false where it was revoked before */
+export function* spend(id: string, expiresAt: number, now: number): Write<boolean> {
+  yield* removeExpired(now)
+  const { changes } = yield* sql.run('INSERT OR IGNORE INTO revoked_tokens (jti, expires_at) VALUES (?, ?)', [
+    id,
+    expiresAt,
+  ])
+  return changes > 0
+}
+
+function* removeExpired(now: number): Write<void> {
+  yield* sql.run('DELETE FROM revoked_tokens WHERE expires_at < ?', [now])
 }

@@ -27,6 +27,37 @@ const initialize = (protocolVersion: string) => ({
   params: { protocolVersion, capabilities: {}, clientInfo: { name: 'raw', version: '1' } },
 })
 
+const boundedSessions = (limits: { perCaller?: number; most?: number; idleMs?: number }) =>
+  new McpSessions({ version: '0', dispatch: async (request) => edge.app.fetch(request, {}), limits })
+
+/** Requests to sessions without a daemon around them. */
+function clientOf(sessions: McpSessions) {
+  const headers = { ...HEADERS, 'content-type': 'application/json' }
+  const post = (body: unknown, key: string, tenant: string, more = {}) =>
+    sessions.handle(new Request('http://x/mcp', { method: 'POST', headers: { ...headers, ...more } }), body, {
+      ...{ key, tenant, token: 't', mayWrite: false },
+    })
+  return {
+    open: async (key: string, tenant = key) => {
+      const response = await post(initialize('2025-11-25'), key, tenant)
+      await response.text()
+      return { status: response.status, id: response.headers.get('mcp-session-id') ?? '' }
+    },
+    ping: async (key: string, id: string, tenant = key) => {
+      const response = await post({ jsonrpc: '2.0', id: 1, method: 'ping' }, key, tenant, { 'mcp-session-id': id })
+      await response.text()
+      return response.status
+    },
+    /** Opens the stream on which the service sends by itself. */
+    stream: async (key: string, tenant: string, id: string) => {
+      const request = new Request('http://x/mcp', { headers: { accept: 'text/event-stream', 'mcp-session-id': id } })
+      const { body } = await sessions.handle(request, undefined, { key, tenant, token: 't', mayWrite: false })
+      if (body === null) throw new Error('the stream has no body')
+      return body.getReader()
+    },
+  }
+}
+
 test.each(['2025-11-25', '2025-06-18', '2025-03-26'])('a client of %s gets its version', async (version) => {
   const response = await edge.send('POST', '/mcp', {
     token: edge.tokens.ada,
@@ -122,32 +153,8 @@ test('fifty sessions work at once, and leave nothing behind', async () => {
 })
 
 test('sessions are bounded: a caller’s oldest makes room, those that idle end, and all of them have a number', async () => {
-  const sessions = new McpSessions({
-    version: '0',
-    dispatch: async (request) => edge.app.fetch(request, {}),
-    limits: { perCaller: 3, most: 4, idleMs: 10_000 },
-  })
-  const open = async (key: string) => {
-    const body = initialize('2025-11-25')
-    const request = new Request('http://x/mcp', {
-      method: 'POST',
-      headers: { ...HEADERS, 'content-type': 'application/json' },
-    })
-    const response = await sessions.handle(request, body, { key, token: 't', mayWrite: false })
-    await response.text()
-    return { status: response.status, id: response.headers.get('mcp-session-id') ?? '' }
-  }
-  const ping = async (key: string, id: string) => {
-    const headers = { ...HEADERS, 'content-type': 'application/json', 'mcp-session-id': id }
-    const body = { jsonrpc: '2.0', id: 1, method: 'ping' }
-    const response = await sessions.handle(new Request('http://x/mcp', { method: 'POST', headers }), body, {
-      key,
-      token: 't',
-      mayWrite: false,
-    })
-    await response.text()
-    return response.status
-  }
+  const sessions = boundedSessions({ perCaller: 3, most: 4, idleMs: 10_000 })
+  const { open, ping } = clientOf(sessions)
   const [first, second] = [await open('a'), await open('a')]
   await open('a')
   await ping('a', first.id)
@@ -156,9 +163,55 @@ test('sessions are bounded: a caller’s oldest makes room, those that idle end,
   expect(await ping('a', first.id)).toBe(200)
   expect(await ping('a', second.id)).toBe(404)
   await open('b')
-  expect((await open('c')).status).toBe(503)
+  expect((await open('c')).status).toBe(200)
+  expect(sessions.count).toBe(4)
   await sessions.sweep(performance.now() + 10_001)
   expect(sessions.count).toBe(0)
+  await sessions.close()
+})
+
+test('a tenant that takes every session, with streams held open, loses its oldest to another tenant', async () => {
+  const sessions = boundedSessions({ most: 6 })
+  const { open, stream, ping } = clientOf(sessions)
+  const theirs: string[] = []
+  for (const subject of ['a', 'b', 'c', 'd', 'e', 'f']) theirs.push((await open(subject, 'flood')).id)
+  const streams = await Promise.all(theirs.map((id, n) => stream('abcdef'.charAt(n), 'flood', id)))
+  const own = await open('v', 'victim')
+  expect(own.status).toBe(200)
+  expect(await ping('v', own.id, 'victim')).toBe(200)
+  expect(await ping('a', theirs[0] ?? '', 'flood')).toBe(404)
+  // its stream ends, the others go on
+  expect((await streams[0]?.read())?.done).toBe(true)
+  expect(await ping('b', theirs[1] ?? '', 'flood')).toBe(200)
+  // whatever the other tenant does now costs its own sessions
+  for (let n = 0; n < 12; n++) expect((await open(`s${n}`, 'flood')).status).toBe(200)
+  expect(await ping('v', own.id, 'victim')).toBe(200)
+  expect(sessions.count).toBe(6)
+  await sessions.close()
+})
+
+test('sessions without a stream end before those with one, and the caller with most of a tenant pays first', async () => {
+  const sessions = boundedSessions({ most: 4 })
+  const { open, stream, ping } = clientOf(sessions)
+  const lone = await open('lone', 'a')
+  const held = await open('heavy', 'a')
+  await stream('heavy', 'a', held.id)
+  const idle = await open('heavy', 'a')
+  await open('heavy', 'a')
+  await open('v', 'b')
+  expect(await ping('heavy', idle.id, 'a')).toBe(404)
+  expect([await ping('lone', lone.id, 'a'), await ping('heavy', held.id, 'a')]).toEqual([200, 200])
+  await sessions.close()
+})
+
+test('a tenant is refused only where every session belongs to a tenant that has no more than its share', async () => {
+  const sessions = boundedSessions({ most: 3 })
+  const { open } = clientOf(sessions)
+  for (const tenant of ['a', 'b', 'c']) expect((await open(tenant, tenant)).status).toBe(200)
+  expect((await open('d', 'd')).status).toBe(503)
+  // one that has a session may replace it
+  expect((await open('a', 'a')).status).toBe(200)
+  expect(sessions.count).toBe(3)
   await sessions.close()
 })
 

@@ -20,8 +20,8 @@ afterAll(() => {
   removeFolder(folder)
 })
 
-const shrink = (bytes: Uint8Array, maxSide = 256) =>
-  drawer.draw({ of: 'picture', bytes, maxSide, as: 'image/jpeg' as const })
+const shrink = (bytes: Uint8Array, maxSide = 256, tenant = 'a') =>
+  drawer.draw({ of: 'picture', bytes, maxSide, as: 'image/jpeg' as const }, tenant)
 
 /** Bytes that repeat, and differ by seed. */
 function random(seed: number): () => number {
@@ -44,11 +44,11 @@ describe('the drawing process', () => {
     const path = join(folder, 'a.pdf')
     writeFileSync(path, makePdf([{ width: 600, height: 800, content: '1 0 0 rg 100 600 200 100 re f' }]))
     const page = { of: 'page' as const, path, filename: 'a.pdf', page: 1, as: 'image/png' as const }
-    expect(await drawer.draw({ ...page, maxSide: 400 })).toMatchObject({ width: 300, height: 400 })
+    expect(await drawer.draw({ ...page, maxSide: 400 }, 'a')).toMatchObject({ width: 300, height: 400 })
     const box = { x: 100, y: 100, width: 200, height: 100 }
-    const red = await drawer.draw({ ...page, box, maxSide: 100 })
+    const red = await drawer.draw({ ...page, box, maxSide: 100 }, 'a')
     expect(red).toMatchObject({ width: 100, height: 50 })
-    await expect(drawer.draw({ ...page, page: 2, maxSide: 100 })).rejects.toMatchObject({ code: 'not-found' })
+    await expect(drawer.draw({ ...page, page: 2, maxSide: 100 }, 'a')).rejects.toMatchObject({ code: 'not-found' })
   })
 
   it('tells of pictures that claim to be enormous, and stays small', { timeout: 120_000 }, async () => {
@@ -77,10 +77,23 @@ describe('the drawing process', () => {
     expect(await shrink(picture(800, 400))).toMatchObject({ width: 256 })
   })
 
+  it('draws for a tenant that comes when another one fills the queue, before most of what that one waits for', async () => {
+    const done: string[] = []
+    const note = (name: string) => () => void done.push(name)
+    const bytes = picture(64, 48)
+    // one at work and 64 that wait; the last three are refused
+    const flood = Array.from({ length: 68 }, () => shrink(bytes, 10, 'flood').then(note('flood'), note('refused')))
+    await shrink(bytes, 10, 'other').then(note('other'))
+    // two of the flood may be ahead: the one at work and the one whose turn it is
+    expect(done.indexOf('other') - done.filter((name) => name === 'refused').length).toBeLessThanOrEqual(2)
+    await Promise.all(flood)
+    expect(done.filter((name) => name === 'refused')).toHaveLength(4)
+  })
+
   it('gives up what takes too long', async () => {
     const hurried = createDrawer({ timeoutMs: 1 })
     await expect(
-      hurried.draw({ of: 'picture', bytes: picture(800, 400), maxSide: 10, as: 'image/jpeg' }),
+      hurried.draw({ of: 'picture', bytes: picture(800, 400), maxSide: 10, as: 'image/jpeg' }, 'a'),
     ).rejects.toMatchObject({ code: 'not-found' })
     expect(hurried.pids()).toEqual([])
     hurried.close()

@@ -57,7 +57,8 @@ function NewToken() {
           <p className="muted">
             For a program that calls the API: in the header <code>Authorization: Bearer …</code>. It is shown once, and
             the daemon keeps no list of tokens. A token of the operator is made by <code>ks auth token create</code>{' '}
-            alone.
+            alone. What a tab makes that <code>ks console</code> opened ends with the session of the tab, after 12 hours
+            at most.
           </p>
           <div className="field-row">
             <Field label="For" hint="The subject: sources and chat applications belong to one.">

@@ -4,6 +4,7 @@ import { entryUrl } from '../../../lib/entry.js'
 import { helperThreads } from '../../../lib/helper-threads.js'
 import { killAtExit } from '../../../lib/kill-at-exit.js'
 import { lowerPriority } from '../../../lib/low-priority.js'
+import { FairGate } from '../../base/fair-gate.js'
 import { forkReader } from '../child-handle.js'
 import { DEFAULT_LIMITS } from '../limits.js'
 import { residentBytes } from '../run-batch.js'
@@ -13,7 +14,7 @@ import type { Drawing, Drawn, DrawReport, DrawRequest, Marking, Marks } from './
 const TIMEOUT_MS = 30_000
 /** A child without work ends after this time. */
 const IDLE_MS = 20_000
-/** Who waits behind so many others is told to come later. */
+/** Drawings that wait, of all tenants. */
 const MAX_WAITING = 64
 const WATCH_MS = 250
 /** A child above this share of its memory after a drawing is replaced before the next: WebAssembly gives none back. */
@@ -23,11 +24,12 @@ const HEAP_MIB = 256
 /** Makes previews of pictures and pages, and finds texts on pages, in a process of its own. */
 export interface Drawer {
   /**
+   * @param tenant whose queue the drawing waits in
    * @throws KsError `not-found` for what cannot be drawn, `asset-too-large` for what has too many pixels, `busy`
    */
-  draw(drawing: Drawing): Promise<Drawn>
-  /** Where texts stand on a page. @throws KsError as `draw` does */
-  mark(marking: Marking): Promise<Marks>
+  draw(drawing: Drawing, tenant: string): Promise<Drawn>
+  /** Finds texts on a page. @throws KsError as `draw` does */
+  mark(marking: Marking, tenant: string): Promise<Marks>
   /** drawing processes that run now */
   pids(): number[]
   close(): void
@@ -40,8 +42,8 @@ export function createDrawer(options: { timeoutMs?: number } = {}): Drawer {
 class ProcessDrawer implements Drawer {
   readonly #timeoutMs: number
   #child: ChildProcess | undefined
-  #turn: Promise<unknown> = Promise.resolve()
-  #waiting = 0
+  /** the process draws one page at a time */
+  readonly #gate = new FairGate(1, MAX_WAITING, 'drawings')
   #idle: NodeJS.Timeout | undefined
   #isClosed = false
 
@@ -49,27 +51,24 @@ class ProcessDrawer implements Drawer {
     this.#timeoutMs = timeoutMs
   }
 
-  async draw(drawing: Drawing): Promise<Drawn> {
-    const report = await this.#inTurn({ drawing })
+  async draw(drawing: Drawing, tenant: string): Promise<Drawn> {
+    const report = await this.#inTurn({ drawing }, tenant)
     if (report.kind === 'drawn') return report.drawn
     throw said()
   }
 
-  async mark(marking: Marking): Promise<Marks> {
-    const report = await this.#inTurn({ marking })
+  async mark(marking: Marking, tenant: string): Promise<Marks> {
+    const report = await this.#inTurn({ marking }, tenant)
     if (report.kind === 'marked') return report.marks
     throw said()
   }
 
-  async #inTurn(request: DrawRequest): Promise<DrawReport> {
-    if (this.#waiting >= MAX_WAITING) throw new KsError('busy', 'too many previews are being drawn', { retryAfter: 1 })
-    this.#waiting++
-    const done = this.#turn.then(() => this.#askNow(request))
-    this.#turn = done.catch(() => undefined)
+  async #inTurn(request: DrawRequest, tenant: string): Promise<DrawReport> {
+    const leave = await this.#gate.enter(tenant)
     try {
-      return await done
+      return await this.#askNow(request)
     } finally {
-      this.#waiting--
+      leave()
     }
   }
 

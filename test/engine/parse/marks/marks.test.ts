@@ -153,7 +153,7 @@ describe('the process that marks', { timeout: TIMEOUT_MS }, () => {
         for (let at = seed; at < bytes.length; at += 37 + seed) bytes[at] = (seed * at) % 256
         writeFileSync(path, bytes)
         const marking = { path, filename: 'damaged.pdf', page: 1, wanted: [wanted('forty tons')], exactly: [] }
-        const code = await drawer.mark(marking).then(
+        const code = await drawer.mark(marking, 'a').then(
           ({ boxes }) => (boxes.length < 50 ? 'told' : 'many'),
           (error: { code?: string }) => error.code,
         )
@@ -161,7 +161,7 @@ describe('the process that marks', { timeout: TIMEOUT_MS }, () => {
       }
       writeFileSync(path, whole)
       const marking = { path, filename: 'damaged.pdf', page: 1, wanted: [wanted('forty tons')], exactly: [] }
-      expect((await drawer.mark(marking)).boxes).toHaveLength(1)
+      expect((await drawer.mark(marking, 'a')).boxes).toHaveLength(1)
     } finally {
       drawer.close()
     }

@@ -1,0 +1,119 @@
+import { KsError } from '../../contract/errors.js'
+import { largestShare } from '../../lib/fair-share.js'
+
+interface Waiter {
+  enter(): void
+  refuse(error: KsError): void
+}
+
+/**
+ * Limits how many requests run at once and how many wait. Waiting tenants take turns. When the queue is full, the tenant
+ * with most waiting requests loses its latest to a tenant with fewer: a flood of one tenant costs that tenant alone.
+ */
+export class FairGate {
+  readonly #limit: number
+  readonly #maxWaiting: number
+  /** plural, for messages */
+  readonly #what: string
+  /** first the tenant whose turn is next; of each, the oldest first */
+  readonly #waiting = new Map<string, Waiter[]>()
+  #count = 0
+  #running = 0
+
+  constructor(limit: number, maxWaiting: number, what: string) {
+    this.#limit = limit
+    this.#maxWaiting = maxWaiting
+    this.#what = what
+  }
+
+  get running(): number {
+    return this.#running
+  }
+
+  get waiting(): number {
+    return this.#count
+  }
+
+  /**
+   * @returns what releases the slot, once
+   * @throws KsError `busy` when too many of the tenant wait already; `unavailable` when the signal aborts
+   */
+  async enter(tenant: string, signal?: AbortSignal): Promise<() => void> {
+    if (this.#running < this.#limit) this.#running++
+    else await this.#wait(tenant, signal)
+    let left = false
+    return () => {
+      if (left) return
+      left = true
+      const next = this.#next()
+      if (next === undefined) this.#running--
+      else next.enter()
+    }
+  }
+
+  #wait(tenant: string, signal: AbortSignal | undefined): Promise<void> {
+    if (this.#count >= this.#maxWaiting) this.#evictOne(tenant)
+    return new Promise((resolve, reject) => {
+      const stop = () => signal?.removeEventListener('abort', leave)
+      const waiter: Waiter = {
+        enter() {
+          stop()
+          resolve()
+        },
+        refuse(error) {
+          stop()
+          reject(error)
+        },
+      }
+      const leave = () => {
+        this.#remove(tenant, waiter)
+        reject(new KsError('unavailable', 'the request was abandoned while it waited'))
+      }
+      const others = this.#waiting.get(tenant)
+      if (others === undefined) this.#waiting.set(tenant, [waiter])
+      else others.push(waiter)
+      this.#count++
+      signal?.addEventListener('abort', leave, { once: true })
+    })
+  }
+
+  /** @throws KsError `busy` where no tenant holds more than its share */
+  #evictOne(tenant: string): void {
+    const [largest, waiters] = largestShare(this.#waiting, tenant) ?? []
+    const last = waiters?.at(-1)
+    if (largest === undefined || last === undefined) throw this.#busy()
+    this.#remove(largest, last)
+    last.refuse(this.#busy())
+  }
+
+  #busy(): KsError {
+    return new KsError('busy', `${this.#running} ${this.#what} run and ${this.#count} wait, try again soon`, {
+      retryAfter: 1,
+    })
+  }
+
+  #next(): Waiter | undefined {
+    for (const [tenant, waiters] of this.#waiting) {
+      const [first] = waiters
+      if (first === undefined) continue
+      this.#remove(tenant, first)
+      const left = this.#waiting.get(tenant)
+      if (left !== undefined) {
+        // after the other tenants
+        this.#waiting.delete(tenant)
+        this.#waiting.set(tenant, left)
+      }
+      return first
+    }
+    return undefined
+  }
+
+  #remove(tenant: string, waiter: Waiter): void {
+    const waiters = this.#waiting.get(tenant) ?? []
+    const index = waiters.indexOf(waiter)
+    if (index < 0) return
+    waiters.splice(index, 1)
+    this.#count--
+    if (waiters.length === 0) this.#waiting.delete(tenant)
+  }
+}

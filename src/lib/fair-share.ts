@@ -1,0 +1,16 @@
+/**
+ * The holder that gives up one slot when all are taken and `asking` asks for one: the holder of most, as long as it has
+ * more than `asking` would have.
+ *
+ * @param held slots of each holder
+ * @returns the holder and its slots; undefined where no other holder has more than its share
+ */
+export function largestShare<T>(
+  held: ReadonlyMap<string, readonly T[]>,
+  asking: string,
+): readonly [string, readonly T[]] | undefined {
+  const own = held.get(asking)?.length ?? 0
+  let largest: readonly [string, readonly T[]] = ['', []]
+  for (const entry of held) if (entry[1].length > largest[1].length) largest = entry
+  return largest[1].length > own + 1 ? largest : undefined
+}
