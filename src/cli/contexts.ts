@@ -6,6 +6,7 @@ import { CliError, usageError } from './cli-error.js'
 import { findCredential, readCredentials } from './credentials.js'
 import { type Env, envOn, envValue } from './environment.js'
 import { findProjectFile, type ProjectFile } from './project-file.js'
+import { fileReason } from './report-error.js'
 import { type ContextEntry, checkUrl, LOCAL_CONTEXT, readUserConfig, type UserConfig } from './user-config.js'
 
 export type Origin = 'flag' | 'environment' | 'project' | 'user' | 'default'
@@ -145,7 +146,7 @@ function givenToken({ flags, env }: SettingSources): string | undefined {
   try {
     text = readFileSync(file, 'utf8').trim()
   } catch (cause) {
-    throw new CliError(`the token file ${file} cannot be read`, {
+    throw new CliError(`the token file ${file} cannot be read: ${fileReason(cause)}`, {
       code: 'unauthenticated',
       exit: EXIT.notAllowed,
       cause,

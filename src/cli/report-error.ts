@@ -54,6 +54,11 @@ const FILE_REASONS: Readonly<Record<string, string>> = {
   EDQUOT: 'the disk quota is used up',
 }
 
+/** Why the system did not give a file or folder. */
+export function fileReason(error: unknown): string {
+  return FILE_REASONS[errnoOf(error) ?? ''] ?? (error instanceof Error ? error.message : String(error))
+}
+
 /** A file or folder that the system would not give: its path and why. */
 function fileReport(error: unknown): ErrorReport | undefined {
   if (!(error instanceof Error) || !('path' in error) || typeof error.path !== 'string') return undefined

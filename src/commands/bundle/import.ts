@@ -5,6 +5,7 @@ import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../../cli/base-command.js'
 import { byteProgress } from '../../cli/bundle/progress.js'
 import { usageError } from '../../cli/cli-error.js'
+import { unreadable } from '../../cli/input-file.js'
 import { plural } from '../../cli/units.js'
 import type { UploadPart } from '../../client/multipart.js'
 import type { ImportedBundle } from '../../contract/gateway/bundles.js'
@@ -66,10 +67,8 @@ async function partOf(file: string): Promise<{ part: UploadPart; size?: number }
     return { part: { filename: 'bundle.tar', mimeType, content: { stream: process.stdin } } }
   }
   const found = await stat(file).catch((error: unknown) => {
-    throw usageError(
-      `${JSON.stringify(file)} cannot be read: ${error instanceof Error ? error.message : String(error)}`,
-    )
+    throw unreadable('the bundle', file, error)
   })
-  if (!found.isFile()) throw usageError(`${JSON.stringify(file)} is no file`)
+  if (!found.isFile()) throw usageError(`${JSON.stringify(file)} is not a file`)
   return { part: { filename: basename(file), mimeType, content: { path: file, size: found.size } }, size: found.size }
 }
