@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { type CliError, usageError } from './cli-error.js'
-import { fileReason } from './report-error.js'
+import { fileReason } from './file-reason.js'
 
 /**
  * The text of a file that a flag or an argument names.

@@ -31,7 +31,7 @@ export interface RouteDefinition {
   shownOnce?: readonly string[]
   /** media types of a binary body; application/octet-stream where absent */
   binary?: readonly string[]
-  /** the binary body is sent as it is made */
+  /** the body, binary or JSON, is sent as it is made where it is long */
   streamed?: true
   /** media type of a text body */
   text?: string
