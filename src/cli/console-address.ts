@@ -47,7 +47,7 @@ export async function consoleAddress(client: Client): Promise<ConsoleAddress> {
  */
 export async function openInBrowser(url: string, folder: string): Promise<boolean> {
   if (!hasDesktop()) return false
-  mkdirSync(folder, { recursive: true })
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
   const file = join(folder, 'console.html')
   writePrivateFile(file, redirect(url))
   const [program, ...args] = opener(process.platform)

@@ -5,6 +5,7 @@ import type { LocalDirs } from '../local/dirs.js'
 import { CliError, usageError } from './cli-error.js'
 import { findCredential, readCredentials } from './credentials.js'
 import { type Env, envOn, envValue } from './environment.js'
+import { fileReason } from './file-reason.js'
 import { findProjectFile, type ProjectFile } from './project-file.js'
 import { type ContextEntry, checkUrl, LOCAL_CONTEXT, readUserConfig, type UserConfig } from './user-config.js'
 
@@ -145,7 +146,7 @@ function givenToken({ flags, env }: SettingSources): string | undefined {
   try {
     text = readFileSync(file, 'utf8').trim()
   } catch (cause) {
-    throw new CliError(`the token file ${file} cannot be read`, {
+    throw new CliError(`the token file ${file} cannot be read: ${fileReason(cause)}`, {
       code: 'unauthenticated',
       exit: EXIT.notAllowed,
       cause,

@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs'
 import { isRecord } from '../lib/json/values.js'
-import { CliError, usageError } from './cli-error.js'
+import { usageError } from './cli-error.js'
+import { readInputFile } from './input-file.js'
 import { readStdin } from './stdin.js'
 
 /** One golden question of a file of JSON lines. */
@@ -19,19 +19,15 @@ const KNOWN = new Set(['question', 'expectedEvidenceIds', 'tags', 'metadata', ..
 
 /** The questions of a file, or of stdin where it is `-`: all of them, or none. @throws CliError exit 2 */
 export async function readGoldenFile(file: string): Promise<GoldenLine[]> {
-  return parseGoldenLines(file === '-' ? await readStdin('the list of golden questions') : readText(file))
+  return parseGoldenLines(
+    file === '-'
+      ? await readStdin('the list of golden questions')
+      : readInputFile(file, 'the list of golden questions'),
+  )
 }
 
 export function parseGoldenLines(text: string): GoldenLine[] {
   return text.split(/\r?\n/).flatMap((json, index) => (json.trim() === '' ? [] : [parseLine(json, index + 1)]))
-}
-
-function readText(file: string): string {
-  try {
-    return readFileSync(file, 'utf8')
-  } catch (cause) {
-    throw new CliError(`${file} cannot be read`, { code: 'unreadable-file', exit: 2, cause })
-  }
 }
 
 function parseLine(json: string, line: number): GoldenLine {

@@ -6,7 +6,7 @@ const PRIVATE = 0o600
 
 /** Writes a file that other programs read, with a copy of what it was beside it. @returns the copy */
 export function writeKept({ path, text, isNew }: { path: string; text: string; isNew: boolean }): string | undefined {
-  mkdirSync(dirname(path), { recursive: true })
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
   const backup = isNew ? undefined : freeName(path)
   if (backup !== undefined) copyFileSync(path, backup)
   const draft = `${path}.ks-${process.pid}`

@@ -1,6 +1,7 @@
 import { ApiError, ConnectionError, DaemonStartError, errnoOf } from '../client/errors.js'
 import { ERRORS, EXIT, KsError } from '../contract/errors.js'
 import { CliError } from './cli-error.js'
+import { FILE_REASONS } from './file-reason.js'
 import { escapeUnseen, terminalWidth, tty } from './terminal.js'
 import { writeErr } from './terminal-writer.js'
 
@@ -42,17 +43,6 @@ export function errorReport(error: unknown): ErrorReport {
     { code: 'unexpected', message: `unexpected error (${message})`, exitCode: EXIT.failed, details: [] },
     "run again with `--debug`; the daemon's log is `ks daemon logs -n 50`",
   )
-}
-
-const FILE_REASONS: Readonly<Record<string, string>> = {
-  EACCES: 'permission denied',
-  EPERM: 'permission denied',
-  EROFS: 'the file system is read-only',
-  ENOTDIR: 'a part of the path is no folder',
-  EISDIR: 'it is a folder',
-  ENOENT: 'there is no such file or folder',
-  ENOSPC: 'the disk is full',
-  EDQUOT: 'the disk quota is used up',
 }
 
 /** A file or folder that the system would not give: its path and why. */

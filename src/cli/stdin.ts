@@ -1,4 +1,5 @@
 import { usageError } from './cli-error.js'
+import { unreadable } from './input-file.js'
 
 /** Everything on stdin, as text. @throws CliError exit 2 when stdin is a terminal, where nothing would come */
 export async function readStdin(what: string): Promise<string> {
@@ -24,7 +25,7 @@ export async function readList(what: string, nul: boolean): Promise<string[]> {
 export async function readTextFile(path: string, what: string): Promise<string> {
   const { readFile } = await import('node:fs/promises')
   const bytes = await readFile(path).catch((error: unknown) => {
-    throw usageError(`${what} cannot be read: ${error instanceof Error ? error.message : String(error)}`)
+    throw unreadable(what, path, error)
   })
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)

@@ -19,7 +19,7 @@ export function warnOfSkew(options: {
   }
   try {
     mkdirSync(options.stateDir, { recursive: true, mode: 0o700 })
-    writeFileSync(mark, `${options.theirs}\n`)
+    writeFileSync(mark, `${options.theirs}\n`, { mode: 0o600 })
   } catch {
     // Without the mark the warning comes again, which is better than never.
   }

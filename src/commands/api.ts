@@ -1,8 +1,8 @@
-import { readFile } from 'node:fs/promises'
 import * as Args from '@oclif/core/args'
 import * as Flags from '@oclif/core/flags'
 import { apiRequest } from '../cli/api-request.js'
 import { BaseCommand } from '../cli/base-command.js'
+import { readInputFile } from '../cli/input-file.js'
 import { toJson } from '../cli/output.js'
 import { saveBody } from '../cli/save-body.js'
 import { readStdin } from '../cli/stdin.js'
@@ -45,7 +45,8 @@ export default class Api extends BaseCommand {
   async run(): Promise<void> {
     const { args, flags } = await this.parse(Api)
     const { input } = flags
-    const source = input === '-' ? readStdin('the body') : input === undefined ? undefined : readFile(input, 'utf8')
+    const source =
+      input === '-' ? readStdin('the body') : input === undefined ? undefined : readInputFile(input, 'the body')
     const request = apiRequest({
       method: args.method,
       path: args.path,

@@ -147,7 +147,7 @@ export default class Read extends BaseCommand {
         yield Buffer.from(piece)
       }
     }
-    if (out !== undefined) mkdirSync(out, { recursive: true })
+    if (out !== undefined) mkdirSync(out, { recursive: true, mode: 0o700 })
     const ending = this.out.isJson ? 'json' : ENDINGS[form]
     const place = out === undefined ? undefined : join(out, `${file.filename}.${ending}`)
     await saveBody(Readable.from(noting()), place, this.between)

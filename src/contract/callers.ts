@@ -5,6 +5,8 @@ export interface TokenRights {
   scopes: ReadonlySet<string>
   /** signed by the data directory, for its own tenant, with every scope */
   operator: boolean
+  /** belongs to the session of a console tab */
+  isTab: boolean
 }
 
 /** What a request carries: nothing that is valid, a token, a key of a chat application, or a visit of its page. */
@@ -14,10 +16,11 @@ export type CallerKind =
   | { carries: 'visit'; isOwner: boolean }
 
 const EVERY_SCOPE = 'knowledge-spaces:*'
-const token = (scopes: readonly string[], operator = false): CallerKind => ({
+const token = (scopes: readonly string[], { operator = false, isTab = false } = {}): CallerKind => ({
   carries: 'token',
   scopes: new Set(scopes),
   operator,
+  isTab,
 })
 
 /**
@@ -31,7 +34,8 @@ export const CALLERS: Readonly<Record<string, CallerKind>> = {
   'token with read': token(['knowledge-spaces:read']),
   'token with write': token(['knowledge-spaces:write']),
   'token with every scope': token([EVERY_SCOPE]),
-  operator: token([EVERY_SCOPE], true),
+  operator: token([EVERY_SCOPE], { operator: true }),
+  'console tab': token([EVERY_SCOPE], { operator: true, isTab: true }),
   'application key': { carries: 'key' },
   'owner of the application, on its page': { carries: 'visit', isOwner: true },
   'visitor of the page': { carries: 'visit', isOwner: false },
@@ -42,13 +46,17 @@ type Access = Pick<RouteDefinition, 'scope' | 'only' | 'visitors'>
 /** The right that the holder of a token lacks for an operation, as a sentence; undefined where nothing is missing. */
 export function missingRight(
   { scope, only }: Pick<Access, 'scope' | 'only'>,
-  { scopes, operator }: TokenRights,
+  { scopes, operator, isTab }: TokenRights,
 ): string | undefined {
   if (!scopes.has(EVERY_SCOPE)) {
     if (!scopes.has(`knowledge-spaces:${scope}`)) return `the token lacks the scope knowledge-spaces:${scope}`
     if (only === 'every-scope') return `the token lacks the scope ${EVERY_SCOPE}`
   }
-  return only === 'operator' && !operator ? 'only the operator of this daemon may do this' : undefined
+  if (only === 'operator' || only === 'operator-outside-tabs')
+    if (!operator) return 'only the operator of this daemon may do this'
+  if (only === 'operator-outside-tabs' && isTab)
+    return 'the token of a console tab may not do this: use a terminal'
+  return undefined
 }
 
 /** Whether a visit of the page of an application may call an operation of the chat service. */

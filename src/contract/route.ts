@@ -10,7 +10,7 @@ export interface RouteDefinition {
   /** `application`: a key of a chat application instead of a token */
   scope: 'read' | 'write' | 'public' | 'application'
   /** which holders of the scope may call it: all where absent */
-  only?: 'every-scope' | 'operator'
+  only?: 'every-scope' | 'operator' | 'operator-outside-tabs'
   /** a visitor of the page of an application may call it, as a key of the application may */
   visitors?: true
   summary: string
@@ -35,7 +35,7 @@ export interface RouteDefinition {
   shownOnce?: readonly string[]
   /** media types of a binary body; application/octet-stream where absent */
   binary?: readonly string[]
-  /** the binary body is sent as it is made */
+  /** the body, binary or JSON, is sent as it is made where it is long */
   streamed?: true
   /** media type of a text body */
   text?: string

@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import type { JsonBody } from '../engine/base/json-body.js'
 import { defined } from '../lib/defined.js'
 import { isLongJson, stringifyInSlices } from '../lib/json/stringify.js'
 import type { Exchange } from './edge.js'
@@ -105,8 +106,26 @@ export function streamedResponse(
   return eventsReply(open.body, exchange.base, stream.headers)
 }
 
+/** The response of a route whose body is sent as it is made: bytes, or JSON, which comes at once where it is short. */
+export async function sentStream(exchange: Exchange, operation: Operation, result: unknown): Promise<Reply | Response> {
+  const isJson = operation.bodies.has(200)
+  if (!isJson) return sentBytes(exchange, operation, result as ByteStream, ATTACHMENT)
+  const body = result as JsonBody<unknown>
+  if (exchange.options.checkResponses) assertBody(operation, 200, await body.value())
+  if (body.kept !== undefined) return jsonBytesReply(200, body.kept)
+  const bytes = body.pieces()
+  return sentBytes(exchange, operation, { bytes, close: () => undefined }, { 'content-type': 'application/json' })
+}
+
+const ATTACHMENT = { 'cache-control': 'no-store', 'content-disposition': 'attachment' }
+
 /** The response that sends bytes as they are made; its request is open work until the last of them is out. */
-export function sentBytes(exchange: Exchange, { route }: Operation, { bytes, close }: ByteStream): Response {
+function sentBytes(
+  exchange: Exchange,
+  { route }: Operation,
+  { bytes, close }: ByteStream,
+  headers: Record<string, string>,
+): Response {
   const { work, log } = exchange.options
   let forget = () => {}
   const open = openByteStream(bytes, (error) => {
@@ -119,15 +138,7 @@ export function sentBytes(exchange: Exchange, { route }: Operation, { bytes, clo
   forget = work.track(open)
   exchange.streaming = true
   const [type = 'application/octet-stream'] = route.binary ?? []
-  return new Response(open.body, {
-    status: 200,
-    headers: {
-      ...exchange.base,
-      'content-type': type,
-      'cache-control': 'no-store',
-      'content-disposition': 'attachment',
-    },
-  })
+  return new Response(open.body, { status: 200, headers: { ...exchange.base, 'content-type': type, ...headers } })
 }
 
 function assertShape(schema: z.ZodType, value: unknown, place: string): void {

@@ -2,6 +2,7 @@ import type { z } from 'zod'
 import type { RouteDefinition, RouteInput } from '../contract/route.js'
 import type { Engine } from '../engine/api.js'
 import type { Caller } from '../engine/base/caller.js'
+import type { JsonBody } from '../engine/base/json-body.js'
 import type { TabSession } from '../local/keys.js'
 import type { ChatVisits } from './chat/visits.js'
 import type { ReceiveUpload } from './gateway/upload-form.js'
@@ -58,7 +59,11 @@ type OkBody<T> = T extends z.ZodType
         ? EventStream
         : undefined
 
-type StreamedBody<R extends RouteDefinition> = R extends { streamed: true } ? ByteStream : never
+type StreamedBody<R extends RouteDefinition> = R extends { streamed: true }
+  ? R['ok'][keyof R['ok']] extends infer T extends z.ZodType
+    ? JsonBody<z.output<T>>
+    : ByteStream
+  : never
 
 type Several<T> = { [S in keyof T]: { status: S; body: OkBody<T[S]> } }[keyof T]
 type IsUnion<T, U = T> = T extends unknown ? ([U] extends [T] ? false : true) : never

@@ -72,6 +72,12 @@ const STREAM_GRACE_MS = 10_000
 const CUT_GRACE_MS = 1_000
 const TELL_MS = 1000
 
+/** What was renamed since something of another kind was there. */
+interface AsidePath {
+  path: string
+  aside: string
+}
+
 /** What was opened so far, closed in reverse when a start fails or the daemon stops. */
 type Closers = (() => void | Promise<void>)[]
 
@@ -83,7 +89,9 @@ type Closers = (() => void | Promise<void>)[]
  */
 export async function startDaemon(options: DaemonOptions): Promise<RunningDaemon> {
   const allowNetworkDisk = SETTINGS.allowNetworkDisk.read(options.env[SETTINGS.allowNetworkDisk.env] ?? false)
-  const layout = prepareDataDir(options.dataDir, { allowNetworkDisk })
+  const aside: AsidePath[] = []
+  const onAside = (path: string, to: string) => void aside.push({ path, aside: to })
+  const layout = prepareDataDir(options.dataDir, { allowNetworkDisk, onAside })
   const lock = acquireLock(layout.lock)
   if (lock === undefined) throw new DataDirOwned(options.dataDir, await holderFor(options.mode, layout))
   const closers: Closers = [() => lock.release()]
@@ -91,7 +99,7 @@ export async function startDaemon(options: DaemonOptions): Promise<RunningDaemon
     const room = new DiskRoom(layout.reserve, layout.root)
     closers.push(() => room.close())
     await room.begin()
-    return await startOwned(options, layout, { room, heldLock: lock.name }, closers)
+    return await startOwned(options, layout, { room, heldLock: lock.name, aside }, closers)
   } catch (error) {
     await closeAll(closers)
     throw error
@@ -106,7 +114,7 @@ async function holderFor(mode: DaemonMode, layout: DataLayout): Promise<number |
 async function startOwned(
   options: DaemonOptions,
   layout: DataLayout,
-  owned: { room: DiskRoom; heldLock: string },
+  owned: { room: DiskRoom; heldLock: string; aside: AsidePath[] },
   closers: Closers,
 ): Promise<RunningDaemon> {
   const { room } = owned
@@ -133,6 +141,7 @@ async function startOwned(
     origin === 'default' ? [] : [`${name} (${origin})`],
   )
   log.info({ version: identity.version, mode: options.mode, given }, 'starting')
+  for (const one of owned.aside) log.warn(one, 'a path of the data directory was of another kind and is put aside')
   const { config } = localDirs({ env: options.env, platform: process.platform, home: homedir() })
   const allowed = allowedPrograms(config)
   const settings = {

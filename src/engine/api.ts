@@ -25,6 +25,7 @@ import type {
 } from '../contract/gateway/spaces.js'
 import type { Health } from '../contract/gateway/system.js'
 import type { Caller } from './base/caller.js'
+import type { JsonBody } from './base/json-body.js'
 import type { ModelReference } from './base/model-reference.js'
 import type { Page, PageRequest } from './base/page.js'
 import type { QueryRun } from './base/query-run.js'
@@ -68,9 +69,14 @@ export interface Engine {
   documents: {
     list(caller: Caller, spaceId: string, page: PageRequest): Promise<Page<DocumentAsset>>
     get(caller: Caller, spaceId: string, documentId: string): Promise<DocumentAsset>
-    parseArtifact(caller: Caller, spaceId: string, documentId: string, version: number): Promise<ParseArtifact>
-    outline(caller: Caller, spaceId: string, documentId: string): Promise<DocumentOutline>
-    multimodal(caller: Caller, spaceId: string, documentId: string): Promise<DocumentMultimodalManifest>
+    parseArtifact(
+      caller: Caller,
+      spaceId: string,
+      documentId: string,
+      version: number,
+    ): Promise<JsonBody<ParseArtifact>>
+    outline(caller: Caller, spaceId: string, documentId: string): Promise<JsonBody<DocumentOutline>>
+    multimodal(caller: Caller, spaceId: string, documentId: string): Promise<JsonBody<DocumentMultimodalManifest>>
     itemAsset(
       caller: Caller,
       spaceId: string,

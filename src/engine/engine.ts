@@ -318,6 +318,7 @@ function wire(
       context.objects.close()
       // a log that the checkpointing thread has in hand would look as if it were needed
       await db.close(() => context.identity.closed())
+      context.identity.released()
     },
   }
 }

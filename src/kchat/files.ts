@@ -2,6 +2,7 @@ import { stat } from 'node:fs/promises'
 import type { IncomingMessage } from 'node:http'
 import { basename } from 'node:path'
 import { usageError } from '../cli/cli-error.js'
+import { unreadable } from '../cli/input-file.js'
 import { readText } from '../client/http.js'
 import { multipartBody, type UploadPart, UploadReadError } from '../client/multipart.js'
 import { isRecord, textOf } from '../lib/json/values.js'
@@ -33,9 +34,7 @@ function stdinPart(filename: string): UploadPart {
 
 async function filePart(file: string, name: string | undefined): Promise<UploadPart> {
   const found = await stat(file).catch((error: unknown) => {
-    throw usageError(
-      `${JSON.stringify(file)} cannot be read: ${error instanceof Error ? error.message : String(error)}`,
-    )
+    throw unreadable('the bytes', file, error)
   })
   if (!found.isFile()) throw usageError(`${JSON.stringify(file)} is not a file`)
   return { filename: name ?? basename(file), content: { path: file, size: found.size } }

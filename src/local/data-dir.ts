@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, statfsSync } from 'node:fs'
 import { KsError } from '../contract/errors.js'
 import { type DataLayout, dataLayout, LAYOUT_VERSION } from './layout.js'
 import { createPrivateFile, readIfExists } from './private-file.js'
-import { makePrivate } from './private-modes.js'
+import { makePrivate, type OnAside } from './private-modes.js'
 
 /** File systems whose locks or renames cannot be relied on, by the magic number of statfs(2). */
 const NETWORK_FILE_SYSTEMS: Readonly<Record<number, string>> = {
@@ -19,11 +19,11 @@ const NETWORK_FILE_SYSTEMS: Readonly<Record<number, string>> = {
  * @throws KsError `unavailable` for a newer layout, a network file system, a VERSION file that is no number, or a link or
  *   another user's file in a place of the directory
  */
-export function prepareDataDir(root: string, options: { allowNetworkDisk: boolean }): DataLayout {
+export function prepareDataDir(root: string, options: { allowNetworkDisk: boolean; onAside?: OnAside }): DataLayout {
   const layout = dataLayout(root)
   mkdirSync(root, { recursive: true, mode: 0o700 })
   if (!options.allowNetworkDisk) refuseNetworkDisk(root)
-  makePrivate(layout)
+  makePrivate(layout, options.onAside)
   for (const folder of [layout.runDir, layout.logsDir]) mkdirSync(folder, { recursive: true, mode: 0o700 })
   const text = existsSync(layout.version)
     ? (readIfExists(layout.version) ?? '')

@@ -1,4 +1,4 @@
-import { chmodSync, lstatSync, readdirSync, type Stats, statSync } from 'node:fs'
+import { chmodSync, lstatSync, readdirSync, renameSync, type Stats, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { KsError } from '../contract/errors.js'
 import type { DataLayout } from './layout.js'
@@ -9,24 +9,53 @@ const OTHERS = 0o077
 const FOLDER_MODE = 0o700
 const FILE_MODE = 0o600
 
+const LOG_NAME = /^daemon\.log(?:\.\d+)?$/
+
+/** Reports a path that was renamed, since something of another kind was there. */
+export type OnAside = (path: string, aside: string) => void
+
 /**
  * Makes everything of a data directory its owner's alone: folders and files that others may read or write are mended.
  * Keys that others could read are left to the code that loads them: they may be known already.
  *
- * @throws KsError `unavailable` where a link, another user's file, or something of another kind stands in a place
+ * @param onAside where given, a folder in the path of a derived file, or a file in that of a derived folder, is renamed
+ * @throws KsError `unavailable` where a path is a link, another user's, or of another kind
  */
-export function makePrivate(layout: DataLayout): void {
+export function makePrivate(layout: DataLayout, onAside?: OnAside): void {
   if (process.platform === 'win32') return // modes say nothing there
   // the directory itself may be reached by a link: the user who starts the daemon names it
   mend(layout.root, statSync(layout.root), FOLDER_MODE)
   const { runDir, logsDir, databaseDir, objects, indexes } = layout
+  const { version, lock, daemonFile, cliToken, config, reserve, signingKey, dataKey, socket } = layout
+  if (onAside !== undefined) {
+    for (const folder of [runDir, logsDir, indexes]) putAside(folder, 'folder', onAside)
+    const logs = namesIn(logsDir).filter((name) => LOG_NAME.test(name))
+    for (const file of [daemonFile, cliToken, reserve, socket, ...logs.map((name) => join(logsDir, name))])
+      putAside(file, 'file', onAside)
+  }
   for (const folder of [runDir, logsDir, databaseDir, objects, join(objects, 'tmp'), indexes])
     checkPlace(folder, 'folder')
-  const { version, lock, daemonFile, cliToken, config, reserve, signingKey, dataKey } = layout
   for (const file of [version, lock, daemonFile, cliToken, config, reserve]) checkPlace(file, 'file')
   for (const key of [signingKey, dataKey]) refuseForeign(key, lstatIfExists(key), 'file')
-  for (const folder of [logsDir, databaseDir])
-    for (const name of namesIn(folder)) checkPlace(join(folder, name), 'file')
+  for (const name of namesIn(databaseDir)) checkPlace(join(databaseDir, name), 'file')
+  for (const name of namesIn(logsDir)) {
+    const path = join(logsDir, name)
+    checkPlace(path, !LOG_NAME.test(name) && lstatIfExists(path)?.isDirectory() === true ? 'folder' : 'file')
+  }
+}
+
+/** Renames a path whose content can be made again where it is of another kind. Links are left to the checks. */
+function putAside(path: string, kind: 'folder' | 'file', onAside: OnAside): void {
+  const found = lstatIfExists(path)
+  if (found === undefined || found.isSymbolicLink() || found.isDirectory() === (kind === 'folder')) return
+  const aside = `${path}.aside-${Date.now()}`
+  try {
+    renameSync(path, aside)
+  } catch (cause) {
+    if (isCode(cause, 'ENOENT')) return // another daemon that starts renamed it
+    throw new KsError('unavailable', `${path} must be a ${kind}, and what is there cannot be renamed`, { cause })
+  }
+  onAside(path, aside)
 }
 
 function checkPlace(path: string, kind: 'folder' | 'file'): void {

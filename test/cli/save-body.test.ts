@@ -1,5 +1,14 @@
 import { once } from 'node:events'
-import { lstatSync, mkdtempSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  lstatSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
@@ -29,6 +38,18 @@ describe('what `-o` writes', () => {
     expect(readFileSync(at('out.json'), 'utf8')).toBe('the answer')
     expect(readFileSync(at('second.xml'), 'utf8')).toBe('other')
   })
+
+  it.skipIf(process.platform === 'win32')(
+    'makes a file that its owner alone may read, also where others could read the old one',
+    async () => {
+      for (const _ of ['new', 'replaced']) {
+        await saveText('words of a hidden source', at('out.json'))
+        expect((statSync(at('out.json')).mode & 0o777).toString(8)).toBe('600')
+        writeFileSync(at('out.json'), 'old')
+        chmodSync(at('out.json'), 0o644)
+      }
+    },
+  )
 
   it.skipIf(process.platform === 'win32')('flows into a pipe, which stays one', async () => {
     execaSync('mkfifo', [at('pipe')], { reject: false })

@@ -254,4 +254,27 @@ describe('ks why', () => {
     expect((await home.ks(['why', '--trace', traceId, 'x', 'lights.md', '--space', 'port'])).code).toBe(2)
     expect((await home.ks(['why', 'a question alone', '--space', 'port'])).code).toBe(2)
   })
+
+  it('states that a baseline or a list of questions is missing or a folder, with its path', async () => {
+    home.file('other.json', '{"version":2}')
+    home.file('folder/inner.json', '{}')
+    const wrong: [string[], string][] = [
+      [
+        ['--baseline', 'nowhere.json'],
+        'the baseline cannot be read from "nowhere.json": there is no such file or folder',
+      ],
+      [['--baseline', 'folder'], 'the baseline cannot be read from "folder": it is a folder'],
+      [['--baseline', 'other.json'], 'other.json is not a baseline of'],
+      [['--file', 'nowhere.yaml'], 'the list of questions cannot be read from "nowhere.yaml": there is no such file'],
+    ]
+    for (const [args, message] of wrong) {
+      const run = await golden(args)
+      expect([run.code, run.stderr]).toEqual([2, expect.stringContaining(message)])
+    }
+    const imported = await home.ks(['golden', 'import', 'nowhere.jsonl', '--space', 'port'])
+    expect([imported.code, imported.stderr]).toEqual([
+      2,
+      expect.stringContaining('"nowhere.jsonl": there is no such file'),
+    ])
+  })
 })

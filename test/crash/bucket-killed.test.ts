@@ -8,7 +8,7 @@ import { type StrictS3, startStrictS3 } from '../helpers/places/strict-s3.js'
 import { OBJECTS_CHILD } from './objects-child.js'
 
 const HOURS = 3_600_000
-const CERTAIN = { openedAt: 0, doubt: () => undefined, closed() {} }
+const CERTAIN = { openedAt: 0, doubt: () => undefined, closed() {}, released() {} }
 /** More steps, and more requests, than anything takes. */
 const STEPS = 20
 

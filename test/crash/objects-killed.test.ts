@@ -6,7 +6,7 @@ import { type Gateway, temporaryStore } from '../engine/objects/stores.js'
 import { OBJECTS_CHILD } from './objects-child.js'
 
 const HOURS = 3_600_000
-const CERTAIN = { openedAt: 0, doubt: () => undefined, closed() {} }
+const CERTAIN = { openedAt: 0, doubt: () => undefined, closed() {}, released() {} }
 /** More steps than anything takes, in case one is added. */
 const STEPS = 20
 

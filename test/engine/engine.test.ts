@@ -34,10 +34,12 @@ describe('the main job', () => {
     const [citation] = bundle.items[0].citations
     const asset = await test.engine.documents.get(ADA, spaceId, citation.documentAssetId)
     expect(asset.filename).toBe('docs/retention.md')
-    const artifact = await test.engine.documents.parseArtifact(ADA, spaceId, asset.id, citation.documentVersion)
+    const artifact = await test.engine.documents
+      .parseArtifact(ADA, spaceId, asset.id, citation.documentVersion)
+      .then((body) => body.value())
     expect(artifact.artifactHash).toBe(citation.artifactHash)
     expect(artifact.elements.length).toBeGreaterThan(2)
-    const outline = await test.engine.documents.outline(ADA, spaceId, asset.id)
+    const outline = await test.engine.documents.outline(ADA, spaceId, asset.id).then((body) => body.value())
     expect(JSON.stringify(outline.nodes)).toContain('Defaults')
   })
 
@@ -161,7 +163,8 @@ describe('documents over time', () => {
       const { bulkJobId } = await test.engine.documents.reindex(ADA, spaceId, { documentIds: [item.asset.id] })
       await expect.poll(() => test.engine.jobs.bulk(ADA, bulkJobId)).toMatchObject({ status: 'completed' })
     }
-    const artifact = (version: number) => test.engine.documents.parseArtifact(ADA, spaceId, item.asset.id, version)
+    const artifact = (version: number) =>
+      test.engine.documents.parseArtifact(ADA, spaceId, item.asset.id, version).then((body) => body.value())
     for (const version of [3, 4, 5]) expect((await artifact(version)).version).toBe(version)
     expect((await artifact(1)).version).toBe(1)
     ahead = 16 * 60_000

@@ -71,8 +71,8 @@ async function readAll(engine: Engine): Promise<Map<string, unknown>> {
         ).items,
     ],
     ...documents.flatMap(({ id, filename }): [string, () => Promise<unknown>][] => [
-      [`artifact ${filename}`, () => engine.documents.parseArtifact(ADA, spaceId, id, 1)],
-      [`outline ${filename}`, () => engine.documents.outline(ADA, spaceId, id)],
+      [`artifact ${filename}`, () => engine.documents.parseArtifact(ADA, spaceId, id, 1).then((body) => body.value())],
+      [`outline ${filename}`, () => engine.documents.outline(ADA, spaceId, id).then((body) => body.value())],
       [
         `cat ${filename}`,
         () => engine.fs.cat(ADA, spaceId, { path: `/sources/uploads/${filename}`, offset: 0, maxBytes: 100_000 }),

@@ -21,7 +21,7 @@ export async function imported(
   engine: Engine,
   caller: Caller,
   bundle: Uint8Array,
-  options: { slug?: string; piece?: number } = {},
+  options: { slug?: string; as?: string; piece?: number } = {},
 ): Promise<ImportedBundle> {
   const { piece = 64 * 1024, ...rest } = options
   return await engine.bundles.import(caller, Readable.from(inPieces(bundle, piece)), {

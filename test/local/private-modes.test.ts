@@ -1,4 +1,15 @@
-import { chmodSync, mkdirSync, mkdtempSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -61,6 +72,35 @@ describe('a data directory at the start', () => {
     writeFileSync(layout[name], '')
     expect(prepare).toThrow('must be a folder')
   })
+
+  it.each([
+    ...(['daemonFile', 'cliToken', 'reserve', 'socket', 'log'] as const).map((name) => [name, 'folder'] as const),
+    ...(['runDir', 'logsDir', 'indexes'] as const).map((name) => [name, 'file'] as const),
+  ])('renames %s where a %s is in its path, reports it once and starts again with what was renamed', (name, kind) => {
+    rmSync(layout[name], { recursive: true, force: true })
+    if (kind === 'folder') mkdirSync(join(layout[name], 'inner'), { recursive: true })
+    else writeFileSync(layout[name], 'text')
+    const asides: string[][] = []
+    const start = () =>
+      prepareDataDir(layout.root, { allowNetworkDisk: true, onAside: (...one) => void asides.push(one) })
+    start()
+    start()
+    expect(asides).toEqual([[layout[name], expect.stringMatching(/\.aside-\d+$/)]])
+    const [aside = ''] = asides[0]?.slice(1) ?? []
+    expect(kind === 'folder' ? existsSync(join(aside, 'inner')) : readFileSync(aside, 'utf8')).toEqual(
+      kind === 'folder' ? true : 'text',
+    )
+  })
+
+  it.each(['lock', 'config', 'database'] as const)(
+    'refuses a folder in the path of %s, which cannot be made again',
+    (name) => {
+      rmSync(layout[name])
+      mkdirSync(layout[name])
+      const start = () => prepareDataDir(layout.root, { allowNetworkDisk: true, onAside: () => undefined })
+      expect(start).toThrow('must be a file')
+    },
+  )
 
   it('leaves keys that others could read as they are: loading them is refused', () => {
     chmodSync(layout.signingKey, 0o644)

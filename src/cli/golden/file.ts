@@ -1,8 +1,8 @@
-import { readFileSync } from 'node:fs'
 import { extname } from 'node:path'
 import { parseDocument } from 'yaml'
 import { isRecord } from '../../lib/json/values.js'
 import { usageError } from '../cli-error.js'
+import { readInputFile } from '../input-file.js'
 import { type GoldenCase, readCase } from './question.js'
 
 /** Aliases may repeat a value this often: more is an attack, not a list of questions. */
@@ -14,21 +14,13 @@ const MAX_ALIASES = 100
  * @throws CliError exit 2 naming the file, the place and the rule
  */
 export function readCases(file: string): GoldenCase[] {
-  const text = readText(file)
+  const text = readInputFile(file, 'the list of questions')
   const ending = extname(file).toLowerCase()
   if (ending === '.jsonl' || ending === '.ndjson') return readLines(text, file)
   const value = ending === '.json' ? readJson(text, file) : readYaml(text, file)
   const list = isRecord(value) ? value.questions : value
   if (!Array.isArray(list)) throw usageError(`${file} must hold a list of questions`)
   return list.map((entry: unknown, index) => readCase(entry, `${file}: question ${index + 1}`))
-}
-
-function readText(file: string): string {
-  try {
-    return readFileSync(file, 'utf8')
-  } catch (error) {
-    throw usageError(`${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`)
-  }
 }
 
 function readLines(text: string, file: string): GoldenCase[] {

@@ -1,7 +1,8 @@
 import { defined } from '../../lib/defined.js'
 import { isRecord, textOf } from '../../lib/json/values.js'
-import { CliError, usageError } from '../cli-error.js'
-import { readJsonObject } from '../json-file.js'
+import { usageError } from '../cli-error.js'
+import { readInputFile } from '../input-file.js'
+import { parseJsonObject } from '../json-file.js'
 import { type CaseResult, type Metrics, metricsOf } from './measure.js'
 
 /** One thing that must hold. */
@@ -41,12 +42,12 @@ export function baselineOf(results: readonly CaseResult[], run: { mode: string; 
   return { version: 1, createdAt: new Date().toISOString(), ...run, metrics: metricsOf(results), questions }
 }
 
-/** @throws CliError exit 2 when the file is not a baseline */
+/** @throws CliError exit 2 for a file that is missing, cannot be read or is not a baseline */
 export function readBaseline(file: string): Baseline {
-  const value = readJsonObject(file)
+  const value = parseJsonObject(file, readInputFile(file, 'the baseline'))
   const { questions, mode, k, createdAt } = value
   if (value.version !== 1 || !isRecord(questions) || typeof k !== 'number')
-    throw new CliError(`${file} is not a baseline of \`ks golden run --save-baseline\``, { code: 'usage', exit: 2 })
+    throw usageError(`${file} is not a baseline of \`ks golden run --save-baseline\``)
   const kept: Baseline['questions'] = {}
   for (const [id, figures] of Object.entries(questions)) {
     if (!isRecord(figures)) throw usageError(`${file}: the figures of ${JSON.stringify(id)} must be an object`)

@@ -52,8 +52,8 @@ export function shownOf(file: FileRead, folder?: { path: string; name: string })
 
 /** Puts a new file in the place of what has its name: a link there is not followed. */
 function write(folder: string, name: string, bytes: Uint8Array): void {
-  mkdirSync(folder, { recursive: true })
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
   const path = join(folder, name)
   rmSync(path, { force: true })
-  writeFileSync(path, bytes, { flag: 'wx' })
+  writeFileSync(path, bytes, { flag: 'wx', mode: 0o600 })
 }

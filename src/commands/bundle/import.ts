@@ -5,7 +5,9 @@ import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../../cli/base-command.js'
 import { byteProgress } from '../../cli/bundle/progress.js'
 import { usageError } from '../../cli/cli-error.js'
+import { unreadable } from '../../cli/input-file.js'
 import { plural } from '../../cli/units.js'
+import { ApiError } from '../../client/errors.js'
 import type { UploadPart } from '../../client/multipart.js'
 import type { ImportedBundle } from '../../contract/gateway/bundles.js'
 import { defined } from '../../lib/defined.js'
@@ -13,14 +15,17 @@ import { defined } from '../../lib/defined.js'
 export default class BundleImport extends BaseCommand {
   static override summary = 'import the spaces of a bundle, all of them or nothing'
   static override description =
-    'Ids are kept, so a space cannot be imported where it is already. Nothing is visible before all was read. Needs a token with every scope.'
+    'Ids are kept; with --as the space is a copy with new ids, which can be in the same service. Nothing is visible before all is read. Needs a token with every scope.'
   static override examples = [
     '<%= config.bin %> bundle import example-space.tar',
-    '<%= config.bin %> bundle import example-space.tar --as another-name',
+    '<%= config.bin %> bundle import example-space.tar --as copy-of-example',
   ]
   static override args = { file: Args.string({ required: true, description: 'file to read, or - for stdin' }) }
   static override flags = {
-    as: Flags.string({ helpValue: 'slug', description: 'slug of the space here; only for a bundle of one' }),
+    as: Flags.string({
+      helpValue: 'slug',
+      description: 'import a copy with new ids under this slug; only for a bundle of one space',
+    }),
   }
 
   async run(): Promise<void> {
@@ -28,9 +33,10 @@ export default class BundleImport extends BaseCommand {
     const { part, size } = await partOf(args.file)
     const client = await this.client()
     const progress = byteProgress(this.out, 'sent', size)
-    const query = { ...defined({ slug: flags.as }) }
+    const query = { ...defined({ as: flags.as }) }
     const imported = await client
       .upload('POST /knowledge-spaces/bundle', { query, field: 'file', files: [part] }, progress.add)
+      .catch(adviseCopy)
       .finally(progress.end)
     await this.tell(imported)
   }
@@ -59,6 +65,16 @@ export default class BundleImport extends BaseCommand {
   }
 }
 
+/** @throws the error, with what to do where the space is in the service already */
+function adviseCopy(error: unknown): never {
+  if (!(error instanceof ApiError) || (error.code !== 'slug-taken' && error.code !== 'id-taken')) throw error
+  throw new ApiError({
+    ...error,
+    message: error.message,
+    hint: '`--as NAME` imports a copy with new ids under another slug',
+  })
+}
+
 async function partOf(file: string): Promise<{ part: UploadPart; size?: number }> {
   const mimeType = 'application/x-tar'
   if (file === '-') {
@@ -66,10 +82,8 @@ async function partOf(file: string): Promise<{ part: UploadPart; size?: number }
     return { part: { filename: 'bundle.tar', mimeType, content: { stream: process.stdin } } }
   }
   const found = await stat(file).catch((error: unknown) => {
-    throw usageError(
-      `${JSON.stringify(file)} cannot be read: ${error instanceof Error ? error.message : String(error)}`,
-    )
+    throw unreadable('the bundle', file, error)
   })
-  if (!found.isFile()) throw usageError(`${JSON.stringify(file)} is no file`)
+  if (!found.isFile()) throw usageError(`${JSON.stringify(file)} is not a file`)
   return { part: { filename: basename(file), mimeType, content: { path: file, size: found.size } }, size: found.size }
 }

@@ -71,10 +71,12 @@ export const bundlesRoutes = [
     only: 'every-scope',
     summary: 'Import the spaces of a bundle, all of them or nothing; needs every scope.',
     description:
-      'Ids are kept, so that a space cannot be there twice. The tenant is that of the token. Nothing is visible before all of it was read and found to be whole.',
+      'Ids are kept, unless `as` asks for a copy: then the space, its documents, passages, sources, questions and traces get new ids, and the original may be in the same store. The tenant is that of the token. Nothing is visible before the complete bundle is read and checked.',
     query: z.strictObject({
       /** slug of the space in place of its own; only for a bundle of one space */
       slug: slug.optional(),
+      /** slug of a copy of the space, which gets new ids; only for a bundle of one space, and not with slug */
+      as: slug.optional(),
     }),
     multipart: { file: { name: 'file', many: false }, fields: z.strictObject({}), maxBytes: LIMITS.bundleBytes },
     ok: { 200: ImportedBundle },

@@ -53,24 +53,29 @@ export interface OutlineNode {
   metadata: Record<string, unknown>
 }
 
+/** A section as the parser makes it, without those below it. */
+export const SectionFields = z.strictObject({
+  id: z.string(),
+  title: z.string(),
+  level: positive,
+  tocSource: z.string(),
+  sectionPath: z.array(z.string()),
+  sourceElementIds: z.array(z.string()),
+  startOffset: count.optional(),
+  endOffset: count.optional(),
+  startPage: positive.optional(),
+  endPage: positive.optional(),
+  summary: z.string().optional(),
+})
+
 export const OutlineNode: z.ZodType<OutlineNode> = z
   .strictObject({
-    id: z.string(),
-    title: z.string(),
-    level: positive,
-    tocSource: z.string(),
-    sectionPath: z.array(z.string()),
+    ...SectionFields.shape,
     childNodeIds: z.array(z.string()),
     get children() {
       return z.array(OutlineNode)
     },
-    sourceElementIds: z.array(z.string()),
     sourceNodeIds: z.array(z.string()),
-    startOffset: count.optional(),
-    endOffset: count.optional(),
-    startPage: positive.optional(),
-    endPage: positive.optional(),
-    summary: z.string().optional(),
     titleLocation: z.unknown().optional(),
     metadata,
   })
@@ -176,6 +181,7 @@ export const documentPartsRoutes = [
         .pipe(positive),
     }),
     ok: { 200: ParseArtifact },
+    streamed: true,
     errors: [404],
   }),
   route({
@@ -186,6 +192,7 @@ export const documentPartsRoutes = [
     summary: 'Read the section tree of a document.',
     params: DocumentParams,
     ok: { 200: DocumentOutline },
+    streamed: true,
     errors: [404],
   }),
   route({
@@ -196,6 +203,7 @@ export const documentPartsRoutes = [
     summary: 'Read the tables, pictures, code blocks and pages of a document.',
     params: DocumentParams,
     ok: { 200: DocumentMultimodalManifest },
+    streamed: true,
     errors: [404],
   }),
   route({

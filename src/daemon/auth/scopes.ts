@@ -5,6 +5,6 @@ import type { Session } from './tokens.js'
 
 /** @throws KsError `scope-missing` */
 export function requireRight(route: Pick<RouteDefinition, 'scope' | 'only'>, session: Session): void {
-  const missing = missingRight(route, session)
+  const missing = missingRight(route, { ...session, isTab: session.tab !== undefined })
   if (missing !== undefined) throw new KsError('scope-missing', missing)
 }

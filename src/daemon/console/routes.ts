@@ -16,7 +16,7 @@ export const consoleRoutes = [
     method: 'POST',
     path: '/daemon/console/codes',
     scope: 'read',
-    only: 'operator',
+    only: 'operator-outside-tabs',
     summary: 'Make a code that one page of the console may exchange for a session of the operator.',
     ok: { 201: z.strictObject({ code: z.string(), sessionId: z.string(), expiresInSeconds: seconds }) },
     shownOnce: ['code'],

@@ -1,12 +1,18 @@
 import { z } from 'zod'
 import { BundleEnd, BundleManifest } from '../../contract/gateway/bundles.js'
+import { MultimodalItem, ParseElement, SectionFields } from '../../contract/gateway/document-parts.js'
 import { EvidenceBundle, TraceStep } from '../../contract/gateway/queries.js'
 import { RetrievalProfileBody } from '../../contract/gateway/retrieval-profile.js'
 import { CreateSpaceBody } from '../../contract/gateway/spaces.js'
-import { uuid } from '../../contract/primitives.js'
+import { count, uuid } from '../../contract/primitives.js'
 import type { BundleChecks, Checked } from '../../engine/bundles/checks.js'
+import type { StoredPart } from '../../engine/parse/stored.js'
 
-const texts = z.array(z.string())
+/** Texts, however many; a list of something else is one problem and not one for each member. */
+const texts = z.custom<string[]>(
+  (value) => Array.isArray(value) && value.every((one) => typeof one === 'string'),
+  'it must be a list of texts',
+)
 const { name, slug, description } = CreateSpaceBody.shape
 
 /** Cells of a bundle that the contract describes, by `table.column`. */
@@ -24,16 +30,36 @@ const CELLS: ReadonlyMap<string, z.ZodType> = new Map<string, z.ZodType>([
   ['evidence_bundles.body', EvidenceBundle],
 ])
 
+/** An item as it is stored: what its answer adds is left out. */
+const StoredItem = MultimodalItem.omit({ id: true, assetRef: true, enrichment: true }).extend({
+  captionElementId: z.string().optional(),
+  asset: z.strictObject({ contentType: z.string(), sha256: z.string(), size: count }).optional(),
+  externalUri: z.string().optional(),
+  drawn: z.literal(true).optional(),
+  sectionPath: texts,
+})
+
+const PARTS: Readonly<Record<StoredPart, z.ZodType>> = {
+  artifact: ParseElement.extend({ sectionPath: texts }),
+  outline: SectionFields.extend({ sectionPath: texts, sourceElementIds: texts }),
+  items: StoredItem,
+}
+
 /** What the engine asks of the contract while it reads a bundle. */
 export const BUNDLE_CHECKS: BundleChecks = {
   manifest: (value) => parsed(BundleManifest, value),
   end: (value) => parsed(BundleEnd, value),
   cells: new Set(CELLS.keys()),
+  part: (part, value) => problemOf(parsed(PARTS[part], value)),
   cell(cell, value) {
     const schema = CELLS.get(cell)
-    const found = schema === undefined ? undefined : parsed(schema, value)
-    return found !== undefined && 'problem' in found ? `does not fit: ${found.problem}` : undefined
+    const problem = schema === undefined ? undefined : problemOf(parsed(schema, value))
+    return problem === undefined ? undefined : `does not fit: ${problem}`
   },
+}
+
+function problemOf(found: Checked<unknown>): string | undefined {
+  return 'problem' in found ? found.problem : undefined
 }
 
 function parsed<T>(schema: z.ZodType<T>, value: unknown): Checked<T> {

@@ -1,5 +1,6 @@
 import { KsError } from '../../contract/errors.js'
 import type { bundlesRoutes, ImportedBundle } from '../../contract/gateway/bundles.js'
+import { defined } from '../../lib/defined.js'
 import type { HandlerDeps, Handlers } from '../operation.js'
 import { BUNDLE_CHECKS } from './bundle-checks.js'
 
@@ -10,10 +11,11 @@ export function bundlesHandlers({ engine: { bundles } }: HandlerDeps) {
     exportBundle: ({ caller, query, operator }) =>
       bundles.open(operator ? { ...caller, isDaemon: true } : caller, query.ids.split(',')),
     importBundle: async ({ caller, query, receive }) => {
+      if (query.slug !== undefined && query.as !== undefined)
+        throw new KsError('invalid-request', 'slug and as must not be given together')
       let imported: ImportedBundle | undefined
       await receive(async ({ content }) => {
-        const slug = query.slug === undefined ? {} : { slug: query.slug }
-        imported = await bundles.import(caller, content, { ...slug, checks: BUNDLE_CHECKS })
+        imported = await bundles.import(caller, content, { ...defined(query), checks: BUNDLE_CHECKS })
       })
       if (imported === undefined) throw new KsError('invalid-request', 'exactly one file must be given, received none')
       return imported

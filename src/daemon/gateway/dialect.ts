@@ -3,7 +3,7 @@ import { quote } from '../../contract/issues.js'
 import { acceptsIdempotencyKey } from '../../contract/openapi.js'
 import { linkAbort } from '../../lib/abort.js'
 import { defined } from '../../lib/defined.js'
-import { call, plainReply, replyTo, sentBytes, streamedResponse } from '../answer.js'
+import { call, plainReply, replyTo, sentStream, streamedResponse } from '../answer.js'
 import { requireRight } from '../auth/scopes.js'
 import type { Session } from '../auth/tokens.js'
 import type { Dialect, Exchange } from '../edge.js'
@@ -15,7 +15,6 @@ import { fingerprint, idempotencyKey, underKey } from '../http/idempotency.js'
 import { permitOrigin, preflightReply } from '../http/origin.js'
 import { checked, queryText, readParams, readQuery } from '../http/query.js'
 import { errorReply, type Reply } from '../http/reply.js'
-import type { ByteStream } from '../operation.js'
 import type { Operation } from '../routing.js'
 import { uploadForm } from './upload-form.js'
 
@@ -80,8 +79,7 @@ async function operate(
   const address = options.clientAddress(incoming)
   const input = { params, query, body, receive: form?.receive, caller, operator, address, tab }
   if (route.events !== undefined) return stream(exchange, operation, input)
-  if (route.streamed === true)
-    return sentBytes(exchange, operation, (await call(operation.handler, input)) as ByteStream)
+  if (route.streamed === true) return await sentStream(exchange, operation, await call(operation.handler, input))
   const work = (caller = session?.caller) =>
     plainReply(operation, { ...input, caller }, request.headers, options.checkResponses)
   if (key === undefined || session === undefined) return work()

@@ -1,4 +1,5 @@
 import type { BundleEnd, BundleManifest } from '../../contract/gateway/bundles.js'
+import type { StoredPart } from '../parse/stored.js'
 
 /** A value that has its shape, or what is wrong with it. */
 export type Checked<T> = { value: T } | { problem: string }
@@ -15,6 +16,8 @@ export interface BundleChecks {
    * @param value of JSON, what it says
    */
   cell(cell: string, value: unknown): string | undefined
+  /** What is wrong with an element of an artifact, a section of an outline without those below it, or an item, if anything. */
+  part(part: StoredPart, value: unknown): string | undefined
   /** the cells that `cell` knows */
   readonly cells: ReadonlySet<string>
 }

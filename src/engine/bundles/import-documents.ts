@@ -1,7 +1,7 @@
 import { KsError } from '../../contract/errors.js'
 import type { Bindable } from '../base/statements.js'
 import { takeNodeKeys } from '../compile/node-keys.js'
-import { artifactHash } from '../integrity/artifacts.js'
+import type { StoredPart } from '../parse/stored.js'
 import {
   insertKeyed,
   insertModelRead,
@@ -16,15 +16,15 @@ import { FLOATS } from '../storage/half.js'
 import { nodeHash } from '../storage/node-hash.js'
 import { ObjectStore } from '../storage/objects.js'
 import type { Write } from '../storage/program.js'
+import type { BundleChecks } from './checks.js'
 import type { DocumentTable } from './format.js'
 import { invalid } from './format.js'
 import { held, idTaken, type SpaceImport } from './import-space.js'
-import { PackedCheck } from './packed.js'
+import { PackedCheck, type PartHashes } from './packed.js'
 import { bytesOf, type Line, numberOf, type Reads, textOf } from './rows.js'
 
 const SLICE_NODES = 500
 const PARTS = ['artifact', 'outline', 'items'] as const
-type Part = (typeof PARTS)[number]
 
 interface Version {
   key: number
@@ -37,9 +37,9 @@ interface Version {
   seen: number
   vectors: number
   hash: string
-  /** what it is read from, as far as it came and is short */
-  texts: Map<Part, string>
-  parts: Set<Part>
+  hashes: PartHashes
+  /** packed parts that came so far */
+  parts: Set<StoredPart>
 }
 
 interface Document {
@@ -52,7 +52,7 @@ interface Document {
 /** A packed column that stands beside its row, and comes in pieces. */
 interface Open {
   version: Version
-  part: Part
+  part: StoredPart
   place: number
   check: PackedCheck
 }
@@ -60,12 +60,14 @@ interface Open {
 /** The documents of a space, page by page: what refers to a document comes before the next page. */
 export class DocumentsImport {
   readonly #of: SpaceImport
+  readonly #checks: BundleChecks
   #documents = new Map<string, Document>()
   #versions = new Map<string, Version>()
   #open: Open | undefined
 
-  constructor(of: SpaceImport) {
+  constructor(of: SpaceImport, checks: BundleChecks) {
     this.#of = of
+    this.#checks = checks
   }
 
   async add(table: Exclude<DocumentTable, 'documents'>, lines: readonly Line[]): Promise<void> {
@@ -124,7 +126,8 @@ export class DocumentsImport {
         throw invalid(`has ${version.seen} passages of ${name} and not ${version.expected}`)
       const missing = PARTS.find((part) => !version.parts.has(part))
       if (missing !== undefined) throw invalid(`has no ${missing} of ${name}`)
-      assertHash(name, version)
+      if (version.hashes.whole !== undefined && version.hashes.whole !== version.hash)
+        throw invalid(`has an artifact of ${name} that does not have its hash`)
       if (version.isLive) this.#of.withoutVectors += version.seen - version.vectors
     }
     this.#documents = new Map()
@@ -153,25 +156,18 @@ export class DocumentsImport {
       throw invalid(`has ${nameOf(line)} of a publication that its space does not have`)
     if (expected !== count && (isLive || expected !== 0))
       throw invalid(`has ${nameOf(line)} with ${expected} of its ${count} passages`)
-    const texts = new Map<Part, string>()
-    const parts = new Set<Part>()
+    const hashes: PartHashes = {}
+    const parts = new Set<StoredPart>()
     for (const part of PARTS) {
       const bytes = bytesOf(line[part])
       if (bytes.length === 0) continue
-      const check = new PackedCheck()
+      const check = new PackedCheck(part, this.#checks, hashes)
       await check.add(bytes)
-      await this.#took({ texts, parts }, part, nameOf(line), check)
+      await took(parts, part, nameOf(line), check)
     }
     const firstNode = await takeNodeKeys(context, expected)
     const hash = textOf(line.artifact_hash)
-    return { docKey: document.key, firstNode, expected, isLive, seen: 0, vectors: 0, hash, texts, parts }
-  }
-
-  async #took(into: Pick<Version, 'texts' | 'parts'>, part: Part, name: string, check: PackedCheck): Promise<void> {
-    const found = await check.end()
-    if ('problem' in found) throw invalid(`has a packed ${part} of ${name} that ${found.problem}`)
-    if (found.text !== undefined) into.texts.set(part, found.text)
-    into.parts.add(part)
+    return { docKey: document.key, firstNode, expected, isLive, seen: 0, vectors: 0, hash, hashes, parts }
   }
 
   *#insertVersion(line: Line, document: Document, version: Omit<Version, 'key'>): Write<number> {
@@ -198,7 +194,7 @@ export class DocumentsImport {
       if (!isNext) await this.#endPart()
       if (part === undefined || place !== (this.#open?.place ?? -1) + 1 || version.parts.has(part))
         throw invalid(`has parts of ${nameOf(line)} that do not follow one another`)
-      this.#open ??= { version, part, place: -1, check: new PackedCheck() }
+      this.#open ??= { version, part, place: -1, check: new PackedCheck(part, this.#checks, version.hashes) }
       this.#open.place = place
       await this.#open.check.add(bytesOf(line.bytes))
       const cells = this.#of.cells('version_parts', line, { version_key: version.key })
@@ -209,7 +205,7 @@ export class DocumentsImport {
   async #endPart(): Promise<void> {
     const open = this.#open
     this.#open = undefined
-    if (open !== undefined) await this.#took(open.version, open.part, 'a version', open.check)
+    if (open !== undefined) await took(open.version.parts, open.part, 'a version', open.check)
   }
 
   async #addAssets(lines: readonly Line[]): Promise<void> {
@@ -312,22 +308,8 @@ function isVector(bytes: Buffer, dimension: number): boolean {
   return true
 }
 
-/** The artifact and outline that are short enough to be read here: they are what was stored. */
-function assertHash(name: string, { texts, hash }: Version): void {
-  const [artifact, outline] = [texts.get('artifact'), texts.get('outline')].map((text) => parsed(text))
-  if (artifact === undefined || outline === undefined) {
-    if (texts.has('artifact') && texts.has('outline')) throw invalid(`has an artifact of ${name} that is not JSON`)
-    return
-  }
-  const text = artifact !== null && typeof artifact === 'object' && 'text' in artifact ? artifact.text : undefined
-  if (typeof text !== 'string' || !Array.isArray(outline) || artifactHash(text, outline) !== hash)
-    throw invalid(`has an artifact of ${name} that does not have its hash`)
-}
-
-function parsed(text: string | undefined): unknown {
-  try {
-    return text === undefined ? undefined : JSON.parse(text)
-  } catch {
-    return undefined
-  }
+async function took(parts: Set<StoredPart>, part: StoredPart, name: string, check: PackedCheck): Promise<void> {
+  const problem = await check.end()
+  if (problem !== undefined) throw invalid(`has a packed ${part} of ${name} that ${problem}`)
+  parts.add(part)
 }

@@ -218,9 +218,12 @@ function lost(): KsError {
   return new KsError('unavailable', 'the import was given up, since this gateway was taken for dead: begin it again')
 }
 
+/** What to do about a space whose slug or ids are here already. */
+export const COPY_ADVICE = 'import it as a copy with new ids (`ks bundle import FILE --as NAME`)'
+
 export function idTaken(table: string, id: string): KsError {
   return new KsError(
     'id-taken',
-    `the bundle brings ${JSON.stringify(id)} of ${table}, which is here already: a space cannot be in a store twice`,
+    `the bundle brings ${JSON.stringify(id)} of ${table}, which is here already: ${COPY_ADVICE}`,
   )
 }

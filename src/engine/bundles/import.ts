@@ -22,16 +22,19 @@ import {
   SCHEMA,
 } from './format.js'
 import { DocumentsImport } from './import-documents.js'
-import { idTaken, SpaceImport } from './import-space.js'
+import { COPY_ADVICE, idTaken, SpaceImport } from './import-space.js'
 import { spaceOf } from './imported-space.js'
 import { BUNDLE_LIMITS } from './limits.js'
-import { readLines } from './lines.js'
+import { parseBounded, readLines } from './lines.js'
+import { type NewIds, newIds } from './new-ids.js'
 import { ReceivedObjects } from './received-objects.js'
-import type { BundleTable, Line } from './rows.js'
+import { type BundleTable, type Line, textOf } from './rows.js'
 
 export interface ImportOptions {
   /** slug of the only space, in place of its own */
   slug?: string
+  /** slug of a copy of the only space: all of its ids are new */
+  as?: string
   checks: BundleChecks
   /** aborts when the engine is closed */
   signal: AbortSignal
@@ -62,6 +65,8 @@ export async function importBundle(
 
 /** The space whose files are being read: the last of them, and what it was of. */
 interface Current {
+  /** id of the space in the bundle */
+  name: string
   of: SpaceImport
   documents: DocumentsImport
   number: number
@@ -76,6 +81,9 @@ class BundleImport {
   readonly #reader: TarReader
   readonly #done: SpaceImport[] = []
   readonly #objects: ReceivedObjects
+  /** absent where ids are kept */
+  readonly #newIds: NewIds | undefined
+  readonly #slug: string | undefined
   readonly #rows = new Map<string, number>()
   #manifest: BundleManifest['spaces'] = []
   #current: Current | undefined
@@ -84,6 +92,8 @@ class BundleImport {
     this.#context = context
     this.#caller = caller
     this.#options = options
+    this.#slug = options.as ?? options.slug
+    this.#newIds = options.as === undefined ? undefined : newIds()
     this.#objects = new ReceivedObjects(context, caller.tenant)
     this.#reader = new TarReader(source)
   }
@@ -115,13 +125,15 @@ class BundleImport {
   }
 
   async #begin(manifest: BundleManifest): Promise<void> {
-    const { slug } = this.#options
     if (manifest.version > FORMAT_VERSION || manifest.schema > SCHEMA)
       throw invalid(`has format ${manifest.version} and schema ${manifest.schema}: use a newer version of this program`)
     const ids = manifest.spaces.map(({ id }) => id)
     if (ids.some((id, at) => at > 0 && id <= (ids[at - 1] ?? ''))) throw invalid('does not have its spaces in order')
-    if (slug !== undefined && ids.length > 1)
-      throw new KsError('invalid-request', `slug must be given for a bundle of one space, this one has ${ids.length}`)
+    if (this.#slug !== undefined && ids.length > 1)
+      throw new KsError(
+        'invalid-request',
+        `${this.#newIds === undefined ? 'slug' : 'as'} must be given for a bundle of one space, this one has ${ids.length}`,
+      )
     this.#manifest = manifest.spaces
     await this.#context.db.read(this.#assertRoom())
   }
@@ -133,12 +145,12 @@ class BundleImport {
     if ((yield* countSpaces(tenant)) + this.#manifest.length > spacesPerTenant)
       throw new KsError('capacity-exceeded', `a tenant holds at most ${spacesPerTenant} knowledge spaces`)
     for (const { slug } of this.#manifest) {
-      const wanted = this.#options.slug ?? slug
+      const wanted = this.#slug ?? slug
       const holder = yield* slugHolder(tenant, wanted)
       if (holder !== undefined)
         throw new KsError(
           'slug-taken',
-          `slug ${JSON.stringify(wanted)} is already used by space ${holder.id}; import it under another slug`,
+          `slug ${JSON.stringify(wanted)} is already used by space ${holder.id}: ${COPY_ADVICE}`,
         )
     }
   }
@@ -154,15 +166,21 @@ class BundleImport {
       throw invalid(`has a file of ${table} of ${entry.size} bytes, at most ${BUNDLE_LIMITS.rowsBytes} are possible`)
     const lines = readLines(table, await this.#reader.whole(), this.#options.checks)
     this.#rows.set(table, (this.#rows.get(table) ?? 0) + lines.length)
+    const ids = this.#newIds
     if (table === 'spaces') await this.#beginSpace(named, lines)
-    else await this.#addLines(this.#inOrder(named), table, lines)
+    else
+      await this.#addLines(
+        this.#inOrder(named),
+        table,
+        ids === undefined ? lines : lines.map((line) => ids.line(table, line)),
+      )
   }
 
   /** The space that a file belongs to, whose files come in order. */
   #inOrder({ space, number, table }: Extract<Named, { kind: 'rows' }>): Current {
     const current = this.#current
     const place = placeOf(table)
-    const isNext = current?.of.space.id === space && number === current.number + 1 && place >= current.place
+    const isNext = current?.name === space && number === current.number + 1 && place >= current.place
     if (current === undefined || !isNext) throw invalid(`has file ${number} of space ${space} out of place`)
     current.number = number
     current.place = place
@@ -209,11 +227,20 @@ class BundleImport {
       throw invalid(`has space ${space} otherwise than its manifest`)
     const { db } = this.#context
     // on a server, a transaction of this tenant would not see it
-    const there = await asDeployment(() => db.read(spaceWithId(space)))
-    if (there !== undefined && there.tenant !== this.#caller.tenant) throw idTaken('spaces', space)
-    const row = await db.write(() => this.#insertSpace(space, line))
+    const own = this.#newIds?.line('spaces', line) ?? line
+    const id = textOf(own.id)
+    const there = await asDeployment(() => db.read(spaceWithId(id)))
+    if (there !== undefined && there.tenant !== this.#caller.tenant) throw idTaken('spaces', id)
+    const row = await db.write(() => this.#insertSpace(id, own))
     const of = new SpaceImport(this.#context, row)
-    this.#current = { of, documents: new DocumentsImport(of), number, place: 0, table: 'spaces' }
+    this.#current = {
+      name: space,
+      of,
+      documents: new DocumentsImport(of, this.#options.checks),
+      number,
+      place: 0,
+      table: 'spaces',
+    }
   }
 
   *#insertSpace(id: string, line: Line): Write<SpaceRow> {
@@ -222,7 +249,7 @@ class BundleImport {
     if (there?.tenant === tenant && there.isDeleted === 1)
       throw new KsError('id-taken', `space ${id} was deleted here and is still being removed: try again later`)
     if (there !== undefined) throw idTaken('spaces', id)
-    yield* beginImport(spaceOf(line, tenant, this.#options.slug), this.#context.instance, Date.now())
+    yield* beginImport(spaceOf(line, tenant, this.#slug), this.#context.instance, Date.now())
     const row = yield* findSpaceOrDeleting(tenant, id)
     if (row === undefined) throw new KsError('internal', 'a space vanished while it was made')
     return row
@@ -278,8 +305,9 @@ class BundleImport {
     if (size > BUNDLE_LIMITS.manifestBytes) throw invalid(`has a ${name} of ${size} bytes`)
     const bytes = await this.#reader.whole()
     try {
-      return JSON.parse(bytes.toString('utf8'))
+      return parseBounded(name, bytes.toString('utf8'))
     } catch (cause) {
+      if (cause instanceof KsError) throw cause
       throw invalid(`has a ${name} that is not JSON`, cause)
     }
   }

@@ -11,14 +11,10 @@ export const BUNDLE_LIMITS = {
   /** documents of a page, whose objects are received before any of them is named */
   pageDocuments: 32,
   pageBytes: 64 * MIB,
-  /** of what a column holds of JSON, and of what is packed */
+  /** of the JSON of a column; packed parts have limits of their own, see `STORED_LIMITS` */
   depth: 64,
-  packedDepth: 128,
-  /** of an artifact, an outline or a list of items once unpacked: bytes, and what JSON has of values */
-  unpackedBytes: 1024 * MIB,
-  unpackedValues: 10_000_000,
-  /** bytes up to which it is also read, and compared with its hash */
-  readBytes: 8 * MIB,
+  /** members of the JSON of a column, a line or the manifest: parsed, each takes many times its text */
+  values: 200_000,
   text: 16 * MIB,
   dimension: 8192,
   modelBytes: 512 * MIB,

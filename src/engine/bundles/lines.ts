@@ -1,3 +1,5 @@
+import { KsError } from '../../contract/errors.js'
+import { hasMoreValuesThan, nestsDeeperThan } from '../../lib/json/depth.js'
 import { TABLE_FORMATS } from '../storage/format-tables.js'
 import type { BundleChecks } from './checks.js'
 import { invalid } from './format.js'
@@ -26,10 +28,18 @@ export function readLines(table: BundleTable, file: Buffer, checks: BundleChecks
 
 function parse(table: BundleTable, bytes: Buffer): unknown {
   try {
-    return JSON.parse(decoder.decode(bytes))
+    return parseBounded(`line of ${table}`, decoder.decode(bytes))
   } catch (cause) {
-    throw invalid(`has a line of ${table} that is not JSON`, cause)
+    throw cause instanceof KsError ? cause : invalid(`has a line of ${table} that is not JSON`, cause)
   }
+}
+
+/** @throws KsError `invalid-bundle` for more values or levels than a bundle has, SyntaxError where it is not JSON */
+export function parseBounded(what: string, json: string): unknown {
+  const { depth, values } = BUNDLE_LIMITS
+  if (nestsDeeperThan(json, depth)) throw invalid(`has a ${what} that is nested deeper than ${depth} levels`)
+  if (hasMoreValuesThan(json, values)) throw invalid(`has a ${what} that has more than ${values} values`)
+  return JSON.parse(json)
 }
 
 function wrongCells(table: BundleTable, line: Line, checks: BundleChecks): string | undefined {

@@ -1,85 +1,121 @@
-import { once } from 'node:events'
+import type { Hash } from 'node:crypto'
 import { createInflate, type Inflate } from 'node:zlib'
-import { BUNDLE_LIMITS } from './limits.js'
+import { JsonReader, JsonTooLarge } from '../../lib/json/reader.js'
+import { hashOfText, walkJson } from '../parse/read-stored.js'
+import { STORED_LIMITS, type StoredPart } from '../parse/stored.js'
+import { VALUE_LIMITS } from '../storage/packed.js'
+import type { BundleChecks } from './checks.js'
 
-const QUOTE = 0x22
-const BACKSLASH = 0x5c
-const OPENS: ReadonlySet<number> = new Set([0x5b, 0x7b])
-const CLOSES: ReadonlySet<number> = new Set([0x5d, 0x7d])
-const COMMA = 0x2c
+/** What a part has to be compared with the hash of its version. */
+export interface PartHashes {
+  /** of the text of the artifact; the JSON of the outline follows */
+  text?: Hash
+  /** of the text and the outline, where the artifact came before the outline */
+  whole?: string
+}
+
+/** A part that does not have its form. */
+class Misfit extends Error {}
 
 /**
- * Looks at packed JSON as it arrives, without ever holding all of it: how large it becomes, how deep and of how many values
- * it is. Whoever reads it later trusts that it fits into memory.
+ * Checks a packed part of a version against its schema while it arrives: no more than one element, item or section of it
+ * is in memory.
  */
 export class PackedCheck {
-  readonly #inflate: Inflate = createInflate()
-  /** the whole, as long as it is short */
-  #kept: Buffer[] | undefined = []
-  #bytes = 0
-  #values = 0
-  #depth = 0
-  #inString = false
-  #escaped = false
-  #problem: string | undefined
+  readonly #inflate: Inflate = createInflate({ chunkSize: 64 * 1024 })
+  readonly #problem: Promise<string | undefined>
 
-  constructor() {
-    this.#inflate.on('data', (piece: Buffer) => this.#look(piece))
-    this.#inflate.on('error', () => {
-      this.#problem ??= 'cannot be unpacked'
-    })
+  constructor(part: StoredPart, checks: BundleChecks, hashes: PartHashes) {
+    this.#problem = check(part, this.#inflate, checks, hashes).then(
+      () => undefined,
+      (error: unknown) => {
+        this.#inflate.destroy()
+        return problemOf(error)
+      },
+    )
+    this.#inflate.on('error', () => undefined) // it reaches the check as well
   }
 
   async add(packed: Uint8Array): Promise<void> {
-    if (this.#problem !== undefined || packed.length === 0) return
-    if (!this.#inflate.write(packed)) await Promise.race([once(this.#inflate, 'drain'), this.#ended()])
+    if (this.#inflate.destroyed || packed.length === 0) return
+    if (this.#inflate.write(packed)) return
+    await Promise.race([new Promise((resolve) => this.#inflate.once('drain', resolve)), this.#problem])
   }
 
-  /** @returns what is wrong with it, or its text where that is short */
-  async end(): Promise<{ problem: string } | { text: string | undefined }> {
-    if (this.#problem === undefined) {
-      const ended = this.#ended()
-      this.#inflate.end()
-      await ended
+  /** @returns what is wrong with it, if anything */
+  async end(): Promise<string | undefined> {
+    this.#inflate.end()
+    try {
+      return await this.#problem
+    } finally {
+      this.#inflate.destroy()
     }
-    this.#inflate.destroy()
-    if (this.#problem !== undefined) return { problem: this.#problem }
-    return { text: this.#kept === undefined ? undefined : Buffer.concat(this.#kept).toString('utf8') }
   }
+}
 
-  /** Resolves when nothing more comes, for good or bad. */
-  #ended(): Promise<void> {
-    if (this.#inflate.destroyed) return Promise.resolve()
-    return new Promise((resolve) => {
-      for (const event of ['end', 'error', 'close']) this.#inflate.once(event, () => resolve())
-    })
+async function check(part: StoredPart, inflate: Inflate, checks: BundleChecks, hashes: PartHashes): Promise<void> {
+  const assertFits = (value: unknown) => {
+    const wrong = checks.part(part, value)
+    if (wrong !== undefined) throw new Misfit(wrong)
   }
+  if (part === 'artifact') return await checkArtifact(readerOf(bounded(part, inflate)), assertFits, hashes)
+  if (part === 'items') return await checkItems(readerOf(bounded(part, inflate)), assertFits)
+  const hash = hashes.text
+  const pieces = hash === undefined ? bounded(part, inflate) : hashed(bounded(part, inflate), hash)
+  const close = (fields: object) => {
+    assertFits(fields)
+    return undefined
+  }
+  for await (const _ of walkJson(readerOf(pieces), { close }));
+  if (hash !== undefined) hashes.whole = hash.digest('hex')
+}
 
-  #look(piece: Buffer): void {
-    this.#bytes += piece.length
-    if (this.#bytes > BUNDLE_LIMITS.readBytes) this.#kept = undefined
-    this.#kept?.push(piece)
-    this.#problem ??= this.#wrong(piece)
-    if (this.#problem !== undefined) this.#inflate.destroy()
-  }
+function readerOf(pieces: AsyncIterable<Uint8Array>): JsonReader {
+  return new JsonReader(pieces, VALUE_LIMITS)
+}
 
-  #wrong(piece: Buffer): string | undefined {
-    if (this.#bytes > BUNDLE_LIMITS.unpackedBytes) return `is larger than ${BUNDLE_LIMITS.unpackedBytes} bytes unpacked`
-    for (const byte of piece) {
-      if (this.#escaped) this.#escaped = false
-      else if (this.#inString) {
-        if (byte === BACKSLASH) this.#escaped = true
-        else if (byte === QUOTE) this.#inString = false
-      } else if (byte === QUOTE) this.#inString = true
-      else if (byte === COMMA) this.#values++
-      else if (OPENS.has(byte)) {
-        this.#values++
-        this.#depth++
-      } else if (CLOSES.has(byte)) this.#depth--
-      if (this.#depth > BUNDLE_LIMITS.packedDepth) return `is nested deeper than ${BUNDLE_LIMITS.packedDepth} levels`
-    }
-    return this.#values > BUNDLE_LIMITS.unpackedValues
-      ? `has more than ${BUNDLE_LIMITS.unpackedValues} values`
-      : undefined
+async function checkArtifact(
+  json: JsonReader,
+  assertFits: (value: unknown) => void,
+  hashes: PartHashes,
+): Promise<void> {
+  const seen = new Set<string>()
+  for await (const key of json.keys()) {
+    if (seen.has(key)) throw new Misfit(`has ${key} twice`)
+    seen.add(key)
+    if (key === 'text') hashes.text = await hashOfText(json.text())
+    else if (key === 'elements') for await (const _ of json.members()) assertFits(await json.value())
+    else throw new Misfit(`has a key ${JSON.stringify(key.slice(0, 40))}`)
   }
+  await json.end()
+  if (seen.size < 2) throw new Misfit('does not have a text and elements')
+}
+
+async function checkItems(json: JsonReader, assertFits: (value: unknown) => void): Promise<void> {
+  for await (const _ of json.members()) assertFits(await json.value())
+  await json.end()
+}
+
+async function* bounded(part: StoredPart, pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const limit = STORED_LIMITS[part]
+  let bytes = 0
+  for await (const piece of pieces) {
+    bytes += piece.length
+    if (bytes > limit) throw new JsonTooLarge(`more than ${limit} bytes unpacked`)
+    yield piece
+  }
+}
+
+async function* hashed(pieces: AsyncIterable<Uint8Array>, hash: Hash): AsyncGenerator<Uint8Array> {
+  for await (const piece of pieces) {
+    hash.update(piece)
+    yield piece
+  }
+}
+
+function problemOf(error: unknown): string {
+  if (error instanceof Misfit) return `does not fit: ${error.message}`
+  if (error instanceof JsonTooLarge) return `has ${error.message}`
+  if (error instanceof SyntaxError) return `is not the JSON that it should be: ${error.message}`
+  return 'cannot be unpacked'
 }

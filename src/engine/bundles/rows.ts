@@ -1,5 +1,5 @@
 import { isUuid } from '../../lib/ids.js'
-import { nestsDeeperThan } from '../../lib/json/depth.js'
+import { hasMoreValuesThan, nestsDeeperThan } from '../../lib/json/depth.js'
 import type { Bindable } from '../base/statements.js'
 import type { Row } from '../rows/bundles/read.js'
 import { carriedColumns, type RowTable, SPACE_COLUMNS } from '../rows/bundles/tables.js'
@@ -134,6 +134,7 @@ function checkText(value: unknown): string | undefined {
 
 function wrongJson(kind: Kind, value: string): string | undefined {
   if (nestsDeeperThan(value, BUNDLE_LIMITS.depth)) return `is nested deeper than ${BUNDLE_LIMITS.depth} levels`
+  if (hasMoreValuesThan(value, BUNDLE_LIMITS.values)) return `has more than ${BUNDLE_LIMITS.values} values`
   return wrongWith(kind, value)
 }
 

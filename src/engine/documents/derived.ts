@@ -3,20 +3,19 @@ import type {
   DocumentMultimodalManifest,
   DocumentOutline,
   MultimodalItem,
-  OutlineNode,
   ParseArtifact,
 } from '../../contract/gateway/document-parts.js'
 import type { Caller } from '../base/caller.js'
-import type { CompiledOutlineNode } from '../parse/compiled.js'
-import { itemName, type StoredArtifact, type StoredItem } from '../parse/stored.js'
+import { type JsonBody, jsonBody, withList, withMembers } from '../base/json-body.js'
+import { elementTexts, storedItems, walkSections } from '../parse/read-stored.js'
+import { itemName, type StoredItem } from '../parse/stored.js'
 import { sectionNodes } from '../rows/document-versions.js'
 import type { Driver } from '../storage/driver.js'
-import { unpack } from '../storage/packed.js'
 import { variantsOf } from './item-variants.js'
 import { isPaged, metadataOf, outlineOf, published, publishedItems, versionParts } from './published.js'
 
 const OUTLINE_VERSION = 'outline-1'
-/** Passages and sections that are worked on before others get their turn. */
+/** Passages that are read before others get their turn. */
 const NODES_AT_ONCE = 1000
 
 export async function getParseArtifact(
@@ -25,10 +24,9 @@ export async function getParseArtifact(
   spaceId: string,
   documentId: string,
   version: number,
-): Promise<ParseArtifact> {
+): Promise<JsonBody<ParseArtifact>> {
   const { document, row, packed } = await db.read(versionParts(caller, spaceId, documentId, version))
-  const { elements } = await unpack<StoredArtifact>(packed)
-  return {
+  const head = {
     id: row.artifact_id,
     documentAssetId: document.id,
     artifactHash: row.artifact_hash,
@@ -37,8 +35,8 @@ export async function getParseArtifact(
     version: row.version,
     metadata: { title: row.title, ...metadataOf(row) },
     createdAt: new Date(row.created_at).toISOString(),
-    elements,
   }
+  return jsonBody(() => withList(head, 'elements', elementTexts(packed)))
 }
 
 export async function getOutline(
@@ -46,12 +44,12 @@ export async function getOutline(
   caller: Caller,
   spaceId: string,
   documentId: string,
-): Promise<DocumentOutline> {
+): Promise<JsonBody<DocumentOutline>> {
   const { space, document, row } = await db.read(published(caller, spaceId, documentId))
   const bySection = await nodesBySection(db, row.key)
   // it may have been deleted between two slices, and its passages with it
-  const tree = await unpack<CompiledOutlineNode[]>(await db.read(outlineOf(caller, spaceId, documentId, row)))
-  return {
+  const packed = await db.read(outlineOf(caller, spaceId, documentId, row))
+  const head = {
     id: row.outline_id,
     knowledgeSpaceId: space.id,
     documentAssetId: document.id,
@@ -59,10 +57,10 @@ export async function getOutline(
     artifactHash: row.artifact_hash,
     outlineVersion: OUTLINE_VERSION,
     version: row.version,
-    nodes: await toOutlineNodes(tree, bySection, { nodes: 0 }),
     metadata: { title: row.title },
     createdAt: new Date(row.created_at).toISOString(),
   }
+  return jsonBody(() => withMembers(head, 'nodes', outlineText(packed, bySection)))
 }
 
 export async function getMultimodal(
@@ -70,10 +68,9 @@ export async function getMultimodal(
   caller: Caller,
   spaceId: string,
   documentId: string,
-): Promise<DocumentMultimodalManifest> {
+): Promise<JsonBody<DocumentMultimodalManifest>> {
   const { space, document, row, packed } = await db.read(publishedItems(caller, spaceId, documentId))
-  const items = await unpack<StoredItem[]>(packed)
-  return {
+  const head = {
     id: row.items_id,
     knowledgeSpaceId: space.id,
     documentAssetId: document.id,
@@ -83,8 +80,30 @@ export async function getMultimodal(
     version: row.version,
     metadata: {},
     createdAt: new Date(row.created_at).toISOString(),
-    items: items.map((item, index) => toItem(item, index, isPaged(row))),
   }
+  return jsonBody(() => withList(head, 'items', itemTexts(packed, isPaged(row))))
+}
+
+async function* itemTexts(packed: Uint8Array, paged: boolean): AsyncGenerator<string> {
+  let index = 0
+  for await (const item of storedItems(packed)) yield JSON.stringify(toItem(item, index++, paged))
+}
+
+/** The JSON of the sections of an outline, with the passages of each. */
+function outlineText(packed: Uint8Array, bySection: ReadonlyMap<string, string[]>): AsyncGenerator<string> {
+  let isFirst = true
+  return walkSections(packed, {
+    open() {
+      const before = isFirst ? '' : ','
+      isFirst = true
+      return [`${before}{"children":[`]
+    },
+    close(fields, childNodeIds) {
+      isFirst = false
+      const rest = { ...fields, childNodeIds, sourceNodeIds: bySection.get(fields.id) ?? [], metadata: {} }
+      return [`],${JSON.stringify(rest).slice(1)}`]
+    },
+  })
 }
 
 /** The passages of each section, in reading order. */
@@ -101,27 +120,6 @@ async function nodesBySection(db: Driver, versionKey: number): Promise<Map<strin
     if (nodes.length < NODES_AT_ONCE) return bySection
     await turn()
   }
-}
-
-/** @param done sections that were made since others had their turn */
-async function toOutlineNodes(
-  tree: readonly CompiledOutlineNode[],
-  bySection: ReadonlyMap<string, string[]>,
-  done: { nodes: number },
-): Promise<OutlineNode[]> {
-  const made: OutlineNode[] = []
-  for (const node of tree) {
-    if (++done.nodes % NODES_AT_ONCE === 0) await turn()
-    const { children, ...rest } = node
-    made.push({
-      ...rest,
-      childNodeIds: children.map((child) => child.id),
-      children: children.length === 0 ? [] : await toOutlineNodes(children, bySection, done),
-      sourceNodeIds: bySection.get(node.id) ?? [],
-      metadata: {},
-    })
-  }
-  return made
 }
 
 /** @param paged whether the pages of its document can be drawn */

@@ -4,12 +4,12 @@ import { LIMITS } from '../../contract/limits.js'
 import type { Caller } from '../base/caller.js'
 import type { EngineContext } from '../context.js'
 import type { Drawn } from '../parse/draw/messages.js'
-import { itemName, type StoredArtifact, type StoredItem } from '../parse/stored.js'
+import { storedItems } from '../parse/read-stored.js'
+import { itemName, type StoredItem } from '../parse/stored.js'
 import { isTableFormat } from '../parse/tables/formats.js'
 import { itemAsset, type VersionRow } from '../rows/document-versions.js'
 import type { DocumentRow } from '../rows/documents.js'
 import { damagedObject, hasHash } from '../storage/durable-files.js'
-import { unpack } from '../storage/packed.js'
 import { itemMarks, markedRange } from './item-marks.js'
 import { FINEST_SIDE, PAGE_SIDE, PREVIEW_SIDES, variantsOf } from './item-variants.js'
 import { artifactOf, isPaged, publishedItems } from './published.js'
@@ -42,9 +42,7 @@ export async function getItemAsset(
   variant = 'original',
 ): Promise<ItemAsset> {
   const { document, row, packed } = await context.db.read(publishedItems(caller, spaceId, documentId))
-  const items = await unpack<StoredItem[]>(packed)
-  const item = items.find((candidate, index) => itemName(candidate, index) === itemId)
-  if (item === undefined) throw notFound('item', itemId)
+  const item = await findItem(packed, itemId)
   const located = { document, row, item, itemId }
   const range = markedRange(variant)
   if (range !== undefined) return itemMarks(context, caller, spaceId, located, range)
@@ -52,8 +50,7 @@ export async function getItemAsset(
     if (!Object.hasOwn(variantsOf(item, isPaged(row)), variant)) throw notFound('variant', variant)
     if (item.modality === 'table' && isTableFormat(variant)) {
       const packedArtifact = await context.db.read(artifactOf(caller, spaceId, documentId, row))
-      const { elements } = await unpack<StoredArtifact>(packedArtifact)
-      return tableAsset(elements, item.parseElementId, variant)
+      return tableAsset(packedArtifact, item.parseElementId, variant)
     }
     return drawVariant(context, located, variant)
   }
@@ -61,6 +58,13 @@ export async function getItemAsset(
     throw new KsError('asset-external', `item ${itemId} is an external picture and is not stored here`)
   if (item.drawn === true) return drawOnPage(context, located, { maxSide: FINEST_SIDE, as: 'image/png' })
   return storedAsset(context, located)
+}
+
+/** @throws KsError `not-found` */
+async function findItem(packed: Uint8Array, itemId: string): Promise<StoredItem> {
+  let index = 0
+  for await (const item of storedItems(packed)) if (itemName(item, index++) === itemId) return item
+  throw notFound('item', itemId)
 }
 
 /** The bytes that are stored of an item. */

@@ -1,17 +1,17 @@
 import { notFound } from '../../contract/errors.js'
+import { gatherText, type Text } from '../../lib/text/long-text.js'
 import type { Caller } from '../base/caller.js'
 import type { EngineContext } from '../context.js'
-import type { CompiledElement } from '../parse/compiled.js'
 import type { Marks } from '../parse/draw/messages.js'
 import type { Wanted } from '../parse/marks/find-text.js'
 import { markPicture } from '../parse/marks/mark-page.js'
 import { parsePage } from '../parse/ocr/pages.js'
 import type { RecognisedPage } from '../parse/ocr/pages-read.js'
-import type { StoredArtifact, StoredItem } from '../parse/stored.js'
+import { storedElements, storedText } from '../parse/read-stored.js'
+import type { StoredItem } from '../parse/stored.js'
 import type { VersionRow } from '../rows/document-versions.js'
 import type { DocumentRow } from '../rows/documents.js'
 import { ocrPage } from '../rows/ocr-pages.js'
-import { unpack } from '../storage/packed.js'
 import { artifactOf, isPaged, metadataOf } from './published.js'
 
 /** A range of the text of a document, in UTF-16 units. */
@@ -57,7 +57,7 @@ export async function itemMarks(
   const isPage = isPaged(row)
   if (pageNumber === undefined || !(isPage || isPicture(row, item))) throw notFound('marks of item', itemId)
   const packed = await context.db.read(artifactOf(caller, spaceId, document.id, row))
-  const texts = textsOn(await unpack<StoredArtifact>(packed), pageNumber, range)
+  const texts = await textsOn(packed, pageNumber, range)
   const read = parsePage(await context.db.read(ocrPage(document, pageNumber)))
   const marks = isPage
     ? await onPage(context, document, { page: pageNumber, ...texts, ...(read === undefined ? {} : { read }) })
@@ -87,35 +87,54 @@ function isPicture(row: VersionRow, { modality }: StoredItem): boolean {
   return modality === 'image' && typeof mediaType === 'string' && mediaType.startsWith('image/')
 }
 
-/** The lines of a range that stand on a page, and the rows of a table that may go on there. */
-function textsOn({ text, elements }: StoredArtifact, page: number, range: TextRange) {
+/** The lines of a range that are on a page, and the rows of a table that may continue there. */
+async function textsOn(artifact: Uint8Array, page: number, range: TextRange) {
+  const places = await placesOn(artifact, page, range)
+  const text = places.length === 0 ? '' : await gatherText(storedText(artifact))
   const wanted: Wanted[] = []
   const exactly: Wanted[] = []
-  for (const [place, element] of elements.entries()) {
-    const isHere = element.pageNumber === page
-    if (!isHere && !reaches(elements, place, page)) continue
-    for (const one of linesOf(text, element, range)) {
+  for (const place of places)
+    for (const one of linesOf(text, place, range)) {
       if (wanted.length + exactly.length === MOST_LINES) return { wanted, exactly }
-      if (isHere) wanted.push(one)
+      if (place.isHere) wanted.push(one)
       else exactly.push(one)
     }
-  }
   return { wanted, exactly }
 }
 
-/** Whether a table that began on a page before may go on here: nothing else stands between. */
-function reaches(elements: readonly CompiledElement[], place: number, page: number): boolean {
-  const { type, pageNumber } = elements[place] ?? {}
-  if (type !== 'table' || pageNumber === undefined || pageNumber > page) return false
-  return (elements[place + 1]?.pageNumber ?? page) >= page
+interface Place {
+  start: number
+  end: number
+  /** on the page; otherwise part of a table that may continue on it */
+  isHere: boolean
 }
 
-function linesOf(text: string, { metadata }: CompiledElement, range: TextRange): Wanted[] {
-  const { startOffset, endOffset } = metadata
-  if (typeof startOffset !== 'number' || typeof endOffset !== 'number') return []
-  const end = Math.min(range.to, endOffset)
+/** Where the elements of a page are within a range of the text. */
+async function placesOn(artifact: Uint8Array, page: number, { from, to }: TextRange): Promise<Place[]> {
+  const places: Place[] = []
+  /** a table before the page, until the next element shows whether it may reach the page */
+  let table: Place | undefined
+  const add = (place: Place | undefined) => {
+    if (place !== undefined && place.start < to && place.end > from) places.push(place)
+  }
+  for await (const { type, pageNumber, metadata } of storedElements(artifact)) {
+    if ((pageNumber ?? page) >= page) add(table)
+    table = undefined
+    if (places.length > MOST_LINES) break
+    const { startOffset: start, endOffset: end } = metadata
+    if (typeof start !== 'number' || typeof end !== 'number') continue
+    const place = { start, end, isHere: pageNumber === page }
+    if (place.isHere) add(place)
+    else if (type === 'table' && pageNumber !== undefined && pageNumber < page) table = place
+  }
+  add(table)
+  return places
+}
+
+function linesOf(text: Text, place: Place, range: TextRange): Wanted[] {
+  const end = Math.min(range.to, place.end)
   const lines: Wanted[] = []
-  for (let at = Math.max(range.from, startOffset); at < end && lines.length < MOST_LINES; ) {
+  for (let at = Math.max(range.from, place.start); at < end && lines.length < MOST_LINES; ) {
     const newline = text.indexOf('\n', at)
     const stop = newline === -1 ? end : Math.min(newline, end)
     if (stop > at)

@@ -2,6 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { KsError, notFound } from '../../contract/errors.js'
 import { LIMITS } from '../../contract/limits.js'
 import type { CompiledElement } from '../parse/compiled.js'
+import { storedElements } from '../parse/read-stored.js'
 import { joinedTable, type TableCells, tableOf } from '../parse/tables/cells.js'
 import { formatTable, TABLE_FORMATS, type TableFormat } from '../parse/tables/formats.js'
 
@@ -11,13 +12,13 @@ import { formatTable, TABLE_FORMATS, type TableFormat } from '../parse/tables/fo
  * @throws KsError `not-found` when there is no such table, `asset-too-large` past the limit of an asset
  */
 export async function tableAsset(
-  elements: readonly CompiledElement[],
+  artifact: Uint8Array,
   elementId: string,
   format: TableFormat,
 ): Promise<{ bytes: Uint8Array; contentType: string }> {
   const parts: TableCells[] = []
   let length = 0
-  for (const { text = '', metadata } of partsOf(elements, elementId)) {
+  for await (const { text = '', metadata } of partsOf(artifact, elementId)) {
     length += text.length
     if (length > LIMITS.assetBytes)
       throw new KsError('asset-too-large', `the table is more than the limit of ${LIMITS.assetBytes} bytes`)
@@ -32,25 +33,43 @@ export async function tableAsset(
   return { bytes, contentType: TABLE_FORMATS[format] }
 }
 
-/** The elements of a long table in parts, of which one is named; other elements may stand between them. */
-function partsOf(elements: readonly CompiledElement[], elementId: string): CompiledElement[] {
-  const at = elements.findIndex(({ id, type }) => id === elementId && type === 'table')
-  const named = elements[at]
-  if (named === undefined) return []
-  const { part, parts } = named.metadata
-  if (typeof part !== 'number' || typeof parts !== 'number') return [named]
-  const found = [named]
-  for (let index = at - 1, wanted = part - 1; index >= 0 && wanted > 0; index--) {
-    const one = elements[index]
-    if (one?.type !== 'table' || one.metadata.part !== wanted || one.metadata.parts !== parts) continue
-    found.unshift(one)
-    wanted--
+/** The elements of a long table in parts, of which one is named; other elements may be between them. */
+async function* partsOf(artifact: Uint8Array, elementId: string): AsyncGenerator<CompiledElement> {
+  const wanted = await indexesOfParts(artifact, elementId)
+  let index = 0
+  for await (const element of storedElements(artifact)) if (wanted.has(index++)) yield element
+}
+
+/** A table of an artifact: its index among all elements, and which part of a long one it is. */
+interface TablePart {
+  index: number
+  part: unknown
+  parts: unknown
+}
+
+async function indexesOfParts(artifact: Uint8Array, elementId: string): Promise<Set<number>> {
+  const tables: TablePart[] = []
+  let at = -1
+  let index = 0
+  for await (const { id, type, metadata } of storedElements(artifact)) {
+    if (type === 'table') {
+      if (id === elementId && at === -1) at = tables.length
+      tables.push({ index, part: metadata.part, parts: metadata.parts })
+    }
+    index++
   }
-  for (let index = at + 1, wanted = part + 1; index < elements.length && wanted <= parts; index++) {
-    const one = elements[index]
-    if (one?.type !== 'table' || one.metadata.part !== wanted || one.metadata.parts !== parts) continue
-    found.push(one)
-    wanted++
+  const named = tables[at]
+  const found = new Set(named === undefined ? [] : [named.index])
+  if (named === undefined || typeof named.part !== 'number' || typeof named.parts !== 'number') return found
+  const take = (from: Iterable<TablePart>, first: number, step: number) => {
+    let wanted = first
+    for (const { index, part, parts } of from)
+      if (part === wanted && parts === named.parts && wanted > 0) {
+        found.add(index)
+        wanted += step
+      }
   }
+  take(tables.slice(0, at).reverse(), named.part - 1, -1)
+  take(tables.slice(at + 1), named.part + 1, 1)
   return found
 }

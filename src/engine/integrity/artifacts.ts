@@ -1,8 +1,10 @@
-import { createHash } from 'node:crypto'
+import { createHash, type Hash } from 'node:crypto'
+import { KsError } from '../../contract/errors.js'
 import { defined } from '../../lib/defined.js'
 import { Clock } from '../base/clock.js'
 import { isTrained } from '../compile/vector-spaces.js'
 import type { CompiledElement, CompiledOutlineNode } from '../parse/compiled.js'
+import { hashOfText, storedElements, storedItems, storedText, walkSections } from '../parse/read-stored.js'
 import { itemName, type StoredArtifact, type StoredItem } from '../parse/stored.js'
 import { type HashedNode, hashedNodes } from '../rows/integrity/nodes.js'
 import {
@@ -16,7 +18,7 @@ import {
 import { latestJob } from '../rows/jobs.js'
 import { type Packed, withParts } from '../rows/version-parts.js'
 import { nodeHash } from '../storage/node-hash.js'
-import { PACKED_NOTHING, unpack } from '../storage/packed.js'
+import { PACKED_NOTHING, unpack, unpackedPieces } from '../storage/packed.js'
 import type { Read } from '../storage/program.js'
 import { unlessDamaged } from '../storage/readable.js'
 import { type Finding, finding, type Remedy, type Scan } from './findings.js'
@@ -34,28 +36,26 @@ export interface ReadVersion {
   items?: StoredItem[]
 }
 
-/** Unpacks what can be unpacked; a part that is damaged is absent. */
+/** Unpacks what can be unpacked, all of it at once: for a repair. A part that is damaged is absent. */
 export async function readVersion(row: Packed): Promise<ReadVersion> {
-  // most documents have none: unpacking that costs as much as unpacking what they say
-  const items = PACKED_NOTHING.equals(row.items) ? [] : await unpacked(row.items, isList<StoredItem>)
-  return { ...(await readPlaces(row)), ...defined({ items }) }
-}
-
-/** What passages point to: the elements of the artifact and the sections of the outline. */
-export async function readPlaces(
-  row: Pick<Packed, 'artifact' | 'outline'>,
-): Promise<Pick<ReadVersion, 'artifact' | 'outline'>> {
   const artifact = await unpacked(row.artifact, isArtifact)
   const outline = await unpacked(row.outline, isList<CompiledOutlineNode>)
-  return { ...defined({ artifact, outline }) }
+  const items = await unpacked(row.items, isList<StoredItem>)
+  return { ...defined({ artifact, outline, items }) }
 }
 
 async function unpacked<T>(bytes: Uint8Array, fits: (value: unknown) => value is T): Promise<T | undefined> {
+  const value = await unlessUnreadable(() => unpack<unknown>(bytes))
+  return fits(value) ? value : undefined
+}
+
+/** What reads a packed part; nothing where that is damaged. */
+export async function unlessUnreadable<T>(read: () => Promise<T>): Promise<T | undefined> {
   try {
-    const value: unknown = await unpack<unknown>(bytes)
-    return fits(value) ? value : undefined
-  } catch {
-    return undefined
+    return await read()
+  } catch (error) {
+    if (error instanceof KsError && error.code === 'data-damaged') return undefined
+    throw error
   }
 }
 
@@ -112,7 +112,12 @@ async function checkVersion(scan: Scan, row: ScannedVersion): Promise<Finding[]>
     parseArtifactId: row.artifact_id,
   } as const
   const name = `version ${row.version} of ${JSON.stringify(row.filename)}`
-  const read = await readVersion(row)
+  const items = await unlessUnreadable(() => assetsOf(row.items))
+  const read = {
+    artifact: await unlessUnreadable(() => textHash(row.artifact)),
+    outline: await unlessUnreadable(() => isOutline(row.outline)),
+    items,
+  }
   const findings: Finding[] = []
   for (const part of ['artifact', 'outline', 'items'] as const) {
     if (read[part] !== undefined) continue
@@ -122,20 +127,57 @@ async function checkVersion(scan: Scan, row: ScannedVersion): Promise<Finding[]>
         : (['segment-hash-mismatch', 'cannot be unpacked'] as const)
     findings.push(finding(type, `${part}-unreadable`, `the ${part} of ${name} ${what}`, target, remedy))
   }
-  const { artifact, outline } = read
-  if (artifact !== undefined && outline !== undefined && artifactHash(artifact.text, outline) !== row.artifact_hash) {
-    const message = `the artifact of ${name} is not what was stored: its hash differs`
-    findings.push(finding('segment-hash-mismatch', 'artifact-hash', message, target, remedy))
+  if (read.artifact !== undefined && read.outline !== undefined) {
+    // the outline is hashed as it is stored, which is the JSON that was hashed
+    for await (const piece of unpackedPieces(row.outline)) read.artifact.update(piece)
+    if (read.artifact.digest('hex') !== row.artifact_hash) {
+      const message = `the artifact of ${name} is not what was stored: its hash differs`
+      findings.push(finding('segment-hash-mismatch', 'artifact-hash', message, target, remedy))
+    }
   }
-  return [...findings, ...(await scan.context.db.read(checkAssets(row, read.items ?? [], name, remedy)))]
+  return [...findings, ...(await scan.context.db.read(checkAssets(row, items ?? [], name, remedy)))]
+}
+
+/** The hash of the text of an artifact whose elements can be read. @throws KsError `data-damaged` */
+async function textHash(artifact: Uint8Array): Promise<Hash> {
+  for await (const _ of storedElements(artifact));
+  return await hashOfText(storedText(artifact))
+}
+
+/** @returns whether an outline can be read @throws KsError `data-damaged` */
+async function isOutline(outline: Uint8Array): Promise<true> {
+  for await (const _ of walkSections(outline, {}));
+  return true
+}
+
+/** A stored picture of a version. */
+interface StoredAsset {
+  itemId: string
+  sha256: string
+}
+
+/** @throws KsError `data-damaged` */
+async function assetsOf(items: Uint8Array): Promise<StoredAsset[]> {
+  const assets: StoredAsset[] = []
+  if (PACKED_NOTHING.equals(items)) return assets
+  let index = 0
+  for await (const item of storedItems(items)) {
+    if (item.asset !== undefined) assets.push({ itemId: itemName(item, index), sha256: item.asset.sha256 })
+    index++
+  }
+  return assets
 }
 
 /** Pictures of a version; of very many damaged ones the first are named, a repair puts all right. */
-function* checkAssets(row: ScannedVersion, items: StoredItem[], name: string, remedy: Remedy): Read<Finding[]> {
+function* checkAssets(
+  row: ScannedVersion,
+  assets: readonly StoredAsset[],
+  name: string,
+  remedy: Remedy,
+): Read<Finding[]> {
   const findings: Finding[] = []
-  for (const [index, item] of items.entries()) {
-    if (item.asset === undefined || findings.length >= SLICE_FINDINGS / 4) continue
-    const id = itemName(item, index)
+  for (const { itemId: id, sha256 } of assets) {
+    if (findings.length >= SLICE_FINDINGS / 4) break
     const stored = yield* itemBytes(row.key, id)
     const target = {
       type: 'artifact-segment',
@@ -145,7 +187,7 @@ function* checkAssets(row: ScannedVersion, items: StoredItem[], name: string, re
     } as const
     if (stored === undefined)
       findings.push(finding('missing-artifact-object', 'item-missing', `${id} of ${name} has no bytes`, target, remedy))
-    else if (createHash('sha256').update(stored).digest('hex') !== item.asset.sha256)
+    else if (createHash('sha256').update(stored).digest('hex') !== sha256)
       findings.push(
         finding(
           'segment-hash-mismatch',

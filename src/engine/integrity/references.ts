@@ -1,9 +1,9 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import type { CompiledOutlineNode } from '../parse/compiled.js'
+import { type SectionFields, storedElements, walkSections } from '../parse/read-stored.js'
 import { type NodeReferences, nodeReferences, placedNodes, referencesOf } from '../rows/integrity/nodes.js'
 import type { ScannedVersion } from '../rows/integrity/versions.js'
 import { fromCell, unlessDamaged } from '../storage/readable.js'
-import { readPlaces, type VersionCheck, versionPhase } from './artifacts.js'
+import { unlessUnreadable, type VersionCheck, versionPhase } from './artifacts.js'
 import { type Finding, finding, type Remedy, type Scan } from './findings.js'
 import { type Phase, SLICE_FINDINGS, sliceOf } from './phase.js'
 import { projections } from './projections.js'
@@ -41,9 +41,8 @@ async function checkReferences(
   const { db } = scan.context
   const remedy: Remedy = { by: 'reading-again', versionKey: row.key }
   const owner = { documentAssetId: row.document_id, parseArtifactId: row.artifact_id }
-  const { artifact, outline } = await readPlaces(row)
-  const sections = outline === undefined ? undefined : new Set(sectionIds(outline))
-  const elements = artifact === undefined ? undefined : new Set(artifact.elements.map((element) => element.id))
+  const sections = await unlessUnreadable(() => sectionIds(row.outline))
+  const elements = await unlessUnreadable(() => elementIds(row.artifact))
   const findings: Finding[] = []
   let count = 0
   let after = -1
@@ -100,11 +99,20 @@ function idsIn(json: string): string[] | undefined {
   return Array.isArray(value) && value.every((id) => typeof id === 'string') ? value : undefined
 }
 
-function* sectionIds(outline: CompiledOutlineNode[]): Iterable<string> {
-  for (const node of outline) {
-    yield node.id
-    yield* sectionIds(node.children)
+async function sectionIds(outline: Uint8Array): Promise<Set<string>> {
+  const ids = new Set<string>()
+  const close = ({ id }: SectionFields) => {
+    ids.add(id)
+    return undefined
   }
+  for await (const _ of walkSections(outline, { close }));
+  return ids
+}
+
+async function elementIds(artifact: Uint8Array): Promise<Set<string>> {
+  const ids = new Set<string>()
+  for await (const { id } of storedElements(artifact)) ids.add(id)
+  return ids
 }
 
 /** Passages whose version is gone: no read shows them, they only take room. */

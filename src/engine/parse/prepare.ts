@@ -1,13 +1,19 @@
 import { createHash } from 'node:crypto'
 import { nodeHash } from '../storage/node-hash.js'
-import { pack } from '../storage/packed.js'
-import type { CompiledDocument, PreparedDocument } from './compiled.js'
-import { itemName, type StoredArtifact, type StoredItem } from './stored.js'
+import { packText, VALUE_LIMITS } from '../storage/packed.js'
+import type { CompiledDocument, CompiledElement, PreparedDocument } from './compiled.js'
+import { bytesInWords, ReadError } from './limits.js'
+import { itemName, STORED_LIMITS, type StoredArtifact, type StoredItem, type StoredPart } from './stored.js'
 
-/** Serialises, packs and hashes a document: all that costs time in proportion to its size. */
+/**
+ * Serialises, packs and hashes a document: all that costs time in proportion to its size.
+ *
+ * @throws ReadError `limit-exceeded` for a part that exceeds what is stored of a document
+ */
 export async function prepareDocument(document: CompiledDocument): Promise<PreparedDocument> {
   const { text, elements, outline, nodes, items, ...facts } = document
   const stored: StoredArtifact = { text, elements }
+  for (const element of elements) assertSize(element)
   const assets = items.flatMap((item, index) =>
     item.asset === undefined
       ? []
@@ -28,10 +34,10 @@ export async function prepareDocument(document: CompiledDocument): Promise<Prepa
   )
   return {
     ...facts,
-    artifact: await pack(stored),
+    artifact: await packPart('artifact', stored),
     artifactHash: createHash('sha256').update(text).update(JSON.stringify(outline)).digest('hex'),
-    outline: await pack(outline),
-    items: await pack(storedItems),
+    outline: await packPart('outline', outline),
+    items: await packPart('items', storedItems),
     assets,
     segments: elements.length,
     nodes: nodes.map(({ sectionPath, sourceElementIds, shows, ...node }) => ({
@@ -42,6 +48,47 @@ export async function prepareDocument(document: CompiledDocument): Promise<Prepa
       hash: nodeHash(node),
     })),
   }
+}
+
+async function packPart(part: StoredPart, value: object): Promise<Uint8Array> {
+  const text = Buffer.from(jsonOf(part, value))
+  if (text.length > STORED_LIMITS[part]) throw tooLarge(part)
+  return packText(text)
+}
+
+function jsonOf(part: StoredPart, value: object): string {
+  try {
+    return JSON.stringify(value)
+  } catch (error) {
+    throw error instanceof RangeError ? tooLarge(part) : error
+  }
+}
+
+const WHAT = {
+  artifact: 'text and elements',
+  outline: 'sections',
+  items: 'tables, pictures, code blocks and pages',
+} as const
+
+function tooLarge(part: StoredPart): ReadError {
+  return new ReadError(
+    'limit-exceeded',
+    `the ${WHAT[part]} of the document exceed the limit of ${bytesInWords(STORED_LIMITS[part])} as JSON`,
+  )
+}
+
+/** UTF-8 bytes that one UTF-16 unit takes at most in JSON, where it is escaped. */
+const BYTES_PER_UNIT = 6
+
+/** One element is read alone later on. */
+function assertSize(element: CompiledElement): void {
+  const { valueBytes } = VALUE_LIMITS
+  if ((element.text?.length ?? 0) * BYTES_PER_UNIT < valueBytes) return
+  if (Buffer.byteLength(JSON.stringify(element)) > valueBytes)
+    throw new ReadError(
+      'limit-exceeded',
+      `a ${element.type} of the document exceeds the limit of ${bytesInWords(valueBytes)} as JSON`,
+    )
 }
 
 function sha256Of(bytes: Uint8Array): string {

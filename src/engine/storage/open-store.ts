@@ -48,12 +48,12 @@ export async function openStore(
     throw new StoreRefused(
       `the database of this store is ${before.trim()}: start with --backend or the setting backend (${layout.databaseElsewhere} says so)`,
     )
-  const { logLost } = checkStore(layout)
+  const { logEmpty } = checkStore(layout)
   await mkdir(layout.databaseDir, { recursive: true, mode: 0o700 })
   // One that is refused is not closed: closing would move its log into it. The process ends, or forgets it.
   const db = new Database(layout.database, refused, (opened) => opened.now(refuseOtherFile(layout)))
   await mkdir(layout.objects, { recursive: true, mode: 0o700 })
-  const identity = await openIdentity({ db, file: db, database: layout.database, layout, log, logLost })
+  const identity = await openIdentity({ db, file: db, database: layout.database, layout, log, logEmpty })
   return { db, databaseFile: db, ...(await withObjects(db, identity, layout, log, place)) }
 }
 
@@ -77,7 +77,7 @@ export async function openServerStore(
     await mkdir(layout.databaseDir, { recursive: true, mode: 0o700 })
     const deployment = deploymentOf(layout, place)
     await db.write(() => joinDeployment(deployment, layout))
-    const identity = await openIdentity({ db, file: undefined, database: address.shown, layout, log, logLost: false })
+    const identity = await openIdentity({ db, file: undefined, database: address.shown, layout, log, logEmpty: false })
     const opened = { db, databaseFile: undefined, ...(await withObjects(db, identity, layout, log, place)) }
     writePrivateFile(layout.databaseElsewhere, `${address.shown}\n`)
     return opened

@@ -1,16 +1,25 @@
 import { promisify } from 'node:util'
-import { deflate, deflateSync, inflate, inflateSync } from 'node:zlib'
+import { createInflate, deflate, deflateSync, inflate, inflateSync } from 'node:zlib'
 import { KsError } from '../../contract/errors.js'
 import { parseInSlices } from '../../lib/json/parse.js'
+import { type JsonLimits, JsonReader, JsonTooLarge } from '../../lib/json/reader.js'
 
 const INLINE_BYTES = 64 * 1024 // above this, packing is handed to zlib's threads
+/** What is packed into less than this is unpacked at once, as far as it does not exceed the second. */
+const SMALL = { packed: 16 * 1024, unpacked: 256 * 1024 }
+
+/** Bounds of one value that is read alone out of packed JSON: an element, an item, what a section has besides others. */
+export const VALUE_LIMITS: JsonLimits = { valueBytes: 16 * 1024 * 1024, depth: 64, values: 1_000_000 }
 
 /** What `pack` makes of an empty list. */
 export const PACKED_NOTHING = deflateSync(JSON.stringify([]), { level: 1 })
 
 /** JSON, deflated: the form in which artifacts, outlines and items are stored. */
 export function pack(value: unknown): Promise<Uint8Array> {
-  const text = Buffer.from(JSON.stringify(value))
+  return packText(Buffer.from(JSON.stringify(value)))
+}
+
+export function packText(text: Uint8Array): Promise<Uint8Array> {
   if (text.length <= INLINE_BYTES) return Promise.resolve(deflateSync(text, { level: 1 }))
   return new Promise((resolve, reject) =>
     deflate(text, { level: 1 }, (error, result) => (error === null ? resolve(result) : reject(error))),
@@ -18,7 +27,8 @@ export function pack(value: unknown): Promise<Uint8Array> {
 }
 
 /**
- * The caller names the type of what it packed; others get their turn while a long one is read.
+ * The caller names the type of what it packed; others get their turn while a long one is read. Only for what this program
+ * packed and bounded: what may be large, or came from outside, is read by `readPacked`.
  *
  * @throws KsError `data-damaged` where it is not what was packed
  */
@@ -27,10 +37,66 @@ export async function unpack<T>(bytes: Uint8Array): Promise<T> {
     const text = bytes.length <= INLINE_BYTES / 4 ? inflateSync(bytes) : await inflated(bytes)
     return (await parseInSlices(text)) as T
   } catch (error) {
-    throw new KsError('data-damaged', 'what was stored of a document is damaged; `ks fsck --repair` reads it again', {
-      cause: error,
-    })
+    throw damagedPart(error)
   }
 }
 
 const inflated = promisify<Uint8Array, Buffer>(inflate)
+
+/**
+ * Reads packed JSON value by value, in bounded memory.
+ *
+ * @param read takes what it needs; the caller may end early
+ * @throws KsError `data-damaged` where it is not what was packed
+ */
+export async function* readPacked<T>(
+  packed: Uint8Array,
+  read: (json: JsonReader) => AsyncIterable<T>,
+): AsyncGenerator<T> {
+  const pieces = inflatedPieces(packed)
+  try {
+    yield* read(new JsonReader(pieces, VALUE_LIMITS))
+  } catch (error) {
+    throw isUnreadable(error) ? damagedPart(error) : error
+  } finally {
+    await pieces.return(undefined)
+  }
+}
+
+/** Packed bytes in pieces as they unpack. @throws KsError `data-damaged` */
+export async function* unpackedPieces(packed: Uint8Array): AsyncGenerator<Uint8Array> {
+  try {
+    yield* inflatedPieces(packed)
+  } catch (error) {
+    throw isUnreadable(error) ? damagedPart(error) : error
+  }
+}
+
+async function* inflatedPieces(packed: Uint8Array): AsyncGenerator<Uint8Array> {
+  const small = packed.length <= SMALL.packed ? inflatedAtOnce(packed) : undefined
+  if (small !== undefined) return yield small
+  const inflating = createInflate({ chunkSize: INLINE_BYTES })
+  inflating.end(packed)
+  yield* inflating
+}
+
+function inflatedAtOnce(packed: Uint8Array): Buffer | undefined {
+  try {
+    return inflateSync(packed, { maxOutputLength: SMALL.unpacked })
+  } catch (error) {
+    if (error instanceof RangeError) return undefined
+    throw error
+  }
+}
+
+/** Whether a failure is of the packed bytes, and not of the caller. */
+function isUnreadable(error: unknown): boolean {
+  if (error instanceof SyntaxError || error instanceof JsonTooLarge) return true
+  return error instanceof Error && 'code' in error && String(error.code).startsWith('Z_')
+}
+
+function damagedPart(cause: unknown): KsError {
+  return new KsError('data-damaged', 'what was stored of a document is damaged; `ks fsck --repair` reads it again', {
+    cause,
+  })
+}

@@ -22,8 +22,10 @@ export interface StoreIdentity {
   doubt(): string | undefined
   /** when it was opened, milliseconds since the epoch: what is older came with an earlier start */
   readonly openedAt: number
-  /** Notes an orderly end: everything that was logged stands in the database. */
+  /** Notes an orderly end, right before the database is closed: from here on its log may go. */
   closed(): void
+  /** After it was closed: where others still read it, its log is still needed. */
+  released(): void
 }
 
 /** What stands beside the objects. */
@@ -31,7 +33,7 @@ interface Beside {
   store: string
   /** starts so far */
   opened: number
-  /** whether the last run ended in order, after which there need be no log */
+  /** whether the last run ended in order, after which there need be no log; otherwise a missing log is a lost one */
   closed: boolean
 }
 
@@ -41,10 +43,11 @@ const TENANT_FOLDER = /^[0-9a-f]{24}$/
 /**
  * Looks at a data directory before anything is opened: SQLite would make an empty database where there is none.
  *
- * @returns whether the log of a run that ended without order is gone, and with it what was written last
- * @throws StoreRefused where files of a store lie and its database is missing, empty or damaged, or a restore is not over
+ * @returns whether the log of a run that ended without order is empty: it was moved into the database, or lost
+ * @throws StoreRefused where files of a store exist and its database is missing, empty or damaged, where the log of a run
+ *   that did not end in order is missing, or a restore is not over
  */
-export function checkStore(layout: DataLayout): { logLost: boolean } {
+export function checkStore(layout: DataLayout): { logEmpty: boolean } {
   if (existsSync(layout.restoring))
     throw new StoreRefused(
       `a backup is being restored into ${layout.root}, or that was cut off (${layout.restoring} is there): run \`ks restore\` again`,
@@ -58,10 +61,16 @@ export function checkStore(layout: DataLayout): { logLost: boolean } {
       throw new StoreRefused(
         `the database ${layout.database} ${STATES[state.is]}, and ${left} shows that there was one. ${whatToDo(layout)}`,
       )
-    return { logLost: false }
+    return { logEmpty: false }
   }
-  const beside = readBeside(layout)
-  return { logLost: beside?.closed === false && sizeOf(`${layout.database}-wal`) === 0 }
+  if (readBeside(layout)?.closed !== false) return { logEmpty: false }
+  // SQLite removes the log only when it closes the database, and `closed` is noted before that
+  const log = `${layout.database}-wal`
+  if (!existsSync(log))
+    throw new StoreRefused(
+      `${log} is missing although the last run did not end in order: what was written last is lost without it. Nothing was changed: put the file back, or a backup in the place of ${layout.root} (\`ks restore\`), or, to go on with what ${layout.database} still holds, remove ${layout.storeFile}`,
+    )
+  return { logEmpty: sizeOf(log) === 0 }
 }
 
 /** How a person goes on from a database that cannot be used. */
@@ -116,7 +125,7 @@ interface Opening {
   layout: DataLayout
   log: EngineLog
   /** what `checkStore` found */
-  logLost: boolean
+  logEmpty: boolean
 }
 
 interface Known {
@@ -141,6 +150,13 @@ export async function openIdentity(opening: Opening): Promise<StoreIdentity> {
   const opened = Math.max(known?.opened ?? 0, beside?.opened ?? 0) + 1
   const note = (closed: boolean) =>
     writePrivateFile(storeFile, `${JSON.stringify({ store: id, opened, closed } satisfies Beside)}\n`)
+  const noteEnd = (closed: boolean) => {
+    try {
+      note(closed)
+    } catch (error) {
+      log.warn({ error: String(error) }, 'an orderly end was not written down')
+    }
+  }
   function* start(): Write<void> {
     yield* sql.run('DELETE FROM store')
     yield* sql.run('INSERT INTO store (id, opened) VALUES (?, ?)', [id, opened])
@@ -160,13 +176,8 @@ export async function openIdentity(opening: Opening): Promise<StoreIdentity> {
       const found = readFound(layout)
       return found === id ? undefined : `${storeFile} ${found === undefined ? 'is not there' : 'is of another store'}`
     },
-    closed() {
-      try {
-        if (file === undefined || file.checkpoint()) note(true)
-      } catch (error) {
-        log.warn({ error: String(error) }, 'an orderly end was not written down')
-      }
-    },
+    closed: () => noteEnd(true),
+    released: () => noteEnd(sizeOf(`${layout.database}-wal`) === 0),
   }
 }
 
@@ -175,13 +186,13 @@ const ABOUT_DOUBT =
 
 /** Why objects may lie here that the database does not know, as far as it can be told. */
 function* reasonToDoubt(
-  { database, layout, logLost }: Opening,
+  { database, layout, logEmpty }: Opening,
   known: Known | undefined,
   beside: Beside | undefined,
 ): Read<string | undefined> {
   const { objects, storeFile } = layout
-  if (logLost)
-    return `${database}-wal is missing although the last run did not end in order: what was written last may be lost`
+  if (logEmpty)
+    return `${database}-wal is empty although the last run did not end in order: what was written last may be lost`
   if (beside !== undefined && (known?.opened ?? 0) < beside.opened)
     return `the database ${database} is older than the objects in ${objects}: it was opened ${known?.opened ?? 0} times, they were ${beside.opened} times`
   if (beside !== undefined || tenantsIn(objects).length === 0) return undefined

@@ -1,6 +1,7 @@
 import { KsError } from '../../contract/errors.js'
 import type { CatResult } from '../../contract/gateway/fs.js'
 import { defined } from '../../lib/defined.js'
+import type { Text } from '../../lib/text/long-text.js'
 import type { Place } from './namespace.js'
 import { splitsPair } from './snippet.js'
 
@@ -37,7 +38,7 @@ export async function cat(
   }
 }
 
-function endWithin(text: string, offset: number, maxBytes: number): number {
+function endWithin(text: Text, offset: number, maxBytes: number): number {
   const candidate = text.slice(offset, offset + maxBytes)
   const room = Buffer.allocUnsafe(Math.min(maxBytes, candidate.length * BYTES_PER_UNIT))
   const { read } = new TextEncoder().encodeInto(candidate, room)

@@ -4,10 +4,10 @@ import { KsError } from '../../contract/errors.js'
 import type { Clock } from '../base/clock.js'
 import { compareNames, sectionName } from '../base/virtual-paths.js'
 import type { CompiledOutlineNode } from '../parse/compiled.js'
+import { storedSections } from '../parse/read-stored.js'
 import { type NodeEntry, nodesAfter, storedOutline } from '../rows/vfs/passages.js'
 import type { Driver } from '../storage/driver.js'
 import { isDamaged } from '../storage/guarded-rows.js'
-import { unpack } from '../storage/packed.js'
 import { shortId } from './names.js'
 
 /** A section of a document as a folder. */
@@ -61,7 +61,7 @@ export class DocumentTrees {
     if (known !== undefined) return known
     const packed = await this.#db.read(storedOutline(versionKey))
     if (packed === undefined) return undefined
-    const outline = await unpack<CompiledOutlineNode[]>(packed)
+    const outline = await storedSections(packed)
     const nodes: NodeEntry[] = []
     let after = -1
     for (;;) {

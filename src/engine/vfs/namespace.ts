@@ -1,4 +1,5 @@
 import type { GrepListing, ResourceType, VirtualItem } from '../../contract/gateway/fs.js'
+import type { Text } from '../../lib/text/long-text.js'
 import { brokenCursor } from '../base/cursor.js'
 
 /** Sort key of an entry within a listing; what a cursor carries. Short, whatever the names. */
@@ -26,7 +27,7 @@ export interface EntryPage {
 }
 
 export interface Content {
-  text: string
+  text: Text
   contentType: string
 }
 
@@ -36,7 +37,7 @@ export type GrepMatch = GrepListing['matches'][number]
 export interface TextUnit {
   /** names the unit among its neighbours */
   id: string
-  text: string
+  text: Text
   /** place after this unit */
   after: After
   /** what a match in `text` from `start` to `end` (UTF-16 units) is, without its snippet */

@@ -1,5 +1,6 @@
 import { RE2JS, RE2JSException } from 're2js'
 import { KsError } from '../../contract/errors.js'
+import type { Text } from '../../lib/text/long-text.js'
 import { patternSize } from './pattern-size.js'
 import { windowsOf } from './windows.js'
 
@@ -18,7 +19,7 @@ export interface Piece {
 /** What a text is searched for, piece by piece, so that the caller can look at the clock between pieces. */
 export interface Pattern {
   /** Matches that start at `from` or later, in order; each piece is the work of some milliseconds at most. */
-  search(text: string, from: number): Iterable<Piece>
+  search(text: Text, from: number): Iterable<Piece>
 }
 
 const PREFIX = 're:'

@@ -1,9 +1,10 @@
+import type { Text } from '../../lib/text/long-text.js'
 import type { Found } from './pattern.js'
 
 const SNIPPET_LENGTH = 160 // UTF-16 units, two lines of a terminal
 
 /** A match with the text around it, in one line; `…` where the text goes on. */
-export function snippetOf(text: string, { start, end }: Found): string {
+export function snippetOf(text: Text, { start, end }: Found): string {
   const shown = Math.min(end, start + SNIPPET_LENGTH)
   const around = SNIPPET_LENGTH - (shown - start)
   let first = Math.max(0, start - Math.floor(around / 2))
@@ -16,7 +17,7 @@ export function snippetOf(text: string, { start, end }: Found): string {
 }
 
 /** Whether a place lies inside a surrogate pair. */
-export function splitsPair(text: string, at: number): boolean {
+export function splitsPair(text: Text, at: number): boolean {
   return isBetween(text.charCodeAt(at - 1), 0xd800, 0xdbff) && isBetween(text.charCodeAt(at), 0xdc00, 0xdfff)
 }
 

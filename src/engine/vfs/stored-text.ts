@@ -1,21 +1,31 @@
 import { LRUCache } from 'lru-cache'
+import { defined } from '../../lib/defined.js'
+import { gatherText, type Text } from '../../lib/text/long-text.js'
 import type { CompiledElement } from '../parse/compiled.js'
-import type { StoredArtifact } from '../parse/stored.js'
+import { storedElements, storedText } from '../parse/read-stored.js'
 import type { DocumentEntry } from '../rows/vfs/documents.js'
 import { storedArtifact } from '../rows/vfs/passages.js'
 import type { Driver } from '../storage/driver.js'
-import { unpack } from '../storage/packed.js'
 import { type Content, PLAIN_TEXT } from './namespace.js'
 
 /** UTF-16 units of text kept: enough for the pages of a few long documents */
 const KEPT_UNITS = 8 * 1024 * 1024
 
+/** An element without its text. */
+type ElementPlace = Pick<CompiledElement, 'id' | 'type' | 'sectionPath' | 'pageNumber'> & { start: number; end: number }
+
+/** The text of a version, and the elements that it is made of, in order. */
+export interface LoadedText {
+  text: Text
+  elements: readonly ElementPlace[]
+}
+
 /** Texts of document versions, the last ones read kept: paging through a text does not inflate it page by page. */
 export class StoredTexts {
   readonly #db: Driver
-  readonly #kept = new LRUCache<number, StoredArtifact>({
+  readonly #kept = new LRUCache<number, LoadedText>({
     maxSize: KEPT_UNITS,
-    // the elements repeat the text
+    // elements take about as much as their text
     sizeCalculation: ({ text }) => 2 * text.length + 1,
   })
 
@@ -27,24 +37,33 @@ export class StoredTexts {
    * @param keep whether the text will be asked for again
    * @returns undefined when the version is gone
    */
-  async load(versionKey: number, keep: boolean): Promise<StoredArtifact | undefined> {
+  async load(versionKey: number, keep: boolean): Promise<LoadedText | undefined> {
     const known = this.#kept.get(versionKey)
     if (known !== undefined) return known
     const packed = await this.#db.read(storedArtifact(versionKey))
     if (packed === undefined) return undefined
-    const artifact = await unpack<StoredArtifact>(packed)
-    if (keep) this.#kept.set(versionKey, artifact)
-    return artifact
+    const loaded = { text: await gatherText(storedText(packed)), elements: await placesOf(packed) }
+    if (keep) this.#kept.set(versionKey, loaded)
+    return loaded
   }
 }
 
-/** The element that holds a place of the text. */
-export function elementAt(elements: readonly CompiledElement[], offset: number): CompiledElement | undefined {
-  return elements.find(({ metadata: { startOffset, endOffset } }) => {
-    return (
-      typeof startOffset === 'number' && typeof endOffset === 'number' && startOffset <= offset && offset < endOffset
-    )
-  })
+async function placesOf(packed: Uint8Array): Promise<ElementPlace[]> {
+  const places: ElementPlace[] = []
+  let path: string[] = []
+  for await (const { id, type, sectionPath, pageNumber, metadata } of storedElements(packed)) {
+    const { startOffset: start, endOffset: end } = metadata
+    if (typeof start !== 'number' || typeof end !== 'number') continue
+    // elements of one section share its path
+    if (path.length !== sectionPath.length || path.some((title, at) => title !== sectionPath[at])) path = sectionPath
+    places.push({ id, type, sectionPath: path, start, end, ...defined({ pageNumber }) })
+  }
+  return places
+}
+
+/** The element that holds an offset of the text. */
+export function elementAt(elements: readonly ElementPlace[], offset: number): ElementPlace | undefined {
+  return elements.find(({ start, end }) => start <= offset && offset < end)
 }
 
 /** The text of a document as a resource; empty while no version of it is visible. */

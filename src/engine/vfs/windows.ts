@@ -1,3 +1,5 @@
+import type { Text } from '../../lib/text/long-text.js'
+
 /** A piece of text to search. Matches count that start at `firstMatch` or later and before `limit`. */
 export interface Window {
   start: number
@@ -10,7 +12,7 @@ export interface Window {
  * Cuts a text into pieces of about `size` UTF-16 units, at line ends wherever a line fits into a piece. A longer line is
  * cut into overlapping pieces: each has a quarter of its length before and after the part whose matches count.
  */
-export function* windowsOf(text: string, from: number, size: number): Generator<Window> {
+export function* windowsOf(text: Text, from: number, size: number): Generator<Window> {
   let start = lineStart(text, from)
   while (start < text.length) {
     const lineEnd = endOfLine(text, start)
@@ -36,18 +38,18 @@ function* windowsOfLine(lineStart: number, lineEnd: number, from: number, size: 
   }
 }
 
-function lineStart(text: string, from: number): number {
+function lineStart(text: Text, from: number): number {
   return from === 0 ? 0 : text.lastIndexOf('\n', from - 1) + 1
 }
 
 /** Just past the line break that ends the line. */
-function endOfLine(text: string, start: number): number {
+function endOfLine(text: Text, start: number): number {
   const end = text.indexOf('\n', start)
   return end === -1 ? text.length : end + 1
 }
 
 /** The last line end within `size` units; the first line is known to fit. */
-function lastLineEnd(text: string, start: number, size: number): number {
+function lastLineEnd(text: Text, start: number, size: number): number {
   if (start + size >= text.length) return text.length
   return text.lastIndexOf('\n', start + size - 1) + 1
 }

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { closeSync, existsSync, openSync } from 'node:fs'
 import Sqlite from 'better-sqlite3'
 
 /** What a copy of a database names. */
@@ -23,6 +23,8 @@ const NAMING = { documents: 'deleted_at IS NULL', chat_files: '1', workspace_fil
  */
 export async function copyDatabase(from: string, to: string): Promise<void> {
   if (!existsSync(from)) throw new Error(`there is no database ${from}`)
+  // SQLite makes files of mode 0644, and keeps the mode of one that exists
+  closeSync(openSync(to, 'wx', 0o600))
   const source = new Sqlite(from, { readonly: true, fileMustExist: true })
   try {
     await source.backup(to, { progress: () => ALL_PAGES })

@@ -55,7 +55,7 @@ export async function restoreBackup(options: RestoreOptions): Promise<{ snapshot
   let done = 0
   await forEachConcurrently(manifest.objects, COPIES_AT_ONCE, async ({ key }) => {
     const source = join(from, 'objects', key)
-    if ((await copyFile(source, join(layout.objects, key), 0o440, hashOfKey(key))) === undefined) throw damaged(source)
+    if ((await copyFile(source, join(layout.objects, key), 0o400, hashOfKey(key))) === undefined) throw damaged(source)
     onProgress(++done, manifest.objects.length)
   })
   const { store } = manifest

@@ -132,11 +132,16 @@ describe('a bundle of a stranger', () => {
       () => changed('versions', put({ artifact_hash: 'b'.repeat(64) })),
       /does not have its hash/,
     ],
-    ['has an artifact that is a bomb of values', () => changed('versions', put({ artifact: bomb() })), /values/],
+    ...shapeless(),
     [
-      'has an outline that is nested too deep',
-      () => changed('versions', put({ outline: packed('['.repeat(500)) })),
-      /nested deeper/,
+      'has a cell of more values than are possible',
+      () => changed('golden_questions', put({ tags: `[${'0,'.repeat(300_000)}0]` })),
+      /more than 200000 values/,
+    ],
+    [
+      'has a line of more values than are possible',
+      () => changed('nodes', put({ reads: Array.from({ length: 300_000 }, () => 0) })),
+      /more than 200000 values/,
     ],
     ['has passages out of order', () => changed('nodes', put({ ordinal: 7 })), /do not follow/],
     ['lacks passages', () => rewritten('nodes', (lines) => lines.slice(0, -1)), /passages/],
@@ -238,8 +243,52 @@ function packed(text: string): string {
   return deflateSync(text).toString('base64')
 }
 
-function bomb(): string {
-  return packed(`[${'0,'.repeat(11_000_000)}0]`)
+const section = {
+  id: 's1',
+  title: 't',
+  level: 1,
+  tocSource: 'heading',
+  sectionPath: [],
+  children: [],
+  sourceElementIds: [],
+}
+const item = { parseElementId: 'e1', modality: 'table', sectionPath: [], sourceMetadata: {} }
+const element = { id: 'e1', type: 'paragraph', sectionPath: [], metadata: {} }
+const sections = (depth: number): object => ({ ...section, children: depth === 0 ? [] : [sections(depth - 1)] })
+const many = (count: number, value: unknown) => `[${`${JSON.stringify(value)},`.repeat(count)}${JSON.stringify(value)}]`
+
+/** Packed parts that are not what the compiler makes. */
+function shapeless(): [string, () => Promise<Buffer>, RegExp][] {
+  const wide = 'x'.repeat(1_000_000)
+  const parts: [part: string, text: string, why: RegExp][] = [
+    ['artifact', '[]', /not the JSON that it should be/],
+    ['artifact', JSON.stringify({ text: '' }), /text and elements/],
+    ['artifact', JSON.stringify({ text: '', elements: [0] }), /packed artifact .* does not fit/],
+    ['artifact', JSON.stringify({ text: '', elements: [{ ...element, type: 'bomb' }] }), /does not fit: type/],
+    ['artifact', JSON.stringify({ text: '', elements: [], more: 1 }), /has a key "more"/],
+    ['artifact', `{"text":"${wide.repeat(97)}","elements":[]}`, /more than 100663296 bytes unpacked/],
+    [
+      'artifact',
+      `{"text":"","elements":[${JSON.stringify({ ...element, text: wide.repeat(17) })}]}`,
+      /a value of more than/,
+    ],
+    ['artifact', `{"text":"","elements":[{"metadata":${many(1_000_001, 0)}}]}`, /more than 1000000 members/],
+    ['artifact', `{"text":"","elements":[{"sectionPath":${many(900_000, 0)}}]}`, /does not fit: /],
+    ['outline', '['.repeat(500), /not the JSON that it should be/],
+    ['outline', JSON.stringify([sections(40)]), /nested deeper than 32 levels/],
+    ['outline', JSON.stringify([{ ...section, level: 'one' }]), /does not fit: level/],
+    ['outline', JSON.stringify([{ ...section, childNodeIds: [] }]), /does not fit/],
+    ['outline', many(270_000, { ...section, title: 'x'.repeat(60) }), /more than 33554432 bytes unpacked/],
+    ['items', many(40_000, wide.slice(0, 1000)), /packed items .* does not fit/],
+    ['items', many(400_000, item), /more than 33554432 bytes unpacked/],
+    ['items', JSON.stringify([{ ...item, asset: { bytes: 'AAAA' } }]), /does not fit: asset/],
+    ['items', `${JSON.stringify([item])} []`, /not the JSON that it should be/],
+  ]
+  return parts.map(([part, text, why]) => [
+    `has ${part} ${text.length > 80 ? `${text.slice(0, 60)}… of ${text.length} characters` : text}`,
+    () => changed('versions', put({ [part]: packed(text) })),
+    why,
+  ])
 }
 
 /** The vector with an infinite number. */

@@ -26,7 +26,7 @@ afterAll(() => test.end())
 async function upload(name: string, bytes: Uint8Array | string) {
   const [accepted] = await ingest(test.engine, ADA, spaceId, { [name]: bytes })
   const id = accepted?.asset.id ?? ''
-  const { elements } = await test.engine.documents.parseArtifact(ADA, spaceId, id, 1)
+  const { elements } = await test.engine.documents.parseArtifact(ADA, spaceId, id, 1).then((body) => body.value())
   const text = (part: string) => {
     const metadata: Record<string, unknown> = elements.find((element) => element.text?.includes(part))?.metadata ?? {}
     return { from: Number(metadata.startOffset), to: Number(metadata.endOffset) }
@@ -66,7 +66,7 @@ describe('the marks of a passage', { timeout: TIMEOUT_MS }, () => {
     if (scan === undefined) throw new Error('nothing was drawn')
     const pdf = await upload('scan.pdf', makePdf([{ ...sheetOf(FIRST), picture: scan }]))
     const image = await upload('scan.png', encodePng(scan))
-    const items = await test.engine.documents.multimodal(ADA, spaceId, image.id)
+    const items = await test.engine.documents.multimodal(ADA, spaceId, image.id).then((body) => body.value())
     const picture = items.items.find(({ modality }) => modality === 'image')?.id ?? ''
     for (const [{ text, marks }, item] of [
       [pdf, 'page-1'],

@@ -50,7 +50,8 @@ async function withItems(): Promise<void> {
 }
 
 describe('the artifact of a version', () => {
-  const artifact = (number: number, caller = ADA) => getParseArtifact(store.db, caller, space.id, id, number)
+  const artifact = (number: number, caller = ADA) =>
+    getParseArtifact(store.db, caller, space.id, id, number).then((body) => body.value())
 
   it('is told with all of its elements, by its number', async () => {
     store.run(`UPDATE versions SET metadata = '{"pageCount":3}', title = 'The title'`)
@@ -75,7 +76,7 @@ describe('the artifact of a version', () => {
 })
 
 describe('the outline of a document', () => {
-  const outline = (caller = ADA) => getOutline(store.db, caller, space.id, id)
+  const outline = (caller = ADA) => getOutline(store.db, caller, space.id, id).then((body) => body.value())
 
   it('names the passages of each section, however deep, in their order', async () => {
     const section = (name: string, children: CompiledOutlineNode[] = []): CompiledOutlineNode => ({
@@ -138,7 +139,7 @@ describe('the pictures and tables of a document', () => {
   it('say what there is of each', async () => {
     await withItems()
     const row = version()
-    const { items, ...rest } = await getMultimodal(store.db, ADA, space.id, id)
+    const { items, ...rest } = await getMultimodal(store.db, ADA, space.id, id).then((body) => body.value())
     expect(rest).toEqual({
       ...{ id: row?.items_id, knowledgeSpaceId: space.id, documentAssetId: id, parseArtifactId: row?.artifact_id },
       ...{ artifactHash: row?.artifact_hash, manifestVersion: 1, version: 1, metadata: {} },
@@ -182,7 +183,9 @@ describe('the pictures and tables of a document', () => {
       },
     ])
     unpublish()
-    await expect(getMultimodal(store.db, ADA, space.id, id)).rejects.toMatchObject(notFound)
+    await expect(getMultimodal(store.db, ADA, space.id, id).then((body) => body.value())).rejects.toMatchObject(
+      notFound,
+    )
   })
 
   it('give the bytes of a picture that the document holds', async () => {

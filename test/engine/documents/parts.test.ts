@@ -51,7 +51,7 @@ const flat = (nodes: OutlineNode[]): OutlineNode[] => nodes.flatMap((node) => [n
 
 describe('a table of a document', () => {
   const tableOf = async (documentId: string) => {
-    const { items } = await test.engine.documents.multimodal(ADA, spaceId, documentId)
+    const { items } = await test.engine.documents.multimodal(ADA, spaceId, documentId).then((body) => body.value())
     const item = items.find(({ modality }) => modality === 'table')
     const form = async (variant: string): Promise<string> => {
       const asset = await test.engine.documents.itemAsset(ADA, spaceId, documentId, item?.id ?? '', variant)
@@ -81,7 +81,7 @@ describe('a table of a document', () => {
   it('in parts is one, whichever part is named', async () => {
     const rows = Array.from({ length: 1201 }, (_, n) => `row ${n},${n}`)
     const [{ asset }] = await ingest(test.engine, ADA, spaceId, { 'long.csv': ['name,count', ...rows].join('\n') })
-    const { items } = await test.engine.documents.multimodal(ADA, spaceId, asset.id)
+    const { items } = await test.engine.documents.multimodal(ADA, spaceId, asset.id).then((body) => body.value())
     expect(items.map(({ sourceMetadata }) => sourceMetadata.part)).toEqual([1, 2, 3])
     for (const { id } of items) {
       const { bytes } = await test.engine.documents.itemAsset(ADA, spaceId, asset.id, id, 'csv')
@@ -93,7 +93,7 @@ describe('a table of a document', () => {
 describe('what was made of a document', () => {
   it('is its outline, whose sections name their children and their passages in reading order', async () => {
     const [{ asset }] = await ingest(test.engine, ADA, spaceId, { 'guide.md': GUIDE })
-    const outline = await test.engine.documents.outline(ADA, spaceId, asset.id)
+    const outline = await test.engine.documents.outline(ADA, spaceId, asset.id).then((body) => body.value())
     expect(titles(outline.nodes)).toEqual([['Guide', ['Prices'], ['Set up', ['Linux'], ['Windows']]]])
     const sections = flat(outline.nodes)
     for (const { childNodeIds, children } of sections) expect(childNodeIds).toEqual(children.map(({ id }) => id))
@@ -102,18 +102,22 @@ describe('what was made of a document', () => {
     expect(new Set(passages).size).toBe(passages.length)
     const { items } = await test.engine.queries.search(ADA, spaceId, { query: 'make install fee', limit: 20, ...ALL })
     for (const { nodeId } of items) expect(passages).toContain(nodeId)
-    const artifact = await test.engine.documents.parseArtifact(ADA, spaceId, asset.id, outline.version)
+    const artifact = await test.engine.documents
+      .parseArtifact(ADA, spaceId, asset.id, outline.version)
+      .then((body) => body.value())
     expect(outline).toMatchObject({
       ...{ knowledgeSpaceId: spaceId, documentAssetId: asset.id, version: 1, metadata: { title: 'Guide' } },
       ...{ parseArtifactId: artifact.id, artifactHash: artifact.artifactHash },
     })
-    await expect(test.engine.documents.outline(BOB, spaceId, asset.id)).rejects.toMatchObject(NOT_FOUND)
+    await expect(
+      test.engine.documents.outline(BOB, spaceId, asset.id).then((body) => body.value()),
+    ).rejects.toMatchObject(NOT_FOUND)
   })
 
   it('is its tables, code and pictures, with what is known of each', async () => {
     const inside = `![a dot](data:image/png;base64,${PIXEL})`
     const [{ asset }] = await ingest(test.engine, ADA, spaceId, { 'guide.md': `${GUIDE}\n${inside}\n` })
-    const { items } = await test.engine.documents.multimodal(ADA, spaceId, asset.id)
+    const { items } = await test.engine.documents.multimodal(ADA, spaceId, asset.id).then((body) => body.value())
     const known = items.map(({ modality, enrichment }) => [modality, ...Object.values(enrichment)])
     expect(known).toEqual([
       // asset, caption, words in it, the table's cells, its vector
@@ -146,14 +150,18 @@ describe('what was made of a document', () => {
     const { documents } = test.engine
     for (const read of [documents.outline, documents.multimodal])
       await expect(read(ADA, spaceId, never.id)).rejects.toMatchObject(NOT_FOUND)
-    await expect(documents.parseArtifact(ADA, spaceId, never.id, 1)).rejects.toMatchObject(NOT_FOUND)
+    await expect(documents.parseArtifact(ADA, spaceId, never.id, 1).then((body) => body.value())).rejects.toMatchObject(
+      NOT_FOUND,
+    )
     const [{ asset }] = await ingest(test.engine, ADA, spaceId, { 'guide.md': GUIDE })
     const { bulkJobId } = await documents.reindex(ADA, spaceId, { documentIds: [asset.id] })
     await until(async () => (await test.engine.jobs.bulk(ADA, bulkJobId)).status === 'completed')
-    expect((await documents.outline(ADA, spaceId, asset.id)).version).toBe(2)
-    expect((await documents.multimodal(ADA, spaceId, asset.id)).version).toBe(2)
-    expect((await documents.parseArtifact(ADA, spaceId, asset.id, 2)).version).toBe(2)
-    await expect(documents.parseArtifact(ADA, spaceId, asset.id, 3)).rejects.toMatchObject(NOT_FOUND)
+    expect((await documents.outline(ADA, spaceId, asset.id).then((body) => body.value())).version).toBe(2)
+    expect((await documents.multimodal(ADA, spaceId, asset.id).then((body) => body.value())).version).toBe(2)
+    expect((await documents.parseArtifact(ADA, spaceId, asset.id, 2).then((body) => body.value())).version).toBe(2)
+    await expect(documents.parseArtifact(ADA, spaceId, asset.id, 3).then((body) => body.value())).rejects.toMatchObject(
+      NOT_FOUND,
+    )
   })
 })
 
@@ -202,7 +210,9 @@ it('a check says of each file what sending it would do', async () => {
 
 it('a deletion says of each document what went with it, and keeps bytes that another document has', async () => {
   const [first, twin] = await ingest(test.engine, ADA, spaceId, { 'a.md': GUIDE, 'b.md': GUIDE })
-  const nodes = flat((await test.engine.documents.outline(ADA, spaceId, first.asset.id)).nodes)
+  const nodes = flat(
+    (await test.engine.documents.outline(ADA, spaceId, first.asset.id).then((body) => body.value())).nodes,
+  )
   const passages = nodes.flatMap(({ sourceNodeIds }) => sourceNodeIds).length
   const remove = async (id: string) => (await test.engine.documents.delete(ADA, spaceId, [id, id])).items
   expect(await remove(first.asset.id)).toMatchObject([

@@ -48,9 +48,9 @@ test('a document of a source that leaves the reader out is in no list and answer
   expect((await documents.list(ADA, spaceId, { limit: 1 })).nextCursor).toBeUndefined()
   const reads = [
     () => documents.get(ADA, spaceId, secret),
-    () => documents.parseArtifact(ADA, spaceId, secret, 1),
-    () => documents.outline(ADA, spaceId, secret),
-    () => documents.multimodal(ADA, spaceId, secret),
+    () => documents.parseArtifact(ADA, spaceId, secret, 1).then((body) => body.value()),
+    () => documents.outline(ADA, spaceId, secret).then((body) => body.value()),
+    () => documents.multimodal(ADA, spaceId, secret).then((body) => body.value()),
     () => documents.itemAsset(ADA, spaceId, secret, 'table-1', undefined),
     () =>
       queries.start(

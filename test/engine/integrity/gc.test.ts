@@ -56,7 +56,7 @@ async function picture(caller: typeof ADA, id: string) {
   const { engine, dataDir } = running
   const { items } = await engine.documents.list(caller, id, { limit: 100 })
   const artifacts = await Promise.all(
-    items.map((item) => engine.documents.parseArtifact(caller, id, item.id, item.version)),
+    items.map((item) => engine.documents.parseArtifact(caller, id, item.id, item.version).then((body) => body.value())),
   )
   return {
     items,

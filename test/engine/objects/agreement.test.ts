@@ -12,7 +12,7 @@ import { Gateway, rowOf, temporaryStore } from './stores.js'
 const SMALL = Buffer.from('bytes that come and go')
 const LARGE = Buffer.alloc(100_000, 'bytes that come and go')
 const HOURS = 3_600_000
-const CERTAIN = { openedAt: 0, doubt: () => undefined, closed() {} }
+const CERTAIN = { openedAt: 0, doubt: () => undefined, closed() {}, released() {} }
 
 let store: ReturnType<typeof temporaryStore>
 beforeEach(() => {

@@ -29,7 +29,9 @@ const scan = () =>
 /** What the newest version says of itself, with its text. */
 async function newest({ engine }: TestEngine, spaceId: string, documentId: string) {
   const { version } = await engine.documents.get(ADA, spaceId, documentId)
-  const { metadata, elements } = await engine.documents.parseArtifact(ADA, spaceId, documentId, version)
+  const { metadata, elements } = await engine.documents
+    .parseArtifact(ADA, spaceId, documentId, version)
+    .then((body) => body.value())
   return { version, metadata, elements, text: elements.map(({ text = '' }) => text).join('\n') }
 }
 
@@ -41,7 +43,7 @@ it('a scan with many pages is published with what is read at first, and the rest
   const { id } = await test.engine.spaces.create(ADA, { name: 'Scans', slug: 'scans' })
   const [made] = await ingest(test.engine, ADA, id, { 'scan.pdf': await scan() })
   const documentId = String(made?.asset.id)
-  const first = await test.engine.documents.parseArtifact(ADA, id, documentId, 1)
+  const first = await test.engine.documents.parseArtifact(ADA, id, documentId, 1).then((body) => body.value())
   expect(first.metadata).toMatchObject({ pageCount: 3, ocr: { pages: 1, waiting: 2 } })
   await test.reopen()
   const { engine } = test

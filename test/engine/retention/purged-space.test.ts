@@ -105,10 +105,13 @@ it('versions beyond the policy go when no listing may show them any more, with t
     await until(async () => (await engine.jobs.bulk(ADA, bulkJobId)).status === 'completed')
   }
   const artifact = async (version: number) =>
-    await engine.documents.parseArtifact(ADA, id, documentId, version).then(
-      () => version,
-      () => 'gone',
-    )
+    await engine.documents
+      .parseArtifact(ADA, id, documentId, version)
+      .then((body) => body.value())
+      .then(
+        () => version,
+        () => 'gone',
+      )
   const artifacts = () => Promise.all([1, 2, 3, 4].map(artifact))
   expect(await artifacts()).toEqual([1, 2, 3, 4])
   ahead = DAY

@@ -46,7 +46,9 @@ const importAll = async (id: string, names: Record<string, string> = {}) => {
   return sources().importPages(ADA, spaceId, id, { pages })
 }
 const textOf = async (documentAssetId: string) => {
-  const { elements } = await home.engine.documents.parseArtifact(ADA, spaceId, documentAssetId, 1)
+  const { elements } = await home.engine.documents
+    .parseArtifact(ADA, spaceId, documentAssetId, 1)
+    .then((body) => body.value())
   return elements.map((element) => element.text).join('\n')
 }
 const documentsOf = async (id: string) => {

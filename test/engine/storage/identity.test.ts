@@ -73,7 +73,7 @@ describe('a store', () => {
     writeFileSync(layout.restoring, '')
     expect(() => checkStore(layout)).toThrow(StoreRefused)
     rmSync(layout.restoring)
-    expect(checkStore(layout)).toEqual({ logLost: false })
+    expect(checkStore(layout)).toEqual({ logEmpty: false })
     write({ store: 'another' })
     await expect(open()).rejects.toThrow(/is of store .* holds the objects of store another/)
   })
@@ -86,15 +86,36 @@ describe('a store', () => {
     },
   )
 
+  it('is refused where the log of a run that did not end in order is missing, until its file is removed', async () => {
+    write({ closed: false })
+    objects()
+    rmSync(`${layout.database}-wal`, { force: true })
+    expect(() => checkStore(layout)).toThrow(/-wal is missing although the last run did not end in order/)
+    await expect(open()).rejects.toThrow(StoreRefused)
+    rmSync(layout.storeFile)
+    expect((await open()).identity.doubt()).toBeDefined()
+  })
+
+  it('notes an orderly end before its log goes, and takes that back where the log stays', async () => {
+    const store = await open()
+    store.identity.closed()
+    expect([beside().closed, existsSync(`${layout.database}-wal`)]).toEqual([true, true])
+    store.identity.released()
+    expect(beside().closed).toBe(false)
+    await close(store)
+    store.identity.released()
+    expect([beside().closed, existsSync(`${layout.database}-wal`)]).toEqual([true, false])
+  })
+
   it('is new where nothing of an earlier one lies there', () => {
     rmSync(layout.databaseDir, { recursive: true })
     rmSync(layout.storeFile)
     rmSync(layout.objects, { recursive: true })
     removeFolder(layout.indexes)
-    expect(checkStore(layout)).toEqual({ logLost: false })
+    expect(checkStore(layout)).toEqual({ logEmpty: false })
     mkdirSync(join(layout.objects, 'tmp'), { recursive: true })
     mkdirSync(join(layout.objects, TENANT), { recursive: true })
-    expect(checkStore(layout)).toEqual({ logLost: false })
+    expect(checkStore(layout)).toEqual({ logEmpty: false })
   })
 
   it.each<[string, () => void]>([
@@ -145,14 +166,12 @@ describe('a store', () => {
 describe('objects that the database may not know', () => {
   const doubted = async () => (await open()).identity.doubt()
 
-  it('are there where the log of a run that did not end in order is gone', async () => {
+  it('are there where the log of a run that did not end in order is empty', async () => {
     write({ closed: false })
-    rmSync(`${layout.database}-wal`, { force: true })
-    expect(checkStore(layout)).toEqual({ logLost: true })
+    writeFileSync(`${layout.database}-wal`, '')
+    expect(checkStore(layout)).toEqual({ logEmpty: true })
     expect(await doubted()).toBe(`${layout.keepUnknown} tells why it may not know all`)
-    expect(readFileSync(layout.keepUnknown, 'utf8')).toMatch(
-      /-wal is missing although the last run did not end in order/,
-    )
+    expect(readFileSync(layout.keepUnknown, 'utf8')).toMatch(/-wal is empty although the last run did not end in order/)
     expect(warned).toHaveLength(1)
   })
 

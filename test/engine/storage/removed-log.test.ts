@@ -42,17 +42,20 @@ async function started(dataDir: string): Promise<{ engine: Engine; warnings: str
   return { engine: await openEngine(engineOptions(dataDir, { log, now: later })), warnings }
 }
 
-test('F33: without its log a database is read with a warning, and no object of a lost document is removed', async () => {
+test('F33: refuses a database without its log, and removes no object of a lost document once an operator goes on', async () => {
   const { dataDir, id } = await killed()
   const twin = join(root, 'twin')
   cpSync(dataDir, twin, { recursive: true })
-  const { database, keepUnknown } = dataLayout(dataDir)
+  const { database, keepUnknown, storeFile } = dataLayout(dataDir)
   rmSync(`${database}-wal`)
   rmSync(`${database}-shm`, { force: true })
 
+  await expect(started(dataDir)).rejects.toThrow(`${database}-wal is missing`)
+  rmSync(storeFile)
+
   const { engine, warnings } = await started(dataDir)
   try {
-    expect(warnings.join('\n')).toContain(`${database}-wal is missing`)
+    expect(warnings.join('\n')).toContain(`${storeFile} is missing`)
     expect(existsSync(keepUnknown)).toBe(true)
     const { items } = await engine.documents.list(ADA, id, { limit: 100 })
     expect(items).toHaveLength(KEPT)

@@ -13,6 +13,7 @@ import { describePicture, visionKey } from '../../models/vision.js'
 import { isSeen } from '../../parse/items.js'
 import { MAX_DESCRIPTION } from '../../parse/picture/describe.js'
 import { drawnKey } from '../../parse/picture/key.js'
+import { storedItems } from '../../parse/read-stored.js'
 import { itemName, type StoredItem } from '../../parse/stored.js'
 import type { VersionRow } from '../../rows/document-versions.js'
 import type { DocumentRow } from '../../rows/documents.js'
@@ -20,7 +21,6 @@ import { forgetPictureWait, keepSaid, noteRead, pictured, roundsOf, type Said, s
 import type { SpaceRow } from '../../rows/spaces.js'
 import { packedOf } from '../../rows/version-parts.js'
 import { assertRoomForReindex } from '../../spaces/quota.js'
-import { unpack } from '../../storage/packed.js'
 import type { Read, Write } from '../../storage/program.js'
 
 /** Pictures that a model is asked for of one document at most, the first of it. */
@@ -64,7 +64,7 @@ export async function describeVersion(
   const found = await db.read(versionWithItems(space, versionKey))
   if (found === undefined) return
   const { packed, ...version } = found
-  const candidates = candidatesIn(await unpack<StoredItem[]>(packed), version)
+  const candidates = await candidatesIn(packed, version)
   const generator = context.models.generator(reference, account(context, space))
   const model = visionKey(reference)
   const atOnce = pLimit(AT_ONCE)
@@ -94,16 +94,19 @@ function* versionWithItems(space: SpaceRow, versionKey: number): Read<(Version &
 }
 
 /** Each picture once, whatever stands how often. */
-function candidatesIn(items: readonly StoredItem[], { row, document }: Version): Candidate[] {
+async function candidatesIn(items: Uint8Array, { row, document }: Version): Promise<Candidate[]> {
   const paged = isPaged(row)
   const candidates = new Map<string, Candidate>()
-  for (const [index, item] of items.entries()) {
+  let index = -1
+  for await (const item of storedItems(items)) {
+    index++
+    if (candidates.size === MAX_DESCRIBED) break
     if (!isSeen(item) || variantsOf(item, paged).preview === undefined) continue
     const picture = pictureOf(item, document)
     if (picture !== undefined && !candidates.has(picture))
       candidates.set(picture, { item, itemId: itemName(item, index), picture })
   }
-  return [...candidates.values()].slice(0, MAX_DESCRIBED)
+  return [...candidates.values()]
 }
 
 function pictureOf({ asset, pageNumber, boundingBox }: StoredItem, { sha256 }: DocumentRow): string | undefined {

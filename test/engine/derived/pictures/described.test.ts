@@ -38,7 +38,8 @@ async function spaceWith(
   return { space, id: document?.asset.id ?? '' }
 }
 
-const itemsOf = async (space: string, id: string) => (await test.engine.documents.multimodal(ADA, space, id)).items
+const itemsOf = async (space: string, id: string) =>
+  (await test.engine.documents.multimodal(ADA, space, id).then((body) => body.value())).items
 const isDescribed = async (space: string, id: string) =>
   (await itemsOf(space, id)).some(({ sourceMetadata }) => typeof sourceMetadata.description === 'string')
 

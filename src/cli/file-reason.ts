@@ -1,0 +1,18 @@
+import { errnoOf } from '../client/errors.js'
+
+/** Why the system does not give a file or folder, by its code. */
+export const FILE_REASONS: Readonly<Record<string, string>> = {
+  EACCES: 'permission denied',
+  EPERM: 'permission denied',
+  EROFS: 'the file system is read-only',
+  ENOTDIR: 'a part of the path is no folder',
+  EISDIR: 'it is a folder',
+  ENOENT: 'there is no such file or folder',
+  ENOSPC: 'the disk is full',
+  EDQUOT: 'the disk quota is used up',
+}
+
+/** Why the system did not give a file or folder. */
+export function fileReason(error: unknown): string {
+  return FILE_REASONS[errnoOf(error) ?? ''] ?? (error instanceof Error ? error.message : String(error))
+}

@@ -1,0 +1,86 @@
+/** An answer in JSON that may be long: its text is made while it is sent, and is never in memory as a whole. */
+export interface JsonBody<T> {
+  /** the complete text, where it is short */
+  kept: Uint8Array | undefined
+  pieces(): AsyncIterable<Uint8Array>
+  /** All of it, parsed: for what is known to be short. */
+  value(): Promise<T>
+}
+
+/** Bytes that are kept of an answer; a longer one is made again while it is sent. */
+const KEPT_BYTES = 1024 * 1024
+/** Bytes of a piece, about. */
+const PIECE_BYTES = 64 * 1024
+
+/**
+ * Makes an answer out of parts of its JSON. All parts are made once before this resolves, so that what cannot be read is
+ * refused before anything is sent.
+ *
+ * @param parts gives the parts again at each call
+ * @throws what `parts` throws
+ */
+export async function jsonBody<T>(parts: () => AsyncIterable<string | Uint8Array>): Promise<JsonBody<T>> {
+  let pieces: Uint8Array[] = []
+  let bytes = 0
+  for await (const piece of gathered(parts())) {
+    bytes += piece.length
+    if (bytes > KEPT_BYTES) pieces = []
+    else pieces.push(piece)
+  }
+  const kept = bytes > KEPT_BYTES ? undefined : Buffer.concat(pieces)
+  return {
+    kept,
+    pieces: () => gathered(parts()),
+    value: async () => JSON.parse((kept ?? (await joined(gathered(parts())))).toString('utf8')),
+  }
+}
+
+async function joined(pieces: AsyncIterable<Uint8Array>): Promise<Buffer> {
+  const all: Uint8Array[] = []
+  for await (const piece of pieces) all.push(piece)
+  return Buffer.concat(all)
+}
+
+/** The JSON of an object with one list more, whose members come one by one. */
+export function withList(
+  head: object,
+  name: string,
+  members: AsyncIterable<string | Uint8Array>,
+): AsyncGenerator<string | Uint8Array> {
+  return withMembers(head, name, separated(members))
+}
+
+/** The same with members that come with their commas. */
+export async function* withMembers(
+  head: object,
+  name: string,
+  members: AsyncIterable<string | Uint8Array>,
+): AsyncGenerator<string | Uint8Array> {
+  yield `${JSON.stringify(head).slice(0, -1)},${JSON.stringify(name)}:[`
+  yield* members
+  yield ']}'
+}
+
+async function* separated(members: AsyncIterable<string | Uint8Array>): AsyncGenerator<string | Uint8Array> {
+  let isFirst = true
+  for await (const member of members) {
+    if (!isFirst) yield ','
+    isFirst = false
+    yield member
+  }
+}
+
+async function* gathered(parts: AsyncIterable<string | Uint8Array>): AsyncGenerator<Uint8Array> {
+  let held: Uint8Array[] = []
+  let bytes = 0
+  for await (const part of parts) {
+    const piece = typeof part === 'string' ? Buffer.from(part) : part
+    held.push(piece)
+    bytes += piece.length
+    if (bytes < PIECE_BYTES) continue
+    yield Buffer.concat(held)
+    held = []
+    bytes = 0
+  }
+  if (bytes > 0) yield Buffer.concat(held)
+}

@@ -1,0 +1,75 @@
+import { createHash } from 'node:crypto'
+import { newId } from '../../lib/ids.js'
+import { TABLE_FORMATS } from '../storage/format-tables.js'
+import type { BundleTable, Line } from './rows.js'
+
+/** Gives the lines of a bundle other ids. */
+export interface NewIds {
+  id(old: string): string
+  line(table: BundleTable, line: Line): Line
+}
+
+/** Columns of text that hold ids: of documents that outlive their source, `kept-` and the id of that. */
+const ID_TEXTS: ReadonlySet<string> = new Set(['document', 'owner', 'source_id', 'trace_id'])
+/** JSON of people, in which ids are theirs. */
+const OF_PEOPLE: ReadonlySet<string> = new Set([
+  'documents.metadata',
+  'documents.validators',
+  'golden_questions.metadata',
+  'golden_questions.tags',
+  'nodes.section',
+  'research_tasks.metadata',
+  'research_tasks.permission_scope',
+  'sources.metadata',
+  'sources.permission_scope',
+  'versions.metadata',
+])
+const ID_KEY = /(?:^i|I)ds?$/
+const PATH_KEY = /[pP]ath$/
+const ID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g
+/** Digits of an id that tell its time, by which lists are sorted: they stay. */
+const TIME_DIGITS = 12
+
+/**
+ * New ids for a copy of a space: the same new one for each old one, wherever it is named. They are computed, so that
+ * nothing is kept of a space of millions of passages.
+ */
+export function newIds(): NewIds {
+  const salt = newId()
+  const id = (old: string): string => {
+    const hash = createHash('sha256').update(salt).update(old).digest('hex')
+    const time = old.replaceAll('-', '').slice(0, TIME_DIGITS)
+    // version 7 and the variant of RFC 9562
+    return `${time.slice(0, 8)}-${time.slice(8)}-7${hash.slice(0, 3)}-8${hash.slice(3, 6)}-${hash.slice(6, 18)}`
+  }
+  const inText = (text: string) => text.replace(ID, id)
+  return { id, line: (table, line) => renamed(table, line, inText) }
+}
+
+function renamed(table: BundleTable, line: Line, inText: (text: string) => string): Line {
+  const made: Record<string, unknown> = {}
+  for (const [name, value] of Object.entries(line)) {
+    const kind = String(TABLE_FORMATS[table]?.columns[name]?.kind ?? '')
+    const isId = kind === 'uuid' || ID_TEXTS.has(name)
+    if (typeof value !== 'string') made[name] = value
+    else if (isId) made[name] = inText(value)
+    else if (kind.startsWith('json') && !OF_PEOPLE.has(`${table}.${name}`))
+      made[name] = inJson(table, name, value, inText)
+    else made[name] = value
+  }
+  return made
+}
+
+function inJson(table: BundleTable, column: string, json: string, inText: (text: string) => string): string {
+  const isList = table === 'golden_questions' && column === 'expected_evidence'
+  const walk = (value: unknown, named: boolean): unknown => {
+    if (typeof value === 'string') return named ? inText(value) : value
+    if (Array.isArray(value)) return value.map((one) => walk(one, named))
+    if (typeof value !== 'object' || value === null) return value
+    // keys of people may be `__proto__`
+    return Object.fromEntries(
+      Object.entries(value).map(([key, one]) => [key, walk(one, ID_KEY.test(key) || PATH_KEY.test(key))]),
+    )
+  }
+  return JSON.stringify(walk(JSON.parse(json), isList))
+}

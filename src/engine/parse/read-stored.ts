@@ -1,0 +1,129 @@
+import { createHash, type Hash } from 'node:crypto'
+import type { JsonReader } from '../../lib/json/reader.js'
+import { readPacked } from '../storage/packed.js'
+import type { CompiledElement, CompiledOutlineNode } from './compiled.js'
+import { MAX_SECTION_DEPTH, type StoredItem } from './stored.js'
+
+/*
+ * Readers of the packed parts of a version. They hold one element, item or section at a time: a document may be large, and
+ * several are read at once.
+ */
+
+/** The JSON of each element of an artifact. @throws KsError `data-damaged` */
+export function elementTexts(artifact: Uint8Array): AsyncGenerator<Buffer> {
+  return readPacked(artifact, (json) => textsIn(json, 'elements'))
+}
+
+/** The elements of an artifact. @throws KsError `data-damaged` */
+export function storedElements(artifact: Uint8Array): AsyncGenerator<CompiledElement> {
+  return readPacked(artifact, async function* (json) {
+    for await (const text of textsIn(json, 'elements'))
+      yield asObject(JSON.parse(text.toString('utf8'))) as unknown as CompiledElement
+  })
+}
+
+/** The text of an artifact, in parts. @throws KsError `data-damaged` */
+export function storedText(artifact: Uint8Array): AsyncGenerator<string> {
+  return readPacked(artifact, async function* (json) {
+    for await (const key of json.keys()) {
+      if (key === 'text') yield* json.text()
+      else await json.skip()
+    }
+    await json.end()
+  })
+}
+
+/** The items of a version. @throws KsError `data-damaged` */
+export function storedItems(items: Uint8Array): AsyncGenerator<StoredItem> {
+  return readPacked(items, async function* (json) {
+    for await (const _ of json.members()) yield asObject(await json.value()) as unknown as StoredItem
+    await json.end()
+  })
+}
+
+function asObject(value: unknown): object {
+  if (typeof value !== 'object' || value === null) throw new SyntaxError('a member of a list is not an object')
+  return value
+}
+
+async function* textsIn(json: JsonReader, wanted: string): AsyncGenerator<Buffer> {
+  for await (const key of json.keys()) {
+    if (key !== wanted) await json.skip()
+    else for await (const _ of json.members()) yield await json.raw()
+  }
+  await json.end()
+}
+
+/** A section without those below it. */
+export type SectionFields = Omit<CompiledOutlineNode, 'children'>
+
+/** Reports the sections of an outline while they are read. */
+export interface SectionVisitor<T> {
+  /** a section begins; its sections follow */
+  open?(): T[] | undefined
+  /** a section ends; only now all of its fields are read */
+  close?(fields: SectionFields, childIds: readonly string[]): T[] | undefined
+}
+
+/** Walks over the sections of an outline. @throws KsError `data-damaged` */
+export function walkSections<T>(outline: Uint8Array, visitor: SectionVisitor<T>): AsyncGenerator<T> {
+  return readPacked(outline, (json) => walkJson(json, visitor))
+}
+
+/** The sections of an outline as a tree, without what they are made of. @throws KsError `data-damaged` */
+export async function storedSections(outline: Uint8Array): Promise<CompiledOutlineNode[]> {
+  const levels: CompiledOutlineNode[][] = [[]]
+  const visitor: SectionVisitor<never> = {
+    open() {
+      levels.push([])
+      return undefined
+    },
+    close(fields) {
+      const children = levels.pop() ?? []
+      levels.at(-1)?.push({ ...fields, children, sourceElementIds: [] })
+      return undefined
+    },
+  }
+  for await (const _ of walkSections(outline, visitor));
+  return levels[0] ?? []
+}
+
+/** The same over JSON. @throws SyntaxError, JsonTooLarge */
+export async function* walkJson<T>(json: JsonReader, visitor: SectionVisitor<T>): AsyncGenerator<T> {
+  yield* walkLevel(json, visitor, [], 1)
+  await json.end()
+}
+
+/** @param ids receives those of the sections of this level */
+async function* walkLevel<T>(
+  json: JsonReader,
+  visitor: SectionVisitor<T>,
+  ids: string[],
+  depth: number,
+): AsyncGenerator<T> {
+  if (depth > MAX_SECTION_DEPTH) throw new SyntaxError(`sections are nested deeper than ${MAX_SECTION_DEPTH} levels`)
+  for await (const _ of json.members()) {
+    yield* visitor.open?.() ?? []
+    const fields: Record<string, unknown> = {}
+    const childIds: string[] = []
+    for await (const key of json.keys()) {
+      if (key === 'children') yield* walkLevel(json, visitor, childIds, depth + 1)
+      else fields[key] = await json.value()
+    }
+    const section = fields as unknown as SectionFields
+    ids.push(section.id)
+    yield* visitor.close?.(section, childIds) ?? []
+  }
+}
+
+/** The hash of a text that comes in parts, which may cut a character into its halves. */
+export async function hashOfText(parts: AsyncIterable<string>): Promise<Hash> {
+  const hash = createHash('sha256')
+  let half = ''
+  for await (const part of parts) {
+    const text = half + part
+    half = /[\ud800-\udbff]$/.test(text) ? text.slice(-1) : ''
+    hash.update(half === '' ? text : text.slice(0, -1))
+  }
+  return hash.update(half)
+}

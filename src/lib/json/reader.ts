@@ -1,0 +1,237 @@
+const QUOTE = 0x22
+const COMMA = 0x2c
+const COLON = 0x3a
+const BACKSLASH = 0x5c
+const LETTER_U = 0x75
+const [OPEN_ARRAY, CLOSE_ARRAY, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d]
+const BLANKS: ReadonlySet<number | undefined> = new Set([0x20, 0x09, 0x0a, 0x0d])
+
+export interface JsonLimits {
+  /** bytes of one value that is read alone */
+  valueBytes: number
+  /** levels within such a value */
+  depth: number
+  /** members of all arrays and objects within it */
+  values: number
+}
+
+/** JSON that exceeds a limit. */
+export class JsonTooLarge extends Error {}
+
+/**
+ * Reads JSON of any length from pieces of UTF-8. The caller walks down arrays and objects; only the value that it asks for
+ * is in memory.
+ *
+ * Every method throws SyntaxError where the text is not JSON.
+ */
+export class JsonReader {
+  readonly #pieces: AsyncIterator<Uint8Array>
+  readonly #limits: JsonLimits
+  #bytes: Buffer = Buffer.alloc(0)
+  #at = 0
+
+  constructor(pieces: AsyncIterable<Uint8Array>, limits: JsonLimits) {
+    this.#pieces = pieces[Symbol.asyncIterator]()
+    this.#limits = limits
+  }
+
+  /** The members of an array; the caller reads one value for each. */
+  async *members(): AsyncGenerator<number> {
+    await this.#take(OPEN_ARRAY)
+    if (await this.#takeIf(CLOSE_ARRAY)) return
+    for (let index = 0; ; index++) {
+      yield index
+      if (await this.#takeIf(CLOSE_ARRAY)) return
+      await this.#take(COMMA)
+    }
+  }
+
+  /** The keys of an object; the caller reads one value for each. */
+  async *keys(): AsyncGenerator<string> {
+    await this.#take(OPEN_OBJECT)
+    if (await this.#takeIf(CLOSE_OBJECT)) return
+    for (;;) {
+      const key = await this.value()
+      if (typeof key !== 'string') throw new SyntaxError('a key of an object is not a string')
+      await this.#take(COLON)
+      yield key
+      if (await this.#takeIf(CLOSE_OBJECT)) return
+      await this.#take(COMMA)
+    }
+  }
+
+  /** The next value. @throws JsonTooLarge */
+  async value(): Promise<unknown> {
+    return JSON.parse((await this.raw()).toString('utf8'))
+  }
+
+  /** The text of the next value, which may not be JSON. @throws JsonTooLarge */
+  async raw(): Promise<Buffer> {
+    const pieces: Buffer[] = []
+    let size = 0
+    for await (const piece of this.#valuePieces()) {
+      pieces.push(piece)
+      size += piece.length
+      if (size > this.#limits.valueBytes)
+        throw new JsonTooLarge(`a value of more than ${this.#limits.valueBytes} bytes`)
+    }
+    return pieces.length === 1 && pieces[0] !== undefined ? pieces[0] : Buffer.concat(pieces)
+  }
+
+  /** Passes over the next value, whatever its length. */
+  async skip(): Promise<void> {
+    for await (const _ of this.#valuePieces());
+  }
+
+  /** The next value, which is a string of any length, in parts. */
+  async *text(): AsyncGenerator<string> {
+    await this.#take(QUOTE)
+    for (;;) {
+      const { end, isClosed } = endOfCharacters(this.#bytes, this.#at)
+      if (end > this.#at) yield String(JSON.parse(`"${this.#bytes.toString('utf8', this.#at, end)}"`))
+      this.#at = isClosed ? end + 1 : end
+      if (isClosed) return
+      if (!(await this.#more())) throw cutOff()
+    }
+  }
+
+  /** @throws SyntaxError where anything follows */
+  async end(): Promise<void> {
+    if ((await this.#peek()) !== undefined) throw new SyntaxError('something follows the JSON value')
+  }
+
+  async *#valuePieces(): AsyncGenerator<Buffer> {
+    const first = await this.#peek()
+    if (first === undefined || first === COMMA || first === CLOSE_ARRAY || first === CLOSE_OBJECT)
+      throw new SyntaxError('a value is missing')
+    const scan = new ValueScan(this.#limits)
+    for (;;) {
+      const from = this.#at
+      this.#at = scan.over(this.#bytes, from)
+      if (this.#at > from) yield this.#bytes.subarray(from, this.#at)
+      if (scan.isOver) return
+      if (await this.#more()) continue
+      if (scan.isOpen) throw cutOff()
+      return
+    }
+  }
+
+  /** The next byte that is not blank; nothing at the end. */
+  async #peek(): Promise<number | undefined> {
+    for (;;) {
+      while (BLANKS.has(this.#bytes[this.#at])) this.#at++
+      const byte = this.#bytes[this.#at]
+      if (byte !== undefined || !(await this.#more())) return byte
+    }
+  }
+
+  async #take(byte: number): Promise<void> {
+    if (!(await this.#takeIf(byte))) throw new SyntaxError(`${String.fromCharCode(byte)} is missing`)
+  }
+
+  async #takeIf(byte: number): Promise<boolean> {
+    const is = (await this.#peek()) === byte
+    if (is) this.#at++
+    return is
+  }
+
+  /** Appends the next piece to what is not read yet. @returns whether there was one */
+  async #more(): Promise<boolean> {
+    const next = await this.#pieces.next()
+    if (next.done === true) return false
+    const rest = this.#bytes.subarray(this.#at)
+    this.#bytes =
+      rest.length === 0
+        ? Buffer.from(next.value.buffer, next.value.byteOffset, next.value.length)
+        : Buffer.concat([rest, next.value])
+    this.#at = 0
+    return true
+  }
+}
+
+/** Finds the end of a value, over the borders of pieces. */
+class ValueScan {
+  readonly #limits: JsonLimits
+  #depth = 0
+  #values = 0
+  #inString = false
+  #escaped = false
+  #isScalar = false
+  isOver = false
+
+  constructor(limits: JsonLimits) {
+    this.#limits = limits
+  }
+
+  /** Whether the value cannot end here. */
+  get isOpen(): boolean {
+    return this.#depth > 0 || this.#inString
+  }
+
+  /** @returns the index behind what belongs to the value */
+  over(bytes: Uint8Array, from: number): number {
+    for (let at = from; at < bytes.length; at++) {
+      const byte = bytes[at]
+      if (this.#inString) {
+        if (this.#escaped) this.#escaped = false
+        else if (byte === BACKSLASH) this.#escaped = true
+        else if (byte === QUOTE) {
+          this.#inString = false
+          if (this.#depth === 0) return this.#end(at + 1)
+        }
+      } else if (byte === QUOTE) {
+        if (this.#isScalar) throw new SyntaxError('a string begins within a value')
+        this.#inString = true
+      } else if (byte === OPEN_ARRAY || byte === OPEN_OBJECT) {
+        if (++this.#depth > this.#limits.depth)
+          throw new JsonTooLarge(`a value nested deeper than ${this.#limits.depth} levels`)
+        this.#count()
+      } else if (byte === CLOSE_ARRAY || byte === CLOSE_OBJECT) {
+        if (this.#depth === 0) return this.#end(at)
+        if (--this.#depth === 0) return this.#end(at + 1)
+      } else if (this.#depth === 0) {
+        if (byte === COMMA || byte === COLON || BLANKS.has(byte)) return this.#end(at)
+        this.#isScalar = true
+      } else if (byte === COMMA) this.#count()
+    }
+    return bytes.length
+  }
+
+  #count(): void {
+    if (++this.#values > this.#limits.values)
+      throw new JsonTooLarge(`a value of more than ${this.#limits.values} members`)
+  }
+
+  #end(at: number): number {
+    this.isOver = true
+    return at
+  }
+}
+
+/** The end of the characters and escapes of a string that are complete, up to its closing quote. */
+function endOfCharacters(bytes: Uint8Array, from: number): { end: number; isClosed: boolean } {
+  let at = from
+  while (at < bytes.length) {
+    const byte = bytes[at] ?? 0
+    if (byte === QUOTE) return { end: at, isClosed: true }
+    const length =
+      byte === BACKSLASH
+        ? bytes[at + 1] === LETTER_U
+          ? 6
+          : 2
+        : byte < 0xc0
+          ? 1
+          : byte < 0xe0
+            ? 2
+            : byte < 0xf0
+              ? 3
+              : 4
+    if (at + length > bytes.length) break
+    at += length
+  }
+  return { end: at, isClosed: false }
+}
+
+function cutOff(): SyntaxError {
+  return new SyntaxError('the JSON is cut off')
+}

@@ -1,0 +1,62 @@
+/** What is asked of a text; a string has all of it. Offsets count UTF-16 units and are not negative. */
+export interface Text {
+  readonly length: number
+  slice(start: number, end?: number): string
+  indexOf(searched: string, from?: number): number
+  lastIndexOf(searched: string, from?: number): number
+  charCodeAt(at: number): number
+}
+
+/** Units up to which a text is a string. */
+const SHORT_UNITS = 1024 * 1024
+const UNIT_BYTES = 2
+
+/** A text out of its parts. A long one is outside of the heap of this thread. */
+export async function gatherText(parts: AsyncIterable<string>): Promise<Text> {
+  let short: string[] = []
+  const long: Buffer[] = []
+  let units = 0
+  const move = () => {
+    if (short.length > 0) long.push(Buffer.from(short.join(''), 'utf16le'))
+    short = []
+  }
+  for await (const part of parts) {
+    short.push(part)
+    units += part.length
+    if (units > SHORT_UNITS) move()
+  }
+  if (long.length === 0) return short.join('')
+  move()
+  return new LongText(Buffer.concat(long))
+}
+
+/** A text as UTF-16 in a buffer. */
+class LongText implements Text {
+  readonly #bytes: Buffer
+  readonly length: number
+
+  constructor(bytes: Buffer) {
+    this.#bytes = bytes
+    this.length = bytes.length / UNIT_BYTES
+  }
+
+  slice(start: number, end = this.length): string {
+    return this.#bytes.toString('utf16le', start * UNIT_BYTES, Math.min(end, this.length) * UNIT_BYTES)
+  }
+
+  indexOf(searched: string, from = 0): number {
+    return unitOf(this.#bytes.indexOf(searched, from * UNIT_BYTES, 'utf16le'))
+  }
+
+  lastIndexOf(searched: string, from = this.length): number {
+    return unitOf(this.#bytes.lastIndexOf(searched, Math.min(from, this.length) * UNIT_BYTES, 'utf16le'))
+  }
+
+  charCodeAt(at: number): number {
+    return at >= 0 && at < this.length ? this.#bytes.readUInt16LE(at * UNIT_BYTES) : Number.NaN
+  }
+}
+
+function unitOf(byte: number): number {
+  return byte === -1 ? -1 : byte / UNIT_BYTES
+}
