@@ -86,7 +86,7 @@ export async function prepareWalk(
     walker('a subject outside of the permission scope', 'token with every scope', tokens.carol, 'tenant'),
     walker('another tenant', 'token with every scope', tokens.bob, 'nothing'),
     walker('the operator', 'operator', tokens.operator, 'nothing'),
-    walker('a tab of the console', 'operator', tab.token, 'nothing'),
+    walker('a tab of the console', 'console tab', tab.token, 'nothing'),
     walker('a key of an application of the subject', 'application key', mine.key, 'tenant'),
     walker('a key of an application of another tenant', 'application key', theirs.key, 'nothing'),
     walker('a visitor of the page', 'visitor of the page', visitor.token, 'tenant', visitor.user),
