@@ -32,6 +32,8 @@ export class Progress {
   private readonly started: number
   private timer: NodeJS.Timeout | undefined
   private drawn = 0
+  /** a quiet command starts no display, and ends it all the same */
+  private isShown = false
   private lastPlainAt: number
   private lastPlain = ''
 
@@ -43,6 +45,7 @@ export class Progress {
   }
 
   start(): void {
+    this.isShown = true
     this.timer = setInterval(() => this.tick(), FRAME_MS)
     this.timer.unref()
   }
@@ -50,6 +53,7 @@ export class Progress {
   /** One turn of the clock; public so that tests need no timers. */
   tick(): void {
     const now = this.now()
+    this.isShown = true
     if (now - this.started < QUIET_MS) return
     if (this.options.live) this.draw()
     else if (now - this.lastPlainAt >= PLAIN_MS) this.writePlain(now)
@@ -66,7 +70,7 @@ export class Progress {
     if (this.timer !== undefined) clearInterval(this.timer)
     this.timer = undefined
     this.clear()
-    if (!this.options.live && this.now() - this.started >= PLAIN_MS) this.writePlain(this.now())
+    if (this.isShown && !this.options.live && this.now() - this.started >= PLAIN_MS) this.writePlain(this.now())
   }
 
   private draw(): void {

@@ -67,6 +67,13 @@ describe('a log', () => {
     shown.stop()
     expect(written).toEqual(['plain one\n', 'plain two\n'])
   })
+
+  it('gets nothing at the end of a display that a quiet command did not start', () => {
+    const { written, clock, shown } = progress(false)
+    clock.now += 60_000
+    shown.stop()
+    expect(written).toEqual([])
+  })
 })
 
 describe('the view of an ingest', () => {

@@ -19,8 +19,8 @@ export function chatTerminal(home: CliHome) {
   /** with what was scrolled away */
   const history = () => tmux('capture-pane', '-p', '-J', '-S', '-', '-t', 'chat')
   const type = (...keys: string[]) => tmux('send-keys', '-t', 'chat', ...keys)
-  const shows = (text: string | RegExp) =>
-    until(() => (typeof text === 'string' ? screen().includes(text) : text.test(screen()))).catch(() => {
+  const shows = (text: string | RegExp, timeoutMs?: number) =>
+    until(() => (typeof text === 'string' ? screen().includes(text) : text.test(screen())), timeoutMs).catch(() => {
       throw new Error(`the screen does not show ${text}:\n${screen()}`)
     })
   const open = async (args: string[] = [], more: Record<string, string> = {}, opens = '/help') => {

@@ -123,7 +123,7 @@ describe.skipIf(!hasTmux)('in a terminal', () => {
       const before = /END(\d+)\./g
       const last = Math.max(-1, ...[...history().matchAll(before)].map(([, at]) => Number(at)))
       tmux('resize-window', '-t', 'chat', '-x', String(columns), '-y', String(rows))
-      await until(() => history().includes(`END${Math.min(last + 3, PARAGRAPHS - 1)}.`), 20_000)
+      await until(() => history().includes(`END${Math.min(last + 3, PARAGRAPHS - 1)}.`))
     }
     await shows(`END${PARAGRAPHS - 1}.`)
     await until(() => !screen().includes('answering'))
@@ -146,7 +146,7 @@ describe.skipIf(!hasTmux)('in a terminal', () => {
     await leave()
   })
 
-  it('shares a conversation with another terminal', async () => {
+  it('shares a conversation with another terminal', { timeout: 300_000 }, async () => {
     const other = chatTerminal(home)
     try {
       await open()
@@ -158,7 +158,8 @@ describe.skipIf(!hasTmux)('in a terminal', () => {
       await shows('END0.')
       other.type('From elsewhere.', 'Enter')
       await other.shows('› From elsewhere.')
-      await shows(`END${PARAGRAPHS - 1}.`)
+      // a thousand pieces, each after a pause
+      await shows(`END${PARAGRAPHS - 1}.`, 200_000)
       // a message is shown before the service has it
       await expect.poll(asked).toEqual(['First of all.', 'Tell me the story.', 'From elsewhere.'])
       await until(() => !screen().includes('answering') && !other.screen().includes('answering'))

@@ -11,7 +11,7 @@ export function countProgress(out: Output, what: string): { at(done: number, of:
     width: process.stderr.columns ?? 80,
     view,
   })
-  progress.start()
+  if (!out.isQuiet) progress.start()
   return {
     at: (done, of) => {
       line = `${done} of ${of} ${what}`

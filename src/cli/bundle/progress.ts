@@ -11,7 +11,7 @@ export function byteProgress(out: Output, what: string, of?: number): { add(coun
   }
   const { isErrTerminal: live } = out
   const progress = new Progress({ stream: process.stderr, live, width: process.stderr.columns ?? 80, view })
-  progress.start()
+  if (!out.isQuiet) progress.start()
   return {
     add: (count) => {
       done += count
