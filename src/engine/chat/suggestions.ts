@@ -1,8 +1,14 @@
 import { ChatError } from '../../contract/chat/errors.js'
 import type { EngineContext } from '../context.js'
-import { ANSWER_GONE, type MessageRow, messagesBefore, storeSuggestions, type Who } from '../rows/chat/conversations.js'
+import {
+  ANSWER_GONE,
+  type MessageRow,
+  messagesBefore,
+  storedSuggestions,
+  storeSuggestions,
+  type Who,
+} from '../rows/chat/conversations.js'
 import type { Read } from '../storage/program.js'
-import { fromCell } from '../storage/readable.js'
 import type { AppSession } from './apps.js'
 import { requireMessage } from './messages.js'
 import { modelQuestions } from './text-model.js'
@@ -43,8 +49,8 @@ export class Suggestions {
     const turns = await db.read(turnsUpTo(session, user, id))
     // neither an unfinished answer nor one of a deleted document is a source of questions
     if (turns.some(({ status, answer }) => status === 'running' || answer === ANSWER_GONE)) return []
-    const stored = turns.at(-1)?.suggestions ?? null
-    if (stored !== null) return fromCell<string[]>(stored)
+    const stored = await db.read(storedSuggestions(who, id))
+    if (stored !== undefined) return stored
     const questions = await modelQuestions(this.#context, session, turns, this.#signal)
     if (questions === undefined) return []
     await db.write(() => storeSuggestions(who, id, questions))

@@ -33,7 +33,6 @@ export interface MessageRow {
   error: string | null
   resources: string
   thoughts: string
-  suggestions: string | null
   created_at: number
   finished_at: number | null
 }
@@ -48,7 +47,7 @@ export interface Outcome {
   usage: ChatUsage
 }
 
-const MESSAGE_COLUMNS = `id, conversation_id, place, task_id, query, inputs, answer, status, error, resources, thoughts, suggestions, created_at, finished_at`
+const MESSAGE_COLUMNS = `id, conversation_id, place, task_id, query, inputs, answer, status, error, resources, thoughts, created_at, finished_at`
 
 /** Id of an end user that has sent something; undefined for one this application has not seen. */
 export function* findUser(of: OfApp, name: string): Read<string | undefined> {
@@ -219,6 +218,15 @@ export function* finishMessage(
   )
   if (row === undefined) return 'gone'
   return row.status === end.status && row.answer === end.answer ? 'stored' : 'taken'
+}
+
+/** The questions that may follow an answer; undefined until a model made them. */
+export function* storedSuggestions({ tenant }: OfApp, id: string): Read<string[] | undefined> {
+  const row = yield* sql.get<{ suggestions: string | null }>(
+    'SELECT suggestions FROM chat_messages WHERE tenant = ? AND id = ?',
+    [tenant, id],
+  )
+  return row === undefined || row.suggestions === null ? undefined : fromCell<string[]>(row.suggestions)
 }
 
 /** Stores the questions that may follow an answer. */
