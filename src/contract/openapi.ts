@@ -138,6 +138,7 @@ const ACCESS: Readonly<Record<RouteDefinition['scope'], string>> = {
 const ONLY: Readonly<Record<NonNullable<RouteDefinition['only']>, string>> = {
   'every-scope': 'Needs the scope `knowledge-spaces:*`.',
   operator: 'Only the operator may call it.',
+  'operator-outside-tabs': 'Only the operator may call it, and not from a tab of the console.',
 }
 
 /** What holds for every operation of its kind follows from the route itself. */
