@@ -3,6 +3,7 @@ import type { RouteDefinition, RouteInput } from '../contract/route.js'
 import type { Engine } from '../engine/api.js'
 import type { Caller } from '../engine/base/caller.js'
 import type { TabSession } from '../local/keys.js'
+import type { ProtectedFiles } from '../local/protected-files.js'
 import type { ChatVisits } from './chat/visits.js'
 import type { ReceiveUpload } from './gateway/upload-form.js'
 import type { EventStream } from './http/event-stream.js'
@@ -21,6 +22,8 @@ export interface HandlerDeps {
   watching: WatchControl
   visits: ChatVisits
   dataDir: string
+  /** what no space takes, as it is now */
+  ownFiles(): ProtectedFiles
   /** built at first use */
   openapi(): FixedJson
 }
