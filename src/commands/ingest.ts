@@ -7,6 +7,7 @@ import { spaceFlag } from '../cli/common-flags.js'
 import { walkFlags } from '../cli/ingest/flags.js'
 import { gatherFiles } from '../cli/ingest/gather.js'
 import { ingestFiles } from '../cli/ingest/session.js'
+import { ownFiles } from '../cli/own-files.js'
 import { slugOf } from '../cli/resources.js'
 import { parseSize } from '../cli/units.js'
 
@@ -50,6 +51,7 @@ export default class Ingest extends BaseCommand {
       ignore: [...this.settings.ignore, ...(flags.ignore ?? [])],
       ignoreFiles: !flags['no-ignore'],
       hidden: flags.hidden,
+      own: ownFiles(this.dirs, this.settings.place.value),
     })
     try {
       const client = await this.client()

@@ -6,6 +6,7 @@ import { ensureSpace } from '../cli/ensure-space.js'
 import { gatherFiles } from '../cli/ingest/gather.js'
 import type { IngestRecord } from '../cli/ingest/records.js'
 import { failureOf, ingestFiles } from '../cli/ingest/session.js'
+import { ownFiles } from '../cli/own-files.js'
 import { type Answer, answerJson, askQuestion } from '../cli/query/ask.js'
 import { citationLines, cited } from '../cli/query/evidence.js'
 import { footer } from '../cli/query/footer.js'
@@ -37,6 +38,7 @@ export default class Quickstart extends BaseCommand {
       ignore: this.settings.ignore,
       ignoreFiles: true,
       hidden: false,
+      own: ownFiles(this.dirs, this.settings.place.value),
     })
     if (found.files.length === 0) throw usageError(`${args.path ?? plan.paths.join(', ')} holds no files to ingest`)
     const client = await this.client()

@@ -7,9 +7,11 @@ import type { Engine } from '../engine/api.js'
 import type { EngineOptions } from '../engine/base/options.js'
 import { defined } from '../lib/defined.js'
 import { type DatabaseAddress, databaseAddress, databasePassword } from '../local/database-address.js'
+import { localDirs } from '../local/dirs.js'
 import type { DiskRoom } from '../local/disk-room.js'
 import { objectPlace } from '../local/object-place.js'
 import { chosenLanguages } from '../local/ocr-languages.js'
+import { keyFilesOf, protectedFiles } from '../local/protected-files.js'
 import type { Settings } from '../local/settings.js'
 import { createTokenVerifier, type OutsideTokens, type TokenVerifier } from './auth/tokens.js'
 import { createPreviewLinks } from './chat/previews.js'
@@ -68,6 +70,7 @@ export function assembleApp(assembly: Assembly): DaemonApp {
         gateways: () => engine.gateways(),
       }),
       dataDir,
+      ownFiles: () => protectedFiles({ ...localDirs(), data: dataDir }, keyFilesOf(settings)),
       openapi,
     },
     identification: identity,

@@ -4,6 +4,7 @@ import type { Engine } from '../engine/api.js'
 import type { Caller } from '../engine/base/caller.js'
 import type { JsonBody } from '../engine/base/json-body.js'
 import type { TabSession } from '../local/keys.js'
+import type { ProtectedFiles } from '../local/protected-files.js'
 import type { ChatVisits } from './chat/visits.js'
 import type { ReceiveUpload } from './gateway/upload-form.js'
 import type { EventStream } from './http/event-stream.js'
@@ -22,6 +23,8 @@ export interface HandlerDeps {
   watching: WatchControl
   visits: ChatVisits
   dataDir: string
+  /** what no space takes, as it is now */
+  ownFiles(): ProtectedFiles
   /** built at first use */
   openapi(): FixedJson
 }

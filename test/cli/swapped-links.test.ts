@@ -9,13 +9,14 @@ import { removeFolder } from '../../bench/lib/removed-folder.js'
 import { hashFile } from '../../src/cli/ingest/hash-cache.js'
 import { type FoundFile, type WalkOptions, walk, walkPaths } from '../../src/cli/ingest/walk.js'
 import { multipartBody } from '../../src/client/multipart.js'
+import { NOTHING_PROTECTED } from '../helpers/own-files.js'
 
 /**
  * A28, symlink-swap-race: somebody who may write in a folder swaps its files and subfolders for links while the folder is
  * being read. Nothing that lies outside may be read, whatever the moment.
  */
 const base = realpathSync(mkdtempSync(join(tmpdir(), 'ks-swapped-')))
-const OPTIONS: WalkOptions = { ignore: [], glob: [], ignoreFiles: true, hidden: false }
+const OPTIONS: WalkOptions = { ignore: [], glob: [], ignoreFiles: true, hidden: false, own: NOTHING_PROTECTED }
 const SECRET = 'SECRET of somebody else '.repeat(40)
 const PLAIN = 'what the folder really has '.repeat(40).slice(0, SECRET.length)
 const RACE_MS = 2500

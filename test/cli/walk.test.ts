@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, linkSync, mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { execaSync } from 'execa'
@@ -6,7 +6,9 @@ import fc from 'fast-check'
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { removeFolder } from '../../bench/lib/removed-folder.js'
 import { gatherFiles } from '../../src/cli/ingest/gather.js'
-import { type WalkOptions, walk } from '../../src/cli/ingest/walk.js'
+import { type WalkOptions, walk, walkPaths } from '../../src/cli/ingest/walk.js'
+import { protectedFiles } from '../../src/local/protected-files.js'
+import { NOTHING_PROTECTED } from '../helpers/own-files.js'
 
 const base = mkdtempSync(join(tmpdir(), 'ks-walk-'))
 let root = ''
@@ -18,7 +20,7 @@ beforeEach(() => {
 })
 afterAll(() => removeFolder(base))
 
-const defaults: WalkOptions = { ignore: [], glob: [], ignoreFiles: true, hidden: false }
+const defaults: WalkOptions = { ignore: [], glob: [], ignoreFiles: true, hidden: false, own: NOTHING_PROTECTED }
 
 function put(path: string, content = 'x'): string {
   const full = join(root, path)
@@ -33,7 +35,63 @@ function names(options: Partial<WalkOptions> = {}): string[] {
   return found.files.map((file) => file.filename.slice(basename(root).length + 1))
 }
 
+describe('files of the program', () => {
+  const ownIn = (folder: string) => protectedFiles({ data: folder, config: folder, cache: folder, state: folder }, [])
+
+  it('are left out of a walk over a folder that holds them, also behind links', () => {
+    put('a.md')
+    put('data/signing.key')
+    symlinkSync(join(root, 'data', 'signing.key'), join(root, 'link.md'))
+    const found = walk([root], { ...defaults, own: ownIn(join(root, 'data')) })
+    expect(found.files.map(({ inside }) => inside)).toEqual(['a.md'])
+    expect(found.skipped.map(({ reason }) => reason)).toEqual(['belongs to this program', 'belongs to this program'])
+  })
+
+  it.each([
+    ['the file', 'data/signing.key'],
+    ['a file below the directory', 'data/db/main.sqlite'],
+    ['the directory', 'data'],
+    ['a link to the file', 'key.md'],
+    ['a link to the directory', 'elsewhere'],
+    ['a hard link to the file', 'hard.md'],
+  ])('are refused where %s is named', (_what, path) => {
+    put('data/db/main.sqlite')
+    const key = put('data/signing.key')
+    symlinkSync(key, join(root, 'key.md'))
+    symlinkSync(join(root, 'data'), join(root, 'elsewhere'))
+    linkSync(key, join(root, 'hard.md'))
+    const named = join(root, path)
+    expect(() => walk([named], { ...defaults, own: ownIn(join(root, 'data')) })).toThrow(
+      `${JSON.stringify(named)} is protected by`,
+    )
+  })
+
+  it('are refused where a watched folder has become a link to them', () => {
+    put('data/signing.key')
+    symlinkSync(join(root, 'data'), join(root, 'notes'))
+    const options = { ...defaults, own: ownIn(join(root, 'data')) }
+    const events = { onFolder: () => undefined, onUnread: () => undefined }
+    expect(() => walkPaths(join(root, 'notes'), [''], options, events)).toThrow('is protected by')
+  })
+
+  it('are not found by a look at one of their paths', () => {
+    put('data/sub/a.md')
+    const options = { ...defaults, own: ownIn(join(root, 'data')) }
+    const events = { onFolder: () => undefined, onUnread: () => undefined }
+    expect(walkPaths(root, ['data/sub/a.md', 'data'], options, events).files).toEqual([])
+  })
+})
+
 describe('a walk over a folder', () => {
+  it('leaves out a link to a hidden file, as the file itself', () => {
+    put('.env')
+    put('.git/config')
+    symlinkSync(join(root, '.env'), join(root, 'readme.md'))
+    symlinkSync(join(root, '.git', 'config'), join(root, 'git.md'))
+    expect(names()).toEqual([])
+    expect(names({ hidden: true })).toEqual(['.env', 'readme.md'])
+  })
+
   it('names files by their path behind the name of the folder, in a stable order', () => {
     for (const path of ['b.md', 'a/z.md', 'a.md', 'a/b/c.md']) put(path)
     expect(walk([root], defaults).files.map((file) => file.filename)).toEqual(

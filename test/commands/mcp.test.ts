@@ -34,8 +34,17 @@ afterEach(async () => {
 })
 
 /** The official client with `ks mcp` as its server. */
-async function connect(args: string[] = [], roots?: string[]): Promise<{ client: Client; pid: number }> {
-  const transport = new StdioClientTransport({ command: process.execPath, args: [KS, 'mcp', ...args], env: home.env })
+async function connect(
+  args: string[] = [],
+  roots?: string[],
+  cwd = home.dir,
+): Promise<{ client: Client; pid: number }> {
+  const transport = new StdioClientTransport({
+    command: process.execPath,
+    args: [KS, 'mcp', ...args],
+    env: home.env,
+    cwd,
+  })
   const client = new Client({ name: 'test', version: '1' }, { capabilities: roots === undefined ? {} : { roots: {} } })
   if (roots !== undefined)
     client.setRequestHandler('roots/list', () => ({ roots: roots.map((path) => ({ uri: `file://${path}` })) }))
@@ -65,6 +74,34 @@ describe('ks mcp', () => {
     expect(await ingest('docs')).toContain('1 published')
     expect(await textOf(client, 'ask', { question: 'Who is on call in August?' })).toContain('Ida Keller')
     expect(await textOf(client, 'search', { query: 'not yours' })).not.toContain('key.md')
+  })
+
+  test('refuses hidden and outside files to a client that names no roots, and keys of this program to every client', async () => {
+    home.file('docs/guide.md', '# Guide\n\nExtension 4711.\n')
+    home.file('docs/.env', 'SECRET=1')
+    home.file('.ssh/id_ed25519', 'SECRET-SSH-KEY-4711')
+    symlinkSync(join(home.dir, '.ssh'), join(home.dir, 'docs', 'keys'))
+    await home.ks(['spaces', 'create', 'Office'])
+    const [narrow, broad, rooted] = [
+      await connect([], undefined, join(home.dir, 'docs')),
+      await connect(),
+      await connect([], [home.dir]),
+    ]
+    const ingest = ({ client }: { client: Client }, ...paths: string[]) =>
+      textOf(client, 'ingest', { paths: paths.map((path) => join(home.dir, path)) })
+    expect(await ingest(narrow, '.ssh')).toMatch(/\.ssh is outside the working directory .*\nNext: Allowed are: .*docs/)
+    expect(await ingest(narrow, 'docs/keys/id_ed25519')).toContain('outside the working directory')
+    expect(await ingest(narrow, 'docs/.env')).toContain('is hidden, and the client names no folders')
+    expect(await ingest(broad, '.ssh')).toContain('is hidden, and the client names no folders')
+    for (const one of [broad, rooted])
+      for (const path of ['data/signing.key', 'data/cli.token', 'data'])
+        expect(await ingest(one, path)).toContain('keys of this program go into no space')
+    expect(await ingest(rooted, 'docs/.env')).toContain('1 published')
+    expect(await ingest(narrow, 'docs')).toContain('1 published')
+    // what a client allows as a whole does not bring the keys along
+    expect(await ingest(rooted, '.')).toContain('belongs to this program')
+    const listed = await home.ks(['docs', '--json'])
+    expect(listed.stdout).not.toMatch(/signing|cli\.token|id_ed25519/)
   })
 
   test('goes on with a session when the daemon is killed', async () => {

@@ -1,14 +1,18 @@
 import { isUtf8 } from 'node:buffer'
 import { type Dirent, lstatSync, realpathSync, type Stats, statSync } from 'node:fs'
-import { basename, isAbsolute, join, normalize, posix, resolve, sep } from 'node:path'
+import { basename, join, posix, relative, resolve, sep } from 'node:path'
 import createIgnore from 'ignore'
 import { errnoOf } from '../../client/errors.js'
 import { readFolder } from '../../local/open-inside.js'
+import type { ProtectedFiles } from '../../local/protected-files.js'
 import { usageError } from '../cli-error.js'
+import { missingHint, nameOf } from './given-path.js'
 import { IGNORE_FILES, isIgnored, type Layers, rootLayers, withRulesOf } from './ignore-rules.js'
 
 /** why a file of another encoding is left out */
 export const NOT_UTF8 = 'its name is not UTF-8'
+/** why data, configuration, state and keys of this program are left out */
+const OWN = 'belongs to this program'
 
 export interface WalkOptions {
   /** patterns to leave out, in the language of .gitignore */
@@ -19,6 +23,8 @@ export interface WalkOptions {
   ignoreFiles: boolean
   /** enter folders and take files whose names begin with a dot */
   hidden: boolean
+  /** never taken, also where they are named */
+  own: ProtectedFiles
 }
 
 /** A file to ingest. */
@@ -51,7 +57,7 @@ export interface Found {
  * The files behind the given paths, in a stable order: folders are walked by name, files and lists stay as given.
  * Symbolic links that leave the given folder are passed over, so are hidden files and what ignore files name.
  *
- * @throws CliError exit 2 when a path does not exist or two files would get the same name
+ * @throws CliError exit 2 when a path does not exist, is protected, or two files would get the same name
  */
 export function walk(paths: readonly string[], options: WalkOptions): Found {
   const found: Found = { files: [], skipped: [], failed: [] }
@@ -65,6 +71,7 @@ export function walk(paths: readonly string[], options: WalkOptions): Found {
       const walker = walkerOf(absolute, options, found)
       walkFolder(walker, '', walker.layers)
     } else if (stats.isFile()) {
+      refuseOwn(absolute, options)
       found.files.push({ path: absolute, filename: nameOf(path, paths.length > 1) })
     } else {
       found.skipped.push({ filename: path, reason: 'not a regular file' })
@@ -135,7 +142,8 @@ function layersIn(walker: Walker, path: string, known: Map<string, Layers | unde
     above === undefined ||
     isHidden(walker.options, posix.basename(folder)) ||
     isIgnored(above, `${folder}/`) ||
-    isLink(join(walker.root, folder))
+    isLink(join(walker.root, folder)) ||
+    walker.options.own.has(join(walker.root, folder))
   const layers = isOut ? undefined : insideOf(walker, folder, above)
   known.set(folder, layers)
   return layers
@@ -158,8 +166,15 @@ function isHidden({ hidden }: WalkOptions, name: string): boolean {
   return name === '.git' || (!hidden && name.startsWith('.'))
 }
 
+/** @throws CliError exit 2 */
+function refuseOwn(path: string, { own }: WalkOptions): void {
+  const refusal = own.refusal(path)
+  if (refusal !== undefined) throw usageError(refusal)
+}
+
 function walkerOf(folder: string, options: WalkOptions, found: Found): Walker {
   const root = realpathSync(folder)
+  refuseOwn(folder, options)
   const only = options.glob.length === 0 ? undefined : createIgnore().add([...options.glob])
   return {
     root,
@@ -170,19 +185,6 @@ function walkerOf(folder: string, options: WalkOptions, found: Found): Walker {
     found,
     layers: rootLayers(root, options.ignore, options.ignoreFiles),
   }
-}
-
-function missingHint(path: string): string | undefined {
-  if (path.includes('\ufffd')) return 'names that are not UTF-8 cannot be given: ingest their folder'
-  if (/^https?:\/\//.test(path)) return `pages are a source: \`ks sources add NAME --uri ${path}\``
-  return undefined
-}
-
-/** One file goes by its own name; several keep the folders they were given with, so that they stay apart. */
-function nameOf(path: string, oneOfMany: boolean): string {
-  const tidy = normalize(path)
-  const name = oneOfMany && !isAbsolute(tidy) && !tidy.startsWith('..') ? tidy : basename(tidy)
-  return name.split(sep).join('/')
 }
 
 interface Walker {
@@ -257,14 +259,20 @@ function byteHex(byte: string): string {
 
 function visit(walker: Walker, entry: Dirent | Stats, path: string, layers: Layers): void {
   if (entry.isDirectory()) {
-    if (!isIgnored(layers, `${path}/`)) walkFolder(walker, path, layers)
+    if (isIgnored(layers, `${path}/`)) return
+    if (walker.options.own.has(join(walker.root, path))) leaveOut(walker, path, OWN)
+    else walkFolder(walker, path, layers)
     return
   }
   if (isIgnored(layers, path)) return
   if (walker.only !== undefined && !walker.only.ignores(path)) return
   if (entry.isFile()) take(walker, path)
   else if (entry.isSymbolicLink()) visitLink(walker, path)
-  else walker.found.skipped.push({ filename: sentName(walker, path), reason: 'not a regular file' })
+  else leaveOut(walker, path, 'not a regular file')
+}
+
+function leaveOut(walker: Walker, path: string, reason: string): void {
+  walker.found.skipped.push({ filename: sentName(walker, path), reason })
 }
 
 /** A link may stand for a file inside the root. Folders inside are walked where they stand, not again through links. */
@@ -273,13 +281,21 @@ function visitLink(walker: Walker, path: string): void {
   try {
     target = realpathSync(join(walker.root, path))
   } catch {
-    walker.found.skipped.push({ filename: sentName(walker, path), reason: 'a symbolic link that leads nowhere' })
+    leaveOut(walker, path, 'a symbolic link that leads nowhere')
     return
   }
   const inside =
     target === walker.root || target.startsWith(walker.root.endsWith(sep) ? walker.root : walker.root + sep)
   if (!inside) {
-    walker.found.skipped.push({ filename: sentName(walker, path), reason: 'a symbolic link that leaves the folder' })
+    leaveOut(walker, path, 'a symbolic link that leaves the folder')
+  } else if (
+    relative(walker.root, target)
+      .split(sep)
+      .some((part) => isHidden(walker.options, part))
+  ) {
+    leaveOut(walker, path, 'a symbolic link to a hidden file')
+  } else if (walker.options.own.refusal(target) !== undefined) {
+    leaveOut(walker, path, OWN)
   } else if (statSync(target, { throwIfNoEntry: false })?.isFile() === true) {
     take(walker, path)
   }

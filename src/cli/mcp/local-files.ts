@@ -1,4 +1,5 @@
 import type { Client } from '../../client/client.js'
+import type { ProtectedFiles } from '../../local/protected-files.js'
 import type { IngestedFile, IngestRequest, LocalFiles } from '../../mcp/host.js'
 import { usageError } from '../cli-error.js'
 import type { Place } from '../contexts.js'
@@ -18,6 +19,7 @@ interface Options {
   stateDir: string
   /** patterns that the settings leave out */
   ignore: string[]
+  own: ProtectedFiles
 }
 
 /** Files of this machine, ingested as `ks ingest` does it. */
@@ -27,10 +29,10 @@ export function localFiles(options: Options): LocalFiles {
 
 async function ingestFiles(request: IngestRequest, options: Options): Promise<IngestedFile[]> {
   const { paths, spaceId, wait, signal } = request
-  const { place, stateDir, ignore } = options
+  const { place, stateDir, ignore, own } = options
   const client = await options.client()
   // no patterns here: they could lead out of the folders that are allowed
-  const found = walk(paths, { glob: [], ignore, ignoreFiles: true, hidden: false })
+  const found = walk(paths, { glob: [], ignore, ignoreFiles: true, hidden: false, own })
   const [lost] = found.failed
   if (lost !== undefined && found.files.length === 0) throw usageError(`${lost.filename}: ${lost.reason}`)
   const counts = newCounts(found.files.length)

@@ -3,6 +3,7 @@ import { dirname, relative, sep } from 'node:path'
 import type { LocalDirs } from '../../local/dirs.js'
 import { usageError } from '../cli-error.js'
 import type { WalkOptions } from '../ingest/walk.js'
+import { ownFiles } from '../own-files.js'
 
 /** Which files of a watched folder count. */
 export interface WatchRules {
@@ -16,19 +17,24 @@ export interface WatchRules {
 export function walkOptionsOf(folder: string, rules: WatchRules, dirs: LocalDirs): WalkOptions {
   const own = [dirs.data, dirs.state, dirs.cache, dirs.config].flatMap((dir) => pathBelow(folder, dir) ?? [])
   const { ignore, glob, hidden, ignoreFiles } = rules
-  return { glob, hidden, ignoreFiles, ignore: [...ignore, ...own.map((path) => `/${escaped(path)}/`)] }
+  return {
+    glob,
+    hidden,
+    ignoreFiles,
+    own: ownFiles(dirs),
+    ignore: [...ignore, ...own.map((path) => `/${escaped(path)}/`)],
+  }
 }
 
-/** @throws CliError exit 2 for what is no folder, and for the data directory and what lies in it */
+/** @throws CliError exit 2 for what is no folder, and for one in a directory of this program */
 export function checkFolder(folder: string, dirs: LocalDirs): void {
   const stats = statSync(folder, { throwIfNoEntry: false })
   if (stats === undefined) throw usageError(`${JSON.stringify(folder)} does not exist`)
   if (!stats.isDirectory()) {
     throw usageError(`${JSON.stringify(folder)} is not a folder`, '`ks ingest` takes single files')
   }
-  if (pathBelow(dirs.data, folder) !== undefined || identity(folder) === identity(dirs.data)) {
-    throw usageError(`${JSON.stringify(folder)} lies in the data directory ${dirs.data}`)
-  }
+  const refusal = ownFiles(dirs).refusal(folder)
+  if (refusal !== undefined) throw usageError(refusal)
 }
 
 /** The path from one folder to another one below it, by device and inode; nothing when it is not below. */

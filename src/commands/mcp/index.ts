@@ -27,7 +27,9 @@ export default class Mcp extends BaseCommand {
       local: {
         ingest: async (request) => {
           const { localFiles } = await import('../../cli/mcp/local-files.js')
-          const files = localFiles({ client: connection.client, place: place.value, stateDir, ignore })
+          const { ownFiles } = await import('../../cli/own-files.js')
+          const own = ownFiles(this.dirs, place.value)
+          const files = localFiles({ client: connection.client, place: place.value, stateDir, ignore, own })
           return files.ingest(request)
         },
       },

@@ -1,10 +1,11 @@
+import { dirname } from 'node:path'
 import { KsError } from '../../contract/errors.js'
 import type { KeptWatch, localFilesRoutes, Watch } from '../../contract/gateway/local-files.js'
 import type { HandlerDeps, Handlers } from '../operation.js'
-import { checkFolder } from '../watch/folder.js'
+import { checkFolder, refuseOwn } from '../watch/folder.js'
 
 /** Only the owner of the data directory may name paths of this machine. */
-export function localFilesHandlers({ engine, watching, dataDir }: HandlerDeps) {
+export function localFilesHandlers({ engine, watching, ownFiles }: HandlerDeps) {
   const { localFiles, spaces } = engine
   const admit = () => {
     if (!watching.allowed)
@@ -20,6 +21,10 @@ export function localFilesHandlers({ engine, watching, dataDir }: HandlerDeps) {
     recordLocalFiles: async ({ caller, params, body }) => {
       await spaces.get(caller, params.id)
       admit()
+      const own = ownFiles()
+      // one look at each folder: a request names a thousand files
+      const folders = new Set([body.root, ...body.files.map(({ path }) => dirname(path))])
+      for (const path of folders) if (path !== undefined) refuseOwn(path, own)
       return localFiles.record(caller, params.id, body)
     },
     listWatches: async ({ caller }) => {
@@ -29,7 +34,7 @@ export function localFilesHandlers({ engine, watching, dataDir }: HandlerDeps) {
     addWatch: async ({ caller, body }) => {
       admit()
       await spaces.get(caller, body.knowledgeSpaceId)
-      checkFolder(body.folder, dataDir)
+      checkFolder(body.folder, ownFiles())
       const watch = await localFiles.addWatch(caller, body, shown)
       watching.changed(body.acceptMissing ? watch.id : undefined)
       return shown(watch)

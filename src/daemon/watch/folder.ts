@@ -1,25 +1,23 @@
-import { type BigIntStats, realpathSync, statSync } from 'node:fs'
-import { dirname, isAbsolute } from 'node:path'
+import { statSync } from 'node:fs'
+import { isAbsolute } from 'node:path'
 import { KsError } from '../../contract/errors.js'
+import type { ProtectedFiles } from '../../local/protected-files.js'
 
 /**
- * Refuses what cannot be watched: what is no folder, and the data directory or what lies inside it, by device and inode.
- * A folder above the data directory is fine: the watch leaves the data directory out.
+ * Refuses what cannot be watched: what is no folder, and a folder in a directory of this program. A folder above one is
+ * fine: the watch leaves the directory out.
  *
  * @throws KsError `invalid-request`
  */
-export function checkFolder(folder: string, dataDir: string): void {
+export function checkFolder(folder: string, own: ProtectedFiles): void {
   if (!isAbsolute(folder)) throw new KsError('invalid-request', `folder ${JSON.stringify(folder)} must be absolute`)
-  const stats = statSync(folder, { bigint: true, throwIfNoEntry: false })
-  if (stats?.isDirectory() !== true) throw new KsError('invalid-request', `${JSON.stringify(folder)} is not a folder`)
-  const data = statSync(dataDir, { bigint: true })
-  for (let above = realpathSync(folder); ; above = dirname(above)) {
-    if (isSame(statSync(above, { bigint: true }), data))
-      throw new KsError('invalid-request', `folder ${JSON.stringify(folder)} lies in the data directory`)
-    if (dirname(above) === above) return
-  }
+  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true)
+    throw new KsError('invalid-request', `${JSON.stringify(folder)} is not a folder`)
+  refuseOwn(folder, own)
 }
 
-function isSame(one: BigIntStats, other: BigIntStats): boolean {
-  return one.dev === other.dev && one.ino === other.ino
+/** @throws KsError `invalid-request` for a path in a directory of this program, or of one of its keys */
+export function refuseOwn(path: string, own: ProtectedFiles): void {
+  const refusal = own.refusal(path)
+  if (refusal !== undefined) throw new KsError('invalid-request', refusal)
 }

@@ -1,5 +1,5 @@
 import { realpathSync } from 'node:fs'
-import { isAbsolute, relative, resolve, sep } from 'node:path'
+import { isAbsolute, parse, relative, resolve, sep } from 'node:path'
 import { z } from 'zod'
 import { LIMITS } from '../../contract/limits.js'
 import { count } from '../../contract/primitives.js'
@@ -25,7 +25,7 @@ export const ingest = tool({
   name: 'ingest',
   title: 'Ingest files',
   description:
-    'Upload files or folders of this machine into a space, so that they can be searched and asked. What the space holds already is not sent again. Only paths inside the folders that the client allows are taken.',
+    'Upload files or folders of this machine into a space, so that they can be searched and asked. What the space holds already is not sent again. Only paths inside the folders that the client allows are taken; where it names none, inside the working directory of the server, without hidden files and folders.',
   input: z.strictObject({
     paths: z.array(z.string().min(1).max(LIMITS.localPath)).min(1).max(PATHS).describe('Absolute paths.'),
     space,
@@ -72,16 +72,43 @@ export const ingest = tool({
   },
 })
 
-/** @throws ToolError for a path outside the folders that the client allows, also through a link */
+/**
+ * Paths are compared by where links lead. Inside roots that the client names every path is allowed; without roots those
+ * in the working directory are, and no hidden ones: nobody has named them.
+ *
+ * @throws ToolError
+ */
 function permitted(paths: readonly string[], roots: readonly string[] | undefined): string[] {
-  const real = (roots ?? []).map(realOf)
+  const allowed = (roots ?? workingDirectory()).map(realOf)
   return paths.map((path) => {
     if (!isAbsolute(path))
-      throw new ToolError('invalid-request', `${oneLine(path)} is not an absolute path`, 'Give the whole path.')
-    if (roots === undefined || real.some((root) => isInside(root, realOf(path)))) return path
-    const next = roots.length === 0 ? 'The client allows no folder.' : `Allowed are: ${roots.map(oneLine).join(', ')}`
-    throw new ToolError('invalid-request', `${oneLine(path)} is outside the folders that the client allows`, next)
+      throw new ToolError('invalid-request', `${oneLine(path)} is not an absolute path`, 'Give the absolute path.')
+    const inside = allowed.map((root) => relative(root, realOf(path))).find(isInside)
+    if (inside === undefined) throw outside(path, roots, allowed)
+    if (roots === undefined && inside.split(sep).some((part) => part.startsWith('.')))
+      throw new ToolError(
+        'invalid-request',
+        `${oneLine(path)} is hidden, and the client names no folders: hidden files are taken inside folders that it names`,
+        'Tell the user. Files that are not hidden can be ingested.',
+      )
+    return path
   })
+}
+
+/** The working directory, unless the server was started in no folder of a user. */
+function workingDirectory(): string[] {
+  const folder = process.cwd()
+  return folder === parse(folder).root ? [] : [folder]
+}
+
+function outside(path: string, roots: readonly string[] | undefined, allowed: readonly string[]): ToolError {
+  const list = allowed.map(oneLine).join(', ')
+  const message =
+    roots === undefined
+      ? `${oneLine(path)} is outside the working directory of this server, and the client names no folders`
+      : `${oneLine(path)} is outside the folders that the client allows`
+  const next = allowed.length > 0 ? `Allowed are: ${list}` : 'The client allows no folder.'
+  return new ToolError('invalid-request', message, next)
 }
 
 function realOf(path: string): string {
@@ -92,7 +119,7 @@ function realOf(path: string): string {
   }
 }
 
-function isInside(root: string, path: string): boolean {
-  const inside = relative(root, path)
-  return inside === '' || (inside !== '..' && !inside.startsWith(`..${sep}`) && !isAbsolute(inside))
+/** @param path from a folder */
+function isInside(path: string): boolean {
+  return path !== '..' && !path.startsWith(`..${sep}`) && !isAbsolute(path)
 }

@@ -16,12 +16,13 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { removeFolder } from '../../../bench/lib/removed-folder.js'
 import type { PollPlan } from '../../../src/cli/watch/poll-plan.js'
 import { Poller } from '../../../src/cli/watch/poller.js'
+import { NOTHING_PROTECTED } from '../../helpers/own-files.js'
 import { until } from '../../helpers/until.js'
 
 const EVERY_MS = 1000
 /** the longest a change may take: a period, and what the machine needs */
 const WITHIN_MS = 15_000
-const RULES = { ignore: ['*.log'], glob: [], hidden: false, ignoreFiles: true }
+const RULES = { ignore: ['*.log'], glob: [], hidden: false, ignoreFiles: true, own: NOTHING_PROTECTED }
 
 let folder = ''
 let poller: Poller

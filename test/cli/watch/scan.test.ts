@@ -4,9 +4,10 @@ import { dirname, join } from 'node:path'
 import fc from 'fast-check'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { removeFolder } from '../../../bench/lib/removed-folder.js'
-import { walk } from '../../../src/cli/ingest/walk.js'
+import { type WalkOptions, walk } from '../../../src/cli/ingest/walk.js'
 import { walkOptionsOf } from '../../../src/cli/watch/rules.js'
 import { FolderMissing, folderIdentity, scanFolder } from '../../../src/cli/watch/scan.js'
+import { NOTHING_PROTECTED } from '../../helpers/own-files.js'
 
 let folder = ''
 beforeEach(() => {
@@ -14,7 +15,7 @@ beforeEach(() => {
 })
 afterEach(() => removeFolder(folder))
 
-const RULES = { glob: [], ignore: [], hidden: false, ignoreFiles: true }
+const RULES: WalkOptions = { glob: [], ignore: [], hidden: false, ignoreFiles: true, own: NOTHING_PROTECTED }
 
 function write(path: string, text = 'x'): void {
   mkdirSync(dirname(join(folder, path)), { recursive: true })
@@ -89,6 +90,6 @@ test('the folders of the program are left out, by whatever way the folder is nam
   write('notes/a.md')
   symlinkSync(folder, `${folder}.link`)
   const dirs = { data: join(folder, 'data [1]'), state: '/none', cache: '/none', config: '/none' }
-  expect(looked([''], walkOptionsOf(`${folder}.link`, RULES, dirs) as typeof RULES)).toEqual(['notes/a.md'])
+  expect(looked([''], walkOptionsOf(`${folder}.link`, RULES, dirs))).toEqual(['notes/a.md'])
   rmSync(`${folder}.link`)
 })

@@ -91,7 +91,7 @@ test('our sessions and transport pass every active scenario, with the tools that
     const text = await request.text()
     const bare = new Request(request.url, { method: request.method, headers: request.headers, signal: request.signal })
     const body: unknown = text === '' ? undefined : JSON.parse(text)
-    return sessions.handle(bare, body, { key: 'k', token: 't', mayWrite: true })
+    return sessions.handle(bare, body, { key: 'k', tenant: 'k', token: 't', mayWrite: true })
   })
   const url = await listening(createServer((incoming, outgoing) => void handle(incoming, outgoing)))
   const lines = await conform(url)

@@ -1,0 +1,96 @@
+import { realpathSync, statSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { dirname } from 'node:path'
+import { recordIn, textOf } from '../lib/json/values.js'
+import { type LocalDirs, localDirs } from './dirs.js'
+import { dataLayout } from './layout.js'
+import { readIfExists } from './private-file.js'
+import { SETTINGS, type SettingName } from './settings.js'
+
+/** Files that no space takes: the directories of this program and the keys of its settings, by device and inode. */
+export interface ProtectedFiles {
+  /** Whether a path itself is protected; symbolic links are followed. */
+  has(path: string): boolean
+  /** @returns why a path, or one above its real path, is refused; undefined where it may be read */
+  refusal(path: string): string | undefined
+}
+
+type Env = Readonly<Record<string, string | undefined>>
+
+/** Settings of the daemon that name a secret file, or a folder of secrets. */
+const KEY_SETTINGS = ['tlsKey', 'jwtPublicKeyFile', 'backendPasswordFile', 'keys'] as const satisfies SettingName[]
+
+/**
+ * The protected files as they are now.
+ *
+ * @param dirs in use; the ones of this user without overrides are protected, too
+ * @param keyFiles that settings name
+ */
+export function protectedFiles(dirs: LocalDirs, keyFiles: readonly string[]): ProtectedFiles {
+  const usual = localDirs({
+    env: { ...process.env, ...WITHOUT_OVERRIDES },
+    platform: process.platform,
+    home: homedir(),
+  })
+  const folders = [dirs, usual].flatMap(({ data, config, state }) => [data, config, state])
+  const { signingKey, dataKey, cliToken, config, database } = dataLayout(dirs.data)
+  // single files, too: a hard link to one is outside of the folders
+  const paths = [...folders, signingKey, dataKey, cliToken, config, database, ...keyFiles]
+  const protectedBy = new Map<string, string>()
+  for (const path of paths) {
+    const id = identity(path)
+    if (id !== undefined && !protectedBy.has(id)) protectedBy.set(id, path)
+  }
+  const at = (path: string) => protectedBy.get(identity(path) ?? '')
+  return {
+    has: (path) => at(path) !== undefined,
+    refusal: (path) => {
+      for (let above = realPath(path); above !== undefined; above = parentOf(above)) {
+        const found = at(above)
+        if (found !== undefined)
+          return `${JSON.stringify(path)} is protected by ${JSON.stringify(found)}: data, configuration, state and keys of this program go into no space`
+      }
+      return undefined
+    },
+  }
+}
+
+/** The key files that the environment or `config.json` of a data directory names. */
+export function configuredKeyFiles(dataDir: string, env: Env): string[] {
+  const file = recordIn(readIfExists(dataLayout(dataDir).config) ?? '') ?? {}
+  return KEY_SETTINGS.flatMap((name) => textOf(env[SETTINGS[name].env]) ?? textOf(file[name]) ?? [])
+}
+
+/** The key files of settings in force. */
+export function keyFilesOf(settings: Readonly<Partial<Record<SettingName, unknown>>>): string[] {
+  return KEY_SETTINGS.flatMap((name) => textOf(settings[name]) ?? [])
+}
+
+const WITHOUT_OVERRIDES: Env = {
+  KS_DATA_DIR: undefined,
+  KS_CONFIG_DIR: undefined,
+  KS_CACHE_DIR: undefined,
+  KS_STATE_DIR: undefined,
+}
+
+function identity(path: string): string | undefined {
+  try {
+    const stats = statSync(path, { bigint: true, throwIfNoEntry: false })
+    return stats && `${stats.dev}-${stats.ino}`
+  } catch {
+    return undefined // nothing that could be read below it
+  }
+}
+
+function realPath(path: string): string | undefined {
+  try {
+    return realpathSync(path)
+  } catch {
+    return undefined // what reads it reports why
+  }
+}
+
+function parentOf(path: string): string | undefined {
+  const parent = dirname(path)
+  return parent === path ? undefined : parent
+}
