@@ -266,7 +266,7 @@ function shapeless(): [string, () => Promise<Buffer>, RegExp][] {
     ['artifact', JSON.stringify({ text: '', elements: [0] }), /packed artifact .* does not fit/],
     ['artifact', JSON.stringify({ text: '', elements: [{ ...element, type: 'bomb' }] }), /does not fit: type/],
     ['artifact', JSON.stringify({ text: '', elements: [], more: 1 }), /has a key "more"/],
-    ['artifact', `{"text":"${wide.repeat(97)}","elements":[]}`, /more than 100663296 bytes unpacked/],
+    ['artifact', `{"text":"${wide.repeat(101)}","elements":[]}`, /more than 100663296 bytes unpacked/],
     [
       'artifact',
       `{"text":"","elements":[${JSON.stringify({ ...element, text: wide.repeat(17) })}]}`,
@@ -280,7 +280,7 @@ function shapeless(): [string, () => Promise<Buffer>, RegExp][] {
     ['outline', JSON.stringify([{ ...section, childNodeIds: [] }]), /does not fit/],
     ['outline', many(270_000, { ...section, title: 'x'.repeat(60) }), /more than 33554432 bytes unpacked/],
     ['items', many(40_000, wide.slice(0, 1000)), /packed items .* does not fit/],
-    ['items', many(400_000, item), /more than 33554432 bytes unpacked/],
+    ['items', many(450_000, item), /more than 33554432 bytes unpacked/],
     ['items', JSON.stringify([{ ...item, asset: { bytes: 'AAAA' } }]), /does not fit: asset/],
     ['items', `${JSON.stringify([item])} []`, /not the JSON that it should be/],
   ]
