@@ -54,7 +54,7 @@ export async function findWithheld(
       if (passage === undefined) return []
       return [{ passage, final, held: heldIn(passage), ...defined({ features }) }]
     }),
-    permitted: own.passages.map(heldIn),
+    permitted: own.passages.map((one) => ({ text: one.body, held: heldIn(one) })),
     isWithheld: ({ passage }) => denied.has(passage.key),
   })
 }

@@ -192,7 +192,7 @@ async function lookBeyond(
   return judgeWithheld({
     ...{ question, terms: names, idf, ownIdf: own.idf, asked, scoreThreshold: admitted.profile.scoreThreshold },
     ranked: passages.map((one) => ({ ...one, held: heldIn(one) })),
-    permitted: own.passages.slice(0, JUDGED).map(heldIn),
+    permitted: own.passages.slice(0, JUDGED).map((one) => ({ text: one.passage.body, held: heldIn(one) })),
     isWithheld: ({ passage }) => own.denied.has(passage.doc_key),
   })
 }

@@ -50,7 +50,7 @@ export type JudgedPassage = Pick<RankedPassage, 'final' | 'features' | 'passage'
  * @param question see `judgedQuestion`
  * @param ranked all passages of the space, best first
  * @param idf of the judge, over all passages; `ownIdf` over those that the reader may read
- * @param permitted terms of the question in the passages that the reader may read, best first
+ * @param permitted the best passages that the reader may read, with the terms of the question that they hold
  */
 export function judgeWithheld(request: {
   question: string
@@ -60,7 +60,7 @@ export function judgeWithheld(request: {
   ownIdf: (term: string) => number
   asked: AskedOf
   ranked: readonly JudgedPassage[]
-  permitted: readonly (readonly string[])[]
+  permitted: readonly { text: string; held: readonly string[] }[]
   isWithheld: (one: JudgedPassage) => boolean
   scoreThreshold: number
 }): Withheld | undefined {
@@ -84,13 +84,13 @@ export function judgeWithheld(request: {
   const item = { title, text, source, score: best.final, held: best.held, ...(features && { features }) }
   const { state } = evidenceState({ query: question, terms, rewordings, idf, asked, items: [item] })
   if (state !== 'answerable') return undefined
-  const wanted = askedTerms(question, terms, [item])
+  const wanted = askedTerms(question, terms, [item, ...permitted])
   const weigh = (held: readonly string[]): number =>
     weightOf(
       held.filter((term) => wanted.has(term)),
       ownIdf,
     )
-  const more = weigh(best.held) - weigh(permitted.slice(0, JUDGED).flat())
+  const more = weigh(best.held) - weigh(permitted.flatMap(({ held }) => held))
   return { holdsMore: more >= HOLDS_MORE * weightOf(wanted, ownIdf) }
 }
 

@@ -58,7 +58,7 @@ describe('the state after an answer', () => {
     const none = 'not-enough-evidence'
     expect(stateAfter('none', 0)).toEqual([none, none, none, none, limited])
     expect(stateAfter('part', 1)).toEqual(['partial', 'partial', 'partial', 'conflict', limited])
-    expect(stateAfter(undefined, 1)).toEqual(['answerable', 'answerable', 'answerable', 'conflict', 'answerable'])
+    expect(stateAfter(undefined, 1)).toEqual(['answerable', 'answerable', 'answerable', 'conflict', limited])
     expect(stateAfter(undefined, 0)).toEqual(['partial', 'partial', none, 'conflict', limited])
   })
 
@@ -84,37 +84,21 @@ describe('evidence in another state', () => {
   const bundle = (state: EvidenceState): EvidenceBundle => ({
     ...{ id: 'i', query: 'How high is the tower?', createdAt: '', state, items: [], missingEvidence: ALL },
   })
-  const LIMIT = { filtered: 2, better: true, near: false }
-  const told = (from: EvidenceState, to: EvidenceState, permission?: typeof LIMIT) =>
-    withState(bundle(from), to, permission).missingEvidence.map(({ reason, text }) =>
+  const told = (from: EvidenceState, to: EvidenceState) =>
+    withState(bundle(from), to).missingEvidence.map(({ reason, text }) =>
       text.startsWith('old') ? text : `new ${reason}`,
     )
 
   it('is the same where the state is', () => {
     const same = bundle('partial')
-    expect(withState(same, 'partial', LIMIT)).toBe(same)
+    expect(withState(same, 'partial')).toBe(same)
   })
 
   it('says what is missing as that state has it', () => {
     expect(withState(bundle('partial'), 'answerable').state).toBe('answerable')
     expect(told('partial', 'answerable')).toEqual(['old stale'])
-    expect(told('answerable', 'partial')).toEqual(['new not-retrieved', 'old permission-filtered', 'old stale'])
-    expect(told('partial', 'not-enough-evidence')).toEqual([
-      'new not-retrieved',
-      'old permission-filtered',
-      'old stale',
-    ])
-    expect(told('partial', 'permission-limited')).toEqual(['old permission-filtered', 'old stale'])
-  })
-
-  it('tells of withheld passages anew where there are some, and not beside an answer', () => {
-    expect(told('answerable', 'partial', LIMIT)).toEqual(['new not-retrieved', 'new permission-filtered', 'old stale'])
-    expect(told('partial', 'permission-limited', LIMIT)).toEqual(['new permission-filtered', 'old stale'])
-    expect(told('partial', 'answerable', LIMIT)).toEqual(['old stale'])
-    const [, withheld] = withState(bundle('answerable'), 'partial', LIMIT).missingEvidence
-    expect(withheld).toMatchObject({
-      text: expect.stringContaining('2 passages'),
-      metadata: { filtered: 2, better: true },
-    })
+    expect(told('answerable', 'partial')).toEqual(['new not-retrieved', 'old stale'])
+    expect(told('partial', 'not-enough-evidence')).toEqual(['new not-retrieved', 'old stale'])
+    expect(told('partial', 'permission-limited')).toEqual(['new permission-filtered', 'old stale'])
   })
 })

@@ -31,13 +31,13 @@ const bundleOf = (state: EvidenceState, more: Partial<EvidenceBundle> = {}): Evi
 const QUESTION = 'How high is the tower of Brest?'
 const NOTHING = 'No passage in this space answers the question.'
 const CLOSEST = 'Closest passages: '
-const LIMIT = { filtered: 2, better: true, near: true }
+const LIMIT = { holdsMore: false }
 
 interface Asked {
   query?: string
   turns?: { query: string; answer: string }[]
   bundle?: EvidenceBundle
-  permission?: typeof LIMIT
+  withheld?: typeof LIMIT
   profile?: object
   signal?: AbortSignal
 }
@@ -46,12 +46,12 @@ async function answered({
   query = QUESTION,
   turns = [],
   bundle = bundleOf('answerable'),
-  permission,
+  withheld,
   profile,
   signal = never,
 }: Asked = {}) {
   const parts: AnswerPart[] = []
-  const retrieved = { idf: () => 3, ...(permission && { permission }) } as unknown as Retrieved
+  const retrieved = { idf: () => 3, ...(withheld && { withheld }) } as unknown as Retrieved
   const at = admitted(store, space, { profile: profile ?? {} })
   for await (const part of answerQuery(context, at, turns, query, bundle, retrieved, signal)) parts.push(part)
   const text = parts.flatMap((part) => (part.type === 'delta' ? [part.text] : [])).join('')
@@ -89,21 +89,26 @@ describe("an answer of the evidence's own sentences", () => {
     )
   })
 
+  it('is told as the closest passages where a better one is withheld', async () => {
+    expect((await answered({ bundle: bundleOf('permission-limited'), withheld: LIMIT })).text).toBe(
+      `${CLOSEST}The tower of Brest is 40 metres high. [1]`,
+    )
+  })
+
   it('is the beginning of the closest passage where no sentence holds a word of the question', async () => {
-    const ask = (state: EvidenceState, permission?: typeof LIMIT) =>
-      answered({ query: 'quantum chromodynamics', bundle: bundleOf(state), ...(permission && { permission }) })
+    const ask = (state: EvidenceState, withheld?: typeof LIMIT) =>
+      answered({ query: 'quantum chromodynamics', bundle: bundleOf(state), ...(withheld && { withheld }) })
     const open = await ask('answerable')
     expect(open.text).toBe(`${CLOSEST}The tower of Brest is 40 metres high. [1]`)
     expect(open.bundle.state).toBe('partial')
     expect(open.metadata).toMatchObject({ synthesis: 'extractive', cited: [1] })
     expect((await ask('answerable', LIMIT)).bundle.state).toBe('permission-limited')
-    expect((await ask('answerable', { ...LIMIT, near: false })).bundle.state).toBe('partial')
     expect((await ask('permission-limited', LIMIT)).bundle.state).toBe('permission-limited')
   })
 
   it('says that nothing answers where there is nothing to quote', async () => {
-    const ask = (state: EvidenceState, permission?: typeof LIMIT) =>
-      answered({ bundle: bundleOf(state, { items: [] }), ...(permission && { permission }) })
+    const ask = (state: EvidenceState, withheld?: typeof LIMIT) =>
+      answered({ bundle: bundleOf(state, { items: [] }), ...(withheld && { withheld }) })
     const empty = await ask('partial')
     expect(empty.text).toBe(NOTHING)
     expect(empty.bundle.state).toBe('not-enough-evidence')
@@ -205,9 +210,42 @@ describe('an answer of a model', () => {
     expect([none.text, none.bundle.state]).toEqual(['They do not say.', 'not-enough-evidence'])
     const alone = await ask('[none]')
     expect([alone.text, alone.bundle.state]).toEqual([NOTHING, 'not-enough-evidence'])
-    const limited = await ask('[part] It is high [1].', { permission: LIMIT })
+    const limited = await ask('[part] It is high [1].', { withheld: LIMIT })
     expect([limited.bundle.state, limited.metadata.decidedBy]).toEqual(['permission-limited', 'rules'])
-    expect(missing(limited)).toEqual([expect.stringMatching(/^permission-filtered: 2 passages/)])
+    expect(missing(limited)).toEqual([
+      expect.stringMatching(/^permission-filtered: a passage that answers was left out/),
+    ])
+  })
+
+  it.each([
+    'The passages do not answer this.',
+    'I cannot find the height of the tower in the given context.',
+    'Unfortunately, there is no information about that. Please ask somebody else.',
+    'Die Passagen beantworten das nicht.',
+    'Les passages ne permettent pas de répondre à cette question.',
+    'Los pasajes no contienen la respuesta.',
+    '文中没有提到这一点。',
+    'Information not available',
+  ])(
+    'counts as declined without a mark where it cites nothing and takes nothing from the passages: %s',
+    async (said) => {
+      const { text, bundle } = await ask(said)
+      expect([text, bundle.state]).toEqual([said, 'not-enough-evidence'])
+      expect(missing({ bundle })).toEqual([expect.stringMatching(/^not-retrieved: /)])
+    },
+  )
+
+  it('counts as a part of an answer where it says without a citation what a passage says', async () => {
+    expect((await ask('It is 40 metres high.')).bundle.state).toBe('partial')
+    expect((await ask('[part] Nothing is known of its age, but it is high [1].')).bundle.state).toBe('partial')
+  })
+
+  it('leaves a question limited by permission that the rules found limited, whatever the model cites', async () => {
+    const { bundle, metadata } = await ask('It is high [1].', {
+      bundle: bundleOf('permission-limited'),
+      withheld: LIMIT,
+    })
+    expect([bundle.state, metadata.decidedBy]).toEqual(['permission-limited', 'rules'])
   })
 
   it('is shown whole where it ends in what may be a mark', async () => {

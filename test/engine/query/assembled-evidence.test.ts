@@ -109,19 +109,18 @@ describe('evidence', () => {
   })
 
   it('says who may not read what', () => {
-    const limit = { filtered: 2, better: true, near: true }
-    const of = (ranked: RankedPassage[], permission: typeof limit) => evidence(ranked, { retrieved: { permission } })
-    const near = of([], limit)
-    expect(near.state).toBe('permission-limited')
-    expect(missing(near)).toEqual(['permission-filtered: 2 passages were left out, whose sources you may not read'])
-    const far = of([], { ...limit, near: false })
-    expect(far.state).toBe('not-enough-evidence')
-    expect(far.missingEvidence.map(({ reason }) => reason)).toEqual(['not-retrieved', 'permission-filtered'])
-    const answered = of([passage(TOWER)], limit)
-    expect([answered.state, answered.missingEvidence]).toEqual(['answerable', []])
-    expect(of([], { ...limit, filtered: 0, near: false }).missingEvidence.map(({ reason }) => reason)).toEqual([
-      'not-retrieved',
+    const of = (ranked: RankedPassage[], holdsMore: boolean) =>
+      evidence(ranked, { retrieved: { withheld: { holdsMore } } })
+    const empty = of([], false)
+    expect(empty.state).toBe('permission-limited')
+    expect(missing(empty)).toEqual([
+      'permission-filtered: a passage that answers was left out, whose source you may not read',
     ])
+    expect(evidence([]).missingEvidence.map(({ reason }) => reason)).toEqual(['not-retrieved'])
+    const answered = of([passage(TOWER)], false)
+    expect([answered.state, answered.missingEvidence]).toEqual(['answerable', []])
+    // what is shown only looks like what was withheld
+    expect(of([passage(TOWER)], true).state).toBe('permission-limited')
   })
 
   it('says what is stale, each document once', () => {

@@ -71,7 +71,7 @@ describe('a search of both indexes', () => {
     expect(found.terms).toEqual(['lamp', 'brest'])
     expect(found.ranked.map(({ held }) => held)).toEqual([['lamp', 'brest'], ['lamp'], []])
     expect(found.degraded).toEqual([])
-    expect(found).not.toHaveProperty('permission')
+    expect(found).not.toHaveProperty('withheld')
     expect(found.ranked[0]).not.toHaveProperty('byGraph')
   })
 
@@ -166,25 +166,35 @@ describe('a search of both indexes', () => {
 })
 
 describe('a search with what may not be read', () => {
-  it('leaves it out, says how much it was, and whether it was better', async () => {
+  it('looks within what may be read, and counts and weighs nothing else', async () => {
     await another()
     restrict(store, space, ['a.md'], 'eve')
-    finding(store, () => ({
+    const asked = finding(store, () => ({
       hits: [hit(LAMP, { bm25: 3 }), hit(IRON, { bm25: 1 })],
-      frequencies: new Map([['lamp', 4]]),
+      frequencies: new Map([['lamp', 1]]),
     }))
     const found = await ask()
+    expect(asked.map(({ scope }) => scope?.isExcluded)).toEqual([true])
     expect(texts(found)).toEqual([IRON])
-    expect(found.permission).toMatchObject({ filtered: 1, better: true })
-    expect(found.metrics).toMatchObject({ permissionFilteredCount: 1, fusionCandidateCount: 2 })
-    // the words of what may not be read do not count
-    expect(found.idf('lamp')).toBeCloseTo(Math.log(1 + 28.5 / 2.5), 10)
-    finding(store, () => [hit(LAMP, { bm25: 0.1 }), hit(IRON, { bm25: 3 })])
-    expect((await ask({ query: 'iron lamp made Lyon' })).permission).toEqual({
-      filtered: 1,
-      better: false,
-      near: false,
+    expect(found).not.toHaveProperty('withheld')
+    expect(found.metrics).toMatchObject({
+      permissionFilteredCount: 0,
+      fusionCandidateCount: 1,
+      projectionFilteredCount: 0,
     })
+    expect(found.metrics).toMatchObject({ ftsCandidateCount: 1 })
+    // one node of three
+    expect(found.asked.nodes).toBe(1)
+    expect(found.idf('lamp')).toBeCloseTo(Math.log(1 + 29.5 / 1.5), 10)
+  })
+
+  it('is asked for as it always was by readers of everything', async () => {
+    await another()
+    restrict(store, space, ['a.md'], 'ada')
+    const asked = finding(store, () => [hit(LAMP)])
+    await ask()
+    expect(asked).toHaveLength(1)
+    expect(asked[0]).not.toHaveProperty('scope')
   })
 })
 

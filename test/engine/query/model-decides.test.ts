@@ -76,6 +76,13 @@ describe('a model that a query is answered by', () => {
     ['[part] It opens at nine [1].', 'It opens at nine [1].', 'partial', 'retrieval-evidence'],
     ['It opens at nine [1].', 'It opens at nine [1].', 'answerable', 'retrieval-evidence'],
     ['It opens at nine.', 'It opens at nine.', 'partial', 'retrieval-evidence'],
+    [
+      'The passages do not answer this.',
+      'The passages do not answer this.',
+      'not-enough-evidence',
+      'no-retrieval-evidence',
+    ],
+    ['Das steht dort nicht.', 'Das steht dort nicht.', 'not-enough-evidence', 'no-retrieval-evidence'],
   ])('decides by %j, of which nobody sees the mark', async (said, answer, state, finishReason) => {
     await setModel({ reasoningModel: MODEL })
     reply = said
@@ -151,6 +158,6 @@ describe('a mark', () => {
     expect(stateByMark('conflict', 'part', 1)).toBe('conflict')
     expect(stateByMark('conflict', 'none', 0)).toBe('not-enough-evidence')
     expect(stateByMark('permission-limited', 'none', 0)).toBe('permission-limited')
-    expect(stateByMark('permission-limited', undefined, 1)).toBe('answerable')
+    expect(stateByMark('permission-limited', undefined, 1)).toBe('permission-limited')
   })
 })

@@ -97,8 +97,74 @@ describe('permission-limited', () => {
     await ingest(test.engine, ADA, spaceId, { 'public.md': SECRET })
     for (const mode of MODES) {
       const { state, missing } = await asked(ADA, 'Who painted the ceiling of the opera house in Vienna?', mode)
-      expect([state, missing], mode).toEqual(['not-enough-evidence', ['not-retrieved', 'permission-filtered']])
+      expect([state, missing], mode).toEqual(['not-enough-evidence', ['not-retrieved']])
       expect(await asked(ADA, QUESTION, mode), mode).toMatchObject({ state: 'answerable', missing: [] })
+    }
+  })
+
+  it.each([
+    [
+      'Which length does the VPN password policy require?',
+      'The VPN password policy requires a length of 14 characters.\n',
+      'The wifi password policy requires a length of 8 characters.\n',
+    ],
+    [
+      'How long is the notice period of the lease for the warehouse in Bremen?',
+      'The notice period of the lease for the warehouse in Bremen is nine months.\n',
+      'The notice period of the lease for the office in Hamburg is three months.\n',
+    ],
+    [
+      'What dose of amoxicillin do children with otitis receive each day?',
+      'Children with otitis receive a dose of 80 mg of amoxicillin per kilogram each day.\n',
+      'Children with fever receive a dose of 30 mg of paracetamol per kilogram each day.\n',
+    ],
+    [
+      'Wie viele Urlaubstage bekommen Auszubildende im zweiten Lehrjahr?',
+      'Auszubildende bekommen im zweiten Lehrjahr 28 Urlaubstage.\n',
+      'Angestellte bekommen im zweiten Dienstjahr 30 Urlaubstage.\n',
+    ],
+  ])('is told where what is left only looks alike: %s', async (question, secret, decoy) => {
+    await hide({ 'secret.md': secret })
+    await ingest(test.engine, ADA, spaceId, {
+      'decoy.md': decoy,
+      'other.md': 'The canteen opens at noon on all days.\n',
+    })
+    for (const mode of MODES) {
+      const { state, answer } = await asked(ADA, question, mode)
+      expect(['permission-limited', 'not-enough-evidence'], mode).toContain(state)
+      if (state === 'permission-limited' && answer.includes('[1]')) expect(answer, mode).toMatch(/^Closest passages: /)
+      expect((await asked(GRACE, question, mode)).state, mode).toBe('answerable')
+    }
+  })
+
+  it('tells nothing of single words and of values of what was withheld', async () => {
+    await hide({ 'deal.md': '# Deal\n\nWe buy Acme. The acquisition costs 941 million and closes on Tuesday.\n' })
+    await ingest(test.engine, ADA, spaceId, { 'zoo.md': 'The zebra eats grass in the morning.\n' })
+    const learn = async (query: string, mode: (typeof MODES)[number]) => {
+      const { done } = await ask(test.engine, ADA, spaceId, query, { mode })
+      const { evidenceBundle: bundle, metrics = {} } = done.metadata as Record<string, never>
+      const { state, missingEvidence } = bundle as EvidenceBundle
+      return [
+        state,
+        missingEvidence.map(({ reason }) => reason),
+        (metrics as Record<string, unknown>).permissionFilteredCount,
+      ]
+    }
+    const nothing = ['not-enough-evidence', ['not-retrieved'], 0]
+    for (const mode of MODES) {
+      for (const word of [
+        'acquisition',
+        'acquisition?',
+        'bankruptcy',
+        'What is 941?',
+        '941',
+        '942',
+        'Acme acquisition',
+        'Is it Tuesday?',
+      ])
+        expect(await learn(word, mode), `${mode} ${word}`).toEqual(nothing)
+      const valued = (value: number) => learn(`Does the acquisition of Acme cost ${value} million?`, mode)
+      expect(await valued(942), mode).toEqual(await valued(941))
     }
   })
 

@@ -56,7 +56,7 @@ describe('mode research', () => {
       summaryScore: expect.any(Number),
     })
     expect(found.degraded).toEqual([])
-    expect(found).not.toHaveProperty('permission')
+    expect(found).not.toHaveProperty('withheld')
   })
 
   it('counts what it walked over', async () => {
@@ -126,9 +126,9 @@ describe('mode research', () => {
     restrict(store, space, ['brest.md'], 'eve')
     const found = await ask('How high is the tower of Brest, and how long the bridge?')
     expect(texts(found)).toEqual([LYON])
-    expect(found.permission).toMatchObject({ filtered: 3, better: true })
-    expect(found.metrics).toMatchObject({ permissionFilteredCount: 3 })
-    expect((await ask('How long is the bridge of Lyon?')).permission).toBeUndefined()
+    expect(found.withheld).toEqual({ holdsMore: expect.any(Boolean) })
+    expect(found.metrics).toMatchObject({ permissionFilteredCount: 1, pageIndexScannedOutlines: 1 })
+    expect((await ask('How long is the bridge of Lyon?')).withheld).toBeUndefined()
   })
 
   it('is surer of a page in the document of whom the question names', async () => {

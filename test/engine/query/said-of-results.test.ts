@@ -4,7 +4,7 @@ import { deciderOf, markReader, stateByMark, withState } from '../../../src/engi
 import { followUpOf, searchedQuery } from '../../../src/engine/query/follow-up.js'
 import { notRetrieved } from '../../../src/engine/query/missing.js'
 import { aloneOf, whyOf } from '../../../src/engine/query/why.js'
-import { permissionLimit, withheldEntry } from '../../../src/engine/query/withheld.js'
+import { WITHHELD_ENTRY } from '../../../src/engine/query/withheld.js'
 
 describe('a mark at the beginning of an answer', () => {
   const read = (...pieces: string[]) => {
@@ -45,7 +45,7 @@ describe('a mark at the beginning of an answer', () => {
     ['conflict', 'none', 0, false, 'not-enough-evidence'],
     ['permission-limited', 'none', 0, false, 'permission-limited'],
     ['permission-limited', 'part', 1, false, 'permission-limited'],
-    ['permission-limited', undefined, 1, false, 'answerable'],
+    ['permission-limited', undefined, 1, false, 'permission-limited'],
     ['answerable', 'part', 1, true, 'permission-limited'],
     ['answerable', undefined, 1, true, 'answerable'],
   ] as const)(
@@ -66,22 +66,24 @@ describe('evidence in another state', () => {
   const bundle = (state: EvidenceBundle['state'], ...reasons: string[]): EvidenceBundle =>
     ({ query: 'How much is parking?', state, items: [], missingEvidence: reasons.map(entry) }) as never
   const reasons = ({ missingEvidence }: EvidenceBundle) => missingEvidence.map(({ reason }) => reason)
-  const limit = { filtered: 3, better: true, near: true }
 
   it('says what is missing only while it is open, once, and keeps what else was missing', () => {
     const before = bundle('partial', 'not-retrieved', 'conflict', 'stale', 'permission-filtered')
     expect(withState(before, 'partial')).toBe(before)
     expect(reasons(withState(before, 'answerable'))).toEqual(['stale'])
-    expect(reasons(withState(before, 'not-enough-evidence'))).toEqual(['not-retrieved', 'stale', 'permission-filtered'])
-    expect(reasons(withState(before, 'conflict'))).toEqual(['stale', 'permission-filtered'])
+    expect(reasons(withState(before, 'not-enough-evidence'))).toEqual(['not-retrieved', 'stale'])
+    expect(reasons(withState(before, 'conflict'))).toEqual(['stale'])
     expect(withState(before, 'conflict').state).toBe('conflict')
   })
 
-  it('says anew what the reader may not read, unless it is answered without', () => {
+  it('says that a passage was withheld in that state alone, and nothing of it', () => {
     const before = bundle('answerable', 'permission-filtered')
-    expect(withState(before, 'permission-limited', limit).missingEvidence).toEqual([withheldEntry(limit)])
-    expect(reasons(withState(before, 'partial', limit))).toEqual(['not-retrieved', 'permission-filtered'])
-    expect(reasons(withState(bundle('partial', 'permission-filtered'), 'answerable', limit))).toEqual([])
+    expect(withState(before, 'permission-limited').missingEvidence).toEqual([WITHHELD_ENTRY])
+    expect(reasons(withState(bundle('permission-limited', 'permission-filtered'), 'partial'))).toEqual([
+      'not-retrieved',
+    ])
+    expect(WITHHELD_ENTRY.metadata).toEqual({})
+    expect(WITHHELD_ENTRY.text).not.toMatch(/\d/)
   })
 })
 
@@ -92,31 +94,6 @@ it('what nothing found answers is told for each question, once', () => {
     ['not-retrieved', ['parking'], 'person'],
   ])
   expect(notRetrieved('How much is parking? How much is parking?')).toHaveLength(1)
-})
-
-describe('what sources kept from the reader', () => {
-  const profile = { scoreThreshold: 0.2 } as never
-  const best = (final: number, coverage: number, withheld = true) =>
-    permissionLimit(2, { final, coverage, withheld }, profile)
-
-  it('is better where the best passage is among it and counts, and near where it would answer', () => {
-    expect(permissionLimit(0, { final: 1, coverage: 1, withheld: true }, profile)).toBeUndefined()
-    expect(permissionLimit(2, undefined, profile)).toEqual({ filtered: 2, better: false, near: false })
-    expect(best(0.9, 0.9, false)).toEqual({ filtered: 2, better: false, near: false })
-    expect(best(0.1, 0.9)).toEqual({ filtered: 2, better: false, near: false })
-    expect(best(0.2, 0.9)).toEqual({ filtered: 2, better: true, near: false })
-    expect(best(0.5, 0.5)).toEqual({ filtered: 2, better: true, near: true })
-    expect(best(0.5, 0.4)).toEqual({ filtered: 2, better: true, near: false })
-    expect(best(0.4, 0.9)).toEqual({ filtered: 2, better: true, near: false })
-  })
-
-  it('is told as a number and nothing more', () => {
-    expect(withheldEntry({ filtered: 4, better: true, near: true })).toEqual({
-      reason: 'permission-filtered',
-      text: '4 passages were left out, whose sources you may not read',
-      metadata: { filtered: 4, better: true },
-    })
-  })
 })
 
 describe('a question behind others of a session', () => {

@@ -282,6 +282,27 @@ export function runSearchIndexesSuite(name: string, makePlace: () => Promise<Pla
       expect((await search(['common'], vectors[3], { docs: [] })).hits).toEqual([])
     })
 
+    it.each([
+      { docs: [4, 6], isExcluded: false },
+      { docs: [1, 2, 3, 5, 7, 8, 9, 10], isExcluded: true },
+    ])('finds, counts and compares nothing outside of a scope %j, in both legs', async (scope) => {
+      await start()
+      await told(indexes, SPACE, source.commit(nodes(1, 300)))
+      const ask = (more: object = {}) =>
+        indexes.search(SPACE, {
+          ...{ terms: ['common', 'number2'], textK: 100, vectorK: 100, vector: vectors[3]!, vectorSpace: MODEL },
+          ...{ wantsBackground: true, ...more },
+        })
+      const found = await ask({ scope })
+      expect(found.hits).toHaveLength(60)
+      expect(found.hits.every(({ key }) => [4, 6].includes((key % 10) + 1))).toBe(true)
+      expect([found.textCount, found.vectorCount]).toEqual([60, 60])
+      expect(Object.fromEntries(found.frequencies)).toEqual({ common: 60, number2: 0 })
+      expect(found.background?.samples).toBe(60)
+      expect((await ask()).background?.samples).toBeGreaterThan(60)
+      expect(keysOf(await ask({ scope, docs: [4, 5] })).every((key) => (key % 10) + 1 === 4)).toBe(true)
+    })
+
     it('clamps what is asked for and refuses what cannot be compared', async () => {
       await start()
       await told(indexes, SPACE, source.commit(nodes(1, 30)))

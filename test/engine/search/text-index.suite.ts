@@ -39,6 +39,27 @@ export function runTextIndexSuite(name: string, open: (dir: string) => Promise<T
       await index.commit(count)
     }
 
+    it.each([
+      { docs: [1], isExcluded: false },
+      { docs: [2, 77], isExcluded: true },
+    ])('counts and finds nothing outside of a scope %j', async (scope) => {
+      const inside = [
+        { key: 1, doc: 1, text: 'lion zebra' },
+        { key: 2, doc: 1, text: 'zebra tag urlaub anspruch' },
+      ]
+      await index.stage([...inside, { key: 3, doc: 2, text: 'zebra secret urlaubsanspruch' }, ...filler], [])
+      await index.commit(1)
+      const found = await index.search(['zebra', 'secret'], 10, undefined, undefined, scope)
+      expect([...found.keys].sort()).toEqual([1, 2])
+      expect(Object.fromEntries(found.frequencies)).toEqual({ zebra: 2, secret: 0 })
+      expect((await index.search(['zebra'], 10, [2], undefined, scope)).keys).toEqual([])
+      const words = ['urlaub', 'anspruch'].map((term) => ({ said: term, term }))
+      const compounds = { words, languages: ['de'] as const, isCertain: true }
+      const asked = (where?: typeof scope) => index.search(['urlaub', 'anspruch'], 10, undefined, compounds, where)
+      expect((await asked()).rewordings).toHaveLength(1)
+      expect((await asked(scope)).rewordings).toEqual([])
+    })
+
     it('shows what was staged only after the commit', async () => {
       await index.stage([{ key: 1, doc: 1, text: 'alpha beta' }], [])
       expect(await keysOf(['alpha'])).toEqual([])
