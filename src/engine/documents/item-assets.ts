@@ -112,7 +112,7 @@ async function drawOnPage(
   return context.objects.local([key], async ([file]) => {
     if (file === undefined) throw notFound('file of document', of.document.id)
     return told(of, () =>
-      context.drawer.draw({ of: 'page', ...file, filename, page, ...(box === undefined ? {} : { box }), ...how }),
+      context.drawer.draw({ of: 'page', filename, page, ...(box === undefined ? {} : { box }), ...how }, file),
     )
   })
 }
