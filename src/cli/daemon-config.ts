@@ -1,5 +1,5 @@
 import { nearest } from '../lib/text/nearest.js'
-import { programsOf } from '../local/allowed-programs.js'
+import { converterPrograms, programsOf } from '../local/allowed-programs.js'
 import { dataLayout } from '../local/layout.js'
 import type { ProviderSetting } from '../local/provider-setting.js'
 import { canonicalName, withCanonicalNames } from '../local/setting-spellings.js'
@@ -43,7 +43,7 @@ export function configuredPrograms(dataDir: string): string[][] {
   const file = readJsonObject(daemonConfigPath(dataDir))
   try {
     const converters = SETTINGS.converters.read(file.converters ?? [])
-    return [...configuredProviders(dataDir).flatMap(programsOf), ...converters.map(({ argv }) => argv)]
+    return [...configuredProviders(dataDir).flatMap(programsOf), ...converters.flatMap(converterPrograms)]
   } catch (error) {
     if (error instanceof CliError) throw error
     throw usageError(`converters must be ${error instanceof Error ? error.message : String(error)}`)

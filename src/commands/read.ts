@@ -86,7 +86,7 @@ export default class Read extends BaseCommand {
     let reader: Reader | undefined
     try {
       if (flags.out !== undefined) refuseSameNames(files)
-      reader = await openReader(interrupt.signal)
+      reader = await openReader(interrupt.signal, languages.folder)
       const failed = await this.readAll({ reader, files, languages }, (file) =>
         this.show(file, chosen, flags.out, flags['page-marks']),
       )

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import { disallowedPrograms, programsOf } from '../local/allowed-programs.js'
+import { converterPrograms, disallowedPrograms, programsOf } from '../local/allowed-programs.js'
 import type { ConverterSetting } from '../local/converter-setting.js'
 import type { ProviderSetting } from '../local/provider-setting.js'
 import type { LoadedSettings } from './config.js'
@@ -33,11 +33,11 @@ export function trustedConverters(
   log: Logger,
 ): readonly ConverterSetting[] {
   if (origins.converters !== 'file') return settings.converters
-  return settings.converters.filter(({ argv }) => {
-    const isStrange = disallowedPrograms([argv], allowed).length > 0
+  return settings.converters.filter((converter) => {
+    const isStrange = disallowedPrograms(converterPrograms(converter), allowed).length > 0
     if (isStrange)
       log.warn(
-        { program: argv },
+        { program: converter.argv },
         'a converter of config.json is left out, because this user has not allowed its program: `ks config allow-programs`',
       )
     return !isStrange

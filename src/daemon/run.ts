@@ -16,6 +16,7 @@ import { adoptKeys, ensureCliToken, loadSigningKey, readCliToken } from '../loca
 import type { DataLayout } from '../local/layout.js'
 import { acquireLock } from '../local/lock.js'
 import { lockHolder } from '../local/lock-holder.js'
+import { secretPaths } from '../local/secret-paths.js'
 import { SETTINGS, type Settings } from '../local/settings.js'
 import { assembleApp, engineOptions, mayUseLocalFiles, secretsOf, uploadLimits } from './assemble.js'
 import { loadSettings } from './config.js'
@@ -142,8 +143,8 @@ async function startOwned(
   )
   log.info({ version: identity.version, mode: options.mode, given }, 'starting')
   for (const one of owned.aside) log.warn(one, 'a path of the data directory was of another kind and is put aside')
-  const { config } = localDirs({ env: options.env, platform: process.platform, home: homedir() })
-  const allowed = allowedPrograms(config)
+  const sources = { env: options.env, platform: process.platform, home: homedir() }
+  const allowed = allowedPrograms(localDirs(sources).config)
   const settings = {
     ...loaded.settings,
     providers: trustedProviders(loaded, allowed, log),
@@ -161,7 +162,15 @@ async function startOwned(
   })
   const watching = new WatchSupervisor({ dataDir: layout.root, allowed: mayUseLocalFiles(settings), log })
   const localFiles = watching.allowed ? { localFiles: { onStale: (path: string) => watching.stale(path) } } : {}
-  const engine = await options.openEngine({ ...engineOptions(layout.root, settings, log), ...localFiles, ...owned })
+  const engine = await options.openEngine({
+    ...engineOptions(layout.root, settings, log),
+    ...localFiles,
+    ...owned,
+    programs: {
+      secrets: () => secretPaths(layout.root, settings, sources),
+      allowUnconfined: settings.unconfinedPrograms,
+    },
+  })
   closers.push(() => engine.close())
   if ((await engine.health()).durability === 'single')
     log.warn({}, 'the database has no synchronous standby: what is acknowledged is on one machine')

@@ -3,6 +3,7 @@ import { newId } from '../lib/ids.js'
 import { type DataLayout, dataLayout } from '../local/layout.js'
 import type { Engine } from './api.js'
 import { ChangedSpaces } from './base/changed-spaces.js'
+import { confinementOf } from './base/confinement.js'
 import { Leases } from './base/leases.js'
 import { Measures } from './base/measures.js'
 import { ofCallers } from './base/of-callers.js'
@@ -131,7 +132,8 @@ async function openWith(
   const giveWay = () => rightOfWay.giveWay()
   const told = (message: string) => log.info({}, message)
   const indexes = await openSearchIndexes({ ...place, db, source: createReplaySource(db), giveWay, log: told })
-  const compiler = createCompiler({ children: options.workers?.reading ?? 1 })
+  const compiler = createCompiler({ children: options.workers?.reading ?? 1, languagesFolder: options.ocr?.folder })
+  const confinement = confinementOf(options)
   let runner: JobRunner | undefined
   const behind: Behind = {
     vectors: new VectorFiller(),
@@ -151,10 +153,10 @@ async function openWith(
     objects,
     identity,
     indexes,
-    compiler: withConverters(compiler, options.converters ?? [], log),
+    compiler: withConverters(compiler, options.converters ?? [], confinement),
     drawer: createDrawer(),
     lsa: new LsaEmbedding(options.workers?.embedding),
-    models: createModelRegistry(options.providers, { budgetStore: createBudgetStore(db) }),
+    models: createModelRegistry(options.providers, { budgetStore: createBudgetStore(db), confinement }),
     reading: new Map(),
     changes: new ChangedSpaces(),
     leases: new Leases(),

@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { isRecord } from '../lib/json/values.js'
+import type { ConverterSetting } from './converter-setting.js'
 import { readIfExists, writePrivateFile } from './private-file.js'
 import type { ProviderSetting } from './provider-setting.js'
 
@@ -12,6 +13,9 @@ import type { ProviderSetting } from './provider-setting.js'
 export function programsPath(configDir: string): string {
   return join(configDir, 'programs.json')
 }
+
+/** Where a program's name is in a list of paths. */
+const PATHS = '{paths}'
 
 /** @returns no program where the file is absent or is not what we write: then nothing is allowed */
 export function allowedPrograms(configDir: string): readonly string[][] {
@@ -35,8 +39,18 @@ export function allowPrograms(configDir: string, programs: readonly string[][]):
 /** The command lines that a provider starts. */
 export function programsOf(provider: ProviderSetting): string[][] {
   return [provider.speech, provider.transcription].flatMap((program) =>
-    program === undefined ? [] : program.convert === undefined ? [program.argv] : [program.convert, program.argv],
+    program === undefined ? [] : commandLines([program.convert, program.argv], program.paths),
   )
+}
+
+/** What a converter needs leave for. */
+export function converterPrograms({ argv, paths }: ConverterSetting): string[][] {
+  return commandLines([argv], paths)
+}
+
+/** Command lines, and as one more what they may read beyond: it needs the same leave. */
+function commandLines(programs: readonly (string[] | undefined)[], paths: readonly string[] = []): string[][] {
+  return [...programs, paths.length === 0 ? undefined : [PATHS, ...paths]].filter((argv) => argv !== undefined)
 }
 
 /** Those of some command lines that are not allowed. */

@@ -1,4 +1,4 @@
-import { parseJson, record, someText } from './setting-readers.js'
+import { absolutePaths, parseJson, record, someText } from './setting-readers.js'
 
 /** A program of this machine that makes files which are not read into files which are. There is no shell. */
 export interface ConverterSetting {
@@ -6,9 +6,11 @@ export interface ConverterSetting {
   types: string[]
   /** the program and its arguments; `{input}` is the file, `{outdir}` the folder for what is made of it; without `{outdir}` its output is taken */
   argv: string[]
+  /** further files and folders that it may read */
+  paths?: string[]
 }
 
-const KEYS: readonly string[] = ['types', 'argv']
+const KEYS: readonly string[] = ['types', 'argv', 'paths']
 
 /** A list of converters. @throws Error that says the rule */
 export function converters(value: unknown): readonly ConverterSetting[] {
@@ -24,7 +26,9 @@ function converter(value: unknown): ConverterSetting {
   const argv = texts(fields.argv, 'argv as a list of texts, the program first')
   if (!argv.slice(1).some((word) => word.includes('{input}'))) throw new Error('argv with an argument {input}')
   const types = texts(fields.types, 'types as a list of endings such as wpd, or media types')
-  return { types: types.map((type) => type.toLowerCase().replace(/^\./, '')), argv }
+  const read: ConverterSetting = { types: types.map((type) => type.toLowerCase().replace(/^\./, '')), argv }
+  if (fields.paths !== undefined) read.paths = absolutePaths(fields.paths, 'paths')
+  return read
 }
 
 function texts(value: unknown, rule: string): string[] {

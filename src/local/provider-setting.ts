@@ -1,5 +1,5 @@
 import { type ModelPrice, modelPrices } from './model-prices.js'
-import { atLeast, parseJson, record, someText, text, webAddress } from './setting-readers.js'
+import { absolutePaths, atLeast, parseJson, record, someText, text, webAddress } from './setting-readers.js'
 
 /** A program that speaks or listens, as the operator wrote it. It is started as it is named: there is no shell. */
 export interface ProgramSetting {
@@ -7,6 +7,8 @@ export interface ProgramSetting {
   argv: string[]
   /** run first, to bring the input into a form that the program reads; needs `{input}` and `{output}` */
   convert?: string[]
+  /** further files and folders that both may read */
+  paths?: string[]
   /** where nobody chose one */
   voice?: string
   language?: string
@@ -94,7 +96,7 @@ function windows(value: unknown): Record<string, number> {
   return Object.fromEntries(Object.entries(fields).map(([model, tokens]) => [model, atLeast(1)(tokens)]))
 }
 
-const PROGRAM_KEYS: readonly string[] = ['argv', 'convert', 'voice', 'language']
+const PROGRAM_KEYS: readonly string[] = ['argv', 'convert', 'paths', 'voice', 'language']
 
 function program(value: unknown, name: string): ProgramSetting {
   const fields = record(value, `${name} as {"argv": ["program", "argument", …]}`)
@@ -102,6 +104,7 @@ function program(value: unknown, name: string): ProgramSetting {
   if (stranger !== undefined) throw new Error(`${name} without the key ${JSON.stringify(stranger)}`)
   const read: ProgramSetting = { argv: words(fields.argv, `${name}.argv`) }
   if (fields.convert !== undefined) read.convert = words(fields.convert, `${name}.convert`)
+  if (fields.paths !== undefined) read.paths = absolutePaths(fields.paths, `${name}.paths`)
   if (fields.voice !== undefined) read.voice = text(fields.voice)
   if (fields.language !== undefined) read.language = text(fields.language)
   return read

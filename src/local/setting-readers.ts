@@ -1,4 +1,5 @@
 import { isIP } from 'node:net'
+import { isAbsolute } from 'node:path'
 import { isRecord } from '../lib/json/values.js'
 /** Readers of single values: of `config.json`, or the text of an environment variable. Each throws the rule. */
 
@@ -51,6 +52,14 @@ export function texts(value: unknown): readonly string[] {
   return list.map((item) => item.trim()).filter((item) => item !== '')
 }
 
+/** Files and folders by their full path. @param rule name of the field */
+export function absolutePaths(value: unknown, rule: string): string[] {
+  const list: unknown[] = Array.isArray(value) ? value : []
+  const paths = list.filter((item) => typeof item === 'string' && isAbsolute(item) && !item.includes('\0'))
+  if (!Array.isArray(value) || paths.length < list.length) throw new Error(`${rule} as a list of absolute paths`)
+  return paths.map(String)
+}
+
 export function ranges(value: unknown): readonly string[] {
   const list = texts(value)
   const wrong = list.find((item) => {
@@ -76,4 +85,11 @@ export function oneOf<const T extends string>(choices: readonly T[]): (value: un
     if (found === undefined) throw new Error(`one of ${choices.join(', ')}`)
     return found
   }
+}
+
+export function flag(value: unknown): boolean {
+  if (typeof value === 'boolean') return value
+  if (value === 'true' || value === '1') return true
+  if (value === 'false' || value === '0') return false
+  throw new Error('true or false')
 }

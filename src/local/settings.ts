@@ -5,6 +5,7 @@ import { languageSetting } from './ocr-languages.js'
 import { type ProviderSetting, providers } from './provider-setting.js'
 import {
   atLeast,
+  flag,
   numeric,
   oneOf,
   origins,
@@ -150,7 +151,13 @@ export const SETTINGS = {
     'CONVERTERS',
     none<ConverterSetting>(),
     converters,
-    'programs that make files readable whose types are not: a list of {types, argv}',
+    'programs that make files readable whose types are not: a list of {types, argv, paths}',
+  ),
+  unconfinedPrograms: setting(
+    'UNCONFINED_PROGRAMS',
+    false,
+    flag,
+    'start converters and programs of providers also where neither bubblewrap nor unshare confines them: they read and write all that the daemon may',
   ),
   ocrLanguages: setting<readonly string[]>(
     'OCR_LANGUAGES',
@@ -309,13 +316,6 @@ function backend(value: unknown): string {
 function placeOfObjects(value: unknown): string {
   objectPlace(text(value))
   return text(value)
-}
-
-function flag(value: unknown): boolean {
-  if (typeof value === 'boolean') return value
-  if (value === 'true' || value === '1') return true
-  if (value === 'false' || value === '0') return false
-  throw new Error('true or false')
 }
 
 function positiveNumber(value: unknown): number {

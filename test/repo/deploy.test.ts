@@ -48,6 +48,17 @@ describe('the files for operators', () => {
     expect(objectPlace(KS_DAEMON_OBJECTS)).toMatchObject({ bucket: 'knowledge-spaces', prefix: '' })
   })
 
+  it('let gateways confine the programs that read documents', () => {
+    const unit = readFileSync(join(FOLDER, 'systemd', 'ksd@.service'), 'utf8')
+    const setting = (name: string) => new RegExp(`^${name}=(.*)$`, 'm').exec(unit)?.[1]?.split(' ') ?? []
+    expect(setting('RestrictNamespaces').sort()).toEqual(['ipc', 'mnt', 'net', 'pid', 'user', 'uts'])
+    expect(setting('RestrictAddressFamilies')).toContain('AF_NETLINK')
+    // with these, the kernel lets nobody mount /proc in a namespace of users
+    for (const name of ['ProtectKernelTunables', 'ProtectKernelLogs', 'ProtectProc', 'ProcSubset'])
+      expect(setting(name), name).toEqual([])
+    expect(setting('SystemCallFilter')).toEqual([])
+  })
+
   it('name services, secrets, volumes and files that there are', () => {
     const missing: string[] = []
     const want = (is: boolean, what: string) => void (is || missing.push(what))

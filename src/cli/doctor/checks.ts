@@ -16,6 +16,7 @@ import { readJsonObject } from '../json-file.js'
 import { bytes } from '../units.js'
 import { readUserConfig } from '../user-config.js'
 import type { Finding } from './finding.js'
+import { programs } from './programs.js'
 
 export interface DoctorOptions {
   dirs: LocalDirs
@@ -42,6 +43,7 @@ export async function* findings(options: DoctorOptions): AsyncGenerator<Finding>
   yield userFile('credentials', () => readCredentials(options.dirs.config), 'correct or remove credentials.json')
   yield daemonConfig(options)
   yield* providers(options)
+  yield* programs(options.dirs.data, options.env)
 }
 
 function nodeVersion(): Finding {

@@ -68,12 +68,13 @@ function unheard(filename: string): CompileFailure {
   return { code: 'unsupported-type', message }
 }
 
-export async function openReader(signal: AbortSignal): Promise<Reader> {
+/** @param languagesFolder of data of languages that the user added */
+export async function openReader(signal: AbortSignal, languagesFolder: string): Promise<Reader> {
   const { createCompiler } = await import('../../engine/parse/compiler.js')
   const { isRecording } = await import('../../engine/parse/recording.js')
   const { itemName } = await import('../../engine/parse/stored.js')
   const { unpack } = await import('../../engine/storage/packed.js')
-  const compiler = createCompiler({ inForeground: true })
+  const compiler = createCompiler({ inForeground: true, languagesFolder })
   return {
     async read(path, filename, languages, onProgress) {
       const once = async (known: readonly RecognisedPage[]) => {

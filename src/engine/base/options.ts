@@ -23,7 +23,14 @@ export interface EngineOptions {
   compilation: 'durable' | 'inline'
   providers: ProviderConfig[]
   /** programs that make files readable whose types are not */
-  converters?: readonly { types: readonly string[]; argv: readonly string[] }[]
+  converters?: readonly { types: readonly string[]; argv: readonly string[]; paths?: readonly string[] }[]
+  /** how programs are confined that read documents; they see no data directory and run confined only where absent */
+  programs?: {
+    /** further files and folders that they never see */
+    secrets: () => readonly string[]
+    /** they run unconfined where nothing confines them */
+    allowUnconfined: boolean
+  }
   /** used for spaces that name no embedding model */
   defaultEmbedding: ModelReference
   /** answers questions where a space's profile names no reasoning model */

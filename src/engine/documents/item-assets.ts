@@ -117,8 +117,9 @@ async function drawOnPage(
     if (file === undefined) throw notFound('file of document', of.document.id)
     return told(of, () =>
       context.drawer.draw(
-        { of: 'page', ...file, filename, page, ...(box === undefined ? {} : { box }), ...how },
+        { of: 'page', filename, page, ...(box === undefined ? {} : { box }), ...how },
         of.document.tenant,
+        file,
       ),
     )
   })

@@ -73,7 +73,7 @@ function onPage(
 ): Promise<Marks> {
   return context.objects.local([key], async ([file]) => {
     if (file === undefined) throw notFound('file of document', id)
-    return context.drawer.mark({ ...file, filename, ...how }, tenant)
+    return context.drawer.mark({ filename, ...how }, tenant, file)
   })
 }
 

@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { KsError } from '../../contract/errors.js'
 import type { Secret } from '../../lib/secret.js'
+import { type Confinement, confinedOnly } from '../../local/confinement/confinement.js'
 import type { ModelReference } from '../base/model-reference.js'
 import type { ProviderConfig } from '../base/provider-config.js'
 import {
@@ -105,17 +106,21 @@ export interface RegistryOptions {
   budgets?: () => ProviderBudgets
   /** in memory where absent */
   budgetStore?: BudgetStore
+  /** of programs; where absent, they see no secret of this user that is known without settings */
+  confinement?: Confinement
   env?: NodeJS.ProcessEnv
   /** clock and chance, for tests */
   now?: () => number
   random?: () => number
 }
 
-const PLUGINS: Record<string, (settings: ProviderSettings) => Provider | undefined> = {
+const PLUGINS: Record<string, (settings: ProviderSettings, confinement: Confinement) => Provider | undefined> = {
   'openai-compatible': ({ baseUrl, ...settings }) =>
     baseUrl === undefined ? undefined : openAiCompatible({ ...settings, baseUrl }),
-  command: (settings) =>
-    settings.speech === undefined && settings.transcription === undefined ? undefined : commandProvider(settings),
+  command: (settings, confinement) =>
+    settings.speech === undefined && settings.transcription === undefined
+      ? undefined
+      : commandProvider(settings, confinement),
 }
 
 /** What an entry of a plugin cannot do without. */
@@ -130,7 +135,8 @@ const MAX_MODELS_KEPT = 256
 /** @throws KsError `invalid-request` when an entry cannot be used as it is written */
 export function createModelRegistry(configs: ProviderConfig[], options: RegistryOptions = {}): ModelRegistry {
   const clock = { now: options.now ?? Date.now, random: options.random ?? Math.random }
-  const entries = readEntries(configs, options.env ?? process.env, clock)
+  const confinement = options.confinement ?? confinedOnly()
+  const entries = readEntries(configs, options.env ?? process.env, clock, confinement)
   const store = options.budgetStore ?? memoryBudgetStore()
   const deployment: BudgetAccount = { id: 'deployment', limits: options.budgets ?? (() => ({})) }
   const budgetOf = (account = deployment) => createBudget(account, store, clock.now)
@@ -267,7 +273,12 @@ function none(): never {
   throw new KsError('unavailable', 'the provider has no models of this kind')
 }
 
-function readEntries(configs: ProviderConfig[], env: NodeJS.ProcessEnv, clock: GuardClock): Map<string, Entry> {
+function readEntries(
+  configs: ProviderConfig[],
+  env: NodeJS.ProcessEnv,
+  clock: GuardClock,
+  confinement: Confinement,
+): Map<string, Entry> {
   const entries = new Map<string, Entry>()
   for (const config of configs) {
     const plugin = Object.hasOwn(PLUGINS, config.pluginId) ? PLUGINS[config.pluginId] : undefined
@@ -279,7 +290,7 @@ function readEntries(configs: ProviderConfig[], env: NodeJS.ProcessEnv, clock: G
     }
     if (entries.has(entryKey(config))) throw refuse('is configured twice')
     const settings = readProviderConfig(config, env)
-    const provider = plugin(settings)
+    const provider = plugin(settings, confinement)
     if (!provider) throw refuse(NEEDS[config.pluginId] ?? 'is not complete')
     entries.set(entryKey(config), createEntry(settings, provider, clock))
   }

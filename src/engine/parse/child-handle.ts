@@ -1,11 +1,12 @@
 import { type ChildProcess, fork } from 'node:child_process'
-import { parse as parsePath } from 'node:path'
+import { join, parse as parsePath } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { NO_DEBUGGER_FLAGS } from '../../lib/debugger-flags.js'
 import { entryUrl } from '../../lib/entry.js'
 import { helperThreads } from '../../lib/helper-threads.js'
 import { killAtExit } from '../../lib/kill-at-exit.js'
 import { lowerPriority } from '../../lib/low-priority.js'
+import { programFiles } from '../../local/program-files.js'
 import type { ReadLimits } from './limits.js'
 import { meterOf } from './meter.js'
 import { type BatchEnd, type BatchRun, rest, runBatch } from './run-batch.js'
@@ -36,14 +37,21 @@ export interface Child {
 }
 
 /**
- * Forks a process that reads what may be hostile: no write access, no processes, threads or add-ons (Node's permission
- * model), no environment, bounded heap.
+ * Forks a process that reads what may be hostile: no file but those of this program and `folders`, no write access, no
+ * processes, threads or add-ons (Node's permission model), no environment, bounded heap.
  *
+ * @param folders that it may read, with all that is in them
  * @param flags further ones of Node
  */
 export function forkReader(
   entry: URL,
-  { heapMib, stderr, flags, env }: { heapMib: number; stderr: 'pipe' | 'ignore'; flags: string[]; env?: object },
+  {
+    heapMib,
+    stderr,
+    folders = [],
+    flags,
+    env,
+  }: { heapMib: number; stderr: 'pipe' | 'ignore'; folders?: readonly string[]; flags: string[]; env?: object },
 ): ChildProcess {
   return fork(fileURLToPath(entry), [], {
     serialization: 'advanced',
@@ -52,7 +60,7 @@ export function forkReader(
       '--no-warnings',
       ...NO_DEBUGGER_FLAGS,
       process.allowedNodeEnvironmentFlags.has('--permission') ? '--permission' : '--experimental-permission',
-      '--allow-fs-read=*',
+      ...[...programFiles(), ...folders.map((folder) => join(folder, '*'))].map((path) => `--allow-fs-read=${path}`),
       `--max-old-space-size=${heapMib}`,
       ...flags,
     ],
@@ -65,12 +73,18 @@ export function forkReader(
  * Starts a reading process. Resolves when it is ready for its first batch.
  *
  * @param inForeground it does not stand back behind other processes
+ * @param folders that it may read
  * @throws Error when it does not start
  */
-export async function startChild(limits: ReadLimits, inForeground: boolean): Promise<Child> {
+export async function startChild(
+  limits: ReadLimits,
+  inForeground: boolean,
+  folders: readonly string[],
+): Promise<Child> {
   const child = forkReader(entryUrl(import.meta.url, './child.js'), {
     heapMib: Math.floor((limits.memoryBytes * HEAP_SHARE) / MIB),
     stderr: 'pipe',
+    folders,
     flags: NODE_FLAGS,
     env: { ...MALLOC, ...(process.env.KS_FAULT === undefined ? {} : { KS_FAULT: process.env.KS_FAULT }) },
   })

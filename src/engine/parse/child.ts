@@ -1,8 +1,8 @@
 /**
  * The reading process: takes batches of files from its parent, reads them one by one, sends back plain data.
  *
- * It runs with read access to files and nothing else: Node's permission model takes away writing, processes, threads
- * and native add-ons (see child-handle.ts), and the network is switched off before any parser is loaded.
+ * It opens no file but those of this program and the data of languages: the parent sends it the bytes of each. Node's
+ * permission model takes away other files, writing, processes, threads and native add-ons (see child-handle.ts), and the network is switched off before any parser is loaded.
  *
  * Test-only faults: with `KS_FAULT=parse` in its environment, a file whose name contains `ks-fault-crash`,
  * `ks-fault-hang` or `ks-fault-memory` makes the process abort, loop or grow; `ks-fault-work-3000` works for 3 s of processor
@@ -10,10 +10,12 @@
  * Without it the names mean nothing.
  */
 import '../../lib/no-debugger.js'
-import type { CompileRequest, CompileResult } from './compiled.js'
+import type { CompileResult } from './compiled.js'
 import { charactersOf, partsOf } from './document-parts.js'
+import { fetchFile } from './fetch-file.js'
+import type { FileAnswer } from './file-feed.js'
 import type { FileSink } from './inside/inside.js'
-import type { Batch, Report, Taken } from './messages.js'
+import type { Batch, ReadRequest, Report, Taken } from './messages.js'
 import { switchOffNetwork } from './no-network.js'
 
 switchOffNetwork()
@@ -32,8 +34,8 @@ const faultsOn = process.env.KS_FAULT === 'parse'
 /** Called when the parent has taken what was sent last of a file within a file. */
 let taken: (() => void) | undefined
 
-process.on('message', (message: Batch | Taken) => {
-  if ('kind' in message) return taken?.()
+process.on('message', (message: Batch | Taken | FileAnswer) => {
+  if ('kind' in message) return message.kind === 'taken' ? taken?.() : undefined
   run(message).catch((error: unknown) => {
     process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`)
     process.exit(1)
@@ -62,7 +64,7 @@ async function run(batch: Batch): Promise<void> {
     hearProgress((progress) => process.send?.({ kind: 'progress', index, progress, processorMs: processorMs() }))
     if (faultsOn) fault(request)
     filesBefore++
-    const result = await readDocument(request, batch.limits, sinkOf(index))
+    const result = await readDocument(() => fetchFile(index), request, batch.limits, sinkOf(index))
     if (result.ok) {
       for (const part of partsOf(result.document)) await send({ kind: 'part', index, part })
       characters += charactersOf(result.document.nodes)
@@ -102,7 +104,7 @@ function send(report: Report): Promise<void> {
   })
 }
 
-function fault({ filename }: CompileRequest): void {
+function fault({ filename }: ReadRequest): void {
   const isLate = filename.includes('ks-fault-late') && filesBefore > 0
   if (filename.includes('ks-fault-crash')) process.abort()
   if (filename.includes('ks-fault-hang')) for (;;);

@@ -12,6 +12,8 @@ export interface CompilerOptions {
   /** a reading process without work ends after this time. Default 30 s */
   idleMs?: number
   limits?: Partial<ReadLimits>
+  /** of data of languages that users add; reading processes may read it */
+  languagesFolder?: string | undefined
   /** somebody waits for each file: its process does not stand back behind others. Default no */
   inForeground?: boolean
 }
@@ -57,16 +59,21 @@ class ProcessCompiler implements Compiler {
   readonly #limits: ReadLimits
   readonly #idleMs: number
   readonly #inForeground: boolean
+  readonly #folders: readonly string[]
   readonly #lanes: Lane[]
   #jobs: Job[] = []
   #closed = false
   #failedStarts = 0
   #warmUntil = 0
 
-  constructor(limits: ReadLimits, { children = 1, idleMs = 30_000, inForeground = false }: CompilerOptions) {
+  constructor(
+    limits: ReadLimits,
+    { children = 1, idleMs = 30_000, inForeground = false, languagesFolder }: CompilerOptions,
+  ) {
     this.#limits = limits
     this.#idleMs = idleMs
     this.#inForeground = inForeground
+    this.#folders = languagesFolder === undefined ? [] : [languagesFolder]
     this.#lanes = Array.from({ length: Math.max(1, children) }, () => ({
       child: undefined,
       starting: undefined,
@@ -239,7 +246,7 @@ class ProcessCompiler implements Compiler {
   async #start(lane: Lane): Promise<Child> {
     for (;;) {
       try {
-        const child = await startChild(this.#limits, this.#inForeground)
+        const child = await startChild(this.#limits, this.#inForeground, this.#folders)
         if (this.#closed) {
           child.kill()
           throw closedError()

@@ -1,9 +1,10 @@
 import type { CompileRequest, CompileResult, PreparedDocument, ReadingProgress } from './compiled.js'
+import type { FileQuestion } from './file-feed.js'
 import type { ReadLimits } from './limits.js'
 
-/** Parent to child: read these files, one after the other. One batch at a time. */
+/** Parent to child: read these files, one after the other, whose bytes the child asks for. One batch at a time. */
 export interface Batch {
-  requests: CompileRequest[]
+  requests: ReadRequest[]
   limits: ReadLimits
 }
 
@@ -12,8 +13,12 @@ export interface Taken {
   kind: 'taken'
 }
 
+/** A request without the way to its file, which the reading process need not know. */
+export type ReadRequest = Omit<CompileRequest, 'path' | 'root'>
+
 /** Child to parent. */
 export type Report =
+  | FileQuestion
   | { kind: 'ready' }
   /** a batch has arrived; until then its files cannot be to blame for anything */
   | { kind: 'started' }

@@ -1,5 +1,4 @@
 import { defined } from '../../lib/defined.js'
-import { readInside } from '../../local/open-inside.js'
 import { markCaptions } from './captions.js'
 import { declaredCharset, decodeText } from './charset.js'
 import type { CompiledDocument, CompileRequest, CompileResult } from './compiled.js'
@@ -8,6 +7,7 @@ import { type Assembled, assemble } from './elements.js'
 import { type FileSink, Inside } from './inside/inside.js'
 import { isSeen, listItems } from './items.js'
 import { ReadError, type ReadLimits } from './limits.js'
+import type { ReadRequest } from './messages.js'
 import { cutNodes } from './nodes.js'
 import { DEFAULT_OCR, OcrBudget } from './ocr/budget.js'
 import type { Parsed, ParserInput } from './parsed.js'
@@ -22,15 +22,17 @@ import { unsupported } from './unreadable.js'
 /**
  * Reads one file and makes a document of it. Never throws: what cannot be read is a failure with its reason.
  *
+ * @param fetch gives its bytes
  * @param sink takes the files that lie in it, where the request asks for them
  */
 export async function readDocument(
-  request: CompileRequest,
+  fetch: () => Promise<Buffer>,
+  request: ReadRequest,
   limits: ReadLimits,
   sink?: FileSink,
 ): Promise<CompileResult> {
   try {
-    const bytes = readBytes(request)
+    const bytes = await readBytes(fetch, request)
     return { ok: true, document: await prepareDocument(await compileBytes(bytes, request, limits, sink)) }
   } catch (error) {
     if (error instanceof ReadError) {
@@ -108,10 +110,9 @@ async function pictureSizes({ pictures }: Assembled): Promise<(bytes: Uint8Array
   return () => undefined
 }
 
-function readBytes(request: CompileRequest): Buffer {
-  const { filename } = request
+async function readBytes(fetch: () => Promise<Buffer>, { filename }: ReadRequest): Promise<Buffer> {
   try {
-    return readInside(request.path, request.root)
+    return await fetch()
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error'
     if (code === 'ENOTFILE') throw new ReadError('malformed', `${filename} is not a regular file`, { cause: error })

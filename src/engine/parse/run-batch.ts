@@ -1,6 +1,7 @@
 import type { ChildProcess } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import type { CompileRequest, CompileResult, ContainedSink, ReadingProgress } from './compiled.js'
+import { FileFeed } from './file-feed.js'
 import type { ReadLimits } from './limits.js'
 import type { Batch, DocumentPart, Report, Taken } from './messages.js'
 import { meterOf } from './meter.js'
@@ -54,6 +55,7 @@ export function runBatch(
     let reached: Reached | undefined
     const parts = new Map<number, DocumentPart[]>()
     const meter = meterOf(child.pid)
+    const feed = new FileFeed(child, requests)
     const stop = (why: BatchEnd): void => {
       ended ??= why
       child.kill('SIGKILL')
@@ -69,6 +71,7 @@ export function runBatch(
     }, WATCH_MS)
     const letGo = (): void => {
       clearInterval(watch)
+      feed.close()
       child.off('message', onMessage)
       child.off('exit', onExit)
       rest(child)
@@ -92,6 +95,7 @@ export function runBatch(
     }
     const onMessage = (report: Report): void => {
       if (report.kind === 'started') started = true
+      if (report.kind === 'file') feed.answer(report)
       if (report.kind === 'contained' || report.kind === 'contained-end') return void take(report).catch(giveUp)
       if (report.kind === 'part' || report.kind === 'results') meter.restart()
       if (report.kind === 'part') parts.set(report.index, [...(parts.get(report.index) ?? []), report.part])
@@ -119,7 +123,7 @@ export function runBatch(
     child.on('exit', onExit)
     child.ref()
     child.channel?.ref()
-    const batch: Batch = { requests, limits }
+    const batch: Batch = { requests: requests.map(({ path: _, root: __, ...request }) => request), limits }
     child.send(batch, () => undefined)
   })
 }

@@ -1,9 +1,11 @@
-import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { removeFolder } from '../../../bench/lib/removed-folder.js'
 import { createModelRegistry } from '../../../src/engine/models/registry.js'
+import { pathWithout } from '../../helpers/path-without.js'
+import { isRunning } from '../../helpers/running-process.js'
 import { until } from '../../helpers/until.js'
 
 const NODE = process.execPath
@@ -54,11 +56,10 @@ describe('a program', () => {
 
   test('reads and writes files of a folder that nobody else sees and that is gone afterwards', async () => {
     const copy = `const fs = require('fs'); const [from, to] = process.argv.slice(2)
-      fs.writeFileSync(to, fs.readFileSync(from)); fs.writeFileSync(${JSON.stringify(join(dir, 'seen'))}, from)`
+      fs.writeFileSync(to, fs.readFileSync(from) + ' of ' + from)`
     const registry = speaking([...script('copy', copy), '{input}', '{output}'])
     const { audio } = await registry.speaker(REFERENCE).speak({ text: 'ID3 file' })
-    expect(String(audio)).toBe('ID3 file')
-    expect(readFileSync(join(dir, 'seen'), 'utf8')).toContain('ks-command-')
+    expect(String(audio)).toMatch(/^ID3 file of \S+\/ks-command-\w+\/input\.txt$/)
     expect(readdirSync(tmpdir()).filter((name) => name.startsWith('ks-command-'))).toEqual([])
   })
 
@@ -103,7 +104,7 @@ describe('a program', () => {
   })
 
   test.each([
-    ['is not there', ['/no/such/program'], 'its program is not there'],
+    ['is not there', ['/no/such/program'], 'its program is not installed'],
     ['fails', script.bind(null, 'fails', 'process.exit(3)'), 'its program ended with code 3'],
     ['says too much', ['yes'], 'more than'],
   ])('that %s is a failure of the provider', async (_what, argv, sentence) => {
@@ -112,47 +113,62 @@ describe('a program', () => {
     await expect(failed).rejects.toMatchObject({ code: 'provider-failed', message: expect.stringContaining(sentence) })
   })
 
+  test('reads no file that its configuration does not list, and gives no file that a link in its output leads to', async () => {
+    const secret = join(dir, 'secret')
+    writeFileSync(secret, 'ID3 the key of the daemon')
+    const read = `try { process.stdout.write('ID3 ' + require('fs').readFileSync(${JSON.stringify(secret)})) } catch (error) { process.stdout.write('ID3 ' + error.code) }`
+    const heard = async (more: object) =>
+      String((await speaking(script('read', read), more).speaker(REFERENCE).speak({ text: 'x' })).audio)
+    expect(await heard({})).toBe('ID3 ENOENT')
+    expect(await heard({ paths: [secret] })).toBe('ID3 ID3 the key of the daemon')
+    const link = `require('fs').symlinkSync(${JSON.stringify(secret)}, process.argv[2])`
+    const linking = speaking([...script('link', link), '{output}'])
+      .speaker(REFERENCE)
+      .speak({ text: 'x' })
+    await expect(linking).rejects.toMatchObject({ message: expect.stringContaining('wrote no output') })
+    const converting = listening(script('cat', 'process.stdin.pipe(process.stdout)'), {
+      convert: [...script('link-second', link.replace('argv[2]', 'argv[3]')), '{input}', '{output}'],
+    })
+    await expect(converting.transcriber(REFERENCE).transcribe(AUDIO)).rejects.toMatchObject({
+      message: expect.stringContaining('wrote no output'),
+    })
+  })
+
+  test('is not started on a machine that cannot confine it, and the failure names the setting', async () => {
+    const path = process.env.PATH
+    process.env.PATH = pathWithout(['bwrap', 'unshare'], join(dir, 'without'))
+    const refused = listening(script('args', said)).transcriber(REFERENCE).transcribe(AUDIO)
+    await expect(refused)
+      .rejects.toMatchObject({ code: 'provider-failed', message: expect.stringContaining('unconfinedPrograms') })
+      .finally(() => {
+        process.env.PATH = path
+      })
+  })
+
   test('that says no audio is a failure, too', async () => {
     const registry = speaking(script('mute', 'console.log("no audio device")'))
     await expect(registry.speaker(REFERENCE).speak({ text: 'x' })).rejects.toMatchObject({ code: 'provider-failed' })
   })
 
   test('is killed on abort with everything it started, and when its time is over', async () => {
-    const pids = join(dir, 'pids')
     const parent = `const { spawn } = require('child_process')
-      const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'])
-      require('fs').writeFileSync(${JSON.stringify(pids)}, process.pid + ' ' + child.pid); setInterval(() => {}, 1000)`
+      spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000) // ks-of-parent'], { detached: true })
+      setInterval(() => {}, 1000)`
     const leave = new AbortController()
     const registry = listening(script('parent', parent))
     const going = registry.transcriber(REFERENCE).transcribe(AUDIO, leave.signal)
     going.catch(() => {})
-    const running = () => {
-      try {
-        return readFileSync(pids, 'utf8').split(' ').map(Number)
-      } catch {
-        return []
-      }
-    }
-    await until(() => running().length === 2)
+    await until(() => isRunning('ks-of-parent'))
     leave.abort(new Error('gone'))
     await expect(going).rejects.toThrow('gone')
-    await until(() => running().every((pid) => !alive(pid)))
+    expect(isRunning('ks-of-parent')).toBe(false)
     const slow = createModelRegistry([
       { pluginId: 'command', provider: 'local', transcription: { argv: script('slow', parent) }, timeoutMs: 1000 },
     ])
     await expect(slow.transcriber(REFERENCE).transcribe(AUDIO)).rejects.toThrow('no answer within 1000 ms')
-    await until(() => running().every((pid) => !alive(pid)))
+    expect(isRunning('ks-of-parent')).toBe(false)
   })
 })
-
-/** A killed process that nobody has waited for is not alive. */
-function alive(pid: number): boolean {
-  try {
-    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))
-  } catch {
-    return false
-  }
-}
 
 describe('the configuration', () => {
   test.each([

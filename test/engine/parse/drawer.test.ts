@@ -43,12 +43,12 @@ describe('the drawing process', () => {
   it('draws a page, and a place on it alone', async () => {
     const path = join(folder, 'a.pdf')
     writeFileSync(path, makePdf([{ width: 600, height: 800, content: '1 0 0 rg 100 600 200 100 re f' }]))
-    const page = { of: 'page' as const, path, filename: 'a.pdf', page: 1, as: 'image/png' as const }
-    expect(await drawer.draw({ ...page, maxSide: 400 }, 'a')).toMatchObject({ width: 300, height: 400 })
+    const page = { of: 'page' as const, filename: 'a.pdf', page: 1, as: 'image/png' as const }
+    expect(await drawer.draw({ ...page, maxSide: 400 }, 'a', { path })).toMatchObject({ width: 300, height: 400 })
     const box = { x: 100, y: 100, width: 200, height: 100 }
-    const red = await drawer.draw({ ...page, box, maxSide: 100 }, 'a')
+    const red = await drawer.draw({ ...page, box, maxSide: 100 }, 'a', { path })
     expect(red).toMatchObject({ width: 100, height: 50 })
-    await expect(drawer.draw({ ...page, page: 2, maxSide: 100 }, 'a')).rejects.toMatchObject({ code: 'not-found' })
+    await expect(drawer.draw({ ...page, page: 2, maxSide: 100 }, 'a', { path })).rejects.toMatchObject({ code: 'not-found' })
   })
 
   it('tells of pictures that claim to be enormous, and stays small', { timeout: 120_000 }, async () => {

@@ -16,8 +16,7 @@ import { Readable } from 'node:stream'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { removeFolder } from '../../../bench/lib/removed-folder.js'
-import { DEFAULT_LIMITS } from '../../../src/engine/parse/limits.js'
-import { readDocument } from '../../../src/engine/parse/read-document.js'
+import { createCompiler } from '../../../src/engine/parse/compiler.js'
 import { FileObjects } from '../../../src/engine/storage/object-files.js'
 import { ObjectStore } from '../../../src/engine/storage/objects.js'
 import { newId } from '../../../src/lib/ids.js'
@@ -84,6 +83,7 @@ describe('the object store', () => {
 
   it('A28: gives nothing that a link in a received data directory leads to', async () => {
     const outside = mkdtempSync(join(tmpdir(), 'ks-outside-'))
+    const compiler = createCompiler()
     try {
       const secret = Buffer.from('a key of the user')
       const hash = createHash('sha256').update(secret).digest('hex')
@@ -100,7 +100,8 @@ describe('the object store', () => {
         await expect(store.measure(key)).rejects.toMatchObject({ code: 'EOUTSIDE' })
         expect(await store.measureAll([key])).toEqual([{ error: expect.stringContaining('leads out of its folder') }])
         const read = { path: store.path(key), root: store.realRoot, filename: 'a.txt' }
-        expect(await readDocument(read, DEFAULT_LIMITS)).toMatchObject({ ok: false })
+        const [result] = await compiler.compile([read])
+        expect(result).toMatchObject({ ok: false, failure: { message: 'a.txt cannot be opened: EOUTSIDE' } })
       }
       // sending the document again puts its own bytes there
       const again = ObjectStore.key('tenant', hash)
@@ -110,6 +111,7 @@ describe('the object store', () => {
       await put(secret)
       expect(lstatSync(store.path(again)).isFile()).toBe(true)
     } finally {
+      await compiler.close()
       removeFolder(outside)
     }
   })

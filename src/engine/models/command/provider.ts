@@ -1,6 +1,8 @@
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { constants } from 'node:fs'
+import { type FileHandle, mkdtemp, open, realpath, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Confinement } from '../../../local/confinement/confinement.js'
 import type { ProgramSetting } from '../../../local/provider-setting.js'
 import { ProviderFailure } from '../../base/provider-failure.js'
 import { audioTypeOf } from '../audio-type.js'
@@ -16,7 +18,10 @@ const TIMES = /^\s{0,20}\[[\d:.,]{5,20} --> [\d:.,]{5,20}\]/gm
 const MAX_TRANSCRIPT_BYTES = 8 * 1024 * 1024
 
 /** Programs of this machine that speak and listen: espeak-ng, piper, whisper.cpp, pocketsphinx and the like. */
-export function commandProvider(programs: { speech?: ProgramSetting; transcription?: ProgramSetting }): Provider {
+export function commandProvider(
+  programs: { speech?: ProgramSetting; transcription?: ProgramSetting },
+  confinement: Confinement,
+): Provider {
   const { speech, transcription } = programs
   return {
     ...(speech === undefined
@@ -26,7 +31,9 @@ export function commandProvider(programs: { speech?: ProgramSetting; transcripti
             speak: async ({ text, voice, language }, signal) => {
               const input = { bytes: Buffer.from(text), extension: 'txt' }
               const values = chosen(speech, { model: name, voice, language })
-              const audio = await inFolder((folder) => run(folder, speech, input, values, MAX_AUDIO_BYTES, signal))
+              const audio = await inFolder((folder) =>
+                run(folder, speech, confinement, input, values, MAX_AUDIO_BYTES, signal),
+              )
               const mimeType = audioTypeOf(audio)
               if (mimeType === undefined) throw new ProviderFailure('malformed', 'no audio')
               return { audio, mimeType }
@@ -38,11 +45,11 @@ export function commandProvider(programs: { speech?: ProgramSetting; transcripti
       : {
           transcriber: ({ name }) => ({
             transcribe: async (audio, signal) => {
-              const text = await heard(transcription, name, audio, MAX_TEXT_BYTES, signal)
+              const text = await heard(transcription, confinement, name, audio, MAX_TEXT_BYTES, signal)
               return text.replace(TIMES, '').replace(/\s+/g, ' ').trim()
             },
             listen: async (recording, signal) => ({
-              text: await heard(transcription, name, recording, MAX_TRANSCRIPT_BYTES, signal),
+              text: await heard(transcription, confinement, name, recording, MAX_TRANSCRIPT_BYTES, signal),
             }),
           }),
         }),
@@ -53,13 +60,16 @@ export function commandProvider(programs: { speech?: ProgramSetting; transcripti
 /** What a program writes down, as it wrote it. */
 async function heard(
   program: ProgramSetting,
+  confinement: Confinement,
   model: string,
   { bytes, extension, language }: AudioToRead,
   maxBytes: number,
   signal: AbortSignal,
 ): Promise<string> {
   const values = chosen(program, { model, language })
-  const text = await inFolder((folder) => run(folder, program, { bytes, extension }, values, maxBytes, signal))
+  const text = await inFolder((folder) =>
+    run(folder, program, confinement, { bytes, extension }, values, maxBytes, signal),
+  )
   return text.toString('utf8')
 }
 
@@ -76,41 +86,65 @@ function chosen(program: ProgramSetting, { model, voice, language }: Chosen): Pl
 /** One call: its input by stdin or in a file, its output from stdout or from a file. */
 async function run(
   folder: string,
-  { argv, convert }: ProgramSetting,
+  { argv, convert, paths = [] }: ProgramSetting,
+  confinement: Confinement,
   given: { bytes: Uint8Array; extension: string },
   values: Placeholders,
   maxBytes: number,
   signal: AbortSignal,
 ): Promise<Buffer> {
   let stdin: Run['stdin'] = given.bytes
+  let made: FileHandle | undefined
   let path = join(folder, `input.${given.extension}`)
-  const base = { cwd: folder, maxBytes, signal }
+  const base = { folder, paths, confinement, maxBytes, signal }
   if (convert !== undefined || uses(argv, 'input')) await writeFile(path, given.bytes)
   if (convert !== undefined) {
     const converted = join(folder, 'converted.wav')
-    await runProgram({ ...base, argv: filled(convert, { ...values, input: path, output: converted }) })
-    if ((await stat(converted).catch(() => undefined)) === undefined)
-      throw new ProviderFailure('program', 'wrote no output')
+    await runProgram({
+      ...base,
+      argv: convert,
+      filled: filled(convert, { ...values, input: path, output: converted }),
+    })
     path = converted
     // of an hour it is larger than the memory should hold
-    stdin = { path }
+    made = await openMade(converted)
+    stdin = made.createReadStream()
   }
-  const output = join(folder, 'output')
-  const words = filled(argv, { ...values, input: path, output })
-  const said = await runProgram({ ...base, argv: words, ...(uses(argv, 'input') ? {} : { stdin }) })
-  return uses(argv, 'output') ? readBounded(output, maxBytes) : said
+  try {
+    const output = join(folder, 'output')
+    const words = filled(argv, { ...values, input: path, output })
+    const said = await runProgram({ ...base, argv, filled: words, ...(uses(argv, 'input') ? {} : { stdin }) })
+    return uses(argv, 'output') ? readBounded(output, maxBytes) : said
+  } finally {
+    await made?.close()
+  }
+}
+
+/** Opens a file that a program made. A link in its place may lead to a file of the daemon, and is not followed. */
+async function openMade(path: string): Promise<FileHandle> {
+  const missing = () => new ProviderFailure('program', 'wrote no output')
+  const flags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0)
+  const file = await open(path, flags).catch(() => {
+    throw missing()
+  })
+  if ((await file.stat()).isFile()) return file
+  await file.close()
+  throw missing()
 }
 
 async function readBounded(path: string, maxBytes: number): Promise<Buffer> {
-  const found = await stat(path).catch(() => undefined)
-  if (found === undefined) throw new ProviderFailure('program', 'wrote no output')
-  if (found.size > maxBytes) throw new ProviderFailure('malformed', `more than ${maxBytes} bytes`)
-  return readFile(path)
+  const file = await openMade(path)
+  try {
+    if ((await file.stat()).size > maxBytes) throw new ProviderFailure('malformed', `more than ${maxBytes} bytes`)
+    return await file.readFile()
+  } finally {
+    await file.close()
+  }
 }
 
 /** A folder of its own for every call: nobody else reads it, and nothing of it stays. */
 async function inFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
-  const folder = await mkdtemp(join(tmpdir(), 'ks-command-'))
+  const folder = await realpath(await mkdtemp(join(tmpdir(), 'ks-command-')))
   try {
     return await work(folder)
   } finally {

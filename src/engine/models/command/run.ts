@@ -1,25 +1,28 @@
 import { spawn } from 'node:child_process'
-import { createReadStream } from 'node:fs'
+import { randomUUID } from 'node:crypto'
+import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { killAtExit } from '../../../lib/kill-at-exit.js'
-import { killGroup } from '../../../lib/kill-group.js'
+import { type Confinement, ProgramStartError } from '../../../local/confinement/confinement.js'
+import { FAMILY_MARK, ProcessFamily } from '../../../local/confinement/process-family.js'
+import type { ProgramPaths } from '../../../local/confinement/visible-paths.js'
 import { ProviderFailure } from '../../base/provider-failure.js'
 import { codeOf } from '../../egress/connect.js'
 
-export interface Run {
-  argv: string[]
-  /** working directory */
-  cwd: string
-  /** bytes, or a file of them */
-  stdin?: Uint8Array | { path: string }
+export interface Run extends ProgramPaths {
+  /** the command line with its placeholders filled in */
+  filled: string[]
+  /** its working folder and home, all that it may write to */
+  folder: string
+  confinement: Confinement
+  stdin?: Uint8Array | Readable | undefined
   /** of the output; more ends the program */
   maxBytes: number
   signal: AbortSignal
 }
 
 /** What a program of the operator may know of the daemon's environment: nothing that could be a credential. */
-const KEPT =
-  /^(PATH|HOME|USER|LANG|LANGUAGE|LC_\w+|TZ|TMPDIR|TEMP|TMP|SYSTEMROOT|LD_LIBRARY_PATH|CUDA_VISIBLE_DEVICES)$/i
+const KEPT = /^(PATH|USER|LANG|LANGUAGE|LC_\w+|TZ|TEMP|TMP|SYSTEMROOT|LD_LIBRARY_PATH|CUDA_VISIBLE_DEVICES)$/i
 
 /**
  * Runs a program to its end and gives what it wrote on stdout. On abort, and when it writes too much, it is killed with
@@ -27,24 +30,35 @@ const KEPT =
  *
  * @throws ProviderFailure; the signal's reason when it aborted
  */
-export async function runProgram({ argv, cwd, stdin, maxBytes, signal }: Run): Promise<Buffer> {
+export async function runProgram({ folder, confinement, stdin, maxBytes, signal, ...start }: Run): Promise<Buffer> {
   signal.throwIfAborted()
+  const { argv, by } = await confinement.prepare({ ...start, folder }).catch((error: unknown) => {
+    throw error instanceof ProgramStartError ? new ProviderFailure('unexpected', `its program ${error.message}`) : error
+  })
   const [program = '', ...args] = argv
-  const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => KEPT.test(name)))
+  const mark = randomUUID()
+  const kept = Object.entries(process.env).filter(([name]) => KEPT.test(name))
+  const env = { ...Object.fromEntries(kept), HOME: folder, TMPDIR: folder, [FAMILY_MARK]: mark }
   // a group of its own, so that its children end with it
-  const child = spawn(program, args, { cwd, env, stdio: ['pipe', 'pipe', 'ignore'], detached: true, windowsHide: true })
+  const child = spawn(program, args, {
+    cwd: folder,
+    env,
+    stdio: ['pipe', 'pipe', 'ignore'],
+    detached: true,
+    windowsHide: true,
+  })
+  const family = new ProcessFamily(child, by === 'nothing' ? { mark, folder } : undefined)
   const chunks: Buffer[] = []
   let bytes = 0
-  const stop = () => killGroup(child)
+  const stop = () => family.kill()
   killAtExit(child, stop)
   signal.addEventListener('abort', stop, { once: true })
   try {
     return await new Promise<Buffer>((resolve, reject) => {
       child.on('error', (error) => reject(notStarted(error)))
       child.stdin.on('error', () => {}) // a program may end without reading everything
-      if (stdin === undefined || stdin instanceof Uint8Array) child.stdin.end(stdin)
-      // what cannot be read of it is what the program does not get
-      else pipeline(createReadStream(stdin.path), child.stdin).catch(() => {})
+      if (stdin instanceof Readable) pipeline(stdin, child.stdin).catch(() => {})
+      else child.stdin.end(stdin)
       child.stdout.on('data', (chunk: Buffer) => {
         bytes += chunk.length
         if (bytes <= maxBytes) return void chunks.push(chunk)
@@ -59,6 +73,7 @@ export async function runProgram({ argv, cwd, stdin, maxBytes, signal }: Run): P
     })
   } finally {
     signal.removeEventListener('abort', stop)
+    await family.end()
   }
 }
 

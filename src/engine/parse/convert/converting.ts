@@ -2,18 +2,11 @@ import { lstatSync, readdirSync } from 'node:fs'
 import { copyFile, mkdir, mkdtemp, realpath, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
-import type { EngineLog } from '../../base/log.js'
+import type { Confinement } from '../../../local/confinement/confinement.js'
 import type { CompileFailure, CompileRequest, CompileResult, Compiler } from '../compiled.js'
 import { ReadError } from '../limits.js'
 import { endingOf } from '../sniff.js'
-import { type Isolation, isolationOf } from './isolation.js'
-import { CONVERT_LIMITS, type ConvertLimits, runConverter } from './run-converter.js'
-
-/** A program that makes files of some types readable; see the setting `converters`. */
-export interface Converter {
-  types: readonly string[]
-  argv: readonly string[]
-}
+import { CONVERT_LIMITS, type Converter, type ConvertLimits, runConverter } from './run-converter.js'
 
 /** Endings of what a converter may leave beside the document that it made. */
 const BESIDE = /\.(?:png|jpe?g|gif|svg|webp|bmp|css|js|log|tmp)$/i
@@ -21,24 +14,14 @@ const BESIDE = /\.(?:png|jpe?g|gif|svg|webp|bmp|css|js|log|tmp)$/i
 /**
  * A compiler that has files of types which cannot be read converted first, by programs of the operator. What they make is read
  * like any other file: by the reading process, as hostile.
- *
- * @param log told once, before the first conversion, what the programs are not kept from
  */
 export function withConverters(
   compiler: Compiler,
   converters: readonly Converter[],
-  log: Pick<EngineLog, 'warn' | 'info'>,
+  confinement: Confinement,
   limits: ConvertLimits = CONVERT_LIMITS,
 ): Compiler {
   if (converters.length === 0) return compiler
-  let isolation: Isolation | undefined
-  const isolated = (): Isolation => {
-    if (isolation === undefined) {
-      isolation = isolationOf({ processorSeconds: limits.processorSeconds, fileBytes: limits.outputBytes })
-      tell(isolation.by, log)
-    }
-    return isolation
-  }
   return {
     async compile(requests, signal, listeners) {
       const results = await compiler.compile(requests, signal, listeners)
@@ -51,7 +34,7 @@ export function withConverters(
           request,
           converter,
           from: result.failure,
-          isolation: isolated(),
+          confinement,
           limits,
           signal,
         })
@@ -62,15 +45,6 @@ export function withConverters(
     pids: () => compiler.pids(),
     close: () => compiler.close(),
   }
-}
-
-function tell(by: Isolation['by'], log: Pick<EngineLog, 'warn' | 'info'>): void {
-  if (by !== 'none') log.info({ by }, 'converters run without a network')
-  else
-    log.warn(
-      {},
-      'converters run with the network: neither bubblewrap nor unshare works here. What a file makes of its converter is kept by limits alone',
-    )
 }
 
 function converterFor(
@@ -90,7 +64,7 @@ interface Convert {
   request: CompileRequest
   converter: Converter
   from: CompileFailure
-  isolation: Isolation
+  confinement: Confinement
   limits: ConvertLimits
   signal: AbortSignal | undefined
 }
@@ -126,9 +100,9 @@ async function convert(compiler: Compiler, { request, converter, from, ...how }:
 /** @returns the file that a converter made. @throws ReadError */
 async function makeFile(
   { path, filename }: CompileRequest,
-  { argv }: Converter,
+  converter: Converter,
   name: string,
-  { folder, ...how }: Pick<Convert, 'isolation' | 'limits' | 'signal'> & { folder: string },
+  { folder, ...how }: Pick<Convert, 'confinement' | 'limits' | 'signal'> & { folder: string },
 ): Promise<string> {
   const outdir = join(folder, 'out')
   await mkdir(outdir)
@@ -138,9 +112,10 @@ async function makeFile(
   // a name of ours: theirs could look like an option, or lead elsewhere
   const input = join(folder, ending === '' ? 'input' : `input.${ending}`)
   await copyFile(path, input)
+  const { argv } = converter
   const filled = argv.map((word) => word.replaceAll('{input}', input).replaceAll('{outdir}', outdir))
   const saysTo = argv.some((word) => word.includes('{outdir}')) ? undefined : join(outdir, 'said')
-  await runConverter({ name, argv: filled, folder, saysTo, ...how })
+  await runConverter({ name, converter, filled, folder, saysTo, ...how })
   const made = readdirSync(outdir)
     .flatMap((entry) => {
       const there = lstatSync(join(outdir, entry))

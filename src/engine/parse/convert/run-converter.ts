@@ -2,12 +2,11 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { closeSync, constants, lstatSync, openSync, readdirSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { killAtExit } from '../../../lib/kill-at-exit.js'
-import { killGroup } from '../../../lib/kill-group.js'
+import { type Confinement, ProgramStartError } from '../../../local/confinement/confinement.js'
+import { FAMILY_MARK, ProcessFamily } from '../../../local/confinement/process-family.js'
+import type { ProgramPaths } from '../../../local/confinement/visible-paths.js'
 import { bytesInWords, ReadError } from '../limits.js'
-import type { Isolation } from './isolation.js'
-import { MARK, membersOf } from './members.js'
 
 /** What one conversion may take. */
 export interface ConvertLimits {
@@ -38,18 +37,23 @@ const WATCH_MS = 200
 const TOLD = 300
 /** Files of a folder that are looked at, and folders in each other. */
 const MOST_ENTRIES = 10_000
-/** Rounds in which the last processes of a conversion are ended: one may start others meanwhile. */
-const KILL_ROUNDS = 50
+
+/** A program that makes files of some types readable; see the setting `converters`. */
+export interface Converter extends ProgramPaths {
+  types: readonly string[]
+}
 
 export interface Conversion {
   /** the program's name, for sentences */
   name: string
-  argv: readonly string[]
-  /** the only place where it may write, and its home */
+  converter: Converter
+  /** its command line with the input and the output filled in */
+  filled: readonly string[]
+  /** the only folder where it may write, and its home */
   folder: string
   /** the file in which its output is kept; absent where it writes files */
   saysTo: string | undefined
-  isolation: Isolation
+  confinement: Confinement
   limits: ConvertLimits
   signal: AbortSignal | undefined
 }
@@ -63,15 +67,20 @@ export async function runConverter(run: Conversion): Promise<void> {
   const { signal, limits, folder, name } = run
   signal?.throwIfAborted()
   const mark = randomUUID()
-  const [program = '', ...args] = run.isolation.wrap(run.argv, folder)
+  const { argv, by } = await prepare(run)
+  const [program = '', ...args] = argv
+  // what it starts inherits this file, which tells its processes from others
+  const sign = by === 'nothing' ? openSync(join(folder, '.sign'), 'w', 0o600) : undefined
   const child = spawn(program, args, {
     cwd: folder,
-    env: { PATH: process.env.PATH, HOME: folder, TMPDIR: folder, LANG: 'C.UTF-8', TZ: 'UTC', [MARK]: mark },
-    stdio: ['ignore', run.saysTo === undefined ? 'ignore' : 'pipe', 'pipe'],
+    env: { PATH: process.env.PATH, HOME: folder, TMPDIR: folder, LANG: 'C.UTF-8', TZ: 'UTC', [FAMILY_MARK]: mark },
+    stdio: ['ignore', run.saysTo === undefined ? 'ignore' : 'pipe', 'pipe', sign ?? 'ignore'],
     detached: true,
     windowsHide: true,
   })
-  const stop = (): void => killGroup(child)
+  if (sign !== undefined) closeSync(sign)
+  const family = new ProcessFamily(child, by === 'nothing' ? { mark, folder } : undefined)
+  const stop = (): void => family.kill()
   killAtExit(child, stop)
   let refused: ReadError | undefined
   const refuse = (error: ReadError): void => {
@@ -80,7 +89,7 @@ export async function runConverter(run: Conversion): Promise<void> {
   }
   const began = performance.now()
   const watch = setInterval(() => {
-    const over = overLimit(limits, folder, mark, performance.now() - began)
+    const over = overLimit(limits, folder, family, performance.now() - began)
     if (over !== undefined) refuse(new ReadError('limit-exceeded', `${name} ${over}`))
   }, WATCH_MS)
   signal?.addEventListener('abort', stop, { once: true })
@@ -92,24 +101,38 @@ export async function runConverter(run: Conversion): Promise<void> {
     signal?.throwIfAborted()
     if (refused !== undefined) throw refused
     // what it made in its last moments
-    const over = overLimit(limits, folder, mark, 0)
+    const over = overLimit(limits, folder, family, 0)
     if (over !== undefined) throw new ReadError('limit-exceeded', `${name} ${over}`)
     if (ended !== undefined) throw new ReadError('malformed', `${name} ${ended}${said.errors()}`)
   } finally {
     clearInterval(watch)
     signal?.removeEventListener('abort', stop)
     said.close()
-    await endAll(child, mark)
+    await family.end()
+  }
+}
+
+/** How the converter is started. @throws ReadError where it must not be */
+async function prepare({ confinement, converter, filled, folder, limits, name }: Conversion) {
+  try {
+    return await confinement.prepare({
+      ...converter,
+      filled,
+      folder,
+      limits: { processorSeconds: limits.processorSeconds, fileBytes: limits.outputBytes },
+    })
+  } catch (error) {
+    if (error instanceof ProgramStartError) throw new ReadError('unsupported-type', `${name} ${error.message}`)
+    throw error
   }
 }
 
 /** What is too much of a conversion, if something is. */
-function overLimit(limits: ConvertLimits, folder: string, mark: string, wallMs: number): string | undefined {
+function overLimit(limits: ConvertLimits, folder: string, family: ProcessFamily, wallMs: number): string | undefined {
   if (wallMs > limits.wallMs) return `took longer than ${(limits.wallMs / 1000).toLocaleString('en-US')} s`
-  const members = membersOf(mark)
-  if (members.length > limits.processes) return `started more than ${limits.processes} processes`
-  const resident = members.reduce((sum, { residentBytes }) => sum + residentBytes, 0)
-  if (resident > limits.memoryBytes) return `took more than ${bytesInWords(limits.memoryBytes)} of memory`
+  const { processes, residentBytes } = family.use()
+  if (processes > limits.processes) return `started more than ${limits.processes} processes`
+  if (residentBytes > limits.memoryBytes) return `took more than ${bytesInWords(limits.memoryBytes)} of memory`
   return bytesBelow(folder, limits.outputBytes) > limits.outputBytes
     ? `made more than ${bytesInWords(limits.outputBytes)}`
     : undefined
@@ -174,22 +197,5 @@ function namesIn(folder: string): string[] {
     return readdirSync(folder)
   } catch {
     return [] // it is gone, or its maker has closed it
-  }
-}
-
-/** Ends what a conversion has left running, also what left its group. */
-async function endAll(child: ChildProcess, mark: string): Promise<void> {
-  killGroup(child)
-  for (let round = 0; round < KILL_ROUNDS; round++) {
-    const members = membersOf(mark)
-    if (members.length === 0) return
-    for (const { pid } of members) {
-      try {
-        process.kill(pid, 'SIGKILL')
-      } catch {
-        // it has ended meanwhile
-      }
-    }
-    await sleep(10)
   }
 }

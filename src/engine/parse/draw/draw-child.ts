@@ -1,8 +1,10 @@
 /**
- * The drawing process: makes previews of pictures and pages, one at a time. It has what the reading process has, which is
- * read access to files and nothing else (see ../child.ts).
+ * The drawing process: makes previews of pictures and pages, one at a time. It has what the reading process has: no
+ * files but those of this program and what its parent sends (see ../child.ts).
  */
 import '../../../lib/no-debugger.js'
+import { fetchFile } from '../fetch-file.js'
+import type { FileAnswer } from '../file-feed.js'
 import { ReadError } from '../limits.js'
 import { switchOffNetwork } from '../no-network.js'
 import type { DrawReport, DrawRequest } from './messages.js'
@@ -10,7 +12,8 @@ import type { DrawReport, DrawRequest } from './messages.js'
 switchOffNetwork()
 const { draw } = await import('./draw.js')
 
-process.on('message', (request: DrawRequest) => {
+process.on('message', (request: DrawRequest | FileAnswer) => {
+  if ('kind' in request) return
   answer(request)
     .then(
       (report) => report,
@@ -33,7 +36,7 @@ send({ kind: 'ready' })
 async function answer(request: DrawRequest): Promise<DrawReport> {
   if ('drawing' in request) return { kind: 'drawn', drawn: await draw(request.drawing) }
   const { markPage } = await import('../marks/mark-page.js')
-  return { kind: 'marked', marks: await markPage(request.marking) }
+  return { kind: 'marked', marks: await markPage(await fetchFile(0), request.marking) }
 }
 
 function send(report: DrawReport): void {

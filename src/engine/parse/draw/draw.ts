@@ -1,4 +1,4 @@
-import { readInside } from '../../../local/open-inside.js'
+import { fetchFile } from '../fetch-file.js'
 import { ReadError } from '../limits.js'
 import { sizeOfPicture } from '../picture/size.js'
 import { POINTS_PER_INCH } from '../render/points.js'
@@ -28,7 +28,7 @@ async function drawPicture({ bytes, maxSide, as }: Extract<Drawing, { of: 'pictu
 
 async function drawPage(drawing: Extract<Drawing, { of: 'page' }>): Promise<Drawn> {
   const { openPages } = await import('../render/pdf-pages.js')
-  const pages = await openPages(readInside(drawing.path, drawing.root), drawing.filename)
+  const pages = await openPages(await fetchFile(0), drawing.filename)
   try {
     if (drawing.page > pages.count) throw new ReadError('malformed', `it has no page ${drawing.page}`)
     const { box } = drawing

@@ -6,6 +6,7 @@ import { killAtExit } from '../../../lib/kill-at-exit.js'
 import { lowerPriority } from '../../../lib/low-priority.js'
 import { FairGate } from '../../base/fair-gate.js'
 import { forkReader } from '../child-handle.js'
+import { type FedFile, FileFeed } from '../file-feed.js'
 import { DEFAULT_LIMITS } from '../limits.js'
 import { residentBytes } from '../run-batch.js'
 import type { Drawing, Drawn, DrawReport, DrawRequest, Marking, Marks } from './messages.js'
@@ -27,9 +28,9 @@ export interface Drawer {
    * @param tenant whose queue the drawing waits in
    * @throws KsError `not-found` for what cannot be drawn, `asset-too-large` for what has too many pixels, `busy`
    */
-  draw(drawing: Drawing, tenant: string): Promise<Drawn>
+  draw(drawing: Drawing, tenant: string, file?: FedFile): Promise<Drawn>
   /** Finds texts on a page. @throws KsError as `draw` does */
-  mark(marking: Marking, tenant: string): Promise<Marks>
+  mark(marking: Marking, tenant: string, file: FedFile): Promise<Marks>
   /** drawing processes that run now */
   pids(): number[]
   close(): void
@@ -51,22 +52,22 @@ class ProcessDrawer implements Drawer {
     this.#timeoutMs = timeoutMs
   }
 
-  async draw(drawing: Drawing, tenant: string): Promise<Drawn> {
-    const report = await this.#inTurn({ drawing }, tenant)
+  async draw(drawing: Drawing, tenant: string, file?: FedFile): Promise<Drawn> {
+    const report = await this.#inTurn({ drawing }, tenant, file)
     if (report.kind === 'drawn') return report.drawn
     throw said()
   }
 
-  async mark(marking: Marking, tenant: string): Promise<Marks> {
-    const report = await this.#inTurn({ marking }, tenant)
+  async mark(marking: Marking, tenant: string, file: FedFile): Promise<Marks> {
+    const report = await this.#inTurn({ marking }, tenant, file)
     if (report.kind === 'marked') return report.marks
     throw said()
   }
 
-  async #inTurn(request: DrawRequest, tenant: string): Promise<DrawReport> {
+  async #inTurn(request: DrawRequest, tenant: string, file: FedFile | undefined): Promise<DrawReport> {
     const leave = await this.#gate.enter(tenant)
     try {
-      return await this.#askNow(request)
+      return await this.#askNow(request, file)
     } finally {
       leave()
     }
@@ -87,11 +88,11 @@ class ProcessDrawer implements Drawer {
     this.#child = undefined
   }
 
-  async #askNow(request: DrawRequest): Promise<DrawReport> {
+  async #askNow(request: DrawRequest, file: FedFile | undefined): Promise<DrawReport> {
     if (this.#isClosed) throw new KsError('unavailable', 'the daemon is stopping')
     clearTimeout(this.#idle)
     const child = this.#child ?? (await this.#start())
-    const report = await this.#ask(child, request)
+    const report = await this.#ask(child, request, file)
     const isSpent = report.kind === 'failed' && report.spent
     const isLarge = residentBytes(child.pid) > DEFAULT_LIMITS.memoryBytes * RECYCLE_SHARE
     if (isSpent || isLarge || this.#child !== child) this.#end()
@@ -116,15 +117,16 @@ class ProcessDrawer implements Drawer {
     return child
   }
 
-  #ask(child: ChildProcess, request: DrawRequest): Promise<DrawReport> {
-    const reply = this.#next(child)
+  #ask(child: ChildProcess, request: DrawRequest, file: FedFile | undefined): Promise<DrawReport> {
+    const reply = this.#next(child, file)
     child.send(request, () => undefined)
     return reply
   }
 
   /** The next thing that a child says; one that takes too long or grows too large is killed. */
-  #next(child: ChildProcess): Promise<DrawReport> {
+  #next(child: ChildProcess, file?: FedFile): Promise<DrawReport> {
     return new Promise((resolve, reject) => {
+      const feed = new FileFeed(child, file === undefined ? [] : [file])
       let why = 'the process that drew it ended'
       const kill = (reason: string) => {
         why = reason
@@ -137,12 +139,17 @@ class ProcessDrawer implements Drawer {
       const finish = () => {
         clearTimeout(timer)
         clearInterval(memory)
+        feed.close()
         child.off('message', onMessage)
         child.off('exit', onExit)
         child.unref()
         child.channel?.unref()
       }
       const onMessage = (report: DrawReport) => {
+        if (report.kind === 'file') {
+          feed.answer(report)
+          return
+        }
         finish()
         resolve(report)
       }

@@ -1,11 +1,12 @@
 import type { BoundingBox } from '../compiled.js'
+import type { FileQuestion } from '../file-feed.js'
 import type { Wanted } from '../marks/find-text.js'
 import type { RecognisedPage } from '../ocr/pages-read.js'
 
-/** What is to be drawn: a picture by its bytes, or a page of a PDF, or a place on it. */
+/** What is to be drawn: a picture by its bytes, or a page of a PDF, or a part of it. */
 export type Drawing = (
   | { of: 'picture'; bytes: Uint8Array }
-  | { of: 'page'; path: string; root?: string; filename: string; page: number; box?: BoundingBox }
+  | { of: 'page'; filename: string; page: number; box?: BoundingBox }
 ) & {
   /** pixels of its longer side at most; it is never made larger than it is */
   maxSide: number
@@ -21,8 +22,6 @@ export interface Drawn {
 
 /** Texts of which it is asked where they stand on a page of a PDF. */
 export interface Marking {
-  path: string
-  root?: string
   filename: string
   page: number
   /** what may stand there in part, such as a line of a text that was read a little differently */
@@ -45,6 +44,7 @@ export type DrawRequest = { drawing: Drawing } | { marking: Marking }
 
 /** Child to parent. */
 export type DrawReport =
+  | FileQuestion
   | { kind: 'ready' }
   | { kind: 'drawn'; drawn: Drawn }
   | { kind: 'marked'; marks: Marks }

@@ -1,4 +1,3 @@
-import { readInside } from '../../../local/open-inside.js'
 import type { Marking, Marks } from '../draw/messages.js'
 import { ReadError } from '../limits.js'
 import type { RecognisedPage } from '../ocr/pages-read.js'
@@ -11,8 +10,8 @@ import { readLetters, shownSize } from './read-letters.js'
 const ENDING = /^[\p{Pe}\p{Pf}\p{Pd}.,;:!?%"'…。、，：；！？]$/u
 
 /** Where texts stand on a page of a PDF: among its own characters, else in what was read in the picture of it. */
-export async function markPage({ path, root, filename, page, wanted, exactly, read }: Marking): Promise<Marks> {
-  const pages = await openPages(readInside(path, root), filename)
+export async function markPage(file: Buffer, { filename, page, wanted, exactly, read }: Marking): Promise<Marks> {
+  const pages = await openPages(file, filename)
   try {
     if (page > pages.count) throw new ReadError('malformed', `it has no page ${page}`)
     const size = pages.size(page)

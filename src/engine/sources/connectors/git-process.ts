@@ -65,6 +65,7 @@ export async function readRepository(plan: GitPlan, way: GitWay): Promise<GitRea
     child = forkReader(entryUrl(import.meta.url, './git-child.js'), {
       heapMib: HEAP_MIB,
       stderr: 'ignore',
+      folders: [plan.workDir],
       flags: [`--allow-fs-write=${join(plan.workDir, '*')}`],
     })
     killAtExit(child)

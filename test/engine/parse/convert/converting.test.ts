@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -8,8 +8,10 @@ import { removeFolder } from '../../../../bench/lib/removed-folder.js'
 import type { CompileResult, Compiler } from '../../../../src/engine/parse/compiled.js'
 import { createCompiler } from '../../../../src/engine/parse/compiler.js'
 import { withConverters } from '../../../../src/engine/parse/convert/converting.js'
-import { isolationOf } from '../../../../src/engine/parse/convert/isolation.js'
 import { CONVERT_LIMITS } from '../../../../src/engine/parse/convert/run-converter.js'
+import { createConfinement } from '../../../../src/local/confinement/confinement.js'
+import { pathWithout } from '../../../helpers/path-without.js'
+import { isRunning } from '../../../helpers/running-process.js'
 import { until } from '../../../helpers/until.js'
 import { textOf } from '../read.js'
 
@@ -20,7 +22,11 @@ const BYTES = Buffer.from(Array.from({ length: 3000 }, (_, index) => (index * 79
 
 const folder = mkdtempSync(join(tmpdir(), 'ks-converting-'))
 const compiler: Compiler = createCompiler()
-const log = { warn() {}, info() {} }
+const confinement = createConfinement({
+  secrets: () => [],
+  allowUnconfined: false,
+  log: { warn() {}, info() {} },
+})
 /** where conversions keep their files while they last */
 const workshop = join(folder, 'tmp')
 const before = process.env.TMPDIR
@@ -48,11 +54,13 @@ async function convert(
     args = ['{input}', '{outdir}'],
     filename = 'Old letter.wxz',
     signal,
+    confinement: how = confinement,
   }: {
     limits?: Partial<typeof CONVERT_LIMITS>
     args?: string[]
     filename?: string
     signal?: AbortSignal
+    confinement?: typeof confinement
   } = {},
 ): Promise<CompileResult> {
   const program = join(folder, 'converter.cjs')
@@ -65,24 +73,13 @@ async function convert(
   const path = join(folder, 'given')
   writeFileSync(path, BYTES)
   const argv = [process.execPath, program, ...args]
-  const converting = withConverters(compiler, [{ types: ['wxz'], argv }], log, { ...CONVERT_LIMITS, ...limits })
+  const converting = withConverters(compiler, [{ types: ['wxz'], argv }], how, { ...CONVERT_LIMITS, ...limits })
   const [result] = await converting.compile([{ path, filename }], signal)
   if (result === undefined) throw new Error('no result')
   return result
 }
 
 const reasonOf = (result: CompileResult) => (result.ok ? 'it was read' : result.failure.message)
-
-/** Whether a process of this text runs. */
-function runs(words: string): boolean {
-  return readdirSync('/proc').some((name) => {
-    try {
-      return /^\d+$/.test(name) && readFileSync(`/proc/${name}/cmdline`, 'utf8').includes(words)
-    } catch {
-      return false
-    }
-  })
-}
 
 describe('A file of a type that is not read', { timeout: LONG_MS }, () => {
   it('is converted by the program for its ending, and what comes of that is read', async () => {
@@ -109,7 +106,7 @@ describe('A file of a type that is not read', { timeout: LONG_MS }, () => {
     const never = withConverters(
       compiler,
       [{ types: ['txt', 'text/plain'], argv: ['/no/such/program', '{input}'] }],
-      log,
+      confinement,
     )
     expect((await never.compile([{ path, filename: 'plain.txt' }])).map(({ ok }) => ok)).toEqual([true])
   })
@@ -130,9 +127,7 @@ describe('A file of a type that is not read', { timeout: LONG_MS }, () => {
     ])
   })
 
-  it('has no way to the network where the system can take it away', async () => {
-    const { by } = isolationOf({ processorSeconds: 10, fileBytes: MIB })
-    if (by === 'none') return
+  it('has no way to the network', async () => {
     const server = createServer((_, response) => response.end('here')).listen(0, '127.0.0.1')
     await until(() => server.listening)
     const { port } = server.address() as AddressInfo
@@ -144,12 +139,39 @@ describe('A file of a type that is not read', { timeout: LONG_MS }, () => {
   })
 })
 
+describe('A machine that cannot confine converters', { timeout: LONG_MS }, () => {
+  const script = `spawn('env', ['-i', 'setsid', process.execPath, '-e', 'process.chdir("/"); setInterval(() => {}, 1000) // ks-survivor'],
+      { detached: true, stdio: ['ignore', 'ignore', 'ignore', 3] }).unref()
+      fs.writeFileSync(outdir + '/a.txt', 'converted')`
+  const converting = async (allowUnconfined: boolean) => {
+    const path = process.env.PATH
+    process.env.PATH = pathWithout(['bwrap', 'unshare'], join(folder, `without-${allowUnconfined}`))
+    const without = createConfinement({ secrets: () => [], allowUnconfined, log: { warn() {}, info() {} } })
+    try {
+      return await convert(script, { confinement: without })
+    } finally {
+      process.env.PATH = path
+    }
+  }
+
+  it('refuses the file alone, and names the setting', async () => {
+    const result = await converting(false)
+    expect(result).toMatchObject({ ok: false, failure: { code: 'unsupported-type' } })
+    expect(reasonOf(result)).toMatch(/Old letter\.wxz could not be converted: node is not started.*unconfinedPrograms/)
+  })
+
+  it('converts it where the operator allows that, and ends what left the group, session and environment', async () => {
+    expect(reasonOf(await converting(true))).toBe('it was read')
+    expect(isRunning('ks-survivor')).toBe(false)
+  })
+})
+
 describe('A converter that', { timeout: LONG_MS }, () => {
   it('hangs is ended', async () => {
     const result = await convert('setInterval(() => {}, 1000) // ks-hanging', { limits: { wallMs: 1500 } })
     expect(result).toMatchObject({ ok: false, failure: { code: 'limit-exceeded' } })
     expect(reasonOf(result)).toMatch(/Old letter\.wxz could not be converted: node\S* took longer than 1\.5 s/)
-    expect(runs('converter.cjs')).toBe(false)
+    expect(isRunning('converter.cjs')).toBe(false)
   })
 
   it('leaves processes behind leaves none', async () => {
@@ -157,7 +179,7 @@ describe('A converter that', { timeout: LONG_MS }, () => {
       { detached: true, stdio: 'ignore' }).unref()
       fs.writeFileSync(outdir + '/a.txt', 'made')`)
     expect(reasonOf(result)).toBe('it was read')
-    await until(() => !runs('ks-left-behind'))
+    await until(() => !isRunning('ks-left-behind'))
   })
 
   it('starts process after process is ended with all of them', async () => {
@@ -166,7 +188,7 @@ describe('A converter that', { timeout: LONG_MS }, () => {
       { limits: { processes: 6 } },
     )
     expect(reasonOf(result)).toMatch(/started more than 6 processes/)
-    await until(() => !runs('ks-many'))
+    await until(() => !isRunning('ks-many'))
   })
 
   it('writes without an end is ended, in one file, in many, or on its output', async () => {
@@ -193,7 +215,7 @@ describe('A converter that', { timeout: LONG_MS }, () => {
     expect(reasonOf(await convert(''))).toMatch(/made no file/)
     const path = join(folder, 'given')
     const argv = ['/no/such/converter', '{input}']
-    const [absent] = await withConverters(compiler, [{ types: ['wxz'], argv }], log).compile([
+    const [absent] = await withConverters(compiler, [{ types: ['wxz'], argv }], confinement).compile([
       { path, filename: 'a.wxz' },
     ])
     expect(absent === undefined ? '' : reasonOf(absent)).toMatch(/a\.wxz could not be converted: converter /)
@@ -217,10 +239,10 @@ describe('A converter that', { timeout: LONG_MS }, () => {
     const controller = new AbortController()
     const running = convert('setInterval(() => {}, 1000) // waits', { signal: controller.signal })
     const gaveUp = expect(running).rejects.toThrow('enough')
-    await until(() => runs('converter.cjs'))
+    await until(() => isRunning('converter.cjs'))
     controller.abort(new Error('enough'))
     await gaveUp
-    await until(() => !runs('converter.cjs'))
+    await until(() => !isRunning('converter.cjs'))
     expect(existsSync(workshop)).toBe(true)
   })
 })

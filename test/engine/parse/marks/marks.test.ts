@@ -18,13 +18,11 @@ afterAll(() => removeFolder(folder))
 const wanted = (text: string, before = '', behind = ''): Wanted => ({ text, before, behind })
 
 function onPage(
-  bytes: Uint8Array,
+  bytes: Buffer,
   texts: Wanted[],
   more: { page?: number; read?: RecognisedPage; exactly?: Wanted[] } = {},
 ) {
-  const path = join(folder, 'a.pdf')
-  writeFileSync(path, bytes)
-  return markPage({ path, filename: 'a.pdf', page: 1, wanted: texts, exactly: [], ...more })
+  return markPage(bytes, { filename: 'a.pdf', page: 1, wanted: texts, exactly: [], ...more })
 }
 
 const LINES = ['The mill of Port Ellery ground', 'forty tons of flour.', 'No wheel was broken.']
@@ -152,16 +150,16 @@ describe('the process that marks', { timeout: TIMEOUT_MS }, () => {
         const bytes = Buffer.from(seed % 4 === 0 ? whole.subarray(0, (whole.length * seed) / 41) : whole)
         for (let at = seed; at < bytes.length; at += 37 + seed) bytes[at] = (seed * at) % 256
         writeFileSync(path, bytes)
-        const marking = { path, filename: 'damaged.pdf', page: 1, wanted: [wanted('forty tons')], exactly: [] }
-        const code = await drawer.mark(marking, 'a').then(
+        const marking = { filename: 'damaged.pdf', page: 1, wanted: [wanted('forty tons')], exactly: [] }
+        const code = await drawer.mark(marking, 'a', { path }).then(
           ({ boxes }) => (boxes.length < 50 ? 'told' : 'many'),
           (error: { code?: string }) => error.code,
         )
         expect(['told', 'not-found', 'asset-too-large']).toContain(code)
       }
       writeFileSync(path, whole)
-      const marking = { path, filename: 'damaged.pdf', page: 1, wanted: [wanted('forty tons')], exactly: [] }
-      expect((await drawer.mark(marking, 'a')).boxes).toHaveLength(1)
+      const marking = { filename: 'damaged.pdf', page: 1, wanted: [wanted('forty tons')], exactly: [] }
+      expect((await drawer.mark(marking, 'a', { path })).boxes).toHaveLength(1)
     } finally {
       drawer.close()
     }

@@ -1,0 +1,29 @@
+import { confinedBy } from '../../local/confinement/confinement.js'
+import { dataLayout } from '../../local/layout.js'
+import { SETTINGS } from '../../local/settings.js'
+import { readJsonObject } from '../json-file.js'
+import type { Finding } from './finding.js'
+
+/** Whether converters and programs of providers are confined here, where some are configured. */
+export async function* programs(dataDir: string, env: NodeJS.ProcessEnv): AsyncGenerator<Finding> {
+  const check = 'programs'
+  try {
+    const file = readJsonObject(dataLayout(dataDir).config)
+    const read = <T>({ env: name, read }: { env: string; read(value: unknown): T }, key: string, none: unknown) =>
+      read(env[name] || (file[key] ?? none))
+    const converters = read(SETTINGS.converters, 'converters', [])
+    const providers = read(SETTINGS.providers, 'providers', [])
+    if (converters.length === 0 && providers.every(({ pluginId }) => pluginId !== 'command')) return
+    const by = await confinedBy([dataDir])
+    if (by !== 'nothing') yield { check, state: 'ok', found: `confined by ${by}` }
+    else if (read(SETTINGS.unconfinedPrograms, 'unconfinedPrograms', false))
+      yield { check, state: 'warning', found: 'converters and programs of providers run unconfined', fix: FIX }
+    else yield { check, state: 'failed', found: 'no converter and no program of a provider is started', fix: FIX }
+  } catch (error) {
+    const found = error instanceof Error ? error.message : String(error)
+    yield { check, state: 'failed', found, fix: '`ks config list --daemon` shows the settings' }
+  }
+}
+
+const FIX =
+  'neither bubblewrap nor unshare works: install bubblewrap and allow user namespaces, see Converters in docs/configuration.md'

@@ -1,0 +1,31 @@
+import type { FileAnswer, FileQuestion } from './file-feed.js'
+
+/**
+ * All bytes of a file of the request in progress, from the parent of this process, which opens it.
+ *
+ * @throws Error with the code of the system's error
+ */
+export async function fetchFile(index: number): Promise<Buffer> {
+  let bytes: Buffer | undefined
+  for (let offset = 0; ; ) {
+    const answer = await ask({ kind: 'file', index, offset })
+    if (answer.kind === 'no-bytes') throw Object.assign(new Error(answer.code), { code: answer.code })
+    bytes ??= Buffer.allocUnsafeSlow(answer.size)
+    bytes.set(answer.bytes, offset)
+    offset += answer.bytes.length
+    // a file that others shorten ends early
+    if (answer.bytes.length === 0 || offset >= bytes.length) return bytes.subarray(0, offset)
+  }
+}
+
+function ask(question: FileQuestion): Promise<FileAnswer> {
+  return new Promise((resolve, reject) => {
+    const listen = (message: FileAnswer | { kind?: undefined }): void => {
+      if (message.kind !== 'bytes' && message.kind !== 'no-bytes') return
+      process.off('message', listen)
+      resolve(message)
+    }
+    process.on('message', listen)
+    process.send?.(question, (error: Error | null) => (error === null ? undefined : reject(error)))
+  })
+}

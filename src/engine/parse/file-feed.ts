@@ -1,0 +1,80 @@
+import type { ChildProcess } from 'node:child_process'
+import { type FileHandle, open } from 'node:fs/promises'
+import { checkOpened, READ_FLAGS } from '../../local/open-inside.js'
+
+/** A file that a child process needs and must not open itself. */
+export interface FedFile {
+  path: string
+  /** real path of the folder that the file has to be in */
+  root?: string
+}
+
+/** Child to parent: some bytes of the file at `index` of the request in progress. */
+export interface FileQuestion {
+  kind: 'file'
+  index: number
+  offset: number
+}
+
+/** Parent to child. */
+export type FileAnswer =
+  | { kind: 'bytes'; size: number; bytes: Uint8Array }
+  /** code of the system's error */
+  | { kind: 'no-bytes'; code: string }
+
+/** A message of this size takes the parent about a millisecond. */
+const PIECE_BYTES = 1024 * 1024
+
+/** Gives a child process the files of one request, piece by piece, as it asks for them. */
+export class FileFeed {
+  readonly #child: ChildProcess
+  readonly #files: readonly FedFile[]
+  #current: { index: number; file: FileHandle; size: number } | undefined
+  #turn: Promise<void> = Promise.resolve()
+
+  constructor(child: ChildProcess, files: readonly FedFile[]) {
+    this.#child = child
+    this.#files = files
+  }
+
+  answer(question: FileQuestion): void {
+    this.#turn = this.#turn.then(async () => {
+      const answer = await this.#read(question).catch((error: unknown): FileAnswer => {
+        return {
+          kind: 'no-bytes',
+          code: error instanceof Error && 'code' in error ? String(error.code) : 'unknown error',
+        }
+      })
+      if (this.#child.connected) this.#child.send(answer, () => undefined)
+    })
+  }
+
+  /** Closes the file that is open. */
+  close(): void {
+    this.#turn = this.#turn.then(() => this.#close())
+  }
+
+  async #read({ index, offset }: FileQuestion): Promise<FileAnswer> {
+    const { file, size } = this.#current?.index === index ? this.#current : await this.#open(index)
+    const bytes = Buffer.allocUnsafe(Math.max(0, Math.min(PIECE_BYTES, size - offset)))
+    const { bytesRead } = await file.read(bytes, 0, bytes.length, offset)
+    if (bytesRead === 0 || offset + bytesRead >= size) await this.#close()
+    return { kind: 'bytes', size, bytes: bytes.subarray(0, bytesRead) }
+  }
+
+  async #open(index: number) {
+    await this.#close()
+    const { path, root } = this.#files[index] ?? { path: '' }
+    const file = await open(path, READ_FLAGS)
+    this.#current = { index, file, size: 0 }
+    checkOpened(file.fd, path, root)
+    this.#current.size = (await file.stat()).size
+    return this.#current
+  }
+
+  async #close(): Promise<void> {
+    const { file } = this.#current ?? {}
+    this.#current = undefined
+    await file?.close()
+  }
+}

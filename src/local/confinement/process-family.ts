@@ -1,0 +1,138 @@
+import type { ChildProcess } from 'node:child_process'
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { killGroup } from '../../lib/kill-group.js'
+
+/** In the environment of a program that runs unconfined, and of what it starts. */
+export const FAMILY_MARK = 'KS_CONVERSION'
+
+/** Rounds in which the last processes of a family are ended: one may start others meanwhile. */
+const KILL_ROUNDS = 500
+const ROUND_MS = 10
+/** Of /proc/PID/stat behind the name: state, parent, and start in clock ticks. */
+const PARENT = 1
+const START = 19
+
+interface Process {
+  pid: number
+  parent: number
+  /** of two processes with one id, this differs */
+  start: string
+}
+
+export interface FamilyUse {
+  processes: number
+  residentBytes: number
+}
+
+/**
+ * A program with all that it starts. A confined one has all of it as its descendants. An unconfined one may leave
+ * processes without a parent: those are known by the mark in their environment, by a file of the program's folder that they
+ * have open (one is inherited by all), by their working folder there, and by having been seen as a descendant before.
+ *
+ * Linux only; elsewhere nothing is found, and the group of the program alone is ended.
+ */
+export class ProcessFamily {
+  readonly #child: ChildProcess
+  readonly #signs: { mark: string; folder: string } | undefined
+  readonly #known = new Map<number, string>()
+
+  /** @param signs of a program that runs unconfined */
+  constructor(child: ChildProcess, signs?: { mark: string; folder: string }) {
+    this.#child = child
+    this.#signs = signs
+  }
+
+  use(): FamilyUse {
+    const pids = this.#living()
+    return { processes: pids.length, residentBytes: pids.reduce((sum, pid) => sum + residentBytes(pid), 0) }
+  }
+
+  /** Ends the program at once, without waiting. */
+  kill(): void {
+    for (const pid of this.#living()) end(pid)
+    killGroup(this.#child)
+  }
+
+  /** Ends everything that still runs. */
+  async end(): Promise<void> {
+    killGroup(this.#child)
+    for (let round = 0; round < KILL_ROUNDS; round++) {
+      const pids = this.#living()
+      if (pids.length === 0) return
+      for (const pid of pids) end(pid)
+      await sleep(ROUND_MS)
+    }
+  }
+
+  /** Members that run now. */
+  #living(): number[] {
+    const all = processes()
+    const members = new Map<number, string>()
+    const leader = this.#child.exitCode === null && this.#child.signalCode === null ? this.#child.pid : undefined
+    for (const { pid, start } of all)
+      if (pid === leader || this.#known.get(pid) === start || this.#hasSign(pid)) members.set(pid, start)
+    for (let before = -1; before < members.size; ) {
+      before = members.size
+      for (const { pid, parent, start } of all) if (members.has(parent)) members.set(pid, start)
+    }
+    for (const [pid, start] of members) this.#known.set(pid, start)
+    return [...members.keys()]
+  }
+
+  #hasSign(pid: number): boolean {
+    if (this.#signs === undefined || pid === process.pid) return false
+    const { mark, folder } = this.#signs
+    const isInside = (path: string) => path === folder || path.startsWith(`${folder}/`)
+    try {
+      return (
+        readFileSync(`/proc/${pid}/environ`, 'latin1').split('\0').includes(`${FAMILY_MARK}=${mark}`) ||
+        isInside(readlinkSync(`/proc/${pid}/cwd`)) ||
+        readdirSync(`/proc/${pid}/fd`).some((fd) => isInside(linkOf(`/proc/${pid}/fd/${fd}`)))
+      )
+    } catch {
+      return false // of another user, or it has ended
+    }
+  }
+}
+
+/** Every process that has not ended. */
+function processes(): Process[] {
+  if (process.platform !== 'linux') return []
+  return readdirSync('/proc').flatMap((name) => {
+    if (!/^\d+$/.test(name)) return []
+    try {
+      const stat = readFileSync(`/proc/${name}/stat`, 'latin1')
+      const [state, ...fields] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+      if (state === 'Z' || state === 'X') return []
+      return [{ pid: Number(name), parent: Number(fields[PARENT - 1]), start: fields[START - 1] ?? '' }]
+    } catch {
+      return [] // it has ended
+    }
+  })
+}
+
+function residentBytes(pid: number): number {
+  try {
+    const kib = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1]
+    return Number(kib ?? 0) * 1024
+  } catch {
+    return 0 // it has ended
+  }
+}
+
+function linkOf(path: string): string {
+  try {
+    return readlinkSync(path)
+  } catch {
+    return ''
+  }
+}
+
+function end(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch {
+    // it has ended meanwhile
+  }
+}

@@ -1,0 +1,16 @@
+import { existsSync, realpathSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+/**
+ * What a process of this program reads of itself, as patterns of `--allow-fs-read`: its code, and the packages that its
+ * modules are looked for in.
+ */
+export function programFiles(): string[] {
+  const root = fileURLToPath(new URL('../..', import.meta.url))
+  const packages = (createRequire(import.meta.url).resolve.paths('x') ?? []).filter(existsSync)
+  const own = [root, realpathSync(root)].flatMap((folder) => [join(folder, 'dist', '*'), join(folder, 'package.json')])
+  // Node ends where a pattern is repeated
+  return [...new Set([...own, ...packages.map((folder) => join(folder, '*'))])]
+}

@@ -1,0 +1,45 @@
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { type DirSources, localDirs } from './dirs.js'
+import type { Settings } from './settings.js'
+
+/** Environment variables that name files or folders with credentials. */
+const VARIABLES = [
+  'AWS_CONFIG_FILE',
+  'AWS_SHARED_CREDENTIALS_FILE',
+  'AWS_WEB_IDENTITY_TOKEN_FILE',
+  'CREDENTIALS_DIRECTORY',
+  'GNUPGHOME',
+  'KUBECONFIG',
+  'PGPASSFILE',
+  'XDG_RUNTIME_DIR',
+]
+
+/** Folders in which containers and services get their secrets. */
+const MOUNTED = ['/run/secrets', '/var/run/secrets', '/run/credentials']
+
+/**
+ * Files and folders that no program which reads documents may see: the data directory, the folders of this user's
+ * configuration, keys that settings name, and hidden entries of the home folder. They may not exist.
+ */
+export function secretPaths(dataDir: string, settings: Settings, sources: DirSources): string[] {
+  const { env, home } = sources
+  const named = [settings.keys, settings.tlsKey, settings.backendPasswordFile, ...VARIABLES.map((name) => env[name])]
+  return [
+    dataDir,
+    ...Object.values(localDirs(sources)),
+    ...named.filter((path) => path !== undefined && path !== ''),
+    ...MOUNTED,
+    ...hiddenEntries(home),
+  ].flatMap((path) => path ?? [])
+}
+
+function hiddenEntries(home: string): string[] {
+  try {
+    return readdirSync(home)
+      .filter((name) => name.startsWith('.'))
+      .map((name) => join(home, name))
+  } catch {
+    return [] // a service user may have no home
+  }
+}

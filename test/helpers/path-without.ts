@@ -1,0 +1,23 @@
+import { mkdirSync, readdirSync, symlinkSync } from 'node:fs'
+import { delimiter, isAbsolute, join } from 'node:path'
+
+/** A search path of links to all installed programs but some: of a machine that does not have these. */
+export function pathWithout(programs: readonly string[], folder: string): string {
+  mkdirSync(folder)
+  const seen = new Set(programs)
+  for (const from of (process.env.PATH ?? '').split(delimiter).filter(isAbsolute))
+    for (const name of namesIn(from)) {
+      if (seen.has(name)) continue
+      seen.add(name)
+      symlinkSync(join(from, name), join(folder, name))
+    }
+  return folder
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder)
+  } catch {
+    return []
+  }
+}
