@@ -1,6 +1,6 @@
 import { describe } from 'vitest'
 import { walk } from './walk.js'
 
-describe('callers of every kind', () => {
+describe('A01, A07, A08, A14: callers of every kind', () => {
   walk()
 })

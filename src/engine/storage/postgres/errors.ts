@@ -16,6 +16,9 @@ const CONFLICTS: ReadonlySet<string> = new Set(['40001', '40P01'])
  * parent, since this program looked. It sees that when it runs again, and gives the answer that it gives without a race.
  */
 const OVERTAKEN: ReadonlySet<string> = new Set(['23505', '23503'])
+const MAX_RUNS = 10
+/** a key that is refused again and again is no race */
+const MAX_RUNS_OVERTAKEN = 3
 /** connection failures, shutdown and start of the server, too many connections, a standby that became none yet */
 const AWAY = /^(08...|57P0[123]|53300|25006|E[A-Z]+)$/
 /** `lock_timeout`, and `idle_in_transaction_session_timeout` of a program that was held up */
@@ -52,14 +55,14 @@ export class CommitUnknown extends KsError {
   }
 }
 
-/** Whether the same program may be run again. */
-export function isConflict(error: unknown): boolean {
-  return CONFLICTS.has(said(error).code) || isOutdated(error)
+/** How often a program runs at most, its first run among them, where it fails so: once where another run changes nothing. */
+export function maxRunsAfter(error: unknown): number {
+  if (isConflict(error)) return MAX_RUNS
+  return OVERTAKEN.has(said(error).code) ? MAX_RUNS_OVERTAKEN : 1
 }
 
-/** Whether the key of a row was refused, which may be for a row that this program could not see. */
-export function isOvertaken(error: unknown): boolean {
-  return OVERTAKEN.has(said(error).code)
+function isConflict(error: unknown): boolean {
+  return CONFLICTS.has(said(error).code) || isOutdated(error)
 }
 
 /** Whether the connection, and not the statement, has failed. */

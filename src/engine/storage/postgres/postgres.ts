@@ -7,7 +7,7 @@ import { postgresDialect } from '../dialect.js'
 import type { DatabaseCounts, Driver, Snapshot, WriteOptions } from '../driver.js'
 import { type Asked, isProgram, type Read, sql, type Write } from '../program.js'
 import { Connections, type PostgresOptions } from './connections.js'
-import { CommitUnknown, isAway, isConflict, isOvertaken, isSpent, NotConnected, notConnected, notOpened, told } from './errors.js'
+import { CommitUnknown, isAway, isSpent, maxRunsAfter, NotConnected, notConnected, notOpened, told } from './errors.js'
 import { checkServer } from './migrate.js'
 import { Prepared } from './prepared.js'
 import { Session } from './session.js'
@@ -20,10 +20,6 @@ export interface Statements {
   again: number
 }
 
-/** runs of one program, the first among them */
-const MOST_RUNS = 10
-/** of one whose key was refused: a key that is refused once more is no race */
-const MAX_RUNS_OVERTAKEN = 3
 const FIRST_PAUSE_MS = 4
 const LONGEST_PAUSE_MS = 200
 /** How long a write waits for a server that has gone, and a read: another one takes over, or the same starts again. */
@@ -181,8 +177,7 @@ export class Postgres implements Driver {
     if (error instanceof CommitUnknown || this.#isClosed) throw error
     const mayBeBack = (isAway(error) || error instanceof NotConnected) && performance.now() < until
     if (mayBeBack) this.#isAway = true
-    const maxRuns = isConflict(error) ? MOST_RUNS : isOvertaken(error) ? MAX_RUNS_OVERTAKEN : 0
-    if (!mayBeBack && run >= maxRuns) throw error
+    if (!mayBeBack && run >= maxRunsAfter(error)) throw error
     this.#count('again')
     await sleep(Math.random() * Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** run))
   }
