@@ -1,0 +1,28 @@
+/**
+ * Plain questions to folders of documents: whether the right words are given, and whether the product knows when they are.
+ * `-- product` measures what the product answers without a model, `-- quotations` what a trained choice of whole blocks
+ * gives on the same questions; without an argument both.
+ */
+import { productVerdicts } from './answers/product.js'
+import { quotationVerdicts } from './answers/quotations.js'
+import { type AnswerBars, answerFigures, type Verdict } from './answers/verdicts.js'
+import { report } from './lib/report.js'
+
+const BARS: AnswerBars = {
+  right: 0.78,
+  rightAndSure: 0.55,
+  wrongAndSure: 0.05,
+  wronglyRefused: 0.03,
+  medianLength: 400,
+}
+
+/** All sets of this repository together, with the bars; then each by itself. */
+function figuresOf(name: string, verdicts: ReadonlyMap<string, readonly Verdict[]>) {
+  const all = [...verdicts.values()].flat()
+  const each = [...verdicts].flatMap(([set, one]) => answerFigures(`${name}, ${set}`, one))
+  return [...answerFigures(name, all, BARS), ...each]
+}
+
+const part = process.argv[2]
+if (part !== 'quotations') report('answers-product', figuresOf('product', await productVerdicts()))
+if (part !== 'product') report('answers-quotations', figuresOf('quotations', await quotationVerdicts()))

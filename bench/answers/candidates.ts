@@ -1,0 +1,262 @@
+import { signOf } from '../../src/engine/query/extractive/answer-signs.js'
+import { type MentionWords, mentions, wordsOf } from '../../src/engine/query/extractive/names-missing.js'
+import { sentenceTerms } from '../../src/engine/query/sentence-terms.js'
+import { matchedAmong, matchedTerms, type Question, shareOf } from './question.js'
+import { cellsOf, type Unit, unitsOf } from './units.js'
+
+/** A passage that quotations are chosen from. */
+export interface QuotablePassage {
+  text: string
+  /** title of its document and the headings above it */
+  title: string
+  /** file name */
+  source: string
+  /** relevance to the question, 0 to 1 */
+  score: number
+}
+
+/**
+ * What ranks a unit, and says whether it answers. Shares are of the question's weight, 0 to 1. Terms count once: in the
+ * unit, else in its lead, else in the headings above it within the passage, else in the title or the file name.
+ */
+export const FEATURES = [
+  'inUnit',
+  'inLead',
+  'inHeading',
+  'inTitle',
+  /** only elsewhere in the passage */
+  'elsewhere',
+  'missing',
+  /** missing, but a word with the same four letters at its beginning is in the unit */
+  'similar',
+  /** neighbours in the question that are neighbours in the unit */
+  'pairs',
+  /** how close together the matched terms are */
+  'density',
+  'headingMatch',
+  'titleMatch',
+  'isFirst',
+  'reciprocalRank',
+  'passageScore',
+  /** how surely the unit contains the kind of thing that the question asks for: a number or a time, */
+  'containsExact',
+  /** a person or a place, */
+  'containsName',
+  /** a reason, a definition */
+  'containsLoose',
+  'noType',
+  'namesInUnit',
+  'namesInTitle',
+  'namesMissing',
+  'yearFound',
+  'otherYear',
+  'numbersFound',
+  'isList',
+  'isRow',
+  'isTable',
+  'wantedList',
+  'wantedParagraph',
+  'length',
+  'isStart',
+  'hasHeading',
+  /** how far its matches are behind those of the best unit */
+  'behindBest',
+  'isScrap',
+  'numericRow',
+  'inFirstCell',
+  /** how far a row is ahead of the other rows of its table */
+  'rowMargin',
+  /** share of a table's matches that a single row has */
+  'singleRow',
+] as const
+export type Feature = (typeof FEATURES)[number]
+type Features = Record<Feature, number>
+
+/** A unit with its features. */
+export interface Candidate {
+  /** position of its passage */
+  passage: number
+  unit: Unit
+  features: Features
+}
+
+const EXACT: ReadonlySet<string> = new Set(['time', 'number', 'percent', 'money', 'duration'])
+const NAME: ReadonlySet<string> = new Set(['person', 'place'])
+const UNTYPED: ReadonlySet<string> = new Set(['any', 'truth'])
+const MENTIONED_YEAR = /(?<!\d)(?:19|20)\d\d(?!\d)/gu
+const MIN_TERMS = 3
+const SIMILAR_LETTERS = 4
+const USUAL_LENGTH = 150
+const MIN_LENGTH = 20
+
+/** What the units of a passage have in common. */
+interface PassageContext {
+  index: number
+  passage: QuotablePassage
+  title: ReadonlySet<string>
+  body: ReadonlySet<string>
+  titleMatch: number
+  titleWords: MentionWords
+}
+
+/** Compares all units of some passages, best passage first, with a question. */
+export function candidatesOf(question: Question, passages: readonly QuotablePassage[]): Candidate[] {
+  const candidates = passages.flatMap((passage, index) => {
+    const context = contextOf(question, passage, index)
+    return unitsOf(passage.text).map((unit) => ({
+      passage: index,
+      unit,
+      features: featuresOf(question, context, unit),
+    }))
+  })
+  const matched = ({ features }: Candidate): number => features.inUnit + features.inLead + features.inHeading
+  const best = Math.max(0, ...candidates.map(matched))
+  for (const candidate of candidates) candidate.features.behindBest = best - matched(candidate)
+  compareRows(candidates)
+  return candidates
+}
+
+function contextOf(question: Question, passage: QuotablePassage, index: number): PassageContext {
+  const { title, source, text } = passage
+  const inTitle = matchedTerms(question, title)
+  const inSource = matchedTerms(question, source.replace(/[/._-]+/gu, ' '))
+  return {
+    index,
+    passage,
+    title: new Set([...inTitle, ...inSource]),
+    body: matchedTerms(question, text),
+    titleMatch: overlap(question, sentenceTerms(title), inTitle),
+    titleWords: wordsOf({ text: '', title, source }),
+  }
+}
+
+/** Share of the question that the matched terms carry, times the share of the text that they are. */
+function overlap(question: Question, terms: readonly string[], matched: ReadonlySet<string>): number {
+  return matched.size === 0 ? 0 : (shareOf(question, matched) * matched.size) / new Set(terms).size
+}
+
+function featuresOf(question: Question, context: PassageContext, unit: Unit): Features {
+  const { passage, index } = context
+  const { kind, text, heading, lead } = unit
+  const terms = sentenceTerms(text)
+  const headingTerms = sentenceTerms(heading)
+  const inUnit = matchedAmong(question, terms)
+  const inLead = without(matchedTerms(question, lead), inUnit)
+  const inHeading = matchedAmong(question, headingTerms)
+  const onlyHeading = without(inHeading, inUnit, inLead)
+  const inTitle = without(context.title, inUnit, inLead, inHeading)
+  const found = new Set([...inUnit, ...inLead, ...inHeading, ...inTitle])
+  const missing = without(new Set(question.weights.keys()), found)
+  return {
+    inUnit: shareOf(question, inUnit),
+    inLead: shareOf(question, inLead),
+    inHeading: shareOf(question, onlyHeading),
+    inTitle: shareOf(question, inTitle),
+    elsewhere: shareOf(question, without(context.body, found)),
+    missing: shareOf(question, missing),
+    similar: shareOf(question, similarTerms(missing, [...terms, ...headingTerms])),
+    ...closeness(question, terms, inUnit),
+    headingMatch: overlap(question, headingTerms, inHeading),
+    titleMatch: context.titleMatch,
+    isFirst: Number(index === 0),
+    reciprocalRank: 1 / (1 + index),
+    passageScore: passage.score,
+    ...typeFeatures(question, unit),
+    ...nameFeatures(question, context, unit),
+    ...numberFeatures(question, `${passage.title}\n${passage.source}\n${heading}\n${lead}\n${text}`),
+    isList: Number(kind === 'list'),
+    isRow: Number(kind === 'row'),
+    isTable: Number(kind === 'table'),
+    wantedList: Number(question.wantsList && kind === 'list'),
+    wantedParagraph: Number(question.wantsList && kind === 'paragraph'),
+    length: Math.log(Math.max(MIN_LENGTH, text.length) / USUAL_LENGTH),
+    isStart: Number(unit.start === 0),
+    hasHeading: Number(heading !== ''),
+    behindBest: 0,
+    isScrap: Number(terms.length < MIN_TERMS),
+    inFirstCell: kind === 'row' ? shareOf(question, matchedTerms(question, cellsOf(text)[0] ?? '')) : 0,
+    rowMargin: 0,
+    singleRow: 0,
+  }
+}
+
+function without(terms: ReadonlySet<string>, ...others: ReadonlySet<string>[]): ReadonlySet<string> {
+  return new Set([...terms].filter((term) => !others.some((other) => other.has(term))))
+}
+
+function similarTerms(missing: ReadonlySet<string>, terms: readonly string[]): string[] {
+  const beginning = (term: string): string => term.slice(0, SIMILAR_LETTERS)
+  const beginnings = new Set(terms.filter((term) => term.length >= SIMILAR_LETTERS).map(beginning))
+  return [...missing].filter((term) => term.length >= SIMILAR_LETTERS && beginnings.has(beginning(term)))
+}
+
+function closeness({ weights, pairs }: Question, terms: readonly string[], matched: ReadonlySet<string>) {
+  let adjacent = 0
+  let previous = ''
+  for (const term of terms) {
+    if (pairs.has(`${previous} ${term}`)) adjacent++
+    previous = term
+  }
+  const first = terms.findIndex((term) => weights.has(term))
+  const last = terms.findLastIndex((term) => weights.has(term))
+  const density = matched.size === 0 ? 0 : matched.size / Math.max(matched.size, last - first + 1)
+  return { pairs: Math.min(1, adjacent / 2), density }
+}
+
+function typeFeatures({ type, text }: Question, unit: Unit) {
+  const sign = signOf(type, unit.text, text)
+  const isExact = EXACT.has(type)
+  const isName = NAME.has(type)
+  const isUntyped = UNTYPED.has(type)
+  return {
+    containsExact: isExact ? sign : 0,
+    containsName: isName ? sign : 0,
+    containsLoose: isExact || isName || isUntyped ? 0 : sign,
+    noType: Number(isUntyped),
+    numericRow: Number(isExact && unit.kind === 'row'),
+  }
+}
+
+function nameFeatures({ names }: Question, { titleWords }: PassageContext, { heading, lead, text }: Unit) {
+  if (names.length === 0) return { namesInUnit: 0, namesInTitle: 0, namesMissing: 0 }
+  const words = wordsOf({ text: `${heading}\n${lead}\n${text}`, title: '' })
+  const inUnit = names.filter((name) => mentions(words, name)).length / names.length
+  const anywhere = names.filter((name) => mentions(words, name) || mentions(titleWords, name)).length / names.length
+  return { namesInUnit: inUnit, namesInTitle: anywhere - inUnit, namesMissing: 1 - anywhere }
+}
+
+function numberFeatures({ years, numbers }: Question, text: string) {
+  const mentioned = new Set(text.match(MENTIONED_YEAR))
+  const yearFound = shareFound(years, (year) => mentioned.has(year))
+  return {
+    yearFound,
+    otherYear: Number(years.length > 0 && yearFound === 0 && mentioned.size > 0),
+    numbersFound: shareFound(numbers, (number) => text.includes(number)),
+  }
+}
+
+function shareFound(wanted: readonly string[], isFound: (one: string) => boolean): number {
+  return wanted.length === 0 ? 0 : wanted.filter(isFound).length / wanted.length
+}
+
+/** Compares the rows of each table with each other. */
+function compareRows(candidates: readonly Candidate[]): void {
+  const tables = new Map<string, Candidate[]>()
+  for (const candidate of candidates) {
+    const { kind, block } = candidate.unit
+    if (kind !== 'row' && kind !== 'table') continue
+    const key = `${candidate.passage} ${block}`
+    const table = tables.get(key)
+    if (table === undefined) tables.set(key, [candidate])
+    else table.push(candidate)
+  }
+  for (const table of tables.values()) {
+    const rows = table.filter(({ unit }) => unit.kind === 'row').map(({ features }) => features.inUnit)
+    const [best = 0, second = 0] = rows.sort((a, b) => b - a)
+    for (const { unit, features } of table) {
+      const { inUnit } = features
+      if (unit.kind === 'table') features.singleRow = inUnit > 0 ? best / inUnit : 0
+      else features.rowMargin = inUnit - (inUnit === best ? second : best)
+    }
+  }
+}

@@ -1,0 +1,55 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { basename, join, relative } from 'node:path'
+import { DEFAULT_LIMITS } from '../../src/engine/parse/limits.js'
+import { compileBytes } from '../../src/engine/parse/read-document.js'
+import { MemorySpace } from '../lib/memory-space.js'
+
+/** A passage of a file of the folder. */
+interface FolderPassage {
+  file: string
+  title: string
+  text: string
+}
+
+/** A folder of real files as a space in memory: read by the product's readers, ranked by its ranking. */
+export class FolderSpace {
+  readonly passages: FolderPassage[] = []
+  readonly #space: MemorySpace
+
+  private constructor(passages: FolderPassage[]) {
+    this.passages = passages
+    this.#space = new MemorySpace(
+      passages.map(({ title, text }, index) => ({ id: String(index), title, text })),
+      false,
+    )
+  }
+
+  static async read(folder: string): Promise<FolderSpace> {
+    const passages: FolderPassage[] = []
+    for (const file of filesIn(folder)) {
+      const name = join(basename(folder), file)
+      const { nodes } = await compileBytes(readFileSync(join(folder, file)), { filename: name }, DEFAULT_LIMITS)
+      for (const { title, text } of nodes) passages.push({ file: name, title, text })
+    }
+    return new FolderSpace(passages)
+  }
+
+  static of(passages: FolderPassage[]): FolderSpace {
+    return new FolderSpace(passages)
+  }
+
+  ask(query: string) {
+    return this.#space.ask(query)
+  }
+
+  get idf(): (term: string) => number {
+    return this.#space.idf
+  }
+}
+
+function filesIn(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(folder, join(entry.parentPath, entry.name)))
+    .sort()
+}

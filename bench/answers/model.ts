@@ -1,0 +1,94 @@
+import { type Candidate, FEATURES } from './candidates.js'
+import { type LinearModel, logitOf } from './logistic.js'
+import type { Question } from './question.js'
+
+/** What says whether a quotation holds the answer, besides the features of its best unit. */
+export const ANSWER_FEATURES = [
+  /** how far the best unit is ahead of the best that is not quoted, in logits */
+  'ahead',
+  'inUnit',
+  'missing',
+  'elsewhere',
+  'similar',
+  'namesMissing',
+  'namesInUnit',
+  'otherYear',
+  'yearFound',
+  'containsExact',
+  'containsName',
+  'containsLoose',
+  'noType',
+  'pairs',
+  'density',
+  'headingMatch',
+  'titleMatch',
+  'isRow',
+  'isTable',
+  'isList',
+  'numbersFound',
+  /** relevance of the best passage of all */
+  'topScore',
+  /** logarithm of the question's weight */
+  'weight',
+  'termCount',
+  'maxWeight',
+  'missingWeight',
+  'unitWeight',
+  'missingInFirst',
+  'wantsList',
+  'wantsExact',
+  'wantsPerson',
+  'exactMatch',
+  /** characters of the best unit, in logarithms */
+  'length',
+] as const
+export type AnswerFeature = (typeof ANSWER_FEATURES)[number]
+
+const EXACT: ReadonlySet<string> = new Set(['time', 'number', 'percent', 'money', 'duration'])
+/** Of a unit that has no rival. */
+const FAR_AHEAD = 8
+
+/** Returns the values of a unit in the order of `FEATURES`. */
+export function unitValues({ features }: Candidate): number[] {
+  return FEATURES.map((name) => features[name])
+}
+
+/** Returns how well a unit answers, as the logarithm of the odds; comparable between the units of one question. */
+export function unitLogit(model: LinearModel, candidate: Candidate): number {
+  return logitOf(model, unitValues(candidate))
+}
+
+/**
+ * Returns the features of a quotation.
+ *
+ * @param best its best unit
+ * @param logit of that unit
+ * @param rival logit of the best unit that is not quoted
+ * @param topScore relevance of the best passage, 0 to 1
+ */
+export function answerFeatures(
+  { weights, totalWeight, type, wantsList }: Question,
+  { features }: Candidate,
+  { logit, rival = logit - FAR_AHEAD, topScore }: { logit: number; rival?: number | undefined; topScore: number },
+): Record<AnswerFeature, number> {
+  return {
+    ...features,
+    ahead: logit - rival,
+    topScore,
+    weight: Math.log(1 + totalWeight),
+    termCount: weights.size,
+    maxWeight: Math.max(0, ...weights.values()),
+    missingWeight: features.missing * totalWeight,
+    unitWeight: features.inUnit * totalWeight,
+    missingInFirst: features.missing * features.isFirst,
+    wantsList: Number(wantsList),
+    wantsExact: Number(EXACT.has(type)),
+    wantsPerson: Number(type === 'person'),
+    exactMatch: features.containsExact * features.inUnit,
+  }
+}
+
+/** Returns the values of a quotation in the order of `ANSWER_FEATURES`. */
+export function answerValues(features: Record<AnswerFeature, number>): number[] {
+  return ANSWER_FEATURES.map((name) => features[name])
+}

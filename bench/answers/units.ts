@@ -1,0 +1,146 @@
+import { looksLikeHeader } from '../../src/engine/parse/tables.js'
+import { splitSentences } from '../../src/lib/text/sentences.js'
+
+/** A part of a passage that can be quoted as it is laid out. Offsets are UTF-16 units in the passage. */
+export interface Unit {
+  kind: 'paragraph' | 'list' | 'row' | 'table'
+  /** position of its block in the passage; the rows of one table and the windows of one paragraph share it */
+  block: number
+  start: number
+  end: number
+  text: string
+  /** the headings above it within the passage; empty without one */
+  heading: string
+  /** the line that it depends on: the header row of its table, the line that introduces its list; empty without one */
+  lead: string
+}
+
+interface Block {
+  kind: 'paragraph' | 'list' | 'table' | 'heading'
+  start: number
+  end: number
+  text: string
+}
+
+/** A longer paragraph is quoted in windows of whole sentences, in characters. */
+const MAX_PARAGRAPH = 360
+/** A longer table is quoted by its rows alone, in characters. */
+const MAX_TABLE = 420
+const MAX_HEADING = 110
+const MAX_LEAD = 200
+/** Share of a block's lines that must have several cells for the block to be a table. */
+const TABLE_SHARE = 0.6
+const LIST_SHARE = 0.5
+const CELL_BAR = /(?<=^|\s)\|(?=\s|$)/u
+const RULE = /^[\s|:+=-]+$/u
+const LIST_ENTRY = /^[ \t]*(?:[-*•‣–]|\d{1,3}[.)]|\([a-z\d]\))[ \t]+\S/u
+const CLOSED = /[.;,!。；，！…]["'”’»)\]]*$/u
+const QUESTION = /[?？؟]\s*$/u
+const COLON = /[:：]\s*$/u
+const BLANK_LINES = /\n[ \t]*\n\s*/gu
+const YEAR = /^(?:1[5-9]|20)\d\d$/u
+
+/** Splits a passage into its quotable units, in reading order. */
+export function unitsOf(passage: string): Unit[] {
+  const units: Unit[] = []
+  let heading = ''
+  let previous: Block | undefined
+  for (const [index, block] of blocksOf(passage).entries()) {
+    if (block.kind === 'heading') {
+      heading = previous?.kind === 'heading' ? `${heading} › ${block.text}` : block.text
+    } else {
+      const lead = previous !== undefined && introduces(previous) ? previous.text : ''
+      units.push(...unitsIn(block, { block: index, heading, lead }))
+    }
+    previous = block
+  }
+  return units
+}
+
+function introduces({ kind, text }: Block): boolean {
+  return kind === 'paragraph' && text.length <= MAX_LEAD && COLON.test(text)
+}
+
+function unitsIn(block: Block, context: Pick<Unit, 'block' | 'heading' | 'lead'>): Unit[] {
+  const { kind, start, end, text } = block
+  if (kind === 'table') return tableUnits(block, context)
+  if (kind === 'list') return [{ ...context, kind: 'list', start, end, text }]
+  return windowsOf(text).map((window) => ({
+    ...context,
+    kind: 'paragraph',
+    start: start + window.start,
+    end: start + window.end,
+    text: text.slice(window.start, window.end),
+  }))
+}
+
+/** Returns the complete text if it is short, else a window of consecutive sentences from each sentence on. */
+function windowsOf(text: string): { start: number; end: number }[] {
+  if (text.length <= MAX_PARAGRAPH) return [{ start: 0, end: text.length }]
+  const sentences = splitSentences(text)
+  const windows: { start: number; end: number }[] = []
+  for (const [index, { start, end: firstEnd }] of sentences.entries()) {
+    const fitting = sentences.slice(index).findLastIndex(({ end }) => end - start <= MAX_PARAGRAPH)
+    windows.push({ start, end: sentences[index + fitting]?.end ?? firstEnd })
+    if (index + fitting + 1 >= sentences.length) break
+  }
+  return windows
+}
+
+function tableUnits(block: Block, context: Pick<Unit, 'block' | 'heading' | 'lead'>): Unit[] {
+  const lines = linesOf(block)
+  const cells = lines.map(({ text }) => cellsOf(text).map((cell) => (YEAR.test(cell) ? 'year' : cell)))
+  const header = looksLikeHeader(cells) ? lines[0] : undefined
+  const rows = (header === undefined ? lines : lines.slice(1)).map(
+    (line): Unit => ({ ...context, kind: 'row', ...line, lead: header?.text ?? context.lead }),
+  )
+  const { start, end, text } = block
+  const isQuotable = text.length <= MAX_TABLE && rows.length > 1
+  return isQuotable ? [...rows, { ...context, kind: 'table', start, end, text }] : rows
+}
+
+function linesOf({ text, start }: Block): Pick<Unit, 'start' | 'end' | 'text'>[] {
+  return [...text.matchAll(/[^\n]+/gu)]
+    .filter(([line]) => line.trim() !== '' && !RULE.test(line))
+    .map(({ 0: line, index }) => ({ text: line, start: start + index, end: start + index + line.length }))
+}
+
+/** Returns the cells of a line of a table. */
+export function cellsOf(line: string): string[] {
+  const trimmed = line.trim()
+  const isFramed = trimmed.startsWith('|') && trimmed.endsWith('|') && trimmed.length > 1
+  return (isFramed ? trimmed.slice(1, -1) : line).split(CELL_BAR).map((cell) => cell.trim())
+}
+
+function blocksOf(passage: string): Block[] {
+  const blocks: Block[] = []
+  let from = 0
+  const push = (to: number): void => {
+    const raw = passage.slice(from, to)
+    const text = raw.trim()
+    const start = from + raw.indexOf(text)
+    if (text !== '') blocks.push({ kind: kindOf(text), start, end: start + text.length, text })
+  }
+  for (const { 0: gap, index } of passage.matchAll(BLANK_LINES)) {
+    push(index)
+    from = index + gap.length
+  }
+  push(passage.length)
+  // the last block heads nothing
+  for (const block of blocks.slice(0, -1))
+    if (block.kind === 'paragraph' && looksLikeHeading(block.text)) block.kind = 'heading'
+  return blocks
+}
+
+function kindOf(text: string): 'paragraph' | 'list' | 'table' {
+  const lines = text.split('\n').filter((line) => line.trim() !== '' && !RULE.test(line))
+  if (lines.length < 2) return 'paragraph'
+  const widths = lines.map((line) => cellsOf(line).length)
+  if ((widths[0] ?? 0) > 1 && widths.filter((width) => width > 1).length >= TABLE_SHARE * lines.length) return 'table'
+  return lines.filter((line) => LIST_ENTRY.test(line)).length >= LIST_SHARE * lines.length ? 'list' : 'paragraph'
+}
+
+function looksLikeHeading(text: string): boolean {
+  if (text.includes('\n') || text.length > MAX_HEADING) return false
+  return QUESTION.test(text) || !(CLOSED.test(text) || COLON.test(text))
+}
