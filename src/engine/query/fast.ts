@@ -144,7 +144,7 @@ export async function retrieveFast(
   const withheld =
     scope === undefined
       ? undefined
-      : await findWithheld(context, cache, admitted, { query, embedding, idf, passages: best }, signal)
+      : await findWithheld(context, cache, admitted, { query, embedded, idf, passages: best }, signal)
   const reranking = performance.now()
   const byModel = await rerankByModel(context, admitted, query, own.ranked, loaded, signal)
   const reranked = performance.now()

@@ -1,12 +1,12 @@
 import { defined } from '../../lib/defined.js'
 import { analyzeCompounds, analyzeQuery } from '../../lib/text/analyze.js'
+import type { EmbeddedQuery } from '../compile/embeddings.js'
 import { isTrained } from '../compile/vector-spaces.js'
 import type { EngineContext } from '../context.js'
 import type { PassageCache } from '../derived/passage.js'
 import { deniedNodes } from '../rows/permissions.js'
 import type { PassageRow } from '../rows/queries.js'
 import type { Admitted } from './admission.js'
-import type { QueryEmbedding } from './fast.js'
 import { LEG_CANDIDATES } from './rank.js'
 import { heldBy, readAndRank } from './read-and-rank.js'
 import { recall } from './recall.js'
@@ -21,7 +21,12 @@ export async function findWithheld(
   context: EngineContext,
   cache: PassageCache,
   admitted: Admitted,
-  own: { query: string; embedding: QueryEmbedding; idf: (term: string) => number; passages: readonly PassageRow[] },
+  own: {
+    query: string
+    embedded: EmbeddedQuery | undefined
+    idf: (term: string) => number
+    passages: readonly PassageRow[]
+  },
   signal: AbortSignal,
 ): Promise<Withheld | undefined> {
   const { space, docs, nodes, profile, subject } = admitted
@@ -30,7 +35,7 @@ export async function findWithheld(
   const terms = analyzeQuery(question)
   // the vector of a question holds its numerals, and one of a trained model lacks what only withheld passages hold
   const hasWholeVector = !isTrained(space) && terms.join(' ') === analyzeQuery(own.query).join(' ')
-  const embedded = hasWholeVector ? own.embedding.embedded : undefined
+  const embedded = hasWholeVector ? own.embedded : undefined
   const request = {
     terms,
     textK: LEG_CANDIDATES,

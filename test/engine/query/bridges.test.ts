@@ -41,7 +41,7 @@ function* shown(passages: [number, string, string?][]): Read<Map<number, { title
 
 function bridges(seeds: number[], more: Partial<BridgeRequest> = {}) {
   const request: BridgeRequest = {
-    ...{ seeds, terms: ['lamp', 'iron'], idf: () => 2, cache: new PassageCache(), late: () => false },
+    ...{ seeds, terms: ['lamp', 'iron'], idf: () => 2, cache: new PassageCache(), late: () => false, denied: [] },
     load: (keys) => shown(keys.flatMap((key) => (TEXTS[key] === undefined ? [] : [[key, TEXTS[key]]]))),
     ...more,
   }
