@@ -38,13 +38,14 @@ function names(options: Partial<WalkOptions> = {}): string[] {
 describe('files of the program', () => {
   const ownIn = (folder: string) => protectedFiles({ data: folder, config: folder, cache: folder, state: folder }, [])
 
-  it('are left out of a walk over a folder that holds them, also behind links', () => {
+  it('are left out of a walk over a folder that holds them, also behind symbolic and hard links', () => {
     put('a.md')
     put('data/signing.key')
     symlinkSync(join(root, 'data', 'signing.key'), join(root, 'link.md'))
+    linkSync(join(root, 'data', 'signing.key'), join(root, 'hard.md'))
     const found = walk([root], { ...defaults, own: ownIn(join(root, 'data')) })
     expect(found.files.map(({ inside }) => inside)).toEqual(['a.md'])
-    expect(found.skipped.map(({ reason }) => reason)).toEqual(['belongs to this program', 'belongs to this program'])
+    expect(found.skipped.map(({ reason }) => reason)).toEqual(Array(3).fill('belongs to this program'))
   })
 
   it.each([

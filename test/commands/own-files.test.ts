@@ -16,16 +16,16 @@ beforeAll(async () => {
 })
 afterAll(() => home.end())
 
+const env = () => ({ KS_DAEMON_TLS_KEY: join(home.dir, 'tls', 'server.key') })
 const RULE = 'data, configuration, state and keys of this program go into no space'
 
 test.each(['data/signing.key', 'data', 'docs/linked/signing.key', 'config/config.json', 'state', 'tls/server.key'])(
   '`ks ingest %s` is refused with the path and the rule, and sends nothing',
   async (path) => {
-    const env = { KS_DAEMON_TLS_KEY: join(home.dir, 'tls', 'server.key') }
-    const { code, stderr } = await home.ks(['ingest', join(home.dir, path), '--wait'], { env })
+    const { code, stderr } = await home.ks(['ingest', join(home.dir, path), '--wait'], { env: env() })
     expect([code, stderr]).toEqual([2, expect.stringContaining(RULE)])
     expect(stderr).toContain(path)
-    expect(JSON.parse((await home.ks(['docs', '--json'])).stdout).items).toEqual([])
+    expect(JSON.parse((await home.ks(['docs', '--json'])).stdout)).toEqual([])
   },
 )
 
@@ -37,8 +37,7 @@ test.each(['data', 'config', 'state', 'docs/linked'])('`ks watch add %s` is refu
 test.each(['config', 'state', 'docs/linked'])(
   'the daemon refuses to watch %s, and to note files there, with 400',
   async (path) => {
-    const { items } = JSON.parse((await home.ks(['spaces', '--json'])).stdout)
-    const knowledgeSpaceId = items[0].id
+    const [{ id: knowledgeSpaceId }] = JSON.parse((await home.ks(['spaces', '--json'])).stdout)
     const folder = join(home.dir, path)
     const { url } = JSON.parse(readFileSync(join(home.dataDir, 'daemon.json'), 'utf8'))
     const token = readFileSync(join(home.dataDir, 'cli.token'), 'utf8').trim()
@@ -53,15 +52,15 @@ test.each(['config', 'state', 'docs/linked'])(
     expect(watch).toContain(RULE)
     const facts = { filename: 'a.md', fingerprint: 'x', device: '1', sizeBytes: 1, sha256: 'a'.repeat(64) }
     const record = { files: [{ ...facts, path: join(folder, 'a.md') }], forget: [] }
-    const noted = await call('PUT', `/knowledge-spaces/${knowledgeSpaceId}/local-files`, record)
+    const noted = await call('POST', `/knowledge-spaces/${knowledgeSpaceId}/local-files`, record)
     expect(noted).toContain(RULE)
   },
 )
 
-test('`ks ingest` of the home takes what is beside the directories of the program', async () => {
-  const { code, stdout } = await home.ks(['ingest', home.dir, '--wait', '--json', '--space', 'notes'])
+test('`ks ingest` of a folder above leaves out the directories of the program and the key files of its settings', async () => {
+  const { code, stdout } = await home.ks(['ingest', home.dir, '--wait', '--json', '--space', 'notes'], { env: env() })
   expect([code, stdout]).toEqual([0, expect.stringContaining('a.md')])
-  const names = JSON.parse((await home.ks(['docs', '--json', '--space', 'notes'])).stdout).items.map(
+  const names = JSON.parse((await home.ks(['docs', '--json', '--space', 'notes'])).stdout).map(
     ({ filename }: { filename: string }) => filename,
   )
   expect(names).toEqual([expect.stringMatching(/docs\/a\.md$/)])

@@ -302,13 +302,11 @@ function visitLink(walker: Walker, path: string): void {
 }
 
 function take(walker: Walker, path: string): void {
-  walker.found.files.push({
-    path: join(walker.root, path),
-    filename: sentName(walker, path),
-    folder: walker.folder,
-    root: walker.root,
-    inside: path,
-  })
+  const absolute = join(walker.root, path)
+  const { folder, root, options, found } = walker
+  // a key file of a setting, or a hard link to a file of the program
+  if (options.own.has(absolute)) leaveOut(walker, path, OWN)
+  else found.files.push({ path: absolute, filename: sentName(walker, path), folder, root, inside: path })
 }
 
 function sentName(walker: Walker, path: string): string {
