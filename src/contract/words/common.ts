@@ -230,6 +230,7 @@ export const COMMON_WORDS: Readonly<Record<string, string>> = {
   fileCount: 'how many files',
   queryCount: 'how many queries',
   ids: 'ids of spaces, with commas between them',
+  as: 'slug of a copy of the only space in the bundle: the copy gets new ids; not together with slug',
   objects: 'how many files',
   bytes: 'how many bytes',
   unit: 'what is counted',

@@ -1,3 +1,5 @@
+import { parseInSlices } from '../../lib/json/parse.js'
+
 /** An answer in JSON that may be long: its text is made while it is sent, and is never in memory as a whole. */
 export interface JsonBody<T> {
   /** the complete text, where it is short */
@@ -31,7 +33,7 @@ export async function jsonBody<T>(parts: () => AsyncIterable<string | Uint8Array
   return {
     kept,
     pieces: () => gathered(parts()),
-    value: async () => JSON.parse((kept ?? (await joined(gathered(parts())))).toString('utf8')),
+    value: async () => (await parseInSlices(kept ?? (await joined(gathered(parts()))))) as T,
   }
 }
 

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { newId } from '../../lib/ids.js'
 import { TABLE_FORMATS } from '../storage/format-tables.js'
+import { fromCell } from '../storage/readable.js'
 import type { BundleTable, Line } from './rows.js'
 
 /** Gives the lines of a bundle other ids. */
@@ -70,5 +71,5 @@ function inJson(table: BundleTable, column: string, json: string, inText: (text:
       Object.entries(value).map(([key, one]) => [key, walk(one, ID_KEY.test(key) || PATH_KEY.test(key))]),
     )
   }
-  return JSON.stringify(walk(JSON.parse(json), isList))
+  return JSON.stringify(walk(fromCell<unknown>(json), isList))
 }

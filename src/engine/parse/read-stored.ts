@@ -11,15 +11,14 @@ import { MAX_SECTION_DEPTH, type StoredItem } from './stored.js'
 
 /** The JSON of each element of an artifact. @throws KsError `data-damaged` */
 export function elementTexts(artifact: Uint8Array): AsyncGenerator<Buffer> {
-  return readPacked(artifact, (json) => textsIn(json, 'elements'))
+  return readPacked(artifact, (json) => membersOf(json, 'elements', () => json.bytes()))
 }
 
 /** The elements of an artifact. @throws KsError `data-damaged` */
 export function storedElements(artifact: Uint8Array): AsyncGenerator<CompiledElement> {
-  return readPacked(artifact, async function* (json) {
-    for await (const text of textsIn(json, 'elements'))
-      yield asObject(JSON.parse(text.toString('utf8'))) as unknown as CompiledElement
-  })
+  return readPacked(artifact, (json) =>
+    membersOf(json, 'elements', async () => asObject(await json.value()) as unknown as CompiledElement),
+  )
 }
 
 /** The text of an artifact, in parts. @throws KsError `data-damaged` */
@@ -46,10 +45,10 @@ function asObject(value: unknown): object {
   return value
 }
 
-async function* textsIn(json: JsonReader, wanted: string): AsyncGenerator<Buffer> {
+async function* membersOf<T>(json: JsonReader, wanted: string, read: () => Promise<T>): AsyncGenerator<T> {
   for await (const key of json.keys()) {
     if (key !== wanted) await json.skip()
-    else for await (const _ of json.members()) yield await json.raw()
+    else for await (const _ of json.members()) yield await read()
   }
   await json.end()
 }

@@ -62,11 +62,11 @@ export class JsonReader {
 
   /** The next value. @throws JsonTooLarge */
   async value(): Promise<unknown> {
-    return JSON.parse((await this.raw()).toString('utf8'))
+    return JSON.parse((await this.bytes()).toString('utf8'))
   }
 
   /** The text of the next value, which may not be JSON. @throws JsonTooLarge */
-  async raw(): Promise<Buffer> {
+  async bytes(): Promise<Buffer> {
     const pieces: Buffer[] = []
     let size = 0
     for await (const piece of this.#valuePieces()) {

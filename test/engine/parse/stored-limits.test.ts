@@ -13,14 +13,23 @@ const element = (id: number, text: string): CompiledElement => ({
 function documentOf(elements: CompiledElement[]): CompiledDocument {
   return {
     ...{ contentType: 'text', parser: 'native-markdown', title: 'Large', mediaType: 'text/plain', metadata: {} },
-    ...{ text: elements.map(({ text = '' }) => text).join('\n\n'), elements, outline: [], nodes: [], items: [], recognised: [] },
+    ...{
+      text: elements.map(({ text = '' }) => text).join('\n\n'),
+      elements,
+      outline: [],
+      nodes: [],
+      items: [],
+      recognised: [],
+    },
   }
 }
 
 describe('what is stored of a document', () => {
   it('fails alone with the limit named where its text and elements exceed what is stored', async () => {
     const part = 'x'.repeat(10 * 1024 * 1024)
-    await expect(prepareDocument(documentOf(Array.from({ length: 5 }, (_, n) => element(n, part))))).rejects.toMatchObject({
+    await expect(
+      prepareDocument(documentOf(Array.from({ length: 5 }, (_, n) => element(n, part)))),
+    ).rejects.toMatchObject({
       code: 'limit-exceeded',
       message: 'the text and elements of the document exceed the limit of 96 MiB as JSON',
     })

@@ -22,10 +22,15 @@ describe('a reader of JSON', () => {
   it('reads what JSON.parse reads, wherever the text is cut into pieces', async () => {
     const wide = { valueBytes: 1e6, depth: 64, values: 1e6 }
     await fc.assert(
-      fc.asyncProperty(fc.array(fc.jsonValue()), fc.integer({ min: 1, max: 9 }), fc.integer({ min: 0, max: 2 }), async (list, size, indent) => {
-        const text = JSON.stringify(list, undefined, indent)
-        expect(await listOf(text, size, wide)).toEqual(JSON.parse(text))
-      }),
+      fc.asyncProperty(
+        fc.array(fc.jsonValue()),
+        fc.integer({ min: 1, max: 9 }),
+        fc.integer({ min: 0, max: 2 }),
+        async (list, size, indent) => {
+          const text = JSON.stringify(list, undefined, indent)
+          expect(await listOf(text, size, wide)).toEqual(JSON.parse(text))
+        },
+      ),
     )
   })
 
@@ -50,12 +55,25 @@ describe('a reader of JSON', () => {
     expect(found).toEqual(['kept'])
   })
 
-  it.each(['', '[', '[1', '[1,', '[1,]', '[,1]', '[1 2]', '[1]x', '{', '["a', '[01]', '[1}', '{"a":1}', '[tru]', '["a"b]'])(
-    'refuses %j with a SyntaxError',
-    async (text) => {
-      await expect(listOf(text)).rejects.toThrow(SyntaxError)
-    },
-  )
+  it.each([
+    '',
+    '[',
+    '[1',
+    '[1,',
+    '[1,]',
+    '[,1]',
+    '[1 2]',
+    '[1]x',
+    '{',
+    '["a',
+    '[01]',
+    '[1}',
+    '{"a":1}',
+    '[tru]',
+    '["a"b]',
+  ])('refuses %j with a SyntaxError', async (text) => {
+    await expect(listOf(text)).rejects.toThrow(SyntaxError)
+  })
 
   it.each([
     ['a long value', `["${'x'.repeat(1000)}"]`],
