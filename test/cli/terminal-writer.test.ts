@@ -30,7 +30,7 @@ function program(name: string, body: string): string {
 /** Without line ends, which a terminal makes of `\n`. */
 const withoutLineEnds = (raw: string) => raw.replaceAll('\r\n', '\n')
 
-describe('everything that is written to a terminal', () => {
+describe('A73: everything that is written to a terminal', () => {
   it.skipIf(!hasTerminal)(
     'loses what the terminal would obey, by any writer of the process, as text or as bytes',
     async () => {
@@ -93,7 +93,7 @@ describe('everything that is written to a terminal', () => {
 const PLANTED =
   'The tide guild meets at noon \u0007 in the \u001b[31mharbour\u001b[0m office \u001b]0;EVIL\u0007 and \u001b]52;c;ZXZpbA==\u0007 \u001bP1$qx\u001b\\ \u009b31m \u202e \u001b[2J rtl.\rX'
 
-describe.skipIf(!hasTerminal)('a document that holds sequences for terminals', { timeout: 300_000 }, () => {
+describe.skipIf(!hasTerminal)('A73: a document that holds sequences for terminals', { timeout: 300_000 }, () => {
   it('is text in everything that ks and kchat print of it, with and without a pager', async () => {
     const cell = { cell_type: 'markdown', metadata: {}, source: ['# Tide guild\n', '\n', `${PLANTED}\n`] }
     home.file('in/tide.ipynb', JSON.stringify({ cells: [cell], metadata: {}, nbformat: 4, nbformat_minor: 5 }))

@@ -131,7 +131,7 @@ describe('programs of statements', () => {
 
   beforeAll(() => {
     found = look(project())
-  }, 120_000)
+  }, 600_000)
 
   it('are found: this test would say nothing of a type that was renamed', () => {
     expect(found.programs).toBeGreaterThan(1000)

@@ -11,7 +11,7 @@ const WRITES =
 
 const programs = ['src/cli', 'src/commands', 'src/kchat', 'src/client', 'src/mcp'].flatMap(filesBelow)
 
-it('writes to stdout and stderr by terminal-writer.ts alone', () => {
+it('A73: writes to stdout and stderr by terminal-writer.ts alone', () => {
   const writers = programs.filter((file) => /\.tsx?$/.test(file) && WRITES.test(readFile(file)))
   expect(writers).toEqual(FOR_SHELLS)
 })
