@@ -54,8 +54,7 @@ export function missingRight(
   }
   if (only === 'operator' || only === 'operator-outside-tabs')
     if (!operator) return 'only the operator of this daemon may do this'
-  if (only === 'operator-outside-tabs' && isTab)
-    return 'the token of a console tab may not do this: use a terminal'
+  if (only === 'operator-outside-tabs' && isTab) return 'the token of a console tab may not do this: use a terminal'
   return undefined
 }
 

@@ -1,7 +1,9 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { applicationRoutes } from '../../../src/contract/chat/application.js'
 import { type ChatVisits, createChatVisits } from '../../../src/daemon/chat/visits.js'
 
 const APP = '0198c0de-0000-7000-8000-000000000001'
+const INFO = applicationRoutes.find(({ id }) => id === 'getChatInfo')
 
 function visits(rateLimit = 0): ChatVisits {
   return createChatVisits({ signingKey: Buffer.alloc(32, 7), pages: [APP], frames: [], rateLimit, gateways: () => 1 })
@@ -54,5 +56,5 @@ test('visitors together make half of the requests that rateLimit allows to keys'
   const all = visits(30)
   let sent = 0
   const next = () => ({ tenant: 'local', appId: APP, user: `visitor-${++sent}`, isOwner: false })
-  expect(await letThrough(() => all.admit(next(), 'getChatInfo'))).toBe(15)
+  expect(await letThrough(() => all.admit(next(), INFO))).toBe(15)
 })
