@@ -323,10 +323,9 @@ describe.skipIf(!hasTmux)('in a terminal', () => {
 
   it('leaves what was said when it is terminated', async () => {
     await open()
-    const pid = execaSync('pgrep', ['-f', `${KCHAT} chat`], { reject: false })
-      .stdout.trim()
-      .split('\n')
-      .at(-1)
+    // of this terminal: other runs on the machine have others
+    const shell = tmux('list-panes', '-t', 'chat', '-F', '#{pane_pid}').trim()
+    const { stdout: pid } = execaSync('pgrep', ['-P', shell, '-f', 'kchat.js chat'])
     process.kill(Number(pid), 'SIGTERM')
     await shows('left with 143')
     expect(screen()).toContain('before')
