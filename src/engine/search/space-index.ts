@@ -244,7 +244,9 @@ export class SpaceIndex {
       degraded.push(otherLength(request.vector.length, index.rows.dimension))
       return undefined
     }
-    if (index.loading) degraded.push(`vectors are still being loaded: ${index.count} are here`)
+    // the number counts vectors outside of a scope, too
+    const count = request.scope === undefined ? `: ${index.count} are here` : ''
+    if (index.loading) degraded.push(`vectors are still being loaded${count}`)
     return index
   }
 
