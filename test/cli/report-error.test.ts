@@ -14,7 +14,7 @@ describe('the hint of a refusal for a missing scope', () => {
   it.each([
     ['the token lacks the scope knowledge-spaces:write', '--scope "knowledge-spaces:read knowledge-spaces:write"'],
     ['the token lacks the scope knowledge-spaces:*', '--scope "knowledge-spaces:*"'],
-    ['only the operator of this daemon may revoke tokens', '--scope "knowledge-spaces:*"'],
+    ['only the operator of this daemon may do this', '--scope "knowledge-spaces:*"'],
   ])('names what is missing after %j', (message, wanted) => {
     expect(hintOf(message)).toContain(wanted)
   })

@@ -15,7 +15,7 @@ test('`ks auth token revoke` with a token that reads and writes asks for the tok
   const { jti, token: own } = await token(['knowledge-spaces:read', 'knowledge-spaces:write'])
   const refused = await home.ks(['auth', 'token', 'revoke', jti], { env: { KS_TOKEN: own } })
   expect(refused.code).toBe(4)
-  expect(refused.stderr).toContain('only the operator of this daemon may revoke tokens')
+  expect(refused.stderr).toContain('only the operator of this daemon may do this')
   expect(refused.stderr).toContain('ks auth token create --scope "knowledge-spaces:*"')
   expect(refused.stderr).not.toContain('knowledge-spaces:read')
   // what the hint names does it

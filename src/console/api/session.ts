@@ -8,7 +8,7 @@ interface Stored {
   opened?: Opened
 }
 
-/** What a session that `ks console` opened has. */
+/** A session that `ks console` opened. */
 interface Opened {
   id: string
   /** gets the next token, once: a second use ends the session */
@@ -21,6 +21,8 @@ const KEY = 'ks.session'
 /** a token is renewed in the last third of its life */
 const RENEW_SHARE = 1 / 3
 const AGAIN_MS = 10_000
+/** how long an ended token waits for the lock of its session after a reload; another tab keeps it longer */
+const CLAIM_MS = 1_000
 
 type Listener = () => void
 const listeners = new Set<Listener>()
@@ -29,7 +31,9 @@ let renewing: Promise<void> | undefined
 let lifeMs = 0
 let ended = false
 /** id of the session that this tab renews */
-let renews: string | undefined
+let renewedId: string | undefined
+/** resolves when this tab may renew its session, or after `CLAIM_MS` */
+let claim: Promise<unknown> = Promise.resolve()
 if (current?.opened !== undefined) claimRenewals(current.opened.id)
 
 export const session = {
@@ -44,8 +48,9 @@ export const session = {
 
 /** @returns the token to send now, renewed before where its end is near */
 export async function tokenNow(): Promise<string | undefined> {
+  if (current?.opened !== undefined && current.opened.expiresAt - Date.now() < AGAIN_MS) await claim
   const opened = current?.opened
-  if (opened !== undefined && opened.id === renews) {
+  if (opened !== undefined && opened.id === renewedId) {
     const left = opened.expiresAt - Date.now()
     if (left < Math.max(lifeMs * RENEW_SHARE, 60_000)) {
       renewing ??= renew(opened.renewal).finally(() => {
@@ -102,7 +107,7 @@ async function renew(renewal: string): Promise<void> {
   try {
     const response = await post('/daemon/console/sessions/renew', { renewal })
     const answer: unknown = await response.json()
-    // without a new one the present token is used until it is refused; a tab that signed out meanwhile stays signed out
+    // a tab that signed out meanwhile stays signed out
     if (response.ok && current?.opened?.renewal === renewal) keepAnswer(answer)
   } catch {
     // the daemon is away: the next request tries again
@@ -110,27 +115,33 @@ async function renew(renewal: string): Promise<void> {
 }
 
 /**
- * A tab that was duplicated has a copy of the session, and a renewal that two tabs use ends it. Of the tabs with one
- * session the first renews; the next one does when that is closed.
+ * A duplicated tab has a copy of the session, and a renewal that two tabs use ends it. The first tab of a session holds
+ * a lock and renews; the next one gets the lock when the first is closed.
  */
 function claimRenewals(id: string): void {
-  // browsers have locks on secure and loopback addresses alone
+  // browsers provide locks on secure and loopback addresses only
   if (!('locks' in navigator)) {
-    renews = id
+    renewedId = id
     return
   }
-  void navigator.locks.request(`${KEY}.${id}`, () => {
-    renews = id
-    // the lock is held until the tab is closed
-    return new Promise(() => undefined)
+  const granted = new Promise<void>((resolve) => {
+    void navigator.locks.request(`${KEY}.${id}`, () => {
+      // the tab may have another session by now
+      if (current?.opened?.id !== id) return undefined
+      renewedId = id
+      resolve()
+      // the lock is held until the tab is closed
+      return new Promise(() => undefined)
+    })
   })
+  claim = Promise.race([granted, new Promise((resolve) => setTimeout(resolve, CLAIM_MS))])
 }
 
-/** Has the daemon refuse the tokens of a session from now on. */
+/** Revokes a session: the daemon refuses its tokens and renewals. */
 function end(id: string, token: string): void {
   const headers = { authorization: `Bearer ${token}` }
   fetch(`/daemon/tokens/${encodeURIComponent(id)}`, { method: 'DELETE', headers, keepalive: true }).catch(() => {
-    // the daemon is away: nothing renews the token any more
+    // the daemon is away: this tab no longer has the renewal, so the token expires
   })
 }
 
@@ -146,7 +157,7 @@ function keepAnswer(answer: unknown): void {
   lifeMs = expiresInSeconds * 1000
   ended = false
   keep({ token, opened: { id, renewal, expiresAt: Date.now() + lifeMs } })
-  if (renews !== id) claimRenewals(id)
+  if (renewedId !== id) claimRenewals(id)
 }
 
 function keep(next: Stored | undefined): void {
