@@ -1,6 +1,6 @@
 import type { RouteDefinition } from './route.js'
 
-/** What a token says of its holder. */
+/** What the claims of a token allow. */
 export interface TokenRights {
   scopes: ReadonlySet<string>
   /** signed by the data directory, for its own tenant, with every scope */
@@ -9,7 +9,7 @@ export interface TokenRights {
   isTab: boolean
 }
 
-/** What a request carries: nothing that is valid, a token, a key of a chat application, or a visit of its page. */
+/** The credential of a request: none that is valid, a token, a key of a chat application, or a visit of its page. */
 export type CallerKind =
   | { carries: 'nothing' | 'key' }
   | ({ carries: 'token' } & TokenRights)
@@ -24,9 +24,9 @@ const token = (scopes: readonly string[], { operator = false, isTab = false } = 
 })
 
 /**
- * Kinds of callers. With `scope`, `only` and `visitors` of each route this is the table of what each of them gets; the
- * daemon refuses by the same functions. Whoever is admitted finds only what belongs to their tenant and, of a source with a
- * permission scope, to their subject: for all else the answer is 404.
+ * Kinds of callers. `scope`, `only` and `visitors` of a route state which of them may call it; the daemon refuses the
+ * others by the functions below. Callers who are admitted see only data of their tenant and, in sources with a
+ * permission scope, of their subject; all other data is 404.
  */
 export const CALLERS: Readonly<Record<string, CallerKind>> = {
   'no credential': { carries: 'nothing' },
@@ -43,7 +43,7 @@ export const CALLERS: Readonly<Record<string, CallerKind>> = {
 
 type Access = Pick<RouteDefinition, 'scope' | 'only' | 'visitors'>
 
-/** The right that the holder of a token lacks for an operation, as a sentence; undefined where nothing is missing. */
+/** The right that a token lacks for an operation, as a sentence; undefined if none is missing. */
 export function missingRight(
   { scope, only }: Pick<Access, 'scope' | 'only'>,
   { scopes, operator, isTab }: TokenRights,
@@ -52,8 +52,8 @@ export function missingRight(
     if (!scopes.has(`knowledge-spaces:${scope}`)) return `the token lacks the scope knowledge-spaces:${scope}`
     if (only === 'every-scope') return `the token lacks the scope ${EVERY_SCOPE}`
   }
-  if (only === 'operator' || only === 'operator-outside-tabs')
-    if (!operator) return 'only the operator of this daemon may do this'
+  if ((only === 'operator' || only === 'operator-outside-tabs') && !operator)
+    return 'only the operator of this daemon may do this'
   if (only === 'operator-outside-tabs' && isTab) return 'the token of a console tab may not do this: use a terminal'
   return undefined
 }
@@ -63,7 +63,7 @@ export function isOpenToVisit({ visitors }: Access, { isOwner }: { isOwner: bool
   return isOwner || visitors === true
 }
 
-/** The status by which an operation refuses a kind of callers before it looks at anything else; undefined where it does not. */
+/** The status with which an operation refuses a kind of caller before all other checks; undefined if it does not. */
 export function refusalOf(route: Access, caller: CallerKind): 401 | 403 | undefined {
   if (route.scope === 'public') return undefined
   if (route.scope === 'application') {

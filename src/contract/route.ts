@@ -9,7 +9,7 @@ export interface RouteDefinition {
   path: string
   /** `application`: a key of a chat application instead of a token */
   scope: 'read' | 'write' | 'public' | 'application'
-  /** which holders of the scope may call it: all where absent */
+  /** which callers with the scope may call it; all if absent */
   only?: 'every-scope' | 'operator' | 'operator-outside-tabs'
   /** a visitor of the page of an application may call it, as a key of the application may */
   visitors?: true
@@ -35,7 +35,7 @@ export interface RouteDefinition {
   shownOnce?: readonly string[]
   /** media types of a binary body; application/octet-stream where absent */
   binary?: readonly string[]
-  /** the body, binary or JSON, is sent as it is made where it is long */
+  /** the body, binary or JSON, is streamed if it is long */
   streamed?: true
   /** media type of a text body */
   text?: string

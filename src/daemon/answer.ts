@@ -106,13 +106,15 @@ export function streamedResponse(
   return eventsReply(open.body, exchange.base, stream.headers)
 }
 
-/** The response of a route whose body is sent as it is made: bytes, or JSON, which comes at once where it is short. */
+/** The response of a streamed route: bytes, or JSON, which is sent in one piece if it is short. */
 export async function sentStream(exchange: Exchange, operation: Operation, result: unknown): Promise<Reply | Response> {
   const isJson = operation.bodies.has(200)
   if (!isJson) return sentBytes(exchange, operation, result as ByteStream, ATTACHMENT)
   const body = result as JsonBody<unknown>
   if (exchange.options.checkResponses) assertBody(operation, 200, await body.value())
   if (body.kept !== undefined) return jsonBytesReply(200, body.kept)
+  // the edge waits for replies in one piece alone, and this one may show writes that are not durable yet
+  await exchange.options.deps.engine.durable()
   const bytes = body.pieces()
   return sentBytes(exchange, operation, { bytes, close: () => undefined }, { 'content-type': 'application/json' })
 }

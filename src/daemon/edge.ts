@@ -53,7 +53,7 @@ export interface Exchange {
   path: PathOperations | undefined
   base: BaseHeaders
   traceId: string
-  /** the caller is an anonymous visitor of a page: a failure names nothing of the deployment */
+  /** an anonymous visitor of a page, to whom a failure names nothing of the deployment */
   isVisitor: boolean
   /** the answer is still going out when the handler has returned */
   streaming: boolean

@@ -23,7 +23,7 @@ export interface HandlerDeps {
   watching: WatchControl
   visits: ChatVisits
   dataDir: string
-  /** what no space takes, as it is now */
+  /** current files of this program, which no space may contain */
   ownFiles(): ProtectedFiles
   /** built at first use */
   openapi(): FixedJson
@@ -34,7 +34,7 @@ export interface CallContext {
   caller: Caller
   /** may manage the daemon itself */
   operator: boolean
-  /** names the client for limits by address */
+  /** of the client, for limits by address */
   address: string
   /** the session of a console tab that the token belongs to */
   tab?: TabSession

@@ -73,7 +73,7 @@ const STREAM_GRACE_MS = 10_000
 const CUT_GRACE_MS = 1_000
 const TELL_MS = 1000
 
-/** What was renamed since something of another kind was there. */
+/** A path of the data directory that was renamed: it was a folder instead of a file, or the reverse. */
 interface AsidePath {
   path: string
   aside: string

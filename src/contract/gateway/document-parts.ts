@@ -53,7 +53,7 @@ export interface OutlineNode {
   metadata: Record<string, unknown>
 }
 
-/** A section as the parser makes it, without those below it. */
+/** A section as parsed, without its children. */
 export const SectionFields = z.strictObject({
   id: z.string(),
   title: z.string(),

@@ -28,7 +28,7 @@ export interface Session {
   scopes: ReadonlySet<Scope>
   /** may manage the daemon itself: the data directory signed this token for its own tenant, with every scope */
   operator: boolean
-  /** of a token that belongs to the session of a console tab, and ends with it */
+  /** the session of a console tab that the token belongs to and ends with */
   tab?: TabSession
   /** key of the rate limit */
   tokenHash: string
@@ -48,7 +48,7 @@ export interface TokenOptions {
   /** key of tokens that the data directory signs; absent where such tokens are not accepted */
   localKey?: Uint8Array
   outside?: OutsideTokens
-  /** @param id of a token, or of the session of a console tab */
+  /** @param id id of a token, or of the session of a console tab */
   isRevoked(id: string): boolean | Promise<boolean>
 }
 
@@ -59,7 +59,7 @@ export interface TokenVerifier {
 
 interface Verified {
   session: Session
-  /** the token is refused when one of these is revoked */
+  /** ids of the token and of its session: it is refused when one is revoked */
   ids: ReadonlySet<string>
   /** milliseconds since the epoch after which the entry is not used */
   until: number

@@ -25,7 +25,7 @@ const AT_ONCE: ReadonlySet<string> = new Set(['sendChatMessage', 'stopChatMessag
 /** An application, and the visit that replaces its key in requests of a page. */
 interface ChatSession extends AppSession {
   visit?: Visit
-  /** of a signed address of a file, which opens without a key */
+  /** file of a signed address, which needs no key */
   fileId?: string
 }
 
@@ -60,7 +60,7 @@ export const chatDialect: Dialect<ChatSession, ChatError> = {
   },
 }
 
-/** Keys of an application share a limit; what reaches it without a key has limits of its own. @throws ChatError, KsError */
+/** Counts a request. Keys of an application share a limit; visitors and signed addresses have separate ones. */
 function countRequest({ options }: Exchange, operation: Operation | undefined, session: ChatSession): void {
   const { app, fileId, visit } = session
   if (visit !== undefined && !visit.isOwner) options.deps.visits.admit(visit, operation?.route)

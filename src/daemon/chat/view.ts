@@ -13,7 +13,7 @@ import type { ChatRoute } from '../../contract/chat/routes.js'
 import { isRecord, recordIn } from '../../lib/json/values.js'
 import { type Shape, shaped } from './shape.js'
 
-/** What one caller sees of the answers of the chat service. */
+/** Reduces the replies of the chat service to what one caller may see. */
 export interface ChatView {
   body(operation: string, body: unknown): unknown
   frame(frame: unknown): unknown
@@ -35,7 +35,7 @@ const METADATA = { retriever_resources: RESOURCE, annotation_reply: { id: true }
 
 const IDS = { event: true, id: true, task_id: true, message_id: true, conversation_id: true, created_at: true } as const
 
-/** A step of an agent: its tools, without their input and results, and without its text, which is part of the answer. */
+/** A step of an agent with its tools, but without their inputs and results. Its text is part of the answer. */
 const STEP = {
   id: true,
   message_id: true,
@@ -63,8 +63,8 @@ const MESSAGE: Shape = {
 } satisfies Fields<ConversationMessage>
 
 /**
- * The operations of a visitor, each with the fields of its body that the visitor sees. An operation that is not here is
- * refused, and a field that is not here is left out.
+ * The reply fields that a visitor sees, by operation. Other fields are left out, and so is every field of an operation
+ * that is missing here. Which operations a visitor may call is up to `visitors` of their routes.
  */
 const VISITOR_BODIES: { readonly [Id in Operation]?: Shape } = {
   sendChatMessage: {
@@ -119,7 +119,7 @@ const VISITOR_BODIES: { readonly [Id in Operation]?: Shape } = {
   } satisfies Fields<Site>,
 }
 
-/** The same for the frames of an answer. */
+/** The fields of stream frames that a visitor sees, by event. */
 const VISITOR_FRAMES: { readonly [Event in ChatFrame['event']]: Shape } = {
   ping: IDS,
   message: { ...IDS, answer: true },
@@ -132,7 +132,7 @@ const VISITOR_FRAMES: { readonly [Event in ChatFrame['event']]: Shape } = {
   error: { ...IDS, status: true, code: true, message: true },
 }
 
-/** Codes whose messages speak of the visitor's own request; those of others may name providers, models and settings. */
+/** Codes whose messages are about the visitor's own request. Other messages may name providers, models and settings. */
 const OWN_MESSAGES: ReadonlySet<string> = new Set<ChatErrorCode>([
   'invalid_param',
   'bad_request',
@@ -169,12 +169,12 @@ const VISITOR: ChatView = {
   },
 }
 
-/** What an application shows that shows no passages: an empty list of them, and counts in place of observations. */
+/** Replies of an application that hides passages: an empty list of them, and counts in place of observations. */
 const UNCITED: Readonly<Record<string, Shape>> = {
-  sendChatMessage: { metadata: { retriever_resources: none } },
-  listMessages: { data: { retriever_resources: none, agent_thoughts: { observation: counts } } },
-  message_end: { metadata: { retriever_resources: none } },
-  agent_thought: { observation: counts },
+  sendChatMessage: { metadata: { retriever_resources: emptyList } },
+  listMessages: { data: { retriever_resources: emptyList, agent_thoughts: { observation: countObservation } } },
+  message_end: { metadata: { retriever_resources: emptyList } },
+  agent_thought: { observation: countObservation },
 }
 
 const HIDDEN_PASSAGES: ChatView = {
@@ -202,25 +202,25 @@ function blank(): string {
   return ''
 }
 
-function none(): [] {
+function emptyList(): [] {
   return []
 }
 
-/** Results of tools that hold passages, names of documents or text of them. */
+/** Fields of tool results that contain passages, names of documents or their text. */
 const COUNTED = ['passages', 'entries', 'text']
 
 /** The observation of a step as counts: of passages, entries or characters, for each call of each tool. */
-function counts(observation: unknown): string {
+function countObservation(observation: unknown): string {
   const results = typeof observation === 'string' ? recordIn(observation) : undefined
   if (results === undefined) return ''
   const counted = Object.entries(results).map(([tool, result]) => [
     tool,
-    Array.isArray(result) ? result.map(countsOfResult) : countsOfResult(result),
+    Array.isArray(result) ? result.map(countResult) : countResult(result),
   ])
   return JSON.stringify(Object.fromEntries(counted))
 }
 
-function countsOfResult(result: unknown): string {
+function countResult(result: unknown): string {
   const values = (typeof result === 'string' ? recordIn(result) : undefined) ?? {}
   const counted = COUNTED.flatMap((name) => {
     const value = values[name]

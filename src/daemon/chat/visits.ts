@@ -17,8 +17,8 @@ const OWNER_SECONDS = 15 * 60
 const RETURN_SECONDS = 24 * 60 * 60
 
 /**
- * Limits a minute. A visitor is charged first, then the address, then all visitors of the application: a request that is
- * refused uses up nothing of the limits behind the one that refuses it.
+ * Limits per minute. A request counts for the visitor first, then for the address, then for all visitors of the
+ * application. One that a limit refuses does not count for the later ones.
  */
 const REQUESTS_OF_VISITOR = 60
 const MODEL_CALLS_OF_VISITOR = 8
@@ -26,7 +26,7 @@ const MODEL_CALLS_OF_ADDRESS = 30
 const MODEL_CALLS_OF_ALL = 60
 const NEW_VISITORS_OF_ADDRESS = 20
 const NEW_VISITORS_OF_ALL = 60
-/** Visitors of an application make this share of `rateLimit`, in buckets that keys do not use. */
+/** Share of `rateLimit` for all visitors of an application, in addition to the limit of its keys. */
 const SHARE_OF_RATE_LIMIT = 0.5
 /** of one question */
 const MOST_CHARACTERS = 4_000
@@ -73,7 +73,7 @@ interface VisitOptions {
   /** applications that have a page: an id of the operator's tenant, or `tenant/id` */
   pages: readonly string[]
   frames: readonly string[]
-  /** of the daemon; 0 is no limit */
+  /** requests per minute of a token of the daemon; 0 is no limit */
   rateLimit: number
   gateways: () => number
 }
@@ -123,14 +123,14 @@ export function createChatVisits({ signingKey, pages, frames, rateLimit, gateway
     ofVisitor: async (appId, before, address) => {
       const tenant = tenants.get(appId)
       if (tenant === undefined) throw new KsError('not-found', `the application ${quote(appId)} has no page here`)
-      const known = before === undefined ? undefined : await claimsOf(before, RETURN_SECONDS)
-      const goesOn = known !== undefined && !known.isOwner && known.appId === appId
-      if (goesOn) requests.ofVisitor(known.user)
+      const previous = before === undefined ? undefined : await claimsOf(before, RETURN_SECONDS)
+      const isContinued = previous !== undefined && !previous.isOwner && previous.appId === appId
+      if (isContinued) requests.ofVisitor(previous.user)
       else {
         newVisitors.ofAddress(`${appId} ${address}`)
         newVisitors.ofAll(appId)
       }
-      const user = goesOn ? known.user : `visitor-${newId()}`
+      const user = isContinued ? previous.user : `visitor-${newId()}`
       return await sign({ tenant, appId, user, isOwner: false }, VISITOR_SECONDS)
     },
     ofOwner: ({ tenant, subject }, appId) => sign({ tenant, appId, user: subject, isOwner: true }, OWNER_SECONDS),

@@ -8,13 +8,13 @@ const CODE_BYTES = 32
 /** more than anybody opens within a minute; the oldest makes room */
 const MOST_CODES = 100
 
-/** Who begins a session with a code, and the id that the session will have. */
+/** A session that a code will begin. */
 export interface PlannedSession {
   caller: Caller
   id: string
 }
 
-interface Waiting extends PlannedSession {
+interface PendingCode extends PlannedSession {
   hash: Buffer
   until: number
 }
@@ -28,7 +28,7 @@ export interface ConsoleCodes {
 
 /** @param now milliseconds of a clock that only goes forward */
 export function createConsoleCodes(now: () => number = () => performance.now()): ConsoleCodes {
-  let waiting: Waiting[] = []
+  let waiting: PendingCode[] = []
   const drop = () => {
     waiting = waiting.filter(({ until }) => until > now()).slice(-MOST_CODES)
   }

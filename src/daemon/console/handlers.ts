@@ -34,16 +34,16 @@ export function consoleHandlers({ engine, dataDir }: HandlerDeps) {
       return await createToken(dataDir, {
         tenant: LOCAL_TENANT,
         subject: body.subject,
-        // a stolen tab must not become the operator for good: no token of all scopes, none that outlives its session
+        // a stolen tab must not stay the operator: no token with all scopes, none that outlives the session
         scopes: ['knowledge-spaces:read', ...(body.write ? (['knowledge-spaces:write'] as const) : [])],
-        ...(tab === undefined ? { lifeSeconds: wanted } : { lifeSeconds: await within(tab, wanted), session: tab }),
+        ...(tab === undefined ? { lifeSeconds: wanted } : { lifeSeconds: await capLife(tab, wanted), session: tab }),
       })
     },
   } satisfies Handlers<typeof consoleRoutes>
 }
 
-/** @returns at most the seconds that the session of a tab has left */
-async function within(tab: TabSession, wanted: number): Promise<number> {
+/** Limits a lifetime in seconds to the time that the session of a tab has left. */
+async function capLife(tab: TabSession, wanted: number): Promise<number> {
   const { endOf } = await import('./sessions.js')
   return Math.max(1, Math.min(wanted, endOf(tab) - Math.floor(Date.now() / 1000)))
 }

@@ -5,8 +5,8 @@ import { createToken, LOCAL_ISSUER, LOCAL_TENANT, loadSigningKey, type TabSessio
 
 /** life of the token of a tab; the page renews it while it is in use */
 const TOKEN_SECONDS = 15 * 60
-/** how long a tab may be idle */
-const REST_SECONDS = 4 * 60 * 60
+/** max idle time of a tab */
+const IDLE_SECONDS = 4 * 60 * 60
 /** from the code on, however it is used */
 const SESSION_SECONDS = 12 * 60 * 60
 /** not the audience of tokens: what renews a session opens no operation */
@@ -20,16 +20,16 @@ export interface ConsoleSession {
   expiresInSeconds: number
 }
 
-/** Ids that are refused; shared by all gateways of a deployment and kept across restarts. */
+/** Revoked ids, shared by all gateways of a deployment and stored across restarts. */
 export interface RevokedIds {
   isRevoked(id: string): Promise<boolean>
   /** @param expiresAt milliseconds since the epoch */
   revoke(id: string, expiresAt: number): Promise<void>
-  /** @returns whether the id was unused */
+  /** Marks an id as used. @returns whether it was unused */
   spend(id: string, expiresAt: number): Promise<boolean>
 }
 
-/** A new session of the operator in one tab. @throws KsError `unauthenticated` where its id is revoked */
+/** Begins a session of the operator in one tab. @throws KsError `unauthenticated` if its id is revoked */
 export async function beginSession(
   dataDir: string,
   { caller, id }: { caller: Caller; id: string },
@@ -40,8 +40,8 @@ export async function beginSession(
 }
 
 /**
- * The next token of a session. A renewal is signed and not stored, so it survives a restart of the daemon. It is good
- * once: a second use means that two clients have it, and ends the session for both.
+ * Issues the next token of a session. A renewal is signed and not stored, so it survives a restart of the daemon. It
+ * works once: a second use means that two clients have it, and ends the session for both.
  *
  * @throws KsError `unauthenticated`
  */
@@ -85,7 +85,7 @@ async function issue(dataDir: string, session: Session): Promise<ConsoleSession>
     .setSubject(subject)
     .setJti(id)
     .setIssuedAt()
-    .setExpirationTime(`${REST_SECONDS}s`)
+    .setExpirationTime(`${IDLE_SECONDS}s`)
     .sign(loadSigningKey(dataDir))
   return { id, token, renewal, expiresInSeconds }
 }

@@ -8,7 +8,7 @@ import { count, uuid } from '../../contract/primitives.js'
 import type { BundleChecks, Checked } from '../../engine/bundles/checks.js'
 import type { StoredPart } from '../../engine/parse/stored.js'
 
-/** Texts, however many; a list of something else is one problem and not one for each member. */
+/** A list of texts of any length. A wrong list is one problem, not one for each member. */
 const texts = z.custom<string[]>(
   (value) => Array.isArray(value) && value.every((one) => typeof one === 'string'),
   'it must be a list of texts',
@@ -30,7 +30,7 @@ const CELLS: ReadonlyMap<string, z.ZodType> = new Map<string, z.ZodType>([
   ['evidence_bundles.body', EvidenceBundle],
 ])
 
-/** An item as it is stored: what its answer adds is left out. */
+/** An item as stored, without the fields that replies add. */
 const StoredItem = MultimodalItem.omit({ id: true, assetRef: true, enrichment: true }).extend({
   captionElementId: z.string().optional(),
   asset: z.strictObject({ contentType: z.string(), sha256: z.string(), size: count }).optional(),

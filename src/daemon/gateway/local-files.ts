@@ -22,7 +22,7 @@ export function localFilesHandlers({ engine, watching, ownFiles }: HandlerDeps) 
       await spaces.get(caller, params.id)
       admit()
       const own = ownFiles()
-      // one look at each folder: a request names a thousand files
+      // checks each folder once: a request may name a thousand files
       const folders = new Set([body.root, ...body.files.map(({ path }) => dirname(path))])
       for (const path of folders) if (path !== undefined) refuseOwn(path, own)
       return localFiles.record(caller, params.id, body)

@@ -9,12 +9,12 @@ type Address = ipaddr.IPv4 | ipaddr.IPv6
 
 /** Clients of a socket file and requests from inside the process have no address. */
 const LOCAL = 'local'
-/** 16-bit groups of the network that one IPv6 client has */
+/** 16-bit groups of the network of one IPv6 client: a /64 */
 const NETWORK_GROUPS = 4
 
 /**
- * `X-Forwarded-For` counts only as far as trusted proxies wrote it: from the right, the first address that is not a
- * trusted proxy is the client. Everything to the left of it is the client's own text.
+ * Only the part of `X-Forwarded-For` that trusted proxies wrote counts: the last address that is not a trusted proxy is
+ * the client. Everything to the left of it is text that the client sent.
  *
  * @param trusted addresses and CIDR ranges of reverse proxies
  */

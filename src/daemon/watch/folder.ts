@@ -4,8 +4,8 @@ import { KsError } from '../../contract/errors.js'
 import type { ProtectedFiles } from '../../local/protected-files.js'
 
 /**
- * Refuses what cannot be watched: what is no folder, and a folder in a directory of this program. A folder above one is
- * fine: the watch leaves the directory out.
+ * Refuses a path that cannot be watched: one that is not a folder, or a folder in a directory of this program. A folder
+ * above such a directory is allowed: the watch leaves the directory out.
  *
  * @throws KsError `invalid-request`
  */
