@@ -13,7 +13,7 @@ export interface ConsoleAddress {
   url: string
   /** seconds for which the address is signed in; undefined where the page asks for a token */
   expiresInSeconds: number | undefined
-  /** of the session that the address begins: revoking it ends the session */
+  /** id of the session that the address begins: revoking it ends the session */
   sessionId?: string
 }
 

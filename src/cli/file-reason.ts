@@ -1,6 +1,6 @@
 import { errnoOf } from '../client/errors.js'
 
-/** Why the system does not give a file or folder, by its code. */
+/** Why a file or folder cannot be accessed, by error code. */
 export const FILE_REASONS: Readonly<Record<string, string>> = {
   EACCES: 'permission denied',
   EPERM: 'permission denied',
@@ -12,7 +12,7 @@ export const FILE_REASONS: Readonly<Record<string, string>> = {
   EDQUOT: 'the disk quota is used up',
 }
 
-/** Why the system did not give a file or folder. */
+/** Why a file or folder cannot be accessed. */
 export function fileReason(error: unknown): string {
   return FILE_REASONS[errnoOf(error) ?? ''] ?? (error instanceof Error ? error.message : String(error))
 }

@@ -1,7 +1,10 @@
 import { EXIT } from '../contract/errors.js'
 import { guardTerminals, writeErr } from './terminal-writer.js'
 
-/** Before the first output of a program. Terminals get text alone. `… | head` closes stdout when it has read enough, which is no failure; output that is lost, as on a full disk, is one. */
+/**
+ * Guards stdout and stderr; call it before the first output. A reader that closes stdout early, as `… | head`, is no
+ * failure; output that is lost, as on a full disk, is one.
+ */
 export function guardOutput(bin: string): void {
   guardTerminals()
   // before oclif's listener, which throws

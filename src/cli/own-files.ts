@@ -3,7 +3,7 @@ import { configuredKeyFiles, type ProtectedFiles, protectedFiles } from '../loca
 import type { Place } from './contexts.js'
 import { envValue } from './environment.js'
 
-/** The files of this program that no command takes into a space. @param place the service in use */
+/** The files of this program that no command adds to a space. @param place the service in use */
 export function ownFiles(dirs: LocalDirs, place?: Place): ProtectedFiles {
   const data = place?.kind === 'local' ? place.dataDir : dirs.data
   const { env } = process

@@ -32,7 +32,7 @@ export class Progress {
   private readonly started: number
   private timer: NodeJS.Timeout | undefined
   private drawn = 0
-  /** a quiet command starts no display, and ends it all the same */
+  /** false for a quiet command, which stops its display without having started it */
   private isShown = false
   private lastPlainAt: number
   private lastPlain = ''

@@ -89,7 +89,7 @@ function apiHint(error: ApiError): string | undefined {
   return undefined
 }
 
-/** How to get what a refusal says is missing: a scope, or the operator's token; nothing helps in other cases. */
+/** How to get the scope or the operator's token that a refusal asks for; undefined for other refusals. */
 function scopeHint(message: string): string | undefined {
   const scope = /\blacks the scope (knowledge-spaces:[a-z*]+)/.exec(message)?.[1]
   const all = 'knowledge-spaces:*'

@@ -18,7 +18,7 @@ export async function saveText(text: string, file: string): Promise<void> {
 /**
  * Writes an answer's bytes to a file, whole or not at all, or to stdout: as they are into a pipe, safe to be seen on a
  * terminal. A link in the place of the file is replaced and not followed; a pipe or a device takes the bytes as they come.
- * The file is its owner's alone: it may hold what a permission scope hides from others.
+ * Only its owner may read the file: it may contain what a permission scope hides from others.
  *
  * @param between a pager or a filter before stdout, which takes text
  * @returns how many there were

@@ -3,18 +3,18 @@ import type { OutStream } from './output.js'
 import { ttyStyled } from './terminal.js'
 
 /**
- * The one way to the terminal. `guardTerminal` replaces `write` of stdout and stderr, so that every writer of the process,
- * libraries too, writes text alone: control characters become visible, only colours and weights pass. Sequences of our own
- * that do more take `writeControls`, `frameStream` or `lineStream`. A pipe or a file gets the bytes unchanged.
+ * All output to terminals. `guardTerminal` replaces `write` of stdout and stderr, so every writer of the process,
+ * libraries included, writes text only: control characters become visible, only colours and weights pass. Our own
+ * sequences that move the cursor use `writeControls`, `frameStream` or `lineStream`. Pipes and files get unchanged bytes.
  */
 
 type Write = (...args: unknown[]) => boolean
 
-/** `write` of guarded streams as it was */
+/** the original `write` of guarded streams */
 const originals = new WeakMap<object, Write>()
 const guards = new WeakSet<object>()
 
-/** Guards stdout and stderr where they are terminals, before anything is written. */
+/** Guards stdout and stderr if they are terminals; call it before the first output. */
 export function guardTerminals(): void {
   for (const stream of [process.stdout, process.stderr]) if (stream.isTTY === true) guardTerminal(stream)
 }
@@ -33,7 +33,7 @@ function guardTerminal(stream: WriteStream): void {
   Object.defineProperty(stream, 'write', { value: guarded, configurable: true, writable: true })
 }
 
-/** Writes text to a stream; all that is written by name of a stream takes this way. */
+/** Writes text to a stream. Code of `ks` and `kchat` calls this instead of `stream.write`. */
 export function writeTo(stream: OutStream, text: string): boolean {
   return stream.write(text)
 }
@@ -46,7 +46,7 @@ export function writeErr(text: string): boolean {
   return writeTo(process.stderr, text)
 }
 
-/** Writes sequences of our own that move the cursor or switch a mode of the terminal. They contain no text of others. */
+/** Writes our own sequences that move the cursor or switch a mode of the terminal; never text from elsewhere. */
 export function writeControls(stream: OutStream, sequences: string): void {
   const original = originals.get(stream)
   if (original === undefined) stream.write(sequences)
@@ -58,8 +58,8 @@ const CONTROL = '\\u001b\\[(?:\\d*(?:;\\d*)?[A-HJKf]|\\?(?:25|1049|2004|2026)[hl
 const FRAME = new RegExp(`^((?:${CONTROL})*)([\\s\\S]*?)((?:${CONTROL})*)$`)
 
 /**
- * A terminal for a library that draws views: sequences that move the cursor pass at the beginning and at the end of what it
- * writes, between them is text.
+ * A terminal for a library that draws views. Sequences that move the cursor pass at the beginning and at the end of a
+ * write; the part between them is guarded text.
  */
 export function frameStream(stream: WriteStream): WriteStream {
   return withWrite(stream, (text) => {
@@ -68,7 +68,7 @@ export function frameStream(stream: WriteStream): WriteStream {
   })
 }
 
-/** A terminal for a library that edits a line: it echoes what the person types. */
+/** A terminal for a library that edits a line. It is not guarded: the library echoes what the user types. */
 export function lineStream(stream: WriteStream): WriteStream {
   return withWrite(stream, (text) => text)
 }

@@ -26,7 +26,7 @@ function visible(mark: string): string {
   return `<U+${code.toString(16).toUpperCase().padStart(4, '0')}>`
 }
 
-/** Bold, dim, italic, underlined, inverse, struck, and colours of letters, on and off: not hidden, blinking or on a colour. */
+/** Weights, italic, underline, inverse, strike and foreground colours, on and off; not hidden, blink or background. */
 const STYLES = '\\u001b\\[(?:(?:[0-479]|2[2-479]|3[0-79]|9[0-7])(?:;(?=\\d)|(?=m)))*m'
 const UNSAFE_BUT_STYLES = new RegExp(`(${STYLES})|[${UNSAFE_SET}]`, 'g')
 

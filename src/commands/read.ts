@@ -109,7 +109,7 @@ export default class Read extends BaseCommand {
       const progress = new Progress({
         stream: process.stderr,
         live: this.out.isErrTerminal && !process.env.CI && process.env.TERM !== 'dumb',
-        width: process.stderr.columns ?? 80,
+        width: process.stderr.columns || 80,
         view: () => ({ lines: [`Reading    ${ttyName(filename)}${at}`], plain: `reading ${ttyName(filename)}${at}` }),
       })
       if (!this.out.isQuiet) progress.start()

@@ -34,7 +34,7 @@ function stdinPart(filename: string): UploadPart {
 
 async function filePart(file: string, name: string | undefined): Promise<UploadPart> {
   const found = await stat(file).catch((error: unknown) => {
-    throw unreadable('the bytes', file, error)
+    throw unreadable('the file to send', file, error)
   })
   if (!found.isFile()) throw usageError(`${JSON.stringify(file)} is not a file`)
   return { filename: name ?? basename(file), content: { path: file, size: found.size } }

@@ -15,7 +15,7 @@ import { createServer } from './server.js'
 export const SESSIONS = {
   /** of all callers together: each takes some tens of kilobytes */
   most: 1000,
-  /** of one caller, who loses the oldest to the next */
+  /** of one caller; the next one ends the oldest */
   perCaller: 100,
   /** without a request or an open stream */
   idleMs: 30 * 60_000,
@@ -25,7 +25,7 @@ const SWEEP_MS = 60_000
 export interface Caller {
   /** whose session it is: another caller's id opens nothing */
   key: string
-  /** whose share of all sessions it takes */
+  /** the tenant whose share of all sessions it counts for */
   tenant: string
   token: string
   mayWrite: boolean
@@ -108,28 +108,28 @@ export class McpSessions {
   }
 
   /**
-   * A caller with too many sessions loses its oldest. When all sessions are taken, the tenant with most of them does, which
-   * may be the caller's own. Sessions without an open stream go first.
+   * Ends the oldest sessions of a caller that has too many. When all sessions are taken, ends one of the tenant with
+   * the most, which may be the caller's own. Sessions without an open stream end first.
    *
    * @returns whether the caller may begin one
    */
   async #makeRoom({ key, tenant }: Caller): Promise<boolean> {
     const { perCaller, most } = this.#limits
     const own = this.#sessionsOf((session) => session.key === key)
-    // several that began at once may be too many
+    // requests at once may have exceeded the limit by several
     for (const session of own.slice(0, Math.max(0, own.length + 1 - perCaller))) await this.#end(session)
     if (this.#sessions.size < most) return true
     await this.sweep()
     while (this.#sessions.size >= most) {
-      const [oldest] = this.#shareToCut(tenant)
+      const [oldest] = this.#largestGroup(tenant)
       if (oldest === undefined) return false
       await this.#end(oldest)
     }
     return true
   }
 
-  /** The sessions of the tenant that has most, and of these the ones of the caller with most. */
-  #shareToCut(tenant: string): Session[] {
+  /** The sessions of one caller: of the tenant with the most sessions, the caller with the most. */
+  #largestGroup(tenant: string): Session[] {
     const all = this.#sessionsOf(() => true)
     const [largest = tenant] = largestShare(groupBy(all, 'tenant'), tenant) ?? []
     const theirs = groupBy(

@@ -8,7 +8,7 @@ export function countProgress(out: Output, what: string): { at(done: number, of:
   const progress = new Progress({
     stream: process.stderr,
     live: out.isErrTerminal,
-    width: process.stderr.columns ?? 80,
+    width: process.stderr.columns || 80,
     view,
   })
   if (!out.isQuiet) progress.start()

@@ -10,7 +10,7 @@ export function byteProgress(out: Output, what: string, of?: number): { add(coun
     return { lines: [line], plain: line }
   }
   const { isErrTerminal: live } = out
-  const progress = new Progress({ stream: process.stderr, live, width: process.stderr.columns ?? 80, view })
+  const progress = new Progress({ stream: process.stderr, live, width: process.stderr.columns || 80, view })
   if (!out.isQuiet) progress.start()
   return {
     add: (count) => {

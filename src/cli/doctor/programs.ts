@@ -4,19 +4,19 @@ import { SETTINGS } from '../../local/settings.js'
 import { readJsonObject } from '../json-file.js'
 import type { Finding } from './finding.js'
 
-/** Whether converters and programs of providers are confined here, where some are configured. */
+/** Checks that converters and programs of providers are confined, if any are configured. */
 export async function* programs(dataDir: string, env: NodeJS.ProcessEnv): AsyncGenerator<Finding> {
   const check = 'programs'
   try {
     const file = readJsonObject(dataLayout(dataDir).config)
-    const read = <T>({ env: name, read }: { env: string; read(value: unknown): T }, key: string, none: unknown) =>
-      read(env[name] || (file[key] ?? none))
-    const converters = read(SETTINGS.converters, 'converters', [])
-    const providers = read(SETTINGS.providers, 'providers', [])
+    const valueOf = <T>(setting: { env: string; read(value: unknown): T }, key: string, absent: unknown) =>
+      setting.read(env[setting.env] || (file[key] ?? absent))
+    const converters = valueOf(SETTINGS.converters, 'converters', [])
+    const providers = valueOf(SETTINGS.providers, 'providers', [])
     if (converters.length === 0 && providers.every(({ pluginId }) => pluginId !== 'command')) return
     const by = await confinedBy([dataDir])
     if (by !== 'nothing') yield { check, state: 'ok', found: `confined by ${by}` }
-    else if (read(SETTINGS.unconfinedPrograms, 'unconfinedPrograms', false))
+    else if (valueOf(SETTINGS.unconfinedPrograms, 'unconfinedPrograms', false))
       yield { check, state: 'warning', found: 'converters and programs of providers run unconfined', fix: FIX }
     else yield { check, state: 'failed', found: 'no converter and no program of a provider is started', fix: FIX }
   } catch (error) {

@@ -7,7 +7,7 @@ export function missingHint(path: string): string | undefined {
   return undefined
 }
 
-/** One file goes by its own name; several keep the folders they were given with, so that they stay apart. */
+/** The document name of a file: its base name, or, as one of many, its path with folders, so that names differ. */
 export function nameOf(path: string, oneOfMany: boolean): string {
   const tidy = normalize(path)
   const name = oneOfMany && !isAbsolute(tidy) && !tidy.startsWith('..') ? tidy : basename(tidy)

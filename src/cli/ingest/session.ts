@@ -48,7 +48,7 @@ export async function ingestFiles(found: Found, options: SessionOptions): Promis
   const progress = new Progress({
     stream: process.stderr,
     live: out.isErrTerminal && !process.env.CI && process.env.TERM !== 'dumb',
-    width: process.stderr.columns ?? 80,
+    width: process.stderr.columns || 80,
     view: () => ingestView(counts, out.symbols),
   })
   const interrupt = onInterrupt(options.deadline)

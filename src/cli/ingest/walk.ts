@@ -23,7 +23,7 @@ export interface WalkOptions {
   ignoreFiles: boolean
   /** enter folders and take files whose names begin with a dot */
   hidden: boolean
-  /** never taken, also where they are named */
+  /** left out of walks, and refused where they are named */
   own: ProtectedFiles
 }
 

@@ -85,7 +85,7 @@ export async function showTop(session: TopSession, { colour }: { colour: boolean
   const clear = () => void writeControls(process.stdout, CLEAR)
   process.once('exit', restore)
   process.once('SIGTERM', onTerm).once('SIGHUP', onTerm)
-  // ink does so after its first frame: a Ctrl-C before that would end the program on the other screen
+  // ink does this after its first frame; a Ctrl-C before it would end the program on the other screen
   process.stdin.setRawMode(true)
   writeControls(process.stdout, BEGIN)
   process.stdout.prependListener('resize', clear)

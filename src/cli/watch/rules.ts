@@ -15,18 +15,18 @@ export interface WatchRules {
 
 /** The rules with the folders of this program left out: they change with every scan. */
 export function walkOptionsOf(folder: string, rules: WatchRules, dirs: LocalDirs): WalkOptions {
-  const own = [dirs.data, dirs.state, dirs.cache, dirs.config].flatMap((dir) => pathBelow(folder, dir) ?? [])
+  const ownFolders = [dirs.data, dirs.state, dirs.cache, dirs.config].flatMap((dir) => pathBelow(folder, dir) ?? [])
   const { ignore, glob, hidden, ignoreFiles } = rules
   return {
     glob,
     hidden,
     ignoreFiles,
     own: ownFiles(dirs),
-    ignore: [...ignore, ...own.map((path) => `/${escaped(path)}/`)],
+    ignore: [...ignore, ...ownFolders.map((path) => `/${escaped(path)}/`)],
   }
 }
 
-/** @throws CliError exit 2 for what is no folder, and for one in a directory of this program */
+/** @throws CliError exit 2 for a path that is not a folder, and for one in a directory of this program */
 export function checkFolder(folder: string, dirs: LocalDirs): void {
   const stats = statSync(folder, { throwIfNoEntry: false })
   if (stats === undefined) throw usageError(`${JSON.stringify(folder)} does not exist`)

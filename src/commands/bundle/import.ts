@@ -65,7 +65,7 @@ export default class BundleImport extends BaseCommand {
   }
 }
 
-/** @throws the error, with what to do where the space is in the service already */
+/** @throws the error, with a hint if the space is in the service already */
 function adviseCopy(error: unknown): never {
   if (!(error instanceof ApiError) || (error.code !== 'slug-taken' && error.code !== 'id-taken')) throw error
   throw new ApiError({

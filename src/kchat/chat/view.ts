@@ -88,7 +88,7 @@ function shown(
 ): (isForGood: boolean) => void {
   // what a terminal answered to another program is nothing that was typed
   process.stdin.read()
-  // ink does so after its first frame: keys before that would go to the terminal's own line
+  // ink does this after its first frame; the terminal would echo keys that are typed before it
   process.stdin.setRawMode(true)
   writeControls(process.stdout, PASTES_ARE_MARKED)
   const stopClearing = clearFrame(process.stdout)

@@ -73,8 +73,8 @@ export const ingest = tool({
 })
 
 /**
- * Paths are compared by where links lead. Inside roots that the client names every path is allowed; without roots those
- * in the working directory are, and no hidden ones: nobody has named them.
+ * Resolves links before it compares paths. All paths inside the roots of the client are allowed; without roots, those
+ * in the working directory that are not hidden.
  *
  * @throws ToolError
  */
@@ -95,7 +95,7 @@ function permitted(paths: readonly string[], roots: readonly string[] | undefine
   })
 }
 
-/** The working directory, unless the server was started in no folder of a user. */
+/** The working directory; none if it is the root of the file system, where some clients start servers. */
 function workingDirectory(): string[] {
   const folder = process.cwd()
   return folder === parse(folder).root ? [] : [folder]
@@ -119,7 +119,7 @@ function realOf(path: string): string {
   }
 }
 
-/** @param path from a folder */
+/** @param path relative to a folder */
 function isInside(path: string): boolean {
   return path !== '..' && !path.startsWith(`..${sep}`) && !isAbsolute(path)
 }
