@@ -1,7 +1,7 @@
 /**
- * Plain questions to folders of documents: whether the right words are given, and whether the product knows when they are.
- * `-- product` measures what the product answers without a model, `-- quotations` what a trained choice of whole blocks
- * gives on the same questions; without an argument both.
+ * Plain questions to folders of documents: whether answers are right, and whether the product knows when they are.
+ * `-- product` measures answers of the product without a model, `-- quotations` those of a trained choice of complete
+ * blocks to the same questions; without an argument both.
  */
 import { productVerdicts } from './answers/product.js'
 import { quotationVerdicts } from './answers/quotations.js'
@@ -16,7 +16,7 @@ const BARS: AnswerBars = {
   medianLength: 400,
 }
 
-/** All sets of this repository together, with the bars; then each by itself. */
+/** Figures of all sets together, with the bars, and then of each set. */
 function figuresOf(name: string, verdicts: ReadonlyMap<string, readonly Verdict[]>) {
   const all = [...verdicts.values()].flat()
   const each = [...verdicts].flatMap(([set, one]) => answerFigures(`${name}, ${set}`, one))

@@ -16,8 +16,8 @@ export interface QuotablePassage {
 }
 
 /**
- * What ranks a unit, and says whether it answers. Shares are of the question's weight, 0 to 1. Terms count once: in the
- * unit, else in its lead, else in the headings above it within the passage, else in the title or the file name.
+ * Features that rank a unit and estimate whether it answers. Shares are of the question's weight, 0 to 1. A term counts
+ * once: in the unit, else in its lead, else in the headings above it in the passage, else in the title or file name.
  */
 export const FEATURES = [
   'inUnit',
@@ -27,7 +27,7 @@ export const FEATURES = [
   /** only elsewhere in the passage */
   'elsewhere',
   'missing',
-  /** missing, but a word with the same four letters at its beginning is in the unit */
+  /** missing, but a word of the unit begins with the same four letters */
   'similar',
   /** neighbours in the question that are neighbours in the unit */
   'pairs',
@@ -38,11 +38,11 @@ export const FEATURES = [
   'isFirst',
   'reciprocalRank',
   'passageScore',
-  /** how surely the unit contains the kind of thing that the question asks for: a number or a time, */
+  /** confidence that the unit contains the number or time that the question asks for */
   'containsExact',
-  /** a person or a place, */
+  /** the same for a person or a place */
   'containsName',
-  /** a reason, a definition */
+  /** the same for a reason or a definition */
   'containsLoose',
   'noType',
   'namesInUnit',
@@ -89,7 +89,7 @@ const SIMILAR_LETTERS = 4
 const USUAL_LENGTH = 150
 const MIN_LENGTH = 20
 
-/** What the units of a passage have in common. */
+/** Values that the units of a passage share. */
 interface PassageContext {
   index: number
   passage: QuotablePassage

@@ -20,11 +20,11 @@ export interface Case {
   isRight: (units: readonly Candidate[]) => boolean
 }
 
-/** A question to a public set beside one to a folder: they ask for facts in paragraphs alone. */
+/** Training weight of a public question, against 1 of a folder's: these ask only for facts in paragraphs. */
 const PUBLIC_WEIGHT = 0.3
-/** Passages that are quoted from. */
+/** Max passages to quote from. */
 const MAX_PASSAGES = 6
-/** Every so many questions of a public set are used. */
+/** Only every n-th question of a public set is used. */
 const SQUAD_STEP = 3
 const OTHER_STEP = 6
 
@@ -33,7 +33,7 @@ export function quotedText(units: readonly Candidate[]): string {
   return units.map(({ unit: { heading, lead, text } }) => [heading, lead, text].join('\n')).join('\n')
 }
 
-interface Asked {
+interface CaseSource {
   set: string
   query: string
   weight: number
@@ -41,7 +41,7 @@ interface Asked {
   judge?: (text: string) => boolean
 }
 
-function caseOf(space: FolderSpace, { set, query, weight, judge }: Asked): Case {
+function caseOf(space: FolderSpace, { set, query, weight, judge }: CaseSource): Case {
   const passages = space
     .ask(query)
     .ranked.slice(0, MAX_PASSAGES)
@@ -51,7 +51,11 @@ function caseOf(space: FolderSpace, { set, query, weight, judge }: Asked): Case 
     })
   const question = prepareQuestion(query, space.idf)
   return {
-    ...{ set, weight, question, passages, candidates: candidatesOf(question, passages) },
+    set,
+    weight,
+    question,
+    passages,
+    candidates: candidatesOf(question, passages),
     isAnswered: judge !== undefined,
     isRight: (units) => units.length > 0 && judge?.(quotedText(units)) === true,
   }

@@ -2,9 +2,9 @@ import { type Candidate, FEATURES } from './candidates.js'
 import { type LinearModel, logitOf } from './logistic.js'
 import type { Question } from './question.js'
 
-/** What says whether a quotation holds the answer, besides the features of its best unit. */
+/** Features that estimate whether a quotation contains the answer; some are those of its best unit. */
 export const ANSWER_FEATURES = [
-  /** how far the best unit is ahead of the best that is not quoted, in logits */
+  /** margin of the best unit over the best one that is not quoted, in logits */
   'ahead',
   'inUnit',
   'missing',
@@ -45,7 +45,7 @@ export const ANSWER_FEATURES = [
 export type AnswerFeature = (typeof ANSWER_FEATURES)[number]
 
 const EXACT: ReadonlySet<string> = new Set(['time', 'number', 'percent', 'money', 'duration'])
-/** Of a unit that has no rival. */
+/** Margin of a unit without a rival. */
 const FAR_AHEAD = 8
 
 /** Returns the values of a unit in the order of `FEATURES`. */

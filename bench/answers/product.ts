@@ -31,7 +31,7 @@ async function ingest(dataDir: string, { name, folder }: QuestionSet): Promise<v
 
 function verdictOf(question: PlainQuestion, { text, bundle }: Awaited<ReturnType<typeof ask>>): Verdict {
   const state = bundle?.state
-  // marks such as [2] are no part of what is said
+  // marks such as [2] are not part of the answer
   const plain = text.replace(/\s*\[\d+\]/gu, '')
   const isRefused = state === 'not-enough-evidence'
   return {

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { ROOT } from '../lib/daemon.js'
 import { dataFolder } from '../lib/datasets.js'
 
-/** A plain question to a folder, with what its answer has to say. */
+/** A plain question to a folder, with the patterns that judge its answer. */
 export interface PlainQuestion {
   q: string
   kind: string
@@ -32,7 +32,7 @@ export function ownSets(): QuestionSet[] {
   })
 }
 
-/** Reads the folder with questions beside the shared data, on which nothing is fitted; none where it is not on this machine. */
+/** Reads the folder with questions next to the shared data, if it is on this machine. No model is fitted on it. */
 export function sharedSets(): QuestionSet[] {
   const at = join(dataFolder() ?? HERE, '..', 'cases', 'answers')
   if (!existsSync(at)) return []
@@ -54,7 +54,7 @@ function pattern(source: string): RegExp {
   return new RegExp(source, 'iu')
 }
 
-/** Whether a text holds what the question asks for, and nothing that is wrong. */
+/** Whether a text matches all patterns of a right answer and none of a wrong one. */
 export function isRight({ must, not }: PlainQuestion, text: string): boolean {
   return must.every((one) => one.test(text)) && !not.some((one) => one.test(text))
 }

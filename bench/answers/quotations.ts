@@ -1,6 +1,6 @@
 /**
- * What a trained choice of quotations gives: two logistic models, one that ranks the units of the best passages and one
- * that says whether what is quoted holds the answer, fitted on all sets but one and judged on that one.
+ * Quotations by two logistic models: one ranks the units of the best passages, the other gives the probability that a
+ * quotation contains the answer. Both are fitted on all sets but one and judged on that one.
  */
 import type { Candidate } from './candidates.js'
 import { type Case, folderCases, publicCases, quotedText } from './cases.js'
@@ -13,7 +13,7 @@ import type { Verdict } from './verdicts.js'
 interface QuotationModel {
   /** ranks units */
   units: LinearModel
-  /** says whether a quotation holds the answer */
+  /** gives the probability that a quotation contains the answer */
   answer: LinearModel
 }
 

@@ -22,9 +22,9 @@ interface Block {
   text: string
 }
 
-/** A longer paragraph is quoted in windows of whole sentences, in characters. */
+/** A longer paragraph, in characters, is quoted in windows of complete sentences. */
 const MAX_PARAGRAPH = 360
-/** A longer table is quoted by its rows alone, in characters. */
+/** A longer table, in characters, is quoted by its rows only. */
 const MAX_TABLE = 420
 const MAX_HEADING = 110
 const MAX_LEAD = 200
@@ -126,7 +126,7 @@ function blocksOf(passage: string): Block[] {
     from = index + gap.length
   }
   push(passage.length)
-  // the last block heads nothing
+  // the last block has nothing below it
   for (const block of blocks.slice(0, -1))
     if (block.kind === 'paragraph' && looksLikeHeading(block.text)) block.kind = 'heading'
   return blocks

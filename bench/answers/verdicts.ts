@@ -1,6 +1,6 @@
 import { type Figure, percentile } from '../lib/report.js'
 
-/** What became of one question. */
+/** The result of one question. */
 export interface Verdict {
   /** whether any document answers it */
   isAnswered: boolean
@@ -58,7 +58,7 @@ export function answerFigures(name: string, verdicts: readonly Verdict[], bars?:
           answered.filter(({ isRefused }) => !isRefused).map(({ length }) => length),
           0.5,
         ),
-        unit: 'letters',
+        unit: 'characters',
       },
       below(bars?.medianLength),
     ),

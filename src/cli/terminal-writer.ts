@@ -5,7 +5,7 @@ import { ttyStyled } from './terminal.js'
 /**
  * All output to terminals. `guardTerminal` replaces `write` of stdout and stderr, so every writer of the process,
  * libraries included, writes text only: control characters become visible, only colours and weights pass. Our own
- * sequences that move the cursor use `writeControls`, `frameStream` or `lineStream`. Pipes and files get unchanged bytes.
+ * sequences that move the cursor use `writeControls`, `frameStream` or `lineStream`. Pipes and files get raw bytes.
  */
 
 type Write = (...args: unknown[]) => boolean
