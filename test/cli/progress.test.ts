@@ -68,7 +68,7 @@ describe('a log', () => {
     expect(written).toEqual(['plain one\n', 'plain two\n'])
   })
 
-  it('gets nothing at the end of a display that a quiet command did not start', () => {
+  it('gets nothing when a quiet command stops a display that it did not start', () => {
     const { written, clock, shown } = progress(false)
     clock.now += 60_000
     shown.stop()

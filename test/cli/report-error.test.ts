@@ -19,7 +19,7 @@ describe('the hint of a refusal for a missing scope', () => {
     expect(hintOf(message)).toContain(wanted)
   })
 
-  it('is absent where no scope helps', () => {
+  it('is absent if no scope helps', () => {
     expect(hintOf('the space "s" has sources whose permissionScope leaves you out')).toBe('')
   })
 })

@@ -40,7 +40,7 @@ describe('what `-o` writes', () => {
   })
 
   it.skipIf(process.platform === 'win32')(
-    'makes a file that its owner alone may read, also where others could read the old one',
+    'writes a file with mode 600, even over one that others could read',
     async () => {
       for (const _ of ['new', 'replaced']) {
         await saveText('words of a hidden source', at('out.json'))

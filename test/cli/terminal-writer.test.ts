@@ -19,7 +19,7 @@ beforeAll(() => {
 })
 afterAll(() => home.end())
 
-/** What a program that calls nothing but `guardOutput` first writes. */
+/** A program that calls `guardOutput` and then runs some statements. @returns its command line */
 function program(name: string, body: string): string {
   const path = join(home.dir, `${name}.mjs`)
   const head = `import { guardOutput } from '${GUARD}'\nimport * as writer from '${WRITER}'\nguardOutput('test')\n`
@@ -30,9 +30,9 @@ function program(name: string, body: string): string {
 /** Without line ends, which a terminal makes of `\n`. */
 const withoutLineEnds = (raw: string) => raw.replaceAll('\r\n', '\n')
 
-describe('A73: everything that is written to a terminal', () => {
+describe('A73: output to a terminal', () => {
   it.skipIf(!hasTerminal)(
-    'loses what the terminal would obey, by any writer of the process, as text or as bytes',
+    'shows control sequences as text, from any writer of the process, as text or as bytes',
     async () => {
       const writers = [
         'process.stdout.write(hostile)',
@@ -55,14 +55,14 @@ describe('A73: everything that is written to a terminal', () => {
     },
   )
 
-  it.skipIf(!hasTerminal)('keeps colours and the sequences of our own that move the cursor', async () => {
+  it.skipIf(!hasTerminal)('keeps colours, and our own sequences that move the cursor', async () => {
     const body =
       "process.stdout.write('\u001b[31mred\u001b[39m\u001b[2Jx\u001b[8mhidden'); writer.writeControls(process.stdout, '\u001b[2K')"
     const { raw } = await atTerminal(program('colours', body), { cwd: home.dir, env: home.env })
     expect(raw).toBe('\u001b[31mred\u001b[39m^[[2Jx^[[8mhidden\u001b[2K')
   })
 
-  it('reaches a pipe unchanged', async () => {
+  it('is unchanged if it goes to a pipe', async () => {
     const run = execa('sh', ['-c', program('pipe', 'process.stdout.write(hostile); console.error(hostile)')], {
       env: plainEnv(),
       extendEnv: false,
@@ -71,7 +71,7 @@ describe('A73: everything that is written to a terminal', () => {
     expect(await run).toMatchObject({ stdout: HOSTILE, stderr: `${HOSTILE}\n` })
   })
 
-  it('is made safe before a pager gets it', async () => {
+  it('is escaped before a pager gets it', async () => {
     const file = join(home.dir, 'paged')
     const stdout = Object.assign(new PassThrough(), { rows: 5, columns: 80 }) as unknown as NodeJS.WriteStream
     const out = new PagedOutput(`cat > '${file}'`, stdout)
@@ -89,12 +89,12 @@ describe('A73: everything that is written to a terminal', () => {
   })
 })
 
-/** Text that a notebook keeps as it is: BEL, colours, titles, the clipboard, device control, C1, a line that is overwritten. */
+/** Text for a notebook: BEL, colours, titles, the clipboard, device control, C1, an overwritten line. */
 const PLANTED =
   'The tide guild meets at noon \u0007 in the \u001b[31mharbour\u001b[0m office \u001b]0;EVIL\u0007 and \u001b]52;c;ZXZpbA==\u0007 \u001bP1$qx\u001b\\ \u009b31m \u202e \u001b[2J rtl.\rX'
 
-describe.skipIf(!hasTerminal)('A73: a document that holds sequences for terminals', { timeout: 300_000 }, () => {
-  it('is text in everything that ks and kchat print of it, with and without a pager', async () => {
+describe.skipIf(!hasTerminal)('A73: a document with sequences for terminals', { timeout: 300_000 }, () => {
+  it('is printed as text by ks and kchat, with and without a pager', async () => {
     const cell = { cell_type: 'markdown', metadata: {}, source: ['# Tide guild\n', '\n', `${PLANTED}\n`] }
     home.file('in/tide.ipynb', JSON.stringify({ cells: [cell], metadata: {}, nbformat: 4, nbformat_minor: 5 }))
     const asked = 'When does the tide guild meet in the harbour?'
@@ -105,15 +105,11 @@ describe.skipIf(!hasTerminal)('A73: a document that holds sequences for terminal
     }
     await done(['spaces', 'create', 'Tide', '--slug', 'tide'])
     await done(['ingest', 'in', '--space', 'tide', '--wait'])
-    const task = JSON.parse(await done(['research', 'start', asked, '--space', 'tide', '--follow', '--json'])) as {
-      id?: string
-      taskId?: string
-    }
+    await done(['research', 'start', asked, '--space', 'tide', '--follow', '--json'])
     const trace = JSON.parse(await done(['query', asked, '--space', 'tide', '--json'])) as { traceId: string }
     const doc = (JSON.parse(await done(['docs', 'list', '--space', 'tide', '--json'])) as { id: string }[])[0]?.id ?? ''
     expect((await home.kchat(['apps', 'create', 'Desk', '--space', 'tide', '--instructions', PLANTED])).code).toBe(0)
     const [research] = JSON.parse(await done(['research', '--space', 'tide', '--json'])) as { id: string }[]
-    expect(task).toBeDefined()
     const ks = `'${process.execPath}' '${KS}'`
     const lines = [
       `${ks} research report ${research?.id}`,
@@ -143,7 +139,7 @@ describe.skipIf(!hasTerminal)('A73: a document that holds sequences for terminal
         ]).toEqual([line, ''])
         if (/\^\[\]0;EVIL|\\u001b\]0;EVIL/.test(text.replaceAll('\n', ''))) shown++
       }
-    // most of these did print what the document holds
+    // most of these print the text of the document
     expect(shown).toBeGreaterThanOrEqual(lines.length)
   })
 })

@@ -38,7 +38,7 @@ function names(options: Partial<WalkOptions> = {}): string[] {
 describe('files of the program', () => {
   const ownIn = (folder: string) => protectedFiles({ data: folder, config: folder, cache: folder, state: folder }, [])
 
-  it('are left out of a walk over a folder that holds them, also behind symbolic and hard links', () => {
+  it('are left out of a walk over a folder that contains them, also behind symbolic and hard links', () => {
     put('a.md')
     put('data/signing.key')
     symlinkSync(join(root, 'data', 'signing.key'), join(root, 'link.md'))
@@ -67,7 +67,7 @@ describe('files of the program', () => {
     )
   })
 
-  it('are refused where a watched folder has become a link to them', () => {
+  it('are refused if a watched folder was replaced by a link to them', () => {
     put('data/signing.key')
     symlinkSync(join(root, 'data'), join(root, 'notes'))
     const options = { ...defaults, own: ownIn(join(root, 'data')) }
@@ -75,7 +75,7 @@ describe('files of the program', () => {
     expect(() => walkPaths(join(root, 'notes'), [''], options, events)).toThrow('is protected by')
   })
 
-  it('are not found by a look at one of their paths', () => {
+  it('are not found by a walk over some of their paths', () => {
     put('data/sub/a.md')
     const options = { ...defaults, own: ownIn(join(root, 'data')) }
     const events = { onFolder: () => undefined, onUnread: () => undefined }
@@ -84,7 +84,7 @@ describe('files of the program', () => {
 })
 
 describe('a walk over a folder', () => {
-  it('leaves out a link to a hidden file, as the file itself', () => {
+  it('leaves out a link to a hidden file, like the file', () => {
     put('.env')
     put('.git/config')
     symlinkSync(join(root, '.env'), join(root, 'readme.md'))

@@ -255,7 +255,7 @@ describe('ks why', () => {
     expect((await home.ks(['why', 'a question alone', '--space', 'port'])).code).toBe(2)
   })
 
-  it('states that a baseline or a list of questions is missing or a folder, with its path', async () => {
+  it('reports a baseline or a list of questions as missing or as a folder, with its path', async () => {
     home.file('other.json', '{"version":2}')
     home.file('folder/inner.json', '{}')
     const wrong: [string[], string][] = [

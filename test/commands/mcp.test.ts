@@ -76,7 +76,7 @@ describe('ks mcp', () => {
     expect(await textOf(client, 'search', { query: 'not yours' })).not.toContain('key.md')
   })
 
-  test('refuses hidden and outside files to a client that names no roots, and keys of this program to every client', async () => {
+  test('ingest refuses hidden and outside files to a client without roots, and keys of this program to all', async () => {
     home.file('docs/guide.md', '# Guide\n\nExtension 4711.\n')
     home.file('docs/.env', 'SECRET=1')
     home.file('.ssh/id_ed25519', 'SECRET-SSH-KEY-4711')
@@ -98,7 +98,7 @@ describe('ks mcp', () => {
         expect(await ingest(one, path)).toContain('keys of this program go into no space')
     expect(await ingest(rooted, 'docs/.env')).toContain('1 published')
     expect(await ingest(narrow, 'docs')).toContain('1 published')
-    // what a client allows as a whole does not bring the keys along
+    // a root that contains the keys does not include them
     expect(await ingest(rooted, '.')).toContain('belongs to this program')
     const listed = await home.ks(['docs', '--json'])
     expect(listed.stdout).not.toMatch(/signing|cli\.token|id_ed25519/)

@@ -170,7 +170,7 @@ describe('ks read', () => {
 
   it('writes a large document into a pipe that is closed, and says nothing of that', async () => {
     writeFileSync(join(home.dir, 'large.txt'), 'Many words of a long text.\n\n'.repeat(100_000))
-    // quiet: what takes more than ten seconds, as on a busy machine, tells of its progress
+    // quiet: on a busy machine it takes more than ten seconds and would report progress
     const script = `'${process.execPath}' '${KS}' read --quiet large.txt | head -1`
     const { stdout, stderr } = await execa('sh', ['-c', script], {
       env: { ...plainEnv(), ...home.env },

@@ -10,7 +10,7 @@ import { SOME_UUID, sample, schemaOf } from './samples.js'
 
 /** Words that stand in the planted documents and in their names, and in nothing that anybody asks. */
 export const MARKERS = /zanzibarium|brumborax|quellwasser/i
-/** A word of what the tenant of the planted documents has otherwise: no secret to its subjects, and one to other tenants. */
+/** A word of other data of the planted tenant: its subjects may see it, other tenants may not. */
 export const TENANT_MARKER = /velvetine/i
 export const QUESTION = 'Which agreement does the guild depend on, and where does it meet?'
 

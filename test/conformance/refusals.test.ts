@@ -47,7 +47,7 @@ function pathOf(route: RouteDefinition, changes: Record<string, string> = {}): s
   })
 }
 
-/** Of somebody whom the operation is for. */
+/** The token of a caller who may call the operation. */
 const tokenFor = ({ only }: RouteDefinition) => (only === 'operator' ? edge.tokens.operator : edge.tokens.ada)
 
 async function json(response: Response) {

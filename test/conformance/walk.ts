@@ -19,18 +19,18 @@ import { END_USER, type Ground, prepareWalk, type Walker } from './walkers.js'
 
 /** Every operation that a daemon serves, in the contract and between its own parts. */
 export const OPERATIONS: readonly RouteDefinition[] = [...allRoutes, ...consoleRoutes, ...visitRoutes, ...mcpRoutes]
-/** What belongs to a space, and not to its documents: a subject of the tenant may change it. */
+/** Operations on a space and not on its documents: every subject of the tenant may call them. */
 const OF_THE_SPACE = ['deleteKnowledgeSpace', 'setEmbeddingProfile', 'startEmbeddingMigration', 'setRetrievalProfile']
-/** Rows that change while no caller does anything. */
+/** Tables that change without a request. */
 const MOVING = new Set(['gateways', 'held_leases'])
-/** without a change of a row, so long, work behind the requests is over */
+/** after this long without a changed row, background work is over */
 const QUIET_MS = 1_000
 
 /**
- * Has callers of every kind call every operation and every tool of MCP.
+ * Calls every operation and every tool of MCP as each kind of caller.
  *
- * @param alter changes what was planted, before anybody calls
- * @param sees which callers call: those that may see so much
+ * @param alter changes the planted data before the first call
+ * @param sees selects callers by what they may see
  */
 export function walk(
   alter: (edge: TestEdge, planted: Planted) => Promise<void> = async () => undefined,
@@ -47,20 +47,20 @@ export function walk(
 
   const titled = OPERATIONS.map((route) => [`${route.method} ${route.path}`, route] as const)
 
-  describe('whom an operation is not for', () => {
+  describe('callers without access', () => {
     let rows: Record<string, string>
     beforeAll(async () => {
       rows = await settled(ground.edge.dataDir)
     }, 60_000)
 
-    test.each(titled)('are refused by %s with the status of the contract, and told nothing', async (_title, route) => {
+    test.each(titled)('are refused by %s with the status of the contract and get no data', async (_title, route) => {
       for (const walker of ground.walkers) {
         const refusal = refusalOf(route, walker.kind)
         if (refusal === undefined) continue
         for (const { path, sent } of requests(route, ground, walker)) {
           const answer = await ground.edge.send(route.method, path, { ...sent, token: walker.token })
-          const told = `${walker.name}: ${path}`
-          expect([answer.status, told]).toEqual([refusal, told])
+          const context = `${walker.name}: ${path}`
+          expect([answer.status, context]).toEqual([refusal, context])
           if (route.scope !== 'application')
             expect(answer.headers.get('x-error-code')).toBe(refusal === 401 ? 'unauthenticated' : 'scope-missing')
           expectSilence(ground, walker, await answer.text(), `${path} ${JSON.stringify(sent)}`)
@@ -68,13 +68,13 @@ export function walk(
       }
     })
 
-    test('change no row', () => {
+    test('change no row by refused requests', () => {
       expect(rowsOfAll(ground.edge.dataDir)).toEqual(rows)
     })
   })
 
   test.each(titled)(
-    '%s gives nothing of others to those whom it admits, and answers 404 where one names it',
+    '%s returns no data of others to the callers it admits, and 404 for ids of others',
     async (_title, route) => {
       for (const walker of ground.walkers) {
         if (walker.sees === 'everything' || refusalOf(route, walker.kind) !== undefined) continue
@@ -91,7 +91,7 @@ export function walk(
   )
 
   test.each(Object.keys(TOOL_CALLS))(
-    'the tool %s of MCP gives nothing of others, and needs a token of its scope',
+    'the MCP tool %s returns no data of others and needs a token with its scope',
     async (name) => {
       const tool = await toolNamed(name)
       for (const walker of ground.walkers) {
@@ -120,11 +120,11 @@ export function walk(
     },
   )
 
-  test('every tool of MCP is called by the walk', async () => {
+  test('the walk calls every MCP tool', async () => {
     expect(Object.keys(TOOL_CALLS).sort()).toEqual((await allTools()).map(({ name }) => name).sort())
   })
 
-  test('leaves all of it as it was', async () => {
+  test('all calls together leave the data of the owner unchanged', async () => {
     expect(await seenByOwner(ground)).toBe(before)
   })
 }
@@ -171,40 +171,40 @@ function requests(route: RouteDefinition, { planted, edge }: Ground, { user }: W
 
 function expectStatus(ground: Ground, route: RouteDefinition, walker: Walker, answer: Response, request: string): void {
   const { status } = answer
-  const told = `${walker.name}: ${request}`
+  const context = `${walker.name}: ${request}`
   const isNamed = secretsFor(ground, walker).some((id) => request.includes(id))
   const [path = ''] = request.split(/[? ]/)
   const isInPath = secretsFor(ground, walker).some((id) => path.includes(id))
   if (route.scope === 'application') {
     const speaksForOthers = walker.kind.carries === 'visit' && !walker.kind.isOwner && walker.user === END_USER
-    if (speaksForOthers && /[?&]user=|"user":/.test(request)) expect([status, told]).toEqual([403, told])
-    else if (isInPath && route.id !== 'stopChatMessage') expect([400, 404], told).toContain(status)
-    else expect(status, told).toBeLessThan(500)
+    if (speaksForOthers && /[?&]user=|"user":/.test(request)) expect([status, context]).toEqual([403, context])
+    else if (isInPath && route.id !== 'stopChatMessage') expect([400, 404], context).toContain(status)
+    else expect(status, context).toBeLessThan(500)
   } else if (walker.sees === 'nothing' && isNamed && route.scope !== 'public')
-    expect([status, told]).toEqual([404, told])
-  else if (isInPath) expect([status, told]).toEqual([404, told])
-  else if (route.scope === 'public') expect(status, told).toBeLessThan(500)
+    expect([status, context]).toEqual([404, context])
+  else if (isInPath) expect([status, context]).toEqual([404, context])
+  else if (route.scope === 'public') expect(status, context).toBeLessThan(500)
   // a sample that the shape of its operation refuses tries nothing
   else if (!WITHOUT_SAMPLE.has(route.id))
     expect(
       [...Object.keys(route.ok).map(Number), ...BY_OTHER_RULES, ...route.errors.filter((one) => one === 403)],
-      told,
+      context,
     ).toContain(status)
 }
 
-/** of these a sample is no bundle, and no message of a session of MCP, whose tools are called below */
+/** operations that need a bundle or an MCP message, which a sample is not; MCP tools have their own test */
 const WITHOUT_SAMPLE = new Set(['importBundle', ...mcpRoutes.map(({ id }) => id)])
-/** of requests that are well formed: what they name is not there, is not in a state for it, or is not set up here */
+/** refusals of valid requests: not found, wrong state, too many, or not configured here */
 const BY_OTHER_RULES = [404, 409, 429, 501, 503]
 
-/** Ids of what a caller must not know of. */
+/** Ids that a caller must not learn. */
 function secretsFor({ planted }: Ground, { sees }: Walker): string[] {
   const hidden = [...planted.documents, ...Object.values(planted.ids)]
   const all = sees === 'nothing' ? [...hidden, ...planted.open] : hidden
   return [...new Set(all)].filter((id) => /^[0-9a-f-]{36}$/.test(id))
 }
 
-/** Nothing that was not in the request itself. */
+/** Expects no secret in an answer, except those that the request contains. */
 function expectSilence(ground: Ground, walker: Walker, answer: string, request: string): void {
   const text = answer.replaceAll(/[?&](sign|expires)=[\w-]+/g, '')
   const patterns = walker.sees === 'nothing' ? [MARKERS, TENANT_MARKER] : [MARKERS]
@@ -216,7 +216,7 @@ function expectSilence(ground: Ground, walker: Walker, answer: string, request: 
   ).toEqual([])
 }
 
-/** Of each table a hash of its rows, but of those that change by themselves. */
+/** Hashes the rows of each table, except tables that background work changes. */
 function rowsOfAll(dataDir: string): Record<string, string> {
   const rows = rowsOf(dataDir)
   const hashed = (table: string) =>
@@ -226,7 +226,7 @@ function rowsOfAll(dataDir: string): Record<string, string> {
   return Object.fromEntries(TABLES.map((table) => [table, hashed(table)]))
 }
 
-/** The same, once nothing is worked at any more that was planted. */
+/** The same hashes, once background work on the planted data is over. */
 async function settled(dataDir: string): Promise<Record<string, string>> {
   let before = rowsOfAll(dataDir)
   await until(async () => {
@@ -251,7 +251,7 @@ const TABLES = (() => {
   return found.map(({ name }) => name).filter((name) => !MOVING.has(name))
 })()
 
-/** What Ada sees of her own. */
+/** The replies that Ada, the owner, gets for her data. */
 async function seenByOwner({ edge, planted }: Ground): Promise<string> {
   const { space, source, documents, ids } = planted
   const at = `/knowledge-spaces/${space}`
@@ -276,7 +276,7 @@ async function seenByOwner({ edge, planted }: Ground): Promise<string> {
   return answers.join('\n')
 }
 
-/** Requests of operations that a sample of their schemas does not make complete; others are made of those. */
+/** Requests of operations for which a sample of the schema is not enough. */
 function asked({ space, documents, ids, source }: Planted, user: string, { tokens }: TestEdge) {
   const [first = ''] = documents
   const query = { knowledgeSpaceId: space, query: QUESTION }

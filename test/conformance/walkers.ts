@@ -7,10 +7,10 @@ const SETTINGS = { egressAllow: ['127.0.0.2'] }
 /** the end user of the planted conversations */
 export const END_USER = 'eve'
 
-/** What a caller may see: `tenant` is all of the planted tenant but what is hidden from all but its owner. */
+/** What a caller may see; `tenant`: all data of the planted tenant except what only its owner may see. */
 type Sight = 'nothing' | 'tenant' | 'everything'
 
-/** Somebody who calls operations that are not about anything of theirs. */
+/** A caller, for operations on data of others. */
 export interface Walker {
   name: string
   kind: CallerKind
@@ -28,10 +28,10 @@ export interface Ground {
 }
 
 /**
- * A daemon in which Ada has everything that can be made in one, some of it of a source that is there for her alone; and
- * callers of every kind, each of another tenant, of another subject, or without what an operation asks for.
+ * Starts a daemon in which Ada has data of every kind, some of it in a source that only she may read, and makes callers
+ * of every kind: of another tenant, of another subject, or without the right that an operation needs.
  *
- * @param alter changes what was planted, before anybody calls
+ * @param alter changes the planted data before the first call
  */
 export async function prepareWalk(
   alter: (edge: TestEdge, planted: Planted) => Promise<void>,
@@ -46,7 +46,7 @@ export async function prepareWalk(
     const { key } = await bodyOf<{ key: string }>(await first.send('POST', `/chat-apps/${id}/keys`, { token }))
     return { id, key }
   }
-  // over the same space, by somebody who does not see all of it
+  // over the same space, by a subject who may not see all of it
   const mine = await makeApp(tokens.carol, { name: 'Mine', knowledgeSpaceIds: [planted.space] })
   const theirs = await makeApp(tokens.bob, { name: 'Theirs' })
   // pages are named by a setting, and applications have their ids from the daemon

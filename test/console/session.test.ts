@@ -173,10 +173,10 @@ describe.runIf(hasBrowser)('in the browser', () => {
     await close()
   })
 
-  it('a tab that was duplicated renews no token while the first one is open, and renews it once that is closed', async () => {
+  it('a duplicated tab renews no token while the first tab is open, and renews it once that is closed', async () => {
     const { page, close } = await openTab(console.url, await console.signedIn())
     await page.getByRole('heading', { name: 'Spaces', level: 1 }).waitFor()
-    // so near to its end that every request renews the token
+    // expires now, so every request renews the token
     const stored: object = JSON.parse(String(await page.evaluate(`sessionStorage.getItem('ks.session')`)))
     const ending = JSON.stringify({ ...stored, expiresAt: Date.now() })
     const copy = await page.context().newPage()

@@ -26,11 +26,11 @@ function table(): string {
 describe('docs/security.md', () => {
   const text = readFileSync(new URL('../../docs/security.md', import.meta.url), 'utf8')
 
-  it('has the table of callers as the contract gives it', () => {
+  it('has the table of callers that the contract gives', () => {
     expect(text).toContain(table())
   })
 
-  it('names the operations that are open to all, and those for the operator, for every scope and for visitors', () => {
+  it('lists the public operations, and those for the operator, for every scope and for visitors', () => {
     expect(text).toContain(`Open to all: ${named(routes.filter(({ scope }) => scope === 'public'))}.`)
     expect(text).toContain(`For the operator alone: ${named(routes.filter(({ only }) => only === 'operator'))}.`)
     expect(text).toContain(

@@ -10,7 +10,7 @@ import { type Ground, REQUESTS, type Wanted } from './idempotency/requests.js'
 
 const WRITES = (allRoutes as readonly RouteDefinition[]).filter(acceptsIdempotencyKey)
 const AT_ONCE = 5
-/** Of these one request has the effect, and the others are refused for it. */
+/** Operations of which one request succeeds, with this status, and the others get 409. */
 const ONE_ONLY: Readonly<Record<string, number>> = {
   createKnowledgeSpace: 201,
   startEmbeddingMigration: 202,
@@ -57,7 +57,7 @@ async function send(route: RouteDefinition, { values, query, ...sent }: Wanted):
 
 describe('five requests at once', () => {
   test.each(WRITES.map((route) => [`${route.method} ${route.path}`, route] as const))(
-    'with %s succeed or are refused, and none fails for another',
+    'of %s succeed or are refused with a status of the contract, and none fails with 500',
     async (_title, route) => {
       const prepare = REQUESTS[route.id]
       if (prepare === undefined) throw new Error(`no request is known that ${route.id} answers with a success`)
@@ -65,17 +65,17 @@ describe('five requests at once', () => {
       const answers = await five(() => send(route, wanted))
       const statuses = answers.map(({ status }) => status).sort()
       const bodies = await Promise.all(answers.map((answer) => answer.text()))
-      const told = `${statuses} ${bodies} ${JSON.stringify(edge.log.slice(-2))}`
+      const context = `${statuses} ${bodies} ${JSON.stringify(edge.log.slice(-2))}`
       const success = Object.keys(route.ok).map(Number)
-      expect(success, told).toContain(statuses[0])
-      for (const status of statuses) expect([...success, ...route.errors], told).toContain(status)
+      expect(success, context).toContain(statuses[0])
+      for (const status of statuses) expect([...success, ...route.errors], context).toContain(status)
       const one = ONE_ONLY[route.id]
-      if (one !== undefined) expect(statuses, told).toEqual([one, ...Array(AT_ONCE - 1).fill(409)])
+      if (one !== undefined) expect(statuses, context).toEqual([one, ...Array(AT_ONCE - 1).fill(409)])
     },
     60_000,
   )
 
-  test('give five spaces one slug: one has it, four are refused with 409', async () => {
+  test('that rename five spaces to one slug: one succeeds, four get 409', async () => {
     const token = edge.tokens.ada
     const make = (json: object) => edge.send('POST', '/knowledge-spaces', { token, json })
     const made = await five(
@@ -87,7 +87,7 @@ describe('five requests at once', () => {
     expect(renamed.map(({ status }) => status).sort()).toEqual([200, 409, 409, 409, 409])
   })
 
-  test('name one end user, one conversation, one message or one question of an application, and all are answered', async () => {
+  test('for one end user, conversation, message or annotation of an application get no 500', async () => {
     const token = planted.key
     const chat = (method: string, path: string, json: object) => edge.send(method, `/v1${path}`, { token, json })
     const { conversation_id, message_id } = planted.ids

@@ -133,7 +133,7 @@ const OWNERS: Record<string, RegExp> = {
   chat_end_users: /./,
 }
 
-/** Rows of which nothing else has a copy, by table. */
+/** Ids of rows that cannot be derived from others, by table. */
 function originals(): Record<string, unknown[]> {
   const tables = [
     'spaces',
@@ -186,13 +186,13 @@ test('a damaged row is named or left out: lists, questions and status of everyth
     `FIGURE damaged-cells-served: cells ${counts.cells}, reads ${counts.requests}, refused by name ${counts.refused - wrong.length}, otherwise ${wrong.length}\n`,
   )
   expect(wrong).toEqual([])
-  // work in the background met the damage too, and removed nothing that cannot be derived again
+  // background work met the damage too, and removed no row that cannot be derived
   expect(originals()).toEqual(before)
   // `plant` fills most tables; `test/engine/integrity/damaged-rows.test.ts` fills all
   expect(counts.cells).toBeGreaterThan(180)
 })
 
-/** Messages of the planted conversation, and one more that is sent to it. */
+/** Sends a message to the planted conversation and lists its messages. */
 async function converse() {
   const { key, ids } = planted
   const { conversation_id = '' } = ids

@@ -151,7 +151,7 @@ async function leaveKilled(): Promise<{ dataDir: string; id: string }> {
   }
 }
 
-test('ksd refuses a database whose log was removed after a kill, with exit 65, and keeps all objects once told to go on', {
+test('ksd exits with 65 if the log was removed after a kill, and keeps all objects once store.json is removed', {
   timeout: 120_000,
 }, async () => {
   const { dataDir, id } = await killed()

@@ -59,7 +59,7 @@ describe('a token of the data directory', () => {
     ).toBe(false)
   })
 
-  test('A05: has a leeway of a minute before its begin, and none after its end', async () => {
+  test('A05: has a leeway of a minute before iat and none after exp', async () => {
     await accept(await signedToken(dataDir, { nbf: now() + 50 }))
     await accept(await signedToken(dataDir, { iat: now() + 50 }))
     await accept(await signedToken(dataDir, { exp: now() + 30 }))

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** Whether a process runs whose command line contains a text. One that is killed and not waited for has none. */
+/** Whether a process runs whose command line contains a text. A zombie has no command line. */
 export function isRunning(text: string): boolean {
   return readdirSync('/proc').some((name) => {
     try {

@@ -18,12 +18,12 @@ export interface AtTerminal {
 export interface Shown {
   /** everything that was written to the terminal, stdout and stderr, without colours */
   screen: string
-  /** the same as it was written, with all that a terminal obeys */
+  /** the same as written, with control sequences */
   raw: string
   code: number | null
 }
 
-/** less than the time of a test: a busy machine takes half a minute for the start of a program */
+/** below the timeout of a test; on a busy machine a program takes half a minute to start */
 const LONGEST_MS = 110_000
 
 /** Runs a line of shell at a terminal of its own, as `script` makes one. */

@@ -160,7 +160,7 @@ describe.skipIf(!hasTmux)('in a terminal', () => {
       await other.shows('› From elsewhere.')
       // a thousand pieces, each after a pause
       await shows(`END${PARAGRAPHS - 1}.`, 200_000)
-      // a message is shown before the service has it
+      // the view shows a message before the service stores it
       await expect.poll(asked).toEqual(['First of all.', 'Tell me the story.', 'From elsewhere.'])
       await until(() => !screen().includes('answering') && !other.screen().includes('answering'))
       await leave()

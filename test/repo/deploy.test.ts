@@ -53,7 +53,7 @@ describe('the files for operators', () => {
     const setting = (name: string) => new RegExp(`^${name}=(.*)$`, 'm').exec(unit)?.[1]?.split(' ') ?? []
     expect(setting('RestrictNamespaces').sort()).toEqual(['ipc', 'mnt', 'net', 'pid', 'user', 'uts'])
     expect(setting('RestrictAddressFamilies')).toContain('AF_NETLINK')
-    // with these, the kernel lets nobody mount /proc in a namespace of users
+    // with these, the kernel refuses to mount /proc in a user namespace
     for (const name of ['ProtectKernelTunables', 'ProtectKernelLogs', 'ProtectProc', 'ProcSubset'])
       expect(setting(name), name).toEqual([])
     expect(setting('SystemCallFilter')).toEqual([])

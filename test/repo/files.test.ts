@@ -35,7 +35,7 @@ test('tests are neither focused nor skipped without a reason', () => {
   expect(filesBelow('test').filter((path) => marks.test(readFile(path)))).toEqual([])
 })
 
-test('no script names the host of a package mirror: it is the machine that configures one', () => {
+test('no script names the host of a package mirror: the machine configures it', () => {
   const hosts = /https?:\/\/[\w.-]*(debian|ubuntu|pypi|npmjs|golang|alpinelinux)[\w.-]*\.(org|com)\b/
   const scripts = everything.filter((path) => /^(\.ci|scripts|deploy|bench|bin)\//.test(path))
   expect(scripts).toContain('.ci/run')

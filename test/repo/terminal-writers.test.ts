@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest'
 import { filesBelow, readFile } from './tree.js'
 
-/** The one way of `ks` and `kchat` to stdout and stderr, which makes text safe for terminals. */
+/** All output of `ks` and `kchat` goes through this file, which escapes text for terminals. */
 const WRITER = 'src/cli/terminal-writer.ts'
-/** Files of completion: the shell reads what they write, and they load no stream. */
+/** Completion: the shell reads the output, and the file must load little. */
 const FOR_SHELLS = ['src/cli/complete.ts']
 
 const WRITES =
@@ -11,17 +11,17 @@ const WRITES =
 
 const programs = ['src/cli', 'src/commands', 'src/kchat', 'src/client', 'src/mcp'].flatMap(filesBelow)
 
-it('A73: writes to stdout and stderr by terminal-writer.ts alone', () => {
+it('A73: only terminal-writer.ts writes to stdout and stderr', () => {
   const writers = programs.filter((file) => /\.tsx?$/.test(file) && WRITES.test(readFile(file)))
   expect(writers).toEqual(FOR_SHELLS)
 })
 
-it('guards the terminal before ks and kchat do anything else', () => {
+it('ks and kchat guard the terminal first', () => {
   for (const file of ['src/cli/main.ts', 'src/cli/start.ts', 'src/kchat/main.ts'])
     expect([file, /\): Promise<void> \{\n {2}guardOutput\('\w+'\)\n/.test(readFile(file))]).toEqual([file, true])
 })
 
-it('writes sequences for terminals in few files, which draw views', () => {
+it('only the files that draw views write sequences for terminals', () => {
   const drawing = programs.filter((file) => /writeControls\(|frameStream\(|lineStream\(/.test(readFile(file)))
   expect(drawing.sort()).toEqual([
     'src/cli/progress.ts',

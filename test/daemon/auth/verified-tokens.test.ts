@@ -85,7 +85,7 @@ describe('a token that was verified', () => {
     expect(asked).toEqual(['mine', 'mine', 'mine'])
   })
 
-  it('is refused from its end on, without the leeway of clocks, also where it was verified a moment before', async () => {
+  it('is refused from its exp on without leeway, even if it is in the cache of verified tokens', async () => {
     vi.useFakeTimers({ toFake: ['Date'] })
     const end = seconds() + 5
     const token = await signedToken(dataDir, { exp: end })

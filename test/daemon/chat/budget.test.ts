@@ -27,7 +27,7 @@ afterAll(async () => {
   await server.close()
 })
 
-/** Asks an application without a space until it is refused, or so often. @returns codes of the refusals */
+/** Sends some questions to an application without a space. @returns codes of the refusals */
 async function askOften(token: string, times: number, more: object = {}): Promise<string[]> {
   const app = await bodyOf<ChatApp>(
     await chat.edge.send('POST', '/chat-apps', { token, json: { name: 'Free', ...more } }),
@@ -50,9 +50,9 @@ test('applications of a tenant without a space share the daily budget of the dep
   expect(refused.length).toBeGreaterThan(0)
   expect(new Set(refused)).toEqual(new Set(['provider_quota_exceeded']))
   const from = server.requests.length
-  // neither another application nor another kind of call has a budget of its own
+  // a second application has no separate budget
   expect(await askOften(ada, 2)).toHaveLength(2)
   expect(server.requests.length - from).toBe(0)
-  // another tenant has
+  // another tenant does
   expect(await askOften(bob, 1)).toEqual([])
 })

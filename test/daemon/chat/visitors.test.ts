@@ -82,7 +82,7 @@ describe('the agent of a page', () => {
     '/sourcesx',
   ]
 
-  test('reads nothing outside of published documents, for visitors and holders of keys alike', async () => {
+  test('reads only published documents, for visitors and keys alike', async () => {
     const { fs } = running.engine
     await fs.write(OWNER, visited.chat.spaceId, { path: '/workspaces/board/plan.md', content: `${SECRET} salaries` })
     const { traceId } = await ask(running.engine, OWNER, visited.chat.spaceId, 'When does the shop open?')
@@ -106,7 +106,7 @@ describe('the agent of a page', () => {
 })
 
 describe('limits of visitors', () => {
-  test('leave the limit of keys alone, also for requests that are refused', async () => {
+  test('take nothing from the limit of keys, not even by refused requests', async () => {
     await visited.serve([visited.chat.app], { rateLimit: 6 })
     const [visitor, second, holder] = [await visited.visit(), await visited.visit(), await visited.holder()]
     const statuses: number[] = []
@@ -118,7 +118,7 @@ describe('limits of visitors', () => {
     await visited.serve([visited.chat.app])
   })
 
-  test('keep half of the answers at once for holders of keys', async () => {
+  test('leave half of the concurrent answers to keys', async () => {
     const app = await visited.create({ maxConcurrentRequests: 2 })
     await visited.serve([app])
     const [one, two, holder] = [await visited.visit(app), await visited.visit(app), await visited.holder(app)]
@@ -149,7 +149,7 @@ describe('limits of visitors', () => {
       statuses.push((await visitor.call('GET', `/messages/${message_id}/suggested?user=${visitor.user}`)).status)
     }
     expect([statuses[0], statuses.at(-1)]).toEqual([200, 429])
-    // eight, and what time gives back; without the limit of titles and suggestions it is 24
+    // eight and some refill; 24 if titles and suggestions did not count
     expect(callsOfModel() - from).toBeLessThan(16)
   })
 })
@@ -162,7 +162,7 @@ describe('suggested questions', () => {
   const asked = async (caller: ChatCaller) =>
     (await bodyOf<{ message_id: string }>(await caller.ask('hello', { response_mode: 'blocking' }))).message_id
 
-  test('are made by one call of the model, for requests at once and after a restart', async () => {
+  test('are made by one call of the model, for concurrent requests and after a restart', async () => {
     const engine = await startEngine({
       providers: [{ ...PROVIDER, baseUrl: `${server.url}/v1` }],
       defaultGenerator: MODEL,
@@ -183,7 +183,7 @@ describe('suggested questions', () => {
     await engine.end()
   })
 
-  test('are asked for again after the model failed', async () => {
+  test('are requested again after the model failed', async () => {
     const app = await visited.create({ suggestedQuestionsAfterAnswer: true })
     const holder = await visited.holder(app)
     const id = await asked(holder)
@@ -197,7 +197,7 @@ describe('suggested questions', () => {
 describe('what a visitor sees', () => {
   const json = async (response: Response) => await bodyOf<Record<string, unknown>>(response)
 
-  test('is a list of fields, none of which names the owner, a model or a price', async () => {
+  test('is a fixed list of fields without owner, model or price', async () => {
     const app = await visited.create({ mode: 'agent-chat', knowledgeSpaceIds: [visited.chat.spaceId] })
     await visited.serve([app])
     const visitor = await visited.visit(app)
@@ -245,7 +245,7 @@ describe('what a visitor sees', () => {
     server.always({ kind: 'status', status: 401 })
     const blocking = await visitor.ask('hello', { response_mode: 'blocking' })
     const events = await eventsOf(await visitor.ask('hello'))
-    const told = await json(await holder.ask('hello', { response_mode: 'blocking' }))
+    const full = await json(await holder.ask('hello', { response_mode: 'blocking' }))
     server.always()
     const failed = await json(blocking)
     expect(failed).toMatchObject({ code: 'provider_not_initialize', status: 400 })
@@ -254,7 +254,7 @@ describe('what a visitor sees', () => {
     const history = await (await visitor.call('GET', page)).text()
     expect(history).toContain(String(failed.message))
     expect(JSON.stringify([failed, events, history])).not.toContain('acme')
-    expect(told.message).toContain('acme-models')
+    expect(full.message).toContain('acme-models')
   })
 
   test('does not name the owner with the answer of an annotation', async () => {
@@ -265,15 +265,15 @@ describe('what a visitor sees', () => {
     await holder.call('POST', '/apps/annotation-reply/enable', { score_threshold: 0.9 })
     const parameters = async () => Object(await json(await holder.call('GET', '/parameters'))).annotation_reply
     await expect.poll(parameters).toEqual({ enabled: true })
-    const told = await eventsOf(await holder.ask('Who are you?'))
-    expect(Object(told.at(-1)?.metadata).annotation_reply.account.name).toBe('ada')
+    const full = await eventsOf(await holder.ask('Who are you?'))
+    expect(Object(full.at(-1)?.metadata).annotation_reply.account.name).toBe('ada')
     const events = await eventsOf(await visitor.ask('Who are you?'))
     expect(events.at(-1)?.metadata).toEqual({ retriever_resources: [], annotation_reply: { id: expect.any(String) } })
   })
 })
 
 describe('an application without citations', () => {
-  test('shows counts in place of passages to holders of keys, and forgets what a deleted document said', async () => {
+  test('shows counts instead of passages to keys, and removes answers that quote a deleted document', async () => {
     const { engine } = running
     const space = await engine.spaces.create(OWNER, { name: 'Margins', slug: 'margins' })
     const [margin] = await ingest(engine, OWNER, space.id, { 'margin.md': '# Margin\n\nThe lamp has 61 percent.\n' })

@@ -13,8 +13,8 @@ function visits(rateLimit = 0): ChatVisits {
 beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }))
 afterEach(() => void vi.useRealTimers())
 
-/** How often something is let through before it is refused. */
-async function letThrough(work: () => unknown): Promise<number> {
+/** Counts how often work succeeds before a limit refuses it. */
+async function countAdmitted(work: () => unknown): Promise<number> {
   for (let done = 0; done < 200; done++)
     try {
       await work()
@@ -25,36 +25,36 @@ async function letThrough(work: () => unknown): Promise<number> {
   return 200
 }
 
-test('one address begins a share of the new visits, and another address still begins its own', async () => {
+test('one address begins at most 20 new visits, and another address still begins as many', async () => {
   const all = visits()
   const begin = (address: string) => () => all.ofVisitor(APP, undefined, address)
-  expect(await letThrough(begin('203.0.113.1'))).toBe(20)
-  // what is refused uses up nothing of what all visitors share
-  expect(await letThrough(begin('203.0.113.1'))).toBe(0)
-  expect(await letThrough(begin('203.0.113.2'))).toBe(20)
-  expect(await letThrough(begin('203.0.113.3'))).toBe(20)
-  expect(await letThrough(begin('203.0.113.4'))).toBe(0)
+  expect(await countAdmitted(begin('203.0.113.1'))).toBe(20)
+  // a refused visit does not count for the limit of all visitors
+  expect(await countAdmitted(begin('203.0.113.1'))).toBe(0)
+  expect(await countAdmitted(begin('203.0.113.2'))).toBe(20)
+  expect(await countAdmitted(begin('203.0.113.3'))).toBe(20)
+  expect(await countAdmitted(begin('203.0.113.4'))).toBe(0)
 })
 
-test('a visit is continued within the limit of its visitor, without a new one', async () => {
+test('continuing a visit counts for its visitor, not for new visits', async () => {
   const all = visits()
   const { token, user } = await all.ofVisitor(APP, undefined, 'here')
-  expect(await letThrough(() => all.ofVisitor(APP, token, 'here'))).toBe(60)
+  expect(await countAdmitted(() => all.ofVisitor(APP, token, 'here'))).toBe(60)
   expect((await all.ofVisitor(APP, undefined, 'here')).user).not.toBe(user)
 })
 
-test('one address causes half of the calls of the model that all visitors may cause, with however many visits', async () => {
+test('one address makes at most half of the model calls of all visitors, with any number of visits', async () => {
   const all = visits()
   const visit = (user: string) => ({ tenant: 'local', appId: APP, user, isOwner: false })
   let sent = 0
-  expect(await letThrough(() => all.countModelCall(visit('visitor-1'), 'here'))).toBe(8)
-  expect(await letThrough(() => all.countModelCall(visit(`visitor-${++sent}0`), 'here'))).toBe(22)
-  expect(await letThrough(() => all.countModelCall(visit(`visitor-${++sent}0`), 'there'))).toBe(30)
+  expect(await countAdmitted(() => all.countModelCall(visit('visitor-1'), 'here'))).toBe(8)
+  expect(await countAdmitted(() => all.countModelCall(visit(`visitor-${++sent}0`), 'here'))).toBe(22)
+  expect(await countAdmitted(() => all.countModelCall(visit(`visitor-${++sent}0`), 'there'))).toBe(30)
 })
 
-test('visitors together make half of the requests that rateLimit allows to keys', async () => {
+test('all visitors together make half of the requests that rateLimit allows to keys', async () => {
   const all = visits(30)
   let sent = 0
   const next = () => ({ tenant: 'local', appId: APP, user: `visitor-${++sent}`, isOwner: false })
-  expect(await letThrough(() => all.admit(next(), INFO))).toBe(15)
+  expect(await countAdmitted(() => all.admit(next(), INFO))).toBe(15)
 })

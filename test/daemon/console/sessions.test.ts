@@ -39,7 +39,7 @@ describe('the token of a console tab', () => {
     expect([answer.status, answer.headers.get('x-error-code')]).toEqual([403, 'scope-missing'])
   })
 
-  it('signs only tokens that end with its session: at its end, and when its id is revoked', async () => {
+  it('signs only tokens that end with its session and are revoked with it', async () => {
     const tab = await openTab()
     const { token, expiresAt } = await bodyOf<{ token: string; expiresAt: string }>(await programToken(tab.token))
     expect(Date.parse(expiresAt)).toBeLessThanOrEqual(Date.now() + 12 * 60 * 60 * 1000)
@@ -49,14 +49,14 @@ describe('the token of a console tab', () => {
     expect(await statusOf(token)).toBe(401)
   })
 
-  it('has the id of its session, as the token after a renewal has', async () => {
+  it('has the id of its session, before and after a renewal', async () => {
     const { code, sessionId } = await codeOf()
     const tab = await bodyOf<Tab>(await exchange(code))
     const next = await bodyOf<Tab>(await renew(tab.renewal))
     expect([tab.id, tokenClaims(tab.token).id, tokenClaims(next.token).id]).toEqual(Array(3).fill(sessionId))
   })
 
-  it('ends its own session, as the button that signs out does', async () => {
+  it('can end its own session', async () => {
     const tab = await openTab()
     expect((await revoke(tab.id, tab.token)).status).toBe(204)
     expect([await statusOf(tab.token), (await renew(tab.renewal)).status]).toEqual([401, 401])
@@ -77,7 +77,7 @@ describe('revoking the id of a session', () => {
     expect((await exchange(code)).status).toBe(401)
   })
 
-  it('ends a session that goes on after a restart, with its revocation and its used renewals kept', async () => {
+  it('is kept across a restart, as are used renewals, while other sessions continue', async () => {
     const [revoked, used, live] = [await openTab(), await openTab(), await openTab()]
     await revoke(revoked.id)
     await renew(used.renewal)
@@ -96,7 +96,7 @@ describe('revoking the id of a session', () => {
 })
 
 describe('a renewal', () => {
-  it('gets the next token once, and one renewal after the other goes on with the session', async () => {
+  it('gets the next token and the next renewal, several times in a row', async () => {
     let tab = await openTab()
     for (let turn = 0; turn < 3; turn++) {
       const answer = await renew(tab.renewal)
@@ -106,7 +106,7 @@ describe('a renewal', () => {
     }
   })
 
-  it('that is used again ends the session at every gateway, with the token and the renewal that its first use got', async () => {
+  it('that is used twice ends the session at every gateway, with the token and renewal of its first use', async () => {
     const tab = await openTab()
     const next = await bodyOf<Tab>(await renew(tab.renewal))
     expect((await renew(tab.renewal, other)).status).toBe(401)
@@ -114,14 +114,14 @@ describe('a renewal', () => {
     expect((await renew(next.renewal)).status).toBe(401)
   })
 
-  it('that two clients use at once is good for one of them at most, and ends the session', async () => {
+  it('that two clients use at once works for one at most, and ends the session', async () => {
     const { renewal, token } = await openTab()
     const answers = await Promise.all([renew(renewal), renew(renewal, other)])
     expect(answers.filter(({ status }) => status === 201).length).toBeLessThanOrEqual(1)
     expect(await statusOf(token)).toBe(401)
   })
 
-  it('of one session leaves other sessions as they are', async () => {
+  it('that is used twice does not affect other sessions', async () => {
     const [one, two] = [await openTab(), await openTab()]
     await renew(one.renewal)
     await renew(one.renewal)

@@ -30,7 +30,7 @@ const initialize = (protocolVersion: string) => ({
 const boundedSessions = (limits: { perCaller?: number; most?: number; idleMs?: number }) =>
   new McpSessions({ version: '0', dispatch: async (request) => edge.app.fetch(request, {}), limits })
 
-/** Requests to sessions without a daemon around them. */
+/** Sends requests to sessions without a daemon. */
 function clientOf(sessions: McpSessions) {
   const headers = { ...HEADERS, 'content-type': 'application/json' }
   const post = (body: unknown, key: string, tenant: string, more = {}) =>
@@ -48,7 +48,7 @@ function clientOf(sessions: McpSessions) {
       await response.text()
       return response.status
     },
-    /** Opens the stream on which the service sends by itself. */
+    /** Opens the stream for messages that the service sends unasked. */
     stream: async (key: string, tenant: string, id: string) => {
       const request = new Request('http://x/mcp', { headers: { accept: 'text/event-stream', 'mcp-session-id': id } })
       const { body } = await sessions.handle(request, undefined, { key, tenant, token: 't', mayWrite: false })
@@ -183,14 +183,14 @@ test('a tenant that takes every session, with streams held open, loses its oldes
   // its stream ends, the others go on
   expect((await streams[0]?.read())?.done).toBe(true)
   expect(await ping('b', theirs[1] ?? '', 'flood')).toBe(200)
-  // whatever the other tenant does now costs its own sessions
+  // further sessions of the other tenant end its own
   for (let n = 0; n < 12; n++) expect((await open(`s${n}`, 'flood')).status).toBe(200)
   expect(await ping('v', own.id, 'victim')).toBe(200)
   expect(sessions.count).toBe(6)
   await sessions.close()
 })
 
-test('sessions without a stream end before those with one, and the caller with most of a tenant pays first', async () => {
+test('sessions without a stream end first, and of a tenant those of the caller with the most', async () => {
   const sessions = boundedSessions({ most: 4 })
   const { open, stream, ping } = clientOf(sessions)
   const lone = await open('lone', 'a')
@@ -204,12 +204,12 @@ test('sessions without a stream end before those with one, and the caller with m
   await sessions.close()
 })
 
-test('a tenant is refused only where every session belongs to a tenant that has no more than its share', async () => {
+test('a tenant gets 503 only if no other tenant has more than its share of the sessions', async () => {
   const sessions = boundedSessions({ most: 3 })
   const { open } = clientOf(sessions)
   for (const tenant of ['a', 'b', 'c']) expect((await open(tenant, tenant)).status).toBe(200)
   expect((await open('d', 'd')).status).toBe(503)
-  // one that has a session may replace it
+  // a tenant with a session may replace it
   expect((await open('a', 'a')).status).toBe(200)
   expect(sessions.count).toBe(3)
   await sessions.close()
