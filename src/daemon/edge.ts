@@ -118,7 +118,7 @@ export function createEdge<Session, Failure>(options: EdgeOptions, dialect: Dial
     }
     const started = performance.now()
     const answer = await answered(exchange, dialect)
-    const response = request.method === 'HEAD' ? await withoutBody(answer) : answer
+    const response = request.method === 'HEAD' ? await withoutBody(answer, exchange.streaming) : answer
     const ms = performance.now() - started
     const route = path?.methods.get(operationMethod(request))?.route
     options.deps.requests.answered(route, response.status, ms)

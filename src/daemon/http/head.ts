@@ -10,15 +10,12 @@ export function allowOf(methods: Iterable<string>): string {
   return [...known].sort().join(', ')
 }
 
-/** Events, and bundles. */
-const STREAMED = /^(text\/event-stream|application\/x-tar)\b/
-
-/** The answer to HEAD: what GET is answered with, its length included, without the bytes. */
-export async function withoutBody(response: Response): Promise<Response> {
+/** The response to HEAD: that to GET without its bytes; its length is included unless it is streamed. */
+export async function withoutBody(response: Response, isStreamed: boolean): Promise<Response> {
   const { status } = response
   const headers = new Headers(response.headers)
-  // streams are let go unread: one that is made as it is sent has no length, a file has said its own
-  if (headers.has('content-length') || STREAMED.test(headers.get('content-type') ?? '')) await response.body?.cancel()
+  // a stream may be too long for memory, and a file has stated its length
+  if (isStreamed || headers.has('content-length')) await response.body?.cancel()
   else if (response.body !== null) headers.set('content-length', String((await response.arrayBuffer()).byteLength))
   return new Response(null, { status, headers })
 }
