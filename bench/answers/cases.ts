@@ -137,7 +137,7 @@ function holdsOneOf(answers: readonly string[]): (text: string) => boolean {
   return (text) => wanted.some((answer) => comparable(text).includes(answer))
 }
 
-/** Letters and digits alone, lower case. */
+/** Only letters and digits, in lower case. */
 function comparable(text: string): string {
   return text
     .normalize('NFKC')

@@ -22,7 +22,7 @@ export interface AnswerBars {
   medianLength: number
 }
 
-/** Sums up the verdicts on a set of questions. @param bars absent for a set that has none of its own */
+/** Sums up the verdicts on a set of questions. @param bars absent for a set without bars */
 export function answerFigures(name: string, verdicts: readonly Verdict[], bars?: AnswerBars): Figure[] {
   const answered = verdicts.filter(({ isAnswered }) => isAnswered)
   const unanswered = verdicts.filter(({ isAnswered }) => !isAnswered)

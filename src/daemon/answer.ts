@@ -113,7 +113,7 @@ export async function sentStream(exchange: Exchange, operation: Operation, resul
   const body = result as JsonBody<unknown>
   if (exchange.options.checkResponses) assertBody(operation, 200, await body.value())
   if (body.kept !== undefined) return jsonBytesReply(200, body.kept)
-  // the edge waits for replies in one piece alone, and this one may show writes that are not durable yet
+  // the edge does not wait for streamed replies, and this one may show writes that are not durable yet
   await exchange.options.deps.engine.durable()
   const bytes = body.pieces()
   return sentBytes(exchange, operation, { bytes, close: () => undefined }, { 'content-type': 'application/json' })
