@@ -32,7 +32,7 @@ export function isLanguageCode(code: string): boolean {
 export function installedLanguages(folder?: string): string[] {
   const found = new Set<string>()
   for (const path of packageFolders()) {
-    for (const name of namesIn(path)) if (isLanguageCode(name) && existsSync(packed(path, name))) found.add(name)
+    for (const name of namesIn(path)) if (isLanguageCode(name) && exists(packed(path, name))) found.add(name)
   }
   if (folder !== undefined) {
     for (const name of namesIn(folder)) {
@@ -51,10 +51,19 @@ export function installedLanguages(folder?: string): string[] {
 export function languageData(code: string, folder?: string): Uint8Array | undefined {
   if (!isLanguageCode(code)) return undefined
   const own = folder === undefined ? [] : [join(folder, `${code}${ENDING}`), join(folder, `${code}${ENDING}.gz`)]
-  const path = [...own, ...packageFolders().map((scope) => packed(scope, code))].find((one) => existsSync(one))
+  const path = [...own, ...packageFolders().map((scope) => packed(scope, code))].find(exists)
   if (path === undefined) return undefined
   const bytes = readFileSync(path)
   return path.endsWith('.gz') ? gunzipSync(bytes) : bytes
+}
+
+/** Whether a file is there and may be read: the reading process gets an error for paths outside of its folders. */
+function exists(path: string): boolean {
+  try {
+    return existsSync(path)
+  } catch {
+    return false
+  }
 }
 
 /** Where a user's own data of languages lies. */

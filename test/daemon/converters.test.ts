@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, expect, it } from 'vitest'
 import { bodyOf } from '../helpers/daemon.js'
+import { pathWithout } from '../helpers/path-without.js'
 import { until } from '../helpers/until.js'
 import { endAll, folder, type Given, start } from '../helpers/whole-daemon.js'
 
@@ -37,6 +38,23 @@ it('a converter of the settings makes a file readable that is not, and a refusal
   expect(await ingested({})).toMatchObject({ parserStatus: 'failed' })
   const argv = [process.execPath, program, '{input}']
   expect(await ingested({ converters: [{ types: ['wxz'], argv }] })).toMatchObject({ parserStatus: 'parsed' })
+})
+
+it('a converter that nothing confines starts only where unconfinedPrograms allows it', {
+  timeout: LONG_MS,
+}, async () => {
+  const program = join(folder(), 'converter.cjs')
+  writeFileSync(program, "process.stdout.write('# Letter\\n\\nThe ferry sails at nine.\\n')")
+  const converters = [{ types: ['wxz'], argv: [process.execPath, program, '{input}'] }]
+  const path = process.env.PATH
+  process.env.PATH = pathWithout(['bwrap', 'unshare'], join(folder(), 'bin'))
+  try {
+    const refused = await ingested({ converters })
+    expect(refused).toMatchObject({ parserStatus: 'failed' })
+    expect(await ingested({ converters, unconfinedPrograms: true })).toMatchObject({ parserStatus: 'parsed' })
+  } finally {
+    process.env.PATH = path
+  }
 })
 
 it('a converter without an input, or without types, is no setting', async () => {

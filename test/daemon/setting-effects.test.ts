@@ -357,6 +357,7 @@ const ELSEWHERE = {
   backend: ['test/postgres/ksd.test.ts', 'KS_DAEMON_BACKEND'],
   backendPasswordFile: ['test/postgres/password.test.ts', 'gets that of a file'],
   keys: ['test/postgres/ksd.test.ts', 'must have the same keys'],
+  unconfinedPrograms: ['test/daemon/converters.test.ts', 'unconfinedPrograms: true'],
   retentionBatchRows: ['test/engine/retention/sweep.test.ts', 'batchRows: 2'],
 } as const
 

@@ -26,7 +26,11 @@ let talk: string
 beforeAll(async () => {
   server = await startFakeOpenAi({
     models: ['talker'],
-    answer: (messages) => ANSWERS[messages.at(-1)?.content ?? ''] ?? `You wrote ${messages.at(-1)?.content.length}`,
+    answer: (messages) => {
+      const content = messages.at(-1)?.content ?? ''
+      if (content.startsWith('{"passages"')) return 'It says so in the first passage. [1]'
+      return ANSWERS[content] ?? `You wrote ${content.length}`
+    },
   })
   running = await startEngine({
     providers: [{ ...PROVIDER, baseUrl: `${server.url}/v1`, contextTokens: { '*': 131_072 } }],

@@ -48,7 +48,9 @@ describe('the drawing process', () => {
     const box = { x: 100, y: 100, width: 200, height: 100 }
     const red = await drawer.draw({ ...page, box, maxSide: 100 }, 'a', { path })
     expect(red).toMatchObject({ width: 100, height: 50 })
-    await expect(drawer.draw({ ...page, page: 2, maxSide: 100 }, 'a', { path })).rejects.toMatchObject({ code: 'not-found' })
+    await expect(drawer.draw({ ...page, page: 2, maxSide: 100 }, 'a', { path })).rejects.toMatchObject({
+      code: 'not-found',
+    })
   })
 
   it('tells of pictures that claim to be enormous, and stays small', { timeout: 120_000 }, async () => {

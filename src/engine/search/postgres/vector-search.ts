@@ -130,11 +130,7 @@ function cosinesOf({ key }: VectorSpaceRow, query: Buffer, nodes: readonly numbe
 }
 
 /** Cosines with vectors that are picked by their keys alone: in the order of an index, the first. */
-function* background(
-  { key }: VectorSpaceRow,
-  query: Buffer,
-  { text, values }: Limits,
-): Read<Background | undefined> {
+function* background({ key }: VectorSpaceRow, query: Buffer, { text, values }: Limits): Read<Background | undefined> {
   const rows = yield* sql.all<{ cosine: number }>(
     `SELECT -(v <#> ?::halfvec) cosine FROM ${IN}.vectors
      WHERE vector_space = ?${text} ORDER BY ${sampleOf('node')} LIMIT ${BACKGROUND_SAMPLES}`,
