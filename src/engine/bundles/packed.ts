@@ -14,12 +14,12 @@ export interface PartHashes {
   whole?: string
 }
 
-/** A part that does not have its form. */
+/** A part that does not fit its schema. */
 class Misfit extends Error {}
 
 /**
- * Checks a packed part of a version against its schema while it arrives: no more than one element, item or section of it
- * is in memory.
+ * Checks a packed part of a version against its schema while it arrives: one element, item or section is in memory at a
+ * time.
  */
 export class PackedCheck {
   readonly #inflate: Inflate = createInflate({ chunkSize: 64 * 1024 })

@@ -28,7 +28,10 @@ while [ "$1" != -- ]; do
   shift 2
 done
 shift
-for node in null zero full random urandom; do point /dev/null /dev/$node; mount --bind /dev/$node "$root/dev/$node"; done
+for node in null zero full random urandom; do
+  point /dev/null /dev/$node
+  mount --bind /dev/$node "$root/dev/$node"
+done
 for link in fd:fd stdin:fd/0 stdout:fd/1 stderr:fd/2; do ln -s /proc/self/\${link#*:} "$root/dev/\${link%%:*}"; done
 mkdir -p "$root$work"
 while read -r _ _ _ _ at _; do

@@ -38,7 +38,8 @@ const KERNEL = ['/dev', '/proc', '/sys']
 
 /**
  * Everything that a program sees of the disk, parents before children: what the system installs, folders of the search
- * path, the package of the program, absolute paths of its command line, and paths that the operator lists. Secrets inside of these are covered.
+ * path, the package of the program, absolute paths of its command line, and paths that the operator lists. Secrets in
+ * these are covered.
  */
 export function visiblePaths({ argv, paths = [] }: ProgramPaths, secrets: readonly string[]): VisiblePath[] {
   const hidden = secrets.flatMap((path) => realOf(path) ?? [])
@@ -59,8 +60,8 @@ export function visiblePaths({ argv, paths = [] }: ProgramPaths, secrets: readon
     visible.set(target, isWithin(target, '/dev') ? 'device' : 'read-only')
     for (const secret of hidden)
       if (isWithin(secret, target))
-        for (const place of new Set([path, target]))
-          visible.set(join(place, relative(target, secret)), isFolder(secret) ? 'empty-folder' : 'empty-file')
+        for (const shown of new Set([path, target]))
+          visible.set(join(shown, relative(target, secret)), isFolder(secret) ? 'empty-folder' : 'empty-file')
   }
   return withoutRepeats([...visible].map(([path, as]) => ({ path, as })))
 }
@@ -69,9 +70,11 @@ export function visiblePaths({ argv, paths = [] }: ProgramPaths, secrets: readon
 function withoutRepeats(entries: VisiblePath[]): VisiblePath[] {
   const kept: VisiblePath[] = []
   for (const entry of entries.sort((one, other) => depth(one.path) - depth(other.path))) {
-    const around = kept.findLast(({ path }) => isWithin(entry.path, path))
+    const parent = kept.findLast(({ path }) => isWithin(entry.path, path))
     const isEmpty = entry.as.startsWith('empty')
-    if (around === undefined ? !isEmpty : around.as !== entry.as) kept.push(entry)
+    // nothing can be mounted over a file that its covered folder does not show
+    const isCovered = isEmpty && (parent === undefined || parent.as === 'empty-folder')
+    if (!isCovered && parent?.as !== entry.as) kept.push(entry)
   }
   return kept
 }

@@ -69,7 +69,7 @@ export async function runConverter(run: Conversion): Promise<void> {
   const mark = randomUUID()
   const { argv, by } = await prepare(run)
   const [program = '', ...args] = argv
-  // what it starts inherits this file, which tells its processes from others
+  // its processes inherit this open file and are recognised by it
   const sign = by === 'nothing' ? openSync(join(folder, '.sign'), 'w', 0o600) : undefined
   const child = spawn(program, args, {
     cwd: folder,
