@@ -7,8 +7,8 @@ interface Waiter {
 }
 
 /**
- * Limits how many requests run at once and how many wait. Waiting tenants take turns. When the queue is full, the tenant
- * with most waiting requests loses its latest to a tenant with fewer: a flood of one tenant costs that tenant alone.
+ * Limits how many requests run at once and how many wait. Waiting tenants take turns. When the queue is full, the
+ * tenant with the most waiting requests loses its latest to a tenant with fewer: a flood costs its own tenant only.
  */
 export class FairGate {
   readonly #limit: number
