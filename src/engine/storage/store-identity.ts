@@ -22,9 +22,9 @@ export interface StoreIdentity {
   doubt(): string | undefined
   /** when it was opened, milliseconds since the epoch: what is older came with an earlier start */
   readonly openedAt: number
-  /** Notes an orderly end, right before the database is closed: from here on its log may go. */
+  /** Notes an orderly end, right before the database is closed: from here on its log may be removed. */
   closed(): void
-  /** After it was closed: where others still read it, its log is still needed. */
+  /** Takes the note back after the closing where the log remains, because other processes still read the database. */
   released(): void
 }
 
@@ -33,7 +33,7 @@ interface Beside {
   store: string
   /** starts so far */
   opened: number
-  /** whether the last run ended in order, after which there need be no log; otherwise a missing log is a lost one */
+  /** whether the last run ended in order; if not, a missing log is a lost one */
   closed: boolean
 }
 
