@@ -8,22 +8,22 @@ import { findProgram, type ProgramPaths, type VisiblePath, visiblePaths } from '
 
 export type ConfinedBy = 'bubblewrap' | 'unshare' | 'nothing'
 
-/** A program to be started on data of strangers. */
+/** A program to be started on untrusted data. */
 export interface ProgramStart extends ProgramPaths {
   /** the command line with its placeholders filled in; `argv` decides what it sees */
   filled: readonly string[]
-  /** all that it may write to */
+  /** the only folder that it may write to, besides temporary files */
   folder: string
   /** of each of its processes, where `prlimit` is there */
   limits?: { processorSeconds: number; fileBytes: number }
 }
 
-/** Starts programs where they see no secret, no network and no other process, and end with the first of them. */
+/** Starts programs where they see no secret, no network and no other process; their children end with them. */
 export interface Confinement {
   /**
    * The command line that starts a program confined.
    *
-   * @throws ProgramStartError where the program is not installed, and where nothing confines it and it must be
+   * @throws ProgramStartError where the program is not installed, or nothing confines it and that is not allowed
    */
   prepare(start: ProgramStart): Promise<{ argv: string[]; by: ConfinedBy }>
 }
@@ -125,7 +125,7 @@ async function ownFolders(folder: string): Promise<OwnFolders> {
   return { root: join(own, 'root'), tmp: join(own, 'tmp') }
 }
 
-/** Without that of control groups, which a unit of systemd may forbid. */
+/** Without the namespace of control groups, which a unit of systemd may forbid. */
 const BUBBLEWRAP_NAMESPACES = ['user-try', 'ipc', 'pid', 'net', 'uts'].map((name) => `--unshare-${name}`)
 
 function bubblewrap({ filled, folder }: ProgramStart, { tmp }: OwnFolders, visible: readonly VisiblePath[]): string[] {

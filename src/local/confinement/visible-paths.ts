@@ -23,7 +23,7 @@ const SYSTEM = [
   ...['/var/lib/texmf', '/var/lib/dictionaries-common'],
 ]
 
-/** Entries of /etc without secrets that programs need: the loader, names, locale, fonts, their own settings. */
+/** Entries of /etc without secrets that programs need: for the loader, names, locale, fonts, and their own settings. */
 const ETC =
   /^(?:alternatives|fonts|ghostscript|group|gtk-\d.*|hosts|ImageMagick.*|java.*|ld-musl.*|ld\.so\..*|libreoffice|locale.*|localtime|magic.*|mime\.types|nsswitch\.conf|os-release|paper.*|passwd|perl|protocols|python.*|services|texmf|timezone)$/
 
@@ -33,7 +33,7 @@ const PACKAGES = '/opt'
 const HOMES = ['/home', '/Users']
 /** Folders of programs in a package that has its libraries in other folders. */
 const PROGRAM_FOLDERS = ['bin', 'sbin', 'program', 'libexec']
-/** A confined program has its own ones of these. */
+/** A confined program gets its own instances of these. */
 const KERNEL = ['/dev', '/proc', '/sys']
 
 /**
@@ -43,7 +43,7 @@ const KERNEL = ['/dev', '/proc', '/sys']
  */
 export function visiblePaths({ argv, paths = [] }: ProgramPaths, secrets: readonly string[]): VisiblePath[] {
   const hidden = secrets.flatMap((path) => realOf(path) ?? [])
-  const isBroad = (folder: string) => holdsMore(folder) || [...hidden, homedir()].some((path) => isWithin(path, folder))
+  const isBroad = (folder: string) => isGeneral(folder) || [...hidden, homedir()].some((path) => isWithin(path, folder))
   const wanted = new Set([
     ...SYSTEM,
     ...systemSettings(),
@@ -66,7 +66,7 @@ export function visiblePaths({ argv, paths = [] }: ProgramPaths, secrets: readon
   return withoutRepeats([...visible].map(([path, as]) => ({ path, as })))
 }
 
-/** Leaves out what its nearest folder shows already, whose links must not be followed outside. */
+/** Leaves out paths that a kept parent already shows: a link inside of that must not be followed outside. */
 function withoutRepeats(entries: VisiblePath[]): VisiblePath[] {
   const kept: VisiblePath[] = []
   for (const entry of entries.sort((one, other) => depth(one.path) - depth(other.path))) {
@@ -79,7 +79,7 @@ function withoutRepeats(entries: VisiblePath[]): VisiblePath[] {
   return kept
 }
 
-/** Where a program is installed: its file, and its folder or package where that has nothing else. */
+/** Where a program is installed: its file, and its folder or package unless that contains other things. */
 function packageOf(program: string, isBroad: (folder: string) => boolean): string[] {
   const path = findProgram(program)
   if (path === undefined) return []
@@ -110,8 +110,8 @@ function namedPath(word: string, isBroad: (folder: string) => boolean): string[]
   return isRefused ? [] : [path]
 }
 
-/** Whether a folder is one of many things: of the root, or the home of a user. */
-function holdsMore(folder: string): boolean {
+/** Whether a folder is too general to be shown: one in the root, or the home of a user. */
+function isGeneral(folder: string): boolean {
   return depth(folder) < 3 || HOMES.includes(dirname(folder))
 }
 
