@@ -1,5 +1,6 @@
 import type { ChildProcess } from 'node:child_process'
-import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { openSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { killGroup } from '../../lib/kill-group.js'
 
@@ -20,9 +21,26 @@ interface Process {
   start: string
 }
 
+/** What the processes of an unconfined program are recognised by. */
+interface FamilySigns {
+  /** value of the environment variable `FAMILY_MARK`, used for one start */
+  mark: string
+  /** the working folder */
+  folder: string
+}
+
 export interface FamilyUse {
   processes: number
   residentBytes: number
+}
+
+/**
+ * Opens a file in the folder of an unconfined program, which all of its processes inherit and are recognised by.
+ *
+ * @returns a descriptor, which is closed once the program has started
+ */
+export function openSign({ mark, folder }: FamilySigns): number {
+  return openSync(join(folder, `.${mark}`), 'wx', 0o600)
 }
 
 /**
@@ -34,11 +52,11 @@ export interface FamilyUse {
  */
 export class ProcessFamily {
   readonly #child: ChildProcess
-  readonly #signs: { mark: string; folder: string } | undefined
+  readonly #signs: FamilySigns | undefined
   readonly #known = new Map<number, string>()
 
   /** @param signs of a program that runs unconfined */
-  constructor(child: ChildProcess, signs?: { mark: string; folder: string }) {
+  constructor(child: ChildProcess, signs?: FamilySigns) {
     this.#child = child
     this.#signs = signs
   }
