@@ -1,6 +1,6 @@
 /**
- * The holder that loses one slot when all are taken and `asking` requests one: the holder with the most slots, if it has
- * more than `asking` would then have.
+ * The holder that loses one slot when all are taken and `asking` requests one: the holder with the most slots, if it
+ * has more than `asking` would then have.
  *
  * @param held slots of each holder
  * @returns the holder and its slots; undefined where no holder has more than its share

@@ -15,8 +15,8 @@ const KEPT_BYTES = 1024 * 1024
 const PIECE_BYTES = 64 * 1024
 
 /**
- * Makes a response of parts of its JSON. All parts are generated once before this resolves, so that unreadable data fails
- * before anything is sent.
+ * Makes a response of parts of its JSON. All parts are generated once before this resolves, so that unreadable data
+ * fails before anything is sent.
  *
  * @param parts generates the parts again at each call
  * @throws what `parts` throws

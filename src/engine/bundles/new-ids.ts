@@ -30,8 +30,8 @@ const ID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g
 const TIME_DIGITS = 12
 
 /**
- * New ids for a copy of a space: each old id has one new id in all tables. They are computed from a salt, so that a space
- * of millions of passages needs no table of ids.
+ * New ids for a copy of a space: each old id has one new id in all tables. They are computed from a salt, so that a
+ * space of millions of passages needs no table of ids.
  */
 export function newIds(): NewIds {
   const salt = newId()

@@ -4,8 +4,8 @@ import { readPacked } from '../storage/packed.js'
 import type { CompiledElement, CompiledOutlineNode } from './compiled.js'
 import { MAX_SECTION_DEPTH, type StoredItem } from './stored.js'
 
-// Readers of the packed parts of a version. One element, item or section is in memory at a time: documents may be large,
-// and several are read at once.
+// Readers of the packed parts of a version. One element, item or section is in memory at a time: documents may be
+// large, and several are read at once.
 
 /** The JSON of each element of an artifact. @throws KsError `data-damaged` */
 export function elementTexts(artifact: Uint8Array): AsyncGenerator<Buffer> {

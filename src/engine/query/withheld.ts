@@ -5,8 +5,8 @@ import { type AskedOf, weightOf } from './confidence.js'
 import type { RankedPassage } from './evidence.js'
 import { asks } from './extractive/question-names.js'
 
-// A reader learns one thing of passages that they may not read: that one of them answers a full question. It is judged as
-// evidence is; the bounds below keep readers from testing it word by word.
+// A reader learns one thing of passages that they may not read: that one of them answers a full question. It is judged
+// as evidence is; the bounds below keep readers from testing it word by word.
 
 /** A passage that answers the question, and that the reader may not read. */
 export interface Withheld {

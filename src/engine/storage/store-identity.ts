@@ -44,8 +44,8 @@ const TENANT_FOLDER = /^[0-9a-f]{24}$/
  * Looks at a data directory before anything is opened: SQLite would make an empty database where there is none.
  *
  * @returns whether the log of a run that ended without order is empty: it was moved into the database, or lost
- * @throws StoreRefused where files of a store exist and its database is missing, empty or damaged, where the log of a run
- *   that did not end in order is missing, or a restore is not over
+ * @throws StoreRefused where files of a store exist and its database is missing, empty or damaged, where the log of a
+ *   run that did not end in order is missing, or a restore is not over
  */
 export function checkStore(layout: DataLayout): { logEmpty: boolean } {
   if (existsSync(layout.restoring))
@@ -68,7 +68,9 @@ export function checkStore(layout: DataLayout): { logEmpty: boolean } {
   const log = `${layout.database}-wal`
   if (!existsSync(log))
     throw new StoreRefused(
-      `${log} is missing although the last run did not end in order: what was written last is lost without it. Nothing was changed: put the file back, or a backup in the place of ${layout.root} (\`ks restore\`), or, to go on with what ${layout.database} still holds, remove ${layout.storeFile}`,
+      `${log} is missing although the last run did not end in order: what was written last is lost without it. ` +
+        `Nothing was changed: put the file back, or a backup in the place of ${layout.root} (\`ks restore\`), or, ` +
+        `to go on with what ${layout.database} still holds, remove ${layout.storeFile}`,
     )
   return { logEmpty: sizeOf(log) === 0 }
 }

@@ -19,8 +19,8 @@ export interface JsonLimits {
 export class JsonTooLarge extends Error {}
 
 /**
- * Reads JSON of any length from pieces of UTF-8. The caller walks down arrays and objects; only the requested value is in
- * memory.
+ * Reads JSON of any length from pieces of UTF-8. The caller walks down arrays and objects; only the requested value is
+ * in memory.
  *
  * Every method throws SyntaxError where the text is not JSON.
  */

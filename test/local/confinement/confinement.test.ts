@@ -103,7 +103,7 @@ describe.each(['bubblewrap', 'unshare'])('a program confined by %s', { timeout: 
     expect(stdout).not.toContain(`/proc/${process.pid}\n`)
   })
 
-  it('writes to its folder and temporary files only, has no capabilities, and cannot remount what it sees', async () => {
+  it('writes to its folder and temporary files only, without capabilities or a way to remount', async () => {
     const tool = join(base, 'tools')
     mkdirSync(tool, { recursive: true })
     writeFileSync(join(tool, 'kept'), 'kept')

@@ -98,8 +98,8 @@ ALTER TABLE ${IN}.vectors ALTER COLUMN v SET STORAGE MAIN;
 CREATE INDEX IF NOT EXISTS vectors_doc ON ${IN}.vectors (vector_space, doc);
 CREATE INDEX IF NOT EXISTS vectors_sample ON ${IN}.vectors (vector_space, (${sampleOf('node')}));
 ${TABLE_NAMES.map((name) => `SELECT isolate('${IN}.${name}');`).join('\n')}
--- An operator that is not leakproof, as @@, uses no index in a statement: it may run only after the policies of the table.
--- In a policy it does.
+-- An operator that is not leakproof, as @@, uses no index in a statement, where it runs only after the policies of the
+-- table. In a policy it does.
 CREATE POLICY of_words ON ${IN}.nodes AS RESTRICTIVE FOR SELECT
   USING (terms @@ coalesce(nullif(current_setting('${WORDS_SETTING}', true), ''), '${ANY_WORDS}')::tsquery);
 `
