@@ -52,6 +52,8 @@ export class FairGate {
   }
 
   #wait(tenant: string, signal: AbortSignal | undefined): Promise<void> {
+    // no event follows for it, and it must not evict another request
+    if (signal?.aborted === true) return Promise.reject(abandoned())
     if (this.#count >= this.#maxWaiting) this.#evictOne(tenant)
     return new Promise((resolve, reject) => {
       const stop = () => signal?.removeEventListener('abort', leave)
@@ -67,7 +69,7 @@ export class FairGate {
       }
       const leave = () => {
         this.#remove(tenant, waiter)
-        reject(new KsError('unavailable', 'the request was abandoned while it waited'))
+        reject(abandoned())
       }
       const others = this.#waiting.get(tenant)
       if (others === undefined) this.#waiting.set(tenant, [waiter])
@@ -116,4 +118,8 @@ export class FairGate {
     this.#count--
     if (waiters.length === 0) this.#waiting.delete(tenant)
   }
+}
+
+function abandoned(): KsError {
+  return new KsError('unavailable', 'the request was abandoned while it waited')
 }
