@@ -139,7 +139,7 @@ export interface Engine {
   tokens: {
     isRevoked(jti: string): Promise<boolean>
     revoke(jti: string, expiresAt: number): Promise<void>
-    /** Uses up an id that is good once. @returns whether it was unused */
+    /** Uses up an id that is valid once. @returns whether it was unused */
     spend(id: string, expiresAt: number): Promise<boolean>
   }
   health(): Promise<Health>

@@ -54,7 +54,6 @@ import { listJobs } from './queue/list.js'
 import { createResearch } from './research/operations.js'
 import { RetentionSweeper } from './retention/sweeper.js'
 import { insertBulkJob } from './rows/bulk-jobs.js'
-import { isRevoked, revokeToken, spend } from './rows/revoked-tokens.js'
 import { findSpace, toSpace } from './rows/spaces.js'
 import { giveUpExpiredUploads } from './rows/staged-commits.js'
 import { tenantJobs } from './rows/tenant-jobs.js'
@@ -73,6 +72,7 @@ import {
   updateSpace,
 } from './spaces/spaces.js'
 import { createBudgetStore } from './spaces/stored-budget.js'
+import { tokenOperations } from './spaces/tokens.js'
 import { health } from './status/health.js'
 import { measured } from './status/measured.js'
 import { modelOperations } from './status/models-in-use.js'
@@ -273,11 +273,7 @@ function wire(
     integrity: createIntegrity(context),
     chat: chat.operations,
     idempotency: createIdempotency(context),
-    tokens: {
-      isRevoked: (jti) => db.read(isRevoked(jti)),
-      revoke: (jti, expiresAt) => db.write(() => revokeToken(jti, expiresAt, Date.now())),
-      spend: (id, expiresAt) => db.write(() => spend(id, expiresAt, Date.now())),
-    },
+    tokens: tokenOperations(db),
     health: () => health(context),
     gateways: () => gateway.count,
     durable: () => db.durable(),

@@ -1,9 +1,9 @@
 /**
- * The holder that gives up one slot when all are taken and `asking` asks for one: the holder of most, as long as it has
- * more than `asking` would have.
+ * The holder that loses one slot when all are taken and `asking` requests one: the holder with the most slots, if it
+ * has more than `asking` would then have.
  *
  * @param held slots of each holder
- * @returns the holder and its slots; undefined where no other holder has more than its share
+ * @returns the holder and its slots; undefined where no holder has more than its share
  */
 export function largestShare<T>(
   held: ReadonlyMap<string, readonly T[]>,

@@ -14,7 +14,7 @@ export function programsPath(configDir: string): string {
   return join(configDir, 'programs.json')
 }
 
-/** Where a program's name is in a list of paths. */
+/** First element of an entry that is a list of paths and no command line. */
 const PATHS = '{paths}'
 
 /** @returns no program where the file is absent or is not what we write: then nothing is allowed */
@@ -43,12 +43,12 @@ export function programsOf(provider: ProviderSetting): string[][] {
   )
 }
 
-/** What a converter needs leave for. */
+/** The entries that a converter needs on the list of allowed programs. */
 export function converterPrograms({ argv, paths }: ConverterSetting): string[][] {
   return commandLines([argv], paths)
 }
 
-/** Command lines, and as one more what they may read beyond: it needs the same leave. */
+/** Command lines, and a further entry with the paths that they may read: those are allowed like a program. */
 function commandLines(programs: readonly (string[] | undefined)[], paths: readonly string[] = []): string[][] {
   return [...programs, paths.length === 0 ? undefined : [PATHS, ...paths]].filter((argv) => argv !== undefined)
 }

@@ -18,7 +18,7 @@ export const SCOPES = ['knowledge-spaces:read', 'knowledge-spaces:write', 'knowl
 export type Scope = (typeof SCOPES)[number]
 
 export const TOKEN_LIFE_DAYS = 30
-/** tolerated difference between clocks, in seconds; the end of a token of this data directory has none */
+/** tolerated difference between clocks, in seconds; not applied to the end of a token of this data directory */
 export const CLOCK_LEEWAY_SECONDS = 60
 
 const KEY_BYTES = 32
@@ -112,8 +112,8 @@ export async function createToken(dataDir: string, request: TokenRequest): Promi
 }
 
 /**
- * Claims of a token that this key signed and that is valid now. It ends at its `exp`. Its begin has the leeway of clocks:
- * gateways that share the key sign with their own clocks.
+ * Claims of a token that this key signed and that is valid now. It ends at its `exp`. Its begin has the leeway of
+ * clocks: gateways that share the key sign by their own clocks.
  *
  * @throws Error of jose when it is not
  */

@@ -11,7 +11,7 @@ const FILE_MODE = 0o600
 
 const LOG_NAME = /^daemon\.log(?:\.\d+)?$/
 
-/** Reports a path that was renamed, since something of another kind was there. */
+/** Reports a path that was renamed, because a file was in the path of a folder or the reverse. */
 export type OnAside = (path: string, aside: string) => void
 
 /**
@@ -44,7 +44,7 @@ export function makePrivate(layout: DataLayout, onAside?: OnAside): void {
   }
 }
 
-/** Renames a path whose content can be made again where it is of another kind. Links are left to the checks. */
+/** Renames a path of the wrong kind whose content can be made again. Links are left to the checks. */
 function putAside(path: string, kind: 'folder' | 'file', onAside: OnAside): void {
   const found = lstatIfExists(path)
   if (found === undefined || found.isSymbolicLink() || found.isDirectory() === (kind === 'folder')) return

@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 /**
- * What a process of this program reads of itself, as patterns of `--allow-fs-read`: its code, and the packages that its
- * modules are looked for in.
+ * The files of this program itself, as patterns of `--allow-fs-read`: its code, and the folders in which Node looks for
+ * its packages.
  */
 export function programFiles(): string[] {
   const root = fileURLToPath(new URL('../..', import.meta.url))

@@ -7,7 +7,7 @@ import { dataLayout } from './layout.js'
 import { readIfExists } from './private-file.js'
 import { SETTINGS, type SettingName } from './settings.js'
 
-/** Files that no space takes: the directories of this program and the keys of its settings, by device and inode. */
+/** Files that are never ingested: the directories of this program and the keys of its settings, by device and inode. */
 export interface ProtectedFiles {
   /** Whether a path itself is protected; symbolic links are followed. */
   has(path: string): boolean
@@ -48,7 +48,10 @@ export function protectedFiles(dirs: LocalDirs, keyFiles: readonly string[]): Pr
       for (let above = realPath(path); above !== undefined; above = parentOf(above)) {
         const found = at(above)
         if (found !== undefined)
-          return `${JSON.stringify(path)} is protected by ${JSON.stringify(found)}: data, configuration, state and keys of this program go into no space`
+          return (
+            `${JSON.stringify(path)} is protected by ${JSON.stringify(found)}: ` +
+            'data, configuration, state and keys of this program go into no space'
+          )
       }
       return undefined
     },
@@ -78,7 +81,7 @@ function identity(path: string): string | undefined {
     const stats = statSync(path, { bigint: true, throwIfNoEntry: false })
     return stats && `${stats.dev}-${stats.ino}`
   } catch {
-    return undefined // nothing that could be read below it
+    return undefined // no file can be opened there
   }
 }
 

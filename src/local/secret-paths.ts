@@ -1,5 +1,5 @@
 import { readdirSync } from 'node:fs'
-import { join } from 'node:path'
+import { delimiter, join } from 'node:path'
 import { type DirSources, localDirs } from './dirs.js'
 import type { Settings } from './settings.js'
 
@@ -8,8 +8,12 @@ const VARIABLES = [
   'AWS_CONFIG_FILE',
   'AWS_SHARED_CREDENTIALS_FILE',
   'AWS_WEB_IDENTITY_TOKEN_FILE',
+  'AZURE_CONFIG_DIR',
+  'CLOUDSDK_CONFIG',
   'CREDENTIALS_DIRECTORY',
+  'DOCKER_CONFIG',
   'GNUPGHOME',
+  'GOOGLE_APPLICATION_CREDENTIALS',
   'KUBECONFIG',
   'PGPASSFILE',
   'XDG_RUNTIME_DIR',
@@ -24,7 +28,9 @@ const MOUNTED = ['/run/secrets', '/var/run/secrets', '/run/credentials']
  */
 export function secretPaths(dataDir: string, settings: Settings, sources: DirSources): string[] {
   const { env, home } = sources
-  const named = [settings.keys, settings.tlsKey, settings.backendPasswordFile, ...VARIABLES.map((name) => env[name])]
+  // KUBECONFIG is a list
+  const variables = VARIABLES.flatMap((name) => [env[name], ...(env[name]?.split(delimiter) ?? [])])
+  const named = [settings.keys, settings.tlsKey, settings.backendPasswordFile, ...variables]
   return [
     dataDir,
     ...Object.values(localDirs(sources)),

@@ -129,7 +129,7 @@ describe.each(BACKENDS)('programs on %s', (_, open) => {
     expect(await publications(published)).toHaveLength(31)
   })
 
-  it('insert a key once that five look for at once and find free, and the others find it taken', async () => {
+  it('insert a key once when five check for it at once, and the other four find it taken', async () => {
     const take = (jti: string) =>
       driver.write(function* (): Write<string> {
         if ((yield* sql.get('SELECT 1 FROM revoked_tokens WHERE jti = ?', [jti])) !== undefined) return 'taken'
@@ -140,7 +140,7 @@ describe.each(BACKENDS)('programs on %s', (_, open) => {
       expect((await together(5, () => take(jti))).sort()).toEqual(['inserted', ...Array(4).fill('taken')])
   })
 
-  it('fail for a key that is taken without looking, after a bounded number of runs', async () => {
+  it('fail after a bounded number of runs for a taken key that they do not check', async () => {
     let runs = 0
     const insert = () => {
       runs++

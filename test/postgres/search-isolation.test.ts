@@ -105,7 +105,7 @@ describe.skipIf(!hasVectors)('the search tables of PostgreSQL', () => {
       ({ tenant }) => tenant,
     )
 
-  it('are all behind policies that hold for the role that owns them', async () => {
+  it('all have policies that apply to their owner, too', async () => {
     const { rows } = await client.query<{ name: string }>(
       `SELECT relname name FROM pg_class WHERE relkind = 'r' AND relnamespace = $1::regnamespace AND relrowsecurity
          AND relforcerowsecurity AND EXISTS (SELECT 1 FROM pg_policy WHERE polrelid = pg_class.oid)`,
@@ -119,7 +119,7 @@ describe.skipIf(!hasVectors)('the search tables of PostgreSQL', () => {
     expect(Number(found.rows[0]?.n)).toBe(TABLES.length)
   })
 
-  it.each(TABLES)('show and give the rows of %s to their tenant alone', async (table) => {
+  it.each(TABLES)('let only the tenant of rows of %s read and write them', async (table) => {
     expect(await as(undefined, () => tenantsIn(table))).toEqual([])
     for (const tenant of TENANTS) expect(await as(tenant, () => tenantsIn(table))).toEqual([tenant])
     expect(await as('nobody', () => tenantsIn(table))).toEqual([])
@@ -131,7 +131,7 @@ describe.skipIf(!hasVectors)('the search tables of PostgreSQL', () => {
     })
   })
 
-  it('find nothing in the space of another tenant, whose name a statement uses in the wrong place', async () => {
+  it('return nothing for a space of another tenant', async () => {
     const [indexes] = opened
     const request = { terms: ['number7'], vector: vectors[7]!, vectorSpace: MODEL, textK: 10, vectorK: 10 }
     expect((await indexes!.search(spaces[0]!, request)).hits.length).toBeGreaterThan(0)
@@ -142,7 +142,7 @@ describe.skipIf(!hasVectors)('the search tables of PostgreSQL', () => {
     expect((await db.read(searchText(row!, text))).keys).toEqual([])
   })
 
-  it('are looked up by their indexes of words and vectors, as without policies', async () => {
+  it('are searched by their indexes of words and vectors despite the policies', async () => {
     const plans: string[] = []
     await asTenant('acme', async () => {
       const row = (await db.read(spaceRow(spaces[0]!)))!
@@ -161,7 +161,7 @@ describe.skipIf(!hasVectors)('the search tables of PostgreSQL', () => {
     ])
   })
 
-  it('of an earlier version are removed when no gateway is there that may search in them', async () => {
+  it('of an earlier version are removed when no other gateway is alive', async () => {
     const names = async () =>
       (await client.query<{ n: string }>("SELECT nspname n FROM pg_namespace WHERE nspname ~ '^search_'")).rows
         .map(({ n }) => n)

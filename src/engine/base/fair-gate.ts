@@ -7,8 +7,8 @@ interface Waiter {
 }
 
 /**
- * Limits how many requests run at once and how many wait. Waiting tenants take turns. When the queue is full, the tenant
- * with most waiting requests loses its latest to a tenant with fewer: a flood of one tenant costs that tenant alone.
+ * Limits how many requests run at once and how many wait. Waiting tenants take turns. When the queue is full, the
+ * tenant with the most waiting requests loses its latest to a tenant with fewer: a flood costs its own tenant only.
  */
 export class FairGate {
   readonly #limit: number
@@ -52,6 +52,8 @@ export class FairGate {
   }
 
   #wait(tenant: string, signal: AbortSignal | undefined): Promise<void> {
+    // no event follows for it, and it must not evict another request
+    if (signal?.aborted === true) return Promise.reject(abandoned())
     if (this.#count >= this.#maxWaiting) this.#evictOne(tenant)
     return new Promise((resolve, reject) => {
       const stop = () => signal?.removeEventListener('abort', leave)
@@ -67,7 +69,7 @@ export class FairGate {
       }
       const leave = () => {
         this.#remove(tenant, waiter)
-        reject(new KsError('unavailable', 'the request was abandoned while it waited'))
+        reject(abandoned())
       }
       const others = this.#waiting.get(tenant)
       if (others === undefined) this.#waiting.set(tenant, [waiter])
@@ -116,4 +118,8 @@ export class FairGate {
     this.#count--
     if (waiters.length === 0) this.#waiting.delete(tenant)
   }
+}
+
+function abandoned(): KsError {
+  return new KsError('unavailable', 'the request was abandoned while it waited')
 }

@@ -1,24 +1,24 @@
 import { parseInSlices } from '../../lib/json/parse.js'
 
-/** An answer in JSON that may be long: its text is made while it is sent, and is never in memory as a whole. */
+/** A response in JSON that may be long: its text is generated while it is sent, and never complete in memory. */
 export interface JsonBody<T> {
   /** the complete text, where it is short */
   kept: Uint8Array | undefined
   pieces(): AsyncIterable<Uint8Array>
-  /** All of it, parsed: for what is known to be short. */
+  /** The parsed response: only for one that is known to be short. */
   value(): Promise<T>
 }
 
-/** Bytes that are kept of an answer; a longer one is made again while it is sent. */
+/** Maximum size of a response that is kept; a longer one is generated again while it is sent. */
 const KEPT_BYTES = 1024 * 1024
-/** Bytes of a piece, about. */
+/** Approximate size of a piece. */
 const PIECE_BYTES = 64 * 1024
 
 /**
- * Makes an answer out of parts of its JSON. All parts are made once before this resolves, so that what cannot be read is
- * refused before anything is sent.
+ * Makes a response of parts of its JSON. All parts are generated once before this resolves, so that unreadable data
+ * fails before anything is sent.
  *
- * @param parts gives the parts again at each call
+ * @param parts generates the parts again at each call
  * @throws what `parts` throws
  */
 export async function jsonBody<T>(parts: () => AsyncIterable<string | Uint8Array>): Promise<JsonBody<T>> {
@@ -43,7 +43,7 @@ async function joined(pieces: AsyncIterable<Uint8Array>): Promise<Buffer> {
   return Buffer.concat(all)
 }
 
-/** The JSON of an object with one list more, whose members come one by one. */
+/** The JSON of an object and a further list in it, whose members are streamed. @param head has a field */
 export function withList(
   head: object,
   name: string,
@@ -52,7 +52,7 @@ export function withList(
   return withMembers(head, name, separated(members))
 }
 
-/** The same with members that come with their commas. */
+/** The same with members that include their commas. */
 export async function* withMembers(
   head: object,
   name: string,

@@ -24,11 +24,11 @@ export interface EngineOptions {
   providers: ProviderConfig[]
   /** programs that make files readable whose types are not */
   converters?: readonly { types: readonly string[]; argv: readonly string[]; paths?: readonly string[] }[]
-  /** how programs are confined that read documents; they see no data directory and run confined only where absent */
+  /** confinement of programs that read documents; absent = no further secrets, and no program runs unconfined */
   programs?: {
     /** further files and folders that they never see */
     secrets: () => readonly string[]
-    /** they run unconfined where nothing confines them */
+    /** start them where nothing confines them */
     allowUnconfined: boolean
   }
   /** used for spaces that name no embedding model */

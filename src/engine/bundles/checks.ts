@@ -16,7 +16,7 @@ export interface BundleChecks {
    * @param value of JSON, what it says
    */
   cell(cell: string, value: unknown): string | undefined
-  /** What is wrong with an element of an artifact, a section of an outline without those below it, or an item, if anything. */
+  /** What is wrong with an element of an artifact, a section without its children, or an item; undefined = nothing. */
   part(part: StoredPart, value: unknown): string | undefined
   /** the cells that `cell` knows */
   readonly cells: ReadonlySet<string>

@@ -163,7 +163,7 @@ export class DocumentsImport {
       if (bytes.length === 0) continue
       const check = new PackedCheck(part, this.#checks, hashes)
       await check.add(bytes)
-      await took(parts, part, nameOf(line), check)
+      await endCheck(parts, part, nameOf(line), check)
     }
     const firstNode = await takeNodeKeys(context, expected)
     const hash = textOf(line.artifact_hash)
@@ -205,7 +205,7 @@ export class DocumentsImport {
   async #endPart(): Promise<void> {
     const open = this.#open
     this.#open = undefined
-    if (open !== undefined) await took(open.version.parts, open.part, 'a version', open.check)
+    if (open !== undefined) await endCheck(open.version.parts, open.part, 'a version', open.check)
   }
 
   async #addAssets(lines: readonly Line[]): Promise<void> {
@@ -308,7 +308,7 @@ function isVector(bytes: Buffer, dimension: number): boolean {
   return true
 }
 
-async function took(parts: Set<StoredPart>, part: StoredPart, name: string, check: PackedCheck): Promise<void> {
+async function endCheck(parts: Set<StoredPart>, part: StoredPart, name: string, check: PackedCheck): Promise<void> {
   const problem = await check.end()
   if (problem !== undefined) throw invalid(`has a packed ${part} of ${name} that ${problem}`)
   parts.add(part)

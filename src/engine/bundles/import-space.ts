@@ -218,7 +218,7 @@ function lost(): KsError {
   return new KsError('unavailable', 'the import was given up, since this gateway was taken for dead: begin it again')
 }
 
-/** What to do about a space whose slug or ids are here already. */
+/** How to import a space whose slug or ids are taken, as the end of an error message. */
 export const COPY_ADVICE = 'import it as a copy with new ids (`ks bundle import FILE --as NAME`)'
 
 export function idTaken(table: string, id: string): KsError {

@@ -132,7 +132,8 @@ class BundleImport {
     if (this.#slug !== undefined && ids.length > 1)
       throw new KsError(
         'invalid-request',
-        `${this.#newIds === undefined ? 'slug' : 'as'} must be given for a bundle of one space, this one has ${ids.length}`,
+        `${this.#options.as === undefined ? 'slug' : 'as'} must be given for a bundle of one space, ` +
+          `this one has ${ids.length}`,
       )
     this.#manifest = manifest.spaces
     await this.#context.db.read(this.#assertRoom())

@@ -6,13 +6,12 @@ import type { BundleTable, Line } from './rows.js'
 
 /** Gives the lines of a bundle other ids. */
 export interface NewIds {
-  id(old: string): string
   line(table: BundleTable, line: Line): Line
 }
 
-/** Columns of text that hold ids: of documents that outlive their source, `kept-` and the id of that. */
+/** Text columns with ids. Where a document outlives its source, `source_id` is `kept-` and the id of the source. */
 const ID_TEXTS: ReadonlySet<string> = new Set(['document', 'owner', 'source_id', 'trace_id'])
-/** JSON of people, in which ids are theirs. */
+/** JSON that users wrote: ids in it are not ours and stay. */
 const OF_PEOPLE: ReadonlySet<string> = new Set([
   'documents.metadata',
   'documents.validators',
@@ -27,12 +26,12 @@ const OF_PEOPLE: ReadonlySet<string> = new Set([
 const ID_KEY = /(?:^i|I)ds?$/
 const PATH_KEY = /[pP]ath$/
 const ID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g
-/** Digits of an id that tell its time, by which lists are sorted: they stay. */
+/** The first digits of an id are its time, by which lists are sorted: they stay. */
 const TIME_DIGITS = 12
 
 /**
- * New ids for a copy of a space: the same new one for each old one, wherever it is named. They are computed, so that
- * nothing is kept of a space of millions of passages.
+ * New ids for a copy of a space: each old id has one new id in all tables. They are computed from a salt, so that a
+ * space of millions of passages needs no table of ids.
  */
 export function newIds(): NewIds {
   const salt = newId()
@@ -43,7 +42,7 @@ export function newIds(): NewIds {
     return `${time.slice(0, 8)}-${time.slice(8)}-7${hash.slice(0, 3)}-8${hash.slice(3, 6)}-${hash.slice(6, 18)}`
   }
   const inText = (text: string) => text.replace(ID, id)
-  return { id, line: (table, line) => renamed(table, line, inText) }
+  return { line: (table, line) => renamed(table, line, inText) }
 }
 
 function renamed(table: BundleTable, line: Line, inText: (text: string) => string): Line {
@@ -66,7 +65,7 @@ function inJson(table: BundleTable, column: string, json: string, inText: (text:
     if (typeof value === 'string') return named ? inText(value) : value
     if (Array.isArray(value)) return value.map((one) => walk(one, named))
     if (typeof value !== 'object' || value === null) return value
-    // keys of people may be `__proto__`
+    // keys that users chose may be `__proto__`
     return Object.fromEntries(
       Object.entries(value).map(([key, one]) => [key, walk(one, ID_KEY.test(key) || PATH_KEY.test(key))]),
     )

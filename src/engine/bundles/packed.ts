@@ -14,16 +14,17 @@ export interface PartHashes {
   whole?: string
 }
 
-/** A part that does not have its form. */
+/** A part that does not fit its schema. */
 class Misfit extends Error {}
 
 /**
- * Checks a packed part of a version against its schema while it arrives: no more than one element, item or section of it
- * is in memory.
+ * Checks a packed part of a version against its schema while it arrives: one element, item or section is in memory at a
+ * time.
  */
 export class PackedCheck {
   readonly #inflate: Inflate = createInflate({ chunkSize: 64 * 1024 })
   readonly #problem: Promise<string | undefined>
+  #continues = false
 
   constructor(part: StoredPart, checks: BundleChecks, hashes: PartHashes) {
     this.#problem = check(part, this.#inflate, checks, hashes).then(
@@ -37,8 +38,9 @@ export class PackedCheck {
   }
 
   async add(packed: Uint8Array): Promise<void> {
-    if (this.#inflate.destroyed || packed.length === 0) return
-    if (this.#inflate.write(packed)) return
+    if (packed.length === 0) return
+    if (this.#inflate.destroyed) this.#continues = true
+    if (this.#inflate.destroyed || this.#inflate.write(packed)) return
     await Promise.race([new Promise((resolve) => this.#inflate.once('drain', resolve)), this.#problem])
   }
 
@@ -46,7 +48,7 @@ export class PackedCheck {
   async end(): Promise<string | undefined> {
     this.#inflate.end()
     try {
-      return await this.#problem
+      return (await this.#problem) ?? (this.#continues ? 'continues after its end' : undefined)
     } finally {
       this.#inflate.destroy()
     }

@@ -7,8 +7,8 @@ import { tenantAccount } from '../spaces/tenant-account.js'
 import type { Read } from '../storage/program.js'
 
 /**
- * The account of the model calls of an application besides the answers of a space: its first space with the daily budget
- * of that space, or its tenant where it has no space.
+ * The account of the model calls of an application outside of the answers of a space: its first space with the daily
+ * budget of that space, or its tenant where it has no space.
  */
 export function* billingAccount(context: EngineContext, tenant: string, app: ChatApp): Read<BudgetAccount> {
   const space = yield* firstLiving(tenant, app.knowledgeSpaceIds)

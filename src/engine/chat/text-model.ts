@@ -54,7 +54,7 @@ export async function modelTitle(
 }
 
 /**
- * Questions that could follow, none where the reply is of no use; undefined where there is no model, or it does not answer.
+ * Follow-up questions, none where the reply holds none; undefined where there is no model, or it does not answer.
  *
  * @throws KsError `rate-limited` when the caller may cause no call of a model now
  */

@@ -52,7 +52,7 @@ const CONTEXT_TURNS = 20
 const ENDS = { quietMs: 25, mostMs: 25 }
 /** the longest that the work on an answer waits for a burst of messages to end */
 const START_PATIENCE_MS = 500
-/** of the answers of an application at once, for the visitors of its page together; at least one answer */
+/** share of the concurrent answers of an application that all visitors of its page together get; at least one answer */
 const SHARE_OF_VISITORS = 0.5
 /** what earlier turns may fill of a prompt, in characters: about a third of an 8k-token context */
 const CONTEXT_CHARACTERS = 10_000

@@ -58,7 +58,7 @@ export interface EmbeddedQuery {
 /**
  * The query's vector.
  *
- * @param terms analysed terms that stand for the text, for a trained model
+ * @param terms analysed terms that a trained model embeds in place of the text
  * @returns nothing when the space has no model yet or knows no word of the query
  */
 export async function embedQuery(

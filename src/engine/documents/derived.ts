@@ -89,7 +89,7 @@ async function* itemTexts(packed: Uint8Array, paged: boolean): AsyncGenerator<st
   for await (const item of storedItems(packed)) yield JSON.stringify(toItem(item, index++, paged))
 }
 
-/** The JSON of the sections of an outline, with the passages of each. */
+/** The JSON of the sections of an outline, with the ids of the passages in each. */
 function outlineText(packed: Uint8Array, bySection: ReadonlyMap<string, string[]>): AsyncGenerator<string> {
   let isFirst = true
   return walkSections(packed, {

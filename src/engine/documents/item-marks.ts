@@ -89,52 +89,53 @@ function isPicture(row: VersionRow, { modality }: StoredItem): boolean {
 
 /** The lines of a range that are on a page, and the rows of a table that may continue there. */
 async function textsOn(artifact: Uint8Array, page: number, range: TextRange) {
-  const places = await placesOn(artifact, page, range)
-  const text = places.length === 0 ? '' : await gatherText(storedText(artifact))
+  const spans = await spansOn(artifact, page, range)
+  const text = spans.length === 0 ? '' : await gatherText(storedText(artifact))
   const wanted: Wanted[] = []
   const exactly: Wanted[] = []
-  for (const place of places)
-    for (const one of linesOf(text, place, range)) {
+  for (const span of spans)
+    for (const one of linesOf(text, span, range)) {
       if (wanted.length + exactly.length === MOST_LINES) return { wanted, exactly }
-      if (place.isHere) wanted.push(one)
+      if (span.isHere) wanted.push(one)
       else exactly.push(one)
     }
   return { wanted, exactly }
 }
 
-interface Place {
+/** Offsets of an element in the text. */
+interface Span {
   start: number
   end: number
   /** on the page; otherwise part of a table that may continue on it */
   isHere: boolean
 }
 
-/** Where the elements of a page are within a range of the text. */
-async function placesOn(artifact: Uint8Array, page: number, { from, to }: TextRange): Promise<Place[]> {
-  const places: Place[] = []
+/** The elements of a page within a range of the text. */
+async function spansOn(artifact: Uint8Array, page: number, { from, to }: TextRange): Promise<Span[]> {
+  const spans: Span[] = []
   /** a table before the page, until the next element shows whether it may reach the page */
-  let table: Place | undefined
-  const add = (place: Place | undefined) => {
-    if (place !== undefined && place.start < to && place.end > from) places.push(place)
+  let table: Span | undefined
+  const add = (span: Span | undefined) => {
+    if (span !== undefined && span.start < to && span.end > from) spans.push(span)
   }
   for await (const { type, pageNumber, metadata } of storedElements(artifact)) {
     if ((pageNumber ?? page) >= page) add(table)
     table = undefined
-    if (places.length > MOST_LINES) break
+    if (spans.length > MOST_LINES) break
     const { startOffset: start, endOffset: end } = metadata
     if (typeof start !== 'number' || typeof end !== 'number') continue
-    const place = { start, end, isHere: pageNumber === page }
-    if (place.isHere) add(place)
-    else if (type === 'table' && pageNumber !== undefined && pageNumber < page) table = place
+    const span = { start, end, isHere: pageNumber === page }
+    if (span.isHere) add(span)
+    else if (type === 'table' && pageNumber !== undefined && pageNumber < page) table = span
   }
   add(table)
-  return places
+  return spans
 }
 
-function linesOf(text: Text, place: Place, range: TextRange): Wanted[] {
-  const end = Math.min(range.to, place.end)
+function linesOf(text: Text, span: Span, range: TextRange): Wanted[] {
+  const end = Math.min(range.to, span.end)
   const lines: Wanted[] = []
-  for (let at = Math.max(range.from, place.start); at < end && lines.length < MOST_LINES; ) {
+  for (let at = Math.max(range.from, span.start); at < end && lines.length < MOST_LINES; ) {
     const newline = text.indexOf('\n', at)
     const stop = newline === -1 ? end : Math.min(newline, end)
     if (stop > at)

@@ -36,7 +36,7 @@ export interface ReadVersion {
   items?: StoredItem[]
 }
 
-/** Unpacks what can be unpacked, all of it at once: for a repair. A part that is damaged is absent. */
+/** Unpacks the parts of a version completely, for a repair. A damaged part is absent. */
 export async function readVersion(row: Packed): Promise<ReadVersion> {
   const artifact = await unpacked(row.artifact, isArtifact)
   const outline = await unpacked(row.outline, isList<CompiledOutlineNode>)
@@ -49,7 +49,7 @@ async function unpacked<T>(bytes: Uint8Array, fits: (value: unknown) => value is
   return fits(value) ? value : undefined
 }
 
-/** What reads a packed part; nothing where that is damaged. */
+/** The result of reading a packed part; undefined where the part is damaged. */
 export async function unlessUnreadable<T>(read: () => Promise<T>): Promise<T | undefined> {
   try {
     return await read()
@@ -128,7 +128,7 @@ async function checkVersion(scan: Scan, row: ScannedVersion): Promise<Finding[]>
     findings.push(finding(type, `${part}-unreadable`, `the ${part} of ${name} ${what}`, target, remedy))
   }
   if (read.artifact !== undefined && read.outline !== undefined) {
-    // the outline is hashed as it is stored, which is the JSON that was hashed
+    // the stored JSON of the outline is what was hashed
     for await (const piece of unpackedPieces(row.outline)) read.artifact.update(piece)
     if (read.artifact.digest('hex') !== row.artifact_hash) {
       const message = `the artifact of ${name} is not what was stored: its hash differs`

@@ -106,7 +106,7 @@ export interface RegistryOptions {
   budgets?: () => ProviderBudgets
   /** in memory where absent */
   budgetStore?: BudgetStore
-  /** of programs; where absent, they see no secret of this user that is known without settings */
+  /** of programs; absent = they run confined only, and no path is hidden besides */
   confinement?: Confinement
   env?: NodeJS.ProcessEnv
   /** clock and chance, for tests */

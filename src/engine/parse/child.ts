@@ -1,8 +1,9 @@
 /**
  * The reading process: takes batches of files from its parent, reads them one by one, sends back plain data.
  *
- * It opens no file but those of this program and the data of languages: the parent sends it the bytes of each. Node's
- * permission model takes away other files, writing, processes, threads and native add-ons (see child-handle.ts), and the network is switched off before any parser is loaded.
+ * It opens no file but those of this program and language data: the parent sends it the bytes of each document.
+ * Node's permission model denies other files, writing, processes, threads and native add-ons (see child-handle.ts), and
+ * the network is switched off before any parser is loaded.
  *
  * Test-only faults: with `KS_FAULT=parse` in its environment, a file whose name contains `ks-fault-crash`,
  * `ks-fault-hang` or `ks-fault-memory` makes the process abort, loop or grow; `ks-fault-work-3000` works for 3 s of processor

@@ -12,7 +12,7 @@ export interface CompilerOptions {
   /** a reading process without work ends after this time. Default 30 s */
   idleMs?: number
   limits?: Partial<ReadLimits>
-  /** of data of languages that users add; reading processes may read it */
+  /** folder of language data that users add; reading processes may read it */
   languagesFolder?: string | undefined
   /** somebody waits for each file: its process does not stand back behind others. Default no */
   inForeground?: boolean

@@ -39,22 +39,19 @@ export class FileFeed {
 
   answer(question: FileQuestion): void {
     this.#turn = this.#turn.then(async () => {
-      const answer = await this.#read(question).catch((error: unknown): FileAnswer => {
-        return {
-          kind: 'no-bytes',
-          code: error instanceof Error && 'code' in error ? String(error.code) : 'unknown error',
-        }
-      })
+      const answer = await this.#read(question).catch(failed)
       if (this.#child.connected) this.#child.send(answer, () => undefined)
     })
   }
 
   /** Closes the file that is open. */
   close(): void {
-    this.#turn = this.#turn.then(() => this.#close())
+    this.#turn = this.#turn.then(() => this.#close().catch(() => undefined))
   }
 
   async #read({ index, offset }: FileQuestion): Promise<FileAnswer> {
+    // the child may be under the control of a file, and a read at -1 would go on from the current position
+    if (!Number.isSafeInteger(offset) || offset < 0) throw new RangeError('an offset is not a natural number')
     const { file, size } = this.#current?.index === index ? this.#current : await this.#open(index)
     const bytes = Buffer.allocUnsafe(Math.max(0, Math.min(PIECE_BYTES, size - offset)))
     const { bytesRead } = await file.read(bytes, 0, bytes.length, offset)
@@ -66,10 +63,16 @@ export class FileFeed {
     await this.#close()
     const { path, root } = this.#files[index] ?? { path: '' }
     const file = await open(path, READ_FLAGS)
-    this.#current = { index, file, size: 0 }
-    checkOpened(file.fd, path, root)
-    this.#current.size = (await file.stat()).size
-    return this.#current
+    try {
+      checkOpened(file.fd, path, root)
+      const opened = { index, file, size: (await file.stat()).size }
+      // a refused file is never the current one: the next question would read it
+      this.#current = opened
+      return opened
+    } catch (error) {
+      await file.close()
+      throw error
+    }
   }
 
   async #close(): Promise<void> {
@@ -77,4 +80,8 @@ export class FileFeed {
     this.#current = undefined
     await file?.close()
   }
+}
+
+function failed(error: unknown): FileAnswer {
+  return { kind: 'no-bytes', code: error instanceof Error && 'code' in error ? String(error.code) : 'unknown error' }
 }

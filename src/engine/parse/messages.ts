@@ -13,7 +13,7 @@ export interface Taken {
   kind: 'taken'
 }
 
-/** A request without the way to its file, which the reading process need not know. */
+/** A request without the path of its file, which the reading process must not open itself. */
 export type ReadRequest = Omit<CompileRequest, 'path' | 'root'>
 
 /** Child to parent. */

@@ -77,10 +77,10 @@ function tooLarge(part: StoredPart): ReadError {
   )
 }
 
-/** UTF-8 bytes that one UTF-16 unit takes at most in JSON, where it is escaped. */
+/** Maximum of UTF-8 bytes for one UTF-16 unit in JSON, where it is escaped. */
 const BYTES_PER_UNIT = 6
 
-/** One element is read alone later on. */
+/** An element is later read as one value, which has a limit. */
 function assertSize(element: CompiledElement): void {
   const { valueBytes } = VALUE_LIMITS
   if ((element.text?.length ?? 0) * BYTES_PER_UNIT < valueBytes) return

@@ -4,10 +4,8 @@ import { readPacked } from '../storage/packed.js'
 import type { CompiledElement, CompiledOutlineNode } from './compiled.js'
 import { MAX_SECTION_DEPTH, type StoredItem } from './stored.js'
 
-/*
- * Readers of the packed parts of a version. They hold one element, item or section at a time: a document may be large, and
- * several are read at once.
- */
+// Readers of the packed parts of a version. One element, item or section is in memory at a time: documents may be
+// large, and several are read at once.
 
 /** The JSON of each element of an artifact. @throws KsError `data-damaged` */
 export function elementTexts(artifact: Uint8Array): AsyncGenerator<Buffer> {
@@ -69,7 +67,7 @@ export function walkSections<T>(outline: Uint8Array, visitor: SectionVisitor<T>)
   return readPacked(outline, (json) => walkJson(json, visitor))
 }
 
-/** The sections of an outline as a tree, without what they are made of. @throws KsError `data-damaged` */
+/** The sections of an outline as a tree, without the elements of each. @throws KsError `data-damaged` */
 export async function storedSections(outline: Uint8Array): Promise<CompiledOutlineNode[]> {
   const levels: CompiledOutlineNode[][] = [[]]
   const visitor: SectionVisitor<never> = {
@@ -87,7 +85,7 @@ export async function storedSections(outline: Uint8Array): Promise<CompiledOutli
   return levels[0] ?? []
 }
 
-/** The same over JSON. @throws SyntaxError, JsonTooLarge */
+/** Walks over the sections of an outline as JSON. @throws SyntaxError, JsonTooLarge */
 export async function* walkJson<T>(json: JsonReader, visitor: SectionVisitor<T>): AsyncGenerator<T> {
   yield* walkLevel(json, visitor, [], 1)
   await json.end()
@@ -103,19 +101,20 @@ async function* walkLevel<T>(
   if (depth > MAX_SECTION_DEPTH) throw new SyntaxError(`sections are nested deeper than ${MAX_SECTION_DEPTH} levels`)
   for await (const _ of json.members()) {
     yield* visitor.open?.() ?? []
-    const fields: Record<string, unknown> = {}
+    const fields = new Map<string, unknown>()
     const childIds: string[] = []
     for await (const key of json.keys()) {
       if (key === 'children') yield* walkLevel(json, visitor, childIds, depth + 1)
-      else fields[key] = await json.value()
+      else fields.set(key, await json.value())
     }
-    const section = fields as unknown as SectionFields
+    // an assignment to the key `__proto__` would pass as the fields of another object
+    const section = Object.fromEntries(fields) as unknown as SectionFields
     ids.push(section.id)
     yield* visitor.close?.(section, childIds) ?? []
   }
 }
 
-/** The hash of a text that comes in parts, which may cut a character into its halves. */
+/** The hash of a text in parts, whose borders may be within a surrogate pair. */
 export async function hashOfText(parts: AsyncIterable<string>): Promise<Hash> {
   const hash = createHash('sha256')
   let half = ''

@@ -3,8 +3,8 @@ import type { CompiledElement, CompiledItem } from './compiled.js'
 const MIB = 1024 * 1024
 
 /**
- * Bounds of the JSON of each part of a version, in bytes: of what is compiled here, and of what a bundle brings. A text of
- * 30 MB, or a workbook with its limit of cells, fits.
+ * Bounds of the JSON of each part of a version, in bytes, for compiled and imported versions. A text of 30 MB, or a
+ * workbook with its limit of cells, fits.
  */
 export const STORED_LIMITS = { artifact: 96 * MIB, outline: 32 * MIB, items: 32 * MIB } as const
 export type StoredPart = keyof typeof STORED_LIMITS

@@ -51,8 +51,8 @@ export function markReader() {
 
 /**
  * The state of evidence that a model has answered from: what it says decides, and where it says nothing, whether it
- * cites a passage. Contradictions hold unless it declines. That a better passage was withheld holds always where rules
- * found that the rest does not answer, else where the model does.
+ * cites a passage. Contradictions hold unless it declines. The state is limited by permission where the rules judged it
+ * so, or where a passage that answers is withheld and the model marks its answer as none or a part.
  *
  * @param withheld whether the best passage answers and is one that the reader may not read
  */

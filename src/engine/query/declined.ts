@@ -2,9 +2,9 @@ import { analyzeContent } from '../../lib/text/analyze.js'
 import { splitSentences } from '../../lib/text/sentences.js'
 
 /**
- * Whether an answer takes nothing from the passages: no sentence of it has content beyond the question that one of them
- * holds for the larger part. A model that declines in its own wording, in whatever language, writes such an answer; so
- * does one that invents. Whether it cites a passage is for the caller to look at.
+ * Whether an answer takes nothing from the passages: of no sentence does one passage contain most of the terms that the
+ * question lacks. A model that declines in its own words, in any language, writes such an answer; so does one that
+ * invents. The caller checks for citations.
  */
 export function takesNothing(answer: string, question: string, passages: readonly string[]): boolean {
   const asked = new Set(analyzeContent(question))

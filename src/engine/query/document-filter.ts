@@ -6,8 +6,8 @@ import { MAX_FILTER_DOCS } from '../search/limits.js'
 import type { Read } from '../storage/program.js'
 
 /**
- * Row keys of the documents of a revision that the reader may know of and a filter lets through. A document that does not say what is asked for is
- * not among them.
+ * Row keys of the documents of a revision that the reader may know of and that pass a filter. A document without a
+ * field of the filter does not pass.
  *
  * @throws KsError `invalid-request` where they are too many to search in
  */

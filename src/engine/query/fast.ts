@@ -59,7 +59,7 @@ export interface Retrieved {
   metrics: Record<string, unknown>
   /** what this search had to do without; the recorder of the metrics adds it to them */
   degraded: Degradation[]
-  /** a passage that answers and that the reader may not read; absent where there is none */
+  /** a passage that answers, but that the reader may not read; absent = none */
   withheld?: Withheld
 }
 
@@ -201,7 +201,7 @@ async function missingVectors(context: EngineContext, spaceKey: number, isScoped
   const missing = await context.vectors.missing(spaceKey)
   if (missing === undefined) return []
   const { passages, class: kind } = missing
-  // the number counts passages that a reader with a scope may not know of
+  // the number includes passages that a reader with a scope may not know of
   const which = isScoped ? 'some passages' : counted(passages, 'passage')
   return [degradation('vectors', `vectors of ${which} are missing`, kind)]
 }

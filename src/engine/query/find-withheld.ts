@@ -14,8 +14,8 @@ import { countedWeights } from './term-weights.js'
 import { type JudgedPassage, judgedQuestion, judgeWithheld, type Withheld } from './withheld.js'
 
 /**
- * Ranks everything, as it is ranked for a reader of the complete space, and judges the best passage where this reader may
- * not read it. Nothing else of it leaves here.
+ * Ranks all passages, as for a reader of the complete space, and judges the best one where this reader may not read it.
+ * The result is all that the caller learns of withheld passages.
  */
 export async function findWithheld(
   context: EngineContext,
@@ -33,9 +33,9 @@ export async function findWithheld(
   const question = judgedQuestion(own.query)
   if (question === undefined) return undefined
   const terms = analyzeQuery(question)
-  // the vector of a question holds its numerals, and one of a trained model lacks what only withheld passages hold
-  const hasWholeVector = !isTrained(space) && terms.join(' ') === analyzeQuery(own.query).join(' ')
-  const embedded = hasWholeVector ? own.embedded : undefined
+  // the reader's vector includes the numerals, and of a trained model lacks the terms of withheld passages
+  const isSameVector = !isTrained(space) && terms.join(' ') === analyzeQuery(own.query).join(' ')
+  const embedded = isSameVector ? own.embedded : undefined
   const request = {
     terms,
     textK: LEG_CANDIDATES,

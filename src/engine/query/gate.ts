@@ -1,7 +1,7 @@
 import { FairGate } from '../base/fair-gate.js'
 import type { RightOfWay } from '../base/right-of-way.js'
 
-/** The gate of queries: those that run go before what works in the background. */
+/** The gate of queries. Background work yields to queries that run. */
 export class QueryGate extends FairGate {
   readonly #rightOfWay: RightOfWay | undefined
 

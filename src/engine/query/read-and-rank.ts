@@ -4,7 +4,11 @@ import { loadPassages, loadVectors, type PassageRow } from '../rows/queries.js'
 import type { Driver } from '../storage/driver.js'
 import { beginRanking, type Ranking, type RankRequest } from './rank.js'
 
-/** Ranks candidates with their texts and, where they tell more, their vectors. @param likeIn the vector space of those */
+/**
+ * Ranks candidates by their texts and, where texts leave the order open, by their vectors.
+ *
+ * @param likeIn the vector space of these vectors
+ */
 export async function readAndRank(
   db: Driver,
   spaceKey: number,
@@ -18,7 +22,7 @@ export async function readAndRank(
   return { ...finish(hasVectors ? await db.read(loadVectors(likeIn, open)) : undefined), loaded }
 }
 
-/** Terms of the question that a passage holds, or says in other words. */
+/** Terms of the question that a passage contains, itself or reworded. */
 export function heldBy(
   passage: AnalysedPassage,
   terms: readonly string[],

@@ -3,14 +3,14 @@ import type { DocumentScope } from '../search/ports.js'
 import type { Read } from '../storage/program.js'
 import type { Admitted } from './admission.js'
 
-/** What a reader may search in, where that is not the complete space. */
+/** The part of a space that a reader may search. */
 export interface ReadingScope {
   documents: DocumentScope
-  /** published nodes in it */
+  /** number of its published nodes */
   nodes: number
 }
 
-/** The documents that a reader may know of; nothing where these are all, which is the usual case. */
+/** The documents that a reader may know of; undefined where these are all, which is the usual case. */
 export function* readingScope({
   space,
   snapshot,

@@ -10,26 +10,26 @@ import { REWORDED, weighTerms } from '../search/text-index.js'
 import type { Admitted } from './admission.js'
 import { type ReadingScope, readingScope } from './reading-scope.js'
 
-/** What both indexes found. */
+/** Hits of both indexes. */
 export interface Recall {
-  /** for a reader who may not read everything, of what they may read alone */
+  /** only of documents that the reader may read */
   found: SearchHits & { average?: number }
-  /** those that the snapshot shows */
+  /** those that are visible in the snapshot */
   hits: SearchHit[]
-  /** how many of what was found the snapshot does not show */
+  /** number of hits that are not visible in the snapshot */
   hidden: number
 }
 
-/** Where a search looks, and for whom. */
+/** What limits a search besides its request. */
 export interface RecallScope {
-  /** what the reader may read; absent = everything */
+  /** documents that the reader may read; absent = all */
   scope?: ReadingScope | undefined
   cache?: PassageCache
 }
 
 /**
- * Asks both indexes, of what the reader may read. Text scores of an index follow from everything that it holds: those of a
- * reader with a scope are computed again from the candidates and the frequencies of the scope.
+ * Searches both indexes for what the reader may read. The text scores of an index depend on all of its nodes, so the
+ * scores of a reader with a scope are computed again from the candidates and the frequencies of the scope.
  */
 export async function recall(
   context: EngineContext,
@@ -62,9 +62,9 @@ export async function recall(
 }
 
 /**
- * Terms of a query that the documents of a reader hold: a model that was trained on others knows the rest, too.
+ * Terms of a query that occur in the documents of a reader. A trained model also knows terms of the other documents.
  *
- * @returns nothing where the reader may read everything
+ * @returns undefined where the reader may read all documents
  */
 export async function termsInScope(
   { db, indexes }: EngineContext,
@@ -84,7 +84,7 @@ function keysOf(hits: readonly SearchHit[]): number[] {
   return hits.map(({ key }) => key)
 }
 
-/** Of nodes, those that the reader may know of, and of these those that the snapshot shows. */
+/** Of nodes, those that the reader may know of, and of these the ones visible in the snapshot. */
 function* shownKeys({ space, snapshot }: Admitted, subject: string, keys: number[]) {
   const denied = yield* deniedNodes(space.key, { subject }, keys)
   const known = new Set(keys.filter((key) => !denied.has(key)))
@@ -101,11 +101,11 @@ interface Rescoring {
   /** nodes that the reader may read */
   nodes: number
   cache?: PassageCache
-  /** length of a node, where it is known; absent = that of the candidates */
+  /** average length of a node; absent = of the candidates */
   average?: number
 }
 
-/** Text scores by BM25 over what the reader may read, and of both legs as many as were asked for. */
+/** Scores text hits by BM25 over the nodes that the reader may read, and keeps the requested number of each leg. */
 export async function rescore(
   { db }: Pick<EngineContext, 'db'>,
   spaceKey: number,

@@ -80,7 +80,7 @@ export async function retrieveResearch(
   const terms = askedTerms(query)
   const names = sequenceOf(query)
   const denied = await db.read(deniedDocuments(space.key, { subject }))
-  // a trained model weighs words by everything that the space holds
+  // a trained model weighs words by all documents of the space
   const known = denied.size === 0 ? await termWeights(context, space, names) : undefined
   signal.throwIfAborted()
   const { choice, idf, asked, scanned, scored, ranges, opened, passages, ...at } = await navigate(
@@ -169,7 +169,7 @@ async function navigate(
   return { choice, idf, asked, scanned, scored, ranges, opened, passages, chosen, navigated, read: performance.now() }
 }
 
-/** Navigates everything, and judges the best passage where the reader may not read it. */
+/** Navigates all documents, and judges the best passage where the reader may not read it. */
 async function lookBeyond(
   context: EngineContext,
   cache: PassageCache,

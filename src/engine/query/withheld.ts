@@ -5,43 +5,41 @@ import { type AskedOf, weightOf } from './confidence.js'
 import type { RankedPassage } from './evidence.js'
 import { asks } from './extractive/question-names.js'
 
-/*
- * What a reader learns of passages that they may not read: that one of them would be the evidence of a full question. The
- * judge is the one that judges evidence; the bounds below keep it from being asked word by word.
- */
+// A reader learns one thing of passages that they may not read: that one of them answers a full question. It is judged
+// as evidence is; the bounds below keep readers from testing it word by word.
 
 /** A passage that answers the question, and that the reader may not read. */
 export interface Withheld {
-  /** it holds a part of the question that none of the permitted passages holds: these only look alike */
+  /** it contains a part of the question that no permitted passage contains: these only look alike */
   holdsMore: boolean
 }
 
-/** How evidence says that it was left out: nothing but that. */
+/** The entry in evidence for a withheld passage; it must not depend on the passage. */
 export const WITHHELD_ENTRY: MissingEvidence = {
   reason: 'permission-filtered',
   text: 'a passage that answers was left out, whose source you may not read',
   metadata: {},
 }
 
-/** Terms of a question that a withheld passage has to hold: with fewer a reader tests single words. */
+/** Minimum of terms of the question in a withheld passage: with fewer, a reader could test single words. */
 const MIN_HELD = 3
-/** Share of the question's weight that makes a passage hold more than others. */
+/** Minimum share of the question's weight by which a passage exceeds the others. */
 const HOLDS_MORE = 0.1
-/** Permitted passages that are compared with it. */
+/** Number of permitted passages that a withheld one is compared with. */
 export const JUDGED = 5
-const HAN = /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]+$/u
+const UNSPACED = /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]+$/u
 const NUMERAL = /\S*\p{N}\S*/gu
 
 /**
- * The question that withheld passages are judged by: a full question, without its numerals, so that no value can be tested.
+ * The question that withheld passages are judged by, without its numerals, so that no value can be tested.
  *
- * @returns nothing where withheld passages are not looked at
+ * @returns undefined where the query is no full question: then withheld passages are not judged
  */
 export function judgedQuestion(query: string): string | undefined {
   return asks(query) ? query.replace(NUMERAL, ' ').replace(/\s+/g, ' ').trim() : undefined
 }
 
-/** A passage with the terms of the question that it holds. */
+/** A passage with the terms of the question that it contains. */
 export type JudgedPassage = Pick<RankedPassage, 'final' | 'features' | 'passage'> & { held: readonly string[] }
 
 /**
@@ -50,7 +48,7 @@ export type JudgedPassage = Pick<RankedPassage, 'final' | 'features' | 'passage'
  * @param question see `judgedQuestion`
  * @param ranked all passages of the space, best first
  * @param idf of the judge, over all passages; `ownIdf` over those that the reader may read
- * @param permitted the best passages that the reader may read, with the terms of the question that they hold
+ * @param permitted the best passages that the reader may read, with the terms of the question that they contain
  */
 export function judgeWithheld(request: {
   question: string
@@ -94,7 +92,7 @@ export function judgeWithheld(request: {
   return { holdsMore: more >= HOLDS_MORE * weightOf(wanted, ownIdf) }
 }
 
-/** Words among terms: scripts without spaces are cut into overlapping pairs. */
+/** Counts words among terms: those of scripts without spaces are overlapping pairs of characters. */
 function wordsIn(terms: readonly string[]): number {
-  return [...new Set(terms)].reduce((sum, term) => sum + (HAN.test(term) ? 0.5 : 1), 0)
+  return [...new Set(terms)].reduce((sum, term) => sum + (UNSPACED.test(term) ? 0.5 : 1), 0)
 }

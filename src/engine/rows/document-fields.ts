@@ -13,7 +13,8 @@ export interface VersionFields {
 const DATE = jsonAt('metadata', '$.documentDate')
 
 /**
- * The fields of the documents that a revision shows, that the reader may know of and whose own date lies in a span; of all where none is given.
+ * The fields of the documents of a revision that the reader may know of and whose own date is in a span, where one is
+ * given.
  *
  * @param from ISO 8601 in UTC, and so `to`
  */

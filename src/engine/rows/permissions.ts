@@ -103,7 +103,7 @@ export function* deniedSources(spaceKey: number, reader: Asker): Read<string[]> 
   return rows.map(({ source_id }) => source_id)
 }
 
-/** Row keys of the documents that a reader may not know of, also of those that are being deleted. */
+/** Row keys of the documents that a reader may not know of, deleted ones included. */
 export function* deniedDocuments(spaceKey: number, reader: Asker): Read<Set<number>> {
   const denied = yield* deniedSources(spaceKey, reader)
   if (denied.length === 0) return new Set()
@@ -114,17 +114,17 @@ export function* deniedDocuments(spaceKey: number, reader: Asker): Read<Set<numb
   return new Set(rows.map(({ key }) => key))
 }
 
-/** Documents of a space that a reader may know of, and how many nodes of them a revision shows. */
+/** The documents of a space that a reader may know of, and the number of their nodes in a revision. */
 export interface KnownScope {
-  /** the shorter list: the documents that they may know of, or the others */
+  /** the shorter list: these documents, or the others */
   documents: { docs: number[]; isExcluded: boolean }
   nodes: number
 }
 
 /**
- * The documents that a reader may know of, also of those that are being deleted.
+ * The documents that a reader may know of, deleted ones included.
  *
- * @returns nothing where these are all
+ * @returns undefined where these are all
  */
 export function* scopeOf(spaceKey: number, reader: Asker, revision: number): Read<KnownScope | undefined> {
   const denied = yield* deniedSources(spaceKey, reader)
@@ -132,7 +132,8 @@ export function* scopeOf(spaceKey: number, reader: Asker, revision: number): Rea
   const sources = JSON.stringify(denied)
   const isDenied = 'source_id IN (SELECT value FROM json_each(?))'
   const counted = yield* sql.get<{ all_documents: number; denied: number | null }>(
-    `SELECT count(*) all_documents, sum(CASE WHEN ${isDenied} THEN 1 ELSE 0 END) denied FROM documents WHERE space_key = ?`,
+    `SELECT count(*) all_documents, sum(CASE WHEN ${isDenied} THEN 1 ELSE 0 END) denied
+     FROM documents WHERE space_key = ?`,
     [sources, spaceKey],
   )
   const { all_documents: all = 0, denied: hidden = 0 } = counted ?? {}

@@ -10,7 +10,7 @@ export function* revokeToken(jti: string, expiresAt: number, now: number): Write
   yield* sql.run('INSERT OR REPLACE INTO revoked_tokens (jti, expires_at) VALUES (?, ?)', [jti, expiresAt])
 }
 
-/** Revokes an id that is good once. @returns whether this call did; false where it was revoked before */
+/** Uses up an id that is valid once. @returns whether it was unused */
 export function* spend(id: string, expiresAt: number, now: number): Write<boolean> {
   yield* removeExpired(now)
   const { changes } = yield* sql.run('INSERT OR IGNORE INTO revoked_tokens (jti, expires_at) VALUES (?, ?)', [

@@ -214,7 +214,7 @@ class Fts5Text implements TextIndex {
   }
 }
 
-/** SQL: whether the node of a column is in a scope, whose documents are a parameter as JSON. */
+/** SQL condition that the node of a column is in a scope, whose documents are a JSON parameter. */
 function isIn(column: string, { isExcluded }: DocumentScope): string {
   const list = 'SELECT key FROM nodes WHERE doc IN (SELECT value FROM json_each(?))'
   return `${column} ${isExcluded ? 'NOT ' : ''}IN (${list})`

@@ -63,7 +63,7 @@ export interface VectorSums {
   sums: Uint32Array
 }
 
-/** Documents (row keys) by the shorter list: these, or all but these. */
+/** Documents (row keys), as the shorter list: these, or all but these. */
 export interface DocumentScope {
   docs: readonly number[]
   isExcluded: boolean
@@ -84,7 +84,7 @@ export interface SearchRequest {
   vectorK: number
   /** only nodes of these documents (row keys); absent = all */
   docs?: number[]
-  /** what exists for this search: hits, frequencies, rewordings and background are of these documents alone; absent = all */
+  /** hits, frequencies, rewordings and background are computed from these documents only; absent = all */
   scope?: DocumentScope
   /** whether the background of the vector's cosines is wanted */
   wantsBackground?: boolean
@@ -150,7 +150,7 @@ export interface SourceHead {
 
 /** Where lost or missing projections are rebuilt from: the database. Implemented by the storage side. */
 export interface ReplaySource {
-  /** Does work for the tenant of a space, whoever has begun it. */
+  /** Runs work in the scope of the tenant of a space. */
   inSpace<T>(space: string, work: () => Promise<T>): Promise<T>
   /** newest entry of a space's projection log, and its active vector space */
   head(space: string): Promise<SourceHead>

@@ -197,7 +197,7 @@ class TantivyText implements TextIndex {
     return { occur: isExcluded ? Occur.MustNot : Occur.Must, query }
   }
 
-  /** Counts nodes: those with a term, and all of them. @param scope what limits them; absent = the numbers of the index */
+  /** Counts nodes: those with a term, and all. @param scope limits them; absent = the complete index */
   #counts(searcher: TantivySearcher, scope: Clause | undefined) {
     const { Query, Occur } = this.#binding
     if (scope === undefined)

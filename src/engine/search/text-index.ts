@@ -53,8 +53,8 @@ export interface TextIndex {
   rollback(): Promise<void> | void
   /**
    * The best `k` nodes with any of the terms; with `docs` only nodes of these documents, with `compounds` also those that
-   * say a compound of the terms in parts, or two of them in one word. With `scope` no other node counts for anything but
-   * the scores.
+   * say a compound of the terms in parts, or two of them in one word. With `scope`, nodes outside of it affect nothing
+   * but the scores.
    */
   search(
     terms: readonly string[],

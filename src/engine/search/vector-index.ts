@@ -139,7 +139,7 @@ export class VectorIndex {
    * The keys of the `k` nearest vectors, in no order.
    *
    * @param docs only nodes of these documents; absent = all
-   * @param scope the same, for those that a search is limited to
+   * @param scope only nodes of this scope; absent = all
    */
   async search(query: Float32Array, k: number, docs?: readonly number[], scope?: DocumentScope): Promise<VectorHits> {
     const isLimited = docs !== undefined || scope !== undefined
@@ -184,7 +184,7 @@ export class VectorIndex {
     }
   }
 
-  /** Rows of some documents, of those that a scope has. */
+  /** Rows of documents in a scope. */
   #rowsOf(docs: readonly number[] | undefined, scope: DocumentScope | undefined): number[] {
     const rowsIn = (some: Iterable<number>): number[] =>
       [...new Set(some)].flatMap((doc) => [...this.rows.rowsOfDoc(doc)])

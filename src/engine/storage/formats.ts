@@ -131,8 +131,8 @@ export function wrongWith(kind: Kind, value: unknown): string | undefined {
 }
 
 /**
- * SQL: whether a cell holds a time. Statements that select rows to remove require it: a damaged cell does not prove that
- * its row was deleted or has expired.
+ * SQL condition that a cell holds a time. Statements that select rows for removal require it: a damaged cell does not
+ * prove that its row was deleted or has expired.
  */
 export function holdsTime(column: string): string {
   return `${column} BETWEEN 0 AND ${LAST_TIME}`

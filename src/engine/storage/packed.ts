@@ -5,10 +5,10 @@ import { parseInSlices } from '../../lib/json/parse.js'
 import { type JsonLimits, JsonReader, JsonTooLarge } from '../../lib/json/reader.js'
 
 const INLINE_BYTES = 64 * 1024 // above this, packing is handed to zlib's threads
-/** What is packed into less than this is unpacked at once, as far as it does not exceed the second. */
+/** A packed part up to the first size is unpacked at once, unless that exceeds the second; in bytes. */
 const SMALL = { packed: 16 * 1024, unpacked: 256 * 1024 }
 
-/** Bounds of one value that is read alone out of packed JSON: an element, an item, what a section has besides others. */
+/** Bounds of one value that is read alone out of packed JSON: an element, an item, a field of a section. */
 export const VALUE_LIMITS: JsonLimits = { valueBytes: 16 * 1024 * 1024, depth: 64, values: 1_000_000 }
 
 /** What `pack` makes of an empty list. */
@@ -27,8 +27,8 @@ export function packText(text: Uint8Array): Promise<Uint8Array> {
 }
 
 /**
- * The caller names the type of what it packed; others get their turn while a long one is read. Only for what this program
- * packed and bounded: what may be large, or came from outside, is read by `readPacked`.
+ * The caller names the type of what it packed; other work runs while a long value is parsed. Only for what this program
+ * packed and bounded: `readPacked` reads what may be large or was imported.
  *
  * @throws KsError `data-damaged` where it is not what was packed
  */

@@ -19,8 +19,8 @@ export function fromCell<T>(text: string): T {
 }
 
 /**
- * Writes other values into cells of a row that a statement returned. A copy made by `{ ...row }` reads every cell, and so
- * throws for a damaged one that no caller needs.
+ * Replaces cells of a row that a statement returned. A copy by `{ ...row }` would read every cell, and throw for a
+ * damaged one that no caller needs.
  */
 export function replaceCells<R extends object>(row: R, cells: Partial<R>): R {
   for (const [name, value] of Object.entries(cells))

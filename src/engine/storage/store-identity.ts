@@ -22,9 +22,9 @@ export interface StoreIdentity {
   doubt(): string | undefined
   /** when it was opened, milliseconds since the epoch: what is older came with an earlier start */
   readonly openedAt: number
-  /** Notes an orderly end, right before the database is closed: from here on its log may go. */
+  /** Notes an orderly end, right before the database is closed: from here on its log may be removed. */
   closed(): void
-  /** After it was closed: where others still read it, its log is still needed. */
+  /** Takes the note back after the closing where the log remains, because other processes still read the database. */
   released(): void
 }
 
@@ -33,7 +33,7 @@ interface Beside {
   store: string
   /** starts so far */
   opened: number
-  /** whether the last run ended in order, after which there need be no log; otherwise a missing log is a lost one */
+  /** whether the last run ended in order; if not, a missing log is a lost one */
   closed: boolean
 }
 
@@ -44,8 +44,8 @@ const TENANT_FOLDER = /^[0-9a-f]{24}$/
  * Looks at a data directory before anything is opened: SQLite would make an empty database where there is none.
  *
  * @returns whether the log of a run that ended without order is empty: it was moved into the database, or lost
- * @throws StoreRefused where files of a store exist and its database is missing, empty or damaged, where the log of a run
- *   that did not end in order is missing, or a restore is not over
+ * @throws StoreRefused where files of a store exist and its database is missing, empty or damaged, where the log of a
+ *   run that did not end in order is missing, or a restore is not over
  */
 export function checkStore(layout: DataLayout): { logEmpty: boolean } {
   if (existsSync(layout.restoring))
@@ -68,7 +68,9 @@ export function checkStore(layout: DataLayout): { logEmpty: boolean } {
   const log = `${layout.database}-wal`
   if (!existsSync(log))
     throw new StoreRefused(
-      `${log} is missing although the last run did not end in order: what was written last is lost without it. Nothing was changed: put the file back, or a backup in the place of ${layout.root} (\`ks restore\`), or, to go on with what ${layout.database} still holds, remove ${layout.storeFile}`,
+      `${log} is missing although the last run did not end in order: what was written last is lost without it. ` +
+        `Nothing was changed: put the file back, or a backup in the place of ${layout.root} (\`ks restore\`), or, ` +
+        `to go on with what ${layout.database} still holds, remove ${layout.storeFile}`,
     )
   return { logEmpty: sizeOf(log) === 0 }
 }

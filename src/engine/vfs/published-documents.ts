@@ -2,14 +2,14 @@ import { notFound } from '../../contract/errors.js'
 import { joinPath } from '../base/virtual-paths.js'
 import type { FileSystemReader } from './vfs.js'
 
-/** The root of the documents; no path outside of it exists for a reader of {@link publishedDocuments}. */
+/** The root of the documents; a reader by {@link publishedDocuments} sees no path outside of it. */
 export const DOCUMENTS_ROOT = joinPath('sources', [])
 
 export type PublishedDocuments = Pick<FileSystemReader, 'tree' | 'cat'>
 
 /**
- * The part of the file system that a chat application may show to others: published documents. Workspaces, evidence and
- * unpublished documents do not exist there, whatever path a model asks for.
+ * The part of the file system that a chat application may show to end users: published documents. No path of a model
+ * leads to workspaces, evidence or unpublished documents.
  */
 export function publishedDocuments(files: PublishedDocuments): PublishedDocuments {
   return {
@@ -25,7 +25,7 @@ export function publishedDocuments(files: PublishedDocuments): PublishedDocument
   }
 }
 
-/** The file system itself refuses `..`, empty segments and text that is not NFC. @throws KsError `not-found` */
+/** The file system refuses `..`, empty segments and text that is not NFC. @throws KsError `not-found` */
 function assertDocumentPath(path: string): void {
   if (path !== DOCUMENTS_ROOT && !path.startsWith(`${DOCUMENTS_ROOT}/`)) throw notFound('path', path.slice(0, 100))
 }

@@ -11,13 +11,13 @@ export function nestsDeeperThan(json: string, most: number): boolean {
   return false
 }
 
-/** Whether the arrays and objects of JSON have more members than so many: parsed, each takes many times its text. */
-export function hasMoreValuesThan(json: string, most: number): boolean {
+/** Whether the arrays and objects of JSON have more than `max` members: parsed, each takes many times its text. */
+export function hasMoreValuesThan(json: string, max: number): boolean {
   let values = 0
   for (let at = 0; at < json.length; at++) {
     const code = json.charCodeAt(at)
     if (code === 0x22) at = endOfString(json, at)
-    else if ((code === 0x5b || code === 0x7b || code === 0x2c) && ++values > most) return true
+    else if ((code === 0x5b || code === 0x7b || code === 0x2c) && ++values > max) return true
   }
   return false
 }

@@ -19,8 +19,8 @@ export interface JsonLimits {
 export class JsonTooLarge extends Error {}
 
 /**
- * Reads JSON of any length from pieces of UTF-8. The caller walks down arrays and objects; only the value that it asks for
- * is in memory.
+ * Reads JSON of any length from pieces of UTF-8. The caller walks down arrays and objects; only the requested value is
+ * in memory.
  *
  * Every method throws SyntaxError where the text is not JSON.
  */
@@ -135,7 +135,7 @@ export class JsonReader {
     return is
   }
 
-  /** Appends the next piece to what is not read yet. @returns whether there was one */
+  /** Appends the next piece to the unread bytes. @returns whether there was one */
   async #more(): Promise<boolean> {
     const next = await this.#pieces.next()
     if (next.done === true) return false
@@ -149,7 +149,7 @@ export class JsonReader {
   }
 }
 
-/** Finds the end of a value, over the borders of pieces. */
+/** Finds the end of a value across pieces. */
 class ValueScan {
   readonly #limits: JsonLimits
   #depth = 0
@@ -168,7 +168,7 @@ class ValueScan {
     return this.#depth > 0 || this.#inString
   }
 
-  /** @returns the index behind what belongs to the value */
+  /** @returns the index after the bytes of the value */
   over(bytes: Uint8Array, from: number): number {
     for (let at = from; at < bytes.length; at++) {
       const byte = bytes[at]

@@ -1,4 +1,4 @@
-/** What is asked of a text; a string has all of it. Offsets count UTF-16 units and are not negative. */
+/** The methods of a string that readers of long texts need. Offsets count UTF-16 units and are not negative. */
 export interface Text {
   readonly length: number
   slice(start: number, end?: number): string
@@ -7,11 +7,11 @@ export interface Text {
   charCodeAt(at: number): number
 }
 
-/** Units up to which a text is a string. */
+/** Maximum length of a text that is a string, in UTF-16 units. */
 const SHORT_UNITS = 1024 * 1024
 const UNIT_BYTES = 2
 
-/** A text out of its parts. A long one is outside of the heap of this thread. */
+/** Joins the parts of a text. A long one is outside of the heap of this thread. */
 export async function gatherText(parts: AsyncIterable<string>): Promise<Text> {
   let short: string[] = []
   const long: Buffer[] = []

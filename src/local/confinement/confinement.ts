@@ -8,22 +8,22 @@ import { findProgram, type ProgramPaths, type VisiblePath, visiblePaths } from '
 
 export type ConfinedBy = 'bubblewrap' | 'unshare' | 'nothing'
 
-/** A program to be started on data of strangers. */
+/** A program to be started on untrusted data. */
 export interface ProgramStart extends ProgramPaths {
   /** the command line with its placeholders filled in; `argv` decides what it sees */
   filled: readonly string[]
-  /** all that it may write to */
+  /** the only folder that it may write to, besides temporary files */
   folder: string
   /** of each of its processes, where `prlimit` is there */
   limits?: { processorSeconds: number; fileBytes: number }
 }
 
-/** Starts programs where they see no secret, no network and no other process, and end with the first of them. */
+/** Starts programs where they see no secret, no network and no other process; their children end with them. */
 export interface Confinement {
   /**
    * The command line that starts a program confined.
    *
-   * @throws ProgramStartError where the program is not installed, and where nothing confines it and it must be
+   * @throws ProgramStartError where the program is not installed, or nothing confines it and that is not allowed
    */
   prepare(start: ProgramStart): Promise<{ argv: string[]; by: ConfinedBy }>
 }
@@ -47,9 +47,11 @@ export class ProgramStartError extends Error {}
 const PROBE_MS = 10_000
 const CONFINED = 'programs that read documents are confined: no network, nothing of the disk but programs'
 const REFUSED =
-  'is not started, because nothing confines programs on this machine: neither bubblewrap nor unshare works. Install bubblewrap and allow user namespaces, or set unconfinedPrograms'
+  'is not started, because nothing confines programs on this machine: neither bubblewrap nor unshare works. ' +
+  'Install bubblewrap and allow user namespaces, or set unconfinedPrograms'
 const UNCONFINED =
-  'programs that read documents run unconfined: neither bubblewrap nor unshare works here, and unconfinedPrograms allows it'
+  'programs that read documents run unconfined: neither bubblewrap nor unshare works here, ' +
+  'and unconfinedPrograms allows it'
 
 /** For programs of a process that has no settings of its own. */
 export function confinedOnly(): Confinement {
@@ -58,26 +60,31 @@ export function confinedOnly(): Confinement {
 }
 
 export function createConfinement({ secrets, allowUnconfined, log }: ConfinementOptions): Confinement {
+  let known: ConfinedBy | undefined
   let probe: Promise<ConfinedBy> | undefined
   let reported: ConfinedBy | undefined
   const find = async (): Promise<ConfinedBy> => {
     const by = await confinedBy(secrets())
+    // without one, each start looks again: user namespaces may be allowed later, and a busy machine fails a probe
+    if (by !== 'nothing') known = by
     if (by === reported) return by
     reported = by
     if (by === 'nothing') log.warn({}, allowUnconfined ? UNCONFINED : `a program ${REFUSED}`)
     else log.info({ by }, CONFINED)
     return by
   }
+  /** Starts that come together share one probe. */
+  const look = (): Promise<ConfinedBy> => {
+    probe ??= find().finally(() => {
+      probe = undefined
+    })
+    return probe
+  }
   return {
     async prepare(start) {
       if (findProgram(start.filled[0] ?? '') === undefined) throw new ProgramStartError('is not installed')
-      probe ??= find()
-      const by = await probe
-      if (by === 'nothing' && !allowUnconfined) {
-        // user namespaces may be allowed later, without a restart
-        probe = undefined
-        throw new ProgramStartError(REFUSED)
-      }
+      const by = known ?? (await look())
+      if (by === 'nothing' && !allowUnconfined) throw new ProgramStartError(REFUSED)
       const limits = await limitsOf(start)
       return {
         by,
@@ -118,19 +125,21 @@ async function ownFolders(folder: string): Promise<OwnFolders> {
   return { root: join(own, 'root'), tmp: join(own, 'tmp') }
 }
 
-/** Without that of control groups, which a unit of systemd may forbid. */
+/** Without the namespace of control groups, which a unit of systemd may forbid. */
 const BUBBLEWRAP_NAMESPACES = ['user-try', 'ipc', 'pid', 'net', 'uts'].map((name) => `--unshare-${name}`)
 
 function bubblewrap({ filled, folder }: ProgramStart, { tmp }: OwnFolders, visible: readonly VisiblePath[]): string[] {
   const mounts = visible.flatMap(({ path, as }) => {
-    if (as === 'empty-folder') return ['--tmpfs', path, '--remount-ro', path]
+    if (as === 'empty-folder') return ['--tmpfs', path]
     if (as === 'empty-file') return ['--ro-bind', '/dev/null', path]
     return [as === 'device' ? '--dev-bind' : '--ro-bind', path, path]
   })
+  // after the mounts: a listed file may be in a covered folder
+  const covers = visible.flatMap(({ path, as }) => (as === 'empty-folder' ? ['--remount-ro', path] : []))
   return [
     ...['bwrap', ...BUBBLEWRAP_NAMESPACES, '--die-with-parent', '--new-session', '--cap-drop', 'ALL'],
     ...['--dev', '/dev', '--bind', tmp, '/tmp', ...mounts, '--proc', '/proc'],
-    ...['--bind', tmp, '/dev/shm', '--bind', folder, folder],
+    ...['--bind', tmp, '/dev/shm', '--bind', folder, folder, ...covers],
     ...['--remount-ro', '/dev', '--remount-ro', '/', '--chdir', folder, '--', ...filled],
   ]
 }

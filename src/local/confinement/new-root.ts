@@ -1,7 +1,6 @@
 /**
- * The shell program that `unshare` runs, as root of namespaces of its own: it makes a root folder of what a program may
- * see, changes to it for good, and gives up every right over these namespaces before the program starts. Whatever fails
- * ends it, and the program does not start.
+ * The shell program that `unshare` runs, as root of new namespaces: it builds a root folder of what a program may see,
+ * pivots to it, and drops all capabilities before the program starts. Any failure ends it before that.
  *
  * Arguments: folder for the new root, working folder, folder for temporary files, user, group, pairs of
  * `ro|dev|dir|file` and a path, `--`, the program's command line.
@@ -28,7 +27,10 @@ while [ "$1" != -- ]; do
   shift 2
 done
 shift
-for node in null zero full random urandom; do point /dev/null /dev/$node; mount --bind /dev/$node "$root/dev/$node"; done
+for node in null zero full random urandom; do
+  point /dev/null /dev/$node
+  mount --bind /dev/$node "$root/dev/$node"
+done
 for link in fd:fd stdin:fd/0 stdout:fd/1 stderr:fd/2; do ln -s /proc/self/\${link#*:} "$root/dev/\${link%%:*}"; done
 mkdir -p "$root$work"
 while read -r _ _ _ _ at _; do

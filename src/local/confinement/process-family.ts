@@ -1,23 +1,32 @@
 import type { ChildProcess } from 'node:child_process'
-import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { openSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { killGroup } from '../../lib/kill-group.js'
 
-/** In the environment of a program that runs unconfined, and of what it starts. */
+/** Environment variable that marks the processes of an unconfined program. */
 export const FAMILY_MARK = 'KS_CONVERSION'
 
-/** Rounds in which the last processes of a family are ended: one may start others meanwhile. */
+/** Maximum of rounds that kill what is left of a family: its processes may start others meanwhile. */
 const KILL_ROUNDS = 500
 const ROUND_MS = 10
-/** Of /proc/PID/stat behind the name: state, parent, and start in clock ticks. */
+/** Indexes of fields in /proc/PID/stat, counted from the state: parent, and start in clock ticks. */
 const PARENT = 1
 const START = 19
 
 interface Process {
   pid: number
   parent: number
-  /** of two processes with one id, this differs */
+  /** differs where a process id is used again */
   start: string
+}
+
+/** What the processes of an unconfined program are recognised by. */
+interface FamilySigns {
+  /** value of the environment variable `FAMILY_MARK`, used for one start */
+  mark: string
+  /** the working folder */
+  folder: string
 }
 
 export interface FamilyUse {
@@ -26,19 +35,28 @@ export interface FamilyUse {
 }
 
 /**
- * A program with all that it starts. A confined one has all of it as its descendants. An unconfined one may leave
- * processes without a parent: those are known by the mark in their environment, by a file of the program's folder that they
- * have open (one is inherited by all), by their working folder there, and by having been seen as a descendant before.
+ * Opens a file in the folder of an unconfined program, which all of its processes inherit and are recognised by.
+ *
+ * @returns a descriptor, which is closed once the program has started
+ */
+export function openSign({ mark, folder }: FamilySigns): number {
+  return openSync(join(folder, `.${mark}`), 'wx', 0o600)
+}
+
+/**
+ * A program with all of its processes. Those of a confined program are its descendants. An unconfined one may leave
+ * processes without a parent: they are recognised by the mark in their environment, by an open file in the program's
+ * folder (all inherit one), by their working folder there, and by having been seen as a descendant before.
  *
  * Linux only; elsewhere nothing is found, and the group of the program alone is ended.
  */
 export class ProcessFamily {
   readonly #child: ChildProcess
-  readonly #signs: { mark: string; folder: string } | undefined
+  readonly #signs: FamilySigns | undefined
   readonly #known = new Map<number, string>()
 
   /** @param signs of a program that runs unconfined */
-  constructor(child: ChildProcess, signs?: { mark: string; folder: string }) {
+  constructor(child: ChildProcess, signs?: FamilySigns) {
     this.#child = child
     this.#signs = signs
   }

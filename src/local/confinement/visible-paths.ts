@@ -23,7 +23,7 @@ const SYSTEM = [
   ...['/var/lib/texmf', '/var/lib/dictionaries-common'],
 ]
 
-/** Entries of /etc without secrets that programs need: the loader, names, locale, fonts, their own settings. */
+/** Entries of /etc without secrets that programs need: for the loader, names, locale, fonts, and their own settings. */
 const ETC =
   /^(?:alternatives|fonts|ghostscript|group|gtk-\d.*|hosts|ImageMagick.*|java.*|ld-musl.*|ld\.so\..*|libreoffice|locale.*|localtime|magic.*|mime\.types|nsswitch\.conf|os-release|paper.*|passwd|perl|protocols|python.*|services|texmf|timezone)$/
 
@@ -33,16 +33,17 @@ const PACKAGES = '/opt'
 const HOMES = ['/home', '/Users']
 /** Folders of programs in a package that has its libraries in other folders. */
 const PROGRAM_FOLDERS = ['bin', 'sbin', 'program', 'libexec']
-/** A confined program has its own ones of these. */
+/** A confined program gets its own instances of these. */
 const KERNEL = ['/dev', '/proc', '/sys']
 
 /**
  * Everything that a program sees of the disk, parents before children: what the system installs, folders of the search
- * path, the package of the program, absolute paths of its command line, and paths that the operator lists. Secrets inside of these are covered.
+ * path, the package of the program, absolute paths of its command line, and paths that the operator lists. Secrets in
+ * these are covered.
  */
 export function visiblePaths({ argv, paths = [] }: ProgramPaths, secrets: readonly string[]): VisiblePath[] {
   const hidden = secrets.flatMap((path) => realOf(path) ?? [])
-  const isBroad = (folder: string) => holdsMore(folder) || [...hidden, homedir()].some((path) => isWithin(path, folder))
+  const isBroad = (folder: string) => isGeneral(folder) || [...hidden, homedir()].some((path) => isWithin(path, folder))
   const wanted = new Set([
     ...SYSTEM,
     ...systemSettings(),
@@ -59,24 +60,26 @@ export function visiblePaths({ argv, paths = [] }: ProgramPaths, secrets: readon
     visible.set(target, isWithin(target, '/dev') ? 'device' : 'read-only')
     for (const secret of hidden)
       if (isWithin(secret, target))
-        for (const place of new Set([path, target]))
-          visible.set(join(place, relative(target, secret)), isFolder(secret) ? 'empty-folder' : 'empty-file')
+        for (const shown of new Set([path, target]))
+          visible.set(join(shown, relative(target, secret)), isFolder(secret) ? 'empty-folder' : 'empty-file')
   }
   return withoutRepeats([...visible].map(([path, as]) => ({ path, as })))
 }
 
-/** Leaves out what its nearest folder shows already, whose links must not be followed outside. */
+/** Leaves out paths that a kept parent already shows: a link inside of that must not be followed outside. */
 function withoutRepeats(entries: VisiblePath[]): VisiblePath[] {
   const kept: VisiblePath[] = []
   for (const entry of entries.sort((one, other) => depth(one.path) - depth(other.path))) {
-    const around = kept.findLast(({ path }) => isWithin(entry.path, path))
+    const parent = kept.findLast(({ path }) => isWithin(entry.path, path))
     const isEmpty = entry.as.startsWith('empty')
-    if (around === undefined ? !isEmpty : around.as !== entry.as) kept.push(entry)
+    // nothing can be mounted over a file that its covered folder does not show
+    const isCovered = isEmpty && (parent === undefined || parent.as === 'empty-folder')
+    if (!isCovered && parent?.as !== entry.as) kept.push(entry)
   }
   return kept
 }
 
-/** Where a program is installed: its file, and its folder or package where that has nothing else. */
+/** Where a program is installed: its file, and its folder or package unless that contains other things. */
 function packageOf(program: string, isBroad: (folder: string) => boolean): string[] {
   const path = findProgram(program)
   if (path === undefined) return []
@@ -107,8 +110,8 @@ function namedPath(word: string, isBroad: (folder: string) => boolean): string[]
   return isRefused ? [] : [path]
 }
 
-/** Whether a folder is one of many things: of the root, or the home of a user. */
-function holdsMore(folder: string): boolean {
+/** Whether a folder is too general to be shown: one in the root, or the home of a user. */
+function isGeneral(folder: string): boolean {
   return depth(folder) < 3 || HOMES.includes(dirname(folder))
 }
 

@@ -36,7 +36,7 @@ describe('a copy of a space in one store', () => {
   const idsIn = async (space: string) =>
     new Set((await store.engine.documents.list(ADA, space, { limit: 100 })).items.map(({ id }) => id))
 
-  it('holds the same rows under ids of its own, in every table', async () => {
+  it('has the same rows under new ids, in every table', async () => {
     const again = await exported(store.engine, ADA, [copy])
     expect(await countsOf(again)).toEqual(await countsOf(bundle))
     const idOf =
@@ -50,7 +50,7 @@ describe('a copy of a space in one store', () => {
     expect(kept.map(({ index, 0: found }) => after.slice(Math.max(0, index - 200), index + found.length))).toEqual([])
   })
 
-  it('answers with its own citations, as the original does with its own', async () => {
+  it('cites its own documents, and the original still cites those of the original', async () => {
     const [there, here] = [await cited(copy), await cited(filled.space)]
     const [copies, originals] = [await idsIn(copy), await idsIn(filled.space)]
     expect(there.documents.every((id) => copies.has(id))).toBe(true)
@@ -67,7 +67,7 @@ describe('a copy of a space in one store', () => {
     expect(mine?.filter((id) => theirs?.includes(id))).toEqual([])
   })
 
-  it('is sound, and keeps its sources from who may not know of them', async () => {
+  it('passes fsck, and hides restricted sources from other readers', async () => {
     for (const check of ['raw-objects', 'references', 'artifact-segments'] as const) {
       const { issues } = await store.engine.integrity.fsck(ADA, copy, { check, deep: false })
       expect(issues).toEqual([])
@@ -89,7 +89,7 @@ describe('a copy of a space in one store', () => {
     expect((await imported(store.engine, BOB, bundle, { as: 'third' })).spaces).toMatchObject([{ slug: 'third' }])
   })
 
-  it('stays whole when the original is deleted', async () => {
+  it('stays complete when the original is deleted', async () => {
     await store.engine.spaces.delete(ADA, filled.space)
     await until(async () => (await store.engine.activity()).backgroundTasks === 0)
     const { documents } = await cited(copy)

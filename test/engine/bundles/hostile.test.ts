@@ -278,6 +278,7 @@ function shapeless(): [string, () => Promise<Buffer>, RegExp][] {
     ['outline', JSON.stringify([sections(40)]), /nested deeper than 32 levels/],
     ['outline', JSON.stringify([{ ...section, level: 'one' }]), /does not fit: level/],
     ['outline', JSON.stringify([{ ...section, childNodeIds: [] }]), /does not fit/],
+    ['outline', `[{"__proto__":${JSON.stringify(section)},"children":[]}]`, /does not fit/],
     ['outline', many(270_000, { ...section, title: 'x'.repeat(60) }), /more than 33554432 bytes unpacked/],
     ['items', many(40_000, wide.slice(0, 1000)), /packed items .* does not fit/],
     ['items', many(450_000, item), /more than 33554432 bytes unpacked/],

@@ -70,7 +70,7 @@ async function asked(): Promise<{ by: string; found: number; degraded: boolean; 
 }
 
 describe('a space with documents that moves to another embedding model', () => {
-  it('refuses an unknown provider after the conflicts: a frozen profile, a migration that has not ended', async () => {
+  it('reports a frozen profile or an open migration before an unknown provider', async () => {
     const { spaces } = test.engine
     const unknown = { pluginId: 'nobody', provider: 'nowhere', model: 'nothing' }
     const refused = (code: string) => ({ code })

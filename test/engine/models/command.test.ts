@@ -113,7 +113,7 @@ describe('a program', () => {
     await expect(failed).rejects.toMatchObject({ code: 'provider-failed', message: expect.stringContaining(sentence) })
   })
 
-  test('reads no file that its configuration does not list, and gives no file that a link in its output leads to', async () => {
+  test('reads no unlisted file, and returns no file that a link in its output leads to', async () => {
     const secret = join(dir, 'secret')
     writeFileSync(secret, 'ID3 the key of the daemon')
     const read = `try { process.stdout.write('ID3 ' + require('fs').readFileSync(${JSON.stringify(secret)})) } catch (error) { process.stdout.write('ID3 ' + error.code) }`

@@ -79,7 +79,7 @@ describe('the drawing process', () => {
     expect(await shrink(picture(800, 400))).toMatchObject({ width: 256 })
   })
 
-  it('draws for a tenant that comes when another one fills the queue, before most of what that one waits for', async () => {
+  it('draws for a second tenant before most of the drawings of a tenant that fills the queue', async () => {
     const done: string[] = []
     const note = (name: string) => () => void done.push(name)
     const bytes = picture(64, 48)

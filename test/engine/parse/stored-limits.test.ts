@@ -24,8 +24,8 @@ function documentOf(elements: CompiledElement[]): CompiledDocument {
   }
 }
 
-describe('what is stored of a document', () => {
-  it('fails alone with the limit named where its text and elements exceed what is stored', async () => {
+describe('the limits of a stored document', () => {
+  it('fail only the document whose text and elements exceed one, and name the limit', async () => {
     const part = 'x'.repeat(10 * 1024 * 1024)
     await expect(
       prepareDocument(documentOf(Array.from({ length: 5 }, (_, n) => element(n, part)))),
@@ -35,14 +35,14 @@ describe('what is stored of a document', () => {
     })
   })
 
-  it('fails alone with the limit named where one element is too large to be read alone', async () => {
+  it('fail only the document with an element that exceeds one, and name the limit', async () => {
     await expect(prepareDocument(documentOf([element(1, 'x'.repeat(17 * 1024 * 1024))]))).rejects.toMatchObject({
       code: 'limit-exceeded',
       message: 'a paragraph of the document exceeds the limit of 16 MiB as JSON',
     })
   })
 
-  it('takes a document of 40 MiB of text and elements', async () => {
+  it('admit a document of 40 MiB of text and elements', async () => {
     const part = 'x'.repeat(1024 * 1024)
     const { segments } = await prepareDocument(documentOf(Array.from({ length: 20 }, (_, n) => element(n, part))))
     expect(segments).toBe(20)

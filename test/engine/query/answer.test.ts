@@ -89,7 +89,7 @@ describe("an answer of the evidence's own sentences", () => {
     )
   })
 
-  it('is told as the closest passages where a better one is withheld', async () => {
+  it('is introduced as the closest passages where a better one is withheld', async () => {
     expect((await answered({ bundle: bundleOf('permission-limited'), withheld: LIMIT })).text).toBe(
       `${CLOSEST}The tower of Brest is 40 metres high. [1]`,
     )
@@ -235,12 +235,12 @@ describe('an answer of a model', () => {
     },
   )
 
-  it('counts as a part of an answer where it says without a citation what a passage says', async () => {
+  it('is partial where it repeats a passage without a citation', async () => {
     expect((await ask('It is 40 metres high.')).bundle.state).toBe('partial')
     expect((await ask('[part] Nothing is known of its age, but it is high [1].')).bundle.state).toBe('partial')
   })
 
-  it('leaves a question limited by permission that the rules found limited, whatever the model cites', async () => {
+  it('keeps the state permission-limited of the rules, whatever the model cites', async () => {
     const { bundle, metadata } = await ask('It is high [1].', {
       bundle: bundleOf('permission-limited'),
       withheld: LIMIT,

@@ -165,8 +165,8 @@ describe('a search of both indexes', () => {
   })
 })
 
-describe('a search with what may not be read', () => {
-  it('looks within what may be read, and counts and weighs nothing else', async () => {
+describe('a search of a reader who may not read all documents', () => {
+  it('searches, counts and weighs only the documents of the reader', async () => {
     await another()
     restrict(store, space, ['a.md'], 'eve')
     const asked = finding(store, () => ({
@@ -188,7 +188,7 @@ describe('a search with what may not be read', () => {
     expect(found.idf('lamp')).toBeCloseTo(Math.log(1 + 29.5 / 1.5), 10)
   })
 
-  it('is asked for as it always was by readers of everything', async () => {
+  it('sends no scope to the indexes for a reader of all documents', async () => {
     await another()
     restrict(store, space, ['a.md'], 'ada')
     const asked = finding(store, () => [hit(LAMP)])

@@ -77,7 +77,7 @@ async function seen({ id, zoo }: { id: string; zoo: string }) {
   return found
 }
 
-it('answers, ranks, scores, counts and explains the same whatever hidden documents hold', async () => {
+it('answers, ranks, scores, counts and explains the same whatever hidden documents contain', async () => {
   const other = await seen(await spaceWith('other', OTHER))
   const beside = await seen(await spaceWith('beside', HIDDEN))
   for (const [question, found] of Object.entries(other)) expect(beside[question], question).toEqual(found)

@@ -123,7 +123,7 @@ describe('permission-limited', () => {
       'Auszubildende bekommen im zweiten Lehrjahr 28 Urlaubstage.\n',
       'Angestellte bekommen im zweiten Dienstjahr 30 Urlaubstage.\n',
     ],
-  ])('is told where what is left only looks alike: %s', async (question, secret, decoy) => {
+  ])('is the state where the readable passages only look alike: %s', async (question, secret, decoy) => {
     await hide({ 'secret.md': secret })
     await ingest(test.engine, ADA, spaceId, {
       'decoy.md': decoy,
@@ -137,7 +137,7 @@ describe('permission-limited', () => {
     }
   })
 
-  it('tells nothing of single words and of values of what was withheld', async () => {
+  it('reveals no single words and no values of withheld passages', async () => {
     await hide({ 'deal.md': '# Deal\n\nWe buy Acme. The acquisition costs 941 million and closes on Tuesday.\n' })
     await ingest(test.engine, ADA, spaceId, { 'zoo.md': 'The zebra eats grass in the morning.\n' })
     const learn = async (query: string, mode: (typeof MODES)[number]) => {

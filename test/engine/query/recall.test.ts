@@ -10,7 +10,7 @@ import { admitted, finding, keysOf, never, publish, restrict } from './small-spa
 
 const EVE: Caller = { ...ADA, subject: 'eve' }
 
-describe('what both indexes find', () => {
+describe('a search of both indexes for a reader', () => {
   let store: SmallStore
   let space: SpaceRow
   let keys: Map<string, number>
@@ -43,7 +43,7 @@ describe('what both indexes find', () => {
       space.key,
     )
 
-  it('is shown where the snapshot shows it, and read where its reader may', async () => {
+  it('returns hits that the snapshot shows, and sends no scope for a reader of all documents', async () => {
     const asked = finding(store, () => [...hits('Open one.'), { key: 9999, bm25: 1 }])
     const found = await ask(EVE)
     expect(of(found.hits)).toEqual(['Open one.'])
@@ -51,7 +51,7 @@ describe('what both indexes find', () => {
     expect(asked).toEqual([{ ...REQUEST, seq: admitted(store, space).seq }])
   })
 
-  it('is not what was published after the snapshot, or is gone since', async () => {
+  it('leaves out what was published after the snapshot', async () => {
     const early = admitted(store, space)
     await publish(store, space, { 'late.md': 'Late one.' })
     keys = keysOf(store, space)
@@ -60,7 +60,7 @@ describe('what both indexes find', () => {
     expect((await ask(EVE)).hidden).toBe(0)
   })
 
-  it('is looked for and scored within what the reader may read', async () => {
+  it('searches and scores only the documents that the reader may read', async () => {
     const terms = ['open']
     const found = { hits: hits('Shut one.', 'Open one.'), textCount: 2, frequencies: new Map([['open', 2]]) }
     const asked = finding(store, () => found)
@@ -84,7 +84,7 @@ describe('what both indexes find', () => {
     expect(again[0]?.scope).toEqual({ docs: [open], isExcluded: false })
   })
 
-  it('keeps as many of each leg as were asked for', async () => {
+  it('keeps the requested number of hits of each leg', async () => {
     await publish(store, space, {
       'many.md': passages(...Array.from({ length: 6 }, (_, n) => `${'One '.repeat(n + 1)}${n}.`)),
     })
@@ -100,7 +100,7 @@ describe('what both indexes find', () => {
     expect(found.hits.length).toBeLessThanOrEqual(4)
   })
 
-  it("is nobody's where the query was abandoned", async () => {
+  it('rejects when the query is aborted', async () => {
     const gone = new AbortController()
     finding(store, () => {
       gone.abort(new Error('gone'))

@@ -76,7 +76,7 @@ describe('evidence in another state', () => {
     expect(withState(before, 'conflict').state).toBe('conflict')
   })
 
-  it('says that a passage was withheld in that state alone, and nothing of it', () => {
+  it('reports a withheld passage only in the state permission-limited, without details of it', () => {
     const before = bundle('answerable', 'permission-filtered')
     expect(withState(before, 'permission-limited').missingEvidence).toEqual([WITHHELD_ENTRY])
     expect(reasons(withState(bundle('permission-limited', 'permission-filtered'), 'partial'))).toEqual([

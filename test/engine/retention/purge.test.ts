@@ -47,7 +47,7 @@ test('what is no key of an object is told, and keeps nothing else from being rem
 /** a value that the column takes and that is no time */
 const NO_TIME = '9007199254740992'
 
-test('keeps documents, snapshots, sources and spaces whose time of deletion is damaged, and removes what was deleted', async () => {
+test('keeps rows with a damaged time of deletion, and removes deleted ones', async () => {
   home = await startEngine({ log })
   const { spaces, sources, snapshots, documents, fs } = home.engine
   const damaged = await spaces.create(ADA, { name: 'Bay', slug: 'bay' })

@@ -285,7 +285,7 @@ export function runSearchIndexesSuite(name: string, makePlace: () => Promise<Pla
     it.each([
       { docs: [4, 6], isExcluded: false },
       { docs: [1, 2, 3, 5, 7, 8, 9, 10], isExcluded: true },
-    ])('finds, counts and compares nothing outside of a scope %j, in both legs', async (scope) => {
+    ])('finds, counts and compares only nodes in the scope %j, in both legs', async (scope) => {
       await start()
       await told(indexes, SPACE, source.commit(nodes(1, 300)))
       const ask = (more: object = {}) =>

@@ -42,7 +42,7 @@ export function runTextIndexSuite(name: string, open: (dir: string) => Promise<T
     it.each([
       { docs: [1], isExcluded: false },
       { docs: [2, 77], isExcluded: true },
-    ])('counts and finds nothing outside of a scope %j', async (scope) => {
+    ])('counts and finds only nodes in the scope %j', async (scope) => {
       const inside = [
         { key: 1, doc: 1, text: 'lion zebra' },
         { key: 2, doc: 1, text: 'zebra tag urlaub anspruch' },

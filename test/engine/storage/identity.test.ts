@@ -96,7 +96,7 @@ describe('a store', () => {
     expect((await open()).identity.doubt()).toBeDefined()
   })
 
-  it('notes an orderly end before its log goes, and takes that back where the log stays', async () => {
+  it('notes an orderly end before its log is removed, and takes the note back where the log remains', async () => {
     const store = await open()
     store.identity.closed()
     expect([beside().closed, existsSync(`${layout.database}-wal`)]).toEqual([true, true])
@@ -166,7 +166,7 @@ describe('a store', () => {
 describe('objects that the database may not know', () => {
   const doubted = async () => (await open()).identity.doubt()
 
-  it('are there where the log of a run that did not end in order is empty', async () => {
+  it('are assumed where the log of a run that did not end in order is empty', async () => {
     write({ closed: false })
     writeFileSync(`${layout.database}-wal`, '')
     expect(checkStore(layout)).toEqual({ logEmpty: true })

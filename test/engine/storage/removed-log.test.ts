@@ -42,7 +42,7 @@ async function started(dataDir: string): Promise<{ engine: Engine; warnings: str
   return { engine: await openEngine(engineOptions(dataDir, { log, now: later })), warnings }
 }
 
-test('F33: refuses a database without its log, and removes no object of a lost document once an operator goes on', async () => {
+test('F33: refuses a database without its log, and keeps objects of lost documents after an override', async () => {
   const { dataDir, id } = await killed()
   const twin = join(root, 'twin')
   cpSync(dataDir, twin, { recursive: true })

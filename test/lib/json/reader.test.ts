@@ -34,7 +34,7 @@ describe('a reader of JSON', () => {
     )
   })
 
-  it('gives a string in parts that make the string, with its escapes and pairs', async () => {
+  it('yields a string in parts, with its escapes and surrogate pairs', async () => {
     await fc.assert(
       fc.asyncProperty(fc.string({ unit: 'binary' }), fc.integer({ min: 1, max: 7 }), async (text, size) => {
         let found = ''

@@ -70,7 +70,7 @@ async function run(by: string, program: ProgramPaths, env: NodeJS.ProcessEnv = {
 const shell = (script: string, paths: string[] = []) => ({ argv: ['/bin/sh', '-c', script], paths })
 
 describe.each(['bubblewrap', 'unshare'])('a program confined by %s', { timeout: 60_000 }, (by) => {
-  it('reads no secret although a folder around it is listed, and nothing that is not listed', async () => {
+  it('reads no secret inside a listed folder, and nothing outside of listed paths', async () => {
     const { stdout, by: used } = await run(
       by,
       shell(
@@ -103,7 +103,7 @@ describe.each(['bubblewrap', 'unshare'])('a program confined by %s', { timeout: 
     expect(stdout).not.toContain(`/proc/${process.pid}\n`)
   })
 
-  it('writes to its folder and to temporary files alone, has no rights, and cannot get its view changed', async () => {
+  it('writes to its folder and temporary files only, without capabilities or a way to remount', async () => {
     const tool = join(base, 'tools')
     mkdirSync(tool, { recursive: true })
     writeFileSync(join(tool, 'kept'), 'kept')
@@ -124,7 +124,7 @@ describe.each(['bubblewrap', 'unshare'])('a program confined by %s', { timeout: 
     expect(readFileSync(join(folder, 'made'), 'utf8')).toBe('made\n')
   })
 
-  it('is found with its package, its script and the libraries next to it, but not with the home around it', async () => {
+  it('sees its package, its script and the libraries next to it, but not the folder above them', async () => {
     const bin = join(base, `package-${by}`, 'bin')
     mkdirSync(bin, { recursive: true })
     mkdirSync(join(bin, '..', 'lib'))
@@ -140,6 +140,7 @@ describe.each(['bubblewrap', 'unshare'])('a program confined by %s', { timeout: 
     writeFileSync(own, `#!/bin/sh\necho own; cat ${dataDir}/signing.key\n`)
     chmodSync(own, 0o755)
     expect(await run(by, { argv: [own] })).toMatchObject({ stdout: 'own\n' })
+    expect(await run(by, { argv: [own], paths: [base] })).toMatchObject({ stdout: 'own\n' })
     const script = join(base, 'script.cjs')
     writeFileSync(script, `process.stdout.write('script ' + require('node:fs').readdirSync(${JSON.stringify(base)}))`)
     const { stdout } = await run(by, { argv: [process.execPath, script] })
@@ -169,11 +170,11 @@ describe.each(['bubblewrap', 'unshare'])('a program confined by %s', { timeout: 
     expect(spawnSync(program, words, { encoding: 'utf8' }).stdout).toBe('')
   })
 
-  it('gives its exit code', async () => {
+  it('passes on its exit code', async () => {
     expect((await run(by, shell('exit 7'))).status).toBe(7)
   })
 
-  it('ends with all that it starts when the process that started it is killed', async () => {
+  it('ends with all of its children when the process that started it is killed', async () => {
     const folder = mkdtempSync(join(base, 'work-'))
     const mark = `ks-orphan-of-${by}`
     const argv = shell(`env -i setsid sh -c 'sleep 600; : ${mark}' < /dev/null > /dev/null 2>&1 & sleep 600`).argv
@@ -201,7 +202,7 @@ describe('a machine where neither bubblewrap nor unshare works', () => {
     expect(logged[0]).toMatch(/unconfinedPrograms/)
   })
 
-  it('starts one as it is where the operator allows that', async () => {
+  it('starts a program unconfined where the operator allows that', async () => {
     const { argv, by } = await confinement('nothing', true).prepare({
       ...shell('echo started'),
       filled: ['/bin/sh', '-c', 'echo started'],

@@ -1,10 +1,11 @@
 import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
+import { closeSync } from 'node:fs'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { killAtExit } from '../../../lib/kill-at-exit.js'
 import { type Confinement, ProgramStartError } from '../../../local/confinement/confinement.js'
-import { FAMILY_MARK, ProcessFamily } from '../../../local/confinement/process-family.js'
+import { FAMILY_MARK, openSign, ProcessFamily } from '../../../local/confinement/process-family.js'
 import type { ProgramPaths } from '../../../local/confinement/visible-paths.js'
 import { ProviderFailure } from '../../base/provider-failure.js'
 import { codeOf } from '../../egress/connect.js'
@@ -35,19 +36,23 @@ export async function runProgram({ folder, confinement, stdin, maxBytes, signal,
   const { argv, by } = await confinement.prepare({ ...start, folder }).catch((error: unknown) => {
     throw error instanceof ProgramStartError ? new ProviderFailure('unexpected', `its program ${error.message}`) : error
   })
+  signal.throwIfAborted()
   const [program = '', ...args] = argv
   const mark = randomUUID()
+  const signs = by === 'nothing' ? { mark, folder } : undefined
+  const sign = signs && openSign(signs)
   const kept = Object.entries(process.env).filter(([name]) => KEPT.test(name))
   const env = { ...Object.fromEntries(kept), HOME: folder, TMPDIR: folder, [FAMILY_MARK]: mark }
   // a group of its own, so that its children end with it
   const child = spawn(program, args, {
     cwd: folder,
     env,
-    stdio: ['pipe', 'pipe', 'ignore'],
+    stdio: ['pipe', 'pipe', 'ignore', sign ?? 'ignore'],
     detached: true,
     windowsHide: true,
   })
-  const family = new ProcessFamily(child, by === 'nothing' ? { mark, folder } : undefined)
+  if (sign !== undefined) closeSync(sign)
+  const family = new ProcessFamily(child, signs)
   const chunks: Buffer[] = []
   let bytes = 0
   const stop = () => family.kill()
@@ -56,10 +61,11 @@ export async function runProgram({ folder, confinement, stdin, maxBytes, signal,
   try {
     return await new Promise<Buffer>((resolve, reject) => {
       child.on('error', (error) => reject(notStarted(error)))
-      child.stdin.on('error', () => {}) // a program may end without reading everything
-      if (stdin instanceof Readable) pipeline(stdin, child.stdin).catch(() => {})
-      else child.stdin.end(stdin)
-      child.stdout.on('data', (chunk: Buffer) => {
+      const { stdin: input } = child
+      input?.on('error', () => {}) // a program may end without reading everything
+      if (!(stdin instanceof Readable)) input?.end(stdin)
+      else if (input !== null) pipeline(stdin, input).catch(() => {})
+      child.stdout?.on('data', (chunk: Buffer) => {
         bytes += chunk.length
         if (bytes <= maxBytes) return void chunks.push(chunk)
         stop()

@@ -4,7 +4,7 @@ import { closeSync, constants, lstatSync, openSync, readdirSync, writeSync } fro
 import { join } from 'node:path'
 import { killAtExit } from '../../../lib/kill-at-exit.js'
 import { type Confinement, ProgramStartError } from '../../../local/confinement/confinement.js'
-import { FAMILY_MARK, ProcessFamily } from '../../../local/confinement/process-family.js'
+import { FAMILY_MARK, openSign, ProcessFamily } from '../../../local/confinement/process-family.js'
 import type { ProgramPaths } from '../../../local/confinement/visible-paths.js'
 import { bytesInWords, ReadError } from '../limits.js'
 
@@ -68,9 +68,10 @@ export async function runConverter(run: Conversion): Promise<void> {
   signal?.throwIfAborted()
   const mark = randomUUID()
   const { argv, by } = await prepare(run)
+  signal?.throwIfAborted()
   const [program = '', ...args] = argv
-  // what it starts inherits this file, which tells its processes from others
-  const sign = by === 'nothing' ? openSync(join(folder, '.sign'), 'w', 0o600) : undefined
+  const signs = by === 'nothing' ? { mark, folder } : undefined
+  const sign = signs && openSign(signs)
   const child = spawn(program, args, {
     cwd: folder,
     env: { PATH: process.env.PATH, HOME: folder, TMPDIR: folder, LANG: 'C.UTF-8', TZ: 'UTC', [FAMILY_MARK]: mark },
@@ -79,7 +80,7 @@ export async function runConverter(run: Conversion): Promise<void> {
     windowsHide: true,
   })
   if (sign !== undefined) closeSync(sign)
-  const family = new ProcessFamily(child, by === 'nothing' ? { mark, folder } : undefined)
+  const family = new ProcessFamily(child, signs)
   const stop = (): void => family.kill()
   killAtExit(child, stop)
   let refused: ReadError | undefined

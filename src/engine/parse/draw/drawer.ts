@@ -25,7 +25,7 @@ const HEAP_MIB = 256
 /** Makes previews of pictures and pages, and finds texts on pages, in a process of its own. */
 export interface Drawer {
   /**
-   * @param tenant whose queue the drawing waits in
+   * @param tenant in whose queue the drawing waits
    * @throws KsError `not-found` for what cannot be drawn, `asset-too-large` for what has too many pixels, `busy`
    */
   draw(drawing: Drawing, tenant: string, file?: FedFile): Promise<Drawn>

@@ -220,7 +220,7 @@ export function* finishMessage(
   return row.status === end.status && row.answer === end.answer ? 'stored' : 'taken'
 }
 
-/** The questions that may follow an answer; undefined until a model made them. */
+/** The suggested questions of a message; undefined until a model generated them. */
 export function* storedSuggestions({ tenant }: OfApp, id: string): Read<string[] | undefined> {
   const row = yield* sql.get<{ suggestions: string | null }>(
     'SELECT suggestions FROM chat_messages WHERE tenant = ? AND id = ?',
@@ -229,7 +229,7 @@ export function* storedSuggestions({ tenant }: OfApp, id: string): Read<string[]
   return row === undefined || row.suggestions === null ? undefined : fromCell<string[]>(row.suggestions)
 }
 
-/** Stores the questions that may follow an answer. */
+/** Stores the suggested questions of a message. */
 export function* storeSuggestions(who: Who, id: string, questions: readonly string[]): Write<void> {
   yield* sql.run(
     'UPDATE chat_messages SET suggestions = ? WHERE tenant = ? AND app_id = ? AND end_user_id = ? AND id = ?',

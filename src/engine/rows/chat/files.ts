@@ -146,7 +146,8 @@ export function* appOfFile(id: string): Read<OfApp | undefined> {
 /** Takes the next file that has expired, inside the caller's transaction. */
 export function* takeExpired(now: number): Write<FileRow | undefined> {
   const row = yield* sql.get<FileRow>(
-    `SELECT ${FILE_COLUMNS} FROM chat_files f WHERE expires_at <= ? AND ${holdsTime('expires_at')} ORDER BY expires_at LIMIT 1`,
+    `SELECT ${FILE_COLUMNS} FROM chat_files f WHERE expires_at <= ? AND ${holdsTime('expires_at')}
+     ORDER BY expires_at LIMIT 1`,
     [now],
   )
   if (row !== undefined) yield* sql.run('DELETE FROM chat_files WHERE tenant = ? AND id = ?', [row.tenant, row.id])

@@ -1,7 +1,7 @@
 import { type Read, sql } from '../../storage/program.js'
 
 /**
- * SQL: that a reader may know of the node of a column, and its parameters.
+ * SQL condition that a reader may know of the node of a column, and its parameters.
  *
  * @param denied ids of sources that they may not read
  */
@@ -12,7 +12,7 @@ function isKnown(column: string, denied: readonly string[]): { text: string; val
   return { text, values: [JSON.stringify(denied)] }
 }
 
-/** SQL: that a passage which a reader may know of states the relation of a column, and its parameters. */
+/** SQL condition that a passage which a reader may know of states the relation of a column, and its parameters. */
 function isStatedTo(column: string, denied: readonly string[]): { text: string; values: string[] } {
   if (denied.length === 0) return { text: '', values: [] }
   const { text, values } = isKnown('stated.node_key', denied)
@@ -22,7 +22,7 @@ function isStatedTo(column: string, denied: readonly string[]): { text: string; 
   }
 }
 
-/** Of entities, those that a passage mentions which a reader may know of, by a name that one calls them by. */
+/** Of entities, those that passages which a reader may know of mention, and call by one of some names. */
 export function* knownEntities(
   entities: readonly number[],
   names: readonly string[],
@@ -33,7 +33,8 @@ export function* knownEntities(
     `SELECT e.key FROM json_each(?) wanted CROSS JOIN graph_entities e ON e.key = wanted.value
      WHERE EXISTS (SELECT 1 FROM graph_mentions m WHERE m.entity_key = e.key ${mention.text})
        AND (e.canonical_key IN (SELECT value FROM json_each(?)) OR EXISTS (
-         SELECT 1 FROM graph_names n CROSS JOIN versions v ON v.key = n.version_key CROSS JOIN documents d ON d.key = v.doc_key
+         SELECT 1 FROM graph_names n CROSS JOIN versions v ON v.key = n.version_key
+         CROSS JOIN documents d ON d.key = v.doc_key
          WHERE n.entity_key = e.key AND n.alias_key IN (SELECT value FROM json_each(?))
            AND (d.source_id IS NULL OR d.source_id NOT IN (SELECT value FROM json_each(?)))))`,
     [JSON.stringify(entities), ...mention.values, JSON.stringify(names), JSON.stringify(names), JSON.stringify(denied)],
@@ -80,8 +81,10 @@ export function* neighboursOf(
   const known = isStatedTo('graph_relations.key', denied)
   const rows = yield* sql.allEach<{ other: number; type: string; predicate: string }>(
     `SELECT other, type, predicate FROM (
-       SELECT object_key other, type, predicate, confidence, key FROM graph_relations WHERE subject_key = ? ${known.text}
-       UNION ALL SELECT subject_key, type, predicate, confidence, key FROM graph_relations WHERE object_key = ? ${known.text})
+       SELECT object_key other, type, predicate, confidence, key FROM graph_relations
+         WHERE subject_key = ? ${known.text}
+       UNION ALL SELECT subject_key, type, predicate, confidence, key FROM graph_relations
+         WHERE object_key = ? ${known.text})
      ORDER BY confidence DESC, key LIMIT +?`,
     entities.map((entity) => [entity, ...known.values, entity, ...known.values, limit]),
   )

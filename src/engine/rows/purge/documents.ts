@@ -29,7 +29,8 @@ export interface DeletedDocument {
 export function* deletedDocument(readers: string): Read<DeletedDocument | undefined> {
   return yield* sql.get<DeletedDocument>(
     `SELECT key, object_key, space_key,
-       coalesce((SELECT tenant FROM spaces WHERE spaces.key = space_key), '') tenant FROM documents WHERE ${holdsTime('deleted_at')} AND ${notRead('deleted_at')}
+       coalesce((SELECT tenant FROM spaces WHERE spaces.key = space_key), '') tenant FROM documents
+     WHERE ${holdsTime('deleted_at')} AND ${notRead('deleted_at')}
      ORDER BY deleted_at LIMIT 1`,
     [readers],
   )

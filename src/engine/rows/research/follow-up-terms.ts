@@ -48,7 +48,7 @@ export function* namesBeside(
   )
 }
 
-/** The live documents of a space that a reader may know of, with what they are called by, newest first, from before one on. */
+/** The live documents of a space that a reader may know of, with their names, newest first. @param before row key */
 export function* documentNamesBefore(
   spaceKey: number,
   reader: Asker,
@@ -57,7 +57,8 @@ export function* documentNamesBefore(
 ): Read<{ key: number; filename: string; title: string | null }[]> {
   return yield* sql.all<{ key: number; filename: string; title: string | null }>(
     `SELECT d.key, d.filename, v.title FROM
-         (SELECT key, filename FROM documents WHERE space_key = ? AND deleted_at IS NULL AND key < ? AND ${mayKnow('documents.source_id')}
+         (SELECT key, filename FROM documents
+          WHERE space_key = ? AND deleted_at IS NULL AND key < ? AND ${mayKnow('documents.source_id')}
           ORDER BY key DESC LIMIT +?) d
        LEFT JOIN versions v ON v.doc_key = d.key AND v.until_revision IS NULL AND v.from_revision IS NOT NULL
        ORDER BY d.key DESC`,

@@ -10,7 +10,8 @@ const MADE_OF_NODES = ['graph_relation_nodes', 'graph_mentions', 'graph_versions
 export function* documentsBefore(spaceKey: number, before: number, most: number): Read<{ id: string }[]> {
   return yield* sql.all<{ id: string }>(
     `SELECT id FROM documents
-     WHERE space_key = ? AND created_at < ? AND ${holdsTime('created_at')} AND deleted_at IS NULL ORDER BY created_at LIMIT ?`,
+     WHERE space_key = ? AND created_at < ? AND ${holdsTime('created_at')} AND deleted_at IS NULL
+     ORDER BY created_at LIMIT ?`,
     [spaceKey, before, most],
   )
 }

@@ -55,7 +55,7 @@ export function textArray(values: readonly string[]): string {
   return `{${values.map((value) => `"${value.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`).join(',')}}`
 }
 
-/** SQL: that a document of a column is in a scope, whose documents are the parameter. */
+/** SQL condition that the document of a column is in a scope, whose documents are the parameter. */
 export function isInScope(column: string, { isExcluded }: { isExcluded: boolean }): string {
   return `${column} ${isExcluded ? '<> ALL' : '= ANY'}(?::bigint[])`
 }

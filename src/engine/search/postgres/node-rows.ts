@@ -121,7 +121,7 @@ export function* countNodes(space: number): Read<number> {
   return (yield* sql.get<{ n: number }>(`SELECT count(*) n FROM ${IN}.nodes WHERE space = ?`, [space]))?.n ?? 0
 }
 
-/** The nodes of a scope and the terms that they have, counted row by row. */
+/** Counts the nodes of a scope and their terms. */
 export function* countScope(space: number, scope: ScopeMessage): Read<{ nodes: number; length: number }> {
   const counted = yield* sql.get<{ nodes: number; length: number }>(
     `SELECT count(*) nodes, coalesce(sum(length), 0)::bigint length FROM ${IN}.nodes
@@ -131,7 +131,7 @@ export function* countScope(space: number, scope: ScopeMessage): Read<{ nodes: n
   return counted ?? { nodes: 0, length: 0 }
 }
 
-/** How many nodes of a scope hold each lexeme. */
+/** Counts the nodes of a scope with each lexeme. */
 export function* frequenciesInScope(
   space: number,
   lexemes: readonly string[],

@@ -18,9 +18,9 @@ const PREFIX = 'search_'
 const NUMBER = LAYOUT_VERSION * 1_000 + ANALYZER_VERSION
 export const IN = `${PREFIX}${NUMBER}`
 
-/** The setting of a transaction that names the words which rows of `nodes` have to hold; without it, all rows count. */
+/** The setting of a transaction with the query that rows of `nodes` must match; without it, all rows are visible. */
 export const WORDS_SETTING = 'ks.words'
-/** a query that every row matches */
+/** a query that every row matches: each lexeme has the prefix of its space */
 const ANY_WORDS = "!''ks''"
 
 const EXTENSION = 'vector'
@@ -98,8 +98,8 @@ ALTER TABLE ${IN}.vectors ALTER COLUMN v SET STORAGE MAIN;
 CREATE INDEX IF NOT EXISTS vectors_doc ON ${IN}.vectors (vector_space, doc);
 CREATE INDEX IF NOT EXISTS vectors_sample ON ${IN}.vectors (vector_space, (${sampleOf('node')}));
 ${TABLE_NAMES.map((name) => `SELECT isolate('${IN}.${name}');`).join('\n')}
--- PostgreSQL looks up no index by a condition of a statement whose operator may leak values, and @@ may, before the policies
--- of the table hold: a condition of such a policy it does
+-- An operator that is not leakproof, as @@, uses no index in a statement, where it runs only after the policies of the
+-- table. In a policy it does.
 CREATE POLICY of_words ON ${IN}.nodes AS RESTRICTIVE FOR SELECT
   USING (terms @@ coalesce(nullif(current_setting('${WORDS_SETTING}', true), ''), '${ANY_WORDS}')::tsquery);
 `
@@ -115,16 +115,18 @@ interface State {
   has_tables: boolean
 }
 
-/** Namespaces of earlier layouts and analysers, while no gateway but this one is there that may search in them. */
-const EARLIER = `SELECT nspname name FROM pg_namespace WHERE nspname ~ '^${PREFIX}[0-9]+$'
-  AND substr(nspname, ${PREFIX.length + 1})::numeric < ${NUMBER} AND nspowner = (SELECT oid FROM pg_roles WHERE rolname = current_user)
-  AND NOT EXISTS (SELECT 1 FROM gateways WHERE id <> $1 AND beat_at > extract(epoch FROM clock_timestamp()) * 1000 - ${EXPIRES_AFTER_MS})`
+/** Namespaces of earlier layouts and analysers, unless another gateway is alive, which may search in them. */
+const EARLIER = `SELECT nspname name FROM pg_namespace
+  WHERE CASE WHEN nspname ~ '^${PREFIX}[0-9]+$' THEN substr(nspname, ${PREFIX.length + 1})::numeric < ${NUMBER} END
+    AND nspowner = (SELECT oid FROM pg_roles WHERE rolname = current_user)
+    AND NOT EXISTS (SELECT 1 FROM gateways
+      WHERE id <> $1 AND beat_at > extract(epoch FROM clock_timestamp()) * 1000 - ${EXPIRES_AFTER_MS})`
 
 /**
- * Makes the tables where they are not, and removes those of earlier versions: they hold words of all tenants, and what they
- * hold is read from the rows again.
+ * Makes missing tables and removes those of earlier versions, which hold words of all tenants without policies. The new
+ * ones are filled from the rows.
  *
- * @param gateway who asks, which may be there already
+ * @param gateway id of the caller, which may be registered already
  * @returns the object id of the type of vectors, which differs between databases
  * @throws KsError that says what the database lacks
  */

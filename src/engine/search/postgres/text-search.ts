@@ -175,7 +175,7 @@ function queryOf(prefix: string, { terms }: Part): string {
 /** A rank of one term alone grows with its places as BM25 does, and costs a look into the row. */
 const RANK = `ts_rank('{1,1,1,1}', terms, `
 
-/** The best rows that hold the words of a query, by its rarest parts, and their lengths, as BM25 weighs them. */
+/** The best rows that match a query, by its rarest parts and their lengths, as BM25 weighs them. */
 function* chosen(
   { key, nodes, length }: SpaceRow,
   query: string,
@@ -193,7 +193,7 @@ function* chosen(
   values.push(1 + K1 * (1 - B), (K1 * B) / Math.max(1, average), key)
   if (docs !== undefined) values.push(numberArray(docs))
   if (scope !== undefined) values.push(numberArray(scope.docs))
-  // the policy of the rows compares their terms with it
+  // the policy of the table compares the terms of each row with it
   yield* sql.get('SELECT set_config(?, ?, true)', [WORDS_SETTING, query])
   const rows = yield* sql.all<{ node: number; length: number; ranks: string }>(
     `SELECT node, length, ARRAY(SELECT ${RANK}term) FROM unnest(?::tsquery[]) term) ranks

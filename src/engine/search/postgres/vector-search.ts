@@ -129,7 +129,7 @@ function cosinesOf({ key }: VectorSpaceRow, query: Buffer, nodes: readonly numbe
   }
 }
 
-/** Cosines with vectors that are picked by their keys alone: in the order of an index, the first. */
+/** Cosines with a sample of vectors: the first in the order of an index over hashed keys. */
 function* background({ key }: VectorSpaceRow, query: Buffer, { text, values }: Limits): Read<Background | undefined> {
   const rows = yield* sql.all<{ cosine: number }>(
     `SELECT -(v <#> ?::halfvec) cosine FROM ${IN}.vectors

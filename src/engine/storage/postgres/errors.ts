@@ -12,8 +12,8 @@ interface Said {
 /** Another transaction was in the way: the same program may succeed when it runs again. */
 const CONFLICTS: ReadonlySet<string> = new Set(['40001', '40P01'])
 /**
- * Unique and foreign keys count rows that a transaction cannot see yet: another one has inserted the key, or removed the
- * parent, since this program looked. It sees that when it runs again, and gives the answer that it gives without a race.
+ * A unique or foreign key is violated by rows that this transaction cannot see: another one has inserted the key, or
+ * removed the parent, since this program read. When it runs again it sees that, and answers as without a race.
  */
 const OVERTAKEN: ReadonlySet<string> = new Set(['23505', '23503'])
 const MAX_RUNS = 10
@@ -55,7 +55,7 @@ export class CommitUnknown extends KsError {
   }
 }
 
-/** How often a program runs at most, its first run among them, where it fails so: once where another run changes nothing. */
+/** Maximum number of runs of a program that fails with an error, the first included; 1 where a retry cannot succeed. */
 export function maxRunsAfter(error: unknown): number {
   if (isConflict(error)) return MAX_RUNS
   return OVERTAKEN.has(said(error).code) ? MAX_RUNS_OVERTAKEN : 1

@@ -127,7 +127,7 @@ describe('A file of a type that is not read', { timeout: LONG_MS }, () => {
     ])
   })
 
-  it('has no way to the network', async () => {
+  it('reaches no network while its program runs', async () => {
     const server = createServer((_, response) => response.end('here')).listen(0, '127.0.0.1')
     await until(() => server.listening)
     const { port } = server.address() as AddressInfo
@@ -154,7 +154,7 @@ describe('A machine that cannot confine converters', { timeout: LONG_MS }, () =>
     }
   }
 
-  it('refuses the file alone, and names the setting', async () => {
+  it('refuses only the file to be converted, and names the setting', async () => {
     const result = await converting(false)
     expect(result).toMatchObject({ ok: false, failure: { code: 'unsupported-type' } })
     expect(reasonOf(result)).toMatch(/Old letter\.wxz could not be converted: node is not started.*unconfinedPrograms/)
