@@ -2,9 +2,9 @@ import type { LocalDirs } from '../local/dirs.js'
 import { configuredKeyFiles, type ProtectedFiles, protectedFiles } from '../local/protected-files.js'
 import { envValue } from './environment.js'
 
-/** The files of this program that no command adds to a space. */
-export function ownFiles(dirs: LocalDirs): ProtectedFiles {
+/** The files of this program that no command adds to a space. @param tokenFile of the flag `--token-file` */
+export function ownFiles(dirs: LocalDirs, tokenFile?: string): ProtectedFiles {
   const { env } = process
-  const token = envValue(env, 'KS_TOKEN_FILE')
+  const token = tokenFile ?? envValue(env, 'KS_TOKEN_FILE')
   return protectedFiles(dirs, [...configuredKeyFiles(dirs.data, env), ...(token === undefined ? [] : [token])])
 }

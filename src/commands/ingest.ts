@@ -51,7 +51,7 @@ export default class Ingest extends BaseCommand {
       ignore: [...this.settings.ignore, ...(flags.ignore ?? [])],
       ignoreFiles: !flags['no-ignore'],
       hidden: flags.hidden,
-      own: ownFiles(this.dirs),
+      own: ownFiles(this.dirs, this.common.context.tokenFile),
     })
     try {
       const client = await this.client()

@@ -38,7 +38,7 @@ export default class Quickstart extends BaseCommand {
       ignore: this.settings.ignore,
       ignoreFiles: true,
       hidden: false,
-      own: ownFiles(this.dirs),
+      own: ownFiles(this.dirs, this.common.context.tokenFile),
     })
     if (found.files.length === 0) throw usageError(`${args.path ?? plan.paths.join(', ')} holds no files to ingest`)
     const client = await this.client()

@@ -71,7 +71,7 @@ const leftIn = (folder: string) =>
 /** What a restore that is told to have gone well put there. */
 function expectWhole(objects: number): void {
   const layout = dataLayout(restored)
-  expect(checkStore(layout)).toEqual({ logEmpty: false })
+  expect(checkStore(layout)).toEqual({ log: 'usable' })
   expect(integrityOf(layout.database)).toBe('ok')
   expect(leftIn(restored)).toEqual([])
   const held = readdirSync(layout.objects, { recursive: true }).filter((name) => /[0-9a-f]{64}$/.test(String(name)))

@@ -28,7 +28,7 @@ export default class Mcp extends BaseCommand {
         ingest: async (request) => {
           const { localFiles } = await import('../../cli/mcp/local-files.js')
           const { ownFiles } = await import('../../cli/own-files.js')
-          const own = ownFiles(this.dirs)
+          const own = ownFiles(this.dirs, this.common.context.tokenFile)
           const files = localFiles({ client: connection.client, place: place.value, stateDir, ignore, own })
           return files.ingest(request)
         },

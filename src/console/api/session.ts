@@ -71,7 +71,7 @@ export function signIn(token: string): void {
 
 /** Ends the session of this tab; a token that was typed in is only forgotten. */
 export function signOut(): void {
-  if (current?.opened !== undefined) end(current.opened.id, current.token)
+  if (current?.opened !== undefined) void end(current.opened, current.token)
   ended = false
   keep(undefined)
 }
@@ -138,11 +138,20 @@ function claimRenewals(id: string): void {
 }
 
 /** Revokes a session: the daemon refuses its tokens and renewals. */
-function end(id: string, token: string): void {
-  const headers = { authorization: `Bearer ${token}` }
-  fetch(`/daemon/tokens/${encodeURIComponent(id)}`, { method: 'DELETE', headers, keepalive: true }).catch(() => {
+async function end({ id, renewal, expiresAt }: Opened, token: string): Promise<void> {
+  try {
+    // an ended token revokes nothing
+    const valid = expiresAt > Date.now() ? token : await renewedToken(renewal)
+    const headers = { authorization: `Bearer ${valid}` }
+    await fetch(`/daemon/tokens/${encodeURIComponent(id)}`, { method: 'DELETE', headers, keepalive: true })
+  } catch {
     // the daemon is away: this tab no longer has the renewal, so the token expires
-  })
+  }
+}
+
+async function renewedToken(renewal: string): Promise<string> {
+  const answer: unknown = await (await post('/daemon/console/sessions/renew', { renewal })).json()
+  return isRecord(answer) ? String(answer.token) : ''
 }
 
 function post(path: string, body: unknown): Promise<Response> {

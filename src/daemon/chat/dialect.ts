@@ -134,7 +134,6 @@ async function operate(
   }
   const input = await readChatInput(route, exchange.params, request, incoming)
   if (session?.visit !== undefined) checkVisitorInput(session.visit, input)
-  if (route.id === 'sendChatMessage') session?.visitor?.countModelCall()
   const answer = (await call(operation.handler, Object.assign(tools, input, { session }))) as ChatAnswer
   if (answer === 'empty') return emptyReply(204)
   const view = viewOf(session?.visitor !== undefined, session?.app.retrieverResource ?? true)

@@ -78,6 +78,7 @@ async function begin(
     known = await context.db.read(conversationOf(session, request))
   }
   inputsOf(app, request, known) // refused here, before the stream; stored as they are by then
+  session.visitor?.countModelCall()
   const now = Date.now()
   const conversationId = known?.id ?? newId()
   const ids = { taskId: newId(), messageId: newId(), conversationId, createdAt: Math.floor(now / 1000) }

@@ -45,6 +45,8 @@ const FANOUT = 20
 const NODES_PER_ENTITY = 20
 /** Entities of which relations are followed. */
 const MAX_SEEDS = 24
+/** Entities of the names of a question that are looked at before those are left out that its reader must not know of. */
+const MAX_CALLED = 1_000
 /** An entity named this often in a space says little of any of its nodes. */
 const COMMON = 200
 /** Entities whose nodes are looked up between two looks at the clock. */
@@ -156,8 +158,10 @@ function* askedEntities({ space, denied }: GraphView, query: string): Read<numbe
   for (let from = 0; from < words.length; from++)
     for (let size = 1; size <= LONGEST_NAME && from + size <= words.length; size++)
       names.add(words.slice(from, from + size).join(' '))
-  const found = yield* entitiesNamed(space.key, [...names], MAX_SEEDS)
-  return denied.length === 0 ? found : yield* knownEntities(found, [...names], denied)
+  if (denied.length === 0) return yield* entitiesNamed(space.key, [...names], MAX_SEEDS)
+  // entities that the reader must not know of take no seeds from others
+  const found = yield* entitiesNamed(space.key, [...names], MAX_CALLED)
+  return (yield* knownEntities(found, [...names], denied)).slice(0, MAX_SEEDS)
 }
 
 function* nodesOfAll(entities: readonly number[], denied: readonly string[]): Read<Set<number>> {

@@ -22,10 +22,13 @@ export function storedElements(artifact: Uint8Array): AsyncGenerator<CompiledEle
 /** The text of an artifact, in parts. @throws KsError `data-damaged` */
 export function storedText(artifact: Uint8Array): AsyncGenerator<string> {
   return readPacked(artifact, async function* (json) {
+    let isFound = false
     for await (const key of json.keys()) {
+      isFound ||= key === 'text'
       if (key === 'text') yield* json.text()
       else await json.skip()
     }
+    requireKey(isFound, 'text')
     await json.end()
   })
 }
@@ -44,11 +47,18 @@ function asObject(value: unknown): object {
 }
 
 async function* membersOf<T>(json: JsonReader, wanted: string, read: () => Promise<T>): AsyncGenerator<T> {
+  let isFound = false
   for await (const key of json.keys()) {
+    isFound ||= key === wanted
     if (key !== wanted) await json.skip()
     else for await (const _ of json.members()) yield await read()
   }
+  requireKey(isFound, wanted)
   await json.end()
+}
+
+function requireKey(isFound: boolean, key: string): void {
+  if (!isFound) throw new SyntaxError(`the key ${key} is missing`)
 }
 
 /** A section without those below it. */

@@ -15,6 +15,7 @@ import { DatabaseDamaged, damageMet } from './sql-errors.js'
 import {
   checkStore,
   openIdentity,
+  refuseLostLog,
   refuseOther,
   refuseOtherFile,
   type StoreIdentity,
@@ -48,11 +49,15 @@ export async function openStore(
     throw new StoreRefused(
       `the database of this store is ${before.trim()}: start with --backend or the setting backend (${layout.databaseElsewhere} says so)`,
     )
-  const { logEmpty } = checkStore(layout)
+  const { log: logState } = checkStore(layout)
   await mkdir(layout.databaseDir, { recursive: true, mode: 0o700 })
   // One that is refused is not closed: closing would move its log into it. The process ends, or forgets it.
-  const db = new Database(layout.database, refused, (opened) => opened.now(refuseOtherFile(layout)))
+  const db = new Database(layout.database, refused, (opened) => {
+    opened.now(refuseOtherFile(layout))
+    if (logState === 'missing') opened.now(refuseLostLog(layout))
+  })
   await mkdir(layout.objects, { recursive: true, mode: 0o700 })
+  const logEmpty = logState === 'empty'
   const identity = await openIdentity({ db, file: db, database: layout.database, layout, log, logEmpty })
   return { db, databaseFile: db, ...(await withObjects(db, identity, layout, log, place)) }
 }

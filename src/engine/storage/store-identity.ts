@@ -33,21 +33,22 @@ interface Beside {
   store: string
   /** starts so far */
   opened: number
-  /** whether the last run ended in order; if not, a missing log is a lost one */
+  /** whether the last run ended in order */
   closed: boolean
 }
 
 const STATES = { missing: 'is missing', empty: 'is empty', blank: 'holds no tables' } as const
 const TENANT_FOLDER = /^[0-9a-f]{24}$/
+const OBJECT = /^[0-9a-f]{64}$/
 
 /**
  * Looks at a data directory before anything is opened: SQLite would make an empty database where there is none.
  *
- * @returns whether the log of a run that ended without order is empty: it was moved into the database, or lost
+ * @returns whether the log of a run that ended without order is empty or missing: it was moved into the database, or lost
  * @throws StoreRefused where files of a store exist and its database is missing, empty or damaged, where the log of a
- *   run that did not end in order is missing, or a restore is not over
+ *   run that did not end in order was removed, or a restore is not over
  */
-export function checkStore(layout: DataLayout): { logEmpty: boolean } {
+export function checkStore(layout: DataLayout): { log: 'usable' | 'empty' | 'missing' } {
   if (existsSync(layout.restoring))
     throw new StoreRefused(
       `a backup is being restored into ${layout.root}, or that was cut off (${layout.restoring} is there): run \`ks restore\` again`,
@@ -61,18 +62,45 @@ export function checkStore(layout: DataLayout): { logEmpty: boolean } {
       throw new StoreRefused(
         `the database ${layout.database} ${STATES[state.is]}, and ${left} shows that there was one. ${whatToDo(layout)}`,
       )
-    return { logEmpty: false }
+    return { log: 'usable' }
   }
-  if (readBeside(layout)?.closed !== false) return { logEmpty: false }
-  // SQLite removes the log only when it closes the database, and `closed` is noted before that
+  if (readBeside(layout)?.closed !== false) return { log: 'usable' }
   const log = `${layout.database}-wal`
-  if (!existsSync(log))
-    throw new StoreRefused(
-      `${log} is missing although the last run did not end in order: what was written last is lost without it. ` +
-        `Nothing was changed: put the file back, or a backup in the place of ${layout.root} (\`ks restore\`), or, ` +
-        `to go on with what ${layout.database} still holds, remove ${layout.storeFile}`,
-    )
-  return { logEmpty: sizeOf(log) === 0 }
+  if (existsSync(log)) return { log: sizeOf(log) === 0 ? 'empty' : 'usable' }
+  // SQLite removes both files at once
+  if (existsSync(`${layout.database}-shm`)) throw logLost(layout)
+  return { log: 'missing' }
+}
+
+function logLost({ root, database, storeFile }: DataLayout): StoreRefused {
+  return new StoreRefused(
+    `${database}-wal is missing although the last run did not end in order: what was written last is lost without it. ` +
+      `Nothing was changed: put the file back, or a backup in the place of ${root} (\`ks restore\`), or, ` +
+      `to go on with what ${database} still holds, remove ${storeFile}`,
+  )
+}
+
+/**
+ * Tells a log that was removed from one that another program moved into the database when it closed it.
+ *
+ * @throws StoreRefused where the database is from before the last start, or objects exist that it does not know
+ */
+export function* refuseLostLog(layout: DataLayout): Read<void> {
+  const beside = readBeside(layout)
+  const tables = yield* sql.all<{ name: string }>("SELECT name FROM sqlite_schema WHERE name IN ('store', 'objects')")
+  const known = tables.length < 2 ? undefined : yield* readKnown()
+  if (known === undefined || known.opened < (beside?.opened ?? 0)) throw logLost(layout)
+  const rows = yield* sql.all<{ sha256: string }>('SELECT sha256 FROM objects')
+  const noted = new Set(rows.map(({ sha256 }) => sha256))
+  if (objectsIn(layout).some((sha256) => !noted.has(sha256))) throw logLost(layout)
+}
+
+/** Hashes of the objects on this disk. */
+function objectsIn({ objects }: DataLayout): string[] {
+  return tenantsIn(objects)
+    .map((tenant) => join(objects, tenant, 'sha256'))
+    .flatMap((folder) => namesIn(folder).flatMap((name) => namesIn(join(folder, name))))
+    .filter((name) => OBJECT.test(name))
 }
 
 /** How a person goes on from a database that cannot be used. */

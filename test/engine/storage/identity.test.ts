@@ -73,7 +73,7 @@ describe('a store', () => {
     writeFileSync(layout.restoring, '')
     expect(() => checkStore(layout)).toThrow(StoreRefused)
     rmSync(layout.restoring)
-    expect(checkStore(layout)).toEqual({ logEmpty: false })
+    expect(checkStore(layout)).toEqual({ log: 'usable' })
     write({ store: 'another' })
     await expect(open()).rejects.toThrow(/is of store .* holds the objects of store another/)
   })
@@ -90,10 +90,26 @@ describe('a store', () => {
     write({ closed: false })
     objects()
     rmSync(`${layout.database}-wal`, { force: true })
-    expect(() => checkStore(layout)).toThrow(/-wal is missing although the last run did not end in order/)
-    await expect(open()).rejects.toThrow(StoreRefused)
+    expect(checkStore(layout)).toEqual({ log: 'missing' })
+    await expect(open()).rejects.toThrow(/-wal is missing although the last run did not end in order/)
     rmSync(layout.storeFile)
     expect((await open()).identity.doubt()).toBeDefined()
+  })
+
+  it('is refused where the log is missing beside its shared memory, or with the last start', async () => {
+    const { opened } = beside()
+    write({ closed: false, opened: opened + 1 })
+    rmSync(`${layout.database}-wal`, { force: true })
+    await expect(open()).rejects.toThrow(/-wal is missing/)
+    write({ closed: false, opened })
+    writeFileSync(`${layout.database}-shm`, '')
+    expect(() => checkStore(layout)).toThrow(/-wal is missing/)
+  })
+
+  it('opens where another program moved the log of a killed run into the database', async () => {
+    write({ closed: false })
+    rmSync(`${layout.database}-wal`, { force: true })
+    expect((await open()).identity.doubt()).toBeUndefined()
   })
 
   it('notes an orderly end before its log is removed, and takes the note back where the log remains', async () => {
@@ -112,10 +128,10 @@ describe('a store', () => {
     rmSync(layout.storeFile)
     rmSync(layout.objects, { recursive: true })
     removeFolder(layout.indexes)
-    expect(checkStore(layout)).toEqual({ logEmpty: false })
+    expect(checkStore(layout)).toEqual({ log: 'usable' })
     mkdirSync(join(layout.objects, 'tmp'), { recursive: true })
     mkdirSync(join(layout.objects, TENANT), { recursive: true })
-    expect(checkStore(layout)).toEqual({ logEmpty: false })
+    expect(checkStore(layout)).toEqual({ log: 'usable' })
   })
 
   it.each<[string, () => void]>([
@@ -169,7 +185,7 @@ describe('objects that the database may not know', () => {
   it('are assumed where the log of a run that did not end in order is empty', async () => {
     write({ closed: false })
     writeFileSync(`${layout.database}-wal`, '')
-    expect(checkStore(layout)).toEqual({ logEmpty: true })
+    expect(checkStore(layout)).toEqual({ log: 'empty' })
     expect(await doubted()).toBe(`${layout.keepUnknown} tells why it may not know all`)
     expect(readFileSync(layout.keepUnknown, 'utf8')).toMatch(/-wal is empty although the last run did not end in order/)
     expect(warned).toHaveLength(1)

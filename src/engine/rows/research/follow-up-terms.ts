@@ -28,24 +28,26 @@ export function* namesBeside(
   const stated = `AND EXISTS (SELECT 1 FROM graph_relation_nodes s CROSS JOIN nodes sn ON sn.key = s.node_key
          CROSS JOIN documents sd ON sd.key = sn.doc_key WHERE s.relation_key = r.key
            AND (sd.source_id IS NULL OR sd.source_id NOT IN (SELECT value FROM json_each(?))))`
-  return yield* sql.all<{ name: string; confidence: number }>(
+  // an entity is called what the longest of its names is: a reader gets one of a document that they may know of
+  const known = `(SELECT n.name FROM graph_names n CROSS JOIN versions v ON v.key = n.version_key
+         CROSS JOIN documents d ON d.key = v.doc_key WHERE n.entity_key = e.key
+           AND (d.source_id IS NULL OR d.source_id NOT IN (SELECT value FROM json_each(?))) ORDER BY n.name LIMIT 1)`
+  const values = denied.length === 0 ? [] : [JSON.stringify(denied)]
+  const rows = yield* sql.all<{ name: string | null; confidence: number }>(
     `WITH found AS (
        SELECT DISTINCT m.entity_key key FROM json_each(?) wanted
        CROSS JOIN nodes n ON n.id = wanted.value AND n.space_key = ?
        CROSS JOIN graph_mentions m ON m.node_key = n.key LIMIT ?)
-     SELECT e.name, max(r.confidence) confidence FROM found f
+     SELECT ${denied.length === 0 ? 'e.name' : known} name, max(r.confidence) confidence FROM found f
      CROSS JOIN graph_relations r ON f.key IN (r.subject_key, r.object_key)
      CROSS JOIN graph_entities e ON e.key = CASE WHEN r.subject_key = f.key THEN r.object_key ELSE r.subject_key END
      WHERE e.key NOT IN (SELECT key FROM found) AND e.type <> 'date'
        AND (SELECT count(*) FROM graph_mentions c WHERE c.entity_key = e.key) < ?
        ${denied.length === 0 ? '' : stated}
-     GROUP BY e.key ORDER BY confidence DESC, e.name LIMIT ?`,
-    [
-      ...[JSON.stringify(nodes), spaceKey, most, common],
-      ...(denied.length === 0 ? [] : [JSON.stringify(denied)]),
-      most,
-    ],
+     GROUP BY e.key, e.name ORDER BY confidence DESC, name LIMIT ?`,
+    [JSON.stringify(nodes), spaceKey, most, ...values, common, ...values, most],
   )
+  return rows.flatMap(({ name, confidence }) => (name === null ? [] : [{ name, confidence }]))
 }
 
 /** The live documents of a space that a reader may know of, with their names, newest first. @param before row key */
