@@ -9,14 +9,14 @@ export async function* programs(dataDir: string, env: NodeJS.ProcessEnv): AsyncG
   const check = 'programs'
   try {
     const file = readJsonObject(dataLayout(dataDir).config)
-    const valueOf = <T>(setting: { env: string; read(value: unknown): T }, key: string, absent: unknown) =>
+    const settingOf = <T>(setting: { env: string; read(value: unknown): T }, key: string, absent: unknown) =>
       setting.read(env[setting.env] || (file[key] ?? absent))
-    const converters = valueOf(SETTINGS.converters, 'converters', [])
-    const providers = valueOf(SETTINGS.providers, 'providers', [])
+    const converters = settingOf(SETTINGS.converters, 'converters', [])
+    const providers = settingOf(SETTINGS.providers, 'providers', [])
     if (converters.length === 0 && providers.every(({ pluginId }) => pluginId !== 'command')) return
     const by = await confinedBy([dataDir])
     if (by !== 'nothing') yield { check, state: 'ok', found: `confined by ${by}` }
-    else if (valueOf(SETTINGS.unconfinedPrograms, 'unconfinedPrograms', false))
+    else if (settingOf(SETTINGS.unconfinedPrograms, 'unconfinedPrograms', false))
       yield { check, state: 'warning', found: 'converters and programs of providers run unconfined', fix: FIX }
     else yield { check, state: 'failed', found: 'no converter and no program of a provider is started', fix: FIX }
   } catch (error) {

@@ -50,12 +50,10 @@ export async function openStore(
       `the database of this store is ${before.trim()}: start with --backend or the setting backend (${layout.databaseElsewhere} says so)`,
     )
   const { log: logState } = checkStore(layout)
+  if (logState === 'missing') refuseLostLog(layout)
   await mkdir(layout.databaseDir, { recursive: true, mode: 0o700 })
   // One that is refused is not closed: closing would move its log into it. The process ends, or forgets it.
-  const db = new Database(layout.database, refused, (opened) => {
-    opened.now(refuseOtherFile(layout))
-    if (logState === 'missing') opened.now(refuseLostLog(layout))
-  })
+  const db = new Database(layout.database, refused, (opened) => opened.now(refuseOtherFile(layout)))
   await mkdir(layout.objects, { recursive: true, mode: 0o700 })
   const logEmpty = logState === 'empty'
   const identity = await openIdentity({ db, file: db, database: layout.database, layout, log, logEmpty })

@@ -1,5 +1,6 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
+import Sqlite from 'better-sqlite3'
 import { newId } from '../../lib/ids.js'
 import { isStorageFull } from '../../local/disk-error.js'
 import { sizeOf } from '../../local/file-system.js'
@@ -85,14 +86,19 @@ function logLost({ root, database, storeFile }: DataLayout): StoreRefused {
  *
  * @throws StoreRefused where the database is from before the last start, or objects exist that it does not know
  */
-export function* refuseLostLog(layout: DataLayout): Read<void> {
-  const beside = readBeside(layout)
-  const tables = yield* sql.all<{ name: string }>("SELECT name FROM sqlite_schema WHERE name IN ('store', 'objects')")
-  const known = tables.length < 2 ? undefined : yield* readKnown()
-  if (known === undefined || known.opened < (beside?.opened ?? 0)) throw logLost(layout)
-  const rows = yield* sql.all<{ sha256: string }>('SELECT sha256 FROM objects')
-  const noted = new Set(rows.map(({ sha256 }) => sha256))
-  if (objectsIn(layout).some((sha256) => !noted.has(sha256))) throw logLost(layout)
+export function refuseLostLog(layout: DataLayout): void {
+  // closed again before anything else opens it: SQLite then removes the empty log that it makes here
+  const database = new Sqlite(layout.database)
+  try {
+    const list = <T>(statement: string): T[] => database.prepare<[], T>(statement).all()
+    const tables = list("SELECT 1 FROM sqlite_schema WHERE name IN ('store', 'objects')")
+    const [known] = tables.length < 2 ? [] : list<Known>('SELECT id, opened FROM store')
+    if (known === undefined || known.opened < (readBeside(layout)?.opened ?? 0)) throw logLost(layout)
+    const noted = new Set(list<{ sha256: string }>('SELECT sha256 FROM objects').map(({ sha256 }) => sha256))
+    if (objectsIn(layout).some((sha256) => !noted.has(sha256))) throw logLost(layout)
+  } finally {
+    database.close()
+  }
 }
 
 /** Hashes of the objects on this disk. */
