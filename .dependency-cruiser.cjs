@@ -245,9 +245,9 @@ module.exports = {
     ),
     only(
       'sqlite-in-few-places',
-      'SQL goes through storage/database.ts (statements in src/engine/rows); threads, fts5, the lock and backups open files of their own.',
+      'SQL goes through storage/database.ts (statements in src/engine/rows); threads, fts5, the lock, backups and the look at a store before it is opened open files of their own.',
       ['better-sqlite3'],
-      ['^src/engine/storage/(database|sqlite-snapshot|writer|statements|migrate|pragmas|sql-errors|(checkpoint|page-check)\\.worker)\\.ts$', '^src/engine/search/.*fts5', '^src/local/(lock|backup/database)\\.ts$'],
+      ['^src/engine/storage/(database|store-identity|sqlite-snapshot|writer|statements|migrate|pragmas|sql-errors|(checkpoint|page-check)\\.worker)\\.ts$', '^src/engine/search/.*fts5', '^src/local/(lock|backup/database)\\.ts$'],
     ),
     only(
       'postgres-in-one-place',
