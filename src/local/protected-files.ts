@@ -49,7 +49,7 @@ export function protectedFiles(dirs: LocalDirs, keyFiles: readonly string[]): Pr
         const found = at(above)
         if (found !== undefined)
           return (
-            `${JSON.stringify(path)} is protected by ${JSON.stringify(found)}: ` +
+            `${JSON.stringify(path)} is protected${found === path ? '' : ` by ${JSON.stringify(found)}`}: ` +
             'data, configuration, state and keys of this program go into no space'
           )
       }

@@ -63,7 +63,7 @@ describe('files of the program', () => {
     linkSync(key, join(root, 'hard.md'))
     const named = join(root, path)
     expect(() => walk([named], { ...defaults, own: ownIn(join(root, 'data')) })).toThrow(
-      `${JSON.stringify(named)} is protected by`,
+      `${JSON.stringify(named)} is protected`,
     )
   })
 
@@ -72,7 +72,7 @@ describe('files of the program', () => {
     symlinkSync(join(root, 'data'), join(root, 'notes'))
     const options = { ...defaults, own: ownIn(join(root, 'data')) }
     const events = { onFolder: () => undefined, onUnread: () => undefined }
-    expect(() => walkPaths(join(root, 'notes'), [''], options, events)).toThrow('is protected by')
+    expect(() => walkPaths(join(root, 'notes'), [''], options, events)).toThrow('is protected')
   })
 
   it('are not found by a walk over some of their paths', () => {

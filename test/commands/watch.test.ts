@@ -259,7 +259,7 @@ describe('ks watch --once', () => {
     for (const [path, sentence] of [
       [join(folder, 'a.md'), 'is not a folder'],
       [join(folder, 'none'), 'does not exist'],
-      [join(home.dataDir, 'objects'), 'is protected by'],
+      [join(home.dataDir, 'objects'), 'is protected'],
     ] as const) {
       const refused = await home.ks(['watch', path, '--space', 'notes', '--once'])
       expect(refused).toMatchObject({ code: 2 })
