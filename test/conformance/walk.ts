@@ -23,8 +23,8 @@ export const OPERATIONS: readonly RouteDefinition[] = [...allRoutes, ...consoleR
 const OF_THE_SPACE = ['deleteKnowledgeSpace', 'setEmbeddingProfile', 'startEmbeddingMigration', 'setRetrievalProfile']
 /** Tables that change without a request. */
 const MOVING = new Set(['gateways', 'held_leases'])
-/** after this long without a changed row, background work is over */
-const QUIET_MS = 1_000
+/** Background work is over after this long without a changed row; failed queries are clustered after two seconds. */
+const QUIET_MS = 3_000
 
 /**
  * Calls every operation and every tool of MCP as each kind of caller.
