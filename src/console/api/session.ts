@@ -5,11 +5,11 @@
 interface Stored {
   token: string
   /** absent for a token that was typed in */
-  opened?: Opened
+  opened?: OpenSession
 }
 
 /** A session that `ks console` opened. */
-interface Opened {
+interface OpenSession {
   id: string
   /** gets the next token, once: a second use ends the session */
   renewal: string
@@ -138,7 +138,7 @@ function claimRenewals(id: string): void {
 }
 
 /** Revokes a session: the daemon refuses its tokens and renewals. */
-async function end({ id, renewal, expiresAt }: Opened, token: string): Promise<void> {
+async function end({ id, renewal, expiresAt }: OpenSession, token: string): Promise<void> {
   try {
     // an ended token revokes nothing
     const valid = expiresAt > Date.now() ? token : await renewedToken(renewal)
