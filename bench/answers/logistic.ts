@@ -1,8 +1,4 @@
-/** A logistic model: the logarithm of the odds is the bias and the weighted sum of the values. */
-export interface LinearModel {
-  weights: readonly number[]
-  bias: number
-}
+import type { LinearModel } from '../../src/engine/query/quotation/linear-model.js'
 
 /** An example for `fitLogistic`. */
 export interface Example {
@@ -67,16 +63,6 @@ export function fitLogistic(examples: readonly Example[], penalty: number): Line
   const weights = means.map((_, at) => beta[at]! / deviations[at]!)
   const bias = beta[size]! - weights.reduce((sum, weight, at) => sum + weight * means[at]!, 0)
   return { weights, bias }
-}
-
-/** Returns the logarithm of the odds. */
-export function logitOf({ weights, bias }: LinearModel, values: readonly number[]): number {
-  return values.reduce((sum, value, at) => sum + value * weights[at]!, bias)
-}
-
-/** Returns the probability, 0 to 1. */
-export function probabilityOf(model: LinearModel, values: readonly number[]): number {
-  return 1 / (1 + Math.exp(-logitOf(model, values)))
 }
 
 /** Solves a symmetric positive definite system by Cholesky's decomposition. */

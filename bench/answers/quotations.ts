@@ -2,11 +2,15 @@
  * Quotations by two logistic models: one ranks the units of the best passages, the other gives the probability that a
  * quotation contains the answer. Both are fitted on all sets but one and judged on that one.
  */
-import type { Candidate } from './candidates.js'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Candidate, FEATURES } from '../../src/engine/query/quotation/candidates.js'
+import { ROOT } from '../lib/daemon.js'
 import { type Case, folderCases, publicCases, quotedText } from './cases.js'
-import { quotationFeatures, scoreCandidates, selectUnits } from './choose.js'
-import { type Example, fitLogistic, type LinearModel, probabilityOf } from './logistic.js'
-import { answerValues, unitValues } from './model.js'
+import { quotationFeatures, scoreCandidates, selectUnits } from '../../src/engine/query/quotation/choose.js'
+import { type LinearModel, probabilityOf } from '../../src/engine/query/quotation/linear-model.js'
+import { type Example, fitLogistic } from './logistic.js'
+import { ANSWER_FEATURES, answerValues, unitValues } from '../../src/engine/query/quotation/model.js'
 import { ownSets, sharedSets } from './questions.js'
 import type { Verdict } from './verdicts.js'
 
@@ -59,6 +63,36 @@ function fitBoth(cases: readonly Case[]): QuotationModel {
       })
   })
   return { units: fitUnits(cases), answer: fitLogistic(examples, ANSWER_PENALTY) }
+}
+
+const WEIGHTS = join(ROOT, 'src', 'engine', 'query', 'quotation', 'weights.ts')
+const DIGITS = 4
+
+/** Fits both models on all sets but the shared folder, and writes their weights into the sources. */
+export async function writeWeights(): Promise<void> {
+  const { units, answer } = fitBoth([...(await folderCases(ownSets())), ...publicCases()])
+  const lines = [
+    "import type { Feature } from './candidates.js'",
+    "import type { NamedModel } from './linear-model.js'",
+    "import type { AnswerFeature } from './model.js'",
+    '',
+    '// Written by `npm run bench:answers -- fit`; do not edit.',
+    '',
+    ...namedModel('UNIT_WEIGHTS', 'Feature', FEATURES, units),
+    '',
+    ...namedModel('ANSWER_WEIGHTS', 'AnswerFeature', ANSWER_FEATURES, answer),
+    '',
+  ]
+  writeFileSync(WEIGHTS, lines.join('\n'))
+}
+
+function namedModel(name: string, type: string, features: readonly string[], { weights, bias }: LinearModel): string[] {
+  const entries = features.map((feature, index) => `    ${feature}: ${rounded(weights[index]!)},`)
+  return [`export const ${name}: NamedModel<${type}> = {`, `  bias: ${rounded(bias)},`, '  weights: {', ...entries, '  },', '}']
+}
+
+function rounded(value: number): number {
+  return Number(value.toFixed(DIGITS))
 }
 
 /** Verdicts on the quotations for each folder, by models that were fitted on the others. */

@@ -18,7 +18,6 @@ import type { ChatImage, ChatMessage } from '../models/types.js'
 import { endOf, shareWindow, streamedWithinWindow } from '../models/window.js'
 import type { Admitted } from '../query/admission.js'
 import { answerQuery } from '../query/answer.js'
-import { searchedQuery } from '../query/follow-up.js'
 import type { QueryGate } from '../query/gate.js'
 import type { AnswerStyle } from '../query/generate.js'
 import type { QueryShared } from '../query/stages.js'
@@ -98,9 +97,8 @@ export async function* answerTurn(
   const { query, conversationId: holder } = asked
   const isLong = query.length > LIMITS.queryText
   const question = isLong ? lastLine(query) : query
-  const searched = searchedQuery(question, asked.turns)
   const search = (knowledgeSpaceId: string) =>
-    evidenceOf(context, shared, asked.caller, { knowledgeSpaceId, query: question, searched, holder }, signal)
+    evidenceOf(context, shared, asked.caller, { knowledgeSpaceId, query: question, turns: asked.turns, holder }, signal)
   const spaces = await atItsTurn(shared.gate, asked.caller, signal, () => Promise.all(asked.spaceIds.map(search)))
   const named = asked.images.length > 0 ? chatModel(context, asked.app) : (asked.app.model ?? undefined)
   const modelled = named === undefined ? withModel(context, spaces) : undefined

@@ -10,9 +10,11 @@ import { type Admitted, admit } from '../query/admission.js'
 import { assembleEvidence } from '../query/assemble-evidence.js'
 import { judgeWithModel } from '../query/conflicts/model-judge.js'
 import type { Retrieved } from '../query/fast.js'
+import { followUpOf, searchedQuery } from '../query/follow-up.js'
 import { freshnessNow } from '../query/freshness.js'
 import { resolveMode } from '../query/mode.js'
 import { type QueryShared, retrieveInMode } from '../query/stages.js'
+import type { SessionTurn } from '../rows/sessions.js'
 import { findSpaceOrDeleting } from '../rows/spaces.js'
 import type { Read } from '../storage/program.js'
 import { TraceRecorder } from '../traces/recorder.js'
@@ -39,10 +41,10 @@ export async function evidenceOf(
   context: EngineContext,
   shared: QueryShared,
   caller: Caller,
-  question: { knowledgeSpaceId: string; query: string; searched: string; holder: string },
+  question: { knowledgeSpaceId: string; query: string; turns: readonly SessionTurn[]; holder: string },
   signal: AbortSignal,
 ): Promise<SpaceEvidence> {
-  const { knowledgeSpaceId, query, searched, holder } = question
+  const { knowledgeSpaceId, query, turns, holder } = question
   const body = { knowledgeSpaceId, query, activeDocumentIds: [], activeEntityIds: [] }
   const admitted = await context.db.read(admit(context, caller, body))
   const lease = context.leases.acquire({
@@ -59,7 +61,7 @@ export async function evidenceOf(
     const recorder = new TraceRecorder()
     const { retrieved } = await retrieveInMode(context, shared, {
       body,
-      query: searched,
+      query: searchedQuery(query, turns),
       admitted,
       route,
       recorder,
@@ -70,8 +72,11 @@ export async function evidenceOf(
     const bundle = await judgeWithModel(
       context,
       admitted,
-      (agree) =>
-        assembleEvidence({ query, traceId: newId(), freshness, agree, topK: admitted.profile.topK }, retrieved),
+      (agree) => {
+        const followUp = followUpOf(query, turns)
+        const request = { query, traceId: newId(), freshness, agree, followUp, topK: admitted.profile.topK }
+        return assembleEvidence(request, retrieved)
+      },
       signal,
     )
     return { admitted, retrieved, bundle }

@@ -13,11 +13,12 @@ import { deciderOf, markReader, stateByMark, withState } from './answer-mark.js'
 import { citationWriter } from './citation-marks.js'
 import { bothSides } from './conflicts/both-sides.js'
 import { takesNothing } from './declined.js'
-import { closestPassage, extractiveAnswer, extractiveFollowUp } from './extractive.js'
 import type { Retrieved } from './fast.js'
 import { type FollowUp, followUpOf } from './follow-up.js'
 import { type AnswerStyle, citedNumbers, generateAnswer } from './generate.js'
 import { notRetrieved } from './missing.js'
+import { quote } from './quotation/quote.js'
+import { type QuotedBlock, quotationText } from './quotation/text.js'
 import type { Given } from './window.js'
 
 export type AnswerPart =
@@ -30,7 +31,7 @@ export type AnswerPart =
 const UNANSWERED = { generator: 'extractive', synthesis: 'none', decidedBy: 'rules', cited: [] }
 const NOTHING_FOUND = 'No passage in this space answers the question.'
 /** Before passages of which it is not sure that they answer. */
-const CLOSEST = 'Closest passages: '
+const CLOSEST = 'Closest passages:\n\n'
 const UNRESOLVED =
   'This question goes on from the one before it, and no passage says more on that. Ask it as a whole question.'
 
@@ -155,11 +156,6 @@ function* extractive(
   bundle: EvidenceBundle,
   { idf, withheld, rewordings }: Retrieved,
 ): Generator<AnswerPart> {
-  const evidence = bundle.items.map(({ text, metadata }) => ({
-    text,
-    title: String(metadata.title ?? ''),
-    source: String(metadata.filename ?? ''),
-  }))
   const contradicting = bothSides(bundle)
   if (contradicting !== undefined) {
     yield { type: 'delta', text: contradicting.text }
@@ -171,36 +167,41 @@ function* extractive(
     }
     return
   }
-  const asked = { query, evidence, idf, ...defined({ rewordings }) }
-  const { sentences } = followUp === undefined ? extractiveAnswer(asked) : extractiveFollowUp(asked, followUp)
-  // the passages may be near a question though no sentence of theirs holds a word of it
-  const quoted = sentences.length > 0 || followUp !== undefined ? sentences : closestPassage(evidence)
-  if (quoted.length === 0) {
+  const passages = bundle.items.map(({ text, score, metadata }) => ({
+    text,
+    score,
+    title: String(metadata.title ?? ''),
+    source: String(metadata.filename ?? ''),
+  }))
+  const quotation = quote({ query, passages, idf, rewordings, followUp })
+  if (quotation === undefined) {
     yield { type: 'delta', text: followUp === undefined ? NOTHING_FOUND : UNRESOLVED }
     yield { type: 'end', metadata: UNANSWERED, bundle: withoutAnswer(bundle, followUp !== undefined, withheld) }
     return
   }
-  // what may not answer is told as what it is
-  const isUnsure = bundle.state === 'partial' || bundle.state === 'permission-limited'
-  const opening = isUnsure || sentences.length === 0 ? CLOSEST : ''
-  for (const [index, sentence] of quoted.entries())
-    yield { type: 'delta', text: `${index === 0 ? opening : ' '}${sentence.text} [${sentence.evidenceIndex + 1}]` }
+  const isSure = bundle.state !== 'partial' && bundle.state !== 'permission-limited'
+  const { text, blocks } = quotationText(quotation, bundle.items)
+  const opening = isSure ? '' : CLOSEST
+  yield { type: 'delta', text: `${opening}${text}` }
   yield {
     type: 'end',
     metadata: {
       generator: BUILTIN_ANSWER.model,
       synthesis: 'extractive',
       decidedBy: 'rules',
-      cited: [...new Set(quoted.map((sentence) => sentence.evidenceIndex + 1))].sort((a, b) => a - b),
+      cited: blocks.map(({ cited }) => cited),
+      quotation: {
+        probability: Math.round(quotation.probability * 1000) / 1000,
+        blocks: blocks.map((block) => shifted(block, opening.length)),
+      },
     },
-    bundle: sentences.length === 0 ? withoutSentence(bundle, withheld) : bundle,
+    bundle,
   }
 }
 
-/** Passages of which no sentence holds a word of the question answer a part of it at most. */
-function withoutSentence(bundle: EvidenceBundle, withheld: Retrieved['withheld']): EvidenceBundle {
-  if (bundle.state !== 'answerable') return bundle
-  return withState(bundle, withheld === undefined ? 'partial' : 'permission-limited')
+function shifted({ cited, start, end, marks }: QuotedBlock, offset: number): QuotedBlock {
+  const ranges = marks.map((mark) => ({ start: mark.start + offset, end: mark.end + offset }))
+  return { cited, start: start + offset, end: end + offset, marks: ranges }
 }
 
 const MORE_ON_IT: MissingEvidence = {

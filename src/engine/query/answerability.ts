@@ -1,6 +1,6 @@
 import { analyzeQuery, forEachTerm } from '../../lib/text/analyze.js'
 import { type Rewording, withReworded } from '../../lib/text/compounds.js'
-import { type AskedOf, weightOf } from './confidence.js'
+import type { AskedOf } from './confidence.js'
 import { conflictsAmong } from './conflicts/among.js'
 import type { Contradiction, Difference } from './conflicts/contradictions.js'
 import { namesMissing } from './extractive/names-missing.js'
@@ -40,8 +40,13 @@ export interface Verdict {
  * asked of their own documents are refused, and four in five of those asked of another subject's (bench/meaning/gate.ts).
  */
 export const REFUSE_BELOW = 0.1
-/** From here on the evidence is taken to answer; below it the closest passages are told as such. */
+/** From this confidence of an embedding or a rerank model on a passage answers in other words than the question's. */
 export const ANSWER_FROM = 0.5
+/**
+ * From this probability on a quotation answers; below it it is presented as the closest passages. For its error see
+ * `npm run bench:answers`.
+ */
+export const SURE_FROM = 0.7
 /** Share of the query's weight that the items must hold together; with less, some of the question is left open. */
 export const COVERED_FROM = 0.5
 /**
@@ -66,6 +71,8 @@ export function evidenceState(request: {
   /** absent: passages are compared by their scores alone */
   asked?: AskedOf
   items: readonly JudgedItem[]
+  /** probability that the quotation of the items contains the answer, 0 to 1; absent without a quotation */
+  probability?: number | undefined
   /** the question as `questionWords` has read it, where that is known */
   wordsOf?: (terms: ReadonlySet<string>) => string[]
   /** whether a model found that two sentences do not contradict each other */
@@ -90,10 +97,8 @@ export function evidenceState(request: {
     return { state: 'not-enough-evidence', conflicts: [], differences: [], uncovered }
   const { conflicts, differences } = conflictsAmong(request, considered)
   if (conflicts.length > 0) return { state: 'conflict', conflicts, differences, uncovered }
-  const found = [...asked].filter((term) => held.has(term))
-  const covered = weightOf(found, request.idf) / weightOf(asked, request.idf)
-  const isCovered = !(covered < COVERED_FROM) || isSure
-  const answers = top >= ANSWER_FROM && isCovered && unmentioned === 0
+  const isNear = isSure && top >= ANSWER_FROM && unmentioned === 0
+  const answers = isNear || (request.probability ?? 0) >= SURE_FROM
   return { state: answers ? 'answerable' : 'partial', conflicts, differences, uncovered }
 }
 

@@ -5,9 +5,11 @@ import { evidenceState, type Verdict } from './answerability.js'
 import { noteConflicts } from './conflicts/note.js'
 import { toEvidenceItem } from './evidence.js'
 import type { Retrieved } from './fast.js'
+import type { FollowUp } from './follow-up.js'
 import type { Freshness } from './freshness.js'
 import { notRetrieved } from './missing.js'
 import { questionWords } from './question/words.js'
+import { quote } from './quotation/quote.js'
 import { relevantPassages } from './relevance.js'
 import { whyOf } from './why.js'
 import { WITHHELD_ENTRY } from './withheld.js'
@@ -31,6 +33,8 @@ export function assembleEvidence(
     agree?: (one: string, other: string) => boolean
     /** places of the profile; absent = everything that was found is evidence */
     topK?: number
+    /** absent: the question is complete */
+    followUp?: FollowUp | undefined
   },
   retrieved: Retrieved,
 ): EvidenceBundle {
@@ -40,34 +44,40 @@ export function assembleEvidence(
   const all = ranked.map((passage, place) =>
     toEvidenceItem(passage, request.freshness.get(passage.passage.doc_key), reasons[place]),
   )
+  const judged = all.map((item, index) => {
+    const one = ranked[index]
+    const { features, held } = one ?? {}
+    return {
+      text: item.text,
+      title: String(item.metadata.title ?? ''),
+      source: String(item.metadata.filename ?? ''),
+      score: item.score,
+      ...defined({ features, held, document: one?.passage.document_id }),
+    }
+  })
+  const { topK, query, followUp } = request
+  const relevant = new Set(topK === undefined ? ranked : relevantPassages(ranked, { idf, asked, topK }))
+  const isRelevant = (index: number): boolean => {
+    const one = ranked[index]
+    return one !== undefined && relevant.has(one)
+  }
+  const { rewordings } = retrieved
+  const quotation = quote({ query, idf, rewordings, followUp, passages: judged.filter((_, index) => isRelevant(index)) })
   const verdict = evidenceState({
-    query: request.query,
+    query,
     terms: retrieved.terms,
-    rewordings: retrieved.rewordings ?? [],
+    rewordings: rewordings ?? [],
     idf,
     asked,
     wordsOf,
-    ...defined({ agree: request.agree }),
-    items: all.map((item, index) => {
-      const one = ranked[index]
-      const { features, held } = one ?? {}
-      return {
-        text: item.text,
-        title: String(item.metadata.title ?? ''),
-        source: String(item.metadata.filename ?? ''),
-        score: item.score,
-        ...defined({ features, held, document: one?.passage.document_id }),
-      }
-    }),
+    items: judged,
+    ...defined({ agree: request.agree, probability: quotation?.probability }),
   })
   noteConflicts(all, verdict)
-  const { topK } = request
-  const relevant = new Set(topK === undefined ? ranked : relevantPassages(ranked, { idf, asked, topK }))
   // what another passage is compared with stays beside it
-  const items = all.filter(({ conflicts, metadata }, place) => {
-    const one = ranked[place]
-    return (one !== undefined && relevant.has(one)) || conflicts.length > 0 || metadata.differs !== undefined
-  })
+  const items = all.filter(
+    ({ conflicts, metadata }, index) => isRelevant(index) || conflicts.length > 0 || metadata.differs !== undefined,
+  )
   const { withheld } = retrieved
   const limited = withheld !== undefined && (withheld.holdsMore || verdict.state !== 'answerable')
   const state = limited ? 'permission-limited' : verdict.state

@@ -19,7 +19,7 @@ import { answerQuery } from './answer.js'
 import { assembleEvidence } from './assemble-evidence.js'
 import { judgeWithModel } from './conflicts/model-judge.js'
 import type { QueryEmbedding } from './fast.js'
-import { searchedQuery } from './follow-up.js'
+import { followUpOf, searchedQuery } from './follow-up.js'
 import { freshnessNow } from './freshness.js'
 import type { QueryGate } from './gate.js'
 import { type Route, resolveMode } from './mode.js'
@@ -154,8 +154,11 @@ async function* answerFrames(run: Run, shared: QueryShared): AsyncGenerator<Answ
   const judged = await judgeWithModel(
     context,
     admitted,
-    (agree) =>
-      assembleEvidence({ query: body.query, traceId, freshness, agree, topK: admitted.profile.topK }, retrieved),
+    (agree) => {
+      const followUp = followUpOf(body.query, run.session.turns)
+      const request = { query: body.query, traceId, freshness, agree, followUp, topK: admitted.profile.topK }
+      return assembleEvidence(request, retrieved)
+    },
     signal,
   )
   const answering = new Date()

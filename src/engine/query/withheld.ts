@@ -4,6 +4,7 @@ import { ANSWER_FROM, askedTerms, COVERED_FROM, evidenceState } from './answerab
 import { type AskedOf, weightOf } from './confidence.js'
 import type { RankedPassage } from './evidence.js'
 import { asks } from './extractive/question-names.js'
+import { quote } from './quotation/quote.js'
 
 // A reader learns one thing of passages that they may not read: that one of them answers a full question. It is judged
 // as evidence is; the bounds below keep readers from testing it word by word.
@@ -80,7 +81,8 @@ export function judgeWithheld(request: {
   const { title, body: text, filename: source } = best.passage
   const { features } = best
   const item = { title, text, source, score: best.final, held: best.held, ...(features && { features }) }
-  const { state } = evidenceState({ query: question, terms, rewordings, idf, asked, items: [item] })
+  const probability = quote({ query: question, passages: [item], idf, rewordings })?.probability
+  const { state } = evidenceState({ query: question, terms, rewordings, idf, asked, items: [item], probability })
   if (state !== 'answerable') return undefined
   const wanted = askedTerms(question, terms, [item, ...permitted])
   const weigh = (held: readonly string[]): number =>

@@ -4,6 +4,7 @@ import { defined } from '../../lib/defined.js'
 import { analyzeQuery } from '../../lib/text/analyze.js'
 import { evidenceState } from '../query/answerability.js'
 import { notRetrieved } from '../query/missing.js'
+import { quote } from '../query/quotation/quote.js'
 import { bundleOf } from './bundle.js'
 import type { Part } from './parts.js'
 import type { LookDone } from './retrieve.js'
@@ -58,17 +59,16 @@ export function answerOf(question: string, place: number, found: readonly Found[
   const items = merged(own.flatMap(({ bundle }) => bundle.items))
   const idf = new Map(own.flatMap((look) => look.idf))
   const searched = own[0]?.searched ?? question
-  const verdict = evidenceState({
-    query: question,
-    terms: analyzeQuery(searched),
-    idf: (term) => idf.get(term) ?? 1,
-    items: items.map(({ text, score, metadata }) => ({
-      text,
-      score,
-      title: String(metadata.title ?? ''),
-      source: String(metadata.filename ?? ''),
-    })),
-  })
+  const judged = items.map(({ text, score, metadata }) => ({
+    text,
+    score,
+    title: String(metadata.title ?? ''),
+    source: String(metadata.filename ?? ''),
+  }))
+  const weightOf = (term: string): number => idf.get(term) ?? 1
+  const probability = quote({ query: question, passages: judged, idf: weightOf })?.probability
+  const terms = analyzeQuery(searched)
+  const verdict = evidenceState({ query: question, terms, idf: weightOf, items: judged, probability })
   // a later look may find more of the rest; what was withheld from the first is withheld all the same
   const limited = own.some(({ bundle }) => bundle.state === 'permission-limited')
   const state = limited && verdict.state !== 'answerable' ? 'permission-limited' : verdict.state

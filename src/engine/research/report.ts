@@ -10,8 +10,9 @@ import { isBuiltin } from '../models/registry.js'
 import { deciderOf, markReader, stateByMark, withState } from '../query/answer-mark.js'
 import { citationWriter } from '../query/citation-marks.js'
 import { takesNothing } from '../query/declined.js'
-import { extractiveAnswer } from '../query/extractive.js'
 import { buildPrompt, citedNumbers } from '../query/generate.js'
+import { quote } from '../query/quotation/quote.js'
+import { quotationText } from '../query/quotation/text.js'
 import type { Spent } from '../rows/research/costs.js'
 import { stepBody } from '../rows/research/steps.js'
 import type { Read } from '../storage/program.js'
@@ -23,7 +24,7 @@ import { type CellFound, cellOf, type Field } from './digest.js'
 import { foundBy, lackedByLeads } from './gather.js'
 import type { Plan } from './plan-questions.js'
 import { reportText } from './report-text.js'
-import { checked, isSupported, type Source } from './support.js'
+import { checked, type Source } from './support.js'
 import { LimitReached, type TaskRun } from './task-run.js'
 
 export const SECTION_TOKENS = 1024
@@ -197,8 +198,7 @@ function modelDraft(section: Drafted, text: string, given: number): Draft | unde
 }
 
 /**
- * The figure that is asked for, and the sentences that answer. Passages come in the order of the question as it is
- * searched; their sentences are chosen by its own words.
+ * The figure that is asked for, else the blocks that answer the question, or the question as it is searched.
  */
 function extractive(section: Drafted): Draft {
   const { question, searched, items, idf, state, part } = section
@@ -209,16 +209,13 @@ function extractive(section: Drafted): Draft {
   }
   if (state === 'not-enough-evidence') return { ...NOTHING, state }
   const weights = new Map(idf)
-  const evidence = items.map(({ text, metadata }) => ({ text, title: String(metadata.title ?? '') }))
-  const asked = { evidence, idf: (term: string) => weights.get(term) ?? 1 }
-  const own = extractiveAnswer({ ...asked, query: question })
-  const { sentences } = own.text === '' ? extractiveAnswer({ ...asked, query: searched }) : own
-  const told = sentences.filter(({ text, evidenceIndex }) => {
-    const item = items[evidenceIndex]
-    return item !== undefined && isSupported(text, [sourceOf(item)])
-  })
-  const text = told.map((sentence) => `${sentence.text} [${sentence.evidenceIndex + 1}]`).join(' ')
-  if (text === '') return { ...NOTHING, state: emptyState(state) }
+  const passages = items.map(({ text, score, metadata }) => ({ text, score, title: String(metadata.title ?? ''), source: '' }))
+  const quotations = [question, searched].flatMap(
+    (query) => quote({ query, passages, idf: (term) => weights.get(term) ?? 1 }) ?? [],
+  )
+  const [best] = quotations.sort((a, b) => b.probability - a.probability)
+  if (best === undefined) return { ...NOTHING, state: emptyState(state) }
+  const { text } = quotationText(best, items)
   // what is told of another year, or of none, is not what was asked
   const isOfYear = part?.measure === undefined || part.year === undefined || text.includes(part.year)
   const isOpen = state === 'answerable' && !isOfYear

@@ -153,7 +153,7 @@ export class AgentTools {
   async #search(query: string, tokens: number, signal: AbortSignal): Promise<unknown> {
     const { caller, conversationId: holder } = this.#asked
     const search = ({ id }: SpaceRow) =>
-      evidenceOf(this.#context, this.#shared, caller, { knowledgeSpaceId: id, query, searched: query, holder }, signal)
+      evidenceOf(this.#context, this.#shared, caller, { knowledgeSpaceId: id, query, turns: [], holder }, signal)
     const spaces = await atItsTurn(this.#shared.gate, caller, signal, () => Promise.all(this.#spaces.map(search)))
     const found = merged(spaces, { all: true })
     this.degraded.push(...(found?.degraded ?? []))

@@ -146,18 +146,34 @@ const SIGNS: Record<AnswerType, readonly Sign[]> = {
   any: [],
 }
 
+/** A part of a text that is of the kind that a question asks for. */
+export interface FoundSign {
+  /** how sure it is, 0 to 1 */
+  strength: number
+  start: number
+  end: number
+}
+
+/**
+ * Finds the first and surest part of a text that is of the kind asked for and that the question does not contain.
+ *
+ * @param asked the question in lower case
+ */
+export function findSign(type: AnswerType, text: string, asked: string): FoundSign | undefined {
+  for (const [strength, pattern] of SIGNS[type])
+    for (const { 0: found, index } of text.matchAll(pattern))
+      if (type === 'definition' || type === 'reason' || !asked.includes(found.toLowerCase()))
+        return { strength, start: index, end: index + found.length }
+  return undefined
+}
+
 /**
  * How surely a sentence holds something of the kind asked for that the question does not already name, 0 to 1.
  *
  * @param asked the question in small letters
  */
 export function signOf(type: AnswerType, sentence: string, asked: string): number {
-  for (const [strength, pattern] of SIGNS[type]) {
-    pattern.lastIndex = 0
-    for (let found = pattern.exec(sentence); found !== null; found = pattern.exec(sentence))
-      if (type === 'definition' || type === 'reason' || !asked.includes(found[0].toLowerCase())) return strength
-  }
-  return 0
+  return findSign(type, sentence, asked)?.strength ?? 0
 }
 
 /** Whether a sentence holds something of the kind asked for that the question does not already name. */

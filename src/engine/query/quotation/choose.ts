@@ -1,5 +1,5 @@
 import type { Candidate, QuotablePassage } from './candidates.js'
-import type { LinearModel } from './logistic.js'
+import type { LinearModel } from './linear-model.js'
 import { type AnswerFeature, answerFeatures, unitLogit } from './model.js'
 import type { Question } from './question.js'
 
@@ -11,7 +11,9 @@ export interface ScoredCandidate {
 
 const MAX_UNITS = 3
 /** Characters of a quotation with its headings; its first unit may be longer. */
-const MAX_LENGTH = 450
+const MAX_LENGTH = 420
+/** A unit further behind the best one, in logits, adds more text than answers. */
+const MAX_GAP = 3.5
 
 /** Returns all candidates of some passages, best first. */
 export function scoreCandidates(model: LinearModel, candidates: readonly Candidate[]): ScoredCandidate[] {
@@ -24,8 +26,8 @@ export function scoreCandidates(model: LinearModel, candidates: readonly Candida
 export function selectUnits(scored: readonly ScoredCandidate[]): Candidate[] {
   const chosen: Candidate[] = []
   let length = 0
-  for (const { candidate } of scored) {
-    if (chosen.length >= MAX_UNITS) break
+  for (const { candidate, logit } of scored) {
+    if (chosen.length >= MAX_UNITS || logit < (scored[0]?.logit ?? 0) - MAX_GAP) break
     if (chosen.some((other) => repeats(candidate, other))) continue
     const added = addedLength(candidate, chosen)
     if (chosen.length > 0 && length + added > MAX_LENGTH) continue

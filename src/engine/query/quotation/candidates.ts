@@ -1,6 +1,6 @@
-import { signOf } from '../../src/engine/query/extractive/answer-signs.js'
-import { type MentionWords, mentions, wordsOf } from '../../src/engine/query/extractive/names-missing.js'
-import { sentenceTerms } from '../../src/engine/query/sentence-terms.js'
+import { signOf } from '../extractive/answer-signs.js'
+import { type MentionWords, mentions, wordsOf } from '../extractive/names-missing.js'
+import { sentenceTerms } from '../sentence-terms.js'
 import { matchedAmong, matchedTerms, type Question, shareOf } from './question.js'
 import { cellsOf, type Unit, unitsOf } from './units.js'
 
@@ -66,7 +66,7 @@ export const FEATURES = [
   'inFirstCell',
   /** how far a row is ahead of the other rows of its table */
   'rowMargin',
-  /** share of a table's matches that a single row has */
+  /** share of a table's matches that a single row has, with the header */
   'singleRow',
 ] as const
 export type Feature = (typeof FEATURES)[number]
@@ -113,7 +113,7 @@ export function candidatesOf(question: Question, passages: readonly QuotablePass
   const best = Math.max(0, ...candidates.map(matched))
   for (const candidate of candidates) candidate.features.behindBest = best - matched(candidate)
   compareRows(candidates)
-  return candidates
+  return question.wantsList ? candidates : candidates.filter(({ features }) => features.singleRow < 1)
 }
 
 function contextOf(question: Question, passage: QuotablePassage, index: number): PassageContext {
@@ -251,11 +251,12 @@ function compareRows(candidates: readonly Candidate[]): void {
     else table.push(candidate)
   }
   for (const table of tables.values()) {
-    const rows = table.filter(({ unit }) => unit.kind === 'row').map(({ features }) => features.inUnit)
-    const [best = 0, second = 0] = rows.sort((a, b) => b - a)
+    const rows = table.filter(({ unit }) => unit.kind === 'row')
+    const [best = 0, second = 0] = rows.map(({ features }) => features.inUnit).sort((a, b) => b - a)
+    const matched = Math.max(0, ...rows.map(({ features }) => (features.inUnit > 0 ? features.inUnit + features.inLead : 0)))
     for (const { unit, features } of table) {
       const { inUnit } = features
-      if (unit.kind === 'table') features.singleRow = inUnit > 0 ? best / inUnit : 0
+      if (unit.kind === 'table') features.singleRow = inUnit > 0 ? matched / inUnit : 0
       else features.rowMargin = inUnit - (inUnit === best ? second : best)
     }
   }

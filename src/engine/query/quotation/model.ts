@@ -1,5 +1,5 @@
 import { type Candidate, FEATURES } from './candidates.js'
-import { type LinearModel, logitOf } from './logistic.js'
+import { type LinearModel, logitOf } from './linear-model.js'
 import type { Question } from './question.js'
 
 /** Features that estimate whether a quotation contains the answer; some are those of its best unit. */

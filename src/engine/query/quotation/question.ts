@@ -1,9 +1,9 @@
-import { type AnswerType, answerType } from '../../src/engine/query/answer-type.js'
-import { wantsList } from '../../src/engine/query/extractive/lists.js'
-import { namesIn, type QuestionName } from '../../src/engine/query/extractive/question-names.js'
-import { sentenceTerms } from '../../src/engine/query/sentence-terms.js'
-import { analyzeQuery } from '../../src/lib/text/analyze.js'
-import { type Rewording, withReworded } from '../../src/lib/text/compounds.js'
+import { type AnswerType, answerType } from '../answer-type.js'
+import { wantsList } from '../extractive/lists.js'
+import { namesIn, type QuestionName } from '../extractive/question-names.js'
+import { sentenceTerms } from '../sentence-terms.js'
+import { analyzeQuery } from '../../../lib/text/analyze.js'
+import { type Rewording, withReworded } from '../../../lib/text/compounds.js'
 
 /** A question, prepared for comparison with the units of passages. */
 export interface Question {

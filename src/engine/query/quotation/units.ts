@@ -1,5 +1,5 @@
-import { looksLikeHeader } from '../../src/engine/parse/tables.js'
-import { splitSentences } from '../../src/lib/text/sentences.js'
+import { looksLikeHeader } from '../../parse/tables.js'
+import { splitSentences } from '../../../lib/text/sentences.js'
 
 /** A part of a passage that can be quoted as it is laid out. Offsets are UTF-16 units in the passage. */
 export interface Unit {
@@ -9,6 +9,8 @@ export interface Unit {
   start: number
   end: number
   text: string
+  /** whether its block begins before it, or goes on behind it */
+  isCut: { before: boolean; after: boolean }
   /** the headings above it within the passage; empty without one */
   heading: string
   /** the line that it depends on: the header row of its table, the line that introduces its list; empty without one */
@@ -26,6 +28,7 @@ interface Block {
 const MAX_PARAGRAPH = 360
 /** A longer table, in characters, is quoted by its rows only. */
 const MAX_TABLE = 420
+const COMPLETE = { before: false, after: false }
 const MAX_HEADING = 110
 const MAX_LEAD = 200
 /** Share of a block's lines that must have several cells for the block to be a table. */
@@ -64,13 +67,14 @@ function introduces({ kind, text }: Block): boolean {
 function unitsIn(block: Block, context: Pick<Unit, 'block' | 'heading' | 'lead'>): Unit[] {
   const { kind, start, end, text } = block
   if (kind === 'table') return tableUnits(block, context)
-  if (kind === 'list') return [{ ...context, kind: 'list', start, end, text }]
+  if (kind === 'list') return [{ ...context, kind: 'list', start, end, text, isCut: COMPLETE }]
   return windowsOf(text).map((window) => ({
     ...context,
     kind: 'paragraph',
     start: start + window.start,
     end: start + window.end,
     text: text.slice(window.start, window.end),
+    isCut: { before: window.start > 0, after: window.end < text.length },
   }))
 }
 
@@ -92,11 +96,11 @@ function tableUnits(block: Block, context: Pick<Unit, 'block' | 'heading' | 'lea
   const cells = lines.map(({ text }) => cellsOf(text).map((cell) => (YEAR.test(cell) ? 'year' : cell)))
   const header = looksLikeHeader(cells) ? lines[0] : undefined
   const rows = (header === undefined ? lines : lines.slice(1)).map(
-    (line): Unit => ({ ...context, kind: 'row', ...line, lead: header?.text ?? context.lead }),
+    (line): Unit => ({ ...context, kind: 'row', ...line, lead: header?.text ?? context.lead, isCut: COMPLETE }),
   )
   const { start, end, text } = block
   const isQuotable = text.length <= MAX_TABLE && rows.length > 1
-  return isQuotable ? [...rows, { ...context, kind: 'table', start, end, text }] : rows
+  return isQuotable ? [...rows, { ...context, kind: 'table', start, end, text, isCut: COMPLETE }] : rows
 }
 
 function linesOf({ text, start }: Block): Pick<Unit, 'start' | 'end' | 'text'>[] {

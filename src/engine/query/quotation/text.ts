@@ -1,0 +1,96 @@
+import type { EvidenceItem } from '../../../contract/gateway/queries.js'
+import { type Span, splitSentences } from '../../../lib/text/sentences.js'
+import { findSign } from '../extractive/answer-signs.js'
+import type { Candidate } from './candidates.js'
+import { matchedTerms, type Question, shareOf } from './question.js'
+import type { Quotation } from './quote.js'
+
+/** The blocks of one passage in the text of an answer. */
+export interface QuotedBlock extends Span {
+  /** number of the passage in the evidence, from 1 */
+  cited: number
+  /** ranges of the answer that are most likely what was asked for */
+  marks: Span[]
+}
+
+/** An answer made of quotations. */
+export interface QuotationText {
+  text: string
+  blocks: QuotedBlock[]
+}
+
+/** What a quotation omits within a block. */
+const OMITTED = '…'
+
+/**
+ * Writes a quotation: for each passage a line with its citation mark, file, section, page and date, then its blocks as
+ * they are laid out.
+ *
+ * @param items the evidence that was quoted from
+ */
+export function quotationText({ question, units }: Quotation, items: readonly EvidenceItem[]): QuotationText {
+  let text = ''
+  const blocks: QuotedBlock[] = []
+  for (const passage of new Set(units.map((unit) => unit.passage))) {
+    const item = items[passage]
+    if (item === undefined) continue
+    const own = units.filter((unit) => unit.passage === passage)
+    if (text !== '') text += '\n\n'
+    const heading = own.every(({ unit }) => unit.heading === own[0]?.unit.heading) ? (own[0]?.unit.heading ?? '') : ''
+    text += `[${passage + 1}] ${locationOf(item, heading)}\n\n`
+    const start = text.length
+    const marks: Span[] = []
+    let previous: Candidate | undefined
+    for (const candidate of own) {
+      text += contextOf(candidate, previous, heading)
+      const { unit } = candidate
+      if (unit.isCut.before) text += `${OMITTED} `
+      const { length } = text
+      const mark = answeringRange(question, candidate)
+      if (mark !== undefined) marks.push({ start: length + mark.start, end: length + mark.end })
+      text += unit.text
+      if (unit.isCut.after) text += ` ${OMITTED}`
+      previous = candidate
+    }
+    blocks.push({ cited: passage + 1, start, end: text.length, marks })
+  }
+  return { text, blocks }
+}
+
+/** What separates a unit from the previous one of its passage, with the lines that it depends on. */
+function contextOf({ unit }: Candidate, previous: Candidate | undefined, heading: string): string {
+  const isSameBlock = previous?.unit.block === unit.block
+  const separator = previous === undefined ? '' : isSameBlock ? '\n' : '\n\n'
+  if (isSameBlock) return separator
+  const ownHeading = unit.heading !== heading && unit.heading !== previous?.unit.heading ? `${unit.heading}\n\n` : ''
+  return `${separator}${ownHeading}${unit.lead === '' ? '' : `${unit.lead}\n`}`
+}
+
+/** File, section, page and date of a passage. @param heading the headings within the passage */
+function locationOf({ metadata, citations: [citation] }: EvidenceItem, heading: string): string {
+  const { filename, documentTitle, title, documentDate } = metadata
+  const name = String(filename ?? documentTitle ?? title ?? '')
+  const sections = [...(citation?.sectionPath ?? []), ...(heading === '' ? [] : heading.split(' › '))]
+  const distinct = sections.filter((section, index) => section !== '' && section !== sections[index - 1])
+  const page = citation?.pageNumber === undefined ? [] : [`p. ${citation.pageNumber}`]
+  const date = documentDate === undefined ? [] : [String(documentDate).slice(0, 'yyyy-mm-dd'.length)]
+  return [[name, ...distinct].join(' › '), ...page, ...date].join(', ')
+}
+
+/** Finds the value in a unit that is of the type asked for, else the sentence or line that matches the question best. */
+function answeringRange(question: Question, { unit: { kind, text } }: Candidate): Span | undefined {
+  const parts = kind === 'paragraph' ? splitSentences(text) : linesOf(text)
+  const shares = parts.map(({ start, end }) => shareOf(question, matchedTerms(question, text.slice(start, end))))
+  const best = parts[shares.indexOf(Math.max(...shares))]
+  if (best === undefined) return undefined
+  const value = findSign(question.type, text.slice(best.start, best.end), question.text)
+  if (value !== undefined && value.strength === 1 && MARKED_TYPES.has(question.type))
+    return { start: best.start + value.start, end: best.start + value.end }
+  return parts.length > 1 ? best : undefined
+}
+
+const MARKED_TYPES: ReadonlySet<string> = new Set(['time', 'money', 'percent', 'duration'])
+
+function linesOf(text: string): Span[] {
+  return [...text.matchAll(/[^\n]+/gu)].map(({ 0: line, index }) => ({ start: index, end: index + line.length }))
+}
