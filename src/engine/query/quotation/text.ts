@@ -70,11 +70,11 @@ function contextOf({ unit }: Candidate, previous: Candidate | undefined, heading
 function locationOf({ metadata, citations: [citation] }: EvidenceItem, heading: string): string {
   const { filename, documentTitle, title, documentDate } = metadata
   const name = String(filename ?? documentTitle ?? title ?? '')
-  const sections = [...(citation?.sectionPath ?? []), ...(heading === '' ? [] : heading.split(' › '))]
-  const distinct = sections.filter((section, index) => section !== '' && section !== sections[index - 1])
+  const parts = [name, ...(citation?.sectionPath ?? []), ...(heading === '' ? [] : heading.split(' › '))]
+  const distinct = parts.filter((part, index) => part !== '' && part !== parts[index - 1])
   const page = citation?.pageNumber === undefined ? [] : [`p. ${citation.pageNumber}`]
   const date = documentDate === undefined ? [] : [String(documentDate).slice(0, 'yyyy-mm-dd'.length)]
-  return [[name, ...distinct].join(' › '), ...page, ...date].join(', ')
+  return [distinct.join(' › '), ...page, ...date].join(', ')
 }
 
 /** Finds the value in a unit that is of the type asked for, else the sentence or line that matches the question best. */
