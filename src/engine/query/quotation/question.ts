@@ -1,5 +1,4 @@
 import { type AnswerType, answerType } from '../answer-type.js'
-import { wantsList } from '../extractive/lists.js'
 import { namesIn, type QuestionName } from '../extractive/question-names.js'
 import { sentenceTerms } from '../sentence-terms.js'
 import { analyzeQuery } from '../../../lib/text/analyze.js'
@@ -24,6 +23,17 @@ export interface Question {
   wantsList: boolean
 }
 
+/** A question that is answered by several things or steps: a plural after its question word, or asking for a list. */
+const WANTS_LIST = new RegExp(
+  [
+    String.raw`^\s*(?:please )?(?:list|name|enumerate|give)\b|\b(?:what|which|who) (?:\p{L}+ ){0,3}?(?:are|were)\b`,
+    String.raw`\b(?:what|which) (?:\p{L}+ ){0,2}?\p{L}{3,}(?<![su])s\b|\bhow (?:do|can|should|to)\b|\bsteps\b`,
+    String.raw`\bwelche\b|\bwas sind\b|\bwer sind\b|\bnenne\b|\bwie (?:kann|mache|geht|muss)\b|\bschritte\b`,
+    String.raw`\bquel(?:le)?s\b|\bqui sont\b|\bcomment\b|\bétapes\b|\bcuáles\b|\bquiénes\b|\bqué \p{L}+s\b|\bcómo\b|\bpasos\b`,
+    '哪些|哪几|哪幾|有什么|列出|列举|分别是|如何|怎么|怎样|步骤',
+  ].join('|'),
+  'iu',
+)
 const NUMBER = /\d+(?:[.,]\d+)*/gu
 const YEAR = /^(?:19|20)\d\d$/u
 
@@ -46,7 +56,7 @@ export function prepareQuestion(
     names: namesIn(query),
     years: numbers.filter((number) => YEAR.test(number)),
     numbers: numbers.filter((number) => !YEAR.test(number)),
-    wantsList: wantsList(query),
+    wantsList: WANTS_LIST.test(query),
   }
 }
 
