@@ -1,12 +1,12 @@
 /**
  * Answers without a model: whether they hold the gold string, over the passages that the product's ranking gives, and how
- * long they are. Weights were fitted on one half of the questions (`fit-answers.ts`); the bars are for the other.
+ * long they are.
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { conclusionSign } from '../../src/engine/query/extractive/conclusion.js'
 import { namesMissing } from '../../src/engine/query/extractive/names-missing.js'
-import { extractiveAnswer } from '../../src/engine/query/extractive.js'
+import type { QuotablePassage } from '../../src/engine/query/quotation/candidates.js'
+import { quote } from '../../src/engine/query/quotation/quote.js'
 import { type Dataset, dataFolder, loadDataset } from '../lib/datasets.js'
 import { MemorySpace } from '../lib/memory-space.js'
 import { type Figure, percentile } from '../lib/report.js'
@@ -25,7 +25,7 @@ const BEFORE: Readonly<Record<AnswerSet, { median: number }>> = {
 }
 const BARS: Readonly<Record<AnswerSet, number>> = { 'squad2-dev': 0.83, 'cmrc2018-dev-zh': 0.78 }
 
-/** Gold strings, lengths and time on both halves; names that passages lack; conclusions of SciFact's abstracts. */
+/** Gold strings, lengths and time on both halves; names that passages lack. */
 export async function run(): Promise<Figure[]> {
   const folder = dataFolder()
   if (folder === undefined) return []
@@ -33,7 +33,6 @@ export async function run(): Promise<Figure[]> {
     ...answersOf(folder, 'squad2-dev'),
     ...answersOf(folder, 'cmrc2018-dev-zh'),
     ...namesOf(loadDataset(folder, 'squad2-dev')),
-    ...conclusionsOf(loadDataset(folder, 'scifact')),
   ]
 }
 
@@ -51,9 +50,10 @@ function answersOf(folder: string, name: AnswerSet): Figure[] {
   const reported: Half = { asked: 0, found: 0, lengths: [] }
   let spent = 0
   for (const { id, text: query } of queries) {
-    const evidence = passagesOf(space, query)
+    const passages = passagesOf(space, query)
     const started = performance.now()
-    const { text } = extractiveAnswer({ query, evidence, idf: space.idf })
+    const units = quote({ query, passages, idf: space.idf })?.units ?? []
+    const text = units.map(({ unit }) => unit.text).join('\n')
     spent += performance.now() - started
     const half = isForTuning(id) ? tuned : reported
     half.asked++
@@ -75,11 +75,14 @@ function share(name: string, { found, asked }: Pick<Half, 'found' | 'asked'>, at
   return { name, value: found / asked, unit: '', ...(atLeast === undefined ? {} : { bar: { atLeast } }) }
 }
 
-function passagesOf(space: MemorySpace, query: string): { title: string; text: string }[] {
+function passagesOf(space: MemorySpace, query: string): QuotablePassage[] {
   return space
     .ask(query)
     .ranked.slice(0, TOP_K)
-    .map(({ key }) => ({ title: space.nodes[key]!.title, text: space.nodes[key]!.body }))
+    .map(({ key, final }) => {
+      const { title, body } = space.nodes[key]!
+      return { title, text: body, source: '', score: final }
+    })
 }
 
 /** Of questions with names: those said to be missing from the passage that answers, and from one of another article. */
@@ -100,24 +103,5 @@ function namesOf({ documents, queries, judged }: Dataset): Figure[] {
   return [
     share('squad2-dev names wrongly missing', own),
     share("squad2-dev names missing from another article's passage", other),
-  ]
-}
-
-/** SciFact's claims, on which nothing was tuned: answers with a sentence that concludes, that tells background, neither. */
-function conclusionsOf({ documents, queries }: Dataset): Figure[] {
-  const space = new MemorySpace(documents, true)
-  const concluding = { found: 0, asked: 0 }
-  const background = { found: 0, asked: 0 }
-  for (const { text: query } of queries) {
-    const { sentences } = extractiveAnswer({ query, evidence: passagesOf(space, query), idf: space.idf })
-    const signs = sentences.map(({ text }) => conclusionSign(text))
-    concluding.asked++
-    background.asked++
-    if (signs.some((sign) => sign > 0)) concluding.found++
-    else if (signs.some((sign) => sign < 0)) background.found++
-  }
-  return [
-    share('scifact claims told a conclusion', concluding),
-    share('scifact claims told background without a conclusion', background),
   ]
 }

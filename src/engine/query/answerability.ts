@@ -97,8 +97,8 @@ export function evidenceState(request: {
     return { state: 'not-enough-evidence', conflicts: [], differences: [], uncovered }
   const { conflicts, differences } = conflictsAmong(request, considered)
   if (conflicts.length > 0) return { state: 'conflict', conflicts, differences, uncovered }
-  const isNear = isSure && top >= ANSWER_FROM && unmentioned === 0
-  const answers = isNear || (request.probability ?? 0) >= SURE_FROM
+  const isNear = isSure && top >= ANSWER_FROM
+  const answers = unmentioned === 0 && (isNear || (request.probability ?? 0) >= SURE_FROM)
   return { state: answers ? 'answerable' : 'partial', conflicts, differences, uncovered }
 }
 

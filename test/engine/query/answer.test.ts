@@ -31,7 +31,8 @@ const bundleOf = (state: EvidenceState, more: Partial<EvidenceBundle> = {}): Evi
 })
 const QUESTION = 'How high is the tower of Brest?'
 const NOTHING = 'No passage in this space answers the question.'
-const CLOSEST = 'Closest passages: '
+const CLOSEST = 'Closest passages:\n\n'
+const TOWER = '[1] tower.md\n\nThe tower of Brest is 40 metres high.'
 const LIMIT = { holdsMore: false }
 
 interface Asked {
@@ -63,15 +64,18 @@ async function answered({
 const missing = ({ bundle }: { bundle: EvidenceBundle }) =>
   bundle.missingEvidence.map(({ reason, text }) => `${reason}: ${text}`)
 
-describe("an answer of the evidence's own sentences", () => {
-  it('cites the passage of each', async () => {
+describe('an answer of quotations', () => {
+  it('has the location and the citation mark of each passage before its blocks', async () => {
     const { text, metadata, bundle } = await answered()
-    expect(text).toBe('The tower of Brest is 40 metres high. [1]')
-    expect(metadata).toEqual({ generator: 'extractive', synthesis: 'extractive', decidedBy: 'rules', cited: [1] })
+    expect(text).toBe(TOWER)
+    expect(metadata).toEqual({
+      ...{ generator: 'extractive', synthesis: 'extractive', decidedBy: 'rules', cited: [1] },
+      quotation: { probability: expect.any(Number), blocks: [{ cited: 1, start: 14, end: TOWER.length, marks: [] }] },
+    })
     expect(bundle).toEqual(bundleOf('answerable'))
   })
 
-  it('of several sentences stands in one line, and names each passage once', async () => {
+  it('cites each passage once', async () => {
     const items = [
       evidenceOf('one', 'The tower of Brest is high. Its lamp of Brest is bright.'),
       evidenceOf('two', 'The keeper of Brest sleeps there.'),
@@ -79,32 +83,22 @@ describe("an answer of the evidence's own sentences", () => {
     const query = 'tower of Brest, lamp of Brest and keeper'
     const { text, metadata } = await answered({ query, bundle: bundleOf('answerable', { items }) })
     expect(text).toBe(
-      'The tower of Brest is high. [1] Its lamp of Brest is bright. [1] The keeper of Brest sleeps there. [2]',
+      '[1] one.md\n\nThe tower of Brest is high. Its lamp of Brest is bright.\n\n[2] two.md\n\nThe keeper of Brest sleeps there.',
     )
     expect(metadata.cited).toEqual([1, 2])
   })
 
-  it('is told as the closest passages where it is not sure that they answer', async () => {
-    expect((await answered({ bundle: bundleOf('partial') })).text).toBe(
-      `${CLOSEST}The tower of Brest is 40 metres high. [1]`,
-    )
+  it('is introduced as the closest passages where it is not sure that they answer', async () => {
+    const { text, metadata } = await answered({ bundle: bundleOf('partial') })
+    expect(text).toBe(`${CLOSEST}${TOWER}`)
+    const { blocks } = metadata.quotation as { blocks: { start: number; end: number }[] }
+    expect(text.slice(blocks[0]?.start, blocks[0]?.end)).toBe('The tower of Brest is 40 metres high.')
   })
 
   it('is introduced as the closest passages where a better one is withheld', async () => {
     expect((await answered({ bundle: bundleOf('permission-limited'), withheld: LIMIT })).text).toBe(
-      `${CLOSEST}The tower of Brest is 40 metres high. [1]`,
+      `${CLOSEST}${TOWER}`,
     )
-  })
-
-  it('is the beginning of the closest passage where no sentence holds a word of the question', async () => {
-    const ask = (state: EvidenceState, withheld?: typeof LIMIT) =>
-      answered({ query: 'quantum chromodynamics', bundle: bundleOf(state), ...(withheld && { withheld }) })
-    const open = await ask('answerable')
-    expect(open.text).toBe(`${CLOSEST}The tower of Brest is 40 metres high. [1]`)
-    expect(open.bundle.state).toBe('partial')
-    expect(open.metadata).toMatchObject({ synthesis: 'extractive', cited: [1] })
-    expect((await ask('answerable', LIMIT)).bundle.state).toBe('permission-limited')
-    expect((await ask('permission-limited', LIMIT)).bundle.state).toBe('permission-limited')
   })
 
   it('says that nothing answers where there is nothing to quote', async () => {
@@ -145,7 +139,7 @@ describe('an answer to a question that goes on from another', () => {
     const query = 'And when was its lamp lit?'
     const items = [evidenceOf('lamp', 'The lamp of the tower of Brest was lit in 1908.')]
     const more = await answered({ query, turns, bundle: bundleOf('answerable', { items }) })
-    expect(more.text).toBe('The lamp of the tower of Brest was lit in 1908. [1]')
+    expect(more.text).toBe('[1] lamp.md\n\nThe lamp of the tower of Brest was lit in 1908.')
   })
 
   it('says that no passage says more, where none does', async () => {
@@ -277,9 +271,9 @@ describe('an answer of a model', () => {
     expect(asked[0]?.messages.map(({ content }) => content).slice(1, 3)).toEqual(['First?', 'One.'])
   })
 
-  it("gives way to the evidence's own sentences where the model fails before its first word", async () => {
+  it('is replaced by a quotation where the model fails before its first word', async () => {
     const failed = await ask(new KsError('provider-failed', 'the provider is off'))
-    expect(failed.text).toBe('The tower of Brest is 40 metres high. [1]')
+    expect(failed.text).toBe(TOWER)
     expect(failed.parts[0]).toMatchObject({
       type: 'failed-attempt',
       metadata: {

@@ -61,7 +61,7 @@ describe('a model that a query is answered by', () => {
     await setModel({})
     const without = await asked(PARAPHRASE)
     expect(without.bundle.state).toBe('partial')
-    expect(without.answer).toBe('Closest passages: The shop in Oslo opens at nine in the morning. [1]')
+    expect(without.answer).toBe('Closest passages:\n\n[1] hours.md › Opening hours\n\nThe shop in Oslo opens at nine in the morning.')
 
     await setModel({ reasoningModel: MODEL })
     reply = 'From nine in the morning [1].'
@@ -125,7 +125,7 @@ describe('a model that a query is answered by', () => {
     await setModel({ reasoningModel: MODEL })
     fake.script({ kind: 'status', status: 401 })
     const { answer, bundle } = await asked(PARAPHRASE)
-    expect(answer).toMatch(/^Closest passages: The shop in Oslo/)
+    expect(answer).toMatch(/^Closest passages:\n\n\[1\] .*\n\nThe shop in Oslo/)
     expect(bundle.state).toBe('partial')
   })
 })

@@ -7,13 +7,12 @@ import { answerType } from '../../../src/engine/query/answer-type.js'
 import { evidenceState } from '../../../src/engine/query/answerability.js'
 import { contradictions } from '../../../src/engine/query/conflicts/contradictions.js'
 import { namesMissing } from '../../../src/engine/query/extractive/names-missing.js'
-import { closestPassage, extractiveAnswer } from '../../../src/engine/query/extractive.js'
-import { piecesOf } from '../../../src/engine/query/pieces.js'
 import { kindAskedFor, kindMissing } from '../../../src/engine/query/question/asked-kind.js'
 import { expectedEvidence } from '../../../src/engine/query/question/expected-evidence.js'
 import { facetsOf } from '../../../src/engine/query/question/facets.js'
 import { partsOf } from '../../../src/engine/query/question/parts.js'
 import { questionWords } from '../../../src/engine/query/question/words.js'
+import { quote } from '../../../src/engine/query/quotation/quote.js'
 import { relevantPassages } from '../../../src/engine/query/relevance.js'
 import { analyzeQuery } from '../../../src/lib/text/analyze.js'
 
@@ -98,16 +97,17 @@ function askedOf(documents: readonly string[], questions: readonly string[]): st
       return { ...one, held: termsHeld(cache.of({ key: one.key, title, body }), terms) }
     })
     const kept = relevantPassages(places, { idf: space.idf, asked, topK: 10 })
+    const passages = items.map((item) => ({ ...item, source: '' }))
+    const quotation = quote({ query, passages, idf: space.idf })
+    const probability = quotation?.probability
     const nearest = evidence.map(({ title, text }) => ({ title, body: text, sentence: text }))
     return [
       query,
       `  ranked ${short(ranked.slice(0, 5).map(({ key, final }) => [key, final]))}`,
       `  kept ${short(kept.map(({ key }) => key))}`,
-      `  state ${short(evidenceState({ query, terms, idf: space.idf, items }))}`,
-      `  answer ${short(extractiveAnswer({ query, evidence, idf: space.idf }))}`,
-      `  closest ${short(closestPassage(evidence))}`,
+      `  state ${short(evidenceState({ query, terms, idf: space.idf, items, probability }))}`,
+      `  quotation ${short(quotation?.units.map(({ passage, unit: { text } }) => [passage, text]))}`,
       `  missing ${short({ names: namesMissing(query, evidence), kind: kindMissing(query, nearest) })}`,
-      `  pieces ${short(piecesOf(evidence[0]?.text ?? '', new Set(terms)))}`,
     ]
   })
 }
