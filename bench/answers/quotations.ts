@@ -5,6 +5,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Candidate, FEATURES } from '../../src/engine/query/quotation/candidates.js'
+import { SURE_FROM } from '../../src/engine/query/answerability.js'
 import { ROOT } from '../lib/daemon.js'
 import { type Case, folderCases, publicCases, quotedText } from './cases.js'
 import { quotationFeatures, scoreCandidates, selectUnits } from '../../src/engine/query/quotation/choose.js'
@@ -28,8 +29,6 @@ interface Quotation {
 
 const UNIT_PENALTY = 10
 const ANSWER_PENALTY = 30
-/** From this probability on a quotation counts as sure. */
-const SURE_FROM = 0.7
 
 function fitUnits(cases: readonly Case[]): LinearModel {
   const examples = cases

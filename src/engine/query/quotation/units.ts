@@ -25,7 +25,7 @@ interface Block {
 }
 
 /** A longer paragraph, in characters, is quoted in windows of complete sentences. */
-const MAX_PARAGRAPH = 360
+const MAX_PARAGRAPH = 800
 /** A longer table, in characters, is quoted by its rows only. */
 const MAX_TABLE = 420
 const COMPLETE = { before: false, after: false }
