@@ -132,18 +132,35 @@ export const QueryBody = z.strictObject({
 })
 export type QueryBody = z.output<typeof QueryBody>
 
+/** A range of the answer's text, in UTF-16 units. */
+const AnswerRange = z.strictObject({ start: count, end: count })
+
+/** Where an answer without a language model quotes its evidence. */
+const Quotation = z
+  .strictObject({
+    probability: share.describe('probability that the quotation contains the answer; it decides between `answerable` and `partial`'),
+    blocks: z.array(
+      AnswerRange.extend({
+        cited: positive.describe('number of the item of evidence that is quoted'),
+        marks: z.array(AnswerRange).describe('ranges of the answer that are most likely what was asked for'),
+      }),
+    ),
+  })
+  .describe('quoted blocks of an answer without a language model, as offsets in its text')
+
 /** What is told of an answer at its end. More depends on the generator, so other keys may come. */
 export const AnswerMetadata = z
   .looseObject({
     mode: ConcreteMode.optional().describe('the mode that was run'),
     requestedMode: QueryMode.optional().describe('the mode that was asked for'),
-    generator: z.string().optional().describe('`model`, or `extractive` for sentences of the evidence itself'),
+    generator: z.string().optional().describe('`model`, or `extractive` for a quotation of the evidence'),
     synthesis: z.string().optional().describe('how the text came about: `model`, `extractive` or `none`'),
     decidedBy: z
       .enum(['model', 'rules'])
       .optional()
       .describe('who decided the state of the evidence: the reasoning model that was given it, or rules'),
     cited: z.array(positive).optional().describe('numbers of the items of evidence whose marks stand in the answer'),
+    quotation: Quotation.optional(),
     context: z
       .strictObject({
         contextTokens: positive,

@@ -29,7 +29,7 @@ export const BUILTIN_EMBEDDING: ModelReference = Object.freeze({
   model: 'lsa-200',
 })
 
-/** Answers made of the evidence's own sentences. */
+/** Answers that are quotations of the evidence. */
 export const BUILTIN_ANSWER: ModelReference = Object.freeze({
   pluginId: 'builtin',
   provider: 'extractive',
@@ -41,7 +41,7 @@ export function isBuiltin(reference: ModelReference): boolean {
   return isSame(reference, BUILTIN_EMBEDDING) || isSame(reference, BUILTIN_ANSWER)
 }
 
-/** Whether answers are made of the evidence's own sentences. */
+/** Whether answers are quotations of the evidence. */
 export function isBuiltinAnswer(reference: ModelReference): boolean {
   return isSame(reference, BUILTIN_ANSWER)
 }

@@ -21,7 +21,7 @@ const CLOSEST = 'Closest passages:\n\n'
 const UNRESOLVED =
   'This question goes on from the one before it, and no passage says more on that. Ask it as a whole question.'
 
-/** Streams an answer: from the space's model where it has one, else of the evidence's own sentences. */
+/** Streams an answer: from the space's model if it has one, else a quotation of the evidence. */
 export async function* answerQuery(
   context: EngineContext,
   admitted: Admitted,

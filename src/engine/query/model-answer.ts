@@ -16,7 +16,7 @@ import type { Given } from './window.js'
 
 export type AnswerPart =
   | { type: 'delta'; text: string }
-  /** the model failed before its first word; what follows is made of the evidence's own sentences */
+  /** the model failed before its first word; a quotation follows */
   | { type: 'failed-attempt'; metadata: Record<string, unknown>; degraded: Degradation; error: unknown }
   /** `bundle` is the evidence with the state that it has for the answer that was given */
   | { type: 'end'; metadata: Record<string, unknown>; bundle: EvidenceBundle }
@@ -86,7 +86,7 @@ export async function* modelAnswer(
     return 'answered'
   } catch (error) {
     if (signal.aborted || answer !== '') throw error
-    const degraded = degradationBy('answer', 'the answer is made of sentences of the evidence', error)
+    const degraded = degradationBy('answer', 'the answer is a quotation of the evidence', error)
     yield {
       type: 'failed-attempt',
       metadata: {

@@ -29,7 +29,7 @@ const AskAnswer = z.strictObject({
   conflicts: z.array(z.string()).describe('evidence that contradicts other evidence'),
   degradedReasons: z.array(z.string()).describe('what the answer had to do without'),
   index: indexState,
-  generator: z.string().optional().describe('`model`, or `extractive` for sentences of the documents'),
+  generator: z.string().optional().describe('`model`, or `extractive` for a quotation of the documents'),
   traceId: z.string(),
   sessionId: z.string().optional(),
 })
@@ -38,7 +38,7 @@ export const ask = tool({
   name: 'ask',
   title: 'Ask a question',
   description:
-    'Ask a space a question and get a written answer with citations: marks like [2] name the passages below it. `state` tells whether the documents answer it, in part, not at all, or contradict each other. Without a model provider the answer is made of sentences of the documents. Use `search` to read passages yourself, and `research` for questions that need many steps.',
+    'Ask a space a question and get a written answer with citations: marks like [2] name the passages below it. `state` tells whether the documents answer it, in part, not at all, or contradict each other. Without a model provider the answer is a quotation of the documents. Use `search` to read passages yourself, and `research` for questions that need many steps.',
   input: z.strictObject({
     question: queryText,
     space,
@@ -154,7 +154,7 @@ function told(data: z.output<typeof AskAnswer>, state: string): string {
   for (const reason of data.degradedReasons) writer.line(`The answer had to do without something: ${reason}.`)
   if (data.citations.some(({ freshness }) => freshness === 'stale'))
     writer.line('Some of the evidence is STALE: its file has changed or is gone. `refresh` reads it again.')
-  const made = data.generator === 'extractive' && !lacksEvidence ? 'Answer, of sentences of the documents:' : 'Answer:'
+  const made = data.generator === 'extractive' && !lacksEvidence ? 'Answer, quoted from the documents:' : 'Answer:'
   writer.line(made).content(data.answer)
   if (data.answerIsCut) writer.line('The answer is cut here: ask again with a larger maxTokens.')
   for (const reason of data.conflicts) writer.line('Contradiction:').content(reason)
