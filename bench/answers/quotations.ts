@@ -4,14 +4,14 @@
  */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Candidate, FEATURES } from '../../src/engine/query/quotation/candidates.js'
 import { SURE_FROM } from '../../src/engine/query/answerability.js'
-import { ROOT } from '../lib/daemon.js'
-import { type Case, folderCases, publicCases, quotedText } from './cases.js'
+import { type Candidate, FEATURES } from '../../src/engine/query/quotation/candidates.js'
 import { quotationFeatures, scoreCandidates, selectUnits } from '../../src/engine/query/quotation/choose.js'
 import { type LinearModel, probabilityOf } from '../../src/engine/query/quotation/linear-model.js'
-import { type Example, fitLogistic } from './logistic.js'
 import { ANSWER_FEATURES, answerValues, unitValues } from '../../src/engine/query/quotation/model.js'
+import { ROOT } from '../lib/daemon.js'
+import { type Case, folderCases, publicCases, quotedText } from './cases.js'
+import { type Example, fitLogistic } from './logistic.js'
 import { ownSets, sharedSets } from './questions.js'
 import type { Verdict } from './verdicts.js'
 
@@ -87,7 +87,14 @@ export async function writeWeights(): Promise<void> {
 
 function namedModel(name: string, type: string, features: readonly string[], { weights, bias }: LinearModel): string[] {
   const entries = features.map((feature, index) => `    ${feature}: ${rounded(weights[index]!)},`)
-  return [`export const ${name}: NamedModel<${type}> = {`, `  bias: ${rounded(bias)},`, '  weights: {', ...entries, '  },', '}']
+  return [
+    `export const ${name}: NamedModel<${type}> = {`,
+    `  bias: ${rounded(bias)},`,
+    '  weights: {',
+    ...entries,
+    '  },',
+    '}',
+  ]
 }
 
 function rounded(value: number): number {

@@ -201,7 +201,22 @@ describe('an answer that fails', () => {
   })
 })
 
-describe('no evidence', () => {
+describe('--require-evidence', () => {
+  it('ends with exit 10 unless the documents answer', async () => {
+    const of = (state: string) => (response: ServerResponse) => {
+      response.write(frame('answer.delta', { delta: 'Some text.', traceId }))
+      const metadata = { evidenceBundle: { state, items: [] } }
+      response.end(frame('answer.done', { finishReason: 'retrieval-evidence', metadata, traceId }))
+    }
+    for (const [state, code] of [
+      ['answerable', 0],
+      ['conflict', 0],
+      ['partial', 10],
+      ['permission-limited', 10],
+    ] as const)
+      expect((await query(of(state), ['--require-evidence'])).code, state).toBe(code)
+  })
+
   it('is exit 10 only where evidence is required', async () => {
     const none = (response: ServerResponse) => {
       response.write(frame('answer.delta', { delta: 'No passage answers this.', traceId }))

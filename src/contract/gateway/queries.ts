@@ -138,7 +138,9 @@ const AnswerRange = z.strictObject({ start: count, end: count })
 /** Where an answer without a language model quotes its evidence. */
 const Quotation = z
   .strictObject({
-    probability: share.describe('probability that the quotation contains the answer; it decides between `answerable` and `partial`'),
+    probability: share.describe(
+      'probability that the quotation contains the answer; it decides between `answerable` and `partial`',
+    ),
     blocks: z.array(
       AnswerRange.extend({
         cited: positive.describe('number of the item of evidence that is quoted'),

@@ -209,7 +209,12 @@ function extractive(section: Drafted): Draft {
   }
   if (state === 'not-enough-evidence') return { ...NOTHING, state }
   const weights = new Map(idf)
-  const passages = items.map(({ text, score, metadata }) => ({ text, score, title: String(metadata.title ?? ''), source: '' }))
+  const passages = items.map(({ text, score, metadata }) => ({
+    text,
+    score,
+    title: String(metadata.title ?? ''),
+    source: '',
+  }))
   const quotations = [question, searched].flatMap(
     (query) => quote({ query, passages, idf: (term) => weights.get(term) ?? 1 }) ?? [],
   )

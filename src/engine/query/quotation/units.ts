@@ -1,5 +1,5 @@
-import { looksLikeHeader } from '../../parse/tables.js'
 import { splitSentences } from '../../../lib/text/sentences.js'
+import { looksLikeHeader } from '../../parse/tables.js'
 
 /** A part of a passage that can be quoted as it is laid out. Offsets are UTF-16 units in the passage. */
 export interface Unit {
