@@ -12,6 +12,7 @@ import {
   uuid,
 } from '../primitives.js'
 import { route } from '../route.js'
+import { EVIDENCE_STATES } from '../values.js'
 import { DocumentFilter } from './document-filter.js'
 import { BoundingBox } from './document-parts.js'
 import { VirtualItem } from './fs.js'
@@ -40,7 +41,7 @@ export const AnswerTrace = z
   .meta({ id: 'AnswerTrace' })
 export type AnswerTrace = z.output<typeof AnswerTrace>
 
-export const EvidenceState = z.enum(['answerable', 'partial', 'not-enough-evidence', 'conflict', 'permission-limited'])
+export const EvidenceState = z.enum(EVIDENCE_STATES)
 export type EvidenceState = z.output<typeof EvidenceState>
 
 export const Citation = z
