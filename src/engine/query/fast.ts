@@ -7,11 +7,12 @@ import { type EmbeddedQuery, embedQuery } from '../compile/embeddings.js'
 import { isTrained } from '../compile/vector-spaces.js'
 import type { EngineContext } from '../context.js'
 import type { PassageCache } from '../derived/passage.js'
-import { loadPassages } from '../rows/queries.js'
+import { loadPassages, type PassageRow } from '../rows/queries.js'
 import type { Background } from '../search/background.js'
 import type { SearchHit, SearchHits } from '../search/ports.js'
 import type { Admitted } from './admission.js'
 import type { AskedOf } from './confidence.js'
+import { type Distinct, withoutCopies } from './copies.js'
 import type { RankedPassage } from './evidence.js'
 import { findFigureTables, liftTables, withTables } from './figures/table-stage.js'
 import { findWithheld } from './find-withheld.js'
@@ -72,6 +73,8 @@ export interface FastRecord {
   compared: readonly Compared[]
   /** every candidate in its final order, before threshold and topK */
   ranked: readonly Ranked[]
+  /** of each passage that was left out for an equal one, the key of that */
+  copyOf: ReadonlyMap<number, number>
   /** the rerank model that decided the order of the first candidates */
   model?: ModelRerank['used']
 }
@@ -151,13 +154,10 @@ export async function retrieveFast(
   const reordered = graph?.reorder(byModel.ranked, byModel.used !== undefined) ?? byModel.ranked
   // a rerank model has compared the tables too, and the order is its own
   const ranked = byModel.used === undefined ? liftTables(reordered, tables) : reordered
-  observe?.({ found, hits, compared, ranked, ...defined({ model: byModel.used }) })
   const kept = ranked.filter((candidate) => candidate.final >= profile.scoreThreshold)
-  const missing = kept.slice(0, profile.topK).filter((candidate) => !loaded.has(candidate.key))
-  const rest = missing.map((candidate) => candidate.key)
-  // mostly none: texts were loaded for more than are kept
-  if (rest.length > 0) for (const [key, row] of await db.read(loadPassages(space.key, rest))) loaded.set(key, row)
-  const passages = kept.slice(0, profile.topK).flatMap(({ key, ...scores }): RankedPassage[] => {
+  const distinct = await distinctPassages(context, space.key, kept, loaded, profile.topK)
+  observe?.({ found, hits, compared, ranked, copyOf: distinct.copyOf, ...defined({ model: byModel.used }) })
+  const passages = distinct.kept.slice(0, profile.topK).flatMap(({ key, ...scores }): RankedPassage[] => {
     const passage = loaded.get(key)
     if (passage === undefined) return []
     const held = heldBy(cache.of({ key, title: passage.title, body: passage.body }), terms, rewordings)
@@ -193,6 +193,24 @@ export async function retrieveFast(
       ...graph?.metrics,
       totalMs: round(performance.now() - started),
     },
+  }
+}
+
+/** Loads what the places of the profile need, which is mostly there, and leaves out copies. */
+async function distinctPassages(
+  { db }: Pick<EngineContext, 'db'>,
+  spaceKey: number,
+  kept: readonly Ranked[],
+  loaded: Map<number, PassageRow>,
+  topK: number,
+): Promise<Distinct<Ranked>> {
+  for (let wanted = topK; ; wanted *= 2) {
+    const missing = kept.slice(0, wanted).flatMap(({ key }) => (loaded.has(key) ? [] : [key]))
+    if (missing.length > 0)
+      for (const [key, row] of await db.read(loadPassages(spaceKey, missing))) loaded.set(key, row)
+    const distinct = withoutCopies(kept, loaded)
+    const places = distinct.kept.slice(0, topK)
+    if (wanted >= kept.length || places.every(({ key }) => loaded.has(key))) return distinct
   }
 }
 
