@@ -17,7 +17,7 @@ import { closestPassage, extractiveAnswer, extractiveFollowUp } from './extracti
 import type { Retrieved } from './fast.js'
 import { type FollowUp, followUpOf } from './follow-up.js'
 import { type AnswerStyle, citedNumbers, generateAnswer } from './generate.js'
-import { notRetrieved } from './missing.js'
+import { notRetrieved, nothingFound } from './missing.js'
 import type { Given } from './window.js'
 
 export type AnswerPart =
@@ -28,7 +28,6 @@ export type AnswerPart =
   | { type: 'end'; metadata: Record<string, unknown>; bundle: EvidenceBundle }
 
 const UNANSWERED = { generator: 'extractive', synthesis: 'none', decidedBy: 'rules', cited: [] }
-const NOTHING_FOUND = 'No passage in this space answers the question.'
 /** Before passages of which it is not sure that they answer. */
 const CLOSEST = 'Closest passages: '
 const UNRESOLVED =
@@ -62,7 +61,7 @@ export async function* answerQuery(
     return
   }
   if (bundle.state === 'not-enough-evidence') {
-    yield { type: 'delta', text: followUp?.isShort === true ? UNRESOLVED : NOTHING_FOUND }
+    yield { type: 'delta', text: followUp?.isShort === true ? UNRESOLVED : nothingFound(query) }
     yield { type: 'end', metadata: UNANSWERED, bundle }
     return
   }
@@ -104,7 +103,7 @@ async function* modelAnswer(
       }
       // a model may say with the mark alone that nothing answers
       const held = marks.take(mark.rest()) + marks.rest()
-      const rest = answer + held === '' ? NOTHING_FOUND : held
+      const rest = answer + held === '' ? nothingFound(query) : held
       answer += rest
       if (rest !== '') yield { type: 'delta', text: rest }
       const cited = citedNumbers(answer, given?.passages ?? 0)
@@ -176,7 +175,7 @@ function* extractive(
   // the passages may be near a question though no sentence of theirs holds a word of it
   const quoted = sentences.length > 0 || followUp !== undefined ? sentences : closestPassage(evidence)
   if (quoted.length === 0) {
-    yield { type: 'delta', text: followUp === undefined ? NOTHING_FOUND : UNRESOLVED }
+    yield { type: 'delta', text: followUp === undefined ? nothingFound(query) : UNRESOLVED }
     yield { type: 'end', metadata: UNANSWERED, bundle: withoutAnswer(bundle, followUp !== undefined, withheld) }
     return
   }

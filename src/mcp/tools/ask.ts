@@ -134,7 +134,7 @@ function stringsOf(value: unknown): string[] {
 const STATES: Readonly<Record<EvidenceState, string>> = {
   answerable: 'The documents answer this.',
   partial: 'The documents answer a part of this.',
-  'not-enough-evidence': 'The documents do not answer this.',
+  'not-enough-evidence': 'Nothing was found that answers this.',
   conflict: 'The documents contradict each other on this.',
   'permission-limited': 'Some of the evidence may not be read with this token.',
 }

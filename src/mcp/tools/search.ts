@@ -28,7 +28,7 @@ export const search = tool({
   name: 'search',
   title: 'Search passages',
   description:
-    'Find the passages of documents that bear on a question or words, ranked by meaning and words, each with its document, section, page, score and freshness. Use it for facts and quotes; `ask` for a written answer; `grep` for exact strings. The answer tells whether the index is current: only then does finding nothing mean that it is not in the documents.',
+    'Find the passages of documents that bear on a question or words, ranked by meaning and words, each with its document, section, page, score and freshness. Use it for facts and quotes; `ask` for a written answer; `grep` for exact strings. The answer tells whether the index is current: only then does finding nothing mean that all documents were searched.',
   input: z.strictObject({
     query: queryText.describe('A question or words.'),
     space,

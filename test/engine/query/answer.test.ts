@@ -29,7 +29,7 @@ const bundleOf = (state: EvidenceState, more: Partial<EvidenceBundle> = {}): Evi
   ...more,
 })
 const QUESTION = 'How high is the tower of Brest?'
-const NOTHING = 'No passage in this space answers the question.'
+const NOTHING = 'Nothing was found for “high tower Brest”.'
 const CLOSEST = 'Closest passages: '
 const LIMIT = { holdsMore: false }
 
@@ -106,7 +106,7 @@ describe("an answer of the evidence's own sentences", () => {
     expect((await ask('permission-limited', LIMIT)).bundle.state).toBe('permission-limited')
   })
 
-  it('says that nothing answers where there is nothing to quote', async () => {
+  it('states that nothing was found, and the words that were looked for, when there is nothing to quote', async () => {
     const ask = (state: EvidenceState, withheld?: typeof LIMIT) =>
       answered({ bundle: bundleOf(state, { items: [] }), ...(withheld && { withheld }) })
     const empty = await ask('partial')
@@ -168,7 +168,9 @@ describe('an answer to a question that goes on from another', () => {
     const refused = bundleOf('not-enough-evidence')
     expect((await answered({ query: 'And its keepers?', turns, bundle: refused })).text).toBe(more)
     // a long one might stand by itself
-    expect((await answered({ query: 'And which keepers painted boats?', turns, bundle: refused })).text).toBe(NOTHING)
+    expect((await answered({ query: 'And which keepers painted boats?', turns, bundle: refused })).text).toBe(
+      'Nothing was found for “keepers painted boats”.',
+    )
   })
 })
 
