@@ -17,7 +17,7 @@ import { closestPassage, extractiveAnswer, extractiveFollowUp } from './extracti
 import type { Retrieved } from './fast.js'
 import { type FollowUp, followUpOf } from './follow-up.js'
 import { type AnswerStyle, citedNumbers, generateAnswer } from './generate.js'
-import { notRetrieved, nothingFound } from './missing.js'
+import { nothingFound, notRetrieved } from './missing.js'
 import type { Given } from './window.js'
 
 export type AnswerPart =

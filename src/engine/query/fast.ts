@@ -1,3 +1,4 @@
+import type { SearchedFor } from '../../contract/gateway/queries.js'
 import { defined } from '../../lib/defined.js'
 import { analyzeCompounds, analyzeQuery } from '../../lib/text/analyze.js'
 import type { Rewording } from '../../lib/text/compounds.js'
@@ -13,6 +14,7 @@ import type { SearchHit, SearchHits } from '../search/ports.js'
 import type { Admitted } from './admission.js'
 import type { AskedOf } from './confidence.js'
 import { type Distinct, withoutCopies } from './copies.js'
+import { recallCorrected } from './corrections.js'
 import type { RankedPassage } from './evidence.js'
 import { findFigureTables, liftTables, withTables } from './figures/table-stage.js'
 import { findWithheld } from './find-withheld.js'
@@ -20,7 +22,7 @@ import { type ModelRerank, rerankByModel } from './model-rerank.js'
 import { type Compared, LEG_CANDIDATES, type Ranked } from './rank.js'
 import { heldBy, readAndRank } from './read-and-rank.js'
 import { readingScope } from './reading-scope.js'
-import { recall, termsInScope } from './recall.js'
+import { termsInScope } from './recall.js'
 import { countShown } from './shown.js'
 import { countedWeights } from './term-weights.js'
 import { JUDGED, type Withheld } from './withheld.js'
@@ -54,6 +56,8 @@ export interface Retrieved {
   terms: string[]
   /** what stands for some of them in the space; absent where nothing was looked up */
   rewordings?: readonly Rewording[]
+  /** words of the question that were missing, and their forms that were searched for as well */
+  searchedFor?: SearchedFor[]
   idf: (term: string) => number
   /** what the question is worth here; for the confidence in a passage by itself */
   asked: AskedOf
@@ -128,8 +132,8 @@ export async function retrieveFast(
   }
   const scope = await db.read(readingScope(admitted))
   const reading = { scope, cache }
-  const [{ found, hits: recalled, hidden }, tables] = await Promise.all([
-    recall(context, admitted, request, reading, signal),
+  const [{ found, hits: recalled, hidden, searchedFor }, tables] = await Promise.all([
+    recallCorrected(context, admitted, query, request, reading, signal),
     findFigureTables(context, admitted, query, reading, signal),
   ])
   signal.throwIfAborted()
@@ -171,6 +175,7 @@ export async function retrieveFast(
     idf,
     asked: byModel.relevance === undefined ? asked : { ...asked, byRerank: byModel.relevance },
     ...defined({ withheld }),
+    ...(searchedFor.length === 0 ? {} : { searchedFor }),
     degraded: [
       ...found.degraded.map((reason) => degradation('text-index', reason)),
       ...(embedding.degraded === undefined ? [] : [embedding.degraded]),
@@ -179,6 +184,7 @@ export async function retrieveFast(
     ],
     metrics: {
       ...legMetrics(found),
+      ...(searchedFor.length === 0 ? {} : { searchedFor }),
       fusionCandidateCount: recalled.length,
       finalCandidateCount: passages.length,
       permissionFilteredCount: withheld === undefined ? 0 : 1,

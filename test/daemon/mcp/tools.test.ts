@@ -209,7 +209,9 @@ test('what is only near a question is told as the closest passages, and what ans
   expect(near.structuredContent).toMatchObject({ state: 'partial' })
   expect(JSON.stringify(near.content)).toContain('It is not certain that the documents answer this')
   expect(await ada.text('ask', { question: 'Who is on call in August?' })).toContain('The documents answer this.')
-  expect(await ada.text('ask', { question: 'What is the capital of Norway?' })).toContain('Nothing was found that answers this')
+  expect(await ada.text('ask', { question: 'What is the capital of Norway?' })).toContain(
+    'Nothing was found that answers this',
+  )
 })
 
 /** A file that cannot be read. */
