@@ -15,6 +15,7 @@ import { ttyLine } from '../cli/terminal.js'
 import { textOfWords } from '../cli/words.js'
 import { EXIT } from '../contract/errors.js'
 import { QUERY_MODES } from '../contract/values.js'
+import { searchedForText } from '../lib/text/searched-for.js'
 import { Thinking } from '../lib/text/thinking.js'
 import { withoutThoughts } from '../lib/text/thoughts.js'
 
@@ -135,6 +136,7 @@ export default class Query extends BaseCommand {
       }
     }
     this.out.note(`\n${footer(answer, this.out.symbols, this.out.short(answer.traceId))}`)
+    if (answer.searchedFor !== undefined) this.out.note(ttyLine(searchedForText(answer.searchedFor)))
     const absence = await absenceLine(await this.client(), show.spaceId, answer)
     if (absence !== undefined) this.out.note(absence)
     for (const { reason } of answer.degraded) this.out.note(ttyLine(`${this.out.symbols.warn} ${reason}`))

@@ -151,6 +151,15 @@ const Quotation = z
   })
   .describe('quoted blocks of an answer without a language model, as offsets in its text')
 
+/** A word of the question that no document has, and another form of it that documents have. */
+export const SearchedFor = z
+  .strictObject({
+    asked: z.string().describe('word of the question, in lower case'),
+    searched: z.string().describe('word that was searched for as well: without a typo, or of the same derivation'),
+  })
+  .meta({ id: 'SearchedFor' })
+export type SearchedFor = z.output<typeof SearchedFor>
+
 /** What is told of an answer at its end. More depends on the generator, so other keys may come. */
 export const AnswerMetadata = z
   .looseObject({
@@ -175,6 +184,10 @@ export const AnswerMetadata = z
       .describe(
         "what the model was given of the evidence: its window in tokens, passages, those of them that were cut at a sentence's end, and those that did not fit",
       ),
+    searchedFor: z
+      .array(SearchedFor)
+      .optional()
+      .describe('corrected words of the question; absent when no word was corrected'),
     topScore: share.optional().describe('score of the best item'),
     citations: z.array(Citation).optional().describe('places of all items of evidence, best first'),
     evidenceBundle: EvidenceBundle.optional(),

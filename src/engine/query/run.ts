@@ -1,5 +1,6 @@
 import { KsError } from '../../contract/errors.js'
 import type { EvidenceBundle, QueryBody } from '../../contract/gateway/queries.js'
+import { defined } from '../../lib/defined.js'
 import { newId } from '../../lib/ids.js'
 import type { Caller } from '../base/caller.js'
 import { degradedFields } from '../base/degraded.js'
@@ -193,6 +194,7 @@ async function* answerFrames(run: Run, shared: QueryShared): AsyncGenerator<Answ
       : ('retrieval-evidence' as const)
   const said = {
     ...answerMetadata,
+    ...defined({ searchedFor: retrieved.searchedFor }),
     ...degradedFields(degraded),
     mode: route.resolvedMode,
     requestedMode: route.requestedMode,

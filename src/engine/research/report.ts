@@ -43,7 +43,7 @@ interface Draft {
   cell?: CellFound
 }
 
-const NOTHING = { answer: 'No passage in this space answers this.', generator: 'extractive' } as const
+const NOTHING = { answer: 'Nothing was found for this question.', generator: 'extractive' } as const
 
 /** Why what the model wrote is not shown. */
 const UNSUPPORTED = degradation(

@@ -100,7 +100,8 @@ export interface OtherForm {
   rest: readonly string[]
 }
 
-function baseTerm(said: string, script: Script | undefined): string {
+/** The term that every document holds for a word, whatever its language. */
+export function baseTerm(said: string, script: Script | undefined): string {
   if (script === undefined || script === 'latin') return englishStem(foldAccents(said))
   const [first] = SCRIPTS[script]
   return foldAccents(stemIn(said, first))
