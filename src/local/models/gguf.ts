@@ -1,4 +1,4 @@
-import { type FileHandle, open } from 'node:fs/promises'
+import { closeSync, openSync, readSync } from 'node:fs'
 
 /** What the header of a GGUF file states of its model. */
 export interface GgufFacts {
@@ -35,12 +35,12 @@ const POOLINGS = ['none', 'mean', 'cls', 'last', 'rank'] as const
  *
  * @throws GgufError for a file of another format, or one that ends within its header
  */
-export async function readGguf(path: string): Promise<GgufFacts> {
-  const file = await open(path, 'r')
+export function readGguf(path: string): GgufFacts {
+  const file = openSync(path, 'r')
   try {
-    return factsOf(await readMetadata(new HeaderReader(file)))
+    return factsOf(readMetadata(new HeaderReader(file)))
   } finally {
-    await file.close()
+    closeSync(file)
   }
 }
 
@@ -69,26 +69,26 @@ function factsOf(metadata: Metadata): GgufFacts {
   }
 }
 
-async function readMetadata(header: HeaderReader): Promise<Metadata> {
-  if ((await header.bytes(4)).toString('latin1') !== MAGIC) throw new GgufError('is no GGUF file')
-  const version = (await header.bytes(4)).readUInt32LE()
+function readMetadata(header: HeaderReader): Metadata {
+  if (header.bytes(4).toString('latin1') !== MAGIC) throw new GgufError('is no GGUF file')
+  const version = header.bytes(4).readUInt32LE()
   if (version < VERSIONS.min || version > VERSIONS.max)
     throw new GgufError(`has version ${version} of GGUF, where ${VERSIONS.min} to ${VERSIONS.max} are read`)
-  await header.skip(8) // number of tensors
-  const entries = await header.count(MAX_ENTRIES)
+  header.skip(8) // number of tensors
+  const entries = header.count(MAX_ENTRIES)
   const metadata = new Map<string, string | number | boolean>()
   for (let entry = 0; entry < entries; entry++) {
-    const key = (await header.bytes(await header.count(MAX_KEY_BYTES))).toString('utf8')
-    const type = (await header.bytes(4)).readUInt32LE()
-    if (type === ARRAY) await skipArray(header)
-    else metadata.set(key, await readValue(header, type))
+    const key = header.bytes(header.count(MAX_KEY_BYTES)).toString('utf8')
+    const type = header.bytes(4).readUInt32LE()
+    if (type === ARRAY) skipArray(header)
+    else metadata.set(key, readValue(header, type))
   }
   return metadata
 }
 
-async function readValue(header: HeaderReader, type: number): Promise<string | number | boolean> {
-  if (type === STRING) return (await header.bytes(await header.count(MAX_STRING_BYTES))).toString('utf8')
-  const bytes = await header.bytes(sizeOf(type))
+function readValue(header: HeaderReader, type: number): string | number | boolean {
+  if (type === STRING) return header.bytes(header.count(MAX_STRING_BYTES)).toString('utf8')
+  const bytes = header.bytes(sizeOf(type))
   switch (type) {
     case 6:
       return bytes.readFloatLE()
@@ -106,11 +106,11 @@ async function readValue(header: HeaderReader, type: number): Promise<string | n
   }
 }
 
-async function skipArray(header: HeaderReader): Promise<void> {
-  const type = (await header.bytes(4)).readUInt32LE()
-  const length = await header.count(Number.MAX_SAFE_INTEGER)
-  if (type === STRING) for (let at = 0; at < length; at++) await header.skip(await header.count(MAX_STRING_BYTES))
-  else await header.skip(length * sizeOf(type))
+function skipArray(header: HeaderReader): void {
+  const type = header.bytes(4).readUInt32LE()
+  const length = header.count(Number.MAX_SAFE_INTEGER)
+  if (type === STRING) for (let at = 0; at < length; at++) header.skip(header.count(MAX_STRING_BYTES))
+  else header.skip(length * sizeOf(type))
 }
 
 function sizeOf(type: number): number {
@@ -121,32 +121,32 @@ function sizeOf(type: number): number {
 
 /** Reads a file from its start, in chunks. */
 class HeaderReader {
-  readonly #file: FileHandle
+  readonly #file: number
   #chunk = Buffer.alloc(0)
   #used = 0
   /** offset in the file of the next chunk */
   #next = 0
 
-  constructor(file: FileHandle) {
+  constructor(file: number) {
     this.#file = file
   }
 
-  async bytes(length: number): Promise<Buffer> {
+  bytes(length: number): Buffer {
     const left = this.#chunk.subarray(this.#used)
     if (left.length >= length) {
       this.#used += length
       return left.subarray(0, length)
     }
     const read = Buffer.alloc(Math.max(CHUNK_BYTES, length))
-    const { bytesRead } = await this.#file.read(read, 0, read.length, this.#next)
-    this.#next += bytesRead
-    this.#chunk = Buffer.concat([left, read.subarray(0, bytesRead)])
+    const count = readSync(this.#file, read, 0, read.length, this.#next)
+    this.#next += count
+    this.#chunk = Buffer.concat([left, read.subarray(0, count)])
     this.#used = length
     if (this.#chunk.length < length) throw new GgufError('ends within its header')
     return this.#chunk.subarray(0, length)
   }
 
-  async skip(length: number): Promise<void> {
+  skip(length: number): void {
     const left = this.#chunk.length - this.#used
     if (length <= left) {
       this.#used += length
@@ -158,8 +158,8 @@ class HeaderReader {
   }
 
   /** A length of 64 bits. */
-  async count(max: number): Promise<number> {
-    const value = (await this.bytes(8)).readBigUInt64LE()
+  count(max: number): number {
+    const value = this.bytes(8).readBigUInt64LE()
     if (value > BigInt(max)) throw new GgufError('has a length that no model has')
     return Number(value)
   }

@@ -117,7 +117,7 @@ async function workerOf(
     const { system, history, question } = toHistory(turns)
     const inputTokens = turns.reduce((sum, { content }) => sum + model.tokenize(content).length + TURN_TOKENS, 0)
     const room = options.contextSize - inputTokens
-    if (room < Math.min(maxTokens ?? USUAL_ANSWER_TOKENS, USUAL_ANSWER_TOKENS))
+    if (room < Math.min(maxTokens ?? USUAL_ANSWER_TOKENS, options.contextSize / 4))
       throw new RequestFault('too-long', `${inputTokens} tokens where ${options.contextSize} are the window`)
     await sequence.clearHistory()
     yield
