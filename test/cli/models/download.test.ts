@@ -141,7 +141,13 @@ it('goes through the proxy that the environment names', async () => {
   closing.push(() => proxy.end())
   vi.stubEnv('http_proxy', proxy.url)
   expect(await lookAt('http://hub.test/model')).toEqual({ bytes: FILE.length, sha256: SHA256 })
-  await download({ url: 'http://hub.test/model', expected: {}, part: part(), onProgress: () => {}, wait: async () => {} })
+  await download({
+    url: 'http://hub.test/model',
+    expected: {},
+    part: part(),
+    onProgress: () => {},
+    wait: async () => {},
+  })
   expect(proxy.seen).toEqual(['HEAD http://hub.test/model', 'GET http://hub.test/model', 'GET http://hub.test/bytes'])
   expect(readFileSync(part()).equals(FILE)).toBe(true)
 })
