@@ -156,7 +156,11 @@ async function openWith(
     compiler: withConverters(compiler, options.converters ?? [], confinement),
     drawer: createDrawer(),
     lsa: new LsaEmbedding(options.workers?.embedding),
-    models: createModelRegistry(options.providers, { budgetStore: createBudgetStore(db), confinement }),
+    models: createModelRegistry(options.providers, {
+      budgetStore: createBudgetStore(db),
+      confinement,
+      modelsFolder: layout.models,
+    }),
     reading: new Map(),
     changes: new ChangedSpaces(),
     leases: new Leases(),
