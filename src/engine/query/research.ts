@@ -21,6 +21,7 @@ import { type ChosenDocument, chooseDocuments } from './page-index/choose.js'
 import { SCORE_VERSION, type ScoredRange, scoreRanges } from './page-index/navigate.js'
 import { type Features, measure, prepareQuery, type RerankQuery, weighedLength } from './rerank.js'
 import { countShown } from './shown.js'
+import { countedWeights } from './term-weights.js'
 import { JUDGED, judgedQuestion, judgeWithheld, type Withheld } from './withheld.js'
 
 export const RESEARCH_STRATEGY_VERSION = 'research-1'
@@ -151,8 +152,10 @@ async function navigate(
   )
   const { weights } = choice
   const { scored, scanned } = scoreRanges(trees, { terms, weights, figures: asksForFigures(query) })
-  const termWeight = new Map(terms.map(({ term }, place) => [term, weights[place] ?? 1]))
-  const idf = (term: string): number => termWeight.get(term) ?? 1
+  // confidences and quotations compare with other modes, which weigh a small space as a larger one
+  const frequencies = new Map(terms.map(({ term }, index) => [term, choice.frequencies[index] ?? 0]))
+  const counted = countedWeights((term) => frequencies.get(term) ?? 0, choice.scanned)
+  const idf = (term: string): number => (frequencies.has(term) ? (known?.get(term) ?? counted(term)) : 1)
   const navigated = performance.now()
   const ranges = toOpen(scored)
   // weights come of the trained model's passages, or else of the documents that were looked at

@@ -193,11 +193,14 @@ describe('evidence', () => {
   })
 
   it('is judged by words of the space that stand for those of the question', () => {
-    const rewordings = [{ asked: ['high', 'tower'], told: ['hightower'] }]
-    const ranked = [passage('The hightower of Brest is old.', { held: ['hightower', 'brest'] })]
-    expect(evidence(ranked, { query: 'high tower Brest', retrieved: { rewordings: rewordings as never } }).state).toBe(
+    const rewordings = [{ asked: ['high', 'tower'], told: ['belfry'] }]
+    const others = ['The boats are white.', 'Dogs may swim.', 'We moved to Cork.', 'Press twice.'].map((text) =>
+      passage(text, { final: 0.2, held: [] }),
+    )
+    const ranked = [passage('The belfry is in the old harbour of Brest.', { held: ['belfry'] }), ...others]
+    expect(evidence(ranked, { query: 'where is the high tower', retrieved: { rewordings: rewordings as never } }).state).toBe(
       'answerable',
     )
-    expect(evidence(ranked, { query: 'high tower Brest' }).state).toBe('partial')
+    expect(evidence(ranked, { query: 'where is the high tower' }).state).toBe('partial')
   })
 })

@@ -7,8 +7,8 @@ const SAMPLES: Record<string, [string, string, string, string]> = {
   en: [
     'The warehouse opens at seven in the morning.',
     'When does the warehouse open?',
-    'The reactor must be inspected every eighteen months by an external engineer.',
-    'How often is the reactor inspected?',
+    'The guarantee of the refrigerator lasts three years from the day of purchase.',
+    'How many years does the guarantee of the refrigerator last?',
   ],
   de: [
     'Das Schwimmbad schließt im Winter um achtzehn Uhr.',
@@ -26,7 +26,7 @@ const SAMPLES: Record<string, [string, string, string, string]> = {
     'Музей закрыт по понедельникам.',
     'Когда закрыт музей?',
     'Гарантия на холодильник действует три года со дня покупки.',
-    'Сколько лет действует гарантия на холодильник?',
+    'Сколько лет со дня покупки действует гарантия на холодильник?',
   ],
   ar: [
     'تفتح المكتبة أبوابها في الساعة التاسعة صباحا.',

@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { EvidenceBundle } from '../../../src/contract/gateway/queries.js'
-import { closestPassage } from '../../../src/engine/query/extractive.js'
 import { withoutThinking } from '../../../src/engine/query/without-thinking.js'
 import { ADA, type Asked, ask, ingest, startEngine, type TestEngine } from '../../helpers/engine.js'
 import { type FakeOpenAi, startFakeOpenAi } from '../../helpers/fake-openai.js'
@@ -13,6 +12,9 @@ const open = async (changes: Parameters<typeof startEngine>[0] = {}): Promise<vo
   spaceId = (await test.engine.spaces.create(ADA, { name: 'Notes', slug: 'notes' })).id
 }
 afterEach(() => test.end())
+
+/** The answer that quotes one block of `a.md`. */
+const quoted = (block: string): string => `[1] a.md\n\n${block}`
 
 const stateOf = ({ done }: Asked): string => (done.metadata as { evidenceBundle: EvidenceBundle }).evidenceBundle.state
 
@@ -38,7 +40,7 @@ describe('a follow-up', () => {
       '那呢？',
       '?',
     )
-    expect(first).toMatchObject({ answer: 'In August, Ida Keller is on call. [1]' })
+    expect(first).toMatchObject({ answer: quoted('In August, Ida Keller is on call.') })
     for (const asked of others) {
       expect(asked.answer).toMatch(/goes on from the one before it/)
       expect(asked.done.finishReason).toBe('no-retrieval-evidence')
@@ -59,12 +61,12 @@ describe('a follow-up', () => {
 
   it('is answered where its own words, or the kind of thing it asks for, are there', async () => {
     await ingest(test.engine, ADA, spaceId, {
-      'a.md': 'In August, Ida Keller is on call. In September, Ben Ito is on call. The office opened in 1994.',
+      'a.md': 'In August, Ida Keller is on call.\n\nIn September, Ben Ito is on call.\n\nThe office opened in 1994.',
     })
     const [, september] = await converse('Who is on call in August?', 'And in September?')
-    expect(september).toMatchObject({ answer: 'In September, Ben Ito is on call. [1]' })
+    expect(september).toMatchObject({ answer: quoted('In September, Ben Ito is on call.') })
     const [, when] = await converse('Did the office open?', 'And when?')
-    expect(when).toMatchObject({ answer: 'The office opened in 1994. [1]' })
+    expect(when).toMatchObject({ answer: quoted('The office opened in 1994.') })
   })
 
   it('leaves the questions after it what the session is about', async () => {
@@ -96,7 +98,7 @@ describe('a model that says nothing', () => {
     async (said) => {
       reply = said
       const asked = await ask(test.engine, ADA, spaceId, 'Who is on call in August?')
-      expect(asked.answer).toBe('In August, Ida Keller is on call. [1]')
+      expect(asked.answer).toBe(quoted('In August, Ida Keller is on call.'))
       const trace = await test.engine.queries.trace(ADA, asked.traceId)
       const failed = trace.steps.filter(({ name, status }) => name === 'query.answer' && status === 'error')
       expect(failed).toMatchObject([{ metadata: { model: 'some-model', errorClass: 'provider-failed' } }])
@@ -129,22 +131,5 @@ describe('what a model says', () => {
     const text = ' <think>a < b </ think</think>\n<think>again</think> So [1] it is <think>not</think> so.'
     for (const size of [1, 2, 3, 5, 8, 100]) expect(await said(text, size)).toBe('So [1] it is <think>not</think> so.')
     expect(await said('<b>bold</b> words', 1)).toBe('<b>bold</b> words')
-  })
-})
-
-describe('the closest passage', () => {
-  beforeEach(() => open())
-
-  it('is quoted by its first sentence, or by what there is', () => {
-    expect(closestPassage([{ title: 'T', text: 'Rules\n\nBring your own keys to work. Then go.' }])).toEqual([
-      { text: 'Bring your own keys to work.', evidenceIndex: 0 },
-    ])
-    expect(
-      closestPassage([
-        { title: 'T', text: ' ' },
-        { title: 'T', text: 'Yes' },
-      ]),
-    ).toEqual([{ text: 'Yes', evidenceIndex: 1 }])
-    expect(closestPassage([])).toEqual([])
   })
 })

@@ -12,6 +12,7 @@ import { openSmallStore, passages, type SmallStore } from '../../helpers/store.j
 import { bodyOf, MODEL, publish, sharedBy, speaking } from './small-space.js'
 
 const TOWER = 'The tower of Brest is 40 metres high.'
+const ANSWER = `[1] a.md\n\n${TOWER}`
 const QUESTION = 'How high is the tower of Brest?'
 
 let store: SmallStore
@@ -65,7 +66,7 @@ describe('a query', () => {
   it('streams its answer, then says what it was made of', async () => {
     const { frames, events, done, bundle, traceId } = await ask()
     expect(events).toEqual(['answer.delta', 'answer.done'])
-    expect(frames[0]?.data).toEqual({ delta: `${TOWER} [1]`, traceId })
+    expect(frames[0]?.data).toEqual({ delta: ANSWER, traceId })
     expect(done).toMatchObject({ finishReason: 'retrieval-evidence', traceId })
     expect(done?.metadata).toMatchObject({
       ...{ mode: 'fast', requestedMode: 'fast', cited: [1], generator: 'extractive', degraded: false },
@@ -98,7 +99,7 @@ describe('a query', () => {
     ])
     const metadata = (name: string) => stored?.steps.find((step) => step.name === name)?.metadata
     expect(metadata('query.answer')).toMatchObject({
-      answerChars: `${TOWER} [1]`.length,
+      answerChars: ANSWER.length,
       durationMs: expect.any(Number),
     })
     expect(metadata('query.generate')).toMatchObject({
@@ -108,7 +109,7 @@ describe('a query', () => {
     })
     expect(metadata('query.route')).toMatchObject({ resolver: 'explicit', durationMs: expect.any(Number) })
     const turns = store.rows('SELECT session_id, query, answer FROM session_turns WHERE trace_id = ?', traceId)
-    expect(turns).toEqual([{ session_id: sessionId, query: QUESTION, answer: `${TOWER} [1]` }])
+    expect(turns).toEqual([{ session_id: sessionId, query: QUESTION, answer: ANSWER }])
     expect(store.rows('SELECT bundle_id id FROM traces WHERE id = ?', traceId)).toEqual([{ id: bundle?.id }])
   })
 

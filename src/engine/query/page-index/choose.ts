@@ -40,6 +40,8 @@ export interface Choice {
   truncated: boolean
   /** how telling each term is among the documents, in the order of the terms */
   weights: number[]
+  /** number of documents that contain each term, in the order of the terms */
+  frequencies: number[]
 }
 
 /** What is looked for, and the documents (row keys) that it is not looked for in. */
@@ -80,8 +82,11 @@ export async function chooseDocuments(
     docs === undefined
       ? await scanAll(db, spaceKey, snapshot, { terms, except }, found, signal)
       : scanSome(await db.read(summariesOf(spaceKey, snapshot, docs)), { terms, except }, found)
+  const frequencies = terms.map(
+    (_, place) => found.filter(({ counts, named }) => (counts[place] ?? 0) > 0 || named[place] === true).length,
+  )
   const weights = terms.map(({ term }, place) => {
-    const held = found.filter(({ counts, named }) => (counts[place] ?? 0) > 0 || named[place] === true).length
+    const held = frequencies[place] ?? 0
     return known?.get(term) ?? Math.log(1 + (scan.scanned - held + 0.5) / (held + 0.5))
   })
   const scored = found.map((one) => ({ one, score: scoreOf(one, terms, weights) }))
@@ -103,7 +108,7 @@ export async function chooseDocuments(
     })
   }
   const truncated = scan.truncated || chosen.length < near.length
-  return { chosen, scanned: scan.scanned, matched: found.length, truncated, weights }
+  return { chosen, scanned: scan.scanned, matched: found.length, truncated, weights, frequencies }
 }
 
 async function scanAll(

@@ -71,7 +71,7 @@ function locationOf({ metadata, citations: [citation] }: EvidenceItem, heading: 
   const { filename, documentTitle, title, documentDate } = metadata
   const name = String(filename ?? documentTitle ?? title ?? '')
   const parts = [name, ...(citation?.sectionPath ?? []), ...(heading === '' ? [] : heading.split(' › '))]
-  const distinct = parts.filter((part, index) => part !== '' && part !== parts[index - 1])
+  const distinct = [...new Set(parts)].filter((part) => part !== '')
   const page = citation?.pageNumber === undefined ? [] : [`p. ${citation.pageNumber}`]
   const date = documentDate === undefined ? [] : [String(documentDate).slice(0, 'yyyy-mm-dd'.length)]
   return [distinct.join(' › '), ...page, ...date].join(', ')

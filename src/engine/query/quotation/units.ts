@@ -84,7 +84,8 @@ function windowsOf(text: string): { start: number; end: number }[] {
   const sentences = splitSentences(text)
   const windows: { start: number; end: number }[] = []
   for (const [index, { start, end: firstEnd }] of sentences.entries()) {
-    const fitting = sentences.slice(index).findLastIndex(({ end }) => end - start <= MAX_PARAGRAPH)
+    // a sentence that is longer is not cut
+    const fitting = Math.max(0, sentences.slice(index).findLastIndex(({ end }) => end - start <= MAX_PARAGRAPH))
     windows.push({ start, end: sentences[index + fitting]?.end ?? firstEnd })
     if (index + fitting + 1 >= sentences.length) break
   }

@@ -78,6 +78,7 @@ describe('the documents that are walked', () => {
     expect(names(choice)).toEqual(['three', 'one'])
     expect(names(await choose())).toEqual(['three'])
     expect(choice).toMatchObject({ scanned: 3, matched: 2, truncated: false })
+    expect(choice.frequencies).toEqual([2, 1])
     expect(choice.weights[0]).toBeCloseTo(weight(3, 2), 10)
     expect(choice.weights[1]).toBeCloseTo(weight(3, 1), 10)
     const score = weight(3, 2) * held(1, 3) + weight(3, 1) * held(1, 3)
@@ -89,6 +90,7 @@ describe('the documents that are walked', () => {
   it('are none of none', async () => {
     expect(await choose()).toEqual({
       ...{ chosen: [], scanned: 0, matched: 0, truncated: false, weights: [Math.log(2), Math.log(2)] },
+      frequencies: [0, 0],
     })
   })
 

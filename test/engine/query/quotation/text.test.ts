@@ -1,0 +1,139 @@
+import { describe, expect, it } from 'vitest'
+import type { EvidenceItem } from '../../../../src/contract/gateway/queries.js'
+import { type Candidate, candidatesOf } from '../../../../src/engine/query/quotation/candidates.js'
+import { prepareQuestion } from '../../../../src/engine/query/quotation/question.js'
+import { quotationText } from '../../../../src/engine/query/quotation/text.js'
+import { evidenceOf } from '../small-space.js'
+
+interface Source {
+  text: string
+  filename?: string
+  sectionPath?: string[]
+  pageNumber?: number
+  documentDate?: string
+}
+
+function itemOf({ text, filename = 'a.md', sectionPath = [], pageNumber, documentDate }: Source): EvidenceItem {
+  const citation = { documentAssetId: 'd', documentVersion: 1, sectionPath }
+  return evidenceOf('a', text, {
+    citations: [{ ...citation, ...(pageNumber !== undefined && { pageNumber }) }],
+    metadata: { filename, ...(documentDate !== undefined && { documentDate }) },
+  })
+}
+
+/** Quotes the units of some sources that a test wants, all of them by default. */
+function quoted(query: string, sources: Source[], isWanted: (candidate: Candidate) => boolean = () => true) {
+  const question = prepareQuestion(query, () => 1)
+  const passages = sources.map(({ text }) => ({ text, title: '', source: '', score: 1 }))
+  const units = candidatesOf(question, passages).filter(isWanted)
+  const quotation = quotationText({ question, units, probability: 1 }, sources.map(itemOf))
+  const marked = quotation.blocks.flatMap(({ marks }) => marks.map(({ start, end }) => quotation.text.slice(start, end)))
+  return { ...quotation, marked }
+}
+
+describe('the location line of a quotation', () => {
+  const lineOf = (source: Source) => quoted('tower', [source]).text.split('\n')[0]
+
+  it('has file, section, page and day of the document', () => {
+    expect(lineOf({ text: 'The tower.' })).toBe('[1] a.md')
+    expect(
+      lineOf({
+        ...{ text: 'The tower.', filename: 'guide.pdf', sectionPath: ['Harbour', 'Lights'], pageNumber: 3 },
+        documentDate: '2024-05-06T10:00:00.000Z',
+      }),
+    ).toBe('[1] guide.pdf › Harbour › Lights, p. 3, 2024-05-06')
+  })
+
+  it('has each heading once, from the section path and from the text', () => {
+    expect(lineOf({ text: 'Lights\n\nThe tower.', sectionPath: ['Harbour', 'Lights'] })).toBe(
+      '[1] a.md › Harbour › Lights',
+    )
+    expect(lineOf({ text: 'Harbour\n\nLights\n\nThe tower.', sectionPath: ['Harbour', 'Lights'] })).toBe(
+      '[1] a.md › Harbour › Lights',
+    )
+    expect(lineOf({ text: 'Lights\n\nThe tower.', sectionPath: ['Harbour'] })).toBe('[1] a.md › Harbour › Lights')
+  })
+
+  it('is repeated for each passage, with its number in the evidence', () => {
+    const { text, blocks } = quoted('tower', [
+      { text: 'The tower is old.' },
+      { text: 'The mast.', filename: 'b.md' },
+      { text: 'A tower is new.', filename: 'c.md' },
+    ], ({ passage }) => passage !== 1)
+    expect(text).toBe('[1] a.md\n\nThe tower is old.\n\n[3] c.md\n\nA tower is new.')
+    expect(blocks.map(({ cited, start, end }) => [cited, text.slice(start, end)])).toEqual([
+      [1, 'The tower is old.'],
+      [3, 'A tower is new.'],
+    ])
+  })
+})
+
+describe('the blocks of a quotation', () => {
+  it('are laid out as in the document, with the lines that they depend on', () => {
+    const list = 'Bring to the tower:\n\n- a lamp\n- a rope'
+    const isList = ({ unit }: Candidate) => unit.kind === 'list'
+    expect(quoted('lamp', [{ text: list }], isList).text).toBe('[1] a.md\n\nBring to the tower:\n- a lamp\n- a rope')
+  })
+
+  it('have different headings above them and none in the location', () => {
+    const text = 'Lamps\n\nThe lamp is bright.\n\nRopes\n\nThe rope is long.'
+    expect(quoted('lamp', [{ text }]).text).toBe(
+      '[1] a.md\n\nLamps\n\nThe lamp is bright.\n\nRopes\n\nThe rope is long.',
+    )
+  })
+
+  it('are marked with an ellipsis where a window of a paragraph is cut', () => {
+    const filler = (word: string) => `${word} ${'of the sea and the wind '.repeat(6)}.`
+    const text = [filler('First'), filler('Second'), filler('Third'), filler('Fourth'), filler('Fifth')].join(' ')
+    const quotedWindow = (index: number) => {
+      let seen = 0
+      return quoted('tower', [{ text }], () => seen++ === index).text.split('\n\n')[1] ?? ''
+    }
+    expect(quotedWindow(0)).toMatch(/^First [^]*\. …$/)
+    expect(quotedWindow(1)).toMatch(/^… Second [^]*\. …$/)
+    expect(quoted('tower', [{ text: 'The tower.' }]).text).not.toContain('…')
+  })
+
+  it('have the header of a table once for several of its rows', () => {
+    const text = 'boat | masts\nGull | 2\nTern | 3\nSkua | 1'
+    const rows = ({ unit }: Candidate) => unit.kind === 'row' && !unit.text.startsWith('Tern')
+    expect(quoted('masts', [{ text }], rows).text).toBe('[1] a.md\n\nboat | masts\nGull | 2\nSkua | 1')
+  })
+})
+
+describe('the marks of a quotation', () => {
+  it.each([
+    ['When was the tower lit?', 'The tower was lit in 1908 by two keepers.', '1908'],
+    ['How much does the tower cost?', 'The tower costs 300 euros a year.', '300 euros'],
+    ['How long did the tower burn?', 'The tower did burn for nine days.', 'nine days'],
+  ])('select the value that is asked for: %s', (query, text, value) => {
+    expect(quoted(query, [{ text }]).marked).toEqual([value])
+  })
+
+  it('select the sentence that matches the question best where no value is asked for', () => {
+    const text = 'The sea is near. The keeper of the tower is Ida Keller. Boats are rare.'
+    expect(quoted('Who is the keeper of the tower?', [{ text }]).marked).toEqual(['The keeper of the tower is Ida Keller.'])
+  })
+
+  it('select the line of a list or table that matches the question best', () => {
+    const list = '- The Gull is in Brest.\n- The Tern is in Cork.'
+    expect(quoted('Where is the Tern?', [{ text: list }]).marked).toEqual(['- The Tern is in Cork.'])
+    const table = 'boat | port\nGull | Brest\nTern | Cork'
+    const isTable = ({ unit }: Candidate) => unit.kind === 'table'
+    expect(quoted('List the port of Gull, Gull of Brest and Tern', [{ text: table }], isTable).marked).toEqual([
+      'Gull | Brest',
+    ])
+  })
+
+  it('are none where the block is a single sentence', () => {
+    expect(quoted('Who is the keeper?', [{ text: 'The keeper is Ida Keller.' }]).marked).toEqual([])
+  })
+
+  it('are offsets into the complete text, behind headings, leads and other passages', () => {
+    const { marked } = quoted('When was the tower lit?', [
+      { text: 'Lamps\n\nThe tower was lit in 1908 by two.' },
+      { text: 'These are the dates:\n\n- The tower was lit in 1911.\n- The boat sank in 1950.' },
+    ], ({ unit }) => unit.kind === 'list' || unit.heading === 'Lamps')
+    expect(marked).toEqual(['1908', '1911'])
+  })
+})
