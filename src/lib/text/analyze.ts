@@ -305,6 +305,14 @@ export function analyzeWords(text: string): QueryWord[] {
   })
 }
 
+/** The words of a document, and the term of each that hangs on the word alone. */
+export function documentWords(text: string): { said: string; term: string }[] {
+  return tokensOf(normalise(text)).flatMap((token) => {
+    if (typeof token === 'string') return []
+    return { said: token.said, term: token.terms[0] ?? '' }
+  })
+}
+
 /** Terms of a query in order as `analyzeQuery` gives them, each in the form that every document holds. */
 export function analyzeCommon(text: string): string[] {
   return contentTerms(text, true, true)

@@ -176,7 +176,11 @@ const AMPERSAND = 38
 
 /** `R&D` and `AT&T` are one name: an ampersand between capitals. */
 export function isNameAmpersand(text: string, index: number): boolean {
-  return text.charCodeAt(index) === AMPERSAND && isCapital(text.charCodeAt(index - 1)) && isCapital(text.charCodeAt(index + 1))
+  return (
+    text.charCodeAt(index) === AMPERSAND &&
+    isCapital(text.charCodeAt(index - 1)) &&
+    isCapital(text.charCodeAt(index + 1))
+  )
 }
 
 /** Index after the signs at the end of a name: `C++`, `C#`. In `C#4` and `page#part` they part words. */

@@ -33,7 +33,10 @@ describe('the text analyser', () => {
   it.each([
     ['C++ or C# or C', ['c++', 'c', 'c#', 'c', 'c']],
     ['AT&T and R&D, not cats&dogs', ['at&t', 't', 'r&d', 'r', 'd', 'cat', 'dog']],
-    ['# Title, issue #12, page#part, 2+3, a + b, i++', ['titl', 'issu', '12', 'page', 'part', '2', '3', 'b', 'i++', 'i']],
+    [
+      '# Title, issue #12, page#part, 2+3, a + b, i++',
+      ['titl', 'issu', '12', 'page', 'part', '2', '3', 'b', 'i++', 'i'],
+    ],
   ])('gives the names with signs of %j whole and without them', (text, terms) => {
     expect(analyzeDocument(text)).toEqual(terms)
     expect(latinTermsOf(text)).toEqual(terms)
