@@ -1,5 +1,5 @@
 import type { SearchedFor } from '../../contract/gateway/queries.js'
-import { analyzeWords, languageOfQuestion, type QueryWord } from '../../lib/text/analyze.js'
+import { analyzeWords, documentWords, languageOfQuestion, type QueryWord } from '../../lib/text/analyze.js'
 import type { CompoundQuestion, Rewording } from '../../lib/text/compounds.js'
 import type { Language } from '../../lib/text/languages.js'
 import { namesIn } from '../../lib/text/names.js'
@@ -15,7 +15,7 @@ import type { SearchRequest } from '../search/ports.js'
 import type { Admitted } from './admission.js'
 import { type Recall, type RecallScope, recall } from './recall.js'
 
-interface Correction extends SearchedFor {
+export interface Correction extends SearchedFor {
   rewording: Rewording
 }
 
@@ -42,17 +42,33 @@ export async function recallCorrected(
   request: SearchRequest,
   reading: RecallScope,
   signal: AbortSignal,
-): Promise<Recall & { searchedFor: SearchedFor[] }> {
+): Promise<Recall & { corrections: Correction[] }> {
   const first = await recall(context, admitted, request, reading, signal)
   const { space, seq } = admitted
   const scope = reading.scope === undefined ? {} : { scope: reading.scope.documents }
   const lookUp = async (terms: string[]) =>
     (await context.indexes.search(space.id, { terms, textK: 1, vectorK: 1, seq, ...scope }, signal)).frequencies
   const found = await correctionsOf(query, first.found, lookUp)
-  if (found.length === 0) return { ...first, searchedFor: [] }
+  if (found.length === 0) return { ...first, corrections: [] }
   const compounds = { ...(request.compounds ?? NO_COMPOUNDS), given: found.map(({ rewording }) => rewording) }
   const again = await recall(context, admitted, { ...request, compounds }, reading, signal)
-  return { ...again, searchedFor: found.map(({ asked, searched }) => ({ asked, searched })) }
+  return { ...again, corrections: found }
+}
+
+/** The corrections as passages spell them: an enumerated form may have no more than the stem of a word. */
+export function searchedForOf(
+  corrections: readonly Correction[],
+  passages: Iterable<{ title: string; body: string }>,
+): SearchedFor[] {
+  const missing = new Set(corrections.flatMap(({ rewording }) => rewording.told))
+  const spelled = new Map<string, string>()
+  for (const { title, body } of passages) {
+    if (missing.size === 0) break
+    for (const { said, term } of documentWords(`${title}\n${body}`)) if (missing.delete(term)) spelled.set(term, said)
+  }
+  return corrections.map(({ asked, searched, rewording }) => {
+    return { asked, searched: spelled.get(rewording.told[0] ?? '') ?? searched }
+  })
 }
 
 /**
@@ -85,7 +101,7 @@ async function formsInSpace(word: QueryWord, language: Language, frequencies: Fr
   const related = found.filter(({ term }) => derived.some((one) => one.term === term)).slice(0, MAX_DERIVED)
   if (related.length > 0) return related.map((form) => toCorrection(word, form))
   const isOpen = found.length === 0 && nearest.length > 0
-  const [best] = isOpen ? await mostFrequent(formsWithoutTwoTypos(said, script, language), frequencies) : found
+  const [best] = isOpen ? await mostFrequent(formsWithoutTwoTypos(said, language), frequencies) : found
   return best === undefined ? [] : [toCorrection(word, best)]
 }
 

@@ -14,7 +14,7 @@ import type { SearchHit, SearchHits } from '../search/ports.js'
 import type { Admitted } from './admission.js'
 import type { AskedOf } from './confidence.js'
 import { type Distinct, withoutCopies } from './copies.js'
-import { recallCorrected } from './corrections.js'
+import { recallCorrected, searchedForOf } from './corrections.js'
 import type { RankedPassage } from './evidence.js'
 import { findFigureTables, liftTables, withTables } from './figures/table-stage.js'
 import { findWithheld } from './find-withheld.js'
@@ -132,7 +132,7 @@ export async function retrieveFast(
   }
   const scope = await db.read(readingScope(admitted))
   const reading = { scope, cache }
-  const [{ found, hits: recalled, hidden, searchedFor }, tables] = await Promise.all([
+  const [{ found, hits: recalled, hidden, corrections }, tables] = await Promise.all([
     recallCorrected(context, admitted, query, request, reading, signal),
     findFigureTables(context, admitted, query, reading, signal),
   ])
@@ -147,6 +147,7 @@ export async function retrieveFast(
   const { rewordings } = found
   const ranking = { terms, rewordings, idf, cache, rerank: profile.rerank.enabled, nodes, ...calibration }
   const { compared, asked, loaded, ...own } = await readAndRank(db, space.key, { ...ranking, hits }, likeIn)
+  const searchedFor = searchedForOf(corrections, loaded.values())
   const best = own.ranked.slice(0, JUDGED).flatMap(({ key }) => loaded.get(key) ?? [])
   const withheld =
     scope === undefined

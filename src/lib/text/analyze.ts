@@ -15,10 +15,10 @@ import { formIn, normalise, PART_TOKENS, type Token, tokensOf, type Word } from 
  * the stem of that language first and the other one at its end; a question gives the stem of its language where that is
  * certain, and otherwise the term that every document holds. So they meet whatever is made of their languages.
  * Scripts written without spaces become overlapping pairs of characters (`unspaced.ts`). Identifiers (`camelCase`,
- * `snake_case`) give the whole and their parts. A change here asks for a new `ANALYZER_VERSION`, since indexes hold
+ * `snake_case`) and names with signs (`C++`, `AT&T`) give the whole and their parts. A change here asks for a new `ANALYZER_VERSION`, since indexes hold
  * these terms.
  */
-export const ANALYZER_VERSION = 3
+export const ANALYZER_VERSION = 4
 
 type Emit = (term: string) => void
 /** Language of each script of a text. */
@@ -302,6 +302,14 @@ export function analyzeWords(text: string): QueryWord[] {
     if (typeof token === 'string') return []
     const { said, script } = token
     return script === undefined ? [] : contentOf(token, reading, false).map((term) => ({ said, term, script }))
+  })
+}
+
+/** The words of a document, and the term of each that hangs on the word alone. */
+export function documentWords(text: string): { said: string; term: string }[] {
+  return tokensOf(normalise(text)).flatMap((token) => {
+    if (typeof token === 'string') return []
+    return { said: token.said, term: token.terms[0] ?? '' }
   })
 }
 

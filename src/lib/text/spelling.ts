@@ -15,13 +15,12 @@ const MIN_LETTERS_TWO_TYPOS = 8
 const MAX_LETTERS = 24
 const MIN_ROOT = 3
 const LATIN = Array.from('abcdefghijklmnopqrstuvwxyz')
-/** Endings by which English makes words of words, and which Porter's stemmer keeps after short roots. */
-const AFTER_SHORT_ROOTS = 'er ers or ors ed ing ings ment ments e es s'.split(' ')
-/** The same after longer roots: after short ones they are parts of other words. */
-const AFTER_LONG_ROOTS =
-  'ion ions ation ations al ance ence ant ent ist ists ism ive ity ness ful less able ible ly ship'.split(' ')
-const MIN_LONG_ROOT = 4
-const ENDINGS = [...AFTER_SHORT_ROOTS, ...AFTER_LONG_ROOTS].sort((a, b) => b.length - a.length)
+/**
+ * Endings by which English makes words of words, and which Porter's stemmer keeps after short roots. Others (`-al`,
+ * `-ion`) make words of another meaning there: `port`, `portal`, `portion`.
+ */
+const ENDINGS = /(?:ers|ors|er|or|ments|ment|ings|ing|ed|es|e|s)$/u
+const ADDED = ['er', 'or', 'ment', 'ing', 'ed', 'e']
 
 /** A form of a word, and the term that documents have for it. */
 export interface WordForm {
@@ -70,25 +69,12 @@ function stemsIn(list: string): ReadonlySet<string> {
 
 /** Forms of an English word with another ending: `owns` and `owner`. */
 export function derivedForms(said: string): WordForm[] {
-  const root = rootOf(said)
-  const stems = new Set([said, root, withoutEnding(said)])
-  const words = [...stems].flatMap((stem) => ['', ...ENDINGS].map((ending) => stem + ending))
-  const forms = formsOf(words.sort((a, b) => a.length - b.length))
-  return forms.filter((form) => rootOf(form.said) === root)
-}
-
-function withoutEnding(said: string): string {
-  const ending = ENDINGS.find((one) => {
-    const left = said.length - one.length
-    return said.endsWith(one) && left >= (AFTER_SHORT_ROOTS.includes(one) ? MIN_ROOT : MIN_LONG_ROOT)
-  })
-  return ending === undefined ? said : said.slice(0, said.length - ending.length)
-}
-
-/** A stronger stem than Porter's: without any ending, and without the doubled letter before it. */
-function rootOf(said: string): string {
-  const shorter = withoutEnding(said)
-  return shorter === said ? said.replace(/(?<=..)([^aeiou])\1$/u, '$1') : rootOf(shorter)
+  const [ending = ''] = ENDINGS.exec(said) ?? []
+  const root = said.slice(0, said.length - ending.length)
+  if (root.length < MIN_ROOT) return []
+  // `tens` of `tenses` is another word
+  const base = ending === 'e' || ending === 'es' ? [] : [root]
+  return formsOf([...base, ...ADDED.map((added) => root + added)])
 }
 
 /** Forms at one typo from a word: a letter swapped, missing, superfluous or another one. The first letter stays. */
@@ -102,17 +88,17 @@ export function formsWithoutTypo(said: string, script: Script): WordForm[] {
 }
 
 /**
- * Forms at two typos from a word of eight letters or more: common words, and forms of which one typo is among those that
- * are made most. All pairs of typos would be 100,000 forms.
+ * Forms at two typos from a word of eight letters or more: common words, and forms of which both typos are among those
+ * that are made most. Other words at this distance are often another term, as `hypo-` and `hyper-` are.
  */
-export function formsWithoutTwoTypos(said: string, script: Script, language: Language): WordForm[] {
+export function formsWithoutTwoTypos(said: string, language: Language): WordForm[] {
   const word = foldAccents(said)
   if (word.length < MIN_LETTERS_TWO_TYPOS || word.length > MAX_LETTERS) return []
   const common = listsOf(language)
     .flatMap((list) => commonWords(list).map(foldAccents))
-    .filter((one) => one.charAt(0) === word.charAt(0) && Math.abs(one.length - word.length) <= 2)
-    .filter((one) => distance(one, word) <= 2)
-  return formsOf([...common, ...frequentSlips(word).flatMap((one) => neighbours(one, alphabetOf(script)))])
+    .filter((one) => Math.abs(one.length - word.length) <= 2 && distance(one, word) <= 2)
+  const near = frequentSlips(word).flatMap(frequentSlips)
+  return formsOf([...common, ...near].filter((one) => one.charAt(0) === word.charAt(0)))
 }
 
 /** Letters that two words share at their end. */
