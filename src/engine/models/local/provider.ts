@@ -153,7 +153,7 @@ async function safely<T>(reply: Promise<T>): Promise<T> {
   } catch (error) {
     if (!(error instanceof LlamaFailure)) throw error
     if (error.fault === 'too-long') throw new ProviderFailure('context-too-long', 'more than its window')
-    if (error.fault === 'gone') throw new ProviderFailure('reset', 'its process ended')
+    if (error.fault === 'gone') throw new ProviderFailure('unreachable', 'its process ended')
     if (error.fault === 'unloadable') throw new ProviderFailure('unexpected', 'it cannot be loaded')
     // it may be due to the texts
     throw new ProviderFailure('malformed', 'the runtime gave none')
