@@ -132,6 +132,24 @@ export const QueryBody = z.strictObject({
 })
 export type QueryBody = z.output<typeof QueryBody>
 
+/** A range of a text, in UTF-16 units. */
+const TextRange = z.strictObject({ start: count, end: count })
+
+/** What an extractive answer quotes. */
+export const AnswerQuotation = z
+  .strictObject({
+    probability: share.describe('estimated probability that the quoted blocks contain the answer'),
+    blocks: z.array(
+      z.strictObject({
+        cited: positive.describe('number of the item of evidence, from 1'),
+        ...TextRange.shape,
+        marks: z.array(TextRange).describe('ranges that probably are what was asked for'),
+      }),
+    ),
+  })
+  .meta({ id: 'AnswerQuotation' })
+export type AnswerQuotation = z.output<typeof AnswerQuotation>
+
 /** What is told of an answer at its end. More depends on the generator, so other keys may come. */
 export const AnswerMetadata = z
   .looseObject({
@@ -144,6 +162,9 @@ export const AnswerMetadata = z
       .optional()
       .describe('who decided the state of the evidence: the reasoning model that was given it, or rules'),
     cited: z.array(positive).optional().describe('numbers of the items of evidence whose marks stand in the answer'),
+    quotation: AnswerQuotation.optional().describe(
+      'blocks of the evidence that an extractive answer consists of, with offsets into its text in UTF-16 units',
+    ),
     context: z
       .strictObject({
         contextTokens: positive,
