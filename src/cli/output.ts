@@ -1,4 +1,5 @@
 import { usageError } from './cli-error.js'
+import type { Span } from '../lib/text/sentences.js'
 import { type Column, cell, leafPaths, shortId, show, valueAt } from './columns.js'
 import type { Wrapping } from './prose.js'
 import {
@@ -127,11 +128,20 @@ export class Output {
     this.raw(this.isTerminal ? tty(text) : text)
   }
 
-  /** A piece of an answer or a report: as it is for a pipe, in lines that fit for a terminal. `endProse` ends it. */
-  prose(text: string): void {
+  /** Whether ranges of a text are bold. */
+  get emphasizes(): boolean {
+    return this.isTerminal && this.colour
+  }
+
+  /**
+   * A piece of an answer or a report: as it is for a pipe, in lines that fit for a terminal. `endProse` ends it.
+   *
+   * @param marks ranges that a terminal with colours shows bold, in their order
+   */
+  prose(text: string, marks: readonly Span[] = []): void {
     if (this.isTerminal) this.answer ??= this.layout?.proseWrapping(this.width)
-    if (this.answer === undefined) this.text(text)
-    else this.raw(this.answer.push(tty(text)))
+    const shown = this.emphasizes ? emphasized(text, marks) : this.isTerminal ? tty(text) : text
+    this.raw(this.answer === undefined ? shown : this.answer.push(shown))
   }
 
   endProse(): void {
@@ -281,6 +291,24 @@ export class Output {
     if (column.kind !== 'state') return shown
     return this.paint(stateColour(shown), shown)
   }
+}
+
+/** The sign that begins a line of a list or table: lines are laid out by it. */
+const LINE_START = /^[\s|>*+-]*(?:\d{1,3}[.)] +)?/u
+
+function emphasized(text: string, marks: readonly Span[]): string {
+  let shown = ''
+  let from = 0
+  for (const { start, end } of marks) {
+    const lines = text.slice(start, end).split('\n')
+    const bold = lines.map((line) => {
+      const [sign = ''] = LINE_START.exec(line) ?? []
+      return `${tty(sign)}${paint(sign.length < line.length, 'bold', tty(line.slice(sign.length)))}`
+    })
+    shown += `${tty(text.slice(from, start))}${bold.join('\n')}`
+    from = end
+  }
+  return shown + tty(text.slice(from))
 }
 
 function stateColour(state: string): Colour {

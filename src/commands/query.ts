@@ -6,7 +6,7 @@ import { docFlag, spaceFlag } from '../cli/common-flags.js'
 import { absenceLine } from '../cli/query/absence.js'
 import { type Answer, answerJson, askQuestion, type Question } from '../cli/query/ask.js'
 import { documentFilter, filterFlags } from '../cli/query/document-filter.js'
-import { citationLines, cited } from '../cli/query/evidence.js'
+import { citationLines, citedEvidence, markedRanges } from '../cli/query/evidence.js'
 import { footer } from '../cli/query/footer.js'
 import { requireFresh, staleDocuments } from '../cli/query/fresh.js'
 import { lastSession, rememberSession } from '../cli/query/last-session.js'
@@ -91,28 +91,41 @@ export default class Query extends BaseCommand {
   /** Asks, and where only fresh evidence will do, ingests files that changed and asks again. */
   private async ask(question: Question, { streams, isStrict }: Record<string, boolean>): Promise<Answer> {
     const client = await this.client()
-    const held: [string, unknown][] = []
+    const frames: [string, unknown][] = []
     const thinking = new Thinking()
+    // the last piece waits for the metadata, which have the marks of a quotation
+    let held = ''
     const handlers = {
-      onDelta: (text: string) => (streams ? this.out.prose(thinking.add(text)) : undefined),
+      onDelta: (text: string) => {
+        if (!streams) return
+        const [now, later] = this.out.emphasizes ? [held, text] : [text, '']
+        this.out.prose(thinking.add(now))
+        held = later
+      },
       onFrame: (event: string, data: unknown) => {
         if (this.out.format !== 'jsonl') return
-        if (isStrict) held.push([event, data])
+        if (isStrict) frames.push([event, data])
         else this.out.event(event, data)
       },
     }
-    let answer = await askQuestion(client, question, handlers)
-    if (streams) this.out.prose(thinking.end())
+    let answer = await askQuestion(client, question, handlers).catch((error: unknown) => {
+      this.out.prose(thinking.add(held))
+      throw error
+    })
+    if (streams) {
+      const text = thinking.add(held) + thinking.end()
+      this.out.prose(text, text === answer.answer ? markedRanges(answer.metadata) : [])
+    }
     if (isStrict && staleDocuments(answer).length > 0) {
       const { ingestChanged } = await import('../cli/query/ingest-changed.js')
       const signal = this.deadline.signal
       const again = { client, spaceId: question.knowledgeSpaceId, stateDir: this.dirs.state, signal }
       if (await ingestChanged(answer, again)) {
-        held.length = 0
+        frames.length = 0
         answer = await askQuestion(client, question, handlers)
       }
     }
-    for (const [event, data] of held) this.out.event(event, data)
+    for (const [event, data] of frames) this.out.event(event, data)
     return answer
   }
 
@@ -121,11 +134,11 @@ export default class Query extends BaseCommand {
     show: { evidence: boolean; trace: boolean; streamed: boolean; spaceId: string },
   ): Promise<void> {
     const said = withoutThoughts(answer.answer)
-    if (!show.streamed) this.out.prose(said)
+    if (!show.streamed) this.out.prose(said, said === answer.answer ? markedRanges(answer.metadata) : [])
     this.out.endProse()
     if (!show.streamed || !answer.answer.endsWith('\n')) this.out.raw('\n')
     if (this.out.isQuiet) return
-    const shown = cited(said, answer.evidence)
+    const shown = citedEvidence(answer)
     if (shown.length > 0) this.out.line()
     for (const line of await citationLines(shown, this.out.unicode, this.common.verbose)) this.out.line(line)
     if (show.evidence) {

@@ -8,7 +8,7 @@ import type { IngestRecord } from '../cli/ingest/records.js'
 import { failureOf, ingestFiles } from '../cli/ingest/session.js'
 import { ownFiles } from '../cli/own-files.js'
 import { type Answer, answerJson, askQuestion } from '../cli/query/ask.js'
-import { citationLines, cited } from '../cli/query/evidence.js'
+import { citationLines, citedEvidence } from '../cli/query/evidence.js'
 import { footer } from '../cli/query/footer.js'
 import { documentsLine, nextSteps, questionFrom, quickstartPlan } from '../cli/quickstart.js'
 import { EXIT } from '../contract/errors.js'
@@ -83,7 +83,7 @@ export default class Quickstart extends BaseCommand {
   }
 
   private async conclude(answer: Answer, slug: string): Promise<void> {
-    const shown = cited(answer.answer, answer.evidence)
+    const shown = citedEvidence(answer)
     this.out.endProse()
     this.out.line(answer.answer.endsWith('\n') ? '' : '\n')
     for (const line of await citationLines(shown, this.out.unicode)) this.out.line(line)

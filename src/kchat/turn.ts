@@ -10,6 +10,8 @@ export interface Source {
   name: string
   /** address of the web page that the document was read from */
   address?: string
+  /** whether the answer cites it; absent where the service does not state it */
+  isCited?: boolean
 }
 
 export interface TurnEnd {
@@ -120,6 +122,7 @@ export function sourcesOf(end: Record<string, unknown>): Source[] {
       position: typeof resource.position === 'number' ? resource.position : index + 1,
       name: textOf(resource.document_name) ?? textOf(resource.document_id) ?? '',
       ...defined({ address }),
+      ...(typeof resource.cited === 'boolean' ? { isCited: resource.cited } : {}),
     }
   })
 }
@@ -130,8 +133,9 @@ export function degradedReasons({ metadata }: Record<string, unknown>): string[]
   return reasons.filter((reason) => typeof reason === 'string')
 }
 
-/** Those sources that an answer marks with `[n]`. */
+/** The sources that an answer cites: as the service states it, else those with a mark `[n]` in its text. */
 export function citedBy(answer: string, sources: readonly Source[]): Source[] {
+  if (sources.some(({ isCited }) => isCited !== undefined)) return sources.filter(({ isCited }) => isCited === true)
   const marks = new Set([...answer.matchAll(/\[(\d{1,4})\]/g)].map((match) => Number(match[1])))
   return sources.filter(({ position }) => marks.has(position))
 }

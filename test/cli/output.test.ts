@@ -145,6 +145,37 @@ describe('remarks', () => {
   })
 })
 
+describe('marked ranges of prose', () => {
+  const text = 'Lit in 1908.\n- The Tern\n- The Gull'
+  const marks = [
+    { start: 7, end: 11 },
+    { start: 13, end: text.length },
+  ]
+  const shown = (options: Partial<OutputOptions>, isTTY: boolean) => {
+    const { out, output: made } = output(options, isTTY)
+    made.prose(text, marks)
+    made.endProse()
+    return out.text()
+  }
+
+  it('are bold on a terminal with colours, without the signs that begin a line', () => {
+    expect(shown({ colour: true }, true)).toBe(
+      'Lit in \u001b[1m1908\u001b[22m.\n- \u001b[1mThe Tern\u001b[22m\n- \u001b[1mThe Gull\u001b[22m',
+    )
+  })
+
+  it('change nothing on a terminal without colours and in a pipe', () => {
+    expect(shown({}, true)).toBe(text)
+    expect(shown({ colour: true }, false)).toBe(text)
+  })
+
+  it('show control characters of a document harmlessly', () => {
+    const { out, output: made } = output({ colour: true }, true)
+    made.prose('a\u001b[2Jb', [{ start: 1, end: 5 }])
+    expect(out.text()).toBe('a\u001b[1m^[[2J\u001b[22mb')
+  })
+})
+
 describe('a tree', () => {
   it('is drawn with lines that fit the locale', () => {
     const nodes = [

@@ -1,4 +1,6 @@
 import { isRecord, textOf } from '../../lib/json/values.js'
+import { withoutThoughts } from '../../lib/text/thoughts.js'
+import type { Span } from '../../lib/text/sentences.js'
 import { ttyLine } from '../terminal.js'
 import { widthOf } from '../text-width.js'
 
@@ -90,10 +92,30 @@ function whyLine({ why }: Evidence): string | undefined {
   return ttyLine(`${FOUND_BY[by] ?? by}: ${held}${more}${alone}`)
 }
 
-/** The evidence whose marks `[n]` stand in the answer. */
-export function cited(answer: string, evidence: readonly Evidence[]): Evidence[] {
-  const numbers = new Set([...answer.matchAll(/\[(\d{1,3})\]/g)].map((match) => Number(match[1])))
+/**
+ * The evidence that an answer cites. Its metadata list the numbers, because a quoted document may contain marks as well;
+ * of a service of another version the marks `[n]` of the text count.
+ */
+export function citedEvidence({ answer, metadata, evidence }: AnswerWithEvidence): Evidence[] {
+  const marks = () => [...withoutThoughts(answer).matchAll(/\[(\d{1,3})\]/g)].map((match) => Number(match[1]))
+  const numbers = new Set<unknown>(Array.isArray(metadata.cited) ? metadata.cited : marks())
   return evidence.filter((item) => numbers.has(item.number))
+}
+
+interface AnswerWithEvidence {
+  answer: string
+  metadata: Record<string, unknown>
+  evidence: readonly Evidence[]
+}
+
+/** The ranges of an answer's text that probably are what was asked for, in their order. */
+export function markedRanges({ quotation }: Record<string, unknown>): Span[] {
+  const blocks: unknown[] = isRecord(quotation) && Array.isArray(quotation.blocks) ? quotation.blocks : []
+  const marks = blocks.flatMap((block): unknown[] => (isRecord(block) && Array.isArray(block.marks) ? block.marks : []))
+  return marks.flatMap((mark) => {
+    if (!isRecord(mark) || typeof mark.start !== 'number' || typeof mark.end !== 'number') return []
+    return [{ start: mark.start, end: mark.end }]
+  })
 }
 
 /**

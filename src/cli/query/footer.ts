@@ -1,7 +1,7 @@
 import { duration } from '../units.js'
 import type { Answer } from './ask.js'
 import { degradedWord } from './degraded.js'
-import { cited } from './evidence.js'
+import { citedEvidence } from './evidence.js'
 
 /** `auto → fast · answerable · 2 of 10 items · 312 ms · trace #9f31c2aa` */
 export function footer(answer: Answer, marks: { arrow: string }, traceShort: string): string {
@@ -10,7 +10,7 @@ export function footer(answer: Answer, marks: { arrow: string }, traceShort: str
     requestedMode === resolvedMode || requestedMode === undefined
       ? resolvedMode
       : `${requestedMode} ${marks.arrow} ${resolvedMode ?? '?'}`
-  const used = cited(answer.answer, answer.evidence).length
+  const used = citedEvidence(answer).length
   const parts = [
     mode,
     answer.evidenceState ?? answer.finishReason,

@@ -65,6 +65,8 @@ export const RetrieverResource = z
     content: z.string(),
     /** extension: address of the web page that the document was read from */
     source_url: z.string().optional(),
+    /** extension: whether the answer cites the passage; absent in answers of agents */
+    cited: z.boolean().optional(),
   })
   .meta({ id: 'RetrieverResource' })
 export type RetrieverResource = z.output<typeof RetrieverResource>

@@ -133,23 +133,23 @@ export const QueryBody = z.strictObject({
 })
 export type QueryBody = z.output<typeof QueryBody>
 
-/** A range of the answer's text, in UTF-16 units. */
-const AnswerRange = z.strictObject({ start: count, end: count })
+/** A range of a text, in UTF-16 units. */
+const TextRange = z.strictObject({ start: count, end: count })
 
-/** Where an answer without a language model quotes its evidence. */
-const Quotation = z
+/** What an extractive answer quotes. */
+export const AnswerQuotation = z
   .strictObject({
-    probability: share.describe(
-      'probability that the quotation contains the answer; it decides between `answerable` and `partial`',
-    ),
+    probability: share.describe('estimated probability that the quoted blocks contain the answer'),
     blocks: z.array(
-      AnswerRange.extend({
-        cited: positive.describe('number of the item of evidence that is quoted'),
-        marks: z.array(AnswerRange).describe('ranges of the answer that are most likely what was asked for'),
+      z.strictObject({
+        cited: positive.describe('number of the item of evidence, from 1'),
+        ...TextRange.shape,
+        marks: z.array(TextRange).describe('ranges that probably are what was asked for'),
       }),
     ),
   })
-  .describe('quoted blocks of an answer without a language model, as offsets in its text')
+  .meta({ id: 'AnswerQuotation' })
+export type AnswerQuotation = z.output<typeof AnswerQuotation>
 
 /** A word of the question that no document has, and another form of it that documents have. */
 export const SearchedFor = z
@@ -172,7 +172,9 @@ export const AnswerMetadata = z
       .optional()
       .describe('who decided the state of the evidence: the reasoning model that was given it, or rules'),
     cited: z.array(positive).optional().describe('numbers of the items of evidence whose marks stand in the answer'),
-    quotation: Quotation.optional(),
+    quotation: AnswerQuotation.optional().describe(
+      'blocks of the evidence that an extractive answer consists of, with offsets into its text in UTF-16 units',
+    ),
     context: z
       .strictObject({
         contextTokens: positive,

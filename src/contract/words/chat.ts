@@ -126,6 +126,7 @@ export const CHAT_WORDS: Readonly<Record<string, string>> = {
   document_id: 'id of the document',
   document_name: 'name of the document',
   segment_id: 'id of the passage',
+  cited: 'whether the answer cites the passage',
   source_url: 'address of the web page that the document was read from',
   tool_labels: 'names of tools',
   appId: 'id of the application',

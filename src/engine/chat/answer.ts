@@ -119,8 +119,14 @@ export async function* answerTurn(
     if (part.type === 'failed-attempt') throw part.error
     if (part.type === 'delta') yield part
     // a model that declines rests on none of them
-    else yield { type: 'resources', resources: answers(part.bundle) ? resources : [] }
+    else yield { type: 'resources', resources: answers(part.bundle) ? markCited(resources, part.metadata.cited) : [] }
   }
+}
+
+/** @param cited numbers of the passages that the answer cites */
+function markCited(resources: readonly RetrieverResource[], cited: unknown): RetrieverResource[] {
+  const numbers = new Set<unknown>(Array.isArray(cited) ? cited : [])
+  return resources.map((resource) => ({ ...resource, cited: numbers.has(resource.position) }))
 }
 
 /** The space with most to say of those that have a model, which answers from what all of them hold. */

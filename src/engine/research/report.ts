@@ -2,6 +2,7 @@ import type { EvidenceBundle, EvidenceItem, EvidenceState } from '../../contract
 import type { ResearchReport, ResearchStop } from '../../contract/gateway/research.js'
 import { defined } from '../../lib/defined.js'
 
+import type { Span } from '../../lib/text/sentences.js'
 import { hasAnswerText } from '../../lib/text/thoughts.js'
 import { type Degradation, degradation, degradedFields } from '../base/degraded.js'
 import type { ModelReference } from '../base/model-reference.js'
@@ -32,6 +33,8 @@ export const SECTION_TOKENS = 1024
 /** An answer whose marks `[n]` are places in its own list of items. */
 interface Draft {
   answer: string
+  /** ranges of the answer that quote documents: their marks `[n]` are text */
+  quoted?: Span[]
   generator: 'model' | 'extractive'
   /** of the section, by what could be said on it; absent where the evidence's own holds */
   state?: EvidenceState
@@ -82,14 +85,14 @@ export async function writeReport(
     if (draft.degraded !== undefined) degraded.push(draft.degraded)
     const state = draft.state ?? section.state
     if (draft.answer !== NOTHING.answer) generators.add(draft.generator)
-    const { text, cited } = renumbered(draft.answer, items, sources)
+    const { text, cited } = renumbered(draft, items, sources)
     const decidedBy = draft.generator === 'model' ? deciderOf(state) : 'rules'
     sections.push({ question: section.question, state, decidedBy, answer: text, cited })
     const { part } = section
     const [entity] = part?.entities ?? []
     if (part?.measure === undefined || entity === undefined) continue
     const { measure, year } = part
-    const value = draft.cell === undefined ? undefined : renumbered(fieldText(draft.cell, items), items, sources).text
+    const value = draft.cell === undefined ? undefined : renumbered(fieldOf(draft.cell, items), items, sources).text
     const of = { entity, measure, ...defined({ year }) }
     fields.push({ ...of, ...defined({ value }) })
   }
@@ -205,7 +208,8 @@ function extractive(section: Drafted): Draft {
   const cell = cellIn(section)
   if (cell !== undefined) {
     const answer = `${cell.quote} [${cell.place + 1}]`
-    return { answer, generator: 'extractive', cell, state: state === 'conflict' ? state : 'answerable' }
+    const quoted = [{ start: 0, end: cell.quote.length }]
+    return { answer, quoted, generator: 'extractive', cell, state: state === 'conflict' ? state : 'answerable' }
   }
   if (state === 'not-enough-evidence') return { ...NOTHING, state }
   const weights = new Map(idf)
@@ -220,11 +224,16 @@ function extractive(section: Drafted): Draft {
   )
   const [best] = quotations.sort((a, b) => b.probability - a.probability)
   if (best === undefined) return { ...NOTHING, state: emptyState(state) }
-  const { text } = quotationText(best, items)
+  const { text, blocks } = quotationText(best, items)
   // what is told of another year, or of none, is not what was asked
   const isOfYear = part?.measure === undefined || part.year === undefined || text.includes(part.year)
   const isOpen = state === 'answerable' && !isOfYear
-  return { answer: text, generator: 'extractive', ...(isOpen ? { state: 'partial' as const } : {}) }
+  return { answer: text, quoted: quotedRanges(text, blocks), generator: 'extractive', ...(isOpen ? { state: 'partial' as const } : {}) }
+}
+
+/** What follows the citation mark of each passage: names of files and blocks of documents. */
+function quotedRanges(text: string, blocks: readonly Span[]): Span[] {
+  return blocks.map(({ end }, index) => ({ start: text.indexOf(']', blocks[index - 1]?.end ?? 0) + 1, end }))
 }
 
 /** The figure that a part of a comparison asks for, of passages that the reader may rest on. */
@@ -233,9 +242,10 @@ function cellIn({ part, items, state }: Drafted): CellFound | undefined {
 }
 
 /** A field of the table: the figure, its source and page. */
-function fieldText({ value, place }: CellFound, items: readonly EvidenceItem[]): string {
+function fieldOf({ value, place }: CellFound, items: readonly EvidenceItem[]): Pick<Draft, 'answer' | 'quoted'> {
   const page = items[place]?.citations[0]?.pageNumber
-  return `${value} [${place + 1}]${page === undefined ? '' : `, p. ${page}`}`
+  const answer = `${value} [${place + 1}]${page === undefined ? '' : `, p. ${page}`}`
+  return { answer, quoted: [{ start: 0, end: value.length }] }
 }
 
 function sourceOf({ text, metadata }: EvidenceItem): Source {
@@ -255,15 +265,20 @@ function emptyState(state: EvidenceState): EvidenceState {
 }
 
 /** Puts the numbers of the report's sources in place of a section's own; a number of nothing goes. */
-function renumbered(answer: string, items: readonly EvidenceItem[], sources: EvidenceItem[]) {
+function renumbered(
+  { answer, quoted = [] }: Pick<Draft, 'answer' | 'quoted'>,
+  items: readonly EvidenceItem[],
+  sources: EvidenceItem[],
+) {
   const cited = new Set<number>()
-  const text = answer.replace(/\s?\[(\d{1,3})\]/g, (mark, digits: string) => {
+  const text = answer.replace(/(\s?)\[(\d{1,3})\]/g, (mark, space: string, digits: string, offset: number) => {
+    if (quoted.some(({ start, end }) => offset >= start && offset < end)) return mark
     const item = items[Number(digits) - 1]
     if (item === undefined) return ''
     let place = sources.findIndex(({ nodeId }) => nodeId === item.nodeId)
     if (place < 0) place = sources.push(item) - 1
     cited.add(place + 1)
-    return `${mark.startsWith('[') ? '' : ' '}[${place + 1}]`
+    return `${space}[${place + 1}]`
   })
   return { text, cited: [...cited].sort((a, b) => a - b) }
 }

@@ -193,14 +193,13 @@ describe('evidence', () => {
   })
 
   it('is judged by words of the space that stand for those of the question', () => {
-    const rewordings = [{ asked: ['high', 'tower'], told: ['belfry'] }]
+    const rewordings = [{ asked: ['high', 'tower'], told: ['belfri'] }]
+    const query = 'Who owns the high tower?'
     const others = ['The boats are white.', 'Dogs may swim.', 'We moved to Cork.', 'Press twice.'].map((text) =>
       passage(text, { final: 0.2, held: [] }),
     )
-    const ranked = [passage('The belfry is in the old harbour of Brest.', { held: ['belfry'] }), ...others]
-    expect(evidence(ranked, { query: 'where is the high tower', retrieved: { rewordings: rewordings as never } }).state).toBe(
-      'answerable',
-    )
-    expect(evidence(ranked, { query: 'where is the high tower' }).state).toBe('partial')
+    const ranked = [passage('Ida Keller owns the belfry.', { held: ['belfri', 'own'] }), ...others]
+    expect(evidence(ranked, { query, retrieved: { rewordings: rewordings as never } }).state).toBe('answerable')
+    expect(evidence(ranked, { query }).state).toBe('partial')
   })
 })

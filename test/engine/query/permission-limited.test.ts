@@ -132,7 +132,8 @@ describe('permission-limited', () => {
     for (const mode of MODES) {
       const { state, answer } = await asked(ADA, question, mode)
       expect(['permission-limited', 'not-enough-evidence'], mode).toContain(state)
-      if (state === 'permission-limited' && answer.includes('[1]')) expect(answer, mode).toMatch(/^Closest passages:\n\n/)
+      if (state === 'permission-limited' && answer.includes('[1]'))
+        expect(answer, mode).toMatch(/^Closest passages:\n\n/)
       expect((await asked(GRACE, question, mode)).state, mode).toBe('answerable')
     }
   })

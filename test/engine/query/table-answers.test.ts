@@ -33,19 +33,19 @@ describe('an answer from a table', () => {
     'stock.xlsx': sheet(),
   }
 
-  it.each(Object.keys(FILES))(
-    'from %s is the row that was asked for below the header of its table',
-    async (name) => {
-      const { id } = await test.engine.spaces.create(ADA, { name: 'Shop', slug: `shop-${name.split('.')[1]}` })
-      await ingest(test.engine, ADA, id, { [name]: FILES[name] ?? '', 'note.md': 'The shop is closed in August.\n' })
-      const { answer, done } = await ask(test.engine, ADA, id, 'What is the price of the blue kettle?')
-      const table = answer.split('\n\n')[1]?.replace(/^\| | \|$/gm, '').split('\n')
-      expect(table?.slice(0, 2), answer).toEqual([HEAD.join(' | '), 'Blue kettle | 40 | 12 | Nordic Wares'])
-      const { evidenceBundle } = done.metadata as { evidenceBundle: EvidenceBundle }
-      const [, number = ''] = /^\[(\d)\] /m.exec(answer) ?? []
-      const cited = evidenceBundle.items[Number(number) - 1]
-      expect(cited?.metadata.filename).toBe(name)
-      expect(cited?.text).toContain('Blue kettle')
-    },
-  )
+  it.each(Object.keys(FILES))('from %s is the row that was asked for below the header of its table', async (name) => {
+    const { id } = await test.engine.spaces.create(ADA, { name: 'Shop', slug: `shop-${name.split('.')[1]}` })
+    await ingest(test.engine, ADA, id, { [name]: FILES[name] ?? '', 'note.md': 'The shop is closed in August.\n' })
+    const { answer, done } = await ask(test.engine, ADA, id, 'What is the price of the blue kettle?')
+    const table = answer
+      .split('\n\n')[1]
+      ?.replace(/^\| | \|$/gm, '')
+      .split('\n')
+    expect(table?.slice(0, 2), answer).toEqual([HEAD.join(' | '), 'Blue kettle | 40 | 12 | Nordic Wares'])
+    const { evidenceBundle } = done.metadata as { evidenceBundle: EvidenceBundle }
+    const [, number = ''] = /^\[(\d)\] /m.exec(answer) ?? []
+    const cited = evidenceBundle.items[Number(number) - 1]
+    expect(cited?.metadata.filename).toBe(name)
+    expect(cited?.text).toContain('Blue kettle')
+  })
 })

@@ -34,6 +34,20 @@ describe('a research task without a model', () => {
     for (const { cited } of report.sections) for (const number of cited) expect(numbers.has(number)).toBe(true)
   })
 
+  test('leaves citation marks within quoted text as they are, and numbers its own', async () => {
+    const { engine } = test1
+    const files = {
+      'tides.md': 'The moon pulls the sea and makes the tides, see [3] and [9].\n',
+      'lamps [2].md': 'Augustin Fresnel invented the stepped lens of lighthouses in 1823 [1].\n',
+    }
+    const { id } = await research(engine, await spaceWith(engine, files))
+    const { sections } = await engine.research.report(ADA, id)
+    expect(sections.map(({ answer, cited }) => [answer, cited])).toEqual([
+      ['[1] tides.md\n\nThe moon pulls the sea and makes the tides, see [3] and [9].', [1]],
+      ['[2] lamps [2].md\n\nAugustin Fresnel invented the stepped lens of lighthouses in 1823 [1].', [2]],
+    ])
+  })
+
   test('reads a part that points back with the words of the part before it', async () => {
     const { engine } = test1
     const own = await spaceWith(engine, {

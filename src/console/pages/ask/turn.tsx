@@ -9,6 +9,7 @@ import { DocumentSheet } from '../../viewer/sheet.js'
 import { AnswerText } from './answer-text.js'
 import type { Turn } from './conversation.js'
 import { EvidenceCard } from './evidence.js'
+import { QuotationText } from './quotation-text.js'
 import { TraceView } from './trace.js'
 import { Wrong } from './wrong.js'
 
@@ -61,7 +62,10 @@ export function TurnView({ turn, space, onStop, onAgain }: TurnProps) {
     <>
       <h2 className="turn-question wrap">{turn.question}</h2>
       <Standing turn={turn} spaceId={space.id} />
-      {text !== '' && (
+      {text !== '' && metadata?.quotation !== undefined && (
+        <QuotationText text={text} {...metadata.quotation} onCite={(number) => setOpened(items[number - 1])} />
+      )}
+      {text !== '' && metadata?.quotation === undefined && (
         <AnswerText
           text={text}
           isRunning={state === 'running'}

@@ -65,7 +65,12 @@ describe('selectUnits', () => {
     const window = (logit: number, text: string, start: number, end: number, passage = 0) =>
       scored(logit, text, { passage, block: 0, start, end })
     expect(
-      selected(window(3, 'second', 10, 30), window(2, 'first', 0, 11), window(1.9, 'third', 29, 40), window(1.8, 'last', 30, 40)),
+      selected(
+        window(3, 'second', 10, 30),
+        window(2, 'first', 0, 11),
+        window(1.9, 'third', 29, 40),
+        window(1.8, 'last', 30, 40),
+      ),
     ).toEqual(['second', 'last'])
     expect(selected(window(3, 'one', 10, 30), window(2, 'other passage', 10, 30, 1))).toHaveLength(2)
   })
@@ -77,8 +82,14 @@ describe('scoreCandidates', () => {
     const passage = { title: '', source: 'a.md', score: 0.9, text: 'A boat.\n\nThe tower of Brest is 40 metres high.' }
     const candidates = candidatesOf(question, [passage])
     const weights = candidates.flatMap(({ features }) => Object.keys(features).map((name) => Number(name === 'inUnit')))
-    const found = scoreCandidates({ bias: 2, weights: weights.slice(0, weights.length / candidates.length) }, candidates)
-    expect(found.map(({ candidate }) => candidate.unit.text)).toEqual(['The tower of Brest is 40 metres high.', 'A boat.'])
+    const found = scoreCandidates(
+      { bias: 2, weights: weights.slice(0, weights.length / candidates.length) },
+      candidates,
+    )
+    expect(found.map(({ candidate }) => candidate.unit.text)).toEqual([
+      'The tower of Brest is 40 metres high.',
+      'A boat.',
+    ])
     expect(found.map(({ logit }) => logit)).toEqual([3, 2])
   })
 })

@@ -39,7 +39,12 @@ describe('the probability of a quotation', () => {
     'How high is the lighthouse of Cork?',
     'What does a parking permit cost in Bremen?',
   ])('is below 0.5 where no block is about the question: %s', (query) => {
-    const others = ['Dogs are allowed in the park.', 'We moved to a larger office.', 'The boats are white.', 'Press twice.']
+    const others = [
+      'Dogs are allowed in the park.',
+      'We moved to a larger office.',
+      'The boats are white.',
+      'Press twice.',
+    ]
     const passages = [CANTEEN, LAMP, ...others.map((text) => ({ text }))].map((one) => ({ ...one, score: 0.2 }))
     expect(quotationOf(query, passages)?.probability).toBeLessThan(0.5)
   })

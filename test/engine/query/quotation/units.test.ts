@@ -11,7 +11,8 @@ const sentence = (word: string): string => `${word} ${'a'.repeat(258 - word.leng
 
 describe('unitsOf', () => {
   it('returns units whose offsets select their text in the passage', () => {
-    const passage = 'Hours\n\n  We open at nine.  \n\n- tea\n- cake\n\nitem | price\nTea | 2\nCake | 3\n\nWe close at six.'
+    const passage =
+      'Hours\n\n  We open at nine.  \n\n- tea\n- cake\n\nitem | price\nTea | 2\nCake | 3\n\nWe close at six.'
     const units = unitsOf(passage)
     expect(units.map(({ kind }) => kind)).toEqual(['paragraph', 'list', 'row', 'row', 'table', 'paragraph'])
     for (const { start, end, text } of units) expect(passage.slice(start, end)).toBe(text)
