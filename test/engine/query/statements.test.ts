@@ -51,6 +51,13 @@ describe('the statements of a question', () => {
     expect(loads).toHaveLength(1)
   })
 
+  it('find the golden question of the query by its text, however many the space has', async () => {
+    const [golden] = (await statementsOf(QUESTION)).filter((statement) => statement.includes('expected_answer'))
+    expect(planOf(golden ?? '').join('\n')).toContain(
+      'INDEX golden_questions_answer (space_key=? AND tenant=? AND <expr>=?)',
+    )
+  })
+
   it('find the sessions that give way without sorting all of the space', async () => {
     const [giveWay] = (await statementsOf(QUESTION)).filter((statement) =>
       /SELECT id FROM sessions INDEXED/.test(statement),

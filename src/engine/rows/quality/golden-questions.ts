@@ -124,7 +124,7 @@ export function* findExpectation(
   question: string,
 ): Read<{ questionId: string; expect: ExpectedAnswer } | undefined> {
   const row = yield* sql.get<Pick<GoldenRow, 'id' | 'expected_answer'>>(
-    `SELECT id, expected_answer FROM golden_questions WHERE tenant = ? AND space_key = ?
+    `SELECT id, expected_answer FROM golden_questions INDEXED BY golden_questions_answer WHERE tenant = ? AND space_key = ?
        AND substr(question, 1, 200) = substr(CAST(? AS TEXT), 1, 200) AND question = ?
        AND expected_answer IS NOT NULL AND ${quotesKnown('golden_questions')} ORDER BY id DESC LIMIT 1`,
     [space.tenant, space.key, question, question, askerOf(reader)],
