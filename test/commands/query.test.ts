@@ -227,6 +227,21 @@ describe('--require-evidence', () => {
   })
 })
 
+describe('a corrected question', () => {
+  it('is reported on stderr with the words that were searched for, and in the metadata of the json', async () => {
+    const searchedFor = [
+      { asked: 'batery', searched: 'battery' },
+      { asked: 'alrm', searched: 'alarm' },
+    ]
+    const corrected = (response: ServerResponse) => {
+      response.write(frame('answer.delta', { delta: 'It beeps.', traceId }))
+      response.end(frame('answer.done', { finishReason: 'retrieval-evidence', metadata: { searchedFor }, traceId }))
+    }
+    expect((await query(corrected)).stderr).toContain('also searched for “battery alarm” (asked: “batery alrm”)')
+    expect(JSON.parse((await query(corrected, ['--json'])).stdout).metadata).toEqual({ searchedFor })
+  })
+})
+
 describe('a time limit', () => {
   it('ends a question that takes longer, with exit 8', async () => {
     const { code, stderr } = await query(() => {}, ['--timeout', '1s'])

@@ -66,6 +66,12 @@ describe('a search', () => {
     expect(names).toHaveLength(12)
   })
 
+  it('reports the words that it searched for in place of typos', async () => {
+    const { stdout, stderr } = await home.ks(['search', 'moorng', 'the', 'fery', '-s', 'notes'])
+    expect(stdout).toContain('mooring')
+    expect(stderr).toContain('also searched for “mooring ferry” (asked: “moorng fery”)')
+  })
+
   it('leaves neither a trace nor a failed query, and says when there is nothing', async () => {
     const traces = (await json<object[]>('traces')).length
     expect(await home.ks(['search', 'zygomorphic', '-s', 'notes'])).toMatchObject({

@@ -27,8 +27,10 @@ export const SearchResult = z
     publicationId: z.string(),
     /** best first */
     items: z.array(FoundPassage),
-    /** corrected words of the query; absent when no word was corrected */
-    searchedFor: z.array(SearchedFor).optional(),
+    searchedFor: z
+      .array(SearchedFor)
+      .optional()
+      .describe('corrected words of the query; absent when no word was corrected'),
     /** what could not be searched, by name; empty when everything was */
     degradedReasons: z.array(z.string()),
   })

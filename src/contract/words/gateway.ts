@@ -284,7 +284,6 @@ export const GATEWAY_WORDS: Readonly<Record<string, string>> = {
   ftsTopK: 'candidates of the words at most',
   fusionLimit: 'candidates of both at most',
   rerankCandidateLimit: 'candidates that are compared once more at most',
-  searchedFor: 'corrected words of the query; absent when no word was corrected',
   degradedReasons: 'what could not be searched; empty when everything was',
   snapshotId: 'id of the snapshot',
   replayedAt: 'when it was run again',
