@@ -38,6 +38,11 @@ export async function installRuntime(models: string): Promise<void> {
   await syncPath(dirname(folder))
 }
 
+/** Removes the runtime of every version. */
+export async function removeRuntime(models: string): Promise<void> {
+  await rm(dirname(runtimeFolder(models)), { recursive: true, force: true })
+}
+
 async function runNpm(prefix: string): Promise<void> {
   const { execa } = await import('execa')
   const flags = ['--ignore-scripts', '--omit=optional', '--omit=dev', '--no-audit', '--no-fund', '--no-update-notifier']
