@@ -79,7 +79,7 @@ async function killedAt(hasCome: () => boolean): Promise<void> {
   expect((await child).signal).toBe('SIGKILL')
 }
 
-it('refuses to fetch without a yes, before the hub is asked anything', async () => {
+it('refuses to fetch a model without a yes, and sends no request', async () => {
   reset()
   expect(await pull()).toMatchObject({
     code: 2,

@@ -59,7 +59,7 @@ export default class ModelsPull extends BaseCommand {
     const origin = originOf(args.model, process.env)
     if ('path' in origin.from) readHeader(origin, origin.from.path)
     if (flags.task !== undefined) origin.task = flags.task
-    // before the hub is asked anything
+    // before any request is sent
     if (!this.prompt.yes && !this.prompt.interactive) await confirm(`fetching ${origin.name}`, this.prompt)
     const remote = 'url' in origin.from ? await lookAt(origin.from.url) : { bytes: statSync(origin.from.path).size }
     const known = pulledModels(models).find(({ sha256 }) => sha256 === remote.sha256)

@@ -19,12 +19,12 @@ export default class ModelsRemove extends BaseCommand {
   async run(): Promise<void> {
     const { args } = await this.parse(ModelsRemove)
     const { models } = dataLayout(this.dirs.data)
-    const wanted = args.model.toLowerCase()
+    const name = args.model.toLowerCase()
     const found = pulledModels(models)
       .map(({ id }) => id)
-      .filter((id) => id === wanted || referenceOf(id) === wanted || id.startsWith(`${wanted}@`))
-    if (found.length > 1) throw usageError(`${wanted} is the name of ${found.join(' and ')}`, 'name one of them')
-    const folders = [...found, ...(unfinished(models).includes(wanted) ? [`${wanted}.part`] : [])]
+      .filter((id) => id === name || referenceOf(id) === name || id.startsWith(`${name}@`))
+    if (found.length > 1) throw usageError(`${name} is the name of ${found.join(' and ')}`, 'name one of them')
+    const folders = [...found, ...(unfinished(models).includes(name) ? [`${name}.part`] : [])]
     if (folders.length === 0)
       throw new CliError(`no model ${JSON.stringify(args.model)} is on this machine`, {
         code: 'not-found',
@@ -34,6 +34,6 @@ export default class ModelsRemove extends BaseCommand {
     for (const folder of folders) await discard(models, folder)
     if (pulledModels(models).length === 0 && unfinished(models).length === 0) await removeRuntime(models)
     if (this.out.isJson) this.out.json({ removed: found.map(referenceOf) })
-    else this.out.line(`removed ${wanted}`)
+    else this.out.line(`removed ${name}`)
   }
 }

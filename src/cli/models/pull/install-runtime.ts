@@ -56,7 +56,7 @@ async function runNpm(prefix: string): Promise<void> {
     throw new CliError(`npm, which fetches ${RUNTIME.name}, is not installed`, {
       code: 'not-configured',
       exit: EXIT.notConfigured,
-      hint: 'npm comes with Node; PATH must contain it',
+      hint: 'npm is part of Node; PATH must contain it',
     })
   const report = run.stderr.split('\n').filter((line) => line.trim() !== '')
   throw failure(`npm could not install ${RUNTIME.name} ${RUNTIME.version}`, report.slice(-MAX_REPORT_LINES))

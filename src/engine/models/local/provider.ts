@@ -37,7 +37,7 @@ export function localSettings() {
 }
 
 /**
- * The models that were pulled to this machine, each in a process of its own while it is used.
+ * The models that were pulled to this machine, each in a separate process while it is used.
  *
  * @param folder of models; it is read at each look, so that a pulled model needs no restart
  */
