@@ -23,6 +23,7 @@ export const ENVIRONMENT = [
   ['KCHAT_USER', 'end user to speak as, instead of the login name'],
   ['VISUAL', 'editor of messages in kchat chat'],
   ['EDITOR', 'the same, where VISUAL is not set'],
+  ['HF_ENDPOINT', 'mirror of the hub for ks models pull (default https://huggingface.co)'],
   ['HTTPS_PROXY', 'proxy for services at https addresses, also in small letters; never for this machine'],
   ['HTTP_PROXY', 'the same for http addresses'],
   ['NO_PROXY', 'hosts, domains and networks that are reached without it, parted by commas; * for all'],

@@ -79,7 +79,7 @@ async function killedAt(hasCome: () => boolean): Promise<void> {
   expect((await child).signal).toBe('SIGKILL')
 }
 
-it('refuses to fetch without a yes, before the hub is asked anything', async () => {
+it('refuses to fetch a model without a yes, and sends no request', async () => {
   reset()
   expect(await pull()).toMatchObject({
     code: 2,
@@ -99,8 +99,14 @@ it('shows size and licence, installs the runtime without scripts, and lists the 
   expect(await listed()).toEqual([REFERENCE])
   expect(await pull('--yes')).toMatchObject({ code: 0, stdout: expect.stringContaining(REFERENCE) })
   expect(seen.filter((line) => line.startsWith('GET'))).toEqual(['GET'])
+  rmSync(models('runtime'), { recursive: true })
+  expect(await pull('--yes')).toMatchObject({ code: 0, stderr: expect.stringContaining('fetching node-llama-cpp') })
+  expect([existsSync(models('runtime/node-llama-cpp-3.21.1')), seen.filter((line) => line.startsWith('GET'))]).toEqual([
+    true,
+    ['GET'],
+  ])
   expect(await home.ks(['models', 'remove', 'all-minilm-l6-v2'])).toMatchObject({ code: 0 })
-  expect(await listed()).toEqual([])
+  expect([await listed(), readdirSync(models())]).toEqual([[], ['lock']])
   expect(await home.ks(['models', 'remove', 'all-minilm-l6-v2'])).toMatchObject({ code: 5 })
 })
 

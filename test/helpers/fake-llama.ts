@@ -5,7 +5,7 @@ import { RUNTIME, runtimeBuild, runtimeEntry, runtimeFolder } from '../../src/lo
 import { embedderGguf } from './gguf.js'
 
 /**
- * A runtime in place of node-llama-cpp, with the part of its interface that is used: vectors count letters, an answer
+ * A runtime instead of node-llama-cpp, with the part of its interface that is used: vectors count letters, an answer
  * repeats the question. Texts make it fail: `DIE` ends its process, `HANG` never ends, `GROW` takes memory.
  */
 const MODULE = `

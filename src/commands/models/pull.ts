@@ -1,4 +1,4 @@
-import { statfsSync, statSync } from 'node:fs'
+import { mkdirSync, statfsSync, statSync } from 'node:fs'
 import * as Args from '@oclif/core/args'
 import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../../cli/base-command.js'
@@ -59,27 +59,35 @@ export default class ModelsPull extends BaseCommand {
     const origin = originOf(args.model, process.env)
     if ('path' in origin.from) readHeader(origin, origin.from.path)
     if (flags.task !== undefined) origin.task = flags.task
-    // before the hub is asked anything
+    // before any request is sent
     if (!this.prompt.yes && !this.prompt.interactive) await confirm(`fetching ${origin.name}`, this.prompt)
     const remote = 'url' in origin.from ? await lookAt(origin.from.url) : { bytes: statSync(origin.from.path).size }
     const known = pulledModels(models).find(({ sha256 }) => sha256 === remote.sha256)
-    if (known !== undefined) return this.report(known)
+    if (known !== undefined && isRuntimeInstalled(models)) return this.report(known)
     this.announce(origin, remote, models)
     if (!(await confirm(`fetch ${origin.name}`, this.prompt))) return
-    this.report(await onDisk(() => this.pull(models, origin, remote)))
+    this.report(await onDisk(() => this.pull(models, origin, remote, known)))
   }
 
-  private async pull(models: string, origin: Origin, remote: RemoteFile): Promise<PulledModel> {
-    const stage = openStage(models, origin.name)
+  /** @param known the model where it is pulled already, and only the runtime is missing */
+  private async pull(
+    models: string,
+    origin: Origin,
+    remote: RemoteFile,
+    known: PulledModel | undefined,
+  ): Promise<PulledModel> {
+    mkdirSync(models, { recursive: true, mode: 0o700 })
     const { acquireLock } = await import('../../local/lock.js')
     const lock = acquireLock(`${models}/lock`)
     if (lock === undefined) throw new CliError('another command pulls a model', { code: 'busy', exit: EXIT.overLimit })
     try {
-      requireRoom(models, (remote.bytes ?? 0) - sizeOf(stage.weights))
+      const stage = known ?? openStage(models, origin.name)
+      requireRoom(models, 'weights' in stage ? (remote.bytes ?? 0) - sizeOf(stage.weights) : 0)
       if (!isRuntimeInstalled(models)) {
         this.out.note(`fetching ${RUNTIME.name} ${RUNTIME.version}`)
         await installRuntime(models)
       }
+      if (!('weights' in stage)) return stage
       await this.fetch(origin, remote, stage)
       const sha256 = await verify(stage, origin.entry?.sha256 ?? remote.sha256)
       const described = await describe(stage, origin, sha256, sizeOf(stage.weights))

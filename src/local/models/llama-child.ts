@@ -13,7 +13,7 @@ import type {
 
 /** Tokens that a context puts around a text. */
 const SPECIAL_TOKENS = 4
-/** Tokens that a chat template puts around a turn, at most. */
+/** Upper bound of the tokens that a chat template adds to a turn. */
 const TURN_TOKENS = 16
 const USUAL_ANSWER_TOKENS = 1024
 

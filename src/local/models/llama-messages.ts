@@ -7,7 +7,7 @@ export interface LlamaStart {
   /** GGUF file */
   weights: string
   task: ModelTask
-  /** tokens at most; the model's own where those are fewer */
+  /** limit in tokens; the model's limit holds where it is lower */
   contextTokens: number
   threads: number
 }

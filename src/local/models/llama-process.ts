@@ -13,9 +13,11 @@ const MIB = 1024 * 1024
 const MEMORY_OVER_WEIGHTS = 2048 * MIB
 /** A process that no request uses ends after this time: its memory is worth more than a start of a second or two. */
 const IDLE_MS = 5 * 60_000
-/** A canceled request that goes on for this time ends the process. */
+/** A canceled request that still runs after this time ends the process. */
 const CANCEL_MS = 15_000
 const LOOK_MS = 500
+/** Loading takes seconds, of large weights on a slow disk minutes. */
+const LOAD_MS = 5 * 60_000
 /** The window of a language model takes memory with its length; embedders and rerankers have less. */
 const MAX_CONTEXT_TOKENS = 8192
 /** More threads than this share the memory's bandwidth alone. */
@@ -51,6 +53,7 @@ export interface LlamaOptions {
   memoryBytes?: number
   idleMs?: number
   cancelMs?: number
+  loadMs?: number
 }
 
 interface Waiting {
@@ -178,17 +181,26 @@ export class LlamaProcess {
         this.#kill(running, `took more than ${Math.round(memoryBytes / MIB)} MiB of memory`)
     }, LOOK_MS)
     watch.unref()
+    const late = setTimeout(
+      () => this.#kill(running, 'did not load its model in time'),
+      this.#options.loadMs ?? LOAD_MS,
+    )
+    late.unref()
     const failed = (error: LlamaFailure) => {
       if (this.#running === running) this.#running = undefined
       clearInterval(watch)
+      clearTimeout(late)
       unready(error)
       for (const { reject } of running.waiting.values()) reject(error)
     }
     const gone = (how: string) => failed(new LlamaFailure('gone', `its process ${running.reason ?? how}`))
     child.on('message', (message: FromLlama) => {
-      if (message.type === 'ready') ready({ contextTokens: message.contextTokens, dimension: message.dimension })
-      else if (message.type === 'unloadable') failed(new LlamaFailure('unloadable', message.reason))
-      else take(running.waiting.get(message.id), message)
+      if (message.type === 'ready') {
+        clearTimeout(late)
+        ready({ contextTokens: message.contextTokens, dimension: message.dimension })
+      }
+      if (message.type === 'unloadable') failed(new LlamaFailure('unloadable', message.reason))
+      if (message.type !== 'ready' && message.type !== 'unloadable') take(running.waiting.get(message.id), message)
     })
     child.once('error', (error) => gone(`did not start: ${error.message}`))
     child.once('exit', (code, signal) => gone(`ended by ${signal ?? `code ${code}`}`))

@@ -143,7 +143,7 @@ it('reports a host that cannot be reached, with what it kept', async () => {
   })
 })
 
-it('goes through the proxy that the environment names', async () => {
+it('uses the proxy that the environment names', async () => {
   const proxy = await recordingProxy(Number(new URL(url).port))
   closing.push(() => proxy.end())
   vi.stubEnv('http_proxy', proxy.url)

@@ -38,7 +38,7 @@ it.each([
   ['a version without a reader', Buffer.from('GGUF\x09\0\0\0'), 'has version 9 of GGUF'],
   ['a length that no file has', Buffer.concat([embedderGguf().subarray(0, 16), Buffer.alloc(8, 255)]), 'has a length'],
   ['a model without an architecture', gguf({ 'general.name': 'x' }), 'names no architecture'],
-])('refuses %s in place of a model', (_, bytes, reason) => {
+])('refuses %s as a model', (_, bytes, reason) => {
   expect(() => readGguf(file(bytes))).toThrow(GgufError)
   expect(() => readGguf(file(bytes))).toThrow(reason)
 })

@@ -31,7 +31,7 @@ export interface DownloadOptions {
 /**
  * What a server states of a file, without the file.
  *
- * @throws CliError exit 5 where there is none, exit 4 where it is not for everyone, exit 8 where no answer comes
+ * @throws CliError exit 5 where there is none, exit 4 where it is not public, exit 8 without an answer
  */
 export async function lookAt(url: string): Promise<RemoteFile> {
   const answer = await ask('HEAD', url, {}, ({ sha256, bytes }) => sha256 !== undefined && bytes !== undefined).catch(
@@ -126,7 +126,7 @@ function rangeStart({ headers }: WebAnswer): number {
   return Number(/^bytes (\d+)-/.exec(headers['content-range'] ?? '')?.[1] ?? Number.NaN)
 }
 
-/** What the part is of: beside it, so that bytes of two files are never joined. */
+/** Path of the note on the source of a part: bytes of two files are never joined. */
 function notePath(part: string): string {
   return `${part}.json`
 }

@@ -38,6 +38,11 @@ export async function installRuntime(models: string): Promise<void> {
   await syncPath(dirname(folder))
 }
 
+/** Removes the runtime of every version. */
+export async function removeRuntime(models: string): Promise<void> {
+  await rm(dirname(runtimeFolder(models)), { recursive: true, force: true })
+}
+
 async function runNpm(prefix: string): Promise<void> {
   const { execa } = await import('execa')
   const flags = ['--ignore-scripts', '--omit=optional', '--omit=dev', '--no-audit', '--no-fund', '--no-update-notifier']
@@ -51,7 +56,7 @@ async function runNpm(prefix: string): Promise<void> {
     throw new CliError(`npm, which fetches ${RUNTIME.name}, is not installed`, {
       code: 'not-configured',
       exit: EXIT.notConfigured,
-      hint: 'npm comes with Node; PATH must contain it',
+      hint: 'npm is part of Node; PATH must contain it',
     })
   const report = run.stderr.split('\n').filter((line) => line.trim() !== '')
   throw failure(`npm could not install ${RUNTIME.name} ${RUNTIME.version}`, report.slice(-MAX_REPORT_LINES))

@@ -7,7 +7,7 @@ import { defined } from '../../../lib/defined.js'
 import { syncPath } from '../../../local/file-system.js'
 import { GgufError, type GgufFacts, readGguf } from '../../../local/models/gguf.js'
 import { LlamaFailure, LlamaProcess, type LoadedModel } from '../../../local/models/llama-process.js'
-import { type ModelTask, modelId, modelPaths, type PulledModel } from '../../../local/models/pulled.js'
+import { type ModelTask, modelId, modelPaths, type PulledModel, pulledModel } from '../../../local/models/pulled.js'
 import { RUNTIME, runtimeEntry, runtimeFolder } from '../../../local/models/runtime.js'
 import { writePrivateFile } from '../../../local/private-file.js'
 import { CliError } from '../../cli-error.js'
@@ -20,6 +20,8 @@ const GONE = '.gone'
 const USUAL_CONTEXT_TOKENS = 512
 /** Vectors of unlike texts that are nearer than this are of a conversion that does not work. */
 const MAX_COSINE = 0.999
+/** The first use of a model, which reads or writes a few words. */
+const TRY_MS = 120_000
 
 /** The folder of a model that is being pulled. A rename makes it the model. */
 export interface Stage {
@@ -120,23 +122,22 @@ export async function tryModel(models: string, { weights }: Stage, { task, bytes
     })
   try {
     const loaded = await llama.load()
+    const signal = AbortSignal.timeout(TRY_MS)
     if (task === 'embedding') {
-      const reply = await llama.ask({
-        op: 'embed',
-        texts: ['a bird sings in a tree', 'invoice 17 is overdue'],
-        urgent: true,
-      })
+      const texts = ['a bird sings in a tree', 'invoice 17 is overdue']
+      const reply = await llama.ask({ op: 'embed', texts, urgent: true }, signal)
       const [one, other] = reply.op === 'embed' ? reply.vectors : []
       if (one === undefined || other === undefined) throw unusable('it gave no vectors')
       if (one.reduce((sum, value, index) => sum + value * (other[index] ?? 0), 0) > MAX_COSINE)
         throw unusable('it gives nearly the same vector for every text')
     } else if (task === 'rerank') {
-      const reply = await llama.ask({ op: 'rank', query: 'birds', documents: ['a bird sings in a tree'] })
+      const reply = await llama.ask({ op: 'rank', query: 'birds', documents: ['a bird sings in a tree'] }, signal)
       if (reply.op !== 'rank' || !reply.scores.every(Number.isFinite)) throw unusable('it gave no scores')
-    } else await llama.ask({ op: 'chat', turns: [{ role: 'user', content: 'Hello' }], maxTokens: 1 })
+    } else await llama.ask({ op: 'chat', turns: [{ role: 'user', content: 'Hello' }], maxTokens: 1 }, signal)
     return loaded
   } catch (error) {
-    throw error instanceof LlamaFailure ? unusable(error.message) : error
+    if (error instanceof LlamaFailure) throw unusable(error.message)
+    throw error instanceof Error && error.name === 'TimeoutError' ? unusable('it gave no answer in time') : error
   } finally {
     llama.end()
   }
@@ -151,8 +152,9 @@ export async function publish(
 ): Promise<string> {
   const id = modelId(name, model.sha256)
   const { path } = modelPaths(models, id)
-  if (existsSync(path)) await rm(stage.path, { recursive: true })
+  if (pulledModel(models, id) !== undefined) await rm(stage.path, { recursive: true })
   else {
+    await rm(path, { recursive: true, force: true })
     await rm(`${stage.weights}.json`, { force: true })
     writePrivateFile(join(stage.path, 'model.json'), `${JSON.stringify(model, null, 2)}\n`)
     await rename(stage.path, path)
@@ -161,7 +163,7 @@ export async function publish(
   return id
 }
 
-/** Removes a folder of models' own, a model or a stage; what a crash left of an earlier removal goes too. */
+/** Removes a model or a stage, and what a crash left of earlier removals. */
 export async function discard(models: string, folder: string): Promise<void> {
   const gone = join(models, `${folder}${GONE}`)
   await rename(join(models, folder), gone)

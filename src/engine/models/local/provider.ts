@@ -9,7 +9,7 @@ import {
   pulledModel,
   pulledModels,
 } from '../../../local/models/pulled.js'
-import { runtimeEntry, runtimeFolder } from '../../../local/models/runtime.js'
+import { isRuntimeInstalled, runtimeEntry, runtimeFolder } from '../../../local/models/runtime.js'
 import { ProviderFailure } from '../../base/provider-failure.js'
 import type { Provider, ProviderEvent } from '../provider.js'
 import { readProviderConfig } from '../provider-config.js'
@@ -37,7 +37,7 @@ export function localSettings() {
 }
 
 /**
- * The models that were pulled to this machine, each in a process of its own while it is used.
+ * The models that were pulled to this machine, each in a separate process while it is used.
  *
  * @param folder of models; it is read at each look, so that a pulled model needs no restart
  */
@@ -51,6 +51,8 @@ export function localProvider(folder: string): Provider {
       processes.delete(id)
       throw new ProviderFailure('status', 'not pulled', { status: 404, refusal: { kind: 'unknown-model', model: id } })
     }
+    if (!isRuntimeInstalled(folder))
+      throw new ProviderFailure('unexpected', 'its runtime is not installed; `ks models pull` fetches it')
     const process =
       processes.get(id) ??
       new LlamaProcess({

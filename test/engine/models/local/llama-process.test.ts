@@ -83,6 +83,10 @@ it('ends an idle process', async () => {
   await until(() => one.pid() === undefined)
 })
 
+it('ends a process that does not load its model in time', async () => {
+  await expect(llama({ loadMs: 1 }).load()).rejects.toThrow('its process did not load its model in time')
+})
+
 it('reports a model that the runtime cannot load', async () => {
   const id = pulledModelOf(models, 'rerank', {}, Buffer.from('UNLOADABLE'))
   const one = llama({ weights: modelPaths(models, id).weights })

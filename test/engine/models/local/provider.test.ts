@@ -59,6 +59,14 @@ it('refuses vectors of another dimension than those of the space', async () => {
   await expect(embedder.embed(['x'], 'query')).rejects.toThrow('vectors of another number or dimension than 384')
 })
 
+it('reports a runtime that is missing, as after an update of the program, with the command that fetches it', async () => {
+  const embedder = registry.embedder(local(pulledModelOf(models, 'embedding')))
+  rmSync(join(models, 'runtime'), { recursive: true })
+  await expect(embedder.embed(['x'], 'query')).rejects.toThrow(
+    'its runtime is not installed; `ks models pull` fetches it',
+  )
+})
+
 it('ranks documents from 0 to 1 in the order given', async () => {
   const reranker = registry.reranker(local(pulledModelOf(models, 'rerank')))
   expect(await reranker.rerank('bird', ['a cat', 'a bird'])).toEqual([0.1, 0.9])
